@@ -1,0 +1,69 @@
+// Boundaries of the design: who may import whom. `npm run boundaries` holds them.
+const services = ['command', 'query', 'runner', 'gateway', 'codehost']
+const drivers = {
+  '@eventstore/db-client': 'services/platform/eventstore',
+  mongodb: 'services/platform/(readstore|blobs|vault)',
+  nats: 'services/platform/bus',
+  '@photostructure/sqlite': 'services/platform/sqlite.ts',
+  '@octokit/rest': 'services/platform/codehost',
+  '@octokit/webhooks': 'services/(platform/codehost|gateway)',
+}
+const adapters = '^services/platform/(eventstore|readstore|bus|blobs|vault|codehost)/'
+// A test stands beside what it tests and may reach what it needs.
+const notTests = '\\.test\\.tsx?$'
+
+module.exports = {
+  forbidden: [
+    { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
+    {
+      name: 'domain-is-pure',
+      severity: 'error',
+      from: { path: '^domain/', pathNot: notTests },
+      to: { pathNot: ['^domain/', '^node_modules/zod/'] },
+    },
+    { name: 'web-not-to-services', severity: 'error', from: { path: '^web/' }, to: { path: '^services/' } },
+    ...services.map((service) => ({
+      name: `${service}-not-to-a-sibling`,
+      severity: 'error',
+      from: { path: `^services/${service}/` },
+      to: { path: `^services/(${services.filter((other) => other !== service).join('|')})/` },
+    })),
+    {
+      name: 'platform-not-to-a-service',
+      severity: 'error',
+      from: { path: '^services/platform/' },
+      to: { path: `^services/(${services.join('|')})/` },
+    },
+    {
+      name: 'adapters-only-by-compose',
+      severity: 'error',
+      from: { path: '^services/', pathNot: [adapters, '^services/platform/compose\\.ts$', notTests] },
+      to: { path: adapters },
+    },
+    {
+      name: 'environment-only-in-config',
+      severity: 'error',
+      from: { path: '^(services|domain|web)/', pathNot: '^services/(main|platform/config)\\.ts$' },
+      to: { path: '^(node:)?process$' },
+    },
+    ...Object.entries(drivers).map(([driver, home]) => ({
+      name: `driver-${driver.replace(/\W/g, '')}-in-its-adapter`,
+      severity: 'error',
+      from: { path: '^(domain|services|web)/', pathNot: `^${home}` },
+      to: { path: `^node_modules/${driver}/` },
+    })),
+    {
+      name: 'production-not-to-tests',
+      severity: 'error',
+      from: { path: '^(domain|services|web)/', pathNot: notTests },
+      to: { path: '^tests/' },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '^(dist|data)/' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tests/tsconfig.json' },
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default', 'types'] },
+  },
+}
