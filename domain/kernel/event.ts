@@ -1,0 +1,85 @@
+/** What an event is, and how a kind of event is declared: once, with its schema and version. */
+import { z } from 'zod'
+
+/** A place in the whole log: a decimal string that orders as a number and has gaps. Only ever compared by `comparePositions`. */
+export type Position = string
+export const Position = z.string().regex(/^\d{1,20}$/, 'A position is a decimal number.')
+
+/** Negative when `a` comes first, zero when they are the same place. */
+export function comparePositions(a: Position, b: Position): number {
+  if (a.length !== b.length) return a.length - b.length
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+/** Who caused an event: a person, or a part of the system that acts for itself. */
+export type Actor =
+  | { readonly kind: 'user'; readonly userId: string }
+  | { readonly kind: 'system'; readonly service: string }
+export const Actor: z.ZodType<Actor> = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('user'), userId: z.string() }),
+  z.object({ kind: z.literal('system'), service: z.string() }),
+])
+
+export interface EventMeta {
+  readonly actor: Actor
+  readonly commandId: string
+  readonly correlationId: string
+  readonly causationId: string | null
+  /** Hash of the event before this one in its stream; of nothing (`''`) at revision 0. */
+  readonly prev: string
+  /** SHA-256 (hex) over `prev` and the canonical JSON of this event without its position and this hash. */
+  readonly hash: string
+}
+
+/** An event as the log keeps it: facts open in `data`, people's words sealed in `content` (base64), `null` when it has none. */
+export interface StoredEvent {
+  readonly id: string
+  readonly stream: string
+  /** Counts from 0 in its stream, without gaps. */
+  readonly revision: number
+  readonly position: Position
+  readonly type: string
+  readonly version: number
+  /** When we recorded it, ISO 8601 in UTC. */
+  readonly at: string
+  readonly data: unknown
+  readonly content: string | null
+  readonly meta: EventMeta
+}
+
+/** An event in hand: content opened, or `null` when it has none or its key was destroyed. Every fold accepts both. */
+export interface Recorded<E extends AnyEvent = AnyEvent> extends Omit<StoredEvent, 'data' | 'content' | 'type'> {
+  readonly type: E['type']
+  readonly data: E['data']
+  readonly content: E['content'] | null
+}
+
+/** What `decide` returns: a fact that has not been recorded yet. */
+export interface AnyEvent {
+  readonly type: string
+  readonly data: unknown
+  readonly content: unknown
+}
+
+/** The recorded form of each member of a union of events, so that a switch on `type` narrows `data` and `content`. */
+export type RecordedOf<E extends AnyEvent> = E extends AnyEvent ? Recorded<E> : never
+
+/** A kind of event: its name, version and schemas, and the one way to make one. */
+export interface EventKind<T extends string, D extends z.ZodType, C extends z.ZodType> {
+  readonly type: T
+  readonly version: number
+  readonly data: D
+  readonly content: C
+  of(
+    ...args: z.output<C> extends null ? [data: z.output<D>] : [data: z.output<D>, content: z.output<C>]
+  ): { readonly type: T; readonly data: z.output<D>; readonly content: z.output<C> }
+}
+
+/** The event that a kind makes. */
+export type EventOf<K> =
+  K extends EventKind<infer T, infer D, infer C>
+    ? { readonly type: T; readonly data: z.output<D>; readonly content: z.output<C> }
+    : never
+
+/** Declares that a kind of event has no content. */
+export const none = z.null()

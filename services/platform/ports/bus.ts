@@ -1,0 +1,23 @@
+/**
+ * Hints between processes. A message may be lost and nothing depends on it: who listens also reads the log. Held by
+ * `tests/contracts/bus.spec.ts`.
+ */
+import type { Position, StoredEvent } from '#domain/kernel/event.ts'
+
+/** Everything that is said on the bus. */
+export interface BusMessages {
+  /** An event has been appended; content is still sealed. */
+  readonly appended: StoredEvent
+  /** A projection has folded everything up to and including this position. */
+  readonly projected: { readonly projection: string; readonly position: Position }
+}
+export type Topic = keyof BusMessages
+
+export interface Bus {
+  /** Says it to all who listen now, in all processes. Returns at once; a fault of the engine is swallowed and logged. */
+  publish<T extends Topic>(topic: T, message: BusMessages[T]): void
+  /** Listens until the returned function is called. One publisher's messages arrive in the order they were said. */
+  subscribe<T extends Topic>(topic: T, listen: (message: BusMessages[T]) => void): () => void
+  ready(): Promise<void>
+  close(): Promise<void>
+}

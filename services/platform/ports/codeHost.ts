@@ -1,0 +1,102 @@
+/**
+ * Where repositories live: GitHub, or the local code host that speaks the same REST subset. One adapter on `@octokit/rest` serves both.
+ * Held by `tests/contracts/codeHost.spec.ts`.
+ */
+
+/** The account behind a user token. */
+export interface HostAccount {
+  /** GitHub's numeric id, as a decimal string: the identity. */
+  readonly id: string
+  readonly login: string
+  readonly name: string | null
+  readonly email: string | null
+  readonly avatarUrl: string
+  readonly publicRepos: number
+}
+
+export interface HostRepository {
+  readonly id: string
+  readonly owner: string
+  readonly name: string
+  readonly fullName: string
+  readonly description: string | null
+  readonly isPrivate: boolean
+  readonly htmlUrl: string
+  /** `null` for an empty repository that has none yet is not a case: hosts name the branch that will be. */
+  readonly defaultBranch: string
+  readonly language: string | null
+}
+
+export interface HostOrganization {
+  readonly login: string
+  readonly avatarUrl: string
+}
+
+/** A person's access: short-lived where the host makes it so. Times are ISO 8601; `null` never expires. */
+export interface HostTokens {
+  readonly accessToken: string
+  readonly expiresAt: string | null
+  readonly refreshToken: string | null
+  readonly refreshExpiresAt: string | null
+}
+
+export interface HostPullRequest {
+  readonly number: number
+  readonly htmlUrl: string
+  readonly state: 'open' | 'closed'
+  readonly merged: boolean
+}
+
+/** Why the host refused or failed. `message` is the host's own sentence, fit to be shown. */
+export class CodeHostFault extends Error {
+  override readonly name = 'CodeHostFault'
+  readonly kind: 'unauthorized' | 'forbidden' | 'not_found' | 'invalid' | 'rate_limited' | 'unavailable'
+  constructor(kind: CodeHostFault['kind'], message: string, cause?: unknown) {
+    super(message, { cause })
+    this.kind = kind
+  }
+}
+
+export interface RepositoryName {
+  readonly owner: string
+  readonly name: string
+}
+
+export interface CodeHost {
+  /**
+   * The page where a person lets us in. `origin` is where the person's browser reaches us, so that a loopback name stays the
+   * one they used; `codeChallenge` is PKCE's S256.
+   */
+  authorizeUrl(request: { state: string; redirectUri: string; codeChallenge: string; origin: string }): string
+  exchangeCode(request: { code: string; redirectUri: string; codeVerifier: string }): Promise<HostTokens>
+  refresh(refreshToken: string): Promise<HostTokens>
+  /** Ends the grant; a token the host no longer knows is fine. */
+  revoke(accessToken: string): Promise<void>
+  account(accessToken: string): Promise<HostAccount>
+  /** All repositories the person can reach, most recently updated first, paged by 100 up to 1,000. */
+  repositories(accessToken: string): Promise<readonly HostRepository[]>
+  organizations(accessToken: string): Promise<readonly HostOrganization[]>
+  repository(accessToken: string, repository: RepositoryName): Promise<HostRepository>
+  /** Branch names, the default branch first; empty for an empty repository. */
+  branches(accessToken: string, repository: RepositoryName): Promise<readonly string[]>
+  createRepository(accessToken: string, request: { name: string; description: string; isPrivate: boolean }): Promise<HostRepository>
+  /** The address and the header git needs to reach the repository; the header is a secret and never goes into an address, a file or argv. */
+  gitAccess(accessToken: string, repository: RepositoryName): Promise<{ readonly url: string; readonly authorization: string }>
+  /** The open pull request from `head` to `base`, if there is one. */
+  findPullRequest(accessToken: string, repository: RepositoryName, request: { head: string; base: string }): Promise<HostPullRequest | undefined>
+  openPullRequest(
+    accessToken: string,
+    repository: RepositoryName,
+    request: { head: string; base: string; title: string; body: string; draft: boolean },
+  ): Promise<HostPullRequest>
+  updatePullRequest(
+    accessToken: string,
+    repository: RepositoryName,
+    number: number,
+    request: { title?: string; body?: string },
+  ): Promise<HostPullRequest>
+  /** `owner` and `name` of a repository's page on this host, or `undefined` when the address is not one. Loopback names count as one host. */
+  parseRepositoryUrl(url: string): RepositoryName | undefined
+  /** Where a person installs or manages the provider's app. */
+  readonly appUrls: { readonly install: string; readonly manage: string }
+}

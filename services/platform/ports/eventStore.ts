@@ -1,0 +1,59 @@
+/**
+ * The log: events appended once, in order, never changed. Held by `tests/contracts/eventStore.spec.ts`,
+ * which every adapter passes unchanged.
+ */
+import type { Position, StoredEvent } from '#domain/kernel/event.ts'
+
+/** What a stream must look like for an append to be taken: `-1` when it must not exist yet. */
+export type ExpectedRevision = number
+
+/**
+ * The outcome of an append. `conflict` names the revision the stream has now (`-1` when it has no event).
+ * Asking again with the same event ids and the same expected revision answers `appended` with the positions
+ * of the first time, so an append whose outcome is unknown may simply be repeated.
+ */
+export type AppendResult =
+  | { readonly kind: 'appended'; readonly positions: readonly Position[] }
+  | { readonly kind: 'conflict'; readonly actual: number }
+
+/** An event before the log has given it its position. */
+export type EventToAppend = Omit<StoredEvent, 'position'>
+
+export interface ReadStream {
+  /** First revision wanted, inclusive; backwards reads start here and go down. */
+  readonly from: number | 'end'
+  readonly direction: 'forwards' | 'backwards'
+  /** At most this many events. */
+  readonly limit: number
+}
+
+/** A running subscription. `stop` resolves when no handler runs any more. */
+export interface Subscription {
+  stop(): Promise<void>
+}
+
+export interface EventStore {
+  /**
+   * Appends all events or none. Their revisions are `expected + 1` and on, without gaps; the caller has set them.
+   * Throws `EngineUnavailable` when the engine cannot be reached; the outcome is then unknown: ask again with the same ids.
+   */
+  append(stream: string, expected: ExpectedRevision, events: readonly EventToAppend[]): Promise<AppendResult>
+  /** Events of one stream in the order asked for; an unknown stream has none. */
+  readStream(stream: string, read: ReadStream): Promise<readonly StoredEvent[]>
+  /** Events of all streams with `position > after`, in position order; `null` starts at the beginning. */
+  readAll(after: Position | null, limit: number): Promise<readonly StoredEvent[]>
+  /** The position of the last event in the log, or `null` when it is empty. */
+  head(): Promise<Position | null>
+  /**
+   * Gives every event with `position > after` to `handle`, in position order, in batches of at most `batch`, one batch at
+   * a time. A `handle` that throws is given the same batch again after a pause. Never ends by itself.
+   */
+  subscribe(
+    after: Position | null,
+    batch: number,
+    handle: (events: readonly StoredEvent[]) => Promise<void>,
+  ): Subscription
+  /** Resolves when the engine answers; throws `EngineUnavailable` otherwise. */
+  ready(): Promise<void>
+  close(): Promise<void>
+}

@@ -1,0 +1,49 @@
+/**
+ * A durable work queue: a job is given to one worker at a time, again when its lease runs out, and is gone once it
+ * is acknowledged. Held by `tests/contracts/jobs.spec.ts`.
+ */
+
+/** What a worker may be asked to do. The payload names things; facts are read from the log. */
+export interface Job {
+  /** The job's name for ever: putting the same id twice queues it once. */
+  readonly id: string
+  readonly kind: string
+  readonly payload: Readonly<Record<string, string>>
+}
+
+export interface Delivery {
+  readonly job: Job
+  /** 1 the first time; more when an earlier worker let its lease run out or gave the job back. */
+  readonly attempt: number
+  /** Renews the lease. Rejects once the lease was lost: what is done for this job must stop. */
+  working(): Promise<void>
+  /** Done: the job will not be given again. A no-op once the lease was lost. */
+  ack(): Promise<void>
+  /** Gives the job back, to be delivered again after `delayMs`. */
+  nak(delayMs: number): Promise<void>
+  /** Sets the job aside with a reason: it is kept, and only an operator brings it back. */
+  reject(reason: string): Promise<void>
+}
+
+export interface Worker {
+  /** No more deliveries; what runs may finish. */
+  stop(): Promise<void>
+}
+
+export interface Jobs {
+  /** Queues the job durably; a repeat of the id is a no-op. */
+  put(job: Job): Promise<void>
+  /**
+   * Takes jobs of `kind`, at most `concurrency` at once, each with a lease of `leaseMs` that `working()` renews. A
+   * `handle` that throws gives the job back after a pause.
+   */
+  work(kind: string, options: { concurrency: number; leaseMs: number }, handle: (delivery: Delivery) => Promise<void>): Worker
+  /** Jobs that are queued or leased. */
+  pending(kind: string): Promise<number>
+  /** Jobs set aside, newest first. */
+  rejected(kind: string, limit: number): Promise<readonly { readonly job: Job; readonly reason: string }[]>
+  /** Queues a job that was set aside again; false when there is none of that id. */
+  requeue(id: string): Promise<boolean>
+  ready(): Promise<void>
+  close(): Promise<void>
+}
