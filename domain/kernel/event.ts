@@ -11,6 +11,11 @@ export function comparePositions(a: Position, b: Position): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
+/** The position as text that sorts as the number does: what documents are ordered and paged by. */
+export function sortKey(position: Position): string {
+  return position.padStart(20, '0')
+}
+
 /** Who caused an event: a person, or a part of the system that acts for itself. */
 export type Actor =
   | { readonly kind: 'user'; readonly userId: string }
@@ -48,7 +53,10 @@ export interface StoredEvent {
 }
 
 /** An event in hand: content opened, or `null` when it has none or its key was destroyed. Every fold accepts both. */
-export interface Recorded<E extends AnyEvent = AnyEvent> extends Omit<StoredEvent, 'data' | 'content' | 'type'> {
+export interface Recorded<E extends AnyEvent = AnyEvent> extends Omit<
+  StoredEvent,
+  'data' | 'content' | 'type'
+> {
   readonly type: E['type']
   readonly data: E['data']
   readonly content: E['content'] | null
@@ -70,9 +78,11 @@ export interface EventKind<T extends string, D extends z.ZodType, C extends z.Zo
   readonly version: number
   readonly data: D
   readonly content: C
-  of(
-    ...args: z.output<C> extends null ? [data: z.output<D>] : [data: z.output<D>, content: z.output<C>]
-  ): { readonly type: T; readonly data: z.output<D>; readonly content: z.output<C> }
+  of(...args: z.output<C> extends null ? [data: z.output<D>] : [data: z.output<D>, content: z.output<C>]): {
+    readonly type: T
+    readonly data: z.output<D>
+    readonly content: z.output<C>
+  }
 }
 
 /** The event that a kind makes. */
@@ -83,3 +93,22 @@ export type EventOf<K> =
 
 /** Declares that a kind of event has no content. */
 export const none = z.null()
+
+/** Declares a kind of event. The version counts up when the schema changes; `upcasts` then lift what older versions recorded. */
+export function event<T extends string, D extends z.ZodType, C extends z.ZodType>(
+  type: T,
+  version: number,
+  { data, content }: { data: D; content: C },
+): EventKind<T, D, C> {
+  return {
+    type,
+    version,
+    data,
+    content,
+    // The compiler does not follow a conditional tuple into its members; the signature of `of` holds them.
+    of: (...args) =>
+      ({ type, data: args[0], content: args.length > 1 ? args[1] : null }) as ReturnType<
+        EventKind<T, D, C>['of']
+      >,
+  }
+}

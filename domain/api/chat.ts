@@ -1,0 +1,196 @@
+/** A task's chat, its command log and its terminal. */
+import { z } from 'zod'
+import { Position } from '../kernel/event.ts'
+import { MessageId, TaskId } from '../kernel/ids.ts'
+import { AgentName, ToolKind } from '../task/events.ts'
+import { defineCall } from './call.ts'
+import { limits, minPosition, Moment, nothing, queryNumber, success, Text, written } from './fields.ts'
+
+export const messageTypes = ['user', 'command', 'system', 'error', 'response'] as const
+export const commandStatuses = ['pending', 'queued', 'running', 'completed', 'failed', 'cancelled'] as const
+export const CommandStatus = z.enum(commandStatuses)
+
+export const ChatMessage = z.object({
+  id: z.string(),
+  task: z.string(),
+  project: z.string(),
+  owner: z.string(),
+  /** `null` when it was erased. */
+  message: z.string().nullable(),
+  messageType: z.enum(messageTypes),
+  isCommand: z.boolean(),
+  commandText: z.string().nullable(),
+  images: z.array(
+    z.object({ id: z.string(), url: z.string(), name: z.string(), size: z.number(), type: z.string() }),
+  ),
+  attachments: z.array(z.object({ path: z.string(), name: z.string(), mimeType: z.string() })),
+  isVisible: z.boolean(),
+  isEdited: z.boolean(),
+  /** Of a command; other messages are `pending`, as the spec has it. */
+  commandStatus: CommandStatus,
+  response: z.string().nullable(),
+  agent: AgentName.nullable(),
+  createdAt: Moment,
+  updatedAt: Moment,
+  /** How a person's message fares: waiting, being worked on, done. `completed` for what agents and the system say. */
+  status: CommandStatus,
+  /** The execution that works on it or that it comes from. */
+  executionId: z.string().nullable(),
+  position: Position,
+  version: z.number(),
+})
+export type ChatMessage = z.infer<typeof ChatMessage>
+
+/** A tool call of the agent. */
+export const LogEntry = z.object({
+  id: z.string(),
+  task: z.string(),
+  executionId: z.string(),
+  kind: ToolKind,
+  name: z.string().nullable(),
+  /** What it was done to: a path, a command, a pattern, an address. */
+  target: z.string().nullable(),
+  input: z.string().nullable(),
+  status: z.enum(['running', 'completed', 'failed']),
+  exitCode: z.number().nullable(),
+  durationMs: z.number().nullable(),
+  additions: z.number().nullable(),
+  deletions: z.number().nullable(),
+  summary: z.string().nullable(),
+  output: z.string().nullable(),
+  timestamp: Moment,
+  position: Position,
+  version: z.number(),
+})
+export type LogEntry = z.infer<typeof LogEntry>
+
+export const TerminalOutput = z.object({
+  taskId: z.string(),
+  timestamp: Moment,
+  /** `''` when it was erased. */
+  content: z.string(),
+  /** `stdout` or `stderr`. */
+  type: z.enum(['stdout', 'stderr']),
+  executionId: z.string(),
+  position: Position,
+  /** Revision in the terminal's stream: counts without gaps together with `chat_message_delta`. */
+  version: z.number(),
+})
+export type TerminalOutput = z.infer<typeof TerminalOutput>
+
+/** A piece of a message that is being written. */
+export const MessageDelta = z.object({
+  taskId: z.string(),
+  messageId: z.string(),
+  offset: z.number(),
+  text: z.string(),
+  executionId: z.string(),
+  position: Position,
+  version: z.number(),
+})
+export type MessageDelta = z.infer<typeof MessageDelta>
+
+const params = z.object({ taskId: TaskId })
+/** The latest page, oldest first; `before` asks for the page that ends before a position. */
+const page = z.object({
+  limit: queryNumber(limits.pageSize).optional(),
+  before: Position.optional(),
+  minPosition,
+})
+
+export const getChat = defineCall({
+  method: 'GET',
+  path: '/tasks/:taskId/chat',
+  summary: 'Messages, the latest page, oldest first.',
+  params,
+  query: page,
+  body: nothing,
+  status: 200,
+  answer: z.object({ messages: z.array(ChatMessage), version: z.number() }),
+  faults: ['not_found'],
+})
+
+export const sendMessage = defineCall({
+  method: 'POST',
+  path: '/tasks/:taskId/chat',
+  summary: 'Sends a message or a command to the task; it waits its turn while something runs.',
+  params,
+  query: nothing,
+  body: z
+    .object({
+      id: MessageId.optional(),
+      message: Text.pipe(z.string().max(limits.messageLength)).optional(),
+      messageType: z.enum(['user', 'command', 'system']).optional(),
+      isCommand: z.boolean().optional(),
+      commandText: Text.pipe(z.string().max(limits.messageLength)).nullable().optional(),
+      images: z.array(z.unknown()).max(0, 'Images cannot be attached yet.').optional(),
+      agent: AgentName.optional(),
+    })
+    .refine((body) => (isCommand(body) ? textOfCommand(body) : (body.message ?? '').trim()) !== '', {
+      path: ['message'],
+      error: 'Enter a message.',
+    }),
+  status: 201,
+  answer: z.object({ success: z.literal(true), chatMessage: ChatMessage, ...written }),
+  faults: ['not_found', 'invalid_input', 'already_exists'],
+})
+
+interface MessageBody {
+  readonly message?: string | undefined
+  readonly messageType?: string | undefined
+  readonly isCommand?: boolean | undefined
+  readonly commandText?: string | null | undefined
+}
+
+/** Whether a chat body asks for a command to be run. */
+export function isCommand(body: MessageBody): boolean {
+  return body.isCommand === true || body.messageType === 'command'
+}
+
+/** The command of such a body: its own field, or else the message. */
+export function textOfCommand(body: MessageBody): string {
+  return (body.commandText ?? body.message ?? '').trim()
+}
+
+/** Withdraws a message that no agent has been given yet. 409 `message_delivered` once it has. */
+export const withdrawMessage = defineCall({
+  method: 'DELETE',
+  path: '/tasks/:taskId/chat/:messageId',
+  summary: 'Takes back a message that waits.',
+  params: z.object({ taskId: TaskId, messageId: MessageId }),
+  query: nothing,
+  body: nothing,
+  status: 200,
+  answer: success.extend(written),
+  faults: ['not_found', 'message_delivered'],
+})
+
+export const getCommands = defineCall({
+  method: 'GET',
+  path: '/tasks/:taskId/commands',
+  summary: 'Tool calls, the latest page, oldest first.',
+  params,
+  query: page,
+  body: nothing,
+  status: 200,
+  answer: z.object({ logs: z.array(LogEntry), version: z.number() }),
+  faults: ['not_found'],
+})
+
+export const getTerminal = defineCall({
+  method: 'GET',
+  path: '/tasks/:taskId/terminal',
+  summary: 'Output, the latest page, oldest first.',
+  params,
+  query: page,
+  body: nothing,
+  status: 200,
+  answer: z.object({
+    output: z.array(TerminalOutput),
+    /** Revision of the terminal's stream up to which this reads; `-1` when nothing was printed. */
+    version: z.number(),
+    /** What is being written now, message by message. */
+    deltas: z.array(MessageDelta),
+  }),
+  faults: ['not_found'],
+})

@@ -1,0 +1,49 @@
+/** Fields that many calls share, with the spec's limits and texts. */
+import { z } from 'zod'
+import { faultCodes } from '../kernel/errors.ts'
+import { Position } from '../kernel/event.ts'
+
+export const limits = {
+  titleLength: 100,
+  descriptionLength: 50_000,
+  messageLength: 50_000,
+  nameLength: 200,
+  recentTasks: 8,
+  projectTasks: 10,
+  requestMs: 30_000,
+  socketConnectMs: 20_000,
+  pageSize: 5_000,
+} as const
+
+/** Text without what no screen can show: NUL and lone surrogates. */
+export const Text = z
+  .string()
+  .refine((text) => !/[\0\p{Surrogate}]/u.test(text), 'This text has characters that cannot be kept.')
+
+/** Text that is not blank, trimmed. */
+export const required = (sentence: string, max: number) =>
+  Text.pipe(z.string().trim().min(1, sentence).max(max, `At most ${max} characters.`))
+
+export const nothing = z.object({})
+export const success = z.object({ success: z.literal(true) })
+
+/** A number in a query string. */
+export const queryNumber = (max: number) => z.coerce.number().int().min(1).max(max)
+
+/** The read must have seen everything up to this position. */
+export const minPosition = Position.optional()
+
+/** A moment, ISO 8601 in UTC. */
+export const Moment = z.string()
+
+/** What every refusal answers. */
+export const FaultAnswer = z.object({
+  error: z.string(),
+  code: z.enum(faultCodes),
+  field: z.string().optional(),
+  requestId: z.string().optional(),
+})
+export type FaultAnswer = z.infer<typeof FaultAnswer>
+
+/** What every write adds to its answer: where it ends in the log, and `stale` when the projection has not got there within 2 s. */
+export const written = { position: Position.optional(), stale: z.literal(true).optional() }

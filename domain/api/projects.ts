@@ -1,0 +1,230 @@
+/** Projects, and what the code host says of repositories. */
+import { z } from 'zod'
+import { Position } from '../kernel/event.ts'
+import { ProjectId } from '../kernel/ids.ts'
+import { defineCall } from './call.ts'
+import {
+  limits,
+  minPosition,
+  Moment,
+  nothing,
+  queryNumber,
+  required,
+  success,
+  Text,
+  written,
+} from './fields.ts'
+
+export const projectStatuses = ['active', 'syncing', 'error', 'inactive'] as const
+
+export const Project = z.object({
+  id: z.string(),
+  name: z.string(),
+  description: z.string(),
+  status: z.enum(projectStatuses),
+  isPrivate: z.boolean(),
+  language: z.string().nullable(),
+  githubUrl: z.string(),
+  githubOwner: z.string(),
+  githubRepoName: z.string(),
+  defaultBranch: z.string(),
+  lastSync: Moment.nullable(),
+  createdAt: Moment,
+  /** Whether the repository belongs to the person's own account rather than to an organisation. */
+  isOrganization: z.boolean(),
+  stats: z.object({
+    totalTasks: z.number(),
+    completedTasks: z.number(),
+    runningTasks: z.number(),
+    /** Titles of running tasks, newest first, at most 10. */
+    runningTitles: z.array(z.string()),
+  }),
+  position: Position,
+})
+export type Project = z.infer<typeof Project>
+
+export const Branch = z.object({ name: z.string() })
+
+const params = z.object({ projectId: ProjectId })
+const projectAnswer = z.object({ project: Project })
+
+export const listProjects = defineCall({
+  method: 'GET',
+  path: '/projects',
+  summary: "The person's projects, newest first.",
+  params: nothing,
+  query: z.object({ limit: queryNumber(1000).default(200), after: z.string().optional(), minPosition }),
+  body: nothing,
+  status: 200,
+  answer: z.object({ projects: z.array(Project), next: z.string().nullable() }),
+  faults: ['sign_in_required'],
+})
+
+export const getProject = defineCall({
+  method: 'GET',
+  path: '/projects/:projectId',
+  summary: 'One project.',
+  params,
+  query: z.object({ minPosition }),
+  body: nothing,
+  status: 200,
+  answer: projectAnswer,
+  faults: ['not_found'],
+})
+
+export const createProject = defineCall({
+  method: 'POST',
+  path: '/projects',
+  summary: 'Registers a repository as a project.',
+  params: nothing,
+  query: nothing,
+  body: z.object({
+    repoUrl: required('Please choose a repository to create your project from.', 2_000),
+    name: Text.pipe(z.string().trim().max(limits.nameLength)).optional(),
+    description: Text.pipe(z.string().max(2_000)).nullable().optional(),
+  }),
+  status: 201,
+  answer: projectAnswer.extend({ id: z.string(), ...written }),
+  faults: [
+    'invalid_input',
+    'already_exists',
+    'github_not_connected',
+    'code_host_refused',
+    'code_host_unavailable',
+  ],
+})
+
+export const updateProject = defineCall({
+  method: 'PUT',
+  path: '/projects/:projectId',
+  summary: 'Changes the name or the description.',
+  params,
+  query: nothing,
+  body: z.object({
+    name: required('A project needs a name.', limits.nameLength).optional(),
+    description: Text.pipe(z.string().max(2_000)).optional(),
+  }),
+  status: 200,
+  answer: projectAnswer.extend(written),
+  faults: ['not_found', 'invalid_input'],
+})
+
+export const deleteProject = defineCall({
+  method: 'DELETE',
+  path: '/projects/:projectId',
+  summary: 'Lets the project go; the repository stays.',
+  params,
+  query: nothing,
+  body: nothing,
+  status: 200,
+  answer: success.extend(written),
+  faults: ['not_found'],
+})
+
+export const syncProject = defineCall({
+  method: 'POST',
+  path: '/projects/:projectId/sync',
+  summary: 'Asks the code host again what the repository is.',
+  params,
+  query: nothing,
+  body: nothing,
+  status: 200,
+  answer: projectAnswer.extend(written),
+  faults: ['not_found', 'github_not_connected', 'code_host_refused', 'code_host_unavailable'],
+})
+
+export const listBranches = defineCall({
+  method: 'GET',
+  path: '/projects/:projectId/branches',
+  summary: 'The branches of the repository, the default branch first.',
+  params,
+  query: nothing,
+  body: nothing,
+  status: 200,
+  answer: z.object({ branches: z.array(Branch) }),
+  faults: ['not_found', 'github_not_connected', 'code_host_refused', 'code_host_unavailable'],
+})
+
+export const getProjectGitStatus = defineCall({
+  method: 'GET',
+  path: '/projects/:projectId/git/status',
+  summary: 'The branch the project stands on.',
+  params,
+  query: nothing,
+  body: nothing,
+  status: 200,
+  answer: z.object({ data: z.object({ currentBranch: z.string() }) }),
+  faults: ['not_found'],
+})
+
+export const Repository = z.object({
+  id: z.string(),
+  name: z.string(),
+  full_name: z.string(),
+  description: z.string().nullable(),
+  private: z.boolean(),
+  html_url: z.string(),
+})
+export type Repository = z.infer<typeof Repository>
+
+export const getGitHubUser = defineCall({
+  method: 'GET',
+  path: '/github/user',
+  summary: 'The account at the code host.',
+  params: nothing,
+  query: nothing,
+  body: nothing,
+  status: 200,
+  answer: z.object({
+    user: z.object({ login: z.string(), public_repos: z.number() }),
+    /** Where the provider's app is installed and managed. */
+    appUrls: z.object({ install: z.string(), manage: z.string() }),
+  }),
+  faults: ['github_not_connected', 'code_host_refused', 'code_host_unavailable'],
+})
+
+export const listRepositories = defineCall({
+  method: 'GET',
+  path: '/github/repos',
+  summary: 'Repositories the person can reach, most recently updated first.',
+  params: nothing,
+  query: z.object({
+    type: z.string().optional(),
+    sort: z.string().optional(),
+    per_page: z.string().optional(),
+  }),
+  body: nothing,
+  status: 200,
+  answer: z.object({ repositories: z.array(Repository) }),
+  faults: ['github_not_connected', 'code_host_refused', 'code_host_unavailable'],
+})
+
+export const listOrganizations = defineCall({
+  method: 'GET',
+  path: '/github/orgs',
+  summary: 'Organisations the person belongs to.',
+  params: nothing,
+  query: nothing,
+  body: nothing,
+  status: 200,
+  answer: z.object({ organizations: z.array(z.object({ login: z.string(), avatar_url: z.string() })) }),
+  faults: ['github_not_connected', 'code_host_refused', 'code_host_unavailable'],
+})
+
+export const createRepository = defineCall({
+  method: 'POST',
+  path: '/github/repos',
+  summary: "Makes a repository in the person's account.",
+  params: nothing,
+  query: nothing,
+  body: z.object({
+    name: required('Please enter a name for your new repository.', 100).pipe(
+      z.string().regex(/^[A-Za-z0-9._-]+$/, 'Use letters, digits, dots, dashes and underscores.'),
+    ),
+    description: Text.pipe(z.string().max(350)).nullable().optional(),
+    private: z.boolean().optional(),
+  }),
+  status: 201,
+  answer: z.object({ data: Repository }),
+  faults: ['invalid_input', 'github_not_connected', 'code_host_refused', 'code_host_unavailable'],
+})

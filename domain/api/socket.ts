@@ -1,0 +1,81 @@
+/** The live connection: what the server says and what a client asks. Position and version are on all that comes from the log. */
+import { z } from 'zod'
+import { Position, type RecordedOf } from '../kernel/event.ts'
+import { TaskId } from '../kernel/ids.ts'
+import type { TaskEvent } from '../task/events.ts'
+import { ChatMessage, CommandStatus, MessageDelta, TerminalOutput } from './chat.ts'
+import { TaskStatus } from './tasks.ts'
+
+const placed = { position: Position, version: z.number(), commandId: z.string() }
+
+export const TaskStatusChanged = z.object({
+  taskId: z.string(),
+  status: TaskStatus,
+  progress: z.number(),
+  ...placed,
+})
+export type TaskStatusChanged = z.infer<typeof TaskStatusChanged>
+
+export const ChatMessageStatusChanged = z.object({
+  taskId: z.string(),
+  messageId: z.string(),
+  commandStatus: CommandStatus,
+  response: z.string().nullable(),
+  ...placed,
+})
+export type ChatMessageStatusChanged = z.infer<typeof ChatMessageStatusChanged>
+
+export const CommandOutput = z.object({
+  taskId: z.string(),
+  type: z.enum(['stdout', 'stderr']),
+  output: z.string(),
+  executionId: z.string(),
+  position: Position,
+})
+export type CommandOutput = z.infer<typeof CommandOutput>
+
+export const CommandEnded = z.object({
+  taskId: z.string(),
+  messageId: z.string(),
+  executionId: z.string(),
+  exitCode: z.number().nullable(),
+  ...placed,
+})
+export type CommandEnded = z.infer<typeof CommandEnded>
+
+/** An event of the task's stream with its content opened: what our own client folds with `domain/views`. */
+export type TaskEventMessage = RecordedOf<TaskEvent>
+
+/** Where a viewer stands: the last position seen, or exactly, the last revision of both streams. */
+export const LastSeen = z.union([Position, z.object({ task: z.number().int(), terminal: z.number().int() })])
+export type LastSeen = z.infer<typeof LastSeen>
+
+export const JoinTask = z.tuple([TaskId, LastSeen.nullish()])
+
+/** What `join_task` answers to a client that gives a callback. `resync`: too much was missed; read the history again. */
+export type JoinAnswer =
+  | { readonly joined: true; readonly resync: boolean; readonly task: number; readonly terminal: number }
+  | { readonly joined: false; readonly error: string; readonly code: string }
+
+/** What the server sends, by event name. */
+export interface ServerEvents {
+  terminal_output: (output: TerminalOutput) => void
+  chat_message: (message: ChatMessage) => void
+  chat_message_delta: (delta: MessageDelta) => void
+  chat_message_status_changed: (change: ChatMessageStatusChanged) => void
+  task_status_changed: (change: TaskStatusChanged) => void
+  global_task_status_changed: (change: TaskStatusChanged) => void
+  command_output: (output: CommandOutput) => void
+  command_completed: (ended: CommandEnded) => void
+  command_failed: (ended: CommandEnded) => void
+  command_cancelled: (ended: CommandEnded) => void
+  task_event: (event: TaskEventMessage) => void
+  /** Too much was missed to be replayed: read the history again. */
+  task_resync: (task: { readonly taskId: string }) => void
+}
+
+/** What a client sends. */
+export interface ClientEvents {
+  join_task: (taskId: string, last?: LastSeen | null, answer?: (joined: JoinAnswer) => void) => void
+  leave_task: (taskId: string) => void
+}

@@ -1,0 +1,257 @@
+/** Tasks: making them, running them, their pull request. */
+import { z } from 'zod'
+import { Position } from '../kernel/event.ts'
+import { ProjectId, TaskId } from '../kernel/ids.ts'
+import { AgentName } from '../task/events.ts'
+import { taskStatuses } from '../task/state.ts'
+import { defineCall } from './call.ts'
+import {
+  limits,
+  minPosition,
+  Moment,
+  nothing,
+  queryNumber,
+  required,
+  success,
+  Text,
+  written,
+} from './fields.ts'
+
+export const TaskStatus = z.enum(taskStatuses)
+
+/** Where an execution stands on its way to the agent's first words. */
+export const executionSteps = ['queued', 'cloning', 'setup', 'agent_started'] as const
+
+export const Task = z.object({
+  id: z.string(),
+  title: z.string(),
+  description: z.string(),
+  status: TaskStatus,
+  progress: z.number(),
+  agent: AgentName,
+  projectId: z.string(),
+  project: z.object({
+    id: z.string(),
+    name: z.string(),
+    githubRepoName: z.string(),
+    githubOwner: z.string(),
+  }),
+  branch: z.string(),
+  codexModel: z.string().nullable(),
+  images: z.array(z.object({ id: z.string(), url: z.string(), name: z.string(), uploadedAt: Moment })),
+  workingBranch: z.string().nullable(),
+  prUrl: z.string().nullable(),
+  prNumber: z.number().nullable(),
+  owner: z.string(),
+  createdAt: Moment,
+  updatedAt: Moment,
+  /** The execution that runs or ran last. */
+  execution: z
+    .object({
+      id: z.string(),
+      kind: z.enum(['turn', 'command']),
+      /** Counts the turns and commands of the task. */
+      turn: z.number(),
+      requestedAt: Moment,
+      startedAt: Moment.nullable(),
+      endedAt: Moment.nullable(),
+      steps: z.array(z.object({ step: z.enum(executionSteps), at: Moment })),
+      cancelRequested: z.boolean(),
+    })
+    .nullable(),
+  /** Why the last turn failed. */
+  failure: z.object({ code: z.string(), reason: z.string() }).nullable(),
+  usage: z.object({
+    inputTokens: z.number(),
+    outputTokens: z.number(),
+    costUsd: z.number(),
+    model: z.string().nullable(),
+  }),
+  changes: z
+    .object({ files: z.number(), additions: z.number(), deletions: z.number(), recordedAt: Moment })
+    .nullable(),
+  pullRequestPending: z.boolean(),
+  /** Position of the task's creation: what it is sorted by. */
+  position: Position,
+  /** Revision of the task's stream up to which this is folded. */
+  version: z.number(),
+})
+export type Task = z.infer<typeof Task>
+
+export const ChangedFile = z.object({
+  fileName: z.string(),
+  previousName: z.string().optional(),
+  status: z.enum(['added', 'untracked', 'modified', 'deleted', 'renamed']),
+  additions: z.number(),
+  deletions: z.number(),
+  binary: z.boolean(),
+  diff: z.string(),
+})
+export type ChangedFile = z.infer<typeof ChangedFile>
+
+export const GitDiff = z.object({
+  status: z.enum(['pending_clone', 'not_initialized', 'ready']),
+  message: z.string().optional(),
+  changedFiles: z.array(ChangedFile),
+  totalChanges: z.number(),
+  currentBranch: z.string(),
+  exists: z.boolean(),
+  commitComparison: z.object({ ahead: z.number(), behind: z.number() }),
+  baseBranch: z.string(),
+  truncated: z.boolean(),
+  version: z.number(),
+})
+export type GitDiff = z.infer<typeof GitDiff>
+
+const params = z.object({ taskId: TaskId })
+const taskAnswer = z.object({ task: Task })
+
+/** The first line of a description, cut to 100 characters: what a task is called when it has no title. */
+export function titleOf(description: string): string {
+  return [...(description.trim().split('\n')[0] ?? '').trim()].slice(0, limits.titleLength).join('')
+}
+
+export const listTasks = defineCall({
+  method: 'GET',
+  path: '/tasks',
+  summary: "The person's tasks, newest first.",
+  params: nothing,
+  query: z.object({
+    project: ProjectId.optional(),
+    status: TaskStatus.optional(),
+    limit: queryNumber(1000).default(50),
+    after: z.string().optional(),
+    minPosition,
+  }),
+  body: nothing,
+  status: 200,
+  answer: z.object({ tasks: z.array(Task), next: z.string().nullable() }),
+  faults: ['sign_in_required'],
+})
+
+export const getTask = defineCall({
+  method: 'GET',
+  path: '/tasks/:taskId',
+  summary: 'One task, with what it changed.',
+  params,
+  query: z.object({ minPosition }),
+  body: nothing,
+  status: 200,
+  answer: taskAnswer.extend({ data: z.object({ changedFiles: z.array(ChangedFile) }) }),
+  faults: ['not_found'],
+})
+
+export const createTask = defineCall({
+  method: 'POST',
+  path: '/tasks',
+  summary: 'Makes a task and starts its agent.',
+  params: nothing,
+  query: nothing,
+  body: z.object({
+    id: TaskId.optional(),
+    title: Text.optional(),
+    description: required('Please enter a task description', limits.descriptionLength),
+    projectId: z.string('Please select a project').pipe(ProjectId),
+    branch: required('Please select a branch', 250),
+    codexModel: Text.pipe(z.string().max(200)).nullable().optional(),
+    // Uploads come with the upload call; until then a task can have none.
+    images: z.array(z.unknown()).max(0, 'Images cannot be attached yet.').optional(),
+    agent: AgentName.default('claude'),
+  }),
+  status: 201,
+  answer: taskAnswer.extend(written),
+  faults: ['invalid_input', 'not_found', 'already_exists'],
+})
+
+export const updateTask = defineCall({
+  method: 'PUT',
+  path: '/tasks/:taskId',
+  summary: 'Changes the title or the description.',
+  params,
+  query: nothing,
+  body: z.object({
+    title: required('A task needs a title.', limits.titleLength).optional(),
+    description: required('Please enter a task description', limits.descriptionLength).optional(),
+  }),
+  status: 200,
+  answer: taskAnswer.extend(written),
+  faults: ['not_found', 'invalid_input'],
+})
+
+export const deleteTask = defineCall({
+  method: 'DELETE',
+  path: '/tasks/:taskId',
+  summary: 'Deletes the task; what runs is stopped.',
+  params,
+  query: nothing,
+  body: nothing,
+  status: 200,
+  answer: success.extend(written),
+  faults: ['not_found'],
+})
+
+export const retryTask = defineCall({
+  method: 'POST',
+  path: '/tasks/:taskId/retry',
+  summary: 'Works on the last message again.',
+  params,
+  query: nothing,
+  body: nothing,
+  status: 200,
+  answer: taskAnswer.extend(written),
+  faults: ['not_found', 'task_running'],
+})
+
+export const executeTask = defineCall({
+  method: 'POST',
+  path: '/tasks/:taskId/execute',
+  summary: 'Runs a shell command in the task, or starts what waits.',
+  params,
+  query: nothing,
+  body: z.object({ command: required('Enter a command.', limits.messageLength).optional() }).optional(),
+  status: 200,
+  answer: taskAnswer.extend(written),
+  faults: ['not_found', 'task_running', 'nothing_to_run'],
+})
+
+export const cancelTask = defineCall({
+  method: 'POST',
+  path: '/tasks/:taskId/cancel',
+  summary: 'Stops what runs or waits to run.',
+  params,
+  query: nothing,
+  body: nothing,
+  status: 200,
+  answer: taskAnswer.extend(written),
+  faults: ['not_found', 'not_running'],
+})
+
+export const getTaskDiff = defineCall({
+  method: 'GET',
+  path: '/tasks/:taskId/git/diff',
+  summary: 'What the task changed, against the merge base.',
+  params,
+  query: z.object({ baseBranch: z.string().optional(), minPosition }),
+  body: nothing,
+  status: 200,
+  answer: z.object({ data: GitDiff }),
+  faults: ['not_found', 'base_not_recorded'],
+})
+
+export const createPullRequest = defineCall({
+  method: 'POST',
+  path: '/tasks/:taskId/pr',
+  summary: 'Pushes the work and opens a pull request, or updates the one there is.',
+  params,
+  query: nothing,
+  body: z
+    .object({
+      title: required('A pull request needs a title.', 250).optional(),
+      body: Text.pipe(z.string().max(60_000)).optional(),
+      draft: z.boolean().optional(),
+    })
+    .optional(),
+  status: 200,
+  answer: z.object({ pr: z.object({ html_url: z.string(), number: z.number() }), task: Task, ...written }),
+  faults: ['not_found', 'not_initialized', 'no_changes', 'pr_in_progress', 'pr_timeout', 'code_host_refused'],
+})

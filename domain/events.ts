@@ -1,0 +1,16 @@
+/** Every kind of event there is, by its type. */
+import type { EventKind } from './kernel/event.ts'
+import type { z } from 'zod'
+import { projectEvents, type ProjectEvent } from './project/events.ts'
+import { taskEvents, type TaskEvent } from './task/events.ts'
+import { terminalEvents, type TerminalEvent } from './task/terminal.ts'
+import { userEvents, type UserEvent } from './user/events.ts'
+
+export type DomainEvent = UserEvent | ProjectEvent | TaskEvent | TerminalEvent
+
+type AnyKind = Pick<EventKind<string, z.ZodType, z.ZodType>, 'type' | 'version' | 'data' | 'content'>
+
+/** The kinds by type: what a reader of the log checks an event against. */
+export const eventKinds: ReadonlyMap<string, AnyKind> = new Map<string, AnyKind>(
+  [...userEvents, ...projectEvents, ...taskEvents, ...terminalEvents].map((kind) => [kind.type, kind]),
+)

@@ -1,0 +1,22 @@
+/** JSON with one form for each value: what a hash is taken over. */
+
+/**
+ * Keys sorted by UTF-16 code units, no white space, `undefined` members left out (RFC 8785 for the values we keep:
+ * strings, finite numbers, booleans, null, arrays, plain objects). Throws on anything else.
+ */
+export function canonicalJson(value: unknown): string {
+  if (value === null || typeof value === 'boolean' || typeof value === 'string') return JSON.stringify(value)
+  if (typeof value === 'number') {
+    if (!Number.isFinite(value)) throw new TypeError('Only finite numbers have a canonical form.')
+    return JSON.stringify(value)
+  }
+  if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item ?? null)).join(',')}]`
+  if (typeof value === 'object') {
+    const members = Object.entries(value)
+      .filter(([, member]) => member !== undefined)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, member]) => `${JSON.stringify(key)}:${canonicalJson(member)}`)
+    return `{${members.join(',')}}`
+  }
+  throw new TypeError(`A ${typeof value} has no canonical form.`)
+}

@@ -1,0 +1,26 @@
+/** A decider: the pure heart of an aggregate. Commands in, events or a refusal out; events fold into state. */
+import type { AnyEvent, RecordedOf } from './event.ts'
+import type { Refusal } from './errors.ts'
+
+export type Decision<E extends AnyEvent> = readonly E[] | Refusal
+
+export interface Decider<State, Command, E extends AnyEvent> {
+  readonly initial: State
+  /** What happens, or why it may not. No clock, no I/O, no randomness: what a decision needs comes in the command. */
+  decide(command: Command, state: State): Decision<E>
+  /** State after the event. Accepts events whose content was erased. */
+  evolve(state: State, event: RecordedOf<E>): State
+}
+
+export function isRefusal<E extends AnyEvent>(decision: Decision<E>): decision is Refusal {
+  return 'refused' in decision
+}
+
+/** `evolve` over events in order. `fold(all)` equals `fold(rest, fold(some))`: a snapshot is only a place to start. */
+export function fold<State, Command, E extends AnyEvent>(
+  decider: Decider<State, Command, E>,
+  events: readonly RecordedOf<E>[],
+  from: State = decider.initial,
+): State {
+  return events.reduce((state, event) => decider.evolve(state, event), from)
+}

@@ -1,0 +1,59 @@
+/** Everything that can be refused or go wrong, once: its code, its HTTP status and the sentence used when no better one is at hand. */
+
+export const faults = {
+  invalid_input: { status: 400, sentence: 'The request is not understood.' },
+  sign_in_required: { status: 401, sentence: 'Sign in to continue.' },
+  onboarding_incomplete: { status: 403, sentence: 'Complete the onboarding first.' },
+  github_not_connected: { status: 403, sentence: 'Connect your GitHub account in the settings first.' },
+  forbidden: { status: 403, sentence: 'This is not allowed.' },
+  not_found: { status: 404, sentence: 'There is no such thing.' },
+  already_exists: { status: 409, sentence: 'This exists already.' },
+  task_running: { status: 409, sentence: 'The task is running. Wait until the turn ends, or cancel it.' },
+  not_running: { status: 409, sentence: 'Nothing is running in this task.' },
+  nothing_to_run: { status: 409, sentence: 'There is no message to work on. Send one first.' },
+  message_delivered: { status: 409, sentence: 'The agent already has this message.' },
+  not_initialized: { status: 409, sentence: 'Task repository not initialized. Run a command to start.' },
+  no_changes: { status: 409, sentence: 'There are no changes to open a pull request with.' },
+  pr_in_progress: { status: 409, sentence: 'A pull request is being made for this task already.' },
+  base_not_recorded: { status: 409, sentence: 'The changes are recorded against another branch.' },
+  evicted: { status: 409, sentence: 'This run was taken over or has ended.' },
+  conflict: { status: 409, sentence: 'Somebody else changed this at the same time. Try again.' },
+  too_large: { status: 413, sentence: 'The request is too large.' },
+  code_host_refused: { status: 422, sentence: 'GitHub refused the request.' },
+  rate_limited: { status: 429, sentence: 'Too many requests. Wait a moment.' },
+  internal: { status: 500, sentence: 'Something went wrong on our side. The fault has been logged.' },
+  code_host_unavailable: { status: 502, sentence: 'GitHub does not answer. Try again later.' },
+  engine_unavailable: {
+    status: 503,
+    sentence: 'A part of the server does not answer. Try again in a moment.',
+  },
+  timeout: { status: 504, sentence: 'This took too long. Try again.' },
+  pr_timeout: { status: 504, sentence: 'The pull request is still being made. Ask again in a moment.' },
+} as const satisfies Record<string, { status: number; sentence: string }>
+
+export type FaultCode = keyof typeof faults
+export const faultCodes = Object.keys(faults) as [FaultCode, ...FaultCode[]]
+
+/** A refusal: a code, a sentence a person can act on, and the input field at fault when there is one. */
+export interface Refusal {
+  readonly refused: FaultCode
+  readonly sentence: string
+  readonly field?: string
+}
+
+/** Refuses a command; the sentence defaults to the code's own. */
+export function refuse(code: FaultCode, sentence: string = faults[code].sentence, field?: string): Refusal {
+  return field === undefined ? { refused: code, sentence } : { refused: code, sentence, field }
+}
+
+/** The one error that is thrown at the edge; `platform/http` turns it into an answer. */
+export class Fault extends Error {
+  override readonly name = 'Fault'
+  readonly code: FaultCode
+  readonly field: string | undefined
+  constructor(code: FaultCode, sentence: string = faults[code].sentence, field?: string) {
+    super(sentence)
+    this.code = code
+    this.field = field
+  }
+}

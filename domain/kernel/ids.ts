@@ -1,0 +1,51 @@
+/** Names of things, and of the streams they live in. */
+import { z } from 'zod'
+
+const uuid = (what: string) =>
+  z.string().regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, `${what} is a UUID in lower case.`)
+
+export const UserId = uuid('A user id')
+export const ProjectId = uuid('A project id')
+export const TaskId = uuid('A task id')
+export const MessageId = uuid('A message id')
+export const ExecutionId = uuid('An execution id')
+export const CommandId = uuid('An idempotency key')
+
+export const userStream = (userId: string): string => `user-${userId}`
+export const projectStream = (projectId: string): string => `project-${projectId}`
+/** Lifecycle, chat, tools, changes and pull request of a task. */
+export const taskStream = (taskId: string): string => `task-${taskId}`
+/** What a task's agent and commands print, and text as it is written. */
+export const terminalStream = (taskId: string): string => `terminal-${taskId}`
+
+export type StreamName =
+  | { readonly kind: 'user' | 'project' | 'task' | 'terminal'; readonly id: string }
+  | { readonly kind: 'other' }
+
+/** What a stream is about. */
+export function parseStream(stream: string): StreamName {
+  const cut = stream.indexOf('-')
+  const kind = stream.slice(0, cut)
+  const id = stream.slice(cut + 1)
+  return kind === 'user' || kind === 'project' || kind === 'task' || kind === 'terminal'
+    ? { kind, id }
+    : { kind: 'other' }
+}
+
+/**
+ * The vault scope under whose key a stream's content is sealed. A task's terminal shares the task's key, so that
+ * destroying one key erases all that the task ever said.
+ */
+export function scopeOfStream(stream: string): string {
+  const name = parseStream(stream)
+  switch (name.kind) {
+    case 'user':
+    case 'project':
+    case 'task':
+      return `${name.kind}:${name.id}`
+    case 'terminal':
+      return `task:${name.id}`
+    case 'other':
+      return `stream:${stream}`
+  }
+}

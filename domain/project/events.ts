@@ -1,0 +1,43 @@
+/** What happens to a project: a repository brought in, described, refreshed, let go. */
+import { z } from 'zod'
+import { event, none, type EventOf } from '../kernel/event.ts'
+import { ProjectId, UserId } from '../kernel/ids.ts'
+
+/** What the code host says of a repository, in the spec's names. */
+export const RepositoryFacts = z.object({
+  githubUrl: z.string(),
+  githubOwner: z.string(),
+  githubRepoName: z.string(),
+  defaultBranch: z.string(),
+  language: z.string().nullable(),
+})
+export type RepositoryFacts = z.infer<typeof RepositoryFacts>
+
+export const ProjectCreated = event('ProjectCreated', 1, {
+  data: z.object({ projectId: ProjectId, ownerId: UserId, githubRepoId: z.string(), isPrivate: z.boolean() }),
+  content: RepositoryFacts.extend({ name: z.string(), description: z.string() }),
+})
+export const ProjectUpdated = event('ProjectUpdated', 1, {
+  data: z.object({}),
+  content: z.object({ name: z.string(), description: z.string() }),
+})
+/** The repository was asked again what it is. */
+export const ProjectSynced = event('ProjectSynced', 1, {
+  data: z.object({ isPrivate: z.boolean() }),
+  content: RepositoryFacts,
+})
+/** The code host could not be asked, or no longer shows the repository. */
+export const ProjectSyncFailed = event('ProjectSyncFailed', 1, {
+  data: z.object({ code: z.string() }),
+  content: z.object({ reason: z.string() }),
+})
+export const ProjectDeleted = event('ProjectDeleted', 1, { data: z.object({}), content: none })
+
+export const projectEvents = [
+  ProjectCreated,
+  ProjectUpdated,
+  ProjectSynced,
+  ProjectSyncFailed,
+  ProjectDeleted,
+] as const
+export type ProjectEvent = EventOf<(typeof projectEvents)[number]>

@@ -1,0 +1,77 @@
+/** What people and runners may ask of a task. Ids come in with the command. */
+import type { AgentName, ExecutionKind, ProgressEvent, TerminalHead } from './events.ts'
+
+/** Names one attempt of one execution: a report that names another is refused. */
+export interface Fence {
+  readonly executionId: string
+  readonly attempt: number
+}
+
+export type ExecutionOutcome =
+  | { readonly kind: 'completed'; readonly exitCode: number | null }
+  | {
+      readonly kind: 'failed'
+      readonly code: string
+      readonly reason: string
+      readonly exitCode: number | null
+    }
+  | { readonly kind: 'cancelled' }
+
+export type PullRequestOutcome =
+  | {
+      readonly kind: 'opened' | 'updated'
+      readonly number: number
+      readonly url: string
+      readonly headCommit: string
+      /** The id of the system message that tells the chat. */
+      readonly messageId: string
+    }
+  | { readonly kind: 'failed'; readonly code: string; readonly reason: string }
+
+export type TaskCommand =
+  | {
+      readonly type: 'CreateTask'
+      readonly taskId: string
+      readonly ownerId: string
+      readonly projectId: string
+      readonly agent: AgentName
+      readonly codexModel: string | null
+      readonly title: string
+      readonly description: string
+      readonly branch: string
+      readonly messageId: string
+      readonly executionId: string
+    }
+  | { readonly type: 'UpdateTask'; readonly title?: string; readonly description?: string }
+  | { readonly type: 'DeleteTask' }
+  | {
+      readonly type: 'SendMessage'
+      readonly messageId: string
+      readonly kind: ExecutionKind
+      readonly agent: AgentName | null
+      readonly message: string
+      /** The execution that starts when the task is idle. */
+      readonly executionId: string
+    }
+  | { readonly type: 'WithdrawMessage'; readonly messageId: string }
+  | { readonly type: 'RequestExecution'; readonly executionId: string }
+  | { readonly type: 'RetryTask'; readonly executionId: string }
+  | { readonly type: 'CancelExecution' }
+  | {
+      readonly type: 'RequestPullRequest'
+      readonly requestId: string
+      readonly title: string | null
+      readonly body: string | null
+      readonly draft: boolean
+    }
+  | { readonly type: 'StartExecution'; readonly executionId: string; readonly runnerId: string }
+  | { readonly type: 'RecordProgress'; readonly fence: Fence; readonly progress: readonly ProgressEvent[] }
+  | {
+      readonly type: 'EndExecution'
+      readonly fence: Fence
+      readonly outcome: ExecutionOutcome
+      readonly terminal: TerminalHead | null
+      /** The execution that delivers the next queued message, when there is one. */
+      readonly nextExecutionId: string
+    }
+  | { readonly type: 'SettlePullRequest'; readonly requestId: string; readonly outcome: PullRequestOutcome }

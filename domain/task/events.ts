@@ -1,0 +1,214 @@
+/** What happens to a task. Facts are in `data`; what people and agents wrote, printed or named is in `content`. */
+import { z } from 'zod'
+import { event, none, type EventOf } from '../kernel/event.ts'
+import { ExecutionId, MessageId, ProjectId, TaskId, UserId } from '../kernel/ids.ts'
+
+export const agents = ['claude', 'cursor'] as const
+export const AgentName = z.enum(agents)
+export type AgentName = z.infer<typeof AgentName>
+
+/** A turn of the agent, or a shell command in the task's box. */
+export const ExecutionKind = z.enum(['turn', 'command'])
+export type ExecutionKind = z.infer<typeof ExecutionKind>
+
+export const ToolKind = z.enum(['read', 'edit', 'run', 'search', 'fetch', 'todo', 'other'])
+export type ToolKind = z.infer<typeof ToolKind>
+
+/** A blob sealed under the task's key, named by the SHA-256 of its sealed bytes. */
+export const BlobRef = z.object({ hash: z.string(), size: z.number().int() })
+export type BlobRef = z.infer<typeof BlobRef>
+
+/** The last event of the terminal stream at some moment: it ties that stream's hash chain to the task's. */
+export const TerminalHead = z.object({ revision: z.number().int(), hash: z.string() })
+export type TerminalHead = z.infer<typeof TerminalHead>
+
+const execution = { executionId: ExecutionId }
+/** The execution and the message it works on. */
+const work = { ...execution, messageId: MessageId }
+
+export const TaskCreated = event('TaskCreated', 1, {
+  data: z.object({
+    taskId: TaskId,
+    ownerId: UserId,
+    projectId: ProjectId,
+    agent: AgentName,
+    /** As the client sent it; the model really used is recorded by `UsageRecorded`. */
+    codexModel: z.string().nullable(),
+  }),
+  content: z.object({ title: z.string(), description: z.string(), branch: z.string() }),
+})
+export const TaskUpdated = event('TaskUpdated', 1, {
+  data: z.object({}),
+  content: z.object({ title: z.string(), description: z.string() }),
+})
+export const TaskDeleted = event('TaskDeleted', 1, { data: z.object({}), content: none })
+
+/** A person's message, or a command they want run, waits for its turn. */
+export const MessageQueued = event('MessageQueued', 1, {
+  data: z.object({ messageId: MessageId, kind: ExecutionKind, agent: AgentName }),
+  content: z.object({ message: z.string() }),
+})
+export const MessageWithdrawn = event('MessageWithdrawn', 1, {
+  data: z.object({ messageId: MessageId }),
+  content: none,
+})
+export const MessageDelivered = event('MessageDelivered', 1, {
+  data: z.object({ messageId: MessageId, ...execution }),
+  content: none,
+})
+/** A message from an agent or from the system. */
+export const MessagePosted = event('MessagePosted', 1, {
+  data: z.object({
+    messageId: MessageId,
+    messageType: z.enum(['response', 'system', 'error']),
+    agent: AgentName.nullable(),
+    executionId: ExecutionId.nullable(),
+  }),
+  content: z.object({ message: z.string() }),
+})
+
+export const ExecutionRequested = event('ExecutionRequested', 1, {
+  data: z.object({
+    ...execution,
+    kind: ExecutionKind,
+    reason: z.enum(['start', 'follow_up', 'retry']),
+    messageId: MessageId,
+    agent: AgentName,
+  }),
+  content: none,
+})
+/** A runner has claimed the execution. Whoever reports for an earlier attempt is refused. */
+export const ExecutionStarted = event('ExecutionStarted', 1, {
+  data: z.object({ ...work, attempt: z.number().int(), runnerId: z.string() }),
+  content: none,
+})
+export const CancellationRequested = event('CancellationRequested', 1, {
+  data: z.object(execution),
+  content: none,
+})
+export const ExecutionCompleted = event('ExecutionCompleted', 1, {
+  data: z.object({ ...work, exitCode: z.number().int().nullable(), terminal: TerminalHead.nullable() }),
+  content: none,
+})
+export const ExecutionFailed = event('ExecutionFailed', 1, {
+  data: z.object({
+    ...work,
+    code: z.string(),
+    exitCode: z.number().int().nullable(),
+    terminal: TerminalHead.nullable(),
+  }),
+  content: z.object({ reason: z.string() }),
+})
+export const ExecutionCancelled = event('ExecutionCancelled', 1, {
+  data: z.object({ ...work, terminal: TerminalHead.nullable() }),
+  content: none,
+})
+
+export const WorkspacePreparing = event('WorkspacePreparing', 1, { data: z.object(execution), content: none })
+export const WorkspacePrepared = event('WorkspacePrepared', 1, {
+  data: z.object({ ...execution, baseCommit: z.string().nullable() }),
+  content: z.object({ workingBranch: z.string(), baseBranch: z.string() }),
+})
+export const AgentStarted = event('AgentStarted', 1, {
+  data: z.object({
+    ...execution,
+    agent: AgentName,
+    version: z.string(),
+    sessionId: z.string(),
+    resumed: z.boolean(),
+  }),
+  content: none,
+})
+export const ToolStarted = event('ToolStarted', 1, {
+  data: z.object({ ...execution, toolId: z.string(), kind: ToolKind }),
+  content: z.object({ name: z.string(), target: z.string(), input: z.string() }),
+})
+export const ToolFinished = event('ToolFinished', 1, {
+  data: z.object({
+    ...execution,
+    toolId: z.string(),
+    ok: z.boolean(),
+    /** `null` when the end of the execution closed it. */
+    durationMs: z.number().int().nullable(),
+    exitCode: z.number().int().nullable(),
+    additions: z.number().int().nullable(),
+    deletions: z.number().int().nullable(),
+  }),
+  content: z.object({ summary: z.string(), output: z.string() }),
+})
+export const UsageRecorded = event('UsageRecorded', 1, {
+  data: z.object({
+    ...execution,
+    model: z.string().nullable(),
+    inputTokens: z.number().int(),
+    outputTokens: z.number().int(),
+    cacheReadTokens: z.number().int(),
+    cacheWriteTokens: z.number().int(),
+    costUsd: z.number(),
+  }),
+  content: none,
+})
+/** What differs from the merge base now; the diff itself is a blob. */
+export const WorkspaceChanged = event('WorkspaceChanged', 1, {
+  data: z.object({
+    ...execution,
+    files: z.number().int(),
+    additions: z.number().int(),
+    deletions: z.number().int(),
+    ahead: z.number().int(),
+    behind: z.number().int(),
+    truncated: z.boolean(),
+    blob: BlobRef.nullable(),
+  }),
+  content: z.object({ currentBranch: z.string(), baseBranch: z.string() }),
+})
+
+/** The intent comes first, the outcome after: a pull request is looked up before it is tried again. */
+export const PullRequestRequested = event('PullRequestRequested', 1, {
+  data: z.object({ requestId: z.string(), draft: z.boolean() }),
+  content: z.object({ title: z.string(), body: z.string() }),
+})
+const settled = {
+  data: z.object({ requestId: z.string(), number: z.number().int(), headCommit: z.string() }),
+  content: z.object({ url: z.string() }),
+}
+export const PullRequestOpened = event('PullRequestOpened', 1, settled)
+export const PullRequestUpdated = event('PullRequestUpdated', 1, settled)
+export const PullRequestFailed = event('PullRequestFailed', 1, {
+  data: z.object({ requestId: z.string(), code: z.string() }),
+  content: z.object({ reason: z.string() }),
+})
+
+/** What a runner reports while an execution runs; each is fenced by execution and attempt. */
+export const progressEvents = [
+  WorkspacePreparing,
+  WorkspacePrepared,
+  AgentStarted,
+  MessagePosted,
+  ToolStarted,
+  ToolFinished,
+  UsageRecorded,
+  WorkspaceChanged,
+] as const
+export type ProgressEvent = EventOf<(typeof progressEvents)[number]>
+
+export const taskEvents = [
+  TaskCreated,
+  TaskUpdated,
+  TaskDeleted,
+  MessageQueued,
+  MessageWithdrawn,
+  MessageDelivered,
+  ExecutionRequested,
+  ExecutionStarted,
+  CancellationRequested,
+  ExecutionCompleted,
+  ExecutionFailed,
+  ExecutionCancelled,
+  PullRequestRequested,
+  PullRequestOpened,
+  PullRequestUpdated,
+  PullRequestFailed,
+  ...progressEvents,
+] as const
+export type TaskEvent = EventOf<(typeof taskEvents)[number]>

@@ -1,0 +1,184 @@
+/** A task's state: what its next decision needs, and no more. */
+import type { RecordedOf } from '../kernel/event.ts'
+import type { AgentName, ExecutionKind, TaskEvent } from './events.ts'
+
+export const taskStatuses = ['pending', 'queued', 'running', 'completed', 'failed', 'cancelled'] as const
+export type TaskStatus = (typeof taskStatuses)[number]
+export type EndStatus = 'completed' | 'failed' | 'cancelled'
+
+export interface Execution {
+  readonly executionId: string
+  readonly kind: ExecutionKind
+  readonly messageId: string
+  readonly agent: AgentName
+  /** 0 until a runner claims it, then counts the claims. */
+  readonly attempt: number
+  readonly cancelRequested: boolean
+  /** What a command returns the task to. */
+  readonly statusBefore: EndStatus | 'pending'
+}
+
+/** Where the task stands. Only a queued or running task has an execution. */
+export type Phase =
+  | { readonly status: 'pending' | EndStatus }
+  | { readonly status: 'queued' | 'running'; readonly execution: Execution }
+
+export interface QueuedMessage {
+  readonly messageId: string
+  readonly kind: ExecutionKind
+  readonly agent: AgentName
+}
+
+export interface LiveTask {
+  readonly kind: 'task'
+  readonly taskId: string
+  readonly ownerId: string
+  readonly projectId: string
+  readonly agent: AgentName
+  readonly title: string
+  readonly description: string
+  readonly phase: Phase
+  /** Messages that no agent was given yet, in the order they will be. */
+  readonly queue: readonly QueuedMessage[]
+  readonly delivered: ReadonlySet<string>
+  /** The message of the last turn: what a retry works on again. */
+  readonly lastTurn: QueuedMessage | null
+  readonly workspace: 'none' | 'preparing' | 'ready'
+  /** Tools that were started and not finished: the end of the execution closes them. */
+  readonly openTools: ReadonlySet<string>
+  /** Files that differ from the merge base, as last recorded. */
+  readonly changedFiles: number
+  readonly pullRequest: { readonly number: number } | null
+  /** The request for a pull request that has no outcome yet. */
+  readonly pullRequestRequest: string | null
+}
+
+export type TaskState =
+  | { readonly kind: 'none' }
+  | LiveTask
+  | { readonly kind: 'deleted'; readonly ownerId: string }
+
+export function evolve(state: TaskState, event: RecordedOf<TaskEvent>): TaskState {
+  if (event.type === 'TaskCreated') {
+    const { taskId, ownerId, projectId, agent } = event.data
+    return {
+      kind: 'task',
+      taskId,
+      ownerId,
+      projectId,
+      agent,
+      title: event.content?.title ?? '',
+      description: event.content?.description ?? '',
+      phase: { status: 'pending' },
+      queue: [],
+      delivered: new Set(),
+      lastTurn: null,
+      workspace: 'none',
+      openTools: new Set(),
+      changedFiles: 0,
+      pullRequest: null,
+      pullRequestRequest: null,
+    }
+  }
+  return state.kind === 'task' ? evolveTask(state, event) : state
+}
+
+function evolveTask(
+  task: LiveTask,
+  event: Exclude<RecordedOf<TaskEvent>, { type: 'TaskCreated' }>,
+): TaskState {
+  switch (event.type) {
+    case 'TaskUpdated':
+      return event.content === null ? task : { ...task, ...event.content }
+    case 'TaskDeleted':
+      return { kind: 'deleted', ownerId: task.ownerId }
+    case 'MessageQueued':
+      return { ...task, queue: [...task.queue, event.data] }
+    case 'MessageWithdrawn':
+      return {
+        ...task,
+        queue: without(task.queue, event.data.messageId),
+        // A message that was taken back is not worked on again by a retry.
+        lastTurn: task.lastTurn?.messageId === event.data.messageId ? null : task.lastTurn,
+      }
+    case 'MessageDelivered':
+      return {
+        ...task,
+        queue: without(task.queue, event.data.messageId),
+        delivered: new Set([...task.delivered, event.data.messageId]),
+      }
+    case 'ExecutionRequested': {
+      const { executionId, kind, messageId, agent } = event.data
+      const statusBefore = 'execution' in task.phase ? 'pending' : task.phase.status
+      const execution = {
+        executionId,
+        kind,
+        messageId,
+        agent,
+        attempt: 0,
+        cancelRequested: false,
+        statusBefore,
+      }
+      return {
+        ...task,
+        phase: { status: 'queued', execution },
+        lastTurn: kind === 'turn' ? { messageId, kind, agent } : task.lastTurn,
+      }
+    }
+    case 'ExecutionStarted':
+      return 'execution' in task.phase
+        ? {
+            ...task,
+            phase: { status: 'running', execution: { ...task.phase.execution, attempt: event.data.attempt } },
+          }
+        : task
+    case 'CancellationRequested':
+      return 'execution' in task.phase
+        ? { ...task, phase: { ...task.phase, execution: { ...task.phase.execution, cancelRequested: true } } }
+        : task
+    case 'ExecutionCompleted':
+      return ended(task, 'completed')
+    case 'ExecutionFailed':
+      return ended(task, 'failed')
+    case 'ExecutionCancelled':
+      return ended(task, 'cancelled')
+    case 'WorkspacePreparing':
+      return task.workspace === 'ready' ? task : { ...task, workspace: 'preparing' }
+    case 'WorkspacePrepared':
+      return { ...task, workspace: 'ready' }
+    case 'WorkspaceChanged':
+      return { ...task, changedFiles: event.data.files }
+    case 'AgentStarted':
+      return { ...task, agent: event.data.agent }
+    case 'PullRequestRequested':
+      return { ...task, pullRequestRequest: event.data.requestId }
+    case 'PullRequestOpened':
+    case 'PullRequestUpdated':
+      return { ...task, pullRequest: { number: event.data.number }, pullRequestRequest: null }
+    case 'PullRequestFailed':
+      return { ...task, pullRequestRequest: null }
+    case 'ToolStarted':
+      return { ...task, openTools: new Set([...task.openTools, event.data.toolId]) }
+    case 'ToolFinished':
+      return { ...task, openTools: new Set([...task.openTools].filter((id) => id !== event.data.toolId)) }
+    case 'MessagePosted':
+    case 'UsageRecorded':
+      return task
+  }
+}
+
+/** A turn ends the task in its outcome; a command gives the task back the status it had. */
+function ended(task: LiveTask, outcome: EndStatus): LiveTask {
+  if (!('execution' in task.phase)) return task
+  const { execution } = task.phase
+  const workspace = task.workspace === 'preparing' ? 'none' : task.workspace
+  return {
+    ...task,
+    workspace,
+    phase: { status: execution.kind === 'command' ? execution.statusBefore : outcome },
+  }
+}
+
+function without(queue: readonly QueuedMessage[], messageId: string): readonly QueuedMessage[] {
+  return queue.filter((message) => message.messageId !== messageId)
+}

@@ -1,0 +1,203 @@
+/** The task: what may happen to it. `pending -> queued -> running -> completed | failed | cancelled`, and from an end to queued again. */
+import type { Decider, Decision } from '../kernel/decider.ts'
+import { refuse } from '../kernel/errors.ts'
+import type { ExecutionOutcome, Fence, PullRequestOutcome, TaskCommand } from './commands.ts'
+import {
+  CancellationRequested,
+  ExecutionCancelled,
+  ExecutionCompleted,
+  ExecutionFailed,
+  ExecutionRequested,
+  ExecutionStarted,
+  MessageDelivered,
+  MessagePosted,
+  MessageQueued,
+  MessageWithdrawn,
+  PullRequestFailed,
+  PullRequestOpened,
+  PullRequestRequested,
+  PullRequestUpdated,
+  TaskCreated,
+  TaskDeleted,
+  TaskUpdated,
+  ToolFinished,
+  type TaskEvent,
+  type TerminalHead,
+} from './events.ts'
+import { evolve, type Execution, type LiveTask, type QueuedMessage, type TaskState } from './state.ts'
+
+function decide(command: TaskCommand, state: TaskState): Decision<TaskEvent> {
+  if (command.type === 'CreateTask')
+    return state.kind === 'none' ? created(command) : refuse('already_exists')
+  if (state.kind !== 'task') return refuse('not_found', 'There is no such task.')
+  switch (command.type) {
+    case 'UpdateTask': {
+      const title = command.title ?? state.title
+      const description = command.description ?? state.description
+      return title === state.title && description === state.description
+        ? []
+        : [TaskUpdated.of({}, { title, description })]
+    }
+    case 'DeleteTask':
+      return [TaskDeleted.of({})]
+    case 'SendMessage': {
+      const { messageId, kind, message, executionId } = command
+      if (state.delivered.has(messageId) || isQueued(state, messageId)) return refuse('already_exists')
+      const queued = { messageId, kind, agent: command.agent ?? state.agent }
+      const events = [MessageQueued.of(queued, { message })]
+      if ('execution' in state.phase) return events
+      return [...events, requested(executionId, 'follow_up', state.queue[0] ?? queued)]
+    }
+    case 'WithdrawMessage':
+      if (isQueued(state, command.messageId) && !isBeingStarted(state, command.messageId)) {
+        return [MessageWithdrawn.of({ messageId: command.messageId })]
+      }
+      return state.delivered.has(command.messageId) || isBeingStarted(state, command.messageId)
+        ? refuse('message_delivered')
+        : refuse('not_found', 'There is no such message in this task.')
+    case 'RequestExecution': {
+      if (state.phase.status === 'queued') return []
+      if (state.phase.status === 'running') return refuse('task_running')
+      if (state.queue[0]) return [requested(command.executionId, 'follow_up', state.queue[0])]
+      return state.lastTurn
+        ? [requested(command.executionId, 'retry', state.lastTurn)]
+        : refuse('nothing_to_run')
+    }
+    case 'RetryTask': {
+      if ('execution' in state.phase) return refuse('task_running')
+      const again = state.lastTurn ?? state.queue[0]
+      return again ? [requested(command.executionId, 'retry', again)] : refuse('nothing_to_run')
+    }
+    case 'CancelExecution': {
+      if (!('execution' in state.phase)) return refuse('not_running')
+      const { executionId, messageId, cancelRequested } = state.phase.execution
+      if (state.phase.status === 'queued')
+        return [ExecutionCancelled.of({ executionId, messageId, terminal: null })]
+      return cancelRequested ? [] : [CancellationRequested.of({ executionId })]
+    }
+    case 'StartExecution': {
+      const execution = current(state, command.executionId)
+      if (!execution) return refuse('evicted')
+      const { executionId, messageId } = execution
+      const attempt = execution.attempt + 1
+      const started = ExecutionStarted.of({ executionId, messageId, attempt, runnerId: command.runnerId })
+      return isQueued(state, messageId)
+        ? [started, MessageDelivered.of({ messageId, executionId })]
+        : [started]
+    }
+    case 'RecordProgress':
+      return fenced(state, command.fence) ? command.progress : refuse('evicted')
+    case 'EndExecution': {
+      const execution = fenced(state, command.fence)
+      if (!execution) return refuse('evicted')
+      const ending = [
+        ...[...state.openTools].map((toolId) => interrupted(execution.executionId, toolId)),
+        endOf(execution, command.outcome, command.terminal),
+      ]
+      const next = state.queue[0]
+      // A failed or cancelled turn stops the queue: what waits was written for a turn that went well.
+      const goesOn =
+        command.outcome.kind === 'completed' ||
+        (execution.kind === 'command' && command.outcome.kind === 'failed')
+      return next && goesOn ? [...ending, requested(command.nextExecutionId, 'follow_up', next)] : ending
+    }
+    case 'RequestPullRequest': {
+      if (state.workspace !== 'ready') return refuse('not_initialized')
+      if (state.pullRequestRequest !== null) return refuse('pr_in_progress')
+      if (state.changedFiles === 0 && state.pullRequest === null) return refuse('no_changes')
+      const { requestId, draft } = command
+      const title = command.title ?? state.title
+      const body = command.body ?? state.description
+      return [PullRequestRequested.of({ requestId, draft }, { title, body })]
+    }
+    case 'SettlePullRequest':
+      return state.pullRequestRequest === command.requestId
+        ? settled(command.requestId, command.outcome)
+        : refuse('evicted', 'This pull request has an outcome already.')
+  }
+}
+
+function created(command: Extract<TaskCommand, { type: 'CreateTask' }>): Decision<TaskEvent> {
+  const {
+    taskId,
+    ownerId,
+    projectId,
+    agent,
+    codexModel,
+    title,
+    description,
+    branch,
+    messageId,
+    executionId,
+  } = command
+  const first: QueuedMessage = { messageId, kind: 'turn', agent }
+  return [
+    TaskCreated.of({ taskId, ownerId, projectId, agent, codexModel }, { title, description, branch }),
+    MessageQueued.of(first, { message: description }),
+    requested(executionId, 'start', first),
+  ]
+}
+
+function requested(executionId: string, reason: 'start' | 'follow_up' | 'retry', message: QueuedMessage) {
+  return ExecutionRequested.of({ executionId, reason, ...message })
+}
+
+function endOf(execution: Execution, outcome: ExecutionOutcome, terminal: TerminalHead | null): TaskEvent {
+  const { executionId, messageId } = execution
+  switch (outcome.kind) {
+    case 'completed':
+      return ExecutionCompleted.of({ executionId, messageId, exitCode: outcome.exitCode, terminal })
+    case 'failed':
+      return ExecutionFailed.of(
+        { executionId, messageId, code: outcome.code, exitCode: outcome.exitCode, terminal },
+        { reason: outcome.reason },
+      )
+    case 'cancelled':
+      return ExecutionCancelled.of({ executionId, messageId, terminal })
+  }
+}
+
+/** Closes a tool that was still open when its execution ended, so that nothing looks alive for ever. */
+function interrupted(executionId: string, toolId: string): TaskEvent {
+  return ToolFinished.of(
+    { executionId, toolId, ok: false, durationMs: null, exitCode: null, additions: null, deletions: null },
+    { summary: 'interrupted', output: '' },
+  )
+}
+
+function settled(requestId: string, outcome: PullRequestOutcome): readonly TaskEvent[] {
+  if (outcome.kind === 'failed') {
+    return [PullRequestFailed.of({ requestId, code: outcome.code }, { reason: outcome.reason })]
+  }
+  const { number, url, headCommit, messageId } = outcome
+  const kind = outcome.kind === 'opened' ? PullRequestOpened : PullRequestUpdated
+  const message = `Pull request #${number} ${outcome.kind === 'opened' ? 'created' : 'updated'} successfully: ${url}`
+  return [
+    kind.of({ requestId, number, headCommit }, { url }),
+    MessagePosted.of({ messageId, messageType: 'system', agent: null, executionId: null }, { message }),
+  ]
+}
+
+function isQueued(task: LiveTask, messageId: string): boolean {
+  return task.queue.some((message) => message.messageId === messageId)
+}
+
+/** The message of an execution that is on its way to a runner: it counts as given. */
+function isBeingStarted(task: LiveTask, messageId: string): boolean {
+  return 'execution' in task.phase && task.phase.execution.messageId === messageId
+}
+
+function current(task: LiveTask, executionId: string): Execution | undefined {
+  return 'execution' in task.phase && task.phase.execution.executionId === executionId
+    ? task.phase.execution
+    : undefined
+}
+
+function fenced(task: LiveTask, fence: Fence): Execution | undefined {
+  const execution = current(task, fence.executionId)
+  return execution !== undefined && execution.attempt > 0 && execution.attempt === fence.attempt
+    ? execution
+    : undefined
+}
+
+export const task: Decider<TaskState, TaskCommand, TaskEvent> = { initial: { kind: 'none' }, decide, evolve }

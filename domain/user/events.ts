@@ -1,0 +1,56 @@
+/** What happens to a user: signing in through the code host, onboarding, a profile. Names and addresses are content. */
+import { z } from 'zod'
+import { event, none, type EventOf } from '../kernel/event.ts'
+import { UserId } from '../kernel/ids.ts'
+
+export const companySizes = ['solo', '2-5', '6-20', '21-50', '51-200', '200+'] as const
+export const roles = ['developer', 'designer', 'product_manager', 'team_lead', 'cto', 'other'] as const
+export const CompanySize = z.enum(companySizes)
+export const Role = z.enum(roles)
+
+/** What the code host says of a person. */
+export const HostProfile = z.object({
+  login: z.string(),
+  name: z.string().nullable(),
+  email: z.string().nullable(),
+  avatar: z.string(),
+})
+export type HostProfile = z.infer<typeof HostProfile>
+
+export const UserRegistered = event('UserRegistered', 1, {
+  data: z.object({ userId: UserId }),
+  content: z.object({ name: z.string(), email: z.string().nullable() }),
+})
+/** The account at the code host was connected, or what the host says of it has changed. */
+export const GitHubConnected = event('GitHubConnected', 1, {
+  data: z.object({ githubId: z.string() }),
+  content: HostProfile,
+})
+export const GitHubDisconnected = event('GitHubDisconnected', 1, { data: z.object({}), content: none })
+export const SessionStarted = event('SessionStarted', 1, {
+  data: z.object({ sessionId: z.string(), expiresAt: z.string() }),
+  content: none,
+})
+export const SessionEnded = event('SessionEnded', 1, {
+  data: z.object({ sessionId: z.string() }),
+  content: none,
+})
+export const ProfileUpdated = event('ProfileUpdated', 1, {
+  data: z.object({}),
+  content: z.object({ fullName: z.string(), email: z.string().nullable() }),
+})
+export const OnboardingCompleted = event('OnboardingCompleted', 1, {
+  data: z.object({ companySize: CompanySize, role: Role }),
+  content: z.object({ fullName: z.string(), email: z.string().nullable() }),
+})
+
+export const userEvents = [
+  UserRegistered,
+  GitHubConnected,
+  GitHubDisconnected,
+  SessionStarted,
+  SessionEnded,
+  ProfileUpdated,
+  OnboardingCompleted,
+] as const
+export type UserEvent = EventOf<(typeof userEvents)[number]>

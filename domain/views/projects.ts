@@ -1,0 +1,75 @@
+/** What the screens show of a project; its tasks are counted when it is read. */
+import type { Project } from '../api/projects.ts'
+import { parseStream } from '../kernel/ids.ts'
+import { sortKey } from '../kernel/event.ts'
+import type { View } from './view.ts'
+
+export interface ProjectDocument extends Omit<Project, 'stats' | 'isOrganization'> {
+  readonly owner: string
+  readonly githubRepoId: string
+  /** The creation's place among all, as it sorts. */
+  readonly order: string
+  readonly version: number
+}
+
+export const projectsView: View<ProjectDocument> = {
+  collection: 'projects',
+  indexes: [
+    ['owner', 'order'],
+    ['owner', 'githubRepoId'],
+  ],
+  touches: (event) => {
+    const stream = parseStream(event.stream)
+    return stream.kind === 'project' ? [stream.id] : []
+  },
+  evolve: (project, event, id) => {
+    if (event.type === 'ProjectCreated') {
+      const { ownerId, githubRepoId, isPrivate } = event.data
+      return {
+        id,
+        owner: ownerId,
+        githubRepoId,
+        name: event.content?.name ?? '',
+        description: event.content?.description ?? '',
+        status: 'active',
+        isPrivate,
+        language: event.content?.language ?? null,
+        githubUrl: event.content?.githubUrl ?? '',
+        githubOwner: event.content?.githubOwner ?? '',
+        githubRepoName: event.content?.githubRepoName ?? '',
+        defaultBranch: event.content?.defaultBranch ?? 'main',
+        lastSync: event.at,
+        createdAt: event.at,
+        order: sortKey(event.position),
+        position: event.position,
+        version: event.revision,
+      }
+    }
+    if (project === undefined) return undefined
+    const seen = { ...project, version: event.revision }
+    switch (event.type) {
+      case 'ProjectUpdated':
+        return { ...seen, ...event.content }
+      case 'ProjectSynced':
+        return {
+          ...seen,
+          ...event.content,
+          isPrivate: event.data.isPrivate,
+          status: 'active',
+          lastSync: event.at,
+        }
+      case 'ProjectSyncFailed':
+        return { ...seen, status: 'error' }
+      case 'ProjectDeleted':
+        return undefined
+      default:
+        return seen
+    }
+  },
+}
+
+/** What the API shows of a project document; `login` is the person's own account name at the code host. */
+export function projectOf(document: ProjectDocument, stats: Project['stats'], login: string | null): Project {
+  const { owner: _owner, order: _order, githubRepoId: _githubRepoId, version: _version, ...shown } = document
+  return { ...shown, stats, isOrganization: login !== null && document.githubOwner !== login }
+}

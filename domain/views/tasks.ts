@@ -1,0 +1,243 @@
+/** What the screens show of a task, its terminal and chat apart. */
+import type { Task } from '../api/tasks.ts'
+import type { ProjectDocument } from './projects.ts'
+import type { BlobRef } from '../task/events.ts'
+import type { EndStatus } from '../task/state.ts'
+import { sortKey } from '../kernel/event.ts'
+import { parseStream } from '../kernel/ids.ts'
+import type { View } from './view.ts'
+
+type ShownExecution = NonNullable<Task['execution']>
+
+export interface TaskDocument extends Omit<Task, 'project' | 'images'> {
+  /** The creation's place among all, as it sorts. */
+  readonly order: string
+  /** What a command gives the task back to. */
+  readonly statusBefore: EndStatus | 'pending'
+  readonly workspace: 'none' | 'preparing' | 'ready'
+  readonly toolCalls: number
+  readonly executions: number
+  readonly recorded: {
+    readonly blob: BlobRef | null
+    readonly currentBranch: string
+    readonly baseBranch: string
+    readonly ahead: number
+    readonly behind: number
+    readonly truncated: boolean
+  } | null
+}
+
+export const tasksView: View<TaskDocument> = {
+  collection: 'tasks',
+  indexes: [
+    ['owner', 'order'],
+    ['owner', 'status', 'order'],
+    ['projectId', 'order'],
+    ['projectId', 'status', 'order'],
+  ],
+  touches: (event) => {
+    const stream = parseStream(event.stream)
+    return stream.kind === 'task' ? [stream.id] : []
+  },
+  evolve: (task, event, id) => {
+    if (event.type === 'TaskCreated') {
+      const { ownerId, projectId, agent, codexModel } = event.data
+      return {
+        id,
+        owner: ownerId,
+        projectId,
+        agent,
+        codexModel,
+        title: event.content?.title ?? '',
+        description: event.content?.description ?? '',
+        branch: event.content?.branch ?? '',
+        status: 'pending',
+        statusBefore: 'pending',
+        progress: 0,
+        workingBranch: null,
+        prUrl: null,
+        prNumber: null,
+        createdAt: event.at,
+        updatedAt: event.at,
+        execution: null,
+        executions: 0,
+        toolCalls: 0,
+        failure: null,
+        usage: { inputTokens: 0, outputTokens: 0, costUsd: 0, model: null },
+        changes: null,
+        recorded: null,
+        workspace: 'none',
+        pullRequestPending: false,
+        order: sortKey(event.position),
+        position: event.position,
+        version: event.revision,
+      }
+    }
+    return task === undefined ? undefined : evolveTask(task, event)
+  },
+}
+
+function evolveTask(
+  task: TaskDocument,
+  event: Parameters<typeof tasksView.evolve>[1],
+): TaskDocument | undefined {
+  const seen = { ...task, version: event.revision, updatedAt: event.at }
+  switch (event.type) {
+    case 'TaskUpdated':
+      return { ...seen, ...event.content }
+    case 'TaskDeleted':
+      return undefined
+    case 'ExecutionRequested':
+      return {
+        ...seen,
+        status: 'queued',
+        statusBefore: task.status === 'queued' || task.status === 'running' ? 'pending' : task.status,
+        progress: 0,
+        toolCalls: 0,
+        failure: event.data.kind === 'turn' ? null : task.failure,
+        executions: task.executions + 1,
+        execution: {
+          id: event.data.executionId,
+          kind: event.data.kind,
+          turn: task.executions + 1,
+          requestedAt: event.at,
+          startedAt: null,
+          endedAt: null,
+          steps: [{ step: 'queued', at: event.at }],
+          cancelRequested: false,
+        },
+      }
+    case 'ExecutionStarted':
+      return {
+        ...seen,
+        status: 'running',
+        progress: 5,
+        execution: step(task.execution, { startedAt: event.at }),
+      }
+    case 'CancellationRequested':
+      return { ...seen, execution: step(task.execution, { cancelRequested: true }) }
+    case 'WorkspacePreparing':
+      return {
+        ...seen,
+        workspace: task.workspace === 'ready' ? 'ready' : 'preparing',
+        execution: step(task.execution, {}, { step: 'cloning', at: event.at }),
+      }
+    case 'WorkspacePrepared':
+      return {
+        ...seen,
+        workspace: 'ready',
+        progress: 10,
+        workingBranch: event.content?.workingBranch ?? task.workingBranch,
+        execution: step(task.execution, {}, { step: 'setup', at: event.at }),
+      }
+    case 'AgentStarted':
+      return {
+        ...seen,
+        agent: event.data.agent,
+        progress: 15,
+        execution: step(task.execution, {}, { step: 'agent_started', at: event.at }),
+      }
+    case 'ToolStarted':
+      return { ...seen, toolCalls: task.toolCalls + 1, progress: progressAfter(task.toolCalls + 1) }
+    case 'UsageRecorded': {
+      const { inputTokens, outputTokens, costUsd, model } = event.data
+      return {
+        ...seen,
+        usage: {
+          inputTokens: task.usage.inputTokens + inputTokens,
+          outputTokens: task.usage.outputTokens + outputTokens,
+          costUsd: task.usage.costUsd + costUsd,
+          model: model ?? task.usage.model,
+        },
+      }
+    }
+    case 'WorkspaceChanged': {
+      const { files, additions, deletions, ahead, behind, truncated, blob } = event.data
+      return {
+        ...seen,
+        changes: { files, additions, deletions, recordedAt: event.at },
+        recorded: {
+          blob,
+          ahead,
+          behind,
+          truncated,
+          currentBranch: event.content?.currentBranch ?? '',
+          baseBranch: event.content?.baseBranch ?? '',
+        },
+      }
+    }
+    case 'ExecutionCompleted':
+      return ended(seen, 'completed', event.at)
+    case 'ExecutionFailed': {
+      const failure = { code: event.data.code, reason: event.content?.reason ?? '' }
+      return {
+        ...ended(seen, 'failed', event.at),
+        failure: task.execution?.kind === 'turn' ? failure : task.failure,
+      }
+    }
+    case 'ExecutionCancelled':
+      return ended(seen, 'cancelled', event.at)
+    case 'PullRequestRequested':
+      return { ...seen, pullRequestPending: true }
+    case 'PullRequestOpened':
+    case 'PullRequestUpdated':
+      return {
+        ...seen,
+        pullRequestPending: false,
+        prNumber: event.data.number,
+        prUrl: event.content?.url ?? task.prUrl,
+      }
+    case 'PullRequestFailed':
+      return { ...seen, pullRequestPending: false }
+    default:
+      return seen
+  }
+}
+
+function step(
+  execution: ShownExecution | null,
+  change: Partial<ShownExecution>,
+  reached?: ShownExecution['steps'][number],
+): ShownExecution | null {
+  if (execution === null) return null
+  return { ...execution, ...change, steps: reached ? [...execution.steps, reached] : execution.steps }
+}
+
+function ended(task: TaskDocument, outcome: EndStatus, at: string): TaskDocument {
+  const status = task.execution?.kind === 'command' ? task.statusBefore : outcome
+  return {
+    ...task,
+    status,
+    progress: status === 'completed' ? 100 : task.progress,
+    workspace: task.workspace === 'preparing' ? 'none' : task.workspace,
+    execution: step(task.execution, { endedAt: at }),
+  }
+}
+
+/** Percent after so many tool calls: nobody knows how many there will be, so each takes a tenth of what is left below 95. */
+function progressAfter(toolCalls: number): number {
+  return Math.round(95 - 80 * 0.9 ** toolCalls)
+}
+
+/** What the API shows of a task document. */
+export function taskOf(document: TaskDocument, project: ProjectDocument | undefined): Task {
+  const {
+    statusBefore: _statusBefore,
+    workspace: _workspace,
+    toolCalls: _toolCalls,
+    executions: _executions,
+    recorded: _recorded,
+    order: _order,
+    ...shown
+  } = document
+  return { ...shown, images: [], project: projectOfTask(document.projectId, project) }
+}
+
+function projectOfTask(id: string, project: ProjectDocument | undefined): Task['project'] {
+  return {
+    id,
+    name: project?.name ?? '',
+    githubRepoName: project?.githubRepoName ?? '',
+    githubOwner: project?.githubOwner ?? '',
+  }
+}

@@ -1,0 +1,51 @@
+/** A view: how events become documents. The server, the live client and the replay fold with the same functions. */
+import type { DomainEvent } from '../events.ts'
+import type { Position, RecordedOf } from '../kernel/event.ts'
+
+export type AnyRecorded = RecordedOf<DomainEvent>
+
+/** Folded from one stream; `version` is the revision of the last event folded in. */
+export interface ViewDocument {
+  readonly id: string
+  readonly position: Position
+  readonly version: number
+}
+
+export interface View<D extends ViewDocument> {
+  readonly collection: string
+  /** Equality fields, then the field that is sorted by. */
+  readonly indexes: readonly (readonly string[])[]
+  /** The ids of the documents that the event may change. */
+  touches(event: AnyRecorded): readonly string[]
+  /** The document after the event: `undefined` when there is none, or none any more. Accepts erased content. */
+  evolve(document: D | undefined, event: AnyRecorded, id: string): D | undefined
+}
+
+/** `evolve` with the rule that makes folding safe to repeat: an event that the document has seen changes nothing. */
+export function project<D extends ViewDocument>(
+  view: View<D>,
+  document: D | undefined,
+  event: AnyRecorded,
+  id: string,
+): D | undefined {
+  return document !== undefined && document.version >= event.revision
+    ? document
+    : view.evolve(document, event, id)
+}
+
+/** Folds events into a set of documents: what a client holds on screen and what a replay shows. */
+export function foldView<D extends ViewDocument>(
+  view: View<D>,
+  documents: ReadonlyMap<string, D>,
+  events: readonly AnyRecorded[],
+): ReadonlyMap<string, D> {
+  const folded = new Map(documents)
+  for (const event of events) {
+    for (const id of view.touches(event)) {
+      const document = project(view, folded.get(id), event, id)
+      if (document === undefined) folded.delete(id)
+      else folded.set(id, document)
+    }
+  }
+  return folded
+}
