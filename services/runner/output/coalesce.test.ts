@@ -1,0 +1,178 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { createCoalescer } from './coalesce.ts'
+import type { Timers } from './coalesce.ts'
+import { recordOutput } from './record.ts'
+
+/** Time that passes when the test says so. */
+function handTimers(): Timers & { pass: (ms: number) => Promise<void>; readonly set: number } {
+  let now = 0
+  let timers: { at: number; run: () => void }[] = []
+  return {
+    after(ms, run) {
+      const timer = { at: now + ms, run }
+      timers.push(timer)
+      return () => {
+        timers = timers.filter((other) => other !== timer)
+      }
+    },
+    async pass(ms) {
+      now += ms
+      const due = timers.filter((timer) => timer.at <= now)
+      timers = timers.filter((timer) => timer.at > now)
+      for (const timer of due) timer.run()
+      await settled()
+    },
+    get set() {
+      return timers.length
+    },
+  }
+}
+
+const settled = () => new Promise<void>((resolve) => setImmediate(resolve))
+
+/** A log that takes a piece only when the test opens it. */
+function slowLog() {
+  const pieces: string[] = []
+  let open = () => {}
+  return {
+    pieces,
+    emit: (piece: string) =>
+      new Promise<void>((resolve) => {
+        pieces.push(piece)
+        open = resolve
+      }),
+    async takes() {
+      open()
+      await settled()
+    },
+  }
+}
+
+describe('when pieces go', () => {
+  test('the first goes at once, what follows within 50 ms goes together', async () => {
+    const timers = handTimers()
+    const pieces: string[] = []
+    const output = createCoalescer({ emit: (piece) => void pieces.push(piece), timers })
+    await output.write('one ')
+    await output.write('two ')
+    await output.write('three')
+    expect(pieces).toEqual(['one '])
+    await timers.pass(49)
+    expect(pieces).toEqual(['one '])
+    await timers.pass(1)
+    expect(pieces).toEqual(['one ', 'two three'])
+  })
+
+  test('after a pause the next goes at once again', async () => {
+    const timers = handTimers()
+    const pieces: string[] = []
+    const output = createCoalescer({ emit: (piece) => void pieces.push(piece), timers })
+    await output.write('one')
+    await timers.pass(50)
+    await output.write('two')
+    expect(pieces).toEqual(['one', 'two'])
+  })
+
+  test('a piece is full at 16 KiB of UTF-8, without waiting', async () => {
+    const timers = handTimers()
+    const pieces: string[] = []
+    const output = createCoalescer({ emit: (piece) => void pieces.push(piece), timers })
+    await output.write('x')
+    await output.write('日'.repeat(6000))
+    expect(pieces.length).toBe(2)
+    expect(Buffer.byteLength(pieces[1] ?? '')).toBe(16_383)
+    await output.end()
+    expect(pieces.join('')).toBe(`x${'日'.repeat(6000)}`)
+  })
+
+  test('the end does not wait, and leaves no timer', async () => {
+    const timers = handTimers()
+    const pieces: string[] = []
+    const output = createCoalescer({ emit: (piece) => void pieces.push(piece), timers })
+    await output.write('one')
+    await output.write('two')
+    await output.end()
+    expect(pieces).toEqual(['one', 'two'])
+    expect(timers.set).toBe(0)
+  })
+})
+
+describe('back-pressure', () => {
+  test('a writer waits while the log is behind by more than is allowed', async () => {
+    const timers = handTimers()
+    const log = slowLog()
+    const output = createCoalescer({ emit: log.emit, timers, pendingCharacters: 10 })
+    await output.write('first')
+    let went = false
+    const waits = output.write('x'.repeat(11)).then(() => {
+      went = true
+    })
+    await timers.pass(50)
+    expect(went).toBe(false)
+    await log.takes()
+    await waits
+    expect(log.pieces).toEqual(['first', 'x'.repeat(11)])
+  })
+
+  test('pieces are recorded one at a time, in order', async () => {
+    const timers = handTimers()
+    const log = slowLog()
+    const output = createCoalescer({ emit: log.emit, timers })
+    await output.write('one')
+    await output.write('two')
+    await timers.pass(50)
+    expect(log.pieces).toEqual(['one'])
+    await log.takes()
+    expect(log.pieces).toEqual(['one', 'two'])
+  })
+
+  test('a log that fails ends the stream with its error', async () => {
+    const timers = handTimers()
+    const fault = new Error('The disk is full.')
+    const output = createCoalescer({ emit: () => Promise.reject(fault), timers })
+    await output.write('one').catch(() => undefined)
+    await settled()
+    await expect(output.write('two')).rejects.toBe(fault)
+    await expect(output.end()).rejects.toBe(fault)
+    expect(timers.set).toBe(0)
+  })
+})
+
+test('what is recorded is what was printed, whatever the pieces and the pauses', async () => {
+  const chunks = fc.array(fc.tuple(fc.string({ unit: 'grapheme', maxLength: 40 }), fc.nat({ max: 60 })), {
+    maxLength: 30,
+  })
+  await fc.assert(
+    fc.asyncProperty(chunks, fc.integer({ min: 1, max: 64 }), async (some, pieceBytes) => {
+      const timers = handTimers()
+      const pieces: string[] = []
+      const output = createCoalescer({ emit: (piece) => void pieces.push(piece), timers, pieceBytes })
+      for (const [text, pause] of some) {
+        await output.write(text)
+        await timers.pass(pause)
+      }
+      await output.end()
+      expect(pieces.join('')).toBe(some.map(([text]) => text).join(''))
+      for (const piece of pieces) expect(piece.isWellFormed()).toBe(true)
+    }),
+    { numRuns: 50 },
+  )
+})
+
+test('bytes that are cut inside a character or a secret are recorded whole and without it', async () => {
+  const secret = 'übers3cret-größe'
+  const bytes = Buffer.from(`日本 ${secret} 👩‍🚀\n`)
+  for (let cut = 0; cut <= bytes.length; cut += 1) {
+    const pieces: string[] = []
+    const output = recordOutput({
+      emit: (piece) => void pieces.push(piece),
+      timers: handTimers(),
+      secrets: [secret],
+    })
+    await output.write(bytes.subarray(0, cut))
+    await output.write(bytes.subarray(cut))
+    await output.end()
+    expect(pieces.join('')).toBe('日本 [redacted] 👩‍🚀\n')
+  }
+})

@@ -1,0 +1,39 @@
+/** The forms in which a known secret may turn up in what a program prints. */
+
+/** Shorter ones would blot out ordinary words; none of ours is so short. */
+const shortest = 8
+
+/** Every form of these secrets, longest first, without repeats. Secrets of fewer than 8 characters are left out. */
+export function formsOf(secrets: readonly string[]): readonly string[] {
+  const forms = secrets
+    .filter((secret) => secret.length >= shortest)
+    .flatMap((secret) => [
+      secret,
+      ...base64Forms(secret),
+      ...urlForms(secret),
+      JSON.stringify(secret).slice(1, -1),
+    ])
+    .filter((form) => form.length >= shortest)
+  return [...new Set(forms)].sort((a, b) => b.length - a.length)
+}
+
+/**
+ * The characters that a secret's bytes alone decide, for each place (modulo 3) at which it may stand in what was encoded: so it is
+ * found inside `Basic base64(user:secret)` too.
+ */
+function base64Forms(secret: string): readonly string[] {
+  const bytes = Buffer.from(secret)
+  return [0, 1, 2].flatMap((offset) => {
+    const encoded = Buffer.concat([Buffer.alloc(offset), bytes]).toString('base64')
+    const first = Math.ceil((offset * 8) / 6)
+    const last = Math.floor(((offset + bytes.length) * 8) / 6)
+    const decided = encoded.slice(first, last)
+    return [decided, decided.replaceAll('+', '-').replaceAll('/', '_')]
+  })
+}
+
+function urlForms(secret: string): readonly string[] {
+  const encoded = encodeURIComponent(secret)
+  const lower = encoded.replaceAll(/%[0-9A-F]{2}/g, (byte) => byte.toLowerCase())
+  return [encoded, lower, encoded.replaceAll('%20', '+')]
+}
