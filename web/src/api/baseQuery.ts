@@ -1,0 +1,56 @@
+/** How every endpoint of the client reaches the server, and what an answer of 401 means. */
+import type { BaseQueryApi, BaseQueryFn } from '@reduxjs/toolkit/query'
+import type { ApiFault } from './fault.ts'
+import { newId } from './newId.ts'
+import { request, type ApiCall } from './request.ts'
+import { sessionEnded, wroteAhead, type SessionState } from './session.ts'
+import { dropToken, readToken } from './tokenStore.ts'
+
+export const baseQuery: BaseQueryFn<ApiCall, unknown, ApiFault> = async (
+  call,
+  { signal, getState, dispatch },
+) => {
+  const token = readToken()
+  // Nothing under /api is open to somebody who is not signed in.
+  if (token === null) {
+    return { error: { status: 401, code: 'sign_in_required', message: call.fallback, field: null } }
+  }
+  const answer = await request(ahead(call, getState), {
+    fetch: (...args) => fetch(...args),
+    token,
+    signal,
+    newId,
+  })
+  if ('error' in answer) {
+    // A late answer to an older token says nothing of the token of now.
+    if (answer.error.status === 401 && endsSession(call.path) && readToken() === token) {
+      dropToken()
+      dispatch(sessionEnded('unauthorised'))
+    }
+    return answer
+  }
+  noteWrite(answer.data, dispatch)
+  return answer
+}
+
+/** A 401 ends the session, except on paths of the code host and of branches: there it is the host that refuses. */
+export function endsSession(path: string): boolean {
+  return !path.includes('github') && !path.includes('/branches')
+}
+
+/** A read after a write that was not projected in time waits for it. */
+function ahead(call: ApiCall, getState: () => unknown): ApiCall {
+  const state = getState()
+  if (call.method !== undefined && call.method !== 'GET') return call
+  if (!hasSession(state) || state.session.awaiting === null) return call
+  return { ...call, query: { ...call.query, minPosition: state.session.awaiting } }
+}
+
+function hasSession(state: unknown): state is { session: SessionState } {
+  return typeof state === 'object' && state !== null && 'session' in state
+}
+
+function noteWrite(answer: unknown, dispatch: BaseQueryApi['dispatch']): void {
+  if (typeof answer !== 'object' || answer === null || !('stale' in answer) || answer.stale !== true) return
+  if ('position' in answer && typeof answer.position === 'string') dispatch(wroteAhead(answer.position))
+}

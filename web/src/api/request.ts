@@ -1,0 +1,80 @@
+/** One call to `/api`: JSON in and out, a bearer token when there is one, an end after 30 s. Throws nothing. */
+import type { ApiFault } from './fault.ts'
+
+export interface ApiCall {
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  /** Below `/api`, its parts already encoded. */
+  readonly path: string
+  readonly query?: Readonly<Record<string, string | number | undefined>>
+  readonly body?: unknown
+  /** Said in place of a reason when the server gives none. */
+  readonly fallback: string
+}
+
+export type ApiAnswer = { readonly data: unknown } | { readonly error: ApiFault }
+
+interface Collaborators {
+  readonly fetch: typeof fetch
+  readonly token: string | null
+  /** Ends the call early: the page no longer wants it. */
+  readonly signal: AbortSignal
+  readonly newId: () => string
+  readonly timeoutMs?: number
+}
+
+/** The time-out of every call (section 9), in milliseconds. */
+export const callTimeoutMs = 30_000
+
+export async function request(call: ApiCall, to: Collaborators): Promise<ApiAnswer> {
+  const method = call.method ?? 'GET'
+  const late = AbortSignal.timeout(to.timeoutMs ?? callTimeoutMs)
+  const headers = new Headers({ accept: 'application/json' })
+  if (to.token !== null) headers.set('authorization', `Bearer ${to.token}`)
+  if (call.body !== undefined) headers.set('content-type', 'application/json')
+  // The server does a write once however often it arrives under one key.
+  if (method !== 'GET') headers.set('idempotency-key', to.newId())
+  const failed = (status: number | null, code: string): ApiAnswer => ({
+    error: { status, code, message: call.fallback, field: null },
+  })
+  try {
+    const response = await to.fetch(`/api${call.path}${queryOf(call.query)}`, {
+      method,
+      headers,
+      signal: AbortSignal.any([to.signal, late]),
+      ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
+    })
+    const text = await response.text()
+    const answer = parsed(text)
+    if (response.ok) return answer === undefined ? failed(response.status, 'unreadable') : { data: answer }
+    return { error: faultOf(response.status, answer, call.fallback) }
+  } catch {
+    return failed(null, late.aborted ? 'timeout' : to.signal.aborted ? 'aborted' : 'offline')
+  }
+}
+
+function queryOf(query: ApiCall['query'] = {}): string {
+  const given = Object.entries(query).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, String(value)]],
+  )
+  return given.length === 0 ? '' : `?${new URLSearchParams(given)}`
+}
+
+/** The JSON of a body, `null` for an empty one, `undefined` for what is none. */
+function parsed(text: string): unknown {
+  if (text === '') return null
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function faultOf(status: number, answer: unknown, fallback: string): ApiFault {
+  const said = typeof answer === 'object' && answer !== null ? answer : {}
+  return {
+    status,
+    code: 'code' in said && typeof said.code === 'string' ? said.code : 'unknown',
+    message: 'error' in said && typeof said.error === 'string' && said.error !== '' ? said.error : fallback,
+    field: 'field' in said && typeof said.field === 'string' ? said.field : null,
+  }
+}

@@ -1,0 +1,39 @@
+/** Whether somebody is signed in, and why not. The token itself stays in the browser's storage, out of every state and log. */
+import { createSlice, type PayloadAction } from '@reduxjs/toolkit'
+
+/** `unauthorised`: the server no longer takes the token. `lost`: the user could not be loaded with it. */
+export type SessionEnd = 'none' | 'logout' | 'unauthorised' | 'lost'
+
+export interface SessionState {
+  readonly signedIn: boolean
+  readonly end: SessionEnd
+  /** The last write that its reads may not show yet: they ask for it by `minPosition`. */
+  readonly awaiting: string | null
+}
+
+export const initialSession: SessionState = { signedIn: false, end: 'none', awaiting: null }
+
+const session = createSlice({
+  name: 'session',
+  initialState: initialSession,
+  reducers: {
+    sessionStarted: (): SessionState => ({ ...initialSession, signedIn: true }),
+    sessionEnded: (_state, { payload }: PayloadAction<SessionEnd>): SessionState => ({
+      ...initialSession,
+      end: payload,
+    }),
+    wroteAhead: (state, { payload }: PayloadAction<string>): SessionState => ({
+      ...state,
+      awaiting: payload,
+    }),
+  },
+})
+
+export const { sessionStarted, sessionEnded, wroteAhead } = session.actions
+export const sessionReducer = session.reducer
+
+interface WithSession {
+  readonly session: SessionState
+}
+export const selectSignedIn = (state: WithSession) => state.session.signedIn
+export const selectSessionEnd = (state: WithSession) => state.session.end

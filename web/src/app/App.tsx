@@ -1,0 +1,76 @@
+/** Which page an address shows (section 2). */
+import { Suspense } from 'react'
+import { Navigate, Outlet, Route, Routes } from 'react-router-dom'
+import { AuthCallback } from '../features/auth/AuthCallback.tsx'
+import { SignIn } from '../features/auth/SignIn.tsx'
+import type { CallbackOutcome } from '../features/auth/takeToken.ts'
+import { Toasts } from '../features/notifications/Toasts.tsx'
+import { ErrorBoundary } from './ErrorBoundary.tsx'
+import { Guard } from './Guard.tsx'
+import { lazyPage } from './lazyPage.ts'
+import { PageSpinner } from './PageSpinner.tsx'
+import { tellPageView } from './pageView.ts'
+import { RouteEffects } from './RouteEffects.tsx'
+
+const Layout = lazyPage(async () => (await import('./Layout.tsx')).Layout)
+const Onboarding = lazyPage(async () => (await import('../features/onboarding/Onboarding.tsx')).Onboarding)
+const Dashboard = lazyPage(async () => (await import('../features/dashboard/Dashboard.tsx')).Dashboard)
+const Projects = lazyPage(async () => (await import('../features/projects/Projects.tsx')).Projects)
+const CreateProject = lazyPage(
+  async () => (await import('../features/projects/CreateProject.tsx')).CreateProject,
+)
+const ProjectDetail = lazyPage(
+  async () => (await import('../features/projects/ProjectDetail.tsx')).ProjectDetail,
+)
+const Tasks = lazyPage(async () => (await import('./Tasks.tsx')).Tasks)
+const TaskDetail = lazyPage(async () => (await import('../features/tasks/TaskDetail.tsx')).TaskDetail)
+const Settings = lazyPage(async () => (await import('../features/settings/Settings.tsx')).Settings)
+const NotFound = lazyPage(async () => (await import('./NotFound.tsx')).NotFound)
+
+interface AppProps {
+  /** What the address of the sign-in callback said, when the page was opened there. */
+  readonly callback: CallbackOutcome | null
+}
+
+export function App({ callback }: AppProps) {
+  return (
+    <ErrorBoundary>
+      <RouteEffects onPageView={tellPageView} />
+      <Suspense fallback={<PageSpinner />}>
+        <Routes>
+          <Route path="/auth" element={<SignIn />} />
+          <Route path="/login" element={<SignIn />} />
+          <Route path="/auth/callback" element={<AuthCallback outcome={callback} />} />
+          <Route
+            path="/onboarding/*"
+            element={
+              <Guard for="newcomers">
+                <Onboarding />
+              </Guard>
+            }
+          />
+          <Route element={<Layout />}>
+            <Route
+              element={
+                <Guard for="members">
+                  <Outlet />
+                </Guard>
+              }
+            >
+              <Route index element={<Navigate to="/dashboard" replace />} />
+              <Route path="/dashboard" element={<Dashboard />} />
+              <Route path="/projects" element={<Projects />} />
+              <Route path="/projects/new" element={<CreateProject />} />
+              <Route path="/projects/:projectId" element={<ProjectDetail />} />
+              <Route path="/tasks" element={<Tasks />} />
+              <Route path="/tasks/:taskId" element={<TaskDetail />} />
+              <Route path="/settings" element={<Settings />} />
+            </Route>
+            <Route path="*" element={<NotFound />} />
+          </Route>
+        </Routes>
+      </Suspense>
+      <Toasts />
+    </ErrorBoundary>
+  )
+}

@@ -1,0 +1,35 @@
+/** How live the page is: a dot and a word, in the top bar. */
+import { useSelector } from 'react-redux'
+import { selectConnection, type ConnectionState } from '../live/connection.ts'
+import { classes } from '../ui/classes.ts'
+
+export function ConnectionPill() {
+  const { label, colour } = shown(useSelector(selectConnection))
+  return (
+    <span
+      role="status"
+      className="inline-flex h-7 items-center gap-1.5 px-2 text-meta font-medium whitespace-nowrap text-muted"
+    >
+      <span className={classes('size-2 flex-none rounded-full bg-current', colour)} aria-hidden="true" />
+      {label}
+    </span>
+  )
+}
+
+function shown({ status, since, behind }: ConnectionState): { label: string; colour: string } {
+  switch (status) {
+    case 'connected':
+      return behind > 0
+        ? { label: `Catching up ${behind}`, colour: 'text-run' }
+        : { label: 'Live', colour: 'text-ok' }
+    case 'connecting':
+      return { label: 'Connecting', colour: 'text-control' }
+    case 'disconnected':
+      // Before the first attempt nothing is lost yet.
+      return since === null
+        ? { label: 'Connecting', colour: 'text-control' }
+        : { label: 'Offline', colour: 'text-warn' }
+    case 'error':
+      return { label: 'Error', colour: 'text-bad' }
+  }
+}

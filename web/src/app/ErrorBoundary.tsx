@@ -1,0 +1,42 @@
+/** Holds what breaks: the rest of the page stays, and the person is told and offered a reload. */
+import { Component, type ReactNode } from 'react'
+import { Button } from '../ui/Button.tsx'
+import { Empty } from '../ui/Empty.tsx'
+import { ChunkLoadError } from './lazyPage.ts'
+import { texts } from './texts.ts'
+
+interface ErrorBoundaryProps {
+  readonly children: ReactNode
+}
+
+export class ErrorBoundary extends Component<ErrorBoundaryProps, { readonly error: unknown }> {
+  override readonly state = { error: null }
+
+  static getDerivedStateFromError(error: unknown) {
+    return { error }
+  }
+
+  override render() {
+    const { error } = this.state
+    if (error === null) return this.props.children
+    const missing = isMissingChunk(error)
+    return (
+      <div role="alert" className="mx-auto max-w-192 px-2 pt-24 md:px-6">
+        <Empty
+          title={missing ? texts.chunkMissing : texts.crashed}
+          action={<Button onClick={() => location.reload()}>{texts.reload}</Button>}
+        >
+          {missing ? texts.chunkMissingWhy : messageOf(error)}
+        </Empty>
+      </div>
+    )
+  }
+}
+
+function isMissingChunk(error: unknown): boolean {
+  return error instanceof ChunkLoadError
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,40 @@
+/** The frame of every page that has the top bar. */
+import { Suspense } from 'react'
+import { useSelector } from 'react-redux'
+import { Outlet, useLocation } from 'react-router-dom'
+import { selectSignedIn } from '../api/session.ts'
+import { useMeQuery } from '../features/auth/authApi.ts'
+import { classes } from '../ui/classes.ts'
+import { ErrorBoundary } from './ErrorBoundary.tsx'
+import { OfflineBar } from './OfflineBar.tsx'
+import { PageSpinner } from './PageSpinner.tsx'
+import { TopBar } from './TopBar.tsx'
+
+export function Layout() {
+  const { pathname } = useLocation()
+  const signedIn = useSelector(selectSignedIn)
+  const { data } = useMeQuery(undefined, { skip: !signedIn })
+  const onTask = /^\/tasks\/[^/]+/.test(pathname)
+  const user = signedIn && data?.user.onboardingCompleted ? data.user : null
+  return (
+    <div className={classes('flex flex-col', onTask ? 'h-dvh overflow-hidden' : 'min-h-full')}>
+      {user !== null && (
+        <div className={onTask ? 'flex-none' : 'fixed inset-x-0 top-0 z-20'}>
+          <TopBar user={user} />
+          <OfflineBar />
+        </div>
+      )}
+      <main
+        id="main"
+        tabIndex={-1}
+        className={classes('outline-none', onTask ? 'flex min-h-0 flex-1 flex-col' : 'flex-1')}
+      >
+        <ErrorBoundary key={pathname}>
+          <Suspense fallback={<PageSpinner />}>
+            <Outlet />
+          </Suspense>
+        </ErrorBoundary>
+      </main>
+    </div>
+  )
+}

@@ -1,0 +1,120 @@
+/** The bar of the signed-in product: where to go, how live the page is, who is signed in. */
+import { Menu } from 'lucide-react'
+import { useState } from 'react'
+import { useDispatch } from 'react-redux'
+import { Link, NavLink, useLocation } from 'react-router-dom'
+import type { User } from '#domain/api/auth.ts'
+import { sessionEnded } from '../api/session.ts'
+import { dropToken } from '../api/tokenStore.ts'
+import { useLogoutMutation } from '../features/auth/authApi.ts'
+import { useRunningCount } from '../features/tasks/useRunningCount.ts'
+import { Avatar } from '../ui/Avatar.tsx'
+import { BrandMark } from '../ui/BrandMark.tsx'
+import { Button } from '../ui/Button.tsx'
+import { IconButton } from '../ui/IconButton.tsx'
+import { Sheet } from '../ui/Sheet.tsx'
+import { ConnectionPill } from './ConnectionPill.tsx'
+import { texts } from './texts.ts'
+
+interface TopBarProps {
+  readonly user: User
+}
+
+export function TopBar({ user }: TopBarProps) {
+  const { pathname } = useLocation()
+  // The menu belongs to the page it was opened on: a chosen link closes it.
+  const [menuOn, setMenuOn] = useState<string | null>(null)
+  const menuOpen = menuOn === pathname
+  const logout = useLogout()
+  return (
+    <header className="flex h-12 flex-none items-center gap-1 border-b border-line bg-panel pr-1 pl-4 md:pr-4">
+      <a
+        href="#main"
+        className="sr-only rounded-control bg-panel px-3 py-1 focus:not-sr-only focus:absolute focus:z-30"
+      >
+        {texts.skip}
+      </a>
+      <Link
+        to="/dashboard"
+        className="mr-4 inline-flex items-center gap-2 text-body font-semibold tracking-[-0.012em]"
+      >
+        <BrandMark />
+        {texts.brand}
+      </Link>
+      <nav aria-label={texts.nav.label} className="hidden items-center gap-0.5 md:flex">
+        <Links />
+      </nav>
+      <span className="flex-1" />
+      <ConnectionPill />
+      <Link
+        to="/settings"
+        aria-label={`${displayName(user)}, ${texts.nav.settings}`}
+        className="hidden h-7 max-w-60 items-center gap-2 rounded-control px-2 text-control font-medium hover:bg-raised md:inline-flex"
+      >
+        <Avatar name={displayName(user)} src={user.avatar} />
+        <span className="hidden truncate split:inline">{displayName(user)}</span>
+      </Link>
+      <Button kind="ghost" size="small" className="hidden md:inline-flex" onClick={logout}>
+        {texts.logout}
+      </Button>
+      <IconButton
+        icon={Menu}
+        label={texts.nav.menu}
+        aria-expanded={menuOpen}
+        className="md:hidden"
+        onClick={() => setMenuOn(pathname)}
+      />
+      <Sheet open={menuOpen} onClose={() => setMenuOn(null)} label={texts.nav.menu}>
+        <nav aria-label={texts.nav.label} className="flex flex-col gap-1">
+          <Links />
+        </nav>
+        <div className="mt-auto flex items-center gap-2 border-t border-line-soft pt-3">
+          <Avatar name={displayName(user)} src={user.avatar} />
+          <span className="min-w-0 flex-1 truncate font-medium">{displayName(user)}</span>
+          <Button kind="ghost" size="touch" onClick={logout}>
+            {texts.logout}
+          </Button>
+        </div>
+      </Sheet>
+    </header>
+  )
+}
+
+const pages = [
+  { to: '/dashboard', name: texts.nav.dashboard },
+  { to: '/projects', name: texts.nav.projects },
+  { to: '/settings', name: texts.nav.settings },
+] as const
+
+function Links() {
+  const running = useRunningCount()
+  return pages.map(({ to, name }) => (
+    <NavLink
+      key={to}
+      to={to}
+      className="inline-flex h-11 items-center gap-1.5 rounded-control px-2.5 text-body font-medium text-muted transition-colors hover:bg-raised hover:text-text aria-[current=page]:bg-raised aria-[current=page]:text-text md:h-7 md:text-control"
+    >
+      {name}
+      {to === '/dashboard' && running > 0 && (
+        <span className="text-tiny font-medium text-run" aria-label={texts.running(running)}>
+          {running}
+        </span>
+      )}
+    </NavLink>
+  ))
+}
+
+function displayName(user: User): string {
+  return user.fullName || user.name
+}
+
+/** Signs out here at once; the server is told, and its answer does not matter. */
+function useLogout(): () => void {
+  const dispatch = useDispatch()
+  const [logout] = useLogoutMutation()
+  return () => {
+    void logout()
+    dropToken()
+    dispatch(sessionEnded('logout'))
+  }
+}

@@ -1,0 +1,99 @@
+/** What the browser remembers between visits: choices and drafts, each under a key of its own, each forgotten if it makes no sense. */
+import { useCallback, useState } from 'react'
+
+/** A remembered thing: where it is, and how its text is read; `null` from `read` means it makes no sense. */
+export interface Persisted<Value> {
+  readonly key: string
+  readonly initial: Value
+  readonly read: (text: string) => Value | null
+  readonly write: (value: Value) => string
+  /** Whether it belongs to the person, so that it goes when they log out. */
+  readonly personal: boolean
+}
+
+const text = { read: (kept: string) => kept, write: (value: string) => value }
+
+export const selectedAgent: Persisted<'claude' | 'cursor'> = {
+  key: 'selectedAgent',
+  initial: 'claude',
+  read: (kept) => (kept === 'claude' || kept === 'cursor' ? kept : null),
+  write: (value) => value,
+  personal: false,
+}
+export const selectedModel: Persisted<string> = {
+  key: 'selectedModel',
+  initial: 'o4-mini',
+  ...text,
+  personal: false,
+}
+export const draftDescription: Persisted<string> = {
+  key: 'draftDescription',
+  initial: '',
+  ...text,
+  personal: true,
+}
+export const selectedProjectId: Persisted<string> = {
+  key: 'selectedProjectId',
+  initial: '',
+  ...text,
+  personal: true,
+}
+/** Percent of the width that the chat has. */
+export const splitPosition: Persisted<number> = {
+  key: 'splitPosition',
+  initial: 40,
+  read: (kept) =>
+    Number.isFinite(Number(kept)) && kept.trim() !== '' ? Math.min(80, Math.max(20, Number(kept))) : null,
+  write: (value) => String(value),
+  personal: false,
+}
+
+const all = [selectedAgent, selectedModel, draftDescription, selectedProjectId, splitPosition] as const
+
+export function recall<Value>(
+  thing: Persisted<Value>,
+  storage: Pick<Storage, 'getItem'> = localStorage,
+): Value {
+  try {
+    const kept = storage.getItem(thing.key)
+    return (kept === null ? null : thing.read(kept)) ?? thing.initial
+  } catch {
+    return thing.initial
+  }
+}
+
+export function remember<Value>(
+  thing: Persisted<Value>,
+  value: Value,
+  storage: Pick<Storage, 'setItem'> = localStorage,
+): void {
+  try {
+    storage.setItem(thing.key, thing.write(value))
+  } catch {
+    // A full or closed storage forgets; the page goes on.
+  }
+}
+
+/** Forgets what belongs to the person who leaves. */
+export function forgetPersonal(storage: Pick<Storage, 'removeItem'> = localStorage): void {
+  for (const thing of all.filter(({ personal }) => personal)) {
+    try {
+      storage.removeItem(thing.key)
+    } catch {
+      // Nothing was kept.
+    }
+  }
+}
+
+/** A remembered value and how to change it. */
+export function usePersisted<Value>(thing: Persisted<Value>): readonly [Value, (value: Value) => void] {
+  const [value, setValue] = useState(() => recall(thing))
+  const change = useCallback(
+    (next: Value) => {
+      setValue(next)
+      remember(thing, next)
+    },
+    [thing],
+  )
+  return [value, change]
+}

@@ -1,0 +1,39 @@
+/** Light, dark, or as the system has it. `public/theme.js` does the same before the first paint. */
+
+export const themes = ['system', 'light', 'dark'] as const
+export type Theme = (typeof themes)[number]
+
+const key = 'theme'
+
+export function chosenTheme(storage: Pick<Storage, 'getItem'> = localStorage): Theme {
+  try {
+    const kept = storage.getItem(key)
+    return themes.find((theme) => theme === kept) ?? 'system'
+  } catch {
+    return 'system'
+  }
+}
+
+/** Shows a theme and remembers it; `system` is remembered as nothing. */
+export function chooseTheme(theme: Theme): void {
+  try {
+    if (theme === 'system') localStorage.removeItem(key)
+    else localStorage.setItem(key, theme)
+  } catch {
+    // Then it lasts as long as the page does.
+  }
+  show(theme)
+}
+
+/** Follows the system while nothing else is chosen. Returns how to stop. */
+export function followSystemTheme(): () => void {
+  const system = matchMedia('(prefers-color-scheme: dark)')
+  const follow = () => show(chosenTheme())
+  system.addEventListener('change', follow)
+  return () => system.removeEventListener('change', follow)
+}
+
+function show(theme: Theme): void {
+  const dark = theme === 'dark' || (theme === 'system' && matchMedia('(prefers-color-scheme: dark)').matches)
+  document.documentElement.dataset['theme'] = dark ? 'dark' : 'light'
+}

@@ -1,0 +1,108 @@
+/** The sign-in screen: what the product is, and the one way in. */
+import { Check, GitBranch, GitPullRequest, KeyRound } from 'lucide-react'
+import { useEffect, useState } from 'react'
+import { useSelector } from 'react-redux'
+import { Navigate, useSearchParams } from 'react-router-dom'
+import { selectSessionEnd, selectSignedIn, type SessionEnd } from '../../api/session.ts'
+import { BrandMark } from '../../ui/BrandMark.tsx'
+import { Button } from '../../ui/Button.tsx'
+import { GitHubMark } from '../../ui/GitHubMark.tsx'
+import { Note } from '../../ui/Note.tsx'
+import { SampleTasks } from './SampleTasks.tsx'
+import { signInError, texts } from './texts.ts'
+
+const icons = [GitBranch, KeyRound, Check, GitPullRequest]
+
+export function SignIn() {
+  const signedIn = useSelector(selectSignedIn)
+  const end = useSelector(selectSessionEnd)
+  const [query] = useSearchParams()
+  const inAddress = query.get('error')
+  const error = sessionError(end) ?? (inAddress === null ? null : signInError(inAddress))
+  useEffect(() => {
+    document.title = `${texts.pageTitle} · Flightdeck`
+  }, [])
+  if (signedIn && error === null) return <Navigate to="/dashboard" replace />
+  return (
+    <main
+      id="main"
+      tabIndex={-1}
+      className="grid min-h-full outline-none lg:grid-cols-[minmax(0,7fr)_minmax(0,5fr)]"
+    >
+      <section className="hidden flex-col border-r border-line bg-panel px-16 pt-10 lg:flex">
+        <span className="inline-flex items-center gap-2 text-body font-semibold tracking-[-0.012em]">
+          <BrandMark />
+          Flightdeck
+        </span>
+        <div className="my-auto py-10">
+          <h1 className="max-w-[13em] text-hero font-semibold text-balance">{texts.headline}</h1>
+          <ul className="mt-8 grid max-w-[30em] gap-3.5">
+            {texts.benefits.map(({ lead, rest }, index) => {
+              const Icon = icons[index] ?? Check
+              return (
+                <li key={lead} className="flex gap-3 text-[15px]/6 text-muted">
+                  <Icon className="mt-1 text-text" />
+                  <span>
+                    <b className="font-medium text-text">{lead}</b> {rest}
+                  </span>
+                </li>
+              )
+            })}
+          </ul>
+        </div>
+        <SampleTasks />
+      </section>
+      <section className="grid place-items-center px-6 py-10">
+        <div className="w-full max-w-84">
+          <BrandMark className="mb-6 size-8" />
+          <h2 className="text-page font-semibold">{texts.title}</h2>
+          <p className="mt-1 mb-6 text-muted">{texts.subtitle}</p>
+          {error !== null && (
+            <Note kind="error" className="mb-4">
+              {error}
+            </Note>
+          )}
+          <Continue />
+        </div>
+      </section>
+    </main>
+  )
+}
+
+/** The button leaves the page; coming back to it by the browser's history finds it as it was at first. */
+function Continue() {
+  const [leaving, setLeaving] = useState(false)
+  useEffect(() => {
+    const again = () => setLeaving(false)
+    window.addEventListener('pageshow', again)
+    return () => window.removeEventListener('pageshow', again)
+  }, [])
+  return (
+    <Button
+      kind="primary"
+      size="large"
+      className="w-full"
+      icon={<GitHubMark />}
+      busy={leaving}
+      busyLabel={texts.connecting}
+      onClick={() => {
+        setLeaving(true)
+        window.location.assign('/api/auth/github')
+      }}
+    >
+      {texts.button}
+    </Button>
+  )
+}
+
+function sessionError(end: SessionEnd): string | null {
+  switch (end) {
+    case 'unauthorised':
+      return signInError('session_lost')
+    case 'lost':
+      return signInError('other')
+    case 'none':
+    case 'logout':
+      return null
+  }
+}

@@ -1,0 +1,31 @@
+/** Who is signed in. */
+import type { getMe, logout } from '#domain/api/auth.ts'
+import type { AnswerOf } from '#domain/api/call.ts'
+import { api } from '../../api/api.ts'
+import { sessionEnded } from '../../api/session.ts'
+import { dropToken } from '../../api/tokenStore.ts'
+import { texts } from './texts.ts'
+
+export const authApi = api.injectEndpoints({
+  endpoints: (build) => ({
+    me: build.query<AnswerOf<typeof getMe>, void>({
+      query: () => ({ path: '/auth/me', fallback: texts.notLoaded }),
+      providesTags: ['User'],
+      onQueryStarted: async (_arg, { dispatch, queryFulfilled }) => {
+        const fault = await queryFulfilled.then(
+          () => null,
+          (reason) => (reason.isUnhandledError ? null : reason.error),
+        )
+        // A server that refuses the user takes the token with it; one that does not answer may do so later.
+        if (fault === null || fault.status === null || fault.status === 401) return
+        dropToken()
+        dispatch(sessionEnded('lost'))
+      },
+    }),
+    logout: build.mutation<AnswerOf<typeof logout>, void>({
+      query: () => ({ method: 'POST', path: '/auth/logout', fallback: texts.logoutFailed }),
+    }),
+  }),
+})
+
+export const { useMeQuery, useLogoutMutation } = authApi

@@ -1,0 +1,44 @@
+/** What the sign-in pages say. */
+export const texts = {
+  headline: 'Run CLI Coding Agents in the Cloud',
+  benefits: [
+    {
+      lead: 'Run several agents in parallel.',
+      rest: 'One repository or ten; each task gets a branch of its own.',
+    },
+    {
+      lead: 'Nothing to install and maintain.',
+      rest: 'Claude, Cursor and Codex without several command-line tools and API keys.',
+    },
+    { lead: 'Free to get started.', rest: 'Sign in and describe the first task.' },
+    { lead: 'A first pull request within minutes', rest: 'through the GitHub integration.' },
+  ],
+  title: 'Welcome Back',
+  subtitle: 'Login with GitHub to continue',
+  button: 'Continue with GitHub',
+  connecting: 'Connecting...',
+  completing: 'Completing authentication...',
+  loading: 'Loading...',
+  pageTitle: 'Sign in',
+  notLoaded: 'Your account could not be loaded.',
+  unreachable: 'Flightdeck does not answer',
+  unreachableWhy: 'The server could not be reached. Check the connection, then try again.',
+  tryAgain: 'Try Again',
+  logoutFailed: 'The session could not be ended on the server.',
+} as const
+
+const signInErrors: Readonly<Record<string, string>> = {
+  github: 'GitHub authentication failed. Please try again.',
+  server: 'Server error occurred during authentication.',
+  no_install_id: 'GitHub App installation failed.',
+  session_lost: 'Session expired. Please try again.',
+  user_not_found: 'User not found. Please try again.',
+  install_callback: 'GitHub App installation callback failed.',
+}
+
+/** The message for an `error` in the address; any value gets one. */
+export function signInError(value: string): string {
+  return Object.hasOwn(signInErrors, value)
+    ? (signInErrors[value] ?? '')
+    : 'Authentication failed. Please try again.'
+}

@@ -1,0 +1,27 @@
+/** The toasts, at the bottom right of every page. */
+import { useDispatch, useSelector } from 'react-redux'
+import { Toast } from '../../ui/Toast.tsx'
+import { notificationClosed, selectNotifications } from './notifications.ts'
+
+export function Toasts() {
+  const dispatch = useDispatch()
+  const shown = useSelector(selectNotifications)
+  return (
+    <ol
+      aria-label="Notifications"
+      className="pointer-events-none fixed right-4 bottom-4 left-4 z-50 flex flex-col items-end gap-2 empty:hidden"
+    >
+      {shown.map(({ id, type, title, message, duration }) => (
+        <Toast
+          key={id}
+          kind={type}
+          title={title}
+          message={message}
+          duration={duration}
+          closeLabel="Dismiss"
+          onClose={() => dispatch(notificationClosed(id))}
+        />
+      ))}
+    </ol>
+  )
+}

@@ -1,0 +1,122 @@
+/** The two steps before the product: who you are, and with whom you work. */
+import { useEffect, useState, type FormEvent } from 'react'
+import { Navigate, useNavigate } from 'react-router-dom'
+import type { completeOnboarding, User } from '#domain/api/auth.ts'
+import type { BodyInputOf } from '#domain/api/call.ts'
+import { reasonOf } from '../../api/fault.ts'
+import { Button } from '../../ui/Button.tsx'
+import { Choice } from '../../ui/Choice.tsx'
+import { Field } from '../../ui/Field.tsx'
+import { Note } from '../../ui/Note.tsx'
+import { Progress } from '../../ui/Progress.tsx'
+import { useMeQuery } from '../auth/authApi.ts'
+import { useCompleteOnboardingMutation } from './onboardingApi.ts'
+import { companySizes, roles, texts } from './texts.ts'
+
+type Answers = BodyInputOf<typeof completeOnboarding>
+
+export function Onboarding() {
+  const { data } = useMeQuery()
+  useEffect(() => {
+    document.title = `${texts.pageTitle} · Flightdeck`
+  }, [])
+  return data === undefined ? <Navigate to="/auth" replace /> : <Steps user={data.user} />
+}
+
+function Steps({ user }: { readonly user: User }) {
+  const navigate = useNavigate()
+  const [complete, { isLoading, error }] = useCompleteOnboardingMutation()
+  const [step, setStep] = useState<1 | 2>(1)
+  const [fullName, setFullName] = useState(user.fullName || user.name)
+  const [email, setEmail] = useState(user.email ?? '')
+  const [companySize, setCompanySize] = useState<Answers['companySize'] | null>(null)
+  const [role, setRole] = useState<Answers['role'] | null>(null)
+  const named = fullName.trim() !== ''
+
+  const onSubmit = async (event: FormEvent) => {
+    event.preventDefault()
+    if (!named) return
+    if (step === 1) return setStep(2)
+    if (companySize === null || role === null) return
+    const address = user.email === null && email.trim() !== '' ? { email: email.trim() } : {}
+    const answer = await complete({ fullName: fullName.trim(), ...address, companySize, role })
+    if (answer.error === undefined) void navigate('/dashboard', { replace: true })
+  }
+
+  const percent = step * 50
+  return (
+    <main id="main" tabIndex={-1} className="mx-auto w-full max-w-118 px-4 py-16 outline-none md:py-24">
+      <div className="flex justify-between text-meta text-muted">
+        <span>{texts.step(step)}</span>
+        <span className="font-mono">{texts.percent(percent)}</span>
+      </div>
+      <Progress percent={percent} label={texts.progress} className="mt-2 mb-8 bg-line" />
+      <h1 className="mb-6 text-page font-semibold">{step === 1 ? texts.you : texts.team}</h1>
+      {error !== undefined && (
+        <Note kind="error" className="mb-4">
+          {reasonOf(error, texts.failed)}
+        </Note>
+      )}
+      <form onSubmit={(event) => void onSubmit(event)} className="grid gap-5">
+        {step === 1 ? (
+          <>
+            <Field
+              large
+              label={texts.fullName}
+              autoComplete="name"
+              required
+              maxLength={200}
+              value={fullName}
+              onChange={(event) => setFullName(event.target.value)}
+            />
+            <Field
+              large
+              label={texts.email}
+              type="email"
+              autoComplete="email"
+              readOnly={user.email !== null}
+              help={user.email === null ? undefined : texts.fetched}
+              value={email}
+              onChange={(event) => setEmail(event.target.value)}
+            />
+          </>
+        ) : (
+          <>
+            <Choice
+              label={texts.companySize}
+              options={companySizes}
+              chosen={companySize}
+              onChoose={setCompanySize}
+            />
+            <Choice label={texts.role} options={roles} chosen={role} onChoose={setRole} />
+          </>
+        )}
+        <div className="mt-3 flex items-center justify-between">
+          {step === 1 ? (
+            <span />
+          ) : (
+            <Button kind="ghost" size="large" onClick={() => setStep(1)} disabled={isLoading}>
+              {texts.back}
+            </Button>
+          )}
+          {step === 1 ? (
+            <Button key="continue" kind="primary" size="large" type="submit" disabled={!named}>
+              {texts.continue}
+            </Button>
+          ) : (
+            <Button
+              key="complete"
+              kind="primary"
+              size="large"
+              type="submit"
+              busy={isLoading}
+              disabled={!named || companySize === null || role === null}
+            >
+              {texts.complete}
+            </Button>
+          )}
+        </div>
+      </form>
+    </main>
+  )
+}

@@ -1,0 +1,24 @@
+/** Finishing the onboarding. */
+import type { completeOnboarding } from '#domain/api/auth.ts'
+import type { AnswerOf, BodyInputOf } from '#domain/api/call.ts'
+import { api } from '../../api/api.ts'
+import { authApi } from '../auth/authApi.ts'
+import { texts } from './texts.ts'
+
+export const onboardingApi = api.injectEndpoints({
+  endpoints: (build) => ({
+    completeOnboarding: build.mutation<
+      AnswerOf<typeof completeOnboarding>,
+      BodyInputOf<typeof completeOnboarding>
+    >({
+      query: (body) => ({ method: 'POST', path: '/auth/complete-onboarding', body, fallback: texts.failed }),
+      onQueryStarted: async (_body, { dispatch, queryFulfilled }) => {
+        const answer = await queryFulfilled.catch(() => null)
+        if (answer !== null)
+          dispatch(authApi.util.upsertQueryData('me', undefined, { user: answer.data.user }))
+      },
+    }),
+  }),
+})
+
+export const { useCompleteOnboardingMutation } = onboardingApi

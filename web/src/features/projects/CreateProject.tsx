@@ -1,0 +1,3 @@
+export function CreateProject() {
+  return <p>CreateProject</p>
+}

@@ -1,0 +1,3 @@
+export function ProjectDetail() {
+  return <p>ProjectDetail</p>
+}

@@ -1,0 +1,163 @@
+/** The account at the code host: connecting it, what it reaches, letting it go. */
+import { Building2, CircleCheck, ExternalLink, Info } from 'lucide-react'
+import { useEffect, useState } from 'react'
+import { useDispatch } from 'react-redux'
+import type { User } from '#domain/api/auth.ts'
+import { reasonOf } from '../../api/fault.ts'
+import { Button } from '../../ui/Button.tsx'
+import { ButtonLink } from '../../ui/ButtonLink.tsx'
+import { Dialog } from '../../ui/Dialog.tsx'
+import { GitHubMark } from '../../ui/GitHubMark.tsx'
+import { Panel } from '../../ui/Panel.tsx'
+import { Stats } from '../../ui/Stats.tsx'
+import { notified } from '../notifications/notifications.ts'
+import { useRepositoriesQuery } from '../projects/projectsApi.ts'
+import {
+  useDisconnectGitHubMutation,
+  useGitHubUserQuery,
+  useLinkGitHubMutation,
+  useOrganizationsQuery,
+} from './settingsApi.ts'
+import { texts } from './texts.ts'
+
+export function GitHubTab({ user }: { readonly user: User }) {
+  return user.githubConnected ? <Connected handle={user.githubUsername} /> : <NotConnected />
+}
+
+function NotConnected() {
+  const [link, { isLoading }] = useLinkGitHubMutation()
+  // A navigation carries no token: a ticket says who is connecting. Without one the account signs in as itself.
+  const connect = async () => {
+    const answer = await link()
+    const ticket = answer.data?.ticket
+    window.location.assign(
+      ticket === undefined ? '/api/auth/github' : `/api/auth/github?link=${encodeURIComponent(ticket)}`,
+    )
+  }
+  return (
+    <Panel label={texts.connectTitle} className="flex flex-wrap items-center gap-4 p-5">
+      <HostBadge />
+      <div className="min-w-0 flex-1">
+        <h2 className="font-semibold">{texts.connectTitle}</h2>
+        <p className="text-control text-muted">{texts.connectWhy}</p>
+      </div>
+      <Button kind="primary" busy={isLoading} busyLabel={texts.connecting} onClick={() => void connect()}>
+        {texts.connect}
+      </Button>
+    </Panel>
+  )
+}
+
+function Connected({ handle }: { readonly handle: string | null }) {
+  const dispatch = useDispatch()
+  const account = useGitHubUserQuery()
+  const repositories = useRepositoriesQuery()
+  const organizations = useOrganizationsQuery()
+  const error = account.error ?? repositories.error ?? organizations.error
+  useEffect(() => {
+    if (error !== undefined) dispatch(notified('error', texts.notFetched, reasonOf(error, texts.notFetched)))
+  }, [dispatch, error])
+
+  const login = account.data?.user.login ?? handle
+  const urls = account.data?.appUrls
+  return (
+    <>
+      <Panel label={texts.connected}>
+        <div className="flex flex-wrap items-center gap-4 p-5">
+          <HostBadge />
+          <div className="min-w-0 flex-1">
+            <h2 className="flex items-center gap-2 font-semibold">
+              {texts.connected}
+              <CircleCheck className="size-3.5 text-ok" />
+            </h2>
+            {login !== null && <p className="text-control text-muted">@{login}</p>}
+          </div>
+          <Disconnect />
+        </div>
+        <Stats
+          className="border-t border-line-soft"
+          unknown={texts.unknown}
+          stats={[
+            { name: texts.counts.repositories, value: repositories.data?.repositories.length },
+            { name: texts.counts.organizations, value: organizations.data?.organizations.length },
+            { name: texts.counts.publicRepositories, value: account.data?.user.public_repos },
+          ]}
+        />
+      </Panel>
+      <section className="mt-8">
+        <h2 className="font-semibold">{texts.access}</h2>
+        <p className="mt-1 mb-3 max-w-[62ch] text-control text-muted">{texts.accessWhy}</p>
+        {urls !== undefined && (
+          <div className="flex flex-wrap gap-2">
+            <ButtonLink to={urls.install} outside icon={<Building2 />}>
+              {texts.install}
+            </ButtonLink>
+            <ButtonLink to={urls.manage} outside icon={<ExternalLink />}>
+              {texts.manage}
+            </ButtonLink>
+          </div>
+        )}
+        <ul className="mt-5 border-t border-line-soft pt-3">
+          {texts.help.map((sentence) => (
+            <li key={sentence} className="flex gap-2.5 py-1.25 text-control text-muted">
+              <Info className="mt-0.75 size-3.5" />
+              {sentence}
+            </li>
+          ))}
+        </ul>
+      </section>
+    </>
+  )
+}
+
+function Disconnect() {
+  const dispatch = useDispatch()
+  const [asking, setAsking] = useState(false)
+  const [disconnect, { isLoading }] = useDisconnectGitHubMutation()
+  const onConfirm = async () => {
+    const answer = await disconnect()
+    setAsking(false)
+    dispatch(
+      answer.error === undefined
+        ? notified('success', texts.disconnected)
+        : notified('error', texts.notDisconnected, reasonOf(answer.error, texts.disconnectFailed)),
+    )
+  }
+  return (
+    <>
+      <Button kind="danger" onClick={() => setAsking(true)}>
+        {texts.disconnect}
+      </Button>
+      <Dialog
+        open={asking}
+        onClose={() => setAsking(false)}
+        title={texts.disconnectTitle}
+        actions={
+          <>
+            <Button data-safe onClick={() => setAsking(false)}>
+              {texts.keep}
+            </Button>
+            <Button
+              kind="danger-filled"
+              busy={isLoading}
+              busyLabel={texts.disconnecting}
+              onClick={() => void onConfirm()}
+            >
+              {texts.disconnect}
+            </Button>
+          </>
+        }
+      >
+        {texts.disconnectWhy}
+      </Dialog>
+    </>
+  )
+}
+
+function HostBadge() {
+  return (
+    <span className="grid size-10 flex-none place-items-center rounded-full border border-line">
+      <GitHubMark />
+    </span>
+  )
+}

@@ -1,0 +1,96 @@
+/** Name, address, and how the pages look. */
+import { useState, type FormEvent } from 'react'
+import { useDispatch } from 'react-redux'
+import type { User } from '#domain/api/auth.ts'
+import { reasonOf } from '../../api/fault.ts'
+import { chooseTheme, chosenTheme, themes } from '../../app/theme.ts'
+import { Button } from '../../ui/Button.tsx'
+import { Field } from '../../ui/Field.tsx'
+import { Panel } from '../../ui/Panel.tsx'
+import { Segmented } from '../../ui/Segmented.tsx'
+import { notified } from '../notifications/notifications.ts'
+import { useUpdateProfileMutation } from './settingsApi.ts'
+import { texts } from './texts.ts'
+
+export function ProfileTab({ user }: { readonly user: User }) {
+  return (
+    <>
+      <PersonalInformation user={user} />
+      <Appearance />
+    </>
+  )
+}
+
+function PersonalInformation({ user }: { readonly user: User }) {
+  const dispatch = useDispatch()
+  const [update, { isLoading, error }] = useUpdateProfileMutation()
+  const [fullName, setFullName] = useState(user.fullName || user.name)
+  const [email, setEmail] = useState(user.email ?? '')
+  const refused = error !== undefined && 'field' in error ? error : undefined
+
+  const onSubmit = async (event: FormEvent) => {
+    event.preventDefault()
+    const address = email.trim()
+    const answer = await update({ fullName: fullName.trim(), email: address === '' ? null : address })
+    dispatch(
+      answer.error === undefined
+        ? notified('success', texts.updated)
+        : notified('error', texts.notUpdated, reasonOf(answer.error, texts.updateFailed)),
+    )
+  }
+
+  return (
+    <Panel label={texts.personal}>
+      <form onSubmit={(event) => void onSubmit(event)} className="grid gap-4 p-5">
+        <h2 className="font-semibold">{texts.personal}</h2>
+        <Field
+          label={texts.fullName}
+          autoComplete="name"
+          required
+          maxLength={200}
+          value={fullName}
+          error={refused?.field === 'fullName' ? refused.message : undefined}
+          onChange={(event) => setFullName(event.target.value)}
+        />
+        <Field
+          label={texts.email}
+          type="email"
+          autoComplete="email"
+          value={email}
+          error={refused?.field === 'email' ? refused.message : undefined}
+          onChange={(event) => setEmail(event.target.value)}
+        />
+        <div className="flex justify-end">
+          <Button
+            kind="primary"
+            type="submit"
+            busy={isLoading}
+            busyLabel={texts.updating}
+            disabled={fullName.trim() === ''}
+          >
+            {texts.update}
+          </Button>
+        </div>
+      </form>
+    </Panel>
+  )
+}
+
+function Appearance() {
+  const [theme, setTheme] = useState(() => chosenTheme())
+  return (
+    <section className="mt-8">
+      <h2 className="mb-3 font-semibold">{texts.appearance}</h2>
+      <Segmented
+        label={texts.theme}
+        options={themes.map((value) => ({ value, label: texts.themes[value] }))}
+        chosen={theme}
+        onChoose={(value) => {
+          chooseTheme(value)
+          setTheme(value)
+        }}
+        className="w-full md:w-auto"
+      />
+    </section>
+  )
+}

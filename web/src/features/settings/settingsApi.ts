@@ -1,0 +1,43 @@
+/** The profile and the code-host account. */
+import type { disconnectGitHub, linkGitHub, updateProfile } from '#domain/api/auth.ts'
+import type { AnswerOf, BodyInputOf } from '#domain/api/call.ts'
+import type { getGitHubUser, listOrganizations } from '#domain/api/projects.ts'
+import { api } from '../../api/api.ts'
+import { authApi } from '../auth/authApi.ts'
+import { texts } from './texts.ts'
+
+export const settingsApi = api.injectEndpoints({
+  endpoints: (build) => ({
+    updateProfile: build.mutation<AnswerOf<typeof updateProfile>, BodyInputOf<typeof updateProfile>>({
+      query: (body) => ({ method: 'PUT', path: '/auth/profile', body, fallback: texts.updateFailed }),
+      onQueryStarted: async (_body, { dispatch, queryFulfilled }) => {
+        const answer = await queryFulfilled.catch(() => null)
+        if (answer !== null)
+          dispatch(authApi.util.upsertQueryData('me', undefined, { user: answer.data.user }))
+      },
+    }),
+    disconnectGitHub: build.mutation<AnswerOf<typeof disconnectGitHub>, void>({
+      query: () => ({ method: 'POST', path: '/auth/disconnect-github', fallback: texts.disconnectFailed }),
+      invalidatesTags: ['GitHub', 'User'],
+    }),
+    linkGitHub: build.mutation<AnswerOf<typeof linkGitHub>, void>({
+      query: () => ({ method: 'POST', path: '/auth/github/link', fallback: texts.notFetched }),
+    }),
+    gitHubUser: build.query<AnswerOf<typeof getGitHubUser>, void>({
+      query: () => ({ path: '/github/user', fallback: texts.notFetched }),
+      providesTags: ['GitHub'],
+    }),
+    organizations: build.query<AnswerOf<typeof listOrganizations>, void>({
+      query: () => ({ path: '/github/orgs', fallback: texts.notFetched }),
+      providesTags: ['GitHub'],
+    }),
+  }),
+})
+
+export const {
+  useUpdateProfileMutation,
+  useDisconnectGitHubMutation,
+  useLinkGitHubMutation,
+  useGitHubUserQuery,
+  useOrganizationsQuery,
+} = settingsApi

@@ -1,0 +1,3 @@
+export function TaskDetail() {
+  return <p>TaskDetail</p>
+}

@@ -1,0 +1,49 @@
+/** How the live connection stands, for the pill and for clocks that must not tick on guesses. */
+import { createSlice, type PayloadAction } from '@reduxjs/toolkit'
+
+export type ConnectionStatus = 'disconnected' | 'connecting' | 'connected' | 'error'
+
+export interface ConnectionState {
+  readonly status: ConnectionStatus
+  /** Since when it is so, in milliseconds since 1970; `null` before it was ever tried. */
+  readonly since: number | null
+  /** Events still being fetched after a gap; 0 when nothing is missing. */
+  readonly behind: number
+}
+
+const initialState: ConnectionState = { status: 'disconnected', since: null, behind: 0 }
+
+const connection = createSlice({
+  name: 'connection',
+  initialState,
+  reducers: {
+    connectionChanged: {
+      prepare: (status: ConnectionStatus, at: number = Date.now()) => ({ payload: { status, at } }),
+      reducer: (
+        state,
+        { payload }: PayloadAction<{ status: ConnectionStatus; at: number }>,
+      ): ConnectionState =>
+        state.status === payload.status
+          ? state
+          : {
+              status: payload.status,
+              since: payload.at,
+              behind: payload.status === 'connected' ? state.behind : 0,
+            },
+    },
+    catchingUp: (state, { payload }: PayloadAction<number>): ConnectionState => ({
+      ...state,
+      behind: payload,
+    }),
+  },
+})
+
+export const { connectionChanged, catchingUp } = connection.actions
+export const connectionReducer = connection.reducer
+
+interface WithConnection {
+  readonly connection: ConnectionState
+}
+export const selectConnection = (state: WithConnection) => state.connection
+/** Whether what is on the screen is known to be so now. */
+export const selectLive = (state: WithConnection) => state.connection.status === 'connected'

@@ -1,0 +1,36 @@
+/** The client's start: the token out of the address first, then the store, then the page. */
+import { StrictMode } from 'react'
+import { createRoot } from 'react-dom/client'
+import { Provider } from 'react-redux'
+import { BrowserRouter } from 'react-router-dom'
+import { readToken, tokenKey } from './api/tokenStore.ts'
+import { sessionEnded, sessionStarted } from './api/session.ts'
+import { App } from './app/App.tsx'
+import { reloadOnMissingChunk } from './app/lazyPage.ts'
+import { createStore } from './app/store.ts'
+import { followSystemTheme } from './app/theme.ts'
+import { takeToken } from './features/auth/takeToken.ts'
+import './app/styles.css'
+
+const callback = takeToken(location, history, localStorage)
+const store = createStore(readToken() !== null)
+
+reloadOnMissingChunk(window)
+followSystemTheme()
+// Signing in or out in one tab does so in all.
+window.addEventListener('storage', ({ key, newValue }) => {
+  if (key !== tokenKey) return
+  store.dispatch(newValue === null ? sessionEnded('logout') : sessionStarted())
+})
+
+const root = document.getElementById('root')
+if (root === null) throw new Error('The page has no place for the client.')
+createRoot(root).render(
+  <StrictMode>
+    <Provider store={store}>
+      <BrowserRouter>
+        <App callback={callback} />
+      </BrowserRouter>
+    </Provider>
+  </StrictMode>,
+)

@@ -1,0 +1,22 @@
+/** A box to tick, with its words beside it. */
+import type { ReactNode } from 'react'
+
+interface CheckboxProps {
+  readonly checked: boolean
+  readonly onChange: (checked: boolean) => void
+  readonly children: ReactNode
+}
+
+export function Checkbox({ checked, onChange, children }: CheckboxProps) {
+  return (
+    <label className="inline-flex min-h-11 items-center gap-2 text-control md:min-h-8">
+      <input
+        type="checkbox"
+        checked={checked}
+        onChange={(event) => onChange(event.target.checked)}
+        className="size-4 accent-accent"
+      />
+      {children}
+    </label>
+  )
+}

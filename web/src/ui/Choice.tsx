@@ -1,0 +1,36 @@
+/** One of a few, each in sight: radio buttons as tiles, so that the arrow keys and forms work as everywhere. */
+import { useId } from 'react'
+
+interface ChoiceProps<Value extends string> {
+  readonly label: string
+  readonly options: readonly { readonly value: Value; readonly label: string }[]
+  readonly chosen: Value | null
+  readonly onChoose: (value: Value) => void
+}
+
+export function Choice<Value extends string>({ label, options, chosen, onChoose }: ChoiceProps<Value>) {
+  const name = useId()
+  return (
+    <fieldset>
+      <legend className="mb-1.5 text-control font-medium">{label}</legend>
+      <div className="grid grid-cols-2 gap-2 md:grid-cols-3">
+        {options.map((option) => (
+          <label
+            key={option.value}
+            className="flex h-11 cursor-pointer items-center justify-center rounded-control border border-line bg-panel px-2 text-control font-medium transition-colors hover:bg-raised has-checked:border-accent has-checked:bg-select has-focus-visible:outline-2 has-focus-visible:outline-offset-2 has-focus-visible:outline-accent md:h-10"
+          >
+            <input
+              type="radio"
+              name={name}
+              value={option.value}
+              checked={option.value === chosen}
+              onChange={() => onChoose(option.value)}
+              className="sr-only"
+            />
+            {option.label}
+          </label>
+        ))}
+      </div>
+    </fieldset>
+  )
+}

@@ -1,0 +1,71 @@
+/**
+ * A question in front of the page: a title, a sentence, buttons at the right with focus on the safe one. It is the
+ * browser's own modal dialog, which keeps focus in, makes the page inert and closes on Escape.
+ */
+import { useEffect, useId, useRef, type ReactNode } from 'react'
+
+interface DialogProps {
+  readonly open: boolean
+  readonly onClose: () => void
+  readonly title: string
+  readonly children: ReactNode
+  /** Buttons; the one marked `data-safe` gets the focus. */
+  readonly actions: ReactNode
+}
+
+export function Dialog({ open, onClose, title, children, actions }: DialogProps) {
+  const titleId = useId()
+  const ref = useModal(open, onClose)
+  return (
+    <dialog
+      ref={ref}
+      aria-labelledby={titleId}
+      className="m-auto w-[min(440px,calc(100vw-32px))] rounded-panel bg-panel p-0 shadow-float backdrop:bg-scrim open:animate-rise"
+    >
+      {open && (
+        <div className="p-5">
+          <h2 id={titleId} className="text-title font-semibold">
+            {title}
+          </h2>
+          <div className="mt-1 text-body text-muted">{children}</div>
+          <div className="mt-5 flex justify-end gap-2">{actions}</div>
+        </div>
+      )}
+    </dialog>
+  )
+}
+
+/** Opens and closes a `<dialog>` as a modal, in step with `open`; Escape and a click on the backdrop ask to close it. */
+export function useModal(open: boolean, onClose: () => void) {
+  const ref = useRef<HTMLDialogElement>(null)
+  const close = useRef(onClose)
+  useEffect(() => {
+    close.current = onClose
+  })
+  useEffect(() => {
+    const dialog = ref.current
+    if (dialog === null) return
+    if (open && !dialog.open) {
+      dialog.showModal()
+      // Nothing dangerous is one keystroke away.
+      dialog.querySelector<HTMLElement>('[data-safe]')?.focus()
+    }
+    if (!open && dialog.open) dialog.close()
+  }, [open])
+  useEffect(() => {
+    const dialog = ref.current
+    if (dialog === null) return
+    const onDismiss = () => close.current()
+    // The dialog itself is only hit outside its content.
+    const onClick = (event: MouseEvent) => {
+      if (event.target === dialog) close.current()
+    }
+    dialog.addEventListener('close', onDismiss)
+    dialog.addEventListener('click', onClick)
+    return () => {
+      dialog.removeEventListener('close', onDismiss)
+      dialog.removeEventListener('click', onClick)
+    }
+  }, [])
+  return ref
+}

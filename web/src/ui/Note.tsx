@@ -1,0 +1,30 @@
+/** A box that says what is wrong, or what to mind, in place. */
+import { CircleAlert, TriangleAlert } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { classes } from './classes.ts'
+
+interface NoteProps {
+  readonly kind: 'error' | 'warning'
+  readonly children: ReactNode
+  /** What can be done about it: a button. */
+  readonly action?: ReactNode
+  readonly className?: string
+}
+
+export function Note({ kind, children, action, className }: NoteProps) {
+  const Icon = kind === 'error' ? CircleAlert : TriangleAlert
+  return (
+    <div
+      role={kind === 'error' ? 'alert' : 'status'}
+      className={classes(
+        'flex items-start gap-2.5 rounded-control border px-3 py-2.5 text-control',
+        kind === 'error' ? 'border-bad bg-del-bg' : 'border-warn bg-warn-bg',
+        className,
+      )}
+    >
+      <Icon className={classes('mt-0.5', kind === 'error' ? 'text-bad' : 'text-warn')} />
+      <div className="min-w-0 flex-1 wrap-anywhere">{children}</div>
+      {action}
+    </div>
+  )
+}

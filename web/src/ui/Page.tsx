@@ -1,0 +1,26 @@
+/** A page that scrolls as a whole: its width, its gutters, its title 96 px from the top (72 on a phone). */
+import type { ReactNode } from 'react'
+import { classes } from './classes.ts'
+
+interface PageProps {
+  readonly title: string
+  /** 720, 1040 or 1120 px. */
+  readonly width: 'narrow' | 'normal' | 'wide'
+  /** Beside the title, at the right. */
+  readonly actions?: ReactNode
+  readonly children: ReactNode
+}
+
+const widths = { narrow: 'max-w-192', normal: 'max-w-272', wide: 'max-w-292' } as const
+
+export function Page({ title, width, actions, children }: PageProps) {
+  return (
+    <div className={classes('mx-auto w-full px-4 pt-18 pb-12 md:px-6 md:pt-24 md:pb-16', widths[width])}>
+      <div className="mb-4 flex flex-wrap items-center gap-3">
+        <h1 className="min-w-0 flex-1 text-page font-semibold wrap-anywhere">{title}</h1>
+        {actions}
+      </div>
+      {children}
+    </div>
+  )
+}

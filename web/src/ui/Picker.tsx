@@ -1,0 +1,85 @@
+/**
+ * One of many: a button with the chosen value that opens a list with a filter. The list is a chunk of its own, asked
+ * for when a pointer or the focus comes near.
+ */
+import { ChevronDown } from 'lucide-react'
+import { lazy, Suspense, useId, useRef, useState, type ReactNode } from 'react'
+import { classes } from './classes.ts'
+import { MiddleCut } from './MiddleCut.tsx'
+
+export interface PickerOption {
+  readonly value: string
+  readonly label: string
+  readonly icon?: ReactNode
+  /** Options of one group stand together, in the order given, under this head. */
+  readonly group?: string
+}
+
+export interface PickerListProps {
+  readonly label: string
+  readonly options: readonly PickerOption[]
+  readonly chosen: string | null
+  readonly onChoose: (value: string) => void
+  readonly mono?: boolean
+  /** Below the options: a sentence to know before choosing. */
+  readonly note?: string | undefined
+  /** In the filter field. */
+  readonly filterLabel: string
+  /** Where the options would be when none matches. */
+  readonly emptyText: string
+  /** Last in the list, apart from the options. */
+  readonly action?: { readonly label: string; readonly onChoose: () => void } | undefined
+}
+
+interface PickerProps extends PickerListProps {
+  readonly icon: ReactNode
+  /** Stands for the value when nothing is chosen. */
+  readonly placeholder: string
+  readonly disabled?: boolean
+}
+
+const loadList = () => import('./PickerList.tsx')
+const PickerList = lazy(async () => ({ default: (await loadList()).PickerList }))
+
+export function Picker({ icon, placeholder, disabled = false, ...list }: PickerProps) {
+  const [open, setOpen] = useState(false)
+  const button = useRef<HTMLButtonElement>(null)
+  const listId = useId()
+  const chosen = list.options.find((option) => option.value === list.chosen)
+  // A chunk that does not come is asked for again when the list opens, and fails there.
+  const prefetch = () => void loadList().catch(() => undefined)
+  return (
+    <>
+      <button
+        ref={button}
+        type="button"
+        role="combobox"
+        aria-haspopup="listbox"
+        aria-expanded={open}
+        aria-controls={listId}
+        aria-label={`${list.label}: ${chosen?.label ?? placeholder}`}
+        disabled={disabled}
+        onPointerEnter={prefetch}
+        onFocus={prefetch}
+        onClick={() => setOpen((was) => !was)}
+        onKeyDown={(event) => {
+          if (event.key !== 'ArrowDown' && event.key !== 'ArrowUp') return
+          event.preventDefault()
+          setOpen(true)
+        }}
+        className="inline-flex h-9 max-w-full min-w-0 items-center gap-1.5 rounded-control border border-line bg-panel px-2 text-control font-medium transition-colors hover:border-control hover:bg-raised disabled:cursor-not-allowed disabled:bg-raised disabled:text-muted md:h-7 [&_svg]:flex-none [&_svg]:text-muted"
+      >
+        {chosen?.icon ?? icon}
+        <span className={classes('min-w-0', list.mono && 'mono', chosen === undefined && 'text-muted')}>
+          <MiddleCut>{chosen?.label ?? placeholder}</MiddleCut>
+        </span>
+        <ChevronDown className="size-3" />
+      </button>
+      {open && (
+        <Suspense fallback={null}>
+          <PickerList {...list} id={listId} anchor={button} onClose={() => setOpen(false)} />
+        </Suspense>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,43 @@
+/** Two to five views of which one shows: a row of joined buttons, 28 px high. */
+import type { ReactNode } from 'react'
+import { classes } from './classes.ts'
+
+interface SegmentedProps<Value extends string> {
+  readonly label: string
+  readonly options: readonly { readonly value: Value; readonly label: ReactNode; readonly icon?: ReactNode }[]
+  readonly chosen: Value
+  readonly onChoose: (value: Value) => void
+  readonly className?: string
+}
+
+export function Segmented<Value extends string>({
+  label,
+  options,
+  chosen,
+  onChoose,
+  className,
+}: SegmentedProps<Value>) {
+  return (
+    <div
+      role="group"
+      aria-label={label}
+      className={classes(
+        'inline-flex flex-none rounded-control border border-line bg-raised p-0.5',
+        className,
+      )}
+    >
+      {options.map((option) => (
+        <button
+          key={option.value}
+          type="button"
+          aria-pressed={option.value === chosen}
+          onClick={() => onChoose(option.value)}
+          className="focus-inset inline-flex h-8 flex-1 items-center justify-center gap-1.25 rounded-badge px-2 text-meta font-medium whitespace-nowrap text-muted transition-colors hover:text-text aria-pressed:bg-panel aria-pressed:text-text aria-pressed:ring aria-pressed:ring-line md:h-5.5 [&_svg]:size-3.5"
+        >
+          {option.icon}
+          {option.label}
+        </button>
+      ))}
+    </div>
+  )
+}

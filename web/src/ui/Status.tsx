@@ -1,0 +1,94 @@
+/** A status: an icon and its word in the status colour, on the plain surface. The icon alone keeps a hidden word. */
+import { Ban, CircleCheck, CircleDashed, CircleX, Clock, RefreshCw } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { classes } from './classes.ts'
+import { Ring } from './Ring.tsx'
+
+/** Statuses of tasks and commands, and those of projects. */
+export type StatusName =
+  | 'pending'
+  | 'queued'
+  | 'running'
+  | 'completed'
+  | 'failed'
+  | 'cancelled'
+  | 'active'
+  | 'syncing'
+  | 'error'
+  | 'inactive'
+
+interface StatusProps {
+  readonly status: StatusName
+  /** Percent, for the ring of a running task. */
+  readonly progress?: number | undefined
+  /** Only the icon is seen; for chat heads and tool rows. */
+  readonly iconOnly?: boolean
+  readonly small?: boolean
+  /** Follows the word: an elapsed time. */
+  readonly children?: ReactNode
+}
+
+const words: Record<StatusName, string> = {
+  pending: 'Pending',
+  queued: 'Queued',
+  running: 'Running',
+  completed: 'Completed',
+  failed: 'Failed',
+  cancelled: 'Cancelled',
+  active: 'Active',
+  syncing: 'Syncing',
+  error: 'Error',
+  inactive: 'Inactive',
+}
+const colours: Record<StatusName, string> = {
+  pending: 'text-warn',
+  queued: 'text-muted',
+  running: 'text-run',
+  completed: 'text-ok',
+  failed: 'text-bad',
+  cancelled: 'text-muted',
+  active: 'text-ok',
+  syncing: 'text-run',
+  error: 'text-bad',
+  inactive: 'text-muted',
+}
+
+export function Status({ status, progress, iconOnly = false, small = false, children }: StatusProps) {
+  return (
+    <span
+      data-status={status}
+      className={classes(
+        'inline-flex items-center gap-1.5 font-medium whitespace-nowrap',
+        small ? 'text-meta' : 'text-control',
+        colours[status],
+      )}
+    >
+      <StatusIcon status={status} progress={progress} small={small || iconOnly} />
+      <span className={iconOnly ? 'sr-only' : undefined}>{words[status]}</span>
+      {children}
+    </span>
+  )
+}
+
+function StatusIcon({ status, progress, small }: Pick<StatusProps, 'status' | 'progress' | 'small'>) {
+  const size = small ? 'size-3.5' : ''
+  switch (status) {
+    case 'pending':
+      return <CircleDashed className={size} />
+    case 'queued':
+      return <Clock className={size} />
+    case 'running':
+      return progress === undefined ? <Ring className={size} /> : <Ring percent={progress} className={size} />
+    case 'completed':
+    case 'active':
+      return <CircleCheck className={size} />
+    case 'failed':
+    case 'error':
+      return <CircleX className={size} />
+    case 'cancelled':
+    case 'inactive':
+      return <Ban className={size} />
+    case 'syncing':
+      return <RefreshCw className={size} />
+  }
+}

@@ -1,0 +1,57 @@
+/** One notification: an icon, a title, a message, and when there is one a way back. It counts down unless it is pointed at. */
+import { CircleCheck, CircleX, Info, TriangleAlert, X } from 'lucide-react'
+import { useEffect, useRef, useState } from 'react'
+import { IconButton } from './IconButton.tsx'
+
+export type ToastKind = 'success' | 'error' | 'warning' | 'info'
+
+interface ToastProps {
+  readonly kind: ToastKind
+  readonly title: string
+  readonly message?: string | undefined
+  /** Milliseconds until it goes by itself. */
+  readonly duration: number
+  readonly closeLabel: string
+  readonly onClose: () => void
+}
+
+const icons = { success: CircleCheck, error: CircleX, warning: TriangleAlert, info: Info } as const
+const colours = { success: 'text-ok', error: 'text-bad', warning: 'text-warn', info: 'text-run' } as const
+
+export function Toast({ kind, title, message, duration, closeLabel, onClose }: ToastProps) {
+  const [held, setHeld] = useState(false)
+  const left = useRef(duration)
+  const close = useRef(onClose)
+  useEffect(() => {
+    close.current = onClose
+  })
+  useEffect(() => {
+    if (held) return
+    const since = Date.now()
+    const timer = setTimeout(() => close.current(), left.current)
+    return () => {
+      clearTimeout(timer)
+      left.current -= Date.now() - since
+    }
+  }, [held])
+
+  const Icon = icons[kind]
+  return (
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- pointing at it only stops its clock
+    <li
+      role={kind === 'error' ? 'alert' : 'status'}
+      onPointerEnter={() => setHeld(true)}
+      onPointerLeave={() => setHeld(false)}
+      onFocus={() => setHeld(true)}
+      onBlur={() => setHeld(false)}
+      className="pointer-events-auto flex w-90 max-w-full animate-rise gap-2.5 rounded-panel bg-panel p-3 shadow-float"
+    >
+      <Icon className={`mt-0.5 ${colours[kind]}`} />
+      <div className="min-w-0 flex-1 wrap-anywhere">
+        <p className="text-control font-medium">{title}</p>
+        {message !== undefined && <p className="text-control text-muted">{message}</p>}
+      </div>
+      <IconButton label={closeLabel} icon={X} size="row" onClick={onClose} className="-mt-0.5 -mr-1" />
+    </li>
+  )
+}

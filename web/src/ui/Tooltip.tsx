@@ -1,0 +1,69 @@
+/**
+ * What an icon is called, beside it, after 400 ms of a resting mouse or at once on keyboard focus. It repeats an
+ * accessible name, so it is hidden from assistive technology; Escape closes it.
+ */
+import { useEffect, useLayoutEffect, useRef, useState, type ReactNode } from 'react'
+import { createPortal } from 'react-dom'
+
+const restMs = 400
+/** Pixels between the thing and its name, and between the name and the window's edge. */
+const gap = 6
+
+export function Tooltip({ label, children }: { readonly label: ReactNode; readonly children: ReactNode }) {
+  const [anchor, setAnchor] = useState<DOMRect | null>(null)
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined)
+  const wrap = useRef<HTMLSpanElement>(null)
+
+  const open = () => setAnchor(wrap.current?.firstElementChild?.getBoundingClientRect() ?? null)
+  const close = () => {
+    clearTimeout(timer.current)
+    setAnchor(null)
+  }
+  useEffect(() => () => clearTimeout(timer.current), [])
+
+  return (
+    // oxlint-disable-next-line jsx-a11y/no-static-element-interactions -- it only watches the control inside it
+    <span
+      ref={wrap}
+      className="contents"
+      onPointerEnter={(event) => {
+        if (event.pointerType !== 'mouse') return
+        clearTimeout(timer.current)
+        timer.current = setTimeout(open, restMs)
+      }}
+      onPointerLeave={close}
+      onPointerDown={close}
+      onFocus={(event) => {
+        if (event.target.matches(':focus-visible')) open()
+      }}
+      onBlur={close}
+      onKeyDown={close}
+    >
+      {children}
+      {anchor !== null && createPortal(<Bubble anchor={anchor}>{label}</Bubble>, document.body)}
+    </span>
+  )
+}
+
+function Bubble({ anchor, children }: { readonly anchor: DOMRect; readonly children: ReactNode }) {
+  const ref = useRef<HTMLDivElement>(null)
+  useLayoutEffect(() => {
+    const bubble = ref.current
+    if (bubble === null) return
+    const { width, height } = bubble.getBoundingClientRect()
+    const left = anchor.left + anchor.width / 2 - width / 2
+    const below = anchor.bottom + gap
+    const fits = below + height + gap <= window.innerHeight
+    bubble.style.left = `${Math.max(gap, Math.min(left, window.innerWidth - width - gap))}px`
+    bubble.style.top = `${fits ? below : anchor.top - height - gap}px`
+  }, [anchor])
+  return (
+    <div
+      ref={ref}
+      aria-hidden="true"
+      className="pointer-events-none fixed z-50 flex animate-appear items-center gap-1.5 rounded-control bg-panel px-2 py-1 text-meta shadow-float"
+    >
+      {children}
+    </div>
+  )
+}
