@@ -1,0 +1,54 @@
+/** `npm run build`: the server as a bundle in dist/server, the web client in dist/web. Arguments name the parts; all by default. */
+import { rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parts, sourcesOf, stampOf } from './parts.js'
+import { stamped } from './stamps.js'
+
+const builders = { server: buildServer, web: buildWeb }
+
+/**
+ * Bundles services/main.ts for Node 20; packages stay outside and are found in node_modules.
+ * @param {string} root
+ */
+export async function buildServer(root) {
+  const { build } = await import('esbuild')
+  const target = join(root, 'dist/server')
+  const made = `${target}.${process.pid}`
+  try {
+    await build({
+      absWorkingDir: root,
+      entryPoints: ['services/main.ts'],
+      outdir: made,
+      bundle: true,
+      splitting: true,
+      format: 'esm',
+      platform: 'node',
+      target: 'node20',
+      packages: 'external',
+      sourcemap: true,
+      logLevel: 'warning',
+    })
+    // Put in place at once: nobody finds half a bundle, and no chunk of an older one stays.
+    await rm(target, { recursive: true, force: true })
+    await rename(made, target)
+  } finally {
+    await rm(made, { recursive: true, force: true })
+  }
+}
+
+/**
+ * Builds the web client with the settings of vite.config.ts.
+ * @param {string} root
+ */
+export async function buildWeb(root) {
+  const { build } = await import('vite')
+  await build({ configFile: join(root, 'vite.config.ts'), logLevel: 'warn' })
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const root = dirname(dirname(fileURLToPath(import.meta.url)))
+  const asked = parts.filter((part) => process.argv.length === 2 || process.argv.includes(part, 2))
+  for (const part of asked)
+    await stamped(stampOf(root, part), sourcesOf(root, part), () => builders[part](root))
+}

@@ -1,0 +1,26 @@
+/** `npm run dev`: the server from its sources, started again at each change, and the web client with hot reloading before it. */
+import { spawn } from 'node:child_process'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { createServer } from 'vite'
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const backend = `http://127.0.0.1:${process.env.PORT ?? 8080}`
+
+const tsx = join(root, 'node_modules/tsx/dist/cli.mjs')
+const args = [tsx, 'watch', '--clear-screen=false', join(root, 'services/main.ts'), ...process.argv.slice(2)]
+const server = spawn(process.execPath, args, { cwd: root, stdio: 'inherit' })
+
+const web = await createServer({
+  configFile: join(root, 'vite.config.ts'),
+  server: { host: '127.0.0.1', proxy: { '/api': backend, '/socket.io': { target: backend, ws: true } } },
+})
+await web.listen()
+web.printUrls()
+
+const stop = async () => {
+  server.kill('SIGTERM')
+  await web.close()
+}
+process.once('SIGINT', stop).once('SIGTERM', stop)
+server.once('exit', (code) => web.close().finally(() => process.exit(code ?? 1)))

@@ -1,0 +1,77 @@
+/** The packages of the lock file: put into node_modules when, and only when, they are not there. */
+import { createHash } from 'node:crypto'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { run } from './run.js'
+import { isStamped, stamped } from './stamps.js'
+
+const limit = 900_000
+
+/**
+ * @typedef {{ version?: string, optional?: boolean }} Locked
+ * @typedef {{ packages: Record<string, Locked> }} Lock
+ */
+
+/**
+ * Whether what npm says is installed is what the lock file asks for. An optional package may be missing: it is for another platform.
+ * @param {Lock} wanted package-lock.json
+ * @param {Lock} installed node_modules/.package-lock.json, which npm writes when it has finished
+ */
+export function isInstalled(wanted, installed) {
+  return Object.entries(wanted.packages).every(([path, { version, optional }]) => {
+    if (path === '') return true
+    const there = installed.packages[path]
+    return there ? there.version === version : optional === true
+  })
+}
+
+/**
+ * Whether node_modules holds what the lock file asks for, on this kind of machine.
+ * @param {string} root
+ */
+export function packagesAreCurrent(root) {
+  const stamp = stampPath(root)
+  const lock = readFileSync(join(root, 'package-lock.json'), 'utf8')
+  if (isStamped(stamp, fingerprint(lock))) return true
+  try {
+    const installed = readFileSync(join(root, 'node_modules/.package-lock.json'), 'utf8')
+    if (!isInstalled(JSON.parse(lock), JSON.parse(installed))) return false
+    // Installed by hand: that is as good, and the next start need not compare.
+    writeFileSync(stamp, fingerprint(lock))
+    return true
+  } catch {
+    return false
+  }
+}
+
+/**
+ * Installs exactly what the lock file says. A fault comes back as the text to show.
+ * @param {string} root
+ * @param {NodeJS.ProcessEnv} env npm may need all of it: its own settings, a proxy, certificates
+ * @returns {Promise<string | undefined>}
+ */
+export async function installPackages(root, env) {
+  const lock = readFileSync(join(root, 'package-lock.json'), 'utf8')
+  // The build needs the development packages too, also where NODE_ENV=production would leave them out.
+  const args = ['ci', '--no-audit', '--no-fund', '--loglevel=error', '--include=dev', '--include=optional']
+  try {
+    await stamped(stampPath(root), fingerprint(lock), async () => {
+      const npm = await run('npm', args, { cwd: root, env, limit, output: 'keep' })
+      if (!npm.ok)
+        throw new Error(`${npm.output.trimEnd()}\nInstalling the packages failed: npm ci ${npm.why}.`)
+    })
+    return undefined
+  } catch (error) {
+    return error instanceof Error ? error.message.trimStart() : String(error)
+  }
+}
+
+/** @param {string} root */
+function stampPath(root) {
+  return join(root, 'node_modules/.flightdeck-stamp')
+}
+
+/** @param {string} lock */
+function fingerprint(lock) {
+  return `${process.platform}-${process.arch} ${createHash('sha256').update(lock).digest('hex')}`
+}

@@ -1,0 +1,44 @@
+/** The two parts that are built, what each is made from, and whether it is newer than that. */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { fingerprint, isStamped } from './stamps.js'
+
+/** @typedef {'server' | 'web'} Part */
+
+/** @type {readonly Part[]} */
+export const parts = ['server', 'web']
+
+const sources = {
+  server: ['domain', 'services', 'package.json', 'scripts/build.js'],
+  web: ['domain', 'web', 'vite.config.ts', 'package-lock.json', 'scripts/build.js'],
+}
+
+const entries = { server: 'main.js', web: 'index.html' }
+
+/**
+ * @param {string} root
+ * @param {Part} part
+ */
+export function sourcesOf(root, part) {
+  return fingerprint(root, sources[part])
+}
+
+/**
+ * @param {string} root
+ * @param {Part} part
+ */
+export function stampOf(root, part) {
+  return join(root, 'dist', `.${part}-stamp`)
+}
+
+/**
+ * The parts that are not built yet, or from other sources than these.
+ * @param {string} root
+ */
+export function staleParts(root) {
+  return parts.filter(
+    (part) =>
+      !existsSync(join(root, 'dist', part, entries[part])) ||
+      !isStamped(stampOf(root, part), sourcesOf(root, part)),
+  )
+}

@@ -1,0 +1,93 @@
+/** Runs a child process to its end: with a time limit, its output shown or kept, and nothing of it left behind. */
+import { spawn } from 'node:child_process'
+import { constants } from 'node:os'
+
+/** How much of a quiet child's output is kept for the case that it fails, in characters. */
+const kept = 200_000
+/** How long a process group that was asked to end has for it, in milliseconds. */
+const grace = 5_000
+
+/**
+ * @typedef {object} RunOptions
+ * @property {string} cwd
+ * @property {NodeJS.ProcessEnv} env the whole environment of the child
+ * @property {number} limit milliseconds after which the child and all it started are ended
+ * @property {'show' | 'keep'} output whether its output goes to ours, or is kept and returned
+ */
+
+/**
+ * @typedef {object} Ended
+ * @property {boolean} ok
+ * @property {string} why what went wrong, as the end of a sentence; empty when nothing did
+ * @property {string} output the last of what it printed, where it was kept
+ */
+
+/**
+ * Runs a command without a shell and waits for it. Never throws. A signal that ends us ends its process group first.
+ * @param {string} command
+ * @param {readonly string[]} args
+ * @param {RunOptions} options
+ * @returns {Promise<Ended>}
+ */
+export function run(command, args, { cwd, env, limit, output }) {
+  return new Promise((resolve) => {
+    const stdio = output === 'show' ? 'inherit' : 'pipe'
+    // A group of its own, so that ending it ends what it started as well.
+    const child = spawn(command, args, { cwd, env, detached: true, stdio: ['ignore', stdio, stdio] })
+
+    let text = ''
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.setEncoding('utf8')
+      stream?.on('data', (chunk) => {
+        text = (text + chunk).slice(-kept)
+      })
+    }
+
+    let timedOut = false
+    const timer = setTimeout(() => {
+      timedOut = true
+      endGroup(child)
+    }, limit)
+    /** @param {NodeJS.Signals} signal */
+    const stopped = (signal) => {
+      child.once('exit', () => process.exit(128 + constants.signals[signal]))
+      endGroup(child)
+    }
+    process.on('SIGINT', stopped).on('SIGTERM', stopped)
+
+    /** @param {string} why */
+    const end = (why) => {
+      clearTimeout(timer)
+      process.off('SIGINT', stopped).off('SIGTERM', stopped)
+      resolve({ ok: why === '', why, output: text })
+    }
+    child.once('error', (error) => end(`could not be started (${error.message})`))
+    // What it started and left running would hold the pipes open, and 'close' back: it is ended with it.
+    child.once('exit', () => signalGroup(child, 'SIGKILL'))
+    child.once('close', (code, signal) => {
+      if (timedOut) end(`took longer than ${limit / 1_000} s`)
+      else if (signal) end(`was ended by ${signal}`)
+      else end(code === 0 ? '' : `ended with exit code ${code}`)
+    })
+  })
+}
+
+/** @param {import('node:child_process').ChildProcess} child */
+function endGroup(child) {
+  signalGroup(child, 'SIGTERM')
+  const timer = setTimeout(() => signalGroup(child, 'SIGKILL'), grace)
+  child.once('exit', () => clearTimeout(timer))
+}
+
+/**
+ * @param {import('node:child_process').ChildProcess} child
+ * @param {NodeJS.Signals} signal
+ */
+function signalGroup(child, signal) {
+  if (child.pid === undefined) return
+  try {
+    process.kill(-child.pid, signal)
+  } catch {
+    // No such group: all of it has ended.
+  }
+}

@@ -1,0 +1,64 @@
+/** `npm start`: installs and builds what has changed since the last time, then serves in this process. */
+import { spawnSync } from 'node:child_process'
+import { dirname, join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { installPackages, packagesAreCurrent } from './install.js'
+import { staleParts } from './parts.js'
+import { run } from './run.js'
+import { canInstall, findProgram, installForSystem } from './system.js'
+import { faultOfGit, faultOfNode, limitationOfGit } from './versions.js'
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const env = process.env
+const asksForHelp = process.argv.includes('--help', 2)
+
+const git = versionOfGit()
+const fault = faultOfNode(process.versions.node) ?? faultOfGit(git) ?? (await install()) ?? (await build())
+if (fault) {
+  console.error(fault)
+  process.exit(1)
+}
+const limitation = limitationOfGit(git)
+if (limitation) console.log(limitation)
+if (!asksForHelp) await provideBox()
+// The same process: a signal, also one that cannot be caught, meets the server and nothing in between.
+await import(pathToFileURL(join(root, 'dist/server/main.js')).href)
+
+/** @returns {string | undefined} what `git --version` prints; nothing where there is no git */
+function versionOfGit() {
+  const git = spawnSync('git', ['--version'], { encoding: 'utf8', timeout: 10_000 })
+  return git.status === 0 ? git.stdout : undefined
+}
+
+/** @returns {Promise<string | undefined>} a fault */
+async function install() {
+  if (packagesAreCurrent(root)) return undefined
+  console.log('Installing packages (first start only)…')
+  return installPackages(root, env)
+}
+
+/** @returns {Promise<string | undefined>} a fault */
+async function build() {
+  const stale = staleParts(root)
+  if (stale.length === 0) return undefined
+  console.log(`Building the ${stale.join(' and the ')}…`)
+  // In a process of its own: a bundler leaves threads and settings behind that a server does not want.
+  const builder = [join(root, 'scripts/build.js'), ...stale]
+  const built = await run(process.execPath, builder, { cwd: root, env, limit: 300_000, output: 'keep' })
+  return built.ok ? undefined : `${built.output.trim()}\nBuilding failed: the build ${built.why}.`
+}
+
+/** Bubblewrap is the box that agents run in. Whether it is needed is the server's to say: a start never fails for it here. */
+async function provideBox() {
+  const another = env.SANDBOX === 'none' || env.SANDBOX === 'container'
+  if (another || process.platform !== 'linux' || findProgram('bwrap', env)) return
+  if (!canInstall()) {
+    console.log(
+      'Agents run in a box made by bubblewrap, which is missing here: sudo apt-get install bubblewrap',
+    )
+    return
+  }
+  console.log('Installing bubblewrap, which makes the box that agents run in…')
+  const failed = await installForSystem(['bubblewrap'], { cwd: root, env })
+  if (failed.length > 0) console.log('It could not be installed. Try: apt-get install bubblewrap')
+}

@@ -1,0 +1,55 @@
+/** Programs of the operating system: which are there, and how to get the others on Debian. */
+import { accessSync, constants, existsSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { run } from './run.js'
+
+const limit = 300_000
+
+/**
+ * The path of a program, as a shell would find it.
+ * @param {string} name
+ * @param {NodeJS.ProcessEnv} env
+ * @returns {string | undefined}
+ */
+export function findProgram(name, env) {
+  return (env.PATH ?? '')
+    .split(delimiter)
+    .map((folder) => join(folder, name))
+    .find((path) => {
+      try {
+        accessSync(path, constants.X_OK)
+        return true
+      } catch {
+        return false
+      }
+    })
+}
+
+/** Whether packages of the system can be installed without asking: as root, on Debian or what descends from it. */
+export function canInstall() {
+  return process.getuid?.() === 0 && existsSync('/etc/debian_version')
+}
+
+/**
+ * Installs packages of the system, one by one, so that one that cannot be had does not keep the others away.
+ * @param {readonly string[]} packages
+ * @param {{ cwd: string, env: NodeJS.ProcessEnv }} where
+ * @returns {Promise<string[]>} the packages that could not be installed
+ */
+export async function installForSystem(packages, { cwd, env }) {
+  /** @param {string[]} args */
+  const apt = (...args) =>
+    run('apt-get', ['-qq', ...args], {
+      cwd,
+      env: { ...env, DEBIAN_FRONTEND: 'noninteractive' },
+      limit,
+      output: 'keep',
+    })
+  await apt('update')
+  const failed = []
+  for (const name of packages) {
+    const { ok } = await apt('install', '-y', '--no-install-recommends', name)
+    if (!ok) failed.push(name)
+  }
+  return failed
+}

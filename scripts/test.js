@@ -1,0 +1,147 @@
+/** `npm test`: everything that can be checked, stage by stage, on a fresh clone. The last line is the totals. `--long` adds what needs longer. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { testEnvironment } from './environment.js'
+import { installPackages, packagesAreCurrent } from './install.js'
+import { staleParts } from './parts.js'
+import { closingLines, oneCheck, suiteResults, sum } from './results.js'
+import { run } from './run.js'
+import { canInstall, findProgram, installForSystem } from './system.js'
+
+/** @typedef {import('./results.js').Results} Results */
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const scratch = mkdtempSync(join(tmpdir(), 'flightdeck-test-'))
+const files = { tally: join(scratch, 'tally.json'), notes: join(scratch, 'notes.jsonl') }
+const env = testEnvironment(process.env, files)
+const minute = 60_000
+
+/** Programs that tests use, and the Debian packages that bring them. */
+const programs = { git: 'git', chromium: 'chromium', 'nats-server': 'nats-server', bwrap: 'bubblewrap' }
+
+process.once('exit', () => rmSync(scratch, { recursive: true, force: true }))
+
+/** @type {[name: string, stage: () => Promise<Results>][]} */
+const stages = [
+  ['prepare', prepare],
+  ['build', build],
+  ['types', () => script('types', 3 * minute)],
+  ['lint', () => script('lint', minute)],
+  ['boundaries', () => script('boundaries', minute)],
+  ['unit and contract tests', () => suite(process.execPath, ['unit', 'contracts'], 4 * minute)],
+  ['unit and contract tests on Node 24', onNode24],
+  ['end-to-end tests', () => suite(process.execPath, ['e2e'], 6 * minute)],
+]
+if (process.argv.includes('--long', 2)) {
+  stages.push(['long tests', () => suite(process.execPath, ['long'], 120 * minute)])
+}
+
+const results = []
+for (const [name, stage] of stages) {
+  console.log(`\n== ${name}`)
+  const begun = performance.now()
+  const result = await stage()
+  results.push(result)
+  const seconds = ((performance.now() - begun) / 1_000).toFixed(1)
+  console.log(`== ${name}: ${result.failed === 0 ? 'passed' : 'FAILED'} in ${seconds} s`)
+}
+const total = sum(results)
+console.log(`\n${closingLines(total, textOf(files.notes) ?? '').join('\n')}`)
+process.exitCode = total.failed === 0 ? 0 : 1
+
+/** Packages of npm and of the system. npm and apt get the shell's environment: their settings and certificates are in it. */
+async function prepare() {
+  const lacking = Object.entries(programs).filter(([program]) => !findProgram(program, process.env))
+  const names = lacking.map(([, name]) => name)
+  if (names.length > 0 && canInstall()) {
+    console.log(`Installing ${names.join(', ')}…`)
+    const failed = await installForSystem(names, { cwd: root, env: process.env })
+    if (failed.length > 0)
+      console.log(`Could not be installed: ${failed.join(', ')}. What needs them is skipped or fails.`)
+  } else if (names.length > 0) {
+    console.log(`Missing here: ${names.join(', ')}. Install them; what needs them is skipped or fails.`)
+  }
+  if (packagesAreCurrent(root)) return oneCheck(true)
+  console.log('Installing packages…')
+  const fault = await installPackages(root, process.env)
+  if (fault) console.log(fault)
+  return oneCheck(!fault)
+}
+
+async function build() {
+  const stale = staleParts(root)
+  if (stale.length === 0) return oneCheck(true)
+  const builder = [join(root, 'scripts/build.js'), ...stale]
+  return check(process.execPath, builder, 3 * minute)
+}
+
+/**
+ * A script of package.json.
+ * @param {string} name
+ * @param {number} limit
+ */
+function script(name, limit) {
+  return check('npm', ['run', '--silent', name], limit)
+}
+
+/**
+ * A command that is one check; what it printed is shown when it fails.
+ * @param {string} command
+ * @param {string[]} args
+ * @param {number} limit
+ */
+async function check(command, args, limit) {
+  const { ok, why, output } = await run(command, args, { cwd: root, env, limit, output: 'keep' })
+  if (!ok) console.log(`${output.trimEnd()}\n${why}`)
+  return oneCheck(ok)
+}
+
+async function onNode24() {
+  // Debian's and nvm's Node 24 are as good as npm's, but this one can be had everywhere that npm ci works.
+  const args = ['--yes', '-p', 'node@24', '--', 'node', '-p', 'process.execPath']
+  const npx = await run('npx', args, { cwd: scratch, env: process.env, limit: 2 * minute, output: 'keep' })
+  const node = npx.output.trim().split('\n').at(-1)
+  if (npx.ok && node) return suite(node, ['unit', 'contracts'], 4 * minute)
+  console.log(`Node 24 could not be had from the npm registry: npx ${npx.why}.`)
+  return {
+    passed: 0,
+    failed: 0,
+    skipped: [{ name: 'unit and contract tests on Node 24', reason: 'no Node 24' }],
+  }
+}
+
+/**
+ * Projects of vitest.config.ts, on the Node that is named.
+ * @param {string} node
+ * @param {string[]} projects
+ * @param {number} limit
+ */
+async function suite(node, projects, limit) {
+  rmSync(files.tally, { force: true })
+  const vitest = [
+    join(root, 'node_modules/vitest/vitest.mjs'),
+    'run',
+    ...projects.flatMap((name) => ['--project', name]),
+  ]
+  const reporters = ['--reporter=default', `--reporter=${join(root, 'tests/report/tally.ts')}`]
+  const { ok, why } = await run(node, [...vitest, ...reporters], {
+    cwd: root,
+    // A test that starts `node` by its name gets the same one.
+    env: { ...env, PATH: `${dirname(node)}${delimiter}${env.PATH ?? ''}` },
+    limit,
+    output: 'show',
+  })
+  if (!ok) console.log(`The run ${why}.`)
+  return suiteResults(textOf(files.tally), ok)
+}
+
+/** @param {string} path */
+function textOf(path) {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return undefined
+  }
+}

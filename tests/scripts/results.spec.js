@@ -1,0 +1,48 @@
+/** How a test run is added up and ends. */
+import { expect, test } from 'vitest'
+import { closingLines, nothing, oneCheck, suiteResults, sum } from '../../scripts/results.js'
+
+test('stages and suites add up', () => {
+  const suite = suiteResults('{"passed":3,"failed":1,"skipped":[{"name":"a","reason":"b"}]}', false)
+  expect(sum([oneCheck(true), oneCheck(false), suite])).toEqual({
+    passed: 4,
+    failed: 2,
+    skipped: [{ name: 'a', reason: 'b' }],
+  })
+})
+
+test('a run that failed is a failure, also when no test failed', () => {
+  expect(suiteResults('{"passed":3,"failed":0,"skipped":[]}', false)).toMatchObject({ passed: 3, failed: 1 })
+})
+
+test('a run that left no tally is a failure', () => {
+  expect(suiteResults(undefined, false)).toMatchObject({ passed: 0, failed: 1 })
+})
+
+test('the totals are the last line', () => {
+  expect(closingLines({ passed: 12, failed: 0, skipped: [] }, '')).toEqual(['12 passed, 0 failed, 0 skipped'])
+})
+
+test('a skipped test is listed with its reason, once for both Nodes, and counted for each', () => {
+  const skipped = [
+    { name: 'engine: NATS', reason: 'no container engine' },
+    { name: 'engine: NATS', reason: 'no container engine' },
+  ]
+  expect(closingLines({ ...nothing, skipped }, '')).toEqual([
+    'skipped: engine: NATS (no container engine)',
+    '0 passed, 0 failed, 2 skipped',
+  ])
+})
+
+test('notes are shown sorted, each once', () => {
+  const notes = [
+    { what: 'model', against: 'a scripted Messages API' },
+    { what: 'code host', against: 'the local code host' },
+    { what: 'model', against: 'a scripted Messages API' },
+  ]
+  expect(closingLines(nothing, notes.map((note) => `${JSON.stringify(note)}\n`).join(''))).toEqual([
+    'code host: the local code host',
+    'model: a scripted Messages API',
+    '0 passed, 0 failed, 0 skipped',
+  ])
+})

@@ -1,0 +1,44 @@
+/** A child that a script starts: how it ends, and that nothing of it stays. */
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { run } from '../../scripts/run.js'
+
+const env = { PATH: process.env.PATH }
+
+/**
+ * @param {string} script
+ * @param {number} [limit]
+ */
+const node = (script, limit = 10_000) =>
+  run(process.execPath, ['-e', script], { cwd: '/', env, limit, output: 'keep' })
+
+test('what a child prints is kept, on both streams', async () => {
+  const ended = await node('console.log("out"); console.error("err")')
+  expect(ended).toMatchObject({ ok: true, why: '' })
+  expect(ended.output).toContain('out\n')
+  expect(ended.output).toContain('err\n')
+})
+
+test('a failure is told with its exit code', async () => {
+  expect(await node('process.exit(3)')).toMatchObject({ ok: false, why: 'ended with exit code 3' })
+})
+
+test('a program that is not there is told of', async () => {
+  const ended = await run('no-such-program', [], { cwd: '/', env, limit: 10_000, output: 'keep' })
+  expect(ended.why).toMatch(/could not be started .*ENOENT/)
+})
+
+test('a child that takes too long is ended, with what it started', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'flightdeck-run-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const file = join(folder, 'pid')
+  const grandchild = `require('fs').writeFileSync(${JSON.stringify(file)}, String(process.pid)); setInterval(() => {}, 1000)`
+  const child = `require('child_process').spawn(process.execPath, ['-e', ${JSON.stringify(grandchild)}], { stdio: 'inherit' }); setInterval(() => {}, 1000)`
+  const ended = await node(child, 1_000)
+  expect(ended).toMatchObject({ ok: false, why: 'took longer than 1 s' })
+  expect(existsSync(file)).toBe(true)
+  const pid = Number(readFileSync(file, 'utf8'))
+  await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'), 5_000)
+})

@@ -1,0 +1,52 @@
+/** What makes a step of `npm start` run again. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { fingerprint, isStamped, stamped } from '../../scripts/stamps.js'
+
+let root = ''
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'flightdeck-stamps-'))
+  mkdirSync(join(root, 'services/inner'), { recursive: true })
+  writeFileSync(join(root, 'services/main.ts'), 'export {}')
+  writeFileSync(join(root, 'services/inner/part.ts'), 'export {}')
+})
+afterEach(() => rmSync(root, { recursive: true, force: true }))
+
+const print = () => fingerprint(root, ['services', 'package.json'])
+
+test('a fingerprint stays while nothing changes', () => {
+  expect(print()).toBe(print())
+})
+
+test.each([
+  ['a changed file', 'services/inner/part.ts'],
+  ['a new file', 'services/inner/other.ts'],
+  ['a file that was missing', 'package.json'],
+])('%s changes the fingerprint', (_, path) => {
+  const before = print()
+  writeFileSync(join(root, path), 'export const changed = true')
+  expect(print()).not.toBe(before)
+})
+
+test('a moved file changes the fingerprint, though the bytes are the same', () => {
+  const before = print()
+  rmSync(join(root, 'services/inner/part.ts'))
+  writeFileSync(join(root, 'services/part.ts'), 'export {}')
+  expect(print()).not.toBe(before)
+})
+
+test('a test does not change the fingerprint', () => {
+  const before = print()
+  writeFileSync(join(root, 'services/main.test.ts'), 'export {}')
+  expect(print()).toBe(before)
+})
+
+test('a step that fails leaves no stamp, not even an older one', async () => {
+  const stamp = join(root, 'dist/.stamp')
+  await stamped(stamp, 'one', async () => undefined)
+  expect(isStamped(stamp, 'one')).toBe(true)
+  await expect(stamped(stamp, 'one', () => Promise.reject(new Error('no space')))).rejects.toThrow('no space')
+  expect(isStamped(stamp, 'one')).toBe(false)
+})
