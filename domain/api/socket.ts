@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { Position, type RecordedOf } from '../kernel/event.ts'
 import { TaskId } from '../kernel/ids.ts'
 import type { TaskEvent } from '../task/events.ts'
-import { ChatMessage, CommandStatus, MessageDelta, TerminalOutput } from './chat.ts'
+import { CommandStatus, type ChatMessage, type MessageDelta, type TerminalOutput } from './chat.ts'
 import { TaskStatus } from './tasks.ts'
 
 const placed = { position: Position, version: z.number(), commandId: z.string() }

@@ -253,5 +253,5 @@ export const createPullRequest = defineCall({
     .optional(),
   status: 200,
   answer: z.object({ pr: z.object({ html_url: z.string(), number: z.number() }), task: Task, ...written }),
-  faults: ['not_found', 'not_initialized', 'no_changes', 'pr_in_progress', 'pr_timeout', 'code_host_refused'],
+  faults: ['not_found', 'not_initialized', 'no_changes', 'pr_in_progress', 'code_host_refused'],
 })

@@ -14,7 +14,6 @@ export const faults = {
   message_delivered: { status: 409, sentence: 'The agent already has this message.' },
   not_initialized: { status: 409, sentence: 'Task repository not initialized. Run a command to start.' },
   no_changes: { status: 409, sentence: 'There are no changes to open a pull request with.' },
-  pr_in_progress: { status: 409, sentence: 'A pull request is being made for this task already.' },
   base_not_recorded: { status: 409, sentence: 'The changes are recorded against another branch.' },
   evicted: { status: 409, sentence: 'This run was taken over or has ended.' },
   conflict: { status: 409, sentence: 'Somebody else changed this at the same time. Try again.' },
@@ -28,7 +27,7 @@ export const faults = {
     sentence: 'A part of the server does not answer. Try again in a moment.',
   },
   timeout: { status: 504, sentence: 'This took too long. Try again.' },
-  pr_timeout: { status: 504, sentence: 'The pull request is still being made. Ask again in a moment.' },
+  pr_in_progress: { status: 504, sentence: 'The pull request is still being made. Ask again in a moment.' },
 } as const satisfies Record<string, { status: number; sentence: string }>
 
 export type FaultCode = keyof typeof faults

@@ -103,7 +103,8 @@ function decide(command: TaskCommand, state: TaskState): Decision<TaskEvent> {
     }
     case 'RequestPullRequest': {
       if (state.workspace !== 'ready') return refuse('not_initialized')
-      if (state.pullRequestRequest !== null) return refuse('pr_in_progress')
+      // Who asks again while one is being made waits for that one.
+      if (state.pullRequestRequest !== null) return []
       if (state.changedFiles === 0 && state.pullRequest === null) return refuse('no_changes')
       const { requestId, draft } = command
       const title = command.title ?? state.title

@@ -1,0 +1,9 @@
+/** Every view there is: what the projector folds, collection by collection. */
+import { chatView } from './chat.ts'
+import { logView } from './log.ts'
+import { projectsView } from './projects.ts'
+import { tasksView } from './tasks.ts'
+import { usersView } from './users.ts'
+import type { View, ViewDocument } from './view.ts'
+
+export const views: readonly View<ViewDocument>[] = [usersView, projectsView, tasksView, chatView, logView]

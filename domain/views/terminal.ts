@@ -1,0 +1,39 @@
+/** The terminal, item by item: it is read from its stream and not projected. */
+import type { MessageDelta, TerminalOutput } from '../api/chat.ts'
+import type { RecordedOf } from '../kernel/event.ts'
+import { parseStream } from '../kernel/ids.ts'
+import type { TerminalEvent } from '../task/terminal.ts'
+
+type Output = Extract<RecordedOf<TerminalEvent>, { type: 'TerminalOutputRecorded' }>
+type Delta = Extract<RecordedOf<TerminalEvent>, { type: 'MessageTextRecorded' }>
+
+/** One item of `GET /tasks/{id}/terminal`, and one `terminal_output`. */
+export function terminalOutputOf(event: Output): TerminalOutput {
+  return {
+    taskId: taskOf(event.stream),
+    timestamp: event.at,
+    content: event.content?.text ?? '',
+    type: event.data.channel,
+    executionId: event.data.executionId,
+    position: event.position,
+    version: event.revision,
+  }
+}
+
+/** One `chat_message_delta`. */
+export function messageDeltaOf(event: Delta): MessageDelta {
+  return {
+    taskId: taskOf(event.stream),
+    messageId: event.data.messageId,
+    offset: event.data.offset,
+    text: event.content?.text ?? '',
+    executionId: event.data.executionId,
+    position: event.position,
+    version: event.revision,
+  }
+}
+
+function taskOf(stream: string): string {
+  const name = parseStream(stream)
+  return name.kind === 'terminal' ? name.id : ''
+}

@@ -1,0 +1,133 @@
+/** Writes on projects and on the code host. */
+import { v5 as uuidv5 } from 'uuid'
+import {
+  createProject,
+  createRepository,
+  deleteProject,
+  syncProject,
+  updateProject,
+} from '#domain/api/projects.ts'
+import { Fault } from '#domain/kernel/errors.ts'
+import { projectStream } from '#domain/kernel/ids.ts'
+import type { RepositoryFacts } from '#domain/project/events.ts'
+import type { ProjectCommand } from '#domain/project/project.ts'
+import { projectsView } from '#domain/views/projects.ts'
+import { presentProject } from '#platform/commands/present.ts'
+import { signedIn, type Person } from '#platform/http/guards.ts'
+import type { Route } from '#platform/http/route.ts'
+import { CodeHostFault, type HostRepository, type RepositoryName } from '#platform/ports/codeHost.ts'
+import { executeOnProject, ownProject, route, written, type CommandServices } from '../services.ts'
+
+export const projectRoutes: readonly Route<CommandServices>[] = [
+  route(createProject, signedIn, async ({ body, ...asked }, services) => {
+    const { user, commandId } = asked
+    const projectId = uuidv5('project', commandId)
+    const named = services.codeHost.parseRepositoryUrl(body.repoUrl)
+    if (!named)
+      throw new Fault('invalid_input', 'This is not the address of a repository on GitHub.', 'repoUrl')
+    const repository = await reach(named, user.id, services)
+    await refuseSecond(repository, projectId, user.id, services)
+    const answer = await executeAndShow(projectId, asked, services, {
+      type: 'CreateProject',
+      projectId,
+      ownerId: user.id,
+      githubRepoId: repository.id,
+      isPrivate: repository.isPrivate,
+      name: body.name || repository.name,
+      description: body.description ?? repository.description ?? '',
+      repository: factsOf(repository),
+    })
+    return { ...answer, id: projectId }
+  }),
+  route(updateProject, signedIn, ownProject, async ({ params, body, ...asked }, services) =>
+    executeAndShow(params.projectId, asked, services, {
+      type: 'UpdateProject',
+      ...(body.name === undefined ? {} : { name: body.name }),
+      ...(body.description === undefined ? {} : { description: body.description }),
+    }),
+  ),
+  route(deleteProject, signedIn, ownProject, async ({ params, ...asked }, services) => {
+    const { position } = await executeOnProject(services, params.projectId, asked, { type: 'DeleteProject' })
+    return { success: true as const, ...(await written(position, services)) }
+  }),
+  route(syncProject, signedIn, ownProject, async ({ params, ...asked }, services) => {
+    const project = await services.documents.get(projectsView, params.projectId)
+    if (!project) throw new Fault('not_found', 'There is no such project.')
+    const named = { owner: project.githubOwner, name: project.githubRepoName }
+    return executeAndShow(
+      params.projectId,
+      asked,
+      services,
+      await syncCommand(named, asked.user.id, services),
+    )
+  }),
+  route(createRepository, signedIn, async ({ body, user }, { access, codeHost }) => {
+    const token = await access.tokenOf(user.id)
+    const made = await codeHost.createRepository(token, {
+      name: body.name,
+      description: body.description ?? '',
+      isPrivate: body.private ?? false,
+    })
+    const { id, name, fullName, description, isPrivate, htmlUrl } = made
+    return { data: { id, name, full_name: fullName, description, private: isPrivate, html_url: htmlUrl } }
+  }),
+]
+
+async function reach(
+  named: RepositoryName,
+  userId: string,
+  services: CommandServices,
+): Promise<HostRepository> {
+  const token = await services.access.tokenOf(userId)
+  return services.codeHost.repository(token, named)
+}
+
+/** One project a repository and person; a repeat of the same command is no second. */
+async function refuseSecond(
+  repository: HostRepository,
+  projectId: string,
+  owner: string,
+  { documents }: CommandServices,
+): Promise<void> {
+  const [existing] = await documents.find(projectsView, {
+    where: { owner, githubRepoId: repository.id },
+    sort: { field: 'order', direction: 'ascending' },
+    limit: 1,
+  })
+  if (existing && existing.id !== projectId) {
+    throw new Fault('already_exists', `${repository.fullName} is a project already.`, 'repoUrl')
+  }
+}
+
+async function syncCommand(
+  named: RepositoryName,
+  userId: string,
+  services: CommandServices,
+): Promise<ProjectCommand> {
+  try {
+    const repository = await reach(named, userId, services)
+    return { type: 'RecordSync', isPrivate: repository.isPrivate, repository: factsOf(repository) }
+  } catch (fault) {
+    // A repository that is gone or out of reach is a fact about the project; a host that is away is not.
+    if (!(fault instanceof CodeHostFault) || fault.kind === 'unavailable') throw fault
+    return { type: 'RecordSyncFailure', code: fault.kind, reason: fault.message }
+  }
+}
+
+function factsOf({ htmlUrl, owner, name, defaultBranch, language }: HostRepository): RepositoryFacts {
+  return { githubUrl: htmlUrl, githubOwner: owner, githubRepoName: name, defaultBranch, language }
+}
+
+async function executeAndShow(
+  projectId: string,
+  asked: Person & { readonly commandId: string },
+  services: CommandServices,
+  command: ProjectCommand,
+) {
+  const executed = await executeOnProject(services, projectId, asked, command)
+  const placed = await written(executed.position, services)
+  const stream = projectStream(projectId)
+  const document = await services.documents.asOf(projectsView, stream, projectId, executed.head)
+  if (!document) throw new Fault('not_found', 'There is no such project.')
+  return { project: await presentProject(services.documents, document, asked.user), ...placed }
+}

@@ -1,0 +1,55 @@
+/** Asking for a pull request, and waiting for what comes of it. */
+import { createPullRequest } from '#domain/api/tasks.ts'
+import { Fault, faultCodes } from '#domain/kernel/errors.ts'
+import { taskStream } from '#domain/kernel/ids.ts'
+import type { AnyRecorded } from '#domain/views/view.ts'
+import { awaitEvent } from '#platform/commands/awaitEvent.ts'
+import { signedIn } from '#platform/http/guards.ts'
+import type { Route } from '#platform/http/route.ts'
+import { executeOnTask, ownTask, route, taskAfter, written, type CommandServices } from '../services.ts'
+
+/** Below the client's time-out of 30 s, so that it hears from us and may ask again. */
+const outcomeWithinMs = 25_000
+
+export const pullRequestRoutes: readonly Route<CommandServices>[] = [
+  route(createPullRequest, signedIn, ownTask, async ({ params, body, ...asked }, services) => {
+    const { taskId } = params
+    const stream = taskStream(taskId)
+    const executed = await executeOnTask(services, taskId, asked, {
+      type: 'RequestPullRequest',
+      requestId: asked.commandId,
+      title: body?.title ?? null,
+      body: body?.body ?? null,
+      draft: body?.draft ?? false,
+    })
+    const pending = executed.state.kind === 'task' ? executed.state.pullRequestRequest : null
+    const requestId = pending ?? asked.commandId
+    const outcome = await awaitEvent(services, {
+      stream,
+      from: executed.repeated ? 0 : executed.head.revision,
+      withinMs: outcomeWithinMs,
+      match: (event): event is Outcome => isOutcome(event) && event.data.requestId === requestId,
+    })
+    if (!outcome) throw new Fault('pr_in_progress')
+    if (outcome.type === 'PullRequestFailed') {
+      const code = faultCodes.find((known) => known === outcome.data.code) ?? 'code_host_refused'
+      throw new Fault(code, outcome.content?.reason)
+    }
+    const placed = await written(outcome.position, services)
+    const task = await taskAfter(services, taskId, { revision: outcome.revision, hash: outcome.meta.hash })
+    return { pr: { html_url: outcome.content?.url ?? '', number: outcome.data.number }, task, ...placed }
+  }),
+]
+
+type Outcome = Extract<
+  AnyRecorded,
+  { type: 'PullRequestOpened' | 'PullRequestUpdated' | 'PullRequestFailed' }
+>
+
+function isOutcome(event: AnyRecorded): event is Outcome {
+  return (
+    event.type === 'PullRequestOpened' ||
+    event.type === 'PullRequestUpdated' ||
+    event.type === 'PullRequestFailed'
+  )
+}

@@ -1,0 +1,90 @@
+/** Writes on tasks: making, running, stopping, deleting. */
+import { v5 as uuidv5 } from 'uuid'
+import {
+  cancelTask,
+  createTask,
+  deleteTask,
+  executeTask,
+  retryTask,
+  titleOf,
+  updateTask,
+} from '#domain/api/tasks.ts'
+import { Fault } from '#domain/kernel/errors.ts'
+import { projectStream } from '#domain/kernel/ids.ts'
+import { project } from '#domain/project/project.ts'
+import { signedIn } from '#platform/http/guards.ts'
+import type { Route } from '#platform/http/route.ts'
+import { answerTask, executeOnTask, ownTask, route, written, type CommandServices } from '../services.ts'
+
+export const taskRoutes: readonly Route<CommandServices>[] = [
+  route(createTask, signedIn, async ({ body, ...asked }, services) => {
+    const { user, commandId } = asked
+    await requireOwnProject(body.projectId, user.id, services)
+    const taskId = body.id ?? uuidv5('task', commandId)
+    const executed = await executeOnTask(services, taskId, asked, {
+      type: 'CreateTask',
+      taskId,
+      ownerId: user.id,
+      projectId: body.projectId,
+      agent: body.agent,
+      codexModel: body.codexModel ?? null,
+      title: titleOf(body.title?.trim() || body.description),
+      description: body.description,
+      branch: body.branch,
+      messageId: uuidv5('message', commandId),
+      executionId: uuidv5('execution', commandId),
+    })
+    return answerTask(services, taskId, executed)
+  }),
+  route(updateTask, signedIn, ownTask, async ({ params, body, ...asked }, services) => {
+    const executed = await executeOnTask(services, params.taskId, asked, {
+      type: 'UpdateTask',
+      ...(body.title === undefined ? {} : { title: body.title }),
+      ...(body.description === undefined ? {} : { description: body.description }),
+    })
+    return answerTask(services, params.taskId, executed)
+  }),
+  route(deleteTask, signedIn, ownTask, async ({ params, ...asked }, services) => {
+    const { position } = await executeOnTask(services, params.taskId, asked, { type: 'DeleteTask' })
+    return { success: true as const, ...(await written(position, services)) }
+  }),
+  route(retryTask, signedIn, ownTask, async ({ params, ...asked }, services) => {
+    const executionId = uuidv5('execution', asked.commandId)
+    const executed = await executeOnTask(services, params.taskId, asked, { type: 'RetryTask', executionId })
+    return answerTask(services, params.taskId, executed)
+  }),
+  route(executeTask, signedIn, ownTask, async ({ params, body, ...asked }, services) => {
+    const executionId = uuidv5('execution', asked.commandId)
+    const executed = await executeOnTask(
+      services,
+      params.taskId,
+      asked,
+      body?.command === undefined
+        ? { type: 'RequestExecution', executionId }
+        : {
+            type: 'SendMessage',
+            messageId: uuidv5('message', asked.commandId),
+            kind: 'command',
+            agent: null,
+            message: body.command,
+            executionId,
+          },
+    )
+    return answerTask(services, params.taskId, executed)
+  }),
+  route(cancelTask, signedIn, ownTask, async ({ params, ...asked }, services) => {
+    const executed = await executeOnTask(services, params.taskId, asked, { type: 'CancelExecution' })
+    return answerTask(services, params.taskId, executed)
+  }),
+]
+
+async function requireOwnProject(
+  projectId: string,
+  userId: string,
+  { commands }: CommandServices,
+): Promise<void> {
+  const { state } = await commands.load(project, projectStream(projectId))
+  if (state.kind !== 'project' || state.ownerId !== userId) {
+    throw new Fault('not_found', 'There is no such project.', 'projectId')
+  }
+}

@@ -1,0 +1,99 @@
+/** What the command service's routes work with. */
+import type { Task } from '#domain/api/tasks.ts'
+import { Fault } from '#domain/kernel/errors.ts'
+import type { Position } from '#domain/kernel/event.ts'
+import { projectStream, taskStream } from '#domain/kernel/ids.ts'
+import { project, type ProjectCommand } from '#domain/project/project.ts'
+import type { TaskCommand } from '#domain/task/commands.ts'
+import { task } from '#domain/task/task.ts'
+import { tasksView } from '#domain/views/tasks.ts'
+import type { Documents } from '#platform/commands/documents.ts'
+import type { EventLog, Head } from '#platform/commands/eventLog.ts'
+import type { Commands, Executed } from '#platform/commands/execute.ts'
+import { presentTask } from '#platform/commands/present.ts'
+import type { Projected } from '#platform/commands/projected.ts'
+import type { HostAccess } from '#platform/hostAccess.ts'
+import type { Person } from '#platform/http/guards.ts'
+import { routeWith } from '#platform/http/route.ts'
+import type { Bus } from '#platform/ports/bus.ts'
+import type { CodeHost } from '#platform/ports/codeHost.ts'
+
+export interface CommandServices {
+  readonly commands: Commands
+  readonly log: EventLog
+  readonly bus: Bus
+  readonly documents: Documents
+  readonly projected: Projected
+  readonly access: HostAccess
+  readonly codeHost: CodeHost
+}
+
+export const route = routeWith<CommandServices>()
+
+/** How long a write waits for its own projection before it answers `stale`. */
+const projectedWithinMs = 2_000
+
+/** What a write adds to its answer, once what it wrote can be read. */
+export async function written(
+  position: Position | null,
+  { projected }: CommandServices,
+): Promise<{ position?: Position; stale?: true }> {
+  if (position === null) return {}
+  return (await projected.waitFor(position, projectedWithinMs)) ? { position } : { position, stale: true }
+}
+
+/** The task of the address, when it is the person's own: asked of the log, not of a read model. */
+export async function ownTask(
+  asked: Person & { readonly params: { readonly taskId: string } },
+  { commands }: CommandServices,
+): Promise<object> {
+  const { state } = await commands.load(task, taskStream(asked.params.taskId))
+  if (state.kind !== 'task' || state.ownerId !== asked.user.id)
+    throw new Fault('not_found', 'There is no such task.')
+  return {}
+}
+
+/** The project of the address, when it is the person's own. */
+export async function ownProject(
+  asked: Person & { readonly params: { readonly projectId: string } },
+  { commands }: CommandServices,
+): Promise<object> {
+  const { state } = await commands.load(project, projectStream(asked.params.projectId))
+  if (state.kind !== 'project' || state.ownerId !== asked.user.id) {
+    throw new Fault('not_found', 'There is no such project.')
+  }
+  return {}
+}
+
+type Asker = Person & { readonly commandId: string }
+
+export function executeOnTask(
+  { commands }: CommandServices,
+  taskId: string,
+  { actor, commandId }: Asker,
+  command: TaskCommand,
+) {
+  return commands.execute(task, taskStream(taskId), command, { actor, commandId })
+}
+
+export function executeOnProject(
+  { commands }: CommandServices,
+  projectId: string,
+  { actor, commandId }: Asker,
+  command: ProjectCommand,
+) {
+  return commands.execute(project, projectStream(projectId), command, { actor, commandId })
+}
+
+/** The task after a write, as the API shows it. */
+export async function taskAfter(services: CommandServices, taskId: string, head: Head): Promise<Task> {
+  const document = await services.documents.asOf(tasksView, taskStream(taskId), taskId, head)
+  if (!document) throw new Fault('not_found', 'There is no such task.')
+  return presentTask(services.documents, document)
+}
+
+/** What writes on a task answer: the task as it is now, and where the write ends in the log. */
+export async function answerTask(services: CommandServices, taskId: string, executed: Executed<unknown>) {
+  const placed = await written(executed.position, services)
+  return { task: await taskAfter(services, taskId, executed.head), ...placed }
+}

@@ -1,0 +1,58 @@
+/** Documents of the read store, with the types of the views that folded them. */
+import { views } from '#domain/views/all.ts'
+import { project, type View, type ViewDocument } from '#domain/views/view.ts'
+import type { Collection, Document, Find, ReadStore } from '#platform/ports/readStore.ts'
+import type { EventLog, Head } from './eventLog.ts'
+
+export interface Documents {
+  get<D extends ViewDocument>(view: View<D>, id: string): Promise<D | undefined>
+  getMany<D extends ViewDocument>(view: View<D>, ids: readonly string[]): Promise<ReadonlyMap<string, D>>
+  find<D extends ViewDocument>(view: View<D>, query: Find): Promise<readonly D[]>
+  count(view: View<ViewDocument>, where: Find['where']): Promise<number>
+  /** The document as of a place in its stream, also when the projection has not got there yet. */
+  asOf<D extends ViewDocument>(view: View<D>, stream: string, id: string, head: Head): Promise<D | undefined>
+}
+
+/** The collections of all views, for `ReadStore.prepare`. */
+export const collections: readonly Collection[] = views.map(({ collection, indexes }) => ({
+  name: collection,
+  indexes,
+}))
+
+const readBatch = 1_000
+
+export function documents(readStore: ReadStore, log: EventLog): Documents {
+  async function get<D extends ViewDocument>(view: View<D>, id: string): Promise<D | undefined> {
+    const document = await readStore.get(view.collection, id)
+    return document && typed<D>(document)
+  }
+  return {
+    get,
+    async getMany<D extends ViewDocument>(view: View<D>, ids: readonly string[]) {
+      const found = await readStore.getMany(view.collection, ids)
+      return new Map([...found].map(([id, document]) => [id, typed<D>(document)]))
+    },
+    async find<D extends ViewDocument>(view: View<D>, query: Find) {
+      return (await readStore.find(view.collection, query)).map((document) => typed<D>(document))
+    },
+    count: (view, where) => readStore.count(view.collection, where),
+    async asOf(view, stream, id, head) {
+      let document = await get(view, id)
+      let version = document?.version ?? -1
+      while (version < head.revision) {
+        const events = await log.read(stream, version + 1, readBatch)
+        for (const event of events) {
+          if (view.touches(event).includes(id)) document = project(view, document, event, id)
+          version = event.revision
+        }
+        if (events.length === 0) break
+      }
+      return document
+    },
+  }
+}
+
+/** A view's collection holds what the view folded, and nothing else writes there. */
+function typed<D extends ViewDocument>(document: Document): D {
+  return document as unknown as D
+}

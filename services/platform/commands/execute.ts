@@ -1,0 +1,142 @@
+/** Load, decide, append: the one way a command takes effect. */
+import { LRUCache } from 'lru-cache'
+import type { DomainEvent } from '#domain/events.ts'
+import { isRefusal, type Decider } from '#domain/kernel/decider.ts'
+import { Fault } from '#domain/kernel/errors.ts'
+import type { Position, RecordedOf } from '#domain/kernel/event.ts'
+import type { AnyRecorded } from '#domain/views/view.ts'
+import { emptyHead, type Cause, type EventLog, type Head } from './eventLog.ts'
+
+/** What came of a command. `repeated`: it had taken effect before, under the same command id. */
+export interface Executed<State> {
+  readonly state: State
+  readonly head: Head
+  /** Where the stream ends now; `null` when nothing was ever recorded in it. */
+  readonly position: Position | null
+  readonly repeated: boolean
+  readonly events: readonly AnyRecorded[]
+}
+
+export interface Loaded<State> {
+  readonly state: State
+  readonly head: Head
+  readonly position: Position | null
+}
+
+export interface Commands {
+  /** Throws `Fault` when the decider refuses, or `conflict` when others keep winning the race for the stream. */
+  execute<State, Command, E extends DomainEvent>(
+    decider: Decider<State, Command, E>,
+    stream: string,
+    command: Command,
+    cause: Cause,
+  ): Promise<Executed<State>>
+  /** The state as the log has it now. */
+  load<State, Command, E extends DomainEvent>(
+    decider: Decider<State, Command, E>,
+    stream: string,
+  ): Promise<Loaded<State>>
+}
+
+interface Snapshot {
+  readonly state: unknown
+  readonly head: Head
+  readonly position: Position | null
+  /** Commands that took effect in this stream, the latest last: a repeat is answered from here. */
+  readonly commandIds: Map<string, Position>
+}
+
+const readBatch = 1_000
+const conflictAttempts = 20
+const rememberedCommands = 2_000
+const rememberedStreams = 2_000
+
+/** Commands over the log. States are remembered and only what is newer is read, so a long stream costs what it grew by. */
+export function commands(log: EventLog): Commands {
+  const snapshots = new LRUCache<string, Snapshot>({ max: rememberedStreams })
+  const queues = new Map<string, Promise<unknown>>()
+
+  /** One at a time per stream in this process: other processes are met by the expected revision. */
+  function inTurn<T>(stream: string, work: () => Promise<T>): Promise<T> {
+    const before = queues.get(stream) ?? Promise.resolve()
+    const turn = before.then(work, work)
+    const settled = turn.then(
+      () => undefined,
+      () => undefined,
+    )
+    queues.set(stream, settled)
+    void settled.then(() => queues.get(stream) === settled && queues.delete(stream))
+    return turn
+  }
+
+  async function catchUp<State, Command, E extends DomainEvent>(
+    decider: Decider<State, Command, E>,
+    stream: string,
+  ): Promise<Snapshot & { readonly state: State }> {
+    const known = snapshots.get(stream)
+    // Only `advance` puts states here, each from the decider of its stream.
+    let snapshot = known
+      ? { ...known, state: known.state as State }
+      : { state: decider.initial, head: emptyHead, position: null, commandIds: new Map<string, Position>() }
+    for (;;) {
+      const events = await log.read(stream, snapshot.head.revision + 1, readBatch)
+      snapshot = advance(decider, stream, snapshot, events)
+      if (events.length < readBatch) return snapshot
+    }
+  }
+
+  function advance<State, Command, E extends DomainEvent>(
+    decider: Decider<State, Command, E>,
+    stream: string,
+    snapshot: Snapshot & { readonly state: State },
+    events: readonly AnyRecorded[],
+  ): Snapshot & { readonly state: State } {
+    const last = events.at(-1)
+    if (!last) return snapshot
+    const after = {
+      state: events.reduce((state, event) => decider.evolve(state, event as RecordedOf<E>), snapshot.state),
+      head: { revision: last.revision, hash: last.meta.hash },
+      position: last.position,
+      commandIds: remember(snapshot.commandIds, events),
+    }
+    snapshots.set(stream, after)
+    return after
+  }
+
+  return {
+    load: (decider, stream) => catchUp(decider, stream),
+    execute: (decider, stream, command, cause) =>
+      inTurn(stream, async () => {
+        for (let attempt = 1; attempt <= conflictAttempts; attempt += 1) {
+          const snapshot = await catchUp(decider, stream)
+          const { state, head, position, commandIds } = snapshot
+          const earlier = commandIds.get(cause.commandId)
+          if (earlier !== undefined) return { state, head, position: earlier, repeated: true, events: [] }
+          const decision = decider.decide(command, state)
+          if (isRefusal(decision)) throw new Fault(decision.refused, decision.sentence, decision.field)
+          if (decision.length === 0) return { state, head, position, repeated: false, events: [] }
+          const result = await log.append(stream, head, decision, cause)
+          if (result.kind === 'conflict') continue
+          const after = advance(decider, stream, snapshot, result.events)
+          return {
+            state: after.state,
+            head: after.head,
+            position: after.position,
+            repeated: false,
+            events: result.events,
+          }
+        }
+        throw new Fault('conflict')
+      }),
+  }
+}
+
+/** Adds what took effect; the map belongs to one stream's snapshot alone and is added to in place. */
+function remember(commandIds: Map<string, Position>, events: readonly AnyRecorded[]): Map<string, Position> {
+  for (const event of events) commandIds.set(event.meta.commandId, event.position)
+  for (const oldest of commandIds.keys()) {
+    if (commandIds.size <= rememberedCommands) break
+    commandIds.delete(oldest)
+  }
+  return commandIds
+}

@@ -1,0 +1,41 @@
+/** Documents as the API shows them: joined with what they refer to. */
+import type { Project } from '#domain/api/projects.ts'
+import type { Task } from '#domain/api/tasks.ts'
+import { projectOf, projectsView, type ProjectDocument } from '#domain/views/projects.ts'
+import { taskOf, tasksView, type TaskDocument } from '#domain/views/tasks.ts'
+import type { UserDocument } from '#domain/views/users.ts'
+import type { Documents } from './documents.ts'
+
+const runningTitles = 10
+
+/** Tasks with their projects, in the order given. */
+export async function presentTasks(documents: Documents, tasks: readonly TaskDocument[]): Promise<Task[]> {
+  const projects = await documents.getMany(projectsView, [...new Set(tasks.map((task) => task.projectId))])
+  return tasks.map((task) => taskOf(task, projects.get(task.projectId)))
+}
+
+export async function presentTask(documents: Documents, task: TaskDocument): Promise<Task> {
+  return taskOf(task, await documents.get(projectsView, task.projectId))
+}
+
+/** A project with its tasks counted. */
+export async function presentProject(
+  documents: Documents,
+  project: ProjectDocument,
+  user: UserDocument,
+): Promise<Project> {
+  const ofProject = { projectId: project.id }
+  const active = { ...ofProject, status: ['queued', 'running'] }
+  const [totalTasks, completedTasks, runningTasks, running] = await Promise.all([
+    documents.count(tasksView, ofProject),
+    documents.count(tasksView, { ...ofProject, status: 'completed' }),
+    documents.count(tasksView, active),
+    documents.find(tasksView, {
+      where: active,
+      sort: { field: 'order', direction: 'descending' },
+      limit: runningTitles,
+    }),
+  ])
+  const stats = { totalTasks, completedTasks, runningTasks, runningTitles: running.map((task) => task.title) }
+  return projectOf(project, stats, user.githubUsername)
+}

@@ -1,0 +1,24 @@
+/** Blobs sealed under the key of what they belong to. */
+import type { BlobRef } from '#domain/task/events.ts'
+import type { Blobs } from '#platform/ports/blobs.ts'
+import type { Vault } from '#platform/ports/vault.ts'
+
+export interface SealedBlobs {
+  put(scope: string, bytes: Uint8Array): Promise<BlobRef>
+  /** `undefined` when the blob or its key is gone. */
+  get(scope: string, ref: BlobRef): Promise<Uint8Array | undefined>
+}
+
+/** Named by the hash of the sealed bytes: the name tells nothing of what is inside, also after an erasure. */
+export function sealedBlobs(engines: { blobs: Blobs; vault: Vault }): SealedBlobs {
+  return {
+    async put(scope, bytes) {
+      const sealed = await engines.vault.seal(scope, 'blob', bytes)
+      return { hash: await engines.blobs.put(sealed), size: bytes.byteLength }
+    },
+    async get(scope, ref) {
+      const sealed = await engines.blobs.get(ref.hash)
+      return sealed && engines.vault.open(scope, 'blob', sealed)
+    },
+  }
+}

@@ -1,0 +1,46 @@
+/** The one place where a fault becomes an HTTP answer. */
+import type { Middleware } from 'koa'
+import { Fault, faults, type FaultCode } from '#domain/kernel/errors.ts'
+import type { FaultAnswer } from '#domain/api/fields.ts'
+import type { Logger } from '#platform/log.ts'
+import { CodeHostFault } from '#platform/ports/codeHost.ts'
+import { EngineUnavailable } from '#platform/ports/faults.ts'
+
+/** Answers faults as `{error, code, field?, requestId}`. What is not a `Fault` is logged whole and told without its insides. */
+export function answers(log: Logger, fresh: () => string): Middleware {
+  return async (context, next) => {
+    const requestId = fresh()
+    context.set('x-request-id', requestId)
+    try {
+      await next()
+    } catch (thrown) {
+      const fault = faultOf(thrown)
+      if (fault.code === 'internal')
+        log.error({ err: thrown, requestId, method: context.method, path: context.path }, 'request failed')
+      const answer: FaultAnswer = { error: fault.message, code: fault.code, requestId }
+      context.status = faults[fault.code].status
+      context.body = fault.field === undefined ? answer : { ...answer, field: fault.field }
+    }
+  }
+}
+
+function faultOf(thrown: unknown): Fault {
+  if (thrown instanceof Fault) return thrown
+  if (thrown instanceof CodeHostFault) return new Fault(codeOfHost[thrown.kind], thrown.message)
+  if (thrown instanceof EngineUnavailable) return new Fault('engine_unavailable')
+  if (thrown instanceof Error && 'status' in thrown) {
+    // What the body parser refuses: a body that is too large, or no JSON.
+    if (thrown.status === 413) return new Fault('too_large')
+    if (thrown.status === 400) return new Fault('invalid_input', 'The body is not valid JSON.')
+  }
+  return new Fault('internal')
+}
+
+const codeOfHost: Record<CodeHostFault['kind'], FaultCode> = {
+  unauthorized: 'github_not_connected',
+  forbidden: 'code_host_refused',
+  not_found: 'code_host_refused',
+  invalid: 'code_host_refused',
+  rate_limited: 'code_host_refused',
+  unavailable: 'code_host_unavailable',
+}

@@ -1,0 +1,35 @@
+/** Guards that routes share: who asks, and whether they may be here. */
+import { Fault } from '#domain/kernel/errors.ts'
+import type { Actor } from '#domain/kernel/event.ts'
+import { usersView, type UserDocument } from '#domain/views/users.ts'
+import type { Documents } from '#platform/commands/documents.ts'
+import type { Identity } from './session.ts'
+
+/** The person behind a request. */
+export interface Person {
+  readonly actor: Actor
+  readonly user: UserDocument
+  readonly sessionId: string
+}
+
+/** Somebody whose session holds; onboarding may be incomplete. */
+export async function identified(
+  asked: { readonly identity: Identity | null },
+  { documents }: { readonly documents: Documents },
+): Promise<Person> {
+  if (asked.identity === null) throw new Fault('sign_in_required')
+  const { userId, sessionId } = asked.identity
+  const user = await documents.get(usersView, userId)
+  if (user === undefined || user.endedSessions.includes(sessionId)) throw new Fault('sign_in_required')
+  return { actor: { kind: 'user', userId }, user, sessionId }
+}
+
+/** Somebody who has completed the onboarding: the guard of all but a few calls. */
+export async function signedIn(
+  asked: { readonly identity: Identity | null },
+  services: { readonly documents: Documents },
+): Promise<Person> {
+  const person = await identified(asked, services)
+  if (!person.user.onboardingCompleted) throw new Fault('onboarding_incomplete')
+  return person
+}

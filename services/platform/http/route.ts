@@ -1,0 +1,115 @@
+/** A route reads as its guarantees, in order: the call, its guards, what it does. */
+import type {} from '@koa/bodyparser'
+import Router from '@koa/router'
+import type { Middleware } from 'koa'
+import { v5 as uuidv5 } from 'uuid'
+import type { z } from 'zod'
+import type { AnswerOf, AnyCall, BodyOf, ParamsOf, QueryOf } from '#domain/api/call.ts'
+import { Fault } from '#domain/kernel/errors.ts'
+import type { Identity } from './session.ts'
+
+/** A request whose input has been checked against its call. */
+export interface Asked<C extends AnyCall> {
+  readonly call: C
+  readonly params: ParamsOf<C>
+  readonly query: QueryOf<C>
+  readonly body: BodyOf<C>
+  /** From the bearer token; `null` without a valid one. */
+  readonly identity: Identity | null
+  /** The UUID that names this write: from `Idempotency-Key` and the person, or fresh. */
+  readonly commandId: string
+}
+
+/** Adds to a request what it has made sure of, or throws a `Fault`. */
+export type Guard<S, Needs, Gives> = (asked: Needs, services: S) => Promise<Gives>
+
+export interface Route<S> {
+  readonly call: AnyCall
+  serve(asked: Asked<AnyCall>, services: S): Promise<unknown>
+}
+
+type Handle<C extends AnyCall, S, G> = (asked: Asked<C> & G, services: S) => Promise<AnswerOf<C>>
+
+/** `route` for the routes of one service. */
+export interface RouteOf<S> {
+  <C extends AnyCall, G>(call: C, guard: Guard<S, Asked<C>, G>, handle: Handle<C, S, G>): Route<S>
+  <C extends AnyCall, G, H>(
+    call: C,
+    guard: Guard<S, Asked<C>, G>,
+    next: Guard<S, Asked<C> & G, H>,
+    handle: Handle<C, S, G & H>,
+  ): Route<S>
+  <C extends AnyCall, G, H, I>(
+    call: C,
+    guard: Guard<S, Asked<C>, G>,
+    next: Guard<S, Asked<C> & G, H>,
+    last: Guard<S, Asked<C> & G & H, I>,
+    handle: Handle<C, S, G & H & I>,
+  ): Route<S>
+}
+
+/** States a route: each step is given what the ones before it have made sure of. */
+export function routeWith<S>(): RouteOf<S> {
+  return (call: AnyCall, ...steps: Guard<S, never, unknown>[]) => ({
+    call,
+    async serve(asked: Asked<AnyCall>, services: S) {
+      let known: Asked<AnyCall> = asked
+      let result: unknown
+      for (const step of steps) {
+        // The overloads have checked that each step finds what it needs.
+        result = await step(known as never, services)
+        known = { ...known, ...(result as object) }
+      }
+      return result
+    },
+  })
+}
+
+/** Routes below a prefix as a middleware: input checked, the answer given with the call's status. Other addresses fall through. */
+export function mount<S>(
+  prefix: string,
+  routes: readonly Route<S>[],
+  services: S,
+  fresh: () => string,
+): Middleware {
+  const router = new Router({ prefix })
+  for (const { call, serve } of routes) {
+    router.register(call.path, [call.method], async (context) => {
+      const identity: Identity | null = context.state.identity ?? null
+      const asked = {
+        call,
+        params: checked(call.params, context.params),
+        query: checked(call.query, context.query),
+        body: checked(call.body, context.request.body ?? {}),
+        identity,
+        commandId: commandIdOf(
+          context.get('idempotency-key'),
+          identity,
+          `${call.method} ${context.path}`,
+          fresh,
+        ),
+      }
+      context.status = call.status
+      context.body = await serve(asked, services)
+    })
+  }
+  const dispatch = router.routes()
+  return (context, next) => dispatch(context as Parameters<typeof dispatch>[0], next)
+}
+
+const commandNamespace = 'c6d9b0ee-5d0c-4a5e-9b0e-4f2e6f1f7a11'
+
+/** The same key of the same person for the same address names the same command. */
+function commandIdOf(key: string, identity: Identity | null, address: string, fresh: () => string): string {
+  if (key === '') return fresh()
+  if (key.length > 200)
+    throw new Fault('invalid_input', 'An Idempotency-Key has at most 200 characters.', 'Idempotency-Key')
+  return uuidv5(JSON.stringify([identity?.userId ?? '', address, key]), commandNamespace)
+}
+
+function checked(schema: z.ZodType, input: unknown): unknown {
+  const result = schema.safeParse(input)
+  if (result.success) return result.data
+  const [issue] = result.error.issues
+  throw new Fault('invalid_input', issue?.message, issue?.path.map(String).join('.') || undefined)
+}

@@ -1,0 +1,86 @@
+/** The projector: folds the log into the read models, batch by batch. */
+import type { Position, StoredEvent } from '#domain/kernel/event.ts'
+import { views } from '#domain/views/all.ts'
+import { project, type AnyRecorded, type View, type ViewDocument } from '#domain/views/view.ts'
+import type { EventLog } from '#platform/commands/eventLog.ts'
+import { mainProjection } from '#platform/commands/projected.ts'
+import type { Bus } from '#platform/ports/bus.ts'
+import type { EventStore, Subscription } from '#platform/ports/eventStore.ts'
+import type { Change, Document, ReadStore } from '#platform/ports/readStore.ts'
+
+export interface ProjectorEngines {
+  readonly eventStore: EventStore
+  readonly readStore: ReadStore
+  readonly bus: Bus
+  readonly log: EventLog
+}
+
+const batch = 500
+
+/** Starts at the checkpoint and never ends by itself. After each batch, and each second, it says how far it is. */
+export async function startProjector(engines: ProjectorEngines): Promise<Subscription> {
+  const { eventStore, readStore, bus } = engines
+  let reached: Position | null = await readStore.checkpoint(mainProjection)
+  const say = () =>
+    reached !== null && bus.publish('projected', { projection: mainProjection, position: reached })
+  const subscription = eventStore.subscribe(reached, batch, async (events) => {
+    reached = await projectBatch(engines, events)
+    say()
+  })
+  const tick = setInterval(say, 1_000)
+  say()
+  return {
+    stop() {
+      clearInterval(tick)
+      return subscription.stop()
+    },
+  }
+}
+
+async function projectBatch(
+  { readStore, log }: ProjectorEngines,
+  stored: readonly StoredEvent[],
+): Promise<Position> {
+  const last = stored.at(-1)
+  if (!last) throw new Error('A batch has at least one event.')
+  // The terminal is read from its own stream and is not projected: its content is not even opened here.
+  const events = await Promise.all(
+    stored.filter((event) => !event.stream.startsWith('terminal-')).map(log.open),
+  )
+  const changes = (await Promise.all(views.map((view) => changesOf(readStore, view, events)))).flat()
+  // The checkpoint comes last: a crash before it replays the batch, and every write is a no-op then.
+  await readStore.apply(changes, { projection: mainProjection, position: last.position })
+  return last.position
+}
+
+async function changesOf<D extends ViewDocument>(
+  readStore: ReadStore,
+  view: View<D>,
+  events: readonly AnyRecorded[],
+): Promise<readonly Change[]> {
+  const touched = events
+    .map((event) => ({ event, ids: view.touches(event) }))
+    .filter(({ ids }) => ids.length > 0)
+  if (touched.length === 0) return []
+  const { collection } = view
+  const before = await readStore.getMany(collection, [...new Set(touched.flatMap(({ ids }) => ids))])
+  // What this collection holds was put here by this view.
+  const folded = new Map<string, D | undefined>(
+    [...before].map(([id, document]) => [id, document as unknown as D]),
+  )
+  const changes = new Map<string, Change>()
+  for (const { event, ids } of touched) {
+    for (const id of ids) {
+      const document = project(view, folded.get(id), event, id)
+      folded.set(id, document)
+      const { position } = event
+      changes.set(
+        id,
+        document === undefined
+          ? { kind: 'remove', collection, id, position }
+          : { kind: 'put', collection, document: document as unknown as Document, position },
+      )
+    }
+  }
+  return [...changes.values()]
+}

@@ -1,0 +1,86 @@
+/** Reads of a task's chat, command log and terminal: the latest page, oldest first. */
+import {
+  getChat,
+  getCommands,
+  getTerminal,
+  type MessageDelta,
+  type TerminalOutput,
+} from '#domain/api/chat.ts'
+import { comparePositions, sortKey, type Position } from '#domain/kernel/event.ts'
+import { terminalStream } from '#domain/kernel/ids.ts'
+import { chatMessageOf, chatView } from '#domain/views/chat.ts'
+import { logEntryOf, logView } from '#domain/views/log.ts'
+import { messageDeltaOf, terminalOutputOf } from '#domain/views/terminal.ts'
+import type { View, ViewDocument } from '#domain/views/view.ts'
+import type { Documents } from '#platform/commands/documents.ts'
+import type { EventLog } from '#platform/commands/eventLog.ts'
+import { signedIn } from '#platform/http/guards.ts'
+import type { Route } from '#platform/http/route.ts'
+import { route, fresh, ownTask, type QueryServices } from '../services.ts'
+
+const pageLength = 500
+
+export const chatRoutes: readonly Route<QueryServices>[] = [
+  route(getChat, signedIn, fresh, ownTask, async ({ task, query }, { documents }) => {
+    const messages = await latest(documents, chatView, task.id, query)
+    return { messages: messages.map((message) => chatMessageOf(message, task)), version: task.version }
+  }),
+  route(getCommands, signedIn, fresh, ownTask, async ({ task, query }, { documents }) => {
+    const logs = await latest(documents, logView, task.id, query)
+    return { logs: logs.map(logEntryOf), version: task.version }
+  }),
+  route(getTerminal, signedIn, fresh, ownTask, async ({ task, query }, { log }) => {
+    return latestOutput(log, terminalStream(task.id), task.execution?.id ?? '', query)
+  }),
+]
+
+interface PageQuery {
+  readonly limit?: number | undefined
+  readonly before?: Position | undefined
+}
+
+async function latest<D extends ViewDocument & { readonly order: string }>(
+  documents: Documents,
+  view: View<D>,
+  taskId: string,
+  { limit = pageLength, before }: PageQuery,
+): Promise<readonly D[]> {
+  const found = await documents.find(view, {
+    where: { task: taskId },
+    sort: { field: 'order', direction: 'descending' },
+    limit,
+    ...(before === undefined ? {} : { after: { value: sortKey(before), id: '' } }),
+  })
+  return [...found].reverse()
+}
+
+/**
+ * Output is read backwards from its stream, so that a page costs what it holds. Texts that are being written by the running execution
+ * come along as deltas; what they became is in the chat.
+ */
+async function latestOutput(
+  log: EventLog,
+  stream: string,
+  executionId: string,
+  { limit = pageLength, before }: PageQuery,
+): Promise<{ output: TerminalOutput[]; deltas: MessageDelta[]; version: number }> {
+  const output: TerminalOutput[] = []
+  const deltas: MessageDelta[] = []
+  let version = -1
+  let from: number | 'end' = 'end'
+  while (output.length < limit) {
+    const events = await log.readBackwards(stream, from, pageLength)
+    for (const event of events) {
+      version = Math.max(version, event.revision)
+      const wanted = before === undefined || comparePositions(event.position, before) < 0
+      if (event.type === 'TerminalOutputRecorded' && wanted && output.length < limit)
+        output.push(terminalOutputOf(event))
+      if (event.type === 'MessageTextRecorded' && event.data.executionId === executionId)
+        deltas.push(messageDeltaOf(event))
+    }
+    const last = events.at(-1)
+    if (!last || last.revision === 0) break
+    from = last.revision - 1
+  }
+  return { output: output.reverse(), deltas: deltas.reverse(), version }
+}

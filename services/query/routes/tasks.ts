@@ -1,0 +1,95 @@
+/** Reads of tasks and of what they changed. */
+import { z } from 'zod'
+import { ChangedFile, getTask, getTaskDiff, listTasks, type GitDiff } from '#domain/api/tasks.ts'
+import { Fault } from '#domain/kernel/errors.ts'
+import { scopeOfStream, taskStream } from '#domain/kernel/ids.ts'
+import { tasksView, type TaskDocument } from '#domain/views/tasks.ts'
+import { presentTask, presentTasks } from '#platform/commands/present.ts'
+import { signedIn } from '#platform/http/guards.ts'
+import { pageAfter } from '#platform/http/paging.ts'
+import type { Route } from '#platform/http/route.ts'
+import { route, fresh, ownTask, type QueryServices } from '../services.ts'
+
+/** What the diffs beside a task may come to, in UTF-16 code units. */
+const diffsBesideTask = 1_000_000
+
+export const taskRoutes: readonly Route<QueryServices>[] = [
+  route(listTasks, signedIn, fresh, async ({ user, query }, { documents }) => {
+    const where = {
+      owner: user.id,
+      ...(query.project === undefined ? {} : { projectId: query.project }),
+      ...(query.status === undefined ? {} : { status: query.status }),
+    }
+    const { shown, next } = await pageAfter(query, (page) => documents.find(tasksView, { where, ...page }))
+    return { tasks: await presentTasks(documents, shown), next }
+  }),
+  route(getTask, signedIn, fresh, ownTask, async ({ task }, services) => ({
+    task: await presentTask(services.documents, task),
+    data: { changedFiles: cut(await changedFiles(task, services), diffsBesideTask) },
+  })),
+  route(getTaskDiff, signedIn, fresh, ownTask, async ({ task, query }, services) => ({
+    data: await gitDiff(task, query.baseBranch, services),
+  })),
+]
+
+async function gitDiff(
+  task: TaskDocument,
+  base: string | undefined,
+  services: QueryServices,
+): Promise<GitDiff> {
+  const { recorded } = task
+  const none = {
+    changedFiles: [],
+    totalChanges: 0,
+    currentBranch: task.workingBranch ?? task.branch,
+    commitComparison: { ahead: 0, behind: 0 },
+    baseBranch: task.branch,
+    truncated: false,
+    version: task.version,
+  }
+  if (task.workspace === 'preparing') {
+    return { ...none, status: 'pending_clone', exists: false, message: 'The repository is being cloned.' }
+  }
+  if (task.workspace === 'none') {
+    const message = 'Task repository not initialized. Run a command to start.'
+    return { ...none, status: 'not_initialized', exists: false, message }
+  }
+  if (recorded === null) return { ...none, status: 'ready', exists: true }
+  if (base !== undefined && base !== recorded.baseBranch) {
+    throw new Fault(
+      'base_not_recorded',
+      `The changes are recorded against ${recorded.baseBranch}.`,
+      'baseBranch',
+    )
+  }
+  const files = await changedFiles(task, services)
+  return {
+    status: 'ready',
+    exists: true,
+    changedFiles: files,
+    totalChanges: task.changes?.files ?? files.length,
+    currentBranch: recorded.currentBranch,
+    commitComparison: { ahead: recorded.ahead, behind: recorded.behind },
+    baseBranch: recorded.baseBranch,
+    truncated: recorded.truncated,
+    version: task.version,
+  }
+}
+
+async function changedFiles(task: TaskDocument, { blobs }: QueryServices): Promise<ChangedFile[]> {
+  if (!task.recorded?.blob) return []
+  const bytes = await blobs.get(scopeOfStream(taskStream(task.id)), task.recorded.blob)
+  return bytes === undefined
+    ? []
+    : z.array(ChangedFile).parse(JSON.parse(Buffer.from(bytes).toString('utf8')))
+}
+
+/** Leaves every file in the list and cuts diffs once they come to more than `most` together. */
+function cut(files: readonly ChangedFile[], most: number): ChangedFile[] {
+  let left = most
+  return files.map((file) => {
+    const diff = file.diff.length <= left ? file.diff : ''
+    left -= diff.length
+    return { ...file, diff }
+  })
+}

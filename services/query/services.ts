@@ -1,0 +1,57 @@
+/** What the query service's routes work with. */
+import { Fault } from '#domain/kernel/errors.ts'
+import type { Position } from '#domain/kernel/event.ts'
+import { tasksView, type TaskDocument } from '#domain/views/tasks.ts'
+import { projectsView, type ProjectDocument } from '#domain/views/projects.ts'
+import type { Documents } from '#platform/commands/documents.ts'
+import type { EventLog } from '#platform/commands/eventLog.ts'
+import type { Projected } from '#platform/commands/projected.ts'
+import type { SealedBlobs } from '#platform/commands/sealedBlobs.ts'
+import type { HostAccess } from '#platform/hostAccess.ts'
+import type { Person } from '#platform/http/guards.ts'
+import { routeWith } from '#platform/http/route.ts'
+import type { CodeHost } from '#platform/ports/codeHost.ts'
+
+export interface QueryServices {
+  readonly documents: Documents
+  readonly log: EventLog
+  readonly projected: Projected
+  readonly blobs: SealedBlobs
+  readonly access: HostAccess
+  readonly codeHost: CodeHost
+}
+
+export const route = routeWith<QueryServices>()
+
+const freshWithinMs = 2_000
+
+/** Holds a read back until it can show what was written up to `minPosition`. */
+export async function fresh(
+  asked: { readonly query: { readonly minPosition?: Position | undefined } },
+  { projected }: QueryServices,
+): Promise<object> {
+  const { minPosition } = asked.query
+  if (minPosition !== undefined && !(await projected.waitFor(minPosition, freshWithinMs)))
+    throw new Fault('timeout')
+  return {}
+}
+
+/** The task of the address, when it is the person's own. */
+export async function ownTask(
+  asked: Person & { readonly params: { readonly taskId: string } },
+  { documents }: QueryServices,
+): Promise<{ readonly task: TaskDocument }> {
+  const task = await documents.get(tasksView, asked.params.taskId)
+  if (task?.owner !== asked.user.id) throw new Fault('not_found', 'There is no such task.')
+  return { task }
+}
+
+/** The project of the address, when it is the person's own. */
+export async function ownProject(
+  asked: Person & { readonly params: { readonly projectId: string } },
+  { documents }: QueryServices,
+): Promise<{ readonly project: ProjectDocument }> {
+  const project = await documents.get(projectsView, asked.params.projectId)
+  if (project?.owner !== asked.user.id) throw new Fault('not_found', 'There is no such project.')
+  return { project }
+}
