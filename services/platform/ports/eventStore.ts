@@ -34,7 +34,9 @@ export interface Subscription {
 
 export interface EventStore {
   /**
-   * Appends all events or none. Their revisions are `expected + 1` and on, without gaps; the caller has set them.
+   * Appends all events or none. Their revisions are `expected + 1` and on, without gaps; the caller has set them, and a
+   * mistake in them is thrown as a defect. `data` is plain JSON. An id is never used for two events: an engine that sees
+   * it happen throws.
    * Throws `EngineUnavailable` when the engine cannot be reached; the outcome is then unknown: ask again with the same ids.
    */
   append(stream: string, expected: ExpectedRevision, events: readonly EventToAppend[]): Promise<AppendResult>
@@ -46,7 +48,8 @@ export interface EventStore {
   head(): Promise<Position | null>
   /**
    * Gives every event with `position > after` to `handle`, in position order, in batches of at most `batch`, one batch at
-   * a time. A `handle` that throws is given the same batch again after a pause. Never ends by itself.
+   * a time. A `handle` that throws is given the same batch again after a pause (50 ms, doubling to 5 s). Never ends by
+   * itself; `handle` must not await its own `stop`.
    */
   subscribe(
     after: Position | null,

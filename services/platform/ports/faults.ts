@@ -1,5 +1,8 @@
 /** What an adapter may throw; everything else that comes out of one is a defect. */
 
+/** Where an adapter tells of a fault that it survived by itself: what happened, in a sentence, and the fault. */
+export type ReportFault = (what: string, fault: unknown) => void
+
 /** The engine behind a port cannot be reached or did not answer in time. The outcome of a write is unknown. */
 export class EngineUnavailable extends Error {
   override readonly name = 'EngineUnavailable'
@@ -7,6 +10,28 @@ export class EngineUnavailable extends Error {
   constructor(engine: string, cause?: unknown) {
     super(`${engine} does not answer`, { cause })
     this.engine = engine
+  }
+}
+
+/** Stored data are of a format that this version does not know. They were not touched. */
+export class NewerData extends Error {
+  override readonly name = 'NewerData'
+  constructor(file: string, found: number, known: number) {
+    super(
+      `The data in ${file} was written by a newer Flightdeck (format ${found}; this one knows ${known}). ` +
+        'Start the newer version, or point DATA_DIR at another folder.',
+    )
+  }
+}
+
+/** A database file cannot be read as one. */
+export class DamagedData extends Error {
+  override readonly name = 'DamagedData'
+  constructor(file: string, cause: unknown) {
+    super(
+      `${file} is damaged, or is not a database of Flightdeck. Put back a copy of the data folder, or point DATA_DIR at another.`,
+      { cause },
+    )
   }
 }
 
@@ -23,4 +48,25 @@ export class CannotOpen extends Error {
 /** The scope's key was destroyed: nothing more can be sealed under it. */
 export class KeyDestroyed extends Error {
   override readonly name = 'KeyDestroyed'
+}
+
+/** The master key is not there in a usable form. The message never shows it. */
+export class UnusableMasterKey extends Error {
+  override readonly name = 'UnusableMasterKey'
+}
+
+/** The vault was made with another master key: nothing in it would open. */
+export class WrongMasterKey extends Error {
+  override readonly name = 'WrongMasterKey'
+  constructor(vault: string) {
+    super(
+      `The keys in ${vault} were sealed with another master key. ` +
+        'Give the MASTER_KEY, or put back the key file, that this data folder was first used with.',
+    )
+  }
+}
+
+/** The lease of a job ran out and the job was given to another worker: what is done for it must stop. */
+export class LeaseLost extends Error {
+  override readonly name = 'LeaseLost'
 }

@@ -5,7 +5,7 @@
 
 /** What a worker may be asked to do. The payload names things; facts are read from the log. */
 export interface Job {
-  /** The job's name for ever: putting the same id twice queues it once. */
+  /** The job's name: putting the same id twice queues it once, also when it was done less than 7 days ago. */
   readonly id: string
   readonly kind: string
   readonly payload: Readonly<Record<string, string>>
@@ -15,18 +15,18 @@ export interface Delivery {
   readonly job: Job
   /** 1 the first time; more when an earlier worker let its lease run out or gave the job back. */
   readonly attempt: number
-  /** Renews the lease. Rejects once the lease was lost: what is done for this job must stop. */
+  /** Renews the lease. Rejects with `LeaseLost` once it was lost: what is done for this job must stop. */
   working(): Promise<void>
   /** Done: the job will not be given again. A no-op once the lease was lost. */
   ack(): Promise<void>
-  /** Gives the job back, to be delivered again after `delayMs`. */
+  /** Gives the job back, to be delivered again after `delayMs`. A no-op once the lease was lost. */
   nak(delayMs: number): Promise<void>
-  /** Sets the job aside with a reason: it is kept, and only an operator brings it back. */
+  /** Sets the job aside with a reason: it is kept, and only an operator brings it back. A no-op once the lease was lost. */
   reject(reason: string): Promise<void>
 }
 
 export interface Worker {
-  /** No more deliveries; what runs may finish. */
+  /** No more deliveries; what runs may finish. Resolves when it has. */
   stop(): Promise<void>
 }
 
@@ -35,15 +35,20 @@ export interface Jobs {
   put(job: Job): Promise<void>
   /**
    * Takes jobs of `kind`, at most `concurrency` at once, each with a lease of `leaseMs` that `working()` renews. A
-   * `handle` that throws gives the job back after a pause.
+   * `handle` that throws gives the job back after a pause; one that only returns lets the lease run out.
    */
-  work(kind: string, options: { concurrency: number; leaseMs: number }, handle: (delivery: Delivery) => Promise<void>): Worker
+  work(
+    kind: string,
+    options: { concurrency: number; leaseMs: number },
+    handle: (delivery: Delivery) => Promise<void>,
+  ): Worker
   /** Jobs that are queued or leased. */
   pending(kind: string): Promise<number>
   /** Jobs set aside, newest first. */
   rejected(kind: string, limit: number): Promise<readonly { readonly job: Job; readonly reason: string }[]>
-  /** Queues a job that was set aside again; false when there is none of that id. */
+  /** Queues a job that was set aside again, as at its first attempt; false when there is none of that id. */
   requeue(id: string): Promise<boolean>
   ready(): Promise<void>
+  /** Stops all workers and does not wait for what runs: every word of it is refused from then on. */
   close(): Promise<void>
 }

@@ -16,12 +16,24 @@ export interface Collection {
 
 /** A write; `position` is the last event folded into it. A removed document is remembered by its position, so that an older put stays a no-op. */
 export type Change =
-  | { readonly kind: 'put'; readonly collection: string; readonly document: Document; readonly position: Position }
+  | {
+      readonly kind: 'put'
+      readonly collection: string
+      readonly document: Document
+      readonly position: Position
+    }
   | { readonly kind: 'remove'; readonly collection: string; readonly id: string; readonly position: Position }
 
 export interface Find {
+  /**
+   * All of these hold. The fields (dots lead into objects) have plain values, no lists; a list here means any of it, and
+   * `null` a field that is null or missing.
+   */
   readonly where: Readonly<Record<string, string | number | boolean | null | readonly (string | number)[]>>
-  /** The field to sort by; ties are broken by `id` in the same direction. Values of one field are all of one type. */
+  /**
+   * The field to sort by; ties are broken by `id` in the same direction. Values of one field are all of one type, and a
+   * field that is sorted by is in every document and never null. Text orders by code point.
+   */
   readonly sort: { readonly field: string; readonly direction: 'ascending' | 'descending' }
   readonly limit: number
   /** Only what comes after this place in the sort order. */
@@ -31,7 +43,10 @@ export interface Find {
 export interface ReadStore {
   /** Makes the collections and their indexes where they are missing. */
   prepare(collections: readonly Collection[]): Promise<void>
-  /** Applies the changes in order, then moves the checkpoint of `projection`; the checkpoint never goes back. */
+  /**
+   * Applies the changes in order, then moves the checkpoint of `projection`; the checkpoint never goes back. A change at
+   * the very position that is stored is applied, so that one event may change a document twice.
+   */
   apply(changes: readonly Change[], checkpoint: { projection: string; position: Position }): Promise<void>
   checkpoint(projection: string): Promise<Position | null>
   get(collection: string, id: string): Promise<Document | undefined>

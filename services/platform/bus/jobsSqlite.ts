@@ -1,0 +1,213 @@
+/** The embedded work queue: jobs and their leases in a SQLite file. */
+import type { Clock } from '../ports/clock.ts'
+import { LeaseLost } from '../ports/faults.ts'
+import type { ReportFault } from '../ports/faults.ts'
+import type { Delivery, Job, Jobs } from '../ports/jobs.ts'
+import { openSqlite } from '../sqlite.ts'
+
+// `due` (ms since 1970): when a queued job may be given out, when a lease runs out, when a job was done or set aside.
+// `lease` counts deliveries and is never used twice, so an earlier worker's word no longer fits.
+const formats = [
+  `CREATE TABLE jobs (
+     seq INTEGER PRIMARY KEY AUTOINCREMENT,
+     id TEXT NOT NULL UNIQUE,
+     kind TEXT NOT NULL,
+     payload TEXT NOT NULL,
+     state TEXT NOT NULL CHECK (state IN ('queued', 'leased', 'done', 'rejected')),
+     due INTEGER NOT NULL,
+     attempt INTEGER NOT NULL DEFAULT 0,
+     lease INTEGER NOT NULL DEFAULT 0,
+     reason TEXT
+   ) STRICT;
+   CREATE INDEX open_jobs ON jobs (kind, due, seq) WHERE state IN ('queued', 'leased');
+   CREATE INDEX done_jobs ON jobs (due) WHERE state = 'done';
+   CREATE INDEX rejected_jobs ON jobs (kind, due, seq) WHERE state = 'rejected'`,
+]
+
+const doneKeptMs = 7 * 24 * 3_600_000
+const sweepEveryMs = 3_600_000
+const longestTimerMs = 60_000
+const firstPauseMs = 200
+const longestPauseMs = 30_000
+
+type Lease = [id: string, payload: string, attempt: number, lease: number]
+
+/** Opens the queue in `file`. What an earlier process had leased is queued again: one process holds the file. */
+export function openSqliteJobs(options: { file: string; clock: Clock; onFault: ReportFault }): Jobs {
+  const { file, clock, onFault } = options
+  const db = openSqlite({ file, synchronous: 'FULL', formats })
+  const workers = new Set<{
+    readonly kind: string
+    readonly wake: () => void
+    readonly stop: () => Promise<void>
+  }>()
+  const now = (): number => clock.now().getTime()
+  let swept = 0
+
+  const insert = db.prepare<[string, string, string, number]>(
+    `INSERT INTO jobs (id, kind, payload, state, due) VALUES (?, ?, ?, 'queued', ?) ON CONFLICT (id) DO NOTHING`,
+  )
+  const take = db.prepare<[number, string, number], Lease>(
+    `UPDATE jobs SET state = 'leased', due = ?, attempt = attempt + 1, lease = lease + 1
+     WHERE seq = (SELECT seq FROM jobs WHERE kind = ? AND state IN ('queued', 'leased') AND due <= ?
+                  ORDER BY due, seq LIMIT 1)
+     RETURNING id, payload, attempt, lease`,
+  )
+  const nextDue = db.prepare<[string], [number | null]>(
+    `SELECT min(due) FROM jobs WHERE kind = ? AND state IN ('queued', 'leased')`,
+  )
+  const leased = `WHERE id = ? AND lease = ? AND state = 'leased'`
+  const renew = db.prepare<[number, string, number]>(`UPDATE jobs SET due = ? ${leased}`)
+  const finish = db.prepare<[number, string, number]>(`UPDATE jobs SET state = 'done', due = ? ${leased}`)
+  const giveBack = db.prepare<[number, string, number]>(`UPDATE jobs SET state = 'queued', due = ? ${leased}`)
+  const setAside = db.prepare<[number, string, string, number]>(
+    `UPDATE jobs SET state = 'rejected', due = ?, reason = ? ${leased}`,
+  )
+  const bringBack = db.prepare<[number, string], [string]>(
+    `UPDATE jobs SET state = 'queued', due = ?, attempt = 0, reason = NULL WHERE id = ? AND state = 'rejected'
+     RETURNING kind`,
+  )
+  const countOpen = db.prepare<[string], [number]>(
+    `SELECT count(*) FROM jobs WHERE kind = ? AND state IN ('queued', 'leased')`,
+  )
+  const listRejected = db.prepare<[string, number], [string, string, string]>(
+    `SELECT id, payload, reason FROM jobs WHERE kind = ? AND state = 'rejected' ORDER BY due DESC, seq DESC LIMIT ?`,
+  )
+  const forgetDone = db.prepare<[number]>(
+    `DELETE FROM jobs WHERE seq IN (SELECT seq FROM jobs WHERE state = 'done' AND due < ? ORDER BY due LIMIT 1000)`,
+  )
+
+  db.prepare<[number]>(`UPDATE jobs SET state = 'queued', due = ? WHERE state = 'leased'`).run(now())
+
+  const wake = (kind: string): void => {
+    for (const worker of workers) if (worker.kind === kind) worker.wake()
+  }
+
+  const deliveryOf = (kind: string, leaseMs: number, [id, payload, attempt, lease]: Lease): Delivery => ({
+    job: jobOf(id, kind, payload),
+    attempt,
+    working: async () => {
+      if (renew.run(now() + leaseMs, id, lease).changes === 0) {
+        throw new LeaseLost(`The lease of job ${id} was lost at attempt ${attempt}.`)
+      }
+    },
+    ack: async () => {
+      finish.run(now(), id, lease)
+    },
+    nak: async (delayMs) => {
+      giveBack.run(now() + delayMs, id, lease)
+      wake(kind)
+    },
+    reject: async (reason) => {
+      setAside.run(now(), reason, id, lease)
+    },
+  })
+
+  return {
+    put: async ({ id, kind, payload }) => {
+      if (now() - swept > sweepEveryMs) {
+        swept = now()
+        forgetDone.run(swept - doneKeptMs)
+      }
+      insert.run(id, kind, JSON.stringify(payload), now())
+      wake(kind)
+    },
+
+    work: (kind, { concurrency, leaseMs }, handle) => {
+      const running = new Set<Promise<void>>()
+      let stopped = false
+      let timer: NodeJS.Timeout | undefined
+      let timerAt = Infinity
+
+      async function deliver(delivery: Delivery): Promise<void> {
+        try {
+          await handle(delivery)
+        } catch (fault) {
+          onFault(
+            `Job ${delivery.job.id} (${kind}) failed at attempt ${delivery.attempt} and is given back`,
+            fault,
+          )
+          await delivery.nak(Math.min(firstPauseMs * 2 ** (delivery.attempt - 1), longestPauseMs))
+        }
+      }
+
+      function takeAll(): void {
+        while (running.size < concurrency) {
+          const row = take.get(now() + leaseMs, kind, now())
+          if (row === undefined) {
+            const due = nextDue.get(kind)?.[0] ?? null
+            if (due !== null) wakeIn(due - now())
+            return
+          }
+          const delivery = deliver(deliveryOf(kind, leaseMs, row))
+            .catch((fault: unknown) =>
+              onFault(`Job ${row[0]} (${kind}) comes again when its lease runs out`, fault),
+            )
+            .finally(() => {
+              running.delete(delivery)
+              wakeIn(0)
+            })
+          running.add(delivery)
+        }
+      }
+
+      function wakeIn(ms: number): void {
+        const at = performance.now() + Math.min(Math.max(ms, 0), longestTimerMs)
+        // An earlier wake stays as it is: put off again and again, it would never come.
+        if (stopped || timerAt <= at) return
+        clearTimeout(timer)
+        timerAt = at
+        timer = setTimeout(
+          () => {
+            timerAt = Infinity
+            try {
+              takeAll()
+            } catch (fault) {
+              onFault(`No job of kind ${kind} could be taken`, fault)
+              wakeIn(longestPauseMs)
+            }
+          },
+          Math.min(Math.max(ms, 0), longestTimerMs),
+        )
+      }
+
+      const worker = {
+        kind,
+        wake: () => wakeIn(0),
+        stop: async () => {
+          stopped = true
+          clearTimeout(timer)
+          workers.delete(worker)
+          await Promise.all(running)
+        },
+      }
+      workers.add(worker)
+      worker.wake()
+      return { stop: worker.stop }
+    },
+
+    pending: async (kind) => countOpen.get(kind)?.[0] ?? 0,
+    rejected: async (kind, limit) =>
+      listRejected
+        .all(kind, Math.max(0, limit))
+        .map(([id, payload, reason]) => ({ job: jobOf(id, kind, payload), reason })),
+    requeue: async (id) => {
+      const row = bringBack.get(now(), id)
+      if (row !== undefined) wake(row[0])
+      return row !== undefined
+    },
+    ready: async () => {
+      nextDue.get('')
+    },
+    close: async () => {
+      // Not awaited: a handler may run for hours, and what it still says is refused once the file is closed.
+      for (const worker of workers) void worker.stop()
+      db.close()
+    },
+  }
+}
+
+function jobOf(id: string, kind: string, payload: string): Job {
+  const parsed: Job['payload'] = JSON.parse(payload)
+  return { id, kind, payload: parsed }
+}

@@ -1,0 +1,105 @@
+/** The embedded read store: a table for each collection in a SQLite file, documents as JSON text. */
+import type { Position } from '#domain/kernel/event.ts'
+import type { Document, ReadStore } from '../ports/readStore.ts'
+import { openSqlite } from '../sqlite.ts'
+import type { SqlValue, Statement } from '../sqlite.ts'
+import { countSql, findSql, indexSql, tableOf } from './findSql.ts'
+
+const formats = ['CREATE TABLE checkpoints (projection TEXT PRIMARY KEY, position TEXT NOT NULL) STRICT']
+
+/** Opens the read models in `file`. A power cut may take the last writes, with their checkpoint: they are folded again. */
+export function openSqliteReadStore(options: { file: string }): ReadStore {
+  const db = openSqlite({ file: options.file, synchronous: 'NORMAL', formats })
+
+  // The texts of queries come from code and are few: all are kept.
+  const kept = new Map<string, Statement<readonly SqlValue[], [string]>>()
+  const prepared = (sql: string): Statement<readonly SqlValue[], [string]> => {
+    const statement = kept.get(sql) ?? db.prepare<readonly SqlValue[], [string]>(sql)
+    kept.set(sql, statement)
+    return statement
+  }
+  const write = (collection: string, id: string, position: Position, body: string | null): void => {
+    prepared(
+      `INSERT INTO ${tableOf(collection)} (id, position, body) VALUES (?, ?, ?)
+       ON CONFLICT (id) DO UPDATE SET position = excluded.position, body = excluded.body
+       WHERE excluded.position >= position`,
+    ).run(id, ordered(position), body)
+  }
+  const moveCheckpoint = db.prepare<[string, string]>(
+    `INSERT INTO checkpoints (projection, position) VALUES (?, ?)
+     ON CONFLICT (projection) DO UPDATE SET position = excluded.position WHERE excluded.position > position`,
+  )
+  const checkpoint = db.prepare<[string], [string]>('SELECT position FROM checkpoints WHERE projection = ?')
+  const forget = db.prepare<[string]>('DELETE FROM checkpoints WHERE projection = ?')
+
+  return {
+    prepare: async (collections) =>
+      db.transaction(() => {
+        for (const { name, indexes } of collections) {
+          db.exec(
+            `CREATE TABLE IF NOT EXISTS ${tableOf(name)} (id TEXT PRIMARY KEY, position TEXT NOT NULL, body TEXT) STRICT`,
+          )
+          for (const fields of indexes) db.exec(indexSql(name, fields))
+        }
+      }),
+    apply: async (changes, { projection, position }) =>
+      db.transaction(() => {
+        for (const change of changes) {
+          switch (change.kind) {
+            case 'put':
+              write(change.collection, change.document.id, change.position, JSON.stringify(change.document))
+              break
+            case 'remove':
+              write(change.collection, change.id, change.position, null)
+              break
+          }
+        }
+        moveCheckpoint.run(projection, ordered(position))
+      }),
+    checkpoint: async (projection) => {
+      const row = checkpoint.get(projection)
+      return row === undefined ? null : row[0].replace(/^0+(?=\d)/, '')
+    },
+    get: async (collection, id) => {
+      const row = prepared(`SELECT body FROM ${tableOf(collection)} WHERE id = ? AND body IS NOT NULL`).get(
+        id,
+      )
+      return row === undefined ? undefined : parsed(row)
+    },
+    getMany: async (collection, ids) => {
+      const rows = prepared(
+        `SELECT body FROM ${tableOf(collection)} WHERE id IN (SELECT value FROM json_each(?)) AND body IS NOT NULL`,
+      ).all(JSON.stringify(ids))
+      return new Map(rows.map(parsed).map((document) => [document.id, document]))
+    },
+    find: async (collection, query) => {
+      const { sql, values } = findSql(collection, query)
+      return prepared(sql)
+        .all(...values)
+        .map(parsed)
+    },
+    count: async (collection, where) => {
+      const { sql, values } = countSql(collection, where)
+      return Number(prepared(sql).get(...values)?.[0])
+    },
+    reset: async (projection, collections) =>
+      db.transaction(() => {
+        for (const collection of collections) prepared(`DELETE FROM ${tableOf(collection)}`).run()
+        forget.run(projection)
+      }),
+    ready: async () => {
+      checkpoint.get('')
+    },
+    close: async () => db.close(),
+  }
+}
+
+/** Positions have at most 20 digits; of one length they order as text. */
+function ordered(position: Position): string {
+  return position.padStart(20, '0')
+}
+
+function parsed([body]: [string]): Document {
+  const document: Document = JSON.parse(body)
+  return document
+}

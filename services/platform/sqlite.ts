@@ -1,0 +1,141 @@
+/** SQLite, as the embedded adapters use it: the one file that knows the driver. All of it is synchronous. */
+import { closeSync, openSync } from 'node:fs'
+import { DatabaseSync } from '@photostructure/sqlite'
+import { DamagedData, EngineUnavailable, NewerData } from './ports/faults.ts'
+
+export type SqlValue = string | number | null | Uint8Array
+
+/** A prepared statement. Rows are tuples in the order of the SELECT or RETURNING; their types are stated beside the SQL. */
+export interface Statement<Values extends readonly SqlValue[], Row extends readonly SqlValue[] = never> {
+  get(...values: Values): Row | undefined
+  all(...values: Values): Row[]
+  run(...values: Values): { readonly changes: number; readonly rowid: number }
+}
+
+/** An open database. Everything throws `EngineUnavailable` when the disk fails or the database was closed. */
+export interface Sqlite {
+  prepare<Values extends readonly SqlValue[], Row extends readonly SqlValue[] = never>(
+    sql: string,
+  ): Statement<Values, Row>
+  exec(sql: string): void
+  /** Runs all or nothing. `run` must not await: other work would slip into the transaction. */
+  transaction<T>(run: () => T): T
+  /** Writes everything into the one file and closes it; a second call is a no-op. */
+  close(): void
+}
+
+export interface SqliteOptions {
+  readonly file: string
+  /** FULL survives a power cut after each commit, NORMAL may lose the last ones; neither loses a commit to `kill -9`. */
+  readonly synchronous: 'FULL' | 'NORMAL'
+  /** The SQL that leads from format n to n + 1, oldest first; never changed once released. */
+  readonly formats: readonly string[]
+}
+
+/**
+ * Opens the database, makes the file (mode 0600) where there is none, and brings an older format up to date.
+ * Throws `NewerData` for a newer format, which is not touched, and `DamagedData` for what is no database.
+ */
+export function openSqlite({ file, synchronous, formats }: SqliteOptions): Sqlite {
+  const guarded = <T>(call: () => T): T => {
+    try {
+      return call()
+    } catch (fault) {
+      throw named(file, fault)
+    }
+  }
+  const found = guarded(() => {
+    closeSync(openSync(file, 'a', 0o600))
+    return formatOf(file)
+  })
+  if (found > formats.length) throw new NewerData(file, found, formats.length)
+
+  const driver = guarded(() => new DatabaseSync(file, { timeout: 5_000 }))
+  guarded(() =>
+    driver.exec(`
+      PRAGMA journal_mode = WAL;
+      PRAGMA synchronous = ${synchronous};
+      PRAGMA journal_size_limit = 67108864;
+      PRAGMA cache_size = -16384;
+    `),
+  )
+
+  const db: Sqlite = {
+    prepare: (sql) => {
+      const statement = guarded(() => driver.prepare(sql))
+      statement.setReturnArrays(true)
+      return {
+        get: (...values) => guarded(() => statement.get(...values)),
+        all: (...values) => guarded(() => statement.all(...values)),
+        run: (...values) =>
+          guarded(() => {
+            const { changes, lastInsertRowid } = statement.run(...values)
+            return { changes, rowid: Number(lastInsertRowid) }
+          }),
+      }
+    },
+    exec: (sql) => guarded(() => driver.exec(sql)),
+    transaction: (run) => {
+      begin.run()
+      try {
+        const result = run()
+        if (result instanceof Promise) throw new TypeError('A transaction must not await.')
+        commit.run()
+        return result
+      } catch (fault) {
+        // Some faults (a full disk) have ended the transaction already.
+        if (driver.isTransaction) db.exec('ROLLBACK')
+        throw fault
+      }
+    },
+    close: () => {
+      if (!driver.isOpen) return
+      try {
+        driver.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+      } catch {
+        // Nothing is lost: the next opening reads the log that stayed.
+      } finally {
+        driver.close()
+      }
+    },
+  }
+  const begin = db.prepare<[]>('BEGIN IMMEDIATE')
+  const commit = db.prepare<[]>('COMMIT')
+
+  db.transaction(() => {
+    for (const format of formats.slice(found)) db.exec(format)
+    db.exec(`PRAGMA user_version = ${formats.length}`)
+  })
+  return db
+}
+
+/** The format of the file, read without changing it; 0 for a new one. */
+function formatOf(file: string): number {
+  const driver = new DatabaseSync(file, { readOnly: true })
+  try {
+    const statement = driver.prepare('PRAGMA user_version')
+    statement.setReturnArrays(true)
+    const [format]: [number] = statement.get()
+    return format
+  } finally {
+    driver.close()
+  }
+}
+
+// Primary result codes, https://sqlite.org/rescode.html: BUSY, LOCKED, NOMEM, READONLY, IOERR, FULL, CANTOPEN.
+const unavailable = new Set([5, 6, 7, 8, 10, 13, 14])
+// CORRUPT, NOTADB.
+const damaged = new Set([11, 26])
+
+function named(file: string, fault: unknown): unknown {
+  if (!(fault instanceof Error)) return fault
+  if ('errcode' in fault && typeof fault.errcode === 'number') {
+    const primary = fault.errcode & 0xff
+    if (unavailable.has(primary)) return new EngineUnavailable(`The database ${file}`, fault)
+    if (damaged.has(primary)) return new DamagedData(file, fault)
+    return fault
+  }
+  const isClosed = 'code' in fault && fault.code === 'ERR_INVALID_STATE'
+  const isOfTheDisk = 'syscall' in fault
+  return isClosed || isOfTheDisk ? new EngineUnavailable(`The database ${file}`, fault) : fault
+}

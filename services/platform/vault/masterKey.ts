@@ -1,0 +1,96 @@
+/** Where the master key comes from: the configuration, or a file of its own that is made on first start. */
+import { randomBytes, randomUUID } from 'node:crypto'
+import { constants } from 'node:fs'
+import { link, open, rm } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { UnusableMasterKey } from '../ports/faults.ts'
+import { keyBytes } from './sealing.ts'
+
+/**
+ * The 32-byte master key: `configured` (base64 or hex) when it is given, else what `file` holds, which is made with mode
+ * 0600 where there is none. Throws `UnusableMasterKey` with what to do about it.
+ */
+export async function loadMasterKey(source: {
+  configured: string | undefined
+  file: string
+}): Promise<Uint8Array> {
+  const { configured, file } = source
+  if (configured !== undefined) {
+    const key = parse(configured)
+    if (key !== undefined) return key
+    throw new UnusableMasterKey(
+      'MASTER_KEY must be 32 bytes in base64 or hex. `openssl rand -base64 32` makes one.',
+    )
+  }
+  try {
+    return (await read(file)) ?? (await make(file))
+  } catch (fault) {
+    if (fault instanceof UnusableMasterKey) throw fault
+    throw new UnusableMasterKey(
+      `The master key in ${file} can neither be read nor made. Make the folder writable, or give MASTER_KEY.`,
+      { cause: fault },
+    )
+  }
+}
+
+function parse(text: string): Uint8Array | undefined {
+  const trimmed = text.trim()
+  if (/^[0-9a-f]{64}$/i.test(trimmed)) return Buffer.from(trimmed, 'hex')
+  if (/^[A-Za-z0-9+/_-]{43}=?$/.test(trimmed)) return Buffer.from(trimmed, 'base64')
+  return undefined
+}
+
+async function read(file: string): Promise<Uint8Array | undefined> {
+  const handle = await open(file, constants.O_RDONLY).catch((fault: unknown) => {
+    if (hasCode(fault, 'ENOENT')) return undefined
+    throw fault
+  })
+  if (handle === undefined) return undefined
+  try {
+    // The opened file is asked, not its name, so that nothing comes between the check and the read.
+    const { mode } = await handle.stat()
+    if ((mode & 0o077) !== 0) {
+      throw new UnusableMasterKey(`The master key in ${file} can be read by others. Run: chmod 600 ${file}`)
+    }
+    const key = parse(await handle.readFile('utf8'))
+    if (key !== undefined) return key
+    throw new UnusableMasterKey(
+      `${file} holds no master key: it must be 32 bytes in base64 or hex. Put back its copy.`,
+    )
+  } finally {
+    await handle.close()
+  }
+}
+
+async function make(file: string): Promise<Uint8Array> {
+  const draft = `${file}.${randomUUID()}`
+  const key = randomBytes(keyBytes)
+  try {
+    const handle = await open(draft, 'wx', 0o600)
+    try {
+      await handle.writeFile(`${key.toString('base64')}\n`)
+      await handle.sync()
+    } finally {
+      await handle.close()
+    }
+    // A link is never half there, and never replaces a key that another process made meanwhile.
+    await link(draft, file)
+  } catch (fault) {
+    const other = hasCode(fault, 'EEXIST') ? await read(file) : undefined
+    if (other === undefined) throw fault
+    return other
+  } finally {
+    await rm(draft, { force: true })
+  }
+  const folder = await open(dirname(file), 'r')
+  try {
+    await folder.sync()
+  } finally {
+    await folder.close()
+  }
+  return key
+}
+
+function hasCode(fault: unknown, code: string): boolean {
+  return fault instanceof Error && 'code' in fault && fault.code === code
+}

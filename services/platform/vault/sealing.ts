@@ -1,0 +1,55 @@
+/**
+ * How bytes are sealed, the same for every vault: AES-256-GCM, laid out as format (1 byte), IV (12), tag (16), ciphertext.
+ * What they are bound to - scope and context - is authenticated and not stored.
+ */
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
+import { CannotOpen } from '../ports/faults.ts'
+
+/** Where sealed bytes belong. A scope has no NUL, so that scope and context cannot run into each other. */
+export interface Place {
+  readonly scope: string
+  readonly context: string
+}
+
+export const keyBytes = 32
+const format = 1
+const ivBytes = 12
+const tagBytes = 16
+const headBytes = 1 + ivBytes + tagBytes
+
+/** Seals under a 32-byte key. */
+export function sealBytes(key: Uint8Array, place: Place, plain: Uint8Array): Uint8Array {
+  const iv = randomBytes(ivBytes)
+  const cipher = createCipheriv('aes-256-gcm', key, iv, { authTagLength: tagBytes }).setAAD(boundTo(place))
+  const ciphertext = Buffer.concat([cipher.update(plain), cipher.final()])
+  return Buffer.concat([Buffer.of(format), iv, cipher.getAuthTag(), ciphertext])
+}
+
+/** Opens what `sealBytes` sealed. Throws `CannotOpen` for any other bytes, key or place. */
+export function openBytes(key: Uint8Array, place: Place, sealed: Uint8Array): Uint8Array {
+  if (sealed.byteLength < headBytes || sealed[0] !== format) {
+    throw new CannotOpen(`What is sealed for ${place.scope} is not in a known form.`)
+  }
+  const iv = sealed.subarray(1, 1 + ivBytes)
+  const tag = sealed.subarray(1 + ivBytes, headBytes)
+  const decipher = createDecipheriv('aes-256-gcm', key, iv, { authTagLength: tagBytes })
+    .setAAD(boundTo(place))
+    .setAuthTag(tag)
+  try {
+    return Buffer.concat([decipher.update(sealed.subarray(headBytes)), decipher.final()])
+  } catch (fault) {
+    throw new CannotOpen(`What is sealed for ${place.scope} was changed, or sealed for another place.`, {
+      cause: fault,
+    })
+  }
+}
+
+/** A 32-byte key for one purpose, by HKDF-SHA-256 without salt. */
+export function deriveKey(masterKey: Uint8Array, purpose: string): Uint8Array {
+  return new Uint8Array(hkdfSync('sha256', masterKey, new Uint8Array(), `flightdeck ${purpose}`, keyBytes))
+}
+
+function boundTo({ scope, context }: Place): Uint8Array {
+  if (scope.includes('\0')) throw new RangeError('A scope has no NUL.')
+  return Buffer.from(`${scope}\0${context}`, 'utf8')
+}
