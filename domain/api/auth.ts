@@ -88,19 +88,6 @@ export const disconnectGitHub = defineCall({
   faults: ['sign_in_required'],
 })
 
-/** A one-use ticket for `/api/auth/github?link=`: a navigation carries no bearer token. */
-export const linkGitHub = defineCall({
-  method: 'POST',
-  path: '/auth/github/link',
-  summary: 'A ticket of 60 s with which the person who is signed in may connect GitHub.',
-  params: nothing,
-  query: nothing,
-  body: nothing,
-  status: 201,
-  answer: z.object({ ticket: z.string() }),
-  faults: ['sign_in_required'],
-})
-
 export const logout = defineCall({
   method: 'POST',
   path: '/auth/logout',

@@ -1,5 +1,6 @@
 /** The live connection: what the server says and what a client asks. Position and version are on all that comes from the log. */
 import { z } from 'zod'
+import type { FaultCode } from '../kernel/errors.ts'
 import { Position, type RecordedOf } from '../kernel/event.ts'
 import { TaskId } from '../kernel/ids.ts'
 import type { TaskEvent } from '../task/events.ts'
@@ -46,16 +47,16 @@ export type CommandEnded = z.infer<typeof CommandEnded>
 /** An event of the task's stream with its content opened: what our own client folds with `domain/views`. */
 export type TaskEventMessage = RecordedOf<TaskEvent>
 
-/** Where a viewer stands: the last position seen, or exactly, the last revision of both streams. */
-export const LastSeen = z.union([Position, z.object({ task: z.number().int(), terminal: z.number().int() })])
-export type LastSeen = z.infer<typeof LastSeen>
+/** What `join_task` takes: the task, and the highest position the viewer has seen of it, if any. */
+export const JoinTask = z.tuple([TaskId, Position.nullish()])
 
-export const JoinTask = z.tuple([TaskId, LastSeen.nullish()])
-
-/** What `join_task` answers to a client that gives a callback. `resync`: too much was missed; read the history again. */
+/**
+ * What `join_task` answers to a client that gives a callback. Everything up to `position` is in the history; everything after it comes
+ * live, in order. `resync`: too much was missed to be replayed; read the history again.
+ */
 export type JoinAnswer =
-  | { readonly joined: true; readonly resync: boolean; readonly task: number; readonly terminal: number }
-  | { readonly joined: false; readonly error: string; readonly code: string }
+  | { readonly joined: true; readonly resync: boolean; readonly position: Position | null }
+  | { readonly joined: false; readonly error: string; readonly code: FaultCode }
 
 /** What the server sends, by event name. */
 export interface ServerEvents {
@@ -76,6 +77,6 @@ export interface ServerEvents {
 
 /** What a client sends. */
 export interface ClientEvents {
-  join_task: (taskId: string, last?: LastSeen | null, answer?: (joined: JoinAnswer) => void) => void
+  join_task: (taskId: string, lastPosition?: Position | null, answer?: (joined: JoinAnswer) => void) => void
   leave_task: (taskId: string) => void
 }

@@ -1,6 +1,5 @@
 /** A route reads as its guarantees, in order: the call, its guards, what it does. */
-import type {} from '@koa/bodyparser'
-import Router from '@koa/router'
+import { Router } from '@koa/router'
 import type { Middleware } from 'koa'
 import { v5 as uuidv5 } from 'uuid'
 import type { z } from 'zod'

@@ -1,0 +1,73 @@
+/** A task begins with its description as the first message, and may be renamed or deleted whatever runs. */
+import { describe, expect, test } from 'vitest'
+import { given, stateAfter } from '../../tests/domain/given.ts'
+import { executionId, messageId, projectId, taskId, userId } from '../../tests/domain/ids.ts'
+import * as past from '../../tests/domain/taskHistories.ts'
+import { TaskDeleted, TaskUpdated } from './events.ts'
+import { task } from './task.ts'
+
+const createTask = {
+  type: 'CreateTask',
+  taskId: taskId(1),
+  ownerId: userId(1),
+  projectId: projectId(1),
+  agent: 'claude',
+  codexModel: 'o4-mini',
+  title: past.title,
+  description: past.description,
+  branch: 'main',
+  messageId: messageId(1),
+  executionId: executionId(1),
+} as const
+
+describe('creation', () => {
+  test('queues the description as the first message and asks for its execution', () =>
+    given(task).when(createTask).then(past.queued))
+
+  test('gives the first message to the chosen agent', () =>
+    expect(stateAfter(task, past.queued)).toMatchObject({
+      agent: 'claude',
+      phase: { status: 'queued', execution: { messageId: messageId(1), agent: 'claude', kind: 'turn', attempt: 0 } },
+      queue: [{ messageId: messageId(1) }],
+    }))
+
+  test('happens once', () => given(task, past.queued).when(createTask).thenRefused('already_exists'))
+
+  test('does not take up the id of a deleted task', () =>
+    given(task, past.deleted).when(createTask).thenRefused('already_exists'))
+})
+
+describe('update', () => {
+  test('keeps what is not named', () =>
+    given(task, past.running)
+      .when({ type: 'UpdateTask', title: 'Greet' })
+      .then([TaskUpdated.of({}, { title: 'Greet', description: past.description })]))
+
+  test('to what is true already is nothing', () =>
+    given(task, past.running).when({ type: 'UpdateTask', title: past.title }).thenNothing())
+
+  test('does not reach the message that the agent was given', () =>
+    given(task, past.completed, TaskUpdated.of({}, { title: 'Greet', description: 'Other words' }))
+      .when({ type: 'RetryTask', executionId: executionId(2) })
+      .then([past.requested(2, 'retry', { message: 1 })]))
+})
+
+describe('deletion', () => {
+  test.each([
+    ['queued', past.queued],
+    ['running', past.running],
+    ['completed', past.completed],
+  ])('of a %s task leaves nothing to be asked', (_, events) =>
+    expect(stateAfter(task, events, TaskDeleted.of({}))).toEqual({ kind: 'deleted', ownerId: userId(1) }))
+
+  test('refuses what a runner still reports', () =>
+    given(task, past.running, TaskDeleted.of({}))
+      .when({
+        type: 'EndExecution',
+        fence: { executionId: executionId(1), attempt: 1 },
+        outcome: { kind: 'completed', exitCode: 0 },
+        terminal: null,
+        nextExecutionId: executionId(2),
+      })
+      .thenRefused('not_found', 'There is no such task.'))
+})

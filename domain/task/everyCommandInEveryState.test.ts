@@ -1,0 +1,186 @@
+/** Every command in every state that matters: what happens, or why not. The other tests say with what contents. */
+import { describe, expect, test } from 'vitest'
+import { isRefusal } from '../kernel/decider.ts'
+import type { FaultCode } from '../kernel/errors.ts'
+import { stateAfter } from '../../tests/domain/given.ts'
+import { executionId, messageId, projectId, taskId, userId } from '../../tests/domain/ids.ts'
+import * as past from '../../tests/domain/taskHistories.ts'
+import type { TaskCommand } from './commands.ts'
+import type { TaskEvent } from './events.ts'
+import { task } from './task.ts'
+
+const ready = [past.prepared, past.changed(1)]
+
+const states = {
+  nothing: [],
+  queued: past.queued,
+  running: [...past.running, ...ready],
+  cancelling: [...past.cancelling, ...ready],
+  completed: [...past.running, ...ready, past.succeeded(1)],
+  failed: [...past.running, ...ready, past.broke(1)],
+  cancelled: [...past.running, ...ready, past.stopped(1)],
+  deleted: past.deleted,
+} satisfies Record<string, readonly TaskEvent[]>
+
+const fence = { executionId: executionId(1), attempt: 1 }
+
+const commands: { readonly [Type in TaskCommand['type']]: Extract<TaskCommand, { type: Type }> } = {
+  CreateTask: {
+    type: 'CreateTask',
+    taskId: taskId(1),
+    ownerId: userId(1),
+    projectId: projectId(1),
+    agent: 'claude',
+    codexModel: null,
+    title: past.title,
+    description: past.description,
+    branch: 'main',
+    messageId: messageId(1),
+    executionId: executionId(1),
+  },
+  UpdateTask: { type: 'UpdateTask', title: 'Another title' },
+  DeleteTask: { type: 'DeleteTask' },
+  SendMessage: {
+    type: 'SendMessage',
+    messageId: messageId(2),
+    kind: 'turn',
+    agent: null,
+    message: 'And the changelog.',
+    executionId: executionId(2),
+  },
+  WithdrawMessage: { type: 'WithdrawMessage', messageId: messageId(1) },
+  RequestExecution: { type: 'RequestExecution', executionId: executionId(2) },
+  RetryTask: { type: 'RetryTask', executionId: executionId(2) },
+  CancelExecution: { type: 'CancelExecution' },
+  StartExecution: { type: 'StartExecution', executionId: executionId(1), runnerId: 'runner-1' },
+  RecordProgress: { type: 'RecordProgress', fence, progress: [past.toolStarted(1, 'tool-1')] },
+  EndExecution: {
+    type: 'EndExecution',
+    fence,
+    outcome: { kind: 'completed', exitCode: 0 },
+    terminal: null,
+    nextExecutionId: executionId(2),
+  },
+  RequestPullRequest: { type: 'RequestPullRequest', requestId: 'request-1', title: null, body: null, draft: false },
+  SettlePullRequest: {
+    type: 'SettlePullRequest',
+    requestId: 'request-1',
+    outcome: { kind: 'failed', code: 'code_host_refused', reason: 'GitHub refused the request.' },
+  },
+}
+
+type Expected = FaultCode | readonly TaskEvent['type'][]
+type StateName = keyof typeof states
+
+const gone = { nothing: 'not_found', deleted: 'not_found' } as const
+const nowhere = {
+  ...gone,
+  queued: 'evicted',
+  running: 'evicted',
+  cancelling: 'evicted',
+  completed: 'evicted',
+  failed: 'evicted',
+  cancelled: 'evicted',
+} as const
+
+const table: { readonly [Type in TaskCommand['type']]: Readonly<Record<StateName, Expected>> } = {
+  CreateTask: {
+    nothing: ['TaskCreated', 'MessageQueued', 'ExecutionRequested'],
+    queued: 'already_exists',
+    running: 'already_exists',
+    cancelling: 'already_exists',
+    completed: 'already_exists',
+    failed: 'already_exists',
+    cancelled: 'already_exists',
+    deleted: 'already_exists',
+  },
+  UpdateTask: {
+    ...gone,
+    queued: ['TaskUpdated'],
+    running: ['TaskUpdated'],
+    cancelling: ['TaskUpdated'],
+    completed: ['TaskUpdated'],
+    failed: ['TaskUpdated'],
+    cancelled: ['TaskUpdated'],
+  },
+  DeleteTask: {
+    ...gone,
+    queued: ['TaskDeleted'],
+    running: ['TaskDeleted'],
+    cancelling: ['TaskDeleted'],
+    completed: ['TaskDeleted'],
+    failed: ['TaskDeleted'],
+    cancelled: ['TaskDeleted'],
+  },
+  SendMessage: {
+    ...gone,
+    queued: ['MessageQueued'],
+    running: ['MessageQueued'],
+    cancelling: ['MessageQueued'],
+    completed: ['MessageQueued', 'ExecutionRequested'],
+    failed: ['MessageQueued', 'ExecutionRequested'],
+    cancelled: ['MessageQueued', 'ExecutionRequested'],
+  },
+  WithdrawMessage: {
+    ...gone,
+    queued: 'message_delivered',
+    running: 'message_delivered',
+    cancelling: 'message_delivered',
+    completed: 'message_delivered',
+    failed: 'message_delivered',
+    cancelled: 'message_delivered',
+  },
+  RequestExecution: {
+    ...gone,
+    queued: [],
+    running: 'task_running',
+    cancelling: 'task_running',
+    completed: ['ExecutionRequested'],
+    failed: ['ExecutionRequested'],
+    cancelled: ['ExecutionRequested'],
+  },
+  RetryTask: {
+    ...gone,
+    queued: 'task_running',
+    running: 'task_running',
+    cancelling: 'task_running',
+    completed: ['ExecutionRequested'],
+    failed: ['ExecutionRequested'],
+    cancelled: ['ExecutionRequested'],
+  },
+  CancelExecution: {
+    ...gone,
+    queued: ['ExecutionCancelled'],
+    running: ['CancellationRequested'],
+    cancelling: [],
+    completed: 'not_running',
+    failed: 'not_running',
+    cancelled: 'not_running',
+  },
+  StartExecution: {
+    ...nowhere,
+    queued: ['ExecutionStarted', 'MessageDelivered'],
+    running: ['ExecutionStarted'],
+    cancelling: ['ExecutionStarted'],
+  },
+  RecordProgress: { ...nowhere, running: ['ToolStarted'], cancelling: ['ToolStarted'] },
+  EndExecution: { ...nowhere, running: ['ExecutionCompleted'], cancelling: ['ExecutionCompleted'] },
+  RequestPullRequest: {
+    ...gone,
+    queued: 'not_initialized',
+    running: ['PullRequestRequested'],
+    cancelling: ['PullRequestRequested'],
+    completed: ['PullRequestRequested'],
+    failed: ['PullRequestRequested'],
+    cancelled: ['PullRequestRequested'],
+  },
+  SettlePullRequest: nowhere,
+}
+
+describe.each(Object.values(commands))('$type', (command) => {
+  test.each(Object.entries(states))('%s', (name, events) => {
+    const decision = task.decide(command, stateAfter(task, events))
+    const expected = Object.entries(table[command.type]).find(([state]) => state === name)?.[1]
+    expect(isRefusal(decision) ? decision.refused : decision.map((event) => event.type)).toEqual(expected)
+  })
+})

@@ -1,0 +1,177 @@
+/** Messages wait their turn: one turn or command at a time, in the order they were sent. */
+import { describe, expect, test } from 'vitest'
+import { given, stateAfter } from '../../tests/domain/given.ts'
+import { executionId, messageId } from '../../tests/domain/ids.ts'
+import * as past from '../../tests/domain/taskHistories.ts'
+import type { ExecutionOutcome } from './commands.ts'
+import { ExecutionCompleted, ExecutionFailed, MessageWithdrawn, type ExecutionKind } from './events.ts'
+import { task } from './task.ts'
+
+const send = (n: number, kind: ExecutionKind = 'turn') =>
+  ({
+    type: 'SendMessage',
+    messageId: messageId(n),
+    kind,
+    agent: null,
+    message: `message ${n}`,
+    executionId: executionId(n),
+  }) as const
+
+const end = (n: number, outcome: ExecutionOutcome, next = n + 1) =>
+  ({
+    type: 'EndExecution',
+    fence: { executionId: executionId(n), attempt: 1 },
+    outcome,
+    terminal: null,
+    nextExecutionId: executionId(next),
+  }) as const
+
+const withdraw = (n: number) => ({ type: 'WithdrawMessage', messageId: messageId(n) }) as const
+const withdrawn = (n: number) => MessageWithdrawn.of({ messageId: messageId(n) })
+
+const ok = { kind: 'completed', exitCode: null } as const
+const failure = {
+  kind: 'failed',
+  code: 'agent_silent',
+  reason: 'The agent said nothing for 15 minutes.',
+  exitCode: null,
+} as const
+
+describe('a message', () => {
+  test('starts a turn when nothing runs', () =>
+    given(task, past.completed).when(send(2)).then([past.waits(2), past.requested(2)]))
+
+  test.each([
+    ['queued', past.queued],
+    ['running', past.running],
+    ['being cancelled', past.cancelling],
+  ])('waits while a turn is %s', (_, events) => given(task, events).when(send(2)).then([past.waits(2)]))
+
+  test('goes behind what waits already', () =>
+    given(task, past.running, past.waits(2), past.broke(1))
+      .when(send(3))
+      .then([past.waits(3), past.requested(3, 'follow_up', { message: 2 })]))
+
+  test('goes to the agent it names', () =>
+    given(task, past.completed)
+      .when({ ...send(2), agent: 'cursor' })
+      .then([past.waits(2, 'turn', 'cursor'), past.requested(2, 'follow_up', { agent: 'cursor' })]))
+
+  test('goes to the agent that worked last when it names none', () =>
+    given(task, past.running, past.agentStarted(1, 'cursor'), past.succeeded(1))
+      .when(send(2))
+      .then([past.waits(2, 'turn', 'cursor'), past.requested(2, 'follow_up', { agent: 'cursor' })]))
+
+  test.each([
+    ['waits', [past.running, past.waits(2)]],
+    ['was delivered', [past.running, past.waits(2), past.succeeded(1), past.requested(2), past.started(2), past.delivered(2)]],
+    ['was cancelled before it started', [past.completed, past.waits(2), past.requested(2), past.stopped(2)]],
+  ])('is not sent again under the id of one that %s', (_, events) =>
+    given(task, ...events).when(send(2)).thenRefused('already_exists'))
+})
+
+describe('when a turn ends', () => {
+  const waiting = [past.running, past.waits(2), past.waits(3)]
+
+  test('well, the next message starts', () =>
+    given(task, ...waiting).when(end(1, ok)).then([past.succeeded(1), past.requested(2)]))
+
+  test('well, and nothing waits, the task is completed', () =>
+    given(task, past.running).when(end(1, ok)).then([past.succeeded(1)]))
+
+  test('badly, what waits goes on waiting', () =>
+    given(task, ...waiting).when(end(1, failure)).then([past.broke(1)]))
+
+  test('by cancellation, what waits goes on waiting', () =>
+    given(task, ...waiting).when(end(1, { kind: 'cancelled' })).then([past.stopped(1)]))
+
+  test('well although a person asked to cancel it, what waits goes on waiting', () =>
+    given(task, ...waiting, past.cancelAsked(1)).when(end(1, ok)).then([past.succeeded(1)]))
+
+  test('badly, what waits starts when a person asks', () =>
+    given(task, ...waiting, past.broke(1))
+      .when({ type: 'RequestExecution', executionId: executionId(2) })
+      .then([past.requested(2)]))
+})
+
+describe('a command', () => {
+  test('shares the queue of the turns', () =>
+    given(task, past.completed)
+      .when(send(2, 'command'))
+      .then([past.waits(2, 'command'), past.requested(2, 'follow_up', { kind: 'command' })]))
+
+  test('keeps its exit code', () =>
+    given(task, past.commandRunning(past.completed))
+      .when(end(2, { kind: 'completed', exitCode: 1 }))
+      .then([past.succeeded(2, 1)]))
+
+  test('that fails does not stop the queue: no turn went wrong', () =>
+    given(task, past.commandRunning(past.completed), past.waits(3))
+      .when(end(2, { kind: 'failed', code: 'timeout', reason: 'The command took too long.', exitCode: 124 }))
+      .then([
+        ExecutionFailed.of(
+          { executionId: executionId(2), messageId: messageId(2), code: 'timeout', exitCode: 124, terminal: null },
+          { reason: 'The command took too long.' },
+        ),
+        past.requested(3),
+      ]))
+
+  test('that is cancelled stops the queue', () =>
+    given(task, past.commandRunning(past.completed), past.waits(3))
+      .when(end(2, { kind: 'cancelled' }))
+      .then([past.stopped(2)]))
+
+  test.each([
+    ['completed', past.completed],
+    ['failed', past.failed],
+    ['cancelled', past.cancelled],
+  ])('gives a %s task its status back, however it ends', (status, before) => {
+    for (const outcome of [past.succeeded(2, 0), past.succeeded(2, 1), past.broke(2), past.stopped(2)]) {
+      expect(stateAfter(task, past.commandRunning(before), outcome)).toMatchObject({ phase: { status } })
+    }
+  })
+
+  test('gives the status back to a task whose turn ended just before', () =>
+    expect(
+      stateAfter(
+        task,
+        past.running,
+        past.waits(2, 'command'),
+        past.succeeded(1),
+        past.requested(2, 'follow_up', { kind: 'command' }),
+        past.started(2),
+        past.delivered(2),
+        past.broke(2),
+      ),
+    ).toMatchObject({ phase: { status: 'completed' } }))
+})
+
+describe('a message that waits', () => {
+  test('can be withdrawn', () =>
+    given(task, past.running, past.waits(2)).when(withdraw(2)).then([withdrawn(2)]))
+
+  test('is not delivered once withdrawn', () =>
+    given(task, past.running, past.waits(2), past.waits(3), withdrawn(2))
+      .when(end(1, ok))
+      .then([past.succeeded(1), past.requested(2, 'follow_up', { message: 3 })]))
+
+  test.each([
+    ['was delivered', past.running],
+    ['is on its way to a runner', past.queued],
+    ['was cancelled on its way', [...past.queued, past.stopped(1)]],
+  ])('cannot be withdrawn once it %s', (_, events) =>
+    given(task, events).when(withdraw(1)).thenRefused('message_delivered'))
+
+  test('is withdrawn once', () =>
+    given(task, past.running, past.waits(2), withdrawn(2)).when(withdraw(2)).thenRefused('not_found'))
+
+  test('must exist to be withdrawn', () =>
+    given(task, past.running).when(withdraw(9)).thenRefused('not_found', 'There is no such message in this task.'))
+})
+
+test('the end names the last output, so that the terminal belongs to the turn', () => {
+  const terminal = { revision: 41, hash: 'f'.repeat(64) }
+  given(task, past.running)
+    .when({ ...end(1, ok), terminal })
+    .then([ExecutionCompleted.of({ executionId: executionId(1), messageId: messageId(1), exitCode: null, terminal })])
+})
