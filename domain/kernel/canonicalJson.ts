@@ -10,13 +10,23 @@ export function canonicalJson(value: unknown): string {
     if (!Number.isFinite(value)) throw new TypeError('Only finite numbers have a canonical form.')
     return JSON.stringify(value)
   }
-  if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item ?? null)).join(',')}]`
-  if (typeof value === 'object') {
+  // `Array.from` also sees the holes, which have JSON's form of `undefined` in an array: null.
+  if (Array.isArray(value)) return `[${Array.from(value, (item) => canonicalJson(item ?? null)).join(',')}]`
+  if (typeof value === 'object' && isPlain(value)) {
     const members = Object.entries(value)
       .filter(([, member]) => member !== undefined)
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([key, member]) => `${JSON.stringify(key)}:${canonicalJson(member)}`)
     return `{${members.join(',')}}`
   }
-  throw new TypeError(`A ${typeof value} has no canonical form.`)
+  throw new TypeError(
+    `A ${typeof value === 'object' ? value.constructor.name : typeof value} has no canonical form.`,
+  )
+}
+
+/** A date, a map or bytes would all be `{}`: many values with one form, and so with one hash. */
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  // A plain object of another realm counts too: its prototype is also the end of its chain.
+  return prototype === null || Object.getPrototypeOf(prototype) === null
 }

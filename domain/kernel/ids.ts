@@ -25,7 +25,7 @@ export type StreamName =
 /** What a stream is about. */
 export function parseStream(stream: string): StreamName {
   const cut = stream.indexOf('-')
-  const kind = stream.slice(0, cut)
+  const kind = stream.slice(0, Math.max(cut, 0))
   const id = stream.slice(cut + 1)
   return kind === 'user' || kind === 'project' || kind === 'task' || kind === 'terminal'
     ? { kind, id }

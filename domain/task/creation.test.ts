@@ -1,4 +1,5 @@
 /** A task begins with its description as the first message, and may be renamed or deleted whatever runs. */
+// oxlint-disable vitest/expect-expect -- `given` expects
 import { describe, expect, test } from 'vitest'
 import { given, stateAfter } from '../../tests/domain/given.ts'
 import { executionId, messageId, projectId, taskId, userId } from '../../tests/domain/ids.ts'
@@ -27,7 +28,10 @@ describe('creation', () => {
   test('gives the first message to the chosen agent', () =>
     expect(stateAfter(task, past.queued)).toMatchObject({
       agent: 'claude',
-      phase: { status: 'queued', execution: { messageId: messageId(1), agent: 'claude', kind: 'turn', attempt: 0 } },
+      phase: {
+        status: 'queued',
+        execution: { messageId: messageId(1), agent: 'claude', kind: 'turn', attempt: 0 },
+      },
       queue: [{ messageId: messageId(1) }],
     }))
 
@@ -58,7 +62,8 @@ describe('deletion', () => {
     ['running', past.running],
     ['completed', past.completed],
   ])('of a %s task leaves nothing to be asked', (_, events) =>
-    expect(stateAfter(task, events, TaskDeleted.of({}))).toEqual({ kind: 'deleted', ownerId: userId(1) }))
+    expect(stateAfter(task, events, TaskDeleted.of({}))).toEqual({ kind: 'deleted', ownerId: userId(1) }),
+  )
 
   test('refuses what a runner still reports', () =>
     given(task, past.running, TaskDeleted.of({}))

@@ -61,7 +61,13 @@ const commands: { readonly [Type in TaskCommand['type']]: Extract<TaskCommand, {
     terminal: null,
     nextExecutionId: executionId(2),
   },
-  RequestPullRequest: { type: 'RequestPullRequest', requestId: 'request-1', title: null, body: null, draft: false },
+  RequestPullRequest: {
+    type: 'RequestPullRequest',
+    requestId: 'request-1',
+    title: null,
+    body: null,
+    draft: false,
+  },
   SettlePullRequest: {
     type: 'SettlePullRequest',
     requestId: 'request-1',

@@ -1,4 +1,5 @@
 /** One execution at a time, claimed by one runner; who reports for another execution or attempt is refused. */
+// oxlint-disable vitest/expect-expect -- `given` expects
 import { describe, expect, test } from 'vitest'
 import { given, stateAfter } from '../../tests/domain/given.ts'
 import { executionId, messageId } from '../../tests/domain/ids.ts'
@@ -28,25 +29,42 @@ const cancel = { type: 'CancelExecution' } as const
 
 const closed = (n: number, toolId: string) =>
   ToolFinished.of(
-    { executionId: executionId(n), toolId, ok: false, durationMs: null, exitCode: null, additions: null, deletions: null },
+    {
+      executionId: executionId(n),
+      toolId,
+      ok: false,
+      durationMs: null,
+      exitCode: null,
+      additions: null,
+      deletions: null,
+    },
     { summary: 'interrupted', output: '' },
   )
 const takenOver = [...past.running, past.started(1, 2)]
 
 describe('a claim', () => {
   test('starts the execution and delivers its message', () =>
-    given(task, past.queued).when(start(1)).then([past.started(1), past.delivered(1)]))
+    given(task, past.queued)
+      .when(start(1))
+      .then([past.started(1), past.delivered(1)]))
 
   test('names the runner', () =>
     given(task, past.queued)
       .when(start(1, 'runner-7'))
       .then([
-        ExecutionStarted.of({ executionId: executionId(1), messageId: messageId(1), attempt: 1, runnerId: 'runner-7' }),
+        ExecutionStarted.of({
+          executionId: executionId(1),
+          messageId: messageId(1),
+          attempt: 1,
+          runnerId: 'runner-7',
+        }),
         past.delivered(1),
       ]))
 
   test('of a running execution is its next attempt, and delivers nothing again', () =>
-    given(task, past.running).when(start(1, 'runner-1')).then([past.started(1, 2)]))
+    given(task, past.running)
+      .when(start(1, 'runner-1'))
+      .then([past.started(1, 2)]))
 
   test('closes the tools that the attempt before left open', () =>
     given(task, past.running, past.toolStarted(1, 'tool-1'))
@@ -62,14 +80,18 @@ describe('a claim', () => {
     ['has ended', past.completed],
     ['was cancelled before it started', [...past.queued, past.stopped(1)]],
     ['is another', [...past.completed, past.waits(2), past.requested(2)]],
-  ])('is refused when the execution %s', (_, events) => given(task, events).when(start(1)).thenRefused('evicted'))
+  ])('is refused when the execution %s', (_, events) =>
+    given(task, events).when(start(1)).thenRefused('evicted'),
+  )
 })
 
 describe('a report', () => {
   const progress = [past.toolStarted(1, 'tool-1')]
 
   test('of the attempt that runs is recorded', () =>
-    given(task, past.running).when(report(1, 1, progress)).then(progress))
+    given(task, past.running)
+      .when(report(1, 1, progress))
+      .then(progress))
 
   test.each([
     ['an earlier attempt', takenOver, report(1, 1, progress)],
@@ -80,14 +102,18 @@ describe('a report', () => {
   ])('of %s is refused', (_, events, command) => given(task, events).when(command).thenRefused('evicted'))
 
   test('about another execution than it is fenced by is refused', () =>
-    given(task, past.running).when(report(1, 1, [past.toolStarted(2, 'tool-1')])).thenRefused('evicted'))
+    given(task, past.running)
+      .when(report(1, 1, [past.toolStarted(2, 'tool-1')]))
+      .thenRefused('evicted'))
 
   test('may carry a message of the system, which belongs to no execution', () => {
     const posted = MessagePosted.of(
       { messageId: messageId(9), messageType: 'system', agent: null, executionId: null },
       { message: 'The setup command took 4 s.' },
     )
-    given(task, past.running).when(report(1, 1, [posted])).then([posted])
+    given(task, past.running)
+      .when(report(1, 1, [posted]))
+      .then([posted])
   })
 })
 
@@ -100,7 +126,9 @@ describe('an end', () => {
   ])('of %s is refused', (_, events, command) => given(task, events).when(command).thenRefused('evicted'))
 
   test('of the attempt that took over is recorded', () =>
-    given(task, takenOver).when(end(1, 2)).then([past.succeeded(1)]))
+    given(task, takenOver)
+      .when(end(1, 2))
+      .then([past.succeeded(1)]))
 
   test('closes the tools that are still open', () =>
     given(
@@ -119,15 +147,21 @@ describe('an end', () => {
     ).toMatchObject({ workspace: 'none' }))
 
   test('leaves a prepared workspace', () =>
-    expect(stateAfter(task, past.running, past.prepared, past.broke(1))).toMatchObject({ workspace: 'ready' }))
+    expect(stateAfter(task, past.running, past.prepared, past.broke(1))).toMatchObject({
+      workspace: 'ready',
+    }))
 })
 
 describe('cancelling', () => {
   test('before a runner claims the execution ends it at once', () =>
-    given(task, past.queued).when(cancel).then([past.stopped(1)]))
+    given(task, past.queued)
+      .when(cancel)
+      .then([past.stopped(1)]))
 
   test('while it runs is asked of the runner', () =>
-    given(task, past.running).when(cancel).then([past.cancelAsked(1)]))
+    given(task, past.running)
+      .when(cancel)
+      .then([past.cancelAsked(1)]))
 
   test('is asked once', () => given(task, past.cancelling).when(cancel).thenNothing())
 

@@ -1,4 +1,5 @@
 /** A pull request is a recorded intent first and a recorded outcome after; one at a time. */
+// oxlint-disable vitest/expect-expect -- `given` expects
 import { describe, expect, test } from 'vitest'
 import { given, stateAfter } from '../../tests/domain/given.ts'
 import { messageId } from '../../tests/domain/ids.ts'
@@ -12,7 +13,13 @@ import {
 } from './events.ts'
 import { task } from './task.ts'
 
-const request = { type: 'RequestPullRequest', requestId: 'request-1', title: null, body: null, draft: false } as const
+const request = {
+  type: 'RequestPullRequest',
+  requestId: 'request-1',
+  title: null,
+  body: null,
+  draft: false,
+} as const
 const asked = PullRequestRequested.of(
   { requestId: 'request-1', draft: false },
   { title: past.title, body: past.description },
@@ -40,11 +47,17 @@ describe('a request', () => {
   test('may bring its own words', () =>
     given(task, changed)
       .when({ ...request, title: 'Greet', body: 'Says hello.', draft: true })
-      .then([PullRequestRequested.of({ requestId: 'request-1', draft: true }, { title: 'Greet', body: 'Says hello.' })]))
+      .then([
+        PullRequestRequested.of(
+          { requestId: 'request-1', draft: true },
+          { title: 'Greet', body: 'Says hello.' },
+        ),
+      ]))
 
   test('needs a workspace', () => given(task, past.running).when(request).thenRefused('not_initialized'))
 
-  test('needs changes', () => given(task, past.running, past.prepared).when(request).thenRefused('no_changes'))
+  test('needs changes', () =>
+    given(task, past.running, past.prepared).when(request).thenRefused('no_changes'))
 
   test('needs the changes that are there now', () =>
     given(task, changed, past.changed(0)).when(request).thenRefused('no_changes'))
@@ -52,7 +65,10 @@ describe('a request', () => {
   test('needs no changes to update the pull request there is', () =>
     given(task, changed, asked, opened, past.changed(0)).when(request).then([asked]))
 
-  test('waits for the one before', () => given(task, changed, asked).when(request).thenRefused('pr_in_progress'))
+  test('while one is being made is that one', () =>
+    given(task, changed, asked)
+      .when({ ...request, requestId: 'request-2' })
+      .thenNothing())
 
   test('may be repeated once the one before failed', () =>
     given(

@@ -1,4 +1,5 @@
 /** Messages wait their turn: one turn or command at a time, in the order they were sent. */
+// oxlint-disable vitest/expect-expect -- `given` expects
 import { describe, expect, test } from 'vitest'
 import { given, stateAfter } from '../../tests/domain/given.ts'
 import { executionId, messageId } from '../../tests/domain/ids.ts'
@@ -39,13 +40,19 @@ const failure = {
 
 describe('a message', () => {
   test('starts a turn when nothing runs', () =>
-    given(task, past.completed).when(send(2)).then([past.waits(2), past.requested(2)]))
+    given(task, past.completed)
+      .when(send(2))
+      .then([past.waits(2), past.requested(2)]))
 
   test.each([
     ['queued', past.queued],
     ['running', past.running],
     ['being cancelled', past.cancelling],
-  ])('waits while a turn is %s', (_, events) => given(task, events).when(send(2)).then([past.waits(2)]))
+  ])('waits while a turn is %s', (_, events) =>
+    given(task, events)
+      .when(send(2))
+      .then([past.waits(2)]),
+  )
 
   test('goes behind what waits already', () =>
     given(task, past.running, past.waits(2), past.broke(1))
@@ -64,29 +71,45 @@ describe('a message', () => {
 
   test.each([
     ['waits', [past.running, past.waits(2)]],
-    ['was delivered', [past.running, past.waits(2), past.succeeded(1), past.requested(2), past.started(2), past.delivered(2)]],
+    [
+      'was delivered',
+      [past.running, past.waits(2), past.succeeded(1), past.requested(2), past.started(2), past.delivered(2)],
+    ],
     ['was cancelled before it started', [past.completed, past.waits(2), past.requested(2), past.stopped(2)]],
   ])('is not sent again under the id of one that %s', (_, events) =>
-    given(task, ...events).when(send(2)).thenRefused('already_exists'))
+    given(task, ...events)
+      .when(send(2))
+      .thenRefused('already_exists'),
+  )
 })
 
 describe('when a turn ends', () => {
   const waiting = [past.running, past.waits(2), past.waits(3)]
 
   test('well, the next message starts', () =>
-    given(task, ...waiting).when(end(1, ok)).then([past.succeeded(1), past.requested(2)]))
+    given(task, ...waiting)
+      .when(end(1, ok))
+      .then([past.succeeded(1), past.requested(2)]))
 
   test('well, and nothing waits, the task is completed', () =>
-    given(task, past.running).when(end(1, ok)).then([past.succeeded(1)]))
+    given(task, past.running)
+      .when(end(1, ok))
+      .then([past.succeeded(1)]))
 
   test('badly, what waits goes on waiting', () =>
-    given(task, ...waiting).when(end(1, failure)).then([past.broke(1)]))
+    given(task, ...waiting)
+      .when(end(1, failure))
+      .then([past.broke(1)]))
 
   test('by cancellation, what waits goes on waiting', () =>
-    given(task, ...waiting).when(end(1, { kind: 'cancelled' })).then([past.stopped(1)]))
+    given(task, ...waiting)
+      .when(end(1, { kind: 'cancelled' }))
+      .then([past.stopped(1)]))
 
   test('well although a person asked to cancel it, what waits goes on waiting', () =>
-    given(task, ...waiting, past.cancelAsked(1)).when(end(1, ok)).then([past.succeeded(1)]))
+    given(task, ...waiting, past.cancelAsked(1))
+      .when(end(1, ok))
+      .then([past.succeeded(1)]))
 
   test('badly, what waits starts when a person asks', () =>
     given(task, ...waiting, past.broke(1))
@@ -110,7 +133,13 @@ describe('a command', () => {
       .when(end(2, { kind: 'failed', code: 'timeout', reason: 'The command took too long.', exitCode: 124 }))
       .then([
         ExecutionFailed.of(
-          { executionId: executionId(2), messageId: messageId(2), code: 'timeout', exitCode: 124, terminal: null },
+          {
+            executionId: executionId(2),
+            messageId: messageId(2),
+            code: 'timeout',
+            exitCode: 124,
+            terminal: null,
+          },
           { reason: 'The command took too long.' },
         ),
         past.requested(3),
@@ -148,7 +177,9 @@ describe('a command', () => {
 
 describe('a message that waits', () => {
   test('can be withdrawn', () =>
-    given(task, past.running, past.waits(2)).when(withdraw(2)).then([withdrawn(2)]))
+    given(task, past.running, past.waits(2))
+      .when(withdraw(2))
+      .then([withdrawn(2)]))
 
   test('is not delivered once withdrawn', () =>
     given(task, past.running, past.waits(2), past.waits(3), withdrawn(2))
@@ -160,18 +191,28 @@ describe('a message that waits', () => {
     ['is on its way to a runner', past.queued],
     ['was cancelled on its way', [...past.queued, past.stopped(1)]],
   ])('cannot be withdrawn once it %s', (_, events) =>
-    given(task, events).when(withdraw(1)).thenRefused('message_delivered'))
+    given(task, events).when(withdraw(1)).thenRefused('message_delivered'),
+  )
 
   test('is withdrawn once', () =>
     given(task, past.running, past.waits(2), withdrawn(2)).when(withdraw(2)).thenRefused('not_found'))
 
   test('must exist to be withdrawn', () =>
-    given(task, past.running).when(withdraw(9)).thenRefused('not_found', 'There is no such message in this task.'))
+    given(task, past.running)
+      .when(withdraw(9))
+      .thenRefused('not_found', 'There is no such message in this task.'))
 })
 
 test('the end names the last output, so that the terminal belongs to the turn', () => {
   const terminal = { revision: 41, hash: 'f'.repeat(64) }
   given(task, past.running)
     .when({ ...end(1, ok), terminal })
-    .then([ExecutionCompleted.of({ executionId: executionId(1), messageId: messageId(1), exitCode: null, terminal })])
+    .then([
+      ExecutionCompleted.of({
+        executionId: executionId(1),
+        messageId: messageId(1),
+        exitCode: null,
+        terminal,
+      }),
+    ])
 })

@@ -1,4 +1,5 @@
 /** A retry works on the last turn again, from whatever end; `execute` starts what waits first. */
+// oxlint-disable vitest/expect-expect -- `given` expects
 import { describe, test } from 'vitest'
 import { given } from '../../tests/domain/given.ts'
 import { executionId } from '../../tests/domain/ids.ts'
@@ -18,7 +19,10 @@ describe('a retry', () => {
     ['cancelled', past.cancelled],
     ['cancelled before it started', [...past.queued, past.stopped(1)]],
   ])('of a task that was %s works on the same message', (_, events) =>
-    given(task, events).when(retry).then([again(1)]))
+    given(task, events)
+      .when(retry)
+      .then([again(1)]),
+  )
 
   test('delivers the message a second time to nobody', () =>
     given(task, past.failed, again(1))
@@ -26,10 +30,14 @@ describe('a retry', () => {
       .then([past.started(5, 1, 1)]))
 
   test('works on the last turn, not on the command after it', () =>
-    given(task, afterCommand).when(retry).then([again(1)]))
+    given(task, afterCommand)
+      .when(retry)
+      .then([again(1)]))
 
   test('works on the turn that was cancelled on its way', () =>
-    given(task, cancelledOnItsWay).when(retry).then([again(2)]))
+    given(task, cancelledOnItsWay)
+      .when(retry)
+      .then([again(2)]))
 
   test('uses the agent of that turn', () =>
     given(
@@ -45,7 +53,9 @@ describe('a retry', () => {
       .then([past.requested(5, 'retry', { message: 2, agent: 'cursor' })]))
 
   test('comes before what waits', () =>
-    given(task, past.running, past.waits(2), past.broke(1)).when(retry).then([again(1)]))
+    given(task, past.running, past.waits(2), past.broke(1))
+      .when(retry)
+      .then([again(1)]))
 
   test.each([
     ['queued', past.queued],
@@ -62,11 +72,14 @@ describe('execute', () => {
       .then([past.requested(5, 'follow_up', { message: 2 })]))
 
   test('works on the last turn again when nothing waits', () =>
-    given(task, past.completed).when(execute).then([again(1)]))
+    given(task, past.completed)
+      .when(execute)
+      .then([again(1)]))
 
   test('of a queued task is done already', () => given(task, past.queued).when(execute).thenNothing())
 
-  test('of a running task is refused', () => given(task, past.running).when(execute).thenRefused('task_running'))
+  test('of a running task is refused', () =>
+    given(task, past.running).when(execute).thenRefused('task_running'))
 
   test('needs a message', () => given(task, past.created).when(execute).thenRefused('nothing_to_run'))
 })

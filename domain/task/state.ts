@@ -40,6 +40,7 @@ export interface LiveTask {
   readonly phase: Phase
   /** Messages that no agent was given yet, in the order they will be. */
   readonly queue: readonly QueuedMessage[]
+  /** Messages that have had their turn: given to an agent, or cancelled on their way to one. */
   readonly delivered: ReadonlySet<string>
   /** The message of the last turn: what a retry works on again. */
   readonly lastTurn: QueuedMessage | null
@@ -95,18 +96,9 @@ function evolveTask(
     case 'MessageQueued':
       return { ...task, queue: [...task.queue, event.data] }
     case 'MessageWithdrawn':
-      return {
-        ...task,
-        queue: without(task.queue, event.data.messageId),
-        // A message that was taken back is not worked on again by a retry.
-        lastTurn: task.lastTurn?.messageId === event.data.messageId ? null : task.lastTurn,
-      }
+      return { ...task, queue: without(task.queue, event.data.messageId) }
     case 'MessageDelivered':
-      return {
-        ...task,
-        queue: without(task.queue, event.data.messageId),
-        delivered: new Set([...task.delivered, event.data.messageId]),
-      }
+      return hadItsTurn(task, event.data.messageId)
     case 'ExecutionRequested': {
       const { executionId, kind, messageId, agent } = event.data
       const statusBefore = 'execution' in task.phase ? 'pending' : task.phase.status
@@ -141,7 +133,8 @@ function evolveTask(
     case 'ExecutionFailed':
       return ended(task, 'failed')
     case 'ExecutionCancelled':
-      return ended(task, 'cancelled')
+      // What a person stopped before it started must not run with their next message; a retry still may.
+      return ended(hadItsTurn(task, event.data.messageId), 'cancelled')
     case 'WorkspacePreparing':
       return task.workspace === 'ready' ? task : { ...task, workspace: 'preparing' }
     case 'WorkspacePrepared':
@@ -176,6 +169,14 @@ function ended(task: LiveTask, outcome: EndStatus): LiveTask {
     ...task,
     workspace,
     phase: { status: execution.kind === 'command' ? execution.statusBefore : outcome },
+  }
+}
+
+function hadItsTurn(task: LiveTask, messageId: string): LiveTask {
+  return {
+    ...task,
+    queue: without(task.queue, messageId),
+    delivered: new Set([...task.delivered, messageId]),
   }
 }
 

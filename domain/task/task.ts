@@ -21,6 +21,7 @@ import {
   TaskDeleted,
   TaskUpdated,
   ToolFinished,
+  type ProgressEvent,
   type TaskEvent,
   type TerminalHead,
 } from './events.ts'
@@ -83,22 +84,26 @@ function decide(command: TaskCommand, state: TaskState): Decision<TaskEvent> {
       const started = ExecutionStarted.of({ executionId, messageId, attempt, runnerId: command.runnerId })
       return isQueued(state, messageId)
         ? [started, MessageDelivered.of({ messageId, executionId })]
-        : [started]
+        : [...interrupted(state, executionId), started]
     }
     case 'RecordProgress':
-      return fenced(state, command.fence) ? command.progress : refuse('evicted')
+      return fenced(state, command.fence) && command.progress.every((event) => isOf(command.fence, event))
+        ? command.progress
+        : refuse('evicted')
     case 'EndExecution': {
       const execution = fenced(state, command.fence)
       if (!execution) return refuse('evicted')
       const ending = [
-        ...[...state.openTools].map((toolId) => interrupted(execution.executionId, toolId)),
+        ...interrupted(state, execution.executionId),
         endOf(execution, command.outcome, command.terminal),
       ]
       const next = state.queue[0]
-      // A failed or cancelled turn stops the queue: what waits was written for a turn that went well.
+      // A failed or cancelled turn stops the queue: what waits was written for a turn that went well. So does a cancel
+      // that came too late for this one: who asked for it wants nothing to run now.
       const goesOn =
-        command.outcome.kind === 'completed' ||
-        (execution.kind === 'command' && command.outcome.kind === 'failed')
+        !execution.cancelRequested &&
+        (command.outcome.kind === 'completed' ||
+          (execution.kind === 'command' && command.outcome.kind === 'failed'))
       return next && goesOn ? [...ending, requested(command.nextExecutionId, 'follow_up', next)] : ending
     }
     case 'RequestPullRequest': {
@@ -158,11 +163,13 @@ function endOf(execution: Execution, outcome: ExecutionOutcome, terminal: Termin
   }
 }
 
-/** Closes a tool that was still open when its execution ended, so that nothing looks alive for ever. */
-function interrupted(executionId: string, toolId: string): TaskEvent {
-  return ToolFinished.of(
-    { executionId, toolId, ok: false, durationMs: null, exitCode: null, additions: null, deletions: null },
-    { summary: 'interrupted', output: '' },
+/** Closes the tools that are open when an attempt is over, so that nothing looks alive for ever. */
+function interrupted(task: LiveTask, executionId: string): readonly TaskEvent[] {
+  return [...task.openTools].map((toolId) =>
+    ToolFinished.of(
+      { executionId, toolId, ok: false, durationMs: null, exitCode: null, additions: null, deletions: null },
+      { summary: 'interrupted', output: '' },
+    ),
   )
 }
 
@@ -199,6 +206,11 @@ function fenced(task: LiveTask, fence: Fence): Execution | undefined {
   return execution !== undefined && execution.attempt > 0 && execution.attempt === fence.attempt
     ? execution
     : undefined
+}
+
+/** Whether a report is about the execution that it is fenced by; a message of the system is about none. */
+function isOf(fence: Fence, { data }: ProgressEvent): boolean {
+  return data.executionId === null || data.executionId === fence.executionId
 }
 
 export const task: Decider<TaskState, TaskCommand, TaskEvent> = { initial: { kind: 'none' }, decide, evolve }

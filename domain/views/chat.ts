@@ -1,6 +1,5 @@
 /** The chat of a task: one document a message. */
-import type { ChatMessage, CommandStatus } from '../api/chat.ts'
-import type { z } from 'zod'
+import type { ChatMessage } from '../api/chat.ts'
 import { sortKey, type RecordedOf } from '../kernel/event.ts'
 import { parseStream } from '../kernel/ids.ts'
 import type { TaskEvent } from '../task/events.ts'
@@ -11,11 +10,11 @@ export interface MessageDocument extends Omit<ChatMessage, 'project' | 'owner' |
   readonly order: string
 }
 
-type ExecutionEvent = Extract<
+/** What changes how a message fares. */
+export type ExecutionEvent = Extract<
   TaskEvent,
   { type: 'ExecutionStarted' | 'ExecutionCompleted' | 'ExecutionFailed' | 'ExecutionCancelled' }
 >
-type Status = z.infer<typeof CommandStatus>
 
 export const chatView: View<MessageDocument> = {
   collection: 'messages',
@@ -38,6 +37,8 @@ export const chatView: View<MessageDocument> = {
     }
   },
   evolve: (message, event) => {
+    // A client may make message ids: one that a task has used is not another task's to write to.
+    if (message !== undefined && message.task !== parseTask(event.stream)) return message
     switch (event.type) {
       case 'MessageQueued': {
         const isCommand = event.data.kind === 'command'
@@ -64,13 +65,10 @@ export const chatView: View<MessageDocument> = {
       case 'MessageWithdrawn':
         return undefined
       case 'ExecutionStarted':
-        return fares(message, event, 'running')
       case 'ExecutionCompleted':
-        return fares(message, event, (event.data.exitCode ?? 0) === 0 ? 'completed' : 'failed')
       case 'ExecutionFailed':
-        return fares(message, event, 'failed')
       case 'ExecutionCancelled':
-        return fares(message, event, 'cancelled')
+        return message && { ...message, ...faredIn(event, message.isCommand) }
       default:
         return message
     }
@@ -100,22 +98,30 @@ function posted(event: AnyRecorded, id: string, message: string | null): Message
   }
 }
 
-/** How the message fares under an execution; a command also says how it ended. */
-function fares(
-  message: MessageDocument | undefined,
-  event: RecordedOf<ExecutionEvent>,
-  status: Status,
-): MessageDocument | undefined {
-  if (message === undefined) return undefined
+/** How the message of an execution fares; a command also says how it ended. */
+export function faredIn(event: RecordedOf<ExecutionEvent>, isCommand: boolean) {
+  const status = fateOf(event)
   const exitCode = 'exitCode' in event.data ? event.data.exitCode : null
   return {
-    ...message,
     status,
-    commandStatus: message.isCommand ? status : 'pending',
-    response: message.isCommand && exitCode !== null ? `exit ${exitCode}` : message.response,
+    commandStatus: isCommand ? status : ('pending' as const),
+    response: isCommand && exitCode !== null ? `exit ${exitCode}` : null,
     executionId: event.data.executionId,
     updatedAt: event.at,
     version: event.revision,
+  }
+}
+
+function fateOf(event: RecordedOf<ExecutionEvent>): 'running' | 'completed' | 'failed' | 'cancelled' {
+  switch (event.type) {
+    case 'ExecutionStarted':
+      return 'running'
+    case 'ExecutionCompleted':
+      return (event.data.exitCode ?? 0) === 0 ? 'completed' : 'failed'
+    case 'ExecutionFailed':
+      return 'failed'
+    case 'ExecutionCancelled':
+      return 'cancelled'
   }
 }
 

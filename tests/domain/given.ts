@@ -1,0 +1,74 @@
+/** Given what has happened, when a command comes, then this happens: how the behaviour of a decider is stated. */
+import { expect } from 'vitest'
+import { eventKinds } from '#domain/events.ts'
+import { fold, isRefusal, type Decider, type Decision } from '#domain/kernel/decider.ts'
+import type { FaultCode } from '#domain/kernel/errors.ts'
+import type { AnyEvent, RecordedOf } from '#domain/kernel/event.ts'
+import { recorded } from './recorded.ts'
+
+/** Events, or histories of them, in the order they happened. */
+export type Past<E extends AnyEvent> = readonly (E | readonly E[])[]
+
+interface Outcome<E extends AnyEvent> {
+  /** What happens: exactly these events, in this order, and each fits its own schema. */
+  then(events: readonly E[]): void
+  /** Nothing happens, and nothing is refused. */
+  thenNothing(): void
+  /** It is refused with this code, and with this sentence when one is given. */
+  thenRefused(code: FaultCode, sentence?: string): void
+}
+
+interface Given<State, Command, E extends AnyEvent> {
+  readonly state: State
+  when(command: Command): Outcome<E>
+}
+
+/** Starts a statement: the past folds into the state that the command meets. */
+export function given<State, Command, E extends AnyEvent>(
+  decider: Decider<State, Command, E>,
+  ...past: Past<E>
+): Given<State, Command, E> {
+  const state = stateAfter(decider, ...past)
+  return { state, when: (command) => outcomeOf(decider.decide(command, state)) }
+}
+
+/** The state that the past folds into. */
+export function stateAfter<State, Command, E extends AnyEvent>(
+  decider: Decider<State, Command, E>,
+  ...past: Past<E>
+): State {
+  return fold(decider, historyOf(...past))
+}
+
+/** The past as the log keeps it. */
+export function historyOf<E extends AnyEvent>(...past: Past<E>): readonly RecordedOf<E>[] {
+  return past
+    .flatMap((item): readonly E[] => ('type' in item ? [item] : item))
+    .map((event, revision) => recorded(event, { revision }))
+}
+
+function outcomeOf<E extends AnyEvent>(decision: Decision<E>): Outcome<E> {
+  const happens = (events: readonly E[]) => {
+    expect(decision).toStrictEqual(events)
+    for (const event of events) expectToFitItsSchema(event)
+  }
+  return {
+    // The word of the given/when/then form; nobody awaits an outcome.
+    // oxlint-disable-next-line unicorn/no-thenable
+    then: happens,
+    thenNothing: () => happens([]),
+    thenRefused: (code, sentence) => {
+      const refusal = isRefusal(decision) ? decision : undefined
+      expect(refusal?.refused ?? decision).toBe(code)
+      if (sentence === undefined) expect(refusal?.sentence).toMatch(/\w.*\.$/)
+      else expect(refusal?.sentence).toBe(sentence)
+    },
+  }
+}
+
+/** A decision that its own schema refuses could be appended and never be read again. */
+export function expectToFitItsSchema(event: AnyEvent): void {
+  const kind = eventKinds.get(event.type)
+  expect(kind?.data.parse(event.data)).toStrictEqual(event.data)
+  expect(kind?.content.parse(event.content)).toStrictEqual(event.content)
+}
