@@ -1,0 +1,123 @@
+/** The gateway: the one public door. Static client, sign-in, the API, the socket. */
+import { createServer, type Server as HttpServer } from 'node:http'
+import { bodyParser } from '@koa/bodyparser'
+import Koa, { type Middleware } from 'koa'
+import { getNotices } from '#domain/api/server.ts'
+import { Fault } from '#domain/kernel/errors.ts'
+import { answers } from '#platform/http/answers.ts'
+import { identified } from '#platform/http/guards.ts'
+import { mount, routeWith, type Route } from '#platform/http/route.ts'
+import { authenticate } from './auth/authenticate.ts'
+import { signInRoutes } from './auth/signIn.ts'
+import { client } from './http/client.ts'
+import { protectiveHeaders } from './http/headers.ts'
+import { startFeed } from './live/feed.ts'
+import { openSocket } from './live/socket.ts'
+import type { GatewayOptions, GatewayServices } from './services.ts'
+
+export interface RunningGateway {
+  readonly port: number
+  /** Takes no new request, lets those that run finish, and closes the sockets. */
+  stop(): Promise<void>
+}
+
+const route = routeWith<GatewayServices>()
+
+const bodyLimit = '1mb'
+const requestMs = 30_000
+const drainMs = 5_000
+
+/** Resolves once it listens. Throws when the port is taken. */
+export async function startGateway(
+  options: GatewayOptions,
+  services: GatewayServices,
+): Promise<RunningGateway> {
+  const app = new Koa()
+  app.silent = true
+  app.use(answers(services.logger, () => services.ids.uuid()))
+  app.use(protectiveHeaders)
+  app.use(health(options.parts))
+  app.use(below('/api', noStore))
+  app.use(below('/api', authenticate(services.sessions)))
+  app.use(
+    bodyParser({ enableTypes: ['json'], jsonLimit: bodyLimit, parsedMethods: ['POST', 'PUT', 'DELETE'] }),
+  )
+  app.use(signInRoutes(options, services))
+  app.use(mount('/api', noticeRoutes(options.notices), services, () => services.ids.uuid()))
+  app.use(options.command)
+  app.use(options.query)
+  app.use(
+    below('/api', () => {
+      throw new Fault('not_found', 'There is no such call.')
+    }),
+  )
+  app.use(client(options.webFolder))
+
+  const feed = await startFeed(services)
+  const http = createServer({ requestTimeout: requestMs, headersTimeout: 10_000 }, app.callback())
+  const io = openSocket(http, feed, services)
+  await listen(http, options)
+  const address = http.address()
+  return {
+    port: typeof address === 'object' && address !== null ? address.port : options.port,
+    async stop() {
+      io.disconnectSockets(true)
+      const closed = new Promise<void>((resolve) => void io.close(() => resolve()))
+      const hurry = setTimeout(() => http.closeAllConnections(), drainMs)
+      http.closeIdleConnections()
+      await closed
+      clearTimeout(hurry)
+      await feed.stop()
+    },
+  }
+}
+
+/** A middleware for addresses below a prefix only. */
+function below(prefix: string, middleware: Middleware): Middleware {
+  return (context, next) =>
+    context.path === prefix || context.path.startsWith(`${prefix}/`) ? middleware(context, next) : next()
+}
+
+const noStore: Middleware = (context, next) => {
+  context.set('cache-control', 'no-store')
+  return next()
+}
+
+/** `/healthz`: alive. `/readyz`: every part answers; 503 names those that do not. */
+function health(parts: GatewayOptions['parts']): Middleware {
+  return async (context, next) => {
+    if (context.path === '/healthz') {
+      context.body = { alive: true }
+      return
+    }
+    if (context.path !== '/readyz') return next()
+    const asked = [...parts].map(
+      async ([name, ready]) =>
+        [
+          name,
+          await ready().then(
+            () => true,
+            () => false,
+          ),
+        ] as const,
+    )
+    const states = await Promise.all(asked)
+    const ready = states.every(([, answers]) => answers)
+    context.status = ready ? 200 : 503
+    context.body = { ready, parts: Object.fromEntries(states) }
+  }
+}
+
+const noticeRoutes = (notices: readonly string[]): readonly Route<GatewayServices>[] => [
+  route(getNotices, identified, async () => ({ notices: [...notices] })),
+]
+
+function listen(http: HttpServer, { port, host }: { port: number; host: string }): Promise<void> {
+  return new Promise((resolve, reject) => {
+    http.once('error', reject)
+    http.listen(port, host, () => {
+      http.off('error', reject)
+      resolve()
+    })
+  })
+}

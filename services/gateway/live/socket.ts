@@ -1,0 +1,101 @@
+/** The socket's door: who may connect, which rooms they may enter, and how slow they may be. */
+import type { Server as HttpServer } from 'node:http'
+import { Server, type Socket } from 'socket.io'
+import { z } from 'zod'
+import { JoinTask, type ClientEvents, type JoinAnswer, type ServerEvents } from '#domain/api/socket.ts'
+import { Fault, faults } from '#domain/kernel/errors.ts'
+import { TaskId } from '#domain/kernel/ids.ts'
+import { tasksView } from '#domain/views/tasks.ts'
+import { signedIn } from '#platform/http/guards.ts'
+import type { Identity } from '#platform/http/session.ts'
+import type { GatewayServices } from '../services.ts'
+import type { Feed, Viewer } from './feed.ts'
+
+type LiveServer = Server<ClientEvents, ServerEvents, Record<string, never>, { userId: string }>
+type LiveSocket = Socket<ClientEvents, ServerEvents, Record<string, never>, { userId: string }>
+
+const Handshake = z.object({ token: z.string() })
+
+/** Packets that may wait for a slow viewer; one that lets more pile up is cut off and catches up when it comes back. */
+const waitingPackets = 5_000
+/** Rooms that one socket may be in at once. */
+const roomsAtOnce = 50
+
+/** Opens the socket on the gateway's server; the caller closes it. */
+export function openSocket(http: HttpServer, feed: Feed, services: GatewayServices): LiveServer {
+  const io: LiveServer = new Server(http, {
+    serveClient: false,
+    transports: ['websocket', 'polling'],
+    maxHttpBufferSize: 100_000,
+    connectTimeout: 20_000,
+  })
+  io.use((socket, next) => {
+    enter(socket, services).then(
+      () => next(),
+      () => next(new Error(faults.sign_in_required.sentence)),
+    )
+  })
+  io.on('connection', (socket) => serve(socket, feed, services))
+  return io
+}
+
+async function enter(socket: LiveSocket, services: GatewayServices): Promise<void> {
+  const { token } = Handshake.parse(socket.handshake.auth)
+  const identity: Identity | null = (await services.sessions.verify(token)) ?? null
+  const { user } = await signedIn({ identity }, services)
+  socket.data.userId = user.id
+}
+
+function serve(socket: LiveSocket, feed: Feed, services: GatewayServices): void {
+  const { userId } = socket.data
+  let waiting = 0
+  socket.conn.on('drain', () => (waiting = 0))
+  const viewer: Viewer = {
+    say([name, payload]) {
+      waiting += 1
+      if (waiting > waitingPackets) socket.conn.close()
+      // A saying pairs a name with its own payload; the compiler loses that over the union.
+      else socket.emit(name, ...([payload] as never))
+    },
+  }
+  const joined = new Set<string>()
+  feed.follow(userId, viewer)
+
+  socket.on('join_task', (taskId, lastPosition, answer) => {
+    // A client may leave the position out and give only the callback.
+    const reply = typeof lastPosition === 'function' ? lastPosition : answer
+    const last = typeof lastPosition === 'function' ? null : lastPosition
+    void join(taskId, last).then((joining) => typeof reply === 'function' && reply(joining))
+  })
+
+  async function join(taskId: unknown, last: unknown): Promise<JoinAnswer> {
+    try {
+      const asked = JoinTask.safeParse([taskId, last])
+      if (!asked.success) throw new Fault('invalid_input', asked.error.issues[0]?.message)
+      const [id, position] = asked.data
+      if (!joined.has(id) && joined.size >= roomsAtOnce) throw new Fault('rate_limited')
+      const task = await services.documents.get(tasksView, id)
+      if (task?.owner !== userId) throw new Fault('not_found', 'There is no such task.')
+      const joining = await feed.join(id, viewer, position ?? null)
+      // Who went away meanwhile has left already: nothing may stay in the room.
+      if (socket.disconnected) feed.leave(id, viewer)
+      else joined.add(id)
+      return { joined: true, ...joining }
+    } catch (thrown) {
+      if (!(thrown instanceof Fault)) services.logger.error({ err: thrown }, 'join_task failed')
+      const fault = thrown instanceof Fault ? thrown : new Fault('internal')
+      return { joined: false, error: fault.message, code: fault.code }
+    }
+  }
+
+  socket.on('leave_task', (taskId) => {
+    if (!TaskId.safeParse(taskId).success) return
+    joined.delete(taskId)
+    feed.leave(taskId, viewer)
+  })
+
+  socket.on('disconnect', () => {
+    for (const taskId of joined) feed.leave(taskId, viewer)
+    feed.unfollow(userId, viewer)
+  })
+}

@@ -1,0 +1,90 @@
+/** What is said on the socket when something was recorded: the spec's events, out of ours. Pure. */
+import type { ServerEvents, TaskStatusChanged } from '#domain/api/socket.ts'
+import { chatMessageOf, chatView, faredIn } from '#domain/views/chat.ts'
+import type { TaskDocument } from '#domain/views/tasks.ts'
+import { messageDeltaOf, terminalOutputOf } from '#domain/views/terminal.ts'
+import type { AnyRecorded } from '#domain/views/view.ts'
+
+/** One saying on the socket: the event's name with what it carries. */
+export type Saying = {
+  [Name in keyof ServerEvents]: readonly [name: Name, payload: Parameters<ServerEvents[Name]>[0]]
+}[keyof ServerEvents]
+
+/** Around an event of a task: its document before and after. */
+export interface Around {
+  readonly before: TaskDocument | undefined
+  readonly after: TaskDocument | undefined
+}
+
+export function sayingsOf(event: AnyRecorded, { before, after }: Around): Saying[] {
+  switch (event.type) {
+    case 'TerminalOutputRecorded': {
+      const output = terminalOutputOf(event)
+      const { taskId, type, content, executionId, position } = output
+      const command: Saying = ['command_output', { taskId, type, output: content, executionId, position }]
+      return event.data.kind === 'command'
+        ? [['terminal_output', output], command]
+        : [['terminal_output', output]]
+    }
+    case 'MessageTextRecorded':
+      return [['chat_message_delta', messageDeltaOf(event)]]
+    case 'MessageQueued':
+    case 'MessagePosted': {
+      const message = chatView.evolve(undefined, event, event.data.messageId)
+      return message && after
+        ? [
+            ['task_event', event],
+            ['chat_message', chatMessageOf(message, after)],
+          ]
+        : []
+    }
+    case 'ExecutionStarted':
+    case 'ExecutionCompleted':
+    case 'ExecutionFailed':
+    case 'ExecutionCancelled':
+      return [['task_event', event], ...faring(event, after), ...statusSayings(event, { before, after })]
+    case 'UserRegistered':
+    case 'GitHubConnected':
+    case 'GitHubDisconnected':
+    case 'SessionStarted':
+    case 'SessionEnded':
+    case 'ProfileUpdated':
+    case 'OnboardingCompleted':
+    case 'ProjectCreated':
+    case 'ProjectUpdated':
+    case 'ProjectSynced':
+    case 'ProjectSyncFailed':
+    case 'ProjectDeleted':
+      return []
+    default:
+      return [['task_event', event], ...statusSayings(event, { before, after })]
+  }
+}
+
+type ExecutionEvent = Parameters<typeof faredIn>[0]
+
+function faring(event: ExecutionEvent, task: TaskDocument | undefined): Saying[] {
+  if (!task) return []
+  const isCommand = task.execution?.kind === 'command'
+  const { status, commandStatus, response } = faredIn(event, isCommand)
+  const { messageId, executionId } = event.data
+  const about = { taskId: task.id, messageId, ...placeOf(event) }
+  const changed: Saying = ['chat_message_status_changed', { ...about, commandStatus, response }]
+  if (!isCommand || status === 'running') return [changed]
+  const exitCode = 'exitCode' in event.data ? event.data.exitCode : null
+  return [changed, [`command_${status}`, { ...about, executionId, exitCode }]]
+}
+
+function statusSayings(event: AnyRecorded, { before, after }: Around): Saying[] {
+  if (!after || (before?.status === after.status && before.progress === after.progress)) return []
+  return [['task_status_changed', statusOf(event, after)]]
+}
+
+/** The task's status after an event. */
+export function statusOf(event: AnyRecorded, task: TaskDocument): TaskStatusChanged {
+  return { taskId: task.id, status: task.status, progress: task.progress, ...placeOf(event) }
+}
+
+function placeOf(event: AnyRecorded) {
+  return { position: event.position, version: event.revision, commandId: event.meta.commandId }
+}

@@ -1,0 +1,45 @@
+/** What the gateway works with. */
+import type { Middleware } from 'koa'
+import type { Commands } from '#platform/commands/execute.ts'
+import type { Documents } from '#platform/commands/documents.ts'
+import type { EventLog } from '#platform/commands/eventLog.ts'
+import type { Projected } from '#platform/commands/projected.ts'
+import type { HostAccess } from '#platform/hostAccess.ts'
+import type { Sessions } from '#platform/http/session.ts'
+import type { Logger } from '#platform/log.ts'
+import type { CodeHost } from '#platform/ports/codeHost.ts'
+import type { EventStore } from '#platform/ports/eventStore.ts'
+import type { Ids } from '#platform/ports/ids.ts'
+import type { Vault } from '#platform/ports/vault.ts'
+
+export interface GatewayServices {
+  readonly commands: Commands
+  readonly documents: Documents
+  readonly eventStore: EventStore
+  readonly log: EventLog
+  readonly projected: Projected
+  readonly access: HostAccess
+  readonly codeHost: CodeHost
+  readonly sessions: Sessions
+  readonly vault: Vault
+  readonly ids: Ids
+  readonly logger: Logger
+}
+
+export interface GatewayOptions {
+  readonly host: string
+  readonly port: number
+  /** Where people reach us; `null` keeps the loopback name they used. */
+  readonly publicUrl: string | null
+  /** Names the code host in user ids: accounts of two hosts never meet. */
+  readonly codeHostName: string
+  /** The built client. */
+  readonly webFolder: string
+  /** What a banner on every page says. */
+  readonly notices: readonly string[]
+  /** Who answers reads and writes below `/api`: in this process, or a proxy to those who do. */
+  readonly query: Middleware
+  readonly command: Middleware
+  /** The parts that `/readyz` asks; each throws when it is not ready. */
+  readonly parts: ReadonlyMap<string, () => Promise<void>>
+}
