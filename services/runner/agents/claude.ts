@@ -1,0 +1,60 @@
+/** `claude`: Anthropic's coding agent, run headless with its messages on standard input. */
+import { createClaudeParser } from './claudeStream.ts'
+import type { Agent } from './port.ts'
+
+/** Retries of the model's API within a turn; they wait longer each time, about half a minute in all. */
+const maxRetries = 6
+
+/** Aliases that follow the latest model of a family. */
+const aliases = new Set(['default', 'best', 'opus', 'opusplan', 'sonnet', 'haiku'])
+
+export const claude: Agent = {
+  name: 'claude',
+  knowsModel: (model) =>
+    aliases.has(model.replace(/\[1m\]$/, '')) || /^claude-[a-z0-9][a-z0-9.-]*(?:\[1m\])?$/.test(model),
+  launch: ({ binary, session, model, broker }) => ({
+    argv: [
+      binary,
+      '-p',
+      '--input-format',
+      'stream-json',
+      '--output-format',
+      'stream-json',
+      '--verbose',
+      '--include-partial-messages',
+      // The box is what holds the agent; asking a person before each step would stop it for ever.
+      '--dangerously-skip-permissions',
+      // A repository's own settings can name another API address and hooks to run: only ours are read.
+      '--setting-sources',
+      'user',
+      '--strict-mcp-config',
+      session.kind === 'new' ? '--session-id' : '--resume',
+      session.id,
+      ...(model !== null && claude.knowsModel(model) ? ['--model', model] : []),
+    ],
+    env: {
+      ANTHROPIC_API_KEY: broker.runToken,
+      // Over the socket no name is looked up; this one only has to be one.
+      ANTHROPIC_BASE_URL: 'http://gateway.internal',
+      ANTHROPIC_UNIX_SOCKET: broker.socketPath,
+      // A process with background work lives on after its result.
+      CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: '1',
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+      CLAUDE_CODE_MAX_RETRIES: String(maxRetries),
+      DISABLE_AUTOUPDATER: '1',
+    },
+  }),
+  parser: () => createClaudeParser(),
+  userMessage(text, images) {
+    const content = [
+      ...images.map(({ mediaType, base64 }) => ({
+        type: 'image',
+        source: { type: 'base64', media_type: mediaType, data: base64 },
+      })),
+      ...(text === '' ? [] : [{ type: 'text', text }]),
+    ]
+    return `${JSON.stringify({ type: 'user', message: { role: 'user', content } })}\n`
+  },
+  interrupt: (requestId) =>
+    `${JSON.stringify({ type: 'control_request', request_id: requestId, request: { subtype: 'interrupt' } })}\n`,
+}

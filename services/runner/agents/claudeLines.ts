@@ -1,0 +1,136 @@
+/** The lines that `claude --output-format stream-json` prints, as far as we read them. What is not named here is passed over. */
+import { z } from 'zod'
+
+const text = z.object({ type: z.literal('text'), text: z.string() })
+const thinking = z.object({ type: z.literal('thinking'), thinking: z.string() })
+const toolUse = z.object({
+  type: z.literal('tool_use'),
+  id: z.string(),
+  name: z.string(),
+  input: z.record(z.string(), z.unknown()),
+})
+const other = z.object({ type: z.string().transform(() => 'other' as const) })
+const toolResult = z.object({
+  type: z.literal('tool_result'),
+  tool_use_id: z.string(),
+  content: z.union([z.string(), z.array(z.union([text, other]))]).optional(),
+  is_error: z.boolean().nullish(),
+})
+export type ToolResult = z.infer<typeof toolResult>
+
+const sessionId = z.string().default('')
+/** The sub-agent's tool call under which a line was printed; `null` for the agent itself. */
+const parent = z.string().nullable().default(null)
+
+const system = z.object({
+  type: z.literal('system'),
+  subtype: z.string(),
+  session_id: sessionId,
+  model: z.string().optional(),
+  cwd: z.string().optional(),
+  attempt: z.number().optional(),
+  max_retries: z.number().optional(),
+  retry_delay_ms: z.number().optional(),
+  error_status: z.number().nullish(),
+  tool_name: z.string().optional(),
+  message: z.unknown().optional(),
+  content: z.unknown().optional(),
+})
+
+const streamEvent = z.object({
+  type: z.literal('stream_event'),
+  parent_tool_use_id: parent,
+  event: z.union([
+    z.object({ type: z.literal('message_start'), message: z.object({ id: z.string() }) }),
+    z.object({
+      type: z.literal('content_block_start'),
+      index: z.number(),
+      content_block: z.object({ type: z.string() }),
+    }),
+    z.object({
+      type: z.literal('content_block_delta'),
+      index: z.number(),
+      delta: z.union([
+        z.object({ type: z.literal('text_delta'), text: z.string() }),
+        z.object({ type: z.literal('thinking_delta'), thinking: z.string() }),
+        other,
+      ]),
+    }),
+    other,
+  ]),
+})
+export type StreamEvent = z.infer<typeof streamEvent>['event']
+
+const assistant = z.object({
+  type: z.literal('assistant'),
+  parent_tool_use_id: parent,
+  message: z.object({ id: z.string(), content: z.array(z.union([text, thinking, toolUse, other])) }),
+  aborted: z.boolean().optional(),
+  is_api_error_message: z.boolean().optional(),
+})
+export type AssistantLine = z.infer<typeof assistant>
+
+const user = z.object({
+  type: z.literal('user'),
+  message: z.object({ content: z.union([z.string(), z.array(z.union([toolResult, other]))]) }),
+  tool_use_result: z.unknown().optional(),
+})
+export type UserLine = z.infer<typeof user>
+
+const modelUsage = z.record(
+  z.string(),
+  z.object({
+    inputTokens: z.number().default(0),
+    outputTokens: z.number().default(0),
+    cacheReadInputTokens: z.number().default(0),
+    cacheCreationInputTokens: z.number().default(0),
+    costUSD: z.number().default(0),
+  }),
+)
+export type ModelUsageByModel = z.infer<typeof modelUsage>
+
+const result = z.object({
+  type: z.literal('result'),
+  subtype: z.string(),
+  is_error: z.boolean(),
+  session_id: sessionId,
+  api_error_status: z.number().nullish(),
+  api_error_type: z.string().nullish(),
+  terminal_reason: z.string().nullish(),
+  num_turns: z.number().default(0),
+  duration_ms: z.number().default(0),
+  result: z.string().optional(),
+  errors: z.array(z.string()).optional(),
+  /** Of the whole process, and in newer versions of the whole session. */
+  modelUsage: modelUsage.default({}),
+  model_usage_since_last_result: modelUsage.optional(),
+})
+export type ResultLine = z.infer<typeof result>
+
+const known = z.discriminatedUnion('type', [system, streamEvent, assistant, user, result])
+export type ClaudeLine = z.infer<typeof known>
+
+/** Kinds of line that the CLI prints and that say nothing to us. */
+const silent = new Set([
+  'control_response',
+  'control_request',
+  'control_cancel_request',
+  'keep_alive',
+  'rate_limit_event',
+  'tool_progress',
+])
+const Typed = z.object({ type: z.string() })
+
+/** A line read: one we know, one to pass over, or one that nobody understands. */
+export function readClaudeLine(line: string): ClaudeLine | 'silent' | 'unknown' {
+  let json: unknown
+  try {
+    json = JSON.parse(line)
+  } catch {
+    return 'unknown'
+  }
+  const read = known.safeParse(json)
+  if (read.success) return read.data
+  const typed = Typed.safeParse(json)
+  return typed.success && silent.has(typed.data.type) ? 'silent' : 'unknown'
+}

@@ -1,0 +1,173 @@
+/** The tools of `claude`: what kind each is, what it works on, and what came of it. */
+import { z } from 'zod'
+import type { ToolKind } from '#domain/task/events.ts'
+import type { ToolResult } from './claudeLines.ts'
+import type { ToolFinished, ToolStarted } from './port.ts'
+import { firstLine, shortened, shortJson } from './shorten.ts'
+
+const kinds: Readonly<Record<string, ToolKind>> = {
+  Read: 'read',
+  Edit: 'edit',
+  MultiEdit: 'edit',
+  NotebookEdit: 'edit',
+  Write: 'edit',
+  Bash: 'run',
+  Glob: 'search',
+  Grep: 'search',
+  LS: 'search',
+  ToolSearch: 'search',
+  WebFetch: 'fetch',
+  WebSearch: 'fetch',
+  TaskCreate: 'todo',
+  TaskUpdate: 'todo',
+  TodoWrite: 'todo',
+}
+
+/** The inputs that say what a tool works on, the most telling first. */
+const targets = [
+  'file_path',
+  'notebook_path',
+  'command',
+  'pattern',
+  'url',
+  'query',
+  'path',
+  'description',
+  'subject',
+  'skill',
+]
+const paths = new Set(['file_path', 'notebook_path', 'path'])
+const targetLimit = 2000
+const outputLimit = 64 * 1024
+
+interface ToolUse {
+  readonly id: string
+  readonly name: string
+  readonly input: Readonly<Record<string, unknown>>
+}
+
+/** A tool begins. `workspace` is the folder to which its paths are shown relative. */
+export function toolStarted(tool: ToolUse, parentToolId: string | null, workspace: string): ToolStarted {
+  return {
+    type: 'tool_started',
+    toolId: tool.id,
+    parentToolId,
+    kind: kinds[tool.name] ?? 'other',
+    name: tool.name,
+    target: targetOf(tool.input, workspace),
+    input: shortJson(tool.input),
+  }
+}
+
+function targetOf(input: Readonly<Record<string, unknown>>, workspace: string): string {
+  for (const field of targets) {
+    const value = input[field]
+    if (typeof value !== 'string' || value === '') continue
+    const within = paths.has(field) && value.startsWith(`${workspace}/`)
+    return shortened(within ? value.slice(workspace.length + 1) : value, targetLimit)
+  }
+  return ''
+}
+
+const Hunk = z.object({
+  oldStart: z.number(),
+  oldLines: z.number(),
+  newStart: z.number(),
+  newLines: z.number(),
+  lines: z.array(z.string()),
+})
+type Hunk = z.infer<typeof Hunk>
+/** What the CLI says beside the text that the model is given; of other tools, and of errors, it says something else. */
+const Details = z.object({
+  type: z.string().optional(),
+  content: z.unknown().optional(),
+  structuredPatch: z.array(Hunk).optional(),
+  file: z.object({ totalLines: z.number().optional() }).optional(),
+})
+
+/** What came of a tool. `details` is the line's `tool_use_result`, when the line holds this result alone. */
+export function toolFinished(started: ToolStarted, result: ToolResult, details: unknown): ToolFinished {
+  const ok = result.is_error !== true
+  if (!ok && details === 'User rejected tool use') return unfinished(started.toolId, 'Interrupted.')
+  const said = withoutMarks(
+    typeof result.content === 'string' ? result.content : joined(result.content ?? []),
+  )
+  const read = Details.safeParse(details)
+  const known = ok && read.success ? read.data : {}
+  const hunks = started.kind === 'edit' ? hunksOf(known) : undefined
+  const exitCode = started.kind === 'run' ? exitCodeOf(ok, said) : null
+  const counts = { additions: linesWith('+', hunks), deletions: linesWith('-', hunks) }
+  return {
+    type: 'tool_finished',
+    toolId: started.toolId,
+    ok,
+    exitCode,
+    summary: summaryOf(started.kind, ok, said, exitCode, counts, known.file?.totalLines),
+    output: shortened(hunks === undefined ? said : hunks.map(asDiff).join('\n'), outputLimit),
+    ...counts,
+  }
+}
+
+/** A tool that was under way when its turn or its agent ended. */
+export function toolAbandoned(toolId: string): ToolFinished {
+  return unfinished(toolId, 'It did not finish.')
+}
+
+function unfinished(toolId: string, summary: string): ToolFinished {
+  const nothing = { exitCode: null, output: '', additions: null, deletions: null }
+  return { type: 'tool_finished', toolId, ok: false, summary, ...nothing }
+}
+
+function joined(content: readonly { type: string; text?: string }[]): string {
+  return content.map((block) => block.text ?? '[image]').join('\n')
+}
+
+function withoutMarks(output: string): string {
+  return output
+    .replaceAll(/<system-reminder>[\s\S]*?<\/system-reminder>/g, '')
+    .replace(/^<tool_use_error>([\s\S]*)<\/tool_use_error>$/, '$1')
+    .replace(/^\(Bash completed with no output\)$/, '')
+    .trimEnd()
+}
+
+/** A command that failed says so in the first line of what it gives back. */
+function exitCodeOf(ok: boolean, output: string): number | null {
+  if (ok) return 0
+  const code = /^Exit code (\d+)/.exec(output)?.[1]
+  return code === undefined ? null : Number(code)
+}
+
+/** What an edit changed; a new file is one hunk of added lines. */
+function hunksOf(details: z.infer<typeof Details>): readonly Hunk[] | undefined {
+  if (details.type !== 'create' || typeof details.content !== 'string') return details.structuredPatch
+  const lines = linesOf(details.content).map((line) => `+${line}`)
+  return lines.length === 0 ? [] : [{ oldStart: 0, oldLines: 0, newStart: 1, newLines: lines.length, lines }]
+}
+
+function linesOf(text: string): readonly string[] {
+  const lines = text.split('\n')
+  return lines.at(-1) === '' ? lines.slice(0, -1) : lines
+}
+
+function linesWith(sign: '+' | '-', hunks: readonly Hunk[] | undefined): number | null {
+  return hunks?.flatMap((hunk) => hunk.lines).filter((line) => line.startsWith(sign)).length ?? null
+}
+
+function asDiff({ oldStart, oldLines, newStart, newLines, lines }: Hunk): string {
+  return [`@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`, ...lines].join('\n')
+}
+
+function summaryOf(
+  kind: ToolKind,
+  ok: boolean,
+  said: string,
+  exitCode: number | null,
+  counts: Pick<ToolFinished, 'additions' | 'deletions'>,
+  fileLines: number | undefined,
+): string {
+  if (kind === 'run' && exitCode !== null) return `exit code ${exitCode}`
+  if (!ok) return firstLine(said)
+  if (counts.additions !== null) return `+${counts.additions} −${counts.deletions ?? 0}`
+  if (fileLines !== undefined) return fileLines === 1 ? '1 line' : `${fileLines} lines`
+  return kind === 'read' ? '' : firstLine(said)
+}

@@ -1,0 +1,115 @@
+/** Finds the agents' CLIs on this machine. */
+import { execFile } from 'node:child_process'
+import { access, constants, realpath } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { delimiter, join } from 'node:path'
+import { promisify } from 'node:util'
+
+export type Located =
+  | { readonly found: true; readonly path: string; readonly version: string }
+  /** `reason` is a sentence that says what to do. */
+  | { readonly found: false; readonly reason: string }
+
+export interface WhereToLook {
+  /** `CLAUDE_BIN` or `CURSOR_BIN`: when given, nothing else is tried. */
+  readonly configured: string | undefined
+  /** The value of `PATH`. */
+  readonly path: string
+  /** How long a CLI may take to say its version, in milliseconds; 15 s by default. */
+  readonly timeoutMs?: number
+}
+
+/** `claude`: as configured, else on the path, else as installed with this program. The path is the file's own, without links. */
+export async function locateClaude(where: WhereToLook, machine: Machine = thisMachine()): Promise<Located> {
+  if (where.configured !== undefined) return tried(where.configured, 'CLAUDE_BIN', where)
+  const candidates = [...onPath('claude', where.path), ...installed(machine)]
+  return (
+    (await firstOf(candidates, where)) ?? {
+      found: false,
+      reason: `The claude CLI is not installed: run npm install, or set CLAUDE_BIN to the path of the program.`,
+    }
+  )
+}
+
+/** `cursor-agent`: as configured, else on the path. */
+export async function locateCursor(where: WhereToLook): Promise<Located> {
+  if (where.configured !== undefined) return tried(where.configured, 'CURSOR_BIN', where)
+  return (
+    (await firstOf(onPath('cursor-agent', where.path), where)) ?? {
+      found: false,
+      reason:
+        'The cursor-agent CLI is not installed: install it from cursor.com/cli, or set CURSOR_BIN to the path of the program.',
+    }
+  )
+}
+
+export interface Machine {
+  readonly platform: string
+  readonly arch: string
+  /** The C library is musl, as on Alpine. */
+  readonly musl: boolean
+}
+
+/** The machine that this runs on. */
+export function thisMachine(): Machine {
+  const report: unknown = process.report?.getReport()
+  const header =
+    typeof report === 'object' && report !== null && 'header' in report ? report.header : undefined
+  const glibc = typeof header === 'object' && header !== null && 'glibcVersionRuntime' in header
+  return { platform: process.platform, arch: process.arch, musl: process.platform === 'linux' && !glibc }
+}
+
+async function tried(configured: string, variable: string, where: WhereToLook): Promise<Located> {
+  const located = await firstOf([configured], where)
+  return (
+    located ?? {
+      found: false,
+      reason: `${variable} names ${configured}, which is no program that can be run.`,
+    }
+  )
+}
+
+function onPath(name: string, path: string): readonly string[] {
+  return path
+    .split(delimiter)
+    .filter((folder) => folder !== '')
+    .map((folder) => join(folder, name))
+}
+
+/** The platform package holds the program itself; it is there without any install script having run. */
+function installed({ platform, arch, musl }: Machine): readonly string[] {
+  const name = `@anthropic-ai/claude-code-${platform}-${arch}${musl ? '-musl' : ''}`
+  try {
+    return [createRequire(import.meta.url).resolve(`${name}/claude`)]
+  } catch {
+    return []
+  }
+}
+
+async function firstOf(candidates: readonly string[], where: WhereToLook): Promise<Located | undefined> {
+  for (const candidate of candidates) {
+    try {
+      await access(candidate, constants.X_OK)
+      const path = await realpath(candidate)
+      return { found: true, path, version: await versionOf(path, where) }
+    } catch {
+      // Not there, not a program, or one that does not start: the next may be better.
+    }
+  }
+  return undefined
+}
+
+const run = promisify(execFile)
+
+async function versionOf(binary: string, { path, timeoutMs = 15_000 }: WhereToLook): Promise<string> {
+  const { stdout } = await run(binary, ['--version'], {
+    timeout: timeoutMs,
+    killSignal: 'SIGKILL',
+    maxBuffer: 64 * 1024,
+    // An empty home: the program's own state must not be touched by asking.
+    env: { PATH: path, HOME: '/nonexistent', DISABLE_AUTOUPDATER: '1' },
+  })
+  const version = /\d[\w.+-]*/.exec(stdout)?.[0]
+  if (version === undefined) throw new Error('It does not say its version.')
+  return version
+}

@@ -1,0 +1,132 @@
+/**
+ * What a coding agent's CLI is to the runner: how it is started, spoken to and interrupted, and one vocabulary for what it
+ * reports, whichever agent it is. Held by the tests beside each agent.
+ */
+import type { AgentName, ToolKind } from '#domain/task/events.ts'
+
+/** What an agent reports, in the order in which it happens. */
+export type AgentEvent =
+  /** Its session is open; said again for each turn of a process that takes several. */
+  | { readonly type: 'session'; readonly sessionId: string; readonly model: string }
+  /** More of a text, as it is written. */
+  | { readonly type: 'text_delta'; readonly messageKey: string; readonly text: string }
+  /** The whole of a text; `cut` when it broke off. Each key that had a delta has one of these, sooner or later. */
+  | { readonly type: 'text'; readonly messageKey: string; readonly text: string; readonly cut: boolean }
+  | { readonly type: 'thinking_delta'; readonly messageKey: string; readonly text: string }
+  | { readonly type: 'thinking'; readonly messageKey: string; readonly text: string; readonly cut: boolean }
+  | ToolStarted
+  /** Each tool that was started finishes, also when the agent dies first. */
+  | ToolFinished
+  /** What a model was used for since the last report of it. The cost is the CLI's own estimate. */
+  | ModelUsed
+  /** Something a person should know that is neither text nor error: a retry, a refusal of a tool. */
+  | { readonly type: 'notice'; readonly text: string }
+  | AgentError
+  /** The turn is over. Without it the agent ended in another way than by itself. */
+  | {
+      readonly type: 'end'
+      readonly ok: boolean
+      readonly sessionId: string
+      readonly durationMs: number
+      readonly turns: number
+    }
+  /** A line that nobody understands, cut to 1,000 characters. */
+  | { readonly type: 'unknown'; readonly line: string }
+
+export interface ToolStarted {
+  readonly type: 'tool_started'
+  readonly toolId: string
+  /** The tool of whose sub-agent this one is; `null` for the agent's own. */
+  readonly parentToolId: string | null
+  readonly kind: ToolKind
+  /** As the agent calls it. */
+  readonly name: string
+  /** What it works on, in a line: a path relative to the workspace, a command, a pattern, an address. */
+  readonly target: string
+  /** Its input as JSON, with long strings shortened; at most 16 KiB. */
+  readonly input: string
+}
+
+export interface ToolFinished {
+  readonly type: 'tool_finished'
+  readonly toolId: string
+  readonly ok: boolean
+  readonly exitCode: number | null
+  /** What came of it, in a line; may be empty. */
+  readonly summary: string
+  /** What it printed or answered, of an edit the hunks of its diff; at most 64 KiB, shortened in the middle. */
+  readonly output: string
+  /** Lines added to and deleted from the file it edited. */
+  readonly additions: number | null
+  readonly deletions: number | null
+}
+
+export interface ModelUsed {
+  readonly type: 'usage'
+  readonly model: string
+  readonly inputTokens: number
+  readonly outputTokens: number
+  readonly cacheReadTokens: number
+  readonly cacheWriteTokens: number
+  /** In US dollars. */
+  readonly costUsd: number
+}
+
+export interface AgentError {
+  readonly type: 'error'
+  readonly code:
+    | 'unauthorized'
+    | 'bad_model'
+    | 'rate_limited'
+    | 'overloaded'
+    | 'api_error'
+    | 'budget'
+    | 'max_turns'
+    | 'aborted'
+    /** The session to resume is not there: a new one has to be started. */
+    | 'unknown_session'
+    | 'other'
+  readonly message: string
+  readonly httpStatus: number | null
+}
+
+/** Turns what an agent prints into events. Pure but for what it remembers of the stream. */
+export interface AgentParser {
+  /** Takes the next characters, cut anywhere. */
+  push(chunk: string): readonly AgentEvent[]
+  /** The stream is over: closes what it left open. */
+  end(): readonly AgentEvent[]
+}
+
+export interface AgentImage {
+  readonly mediaType: 'image/jpeg' | 'image/png' | 'image/gif' | 'image/webp'
+  readonly base64: string
+}
+
+export interface LaunchRequest {
+  /** The CLI's path as the box sees it. */
+  readonly binary: string
+  readonly session: { readonly kind: 'new' | 'resume'; readonly id: string }
+  /** Passed on only when the agent knows it; `null` leaves the choice to the agent. */
+  readonly model: string | null
+  /** The broker's socket as the box sees it, and the token that it knows this run by. */
+  readonly broker: { readonly socketPath: string; readonly runToken: string }
+}
+
+export interface Launch {
+  readonly argv: readonly string[]
+  /** What the CLI needs beside `HOME`, `PATH` and the like. Holds the run's token and no other secret. */
+  readonly env: Readonly<Record<string, string>>
+}
+
+/** An agent that takes messages on its standard input while it runs. */
+export interface Agent {
+  readonly name: AgentName
+  knowsModel(model: string): boolean
+  launch(request: LaunchRequest): Launch
+  parser(): AgentParser
+  /** A person's message as a line for standard input. Sent while a turn runs, it steers that turn. */
+  userMessage(text: string, images: readonly AgentImage[]): string
+  /** Asks to stop the turn, as a line for standard input: an `aborted` error and an `end` follow. */
+  interrupt(requestId: string): string
+}

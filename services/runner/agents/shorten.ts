@@ -1,0 +1,34 @@
+/** Bounds for what agents say about their tools, so that an event stays small whatever a tool was given or printed. */
+
+/** At most `limit` characters of a text: its beginning and its end, with a note between of how much is left out. */
+export function shortened(text: string, limit: number): string {
+  if (text.length <= limit) return text
+  const note = `\n… ${text.length - limit} characters left out …\n`
+  const each = Math.max(0, Math.floor((limit - note.length) / 2))
+  return `${beginning(text, each)}${note}${text.slice(text.length - each).replace(/^[\uDC00-\uDFFF]/, '')}`
+}
+
+/** The first line of a text, at most `limit` characters of it. */
+export function firstLine(text: string, limit = 200): string {
+  const line = text.trim().split('\n', 1)[0] ?? ''
+  return line.length <= limit ? line : `${beginning(line, limit - 1)}…`
+}
+
+/** So many characters of a text, or one less where that would split one. */
+function beginning(text: string, length: number): string {
+  return text.slice(0, length).replace(/[\uD800-\uDBFF]$/, '')
+}
+
+const jsonLimit = 16 * 1024
+
+/** A value as JSON of at most 16 KiB: its strings are shortened, more and more, until it fits. */
+export function shortJson(value: unknown): string {
+  for (const limit of [4000, 400, 100]) {
+    const json =
+      JSON.stringify(value, (_, field: unknown) =>
+        typeof field === 'string' ? shortened(field, limit) : field,
+      ) ?? ''
+    if (json.length <= jsonLimit) return json
+  }
+  return '{"left_out":"The input is too large to be shown."}'
+}

@@ -1,0 +1,116 @@
+/** What an agent does, as the lines of a terminal: readable, coloured with ANSI codes, one after the other. */
+import type { AgentEvent, ToolFinished, ToolStarted } from './port.ts'
+
+const escape = '\u001B'
+const bold = paint(1)
+const dim = paint(2)
+const red = paint(31)
+const green = paint(32)
+const yellow = paint(33)
+const cyan = paint(36)
+
+function paint(code: number): (text: string) => string {
+  return (text) => `${escape}[${code}m${text}${escape}[0m`
+}
+
+/** Escape sequences that do not set a colour - moving the cursor, setting titles - have no place in a log. */
+const sequences = new RegExp(
+  `${escape}(?:\\[[0-?]*[ -/]*[@-ln-~]|\\][^\\u0007${escape}]*(?:\\u0007|${escape}\\\\)|[()#%][0-9A-Za-z]|[=>78cDEHMNOZ])`,
+  'g',
+)
+
+/** Turns events into terminal text; it remembers which tools are under way. Each answer is empty or ends with a line break. */
+export function createTerminal(): (event: AgentEvent) => string {
+  const tools = new Map<string, ToolStarted>()
+  let model = ''
+  /** The command whose output would be understood to stand under the last line. */
+  let lastCommand = ''
+
+  const lineOf = (event: AgentEvent): string => {
+    switch (event.type) {
+      case 'session': {
+        const changed = event.model !== model && event.model !== ''
+        model = event.model
+        return changed ? dim(`Session opened with ${event.model}`) : ''
+      }
+      case 'text':
+        return `${cleaned(event.text)}${event.cut ? dim(' … (broke off)') : ''}`
+      case 'tool_started':
+        tools.set(event.toolId, event)
+        lastCommand = event.kind === 'run' ? event.toolId : ''
+        return indented(event, startLine(event))
+      case 'tool_finished': {
+        const started = tools.get(event.toolId)
+        tools.delete(event.toolId)
+        return started === undefined ? '' : indented(started, finishLines(started, event, lastCommand))
+      }
+      case 'notice':
+        return yellow(cleaned(event.text))
+      case 'error':
+        return red(cleaned(event.message))
+      case 'end':
+        return event.ok ? dim(`Finished in ${(event.durationMs / 1000).toFixed(1)} s`) : ''
+      case 'text_delta':
+      case 'thinking_delta':
+      case 'thinking':
+      case 'usage':
+      case 'unknown':
+        return ''
+    }
+  }
+  return (event) => {
+    const lines = lineOf(event)
+    return lines === '' ? '' : `${lines}\n`
+  }
+}
+
+function startLine(tool: ToolStarted): string {
+  const target = cleaned(tool.target)
+  switch (tool.kind) {
+    case 'run':
+      return bold(`$ ${target.replaceAll('\n', '\n> ')}`)
+    case 'read':
+      return `${cyan('●')} Read ${target}`
+    case 'edit':
+      // Said when it is done, with what it changed.
+      return ''
+    case 'search':
+      return `${cyan('⌕')} ${tool.name} ${target}`
+    case 'fetch':
+      return `${cyan('↓')} ${tool.name} ${target}`
+    case 'todo':
+      return `${cyan('☐')} ${target === '' ? 'Updated its to-do list' : target}`
+    case 'other':
+      return `${cyan('●')} ${`${tool.name} ${target}`.trim()}`
+  }
+}
+
+function finishLines(tool: ToolStarted, finished: ToolFinished, lastCommand: string): string {
+  const target = cleaned(tool.target)
+  if (tool.kind === 'run') {
+    const again = lastCommand === tool.toolId ? [] : [dim(`$ ${target.split('\n', 1)[0] ?? ''}`)]
+    const output = cleaned(finished.output.replace(/^Exit code \d+\n?/, ''))
+    const failed = finished.ok ? [] : [red(finished.summary)]
+    return [...again, ...(output === '' ? [] : [output]), ...failed].join('\n')
+  }
+  if (!finished.ok) return red(`✗ ${tool.name} ${target}: ${cleaned(finished.summary)}`)
+  if (tool.kind !== 'edit') return ''
+  const counts =
+    finished.additions === null
+      ? ''
+      : ` ${green(`+${finished.additions}`)} ${red(`−${finished.deletions ?? 0}`)}`
+  return `${green('✎')} ${finished.deletions === 0 && tool.name === 'Write' ? 'Wrote' : 'Edited'} ${target}${counts}`
+}
+
+/** What a sub-agent does stands a little to the right. */
+function indented(tool: ToolStarted, lines: string): string {
+  if (tool.parentToolId === null || lines === '') return lines
+  return lines
+    .split('\n')
+    .map((line) => `  ${line}`)
+    .join('\n')
+}
+
+function cleaned(text: string): string {
+  return text.replaceAll(sequences, '').replaceAll(/\r+\n/g, '\n').replace(/\n+$/, '')
+}

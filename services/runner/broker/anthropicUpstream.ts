@@ -1,0 +1,173 @@
+/** The real Messages API behind the broker: the key is put in here, and bytes pass both ways as they are. */
+import * as http from 'node:http'
+import * as https from 'node:https'
+import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from 'node:http'
+import type { Socket } from 'node:net'
+import { Transform } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { answerFault, faults } from './apiFault.ts'
+import { limitBytes } from './bodyLimit.ts'
+import { createMeter } from './meter.ts'
+import type { Meter } from './meter.ts'
+import type { BrokerFault, Exchange, Upstream } from './upstream.ts'
+
+export interface AnthropicOptions {
+  /** Such as `https://api.anthropic.com`; a path in it is kept. */
+  readonly baseUrl: string
+  readonly apiKey: string
+  readonly connectTimeoutMs?: number
+  /** The longest silence that is taken for life. */
+  readonly idleTimeoutMs?: number
+}
+
+/** Requests to the real API, over connections of its own that `close` ends. */
+export function anthropicUpstream(options: AnthropicOptions): Upstream {
+  const { connectTimeoutMs = 30_000, idleTimeoutMs = 600_000 } = options
+  const base = new URL(options.baseUrl)
+  const transport = base.protocol === 'https:' ? https : http
+  const agent = new transport.Agent({ keepAlive: true, maxFreeSockets: 4 })
+  const prefix = base.pathname.replace(/\/+$/, '')
+
+  const answer = async (exchange: Exchange): Promise<void> => {
+    const { request, response, path, onFault } = exchange
+    const outgoing = transport.request({
+      agent,
+      protocol: base.protocol,
+      hostname: base.hostname.replace(/^\[(.*)\]$/, '$1'),
+      port: base.port,
+      method: 'POST',
+      path: `${prefix}${path}${queryOf(request)}`,
+      headers: { ...requestHeaders(request.headers), host: base.host, 'x-api-key': options.apiKey },
+    })
+    let verdict: BrokerFault['code'] | undefined
+    const giveUp = (code: BrokerFault['code']) => {
+      verdict ??= code
+      outgoing.destroy(new Error(code))
+    }
+    const stopClock = onConnected(outgoing, connectTimeoutMs, () => giveUp('timed_out'))
+    outgoing.setTimeout(idleTimeoutMs, () => giveUp('timed_out'))
+    const clientGone = () => {
+      if (!response.writableFinished) outgoing.destroy()
+    }
+    response.once('close', clientGone)
+
+    const incoming = answerOf(outgoing)
+    // Piped, not pipelined: an API that answers before it has read everything must not cost the client its answer.
+    const limited = limitBytes(exchange.bodyBytes)
+    limited.once('error', () => giveUp('too_large'))
+    request.pipe(limited).pipe(outgoing)
+    let meter: Meter | undefined
+    try {
+      const answered = await incoming
+      const status = answered.statusCode ?? 502
+      if (status >= 300 && status < 400) {
+        answered.resume()
+        throw new Redirected(`It answers ${status}.`)
+      }
+      if (status === 401 || status === 403) {
+        onFault({ code: 'key_refused', message: `The model's API answers ${status} to the configured key.` })
+      }
+      meter = createMeter(answered.headers['content-type'] ?? '')
+      response.writeHead(status, answerHeaders(answered.headers))
+      response.flushHeaders()
+      await pipeline(answered, tapped(meter), response)
+    } catch (error) {
+      if (!response.destroyed || verdict !== undefined) refuse(exchange, verdict, error)
+    } finally {
+      stopClock()
+      response.off('close', clientGone)
+      if (!outgoing.destroyed && !response.writableFinished) outgoing.destroy()
+      const used = meter?.total()
+      if (used !== undefined && path === '/v1/messages') exchange.onUsage(used)
+    }
+  }
+
+  return { answer, close: () => agent.destroy() }
+}
+
+class Redirected extends Error {
+  override readonly name = 'Redirected'
+}
+
+function refuse(
+  { response, onFault }: Exchange,
+  verdict: BrokerFault['code'] | undefined,
+  error: unknown,
+): void {
+  const message = error instanceof Error ? error.message : String(error)
+  if (verdict === 'timed_out') {
+    onFault({ code: 'timed_out', message: "The model's API was silent for too long." })
+    answerFault(response, faults.timedOut)
+  } else if (verdict === 'too_large') {
+    onFault({ code: 'too_large', message: faults.tooLarge.message })
+    answerFault(response, faults.tooLarge)
+  } else if (error instanceof Redirected) {
+    onFault({ code: 'redirected', message: faults.redirected.message })
+    answerFault(response, faults.redirected)
+  } else {
+    onFault({ code: response.headersSent ? 'broke_off' : 'unreachable', message })
+    answerFault(response, faults.unreachable)
+  }
+}
+
+function answerOf(outgoing: http.ClientRequest): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    outgoing.once('response', resolve)
+    outgoing.on('error', reject)
+    outgoing.once('close', () => reject(new Error('The connection closed without an answer.')))
+  })
+}
+
+/** Calls `late` when there is no connection in time; the answer stops the clock. */
+function onConnected(outgoing: http.ClientRequest, ms: number, late: () => void): () => void {
+  const timer = setTimeout(late, ms)
+  const stop = () => clearTimeout(timer)
+  outgoing.once('socket', (socket: Socket) => {
+    if (socket.connecting) socket.once('encrypted' in socket ? 'secureConnect' : 'connect', stop)
+    else stop()
+  })
+  return stop
+}
+
+function tapped(meter: Meter): Transform {
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      meter.read(chunk)
+      done(null, chunk)
+    },
+  })
+}
+
+function queryOf(request: IncomingMessage): string {
+  const url = request.url ?? ''
+  const query = url.indexOf('?')
+  return query === -1 ? '' : url.slice(query)
+}
+
+const hopByHop = [
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]
+
+/** The client's headers without its credentials; uncompressed answers are asked for, so that they can be metered unchanged. */
+function requestHeaders(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
+  const kept = without(headers, ['host', 'cookie', 'authorization', 'x-api-key', 'expect', 'accept-encoding'])
+  return { ...kept, 'accept-encoding': 'identity' }
+}
+
+function answerHeaders(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
+  return without(headers, ['set-cookie', 'set-cookie2'])
+}
+
+function without(headers: IncomingHttpHeaders, dropped: readonly string[]): OutgoingHttpHeaders {
+  const named = (headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase())
+  const gone = new Set([...hopByHop, ...named, ...dropped])
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !gone.has(name)))
+}

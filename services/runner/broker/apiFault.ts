@@ -1,0 +1,50 @@
+/** Refusals in the Messages API's own shape, so that the agent's CLI understands them. */
+import type { ServerResponse } from 'node:http'
+
+export interface ApiFault {
+  readonly status: number
+  readonly type: string
+  readonly message: string
+}
+
+/** What the broker says when a run has used up its budget; the agent's parser knows the run's end by it. */
+export const budgetUsedUp = 'The budget of this run is used up.'
+
+export const faults = {
+  badToken: { status: 401, type: 'authentication_error', message: 'This run has no access to the model.' },
+  notServed: {
+    status: 404,
+    type: 'not_found_error',
+    message: 'Only /v1/messages and /v1/messages/count_tokens are served here.',
+  },
+  tooLarge: { status: 413, type: 'request_too_large', message: 'The request is larger than 64 MB.' },
+  tooMany: { status: 429, type: 'rate_limit_error', message: 'Too many requests of this run at once.' },
+  budget: { status: 403, type: 'permission_error', message: budgetUsedUp },
+  malformed: {
+    status: 400,
+    type: 'invalid_request_error',
+    message: 'The request is not one of the Messages API.',
+  },
+  unreachable: { status: 502, type: 'api_error', message: "The model's API cannot be reached." },
+  redirected: {
+    status: 502,
+    type: 'api_error',
+    message:
+      "The model's API redirects elsewhere. ANTHROPIC_BASE_URL should name the address it redirects to.",
+  },
+  timedOut: { status: 504, type: 'api_error', message: "The model's API did not answer in time." },
+} as const satisfies Record<string, ApiFault>
+
+/** Answers with a fault; when an answer has begun already, breaks it off so that it is not taken for a whole one. */
+export function answerFault(response: ServerResponse, { status, type, message }: ApiFault): void {
+  if (response.headersSent) {
+    response.destroy()
+    return
+  }
+  const body = JSON.stringify({ type: 'error', error: { type, message } })
+  response.writeHead(status, {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
+  })
+  response.end(body)
+}

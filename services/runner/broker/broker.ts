@@ -1,0 +1,166 @@
+/**
+ * The key broker of a run: the one way from the agent's box to its model. It stands on a unix socket, takes a token that is good
+ * for this run alone, and puts the real key in its place - so the agent never holds one.
+ */
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { createServer } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { chmod, chown, lstat, unlink } from 'node:fs/promises'
+import { finished } from 'node:stream/promises'
+import { answerFault, faults } from './apiFault.ts'
+import type { ApiFault } from './apiFault.ts'
+import { anthropicUpstream } from './anthropicUpstream.ts'
+import type { AnthropicOptions } from './anthropicUpstream.ts'
+import type { ModelUsage } from './meter.ts'
+import { scriptedUpstream } from './scriptedUpstream.ts'
+import type { BrokerFault, MessagesPath, Upstream } from './upstream.ts'
+
+/** What answers: the real API with its key, or the built-in scripted model. */
+export type Model =
+  | ({ readonly kind: 'anthropic' } & AnthropicOptions)
+  | { readonly kind: 'scripted'; readonly pauseMs?: number }
+
+export interface BrokerOptions {
+  /** In a folder that only the runner and the box's user can enter; at most 107 bytes long. */
+  readonly socketPath: string
+  /** The box's user, to whom the socket is given with mode 0600; the runner's own without one. */
+  readonly owner?: { readonly uid: number; readonly gid: number }
+  readonly runToken: string
+  readonly upstream: Model
+  /** Requests are refused once what `cost` makes of all usage so far has reached `limit`, in whatever unit the two agree on. */
+  readonly budget?: { readonly limit: number; readonly cost: (usage: ModelUsage) => number }
+  /** Told after each request that was metered, also of one that broke off. */
+  readonly onUsage: (usage: ModelUsage) => void
+  readonly onFault: (fault: BrokerFault) => void
+  /** The largest request, 64 MB by default. */
+  readonly bodyBytes?: number
+  /** How many requests may be under way at once, 32 by default. */
+  readonly concurrency?: number
+}
+
+export interface Broker {
+  /** Breaks off what is under way and removes the socket. */
+  close(): Promise<void>
+}
+
+type FaultCode = BrokerFault['code']
+
+/** Starts a broker; fails with a sentence when the socket cannot be made. */
+export async function startBroker(options: BrokerOptions): Promise<Broker> {
+  const { socketPath, owner, bodyBytes = 64 * 1024 * 1024, concurrency = 32, onFault } = options
+  const upstream = upstreamOf(options.upstream)
+  const knowsToken = tokenCheck(options.runToken)
+  let spent = 0
+  let underWay = 0
+
+  const refuse = async (
+    request: IncomingMessage,
+    response: ServerResponse,
+    code: FaultCode,
+    fault: ApiFault,
+  ) => {
+    onFault({ code, message: fault.message })
+    // A client that is cut off while it writes never reads why: it is let finish, unless it wants to send too much.
+    if (declaredBytes(request) <= bodyBytes) await drained(request)
+    response.setHeader('connection', 'close')
+    answerFault(response, fault)
+  }
+  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const path = pathOf(request)
+    if (!knowsToken(request)) return refuse(request, response, 'bad_token', faults.badToken)
+    if (path === undefined) return refuse(request, response, 'not_served', faults.notServed)
+    if (options.budget !== undefined && spent >= options.budget.limit) {
+      return refuse(request, response, 'budget', faults.budget)
+    }
+    if (declaredBytes(request) > bodyBytes) return refuse(request, response, 'too_large', faults.tooLarge)
+    if (underWay >= concurrency) return refuse(request, response, 'too_many', faults.tooMany)
+    underWay += 1
+    const onUsage = (usage: ModelUsage) => {
+      spent += options.budget?.cost(usage) ?? 0
+      options.onUsage(usage)
+    }
+    try {
+      await upstream.answer({ request, response, path, bodyBytes, onFault, onUsage })
+    } finally {
+      underWay -= 1
+    }
+  }
+
+  const server = createServer({ headersTimeout: 30_000, requestTimeout: 300_000 }, (request, response) => {
+    // A client that goes away is no fault of ours; what it left half-sent ends with its connection.
+    request.on('error', () => undefined)
+    response.on('error', () => undefined)
+    serve(request, response).catch((error: unknown) => {
+      onFault({ code: 'broke_off', message: error instanceof Error ? error.message : String(error) })
+      response.destroy()
+    })
+  })
+  server.maxConnections = concurrency * 2
+  await removeStale(socketPath)
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(socketPath, resolve)
+  })
+  server.on('error', (error) => onFault({ code: 'broke_off', message: error.message }))
+  await chmod(socketPath, 0o600)
+  if (owner !== undefined) await chown(socketPath, owner.uid, owner.gid)
+
+  return {
+    close: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+        upstream.close()
+      }),
+  }
+}
+
+function upstreamOf(model: Model): Upstream {
+  switch (model.kind) {
+    case 'anthropic':
+      return anthropicUpstream(model)
+    case 'scripted':
+      return scriptedUpstream(model)
+  }
+}
+
+function declaredBytes(request: IncomingMessage): number {
+  return Number(request.headers['content-length'] ?? 0)
+}
+
+/** Reads on to the end of a request that is refused, or until its client goes away. */
+async function drained(request: IncomingMessage): Promise<void> {
+  request.resume()
+  await finished(request, { writable: false }).catch(() => undefined)
+}
+
+const longestSocketPath = 107
+
+/** A socket that a runner left when it died stands in the way of a new one. */
+async function removeStale(socketPath: string): Promise<void> {
+  if (Buffer.byteLength(socketPath) > longestSocketPath) {
+    throw new Error(
+      `The path of the broker's socket is longer than ${longestSocketPath} bytes: choose a shorter DATA_DIR.`,
+    )
+  }
+  const there = await lstat(socketPath).catch(() => undefined)
+  if (there?.isSocket() === true) await unlink(socketPath)
+}
+
+/** Only these two: batches and files would use the key without being metered. */
+function pathOf(request: IncomingMessage): MessagesPath | undefined {
+  if (request.method !== 'POST') return undefined
+  const [path] = (request.url ?? '').split('?', 1)
+  return path === '/v1/messages' || path === '/v1/messages/count_tokens' ? path : undefined
+}
+
+/** Compares in a time that tells nothing about the token. */
+function tokenCheck(runToken: string): (request: IncomingMessage) => boolean {
+  const digest = (token: string) => createHash('sha256').update(token).digest()
+  const expected = digest(runToken)
+  return ({ headers }) => {
+    const bearer = /^Bearer (.+)$/i.exec(headers.authorization ?? '')?.[1]
+    const given = headers['x-api-key'] ?? bearer
+    return typeof given === 'string' && timingSafeEqual(digest(given), expected)
+  }
+}

@@ -1,0 +1,39 @@
+/** What stands behind the broker: something that answers the requests which were let through. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ModelUsage } from './meter.ts'
+
+/** A request that was let through, with the way to answer it. */
+export interface Exchange {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly path: MessagesPath
+  /** The largest body that is taken, in bytes. */
+  readonly bodyBytes: number
+  readonly onUsage: (usage: ModelUsage) => void
+  readonly onFault: (fault: BrokerFault) => void
+}
+
+export type MessagesPath = '/v1/messages' | '/v1/messages/count_tokens'
+
+/** What went wrong, for the log: without a body, a token or a key. */
+export interface BrokerFault {
+  readonly code:
+    | 'bad_token'
+    | 'not_served'
+    | 'too_large'
+    | 'too_many'
+    | 'budget'
+    | 'malformed'
+    | 'key_refused'
+    | 'unreachable'
+    | 'redirected'
+    | 'timed_out'
+    | 'broke_off'
+  readonly message: string
+}
+
+export interface Upstream {
+  /** Answers, or refuses, in any case: it resolves when the exchange is over and never fails. */
+  answer(exchange: Exchange): Promise<void>
+  close(): void
+}

@@ -1,0 +1,204 @@
+/** The Messages API as far as the runner reads and writes it: a request's conversation, an answer, and the answer's wire forms. */
+import { z } from 'zod'
+
+const TextBlock = z.object({ type: z.literal('text'), text: z.string() })
+const ImageBlock = z.object({ type: z.literal('image') })
+const ToolUseBlock = z.object({
+  type: z.literal('tool_use'),
+  id: z.string(),
+  name: z.string(),
+  input: z.record(z.string(), z.unknown()),
+})
+/** Kinds of block that we know nothing about are there, and are passed over. */
+const OtherBlock = z.object({ type: z.string().transform(() => 'other' as const) })
+const ToolResultBlock = z.object({
+  type: z.literal('tool_result'),
+  tool_use_id: z.string(),
+  content: z.union([z.string(), z.array(z.union([TextBlock, OtherBlock]))]).optional(),
+  is_error: z.boolean().optional(),
+})
+const Block = z.union([TextBlock, ImageBlock, ToolUseBlock, ToolResultBlock, OtherBlock])
+type Block = z.infer<typeof Block>
+
+/** What a client asks of `POST /v1/messages` (and, without `max_tokens`, of `count_tokens`). */
+export const MessagesRequest = z.object({
+  model: z.string(),
+  messages: z.array(z.object({ role: z.string(), content: z.union([z.string(), z.array(Block)]) })).min(1),
+  system: z.unknown().optional(),
+  tools: z.array(z.object({ name: z.string().optional() })).optional(),
+  max_tokens: z.number().optional(),
+  stream: z.boolean().optional(),
+})
+export type MessagesRequest = z.infer<typeof MessagesRequest>
+
+/** A tool that was used since the latest message, with what it gave back. */
+export interface Step {
+  readonly name: string
+  readonly input: Readonly<Record<string, unknown>>
+  readonly result: string
+  readonly failed: boolean
+}
+
+export interface Conversation {
+  /** The latest message that a person wrote, without what the agent's CLI put around it. */
+  readonly message: string
+  readonly images: number
+  /** How many messages a person wrote so far, counted from 1. */
+  readonly messageNumber: number
+  /** What was done since that message, in order. */
+  readonly steps: readonly Step[]
+}
+
+/** The conversation in a request. */
+export function readConversation(request: MessagesRequest): Conversation {
+  let message = ''
+  let images = 0
+  let messageNumber = 0
+  let calls = new Map<string, z.infer<typeof ToolUseBlock>>()
+  let steps: Step[] = []
+  for (const { role, content } of request.messages) {
+    const blocks: readonly Block[] = typeof content === 'string' ? [{ type: 'text', text: content }] : content
+    if (role === 'assistant') {
+      for (const block of blocks) if (block.type === 'tool_use') calls.set(block.id, block)
+    } else if (role === 'user') {
+      for (const block of blocks) {
+        const call = block.type === 'tool_result' ? calls.get(block.tool_use_id) : undefined
+        if (block.type === 'tool_result' && call !== undefined) {
+          const { name, input } = call
+          steps.push({ name, input, result: textOf(block.content ?? ''), failed: block.is_error ?? false })
+        }
+      }
+      const written = writtenIn(blocks)
+      const attached = blocks.filter((block) => block.type === 'image').length
+      if (written === '' && attached === 0) continue
+      message = written
+      images = attached
+      messageNumber += 1
+      calls = new Map()
+      steps = []
+    }
+  }
+  return { message, images, messageNumber, steps }
+}
+
+/** What a person wrote in a user message: the CLI's own reminders and marks are not theirs. */
+function writtenIn(blocks: readonly Block[]): string {
+  return blocks
+    .map((block) => (block.type === 'text' ? block.text : ''))
+    .map((text) => text.replaceAll(/<system-reminder>[\s\S]*?<\/system-reminder>/g, '').trim())
+    .filter((text) => text !== '' && !text.startsWith('[Request interrupted by user'))
+    .join('\n\n')
+}
+
+function textOf(content: string | readonly { type: string; text?: string }[]): string {
+  if (typeof content === 'string') return content
+  return content.map((block) => block.text ?? '').join('')
+}
+
+export type AnswerBlock =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'thinking'; readonly thinking: string; readonly signature: string }
+  | {
+      readonly type: 'tool_use'
+      readonly id: string
+      readonly name: string
+      readonly input: Readonly<Record<string, unknown>>
+    }
+
+export interface Answer {
+  readonly id: string
+  readonly model: string
+  readonly blocks: readonly AnswerBlock[]
+  readonly stopReason: 'end_turn' | 'tool_use' | 'max_tokens' | 'refusal'
+  readonly inputTokens: number
+  readonly outputTokens: number
+}
+
+/** Tokens, as a quarter of the characters: near enough for a model that has no tokenizer. */
+export function tokensIn(value: unknown): number {
+  return Math.ceil((JSON.stringify(value) ?? '').length / 4)
+}
+
+/** The whole answer as `stream: false` gives it. */
+export function answerAsJson(answer: Answer): object {
+  return {
+    ...messageShell(answer),
+    content: answer.blocks,
+    stop_reason: answer.stopReason,
+    usage: { ...messageShell(answer).usage, output_tokens: answer.outputTokens },
+  }
+}
+
+/** A server-sent event of an answer; `paced` when a model would take its time before it. */
+export interface AnswerFrame {
+  readonly frame: string
+  readonly paced: boolean
+}
+
+/** The answer as server-sent events, text word by word. */
+export function* answerAsEvents(answer: Answer): Generator<AnswerFrame> {
+  yield event({ type: 'message_start', message: messageShell(answer) })
+  for (const [index, block] of answer.blocks.entries()) {
+    yield event({ type: 'content_block_start', index, content_block: emptied(block) })
+    for (const delta of deltasOf(block)) yield event({ type: 'content_block_delta', index, delta }, true)
+    yield event({ type: 'content_block_stop', index })
+  }
+  yield event({
+    type: 'message_delta',
+    delta: { stop_reason: answer.stopReason, stop_sequence: null },
+    usage: { output_tokens: answer.outputTokens },
+  })
+  yield event({ type: 'message_stop' })
+}
+
+function event(data: { type: string; [field: string]: unknown }, paced = false): AnswerFrame {
+  return { frame: `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`, paced }
+}
+
+function messageShell({ id, model, inputTokens }: Answer) {
+  const usage = {
+    input_tokens: inputTokens,
+    cache_creation_input_tokens: 0,
+    cache_read_input_tokens: 0,
+    output_tokens: 1,
+  }
+  return {
+    id,
+    type: 'message',
+    role: 'assistant',
+    model,
+    content: [],
+    stop_reason: null,
+    stop_sequence: null,
+    usage,
+  }
+}
+
+function emptied(block: AnswerBlock): AnswerBlock {
+  switch (block.type) {
+    case 'text':
+      return { type: 'text', text: '' }
+    case 'thinking':
+      return { type: 'thinking', thinking: '', signature: '' }
+    case 'tool_use':
+      return { ...block, input: {} }
+  }
+}
+
+function deltasOf(block: AnswerBlock): readonly object[] {
+  switch (block.type) {
+    case 'text':
+      return wordsOf(block.text).map((text) => ({ type: 'text_delta', text }))
+    case 'thinking':
+      return [
+        ...wordsOf(block.thinking).map((thinking) => ({ type: 'thinking_delta', thinking })),
+        { type: 'signature_delta', signature: block.signature },
+      ]
+    case 'tool_use':
+      return [{ type: 'input_json_delta', partial_json: JSON.stringify(block.input) }]
+  }
+}
+
+function wordsOf(text: string): readonly string[] {
+  return text.match(/\s*\S+\s*/g) ?? []
+}

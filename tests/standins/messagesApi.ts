@@ -1,0 +1,183 @@
+/**
+ * A stand-in for the Messages API at the wire: real HTTP and server-sent events on 127.0.0.1, with answers that a test writes
+ * down. It stands where the model would, so the agent's CLI, the broker and everything else in a test are the real ones.
+ */
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import {
+  answerAsEvents,
+  answerAsJson,
+  MessagesRequest,
+  readConversation,
+  tokensIn,
+} from '../../services/runner/model/messages.ts'
+import type { Answer, AnswerBlock } from '../../services/runner/model/messages.ts'
+
+/** One answer of the model: what it says, then the tools it uses. */
+export interface Turn {
+  readonly thinking?: string
+  readonly text?: string
+  readonly tools?: readonly { readonly name: string; readonly input: Readonly<Record<string, unknown>> }[]
+  /** Before the answer begins. */
+  readonly delayMs?: number
+  /** Before each word. */
+  readonly pauseMs?: number
+  /** Stops after so many words (and other deltas) until the gate is released. */
+  readonly hold?: { readonly afterWords: number; readonly gate: Gate }
+  /** Breaks the connection after so many words. */
+  readonly cutAfterWords?: number
+  /** Answers with this status and an error of this type instead. */
+  readonly fault?: { readonly status: number; readonly type: string; readonly message?: string }
+}
+
+/** What the model answers to messages that match `when`; without it, to any message that no other script is for. */
+export interface Script {
+  readonly when?: RegExp
+  /** One after the other, retries included, for each message anew; the last is repeated when it is a fault, else `Done.` follows. */
+  readonly turns: readonly Turn[]
+}
+
+export interface SeenRequest {
+  readonly path: string
+  readonly headers: IncomingHttpHeaders
+  readonly body: unknown
+  /** The client went away before the answer was whole. */
+  aborted: boolean
+}
+
+export interface MessagesApi {
+  readonly baseUrl: string
+  /** Every request, in order; side requests (without tools) too. */
+  readonly requests: readonly SeenRequest[]
+  close(): Promise<void>
+}
+
+/** A door in an answer: a test knows when the answer stands at it, and opens it. */
+export interface Gate {
+  readonly reached: Promise<void>
+  readonly released: Promise<void>
+  arrive(): void
+  release(): void
+}
+
+export function createGate(): Gate {
+  let arrive = () => {}
+  let release = () => {}
+  const reached = new Promise<void>((resolve) => {
+    arrive = resolve
+  })
+  const released = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  return { reached, released, arrive: () => arrive(), release: () => release() }
+}
+
+/** Starts the stand-in on a free port of 127.0.0.1. */
+export async function startMessagesApi(scripts: readonly Script[]): Promise<MessagesApi> {
+  const requests: SeenRequest[] = []
+  const used = new Map<string, number>()
+
+  const nextTurn = (request: MessagesRequest, session: string): Turn => {
+    if (request.tools === undefined || request.tools.length === 0) return { text: 'A title' }
+    const { message, messageNumber } = readConversation(request)
+    const script =
+      scripts.find(({ when }) => when?.test(message)) ?? scripts.find(({ when }) => when === undefined)
+    const key = JSON.stringify([session, messageNumber, message])
+    const index = used.get(key) ?? 0
+    used.set(key, index + 1)
+    const last = script?.turns.at(-1)
+    return script?.turns[index] ?? (last?.fault === undefined ? { text: 'Done.' } : last)
+  }
+
+  const server = createServer((request, response) => {
+    void (async () => {
+      const body: unknown = JSON.parse(await bodyOf(request))
+      const seen: SeenRequest = { path: request.url ?? '', headers: request.headers, body, aborted: false }
+      requests.push(seen)
+      response.on('close', () => {
+        seen.aborted = !response.writableFinished
+      })
+      const asked = MessagesRequest.parse(body)
+      const session = request.headers['x-claude-code-session-id']
+      await answer(response, asked, nextTurn(asked, typeof session === 'string' ? session : ''))
+    })().catch(() => response.destroy())
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  const port = typeof address === 'object' && address !== null ? address.port : 0
+
+  return {
+    baseUrl: `http://127.0.0.1:${port}`,
+    requests,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+async function answer(response: ServerResponse, request: MessagesRequest, turn: Turn): Promise<void> {
+  const gone = new AbortController()
+  response.once('close', () => gone.abort())
+  if (turn.delayMs !== undefined) await sleep(turn.delayMs, undefined, { signal: gone.signal })
+  if (turn.fault !== undefined) {
+    const { status, type, message = type } = turn.fault
+    response.writeHead(status, { 'content-type': 'application/json' })
+    response.end(JSON.stringify({ type: 'error', error: { type, message } }))
+    return
+  }
+  const whole = answerOf(request, turn)
+  if (request.stream !== true) {
+    response.writeHead(200, { 'content-type': 'application/json' })
+    response.end(JSON.stringify(answerAsJson(whole)))
+    return
+  }
+  response.writeHead(200, { 'content-type': 'text/event-stream' })
+  let words = 0
+  for (const { frame, paced } of answerAsEvents(whole)) {
+    if (paced) {
+      if (turn.cutAfterWords === words) return void response.destroy()
+      if (turn.hold?.afterWords === words) {
+        turn.hold.gate.arrive()
+        await Promise.race([turn.hold.gate.released, once(gone.signal, 'abort')])
+      }
+      if (turn.pauseMs !== undefined) await sleep(turn.pauseMs, undefined, { signal: gone.signal })
+      words += 1
+    }
+    if (!response.write(frame)) await once(response, 'drain', { signal: gone.signal })
+  }
+  response.end()
+}
+
+function answerOf(request: MessagesRequest, turn: Turn): Answer {
+  const blocks: AnswerBlock[] = [
+    ...(turn.thinking === undefined
+      ? []
+      : [{ type: 'thinking', thinking: turn.thinking, signature: 'c2lnbmF0dXJl' } as const]),
+    ...(turn.text === undefined ? [] : [{ type: 'text', text: turn.text } as const]),
+    ...(turn.tools ?? []).map(({ name, input }): AnswerBlock => ({
+      type: 'tool_use',
+      id: `toolu_${randomUUID()}`,
+      name,
+      input,
+    })),
+  ]
+  return {
+    id: `msg_${randomUUID()}`,
+    model: request.model,
+    blocks,
+    stopReason: (turn.tools ?? []).length > 0 ? 'tool_use' : 'end_turn',
+    inputTokens: tokensIn(request.messages),
+    outputTokens: tokensIn(blocks),
+  }
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(Buffer.from(chunk))
+  return Buffer.concat(chunks).toString('utf8')
+}
