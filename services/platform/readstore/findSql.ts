@@ -16,9 +16,11 @@ export function tableOf(collection: string): string {
 
 /** The SQL of an index: equality fields, the sort field, then the id that breaks ties. */
 export function indexSql(collection: string, fields: readonly string[]): string {
-  const name = ['docs', collection, ...fields].join('_').replaceAll('.', '__')
   const expressions = [...fields.filter((field) => field !== 'id').map(valueOf), 'id']
-  return `CREATE INDEX IF NOT EXISTS "${name}" ON ${tableOf(collection)} (${expressions.join(', ')}) WHERE ${present}`
+  return (
+    `CREATE INDEX IF NOT EXISTS "${collection} by ${fields.join(', ')}" ` +
+    `ON ${tableOf(collection)} (${expressions.join(', ')}) WHERE ${present}`
+  )
 }
 
 /** Finds bodies; a sorted page that an index serves whole when one fits. */

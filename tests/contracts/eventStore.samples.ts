@@ -1,0 +1,30 @@
+/** Events for the contract suites: of the right shape, with made-up facts. */
+import { randomUUID } from 'node:crypto'
+import type { EventToAppend } from '#platform/ports/eventStore.ts'
+
+/** An event at `revision` of `stream`; its id is fresh unless it is given. */
+export function sampleEvent(stream: string, revision: number, id: string = randomUUID()): EventToAppend {
+  return {
+    id,
+    stream,
+    revision,
+    type: 'SampleRecorded',
+    version: 1,
+    at: '2025-01-02T03:04:05.678Z',
+    data: { nested: { list: [1, 'two', null, true] }, text: 'naïve 👩‍💻 \u0000 " \\', revision },
+    content: Buffer.from(`sealed ${revision}`).toString('base64'),
+    meta: {
+      actor: { kind: 'user', userId: 'u1' },
+      commandId: 'c1',
+      correlationId: 'c0',
+      causationId: null,
+      prev: revision === 0 ? '' : 'a'.repeat(64),
+      hash: 'b'.repeat(64),
+    },
+  }
+}
+
+/** `count` events that follow each other, the first at `from`. */
+export function sampleEvents(stream: string, from: number, count: number): EventToAppend[] {
+  return Array.from({ length: count }, (_, index) => sampleEvent(stream, from + index))
+}

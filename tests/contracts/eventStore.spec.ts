@@ -1,0 +1,141 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { openSqliteEventStore } from '#platform/eventstore/sqlite.ts'
+import { DamagedData, EngineUnavailable, NewerData } from '#platform/ports/faults.ts'
+import { openSqlite } from '#platform/sqlite.ts'
+import { eventStoreContract } from './eventStore.contract.ts'
+import { sampleEvent, sampleEvents } from './eventStore.samples.ts'
+
+const onFault = () => {}
+
+eventStoreContract('SQLite', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'flightdeck-log-'))
+  const file = join(folder, 'events.db')
+  let store = openSqliteEventStore({ file, onFault })
+  return {
+    store,
+    reopen: async () => {
+      await store.close()
+      store = openSqliteEventStore({ file, onFault })
+      return store
+    },
+    close: async () => {
+      await store.close()
+      await rm(folder, { recursive: true })
+    },
+  }
+})
+
+describe('the SQLite event store', () => {
+  let folder: string
+  let file: string
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'flightdeck-log-'))
+    file = join(folder, 'events.db')
+  })
+  afterEach(() => rm(folder, { recursive: true }))
+
+  test('every append that was answered survives kill -9 of the writer, and none is there in part', async () => {
+    const script = fileURLToPath(new URL('eventStore.writer.ts', import.meta.url))
+    const writer = spawn(process.execPath, ['--import', 'tsx', script, file, 'task-1'], {
+      env: {},
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    const answered: string[] = []
+    for await (const position of createInterface(writer.stdout)) {
+      answered.push(position)
+      if (answered.length === 300) writer.kill('SIGKILL')
+    }
+    if (writer.exitCode === null && writer.signalCode === null) await once(writer, 'exit')
+    expect(writer.signalCode).toBe('SIGKILL')
+
+    const store = openSqliteEventStore({ file, onFault })
+    const stored = await store.readAll(null, 1_000_000)
+    expect(stored.length % 3).toBe(0)
+    expect(stored.map((event) => event.revision)).toEqual(stored.map((_, index) => index))
+    expect(stored.map((event) => event.position)).toEqual(expect.arrayContaining(answered))
+    await store.close()
+  })
+
+  test('an id that another event has is refused, and the appends beside it are not harmed', async () => {
+    const store = openSqliteEventStore({ file, onFault })
+    const taken = sampleEvent('a', 0)
+    await store.append('a', -1, [taken])
+    const [before, stray, after] = await Promise.allSettled([
+      store.append('b', -1, sampleEvents('b', 0, 2)),
+      store.append('c', -1, [sampleEvent('c', 0), sampleEvent('c', 1, taken.id)]),
+      store.append('d', -1, sampleEvents('d', 0, 2)),
+    ])
+    expect([before.status, stray.status, after.status]).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+    const streams = (await store.readAll(null, 10)).map((event) => event.stream)
+    expect(streams).toEqual(['a', 'b', 'b', 'd', 'd'])
+    await store.close()
+  })
+
+  test('what is asked of a closed store is refused as unavailable', async () => {
+    const store = openSqliteEventStore({ file, onFault })
+    const underWay = store.append('a', -1, [sampleEvent('a', 0)])
+    await store.close()
+    expect(await underWay).toMatchObject({ kind: 'appended' })
+    await expect(store.append('a', 0, [sampleEvent('a', 1)])).rejects.toThrow(EngineUnavailable)
+    await expect(store.readAll(null, 1)).rejects.toThrow(EngineUnavailable)
+    await expect(store.ready()).rejects.toThrow(EngineUnavailable)
+    await store.close()
+  })
+
+  test('a file of a newer format is refused with a sentence and not touched', async () => {
+    const newer = openSqlite({
+      file,
+      synchronous: 'FULL',
+      formats: ['CREATE TABLE a (b)', 'CREATE TABLE c (d)'],
+    })
+    newer.close()
+    const bytes = await readFile(file)
+    expect(() => openSqliteEventStore({ file, onFault })).toThrow(NewerData)
+    expect(() => openSqliteEventStore({ file, onFault })).toThrow(
+      `The data in ${file} was written by a newer Flightdeck (format 2; this one knows 1).`,
+    )
+    expect(await readFile(file)).toEqual(bytes)
+  })
+
+  test('a newer format is seen even when its process was killed before it was in the main file', async () => {
+    const newer = openSqlite({
+      file,
+      synchronous: 'FULL',
+      formats: ['CREATE TABLE a (b)', 'CREATE TABLE c (d)'],
+    })
+    const wal = await readFile(`${file}-wal`)
+    expect(() => openSqliteEventStore({ file, onFault })).toThrow(NewerData)
+    expect(await readFile(`${file}-wal`)).toEqual(wal)
+    newer.close()
+  })
+
+  test('a file of an older format is brought up to date', () => {
+    openSqlite({ file, synchronous: 'FULL', formats: ['CREATE TABLE a (b)'] }).close()
+    const db = openSqlite({
+      file,
+      synchronous: 'FULL',
+      formats: ['CREATE TABLE a (b)', 'CREATE TABLE c (d)'],
+    })
+    expect(db.prepare<[], [number]>('SELECT count(*) FROM a, c').get()).toEqual([0])
+    db.close()
+  })
+
+  test('a file that is no database is refused with a sentence and not touched', async () => {
+    await writeFile(file, 'These are notes of mine. '.repeat(200))
+    expect(() => openSqliteEventStore({ file, onFault })).toThrow(DamagedData)
+    expect(await readFile(file, 'utf8')).toBe('These are notes of mine. '.repeat(200))
+  })
+
+  test('a folder that is not there makes the store unavailable', () => {
+    expect(() => openSqliteEventStore({ file: join(folder, 'none', 'events.db'), onFault })).toThrow(
+      EngineUnavailable,
+    )
+  })
+})

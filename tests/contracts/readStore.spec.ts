@@ -1,0 +1,116 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { EngineUnavailable, NewerData } from '#platform/ports/faults.ts'
+import type { Find } from '#platform/ports/readStore.ts'
+import { countSql, findSql } from '#platform/readstore/findSql.ts'
+import { openSqliteReadStore } from '#platform/readstore/sqlite.ts'
+import { openSqlite } from '#platform/sqlite.ts'
+import type { SqlValue } from '#platform/sqlite.ts'
+import { readStoreContract, taskCollection } from './readStore.contract.ts'
+
+readStoreContract('SQLite', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'flightdeck-read-'))
+  const file = join(folder, 'read.db')
+  let store = openSqliteReadStore({ file })
+  return {
+    store,
+    reopen: async () => {
+      await store.close()
+      store = openSqliteReadStore({ file })
+      return store
+    },
+    close: async () => {
+      await store.close()
+      await rm(folder, { recursive: true })
+    },
+  }
+})
+
+describe('the SQLite read store', () => {
+  let folder: string
+  let file: string
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'flightdeck-read-'))
+    file = join(folder, 'read.db')
+  })
+  afterEach(() => rm(folder, { recursive: true }))
+
+  test('a page is read from an index, neither scanned for nor sorted', async () => {
+    const store = openSqliteReadStore({ file })
+    await store.prepare([taskCollection('tasks')])
+    await store.close()
+    const db = openSqlite({ file, synchronous: 'NORMAL', formats: [''] })
+    const planOf = ({ sql, values }: { sql: string; values: readonly SqlValue[] }) =>
+      db
+        .prepare<readonly SqlValue[], [number, number, number, string]>(`EXPLAIN QUERY PLAN ${sql}`)
+        .all(...values)
+        .map(([, , , detail]) => detail)
+    const find = (query: Partial<Find>) =>
+      planOf(
+        findSql('tasks', {
+          where: { ownerId: 'ada' },
+          sort: { field: 'order', direction: 'descending' },
+          limit: 20,
+          ...query,
+        }),
+      )
+
+    const byOwner = 'SEARCH docs_tasks USING INDEX tasks by ownerId, order (<expr>=?)'
+    expect(find({})).toEqual([byOwner])
+    expect(find({ sort: { field: 'order', direction: 'ascending' } })).toEqual([byOwner])
+    expect(find({ after: { value: 3, id: 'a' } })).toEqual([
+      expect.stringContaining('INDEX tasks by ownerId, order'),
+    ])
+    expect(find({ after: { value: 3, id: 'a' } }).join()).not.toMatch(/SCAN|TEMP B-TREE/)
+    expect(find({ where: { open: true } })).toEqual([
+      'SEARCH docs_tasks USING INDEX tasks by open, order (<expr>=?)',
+    ])
+    expect(find({ where: { ownerId: ['ada', 'eve'] } }).join()).toMatch(
+      /^SEARCH docs_tasks USING INDEX tasks by ownerId, /,
+    )
+    expect(planOf(countSql('tasks', { 'pull.number': 7 })).join()).toContain(
+      'INDEX tasks by pull.number (<expr>=?)',
+    )
+    db.close()
+  })
+
+  test('a batch with a defect leaves no part of it behind', async () => {
+    const store = openSqliteReadStore({ file })
+    await store.prepare([taskCollection('tasks')])
+    const document = { id: 'a', order: 1 }
+    const batch = store.apply(
+      [
+        { kind: 'put', collection: 'tasks', document, position: '1' },
+        { kind: 'put', collection: 'unknown', document, position: '1' },
+      ],
+      { projection: 'p', position: '1' },
+    )
+    await expect(batch).rejects.toThrow('docs_unknown')
+    expect(await store.get('tasks', 'a')).toBeUndefined()
+    expect(await store.checkpoint('p')).toBeNull()
+    await store.close()
+  })
+
+  test('a collection whose name is no plain word is refused', async () => {
+    const store = openSqliteReadStore({ file })
+    await expect(store.prepare([{ name: 'a"; DROP TABLE checkpoints', indexes: [] }])).rejects.toThrow(
+      RangeError,
+    )
+    await expect(store.get('a b', 'x')).rejects.toThrow(RangeError)
+    await store.close()
+  })
+
+  test('what is asked of a closed store is refused as unavailable', async () => {
+    const store = openSqliteReadStore({ file })
+    await store.close()
+    await expect(store.ready()).rejects.toThrow(EngineUnavailable)
+    await expect(store.apply([], { projection: 'p', position: '1' })).rejects.toThrow(EngineUnavailable)
+  })
+
+  test('a file of a newer format is refused', () => {
+    openSqlite({ file, synchronous: 'NORMAL', formats: ['', '', ''] }).close()
+    expect(() => openSqliteReadStore({ file })).toThrow(NewerData)
+  })
+})
