@@ -1,0 +1,53 @@
+/** Positions order as numbers, as text too; a kind makes events of its own type. */
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { comparePositions, event, none, Position, sortKey } from './event.ts'
+
+const largest = 2n ** 64n - 1n
+const position = fc.oneof(fc.bigInt(0n, largest), fc.bigInt(0n, 1_000n)).map(String)
+
+describe('positions', () => {
+  test('compare as the numbers they are', () =>
+    fc.assert(
+      fc.property(position, position, (a, b) => {
+        const expected = BigInt(a) < BigInt(b) ? -1 : BigInt(a) > BigInt(b) ? 1 : 0
+        expect(Math.sign(comparePositions(a, b))).toBe(expected)
+        expect(sortKey(a) < sortKey(b) ? -1 : sortKey(a) > sortKey(b) ? 1 : 0).toBe(expected)
+      }),
+    ))
+
+  test('are decimal numbers of at most 20 digits', () =>
+    fc.assert(
+      fc.property(position, (text) => {
+        expect(Position.parse(text)).toBe(text)
+      }),
+    ))
+
+  test.each(['', '-1', '1.0', '1e3', ' 1', '1\n', '0x1', '٣', '1'.repeat(21), 1, null])(
+    'are not %j',
+    (input) => expect(Position.safeParse(input).success).toBe(false),
+  )
+
+  test.each(['00', '007'])('have one form each: not %j', (input) =>
+    expect(Position.safeParse(input).success).toBe(false),
+  )
+})
+
+describe('a kind of event', () => {
+  const Renamed = event('Renamed', 1, {
+    data: z.object({ id: z.string() }),
+    content: z.object({ name: z.string() }),
+  })
+  const Removed = event('Removed', 1, { data: z.object({ id: z.string() }), content: none })
+
+  test('makes events with facts and words apart', () =>
+    expect(Renamed.of({ id: 'a' }, { name: 'Ada' })).toStrictEqual({
+      type: 'Renamed',
+      data: { id: 'a' },
+      content: { name: 'Ada' },
+    }))
+
+  test('without words has no content', () =>
+    expect(Removed.of({ id: 'a' })).toStrictEqual({ type: 'Removed', data: { id: 'a' }, content: null }))
+})

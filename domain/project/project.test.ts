@@ -1,0 +1,90 @@
+/** A project is a repository brought in once, described by its owner, and refreshed from the code host. */
+// oxlint-disable vitest/expect-expect -- `given` expects
+import { describe, test } from 'vitest'
+import { given } from '../../tests/domain/given.ts'
+import { projectId, userId } from '../../tests/domain/ids.ts'
+import {
+  ProjectCreated,
+  ProjectDeleted,
+  ProjectSynced,
+  ProjectSyncFailed,
+  ProjectUpdated,
+  type RepositoryFacts,
+} from './events.ts'
+import { project, type ProjectCommand } from './project.ts'
+
+const repository: RepositoryFacts = {
+  githubUrl: 'https://code.example/ada/hello',
+  githubOwner: 'ada',
+  githubRepoName: 'hello',
+  defaultBranch: 'main',
+  language: 'TypeScript',
+}
+const create = {
+  type: 'CreateProject',
+  projectId: projectId(1),
+  ownerId: userId(1),
+  githubRepoId: '7',
+  isPrivate: true,
+  name: 'hello',
+  description: 'Says hello',
+  repository,
+} as const
+
+const created = ProjectCreated.of(
+  { projectId: projectId(1), ownerId: userId(1), githubRepoId: '7', isPrivate: true },
+  { ...repository, name: 'hello', description: 'Says hello' },
+)
+const renamed = ProjectUpdated.of({}, { name: 'Hello', description: 'Says hello' })
+const deleted = ProjectDeleted.of({})
+
+describe('creation', () => {
+  test('keeps what the code host says', () => given(project).when(create).then([created]))
+  test('happens once', () => given(project, created).when(create).thenRefused('already_exists'))
+  test('does not take up the id of a deleted project', () =>
+    given(project, created, deleted).when(create).thenRefused('already_exists'))
+})
+
+describe('update', () => {
+  test('keeps what is not named', () =>
+    given(project, created).when({ type: 'UpdateProject', name: 'Hello' }).then([renamed]))
+  test('builds on the update before', () =>
+    given(project, created, renamed)
+      .when({ type: 'UpdateProject', description: '' })
+      .then([ProjectUpdated.of({}, { name: 'Hello', description: '' })]))
+  test('to what is true already is nothing', () =>
+    given(project, created, renamed)
+      .when({ type: 'UpdateProject', name: 'Hello', description: 'Says hello' })
+      .thenNothing())
+})
+
+describe('a sync', () => {
+  test('records what the repository is now', () =>
+    given(project, created)
+      .when({ type: 'RecordSync', isPrivate: false, repository: { ...repository, defaultBranch: 'trunk' } })
+      .then([ProjectSynced.of({ isPrivate: false }, { ...repository, defaultBranch: 'trunk' })]))
+
+  test('records why it could not be made', () =>
+    given(project, created)
+      .when({ type: 'RecordSyncFailure', code: 'not_found', reason: 'The repository is gone.' })
+      .then([ProjectSyncFailed.of({ code: 'not_found' }, { reason: 'The repository is gone.' })]))
+})
+
+test('a project is deleted once', () => {
+  given(project, created).when({ type: 'DeleteProject' }).then([deleted])
+  given(project, created, deleted).when({ type: 'DeleteProject' }).thenRefused('not_found')
+})
+
+describe.each([
+  ['no project', []],
+  ['a deleted project', [created, deleted]],
+])('of %s', (_, past) => {
+  test.each<ProjectCommand>([
+    { type: 'UpdateProject', name: 'Hello' },
+    { type: 'RecordSync', isPrivate: false, repository },
+    { type: 'RecordSyncFailure', code: 'not_found', reason: 'The repository is gone.' },
+    { type: 'DeleteProject' },
+  ])('$type is refused', (command) =>
+    given(project, past).when(command).thenRefused('not_found', 'There is no such project.'),
+  )
+})
