@@ -1,0 +1,275 @@
+/** What a task has changed: the content of its tree against the point where its branch left the base. */
+import { commitOf, endedWell, GitFault, gitOrThrow, gitText } from './git.ts'
+import type { Git, GitCall } from './git.ts'
+import { readDiff } from './patch.ts'
+import type { DiffLimits, FileDiff } from './patch.ts'
+import { kindAt, splitNul, treeDifferences, withScratchIndex } from './tree.ts'
+import type { ScratchIndex, TreeDifferences, TreePath } from './tree.ts'
+import type { Workspace } from './workspace.ts'
+
+export interface ChangedFile {
+  readonly fileName: string
+  /** Where a renamed file was. */
+  readonly previousName?: string
+  /** `added` was committed by us, `untracked` not yet. */
+  readonly status: 'added' | 'untracked' | 'modified' | 'deleted' | 'renamed'
+  readonly additions: number
+  readonly deletions: number
+  readonly binary: boolean
+  /** Unified diff, as git writes it; where it was cut or left out, a last line beginning with `\` says so. */
+  readonly diff: string
+}
+
+export type Changes =
+  | {
+      readonly kind: 'changes'
+      readonly currentBranch: string
+      readonly baseBranch: string
+      /** Our last commit; `null` before the first one of an empty repository. */
+      readonly head: string | null
+      /** Commits, ours and the base's, since they parted. */
+      readonly ahead: number
+      readonly behind: number
+      readonly files: readonly ChangedFile[]
+      /** Whether `files` or a diff in it is not whole. */
+      readonly truncated: boolean
+    }
+  | { readonly kind: 'base_not_found'; readonly baseBranch: string }
+
+export interface ReadChangesRequest {
+  /** Git that may read what an agent wrote: `Sandbox.gitFor(workspace)`. */
+  readonly git: Git
+  readonly workspace: Workspace
+  readonly baseBranch: string
+  readonly limits?: DiffLimits
+  readonly signal?: AbortSignal
+}
+
+export const defaultDiffLimits: DiffLimits = { files: 2_000, fileBytes: 200_000, totalBytes: 5_000_000 }
+
+/** Above this a file is not read for a diff; bytes. */
+const largestReadFile = 10_000_000
+
+/**
+ * Reads the changes, also while an agent writes. Only the tree's content counts: the agent's own commits are in a git directory that is
+ * never opened. Throws `GitFault` when the tree cannot be read.
+ */
+export async function readChanges(request: ReadChangesRequest): Promise<Changes> {
+  const { workspace, baseBranch } = request
+  const git: Git = (call) => request.git({ signal: request.signal, timeoutMs: 30_000, ...call })
+  const gitDir = workspace.privateGitDir
+  const limits = request.limits ?? defaultDiffLimits
+
+  const head = await commitOf(git, gitDir, 'HEAD')
+  const base = await baseCommit(git, workspace, baseBranch)
+  // The base of an empty repository is there only once it was pushed.
+  if (base === null && !(workspace.startCommit === null && baseBranch === workspace.baseBranch))
+    return { kind: 'base_not_found', baseBranch }
+
+  const mergeBase = head === null || base === null ? base : await mergeBaseOf(git, gitDir, base, head)
+  const against = mergeBase ?? (await emptyTree(git, gitDir))
+  const [ahead, behind] = await distance(git, gitDir, head, base)
+  const committed = await committedPaths(git, gitDir, against, head)
+  const read = await readTwice(() =>
+    withScratchIndex(workspace, (index) => readTree(git, workspace, index, against, limits)),
+  )
+
+  const toStatus = (diff: FileDiff): ChangedFile['status'] =>
+    diff.kind === 'added' && !committed.has(diff.path.toString('latin1')) ? 'untracked' : diff.kind
+  const files = [...read.diffs.map((diff) => changedFile(diff, toStatus(diff), limits)), ...read.unread]
+  return {
+    kind: 'changes',
+    currentBranch: workspace.branch,
+    baseBranch,
+    head,
+    ahead,
+    behind,
+    files: files.slice(0, limits.files),
+    truncated: read.truncated || files.length > limits.files || read.diffs.some(({ cut }) => cut),
+  }
+}
+
+interface TreeReading {
+  readonly diffs: readonly FileDiff[]
+  /** What is told of and not looked into: large files, repositories of their own. */
+  readonly unread: readonly ChangedFile[]
+  readonly truncated: boolean
+}
+
+async function readTree(
+  git: Git,
+  workspace: Workspace,
+  index: ScratchIndex,
+  against: string,
+  limits: DiffLimits,
+): Promise<TreeReading> {
+  const on = { gitDir: workspace.privateGitDir, workTree: workspace.dir, env: { GIT_INDEX_FILE: index.file } }
+  const differences = await treeDifferences(git, workspace, index)
+  const { entries, unread } = await plan(workspace, differences, limits)
+  if (entries.length > 0)
+    await gitOrThrow(git, {
+      ...on,
+      args: ['update-index', '-z', '--index-info'],
+      input: Buffer.concat(entries),
+    })
+
+  const reader = readDiff(limits)
+  const call: GitCall = {
+    ...on,
+    args: [
+      '-c',
+      `core.bigFileThreshold=${largestReadFile}`,
+      'diff',
+      '-z',
+      '--raw',
+      '--numstat',
+      '--patch',
+      '--full-index',
+      '--no-color',
+      '--no-ext-diff',
+      '--no-textconv',
+      '--ignore-submodules=all',
+      '--find-renames',
+      '-l1000',
+      against,
+      '--',
+    ],
+    onStdout: (chunk) => reader.push(chunk),
+  }
+  const finished = await git(call)
+  if (finished.endedBy !== 'reader' && !endedWell(finished)) throw new GitFault(call, finished)
+  const { files, total } = reader.end()
+  const isShort = differences.truncated || differences.untracked.length > limits.files || total > files.length
+  // Taking a file out of the index makes it look deleted.
+  const told = new Set(unread.map(({ fileName }) => fileName))
+  const diffs = files.filter(({ path }) => !told.has(path.toString('utf8')))
+  return { diffs, unread, truncated: isShort }
+}
+
+/**
+ * Makes new files known to the scratch index, so that one `git diff` sees all, and takes out of it what must not be opened.
+ * An entry holds no more than the name: git finds that the file is not as recorded, and reads it.
+ */
+async function plan(workspace: Workspace, differences: TreeDifferences, limits: DiffLimits) {
+  const entries: Buffer[] = []
+  const unread: ChangedFile[] = differences.nested.map((path) =>
+    untold(path, 'untracked', 'A repository of its own: what is in it is not part of the changes.'),
+  )
+  for (const path of differences.tracked) {
+    const { kind, size } = await kindAt(workspace, path)
+    if (kind === 'special') entries.push(indexRecord('0', path))
+    if (kind !== 'file' || size <= largestReadFile) continue
+    entries.push(indexRecord('0', path))
+    unread.push(untold(path, 'modified', 'The file is too large to be compared.'))
+  }
+  for (const path of differences.untracked.slice(0, limits.files)) {
+    const { kind, size } = await kindAt(workspace, path)
+    if (kind !== 'file' && kind !== 'link') continue
+    if (size > largestReadFile) unread.push(untold(path, 'untracked', 'The file is too large to be shown.'))
+    else entries.push(indexRecord('100644', path))
+  }
+  return { entries, unread }
+}
+
+function indexRecord(mode: '0' | '100644', path: TreePath): Buffer {
+  return Buffer.concat([Buffer.from(`${mode} ${mode === '0' ? noObject : emptyBlob}\t`), path, Buffer.of(0)])
+}
+
+function untold(path: TreePath, status: 'untracked' | 'modified', why: string): ChangedFile {
+  return {
+    fileName: path.toString('utf8'),
+    status,
+    additions: 0,
+    deletions: 0,
+    binary: true,
+    diff: `\\ ${why}\n`,
+  }
+}
+
+function changedFile(diff: FileDiff, status: ChangedFile['status'], limits: DiffLimits): ChangedFile {
+  const { path, previousPath, additions, deletions, binary, patch, cut } = diff
+  const isLong = patch.length > 0
+  const note = isLong
+    ? `\\ The diff is longer than ${Math.round(limits.fileBytes / 1000)} KB and was cut here.\n`
+    : '\\ There are too many changes to show this diff.\n'
+  return {
+    fileName: path.toString('utf8'),
+    ...(previousPath && { previousName: previousPath.toString('utf8') }),
+    status,
+    additions,
+    deletions,
+    binary,
+    diff: patch.toString('utf8') + (cut ? note : ''),
+  }
+}
+
+/** The base as the mirror has it now, or else as it was when the workspace was made. */
+async function baseCommit(git: Git, workspace: Workspace, baseBranch: string): Promise<string | null> {
+  if (baseBranch.startsWith('-')) return null
+  return (
+    (await commitOf(git, workspace.mirrorDir, `refs/heads/${baseBranch}`)) ??
+    (await commitOf(git, workspace.privateGitDir, `refs/remotes/origin/${baseBranch}`))
+  )
+}
+
+/** `null` for branches that have no commit in common. */
+async function mergeBaseOf(git: Git, gitDir: string, base: string, head: string): Promise<string | null> {
+  const found = await git({ gitDir, args: ['merge-base', base, head] })
+  if (found.endedBy === 'itself' && found.code === 1) return null
+  if (!endedWell(found)) throw new GitFault({ args: ['merge-base'] }, found)
+  return found.stdout.toString('utf8').trim()
+}
+
+async function distance(
+  git: Git,
+  gitDir: string,
+  head: string | null,
+  base: string | null,
+): Promise<readonly [ahead: number, behind: number]> {
+  const range = head === null || base === null ? (head ?? base) : `${base}...${head}`
+  if (range === null) return [0, 0]
+  const counted = await gitText(git, { gitDir, args: ['rev-list', '--left-right', '--count', range] })
+  const [left = 0, right = 0] = counted.split('\t').map(Number)
+  // Of one commit alone, git counts everything on the right.
+  return base !== null && head === null ? [0, right] : [right, left]
+}
+
+/** Paths that our commits added, as latin1 keys. */
+async function committedPaths(
+  git: Git,
+  gitDir: string,
+  from: string,
+  head: string | null,
+): Promise<ReadonlySet<string>> {
+  if (head === null || head === from) return new Set()
+  const args = [
+    'diff-tree',
+    '-r',
+    '-z',
+    '--name-only',
+    '--diff-filter=A',
+    '--ignore-submodules=all',
+    from,
+    head,
+    '--',
+  ]
+  const listed = await gitOrThrow(git, { gitDir, args })
+  return new Set(splitNul(listed.stdout).whole.map((path) => path.toString('latin1')))
+}
+
+async function emptyTree(git: Git, gitDir: string): Promise<string> {
+  return gitText(git, { gitDir, args: ['hash-object', '-t', 'tree', '--stdin'], input: '' })
+}
+
+/** A file may vanish between git's look at it and its reading; then the next reading finds the tree as it is. */
+async function readTwice<T>(read: () => Promise<T>): Promise<T> {
+  try {
+    return await read()
+  } catch (error) {
+    if (!(error instanceof GitFault) || error.finished.endedBy !== 'itself') throw error
+    return read()
+  }
+}
+
+const noObject = '0'.repeat(40)
+const emptyBlob = 'e69de29bb2d1d6434b8b29ae775ad8c2e48c5391'

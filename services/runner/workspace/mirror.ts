@@ -1,0 +1,188 @@
+/** Bare mirrors of repositories, one each, kept fresh. Their objects are shared read-only by every workspace, so they are never collected. */
+import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import type { Finished } from '../process.ts'
+import { authorizationConfig, endedWell, gitOrThrow, lastWords } from './git.ts'
+import type { Git, GitCall } from './git.ts'
+import { mirrorPath } from './names.ts'
+
+export interface Mirror {
+  /** The bare git directory on the host. */
+  readonly dir: string
+  /** Its object store: what workspaces name as their alternate. */
+  readonly objects: string
+}
+
+export interface RefreshRequest {
+  readonly url: string
+  readonly owner: string
+  readonly name: string
+  /** Value of the `Authorization` header; not given for a public repository. */
+  readonly authorization?: string | undefined
+  /** For both ways, cloning and fetching. */
+  readonly timeoutMs: number
+  readonly signal?: AbortSignal
+  /** Lines for the person's terminal, a few for each step. */
+  readonly onProgress?: (line: string) => void
+}
+
+/** Each sentence is fit to be shown to the person. */
+export type RefreshResult =
+  | { readonly kind: 'ready'; readonly mirror: Mirror; readonly cloned: boolean }
+  /** The host does not let this person in, or knows no such repository: hosts do not tell which. */
+  | { readonly kind: 'refused'; readonly message: string }
+  | { readonly kind: 'unreachable'; readonly message: string }
+  | { readonly kind: 'timed_out'; readonly message: string }
+  | { readonly kind: 'aborted' }
+
+export interface Mirrors {
+  /**
+   * Clones the repository, or fetches what is new; always asks the host, with this person's access. Nothing half-made is left.
+   * One at a time for each repository.
+   */
+  refresh(request: RefreshRequest): Promise<RefreshResult>
+}
+
+/** Opens the mirrors under `root`, which only this process writes to. */
+export function openMirrors({ root, git }: { readonly root: string; readonly git: Git }): Mirrors {
+  const queues = new Map<string, Promise<unknown>>()
+  return {
+    async refresh(request) {
+      const dir = join(root, mirrorPath(request.url, request))
+      const before = queues.get(dir) ?? Promise.resolve()
+      const refreshed = before.then(() => refreshMirror(git, dir, request))
+      const settled = refreshed.catch(() => undefined)
+      queues.set(dir, settled)
+      try {
+        return await refreshed
+      } finally {
+        if (queues.get(dir) === settled) queues.delete(dir)
+      }
+    },
+  }
+}
+
+async function refreshMirror(git: Git, dir: string, request: RefreshRequest): Promise<RefreshResult> {
+  if (request.signal?.aborted) return { kind: 'aborted' }
+  const full = `${request.owner}/${request.name}`
+  const mirror = { dir, objects: join(dir, 'objects') }
+  if (await isThere(dir)) {
+    await removeLeftLocks(dir)
+    request.onProgress?.(`Fetching ${full}…`)
+    const fetched = await git(fetchCall(dir, request))
+    return endedWell(fetched) ? { kind: 'ready', mirror, cloned: false } : refusal(fetched, full)
+  }
+
+  request.onProgress?.(`Cloning ${full}…`)
+  const half = join(dirname(dir), `.half-made-${basename(dir)}`)
+  await rm(half, { recursive: true, force: true })
+  await mkdir(dirname(dir), { recursive: true, mode: 0o700 })
+  try {
+    await gitOrThrow(git, {
+      args: [
+        'init',
+        '--quiet',
+        '--bare',
+        '--shared=0644',
+        '--template=',
+        '--initial-branch=main',
+        '--',
+        half,
+      ],
+    })
+    const fetched = await git(fetchCall(half, request))
+    if (!endedWell(fetched)) return refusal(fetched, full)
+    await rename(half, dir)
+    return { kind: 'ready', mirror, cloned: true }
+  } finally {
+    await rm(half, { recursive: true, force: true })
+  }
+}
+
+function fetchCall(gitDir: string, request: RefreshRequest): GitCall {
+  const { url, authorization, timeoutMs, signal, onProgress } = request
+  const showProgress = onProgress && progressLines(onProgress)
+  return {
+    gitDir,
+    // With --tags, --prune takes away branches only.
+    args: [
+      'fetch',
+      '--progress',
+      '--prune',
+      '--tags',
+      '--force',
+      '--no-write-fetch-head',
+      '--no-auto-maintenance',
+      '--',
+      url,
+      '+refs/heads/*:refs/heads/*',
+    ],
+    secretConfig: authorizationConfig(url, authorization),
+    timeoutMs,
+    signal,
+    ...(showProgress && { onStderr: showProgress }),
+  }
+}
+
+/** Turns git's running percentages into a line for each tenth of a step. */
+export function progressLines(onLine: (line: string) => void): (chunk: Buffer) => void {
+  let rest = ''
+  let lastShown = ''
+  return (chunk) => {
+    const lines = (rest + chunk.toString('utf8')).split(/[\r\n]/)
+    rest = (lines.pop() ?? '').slice(-1_000)
+    for (const line of lines) {
+      const step = /^(?:remote: )?((?:Counting|Compressing|Receiving|Resolving)[a-z ]*): +(\d+)%.*/.exec(line)
+      if (!step) continue
+      const shown = `${step[1]} ${Math.floor(Number(step[2]) / 10)}`
+      if (shown !== lastShown) onLine(line.trim())
+      lastShown = shown
+    }
+  }
+}
+
+function refusal(finished: Finished, full: string): RefreshResult {
+  switch (finished.endedBy) {
+    case 'aborted':
+      return { kind: 'aborted' }
+    case 'time_limit':
+      return {
+        kind: 'timed_out',
+        message: `Bringing ${full} here took too long. Try again, or raise the time limit.`,
+      }
+    case 'output_limit':
+    case 'reader':
+    case 'itself':
+      return isRefusedAccess(finished)
+        ? { kind: 'refused', message: `${full} cannot be read with your access: ${lastWords(finished)}.` }
+        : { kind: 'unreachable', message: `${full} could not be brought here: ${lastWords(finished)}.` }
+  }
+}
+
+/** Whether the host's answer is about who asks: bad or missing access, or a repository that it does not show. */
+export function isRefusedAccess(finished: Finished): boolean {
+  const told = finished.stderr.toString('utf8')
+  return /authentication failed|could not read username|returned error: 40[134]|repository '.*' not found|access denied/i.test(
+    told,
+  )
+}
+
+/** A git that was killed leaves locks and half-written packs; the queue makes sure that none of them is in use. */
+async function removeLeftLocks(dir: string): Promise<void> {
+  const entries = await readdir(join(dir, 'refs'), { recursive: true })
+  const locks = entries.filter((name) => name.endsWith('.lock')).map((name) => join(dir, 'refs', name))
+  const top = (await readdir(dir)).filter((name) => name.endsWith('.lock')).map((name) => join(dir, name))
+  const packs = join(dir, 'objects', 'pack')
+  const halfPacks = (await readdir(packs))
+    .filter((name) => name.startsWith('tmp_'))
+    .map((name) => join(packs, name))
+  for (const path of [...locks, ...top, ...halfPacks]) await rm(path, { force: true })
+}
+
+async function isThere(dir: string): Promise<boolean> {
+  const found = await stat(dir).catch((error: unknown) => {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw error
+  })
+  return found !== undefined
+}

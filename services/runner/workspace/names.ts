@@ -1,0 +1,34 @@
+/** Names that the runner makes out of what people gave: branches, and folders that stay where they belong. */
+import { createHash } from 'node:crypto'
+
+/** The branch a task works on, `flightdeck/<slug>-<short id>`: ASCII, and a branch name whatever the title is. */
+export function workingBranchName(title: string, taskId: string): string {
+  const slug = asciiSlug(title, 40)
+  return `flightdeck/${slug || 'task'}-${shortHash(taskId, 8)}`
+}
+
+/** Where the mirror of a repository lies under the mirrors' folder. Two addresses never share one. */
+export function mirrorPath(url: string, repository: { owner: string; name: string }): string {
+  const owner = asciiSlug(repository.owner, 60) || 'owner'
+  const name = asciiSlug(repository.name, 60) || 'repository'
+  return `${owner}/${name}-${shortHash(url, 12)}.git`
+}
+
+/** Whether a task's id can name a folder; ours are UUIDs. */
+export function isTaskFolderName(taskId: string): boolean {
+  return /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(taskId)
+}
+
+function asciiSlug(text: string, longest: number): string {
+  return text
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .slice(0, longest)
+    .replace(/^-+|-+$/g, '')
+}
+
+function shortHash(text: string, length: number): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, length)
+}

@@ -1,0 +1,222 @@
+/** Commits a task's tree and pushes it, from the private git directory and outside the box. */
+import type { Finished } from '../process.ts'
+import {
+  authorizationConfig,
+  commitOf,
+  endedWell,
+  GitFault,
+  gitOrThrow,
+  gitText,
+  isBranchName,
+  lastWords,
+} from './git.ts'
+import type { Git, GitCall } from './git.ts'
+import { isRefusedAccess } from './mirror.ts'
+import { kindAt, treeDifferences, withScratchIndex } from './tree.ts'
+import type { ScratchIndex } from './tree.ts'
+import type { Workspace } from './workspace.ts'
+
+export interface PublishRequest {
+  /** Git that may read what an agent wrote: `Sandbox.gitFor(workspace)`. */
+  readonly git: Git
+  /** Git with the network, which sees no tree: `hostGit`. */
+  readonly network: Git
+  readonly workspace: Workspace
+  readonly message: string
+  /** The person. They are the committer as well. */
+  readonly author: { readonly name: string; readonly email: string }
+  /** `claude <noreply@anthropic.com>`: becomes the `Co-Authored-By` line. */
+  readonly coAuthor?: string
+  /** The branch at the host; the workspace's own when not given. */
+  readonly branch?: string
+  readonly url: string
+  readonly authorization?: string | undefined
+  /** Of the push; 120 s when not given. */
+  readonly pushTimeoutMs?: number
+  readonly signal?: AbortSignal
+}
+
+/** Each sentence is fit to be shown to the person. What was committed stays committed: the next call pushes it. */
+export type PublishResult =
+  | {
+      readonly kind: 'published'
+      readonly headSha: string
+      /** False when the host already had it all. */
+      readonly pushed: boolean
+      /** Folders that are repositories of their own, and were left out. */
+      readonly leftOut: readonly string[]
+    }
+  /** No file differs from where the task started, and nothing is left to push. */
+  | { readonly kind: 'nothing_to_publish' }
+  /** The branch at the host has commits that the task does not know; `remoteSha` is its head. */
+  | { readonly kind: 'branch_moved'; readonly remoteSha: string | null; readonly message: string }
+  | { readonly kind: 'refused'; readonly message: string }
+  | { readonly kind: 'unreachable'; readonly message: string }
+  /** A file's content cannot be committed as the repository's attributes want it. */
+  | { readonly kind: 'not_committable'; readonly message: string }
+
+/**
+ * Makes one commit of all that the tree holds and no ignore rule names, if that is anything new, and pushes the branch. Never forces.
+ * Asking again after a fault is safe. Throws `GitFault`.
+ */
+export async function commitAndPush(request: PublishRequest): Promise<PublishResult> {
+  const { git, network, workspace } = request
+  const branch = request.branch ?? workspace.branch
+  if (!(await isBranchName(network, branch)))
+    return { kind: 'refused', message: `${JSON.stringify(branch)} is not a name that a branch can have.` }
+
+  const committed = await withScratchIndex(workspace, (index) => commitTree(git, request, index))
+  if (committed.kind === 'not_committable') return committed
+  const { headSha, leftOut } = committed
+  if (headSha === null) return { kind: 'nothing_to_publish' }
+
+  const known = await commitOf(network, workspace.privateGitDir, trackingRef(branch))
+  if (known === headSha) return { kind: 'published', headSha, pushed: false, leftOut }
+  if (known === null && headSha === workspace.startCommit) return { kind: 'nothing_to_publish' }
+  return push(request, branch, headSha, leftOut)
+}
+
+type Committed =
+  | { readonly kind: 'committed'; readonly headSha: string | null; readonly leftOut: readonly string[] }
+  | { readonly kind: 'not_committable'; readonly message: string }
+
+async function commitTree(git: Git, request: PublishRequest, index: ScratchIndex): Promise<Committed> {
+  const { workspace } = request
+  const gitDir = workspace.privateGitDir
+  const on = { gitDir, workTree: workspace.dir, env: { GIT_INDEX_FILE: index.file }, timeoutMs: 300_000 }
+  const head = await commitOf(git, gitDir, 'HEAD')
+  const { tracked, untracked, nested } = await treeDifferences(git, workspace, index)
+
+  const paths: Buffer[] = []
+  const gone: Buffer[] = []
+  for (const path of [...tracked, ...untracked]) {
+    const { kind } = await kindAt(workspace, path)
+    if (kind === 'file' || kind === 'link') paths.push(path, nul)
+    // A pipe or a folder in a file's place: the file is gone.
+    else gone.push(path, nul)
+  }
+  for (const [args, input] of [
+    [['update-index', '-z', '--force-remove', '--stdin'], Buffer.concat(gone)],
+    [['update-index', '-z', '--add', '--remove', '--replace', '--stdin'], Buffer.concat(paths)],
+  ] as const) {
+    if (input.length === 0) continue
+    const call: GitCall = { ...on, args, input }
+    const updated = await git(call)
+    if (updated.endedBy !== 'itself') throw new GitFault(call, updated)
+    if (updated.code !== 0)
+      return { kind: 'not_committable', message: `The changes cannot be committed: ${lastWords(updated)}.` }
+  }
+
+  const leftOut = nested.map((path) => path.toString('utf8'))
+  const tree = await gitText(git, { ...on, args: ['write-tree'] })
+  const headTree =
+    head === null ? null : await gitText(git, { gitDir, args: ['rev-parse', `${head}^{tree}`] })
+  const isUnchanged = headTree === null ? paths.length === 0 : tree === headTree
+  if (isUnchanged) return { kind: 'committed', headSha: head, leftOut }
+
+  const headSha = await gitText(git, {
+    gitDir,
+    args: ['commit-tree', ...(head === null ? [] : ['-p', head]), '-F', '-', tree],
+    env: identity(request.author),
+    input: commitMessage(request),
+  })
+  const update = `update refs/heads/${workspace.branch} ${headSha} ${head ?? '0'.repeat(40)}\n`
+  await gitOrThrow(git, { gitDir, args: ['update-ref', '--stdin'], input: update })
+  await index.keep()
+  return { kind: 'committed', headSha, leftOut }
+}
+
+async function push(
+  request: PublishRequest,
+  branch: string,
+  headSha: string,
+  leftOut: readonly string[],
+): Promise<PublishResult> {
+  const { network, workspace, url, authorization } = request
+  const gitDir = workspace.privateGitDir
+  const call: GitCall = {
+    gitDir,
+    args: ['push', '--porcelain', '--no-verify', '--no-signed', '--', url, `${headSha}:refs/heads/${branch}`],
+    secretConfig: authorizationConfig(url, authorization),
+    timeoutMs: request.pushTimeoutMs ?? 120_000,
+    signal: request.signal,
+  }
+  const finished = await network(call)
+  if (endedWell(finished)) {
+    await gitOrThrow(network, { gitDir, args: ['update-ref', trackingRef(branch), headSha] })
+    return { kind: 'published', headSha, pushed: true, leftOut }
+  }
+  return rejection(request, branch, finished)
+}
+
+async function rejection(
+  request: PublishRequest,
+  branch: string,
+  finished: Finished,
+): Promise<PublishResult> {
+  const answer = /^!\t[^\t]*\t(\[[a-z ]+\]) ?\(?(.*?)\)?$/m.exec(finished.stdout.toString('utf8'))
+  const [, verdict, reason = ''] = answer ?? []
+  if (verdict === '[rejected]' && /fetch first|non-fast-forward/.test(reason)) {
+    const message = `The branch ${branch} has commits at the code host that this task does not have. Nothing was overwritten.`
+    return { kind: 'branch_moved', remoteSha: await fetchBranch(request, branch), message }
+  }
+  if (answer)
+    return {
+      kind: 'refused',
+      message: `The code host did not take the push: ${reason || lastWords(finished)}.`,
+    }
+  if (finished.endedBy === 'itself' && isRefusedAccess(finished))
+    return {
+      kind: 'refused',
+      message: `Your access does not allow pushing to this repository: ${lastWords(finished)}.`,
+    }
+  return { kind: 'unreachable', message: `The push did not reach the code host: ${lastWords(finished)}.` }
+}
+
+async function fetchBranch(request: PublishRequest, branch: string): Promise<string | null> {
+  const { network, workspace, url, authorization } = request
+  const gitDir = workspace.privateGitDir
+  const fetched = await network({
+    gitDir,
+    args: [
+      'fetch',
+      '--no-tags',
+      '--no-write-fetch-head',
+      '--no-auto-maintenance',
+      '--',
+      url,
+      `+refs/heads/${branch}:${trackingRef(branch)}`,
+    ],
+    secretConfig: authorizationConfig(url, authorization),
+    timeoutMs: request.pushTimeoutMs ?? 120_000,
+    signal: request.signal,
+  })
+  return endedWell(fetched) ? commitOf(network, gitDir, trackingRef(branch)) : null
+}
+
+/** The branch as we last knew it at the host. */
+function trackingRef(branch: string): string {
+  return `refs/remotes/origin/${branch}`
+}
+
+function identity(author: PublishRequest['author']): Record<string, string> {
+  const email = oneLine(author.email) || 'noreply@localhost'
+  const name = oneLine(author.name) || email
+  return {
+    GIT_AUTHOR_NAME: name,
+    GIT_AUTHOR_EMAIL: email,
+    GIT_COMMITTER_NAME: name,
+    GIT_COMMITTER_EMAIL: email,
+  }
+}
+
+function commitMessage({ message, coAuthor }: PublishRequest): string {
+  const text = message.replaceAll('\0', '').trim() || 'Work of a task'
+  return coAuthor === undefined ? `${text}\n` : `${text}\n\nCo-Authored-By: ${oneLine(coAuthor)}\n`
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\p{Cc}+/gu, ' ').trim()
+}
+
+const nul = Buffer.of(0)

@@ -1,0 +1,304 @@
+/**
+ * A task's workspace: the tree an agent works in, its private home, and the git directory outside its reach by which we read and publish.
+ *
+ *     <root>/tasks/<taskId>/tree        the agent's, with a `.git` of its own that we never read again
+ *     <root>/tasks/<taskId>/home        the agent's
+ *     <root>/tasks/<taskId>/git         ours: the tree is its work tree
+ *     <root>/tasks/<taskId>/ready.json  written last: without it the rest is half-made
+ */
+import { createHash } from 'node:crypto'
+import { chmod, chown, copyFile, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { run } from '../process.ts'
+import { commitOf, gitOrThrow, gitText, isBranchName } from './git.ts'
+import type { Git } from './git.ts'
+import type { Mirror } from './mirror.ts'
+import { isTaskFolderName } from './names.ts'
+
+/** Where the mirror's objects are seen inside the box; the agent's `.git` names this path. */
+export const mirrorObjectsInBox = '/mirror/objects'
+
+/** The user that owns a tree and runs what runs in it. */
+export interface BoxUser {
+  readonly uid: number
+  readonly gid: number
+}
+
+export interface Workspace {
+  readonly taskId: string
+  /** The tree. */
+  readonly dir: string
+  readonly homeDir: string
+  readonly privateGitDir: string
+  readonly mirrorDir: string
+  readonly mirrorObjects: string
+  /** The branch the tree is on, and that is pushed. In an empty repository it is the base branch: the first one. */
+  readonly branch: string
+  readonly baseBranch: string
+  /** The commit it started from; `null` in an empty repository. */
+  readonly startCommit: string | null
+  /** `undefined` when the tree is owned by this process's own user, as it is when that is not root. */
+  readonly owner: BoxUser | undefined
+}
+
+export interface PrepareRequest {
+  readonly git: Git
+  /** PATH, for the one command that is not git. */
+  readonly path: string
+  readonly root: string
+  readonly taskId: string
+  readonly mirror: Mirror
+  readonly baseBranch: string
+  readonly workingBranch: string
+  /** The address shown to the agent as `origin`; no secret is in it. */
+  readonly originUrl: string
+  /** Who commits when the agent commits in its own `.git`. */
+  readonly identity: { readonly name: string; readonly email: string }
+  /** Given when this process is root: `boxUser(taskId)`. */
+  readonly owner: BoxUser | undefined
+}
+
+export type PrepareResult =
+  | { readonly kind: 'ready'; readonly workspace: Workspace; readonly reused: boolean }
+  | { readonly kind: 'no_such_branch'; readonly branch: string }
+  | { readonly kind: 'invalid_branch'; readonly branch: string }
+
+/** A user for each task, so that limits which the kernel counts by user are counted for the task alone. No host account is needed. */
+export function boxUser(taskId: string): BoxUser {
+  const uid = 27_182 + (createHash('sha256').update(taskId).digest().readUInt16BE(0) % 4_096)
+  return { uid, gid: uid }
+}
+
+/**
+ * Makes the task's workspace, or finds the one that is there: asking again is free. A half-made one is made anew.
+ * A working branch that the host already has is taken up where it stands. Throws `GitFault` and what the file system throws.
+ */
+export async function prepareWorkspace(request: PrepareRequest): Promise<PrepareResult> {
+  const { git, mirror, owner } = request
+  for (const branch of [request.baseBranch, request.workingBranch])
+    if (!(await isBranchName(git, branch))) return { kind: 'invalid_branch', branch }
+
+  const found = await findWorkspace(request)
+  if (found) return { kind: 'ready', workspace: found, reused: true }
+
+  const baseCommit = await commitOf(git, mirror.dir, `refs/heads/${request.baseBranch}`)
+  const isEmpty = baseCommit === null && (await hasNoBranch(git, mirror))
+  if (baseCommit === null && !isEmpty) return { kind: 'no_such_branch', branch: request.baseBranch }
+  const branch = isEmpty ? request.baseBranch : request.workingBranch
+  const pushedCommit = await commitOf(git, mirror.dir, `refs/heads/${branch}`)
+
+  const task = taskFolder(request.root, request.taskId)
+  const workspace: Workspace = {
+    taskId: request.taskId,
+    dir: join(task, 'tree'),
+    homeDir: join(task, 'home'),
+    privateGitDir: join(task, 'git'),
+    mirrorDir: mirror.dir,
+    mirrorObjects: mirror.objects,
+    branch,
+    baseBranch: request.baseBranch,
+    startCommit: pushedCommit ?? baseCommit,
+    owner,
+  }
+  await removeFolder(task, request.path)
+  await makeFolders(request.root, task, workspace)
+  await makePrivateGit(git, workspace, { baseCommit, pushedCommit })
+  await makeAgentGit(git, workspace, request, baseCommit)
+  if (owner) await giveTo(owner, [workspace.dir, workspace.homeDir], request.path)
+  await warmIndexes(git, workspace)
+  await writeMarker(task, workspace)
+  return { kind: 'ready', workspace, reused: false }
+}
+
+/** The workspace a task has, if one was ever made ready. */
+export async function findWorkspace(
+  request: Pick<PrepareRequest, 'root' | 'taskId' | 'mirror'>,
+): Promise<Workspace | undefined> {
+  const task = taskFolder(request.root, request.taskId)
+  const written = await readFile(join(task, 'ready.json'), 'utf8').catch(() => undefined)
+  const marker = written === undefined ? undefined : Marker.safeParse(parseJson(written)).data
+  if (!marker) return undefined
+  const workspace: Workspace = {
+    taskId: request.taskId,
+    dir: join(task, 'tree'),
+    homeDir: join(task, 'home'),
+    privateGitDir: join(task, 'git'),
+    mirrorDir: request.mirror.dir,
+    mirrorObjects: request.mirror.objects,
+    branch: marker.branch,
+    baseBranch: marker.baseBranch,
+    startCommit: marker.startCommit,
+    owner: marker.owner,
+  }
+  // The data folder may have been moved, and a killed run may have left its scratch.
+  await writeAlternates(workspace.privateGitDir, workspace.mirrorObjects)
+  await removeScratch(workspace.privateGitDir)
+  return workspace
+}
+
+/** Takes a task's workspace away, whatever an agent left in it. None of its processes may still run. */
+export async function removeWorkspace(root: string, taskId: string, path: string): Promise<void> {
+  await removeFolder(taskFolder(root, taskId), path)
+}
+
+const Marker = z.object({
+  version: z.literal(1),
+  branch: z.string(),
+  baseBranch: z.string(),
+  startCommit: z.string().nullable(),
+  owner: z.object({ uid: z.int(), gid: z.int() }).optional(),
+})
+
+async function writeMarker(
+  task: string,
+  { branch, baseBranch, startCommit, owner }: Workspace,
+): Promise<void> {
+  const marker: z.infer<typeof Marker> = {
+    version: 1,
+    branch,
+    baseBranch,
+    startCommit,
+    ...(owner && { owner }),
+  }
+  await writeFile(join(task, 'ready.half'), JSON.stringify(marker))
+  await rename(join(task, 'ready.half'), join(task, 'ready.json'))
+}
+
+function taskFolder(root: string, taskId: string): string {
+  if (!isTaskFolderName(taskId)) throw new RangeError('this task id cannot name a folder')
+  return join(root, 'tasks', taskId)
+}
+
+async function makeFolders(root: string, task: string, workspace: Workspace): Promise<void> {
+  // Others may pass through, as the box's user must where there is no box, and see nothing.
+  for (const dir of [join(root, 'tasks'), task]) {
+    await mkdir(dir, { recursive: true })
+    await chmod(dir, 0o711)
+  }
+  for (const dir of [workspace.dir, workspace.homeDir, workspace.privateGitDir])
+    await mkdir(dir, { mode: 0o700 })
+}
+
+async function makePrivateGit(
+  git: Git,
+  workspace: Workspace,
+  { baseCommit, pushedCommit }: { baseCommit: string | null; pushedCommit: string | null },
+): Promise<void> {
+  const { privateGitDir: gitDir, dir: workTree, branch, startCommit } = workspace
+  const args = ['init', '--quiet', '--template=', `--initial-branch=${branch}`]
+  await gitOrThrow(git, { gitDir, workTree, args })
+  await writeAlternates(gitDir, workspace.mirrorObjects)
+  const refs = [
+    ...(startCommit === null ? [] : [`create refs/heads/${branch} ${startCommit}`]),
+    ...(baseCommit === null ? [] : [`create refs/remotes/origin/${workspace.baseBranch} ${baseCommit}`]),
+    ...(pushedCommit === null || branch === workspace.baseBranch
+      ? []
+      : [`create refs/remotes/origin/${branch} ${pushedCommit}`]),
+  ]
+  await gitOrThrow(git, { gitDir, args: ['update-ref', '--stdin'], input: lines(refs) })
+  if (startCommit !== null)
+    await gitOrThrow(git, {
+      gitDir,
+      workTree,
+      args: ['read-tree', '-m', '-u', startCommit],
+      timeoutMs: 600_000,
+    })
+}
+
+/** The agent gets a plain repository on the same commit. It is written here, while nobody else has the tree, and never again. */
+async function makeAgentGit(
+  git: Git,
+  workspace: Workspace,
+  request: PrepareRequest,
+  baseCommit: string | null,
+): Promise<void> {
+  const { dir: workTree, branch, baseBranch, startCommit } = workspace
+  const gitDir = join(workTree, '.git')
+  await gitOrThrow(git, {
+    args: ['init', '--quiet', '--template=', `--initial-branch=${branch}`, '--', workTree],
+  })
+  const settings = [
+    ['user.name', request.identity.name],
+    ['user.email', request.identity.email],
+    ['remote.origin.url', request.originUrl],
+    ['remote.origin.fetch', '+refs/heads/*:refs/remotes/origin/*'],
+    // In a user namespace the same file has another owner; without this every file looks touched there.
+    ['core.checkStat', 'minimal'],
+  ] as const
+  for (const [key, value] of settings)
+    await gitOrThrow(git, { gitDir, args: ['config', '--local', '--', key, value] })
+  await writeAlternates(gitDir, mirrorObjectsInBox)
+  const refs = [
+    ...(startCommit === null ? [] : [`create refs/heads/${branch} ${startCommit}`]),
+    ...(baseCommit === null ? [] : [`create refs/remotes/origin/${baseBranch} ${baseCommit}`]),
+    ...(baseCommit === null || !canStandTogether(branch, baseBranch)
+      ? []
+      : [`create refs/heads/${baseBranch} ${baseCommit}`]),
+  ]
+  const env = { GIT_ALTERNATE_OBJECT_DIRECTORIES: workspace.mirrorObjects }
+  await gitOrThrow(git, { gitDir, env, args: ['update-ref', '--stdin'], input: lines(refs) })
+}
+
+/** After the last change of owners: a stale index would make every later diff read every file. */
+async function warmIndexes(git: Git, workspace: Workspace): Promise<void> {
+  const { privateGitDir: gitDir, dir: workTree, owner } = workspace
+  if (workspace.startCommit === null) return
+  await gitText(git, { gitDir, workTree, args: ['update-index', '-q', '--refresh', '--ignore-submodules'] })
+  const agentIndex = join(workTree, '.git', 'index')
+  await copyFile(join(gitDir, 'index'), agentIndex)
+  if (owner) await chown(agentIndex, owner.uid, owner.gid)
+}
+
+async function writeAlternates(gitDir: string, objects: string): Promise<void> {
+  await mkdir(join(gitDir, 'objects', 'info'), { recursive: true })
+  await writeFile(join(gitDir, 'objects', 'info', 'alternates'), `${objects}\n`)
+}
+
+async function removeScratch(gitDir: string): Promise<void> {
+  const left = (await readdir(gitDir)).filter((name) => name.startsWith('scratch-'))
+  for (const name of left) await rm(join(gitDir, name), { recursive: true, force: true })
+}
+
+/** Git keeps no branch `a` beside `a/b`. */
+function canStandTogether(one: string, other: string): boolean {
+  return one !== other && !one.startsWith(`${other}/`) && !other.startsWith(`${one}/`)
+}
+
+async function hasNoBranch(git: Git, mirror: Mirror): Promise<boolean> {
+  return (
+    (await gitText(git, { gitDir: mirror.dir, args: ['for-each-ref', '--count=1', 'refs/heads'] })) === ''
+  )
+}
+
+async function giveTo({ uid, gid }: BoxUser, dirs: readonly string[], path: string): Promise<void> {
+  await runOrThrow('chown', ['-R', '-h', `${uid}:${gid}`, '--', ...dirs], path)
+}
+
+/** `rm` and not Node's: it goes by open folders, so that no depth and no race of an agent's making leads it astray. */
+async function removeFolder(dir: string, path: string): Promise<void> {
+  // Folders without their write bit cannot be emptied by a user that is not root.
+  if (process.getuid?.() !== 0)
+    await run('chmod', ['-R', '-f', 'u+rwX', '--', dir], { env: { PATH: path }, ...limits })
+  await runOrThrow('rm', ['-rf', '--', dir], path)
+}
+
+async function runOrThrow(file: string, args: readonly string[], path: string): Promise<void> {
+  const finished = await run(file, args, { env: { PATH: path, LC_ALL: 'C.UTF-8' }, ...limits })
+  if (finished.endedBy !== 'itself' || finished.code !== 0)
+    throw new Error(`${file} failed: ${finished.stderr.toString('utf8').slice(0, 500) || finished.endedBy}`)
+}
+
+const limits = { timeoutMs: 300_000, maxOutputBytes: 65_536 }
+
+function lines(all: readonly string[]): string {
+  return all.map((line) => `${line}\n`).join('')
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
