@@ -1,5 +1,6 @@
 /** `claude`: Anthropic's coding agent, run headless with its messages on standard input. */
 import { createClaudeParser } from './claudeStream.ts'
+import { scriptedModel } from '../model/scripted.ts'
 import type { Agent } from './port.ts'
 
 /** Retries of the model's API within a turn; they wait longer each time, about half a minute in all. */
@@ -10,8 +11,7 @@ const aliases = new Set(['default', 'best', 'opus', 'opusplan', 'sonnet', 'haiku
 
 export const claude: Agent = {
   name: 'claude',
-  knowsModel: (model) =>
-    aliases.has(model.replace(/\[1m\]$/, '')) || /^claude-[a-z0-9][a-z0-9.-]*(?:\[1m\])?$/.test(model),
+  knowsModel,
   launch: ({ binary, session, model, broker }) => ({
     argv: [
       binary,
@@ -30,7 +30,7 @@ export const claude: Agent = {
       '--strict-mcp-config',
       session.kind === 'new' ? '--session-id' : '--resume',
       session.id,
-      ...(model !== null && claude.knowsModel(model) ? ['--model', model] : []),
+      ...(broker.scripted ? ['--model', scriptedModel] : modelArguments(model)),
     ],
     env: {
       ANTHROPIC_API_KEY: broker.runToken,
@@ -57,4 +57,12 @@ export const claude: Agent = {
   },
   interrupt: (requestId) =>
     `${JSON.stringify({ type: 'control_request', request_id: requestId, request: { subtype: 'interrupt' } })}\n`,
+}
+
+function knowsModel(model: string): boolean {
+  return aliases.has(model.replace(/\[1m\]$/, '')) || /^claude-[a-z0-9][a-z0-9.-]*(?:\[1m\])?$/.test(model)
+}
+
+function modelArguments(model: string | null): readonly string[] {
+  return model !== null && knowsModel(model) ? ['--model', model] : []
 }

@@ -1,4 +1,5 @@
 /** Reads what `claude` prints, line by line, into agent events. */
+import { scriptedModel } from '../model/scripted.ts'
 import { errorOf } from './claudeFault.ts'
 import { readClaudeLine } from './claudeLines.ts'
 import type {
@@ -215,7 +216,8 @@ function usageEvents(usage: ModelUsageByModel): ModelUsed[] {
       outputTokens: used.outputTokens,
       cacheReadTokens: used.cacheReadInputTokens,
       cacheWriteTokens: used.cacheCreationInputTokens,
-      costUsd: used.costUSD,
+      // The CLI prices a model that it does not know like one that it does; this one is free.
+      costUsd: model === scriptedModel ? 0 : used.costUSD,
     }))
     .filter((used) => used.inputTokens + used.outputTokens + used.cacheReadTokens + used.cacheWriteTokens > 0)
 }

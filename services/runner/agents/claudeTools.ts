@@ -82,7 +82,6 @@ const Details = z.object({
   type: z.string().optional(),
   content: z.unknown().optional(),
   structuredPatch: z.array(Hunk).optional(),
-  file: z.object({ totalLines: z.number().optional() }).optional(),
 })
 
 /** What came of a tool. `details` is the line's `tool_use_result`, when the line holds this result alone. */
@@ -102,7 +101,7 @@ export function toolFinished(started: ToolStarted, result: ToolResult, details: 
     toolId: started.toolId,
     ok,
     exitCode,
-    summary: summaryOf(started.kind, ok, said, exitCode, counts, known.file?.totalLines),
+    summary: summaryOf(started.kind, ok, said, exitCode, counts),
     output: shortened(hunks === undefined ? said : hunks.map(asDiff).join('\n'), outputLimit),
     ...counts,
   }
@@ -163,11 +162,9 @@ function summaryOf(
   said: string,
   exitCode: number | null,
   counts: Pick<ToolFinished, 'additions' | 'deletions'>,
-  fileLines: number | undefined,
 ): string {
   if (kind === 'run' && exitCode !== null) return `exit code ${exitCode}`
   if (!ok) return firstLine(said)
   if (counts.additions !== null) return `+${counts.additions} −${counts.deletions ?? 0}`
-  if (fileLines !== undefined) return fileLines === 1 ? '1 line' : `${fileLines} lines`
   return kind === 'read' ? '' : firstLine(said)
 }

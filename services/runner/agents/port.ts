@@ -109,8 +109,11 @@ export interface LaunchRequest {
   readonly session: { readonly kind: 'new' | 'resume'; readonly id: string }
   /** Passed on only when the agent knows it; `null` leaves the choice to the agent. */
   readonly model: string | null
-  /** The broker's socket as the box sees it, and the token that it knows this run by. */
-  readonly broker: { readonly socketPath: string; readonly runToken: string }
+  /**
+   * The broker's socket as the box sees it, and the token that it knows this run by. When the scripted model stands behind it,
+   * `model` counts for nothing.
+   */
+  readonly broker: { readonly socketPath: string; readonly runToken: string; readonly scripted: boolean }
 }
 
 export interface Launch {

@@ -9,6 +9,9 @@ import type { Answer, AnswerBlock, Conversation, MessagesRequest, Step } from '.
 /** The file that the scripted model writes, in the repository's root. */
 export const noteFile = 'FLIGHTDECK.md'
 
+/** What the scripted model is called wherever a model is named. */
+export const scriptedModel = 'flightdeck-scripted'
+
 interface Call {
   readonly name: 'Bash' | 'Read' | 'Write' | 'Edit'
   readonly input: Readonly<Record<string, string>>
@@ -32,7 +35,11 @@ const count: Call = {
 }
 const check: Call = {
   name: 'Bash',
-  input: { command: 'git status --short && git diff --stat', description: 'Check what has changed' },
+  input: {
+    // Without the intent to add it, git shows nothing of a new file.
+    command: `git add --intent-to-add ${noteFile} && git diff --stat`,
+    description: 'Check what has changed',
+  },
 }
 
 /** The answer to a request. The same request always has the same answer. */
@@ -40,7 +47,7 @@ export function scriptedAnswer(request: MessagesRequest): Answer {
   const key = createHash('sha256').update(JSON.stringify(request)).digest('hex').slice(0, 24)
   const { say, calls } = nextMove(request)
   const blocks: AnswerBlock[] = [
-    { type: 'text', text: say },
+    ...(say === '' ? [] : [{ type: 'text', text: say } as const]),
     ...calls.map((call, i): AnswerBlock => ({ type: 'tool_use', id: `toolu_${key}${i}`, ...call })),
   ]
   return {
@@ -67,10 +74,11 @@ function titleOf(message: string): string {
 
 function workOn(conversation: Conversation): Move {
   const { steps } = conversation
-  const listed = stepOf(steps, list)
-  if (listed === undefined) return { say: greeting(conversation), calls: [status, list, count] }
+  const looking = [status, list, count].find((call) => stepOf(steps, call) === undefined)
+  if (looking !== undefined)
+    return { say: steps.length === 0 ? greeting(conversation) : '', calls: [looking] }
 
-  const place = placeIn(listed.result)
+  const place = placeIn(stepOf(steps, list)?.result ?? '')
   const reads = place.worthReading.map((name): Call => ({
     name: 'Read',
     input: { file_path: `${place.folder}/${name}` },
