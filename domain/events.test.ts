@@ -1,0 +1,81 @@
+/** Every kind of event can be written and read again, by today's schemas and by those of any later day. */
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { readFrozen, todaysForms } from '../tests/domain/frozenEvents.ts'
+import { arbitraryOf } from '../tests/domain/zodArbitrary.ts'
+import { eventKinds } from './events.ts'
+import { projectEvents } from './project/events.ts'
+import { taskEvents } from './task/events.ts'
+import { terminalEvents } from './task/terminal.ts'
+import { userEvents } from './user/events.ts'
+
+const kinds = [...eventKinds.values()]
+const latest = Math.max(...kinds.map((kind) => kind.version))
+const versions = Array.from({ length: latest }, (_, index) => index + 1)
+const frozen = await Promise.all(
+  versions.map(async (version) => ({ version, forms: await readFrozen(version) })),
+)
+
+test('no two kinds share a name', () =>
+  expect(
+    [...userEvents, ...projectEvents, ...taskEvents, ...terminalEvents].map((kind) => kind.type),
+  ).toEqual([...eventKinds.keys()]))
+
+test('facts are ids, enums, numbers and hashes: a text that stays open after an erasure is one of these', () =>
+  expect([...new Set(kinds.flatMap((kind) => openTexts(todaysForms(kind)[0]?.data)))].toSorted()).toEqual([
+    'baseCommit',
+    'code',
+    'codexModel',
+    'expiresAt',
+    'githubId',
+    'githubRepoId',
+    'hash',
+    'headCommit',
+    'model',
+    'requestId',
+    'runnerId',
+    'sessionId',
+    'toolId',
+    'version',
+  ]))
+
+/** The members that take any text, at any depth. */
+function openTexts(data: unknown): readonly string[] {
+  if (typeof data !== 'object' || data === null) return []
+  return Object.entries(data).flatMap(([name, member]) => (member === 'text' ? [name] : openTexts(member)))
+}
+
+describe.each(kinds)('$type', (kind) => {
+  test('takes what is made of it, and reads it again from JSON', () =>
+    fc.assert(
+      fc.property(arbitraryOf(kind.data), arbitraryOf(kind.content), (data, content) => {
+        const made = { type: kind.type, data, content }
+        const read = JSON.parse(JSON.stringify(made))
+        expect({
+          ...made,
+          data: kind.data.parse(read.data),
+          content: kind.content.parse(read.content),
+        }).toStrictEqual(made)
+      }),
+    ))
+
+  test('is as it was frozen: another schema is another version', () => {
+    const forms = frozen.find(({ version }) => version === kind.version)?.forms[kind.type]
+    expect(forms, 'Not frozen yet: npx tsx tests/domain/frozenEvents.ts').toBeDefined()
+    expect(todaysForms(kind)).toStrictEqual(forms)
+  })
+
+  test('names no position: a log may move to another engine', () =>
+    expect(JSON.stringify(todaysForms(kind))).not.toMatch(/position/i))
+})
+
+describe.each(frozen)('what was recorded at version $version', ({ version, forms }) => {
+  test.each(Object.entries(forms))('is read today: %s', (type, list) => {
+    const kind = eventKinds.get(type)
+    expect(kind?.version, `${type} must still be read; lift version ${version} to it here`).toBe(version)
+    for (const { data, content } of list) {
+      expect(kind?.data.parse(data)).toStrictEqual(data)
+      expect(kind?.content.parse(content)).toStrictEqual(content)
+    }
+  })
+})
