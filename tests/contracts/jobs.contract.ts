@@ -1,0 +1,265 @@
+/** What every work queue must do. Kinds and ids have fresh names, so a queue that already holds jobs will do. */
+import { randomUUID } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { LeaseLost } from '#platform/ports/faults.ts'
+import type { Delivery, Job, Jobs } from '#platform/ports/jobs.ts'
+
+export interface OpenJobs {
+  readonly jobs: Jobs
+  /** Closes the queue and opens one on the same data. */
+  readonly reopen: () => Promise<Jobs>
+  readonly close: () => Promise<void>
+}
+
+export function jobsContract(name: string, open: () => Promise<OpenJobs>): void {
+  describe(`jobs: ${name}`, () => {
+    let opened: OpenJobs
+    let jobs: Jobs
+    let kind: string
+    beforeEach(async () => {
+      opened = await open()
+      jobs = opened.jobs
+      kind = `kind-${randomUUID()}`
+    })
+    afterEach(() => opened.close())
+
+    const job = (): Job => ({ id: randomUUID(), kind, payload: { taskId: 't1', text: 'naïve 👩‍💻 "' } })
+    const patient = { concurrency: 1, leaseMs: 60_000 }
+    const soon = { timeout: 10_000 }
+    /** Takes jobs and leaves what becomes of them to the test. */
+    function receiving(options: { concurrency: number; leaseMs: number }): Delivery[] {
+      const deliveries: Delivery[] = []
+      jobs.work(kind, options, async (delivery) => {
+        deliveries.push(delivery)
+      })
+      return deliveries
+    }
+    /** Takes jobs one at a time and never ends the first. */
+    function hanging(leaseMs: number): Delivery[] {
+      const deliveries: Delivery[] = []
+      jobs.work(kind, { concurrency: 1, leaseMs }, (delivery) => {
+        deliveries.push(delivery)
+        return new Promise(() => {})
+      })
+      return deliveries
+    }
+
+    test('a job is given to a worker that already waits, whole, and is gone once it is acknowledged', async () => {
+      const deliveries = receiving(patient)
+      await pause(20)
+      const put = job()
+      await jobs.put(put)
+      await vi.waitFor(() => expect(deliveries).toHaveLength(1), soon)
+      expect(deliveries[0]?.job).toEqual(put)
+      expect(deliveries[0]?.attempt).toBe(1)
+      expect(await jobs.pending(kind)).toBe(1)
+      await deliveries[0]?.ack()
+      expect(await jobs.pending(kind)).toBe(0)
+    })
+
+    test('a worker that comes later finds what was queued', async () => {
+      const put = [job(), job(), job()]
+      for (const each of put) await jobs.put(each)
+      const done: string[] = []
+      jobs.work(kind, patient, async (delivery) => {
+        done.push(delivery.job.id)
+        await delivery.ack()
+      })
+      await vi.waitFor(() => expect(done.toSorted()).toEqual(put.map(({ id }) => id).toSorted()), soon)
+    })
+
+    test('an id that is put again is queued once: while it waits, while it runs, and when it is done', async () => {
+      const put = job()
+      await jobs.put(put)
+      await jobs.put(put)
+      expect(await jobs.pending(kind)).toBe(1)
+      const deliveries = receiving({ concurrency: 3, leaseMs: 60_000 })
+      await vi.waitFor(() => expect(deliveries).toHaveLength(1), soon)
+      await jobs.put(put)
+      await deliveries[0]?.ack()
+      await jobs.put(put)
+      expect(await jobs.pending(kind)).toBe(0)
+      await pause(50)
+      expect(deliveries).toHaveLength(1)
+    })
+
+    test('no more run at once than were asked for, and all are done', async () => {
+      let running = 0
+      let most = 0
+      let done = 0
+      for (let count = 0; count < 12; count += 1) await jobs.put(job())
+      jobs.work(kind, { concurrency: 3, leaseMs: 60_000 }, async (delivery) => {
+        running += 1
+        most = Math.max(most, running)
+        await pause(10)
+        await delivery.ack()
+        running -= 1
+        done += 1
+      })
+      await vi.waitFor(() => expect(done).toBe(12), soon)
+      expect(most).toBe(3)
+    })
+
+    test('of several workers, each job goes to one', async () => {
+      const done: string[] = []
+      for (let worker = 0; worker < 4; worker += 1) {
+        jobs.work(kind, { concurrency: 2, leaseMs: 60_000 }, async (delivery) => {
+          done.push(delivery.job.id)
+          await pause(5)
+          await delivery.ack()
+        })
+      }
+      const put = Array.from({ length: 40 }, job)
+      await Promise.all(put.map((each) => jobs.put(each)))
+      await vi.waitFor(async () => expect(await jobs.pending(kind)).toBe(0), soon)
+      expect(done.toSorted()).toEqual(put.map(({ id }) => id).toSorted())
+    })
+
+    test('a worker gets jobs of its kind only', async () => {
+      const deliveries = receiving(patient)
+      await jobs.put({ ...job(), kind: `${kind}-another` })
+      await jobs.put(job())
+      await vi.waitFor(() => expect(deliveries).toHaveLength(1), soon)
+      await pause(50)
+      expect(deliveries.map((delivery) => delivery.job.kind)).toEqual([kind])
+      expect(await jobs.pending(`${kind}-another`)).toBe(1)
+    })
+
+    test('a lease that ran out is lost: another worker has the job, and the first one is told', async () => {
+      const put = job()
+      await jobs.put(put)
+      const [first] = await firstOf(hanging(400))
+      const [second] = await firstOf(receiving(patient))
+      expect(second).toMatchObject({ job: put, attempt: 2 })
+      await expect(first?.working()).rejects.toThrow(LeaseLost)
+      await first?.ack()
+      await first?.nak(0)
+      await first?.reject('too late')
+      expect(await jobs.pending(kind)).toBe(1)
+      expect(await jobs.rejected(kind, 10)).toEqual([])
+      await second?.working()
+      await second?.ack()
+      expect(await jobs.pending(kind)).toBe(0)
+    })
+
+    test('a lease that is renewed stays', async () => {
+      await jobs.put(job())
+      const [first] = await firstOf(hanging(1_000))
+      const others = receiving(patient)
+      for (let count = 0; count < 15; count += 1) {
+        await pause(100)
+        await first?.working()
+      }
+      expect(others).toEqual([])
+      await first?.ack()
+      expect(await jobs.pending(kind)).toBe(0)
+    })
+
+    test('a job that is given back comes again after the delay, not before', async () => {
+      const put = job()
+      await jobs.put(put)
+      const times: number[] = []
+      const attempts: number[] = []
+      jobs.work(kind, patient, async (delivery) => {
+        times.push(performance.now())
+        attempts.push(delivery.attempt)
+        await (delivery.attempt === 1 ? delivery.nak(300) : delivery.ack())
+      })
+      await vi.waitFor(() => expect(attempts).toEqual([1, 2]), soon)
+      const [first = 0, second = 0] = times
+      expect(second - first).toBeGreaterThan(290)
+    })
+
+    test('a handler that throws is given the job again after a pause', async () => {
+      await jobs.put(job())
+      const attempts: number[] = []
+      jobs.work(kind, patient, async (delivery) => {
+        attempts.push(delivery.attempt)
+        if (delivery.attempt < 3) throw new Error('as the test wants it')
+        await delivery.ack()
+      })
+      await vi.waitFor(async () => expect(await jobs.pending(kind)).toBe(0), soon)
+      expect(attempts).toEqual([1, 2, 3])
+    })
+
+    test('a job that is set aside is kept with its reason and only comes back when it is asked for', async () => {
+      const put = [job(), job()]
+      const deliveries: Delivery[] = []
+      jobs.work(kind, { concurrency: 1, leaseMs: 60_000 }, async (delivery) => {
+        deliveries.push(delivery)
+        await (deliveries.length <= 2 ? delivery.reject(`reason ${deliveries.length}`) : delivery.ack())
+      })
+      for (const each of put) {
+        await jobs.put(each)
+        await vi.waitFor(async () => expect(await jobs.pending(kind)).toBe(0), soon)
+      }
+      const [older, newer] = put
+      expect(await jobs.rejected(kind, 10)).toEqual([
+        { job: newer, reason: 'reason 2' },
+        { job: older, reason: 'reason 1' },
+      ])
+      expect(await jobs.rejected(kind, 1)).toEqual([{ job: newer, reason: 'reason 2' }])
+      await jobs.put(put[0] ?? job())
+      expect(await jobs.pending(kind)).toBe(0)
+
+      expect(await jobs.requeue(older?.id ?? '')).toBe(true)
+      await vi.waitFor(() => expect(deliveries).toHaveLength(3), soon)
+      expect(deliveries[2]).toMatchObject({ job: older, attempt: 1 })
+      await vi.waitFor(async () => expect(await jobs.pending(kind)).toBe(0), soon)
+      expect(await jobs.requeue(older?.id ?? '')).toBe(false)
+      expect(await jobs.requeue(randomUUID())).toBe(false)
+      expect(await jobs.rejected(kind, 10)).toEqual([{ job: newer, reason: 'reason 2' }])
+    })
+
+    test('a stopped worker gets nothing more, and stop waits for what runs', async () => {
+      const steps: string[] = []
+      const worker = jobs.work(kind, patient, async (delivery) => {
+        steps.push('begins')
+        await pause(50)
+        await delivery.ack()
+        steps.push('ends')
+      })
+      await jobs.put(job())
+      await vi.waitFor(() => expect(steps).toEqual(['begins']), soon)
+      await worker.stop()
+      expect(steps).toEqual(['begins', 'ends'])
+      await jobs.put(job())
+      await pause(50)
+      expect(steps).toEqual(['begins', 'ends'])
+      expect(await jobs.pending(kind)).toBe(1)
+    })
+
+    test('what was queued, leased, done or set aside is so after a restart', async () => {
+      const queued = job()
+      const done = job()
+      const aside = job()
+      const leased = job()
+      const worker = jobs.work(kind, { concurrency: 3, leaseMs: 2_000 }, async (delivery) => {
+        if (delivery.job.id === done.id) await delivery.ack()
+        if (delivery.job.id === aside.id) await delivery.reject('broken')
+      })
+      for (const each of [done, aside, leased]) await jobs.put(each)
+      await vi.waitFor(async () => expect(await jobs.pending(kind)).toBe(1), soon)
+      await worker.stop()
+      await jobs.put(queued)
+
+      jobs = await opened.reopen()
+      await jobs.ready()
+      await jobs.put(done)
+      const seen: Record<string, number> = {}
+      jobs.work(kind, { concurrency: 3, leaseMs: 60_000 }, async (delivery) => {
+        seen[delivery.job.id] = delivery.attempt
+        await delivery.ack()
+      })
+      await vi.waitFor(async () => expect(await jobs.pending(kind)).toBe(0), soon)
+      expect(seen).toEqual({ [queued.id]: 1, [leased.id]: 2 })
+      expect(await jobs.rejected(kind, 10)).toEqual([{ job: aside, reason: 'broken' }])
+    })
+  })
+}
+
+async function firstOf(deliveries: readonly Delivery[]): Promise<readonly Delivery[]> {
+  await vi.waitFor(() => expect(deliveries).toHaveLength(1), { timeout: 10_000 })
+  return deliveries
+}
