@@ -1,0 +1,53 @@
+import { describe, expect, test } from 'vitest'
+import { claude } from './claude.ts'
+
+const request = {
+  binary: '/opt/claude',
+  session: { kind: 'new', id: '0f6e2a66-2f3c-4b38-9f0e-7f5a0d7c9a11' },
+  model: null,
+  broker: { socketPath: '/run/model.sock', runToken: 'run-token', scripted: false },
+} as const
+
+describe('models', () => {
+  test.each(['opus', 'sonnet[1m]', 'haiku', 'claude-opus-4-5', 'claude-3.5-sonnet-20241022'])(
+    '%s is known',
+    (model) => {
+      expect(claude.launch({ ...request, model }).argv.slice(-2)).toEqual(['--model', model])
+    },
+  )
+  test.each(['o4-mini', 'gpt-5', 'claude', '--settings', 'claude-x y', ''])(
+    '%j is not passed on',
+    (model) => {
+      expect(claude.launch({ ...request, model }).argv).not.toContain('--model')
+    },
+  )
+  test('the scripted model goes by its own name, whatever was asked for', () => {
+    const { argv } = claude.launch({
+      ...request,
+      model: 'opus',
+      broker: { ...request.broker, scripted: true },
+    })
+    expect(argv.slice(-2)).toEqual(['--model', 'flightdeck-scripted'])
+  })
+})
+
+test('a session is begun or resumed by its id', () => {
+  expect(claude.launch(request).argv.slice(-2)).toEqual(['--session-id', request.session.id])
+  const resumed = claude.launch({ ...request, session: { kind: 'resume', id: request.session.id } })
+  expect(resumed.argv.slice(-2)).toEqual(['--resume', request.session.id])
+})
+
+test('the token is in the environment and not among the arguments', () => {
+  const { argv, env } = claude.launch(request)
+  expect(argv.join(' ')).not.toContain('run-token')
+  expect(env).toMatchObject({ ANTHROPIC_API_KEY: 'run-token', ANTHROPIC_UNIX_SOCKET: '/run/model.sock' })
+})
+
+test('a message is one line, whatever is in it', () => {
+  const line = claude.userMessage('two\nlines', [{ mediaType: 'image/gif', base64: 'R0lG' }])
+  expect(line.indexOf('\n')).toBe(line.length - 1)
+  expect(JSON.parse(line)).toMatchObject({
+    type: 'user',
+    message: { content: [{ type: 'image' }, { text: 'two\nlines' }] },
+  })
+})
