@@ -1,0 +1,84 @@
+/** Who there is on the local code host: two people and an organisation, without passwords, for trying the product offline. */
+
+/** A person who can sign in. */
+export interface Account {
+  readonly type: 'User'
+  readonly id: number
+  readonly login: string
+  readonly name: string
+  readonly email: string
+}
+
+/** An organisation; its owners may do everything in it, and nobody else may push. */
+export interface Organization {
+  readonly type: 'Organization'
+  readonly id: number
+  readonly login: string
+  readonly name: string
+  readonly description: string
+  readonly owners: readonly string[]
+}
+
+/** Whoever a repository can belong to. */
+export type Owner = Account | Organization
+
+export const ada: Account = {
+  type: 'User',
+  id: 1001,
+  login: 'ada',
+  name: 'Ada Lovelace',
+  email: 'ada@example.com',
+}
+
+export const grace: Account = {
+  type: 'User',
+  id: 1002,
+  login: 'grace',
+  name: 'Grace Hopper',
+  email: 'grace@example.com',
+}
+
+export const acme: Organization = {
+  type: 'Organization',
+  id: 2001,
+  login: 'acme',
+  name: 'Acme',
+  description: 'A company that makes everything',
+  owners: [ada.login],
+}
+
+export const accounts: readonly Account[] = [ada, grace]
+export const organizations: readonly Organization[] = [acme]
+
+/** Logins compare without case, as GitHub's do. */
+export const sameName = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase()
+
+/** The person with this login, if there is one. */
+export const accountOf = (login: string): Account | undefined =>
+  accounts.find((account) => sameName(account.login, login))
+
+/** The organisation with this login, if there is one. */
+export const organizationOf = (login: string): Organization | undefined =>
+  organizations.find((organization) => sameName(organization.login, login))
+
+/** The person or organisation with this login, if there is one. */
+export const ownerOf = (login: string): Owner | undefined => accountOf(login) ?? organizationOf(login)
+
+/** The organisations that a person owns. */
+export const organizationsOf = (account: Account): readonly Organization[] =>
+  organizations.filter((organization) => organization.owners.includes(account.login))
+
+/** Who may push, merge and make repositories under `ownerLogin`. */
+export function mayWrite(account: Account | undefined, ownerLogin: string): boolean {
+  if (!account) return false
+  if (sameName(account.login, ownerLogin)) return true
+  return organizationOf(ownerLogin)?.owners.includes(account.login) ?? false
+}
+
+/** Public repositories are for everybody, private ones for those who may write. */
+export function mayRead(
+  account: Account | undefined,
+  repository: { readonly owner: string; readonly isPrivate: boolean },
+): boolean {
+  return !repository.isPrivate || mayWrite(account, repository.owner)
+}

@@ -1,0 +1,171 @@
+/**
+ * The local code host: GitHub's sign-in, REST subset, git over HTTP and pull request pages on one port, for trying the
+ * product offline and for tests. Two accounts without passwords: it belongs on loopback.
+ */
+import { mkdir } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { resolve } from 'node:path'
+import type { Clock } from '#platform/ports/clock.ts'
+import { createGit } from './git/run.ts'
+import type { Environment, Git } from './git/run.ts'
+import type { Host } from './host.ts'
+import { createApp } from './http/app.ts'
+import { isLoopback } from './names.ts'
+import { createPullRequests } from './pulls/pulls.ts'
+import { openRepositories } from './repositories.ts'
+import { makeSamples } from './samples.ts'
+import { bringIn } from './seeds.ts'
+import type { Seed } from './seeds.ts'
+import { openStore } from './store.ts'
+
+export interface CodeHostOptions {
+  /** Where repositories and state are kept; made when missing. One process at a time. */
+  readonly dataDir: string
+  readonly host: string
+  /** 0 takes a free one. */
+  readonly port: number
+  readonly clientId: string
+  readonly clientSecret: string
+  /** Addresses that a person may be sent back to, besides http ones on loopback. */
+  readonly redirectUris?: readonly string[]
+  /** Repositories that are brought in as public ones of `ada`; with none, and nothing here, samples are made. */
+  readonly seeds: readonly Seed[]
+  /** The operator's environment: of it git gets PATH, and to clone a seed what reaches other hosts (HOME, ssh agent, proxies). */
+  readonly environment: Environment
+  readonly clock?: Clock
+  /** Takes one line without a secret in it. */
+  readonly log: (line: string) => void
+}
+
+export interface RunningCodeHost {
+  /** Where browsers find it: by `localhost` when it listens on loopback. */
+  readonly url: string
+  readonly port: number
+  /** Answers what is under way, for 3 s at most, and leaves no process behind. */
+  stop(): Promise<void>
+}
+
+/** The app that is registered: its pages are at `/apps/flightdeck`. */
+export const appSlug = 'flightdeck'
+
+/**
+ * Starts the code host. Throws a sentence that says what to do when the port is taken, the folder cannot be used, git is
+ * missing or a seed cannot be brought in; nothing half made is left then.
+ */
+export async function startCodeHost(options: CodeHostOptions): Promise<RunningCodeHost> {
+  const git = createGit(options.environment)
+  const gate = createGate()
+  const server = createServer(gate.handle)
+  // A push may be long; a client that stalls goes.
+  server.requestTimeout = 600_000
+  server.maxConnections = 1_000
+  const stop = () => stopServer(server, git)
+  try {
+    const dataDir = resolve(options.dataDir)
+    await checkGit(git)
+    await mkdir(dataDir, { recursive: true, mode: 0o700 }).catch((error: Error) => {
+      throw new Error(`The code host cannot use the folder ${dataDir}: ${error.message}`, { cause: error })
+    })
+    const store = await openStore(dataDir)
+    // The port comes before the seeds: who starts twice learns it before anything is cloned.
+    const port = await listen(server, options)
+    const host = await openHost({ ...options, dataDir }, { git, store, port })
+    gate.open(createApp(host, options.host).callback())
+    return {
+      url: host.url,
+      port,
+      stop: async () => {
+        await stop()
+        await store.settled()
+      },
+    }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+async function openHost(
+  options: CodeHostOptions,
+  { git, store, port }: { git: Git; store: Host['store']; port: number },
+): Promise<Host> {
+  const { dataDir, log } = options
+  const clock = options.clock ?? { now: () => new Date() }
+  const repositories = await openRepositories({ dataDir, store, git, clock })
+  const pulls = createPullRequests({ store, repositories, clock })
+  if (options.seeds.length > 0) {
+    await bringIn(options.seeds, { git, repositories, log })
+  } else if (store.current().repositories.length === 0) {
+    await makeSamples({ git, repositories })
+  }
+  // A push that a crash cut short may have moved branches without their pull requests.
+  const withOpenPulls = store
+    .current()
+    .repositories.filter((one) => pulls.of(one).some((pull) => pull.closedAt === null))
+  for (const repository of withOpenPulls) await repositories.settle(repository)
+  const app = {
+    slug: appSlug,
+    clientId: options.clientId,
+    clientSecret: options.clientSecret,
+    redirectUris: options.redirectUris ?? [],
+  }
+  return { url: urlOf(options.host, port), app, store, git, repositories, pulls, clock, log }
+}
+
+function urlOf(host: string, port: number): string {
+  const everywhere = host === '0.0.0.0' || host === '::'
+  const name = isLoopback(host) || everywhere ? 'localhost' : host
+  return `http://${name.includes(':') ? `[${name}]` : name}:${port}`
+}
+
+async function checkGit(git: Git): Promise<void> {
+  const backend = await git.run(['http-backend'])
+  if (/is not a git command/.test(backend.stderr)) {
+    throw new Error("git's http-backend is missing: install the whole of git (on Alpine: git-daemon).")
+  }
+}
+
+function listen(server: Server, { host, port }: CodeHostOptions): Promise<number> {
+  return new Promise((answer, refuse) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const taken = error.code === 'EADDRINUSE'
+      const why = taken ? 'is in use' : `cannot be used (${error.message})`
+      refuse(new Error(`Port ${port} of ${host} ${why}: set CODEHOST_PORT to a free one.`, { cause: error }))
+    })
+    server.listen({ host, port }, () => {
+      const address = server.address()
+      answer(typeof address === 'object' && address ? address.port : port)
+    })
+  })
+}
+
+async function stopServer(server: Server, git: Git): Promise<void> {
+  const closed = server.listening
+    ? new Promise<void>((done) => {
+        server.close(() => done())
+      })
+    : Promise.resolve()
+  server.closeIdleConnections()
+  const late = setTimeout(() => {
+    void git.stop()
+    server.closeAllConnections()
+  }, 3_000)
+  await closed
+  clearTimeout(late)
+  await git.stop()
+}
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => unknown
+
+/** Lets requests wait while seeds are brought in. */
+function createGate(): { handle: Handler; open(handler: Handler): void } {
+  let open: (handler: Handler) => void = () => undefined
+  const opened = new Promise<Handler>((resolve) => {
+    open = resolve
+  })
+  return {
+    handle: (request, response) => opened.then((handler) => handler(request, response)),
+    open: (handler) => open(handler),
+  }
+}

@@ -1,0 +1,199 @@
+/** One bare repository: what the code host reads from it and writes to it. Commits are named by hash, branches as git lists them. */
+import { mainLanguage } from './language.ts'
+import { GitFault } from './run.ts'
+import type { Git } from './run.ts'
+
+/** Who a commit is by. */
+export interface Signature {
+  readonly name: string
+  readonly email: string
+}
+
+export interface Commit {
+  readonly sha: string
+  readonly tree: string
+  readonly parents: readonly string[]
+  readonly author: Signature & { readonly date: string }
+  readonly committer: Signature & { readonly date: string }
+  readonly message: string
+}
+
+export interface DiffSize {
+  readonly files: number
+  readonly additions: number
+  readonly deletions: number
+}
+
+/** `conflicts` names the files that cannot be joined; it is empty when the histories have nothing in common. */
+export type MergedTree =
+  | { readonly kind: 'clean'; readonly tree: string }
+  | { readonly kind: 'conflict'; readonly conflicts: readonly string[] }
+
+export interface Bare {
+  readonly dir: string
+  /** Branch names with their tips, in git's order. */
+  branches(): Promise<ReadonlyMap<string, string>>
+  /** The branch that HEAD names, born or not; `undefined` when HEAD is detached. */
+  headBranch(): Promise<string | undefined>
+  setHeadBranch(branch: string): Promise<void>
+  mergeBase(one: string, other: string): Promise<string | undefined>
+  isAncestor(ancestor: string, descendant: string): Promise<boolean>
+  /** Commits of `head` that are not in `base`. */
+  count(base: string, head: string): Promise<number>
+  /** The newest `limit` commits of `head` that are not in `base`, oldest first. */
+  commits(base: string | undefined, head: string, limit: number): Promise<readonly Commit[]>
+  /** What `head` changes since it left `base`. */
+  diffSize(base: string, head: string): Promise<DiffSize>
+  /** The same as unified diff text, cut at `maxBytes`. */
+  diff(base: string, head: string, maxBytes: number): Promise<{ text: string; truncated: boolean }>
+  mergeTree(base: string, head: string): Promise<MergedTree>
+  commitTree(request: {
+    tree: string
+    parents: readonly string[]
+    message: string
+    by: Signature
+    at: Date
+  }): Promise<string>
+  /** Sets a ref, with `old` only if it still has that value; `false` when it was not set. */
+  updateRef(ref: string, sha: string, old?: string): Promise<boolean>
+  /** The language of the commit's tree; `null` when unknown or when the tree is too large to look through. */
+  language(sha: string): Promise<string | null>
+}
+
+const slow = { timeLimit: 60_000 }
+const diffFlags = ['--no-color', '--no-ext-diff', '--no-textconv', '--find-renames']
+
+/** Opens the bare repository in `dir`, which must exist. */
+export function openBare(git: Git, dir: string): Bare {
+  const at = [`--git-dir=${dir}`]
+
+  const mergeBase = async (one: string, other: string) => {
+    const result = await git.run([...at, 'merge-base', one, other], slow)
+    if (result.code > 1) throw new GitFault(`git merge-base failed: ${result.stderr.trim()}`)
+    return result.stdout.toString('utf8').trim() || undefined
+  }
+  const diffBase = async (base: string, head: string) => (await mergeBase(base, head)) ?? base
+
+  return {
+    dir,
+    branches: async () => {
+      const text = await git.text(
+        [...at, 'for-each-ref', '--format=%(objectname) %(refname:lstrip=2)', 'refs/heads/'],
+        { maxBytes: 64 * 1024 * 1024 },
+      )
+      const lines = text === '' ? [] : text.split('\n')
+      return new Map(
+        lines.map((line) => [line.slice(line.indexOf(' ') + 1), line.slice(0, line.indexOf(' '))]),
+      )
+    },
+    headBranch: async () => {
+      const result = await git.run([...at, 'symbolic-ref', '--quiet', 'HEAD'])
+      return /^refs\/heads\/(.+)\n$/.exec(result.stdout.toString('utf8'))?.[1]
+    },
+    setHeadBranch: async (branch) => {
+      await git.text([...at, 'symbolic-ref', 'HEAD', `refs/heads/${branch}`])
+    },
+    mergeBase,
+    isAncestor: async (ancestor, descendant) => {
+      const result = await git.run([...at, 'merge-base', '--is-ancestor', ancestor, descendant], slow)
+      if (result.code > 1) throw new GitFault(`git merge-base failed: ${result.stderr.trim()}`)
+      return result.code === 0
+    },
+    count: async (base, head) =>
+      Number(await git.text([...at, 'rev-list', '--count', head, `^${base}`], slow)),
+    commits: async (base, head, limit) => {
+      const format = '%H%x00%T%x00%P%x00%an%x00%ae%x00%aI%x00%cn%x00%ce%x00%cI%x00%B%x00'
+      const range = base === undefined ? [head] : [head, `^${base}`]
+      const text = await git.text(
+        [...at, 'log', '-z', `--max-count=${limit}`, `--format=${format}`, ...range, '--'],
+        slow,
+      )
+      return commitsOf(text).reverse()
+    },
+    diffSize: async (base, head) => {
+      const from = await diffBase(base, head)
+      const text = await git.text([...at, 'diff', ...diffFlags, '--shortstat', from, head, '--'], slow)
+      const figure = (word: RegExp) => Number(word.exec(text)?.[1] ?? 0)
+      return {
+        files: figure(/(\d+) files? changed/),
+        additions: figure(/(\d+) insertion/),
+        deletions: figure(/(\d+) deletion/),
+      }
+    },
+    diff: async (base, head, maxBytes) => {
+      const from = await diffBase(base, head)
+      const result = await git.run([...at, 'diff', ...diffFlags, from, head, '--'], { ...slow, maxBytes })
+      if (result.code !== 0) throw new GitFault(`git diff failed: ${result.stderr.trim()}`)
+      return { text: result.stdout.toString('utf8'), truncated: result.truncated }
+    },
+    mergeTree: async (base, head) => {
+      const result = await git.run(
+        [...at, 'merge-tree', '--write-tree', '-z', '--name-only', '--no-messages', base, head],
+        slow,
+      )
+      const [tree = '', ...names] = result.stdout.toString('utf8').split('\0').filter(Boolean)
+      if (result.code === 0) return { kind: 'clean', tree }
+      if (result.code === 1) return { kind: 'conflict', conflicts: [...new Set(names)] }
+      if (/unrelated histories/.test(result.stderr)) return { kind: 'conflict', conflicts: [] }
+      throw new GitFault(`git merge-tree failed (it needs git 2.38 or later): ${result.stderr.trim()}`)
+    },
+    commitTree: async ({ tree, parents, message, by, at: moment }) => {
+      const date = `${Math.floor(moment.getTime() / 1000)} +0000`
+      return git.text(
+        [...at, 'commit-tree', tree, ...parents.flatMap((parent) => ['-p', parent]), '-F', '-'],
+        {
+          input: message,
+          env: {
+            GIT_AUTHOR_NAME: by.name,
+            GIT_AUTHOR_EMAIL: by.email,
+            GIT_AUTHOR_DATE: date,
+            GIT_COMMITTER_NAME: by.name,
+            GIT_COMMITTER_EMAIL: by.email,
+            GIT_COMMITTER_DATE: date,
+          },
+        },
+      )
+    },
+    updateRef: async (ref, sha, old) => {
+      const result = await git.run([...at, 'update-ref', ref, sha, ...(old === undefined ? [] : [old])])
+      return result.code === 0
+    },
+    language: async (sha) => {
+      const result = await git.run([...at, 'ls-tree', '-r', '-l', '-z', '--full-tree', sha], {
+        ...slow,
+        maxBytes: 32 * 1024 * 1024,
+      })
+      if (result.code !== 0 || result.truncated) return null
+      return mainLanguage(result.stdout.toString('utf8'))
+    },
+  }
+}
+
+function commitsOf(log: string): Commit[] {
+  // `-z` ends each entry with a NUL of its own, after the one that ends the message.
+  const fields = log.split('\0')
+  const found: Commit[] = []
+  for (let start = 0; start + 10 < fields.length; start += 11) {
+    const [
+      sha = '',
+      tree = '',
+      parents = '',
+      an = '',
+      ae = '',
+      ad = '',
+      cn = '',
+      ce = '',
+      cd = '',
+      body = '',
+    ] = fields.slice(start, start + 11)
+    found.push({
+      sha,
+      tree,
+      parents: parents.split(' ').filter(Boolean),
+      author: { name: an, email: ae, date: ad },
+      committer: { name: cn, email: ce, date: cd },
+      message: body.replace(/\n+$/, ''),
+    })
+  }
+  return found
+}

@@ -1,0 +1,28 @@
+/** What the routes of the code host work with. */
+import type { Clock } from '#platform/ports/clock.ts'
+import type { Git } from './git/run.ts'
+import type { PullRequests } from './pulls/pulls.ts'
+import type { Repositories } from './repositories.ts'
+import type { Store } from './store.ts'
+
+/** The one app that is registered here: Flightdeck. */
+export interface RegisteredApp {
+  readonly slug: string
+  readonly clientId: string
+  readonly clientSecret: string
+  /** Addresses that a person may be sent back to, besides loopback ones. */
+  readonly redirectUris: readonly string[]
+}
+
+export interface Host {
+  /** Where browsers find the code host, when a request does not say so itself. */
+  readonly url: string
+  readonly app: RegisteredApp
+  readonly store: Store
+  readonly git: Git
+  readonly repositories: Repositories
+  readonly pulls: PullRequests
+  readonly clock: Clock
+  /** Takes one line without a secret in it. */
+  readonly log: (line: string) => void
+}

@@ -1,0 +1,73 @@
+/** The code host as a Koa application: which part answers what, and how a refusal looks there. */
+import { Router } from '@koa/router'
+import Koa from 'koa'
+import type { Context } from 'koa'
+import { createGitBackend, gitPath } from '../git/backend.ts'
+import type { Host } from '../host.ts'
+import { applicationRoutes, oauthRoutes } from '../oauth.ts'
+import { protect } from '../pages/layout.ts'
+import { pageRoutes, showRefusal } from '../pages/routes.ts'
+import { notFound, Refusal } from '../refusal.ts'
+import { pullRoutes } from '../rest/pulls.ts'
+import { repositoryRoutes } from '../rest/repositories.ts'
+import { userRoutes } from '../rest/user.ts'
+import { readBody } from './body.ts'
+import { refuseForeignHost } from './origin.ts'
+
+/** Routes in the order in which they are asked: git before bodies are read, pages last. */
+export function createApp(host: Host, listensOn: string): Koa {
+  const app = new Koa()
+  const git = createGitBackend(host)
+  app.on('error', (error: NodeJS.ErrnoException) => {
+    const clientWent = ['ECONNRESET', 'EPIPE', 'ERR_STREAM_PREMATURE_CLOSE'].includes(error.code ?? '')
+    if (!clientWent) host.log(`An answer broke off: ${error.message}`)
+  })
+
+  app.use(async (ctx, next) => {
+    protect(ctx)
+    try {
+      refuseForeignHost(ctx, listensOn)
+      await (git(ctx) ?? next())
+      if (ctx.status === 404 && ctx.body === undefined) throw notFound()
+    } catch (error) {
+      refuse(ctx, error instanceof Refusal ? error : unexpected(host, ctx, error))
+    }
+  })
+  app.use(readBody())
+  for (const router of [apiRoutes(host), oauthRoutes(host), pageRoutes(host)]) app.use(router.routes())
+  return app
+}
+
+function apiRoutes(host: Host): Router {
+  const router = new Router({ prefix: '/api/v3' })
+  userRoutes(router, host)
+  repositoryRoutes(router, host)
+  pullRoutes(router, host)
+  applicationRoutes(router, host)
+  return router
+}
+
+function unexpected(host: Host, ctx: Context, error: unknown): Refusal {
+  const reason = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  host.log(`${ctx.method} ${ctx.path} failed: ${reason}`)
+  return new Refusal(500, 'Something went wrong on the code host: its log tells more.')
+}
+
+/** GitHub's JSON under `/api`, plain text for git, a page for people. */
+function refuse(ctx: Context, refusal: Refusal): void {
+  if (ctx.path.startsWith('/api/') || ctx.path === '/login/oauth/access_token') {
+    ctx.status = refusal.status
+    ctx.body = {
+      message: refusal.message,
+      ...(refusal.errors.length > 0 ? { errors: refusal.errors } : {}),
+      documentation_url: 'https://docs.github.com/rest',
+      status: String(refusal.status),
+    }
+  } else if (gitPath.test(ctx.path)) {
+    ctx.status = refusal.status
+    ctx.type = 'text/plain; charset=utf-8'
+    ctx.body = `${refusal.message}\n`
+  } else {
+    showRefusal(ctx, refusal)
+  }
+}

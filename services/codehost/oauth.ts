@@ -1,0 +1,280 @@
+/** OAuth as a GitHub App has it: authorize page, codes with PKCE, user tokens that expire and are refreshed, grants that can be ended. */
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { Router } from '@koa/router'
+import type { Context } from 'koa'
+import { z } from 'zod'
+import { accountOf } from './accounts.ts'
+import type { Host, RegisteredApp } from './host.ts'
+import { basicCredentials, rememberBrowser } from './http/viewer.ts'
+import { isLoopback } from './names.ts'
+import { show } from './pages/layout.ts'
+import { authorizePage } from './pages/signIn.ts'
+import { notFound, Refusal, invalid } from './refusal.ts'
+import {
+  accessLife,
+  grantByRefresh,
+  grantOfAccess,
+  newToken,
+  refreshLife,
+  withGrant,
+  withoutGrants,
+} from './tokens.ts'
+
+const codeLife = 600_000
+const mostCodes = 1_000
+
+interface PendingCode {
+  readonly login: string
+  readonly redirectUri: string
+  readonly challenge: string | undefined
+  readonly expires: number
+}
+
+/** Codes live in memory only: after a restart a person presses the button once more. */
+interface Codes {
+  issue(pending: Omit<PendingCode, 'expires'>): string
+  /** Answers a code once. */
+  take(code: string): PendingCode | undefined
+}
+
+const AuthorizeQuery = z.object({
+  client_id: z.string(),
+  redirect_uri: z.string(),
+  state: z.string().max(2_000).optional(),
+  code_challenge: z.string().max(200).optional(),
+  code_challenge_method: z.string().optional(),
+  login: z.string().optional(),
+})
+type AuthorizeQuery = z.infer<typeof AuthorizeQuery>
+
+const TokenRequest = z.object({
+  client_id: z.string(),
+  client_secret: z.string(),
+  grant_type: z.string().optional(),
+  code: z.string().optional(),
+  redirect_uri: z.string().optional(),
+  code_verifier: z.string().optional(),
+  refresh_token: z.string().optional(),
+})
+type TokenRequest = z.infer<typeof TokenRequest>
+
+const EndGrant = z.object({ access_token: z.string() })
+
+/** `/login/oauth/*`, where a person and then the app come. */
+export function oauthRoutes(host: Host): Router {
+  const codes = createCodes(host)
+  const router = new Router()
+  router.get('/login/oauth/authorize', (ctx) => authorize(ctx, host, codes))
+  router.post('/login/oauth/access_token', async (ctx) => {
+    const request = TokenRequest.safeParse(ctx.request.body)
+    answerToken(
+      ctx,
+      request.success ? await issueTokens(host, codes, request.data) : faults.incorrect_client_credentials,
+    )
+  })
+  return router
+}
+
+/** `/applications/{client_id}/*` of the REST API, where the app ends what it was given. */
+export function applicationRoutes(router: Router, host: Host): void {
+  router.delete('/applications/:client_id/grant', (ctx) => endGrants(ctx, host, 'all of the person'))
+  router.delete('/applications/:client_id/token', (ctx) => endGrants(ctx, host, 'this one'))
+}
+
+async function authorize(ctx: Context, host: Host, codes: Codes): Promise<void> {
+  const asked = AuthorizeQuery.safeParse(ctx.query)
+  if (!asked.success) {
+    throw new Refusal(400, 'The address lacks client_id or redirect_uri, or names something twice.')
+  }
+  const query = asked.data
+  if (query.client_id !== host.app.clientId) {
+    throw new Refusal(404, 'No app with this client id is registered here.')
+  }
+  const back = redirectAddress(query.redirect_uri, host.app)
+  if (!back) {
+    throw new Refusal(400, 'The redirect_uri is neither a loopback address nor registered for the app.')
+  }
+  if (query.code_challenge !== undefined && query.code_challenge_method !== 'S256') {
+    throw new Refusal(400, 'code_challenge_method must be S256.')
+  }
+
+  const account = query.login === undefined ? undefined : accountOf(query.login)
+  if (!account) return showChoice(ctx, host, query, back)
+  const code = codes.issue({
+    login: account.login,
+    redirectUri: query.redirect_uri,
+    challenge: query.code_challenge,
+  })
+  await rememberBrowser(ctx, host, account)
+  ctx.redirect(withParams(back, { code, state: query.state }))
+}
+
+function showChoice(ctx: Context, host: Host, query: AuthorizeQuery, back: URL): void {
+  const { login, ...others } = query
+  const again = new URLSearchParams(present(others))
+  const name = appName(host.app)
+  show(ctx, login === undefined ? 200 : 400, {
+    title: `Sign in to ${name}`,
+    bar: 'none',
+    content: authorizePage({
+      appName: name,
+      error: login === undefined ? undefined : `There is no account "${login}" here.`,
+      returnHost: back.host,
+      addressFor: (chosen) => `/login/oauth/authorize?${again}&login=${chosen}`,
+      cancelAddress: withParams(back, {
+        error: 'access_denied',
+        error_description: 'The user has denied your application access.',
+        state: query.state,
+      }),
+    }),
+  })
+}
+
+/** The app's slug as a name: `flightdeck` is Flightdeck. */
+export const appName = (app: RegisteredApp): string => app.slug.charAt(0).toUpperCase() + app.slug.slice(1)
+
+function redirectAddress(text: string, app: RegisteredApp): URL | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (!url || url.username !== '' || url.password !== '' || url.hash !== '') return undefined
+  const loopback = url.protocol === 'http:' && isLoopback(url.hostname)
+  return loopback || app.redirectUris.includes(text) ? url : undefined
+}
+
+function withParams(url: URL, params: Readonly<Record<string, string | undefined>>): string {
+  const address = new URL(url)
+  for (const [name, value] of present(params)) address.searchParams.set(name, value)
+  return address.toString()
+}
+
+const present = (params: Readonly<Record<string, string | undefined>>): [string, string][] =>
+  Object.entries(params).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]))
+
+function createCodes({ clock }: Host): Codes {
+  const pending = new Map<string, PendingCode>()
+  return {
+    issue: (about) => {
+      const code = randomBytes(20).toString('hex')
+      const [oldest] = pending.keys()
+      if (pending.size >= mostCodes && oldest !== undefined) pending.delete(oldest)
+      pending.set(code, { ...about, expires: clock.now().getTime() + codeLife })
+      return code
+    },
+    take: (code) => {
+      const found = pending.get(code)
+      pending.delete(code)
+      return found && found.expires > clock.now().getTime() ? found : undefined
+    },
+  }
+}
+
+/** GitHub's answers to a token request that is refused; their status is 200. */
+const faults = {
+  incorrect_client_credentials: {
+    error: 'incorrect_client_credentials',
+    error_description: 'The client_id and/or client_secret passed are incorrect.',
+  },
+  redirect_uri_mismatch: {
+    error: 'redirect_uri_mismatch',
+    error_description: 'The redirect_uri MUST match the registered callback URL for this application.',
+  },
+  bad_verification_code: {
+    error: 'bad_verification_code',
+    error_description: 'The code passed is incorrect or expired.',
+  },
+  bad_refresh_token: {
+    error: 'bad_refresh_token',
+    error_description: 'The refresh token passed is incorrect or expired.',
+  },
+  unsupported_grant_type: {
+    error: 'unsupported_grant_type',
+    error_description: 'The grant_type must be authorization_code or refresh_token.',
+  },
+} as const
+
+type TokenAnswer = Readonly<Record<string, string | number>>
+
+async function issueTokens(host: Host, codes: Codes, request: TokenRequest): Promise<TokenAnswer> {
+  if (!isApp(host.app, request.client_id, request.client_secret)) return faults.incorrect_client_credentials
+  switch (request.grant_type) {
+    case undefined:
+    case 'authorization_code': {
+      const pending = codes.take(request.code ?? '')
+      if (!pending || !proves(pending.challenge, request.code_verifier)) return faults.bad_verification_code
+      if (request.redirect_uri !== undefined && request.redirect_uri !== pending.redirectUri) {
+        return faults.redirect_uri_mismatch
+      }
+      return grant(host, pending.login, undefined)
+    }
+    case 'refresh_token':
+      return grant(host, undefined, request.refresh_token ?? '')
+    default:
+      return faults.unsupported_grant_type
+  }
+}
+
+/** Makes a pair of tokens for `login`, or in the place of the pair that `refreshToken` belongs to. */
+function grant(
+  host: Host,
+  login: string | undefined,
+  refreshToken: string | undefined,
+): Promise<TokenAnswer> {
+  const issued = { access: newToken('ghu_'), refresh: newToken('ghr_') }
+  return host.store.update((state) => {
+    const now = host.clock.now()
+    const used = refreshToken === undefined ? undefined : grantByRefresh(state, refreshToken, now)
+    const person = login ?? used?.login
+    if (person === undefined) return [state, faults.bad_refresh_token]
+    const rest = used ? withoutGrants(state, (one) => one.refreshHash === used.refreshHash) : state
+    const answer: TokenAnswer = {
+      access_token: issued.access,
+      expires_in: accessLife / 1000,
+      refresh_token: issued.refresh,
+      refresh_token_expires_in: refreshLife / 1000,
+      token_type: 'bearer',
+      scope: '',
+    }
+    return [withGrant(rest, issued, { login: person, clientId: host.app.clientId }, now), answer]
+  })
+}
+
+/** PKCE: the verifier's hash is the challenge; a code asked for without a challenge needs none. */
+function proves(challenge: string | undefined, verifier: string | undefined): boolean {
+  if (challenge === undefined) return true
+  if (verifier === undefined) return false
+  return sameSecret(createHash('sha256').update(verifier).digest('base64url'), challenge)
+}
+
+function answerToken(ctx: Context, answer: TokenAnswer): void {
+  if (ctx.accepts('application/json') && /json/.test(ctx.get('Accept'))) {
+    ctx.body = answer
+    return
+  }
+  ctx.type = 'application/x-www-form-urlencoded'
+  const texts = Object.fromEntries(Object.entries(answer).map(([name, value]) => [name, String(value)]))
+  ctx.body = new URLSearchParams(texts).toString()
+}
+
+async function endGrants(ctx: Context, host: Host, which: 'this one' | 'all of the person'): Promise<void> {
+  const app = basicCredentials(ctx)
+  if (!app || !isApp(host.app, app.name, app.password)) throw notFound()
+  const body = EndGrant.safeParse(ctx.request.body)
+  if (!body.success) {
+    throw invalid({ resource: 'OauthAccess', field: 'access_token', code: 'missing_field' })
+  }
+  await host.store.update((state) => {
+    const grant = grantOfAccess(state, body.data.access_token)
+    if (!grant) throw notFound()
+    const ended = which === 'this one' ? [grant] : state.grants.filter((one) => one.login === grant.login)
+    return [withoutGrants(state, (one) => ended.includes(one)), undefined]
+  })
+  ctx.status = 204
+}
+
+const isApp = (app: RegisteredApp, id: string, secret: string): boolean =>
+  id === app.clientId && sameSecret(secret, app.clientSecret)
+
+/** Compares without telling by its time where two secrets differ. */
+function sameSecret(one: string, other: string): boolean {
+  const [a, b] = [one, other].map((text) => createHash('sha256').update(text).digest())
+  return a !== undefined && b !== undefined && timingSafeEqual(a, b)
+}

@@ -1,0 +1,195 @@
+/** The pages of what is here: all repositories, one repository, one pull request. */
+import { accountOf } from '../accounts.ts'
+import type { PullRequestFigures } from '../pulls/pulls.ts'
+import type { PullRequest, Repository } from '../state.ts'
+import { readDiff } from './diffLines.ts'
+import type { DiffFile, DiffLine } from './diffLines.ts'
+import { html } from './html.ts'
+import type { Html } from './html.ts'
+
+/** What a page of code shows at most. */
+const mostLines = 20_000
+
+const addressOf = (repository: Repository): string => `/${repository.owner}/${repository.name}`
+
+const personName = (login: string): string => accountOf(login)?.name ?? login
+
+const repositoryRow = (repository: Repository): Html =>
+  html`<li>
+    <a class="row" href="${addressOf(repository)}">
+      <span class="grow"
+        ><span class="strong">${repository.owner}/${repository.name}</span><br />
+        <span class="muted small">${repository.description ?? 'No description provided'}</span></span
+      >
+      ${repository.language !== null && html`<span class="muted small">${repository.language}</span>`}
+      ${repository.isPrivate && html`<span class="chip">Private</span>`}</a
+    >
+  </li>`
+
+export const homePage = (repositories: readonly Repository[]): Html =>
+  html` <div class="stack">
+      <h1>Repositories</h1>
+      <p class="muted">This is the local code host: it stands in for GitHub on this machine.</p>
+    </div>
+    ${
+      repositories.length === 0
+        ? html`<p class="muted">There is no repository that you may see.</p>`
+        : html`<ul class="panel">
+            ${repositories.map(repositoryRow)}
+          </ul>`
+    }`
+
+export const repositoryPage = (page: {
+  readonly repository: Repository
+  readonly branches: readonly string[]
+  readonly pulls: readonly PullRequest[]
+  readonly cloneUrl: string
+}): Html =>
+  html` <div class="stack">
+      <h1>${page.repository.owner}/${page.repository.name}</h1>
+      <p class="muted">${page.repository.description ?? 'No description provided'}</p>
+      <p class="facts small muted">
+        <span class="chip">${page.repository.isPrivate ? 'Private' : 'Public'}</span>
+        ${page.repository.language !== null && html`<span>${page.repository.language}</span>`}
+        <span>${counted(page.branches.length, 'branch', 'branches')}</span>
+      </p>
+    </div>
+    <section class="stack">
+      <h2>Clone</h2>
+      <code class="copy">git clone ${page.cloneUrl}</code>
+    </section>
+    <section class="stack">
+      <h2>Open pull requests</h2>
+      ${
+        page.pulls.length === 0
+          ? html`<p class="muted">None.</p>`
+          : html`<ul class="panel">
+              ${page.pulls.map((pull) => pullRow(page.repository, pull))}
+            </ul>`
+      }
+    </section>
+    <section class="stack">
+      <h2>Branches</h2>
+      ${
+        page.branches.length === 0
+          ? html`<p class="muted">
+              The repository is empty: the first push makes the branch ${page.repository.defaultBranch}.
+            </p>`
+          : html`<ul class="panel">
+              ${page.branches.map(
+                (branch) =>
+                  html`<li class="row">
+                    <code>${branch}</code>
+                    ${branch === page.repository.defaultBranch && html`<span class="chip end">Default</span>`}
+                  </li>`,
+              )}
+            </ul>`
+      }
+    </section>`
+
+const pullRow = (repository: Repository, pull: PullRequest): Html =>
+  html`<li>
+    <a class="row" href="${`${addressOf(repository)}/pull/${pull.number}`}"
+      ><span class="grow"
+        ><span class="strong">${pull.title}</span><br />
+        <span class="muted small"
+          >#${pull.number} by ${personName(pull.author)}, <code>${pull.head}</code> into
+          <code>${pull.base}</code></span
+        ></span
+      >
+      ${pull.draft && html`<span class="chip">Draft</span>`}</a
+    >
+  </li>`
+
+/** Whether the Merge button is there, and the reason when it is not. */
+export type MergeOffer = { readonly kind: 'offered' } | { readonly kind: 'not'; readonly why: string }
+
+export const pullPage = (page: {
+  readonly repository: Repository
+  readonly pull: PullRequest
+  readonly figures: PullRequestFigures
+  readonly diff: { readonly text: string; readonly truncated: boolean }
+  readonly merge: MergeOffer
+  /** Why an attempt to merge did not succeed. */
+  readonly refused: string | undefined
+}): Html => {
+  const { repository, pull, figures } = page
+  const diff = readDiff(page.diff.text, mostLines)
+  const cut = page.diff.truncated || diff.truncated
+  return html` <div class="stack">
+      <p class="small"><a href="${addressOf(repository)}">${repository.owner}/${repository.name}</a></p>
+      <h1>${pull.title} <span class="muted">#${pull.number}</span></h1>
+      <p class="facts">
+        ${stateOf(pull)}<span class="muted"
+          >${personName(pull.author)} wants to merge ${counted(figures.commits, 'commit', 'commits')} into
+          <code>${pull.base}</code> from <code>${pull.head}</code></span
+        >
+        <span class="mono"
+          ><span class="plus">+${figures.additions}</span>
+          <span class="minus">−${figures.deletions}</span></span
+        >
+      </p>
+    </div>
+    ${page.refused !== undefined && html`<p class="alert" role="alert">${page.refused}</p>`}
+    <section class="panel">
+      <div class="body">
+        ${
+          pull.body === null || pull.body.trim() === ''
+            ? html`<p class="muted">No description provided.</p>`
+            : html`<pre class="text">${pull.body}</pre>`
+        }
+      </div>
+    </section>
+    ${pull.closedAt === null && mergeBox(repository, pull, page.merge)}
+    <section class="stack">
+      <h2>Changed files (${figures.changedFiles})</h2>
+      ${cut && html`<p class="muted">The diff is longer than this page shows: fetch the branch to see all of it.</p>`}
+      ${diff.files.length === 0 && html`<p class="muted">There is nothing to show.</p>`}
+    </section>
+    ${diff.files.map(filePanel)}`
+}
+
+function stateOf(pull: PullRequest): Html {
+  if (pull.merged) {
+    const by = pull.merged.by === null ? 'by a push' : `by ${personName(pull.merged.by)}`
+    return html`<span class="state ok">Merged ${by}</span>`
+  }
+  if (pull.closedAt !== null) return html`<span class="state bad">Closed</span>`
+  return pull.draft ? html`<span class="state muted">Draft</span>` : html`<span class="state run">Open</span>`
+}
+
+const mergeBox = (repository: Repository, pull: PullRequest, merge: MergeOffer): Html =>
+  merge.kind === 'offered'
+    ? html`<form method="post" action="${`${addressOf(repository)}/pull/${pull.number}/merge`}">
+        <input type="hidden" name="sha" value="${pull.headSha}" /><button
+          class="button primary"
+          type="submit"
+        >
+          Merge pull request
+        </button>
+      </form>`
+    : html`<p class="muted">${merge.why}</p>`
+
+const filePanel = (file: DiffFile): Html =>
+  html`<section class="panel">
+    <div class="head"><code>${file.path}</code></div>
+    <div class="diff" tabindex="0" role="region" aria-label="${`Changes of ${file.path}`}">
+      <table class="code">
+        <tbody>
+          ${file.lines.map(row)}
+        </tbody>
+      </table>
+    </div>
+  </section>`
+
+const signs = { added: '+', deleted: '-', same: ' ', hunk: '', note: '' } as const
+
+const row = (line: DiffLine): Html =>
+  html`<tr class="${line.kind}">
+    <td class="n">${line.oldLine}</td>
+    <td class="n">${line.newLine}</td>
+    <td class="sign">${signs[line.kind]}</td>
+    <td>${line.text}</td>
+  </tr>`
+
+const counted = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`

@@ -1,0 +1,219 @@
+/** Which page is at which address. Public repositories need no sign-in. */
+import { Router } from '@koa/router'
+import type { Context } from 'koa'
+import { z } from 'zod'
+import {
+  accountOf,
+  accounts,
+  mayRead,
+  mayWrite,
+  organizationOf,
+  organizationsOf,
+  ownerOf,
+} from '../accounts.ts'
+import type { Account } from '../accounts.ts'
+import type { Host } from '../host.ts'
+import { originOf, refuseForeignForm } from '../http/origin.ts'
+import { browsingAs, readable, rememberBrowser } from '../http/viewer.ts'
+import { appName } from '../oauth.ts'
+import { notFound, Refusal } from '../refusal.ts'
+import type { PullRequest, Repository } from '../state.ts'
+import { avatar } from './avatar.ts'
+import { html } from './html.ts'
+import { show } from './layout.ts'
+import { homePage, pullPage, repositoryPage } from './repositoryPages.ts'
+import type { MergeOffer } from './repositoryPages.ts'
+import { loginPage, refusalPage } from './signIn.ts'
+
+type PageContext = Context & { params: Record<string, string> }
+
+const diffLimit = 1024 * 1024
+
+const Login = z.object({ login: z.string(), return_to: z.string().optional() })
+const Merge = z.object({ sha: z.string().optional() })
+
+export function pageRoutes(host: Host): Router {
+  const router = new Router()
+  router.get('/', (ctx) => {
+    const viewer = browsingAs(ctx, host)
+    const seen = host.store.current().repositories.filter((one) => mayRead(viewer, one))
+    const sorted = seen.sort((one, other) => (one.updatedAt < other.updatedAt ? 1 : -1))
+    show(ctx, 200, { title: 'Local code host', bar: bar(ctx, viewer), content: homePage(sorted) })
+  })
+  router.get('/avatars/:login', (ctx) => {
+    const owner = ownerOf(ctx.params['login'] ?? '')
+    if (!owner) throw notFound()
+    ctx.type = 'image/svg+xml'
+    ctx.set('Cache-Control', 'public, max-age=3600')
+    ctx.set('Cross-Origin-Resource-Policy', 'cross-origin')
+    ctx.body = avatar(owner)
+  })
+  router.get('/login', (ctx) => showLogin(ctx, 200, returnPath(ctx.query['return_to']), undefined))
+  router.post('/login', (ctx) => login(ctx, host))
+  router.get(['/apps/:slug', '/apps/:slug/installations/new'], (ctx) => showApp(ctx, host))
+  router.get('/:owner/:repo', (ctx) => showRepository(ctx, host))
+  router.get('/:owner/:repo/pull/:number', async (ctx) => {
+    const { repository, pull } = askedPull(ctx, host)
+    await showPull(ctx, host, repository, pull, 200, undefined)
+  })
+  router.post('/:owner/:repo/pull/:number/merge', (ctx) => merge(ctx, host))
+  return router
+}
+
+/** A page for who is refused; what is not found may be another account's, so it offers to sign in. */
+export function showRefusal(ctx: Context, refusal: Refusal): void {
+  const missing = refusal.status === 404 && refusal.message === notFound().message
+  const here = `/login?return_to=${encodeURIComponent(ctx.path)}`
+  show(ctx, refusal.status, {
+    title: missing ? 'Not found' : 'Refused',
+    bar: 'none',
+    content: refusalPage({
+      title: missing ? 'There is no such page' : 'This cannot be done',
+      sentence: missing ? 'Or it is private, and you look with another account.' : refusal.message,
+      hint: missing ? html`<p><a class="button" href="${here}">Sign in</a></p>` : undefined,
+    }),
+  })
+}
+
+const bar = (ctx: Context, viewer: Account | undefined) => ({ login: viewer?.login, returnTo: ctx.path })
+
+/** A path of this site, so that nobody is sent elsewhere by an address. */
+const returnPath = (asked: unknown): string =>
+  typeof asked === 'string' && /^\/(?![/\\])[\w\-./~%]*$/.test(asked) ? asked : '/'
+
+function showLogin(ctx: Context, status: number, returnTo: string, error: string | undefined): void {
+  show(ctx, status, { title: 'Sign in', bar: 'none', content: loginPage({ error, returnTo }) })
+}
+
+async function login(ctx: Context, host: Host): Promise<void> {
+  refuseForeignForm(ctx, originOf(ctx, host.url))
+  const form = Login.safeParse(ctx.request.body)
+  const account = form.success ? accountOf(form.data.login) : undefined
+  const returnTo = returnPath(form.data?.return_to)
+  if (!account) return showLogin(ctx, 400, returnTo, 'There is no such account here.')
+  await rememberBrowser(ctx, host, account)
+  ctx.status = 303
+  ctx.redirect(returnTo)
+}
+
+function showApp(ctx: PageContext, host: Host): void {
+  if (ctx.params['slug'] !== host.app.slug) throw notFound()
+  const viewer = browsingAs(ctx, host)
+  const name = appName(host.app)
+  const places = viewer ? [viewer, ...organizationsOf(viewer)] : [...accounts]
+  show(ctx, 200, {
+    title: name,
+    bar: bar(ctx, viewer),
+    content: html`<div class="stack">
+        <h1>${name}</h1>
+        <p class="muted">
+          On the local code host the app is installed everywhere: there is nothing to do here.
+        </p>
+      </div>
+      <ul class="panel">
+        ${places.map(
+          (place) =>
+            html`<li class="row">
+              <img class="avatar" src="${`/avatars/${place.login}`}" alt="" width="32" height="32" />
+              <span class="grow"
+                ><span class="strong">${place.name}</span><br /><span class="muted small"
+                  >${place.login}</span
+                ></span
+              ><span class="ok">Installed</span>
+            </li>`,
+        )}
+      </ul>`,
+  })
+}
+
+async function showRepository(ctx: PageContext, host: Host): Promise<void> {
+  const name = ctx.params['repo'] ?? ''
+  if (name.endsWith('.git')) return ctx.redirect(`/${ctx.params['owner']}/${name.slice(0, -'.git'.length)}`)
+  const viewer = browsingAs(ctx, host)
+  const repository = readable(host, viewer, ctx.params['owner'], name)
+  const branches = [...(await host.repositories.bare(repository).branches()).keys()]
+  const origin = originOf(ctx, host.url)
+  show(ctx, 200, {
+    title: `${repository.owner}/${repository.name}`,
+    bar: bar(ctx, viewer),
+    content: repositoryPage({
+      repository,
+      branches: branches.sort((one) => (one === repository.defaultBranch ? -1 : 0)),
+      pulls: host.pulls.of(repository).filter((pull) => pull.closedAt === null),
+      cloneUrl: `${origin}/${repository.owner}/${repository.name}.git`,
+    }),
+  })
+}
+
+function askedPull(ctx: PageContext, host: Host): { repository: Repository; pull: PullRequest } {
+  const repository = readable(host, browsingAs(ctx, host), ctx.params['owner'], ctx.params['repo'])
+  const number = ctx.params['number'] ?? ''
+  return { repository, pull: host.pulls.get(repository, /^\d{1,9}$/.test(number) ? Number(number) : 0) }
+}
+
+async function showPull(
+  ctx: PageContext,
+  host: Host,
+  repository: Repository,
+  pull: PullRequest,
+  status: number,
+  refused: string | undefined,
+): Promise<void> {
+  const [figures, diff] = await Promise.all([
+    host.pulls.figures(repository, pull),
+    host.repositories.bare(repository).diff(pull.baseSha, pull.headSha, diffLimit),
+  ])
+  show(ctx, status, {
+    title: `${pull.title} #${pull.number}`,
+    bar: bar(ctx, browsingAs(ctx, host)),
+    content: pullPage({
+      repository,
+      pull,
+      figures,
+      diff,
+      refused,
+      merge: mergeOffer(ctx, host, repository, pull, figures.mergeable),
+    }),
+  })
+}
+
+function mergeOffer(
+  ctx: Context,
+  host: Host,
+  repository: Repository,
+  pull: PullRequest,
+  mergeable: boolean | null,
+): MergeOffer {
+  if (!mergesAs(ctx, host, repository)) {
+    return { kind: 'not', why: `Only people who can push to ${repository.owner} can merge.` }
+  }
+  if (pull.draft) return { kind: 'not', why: 'This pull request is still a draft.' }
+  if (mergeable === false) {
+    return { kind: 'not', why: `It conflicts with ${pull.base}: bring ${pull.base} into ${pull.head} first.` }
+  }
+  return { kind: 'offered' }
+}
+
+/** A browser in which nobody signed in acts as the owner: there are no passwords here that it could not give as well. */
+function mergesAs(ctx: Context, host: Host, repository: Repository): Account | undefined {
+  const viewer = browsingAs(ctx, host)
+  if (viewer) return mayWrite(viewer, repository.owner) ? viewer : undefined
+  return accountOf(repository.owner) ?? accountOf(organizationOf(repository.owner)?.owners[0] ?? '')
+}
+
+async function merge(ctx: PageContext, host: Host): Promise<void> {
+  refuseForeignForm(ctx, originOf(ctx, host.url))
+  const { repository, pull } = askedPull(ctx, host)
+  const by = mergesAs(ctx, host, repository)
+  if (!by) throw new Refusal(403, `Only people who can push to ${repository.owner} can merge.`)
+  const form = Merge.safeParse(ctx.request.body)
+  try {
+    await host.pulls.merge(repository, pull.number, by, { method: 'merge', expectedHead: form.data?.sha })
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    const now = host.pulls.get(repository, pull.number)
+    return showPull(ctx, host, repository, now, error.status === 405 ? 409 : error.status, error.message)
+  }
+  ctx.status = 303
+  ctx.redirect(`/${repository.owner}/${repository.name}/pull/${pull.number}`)
+}

@@ -1,0 +1,28 @@
+/** Why a request is not done: one thrown type, written as JSON, text or a page by whoever was asked. */
+
+/** One entry of GitHub's `errors`. */
+export interface FieldFault {
+  readonly resource: string
+  readonly field?: string
+  readonly code: 'missing' | 'missing_field' | 'invalid' | 'already_exists' | 'custom'
+  readonly message?: string
+}
+
+/** A request refused with GitHub's status and sentence. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal'
+  readonly status: number
+  readonly errors: readonly FieldFault[]
+  constructor(status: number, message: string, errors: readonly FieldFault[] = []) {
+    super(message)
+    this.status = status
+    this.errors = errors
+  }
+}
+
+/** What is another's is not found either, so that a private name says nothing. */
+export const notFound = (): Refusal => new Refusal(404, 'Not Found')
+
+/** GitHub's 422 with its reasons. */
+export const invalid = (...errors: readonly FieldFault[]): Refusal =>
+  new Refusal(422, 'Validation Failed', errors)

@@ -1,0 +1,196 @@
+/** The repositories: bare git repositories by number in one folder, what is said of them in the state. */
+import { randomUUID } from 'node:crypto'
+import { mkdir, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Clock } from '#platform/ports/clock.ts'
+import { sameName } from './accounts.ts'
+import { openBare } from './git/bare.ts'
+import type { Bare } from './git/bare.ts'
+import type { Git } from './git/run.ts'
+import { follow, followed } from './pulls/follow.ts'
+import { invalid } from './refusal.ts'
+import { createSerially } from './serial.ts'
+import type { PullRequest, Repository, State } from './state.ts'
+import type { Store } from './store.ts'
+
+export type NewRepository = Pick<Repository, 'owner' | 'name' | 'description' | 'isPrivate' | 'source'>
+
+/** A branch that came (`before` is `null`), went (`after` is `null`) or moved. */
+export interface RefChange {
+  readonly ref: string
+  readonly before: string | null
+  readonly after: string | null
+}
+
+export interface Repositories {
+  find(owner: string, name: string): Repository | undefined
+  /** The folder that holds the repository, relative to `root`. */
+  folder(repository: Repository): string
+  readonly root: string
+  bare(repository: Repository): Bare
+  /**
+   * Makes a repository: `build` makes a bare one in the folder it is given, which becomes visible when everything is there.
+   * Throws Refusal 422 when the owner has one of that name.
+   */
+  create(request: NewRepository, build: (dir: string) => Promise<void>): Promise<Repository>
+  /** Makes a bare repository without commits in `dir`. */
+  buildEmpty(dir: string): Promise<void>
+  /** Notes the branches as they are, so that `settle` can tell what changed. Before anything writes refs. */
+  notice(repository: Repository): Promise<void>
+  /**
+   * Brings what is said of a repository in line with its branches, after something wrote refs: default branch, language and
+   * pull requests. Answers what changed since `notice`, which is what a webhook would tell.
+   */
+  settle(repository: Repository): Promise<readonly RefChange[]>
+  /** Runs a job that reads refs and then writes them, beside no other of the same repository. */
+  exclusively<Answer>(repository: Repository, job: () => Promise<Answer>): Promise<Answer>
+}
+
+/** Opens the repositories in `dataDir`; what an earlier process left half made is removed. */
+export async function openRepositories(parts: {
+  readonly dataDir: string
+  readonly store: Store
+  readonly git: Git
+  readonly clock: Clock
+}): Promise<Repositories> {
+  const { store, git, clock } = parts
+  const root = join(parts.dataDir, 'repositories')
+  const incoming = join(parts.dataDir, 'incoming')
+  await rm(incoming, { recursive: true, force: true })
+  await mkdir(incoming, { recursive: true, mode: 0o700 })
+  await mkdir(root, { recursive: true, mode: 0o700 })
+
+  const exclusive = createSerially()
+  const noticed = new Map<number, ReadonlyMap<string, string>>()
+  const folder = (repository: Pick<Repository, 'id'>) => `${repository.id}.git`
+  const bare = (repository: Pick<Repository, 'id'>) => openBare(git, join(root, folder(repository)))
+  const find = (owner: string, name: string) => named(store.current(), owner, name)
+
+  return {
+    root,
+    folder,
+    bare,
+    find,
+    create: async (request, build) => {
+      if (find(request.owner, request.name)) throw nameTaken()
+      const dir = join(incoming, randomUUID())
+      try {
+        await build(dir)
+        const made = openBare(git, dir)
+        const branches = await made.branches()
+        const about = await describe(made, branches)
+        // The number is spent before the folder stands under it, so that no folder is ever taken for another's.
+        const id = await store.update((state) => [
+          { ...state, nextRepositoryId: state.nextRepositoryId + 1 },
+          state.nextRepositoryId,
+        ])
+        const now = clock.now().toISOString()
+        const times = { createdAt: now, updatedAt: now, pushedAt: branches.size > 0 ? now : null }
+        const repository: Repository = { ...request, ...about, ...times, id }
+        await rename(dir, join(root, folder(repository)))
+        return await store
+          .update((state) => {
+            if (named(state, request.owner, request.name)) throw nameTaken()
+            return [{ ...state, repositories: [...state.repositories, repository] }, repository]
+          })
+          .catch(async (error: unknown) => {
+            await rm(join(root, folder(repository)), { recursive: true, force: true })
+            throw error
+          })
+      } finally {
+        await rm(dir, { recursive: true, force: true })
+      }
+    },
+    buildEmpty: async (dir) => {
+      await git.text(['init', '--quiet', '--bare', '--template=', '--initial-branch=main', '--', dir])
+    },
+    notice: async (repository) => {
+      if (!noticed.has(repository.id)) noticed.set(repository.id, await bare(repository).branches())
+    },
+    settle: (repository) =>
+      exclusive(repository.id, async () => {
+        const at = bare(repository)
+        const branches = await at.branches()
+        const changes = changesBetween(noticed.get(repository.id) ?? branches, branches)
+        noticed.set(repository.id, branches)
+        const known = store.current().repositories.find((one) => one.id === repository.id) ?? repository
+        const about = await describe(at, branches, known)
+        const moves = await follow(at, openPullRequests(store.current(), repository.id), branches)
+        const now = clock.now().toISOString()
+        await store.update((state) => [
+          followed(
+            changed(
+              state,
+              repository.id,
+              { ...about, ...(changes.length > 0 ? { pushedAt: now } : {}) },
+              now,
+            ),
+            moves,
+            now,
+          ),
+          undefined,
+        ])
+        return changes
+      }),
+    exclusively: (repository, job) => exclusive(repository.id, job),
+  }
+}
+
+const nameTaken = () =>
+  invalid({
+    resource: 'Repository',
+    field: 'name',
+    code: 'custom',
+    message: 'name already exists on this account',
+  })
+
+const named = (state: State, owner: string, name: string): Repository | undefined =>
+  state.repositories.find((one) => sameName(one.owner, owner) && sameName(one.name, name))
+
+const openPullRequests = (state: State, repositoryId: number): readonly PullRequest[] =>
+  state.pullRequests.filter((one) => one.repositoryId === repositoryId && one.closedAt === null)
+
+type About = Pick<Repository, 'defaultBranch' | 'defaultTip' | 'language'>
+
+/** Reads what the repository says of itself; makes HEAD name a branch that exists, where there is one. */
+async function describe(at: Bare, branches: ReadonlyMap<string, string>, known?: Repository): Promise<About> {
+  const head = await at.headBranch()
+  const defaultBranch = defaultOf(head, branches)
+  if (defaultBranch !== head) await at.setHeadBranch(defaultBranch)
+  const defaultTip = branches.get(defaultBranch) ?? null
+  if (defaultTip === null) return { defaultBranch, defaultTip, language: null }
+  const language = known?.defaultTip === defaultTip ? known.language : await at.language(defaultTip)
+  return { defaultBranch, defaultTip, language }
+}
+
+function defaultOf(head: string | undefined, branches: ReadonlyMap<string, string>): string {
+  if (head !== undefined && branches.has(head)) return head
+  const [first] = branches.keys()
+  return ['main', 'master'].find((name) => branches.has(name)) ?? first ?? head ?? 'main'
+}
+
+function changesBetween(
+  before: ReadonlyMap<string, string>,
+  after: ReadonlyMap<string, string>,
+): readonly RefChange[] {
+  const names = new Set([...before.keys(), ...after.keys()])
+  return [...names]
+    .map((name) => ({
+      ref: `refs/heads/${name}`,
+      before: before.get(name) ?? null,
+      after: after.get(name) ?? null,
+    }))
+    .filter((change) => change.before !== change.after)
+}
+
+function changed(state: State, id: number, facts: Partial<Repository>, now: string): State {
+  const differs = (one: Repository) =>
+    (Object.entries(facts) as [keyof Repository, unknown][]).some(([key, value]) => one[key] !== value)
+  if (!state.repositories.some((one) => one.id === id && differs(one))) return state
+  return {
+    ...state,
+    repositories: state.repositories.map((one) =>
+      one.id === id ? { ...one, ...facts, updatedAt: now } : one,
+    ),
+  }
+}

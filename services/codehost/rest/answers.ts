@@ -1,0 +1,368 @@
+/** What GitHub's REST API says of people, repositories and pull requests, in the shape of its OpenAPI description. */
+import type { Account, Organization, Owner } from '../accounts.ts'
+import type { Commit, DiffSize } from '../git/bare.ts'
+import type { PullRequestFigures } from '../pulls/pulls.ts'
+import type { PullRequest, Repository } from '../state.ts'
+
+/** `origin` is where the one who asks finds the code host; the API is under `/api/v3` of it, as on GitHub Enterprise. */
+export const apiOf = (origin: string): string => `${origin}/api/v3`
+
+/** GitHub's times have no fractions of a second. */
+const time = (iso: string): string => iso.replace(/\.\d+Z$/, 'Z')
+
+const nodeId = (kind: string, id: number): string => Buffer.from(`${kind}:${id}`).toString('base64url')
+
+const joined = '2024-01-01T00:00:00Z'
+
+/** `simple-user`. */
+export function simpleUser(origin: string, owner: Owner) {
+  const url = `${apiOf(origin)}/users/${owner.login}`
+  return {
+    login: owner.login,
+    id: owner.id,
+    node_id: nodeId(owner.type, owner.id),
+    avatar_url: `${origin}/avatars/${owner.login}`,
+    gravatar_id: '',
+    url,
+    html_url: `${origin}/${owner.login}`,
+    followers_url: `${url}/followers`,
+    following_url: `${url}/following{/other_user}`,
+    gists_url: `${url}/gists{/gist_id}`,
+    starred_url: `${url}/starred{/owner}{/repo}`,
+    subscriptions_url: `${url}/subscriptions`,
+    organizations_url: `${url}/orgs`,
+    repos_url: `${url}/repos`,
+    events_url: `${url}/events{/privacy}`,
+    received_events_url: `${url}/received_events`,
+    type: owner.type,
+    site_admin: false,
+  }
+}
+
+/** `private-user`: the one who is signed in. */
+export function privateUser(origin: string, account: Account, own: readonly Repository[]) {
+  const hidden = own.filter((repository) => repository.isPrivate).length
+  return {
+    ...simpleUser(origin, account),
+    user_view_type: 'private',
+    name: account.name,
+    company: null,
+    blog: '',
+    location: null,
+    email: account.email,
+    hireable: null,
+    bio: null,
+    public_repos: own.length - hidden,
+    public_gists: 0,
+    followers: 0,
+    following: 0,
+    created_at: joined,
+    updated_at: joined,
+    private_gists: 0,
+    total_private_repos: hidden,
+    owned_private_repos: hidden,
+    disk_usage: 0,
+    collaborators: 0,
+    two_factor_authentication: false,
+  }
+}
+
+/** `organization-simple`. */
+export function organizationSimple(origin: string, organization: Organization) {
+  const url = `${apiOf(origin)}/orgs/${organization.login}`
+  return {
+    login: organization.login,
+    id: organization.id,
+    node_id: nodeId(organization.type, organization.id),
+    url,
+    repos_url: `${url}/repos`,
+    events_url: `${url}/events`,
+    hooks_url: `${url}/hooks`,
+    issues_url: `${url}/issues`,
+    members_url: `${url}/members{/member}`,
+    public_members_url: `${url}/public_members{/member}`,
+    avatar_url: `${origin}/avatars/${organization.login}`,
+    description: organization.description,
+  }
+}
+
+/** `repository` and `full-repository` alike. */
+export function fullRepository(
+  origin: string,
+  repository: Repository,
+  facts: { readonly owner: Owner; readonly openPulls: number; readonly mayPush: boolean },
+) {
+  const fullName = `${facts.owner.login}/${repository.name}`
+  const url = `${apiOf(origin)}/repos/${fullName}`
+  const page = `${origin}/${fullName}`
+  return {
+    id: repository.id,
+    node_id: nodeId('Repository', repository.id),
+    name: repository.name,
+    full_name: fullName,
+    private: repository.isPrivate,
+    visibility: repository.isPrivate ? 'private' : 'public',
+    owner: simpleUser(origin, facts.owner),
+    html_url: page,
+    description: repository.description,
+    fork: false,
+    url,
+    ...repositoryUrls(url),
+    git_url: `${page.replace(/^https?:/, 'git:')}.git`,
+    ssh_url: `git@${new URL(origin).hostname}:${fullName}.git`,
+    clone_url: `${page}.git`,
+    svn_url: page,
+    mirror_url: null,
+    homepage: null,
+    language: repository.language,
+    license: null,
+    size: 0,
+    default_branch: repository.defaultBranch,
+    forks: 0,
+    forks_count: 0,
+    network_count: 0,
+    stargazers_count: 0,
+    subscribers_count: 0,
+    watchers: 0,
+    watchers_count: 0,
+    open_issues: facts.openPulls,
+    open_issues_count: facts.openPulls,
+    has_issues: false,
+    has_projects: false,
+    has_wiki: false,
+    has_pages: false,
+    has_downloads: false,
+    has_discussions: false,
+    archived: false,
+    disabled: false,
+    permissions: {
+      admin: facts.mayPush,
+      maintain: facts.mayPush,
+      push: facts.mayPush,
+      triage: true,
+      pull: true,
+    },
+    pushed_at: time(repository.pushedAt ?? repository.createdAt),
+    created_at: time(repository.createdAt),
+    updated_at: time(repository.updatedAt),
+  }
+}
+
+function repositoryUrls(url: string) {
+  return {
+    archive_url: `${url}/{archive_format}{/ref}`,
+    assignees_url: `${url}/assignees{/user}`,
+    blobs_url: `${url}/git/blobs{/sha}`,
+    branches_url: `${url}/branches{/branch}`,
+    collaborators_url: `${url}/collaborators{/collaborator}`,
+    comments_url: `${url}/comments{/number}`,
+    commits_url: `${url}/commits{/sha}`,
+    compare_url: `${url}/compare/{base}...{head}`,
+    contents_url: `${url}/contents/{+path}`,
+    contributors_url: `${url}/contributors`,
+    deployments_url: `${url}/deployments`,
+    downloads_url: `${url}/downloads`,
+    events_url: `${url}/events`,
+    forks_url: `${url}/forks`,
+    git_commits_url: `${url}/git/commits{/sha}`,
+    git_refs_url: `${url}/git/refs{/sha}`,
+    git_tags_url: `${url}/git/tags{/sha}`,
+    hooks_url: `${url}/hooks`,
+    issue_comment_url: `${url}/issues/comments{/number}`,
+    issue_events_url: `${url}/issues/events{/number}`,
+    issues_url: `${url}/issues{/number}`,
+    keys_url: `${url}/keys{/key_id}`,
+    labels_url: `${url}/labels{/name}`,
+    languages_url: `${url}/languages`,
+    merges_url: `${url}/merges`,
+    milestones_url: `${url}/milestones{/number}`,
+    notifications_url: `${url}/notifications{?since,all,participating}`,
+    pulls_url: `${url}/pulls{/number}`,
+    releases_url: `${url}/releases{/id}`,
+    stargazers_url: `${url}/stargazers`,
+    statuses_url: `${url}/statuses/{sha}`,
+    subscribers_url: `${url}/subscribers`,
+    subscription_url: `${url}/subscription`,
+    tags_url: `${url}/tags`,
+    teams_url: `${url}/teams`,
+    trees_url: `${url}/git/trees{/sha}`,
+  }
+}
+
+export type FullRepository = ReturnType<typeof fullRepository>
+
+/** `short-branch`. */
+export const shortBranch = (repository: FullRepository, name: string, sha: string) => ({
+  name,
+  commit: { sha, url: `${repository.url}/commits/${sha}` },
+  protected: false,
+})
+
+/** `pull-request-simple`. */
+export function simplePullRequest(
+  origin: string,
+  repository: FullRepository,
+  pull: PullRequest,
+  author: Account | undefined,
+) {
+  const url = `${repository.url}/pulls/${pull.number}`
+  const issue = `${repository.url}/issues/${pull.number}`
+  const page = `${repository.html_url}/pull/${pull.number}`
+  const statuses = `${repository.url}/statuses/${pull.headSha}`
+  const side = (ref: string, sha: string) => ({
+    label: `${repository.owner.login}:${ref}`,
+    ref,
+    sha,
+    user: repository.owner,
+    repo: repository,
+  })
+  return {
+    id: pull.id,
+    node_id: nodeId('PullRequest', pull.id),
+    number: pull.number,
+    state: pull.closedAt === null ? 'open' : 'closed',
+    locked: false,
+    draft: pull.draft,
+    title: pull.title,
+    body: pull.body,
+    user: author ? simpleUser(origin, author) : null,
+    labels: [],
+    milestone: null,
+    assignee: null,
+    assignees: [],
+    requested_reviewers: [],
+    requested_teams: [],
+    author_association: 'OWNER',
+    auto_merge: null,
+    active_lock_reason: null,
+    created_at: time(pull.createdAt),
+    updated_at: time(pull.updatedAt),
+    closed_at: pull.closedAt === null ? null : time(pull.closedAt),
+    merged_at: pull.merged ? time(pull.merged.at) : null,
+    merge_commit_sha: pull.merged?.commit ?? null,
+    head: side(pull.head, pull.headSha),
+    base: side(pull.base, pull.baseSha),
+    url,
+    html_url: page,
+    diff_url: `${page}.diff`,
+    patch_url: `${page}.patch`,
+    issue_url: issue,
+    commits_url: `${url}/commits`,
+    review_comments_url: `${url}/comments`,
+    review_comment_url: `${repository.url}/pulls/comments{/number}`,
+    comments_url: `${issue}/comments`,
+    statuses_url: statuses,
+    _links: {
+      self: { href: url },
+      html: { href: page },
+      issue: { href: issue },
+      comments: { href: `${issue}/comments` },
+      review_comments: { href: `${url}/comments` },
+      review_comment: { href: `${repository.url}/pulls/comments{/number}` },
+      commits: { href: `${url}/commits` },
+      statuses: { href: statuses },
+    },
+  }
+}
+
+/** `pull-request`: the same with figures from git. */
+export function fullPullRequest(
+  origin: string,
+  simple: ReturnType<typeof simplePullRequest>,
+  figures: PullRequestFigures,
+  mergedBy: Account | undefined,
+) {
+  return {
+    ...simple,
+    merged: simple.merged_at !== null,
+    mergeable: figures.mergeable,
+    mergeable_state: figures.mergeable === null ? 'unknown' : figures.mergeable ? 'clean' : 'dirty',
+    merged_by: mergedBy ? simpleUser(origin, mergedBy) : null,
+    rebaseable: false,
+    maintainer_can_modify: false,
+    comments: 0,
+    review_comments: 0,
+    commits: figures.commits,
+    additions: figures.additions,
+    deletions: figures.deletions,
+    changed_files: figures.changedFiles,
+  }
+}
+
+/** `installation`: the app is installed wherever the person may write. */
+export function installation(origin: string, owner: Owner, appSlug: string) {
+  const url = `${apiOf(origin)}/installation`
+  return {
+    id: owner.id,
+    account: simpleUser(origin, owner),
+    repository_selection: 'all',
+    access_tokens_url: `${apiOf(origin)}/app/installations/${owner.id}/access_tokens`,
+    repositories_url: `${url}/repositories`,
+    html_url: `${origin}/apps/${appSlug}`,
+    app_id: 1,
+    app_slug: appSlug,
+    target_id: owner.id,
+    target_type: owner.type,
+    permissions: { contents: 'write', metadata: 'read', pull_requests: 'write' },
+    events: [],
+    single_file_name: null,
+    created_at: joined,
+    updated_at: joined,
+    suspended_by: null,
+    suspended_at: null,
+  }
+}
+
+/** `commit`. */
+export function commitAnswer(repository: FullRepository, commit: Commit) {
+  const url = `${repository.url}/commits/${commit.sha}`
+  return {
+    sha: commit.sha,
+    node_id: Buffer.from(`Commit:${commit.sha}`).toString('base64url'),
+    url,
+    html_url: `${repository.html_url}/commit/${commit.sha}`,
+    comments_url: `${url}/comments`,
+    commit: {
+      url: `${repository.url}/git/commits/${commit.sha}`,
+      author: commit.author,
+      committer: commit.committer,
+      message: commit.message,
+      comment_count: 0,
+      tree: { sha: commit.tree, url: `${repository.url}/git/trees/${commit.tree}` },
+    },
+    author: null,
+    committer: null,
+    parents: commit.parents.map((sha) => ({ sha, url: `${repository.url}/commits/${sha}` })),
+  }
+}
+
+/** `commit-comparison`. */
+export function comparison(
+  repository: FullRepository,
+  compared: {
+    readonly basehead: string
+    readonly ahead: number
+    readonly behind: number
+    readonly base: Commit
+    readonly mergeBase: Commit
+    readonly commits: readonly Commit[]
+    readonly size: DiffSize
+  },
+) {
+  const { ahead, behind } = compared
+  const page = `${repository.html_url}/compare/${encodeURIComponent(compared.basehead)}`
+  return {
+    url: `${repository.url}/compare/${encodeURIComponent(compared.basehead)}`,
+    html_url: page,
+    permalink_url: page,
+    diff_url: `${page}.diff`,
+    patch_url: `${page}.patch`,
+    base_commit: commitAnswer(repository, compared.base),
+    merge_base_commit: commitAnswer(repository, compared.mergeBase),
+    status: ahead > 0 ? (behind > 0 ? 'diverged' : 'ahead') : behind > 0 ? 'behind' : 'identical',
+    ahead_by: ahead,
+    behind_by: behind,
+    total_commits: ahead,
+    commits: compared.commits.map((commit) => commitAnswer(repository, commit)),
+  }
+}

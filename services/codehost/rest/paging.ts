@@ -1,0 +1,36 @@
+/** Lists in pages, with GitHub's Link header. */
+import type { Context } from 'koa'
+import { z } from 'zod'
+
+const count = (fallback: number, most: number) =>
+  z.coerce
+    .number()
+    .int()
+    .min(1)
+    .catch(fallback)
+    .transform((value) => Math.min(value, most))
+
+const PageQuery = z.object({ per_page: count(30, 100), page: count(1, 1_000_000) })
+
+/** Answers with the page of `items` that the query asks for; `write` is called for those only. What is no number means the default. */
+export function answerPage<Item>(
+  ctx: Context,
+  origin: string,
+  items: readonly Item[],
+  write: (item: Item) => unknown,
+): void {
+  const { per_page: size, page } = PageQuery.parse(ctx.query)
+  const last = Math.max(1, Math.ceil(items.length / size))
+  const links = [
+    ...(page > 1 ? [link(ctx, origin, Math.min(page - 1, last), 'prev'), link(ctx, origin, 1, 'first')] : []),
+    ...(page < last ? [link(ctx, origin, page + 1, 'next'), link(ctx, origin, last, 'last')] : []),
+  ]
+  if (links.length > 0) ctx.set('Link', links.join(', '))
+  ctx.body = items.slice((page - 1) * size, page * size).map(write)
+}
+
+function link(ctx: Context, origin: string, page: number, rel: string): string {
+  const query = new URLSearchParams(ctx.querystring)
+  query.set('page', String(page))
+  return `<${origin}${ctx.path}?${query}>; rel="${rel}"`
+}

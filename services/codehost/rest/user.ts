@@ -1,0 +1,94 @@
+/** `/user`: who the token belongs to, and what they reach. */
+import type { Router } from '@koa/router'
+import { z } from 'zod'
+import { mayWrite, organizationsOf, ownerOf, sameName } from '../accounts.ts'
+import type { Account } from '../accounts.ts'
+import type { Host } from '../host.ts'
+import { originOf } from '../http/origin.ts'
+import { signedIn } from '../http/viewer.ts'
+import { notFound } from '../refusal.ts'
+import type { Repository } from '../state.ts'
+import { installation, organizationSimple, privateUser } from './answers.ts'
+import { answerPage } from './paging.ts'
+import { createRepository, repositoryAnswer } from './repositories.ts'
+
+const RepositoryQuery = z.object({
+  type: z.enum(['all', 'owner', 'public', 'private', 'member']).catch('all'),
+  visibility: z.enum(['all', 'public', 'private']).catch('all'),
+  sort: z.enum(['created', 'updated', 'pushed', 'full_name']).catch('full_name'),
+  direction: z.enum(['asc', 'desc']).optional().catch(undefined),
+})
+type RepositoryQuery = z.infer<typeof RepositoryQuery>
+
+export function userRoutes(router: Router, host: Host): void {
+  router.get('/user', (ctx) => {
+    const account = signedIn(ctx, host)
+    const own = host.store.current().repositories.filter((one) => sameName(one.owner, account.login))
+    ctx.body = privateUser(originOf(ctx, host.url), account, own)
+  })
+
+  router.get('/user/repos', (ctx) => {
+    const account = signedIn(ctx, host)
+    const query = RepositoryQuery.parse(ctx.query)
+    const origin = originOf(ctx, host.url)
+    const found = reachable(host, account).filter((one) => wanted(query, account, one))
+    answerPage(ctx, origin, found.sort(order(query)), (one) => repositoryAnswer(host, origin, one, account))
+  })
+
+  router.post('/user/repos', async (ctx) => {
+    const account = signedIn(ctx, host)
+    await createRepository(ctx, host, account, account)
+  })
+
+  router.get('/user/orgs', (ctx) => {
+    const origin = originOf(ctx, host.url)
+    answerPage(ctx, origin, organizationsOf(signedIn(ctx, host)), (one) => organizationSimple(origin, one))
+  })
+
+  router.post('/orgs/:org/repos', async (ctx) => {
+    const account = signedIn(ctx, host)
+    const organization = organizationsOf(account).find((one) => sameName(one.login, ctx.params['org'] ?? ''))
+    if (!organization) throw notFound()
+    await createRepository(ctx, host, account, organization)
+  })
+
+  router.get('/user/installations', (ctx) => {
+    const account = signedIn(ctx, host)
+    const origin = originOf(ctx, host.url)
+    const installations = [account, ...organizationsOf(account)].map((owner) =>
+      installation(origin, owner, host.app.slug),
+    )
+    ctx.body = { total_count: installations.length, installations }
+  })
+}
+
+/** The person's own repositories and those of their organisations. */
+const reachable = (host: Host, account: Account): Repository[] =>
+  host.store.current().repositories.filter((one) => mayWrite(account, one.owner) && ownerOf(one.owner))
+
+function wanted(query: RepositoryQuery, account: Account, repository: Repository): boolean {
+  const own = sameName(repository.owner, account.login)
+  if (query.type === 'owner' && !own) return false
+  if (query.type === 'member' && own) return false
+  const hidden = [query.type, query.visibility]
+  if (hidden.includes('public') && repository.isPrivate) return false
+  return !hidden.includes('private') || repository.isPrivate
+}
+
+function order(query: RepositoryQuery): (one: Repository, other: Repository) => number {
+  const key = (repository: Repository) => {
+    switch (query.sort) {
+      case 'created':
+        return repository.createdAt
+      case 'updated':
+        return repository.updatedAt
+      case 'pushed':
+        return repository.pushedAt ?? ''
+      case 'full_name':
+        return `${repository.owner}/${repository.name}`.toLowerCase()
+    }
+  }
+  const up = (query.direction ?? (query.sort === 'full_name' ? 'asc' : 'desc')) === 'asc' ? 1 : -1
+  return (one, other) =>
+    key(one) === key(other) ? (one.id - other.id) * up : key(one) < key(other) ? -up : up
+}

@@ -1,0 +1,127 @@
+/** Seeds: repositories of the person's own that are brought in under `ada`, so that the product can be tried on them. */
+import { stat } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { ada } from './accounts.ts'
+import type { Git } from './git/run.ts'
+import { repositoryName } from './names.ts'
+import type { Repositories } from './repositories.ts'
+import type { Repository } from './state.ts'
+
+/** A local path or a git address, as the person wrote it. */
+export interface Seed {
+  readonly source: string
+}
+
+interface Place {
+  readonly kind: 'folder' | 'address'
+  /** An absolute path, or the address. */
+  readonly at: string
+  readonly name: string
+}
+
+interface Parts {
+  readonly git: Git
+  readonly repositories: Repositories
+  readonly log: (line: string) => void
+}
+
+const cloneLimit = 600_000
+const refreshLimits = { folder: 60_000, address: 15_000 }
+
+/** Brings each seed in, or up to date when it is here. Throws a sentence for the first that cannot be; nothing of it is left then. */
+export async function bringIn(seeds: readonly Seed[], parts: Parts): Promise<void> {
+  // All are looked at first: a slip in the last is told before minutes go into the first.
+  const places = seeds.map(({ source }) => placeOf(source))
+  for (const place of places) await check(place)
+  for (const place of places) {
+    const present = parts.repositories.find(ada.login, place.name)
+    await (present ? refresh(place, present, parts) : clone(place, parts))
+  }
+}
+
+/** Reads what the person wrote. Throws a sentence for what is neither a path nor an http, ssh or git address. */
+export function placeOf(source: string): Place {
+  const text = source.trim()
+  const faulty = (why: string) => new Error(`--repo ${JSON.stringify(text)}: ${why}`)
+  if (text === '' || text.startsWith('-')) throw faulty('give the path or the git address of a repository.')
+  if (/\p{Cc}/u.test(text)) throw faulty('the path or address has control characters in it.')
+  const kind = /^(https?|ssh|git):\/\/./i.test(text) || isScpLike(text) ? 'address' : 'folder'
+  if (kind === 'folder' && /^[a-z][a-z0-9+.-]*:(:|\/\/)/i.test(text) && !text.startsWith('file://')) {
+    throw faulty('only local paths and http, https, ssh and git addresses can be brought in.')
+  }
+  if (kind === 'address' && !isScpLike(text) && (!URL.canParse(text) || new URL(text).password !== '')) {
+    throw faulty("the address cannot be read, or holds a password: let git's credential helper keep it.")
+  }
+  const at = kind === 'address' ? text : folderOf(text)
+  const last = /([^/\\:]*?)(?:\.git)?$/.exec(at.replace(/[?#].*$/, '').replace(/\/+(?:\.git)?\/*$/, ''))?.[1]
+  const name = repositoryName(last ?? '')
+  if (name === undefined) throw faulty('no name for the repository can be made of it.')
+  return { kind, at, name }
+}
+
+/** `git@example.com:owner/name.git` */
+const isScpLike = (text: string): boolean => /^\w[\w.-]*@[\w.-]+:(?!\/\/)\S+$/.test(text)
+
+const folderOf = (text: string): string =>
+  resolve(text.startsWith('file://') && URL.canParse(text) ? fileURLToPath(text) : text)
+
+async function check(place: Place): Promise<void> {
+  if (place.kind === 'address') return
+  const found = await stat(place.at).catch(() => undefined)
+  if (!found?.isDirectory()) {
+    throw new Error(`--repo ${place.at}: there is no such folder. Give the path of a git repository.`)
+  }
+}
+
+async function clone(place: Place, { git, repositories, log }: Parts): Promise<void> {
+  const { name, at } = place
+  const repository = await repositories.create(
+    { owner: ada.login, name, description: `Brought in from ${at}`, isPrivate: false, source: at },
+    async (dir) => {
+      // Bare, not mirror: a person's stash and remote branches are nobody's business. Not local: no link to objects that may go away.
+      const cloned = await git.run(
+        ['clone', '--quiet', '--bare', '--no-local', '--template=', '--', at, dir],
+        { as: 'operator', timeLimit: cloneLimit },
+      )
+      if (cloned.code !== 0) throw new Error(`--repo ${at}: git cannot clone it: ${lastWords(cloned.stderr)}`)
+    },
+  )
+  log(`Brought ${at} in as ${ada.login}/${repository.name}`)
+}
+
+/** Takes over what is new; branches that have gone another way here stay as they are here. */
+async function refresh(place: Place, present: Repository, { git, repositories, log }: Parts): Promise<void> {
+  const name = `${present.owner}/${present.name}`
+  if (present.source !== place.at) {
+    const other = present.source === null ? 'was made here' : `came from ${present.source}`
+    throw new Error(
+      `--repo ${place.at}: there is a repository ${name} already, which ${other}. Rename the folder, or use another DATA_DIR.`,
+    )
+  }
+  const { dir } = repositories.bare(present)
+  await repositories.notice(present)
+  const fetched = await git
+    .run(
+      [
+        `--git-dir=${dir}`,
+        'fetch',
+        '--quiet',
+        '--no-write-fetch-head',
+        '--no-auto-maintenance',
+        '--',
+        place.at,
+        'refs/heads/*:refs/heads/*',
+        'refs/tags/*:refs/tags/*',
+      ],
+      { as: 'operator', timeLimit: refreshLimits[place.kind] },
+    )
+    .catch((error: unknown) => ({ code: 1, stderr: String(error) }))
+  if (fetched.code !== 0) log(`${name} is not all as in ${place.at}: ${lastWords(fetched.stderr)}`)
+  await repositories.settle(present)
+}
+
+const lastWords = (stderr: string): string => {
+  const lines = stderr.trim().split('\n')
+  return (lines.findLast((line) => line.startsWith('fatal: ')) ?? lines.at(-1) ?? '').replace(/^fatal: /, '')
+}

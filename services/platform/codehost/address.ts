@@ -1,0 +1,78 @@
+/** Addresses of a code host: which names may stand in one, and which repository one names. */
+import { CodeHostFault, type RepositoryName } from '#platform/ports/codeHost.ts'
+
+/** Whether a host name is this machine itself. */
+export const isLoopback = (hostname: string): boolean =>
+  /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i.test(hostname)
+
+const ownerPattern = /^[A-Za-z0-9][A-Za-z0-9_-]{0,38}$/
+const namePattern = /^(?!\.{1,2}$|-)[A-Za-z0-9._-]{1,100}$/
+
+/** `undefined` when owner or name are none that a host could have given. */
+export function nameOf(owner: string, name: string): RepositoryName | undefined {
+  return ownerPattern.test(owner) && namePattern.test(name) ? { owner, name } : undefined
+}
+
+/** Throws CodeHostFault `not_found` for a name that would lead a request elsewhere. */
+export function checkedName({ owner, name }: RepositoryName): RepositoryName {
+  const checked = nameOf(owner, name)
+  if (!checked) throw new CodeHostFault('not_found', 'There is no repository of this name.')
+  return checked
+}
+
+/** Owner and name out of a page's address or one that git takes, if it is on the host of `serverUrl`; loopback names count as one. */
+export function repositoryOf(text: string, serverUrl: string): RepositoryName | undefined {
+  const server = new URL(serverUrl)
+  const address = addressOf(text.trim())
+  if (!address || !isSameHost(address.host, server)) return undefined
+  const [, owner = '', name = ''] = /^\/?([^/]+)\/([^/]+?)(?:\.git)?\/*$/.exec(address.path) ?? []
+  return nameOf(owner, name)
+}
+
+interface Address {
+  /** With a port where one stands; ssh addresses have none that matters. */
+  readonly host: { readonly name: string; readonly port: string | undefined }
+  readonly path: string
+}
+
+function addressOf(text: string): Address | undefined {
+  const [, scpHost, scpPath] = /^git@([\w.-]+):(?!\/\/)(.+)$/.exec(text) ?? []
+  if (scpHost !== undefined && scpPath !== undefined) {
+    return { host: { name: scpHost, port: undefined }, path: scpPath }
+  }
+  if (!URL.canParse(text)) return undefined
+  const url = new URL(text)
+  if (url.protocol === 'ssh:') {
+    return url.password === ''
+      ? { host: { name: url.hostname, port: undefined }, path: url.pathname }
+      : undefined
+  }
+  // An address that holds a credential is better not taken than kept.
+  const isPage = /^https?:$/.test(url.protocol) && url.username === '' && url.password === ''
+  return isPage ? { host: { name: url.hostname, port: url.port }, path: url.pathname } : undefined
+}
+
+function isSameHost(host: Address['host'], server: URL): boolean {
+  const sameName = host.name === server.hostname || (isLoopback(host.name) && isLoopback(server.hostname))
+  return sameName && (host.port === undefined || host.port === server.port)
+}
+
+/** `address` on the origin of `serverUrl` when both are on loopback, so that all pages of the host are of one origin for the browser. */
+export function onServer(address: string, serverUrl: string): string {
+  if (!URL.canParse(address)) return address
+  const url = new URL(address)
+  const server = new URL(serverUrl)
+  if (!isLoopback(url.hostname) || !isLoopback(server.hostname)) return address
+  return `${server.origin}${url.pathname}${url.search}`
+}
+
+/** The server as the person's browser reaches it: a loopback server under the loopback name that the browser is using. */
+export function serverForBrowser(serverUrl: string, origin: string): string {
+  const server = new URL(serverUrl)
+  const browser = URL.canParse(origin) ? new URL(origin) : undefined
+  if (browser && isLoopback(browser.hostname) && isLoopback(server.hostname))
+    server.hostname = browser.hostname
+  return trimmed(server.toString())
+}
+
+export const trimmed = (url: string): string => url.replace(/\/+$/, '')

@@ -1,0 +1,227 @@
+/** The code host behind its port: GitHub, GitHub Enterprise, or the local code host. */
+import { z } from 'zod'
+import type { Clock } from '#platform/ports/clock.ts'
+import {
+  CodeHostFault,
+  type CodeHost,
+  type HostPullRequest,
+  type HostRepository,
+  type HostTokens,
+} from '#platform/ports/codeHost.ts'
+import { checkedName, onServer, repositoryOf, serverForBrowser, trimmed } from './address.ts'
+import { Account, Branch, Organization, PullRequest, Repository, TokenAnswer } from './answers.ts'
+import { ask, octokitFor, postForm } from './request.ts'
+
+export interface GitHubOptions {
+  /** Where pages and git are: `https://github.com`. */
+  readonly serverUrl: string
+  /** Where the REST API is: `https://api.github.com`, or `<server>/api/v3`. */
+  readonly apiUrl: string
+  readonly clientId: string
+  readonly clientSecret: string
+  /** The app's name in addresses; `flightdeck` unless told. */
+  readonly appSlug?: string
+  /** Where browsers that came by `origin` find the server, when that is not `serverUrl`. Loopback names need no telling. */
+  readonly browserServerUrl?: (origin: string) => string
+  readonly clock?: Clock
+}
+
+const perPage = 100
+/** 1,000 repositories or branches: more is not asked for. */
+const mostPages = 10
+
+export function githubCodeHost(options: GitHubOptions): CodeHost {
+  const serverUrl = trimmed(options.serverUrl)
+  const apiUrl = trimmed(options.apiUrl)
+  const app = { client_id: options.clientId, client_secret: options.clientSecret }
+  const clock = options.clock ?? { now: () => new Date() }
+  const browserServer = options.browserServerUrl ?? ((origin) => serverForBrowser(serverUrl, origin))
+  const octokit = (accessToken: string) => octokitFor(apiUrl, accessToken)
+  const appPage = `${serverUrl}/apps/${options.appSlug ?? 'flightdeck'}`
+  const read = {
+    repository: (answer: Repository) => repositoryFrom(answer, serverUrl),
+    pullRequest: (answer: PullRequest) => pullRequestFrom(answer, serverUrl),
+  }
+
+  return {
+    appUrls: { install: `${appPage}/installations/new`, manage: appPage },
+
+    authorizeUrl: ({ state, redirectUri, codeChallenge, origin }) => {
+      const url = new URL(`${trimmed(browserServer(origin))}/login/oauth/authorize`)
+      url.search = new URLSearchParams({
+        client_id: options.clientId,
+        redirect_uri: redirectUri,
+        state,
+        code_challenge: codeChallenge,
+        code_challenge_method: 'S256',
+      }).toString()
+      return url.toString()
+    },
+    exchangeCode: async ({ code, redirectUri, codeVerifier }) => {
+      const form = { ...app, code, redirect_uri: redirectUri, code_verifier: codeVerifier }
+      return tokensFrom(await postForm(`${serverUrl}/login/oauth/access_token`, form), clock)
+    },
+    refresh: async (refreshToken) => {
+      const form = { ...app, grant_type: 'refresh_token', refresh_token: refreshToken }
+      return tokensFrom(await postForm(`${serverUrl}/login/oauth/access_token`, form), clock)
+    },
+    revoke: async (accessToken) => {
+      const credentials = Buffer.from(`${options.clientId}:${options.clientSecret}`).toString('base64')
+      const ended = ask(z.unknown(), () =>
+        octokitFor(apiUrl, undefined).rest.apps.deleteAuthorization({
+          client_id: options.clientId,
+          access_token: accessToken,
+          headers: { authorization: `basic ${credentials}` },
+        }),
+      )
+      await ended.catch((error: unknown) => {
+        const isUnknown = error instanceof CodeHostFault && ['not_found', 'invalid'].includes(error.kind)
+        if (!isUnknown) throw error
+      })
+    },
+
+    account: async (accessToken) => {
+      const answer = await ask(Account, () => octokit(accessToken).rest.users.getAuthenticated())
+      return {
+        id: String(answer.id),
+        login: answer.login,
+        name: answer.name ?? null,
+        email: answer.email ?? null,
+        avatarUrl: onServer(answer.avatar_url, serverUrl),
+        publicRepos: answer.public_repos,
+      }
+    },
+    repositories: async (accessToken) => {
+      const { repos } = octokit(accessToken).rest
+      const found = await pages(Repository, (page) =>
+        repos.listForAuthenticatedUser({ type: 'all', sort: 'updated', direction: 'desc', ...page }),
+      )
+      // What was updated between two pages is in both.
+      return [...new Map(found.items.map((answer) => [answer.id, read.repository(answer)])).values()]
+    },
+    organizations: async (accessToken) => {
+      const { orgs } = octokit(accessToken).rest
+      const found = await pages(Organization, (page) => orgs.listForAuthenticatedUser(page))
+      return found.items.map((answer) => ({
+        login: answer.login,
+        avatarUrl: onServer(answer.avatar_url, serverUrl),
+      }))
+    },
+    repository: async (accessToken, repository) => {
+      const { owner, name: repo } = checkedName(repository)
+      return read.repository(
+        await ask(Repository, () => octokit(accessToken).rest.repos.get({ owner, repo })),
+      )
+    },
+    branches: async (accessToken, repository) => {
+      const { owner, name: repo } = checkedName(repository)
+      const { repos } = octokit(accessToken).rest
+      const [{ default_branch: first }, found] = await Promise.all([
+        ask(Repository, () => repos.get({ owner, repo })),
+        pages(Branch, (page) => repos.listBranches({ owner, repo, ...page })),
+      ])
+      const names = found.items.map((branch) => branch.name)
+      const others = names.filter((name) => name !== first)
+      // Where the list was cut, the default branch may be in what was not read.
+      return names.includes(first) || found.cut ? [first, ...others] : others
+    },
+    createRepository: async (accessToken, { name, description, isPrivate }) =>
+      read.repository(
+        await ask(Repository, () =>
+          octokit(accessToken).rest.repos.createForAuthenticatedUser({
+            name,
+            description,
+            private: isPrivate,
+          }),
+        ),
+      ),
+    gitAccess: (accessToken, repository) =>
+      Promise.resolve(repository)
+        .then(checkedName)
+        .then(({ owner, name }) => ({
+          url: `${serverUrl}/${owner}/${name}.git`,
+          authorization: `Basic ${Buffer.from(`x-access-token:${accessToken}`).toString('base64')}`,
+        })),
+
+    findPullRequest: async (accessToken, repository, { head, base }) => {
+      const { owner, name: repo } = checkedName(repository)
+      const query = { owner, repo, head: `${owner}:${head}`, base, state: 'open' as const, per_page: 1 }
+      const found = await ask(z.array(PullRequest), () => octokit(accessToken).rest.pulls.list(query))
+      return found[0] && read.pullRequest(found[0])
+    },
+    openPullRequest: async (accessToken, repository, request) => {
+      const { owner, name: repo } = checkedName(repository)
+      const opened = await ask(PullRequest, () =>
+        octokit(accessToken).rest.pulls.create({ owner, repo, ...request }),
+      )
+      return read.pullRequest(opened)
+    },
+    updatePullRequest: async (accessToken, repository, number, request) => {
+      const { owner, name: repo } = checkedName(repository)
+      const updated = await ask(PullRequest, () =>
+        octokit(accessToken).rest.pulls.update({ owner, repo, pull_number: number, ...request }),
+      )
+      return read.pullRequest(updated)
+    },
+    parseRepositoryUrl: (url) => repositoryOf(url, serverUrl),
+  }
+}
+
+/** Reads page after page until one is not full, or ten were read: `cut` then. */
+async function pages<Item>(
+  schema: z.ZodType<Item>,
+  list: (page: { page: number; per_page: number }) => Promise<{ readonly data: unknown }>,
+): Promise<{ readonly items: readonly Item[]; readonly cut: boolean }> {
+  const items: Item[] = []
+  for (let page = 1; page <= mostPages; page += 1) {
+    const found = await ask(z.array(schema), () => list({ page, per_page: perPage }))
+    items.push(...found)
+    if (found.length < perPage) return { items, cut: false }
+  }
+  return { items, cut: true }
+}
+
+function tokensFrom(answer: unknown, clock: Clock): HostTokens {
+  const read = TokenAnswer.safeParse(answer)
+  if (!read.success) {
+    throw new CodeHostFault('unavailable', 'The code host gave an answer that cannot be understood.')
+  }
+  if ('error' in read.data) {
+    throw new CodeHostFault(tokenFault(read.data.error), read.data.error_description ?? read.data.error)
+  }
+  const { access_token, expires_in, refresh_token, refresh_token_expires_in } = read.data
+  const inSeconds = (seconds: number | undefined) =>
+    seconds === undefined ? null : new Date(clock.now().getTime() + seconds * 1000).toISOString()
+  return {
+    accessToken: access_token,
+    expiresAt: inSeconds(expires_in),
+    refreshToken: refresh_token ?? null,
+    refreshExpiresAt: inSeconds(refresh_token_expires_in),
+  }
+}
+
+/** Codes and tokens that are used up ask for a new sign-in; the rest is our own set-up. */
+const tokenFault = (error: string): CodeHostFault['kind'] =>
+  ['bad_verification_code', 'bad_refresh_token', 'access_denied'].includes(error) ? 'unauthorized' : 'invalid'
+
+type Repository = z.infer<typeof Repository>
+type PullRequest = z.infer<typeof PullRequest>
+
+const repositoryFrom = (answer: Repository, serverUrl: string): HostRepository => ({
+  id: String(answer.id),
+  owner: answer.owner.login,
+  name: answer.name,
+  fullName: answer.full_name,
+  description: answer.description ?? null,
+  isPrivate: answer.private,
+  htmlUrl: onServer(answer.html_url, serverUrl),
+  defaultBranch: answer.default_branch,
+  language: answer.language ?? null,
+})
+
+const pullRequestFrom = (answer: PullRequest, serverUrl: string): HostPullRequest => ({
+  number: answer.number,
+  htmlUrl: onServer(answer.html_url, serverUrl),
+  state: answer.state,
+  merged: answer.merged_at !== null && answer.merged_at !== undefined,
+})

@@ -1,0 +1,137 @@
+/** One request to the code host: a time limit on each, one more try for what only reads, faults in the port's words. */
+import { Octokit } from '@octokit/rest'
+import { z } from 'zod'
+import { CodeHostFault } from '#platform/ports/codeHost.ts'
+import { Refusal } from './answers.ts'
+
+const timeLimitMs = 15_000
+const pauseBeforeRetryMs = 200
+
+const silent = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+}
+
+/** Octokit for one person's token, or for none. */
+export function octokitFor(apiUrl: string, accessToken: string | undefined): Octokit {
+  const octokit = new Octokit({
+    baseUrl: apiUrl,
+    userAgent: 'flightdeck',
+    log: silent,
+    ...(accessToken === undefined ? {} : { auth: accessToken }),
+  })
+  octokit.hook.wrap('request', async (request, options) => {
+    // A limit of its own for each try.
+    const once = async () =>
+      request({ ...options, request: { ...options.request, signal: AbortSignal.timeout(timeLimitMs) } })
+    try {
+      return await once()
+    } catch (error) {
+      if (options.method !== 'GET' || !isPassing(error)) throw error
+      await pause(pauseBeforeRetryMs)
+      return once()
+    }
+  })
+  return octokit
+}
+
+/** Asks by `call` and reads the data of the answer by `schema`. Throws CodeHostFault. */
+export async function ask<Data>(
+  schema: z.ZodType<Data>,
+  call: () => Promise<{ readonly data: unknown }>,
+): Promise<Data> {
+  const answer = await call().catch((error: unknown) => {
+    throw faultOf(error)
+  })
+  const read = schema.safeParse(answer.data)
+  if (!read.success) {
+    throw new CodeHostFault(
+      'unavailable',
+      'The code host gave an answer that cannot be understood.',
+      read.error,
+    )
+  }
+  return read.data
+}
+
+/** Posts a form to an OAuth address and answers its JSON. Throws CodeHostFault; secrets stay out of it. */
+export async function postForm(url: string, form: Readonly<Record<string, string>>): Promise<unknown> {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { Accept: 'application/json' },
+    body: new URLSearchParams(form),
+    redirect: 'error',
+    signal: AbortSignal.timeout(timeLimitMs),
+  }).catch(() => {
+    throw unreachable()
+  })
+  const answer: unknown = await response.json().catch(() => undefined)
+  if (response.ok) return answer
+  throw refused(response.status, new Headers(response.headers), answer)
+}
+
+/** What octokit throws, as far as it is looked at. The request in it holds tokens and goes nowhere. */
+const HttpError = z.object({
+  status: z.number(),
+  response: z.object({ headers: z.record(z.string(), z.unknown()).catch({}), data: z.unknown() }).optional(),
+})
+
+/** Worth another try: the network failed, or the host for its own reasons. Not when the time was up: two waits are too long. */
+function isPassing(error: unknown): boolean {
+  const read = HttpError.safeParse(error)
+  if (!read.success) return false
+  if (read.data.response) return read.data.status >= 500
+  return !isTimeout(error)
+}
+
+const isTimeout = (error: unknown): boolean =>
+  error instanceof Error &&
+  (['TimeoutError', 'AbortError'].includes(error.name) ||
+    (error.cause !== undefined && isTimeout(error.cause)))
+
+function faultOf(error: unknown): unknown {
+  const read = HttpError.safeParse(error)
+  if (!read.success) return isTimeout(error) ? unreachable() : error
+  const { status, response } = read.data
+  if (!response) return unreachable()
+  const headers = new Headers(
+    Object.entries(response.headers).map(([name, value]): [string, string] => [name, String(value)]),
+  )
+  return refused(status, headers, response.data)
+}
+
+const unreachable = (): CodeHostFault =>
+  new CodeHostFault('unavailable', 'The code host does not answer. Try again later.')
+
+function refused(status: number, headers: Headers, data: unknown): CodeHostFault {
+  const message = sentenceOf(data) ?? `The code host answered with status ${status}.`
+  return new CodeHostFault(kindOf(status, headers), message)
+}
+
+function kindOf(status: number, headers: Headers): CodeHostFault['kind'] {
+  const isLimited = headers.get('x-ratelimit-remaining') === '0' || headers.has('retry-after')
+  if (status === 429 || (status === 403 && isLimited)) return 'rate_limited'
+  if (status === 401) return 'unauthorized'
+  if (status === 403) return 'forbidden'
+  if (status === 404 || status === 410 || status === 451) return 'not_found'
+  return status < 500 ? 'invalid' : 'unavailable'
+}
+
+/** GitHub's message, with the reasons that it gives in sentences. */
+function sentenceOf(data: unknown): string | undefined {
+  const read = Refusal.safeParse(data)
+  if (!read.success) return undefined
+  const reasons = (read.data.errors ?? []).flatMap((error) => {
+    if (typeof error === 'string') return [error]
+    return error.message ?? (error.field === undefined ? [] : [`${error.field} is not valid`])
+  })
+  const message = read.data.message.replace(/[.:]+$/, '')
+  return reasons.length === 0 ? message : `${message}: ${reasons.join('; ')}`
+}
+
+const pause = (ms: number): Promise<void> =>
+  new Promise((done) => {
+    setTimeout(done, ms)
+  })
