@@ -68,12 +68,13 @@ describe('the blob files', () => {
   test('a failing disk and a closed store are told as unavailable, and a failed put leaves nothing', async () => {
     const blobs = openFileBlobs({ folder })
     const hash = '2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824'
-    await writeFile(join(folder, hash.slice(0, 2)), 'a file where a folder must be')
+    await mkdir(fileOf(folder, hash), { recursive: true })
     await expect(blobs.put(Buffer.from('hello'))).rejects.toThrow(EngineUnavailable)
     expect(await readdir(join(folder, 'half-written'))).toEqual([])
     await blobs.close()
     await expect(blobs.put(Buffer.from('other'))).rejects.toThrow(EngineUnavailable)
     await expect(blobs.ready()).rejects.toThrow(EngineUnavailable)
-    expect(() => openFileBlobs({ folder: join(folder, hash.slice(0, 2)) })).toThrow(EngineUnavailable)
+    await writeFile(join(folder, 'notes'), 'a file where a folder must be')
+    expect(() => openFileBlobs({ folder: join(folder, 'notes') })).toThrow(EngineUnavailable)
   })
 })
