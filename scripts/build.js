@@ -27,7 +27,7 @@ export async function buildServer(root) {
       target: 'node20',
       packages: 'external',
       sourcemap: true,
-      logLevel: 'warning',
+      logLevel: 'silent',
     })
     // Put in place at once: nobody finds half a bundle, and no chunk of an older one stays.
     await rm(target, { recursive: true, force: true })
@@ -49,6 +49,11 @@ export async function buildWeb(root) {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const root = dirname(dirname(fileURLToPath(import.meta.url)))
   const asked = parts.filter((part) => process.argv.length === 2 || process.argv.includes(part, 2))
-  for (const part of asked)
-    await stamped(stampOf(root, part), sourcesOf(root, part), () => builders[part](root))
+  try {
+    for (const part of asked)
+      await stamped(stampOf(root, part), sourcesOf(root, part), () => builders[part](root))
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error)
+    process.exitCode = 1
+  }
 }

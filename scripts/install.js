@@ -6,6 +6,8 @@ import { run } from './run.js'
 import { isStamped, stamped } from './stamps.js'
 
 const limit = 900_000
+/** npm prints its whole usage after some faults: the fault is in the first lines. */
+const linesOfFault = 25
 
 /**
  * @typedef {{ version?: string, optional?: boolean }} Locked

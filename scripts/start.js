@@ -41,7 +41,7 @@ async function install() {
 async function build() {
   const stale = staleParts(root)
   if (stale.length === 0) return undefined
-  console.log(`Building the ${stale.join(' and the ')}…`)
+  console.log(`Building the ${stale.join(' and the ')}${stale.includes('web') ? ' client' : ''}…`)
   // In a process of its own: a bundler leaves threads and settings behind that a server does not want.
   const builder = [join(root, 'scripts/build.js'), ...stale]
   const built = await run(process.execPath, builder, { cwd: root, env, limit: 300_000, output: 'keep' })
