@@ -39,15 +39,18 @@ export function anthropicUpstream(options: AnthropicOptions): Upstream {
       path: `${prefix}${path}${queryOf(request)}`,
       headers: { ...requestHeaders(request.headers), host: base.host, 'x-api-key': options.apiKey },
     })
-    let verdict: BrokerFault['code'] | undefined
-    const giveUp = (code: BrokerFault['code']) => {
+    /** What ended the exchange first: whatever fails after it is only its consequence. */
+    let verdict: Verdict | undefined
+    const giveUp = (code: Verdict) => {
       verdict ??= code
       outgoing.destroy(new Error(code))
     }
     const stopClock = onConnected(outgoing, connectTimeoutMs, () => giveUp('timed_out'))
     outgoing.setTimeout(idleTimeoutMs, () => giveUp('timed_out'))
     const clientGone = () => {
-      if (!response.writableFinished) outgoing.destroy()
+      if (response.writableFinished) return
+      verdict ??= 'client_left'
+      outgoing.destroy()
     }
     response.once('close', clientGone)
 
@@ -59,10 +62,13 @@ export function anthropicUpstream(options: AnthropicOptions): Upstream {
     let meter: Meter | undefined
     try {
       const answered = await incoming
+      answered.once('error', () => {
+        verdict ??= 'broke_off'
+      })
       const status = answered.statusCode ?? 502
       if (status >= 300 && status < 400) {
-        answered.resume()
-        throw new Redirected(`It answers ${status}.`)
+        giveUp('redirected')
+        throw new Error(`It answers ${status}.`)
       }
       if (status === 401 || status === 403) {
         onFault({ code: 'key_refused', message: `The model's API answers ${status} to the configured key.` })
@@ -72,7 +78,7 @@ export function anthropicUpstream(options: AnthropicOptions): Upstream {
       response.flushHeaders()
       await pipeline(answered, tapped(meter), response)
     } catch (error) {
-      if (!response.destroyed || verdict !== undefined) refuse(exchange, verdict, error)
+      refuse(exchange, verdict ?? 'unreachable', error)
     } finally {
       stopClock()
       response.off('close', clientGone)
@@ -85,30 +91,25 @@ export function anthropicUpstream(options: AnthropicOptions): Upstream {
   return { answer, close: () => agent.destroy() }
 }
 
-class Redirected extends Error {
-  override readonly name = 'Redirected'
+type Verdict =
+  | Extract<BrokerFault['code'], 'unreachable' | 'timed_out' | 'too_large' | 'redirected' | 'broke_off'>
+  | 'client_left'
+
+function refuse({ response, onFault }: Exchange, verdict: Verdict, error: unknown): void {
+  if (verdict === 'client_left') return
+  const fault = refusals[verdict]
+  const cause = error instanceof Error ? error.message : String(error)
+  onFault({ code: verdict, message: `${fault.message} (${cause})` })
+  answerFault(response, fault)
 }
 
-function refuse(
-  { response, onFault }: Exchange,
-  verdict: BrokerFault['code'] | undefined,
-  error: unknown,
-): void {
-  const message = error instanceof Error ? error.message : String(error)
-  if (verdict === 'timed_out') {
-    onFault({ code: 'timed_out', message: "The model's API was silent for too long." })
-    answerFault(response, faults.timedOut)
-  } else if (verdict === 'too_large') {
-    onFault({ code: 'too_large', message: faults.tooLarge.message })
-    answerFault(response, faults.tooLarge)
-  } else if (error instanceof Redirected) {
-    onFault({ code: 'redirected', message: faults.redirected.message })
-    answerFault(response, faults.redirected)
-  } else {
-    onFault({ code: response.headersSent ? 'broke_off' : 'unreachable', message })
-    answerFault(response, faults.unreachable)
-  }
-}
+const refusals = {
+  unreachable: faults.unreachable,
+  broke_off: faults.unreachable,
+  timed_out: faults.timedOut,
+  too_large: faults.tooLarge,
+  redirected: faults.redirected,
+} as const
 
 function answerOf(outgoing: http.ClientRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
