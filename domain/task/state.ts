@@ -45,6 +45,8 @@ export interface LiveTask {
   /** The message of the last turn: what a retry works on again. */
   readonly lastTurn: QueuedMessage | null
   readonly workspace: 'none' | 'preparing' | 'ready'
+  /** The agent's session that a next turn resumes. */
+  readonly session: { readonly agent: AgentName; readonly sessionId: string } | null
   /** Tools that were started and not finished: the end of the execution closes them. */
   readonly openTools: ReadonlySet<string>
   /** Files that differ from the merge base, as last recorded. */
@@ -75,6 +77,7 @@ export function evolve(state: TaskState, event: RecordedOf<TaskEvent>): TaskStat
       delivered: new Set(),
       lastTurn: null,
       workspace: 'none',
+      session: null,
       openTools: new Set(),
       changedFiles: 0,
       pullRequest: null,
@@ -142,7 +145,7 @@ function evolveTask(
     case 'WorkspaceChanged':
       return { ...task, changedFiles: event.data.files }
     case 'AgentStarted':
-      return { ...task, agent: event.data.agent }
+      return { ...task, agent: event.data.agent, session: { agent: event.data.agent, sessionId: event.data.sessionId } }
     case 'PullRequestRequested':
       return { ...task, pullRequestRequest: event.data.requestId }
     case 'PullRequestOpened':

@@ -139,3 +139,23 @@ function named(file: string, fault: unknown): unknown {
   const isOfTheDisk = 'syscall' in fault
   return isClosed || isOfTheDisk ? new EngineUnavailable(`The database ${file}`, fault) : fault
 }
+
+/**
+ * Holds an exclusive lock on a file until the returned function is called or the process ends; `undefined` when another holds it.
+ * Throws `EngineUnavailable` when the file cannot be used at all.
+ */
+export function lockFile(file: string): (() => void) | undefined {
+  let driver: InstanceType<typeof DatabaseSync> | undefined
+  try {
+    driver = new DatabaseSync(file, { timeout: 0 })
+    driver.exec('PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE')
+    const held = driver
+    return () => held.close()
+  } catch (fault) {
+    driver?.close()
+    if (fault instanceof Error && 'errcode' in fault && fault.errcode === busy) return undefined
+    throw named(file, fault)
+  }
+}
+
+const busy = 5

@@ -79,11 +79,21 @@ export interface CodeHost {
   repository(accessToken: string, repository: RepositoryName): Promise<HostRepository>
   /** Branch names, the default branch first; empty for an empty repository. */
   branches(accessToken: string, repository: RepositoryName): Promise<readonly string[]>
-  createRepository(accessToken: string, request: { name: string; description: string; isPrivate: boolean }): Promise<HostRepository>
+  createRepository(
+    accessToken: string,
+    request: { name: string; description: string; isPrivate: boolean },
+  ): Promise<HostRepository>
   /** The address and the header git needs to reach the repository; the header is a secret and never goes into an address, a file or argv. */
-  gitAccess(accessToken: string, repository: RepositoryName): Promise<{ readonly url: string; readonly authorization: string }>
+  gitAccess(
+    accessToken: string,
+    repository: RepositoryName,
+  ): Promise<{ readonly url: string; readonly authorization: string }>
   /** The open pull request from `head` to `base`, if there is one. */
-  findPullRequest(accessToken: string, repository: RepositoryName, request: { head: string; base: string }): Promise<HostPullRequest | undefined>
+  findPullRequest(
+    accessToken: string,
+    repository: RepositoryName,
+    request: { head: string; base: string },
+  ): Promise<HostPullRequest | undefined>
   openPullRequest(
     accessToken: string,
     repository: RepositoryName,

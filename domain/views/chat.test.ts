@@ -1,0 +1,144 @@
+/** The chat shows each message once, how it fares, and whose it is. */
+import { describe, expect, test } from 'vitest'
+import { ChatMessage } from '../api/chat.ts'
+import { historyOf } from '../../tests/domain/given.ts'
+import { executionId, messageId, taskId } from '../../tests/domain/ids.ts'
+import { erased, moment, recorded } from '../../tests/domain/recorded.ts'
+import * as past from '../../tests/domain/taskHistories.ts'
+import { taskStream } from '../kernel/ids.ts'
+import { MessagePosted, MessageQueued, MessageWithdrawn, type TaskEvent } from '../task/events.ts'
+import { chatMessageOf, chatView } from './chat.ts'
+import { foldView } from './view.ts'
+
+const chat = (...events: readonly (TaskEvent | readonly TaskEvent[])[]) =>
+  foldView(chatView, new Map(), historyOf(...events))
+const message = (n: number, ...events: readonly (TaskEvent | readonly TaskEvent[])[]) =>
+  chat(...events).get(messageId(n))
+const commandOnItsWay = [
+  past.completed,
+  past.waits(2, 'command'),
+  past.requested(2, 'follow_up', { kind: 'command' }),
+]
+const said = (messageType: 'response' | 'system' | 'error') =>
+  MessagePosted.of(
+    {
+      messageId: messageId(9),
+      messageType,
+      agent: messageType === 'system' ? null : 'claude',
+      executionId: executionId(1),
+    },
+    { message: 'Done.' },
+  )
+
+describe('a message of a person', () => {
+  test.each([
+    ['waits', [past.running, past.waits(2)], 'queued'],
+    ['is on its way', [past.completed, past.waits(2), past.requested(2)], 'queued'],
+    ['is worked on', [past.completed, past.waits(2), past.requested(2), past.started(2)], 'running'],
+    [
+      'was worked on',
+      [past.completed, past.waits(2), past.requested(2), past.started(2), past.succeeded(2)],
+      'completed',
+    ],
+    [
+      'was not finished',
+      [past.completed, past.waits(2), past.requested(2), past.started(2), past.broke(2)],
+      'failed',
+    ],
+    ['was cancelled', [past.completed, past.waits(2), past.requested(2), past.stopped(2)], 'cancelled'],
+  ])('that %s shows it', (_, events, status) =>
+    expect(message(2, ...events)).toMatchObject({
+      messageType: 'user',
+      isCommand: false,
+      message: 'message 2',
+      status,
+      // The spec: messages that are no commands are shown as pending.
+      commandStatus: 'pending',
+    }),
+  )
+
+  test('is worked on again by a retry', () =>
+    expect(
+      message(1, past.failed, past.requested(2, 'retry', { message: 1 }), past.started(2, 1, 1)),
+    ).toMatchObject({ status: 'running', executionId: executionId(2) }))
+
+  test('whose turn ended well is done, whatever the exit code of the agent', () =>
+    expect(message(1, past.running, past.succeeded(1, 1))).toMatchObject({
+      status: 'completed',
+      response: null,
+    }))
+
+  test('is gone once withdrawn', () =>
+    expect(
+      message(2, past.running, past.waits(2), MessageWithdrawn.of({ messageId: messageId(2) })),
+    ).toBeUndefined())
+
+  test('that was erased keeps its place', () =>
+    expect(
+      foldView(chatView, new Map(), historyOf(past.running).map(erased)).get(messageId(1)),
+    ).toMatchObject({ message: null, status: 'running' }))
+})
+
+describe('a command', () => {
+  test('is queued first', () =>
+    expect(message(2, ...commandOnItsWay)).toMatchObject({
+      messageType: 'command',
+      isCommand: true,
+      commandText: 'message 2',
+      commandStatus: 'queued',
+      response: null,
+    }))
+
+  test.each([
+    ['succeeds', past.succeeded(2, 0), 'completed', 'exit 0'],
+    ['exits with another code than 0', past.succeeded(2, 2), 'failed', 'exit 2'],
+    ['could not be run', past.broke(2), 'failed', null],
+    ['is cancelled', past.stopped(2), 'cancelled', null],
+  ])('that %s says so', (_, end, commandStatus, response) =>
+    expect(message(2, ...commandOnItsWay, past.started(2), end)).toMatchObject({
+      commandStatus,
+      status: commandStatus,
+      response,
+    }),
+  )
+})
+
+describe('as the API shows it', () => {
+  const shown = (n: number, ...events: readonly (TaskEvent | readonly TaskEvent[])[]) => {
+    const document = message(n, ...events)
+    return document && chatMessageOf(document, { owner: 'ada', projectId: 'hello' })
+  }
+
+  test.each([
+    ['user', shown(1, past.running), 'ada'],
+    ['command', shown(2, ...commandOnItsWay), 'ada'],
+    ['response', shown(9, past.running, said('response')), 'claude'],
+    ['error', shown(9, past.running, said('error')), 'claude'],
+    ['system', shown(9, past.running, said('system')), 'system'],
+  ])('a %s message fits the contract and names who said it', (messageType, answer, owner) => {
+    expect(ChatMessage.parse(answer)).toStrictEqual(answer)
+    expect(answer).toMatchObject({ messageType, owner, project: 'hello', createdAt: moment })
+  })
+})
+
+describe('a message id that a client made', () => {
+  const queued = (task: number, revision: number, position: string) =>
+    recorded(
+      MessageQueued.of({ messageId: messageId(1), kind: 'turn', agent: 'claude' }, { message: `of ${task}` }),
+      {
+        stream: taskStream(taskId(task)),
+        revision,
+        position,
+      },
+    )
+  const withdrawn = recorded(MessageWithdrawn.of({ messageId: messageId(1) }), {
+    stream: taskStream(taskId(2)),
+    revision: 8,
+    position: '8',
+  })
+
+  test('and another task has used leaves the message of that task alone', () =>
+    expect(
+      foldView(chatView, new Map(), [queued(1, 1, '1'), queued(2, 7, '7'), withdrawn]).get(messageId(1)),
+    ).toMatchObject({ task: taskId(1), message: 'of 1' }))
+})

@@ -1,0 +1,90 @@
+/** A project's document: what the code host said last, and whether it could be asked. */
+import { describe, expect, test } from 'vitest'
+import { Project } from '../api/projects.ts'
+import { projectId, userId } from '../../tests/domain/ids.ts'
+import { moment, recorded } from '../../tests/domain/recorded.ts'
+import { projectStream } from '../kernel/ids.ts'
+import {
+  ProjectCreated,
+  ProjectDeleted,
+  ProjectSynced,
+  ProjectSyncFailed,
+  ProjectUpdated,
+  type ProjectEvent,
+} from '../project/events.ts'
+import { projectOf, projectsView } from './projects.ts'
+import { foldView } from './view.ts'
+
+const repository = {
+  githubUrl: 'https://code.example/acme/hello',
+  githubOwner: 'acme',
+  githubRepoName: 'hello',
+  defaultBranch: 'main',
+  language: 'Go',
+}
+const created = ProjectCreated.of(
+  { projectId: projectId(1), ownerId: userId(1), githubRepoId: '7', isPrivate: true },
+  { ...repository, name: 'hello', description: 'Says hello' },
+)
+const later = '2026-02-01T00:00:00.000Z'
+
+const documentOf = (...events: readonly ProjectEvent[]) =>
+  foldView(
+    projectsView,
+    new Map(),
+    events.map((event, revision) =>
+      recorded(event, { revision, stream: projectStream(projectId(1)), at: revision === 0 ? moment : later }),
+    ),
+  ).get(projectId(1))
+
+describe('a project', () => {
+  test('begins as the code host describes it', () =>
+    expect(documentOf(created)).toMatchObject({
+      ...repository,
+      name: 'hello',
+      status: 'active',
+      lastSync: moment,
+    }))
+
+  test('follows the repository, and keeps its own name', () =>
+    expect(
+      documentOf(
+        created,
+        ProjectUpdated.of({}, { name: 'Hello', description: '' }),
+        ProjectSynced.of(
+          { isPrivate: false },
+          { ...repository, githubRepoName: 'greeter', defaultBranch: 'trunk' },
+        ),
+      ),
+    ).toMatchObject({
+      name: 'Hello',
+      description: '',
+      githubRepoName: 'greeter',
+      defaultBranch: 'trunk',
+      isPrivate: false,
+      lastSync: later,
+    }))
+
+  test('that could not be synced is in error until it can', () => {
+    const failed = ProjectSyncFailed.of({ code: 'not_found' }, { reason: 'It is gone.' })
+    expect(documentOf(created, failed)).toMatchObject({ status: 'error', lastSync: moment })
+    expect(documentOf(created, failed, ProjectSynced.of({ isPrivate: true }, repository))).toMatchObject({
+      status: 'active',
+    })
+  })
+
+  test('that was deleted has no document', () =>
+    expect(documentOf(created, ProjectDeleted.of({}))).toBeUndefined())
+
+  test.each([
+    ['acme', false],
+    ['ada', true],
+    [null, false],
+  ])('seen by %s: of an organisation is %s', (login, isOrganization) => {
+    const document = documentOf(created)
+    const stats = { totalTasks: 1, completedTasks: 0, runningTasks: 1, runningTitles: ['Add a greeting'] }
+    const answer = document && projectOf(document, stats, login)
+    expect(Project.parse(answer)).toStrictEqual(answer)
+    expect(answer).toMatchObject({ isOrganization, stats })
+  })
+})

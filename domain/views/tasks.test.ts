@@ -1,0 +1,196 @@
+/** A task's document: where it stands, how far it is, what it cost and changed. */
+import { describe, expect, test } from 'vitest'
+import { Task } from '../api/tasks.ts'
+import { historyOf } from '../../tests/domain/given.ts'
+import { executionId, projectId, userId } from '../../tests/domain/ids.ts'
+import { erased, moment } from '../../tests/domain/recorded.ts'
+import * as past from '../../tests/domain/taskHistories.ts'
+import {
+  PullRequestFailed,
+  PullRequestOpened,
+  PullRequestRequested,
+  TaskDeleted,
+  TaskUpdated,
+  UsageRecorded,
+  WorkspacePreparing,
+  type TaskEvent,
+} from '../task/events.ts'
+import { taskOf, tasksView } from './tasks.ts'
+import { foldView } from './view.ts'
+
+type Past = readonly (TaskEvent | readonly TaskEvent[])[]
+const documentOf = (...events: Past) => [...foldView(tasksView, new Map(), historyOf(...events)).values()][0]
+const preparing = WorkspacePreparing.of({ executionId: executionId(1) })
+const used = (inputTokens: number, costUsd: number, model: string | null) =>
+  UsageRecorded.of({
+    executionId: executionId(1),
+    model,
+    inputTokens,
+    outputTokens: 2,
+    cacheReadTokens: 0,
+    cacheWriteTokens: 0,
+    costUsd,
+  })
+const asked = PullRequestRequested.of({ requestId: 'request-1', draft: false }, { title: 'One', body: '' })
+
+describe('an execution', () => {
+  test('tells each step on its way to the first words of the agent', () =>
+    expect(
+      documentOf(past.queued, past.started(1), preparing, past.prepared, past.agentStarted(1)),
+    ).toMatchObject({
+      status: 'running',
+      execution: {
+        id: executionId(1),
+        kind: 'turn',
+        turn: 1,
+        startedAt: moment,
+        endedAt: null,
+        steps: [{ step: 'queued' }, { step: 'cloning' }, { step: 'setup' }, { step: 'agent_started' }],
+      },
+      workspace: 'ready',
+      workingBranch: 'flightdeck/add-a-greeting-1',
+    }))
+
+  test('counts, and begins anew', () =>
+    expect(documentOf(past.failed, past.requested(2, 'retry', { message: 1 }))).toMatchObject({
+      status: 'queued',
+      progress: 0,
+      failure: null,
+      execution: {
+        turn: 2,
+        startedAt: null,
+        endedAt: null,
+        steps: [{ step: 'queued' }],
+        cancelRequested: false,
+      },
+    }))
+
+  test('shows that it was asked to stop', () =>
+    expect(documentOf(past.cancelling)).toMatchObject({ execution: { cancelRequested: true } }))
+
+  test('that failed says why', () =>
+    expect(documentOf(past.failed)).toMatchObject({
+      status: 'failed',
+      failure: { code: 'agent_silent', reason: 'The agent said nothing for 15 minutes.' },
+      execution: { endedAt: moment },
+    }))
+
+  test('of a command that failed leaves the task as it was', () =>
+    expect(documentOf(past.commandRunning(past.completed), past.broke(2))).toMatchObject({
+      status: 'completed',
+      progress: 100,
+      failure: null,
+    }))
+
+  test('that ended while the workspace was being prepared leaves none', () =>
+    expect(documentOf(past.queued, past.started(1), preparing, past.broke(1))).toMatchObject({
+      workspace: 'none',
+    }))
+})
+
+describe('the progress', () => {
+  const tools = (count: number) =>
+    Array.from({ length: count }, (_, index) => past.toolStarted(1, `tool-${index}`))
+  const after = (count: number) => documentOf(past.running, tools(count))?.progress ?? 0
+
+  test('grows with each tool call and stays below the end', () => {
+    const steps = [1, 2, 5, 10, 30, 1_000].map(after)
+    expect(steps).toEqual(steps.toSorted((a, b) => a - b))
+    expect(steps[0]).toBeGreaterThan(15)
+    expect(steps.at(-1)).toBeLessThanOrEqual(95)
+  })
+
+  test('is whole when the turn is completed, and only then', () => {
+    expect(documentOf(past.completed)).toMatchObject({ progress: 100 })
+    expect(documentOf(past.running, tools(1_000), past.broke(1))?.progress).toBeLessThan(100)
+  })
+})
+
+test('the usage adds up, under the last model that was named', () =>
+  expect(documentOf(past.running, used(10, 0.25, 'model-1'), used(5, 0.5, null))?.usage).toEqual({
+    inputTokens: 15,
+    outputTokens: 4,
+    costUsd: 0.75,
+    model: 'model-1',
+  }))
+
+test('the changes are the last that were recorded', () =>
+  expect(documentOf(past.running, past.changed(1), past.changed(3))).toMatchObject({
+    changes: { files: 3, additions: 3, deletions: 0, recordedAt: moment },
+    recorded: {
+      currentBranch: 'flightdeck/add-a-greeting-1',
+      baseBranch: 'main',
+      truncated: false,
+      blob: null,
+    },
+  }))
+
+describe('a pull request', () => {
+  const url = 'https://code.example/acme/hello/pull/7'
+  const opened = PullRequestOpened.of({ requestId: 'request-1', number: 7, headCommit: 'c' }, { url })
+
+  test('is pending until it has an outcome', () => {
+    expect(documentOf(past.completed, asked)).toMatchObject({ pullRequestPending: true, prNumber: null })
+    expect(documentOf(past.completed, asked, opened)).toMatchObject({
+      pullRequestPending: false,
+      prNumber: 7,
+      prUrl: url,
+    })
+  })
+
+  test('that could not be updated stays as it was', () =>
+    expect(
+      documentOf(
+        past.completed,
+        asked,
+        opened,
+        asked,
+        PullRequestFailed.of({ requestId: 'request-1', code: 'code_host_refused' }, { reason: 'No.' }),
+      ),
+    ).toMatchObject({ pullRequestPending: false, prNumber: 7, prUrl: url }))
+})
+
+test('an update changes the words', () =>
+  expect(documentOf(past.running, TaskUpdated.of({}, { title: 'Greet', description: 'Hi' }))).toMatchObject({
+    title: 'Greet',
+    description: 'Hi',
+  }))
+
+test('a deleted task has no document', () =>
+  expect(documentOf(past.completed, TaskDeleted.of({}))).toBeUndefined())
+
+describe('as the API shows it', () => {
+  test.each([
+    ['queued', past.queued],
+    [
+      'running',
+      [...past.running, past.prepared, past.agentStarted(1), past.changed(1), used(1, 0.1, 'model-1')],
+    ],
+    ['failed', past.failed],
+  ])('a %s task fits the contract', (status, events) => {
+    const document = documentOf(events)
+    const answer = document && taskOf(document, undefined)
+    expect(Task.parse(answer)).toStrictEqual(answer)
+    expect(answer).toMatchObject({
+      status,
+      owner: userId(1),
+      projectId: projectId(1),
+      project: { id: projectId(1) },
+    })
+  })
+
+  test('an erased task fits the contract', () => {
+    const [document] = foldView(
+      tasksView,
+      new Map(),
+      historyOf(past.failed, past.changed(1)).map(erased),
+    ).values()
+    const answer = document && taskOf(document, undefined)
+    expect(Task.parse(answer)).toStrictEqual(answer)
+    expect(answer).toMatchObject({
+      title: '',
+      status: 'failed',
+      failure: { code: 'agent_silent', reason: '' },
+    })
+  })
+})

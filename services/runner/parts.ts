@@ -1,0 +1,45 @@
+/** What the runner works with, found and opened once. */
+import type { ModelConfig } from '#platform/config.ts'
+import type { Commands } from '#platform/commands/execute.ts'
+import type { Documents } from '#platform/commands/documents.ts'
+import type { EventLog } from '#platform/commands/eventLog.ts'
+import type { SealedBlobs } from '#platform/commands/sealedBlobs.ts'
+import type { HostAccess } from '#platform/hostAccess.ts'
+import type { Logger } from '#platform/log.ts'
+import type { Bus } from '#platform/ports/bus.ts'
+import type { CodeHost } from '#platform/ports/codeHost.ts'
+import type { Ids } from '#platform/ports/ids.ts'
+import type { Jobs } from '#platform/ports/jobs.ts'
+import type { Located } from './agents/locate.ts'
+import type { Sandbox } from './sandbox/port.ts'
+import type { Git } from './workspace/git.ts'
+import type { Mirrors } from './workspace/mirror.ts'
+
+/** The engines that the runner uses. */
+export interface RunnerEngines {
+  readonly commands: Commands
+  readonly documents: Documents
+  readonly log: EventLog
+  readonly bus: Bus
+  readonly jobs: Jobs
+  readonly blobs: SealedBlobs
+  readonly access: HostAccess
+  readonly codeHost: CodeHost
+  readonly ids: Ids
+  readonly logger: Logger
+}
+
+export interface RunnerParts extends RunnerEngines {
+  readonly runnerId: string
+  /** Mirrors and workspaces are below it. */
+  readonly root: string
+  /** PATH. */
+  readonly path: string
+  readonly isRoot: boolean
+  readonly git: Git
+  readonly mirrors: Mirrors
+  /** The box, or the sentence that says why there is none. */
+  readonly sandbox: Sandbox | { readonly missing: string }
+  readonly model: ModelConfig
+  readonly claude: () => Promise<Located>
+}

@@ -1,0 +1,198 @@
+/** An execution from its job to its end: claimed, prepared, run, recorded. */
+import { randomUUID } from 'node:crypto'
+import { Fault } from '#domain/kernel/errors.ts'
+import { taskStream, userStream } from '#domain/kernel/ids.ts'
+import type { ExecutionOutcome, Fence } from '#domain/task/commands.ts'
+import { MessagePosted, type AgentName } from '#domain/task/events.ts'
+import type { Execution, LiveTask } from '#domain/task/state.ts'
+import { task as decider } from '#domain/task/task.ts'
+import { chatView } from '#domain/views/chat.ts'
+import { tasksView } from '#domain/views/tasks.ts'
+import { usersView } from '#domain/views/users.ts'
+import type { Head } from '#platform/commands/eventLog.ts'
+import { CodeHostFault } from '#platform/ports/codeHost.ts'
+import type { RunnerParts } from '../parts.ts'
+import { changesReport } from './changesReport.ts'
+import { runOutput } from './output.ts'
+import { failed, prepare } from './prepare.ts'
+import { reporter as openReporter, type Reporter } from './reporter.ts'
+import { runShellCommand } from './shellCommand.ts'
+import { outcomeOfStop, type Stopping } from './stopping.ts'
+import { Evicted, terminalWriter } from './terminalWriter.ts'
+import { runTurn } from './turn.ts'
+
+const actor = { kind: 'system', service: 'runner' } as const
+
+/** Runs an execution that was requested. Resolves when it has ended, or when it is no longer ours to report. */
+export async function runExecution(
+  parts: RunnerParts,
+  job: { readonly taskId: string; readonly executionId: string },
+  stop: Stopping,
+): Promise<void> {
+  try {
+    const claimed = await claim(parts, job)
+    if (claimed) await runClaimed(parts, claimed, stop)
+  } catch (fault) {
+    if (!(fault instanceof Evicted)) throw fault
+    parts.logger.info({ ...job }, 'run given up: it is not ours any more')
+  }
+}
+
+interface Claimed {
+  readonly task: LiveTask
+  readonly execution: Execution
+  readonly fence: Fence
+  readonly head: Head
+}
+
+/** `undefined` when there is nothing to run: ended, withdrawn, or left behind by a runner that died, which is told here. */
+async function claim(
+  parts: RunnerParts,
+  { taskId, executionId }: { readonly taskId: string; readonly executionId: string },
+): Promise<Claimed | undefined> {
+  const stream = taskStream(taskId)
+  const { state } = await parts.commands.load(decider, stream)
+  const execution = executionOf(state, executionId)
+  if (!execution) return undefined
+  const attempt = execution.attempt
+  if (attempt > 0) {
+    const reason = 'The runner stopped while this ran. Try again to go on from where it was.'
+    await endWith(
+      openReporter(parts.commands, taskId, { executionId, attempt }),
+      execution,
+      failed('runner_lost', reason),
+      null,
+    )
+    return undefined
+  }
+  const command = { type: 'StartExecution', executionId, runnerId: parts.runnerId } as const
+  const started = await parts.commands
+    .execute(decider, stream, command, { actor, commandId: randomUUID() })
+    .catch((fault: unknown) => {
+      if (fault instanceof Fault && (fault.code === 'evicted' || fault.code === 'not_found')) return undefined
+      throw fault
+    })
+  const running = started && executionOf(started.state, executionId)
+  if (!started || started.state.kind !== 'task' || !running) return undefined
+  const fence = { executionId, attempt: running.attempt }
+  return { task: started.state, execution: running, fence, head: started.head }
+}
+
+function executionOf(state: { kind: string } | LiveTask, executionId: string): Execution | undefined {
+  if (!('phase' in state) || !('execution' in state.phase)) return undefined
+  return state.phase.execution.executionId === executionId ? state.phase.execution : undefined
+}
+
+async function runClaimed(parts: RunnerParts, claimed: Claimed, stop: Stopping): Promise<void> {
+  const { task, execution, fence } = claimed
+  const report = openReporter(parts.commands, task.taskId, fence)
+  const terminal = await terminalWriter(parts.log, task.taskId)
+  let outcome: ExecutionOutcome
+  try {
+    outcome = await outcomeOf(parts, claimed, { stop, report, terminal })
+  } catch (fault) {
+    if (fault instanceof Evicted) throw fault
+    outcome = outcomeOfStop(stop) ?? outcomeOfFault(parts, fault)
+  }
+  await endWith(report, execution, outcome, terminal.head())
+}
+
+async function outcomeOf(
+  parts: RunnerParts,
+  { task, execution, fence, head }: Claimed,
+  {
+    stop,
+    report,
+    terminal,
+  }: { stop: Stopping; report: Reporter; terminal: Awaited<ReturnType<typeof terminalWriter>> },
+): Promise<ExecutionOutcome> {
+  const stream = taskStream(task.taskId)
+  const [document, message, user] = await Promise.all([
+    parts.documents.asOf(tasksView, stream, task.taskId, head),
+    parts.documents.asOf(chatView, stream, execution.messageId, head),
+    userOf(parts, task.ownerId),
+  ])
+  if (!document || !user) throw new Evicted('The task is gone.')
+  if (!message?.message) return failed('message_erased', 'The message of this turn was erased.')
+
+  const booting = runOutput(terminal, { fence, kind: execution.kind, secrets: [] })
+  const prepared = await prepare(parts, {
+    task: document,
+    user,
+    executionId: fence.executionId,
+    reporter: report,
+    output: booting.stdout,
+    signal: stop.signal,
+  }).finally(() => booting.end())
+  const stopped = outcomeOfStop(stop)
+  if (stopped) return stopped
+  if (prepared.kind === 'failed') return prepared
+
+  const { workspace, access } = prepared
+  const { sandbox } = parts
+  const git = 'missing' in sandbox ? parts.git : sandbox.gitFor(workspace)
+  const secrets = [
+    access.accessToken,
+    access.authorization,
+    ...(parts.model.kind === 'anthropic' ? [parts.model.apiKey] : []),
+  ]
+  const { executionId } = fence
+  const changes = changesReport({ git, workspace, executionId, blobs: parts.blobs, reporter: report })
+  const output = runOutput(terminal, { fence, kind: execution.kind, secrets })
+  const run = { fence, stopping: stop, reporter: report, terminal, output, changes }
+  try {
+    return execution.kind === 'command'
+      ? await runShellCommand(parts, { run, workspace, command: message.message })
+      : await runTurn(parts, {
+          run,
+          workspace,
+          agent: execution.agent,
+          message: message.message,
+          session: sessionOf(task, execution.agent),
+          model: document.codexModel,
+          secrets,
+        })
+  } finally {
+    await output.end()
+    await changes.stop()
+    if (stop.reason() !== 'evicted' && stop.reason() !== 'deleted') await recordChanges(parts, changes)
+  }
+}
+
+/** A diff that cannot be read takes nothing from the turn. */
+async function recordChanges(parts: RunnerParts, changes: { record(): Promise<void> }): Promise<void> {
+  await changes.record().catch((fault: unknown) => {
+    if (fault instanceof Evicted) throw fault
+    parts.logger.error({ err: fault }, 'the changes could not be read')
+  })
+}
+
+function sessionOf({ session }: LiveTask, agent: AgentName): string | null {
+  return session?.agent === agent ? session.sessionId : null
+}
+
+async function userOf({ documents, log }: RunnerParts, userId: string) {
+  const stream = userStream(userId)
+  return documents.asOf(usersView, stream, userId, await log.headOf(stream))
+}
+
+/** Ends the execution; what went wrong is also said in the chat, where the person looks. */
+async function endWith(
+  report: Reporter,
+  { executionId, agent, kind }: Execution,
+  outcome: ExecutionOutcome,
+  terminal: { revision: number; hash: string } | null,
+): Promise<void> {
+  if (outcome.kind === 'failed' && kind === 'turn') {
+    const data = { messageId: randomUUID(), messageType: 'error', agent, executionId } as const
+    await report.report(MessagePosted.of(data, { message: outcome.reason }))
+  }
+  await report.end(outcome, terminal)
+}
+
+function outcomeOfFault(parts: RunnerParts, fault: unknown): ExecutionOutcome {
+  if (fault instanceof Fault) return failed(fault.code, fault.message)
+  if (fault instanceof CodeHostFault) return failed('code_host', fault.message)
+  parts.logger.error({ err: fault }, 'run failed')
+  return failed('internal', 'Something went wrong while this ran. The fault has been logged.')
+}

@@ -1,0 +1,111 @@
+/** What an agent reports, written down as it comes: chat, tools, usage, terminal. */
+import { AgentStarted, MessagePosted, ToolFinished, ToolStarted, UsageRecorded } from '#domain/task/events.ts'
+import type { AgentName } from '#domain/task/events.ts'
+import type { Fence } from '#domain/task/commands.ts'
+import type { AgentError, AgentEvent } from '../agents/port.ts'
+import { shortened } from '../agents/shorten.ts'
+import { createTerminal } from '../agents/terminal.ts'
+import { redact } from '../output/redaction.ts'
+import type { ChangesReport } from './changesReport.ts'
+import type { MessageTexts } from './messageText.ts'
+import type { RunOutput } from './output.ts'
+import type { Reporter } from './reporter.ts'
+
+export interface Listener {
+  /** Writes one event down; resolves when there is room for the next. */
+  hear(event: AgentEvent): Promise<void>
+  /** The turn's end as the agent told it; `undefined` while it has not. */
+  ended(): { readonly ok: boolean; readonly error: AgentError | undefined } | undefined
+  lastError(): AgentError | undefined
+}
+
+/** What a tool printed stands whole in the terminal; the log keeps this much of it, in characters. */
+const keptOutput = 4_000
+const keptInput = 4_000
+
+export function listener(run: {
+  readonly fence: Fence
+  readonly agent: { readonly name: AgentName; readonly version: string; readonly resumed: boolean }
+  readonly reporter: Reporter
+  readonly output: RunOutput
+  readonly texts: MessageTexts
+  readonly changes: ChangesReport
+  readonly secrets: readonly string[]
+  /** Milliseconds of a clock that never goes back. */
+  readonly elapsed: () => number
+}): Listener {
+  const { fence, reporter, output, texts, changes, agent } = run
+  const { executionId } = fence
+  const lines = createTerminal()
+  const startedAt = new Map<string, number>()
+  const clean = (text: string) => redact(text, run.secrets)
+  let begun = false
+  let error: AgentError | undefined
+  let end: { readonly ok: boolean } | undefined
+
+  async function record(event: AgentEvent): Promise<void> {
+    switch (event.type) {
+      case 'session': {
+        if (begun) return
+        begun = true
+        const { name, version, resumed } = agent
+        const { sessionId } = event
+        return reporter.report(AgentStarted.of({ executionId, agent: name, version, sessionId, resumed }))
+      }
+      case 'text_delta':
+        return texts.write(event.messageKey, event.text)
+      case 'text': {
+        // Every piece is recorded before the whole message, so that nothing of it comes after.
+        const messageId = await texts.finish(event.messageKey)
+        const data = { messageId, messageType: 'response', agent: agent.name, executionId } as const
+        return event.text.trim() === ''
+          ? undefined
+          : reporter.report(MessagePosted.of(data, { message: clean(event.text) }))
+      }
+      case 'tool_started': {
+        const { toolId, kind, name } = event
+        startedAt.set(toolId, run.elapsed())
+        const content = { name, target: clean(event.target), input: clean(shortened(event.input, keptInput)) }
+        return reporter.report(ToolStarted.of({ executionId, toolId, kind }, content))
+      }
+      case 'tool_finished': {
+        const { toolId, ok, exitCode, additions, deletions } = event
+        const durationMs = Math.round(run.elapsed() - (startedAt.get(toolId) ?? run.elapsed()))
+        startedAt.delete(toolId)
+        changes.recordSoon()
+        return reporter.report(
+          ToolFinished.of(
+            { executionId, toolId, ok, durationMs, exitCode, additions, deletions },
+            { summary: clean(event.summary), output: clean(shortened(event.output, keptOutput)) },
+          ),
+        )
+      }
+      case 'usage': {
+        const { type: _type, ...usage } = event
+        return reporter.report(UsageRecorded.of({ executionId, ...usage }))
+      }
+      case 'error':
+        error = event
+        return
+      case 'end':
+        end = { ok: event.ok }
+        return
+      case 'unknown':
+        return output.stderr.write(`${event.line}\n`)
+      case 'thinking_delta':
+      case 'thinking':
+      case 'notice':
+        return
+    }
+  }
+
+  return {
+    async hear(event) {
+      const text = lines(event)
+      if (text !== '') await output.stdout.write(text)
+      await record(event)
+    },
+    ended: () => end && { ok: end.ok, error },
+    lastError: () => error,
+  }
+}

@@ -1,0 +1,98 @@
+/** Getting a task's workspace ready: the person's access asked, the mirror fresh, the tree there. */
+import type { ExecutionOutcome } from '#domain/task/commands.ts'
+import { WorkspacePrepared, WorkspacePreparing } from '#domain/task/events.ts'
+import { projectsView } from '#domain/views/projects.ts'
+import type { TaskDocument } from '#domain/views/tasks.ts'
+import type { UserDocument } from '#domain/views/users.ts'
+import { workingBranchName } from '../workspace/names.ts'
+import { boxUser, prepareWorkspace, type PrepareResult, type Workspace } from '../workspace/workspace.ts'
+import type { RefreshResult } from '../workspace/mirror.ts'
+import type { RunnerParts } from '../parts.ts'
+import type { OutputRecorder } from '../output/record.ts'
+import type { Reporter } from './reporter.ts'
+
+export type Failed = Extract<ExecutionOutcome, { kind: 'failed' }>
+
+/** A workspace, and how git reaches the repository; `authorization` is a secret. */
+export interface Ready {
+  readonly kind: 'ready'
+  readonly workspace: Workspace
+  readonly repository: { readonly owner: string; readonly name: string }
+  readonly access: { readonly accessToken: string; readonly url: string; readonly authorization: string }
+}
+
+const cloneWithinMs = 600_000
+
+/** What the person may reach is asked anew each time: access that was taken away ends here. */
+export async function reachRepository(parts: RunnerParts, task: TaskDocument) {
+  const project = await parts.documents.get(projectsView, task.projectId)
+  if (!project) return failed('project_deleted', 'The project of this task was deleted.')
+  const repository = { owner: project.githubOwner, name: project.githubRepoName }
+  const accessToken = await parts.access.tokenOf(task.owner)
+  const { url, authorization } = await parts.codeHost.gitAccess(accessToken, repository)
+  return { kind: 'reached' as const, repository, access: { accessToken, url, authorization } }
+}
+
+export async function prepare(
+  parts: RunnerParts,
+  run: {
+    readonly task: TaskDocument
+    readonly user: UserDocument
+    readonly executionId: string
+    readonly reporter: Reporter | null
+    readonly output: OutputRecorder | null
+    readonly signal: AbortSignal
+  },
+): Promise<Ready | Failed> {
+  const { task, user, executionId, reporter, output } = run
+  if (reporter && task.workspace !== 'ready') await reporter.report(WorkspacePreparing.of({ executionId }))
+  const reached = await reachRepository(parts, task)
+  if (reached.kind === 'failed') return reached
+  const { repository, access } = reached
+  const refreshed = await parts.mirrors.refresh({
+    ...repository,
+    url: access.url,
+    authorization: access.authorization,
+    timeoutMs: cloneWithinMs,
+    signal: run.signal,
+    onProgress: (line) => void output?.write(`${line}\n`).catch(() => undefined),
+  })
+  if (refreshed.kind !== 'ready') return failed('clone_failed', sentenceOf(refreshed))
+  const prepared = await prepareWorkspace({
+    git: parts.git,
+    path: parts.path,
+    root: parts.root,
+    taskId: task.id,
+    mirror: refreshed.mirror,
+    baseBranch: task.branch,
+    workingBranch: task.workingBranch ?? workingBranchName(task.title, task.id),
+    originUrl: access.url,
+    identity: identityOf(user),
+    owner: parts.isRoot ? boxUser(task.id) : undefined,
+  })
+  if (prepared.kind !== 'ready') return failed('clone_failed', branchSentence(prepared))
+  const { workspace } = prepared
+  const { branch: workingBranch, baseBranch, startCommit: baseCommit } = workspace
+  await reporter?.report(WorkspacePrepared.of({ executionId, baseCommit }, { workingBranch, baseBranch }))
+  return { kind: 'ready', workspace, repository, access }
+}
+
+/** Who commits: the person, by the name they gave. */
+export function identityOf(user: UserDocument): { name: string; email: string } {
+  const name = user.fullName || user.githubUsername || 'Flightdeck'
+  return { name, email: user.email ?? `${user.githubUsername ?? user.id}@users.noreply.github.com` }
+}
+
+export function failed(code: string, reason: string): Failed {
+  return { kind: 'failed', code, reason, exitCode: null }
+}
+
+function sentenceOf(refreshed: Exclude<RefreshResult, { kind: 'ready' }>): string {
+  return refreshed.kind === 'aborted' ? 'Cloning was stopped.' : refreshed.message
+}
+
+function branchSentence(prepared: Exclude<PrepareResult, { kind: 'ready' }>): string {
+  return prepared.kind === 'no_such_branch'
+    ? `The repository has no branch ${prepared.branch}. Start a task on one that it has.`
+    : `${prepared.branch} cannot be the name of a branch.`
+}

@@ -1,0 +1,54 @@
+/** Reports of a run to the task's stream: fenced, in order, a few at a time. */
+import { randomUUID } from 'node:crypto'
+import { Fault } from '#domain/kernel/errors.ts'
+import { taskStream } from '#domain/kernel/ids.ts'
+import type { ExecutionOutcome, Fence } from '#domain/task/commands.ts'
+import type { ProgressEvent, TerminalHead } from '#domain/task/events.ts'
+import { task } from '#domain/task/task.ts'
+import type { Commands } from '#platform/commands/execute.ts'
+import { Evicted } from './terminalWriter.ts'
+
+export interface Reporter {
+  /** Records what happened, after what was reported before. Resolves once it is in the log; rejects with `Evicted`. */
+  report(...progress: readonly ProgressEvent[]): Promise<void>
+  /** The execution's end, after all reports. */
+  end(outcome: ExecutionOutcome, terminal: TerminalHead | null): Promise<void>
+}
+
+const actor = { kind: 'system', service: 'runner' } as const
+
+export function reporter(commands: Commands, taskId: string, fence: Fence): Reporter {
+  const stream = taskStream(taskId)
+  let waiting: ProgressEvent[] = []
+  let last: Promise<void> = Promise.resolve()
+
+  function execute(command: Parameters<typeof task.decide>[0]): Promise<void> {
+    return commands.execute(task, stream, command, { actor, commandId: randomUUID() }).then(
+      () => undefined,
+      (fault: unknown) => {
+        const gone = fault instanceof Fault && (fault.code === 'evicted' || fault.code === 'not_found')
+        throw gone ? new Evicted(fault.message) : fault
+      },
+    )
+  }
+
+  async function flush(): Promise<void> {
+    const progress = waiting
+    waiting = []
+    if (progress.length > 0) await execute({ type: 'RecordProgress', fence, progress })
+  }
+
+  return {
+    report(...progress) {
+      // Reports that come while one is being appended go together in the next append.
+      waiting.push(...progress)
+      last = last.then(flush)
+      last.catch(() => undefined)
+      return last
+    },
+    async end(outcome, terminal) {
+      await last.catch(() => undefined)
+      await execute({ type: 'EndExecution', fence, outcome, terminal, nextExecutionId: randomUUID() })
+    },
+  }
+}

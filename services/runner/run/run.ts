@@ -1,0 +1,16 @@
+/** One execution while it runs: its fence, and the ways in which it reports. */
+import type { Fence } from '#domain/task/commands.ts'
+import type { ChangesReport } from './changesReport.ts'
+import type { RunOutput } from './output.ts'
+import type { Reporter } from './reporter.ts'
+import type { Stopping } from './stopping.ts'
+import type { TerminalWriter } from './terminalWriter.ts'
+
+export interface Run {
+  readonly fence: Fence
+  readonly stopping: Stopping
+  readonly reporter: Reporter
+  readonly terminal: TerminalWriter
+  readonly output: RunOutput
+  readonly changes: ChangesReport
+}

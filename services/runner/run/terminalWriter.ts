@@ -1,0 +1,42 @@
+/** Appends to a task's terminal stream: the one writer while its execution holds. */
+import { randomUUID } from 'node:crypto'
+import { terminalStream } from '#domain/kernel/ids.ts'
+import type { TerminalEvent } from '#domain/task/terminal.ts'
+import type { TerminalHead } from '#domain/task/events.ts'
+import type { EventLog } from '#platform/commands/eventLog.ts'
+
+/** Somebody else has appended: this run was taken over. */
+export class Evicted extends Error {
+  override readonly name = 'Evicted'
+}
+
+export interface TerminalWriter {
+  /** Appends in the order of the calls. Rejects with `Evicted` when another runner writes here now, and from then on. */
+  append(event: TerminalEvent): Promise<void>
+  /** The stream's end as this writer left it; `null` when nothing was ever printed. */
+  head(): TerminalHead | null
+}
+
+/** Starts at the stream's end: whoever wrote before is fenced off by the revision. */
+export async function terminalWriter(log: EventLog, taskId: string): Promise<TerminalWriter> {
+  const stream = terminalStream(taskId)
+  let head = await log.headOf(stream)
+  let last: Promise<void> = Promise.resolve()
+
+  async function appendNow(event: TerminalEvent): Promise<void> {
+    const cause = { actor: { kind: 'system', service: 'runner' }, commandId: randomUUID() } as const
+    const result = await log.append(stream, head, [event], cause)
+    if (result.kind === 'conflict') throw new Evicted('Another runner writes to this terminal.')
+    head = result.head
+  }
+
+  return {
+    append(event) {
+      last = last.then(() => appendNow(event))
+      // Whoever awaits this call hears of its fault; the chain only carries it to the next.
+      last.catch(() => undefined)
+      return last
+    },
+    head: () => (head.revision < 0 ? null : head),
+  }
+}

@@ -1,0 +1,155 @@
+/** The runner: takes jobs, and runs agents and commands in their boxes. */
+import { mkdirSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { Fault } from '#domain/kernel/errors.ts'
+import { taskStream } from '#domain/kernel/ids.ts'
+import { task as decider } from '#domain/task/task.ts'
+import type { Config } from '#platform/config.ts'
+import type { Delivery } from '#platform/ports/jobs.ts'
+import { locateClaude } from './agents/locate.ts'
+import type { RunnerEngines, RunnerParts } from './parts.ts'
+import { runExecution } from './run/execution.ts'
+import { makePullRequest } from './run/pullRequest.ts'
+import { stopping, type Stopping } from './run/stopping.ts'
+import { detectBubblewrap } from './sandbox/detect.ts'
+import { noSandbox } from './sandbox/none.ts'
+import { hostGit, type Git } from './workspace/git.ts'
+import { openMirrors } from './workspace/mirror.ts'
+
+export interface RunningRunner {
+  /** What people should know of how agents run here. */
+  readonly notices: readonly string[]
+  /** Takes no more jobs, ends what runs and records it. Nothing it started is left. */
+  stop(): Promise<void>
+}
+
+const runsAtOnce = 8
+const leaseMs = 15_000
+/** How often a run looks for itself whether it is to stop, where the bus was silent. */
+const lookMs = 1_000
+
+const scriptedNotice =
+  'No ANTHROPIC_API_KEY is set: the claude agent is answered by a built-in scripted model, which makes a small change of its own.'
+const unboxedNotice = 'Agents run without a box here: they can read and change what this server can.'
+
+export async function startRunner(config: Config, engines: RunnerEngines): Promise<RunningRunner> {
+  const root = join(config.dataDir, 'runner')
+  mkdirSync(root, { recursive: true, mode: 0o711 })
+  const git = hostGit({ program: 'git', path: config.path })
+  const { sandbox, notice } = await openSandbox(config, root, git)
+  // Asking a CLI for its version takes a moment: the first run waits for it, the start does not.
+  const located = locateClaude({ configured: config.claudeBin, path: config.path })
+  const parts: RunnerParts = {
+    ...engines,
+    runnerId: `${hostname()}-${engines.ids.uuid().slice(0, 8)}`,
+    root,
+    path: config.path,
+    isRoot: process.getuid?.() === 0,
+    git,
+    mirrors: openMirrors({ root, git }),
+    sandbox,
+    model: config.model,
+    claude: () => located,
+  }
+  const running = new Set<Stopping>()
+  const executions = engines.jobs.work('execution', { concurrency: runsAtOnce, leaseMs }, (delivery) =>
+    underLease(parts, delivery, running, (stop) =>
+      runExecution(parts, payloadOf(delivery, 'executionId'), stop),
+    ),
+  )
+  const pullRequests = engines.jobs.work('pull_request', { concurrency: runsAtOnce, leaseMs }, (delivery) =>
+    underLease(parts, delivery, running, (stop) =>
+      makePullRequest(parts, payloadOf(delivery, 'requestId'), stop.signal),
+    ),
+  )
+  return {
+    notices: [
+      ...(config.model.kind === 'scripted' ? [scriptedNotice] : []),
+      ...(notice === null ? [] : [notice]),
+    ],
+    async stop() {
+      const stopped = Promise.all([executions.stop(), pullRequests.stop()])
+      for (const run of running) run.stop('stopping')
+      await stopped
+    },
+  }
+}
+
+/** The box; without one the scripted model may run, whose commands we wrote, and a real one may not. */
+async function openSandbox(
+  config: Config,
+  root: string,
+  git: Git,
+): Promise<{ sandbox: RunnerParts['sandbox']; notice: string | null }> {
+  const unboxed = noSandbox({ path: config.path, git })
+  if (config.sandbox === 'none') return { sandbox: unboxed, notice: unboxedNotice }
+  const detected = await detectBubblewrap({ path: config.path, root, gitProgram: 'git' })
+  if (detected.kind === 'works') return { sandbox: detected.sandbox, notice: null }
+  const why = `There is no box for agents here. ${detected.why}`
+  return config.model.kind === 'scripted'
+    ? { sandbox: unboxed, notice: `${why} Until then only the scripted model runs, without one.` }
+    : { sandbox: { missing: `${why} SANDBOX=none runs agents without one, at your own risk.` }, notice: why }
+}
+
+function payloadOf<Name extends string>(
+  { job }: Delivery,
+  name: Name,
+): { taskId: string } & Record<Name, string> {
+  const taskId = job.payload['taskId']
+  const value = job.payload[name]
+  if (taskId === undefined || value === undefined)
+    throw new Error(`The job ${job.id} does not say what to do.`)
+  return { taskId, [name]: value } as { taskId: string } & Record<Name, string>
+}
+
+/** Keeps the lease while the work runs, and stops the work when the lease is lost or the task says so. */
+async function underLease(
+  parts: RunnerParts,
+  delivery: Delivery,
+  running: Set<Stopping>,
+  work: (stop: Stopping) => Promise<void>,
+): Promise<void> {
+  const stop = stopping()
+  running.add(stop)
+  const heartbeat = setInterval(() => {
+    delivery.working().catch(() => stop.stop('evicted'))
+  }, leaseMs / 3)
+  const unwatch = watchTask(parts, delivery, stop)
+  try {
+    await work(stop)
+    await delivery.ack()
+  } finally {
+    clearInterval(heartbeat)
+    unwatch()
+    running.delete(stop)
+  }
+}
+
+/** Stops the run when a person cancels it, deletes the task, or another runner has it. */
+function watchTask({ commands, bus, logger }: RunnerParts, { job }: Delivery, stop: Stopping): () => void {
+  const { taskId = '', executionId } = job.payload
+  const stream = taskStream(taskId)
+  const look = () => {
+    commands.load(decider, stream).then(
+      ({ state }) => {
+        if (state.kind !== 'task') stop.stop('deleted')
+        else if (executionId !== undefined && 'execution' in state.phase) {
+          if (state.phase.execution.executionId === executionId && state.phase.execution.cancelRequested)
+            stop.stop('cancelled')
+        }
+      },
+      (fault: unknown) =>
+        logger.warn({ err: fault instanceof Fault ? fault.code : fault }, 'the task cannot be read'),
+    )
+  }
+  const unsubscribe = bus.subscribe('appended', (event) => {
+    if (event.stream === stream && (event.type === 'CancellationRequested' || event.type === 'TaskDeleted'))
+      look()
+  })
+  const timer = setInterval(look, lookMs)
+  return () => {
+    unsubscribe()
+    clearInterval(timer)
+  }
+}
