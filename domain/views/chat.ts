@@ -100,7 +100,7 @@ function posted(event: AnyRecorded, id: string, message: string | null): Message
 
 /** How the message of an execution fares; a command also says how it ended. */
 export function faredIn(event: RecordedOf<ExecutionEvent>, isCommand: boolean) {
-  const status = fateOf(event)
+  const status = fateOf(event, isCommand)
   const exitCode = 'exitCode' in event.data ? event.data.exitCode : null
   return {
     status,
@@ -112,12 +112,16 @@ export function faredIn(event: RecordedOf<ExecutionEvent>, isCommand: boolean) {
   }
 }
 
-function fateOf(event: RecordedOf<ExecutionEvent>): 'running' | 'completed' | 'failed' | 'cancelled' {
+function fateOf(
+  event: RecordedOf<ExecutionEvent>,
+  isCommand: boolean,
+): 'running' | 'completed' | 'failed' | 'cancelled' {
   switch (event.type) {
     case 'ExecutionStarted':
       return 'running'
     case 'ExecutionCompleted':
-      return (event.data.exitCode ?? 0) === 0 ? 'completed' : 'failed'
+      // A command that ran to its end has failed when its exit code says so; a turn has not.
+      return isCommand && (event.data.exitCode ?? 0) !== 0 ? 'failed' : 'completed'
     case 'ExecutionFailed':
       return 'failed'
     case 'ExecutionCancelled':

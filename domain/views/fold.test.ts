@@ -24,7 +24,7 @@ const over = (check: (log: Log, cut: number) => void): void =>
     fc.property(logs, fc.nat(), (log, at) => {
       check(log, at % (log.length + 1))
     }),
-    { numRuns: 100 },
+    { numRuns: 60 },
   )
 
 describe.each(views)('the view of $collection', (view) => {
@@ -86,7 +86,7 @@ describe('the documents of a task', () => {
       fc.property(lives(), (life) => {
         check(logOf(life))
       }),
-      { numRuns: 100 },
+      { numRuns: 60 },
     )
   const upTo = (log: ReturnType<typeof logOf>) => log.map((_, index) => log.slice(0, index + 1))
 

@@ -5,7 +5,7 @@ import { historyOf } from '../../tests/domain/given.ts'
 import { executionId } from '../../tests/domain/ids.ts'
 import { erased } from '../../tests/domain/recorded.ts'
 import * as past from '../../tests/domain/taskHistories.ts'
-import { ToolFinished } from '../task/events.ts'
+import { ToolFinished, type TaskEvent } from '../task/events.ts'
 import { logEntryOf, logView } from './log.ts'
 import { foldView } from './view.ts'
 
@@ -23,12 +23,13 @@ const finished = (ok: boolean) =>
     },
     { summary: '12 passed', output: 'ok' },
   )
-const entryOf = (log: ReturnType<typeof historyOf<typeof started | ReturnType<typeof finished>>>) =>
+const logOf = (...events: readonly TaskEvent[]) => historyOf<TaskEvent>(...events)
+const entryOf = (log: ReturnType<typeof logOf>) =>
   foldView(logView, new Map(), log).get(`${executionId(1)}:tool-1`)
 
 describe('a tool call', () => {
   test('runs until it ends', () =>
-    expect(entryOf(historyOf(started))).toMatchObject({
+    expect(entryOf(logOf(started))).toMatchObject({
       status: 'running',
       kind: 'run',
       name: 'Bash',
@@ -41,7 +42,7 @@ describe('a tool call', () => {
     [true, 'completed', 0],
     [false, 'failed', 1],
   ])('that ends with ok: %s is %s', (ok, status, exitCode) =>
-    expect(entryOf(historyOf(started, finished(ok)))).toMatchObject({
+    expect(entryOf(logOf(started, finished(ok)))).toMatchObject({
       status,
       exitCode,
       durationMs: 1_200,
@@ -50,10 +51,10 @@ describe('a tool call', () => {
     }),
   )
 
-  test('whose start is not known is none', () => expect(entryOf(historyOf(finished(true)))).toBeUndefined())
+  test('whose start is not known is none', () => expect(entryOf(logOf(finished(true)))).toBeUndefined())
 
   test('fits the contract, erased or not', () => {
-    for (const log of [historyOf(started, finished(true)), historyOf(started, finished(true)).map(erased)]) {
+    for (const log of [logOf(started, finished(true)), logOf(started, finished(true)).map(erased)]) {
       const entry = entryOf(log)
       const answer = entry && logEntryOf(entry)
       expect(LogEntry.parse(answer)).toStrictEqual(answer)

@@ -46,7 +46,7 @@ const few = fc.nat(4)
 const message = fc.nat(14)
 
 const step = fc.oneof(
-  fc.record({ do: fc.constant('update' as const), title: fc.constantFrom('One', 'Two') }),
+  fc.record({ do: fc.constant('update' as const), title: fc.constantFrom('new words', 'other words') }),
   {
     weight: 4,
     arbitrary: fc.record({ do: fc.constant('send' as const), n: message, kind, agent: fc.option(agent) }),
@@ -100,8 +100,8 @@ export function lives(n = 1): fc.Arbitrary<Life> {
         projectId: projectId(1),
         agent,
         codexModel: null,
-        title: 'A task',
-        description: 'Do it.',
+        title: 'words',
+        description: 'words to do',
         branch: 'main',
         messageId: ids.message(0),
         executionId: ids.execution(0),
@@ -163,7 +163,7 @@ function commandOf(step: Step, state: TaskState, ids: Ids, index: number): TaskC
         messageId: ids.message(n),
         kind,
         agent,
-        message: `message ${n}`,
+        message: `words ${n}`,
         executionId: fresh,
       }
     }
@@ -194,7 +194,7 @@ function commandOf(step: Step, state: TaskState, ids: Ids, index: number): TaskC
       const { exitCode } = step
       const outcome =
         step.outcome === 'failed'
-          ? ({ kind: 'failed', code: 'agent_silent', reason: 'It was silent.', exitCode } as const)
+          ? ({ kind: 'failed', code: 'agent_silent', reason: 'words of a runner', exitCode } as const)
           : step.outcome === 'completed'
             ? ({ kind: 'completed', exitCode } as const)
             : ({ kind: 'cancelled' } as const)
@@ -205,13 +205,13 @@ function commandOf(step: Step, state: TaskState, ids: Ids, index: number): TaskC
       return { type: 'RequestPullRequest', requestId: fresh, title: null, body: null, draft: false }
     case 'settlePullRequest': {
       const requestId = liveTask(state)?.pullRequestRequest ?? fresh
-      const pr = { number: step.n, url: `https://code.example/${step.n}`, headCommit: 'c'.repeat(40) }
+      const pr = { number: step.n, url: `https://code.example/words/${step.n}`, headCommit: 'c'.repeat(40) }
       return {
         type: 'SettlePullRequest',
         requestId,
         outcome: step.opened
           ? { kind: liveTask(state)?.pullRequest ? 'updated' : 'opened', ...pr, messageId: ids.said(index) }
-          : { kind: 'failed', code: 'code_host_refused', reason: 'No.' },
+          : { kind: 'failed', code: 'code_host_refused', reason: 'words of the host' },
       }
     }
   }
@@ -243,7 +243,7 @@ function reportOf(
     case 'prepared':
       return WorkspacePrepared.of(
         { executionId, baseCommit: null },
-        { workingBranch: 'flightdeck/a', baseBranch: 'main' },
+        { workingBranch: 'words/a', baseBranch: 'main' },
       )
     case 'agent':
       return AgentStarted.of({
@@ -256,12 +256,12 @@ function reportOf(
     case 'message':
       return MessagePosted.of(
         { messageId: said, messageType: 'response', agent: 'claude', executionId },
-        { message: 'Done.' },
+        { message: 'words of an agent' },
       )
     case 'tool':
       return ToolStarted.of(
         { executionId, toolId: `tool-${n}`, kind: 'edit' },
-        { name: 'Edit', target: 'a.ts', input: '' },
+        { name: 'words', target: 'words.ts', input: 'words' },
       )
     case 'toolEnd':
       return ToolFinished.of(
@@ -274,7 +274,7 @@ function reportOf(
           additions: n,
           deletions: 0,
         },
-        { summary: '', output: '' },
+        { summary: 'words', output: 'words' },
       )
     case 'usage':
       return UsageRecorded.of({
@@ -298,7 +298,7 @@ function reportOf(
           truncated: false,
           blob: null,
         },
-        { currentBranch: 'flightdeck/a', baseBranch: 'main' },
+        { currentBranch: 'words/a', baseBranch: 'main' },
       )
   }
 }

@@ -1,0 +1,113 @@
+/** Whole logs: tasks, a project and a user living at the same time, their events interleaved, positions with gaps. */
+import * as fc from 'fast-check'
+import { fold, isRefusal, type Decider } from '#domain/kernel/decider.ts'
+import type { AnyEvent, RecordedOf } from '#domain/kernel/event.ts'
+import { projectStream, userStream } from '#domain/kernel/ids.ts'
+import { project, type ProjectCommand } from '#domain/project/project.ts'
+import { companySizes, roles } from '#domain/user/events.ts'
+import { user, type UserCommand } from '#domain/user/user.ts'
+import type { AnyRecorded } from '#domain/views/view.ts'
+import { projectId, userId } from './ids.ts'
+import { recorded } from './recorded.ts'
+import { lives, logOf } from './taskLives.ts'
+
+/** What people say: each text says that it is one. */
+const word = fc.constantFrom('words', 'other words', 'more words')
+const maybe = fc.option(word)
+
+const profile = fc.record({ login: word, name: maybe, email: maybe, avatar: word })
+const sessionId = fc.constantFrom('first', 'second', 'third')
+const userCommand: fc.Arbitrary<UserCommand> = fc.oneof(
+  fc.record({
+    type: fc.constant('SignInWithGitHub' as const),
+    userId: fc.constant(userId(1)),
+    githubId: fc.constant('42'),
+    profile,
+    sessionId,
+    expiresAt: fc.constant('2026-01-08T00:00:00.000Z'),
+  }),
+  fc.record({ type: fc.constant('ConnectGitHub' as const), githubId: fc.constant('42'), profile }),
+  fc.record({ type: fc.constant('DisconnectGitHub' as const) }),
+  fc.record({ type: fc.constant('SignOut' as const), sessionId }),
+  fc.record({ type: fc.constant('UpdateProfile' as const), fullName: word, email: maybe }),
+  fc.record({
+    type: fc.constant('CompleteOnboarding' as const),
+    fullName: word,
+    email: maybe,
+    companySize: fc.constantFrom(...companySizes),
+    role: fc.constantFrom(...roles),
+  }),
+)
+
+const repository = fc.record({
+  githubUrl: word,
+  githubOwner: word,
+  githubRepoName: word,
+  defaultBranch: word,
+  language: maybe,
+})
+const projectCommand: fc.Arbitrary<ProjectCommand> = fc.oneof(
+  fc.record({
+    type: fc.constant('CreateProject' as const),
+    projectId: fc.constant(projectId(1)),
+    ownerId: fc.constant(userId(1)),
+    githubRepoId: fc.constant('7'),
+    isPrivate: fc.boolean(),
+    name: word,
+    description: word,
+    repository,
+  }),
+  fc.record({ type: fc.constant('UpdateProject' as const), name: word }),
+  fc.record({ type: fc.constant('RecordSync' as const), isPrivate: fc.boolean(), repository }),
+  fc.record({
+    type: fc.constant('RecordSyncFailure' as const),
+    code: fc.constant('not_found'),
+    reason: word,
+  }),
+  fc.record({ type: fc.constant('DeleteProject' as const) }),
+)
+
+export const userLogs = fc
+  .array(userCommand, { maxLength: 20 })
+  .map((asked) => lived(user, userStream(userId(1)), asked))
+
+export const projectLogs = fc
+  .array(projectCommand, { maxLength: 20 })
+  .map((asked) => lived(project, projectStream(projectId(1)), asked))
+
+/** Two tasks, their project and their owner, in any interleaving that keeps each stream's order. */
+export const logs: fc.Arbitrary<readonly AnyRecorded[]> = fc
+  .tuple(lives(1), lives(2), userLogs, projectLogs, fc.infiniteStream(fc.nat(3)))
+  .map(([first, second, ofUser, ofProject, turns]) =>
+    placed(interleaved([logOf(first), logOf(second), ofUser, ofProject], turns)),
+  )
+
+function lived<State, Command, E extends AnyEvent>(
+  decider: Decider<State, Command, E>,
+  stream: string,
+  commands: readonly Command[],
+): readonly RecordedOf<E>[] {
+  const log: RecordedOf<E>[] = []
+  for (const command of commands) {
+    const decision = decider.decide(command, fold(decider, log))
+    if (isRefusal(decision)) continue
+    for (const event of decision) log.push(recorded(event, { stream, revision: log.length }))
+  }
+  return log
+}
+
+function interleaved(streams: readonly (readonly AnyRecorded[])[], turns: Iterator<number>): AnyRecorded[] {
+  const rest = streams.map((stream) => [...stream])
+  const log: AnyRecorded[] = []
+  while (rest.some((stream) => stream.length > 0)) {
+    const waiting = rest.filter((stream) => stream.length > 0)
+    const event = waiting[(turns.next().value ?? 0) % waiting.length]?.shift()
+    if (event) log.push(event)
+  }
+  return log
+}
+
+/** Positions that grow by more than one, and past where text would order them wrongly. */
+function placed(log: readonly AnyRecorded[]): AnyRecorded[] {
+  return log.map((event, index) => Object.assign({}, event, { position: String(7 + index * 3) }))
+}
