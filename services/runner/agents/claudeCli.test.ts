@@ -107,7 +107,16 @@ async function startClaude(
   const launch = claude.launch({ binary, session: { kind, id: sessionId }, model: 'o4-mini', broker })
   const child = spawn(launch.argv[0] ?? '', launch.argv.slice(1), {
     cwd: workspace,
-    env: { PATH: path, HOME: home, LANG: 'C.UTF-8', ...boxed, ...launch.env, ...env },
+    env: {
+      PATH: path,
+      HOME: home,
+      TMPDIR: home,
+      CLAUDE_CODE_TMPDIR: home,
+      LANG: 'C.UTF-8',
+      ...boxed,
+      ...launch.env,
+      ...env,
+    },
     stdio: ['pipe', 'pipe', 'pipe'],
     ...user,
   })
