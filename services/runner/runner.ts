@@ -2,7 +2,6 @@
 import { mkdirSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { Fault } from '#domain/kernel/errors.ts'
 import { taskStream } from '#domain/kernel/ids.ts'
 import { task as decider } from '#domain/task/task.ts'
 import type { Config } from '#platform/config.ts'
@@ -130,24 +129,22 @@ async function underLease(
 function watchTask({ commands, bus, logger }: RunnerParts, { job }: Delivery, stop: Stopping): () => void {
   const { taskId = '', executionId } = job.payload
   const stream = taskStream(taskId)
-  const look = () => {
-    commands.load(decider, stream).then(
-      ({ state }) => {
-        if (state.kind !== 'task') stop.stop('deleted')
-        else if (executionId !== undefined && 'execution' in state.phase) {
-          if (state.phase.execution.executionId === executionId && state.phase.execution.cancelRequested)
-            stop.stop('cancelled')
-        }
-      },
-      (fault: unknown) =>
-        logger.warn({ err: fault instanceof Fault ? fault.code : fault }, 'the task cannot be read'),
-    )
+  const look = async () => {
+    try {
+      const { state } = await commands.load(decider, stream)
+      if (state.kind !== 'task') return stop.stop('deleted')
+      if (!('execution' in state.phase) || state.phase.execution.executionId !== executionId) return
+      if (state.phase.execution.cancelRequested) stop.stop('cancelled')
+    } catch (fault) {
+      // The next look may succeed; the lease tells when the engines stay away.
+      logger.warn({ err: fault }, 'the task cannot be read')
+    }
   }
   const unsubscribe = bus.subscribe('appended', (event) => {
     if (event.stream === stream && (event.type === 'CancellationRequested' || event.type === 'TaskDeleted'))
       look()
   })
-  const timer = setInterval(look, lookMs)
+  const timer = setInterval(() => void look(), lookMs)
   return () => {
     unsubscribe()
     clearInterval(timer)

@@ -29,11 +29,13 @@ export function openSocket(http: HttpServer, feed: Feed, services: GatewayServic
     maxHttpBufferSize: 100_000,
     connectTimeout: 20_000,
   })
-  io.use((socket, next) => {
-    enter(socket, services).then(
-      () => next(),
-      () => next(new Error(faults.sign_in_required.sentence)),
-    )
+  io.use(async (socket, next) => {
+    try {
+      await enter(socket, services)
+    } catch {
+      return next(new Error(faults.sign_in_required.sentence))
+    }
+    return next()
   })
   io.on('connection', (socket) => serve(socket, feed, services))
   return io
