@@ -15,6 +15,7 @@ export interface DispatcherEngines {
 
 const checkpointName = 'dispatcher'
 const batch = 500
+const markedEvery = 5_000
 const requests = new Set(['ExecutionRequested', 'PullRequestRequested'])
 
 /** Starts after the last request that was queued and never ends by itself. */
@@ -25,11 +26,16 @@ export async function startDispatcher({
   log,
 }: DispatcherEngines): Promise<Subscription> {
   const after = await readStore.checkpoint(checkpointName)
+  let unmarked = 0
   return eventStore.subscribe(after, batch, async (events) => {
     const wanted = events.filter((event) => requests.has(event.type))
     for (const event of wanted) await jobs.put(await jobOf(event, log))
+    unmarked += events.length
     const last = events.at(-1)
-    if (last) await readStore.apply([], { projection: checkpointName, position: last.position })
+    // A checkpoint that lags is only more to look through after a start: most events ask for nothing.
+    if (!last || (wanted.length === 0 && unmarked < markedEvery)) return
+    await readStore.apply([], { projection: checkpointName, position: last.position })
+    unmarked = 0
   })
 }
 
