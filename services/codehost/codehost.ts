@@ -146,12 +146,14 @@ async function stopServer(server: Server, git: Git): Promise<void> {
         server.close(() => done())
       })
     : Promise.resolve()
-  server.closeIdleConnections()
+  // A connection is idle only when its last answer has gone.
+  const idle = setInterval(() => server.closeIdleConnections(), 20)
   const late = setTimeout(() => {
     void git.stop()
     server.closeAllConnections()
   }, 3_000)
   await closed
+  clearInterval(idle)
   clearTimeout(late)
   await git.stop()
 }

@@ -1,0 +1,174 @@
+/** A local code host of its own for a test, a browser that follows redirects for a person, and real git. */
+import { execFile } from 'node:child_process'
+import { createHash, randomBytes } from 'node:crypto'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { devNull, tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { githubCodeHost } from '#platform/codehost/github.ts'
+import type { CodeHost, HostTokens } from '#platform/ports/codeHost.ts'
+import { startCodeHost, type CodeHostOptions } from '../../services/codehost/codehost.ts'
+
+export const clientId = 'Iv1.flightdeck'
+export const clientSecret = 'only for tests'
+export const redirectUri = 'http://localhost:8080/api/auth/github/callback'
+export const origin = 'http://localhost:8080'
+
+const path = process.env['PATH'] ?? '/usr/bin:/bin'
+
+/** A folder that goes with the test. */
+export interface Folder {
+  readonly path: string
+  remove(): Promise<void>
+}
+
+export async function temporaryFolder(): Promise<Folder> {
+  const path = await mkdtemp(join(tmpdir(), 'flightdeck-codehost-'))
+  return { path, remove: () => rm(path, { recursive: true, force: true }) }
+}
+
+export interface LocalCodeHost {
+  readonly url: string
+  readonly api: string
+  readonly codeHost: CodeHost
+  readonly log: readonly string[]
+  stop(): Promise<void>
+}
+
+/** Starts a local code host in `dataDir` with an adapter for it. */
+export async function startLocal(
+  dataDir: string,
+  options: Partial<CodeHostOptions> = {},
+): Promise<LocalCodeHost> {
+  const log: string[] = []
+  const running = await startCodeHost({
+    dataDir,
+    host: '127.0.0.1',
+    port: 0,
+    clientId,
+    clientSecret,
+    seeds: [],
+    environment: { PATH: path, HOME: dataDir },
+    log: (line) => log.push(line),
+    ...options,
+  })
+  const api = `${running.url}/api/v3`
+  const clock = options.clock
+  const codeHost = githubCodeHost({
+    serverUrl: running.url,
+    apiUrl: api,
+    clientId,
+    clientSecret,
+    ...(clock ? { clock } : {}),
+  })
+  return { url: running.url, api, codeHost, log, stop: running.stop }
+}
+
+/** PKCE's two halves. */
+export function proofKey(): { verifier: string; challenge: string } {
+  const verifier = randomBytes(32).toString('base64url')
+  return { verifier, challenge: createHash('sha256').update(verifier).digest('base64url') }
+}
+
+/** Goes to the authorize page as a person who chooses `login`, and comes back to the address that the browser is sent to. */
+export async function authorize(address: string, login: string): Promise<URL> {
+  const url = new URL(address)
+  url.searchParams.set('login', login)
+  const response = await fetch(url, { redirect: 'manual' })
+  const back = response.headers.get('location')
+  if (response.status !== 302 || back === null) throw new Error(`not sent back: ${await response.text()}`)
+  return new URL(back)
+}
+
+/** The whole way of a sign-in. */
+export async function signIn(codeHost: CodeHost, login: string): Promise<HostTokens> {
+  const { verifier, challenge } = proofKey()
+  const back = await authorize(
+    codeHost.authorizeUrl({ state: 'the state', redirectUri, codeChallenge: challenge, origin }),
+    login,
+  )
+  return codeHost.exchangeCode({
+    code: back.searchParams.get('code') ?? '',
+    redirectUri,
+    codeVerifier: verifier,
+  })
+}
+
+export interface GitAnswer {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** Runs real git with nothing of the shell's environment but PATH; the access goes in as the runner gives it. */
+export function git(
+  cwd: string,
+  args: readonly string[],
+  access?: { readonly authorization: string },
+): Promise<GitAnswer> {
+  const settings: [string, string][] = [
+    ['user.name', 'Ada Lovelace'],
+    ['user.email', 'ada@example.com'],
+    ['init.defaultBranch', 'main'],
+  ]
+  if (access) settings.push(['http.extraHeader', `Authorization: ${access.authorization}`])
+  const env: Record<string, string> = {
+    PATH: path,
+    HOME: cwd,
+    LC_ALL: 'C',
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_CONFIG_GLOBAL: devNull,
+    GIT_CONFIG_COUNT: String(settings.length),
+  }
+  for (const [index, [key, value]] of settings.entries()) {
+    env[`GIT_CONFIG_KEY_${index}`] = key
+    env[`GIT_CONFIG_VALUE_${index}`] = value
+  }
+  return new Promise((answer) => {
+    execFile('git', args, { cwd, env, timeout: 30_000, maxBuffer: 1 << 26 }, (error, stdout, stderr) => {
+      const code = error ? (typeof error.code === 'number' ? error.code : -1) : 0
+      answer({ code, stdout, stderr })
+    })
+  })
+}
+
+/** The same, where anything but success is a mistake in the test. */
+export async function gitDone(
+  cwd: string,
+  args: readonly string[],
+  access?: { readonly authorization: string },
+): Promise<string> {
+  const answer = await git(cwd, args, access)
+  if (answer.code !== 0) throw new Error(`git ${args.join(' ')}: ${answer.stderr}`)
+  return answer.stdout.trim()
+}
+
+/** Writes files and commits them on a branch, which is made when it is not there. */
+export async function commit(
+  tree: string,
+  branch: string,
+  files: Readonly<Record<string, string>>,
+): Promise<string> {
+  const exists = await git(tree, ['rev-parse', '--verify', '--quiet', `refs/heads/${branch}`])
+  const current = await git(tree, ['symbolic-ref', '--short', 'HEAD'])
+  if (current.stdout.trim() !== branch) {
+    await gitDone(tree, exists.code === 0 ? ['checkout', '-q', branch] : ['checkout', '-q', '-b', branch])
+  }
+  for (const [name, text] of Object.entries(files)) {
+    await mkdir(dirname(join(tree, name)), { recursive: true })
+    await writeFile(join(tree, name), text)
+  }
+  await gitDone(tree, ['add', '--all'])
+  await gitDone(tree, ['commit', '-q', '-m', `Change ${Object.keys(files).join(', ')}`])
+  return gitDone(tree, ['rev-parse', 'HEAD'])
+}
+
+/** A repository of the person's own, with one commit on `main`. */
+export async function localRepository(
+  folder: string,
+  files: Readonly<Record<string, string>>,
+): Promise<string> {
+  await mkdir(folder, { recursive: true })
+  await gitDone(folder, ['init', '-q'])
+  return commit(folder, 'main', files)
+}

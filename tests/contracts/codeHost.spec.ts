@@ -1,0 +1,162 @@
+import { createServer } from 'node:http'
+import type { RequestListener } from 'node:http'
+import { afterEach, describe, expect, test } from 'vitest'
+import { githubCodeHost } from '#platform/codehost/github.ts'
+import { CodeHostFault } from '#platform/ports/codeHost.ts'
+import { codeHostContract } from './codeHost.contract.ts'
+import { clientId, clientSecret, redirectUri, startLocal, temporaryFolder } from './codeHost.fixture.ts'
+
+codeHostContract('the local code host', async () => {
+  const folder = await temporaryFolder()
+  const local = await startLocal(folder.path)
+  return {
+    codeHost: local.codeHost,
+    serverUrl: local.url,
+    close: async () => {
+      await local.stop()
+      await folder.remove()
+      if (local.log.length > 0) throw new Error(`The code host complains: ${local.log.join('\n')}`)
+    },
+  }
+})
+
+describe('the adapter, where the host fails', () => {
+  const closing: (() => Promise<void>)[] = []
+  afterEach(async () => {
+    for (const close of closing.splice(0)) await close()
+  })
+
+  /** A host that answers as `listener` says, and counts what it is asked. */
+  async function failingHost(listener: RequestListener) {
+    const asked: string[] = []
+    const server = createServer((request, response) => {
+      asked.push(`${request.method} ${request.url}`)
+      listener(request, response)
+    })
+    await new Promise<void>((listening) => {
+      server.listen(0, '127.0.0.1', listening)
+    })
+    closing.push(
+      () =>
+        new Promise((closed) => {
+          server.close(() => closed())
+          server.closeAllConnections()
+        }),
+    )
+    const address = server.address()
+    const url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`
+    return { asked, codeHost: githubCodeHost({ serverUrl: url, apiUrl: url, clientId, clientSecret }) }
+  }
+
+  const at = { owner: 'ada', name: 'engine' }
+  const json =
+    (status: number, body: unknown, headers: Record<string, string> = {}): RequestListener =>
+    (_, response) => {
+      response.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(JSON.stringify(body))
+    }
+
+  test('what only reads is asked once more when the host stumbles, and what writes is not', async () => {
+    const { asked, codeHost } = await failingHost(json(502, { message: 'Server Error' }))
+    await expect(codeHost.account('ghu_x')).rejects.toMatchObject({
+      kind: 'unavailable',
+      message: 'Server Error',
+    })
+    expect(asked).toEqual(['GET /user', 'GET /user'])
+    await expect(
+      codeHost.createRepository('ghu_x', { name: 'engine', description: '', isPrivate: false }),
+    ).rejects.toMatchObject({ kind: 'unavailable' })
+    expect(asked.slice(2)).toEqual(['POST /user/repos'])
+  })
+
+  test('a host that is not there is unavailable', async () => {
+    const { codeHost } = await failingHost((request) => request.socket.destroy())
+    await expect(codeHost.account('ghu_x')).rejects.toMatchObject({ kind: 'unavailable' })
+    await expect(codeHost.refresh('ghr_x')).rejects.toMatchObject({ kind: 'unavailable' })
+  })
+
+  test.each([
+    [403, { 'x-ratelimit-remaining': '0' }, 'rate_limited'],
+    [429, {}, 'rate_limited'],
+    [403, {}, 'forbidden'],
+    [401, {}, 'unauthorized'],
+    [404, {}, 'not_found'],
+    [422, {}, 'invalid'],
+    [503, {}, 'unavailable'],
+  ] as const)('status %i with headers %j is %s', async (status, headers, kind) => {
+    const { codeHost } = await failingHost(json(status, { message: 'The reason' }, headers))
+    await expect(codeHost.repository('ghu_x', at)).rejects.toMatchObject({ kind, message: 'The reason' })
+  })
+
+  test('an answer that is none of GitHub is a fault of the host, and no defect of ours', async () => {
+    for (const answer of [json(200, { surprise: true }), json(200, [])]) {
+      const { codeHost } = await failingHost(answer)
+      await expect(codeHost.account('ghu_x')).rejects.toMatchObject({ kind: 'unavailable' })
+      await expect(codeHost.refresh('ghr_x')).rejects.toMatchObject({ kind: 'unavailable' })
+    }
+  })
+
+  test('no fault carries a token or the secret of the app', async () => {
+    const { codeHost } = await failingHost(json(500, { message: 'Server Error' }))
+    const token = 'ghu_verySecretToken'
+    const faults = await Promise.all(
+      [
+        codeHost.account(token),
+        codeHost.revoke(token),
+        codeHost.refresh(token),
+        codeHost.exchangeCode({ code: token, redirectUri, codeVerifier: token }),
+      ].map((asked) => asked.catch((error: unknown) => error)),
+    )
+    for (const fault of faults) {
+      if (!(fault instanceof CodeHostFault)) throw new Error('no fault')
+      const said = JSON.stringify([fault, fault.message, fault.stack, fault.cause])
+      expect(said).not.toContain(token)
+      expect(said).not.toContain(clientSecret)
+    }
+  })
+})
+
+describe('the adapter, and loopback names', () => {
+  const onLoopback = githubCodeHost({
+    serverUrl: 'http://localhost:8081',
+    apiUrl: 'http://127.0.0.1:8081/api/v3',
+    clientId,
+    clientSecret,
+  })
+  const request = { state: 's', redirectUri, codeChallenge: 'c' }
+
+  test.each([
+    ['http://127.0.0.1:8080', 'http://127.0.0.1:8081'],
+    ['http://localhost:8080', 'http://localhost:8081'],
+    ['http://[::1]:8080', 'http://[::1]:8081'],
+    ['https://flightdeck.example', 'http://localhost:8081'],
+  ])('who comes by %s signs in at %s', (origin, server) => {
+    expect(new URL(onLoopback.authorizeUrl({ ...request, origin })).origin).toBe(server)
+  })
+
+  test('they are one host for addresses of repositories, by the same port', () => {
+    const at = { owner: 'ada', name: 'engine' }
+    expect(onLoopback.parseRepositoryUrl('http://127.0.0.1:8081/ada/engine')).toEqual(at)
+    expect(onLoopback.parseRepositoryUrl('http://[::1]:8081/ada/engine')).toEqual(at)
+    expect(onLoopback.parseRepositoryUrl('http://127.0.0.1:9999/ada/engine')).toBeUndefined()
+  })
+
+  test('GitHub itself is never taken for this machine', () => {
+    const github = githubCodeHost({
+      serverUrl: 'https://github.com',
+      apiUrl: 'https://api.github.com',
+      clientId,
+      clientSecret,
+      appSlug: 'our-app',
+    })
+    const origin = 'http://127.0.0.1:8080'
+    expect(new URL(github.authorizeUrl({ ...request, origin })).origin).toBe('https://github.com')
+    expect(github.appUrls).toEqual({
+      install: 'https://github.com/apps/our-app/installations/new',
+      manage: 'https://github.com/apps/our-app',
+    })
+    const parsed = { owner: 'octocat', name: 'hello.world' }
+    expect(github.parseRepositoryUrl('https://github.com/octocat/hello.world')).toEqual(parsed)
+    expect(github.parseRepositoryUrl('git@github.com:octocat/hello.world.git')).toEqual(parsed)
+    expect(github.parseRepositoryUrl('http://127.0.0.1/octocat/hello.world')).toBeUndefined()
+  })
+})
