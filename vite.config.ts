@@ -75,8 +75,14 @@ export default defineConfig({
         codeSplitting: {
           groups: [
             { name: 'react', test: /node_modules\/(react|react-dom|scheduler)\// },
-            { name: 'router', test: /node_modules\/(react-router|react-router-dom|cookie|set-cookie-parser)\// },
-            { name: 'state', test: /node_modules\/(@reduxjs|redux|redux-thunk|react-redux|reselect|immer|use-sync-external-store)\// },
+            {
+              name: 'router',
+              test: /node_modules\/(react-router|react-router-dom|cookie|set-cookie-parser)\//,
+            },
+            {
+              name: 'state',
+              test: /node_modules\/(@reduxjs|redux|redux-thunk|react-redux|reselect|immer|use-sync-external-store)\//,
+            },
           ],
         },
       },

@@ -10,10 +10,11 @@ import { reloadOnMissingChunk } from './app/lazyPage.ts'
 import { createStore } from './app/store.ts'
 import { followSystemTheme } from './app/theme.ts'
 import { takeToken } from './features/auth/takeToken.ts'
+import { LiveProvider } from './live/LiveContext.tsx'
 import './app/styles.css'
 
 const callback = takeToken(location, history, localStorage)
-const store = createStore(readToken() !== null)
+const { store, live } = createStore(readToken() !== null)
 
 reloadOnMissingChunk(window)
 followSystemTheme()
@@ -29,7 +30,9 @@ createRoot(root).render(
   <StrictMode>
     <Provider store={store}>
       <BrowserRouter>
-        <App callback={callback} />
+        <LiveProvider live={live}>
+          <App callback={callback} />
+        </LiveProvider>
       </BrowserRouter>
     </Provider>
   </StrictMode>,

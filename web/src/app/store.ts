@@ -1,10 +1,12 @@
-/** The client's state: answers of the server, the session, the live connection, notifications. */
+/** The client's state, and the connection that keeps it live. */
 import { configureStore, createListenerMiddleware, isAnyOf } from '@reduxjs/toolkit'
 import { api } from '../api/api.ts'
-import { initialSession, sessionEnded, sessionReducer, sessionStarted } from '../api/session.ts'
-import { connectionReducer } from '../live/connection.ts'
-import { notificationsReducer } from '../features/notifications/notifications.ts'
+import { initialSession, sessionEnded, sessionStarted } from '../api/session.ts'
+import { authApi } from '../features/auth/authApi.ts'
+import { followStatus } from '../features/tasks/followStatus.ts'
+import { createLive } from '../live/live.ts'
 import { forgetPersonal } from './persisted.ts'
+import { rootReducer } from './rootReducer.ts'
 
 /** Makes the store; `signedIn` when a token was kept from before. */
 export function createStore(signedIn: boolean) {
@@ -17,16 +19,12 @@ export function createStore(signedIn: boolean) {
       if (sessionEnded.match(action)) forgetPersonal()
     },
   })
-  return configureStore({
-    reducer: {
-      [api.reducerPath]: api.reducer,
-      session: sessionReducer,
-      connection: connectionReducer,
-      notifications: notificationsReducer,
-    },
+  const { live, middleware } = createLive({ userKnown: authApi.endpoints.me.matchFulfilled })
+  const store = configureStore({
+    reducer: rootReducer,
     preloadedState: { session: { ...initialSession, signedIn } },
-    middleware: (defaults) => defaults().prepend(listener.middleware).concat(api.middleware),
+    middleware: (defaults) =>
+      defaults().prepend(listener.middleware, middleware, followStatus()).concat(api.middleware),
   })
+  return { store, live }
 }
-
-export type Store = ReturnType<typeof createStore>

@@ -23,6 +23,8 @@ interface StatusProps {
   readonly progress?: number | undefined
   /** Only the icon is seen; for chat heads and tool rows. */
   readonly iconOnly?: boolean
+  /** Words of the caller stand in place of the status's own. */
+  readonly wordHidden?: boolean
   readonly small?: boolean
   /** Follows the word: an elapsed time. */
   readonly children?: ReactNode
@@ -53,7 +55,14 @@ const colours: Record<StatusName, string> = {
   inactive: 'text-muted',
 }
 
-export function Status({ status, progress, iconOnly = false, small = false, children }: StatusProps) {
+export function Status({
+  status,
+  progress,
+  iconOnly = false,
+  wordHidden = false,
+  small = false,
+  children,
+}: StatusProps) {
   return (
     <span
       data-status={status}
@@ -64,7 +73,7 @@ export function Status({ status, progress, iconOnly = false, small = false, chil
       )}
     >
       <StatusIcon status={status} progress={progress} small={small || iconOnly} />
-      <span className={iconOnly ? 'sr-only' : undefined}>{words[status]}</span>
+      {!wordHidden && <span className={iconOnly ? 'sr-only' : undefined}>{words[status]}</span>}
       {children}
     </span>
   )

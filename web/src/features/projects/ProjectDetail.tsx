@@ -1,3 +1,173 @@
+/** One project: what it is, how its tasks fare, and the tasks themselves. */
+import { Lock, RefreshCw } from 'lucide-react'
+import { useDispatch } from 'react-redux'
+import { useParams } from 'react-router-dom'
+import type { Project } from '#domain/api/projects.ts'
+import type { Task } from '#domain/api/tasks.ts'
+import { reasonOf } from '../../api/fault.ts'
+import { usePageTitle } from '../../app/usePageTitle.ts'
+import { Button } from '../../ui/Button.tsx'
+import { ButtonLink } from '../../ui/ButtonLink.tsx'
+import { age } from '../../ui/clock.ts'
+import { Empty } from '../../ui/Empty.tsx'
+import { Note } from '../../ui/Note.tsx'
+import { Page } from '../../ui/Page.tsx'
+import { Panel } from '../../ui/Panel.tsx'
+import { Skeleton } from '../../ui/Skeleton.tsx'
+import { Stats } from '../../ui/Stats.tsx'
+import { Status } from '../../ui/Status.tsx'
+import { useNow } from '../../ui/useNow.ts'
+import { notified } from '../notifications/notifications.ts'
+import { useProjectTasksQuery } from '../tasks/tasksApi.ts'
+import { TaskRow } from '../tasks/TaskRow.tsx'
+import { useProjectQuery, useSyncProjectMutation } from './projectsApi.ts'
+import { RepositoryLine } from './RepositoryLine.tsx'
+import { texts } from './texts.ts'
+
 export function ProjectDetail() {
-  return <p>ProjectDetail</p>
+  const { projectId = '' } = useParams()
+  const { data, error, refetch, isFetching } = useProjectQuery(projectId)
+  const tasks = useProjectTasksQuery(projectId)
+  usePageTitle(data?.project.name)
+  if (data === undefined) {
+    return error === undefined ? (
+      <Loading />
+    ) : (
+      <Page title={texts.oneNotFetched} width="normal">
+        <Note
+          kind="error"
+          action={
+            <Button size="small" busy={isFetching} onClick={() => void refetch()}>
+              {texts.tryAgain}
+            </Button>
+          }
+        >
+          {reasonOf(error, texts.oneNotFetched)}
+        </Note>
+        <div className="mt-4">
+          <ButtonLink to="/projects">{texts.detail.back}</ButtonLink>
+        </div>
+      </Page>
+    )
+  }
+  const { project } = data
+  const running = tasks.data?.tasks.filter(({ status }) => status === 'running') ?? []
+  return (
+    <Page title={project.name} width="normal" actions={<Sync project={project} />}>
+      <div className="-mt-2 mb-6 grid gap-2">
+        <p className="max-w-[80ch] wrap-anywhere text-muted">
+          {project.description || texts.card.noDescription}
+        </p>
+        <div className="flex items-center gap-3.5">
+          {project.isPrivate && (
+            <span className="inline-flex items-center gap-1 text-meta text-muted">
+              <Lock className="size-3.5" />
+              {texts.private}
+            </span>
+          )}
+          <RepositoryLine project={project} />
+        </div>
+      </div>
+      <Panel className="mb-6">
+        <Stats unknown={texts.list.unknown} stats={figures(project)} />
+      </Panel>
+      {running.length > 0 && (
+        <Panel className="mb-6 px-4 py-3">
+          <Status status="running" wordHidden>
+            {texts.detail.running(running.length)}
+          </Status>
+          <ul className="mt-1 pl-5.5 text-control">
+            {running.map((task) => (
+              <li key={task.id} className="truncate">
+                {task.title}
+              </li>
+            ))}
+          </ul>
+        </Panel>
+      )}
+      <h2 className="mt-10 mb-2 font-semibold">{texts.detail.all(project.stats.totalTasks)}</h2>
+      <Panel>{tasks.data === undefined ? <TasksLoading /> : <Tasks tasks={tasks.data.tasks} />}</Panel>
+    </Page>
+  )
+}
+
+function figures({ stats }: Project) {
+  const rate = stats.totalTasks === 0 ? 0 : Math.round((stats.completedTasks / stats.totalTasks) * 100)
+  return [
+    { name: texts.detail.stats.total, value: stats.totalTasks },
+    { name: texts.detail.stats.active, value: stats.runningTasks },
+    { name: texts.detail.stats.completed, value: stats.completedTasks },
+    { name: texts.detail.stats.rate, value: `${rate}%` },
+  ]
+}
+
+function Tasks({ tasks }: { readonly tasks: readonly Task[] }) {
+  const now = useNow(30_000)
+  if (tasks.length === 0) {
+    return (
+      <Empty
+        title={texts.detail.empty}
+        action={
+          <ButtonLink to="/dashboard" kind="primary" size="touch">
+            {texts.detail.createFirst}
+          </ButtonLink>
+        }
+      >
+        {texts.detail.emptyWhy}
+      </Empty>
+    )
+  }
+  return (
+    <ul>
+      {tasks.map((task) => (
+        <TaskRow key={task.id} task={task} when={age(task.createdAt, now)} />
+      ))}
+    </ul>
+  )
+}
+
+function Sync({ project }: { readonly project: Project }) {
+  const dispatch = useDispatch()
+  const [sync, { isLoading }] = useSyncProjectMutation()
+  const onClick = async () => {
+    const answer = await sync(project.id)
+    dispatch(
+      answer.error === undefined
+        ? notified('success', texts.detail.synced)
+        : notified('error', texts.notSynced, reasonOf(answer.error, texts.notSynced)),
+    )
+  }
+  return (
+    <>
+      <Status status={project.status} />
+      <Button
+        icon={<RefreshCw />}
+        busy={isLoading}
+        busyLabel={texts.detail.syncing}
+        onClick={() => void onClick()}
+      >
+        {texts.detail.sync}
+      </Button>
+    </>
+  )
+}
+
+function Loading() {
+  return (
+    <div role="status" className="mx-auto w-full max-w-272 px-4 pt-18 md:px-6 md:pt-24">
+      <span className="sr-only">{texts.list.loading}</span>
+      <Skeleton className="h-8 w-64" />
+      <Skeleton className="mt-3 h-5 w-96" />
+      <Skeleton className="mt-9 h-20 w-full" />
+    </div>
+  )
+}
+
+function TasksLoading() {
+  return (
+    <div className="grid gap-4 p-4">
+      <Skeleton className="h-7 w-full" />
+      <Skeleton className="h-7 w-full" />
+    </div>
+  )
 }

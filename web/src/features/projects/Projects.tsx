@@ -1,3 +1,126 @@
+/** The project list: search, three figures, a card a project. */
+import { Plus, Search } from 'lucide-react'
+import { useState } from 'react'
+import type { Project } from '#domain/api/projects.ts'
+import { reasonOf } from '../../api/fault.ts'
+import { usePageTitle } from '../../app/usePageTitle.ts'
+import { Button } from '../../ui/Button.tsx'
+import { ButtonLink } from '../../ui/ButtonLink.tsx'
+import { Empty } from '../../ui/Empty.tsx'
+import { Field } from '../../ui/Field.tsx'
+import { Note } from '../../ui/Note.tsx'
+import { Page } from '../../ui/Page.tsx'
+import { Panel } from '../../ui/Panel.tsx'
+import { Skeleton } from '../../ui/Skeleton.tsx'
+import { Stats } from '../../ui/Stats.tsx'
+import { ProjectCard } from './ProjectCard.tsx'
+import { useProjectsQuery } from './projectsApi.ts'
+import { texts } from './texts.ts'
+
 export function Projects() {
-  return <p>Projects</p>
+  usePageTitle(texts.list.title)
+  const { data, error, refetch, isFetching } = useProjectsQuery()
+  const [search, setSearch] = useState('')
+  const projects = data?.projects
+  const shown = projects?.filter((project) => matches(project, search))
+  const total = (figure: (project: Project) => number) =>
+    projects?.reduce((sum, project) => sum + figure(project), 0)
+  return (
+    <Page
+      title={texts.list.title}
+      width="wide"
+      actions={
+        <>
+          <Field
+            label={texts.list.search}
+            labelHidden
+            type="search"
+            icon={<Search />}
+            placeholder={texts.list.search}
+            value={search}
+            onChange={(event) => setSearch(event.target.value)}
+            className="w-full md:w-66"
+          />
+          <ButtonLink to="/projects/new" kind="primary" size="touch" icon={<Plus />}>
+            {texts.list.create}
+          </ButtonLink>
+        </>
+      }
+    >
+      <Panel className="mb-6">
+        <Stats
+          unknown={texts.list.unknown}
+          stats={[
+            { name: texts.list.stats.projects, value: projects?.length },
+            { name: texts.list.stats.active, value: total(({ stats }) => stats.runningTasks) },
+            { name: texts.list.stats.completed, value: total(({ stats }) => stats.completedTasks) },
+          ]}
+        />
+      </Panel>
+      {error !== undefined && (
+        <Note
+          kind="error"
+          className="mb-6"
+          action={
+            <Button size="small" busy={isFetching} onClick={() => void refetch()}>
+              {texts.tryAgain}
+            </Button>
+          }
+        >
+          {reasonOf(error, texts.notFetched)}
+        </Note>
+      )}
+      {shown === undefined ? (
+        error === undefined && <Loading />
+      ) : shown.length === 0 ? (
+        <Nothing searched={search.trim() !== ''} />
+      ) : (
+        <ul className="grid gap-4 md:grid-cols-2 wide:grid-cols-3">
+          {shown.map((project) => (
+            <ProjectCard key={project.id} project={project} />
+          ))}
+        </ul>
+      )}
+    </Page>
+  )
+}
+
+function matches(project: Project, search: string): boolean {
+  const wanted = search.trim().toLowerCase()
+  return project.name.toLowerCase().includes(wanted) || project.description.toLowerCase().includes(wanted)
+}
+
+function Nothing({ searched }: { readonly searched: boolean }) {
+  return searched ? (
+    <Empty title={texts.list.noMatch} className="px-0">
+      {texts.list.noMatchWhy}
+    </Empty>
+  ) : (
+    <Empty
+      title={texts.list.empty}
+      className="px-0"
+      action={
+        <ButtonLink to="/projects/new" kind="primary" size="touch">
+          {texts.list.createFirst}
+        </ButtonLink>
+      }
+    >
+      {texts.list.emptyWhy}
+    </Empty>
+  )
+}
+
+function Loading() {
+  return (
+    <div role="status" className="grid gap-4 md:grid-cols-2 wide:grid-cols-3">
+      <span className="sr-only">{texts.list.loading}</span>
+      {[1, 2, 3].map((card) => (
+        <Panel key={card} className="h-54 p-4">
+          <Skeleton className="h-5 w-40" />
+          <Skeleton className="mt-3 h-4 w-full" />
+          <Skeleton className="mt-2 h-4 w-2/3" />
+        </Panel>
+      ))}
+    </div>
+  )
 }

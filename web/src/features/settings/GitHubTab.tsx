@@ -12,12 +12,7 @@ import { Panel } from '../../ui/Panel.tsx'
 import { Stats } from '../../ui/Stats.tsx'
 import { notified } from '../notifications/notifications.ts'
 import { useRepositoriesQuery } from '../projects/projectsApi.ts'
-import {
-  useDisconnectGitHubMutation,
-  useGitHubUserQuery,
-  useLinkGitHubMutation,
-  useOrganizationsQuery,
-} from './settingsApi.ts'
+import { useDisconnectGitHubMutation, useGitHubUserQuery, useOrganizationsQuery } from './settingsApi.ts'
 import { texts } from './texts.ts'
 
 export function GitHubTab({ user }: { readonly user: User }) {
@@ -25,14 +20,10 @@ export function GitHubTab({ user }: { readonly user: User }) {
 }
 
 function NotConnected() {
-  const [link, { isLoading }] = useLinkGitHubMutation()
-  // A navigation carries no token: a ticket says who is connecting. Without one the account signs in as itself.
-  const connect = async () => {
-    const answer = await link()
-    const ticket = answer.data?.ticket
-    window.location.assign(
-      ticket === undefined ? '/api/auth/github' : `/api/auth/github?link=${encodeURIComponent(ticket)}`,
-    )
+  const [leaving, setLeaving] = useState(false)
+  const connect = () => {
+    setLeaving(true)
+    window.location.assign('/api/auth/github')
   }
   return (
     <Panel label={texts.connectTitle} className="flex flex-wrap items-center gap-4 p-5">
@@ -41,7 +32,7 @@ function NotConnected() {
         <h2 className="font-semibold">{texts.connectTitle}</h2>
         <p className="text-control text-muted">{texts.connectWhy}</p>
       </div>
-      <Button kind="primary" busy={isLoading} busyLabel={texts.connecting} onClick={() => void connect()}>
+      <Button kind="primary" busy={leaving} busyLabel={texts.connecting} onClick={connect}>
         {texts.connect}
       </Button>
     </Panel>

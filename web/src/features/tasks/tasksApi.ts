@@ -1,8 +1,11 @@
-/** Tasks on the server. */
-import type { AnswerOf } from '#domain/api/call.ts'
-import type { listTasks } from '#domain/api/tasks.ts'
+/** Tasks on the server: lists of them, and making one. What belongs to one open task is in `task/taskApi.ts`. */
+import type { AnswerOf, BodyInputOf } from '#domain/api/call.ts'
+import type { createTask, listTasks } from '#domain/api/tasks.ts'
 import { api } from '../../api/api.ts'
 import { texts } from './texts.ts'
+
+/** Tasks that a project page shows (section 9). */
+const projectTasks = 10
 
 export const tasksApi = api.injectEndpoints({
   endpoints: (build) => ({
@@ -11,7 +14,20 @@ export const tasksApi = api.injectEndpoints({
       query: () => ({ path: '/tasks', query: { limit: 50 }, fallback: texts.notFetched }),
       providesTags: ['Tasks'],
     }),
+    projectTasks: build.query<AnswerOf<typeof listTasks>, string>({
+      query: (project) => ({
+        path: '/tasks',
+        query: { project, limit: projectTasks },
+        fallback: texts.notFetched,
+      }),
+      providesTags: ['Tasks'],
+    }),
+    createTask: build.mutation<AnswerOf<typeof createTask>, BodyInputOf<typeof createTask>>({
+      query: (body) => ({ method: 'POST', path: '/tasks', body, fallback: texts.notCreated }),
+      invalidatesTags: (answer) =>
+        answer === undefined ? [] : ['Tasks', 'Projects', { type: 'Project', id: answer.task.projectId }],
+    }),
   }),
 })
 
-export const { useRecentTasksQuery } = tasksApi
+export const { useRecentTasksQuery, useProjectTasksQuery, useCreateTaskMutation } = tasksApi

@@ -2,4 +2,9 @@
 export const texts = {
   notFetched: 'Failed to fetch tasks',
   notLoaded: 'Failed to fetch task',
+  notCreated: 'Failed to create task',
+  progress: 'Progress',
+  noChanges: 'No changes',
+  pullRequest: (number: number) => `Pull request #${number}`,
+  row: (description: string) => description,
 } as const

@@ -1,0 +1,13 @@
+/** All of the state that every page needs; a page may bring a part of its own. */
+import { combineSlices } from '@reduxjs/toolkit'
+import { api } from '../api/api.ts'
+import { sessionReducer } from '../api/session.ts'
+import { notificationsReducer } from '../features/notifications/notifications.ts'
+import { connectionReducer } from '../live/connection.ts'
+
+export const rootReducer = combineSlices({
+  [api.reducerPath]: api.reducer,
+  session: sessionReducer,
+  connection: connectionReducer,
+  notifications: notificationsReducer,
+})

@@ -1,0 +1,177 @@
+/** A task in the making: what is to be done, where, and by whom. The draft outlives the page. */
+import { FolderGit2, GitBranch } from 'lucide-react'
+import { useRef, useState, type FormEvent } from 'react'
+import { useDispatch } from 'react-redux'
+import { useNavigate } from 'react-router-dom'
+import { reasonOf } from '../../api/fault.ts'
+import { newId } from '../../api/newId.ts'
+import {
+  draftDescription,
+  selectedAgent,
+  selectedModel,
+  selectedProjectId,
+  usePersisted,
+} from '../../app/persisted.ts'
+import { AgentMark, type AgentName } from '../../ui/AgentMark.tsx'
+import { Button } from '../../ui/Button.tsx'
+import { Note } from '../../ui/Note.tsx'
+import { Picker } from '../../ui/Picker.tsx'
+import { TextArea } from '../../ui/TextArea.tsx'
+import { notified } from '../notifications/notifications.ts'
+import { useProjectsQuery } from '../projects/projectsApi.ts'
+import { useCreateTaskMutation } from '../tasks/tasksApi.ts'
+import { projectOptions } from './projectOptions.ts'
+import { texts } from './texts.ts'
+import { titleOf } from './titleOf.ts'
+import { useBranchChoice } from './useBranchChoice.ts'
+
+const agents: readonly AgentName[] = ['claude', 'cursor']
+const agentOptions = agents.map((agent) => ({
+  value: agent,
+  label: agent,
+  icon: <AgentMark agent={agent} bare />,
+}))
+
+export function Composer() {
+  const dispatch = useDispatch()
+  const navigate = useNavigate()
+  const { data, error: projectsError, refetch, isFetching } = useProjectsQuery()
+  const [description, setDescription] = usePersisted(draftDescription)
+  const [projectId, setProjectId] = usePersisted(selectedProjectId)
+  const [agent, setAgent] = usePersisted(selectedAgent)
+  const [codexModel] = usePersisted(selectedModel)
+  const [attempted, setAttempted] = useState(false)
+  const [create, { isLoading }] = useCreateTaskMutation()
+
+  const project = data?.projects.find(({ id }) => id === projectId)
+  const branch = useBranchChoice(project)
+  // One id until the server has the task: sending again after a lost answer makes no second one.
+  const taskId = useRef(newId())
+
+  const missing =
+    description.trim() === ''
+      ? texts.missing.description
+      : project === undefined
+        ? texts.missing.project
+        : branch.chosen === null
+          ? texts.missing.branch
+          : null
+
+  const onSubmit = async (event?: FormEvent) => {
+    event?.preventDefault()
+    if (isLoading) return
+    setAttempted(true)
+    if (missing !== null || project === undefined || branch.chosen === null) return
+    const answer = await create({
+      id: taskId.current,
+      title: titleOf(description),
+      description: description.trim(),
+      projectId: project.id,
+      branch: branch.chosen,
+      codexModel,
+      images: [],
+      agent,
+    })
+    if (answer.error !== undefined) {
+      dispatch(notified('error', texts.notCreated, reasonOf(answer.error, texts.notCreated)))
+      return
+    }
+    taskId.current = newId()
+    setDescription('')
+    setAttempted(false)
+    dispatch(notified('success', texts.created, texts.createdWhy))
+  }
+
+  return (
+    <>
+      {projectsError !== undefined && (
+        <Note
+          kind="error"
+          className="mb-3"
+          action={
+            <Button size="small" busy={isFetching} onClick={() => void refetch()}>
+              {texts.tryAgain}
+            </Button>
+          }
+        >
+          {texts.projectsNotFetched(reasonOf(projectsError, 'Failed to fetch projects'))}
+        </Note>
+      )}
+      <form
+        onSubmit={(event) => void onSubmit(event)}
+        className="rounded-panel border border-control bg-panel focus-within:border-accent focus-within:ring focus-within:ring-accent"
+      >
+        <TextArea
+          label={texts.description}
+          placeholder={texts.placeholder}
+          minHeight={96}
+          maxHeight={320}
+          maxLength={50_000}
+          value={description}
+          onChange={(event) => setDescription(event.target.value)}
+          onKeyDown={(event) => {
+            if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) void onSubmit()
+          }}
+          className="px-4 pt-3.5 pb-2 text-input md:text-[15px]/6"
+        />
+        <div className="flex flex-wrap items-center gap-1.5 p-2">
+          <Picker
+            label={texts.project}
+            placeholder={texts.noProject}
+            icon={<FolderGit2 className="size-3.5" />}
+            options={projectOptions(data?.projects ?? [])}
+            chosen={project?.id ?? null}
+            onChoose={setProjectId}
+            filterLabel={texts.filterProjects}
+            emptyText={texts.noProjects}
+            action={{ label: texts.manage, onChoose: () => void navigate('/projects') }}
+          />
+          <Picker
+            label={texts.branch}
+            placeholder={branch.loading ? texts.loadingBranches : texts.noBranch}
+            icon={<GitBranch className="size-3.5" />}
+            options={branch.options}
+            chosen={branch.chosen}
+            onChoose={branch.onChoose}
+            mono
+            note={branch.toBeMade ? texts.mainToBeNote : undefined}
+            filterLabel={texts.filterBranches}
+            emptyText={texts.noBranches}
+            disabled={project === undefined || branch.loading}
+          />
+          <Picker
+            label={texts.agent}
+            placeholder={agent}
+            icon={<AgentMark agent={agent} bare />}
+            options={agentOptions}
+            chosen={agent}
+            onChoose={(value) => setAgent(value === 'cursor' ? 'cursor' : 'claude')}
+            filterLabel={texts.agent}
+            emptyText={texts.noProjects}
+          />
+          <Button
+            kind="primary"
+            size="touch"
+            type="submit"
+            className="ml-auto"
+            disabled={missing !== null}
+            busy={isLoading}
+            busyLabel={texts.creating}
+          >
+            {texts.start}
+          </Button>
+        </div>
+      </form>
+      {attempted && missing !== null && (
+        <Note kind="error" className="mt-3">
+          {missing}
+        </Note>
+      )}
+      {branch.error !== undefined && (
+        <Note kind="error" className="mt-3">
+          {branch.error}
+        </Note>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,73 @@
+/** The first eight tasks. */
+import { reasonOf } from '../../api/fault.ts'
+import { Button } from '../../ui/Button.tsx'
+import { shortDate } from '../../ui/clock.ts'
+import { Empty } from '../../ui/Empty.tsx'
+import { Note } from '../../ui/Note.tsx'
+import { Panel } from '../../ui/Panel.tsx'
+import { Skeleton } from '../../ui/Skeleton.tsx'
+import { useRecentTasksQuery } from '../tasks/tasksApi.ts'
+import { TaskRow } from '../tasks/TaskRow.tsx'
+import { texts } from './texts.ts'
+
+/** Section 9. */
+const tasksShown = 8
+
+export function RecentTasks() {
+  const { data, error, refetch, isFetching } = useRecentTasksQuery()
+  return (
+    <section aria-labelledby="recent-tasks">
+      <h2 id="recent-tasks" className="mt-10 mb-2 flex h-8 items-center font-semibold">
+        {texts.recent}
+      </h2>
+      {error !== undefined && (
+        <Note
+          kind="error"
+          className="mb-3"
+          action={
+            <Button size="small" busy={isFetching} onClick={() => void refetch()}>
+              {texts.tryAgain}
+            </Button>
+          }
+        >
+          {reasonOf(error, texts.notCreated)}
+        </Note>
+      )}
+      {data === undefined ? (
+        error === undefined && <Loading />
+      ) : (
+        <Panel>
+          {data.tasks.length === 0 ? (
+            <Empty title={texts.empty}>{texts.emptyWhy}</Empty>
+          ) : (
+            <ul>
+              {data.tasks.slice(0, tasksShown).map((task) => (
+                <TaskRow key={task.id} task={task} when={shortDate(task.createdAt)} />
+              ))}
+            </ul>
+          )}
+        </Panel>
+      )}
+    </section>
+  )
+}
+
+function Loading() {
+  return (
+    <Panel>
+      <div role="status">
+        <span className="sr-only">{texts.loading}</span>
+        {[1, 2, 3].map((row) => (
+          <div
+            key={row}
+            className="flex h-15 items-center gap-4 border-b border-line-soft px-4 last:border-b-0"
+          >
+            <Skeleton className="h-4 w-24" />
+            <Skeleton className="h-4 flex-1" />
+            <Skeleton className="h-4 w-16" />
+          </div>
+        ))}
+      </div>
+    </Panel>
+  )
+}

@@ -1,0 +1,19 @@
+/** Projects as the picker lists them: by owner, organisations first, each in the order of the alphabet. */
+import type { Project } from '#domain/api/projects.ts'
+import type { PickerOption } from '../../ui/Picker.tsx'
+
+export function projectOptions(projects: readonly Project[]): readonly PickerOption[] {
+  return projects
+    .toSorted(
+      (a, b) =>
+        Number(b.isOrganization) - Number(a.isOrganization) ||
+        a.githubOwner.localeCompare(b.githubOwner) ||
+        a.githubRepoName.localeCompare(b.githubRepoName) ||
+        a.name.localeCompare(b.name),
+    )
+    .map((project) => ({
+      value: project.id,
+      label: `${project.githubOwner}/${project.githubRepoName}`,
+      group: project.githubOwner,
+    }))
+}

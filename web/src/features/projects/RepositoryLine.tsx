@@ -1,0 +1,36 @@
+/** What a project is made of: its language, and the way to its repository. */
+import { ExternalLink } from 'lucide-react'
+import type { Project } from '#domain/api/projects.ts'
+import { safeLink } from '../../ui/safeLink.ts'
+import { languageColour } from './languageColour.ts'
+
+export function RepositoryLine({ project }: { readonly project: Project }) {
+  const href = safeLink(project.githubUrl)
+  const name = `${project.githubOwner}/${project.githubRepoName}`
+  return (
+    <div className="flex min-w-0 gap-3.5 text-meta text-muted">
+      {project.language !== null && (
+        <span className="inline-flex flex-none items-center gap-1.5">
+          <span
+            className="size-2 rounded-full"
+            style={{ background: languageColour(project.language) }}
+            aria-hidden="true"
+          />
+          {project.language}
+        </span>
+      )}
+      {href !== null && (
+        <a
+          href={href}
+          target="_blank"
+          rel="noreferrer"
+          title={name}
+          className="inline-flex min-w-0 items-center gap-1 hover:text-text hover:underline"
+        >
+          <span className="truncate">{name}</span>
+          <ExternalLink className="size-3" />
+        </a>
+      )}
+    </div>
+  )
+}

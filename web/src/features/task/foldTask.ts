@@ -1,0 +1,47 @@
+/** Folds an event into the open task with the server's own view, so that both ends see the same. */
+import type { Task } from '#domain/api/tasks.ts'
+import type { TaskEventMessage, TaskStatusChanged } from '#domain/api/socket.ts'
+import { sortKey } from '#domain/kernel/event.ts'
+import { tasksView, type TaskDocument } from '#domain/views/tasks.ts'
+
+/** The task after an event; `null` when it is deleted. An event that it has seen changes nothing. */
+export function foldTask(task: Task, event: TaskEventMessage): Task | null {
+  if (event.revision <= task.version) return task
+  const document = tasksView.evolve(documentOf(task), event, task.id)
+  if (document === undefined) return null
+  const {
+    statusBefore: _b,
+    workspace: _w,
+    toolCalls: _t,
+    executions: _e,
+    recorded: _r,
+    order: _o,
+    ...shown
+  } = document
+  // How far it is and how it stands need more than the API shows; the server says both beside each event.
+  return {
+    ...shown,
+    project: task.project,
+    images: task.images,
+    status: task.status,
+    progress: task.progress,
+  }
+}
+
+/** The task with the status that the server says it has; one that is older than the task changes nothing. */
+export function withStatus(task: Task, { status, progress, version }: TaskStatusChanged): Task {
+  return version < task.version ? task : { ...task, status, progress }
+}
+
+/** The document as far as the API shows it. */
+function documentOf({ project: _project, images: _images, ...shown }: Task): TaskDocument {
+  return {
+    ...shown,
+    order: sortKey(shown.position),
+    executions: shown.execution?.turn ?? 0,
+    statusBefore: 'pending',
+    workspace: 'none',
+    toolCalls: 0,
+    recorded: null,
+  }
+}

@@ -1,0 +1,239 @@
+/**
+ * The state of the one task that is open: the task, its chat and its tool calls, each loaded as a snapshot and folded
+ * on by the events of its stream; and over them what was sent and not confirmed yet.
+ */
+import { createAction, type UnknownAction } from '@reduxjs/toolkit'
+import type { ChatMessage, LogEntry } from '#domain/api/chat.ts'
+import type { TaskEventMessage, TaskStatusChanged } from '#domain/api/socket.ts'
+import type { Task } from '#domain/api/tasks.ts'
+import { sortKey } from '#domain/kernel/event.ts'
+import { chatView, type MessageDocument } from '#domain/views/chat.ts'
+import { logView, type LogDocument } from '#domain/views/log.ts'
+import { project, type View, type ViewDocument } from '#domain/views/view.ts'
+import type { ApiFault } from '../../api/fault.ts'
+import { rootReducer } from '../../app/rootReducer.ts'
+import type { AgentName } from '../../ui/AgentMark.tsx'
+import { foldTask, withStatus } from './foldTask.ts'
+
+/** How a part stands that is read from the server. */
+export type Load =
+  | { readonly kind: 'loading' }
+  | { readonly kind: 'loaded' }
+  | { readonly kind: 'failed'; readonly fault: ApiFault }
+
+/** Documents by id, folded up to a revision of the task's stream; `-1` before there is a snapshot. */
+export interface Folded<D extends ViewDocument> {
+  readonly at: number
+  readonly documents: Readonly<Record<string, D>>
+  readonly load: Load
+}
+
+/** A message that was sent and is not in the chat yet. */
+export interface SentMessage {
+  readonly id: string
+  readonly text: string
+  readonly isCommand: boolean
+  readonly agent: AgentName
+  readonly sentAt: string
+  /** Why it was refused; `null` while it is on its way. */
+  readonly refused: string | null
+}
+
+export interface OpenTask {
+  readonly taskId: string | null
+  readonly task: Task | null
+  /** Revision of the last word on status and progress. */
+  readonly statusAt: number
+  readonly load: Load
+  readonly deleted: boolean
+  readonly chat: Folded<MessageDocument>
+  readonly logs: Folded<LogDocument>
+  readonly sent: readonly SentMessage[]
+}
+
+const loading: Load = { kind: 'loading' }
+const loaded: Load = { kind: 'loaded' }
+const unread = { at: -1, documents: {}, load: loading }
+
+export const nothingOpen: OpenTask = {
+  taskId: null,
+  task: null,
+  statusAt: -1,
+  load: loading,
+  deleted: false,
+  chat: unread,
+  logs: unread,
+  sent: [],
+}
+
+export const taskOpened = createAction<string>('openTask/opened')
+export const taskClosed = createAction<string>('openTask/closed')
+export const taskLoaded = createAction<Task>('openTask/taskLoaded')
+export const taskFailed = createAction<ApiFault>('openTask/taskFailed')
+export const chatLoaded = createAction<{ messages: readonly ChatMessage[]; version: number }>(
+  'openTask/chatLoaded',
+)
+export const chatFailed = createAction<ApiFault>('openTask/chatFailed')
+export const logsLoaded = createAction<{ logs: readonly LogEntry[]; version: number }>('openTask/logsLoaded')
+export const logsFailed = createAction<ApiFault>('openTask/logsFailed')
+/** Events in order and without gaps. */
+export const eventsCame = createAction<readonly TaskEventMessage[]>('openTask/eventsCame')
+export const statusCame = createAction<TaskStatusChanged>('openTask/statusCame')
+export const messageSent = createAction<SentMessage>('openTask/messageSent')
+export const messageRefused = createAction<{ id: string; reason: string }>('openTask/messageRefused')
+export const messageDiscarded = createAction<string>('openTask/messageDiscarded')
+/** The server answered with the message. */
+export const messageTaken = createAction<ChatMessage>('openTask/messageTaken')
+
+export function openTaskReducer(state: OpenTask = nothingOpen, action: UnknownAction): OpenTask {
+  if (taskOpened.match(action)) return { ...nothingOpen, taskId: action.payload }
+  if (taskClosed.match(action)) return state.taskId === action.payload ? nothingOpen : state
+  if (taskLoaded.match(action)) return withTask(state, action.payload)
+  if (taskFailed.match(action)) {
+    // What is on the screen stays when a refresh fails.
+    return state.task === null ? { ...state, load: { kind: 'failed', fault: action.payload } } : state
+  }
+  if (chatLoaded.match(action)) {
+    const { messages, version } = action.payload
+    return settled({ ...state, chat: snapshot(state.chat, messages.map(messageDocument), version) })
+  }
+  if (chatFailed.match(action)) return { ...state, chat: failed(state.chat, action.payload) }
+  if (logsLoaded.match(action)) {
+    const { logs, version } = action.payload
+    return { ...state, logs: snapshot(state.logs, logs.map(logDocument), version) }
+  }
+  if (logsFailed.match(action)) return { ...state, logs: failed(state.logs, action.payload) }
+  if (eventsCame.match(action)) return settled(withEvents(state, action.payload))
+  if (statusCame.match(action)) {
+    const { task, statusAt } = state
+    if (task === null || action.payload.version < statusAt) return state
+    return { ...state, task: withStatus(task, action.payload), statusAt: action.payload.version }
+  }
+  if (messageSent.match(action)) {
+    return { ...state, sent: [...state.sent.filter(({ id }) => id !== action.payload.id), action.payload] }
+  }
+  if (messageRefused.match(action)) {
+    const { id, reason } = action.payload
+    return {
+      ...state,
+      sent: state.sent.map((sent) => (sent.id === id ? { ...sent, refused: reason } : sent)),
+    }
+  }
+  if (messageDiscarded.match(action)) {
+    return { ...state, sent: state.sent.filter(({ id }) => id !== action.payload) }
+  }
+  if (messageTaken.match(action)) {
+    const document = messageDocument(action.payload)
+    const { chat } = state
+    // What the fold has passed already it knows better: the message may be gone again.
+    const known = document.id in chat.documents || document.version <= chat.at
+    const documents = known ? chat.documents : { ...chat.documents, [document.id]: document }
+    return {
+      ...state,
+      chat: { ...chat, documents },
+      sent: state.sent.filter(({ id }) => id !== document.id),
+    }
+  }
+  return state
+}
+
+function withTask(state: OpenTask, task: Task): OpenTask {
+  if (task.id !== state.taskId) return state
+  const known = state.task
+  // An older answer is discarded, never merged.
+  if (known !== null && task.version < known.version) return state
+  if (known !== null && task.version < state.statusAt) {
+    return { ...state, load: loaded, task: { ...task, status: known.status, progress: known.progress } }
+  }
+  return { ...state, load: loaded, task, statusAt: task.version }
+}
+
+function withEvents(state: OpenTask, events: readonly TaskEventMessage[]): OpenTask {
+  let { task } = state
+  let deleted = state.deleted
+  for (const event of events) {
+    if (task === null) break
+    task = foldTask(task, event)
+    deleted ||= task === null
+  }
+  return {
+    ...state,
+    task,
+    deleted,
+    chat: fold(chatView, state.chat, events),
+    logs: fold(logView, state.logs, events),
+  }
+}
+
+/** Folds events into documents; those that the snapshot covers change nothing. */
+function fold<D extends ViewDocument>(
+  view: View<D>,
+  folded: Folded<D>,
+  events: readonly TaskEventMessage[],
+): Folded<D> {
+  let { at } = folded
+  const changes = new Map<string, D | undefined>()
+  for (const event of events) {
+    if (event.revision <= at) continue
+    at = event.revision
+    for (const id of view.touches(event)) {
+      const before = changes.has(id) ? changes.get(id) : folded.documents[id]
+      changes.set(id, project(view, before, event, id))
+    }
+  }
+  if (at === folded.at) return folded
+  if (changes.size === 0) return { ...folded, at }
+  const documents = { ...folded.documents }
+  for (const [id, document] of changes) {
+    if (document === undefined) delete documents[id]
+    else documents[id] = document
+  }
+  return { ...folded, at, documents }
+}
+
+function snapshot<D extends ViewDocument>(
+  folded: Folded<D>,
+  documents: readonly D[],
+  version: number,
+): Folded<D> {
+  if (version < folded.at) return { ...folded, load: loaded }
+  return {
+    at: version,
+    documents: Object.fromEntries(documents.map((document) => [document.id, document])),
+    load: loaded,
+  }
+}
+
+function failed<D extends ViewDocument>(folded: Folded<D>, fault: ApiFault): Folded<D> {
+  return { ...folded, load: { kind: 'failed', fault } }
+}
+
+/** Drops what was sent and is in the chat now. */
+function settled(state: OpenTask): OpenTask {
+  const sent = state.sent.filter(({ id }) => !(id in state.chat.documents))
+  return sent.length === state.sent.length ? state : { ...state, sent }
+}
+
+function messageDocument(message: ChatMessage): MessageDocument {
+  const {
+    project: _project,
+    owner: _owner,
+    images: _images,
+    attachments: _attachments,
+    ...document
+  } = message
+  return { ...document, order: sortKey(message.position) }
+}
+
+function logDocument(entry: LogEntry): LogDocument {
+  return { ...entry, order: sortKey(entry.position) }
+}
+
+// The task page brings its part of the state with it.
+rootReducer.inject({ reducerPath: 'openTask', reducer: openTaskReducer })
+
+interface WithOpenTask {
+  readonly openTask?: OpenTask
+}
+/** The open task; nothing is open until the first action after the page's chunk came. */
+export const selectOpenTask = (state: WithOpenTask): OpenTask => state.openTask ?? nothingOpen

@@ -1,0 +1,283 @@
+/**
+ * An open task, kept live. It joins first, then reads the history up to there, then lets through what came meanwhile:
+ * nothing is missed and nothing is seen twice. After a loss of the connection it asks for what came since; when that is
+ * too much, or a gap shows, it reads the history again.
+ */
+import type { ThunkDispatch, UnknownAction } from '@reduxjs/toolkit'
+import type { MessageDelta, TerminalOutput } from '#domain/api/chat.ts'
+import type { TaskEventMessage } from '#domain/api/socket.ts'
+import { comparePositions, type Position } from '#domain/kernel/event.ts'
+import type { ApiFault } from '../../api/fault.ts'
+import { api } from '../../api/api.ts'
+import { catchingUp } from '../../live/connection.ts'
+import { createFrames } from '../../live/frames.ts'
+import type { Join, Live } from '../../live/live.ts'
+import { cover, receive, unsequenced, type Received, type Sequencer } from '../../live/sequencer.ts'
+import {
+  chatFailed,
+  chatLoaded,
+  eventsCame,
+  logsFailed,
+  logsLoaded,
+  statusCame,
+  taskClosed,
+  taskFailed,
+  taskLoaded,
+  taskOpened,
+} from './openTask.ts'
+import { taskApi } from './taskApi.ts'
+import type { TerminalLog } from './terminal/terminalLog.ts'
+import type { Writing } from './chat/writing.ts'
+
+/** Milliseconds before a task is loaded (section 9). */
+const loadDelayMs = 100
+/** How long the history waits for the connection, in milliseconds; then it is read without. */
+const connectionGraceMs = 1_500
+/** How often a pending task is asked for (section 9), and one that is open without a connection, in milliseconds. */
+const refreshEveryMs = 5_000
+/** How long a gap may last before the history is read again, in milliseconds. */
+const gapMs = 1_000
+/** How often the diff is fetched at most, in milliseconds. */
+const diffEveryMs = 1_000
+
+interface Collaborators {
+  readonly dispatch: ThunkDispatch<unknown, unknown, UnknownAction>
+  readonly live: Live
+  readonly terminal: TerminalLog
+  readonly writing: Writing
+  /** Whether the task on the screen must be asked for because nothing will tell of it. */
+  readonly needsRefresh: () => boolean
+}
+
+export interface Room {
+  /** Reads the history again. */
+  reload(): void
+  close(): void
+}
+
+interface TaskItem {
+  readonly version: number
+  readonly event: TaskEventMessage
+}
+type TerminalItem =
+  | ({ readonly kind: 'output' } & TerminalOutput)
+  | ({ readonly kind: 'delta' } & MessageDelta)
+
+export function openRoom(
+  taskId: string,
+  { dispatch, live, terminal, writing, needsRefresh }: Collaborators,
+): Room {
+  let closed = false
+  let join: Join | null = null
+  /** The last position seen; everything after it is asked for when the connection comes back. */
+  let seen: Position | null = null
+  let taskStream: Sequencer<TaskItem> = unsequenced()
+  let terminalStream: Sequencer<TerminalItem> = unsequenced()
+  let events: TaskEventMessage[] = []
+  let items: TerminalItem[] = []
+  /** Counts the readings of the history: only the latest is believed. */
+  let reading = 0
+  let gapTimer: ReturnType<typeof setTimeout> | undefined
+  let diffTimer: ReturnType<typeof setTimeout> | undefined
+
+  dispatch(taskOpened(taskId))
+  const frames = createFrames(flush)
+  const begun = Date.now()
+  const graceTimer = setTimeout(() => {
+    if (reading === 0) void read(undefined)
+  }, connectionGraceMs)
+  const refreshTimer = setInterval(() => {
+    if (needsRefresh()) void readTask(undefined)
+  }, refreshEveryMs)
+
+  const leave = live.enter({
+    taskId,
+    connected: (newJoin) => {
+      join = newJoin
+      void enter()
+    },
+    taskEvent: (event) => {
+      saw(event.position)
+      takeTask(receive(taskStream, [{ version: event.revision, event }]))
+    },
+    terminalOutput: (output) => {
+      saw(output.position)
+      takeTerminal(receive(terminalStream, [{ kind: 'output', ...output }]))
+    },
+    messageDelta: (delta) => {
+      saw(delta.position)
+      takeTerminal(receive(terminalStream, [{ kind: 'delta', ...delta }]))
+    },
+    statusChanged: (change) => {
+      // After the events before it: they are in the same frame.
+      flush()
+      dispatch(statusCame(change))
+    },
+    resync: () => void enterAnew(),
+  })
+
+  async function enter(): Promise<void> {
+    if (join === null || closed) return
+    const missedFrom = reading === 0 ? null : seen
+    const answer = await join(missedFrom)
+    if (closed || !answer.joined) {
+      // Who may not join may not read either: reading says why.
+      if (!closed && reading === 0) await read(undefined)
+      return
+    }
+    // What was missed has been said already; without a history to add it to, that is read now.
+    if (missedFrom !== null && !answer.resync && taskStream.at !== null) return
+    seen = answer.position
+    await read(answer.position ?? undefined)
+  }
+
+  async function enterAnew(): Promise<void> {
+    seen = null
+    if (join === null) return read(undefined)
+    const answer = await join(null)
+    if (!closed) await read(answer.joined ? (answer.position ?? undefined) : undefined)
+  }
+
+  /** Reads the history, all of what comes meanwhile being held. */
+  async function read(minPosition: Position | undefined): Promise<void> {
+    reading += 1
+    const mine = reading
+    const before = { task: taskStream.at, terminal: terminalStream.at }
+    taskStream = { at: null, held: taskStream.held }
+    terminalStream = { at: null, held: terminalStream.held }
+    const early = begun + loadDelayMs - Date.now()
+    if (early > 0) await new Promise((resolve) => setTimeout(resolve, early))
+    const current = () => !closed && mine === reading
+
+    const task = await readTask(minPosition)
+    if (!current()) return
+    if (task === null) {
+      // What is on the screen goes on from where it was.
+      if (before.task !== null) takeTask(cover(taskStream, before.task))
+      if (before.terminal !== null) takeTerminal(cover(terminalStream, before.terminal))
+      return
+    }
+    const query = { taskId, minPosition }
+    const fresh = { forceRefetch: true, subscribe: false } as const
+    const [chat, logs, output] = await Promise.all([
+      dispatch(taskApi.endpoints.chat.initiate(query, fresh)),
+      dispatch(taskApi.endpoints.commands.initiate(query, fresh)),
+      dispatch(taskApi.endpoints.terminal.initiate(query, fresh)),
+    ])
+    if (!current()) return
+    if (chat.data !== undefined) dispatch(chatLoaded(chat.data))
+    else dispatch(chatFailed(faultOf(chat.error)))
+    if (logs.data !== undefined) dispatch(logsLoaded(logs.data))
+    else dispatch(logsFailed(faultOf(logs.error)))
+    if (output.data !== undefined) {
+      terminal.reset(output.data.output)
+      writing.reset(output.data.deltas)
+    } else {
+      terminal.fail(faultOf(output.error).message)
+    }
+    const covered = [task.version, chat.data?.version, logs.data?.version].filter(
+      (version) => version !== undefined,
+    )
+    takeTask(cover(taskStream, Math.min(...covered)))
+    takeTerminal(cover(terminalStream, output.data?.version ?? -1))
+    flush()
+  }
+
+  async function readTask(minPosition: Position | undefined) {
+    const { data, error } = await dispatch(
+      taskApi.endpoints.task.initiate({ taskId, minPosition }, { forceRefetch: true, subscribe: false }),
+    )
+    if (closed) return null
+    if (data === undefined) {
+      dispatch(taskFailed(faultOf(error)))
+      return null
+    }
+    dispatch(taskLoaded(data.task))
+    return data.task
+  }
+
+  function saw(position: Position): void {
+    if (seen === null || comparePositions(position, seen) > 0) seen = position
+  }
+
+  function takeTask({ sequencer, ready, gap }: Received<TaskItem>): void {
+    taskStream = sequencer
+    if (ready.length > 0) events = [...events, ...ready.map(({ event }) => event)]
+    watch(gap)
+    if (ready.length > 0) frames.ask()
+  }
+
+  function takeTerminal({ sequencer, ready, gap }: Received<TerminalItem>): void {
+    terminalStream = sequencer
+    for (const item of ready) items.push(item)
+    watch(gap)
+    if (ready.length > 0) frames.ask()
+  }
+
+  /** A gap that does not close by itself is closed by reading the history again. */
+  function watch(gap: boolean): void {
+    const open = gap || hasGap(taskStream) || hasGap(terminalStream)
+    if (!open) {
+      if (gapTimer !== undefined) dispatch(catchingUp(0))
+      clearTimeout(gapTimer)
+      gapTimer = undefined
+      return
+    }
+    if (gapTimer !== undefined) return
+    dispatch(catchingUp(taskStream.held.size + terminalStream.held.size))
+    gapTimer = setTimeout(() => {
+      gapTimer = undefined
+      void enterAnew()
+    }, gapMs)
+  }
+
+  function flush(): void {
+    if (closed) return
+    if (items.length > 0) {
+      const taken = items
+      items = []
+      terminal.append(taken.filter((item) => item.kind === 'output'))
+      writing.append(taken.filter((item) => item.kind === 'delta'))
+    }
+    if (events.length > 0) {
+      const taken = events
+      events = []
+      dispatch(eventsCame(taken))
+      writing.drop(taken.flatMap((event) => (event.type === 'MessagePosted' ? [event.data.messageId] : [])))
+      if (taken.some(({ type }) => type === 'WorkspaceChanged' || type === 'WorkspacePrepared')) freshenDiff()
+    }
+  }
+
+  function freshenDiff(): void {
+    if (diffTimer !== undefined) return
+    diffTimer = setTimeout(() => {
+      diffTimer = undefined
+      dispatch(api.util.invalidateTags([{ type: 'Diff', id: taskId }]))
+    }, diffEveryMs)
+  }
+
+  return {
+    reload: () => void enterAnew(),
+    close() {
+      closed = true
+      leave()
+      frames.stop()
+      clearTimeout(graceTimer)
+      clearTimeout(gapTimer)
+      clearTimeout(diffTimer)
+      clearInterval(refreshTimer)
+      dispatch(catchingUp(0))
+      dispatch(taskClosed(taskId))
+    },
+  }
+}
+
+function hasGap({ at, held }: Sequencer<TaskItem> | Sequencer<TerminalItem>): boolean {
+  return at !== null && held.size > 0
+}
+
+/** The fault of a call; RTK's own errors come without a status. */
+function faultOf(error: ApiFault | { readonly message?: string | undefined } | undefined): ApiFault {
+  if (error !== undefined && 'status' in error) return error
+  return { status: null, code: 'unknown', message: error?.message ?? '', field: null }
+}

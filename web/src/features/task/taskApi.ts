@@ -1,0 +1,135 @@
+/** The calls of one open task. Its histories are read by `room.ts` and folded on; they are not kept here a second time. */
+import type { AnswerOf, BodyInputOf } from '#domain/api/call.ts'
+import type { getChat, getCommands, getTerminal, sendMessage, withdrawMessage } from '#domain/api/chat.ts'
+import type {
+  cancelTask,
+  createPullRequest,
+  deleteTask,
+  getTask,
+  getTaskDiff,
+  retryTask,
+} from '#domain/api/tasks.ts'
+import type { Position } from '#domain/kernel/event.ts'
+import { api } from '../../api/api.ts'
+import { texts } from './texts.ts'
+
+/** Which task, and what its history must hold at least. */
+export interface HistoryQuery {
+  readonly taskId: string
+  readonly minPosition: Position | undefined
+}
+
+/** Messages, and tool calls, that are read back at once. */
+const historyPage = 1_000
+/** Pieces of output that are read back at once: a piece may be as little as 50 ms of it. */
+const terminalPage = 5_000
+
+const pathOf = (taskId: string) => `/tasks/${encodeURIComponent(taskId)}`
+
+export const taskApi = api.injectEndpoints({
+  endpoints: (build) => ({
+    task: build.query<AnswerOf<typeof getTask>, HistoryQuery>({
+      query: ({ taskId, minPosition }) => ({
+        path: pathOf(taskId),
+        query: { minPosition },
+        fallback: texts.notFetched,
+      }),
+      keepUnusedDataFor: 0,
+    }),
+    chat: build.query<AnswerOf<typeof getChat>, HistoryQuery>({
+      query: ({ taskId, minPosition }) => ({
+        path: `${pathOf(taskId)}/chat`,
+        query: { minPosition, limit: historyPage },
+        fallback: texts.chatNotFetched,
+      }),
+      keepUnusedDataFor: 0,
+    }),
+    commands: build.query<AnswerOf<typeof getCommands>, HistoryQuery>({
+      query: ({ taskId, minPosition }) => ({
+        path: `${pathOf(taskId)}/commands`,
+        query: { minPosition, limit: historyPage },
+        fallback: texts.commandsNotFetched,
+      }),
+      keepUnusedDataFor: 0,
+    }),
+    terminal: build.query<AnswerOf<typeof getTerminal>, HistoryQuery>({
+      query: ({ taskId, minPosition }) => ({
+        path: `${pathOf(taskId)}/terminal`,
+        query: { minPosition, limit: terminalPage },
+        fallback: texts.terminalNotFetched,
+      }),
+      keepUnusedDataFor: 0,
+      structuralSharing: false,
+    }),
+    diff: build.query<AnswerOf<typeof getTaskDiff>, string>({
+      query: (taskId) => ({ path: `${pathOf(taskId)}/git/diff`, fallback: texts.changes.errorWhy }),
+      providesTags: (_answer, _error, id) => [{ type: 'Diff', id }],
+      structuralSharing: false,
+    }),
+    sendMessage: build.mutation<
+      AnswerOf<typeof sendMessage>,
+      { readonly taskId: string; readonly body: BodyInputOf<typeof sendMessage> }
+    >({
+      query: ({ taskId, body }) => ({
+        method: 'POST',
+        path: `${pathOf(taskId)}/chat`,
+        body,
+        fallback: texts.toasts.notSent,
+      }),
+    }),
+    withdrawMessage: build.mutation<
+      AnswerOf<typeof withdrawMessage>,
+      { readonly taskId: string; readonly messageId: string }
+    >({
+      query: ({ taskId, messageId }) => ({
+        method: 'DELETE',
+        path: `${pathOf(taskId)}/chat/${encodeURIComponent(messageId)}`,
+        fallback: texts.toasts.notWithdrawn,
+      }),
+    }),
+    cancelTask: build.mutation<AnswerOf<typeof cancelTask>, string>({
+      query: (taskId) => ({
+        method: 'POST',
+        path: `${pathOf(taskId)}/cancel`,
+        fallback: texts.toasts.notCancelled,
+      }),
+    }),
+    retryTask: build.mutation<AnswerOf<typeof retryTask>, string>({
+      query: (taskId) => ({
+        method: 'POST',
+        path: `${pathOf(taskId)}/retry`,
+        fallback: texts.toasts.notRetried,
+      }),
+    }),
+    deleteTask: build.mutation<AnswerOf<typeof deleteTask>, string>({
+      query: (taskId) => ({
+        method: 'DELETE',
+        path: pathOf(taskId),
+        fallback: texts.toasts.notDeleted,
+      }),
+      invalidatesTags: ['Tasks', 'Projects'],
+    }),
+    createPullRequest: build.mutation<
+      AnswerOf<typeof createPullRequest>,
+      { readonly taskId: string; readonly update: boolean }
+    >({
+      query: ({ taskId, update }) => ({
+        method: 'POST',
+        path: `${pathOf(taskId)}/pr`,
+        body: {},
+        fallback: update ? texts.toasts.prNotUpdated : texts.toasts.prNotCreated,
+      }),
+      invalidatesTags: (_answer, _error, { taskId }) => ['Tasks', { type: 'Diff', id: taskId }],
+    }),
+  }),
+})
+
+export const {
+  useDiffQuery,
+  useSendMessageMutation,
+  useWithdrawMessageMutation,
+  useCancelTaskMutation,
+  useRetryTaskMutation,
+  useDeleteTaskMutation,
+  useCreatePullRequestMutation,
+} = taskApi

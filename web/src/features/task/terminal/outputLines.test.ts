@@ -1,0 +1,95 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { addOutput, longestLine, outputBegun, withoutColours, type OutputLine } from './outputLines.ts'
+
+/** All lines of output that comes in these pieces, the last as far as it is written. */
+function lines(...pieces: string[]): OutputLine[] {
+  let state = outputBegun
+  const all: OutputLine[] = []
+  for (const piece of pieces) {
+    const next = addOutput(state, piece)
+    all.push(...next.finished)
+    state = next.state
+  }
+  return [...all, { text: state.line, start: state.start }]
+}
+const texts = (...pieces: string[]) => lines(...pieces).map(({ text }) => withoutColours(text))
+
+describe('the lines of output', () => {
+  test('end at line feeds, and may come in pieces', () => {
+    expect(texts('one\ntw', 'o\n', 'three')).toEqual(['one', 'two', 'three'])
+    expect(texts('one\r', '\ntwo\r\n')).toEqual(['one', 'two', ''])
+  })
+  test('a carriage return begins the line anew', () => {
+    expect(texts('10%\r50%\r100%\ndone')).toEqual(['100%', 'done'])
+    expect(texts('10%\r', '50%\r', '100%')).toEqual(['100%'])
+  })
+  test('what nothing was written over stays', () => {
+    expect(texts('100%\r\r\n')).toEqual(['100%', ''])
+    expect(texts('100%\r')).toEqual(['100%'])
+    expect(texts('100%\r', '\nnext')).toEqual(['100%', 'next'])
+  })
+  test('an erased line begins anew', () => {
+    expect(texts('working\u001B[2K\rdone\n')).toEqual(['done', ''])
+    expect(texts('working\u001B[1Gdone\u001B[K\n')).toEqual(['done', ''])
+  })
+  test('a backspace takes back a character', () => {
+    expect(texts('abc\b\bd')).toEqual(['ad'])
+    expect(texts('\b\bx')).toEqual(['x'])
+    expect(lines('\u001B[31m\bx')[0]?.text).toBe('\u001B[31mx')
+    expect(lines('ab\u001B[31m\bx')[0]?.text).toBe('a\u001B[31mx')
+  })
+  test('colours stay in the line and go on in the next', () => {
+    const [first, second, third] = lines('\u001B[31mred\nstill\u001B[0m\nplain')
+    expect(first).toEqual({ text: '\u001B[31mred', start: '' })
+    expect(second).toEqual({ text: 'still\u001B[0m', start: '\u001B[31m' })
+    expect(third).toEqual({ text: 'plain', start: '' })
+  })
+  test('moving, titles and other sequences leave nothing behind', () => {
+    expect(texts('\u001B[?25l\u001B]0;title\u0007a\u001B[3Ab\u001B(Bc\u0000')).toEqual(['abc'])
+  })
+  test('a sequence that is cut in two is one', () => {
+    expect(texts('a\u001B', '[31mb\u001B[', '0', 'mc')).toEqual(['abc'])
+    expect(lines('a\u001B', '[31mb')[0]?.text).toBe('a\u001B[31mb')
+  })
+  test('an endless line is cut', () => {
+    expect(texts('x'.repeat(longestLine * 2 + 5)).map(({ length }) => length)).toEqual([
+      longestLine,
+      longestLine,
+      5,
+    ])
+  })
+  test('however it is cut into pieces, the lines are the same', () => {
+    const bit = fc.constantFrom(
+      'a',
+      'bc',
+      '\n',
+      '\r',
+      '\r\n',
+      '\b',
+      '\u001B[31m',
+      '\u001B[0m',
+      '\u001B[2K',
+      '\u001B[5A',
+      '\t',
+      '✓',
+    )
+    fc.assert(
+      fc.property(
+        fc.array(bit, { maxLength: 30 }),
+        fc.array(fc.nat({ max: 60 }), { maxLength: 8 }),
+        (bits, cuts) => {
+          const whole = bits.join('')
+          const edges = [
+            0,
+            ...cuts.filter((cut) => cut < whole.length).toSorted((a, b) => a - b),
+            whole.length,
+          ]
+          const pieces = edges.slice(1).map((edge, index) => whole.slice(edges[index], edge))
+          expect(texts(...pieces)).toEqual(texts(whole))
+        },
+      ),
+      { numRuns: 500 },
+    )
+  })
+})

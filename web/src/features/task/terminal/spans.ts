@@ -1,0 +1,98 @@
+/** A line of output as spans of one look each; colours are the product's own, so that they can be read in both themes. */
+import Anser from 'anser'
+
+export interface Span {
+  readonly text: string
+  readonly className: string
+}
+
+const foregrounds: Readonly<Record<string, string>> = {
+  'ansi-black': 'text-muted',
+  'ansi-red': 'text-bad',
+  'ansi-green': 'text-ok',
+  'ansi-yellow': 'text-warn',
+  'ansi-blue': 'text-run',
+  'ansi-magenta': 'text-ansi-magenta',
+  'ansi-cyan': 'text-ansi-cyan',
+  'ansi-bright-black': 'text-muted',
+  'ansi-bright-red': 'text-bad',
+  'ansi-bright-green': 'text-ok',
+  'ansi-bright-yellow': 'text-warn',
+  'ansi-bright-blue': 'text-run',
+  'ansi-bright-magenta': 'text-ansi-magenta',
+  'ansi-bright-cyan': 'text-ansi-cyan',
+}
+
+const decorations: Readonly<Record<string, string>> = {
+  bold: 'font-semibold',
+  dim: 'text-muted',
+  italic: 'italic',
+  underline: 'underline',
+  strikethrough: 'line-through',
+  hidden: 'invisible',
+}
+
+/** The spans of a line that begins with these colour codes on. Text only: nothing of it is ever markup. */
+export function spansOf(start: string, text: string): readonly Span[] {
+  if (start === '' && !text.includes('\u001B')) return [{ text, className: '' }]
+  return Anser.ansiToJson(start + text, { json: true, remove_empty: true, use_classes: true }).map(
+    (piece) => ({
+      text: piece.content,
+      className: [
+        colourOf(piece.fg, piece.fg_truecolor),
+        // What has a background of its own is only marked as such: any colour on any other cannot be read.
+        piece.bg === null ? '' : 'bg-raised',
+        ...piece.decorations.map((decoration) => decorations[decoration] ?? ''),
+      ]
+        .filter(Boolean)
+        .join(' '),
+    }),
+  )
+}
+
+function colourOf(name: string | null, truecolor: string | null): string {
+  if (name === null) return ''
+  if (name === 'ansi-truecolor') return nearest(rgb(truecolor ?? ''))
+  const palette = /^ansi-palette-(\d+)$/.exec(name)
+  if (palette !== null) return nearest(paletteColour(Number(palette[1])))
+  return foregrounds[name] ?? ''
+}
+
+type Rgb = readonly [red: number, green: number, blue: number]
+
+function rgb(value: string): Rgb {
+  const [red = 0, green = 0, blue = 0] = value.split(',').map(Number)
+  return [red, green, blue]
+}
+
+/** Colours 16 to 231 are a cube of six steps, the rest a ramp of grey. */
+function paletteColour(index: number): Rgb {
+  if (index > 231) return [8 + (index - 232) * 10, 8 + (index - 232) * 10, 8 + (index - 232) * 10]
+  const step = (value: number) => (value === 0 ? 0 : 55 + value * 40)
+  const cube = index - 16
+  return [step(Math.floor(cube / 36)), step(Math.floor(cube / 6) % 6), step(cube % 6)]
+}
+
+/** The hue of the product that comes closest; grey for what has none. */
+function nearest([red, green, blue]: Rgb): string {
+  const most = Math.max(red, green, blue)
+  const least = Math.min(red, green, blue)
+  if (most - least < 40) return most > 170 || most < 60 ? '' : 'text-muted'
+  const spread = most - least
+  const hue =
+    most === red
+      ? ((green - blue) / spread + 6) % 6
+      : most === green
+        ? (blue - red) / spread + 2
+        : (red - green) / spread + 4
+  const hues = [
+    'text-bad',
+    'text-warn',
+    'text-ok',
+    'text-ansi-cyan',
+    'text-run',
+    'text-ansi-magenta',
+    'text-bad',
+  ]
+  return hues[Math.round(hue)] ?? ''
+}

@@ -1,0 +1,96 @@
+/** A task in a list: how it stands, what it is about, where it works, what it changed. */
+import { GitPullRequest } from 'lucide-react'
+import type { Task } from '#domain/api/tasks.ts'
+import { AgentMark } from '../../ui/AgentMark.tsx'
+import { Count } from '../../ui/Count.tsx'
+import { ListRow } from '../../ui/ListRow.tsx'
+import { Progress } from '../../ui/Progress.tsx'
+import { safeLink } from '../../ui/safeLink.ts'
+import { Status } from '../../ui/Status.tsx'
+import { texts } from './texts.ts'
+
+interface TaskRowProps {
+  readonly task: Task
+  /** The last column: a date or an age. */
+  readonly when: string
+}
+
+export function TaskRow({ task, when }: TaskRowProps) {
+  const running = task.status === 'running'
+  return (
+    <ListRow
+      to={`/tasks/${task.id}`}
+      label={task.title}
+      className="grid min-h-15 grid-cols-[minmax(0,1fr)_auto_auto] items-center gap-x-3 gap-y-1.5 px-4 py-2.5 md:grid-cols-[104px_minmax(0,1fr)_96px_64px_52px] md:gap-x-4 md:gap-y-1 wide:grid-cols-[96px_minmax(0,1fr)_256px_84px_52px_52px]"
+    >
+      <div className="order-4 flex items-center gap-3 md:order-none md:grid md:gap-1.5 md:self-start wide:self-center">
+        <Status status={task.status} progress={task.progress} />
+        {running && (
+          <Progress
+            percent={task.progress}
+            label={texts.progress}
+            className="w-14 rounded-[1px] bg-line md:w-19"
+          />
+        )}
+      </div>
+      <p className="order-1 col-span-3 line-clamp-2 font-medium text-pretty wrap-anywhere md:order-none md:col-span-1">
+        {task.description}
+      </p>
+      <Place task={task} />
+      <div className="order-6 text-right md:order-none">
+        <Changes task={task} />
+      </div>
+      <div className="order-5 md:order-none">
+        <PullRequestLink task={task} />
+      </div>
+      <time
+        dateTime={task.createdAt}
+        className="order-3 self-start text-right text-meta text-muted md:order-none md:self-center"
+      >
+        {when}
+      </time>
+    </ListRow>
+  )
+}
+
+function Place({ task }: { readonly task: Task }) {
+  const { githubOwner, githubRepoName, name } = task.project
+  const repository = githubRepoName === '' ? name : `${githubOwner}/${githubRepoName}`
+  return (
+    <div className="order-2 col-span-2 grid min-w-0 grid-cols-[20px_minmax(0,1fr)] items-center gap-x-2.5 gap-y-0.5 text-meta/4.5 md:order-last md:col-span-4 md:col-start-2 md:grid-cols-[20px_auto_minmax(0,1fr)] wide:order-none wide:col-span-1 wide:col-start-auto wide:grid-cols-[20px_minmax(0,1fr)]">
+      <AgentMark agent={task.agent} className="row-span-2 md:row-span-1 wide:row-span-2" />
+      <span className="truncate" title={repository}>
+        {repository}
+      </span>
+      <span className="truncate mono text-muted" title={task.workingBranch ?? task.branch}>
+        {task.workingBranch ?? task.branch}
+      </span>
+    </div>
+  )
+}
+
+function Changes({ task }: { readonly task: Task }) {
+  if (task.changes === null) return null
+  const { additions, deletions } = task.changes
+  return additions === 0 && deletions === 0 ? (
+    <span className="text-meta text-muted">{texts.noChanges}</span>
+  ) : (
+    <Count added={additions} deleted={deletions} />
+  )
+}
+
+function PullRequestLink({ task }: { readonly task: Task }) {
+  const href = safeLink(task.prUrl)
+  if (href === null || task.prNumber === null) return null
+  return (
+    <a
+      href={href}
+      target="_blank"
+      rel="noreferrer"
+      aria-label={texts.pullRequest(task.prNumber)}
+      className="relative z-10 inline-flex items-center gap-1 text-meta text-accent hover:underline"
+    >
+      <GitPullRequest className="size-3.5" />#{task.prNumber}
+    </a>
+  )
+}

@@ -1,0 +1,94 @@
+/**
+ * The live connection of the signed-in product. Listener middleware owns the one socket: it opens when the user is
+ * known and closes when the session ends. Rooms are joined in the `connect` handler and nowhere else, so that a
+ * connection that was lost and found again is joined like a new one.
+ */
+import { createListenerMiddleware, type UnknownAction } from '@reduxjs/toolkit'
+import type { JoinAnswer, TaskEventMessage, TaskStatusChanged } from '#domain/api/socket.ts'
+import type { MessageDelta, TerminalOutput } from '#domain/api/chat.ts'
+import type { Position } from '#domain/kernel/event.ts'
+import { sessionEnded } from '../api/session.ts'
+import { taskStatusChanged } from './taskStatusChanged.ts'
+import type { LiveSocket } from './socket.ts'
+
+/** Joins a room: from a position on, or from now. Resolves to a refusal when no answer comes. */
+export type Join = (last: Position | null) => Promise<JoinAnswer>
+
+/** Somebody who watches a task. */
+export interface Viewer {
+  readonly taskId: string
+  /** The connection stands, for the first time or again: now is the time to join. */
+  connected(join: Join): void
+  taskEvent(event: TaskEventMessage): void
+  terminalOutput(output: TerminalOutput): void
+  messageDelta(delta: MessageDelta): void
+  statusChanged(change: TaskStatusChanged): void
+  /** Too much was missed: the history must be read again. */
+  resync(): void
+}
+
+export interface Live {
+  /** Watches a task until the answer is called. */
+  enter(viewer: Viewer): () => void
+}
+
+interface LiveOptions {
+  /** Says when the user is known, so that the connection may open. */
+  readonly userKnown: (action: UnknownAction) => boolean
+  /** Brings the socket, a chunk of its own: who is not signed in never loads it. */
+  readonly loadSocket?: () => Promise<typeof import('./socket.ts')>
+}
+
+export function createLive({ userKnown, loadSocket = () => import('./socket.ts') }: LiveOptions) {
+  const listener = createListenerMiddleware()
+  const viewers = new Set<Viewer>()
+  let socket: LiveSocket | null = null
+  let wanted = false
+
+  const of = (taskId: string) => [...viewers].filter((viewer) => viewer.taskId === taskId)
+  const tellConnected = (viewer: Viewer, on: LiveSocket) =>
+    viewer.connected((last) => on.join(viewer.taskId, last))
+
+  listener.startListening({
+    predicate: (action) => userKnown(action),
+    effect: async (_action, { dispatch }) => {
+      if (wanted) return
+      wanted = true
+      const { openSocket } = await loadSocket()
+      // The session may have ended while the chunk was on its way.
+      if (!wanted || socket !== null) return
+      socket = openSocket({
+        dispatch,
+        onConnect: (on) => {
+          for (const viewer of viewers) tellConnected(viewer, on)
+        },
+        onTaskEvent: (taskId, event) => of(taskId).forEach((viewer) => viewer.taskEvent(event)),
+        onTerminalOutput: (output) => of(output.taskId).forEach((viewer) => viewer.terminalOutput(output)),
+        onMessageDelta: (delta) => of(delta.taskId).forEach((viewer) => viewer.messageDelta(delta)),
+        onStatusChanged: (change) => of(change.taskId).forEach((viewer) => viewer.statusChanged(change)),
+        onResync: (taskId) => of(taskId).forEach((viewer) => viewer.resync()),
+        onGlobalStatus: (change) => dispatch(taskStatusChanged(change)),
+      })
+    },
+  })
+  listener.startListening({
+    actionCreator: sessionEnded,
+    effect: () => {
+      wanted = false
+      socket?.close()
+      socket = null
+    },
+  })
+
+  const live: Live = {
+    enter(viewer) {
+      viewers.add(viewer)
+      if (socket?.isConnected()) tellConnected(viewer, socket)
+      return () => {
+        viewers.delete(viewer)
+        if (of(viewer.taskId).length === 0) socket?.leave(viewer.taskId)
+      }
+    },
+  }
+  return { live, middleware: listener.middleware }
+}

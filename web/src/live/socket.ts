@@ -1,0 +1,119 @@
+/** The socket itself: who it says it is, how it comes back, and what the pill is told of it. */
+import type { Dispatch } from '@reduxjs/toolkit'
+import { io, type Socket } from 'socket.io-client'
+import type { MessageDelta, TerminalOutput } from '#domain/api/chat.ts'
+import type {
+  ClientEvents,
+  JoinAnswer,
+  ServerEvents,
+  TaskEventMessage,
+  TaskStatusChanged,
+} from '#domain/api/socket.ts'
+import type { Position } from '#domain/kernel/event.ts'
+import { readToken } from '../api/tokenStore.ts'
+import { connectionChanged } from './connection.ts'
+
+export interface LiveSocket {
+  isConnected(): boolean
+  join(taskId: string, last: Position | null): Promise<JoinAnswer>
+  leave(taskId: string): void
+  close(): void
+}
+
+interface SocketHandlers {
+  readonly dispatch: Dispatch
+  readonly onConnect: (socket: LiveSocket) => void
+  readonly onTaskEvent: (taskId: string, event: TaskEventMessage) => void
+  readonly onTerminalOutput: (output: TerminalOutput) => void
+  readonly onMessageDelta: (delta: MessageDelta) => void
+  readonly onStatusChanged: (change: TaskStatusChanged) => void
+  readonly onGlobalStatus: (change: TaskStatusChanged) => void
+  readonly onResync: (taskId: string) => void
+}
+
+/** Milliseconds (section 9). */
+const connectTimeoutMs = 20_000
+/** How long a join may go unanswered, in milliseconds. */
+const joinTimeoutMs = 10_000
+/** How long until the server is asked again after it turned us away, in milliseconds. */
+const turnedAwayMs = 5_000
+
+export function openSocket(to: SocketHandlers): LiveSocket {
+  const socket: Socket<ServerEvents, ClientEvents> = io({
+    // Asked for at each attempt: the token may have changed meanwhile.
+    auth: (give) => give({ token: readToken() ?? '' }),
+    transports: ['websocket', 'polling'],
+    withCredentials: true,
+    timeout: connectTimeoutMs,
+    reconnectionDelay: 500,
+    reconnectionDelayMax: 5_000,
+  })
+  let again: ReturnType<typeof setTimeout> | undefined
+  const tryAgain = () => {
+    clearTimeout(again)
+    again = setTimeout(() => socket.connect(), turnedAwayMs)
+  }
+
+  const live: LiveSocket = {
+    isConnected: () => socket.connected,
+    join: (taskId, last) => joined(socket, taskId, last),
+    leave: (taskId) => {
+      if (socket.connected) socket.emit('leave_task', taskId)
+    },
+    close: () => {
+      clearTimeout(again)
+      window.removeEventListener('online', onOnline)
+      socket.disconnect()
+      to.dispatch(connectionChanged('disconnected'))
+    },
+  }
+  const onOnline = () => socket.connect()
+  window.addEventListener('online', onOnline)
+
+  to.dispatch(connectionChanged('connecting'))
+  socket.on('connect', () => {
+    clearTimeout(again)
+    to.dispatch(connectionChanged('connected'))
+    to.onConnect(live)
+  })
+  socket.on('disconnect', (reason) => {
+    to.dispatch(connectionChanged('disconnected'))
+    // It does not come back by itself when the server hung up.
+    if (reason === 'io server disconnect') tryAgain()
+  })
+  socket.on('connect_error', () => {
+    // Inactive: the server answered and said no. Otherwise it was not reached, and the socket tries again.
+    to.dispatch(connectionChanged(socket.active ? 'disconnected' : 'error'))
+    if (!socket.active) tryAgain()
+  })
+
+  socket.on('task_event', (event) => {
+    const taskId = taskOf(event)
+    if (taskId !== null) to.onTaskEvent(taskId, event)
+  })
+  socket.on('terminal_output', to.onTerminalOutput)
+  socket.on('chat_message_delta', to.onMessageDelta)
+  socket.on('task_status_changed', to.onStatusChanged)
+  socket.on('global_task_status_changed', to.onGlobalStatus)
+  socket.on('task_resync', ({ taskId }) => to.onResync(taskId))
+  return live
+}
+
+async function joined(
+  socket: Socket<ServerEvents, ClientEvents>,
+  taskId: string,
+  last: Position | null,
+): Promise<JoinAnswer> {
+  try {
+    return await socket.timeout(joinTimeoutMs).emitWithAck('join_task', taskId, last)
+  } catch {
+    return { joined: false, error: 'The server did not answer in time.', code: 'timeout' }
+  }
+}
+
+const prefix = 'task-'
+
+/** The task of an event, by the stream it is in. */
+function taskOf(event: TaskEventMessage): string | null {
+  return event.stream.startsWith(prefix) ? event.stream.slice(prefix.length) : null
+}
