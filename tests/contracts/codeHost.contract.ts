@@ -156,6 +156,14 @@ export function codeHostContract(name: string, open: () => Promise<OpenCodeHost>
         })
       })
 
+      test('of many made at the same time with one name there is one', async () => {
+        const token = await tokenOf('ada')
+        const made = await Promise.allSettled(Array.from({ length: 8 }, () => create(token, 'engine')))
+        expect(made.filter((one) => one.status === 'fulfilled')).toHaveLength(1)
+        const found = await host.repositories(token)
+        expect(found.filter((one) => one.name === 'engine')).toHaveLength(1)
+      })
+
       test("another's private repository is not found, and is in no list of theirs", async () => {
         const [ada, grace] = [await tokenOf('ada'), await tokenOf('grace')]
         const made = await create(ada, 'engine', true)
@@ -211,6 +219,21 @@ export function codeHostContract(name: string, open: () => Promise<OpenCodeHost>
         const access = await host.gitAccess(token, at)
         await gitDone(folder.path, ['clone', '-q', '-b', 'feature', access.url, 'again'], access)
         expect(await gitDone(join(folder.path, 'again'), ['log', '--format=%s', '-1'])).toContain('mill')
+      })
+
+      test('many pushes at the same time all arrive, and their pull requests with them', async () => {
+        const token = await tokenOf('ada')
+        const { at, tree } = await withFeature(token)
+        const access = await host.gitAccess(token, at)
+        const names = Array.from({ length: 8 }, (_, index) => `feature-${index}`)
+        const opened = await Promise.all(
+          names.map(async (head) => {
+            await gitDone(tree, ['push', '-q', 'origin', `feature:refs/heads/${head}`], access)
+            return host.openPullRequest(token, at, { ...request, head })
+          }),
+        )
+        expect(new Set(opened.map((pull) => pull.number)).size).toBe(names.length)
+        expect(await host.branches(token, at)).toEqual(['main', 'feature', ...names])
       })
 
       test('the header is what lets git in, and the address holds no secret', async () => {
@@ -273,6 +296,16 @@ export function codeHostContract(name: string, open: () => Promise<OpenCodeHost>
         expect(await host.findPullRequest(token, at, request)).toEqual(opened)
         expect(await host.findPullRequest(token, at, { head: 'feature', base: 'other' })).toBeUndefined()
         expect(await host.findPullRequest(token, at, { head: 'main', base: 'main' })).toBeUndefined()
+      })
+
+      test('of many opened at the same time for the same branches there is one', async () => {
+        const token = await tokenOf('ada')
+        const { at } = await withFeature(token)
+        const opened = await Promise.allSettled(
+          Array.from({ length: 8 }, () => host.openPullRequest(token, at, request)),
+        )
+        expect(opened.filter((one) => one.status === 'fulfilled')).toHaveLength(1)
+        expect(await host.findPullRequest(token, at, request)).toMatchObject({ number: 1 })
       })
 
       test('its title and text can be changed', async () => {

@@ -509,6 +509,15 @@ describe('restarts', () => {
     expect(local.log.join('\n')).not.toContain('ghu_')
   })
 
+  test('what a crash left half made is gone, and its place is free', async () => {
+    await stop(await start())
+    await mkdir(join(dataDir(), 'incoming', 'half.git'), { recursive: true })
+    const { codeHost } = await start()
+    expect(await readdir(join(dataDir(), 'incoming'))).toEqual([])
+    const { accessToken } = await signIn(codeHost, 'ada')
+    await codeHost.createRepository(accessToken, { name: 'half', description: '', isPrivate: false })
+  })
+
   test('a push that a crash kept from being followed is followed at the next start', async () => {
     const first = await start()
     const { accessToken } = await signIn(first.codeHost, 'ada')

@@ -23,7 +23,7 @@ code,.mono{font-family:var(--mono);font-size:12.5px}
 .muted{color:var(--muted)}.small{font-size:12px;line-height:18px}
 .ok{color:var(--ok)}.bad{color:var(--bad)}.run{color:var(--run)}
 header.bar{display:flex;align-items:center;gap:16px;height:48px;padding:0 24px;background:var(--panel);border-bottom:1px solid var(--line)}
-header.bar a.brand{color:var(--text);font-weight:600}header.bar .end{margin-left:auto;font-size:13px}
+header.bar a.brand{color:var(--text);font-weight:600}header.bar .end{margin-left:auto;font-size:13px}header.bar .end a{text-decoration:underline}
 main{max-width:960px;margin:0 auto;padding:32px 24px 64px}
 main.narrow{max-width:400px;padding-top:14vh}
 .stack>*+*{margin-top:8px}.blocks>*+*{margin-top:24px}

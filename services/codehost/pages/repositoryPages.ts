@@ -121,8 +121,9 @@ export const pullPage = (page: {
       <h1>${pull.title} <span class="muted">#${pull.number}</span></h1>
       <p class="facts">
         ${stateOf(pull)}<span class="muted"
-          >${personName(pull.author)} wants to merge ${counted(figures.commits, 'commit', 'commits')} into
-          <code>${pull.base}</code> from <code>${pull.head}</code></span
+          >${personName(pull.author)} ${pull.closedAt === null ? 'wants' : 'wanted'} to merge
+          ${counted(figures.commits, 'commit', 'commits')} into <code>${pull.base}</code> from
+          <code>${pull.head}</code></span
         >
         <span class="mono"
           ><span class="plus">+${figures.additions}</span>

@@ -40,6 +40,10 @@ export function pageRoutes(host: Host): Router {
     const sorted = seen.sort((one, other) => (one.updatedAt < other.updatedAt ? 1 : -1))
     show(ctx, 200, { title: 'Local code host', bar: bar(ctx, viewer), content: homePage(sorted) })
   })
+  // Browsers ask for it with every page.
+  router.get('/favicon.ico', (ctx) => {
+    ctx.status = 204
+  })
   router.get('/avatars/:login', (ctx) => {
     const owner = ownerOf(ctx.params['login'] ?? '')
     if (!owner) throw notFound()
