@@ -88,6 +88,8 @@ export interface RunOptions {
   readonly cwd?: string
   readonly env: Readonly<Record<string, string>>
   readonly input?: string | Uint8Array
+  /** What it reads from the descriptors from 3 on. */
+  readonly extraInputs?: readonly (string | Uint8Array)[]
   readonly user?: { readonly uid: number; readonly gid: number } | undefined
   readonly timeoutMs: number
   /** Of stdout and of stderr, each. What `onStdout` takes is not kept and not counted. */
@@ -115,6 +117,7 @@ export async function run(file: string, args: readonly string[], options: RunOpt
   const child = spawnProcess(file, args, {
     ...options,
     stdin: options.input === undefined ? 'ignore' : 'pipe',
+    extraPipes: options.extraInputs?.length ?? 0,
   })
   let endedBy: EndedBy = 'itself'
   const end = (why: EndedBy): void => {
@@ -147,6 +150,7 @@ export async function run(file: string, args: readonly string[], options: RunOpt
       }),
   )
   child.stdin?.end(options.input)
+  options.extraInputs?.forEach((input, index) => child.pipes[index]?.end(input))
 
   try {
     const [exit, out, err] = await Promise.all([child.exited, stdout, stderr])

@@ -1,4 +1,5 @@
 /** What a task has changed: the content of its tree against the point where its branch left the base. */
+import { setTimeout as delay } from 'node:timers/promises'
 import { commitOf, endedWell, GitFault, gitOrThrow, gitText } from './git.ts'
 import type { Git, GitCall } from './git.ts'
 import { readDiff } from './patch.ts'
@@ -37,11 +38,15 @@ export type Changes =
   | { readonly kind: 'base_not_found'; readonly baseBranch: string }
 
 export interface ReadChangesRequest {
-  /** Git that may read what an agent wrote: `Sandbox.gitFor(workspace)`. */
+  /** Git on the host, for the history: `hostGit`. */
   readonly git: Git
+  /** Git that may read what an agent wrote: `Sandbox.gitFor(workspace)`. */
+  readonly treeGit: Git
   readonly workspace: Workspace
   readonly baseBranch: string
   readonly limits?: DiffLimits
+  /** Of each call of git; 30 s when not given. */
+  readonly timeoutMs?: number
   readonly signal?: AbortSignal
 }
 
@@ -56,22 +61,31 @@ const largestReadFile = 10_000_000
  */
 export async function readChanges(request: ReadChangesRequest): Promise<Changes> {
   const { workspace, baseBranch } = request
-  const git: Git = (call) => request.git({ signal: request.signal, timeoutMs: 30_000, ...call })
+  const bounded =
+    (git: Git): Git =>
+    (call) =>
+      git({ signal: request.signal, timeoutMs: request.timeoutMs ?? 30_000, ...call })
+  const git = bounded(request.git)
+  const treeGit = bounded(request.treeGit)
   const gitDir = workspace.privateGitDir
   const limits = request.limits ?? defaultDiffLimits
 
-  const head = await commitOf(git, gitDir, 'HEAD')
-  const base = await baseCommit(git, workspace, baseBranch)
+  const [head, base] = await Promise.all([
+    commitOf(git, gitDir, 'HEAD'),
+    baseCommit(git, workspace, baseBranch),
+  ])
   // The base of an empty repository is there only once it was pushed.
   if (base === null && !(workspace.startCommit === null && baseBranch === workspace.baseBranch))
     return { kind: 'base_not_found', baseBranch }
 
   const mergeBase = head === null || base === null ? base : await mergeBaseOf(git, gitDir, base, head)
   const against = mergeBase ?? (await emptyTree(git, gitDir))
-  const [ahead, behind] = await distance(git, gitDir, head, base)
-  const committed = await committedPaths(git, gitDir, against, head)
-  const read = await readTwice(() =>
-    withScratchIndex(workspace, (index) => readTree(git, workspace, index, against, limits)),
+  const [[ahead, behind], committed] = await Promise.all([
+    distance(git, gitDir, head, base),
+    committedPaths(git, gitDir, against, head),
+  ])
+  const read = await readSteadily(() =>
+    withScratchIndex(workspace, (index) => readTree(treeGit, workspace, index, against, limits)),
   )
 
   const toStatus = (diff: FileDiff): ChangedFile['status'] =>
@@ -104,7 +118,7 @@ async function readTree(
   limits: DiffLimits,
 ): Promise<TreeReading> {
   const on = { gitDir: workspace.privateGitDir, workTree: workspace.dir, env: { GIT_INDEX_FILE: index.file } }
-  const differences = await treeDifferences(git, workspace, index)
+  const differences = await treeDifferences(git, workspace, index, limits.files)
   const { entries, unread } = await plan(workspace, differences, limits)
   if (entries.length > 0)
     await gitOrThrow(git, {
@@ -262,13 +276,16 @@ async function emptyTree(git: Git, gitDir: string): Promise<string> {
 }
 
 /** A file may vanish between git's look at it and its reading; then the next reading finds the tree as it is. */
-async function readTwice<T>(read: () => Promise<T>): Promise<T> {
-  try {
-    return await read()
-  } catch (error) {
-    if (!(error instanceof GitFault) || error.finished.endedBy !== 'itself') throw error
-    return read()
+async function readSteadily<T>(read: () => Promise<T>): Promise<T> {
+  for (const pauseMs of [20, 80, 200, 500]) {
+    try {
+      return await read()
+    } catch (error) {
+      if (!(error instanceof GitFault) || error.finished.endedBy !== 'itself') throw error
+      await delay(pauseMs)
+    }
   }
+  return read()
 }
 
 const noObject = '0'.repeat(40)

@@ -33,7 +33,7 @@ export class GitFault extends Error {
   override readonly name = 'GitFault'
   readonly finished: Finished
   constructor(call: GitCall, finished: Finished) {
-    super(`git ${call.args[0] ?? ''} failed: ${lastWords(finished)}`)
+    super(`git ${call.args.find((word) => /^[a-z][a-z-]*$/.test(word)) ?? ''} failed: ${lastWords(finished)}`)
     this.finished = finished
   }
 }

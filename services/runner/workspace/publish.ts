@@ -17,10 +17,10 @@ import type { ScratchIndex } from './tree.ts'
 import type { Workspace } from './workspace.ts'
 
 export interface PublishRequest {
-  /** Git that may read what an agent wrote: `Sandbox.gitFor(workspace)`. */
+  /** Git on the host, for the history and the network: `hostGit`. */
   readonly git: Git
-  /** Git with the network, which sees no tree: `hostGit`. */
-  readonly network: Git
+  /** Git that may read what an agent wrote: `Sandbox.gitFor(workspace)`. */
+  readonly treeGit: Git
   readonly workspace: Workspace
   readonly message: string
   /** The person. They are the committer as well. */
@@ -60,17 +60,17 @@ export type PublishResult =
  * Asking again after a fault is safe. Throws `GitFault`.
  */
 export async function commitAndPush(request: PublishRequest): Promise<PublishResult> {
-  const { git, network, workspace } = request
+  const { git, workspace } = request
   const branch = request.branch ?? workspace.branch
-  if (!(await isBranchName(network, branch)))
+  if (!(await isBranchName(git, branch)))
     return { kind: 'refused', message: `${JSON.stringify(branch)} is not a name that a branch can have.` }
 
-  const committed = await withScratchIndex(workspace, (index) => commitTree(git, request, index))
+  const committed = await withScratchIndex(workspace, (index) => commitTree(request, index))
   if (committed.kind === 'not_committable') return committed
   const { headSha, leftOut } = committed
   if (headSha === null) return { kind: 'nothing_to_publish' }
 
-  const known = await commitOf(network, workspace.privateGitDir, trackingRef(branch))
+  const known = await commitOf(git, workspace.privateGitDir, trackingRef(branch))
   if (known === headSha) return { kind: 'published', headSha, pushed: false, leftOut }
   if (known === null && headSha === workspace.startCommit) return { kind: 'nothing_to_publish' }
   return push(request, branch, headSha, leftOut)
@@ -80,12 +80,14 @@ type Committed =
   | { readonly kind: 'committed'; readonly headSha: string | null; readonly leftOut: readonly string[] }
   | { readonly kind: 'not_committable'; readonly message: string }
 
-async function commitTree(git: Git, request: PublishRequest, index: ScratchIndex): Promise<Committed> {
-  const { workspace } = request
+async function commitTree(request: PublishRequest, index: ScratchIndex): Promise<Committed> {
+  const { git, treeGit, workspace } = request
   const gitDir = workspace.privateGitDir
   const on = { gitDir, workTree: workspace.dir, env: { GIT_INDEX_FILE: index.file }, timeoutMs: 300_000 }
   const head = await commitOf(git, gitDir, 'HEAD')
-  const { tracked, untracked, nested } = await treeDifferences(git, workspace, index)
+  const differences = await treeDifferences(treeGit, workspace, index, mostNewFiles)
+  if (differences.truncated) return { kind: 'not_committable', message: tooManyFiles }
+  const { tracked, untracked, nested } = differences
 
   const paths: Buffer[] = []
   const gone: Buffer[] = []
@@ -101,7 +103,7 @@ async function commitTree(git: Git, request: PublishRequest, index: ScratchIndex
   ] as const) {
     if (input.length === 0) continue
     const call: GitCall = { ...on, args, input }
-    const updated = await git(call)
+    const updated = await treeGit(call)
     if (updated.endedBy !== 'itself') throw new GitFault(call, updated)
     if (updated.code !== 0)
       return { kind: 'not_committable', message: `The changes cannot be committed: ${lastWords(updated)}.` }
@@ -132,7 +134,7 @@ async function push(
   headSha: string,
   leftOut: readonly string[],
 ): Promise<PublishResult> {
-  const { network, workspace, url, authorization } = request
+  const { git, workspace, url, authorization } = request
   const gitDir = workspace.privateGitDir
   const call: GitCall = {
     gitDir,
@@ -141,9 +143,9 @@ async function push(
     timeoutMs: request.pushTimeoutMs ?? 120_000,
     signal: request.signal,
   }
-  const finished = await network(call)
+  const finished = await git(call)
   if (endedWell(finished)) {
-    await gitOrThrow(network, { gitDir, args: ['update-ref', trackingRef(branch), headSha] })
+    await gitOrThrow(git, { gitDir, args: ['update-ref', trackingRef(branch), headSha] })
     return { kind: 'published', headSha, pushed: true, leftOut }
   }
   return rejection(request, branch, finished)
@@ -174,9 +176,9 @@ async function rejection(
 }
 
 async function fetchBranch(request: PublishRequest, branch: string): Promise<string | null> {
-  const { network, workspace, url, authorization } = request
+  const { git, workspace, url, authorization } = request
   const gitDir = workspace.privateGitDir
-  const fetched = await network({
+  const fetched = await git({
     gitDir,
     args: [
       'fetch',
@@ -191,7 +193,7 @@ async function fetchBranch(request: PublishRequest, branch: string): Promise<str
     timeoutMs: request.pushTimeoutMs ?? 120_000,
     signal: request.signal,
   })
-  return endedWell(fetched) ? commitOf(network, gitDir, trackingRef(branch)) : null
+  return endedWell(fetched) ? commitOf(git, gitDir, trackingRef(branch)) : null
 }
 
 /** The branch as we last knew it at the host. */
@@ -218,5 +220,9 @@ function commitMessage({ message, coAuthor }: PublishRequest): string {
 function oneLine(text: string): string {
   return text.replace(/\p{Cc}+/gu, ' ').trim()
 }
+
+/** So many are dependencies or build output that nobody wants in a pull request. */
+const mostNewFiles = 50_000
+const tooManyFiles = `There are more than ${mostNewFiles} new files. Name those that need no commit in .gitignore.`
 
 const nul = Buffer.of(0)

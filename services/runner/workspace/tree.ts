@@ -49,11 +49,12 @@ export async function withScratchIndex<T>(
   }
 }
 
-/** Compares tree and index. Throws `GitFault`. */
+/** Compares tree and index, and lists `mostUntracked` new files or a few more. Throws `GitFault`. */
 export async function treeDifferences(
   git: Git,
   workspace: Workspace,
   index: ScratchIndex,
+  mostUntracked: number,
 ): Promise<TreeDifferences> {
   const on = { gitDir: workspace.privateGitDir, workTree: workspace.dir, env: { GIT_INDEX_FILE: index.file } }
   await gitOrThrow(git, { ...on, args: ['update-index', '-q', '--refresh', '--ignore-submodules'] })
@@ -71,7 +72,7 @@ export async function treeDifferences(
       const paths = splitNul(Buffer.concat([rest, chunk]))
       rest = paths.rest
       found.push(...paths.whole)
-      return found.length > mostListed ? 'enough' : 'more'
+      return found.length > mostUntracked ? 'enough' : 'more'
     },
   })
   const truncated = untracked.endedBy === 'reader'
@@ -112,8 +113,6 @@ export function splitNul(bytes: Buffer): { readonly whole: Buffer[]; readonly re
   }
   return { whole, rest: bytes.subarray(start) }
 }
-
-const mostListed = 20_000
 
 const isFolder = (path: TreePath): boolean => path.at(-1) === 0x2f
 

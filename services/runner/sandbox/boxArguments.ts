@@ -1,0 +1,136 @@
+/** The arguments of bubblewrap: everything that makes the box, in one list. Pure. */
+import type { Bind } from './port.ts'
+
+/** How the host's programs are laid out, as `hostSystem` found it. */
+export interface HostSystem {
+  /** Folders and files shown read-only at their own path. */
+  readonly readOnly: readonly string[]
+  readonly symlinks: readonly { readonly path: string; readonly to: string }[]
+}
+
+/** Who a command is inside. */
+export type BoxIdentity =
+  /** Started by root: another user of the host, without any capability. */
+  | { readonly kind: 'host_user'; readonly uid: number; readonly gid: number }
+  /** Started by another user: that same user, under another number in a user namespace. */
+  | { readonly kind: 'user_namespace'; readonly uid: number; readonly gid: number }
+  /** Started by root, for git: root in name, who may read and write the files of others and nothing more. */
+  | { readonly kind: 'reader' }
+
+export interface BoxPlan {
+  readonly system: HostSystem
+  readonly identity: BoxIdentity
+  readonly readOnly: readonly Bind[]
+  readonly writable: readonly Bind[]
+  /** Small files made for the box: by descriptor. */
+  readonly files: readonly { readonly descriptor: number; readonly target: string }[]
+  readonly tmpBytes: number
+  readonly env: Readonly<Record<string, string>>
+  readonly startIn: string
+}
+
+export function boxArguments(plan: BoxPlan): readonly string[] {
+  const { identity, system } = plan
+  const targets = [...plan.readOnly, ...plan.writable, ...plan.files].map(({ target }) => target)
+  return [
+    '--die-with-parent',
+    '--new-session',
+    '--unshare-ipc',
+    '--unshare-pid',
+    '--unshare-net',
+    '--unshare-uts',
+    '--unshare-cgroup-try',
+    '--hostname',
+    'flightdeck',
+    ...identityArguments(identity),
+    ...parentsOf(system.readOnly),
+    ...system.symlinks.flatMap(({ path, to }) => ['--symlink', to, path]),
+    ...system.readOnly.flatMap((path) => ['--ro-bind', path, path]),
+    '--proc',
+    '/proc',
+    '--dev',
+    '/dev',
+    ...temporary('/tmp', plan.tmpBytes),
+    ...temporary('/dev/shm', plan.tmpBytes),
+    ...parentsOf(targets),
+    ...plan.readOnly.flatMap(({ source, target }) => ['--ro-bind', source, target]),
+    ...plan.writable.flatMap(({ source, target }) => ['--bind', source, target]),
+    ...plan.files.flatMap(({ descriptor, target }) => [
+      '--perms',
+      '0644',
+      '--ro-bind-data',
+      String(descriptor),
+      target,
+    ]),
+    // Else both are file systems in memory that can be filled without a limit.
+    '--remount-ro',
+    '/dev',
+    '--remount-ro',
+    '/',
+    '--clearenv',
+    ...Object.entries(plan.env).flatMap(([name, value]) => ['--setenv', name, value]),
+    '--chdir',
+    plan.startIn,
+  ]
+}
+
+/** What runs first inside, as root still, and becomes the command: bounds that no program can lift again, then the user. */
+export function launcher(
+  identity: BoxIdentity,
+  limits: { readonly memoryBytes: number; readonly processes: number; readonly fileSizeBytes: number },
+): readonly string[] {
+  const bounds = [
+    `--nproc=${limits.processes}`,
+    `--fsize=${limits.fileSizeBytes}`,
+    `--data=${limits.memoryBytes}`,
+    '--core=0',
+  ]
+  // When memory is short the kernel ends what runs in a box before it ends the server.
+  const start = ['choom', '-n', '500', '--', 'prlimit', ...bounds, '--']
+  switch (identity.kind) {
+    case 'host_user':
+      return [
+        ...start,
+        'setpriv',
+        `--reuid=${identity.uid}`,
+        `--regid=${identity.gid}`,
+        '--clear-groups',
+        '--no-new-privs',
+        '--inh-caps=-all',
+        '--bounding-set=-all',
+        '--',
+      ]
+    case 'user_namespace':
+    case 'reader':
+      return start
+  }
+}
+
+function identityArguments(identity: BoxIdentity): readonly string[] {
+  switch (identity.kind) {
+    case 'host_user':
+      // Only to become that user; root keeps all that it has unless told to drop it.
+      return [
+        '--cap-drop',
+        'ALL',
+        ...['CAP_SETUID', 'CAP_SETGID', 'CAP_SETPCAP'].flatMap((cap) => ['--cap-add', cap]),
+      ]
+    case 'user_namespace':
+      return ['--unshare-user', '--uid', String(identity.uid), '--gid', String(identity.gid)]
+    case 'reader':
+      return ['--cap-drop', 'ALL', '--cap-add', 'CAP_DAC_OVERRIDE']
+  }
+}
+
+function temporary(path: string, bytes: number): readonly string[] {
+  return ['--perms', '1777', '--size', String(bytes), '--tmpfs', path]
+}
+
+/** Makes the folders above the paths, from the top down: left to bubblewrap, they are root's alone and nobody else gets through. */
+function parentsOf(paths: readonly string[]): readonly string[] {
+  const parents = paths.flatMap((path) => {
+    const parts = path.split('/').slice(1, -1)
+    return parts.map((_, index) => `/${parts.slice(0, index + 1).join('/')}`)
+  })
+  return [...new Set(parents)].sort().flatMap((path) => ['--perms', '0755', '--dir', path])
+}

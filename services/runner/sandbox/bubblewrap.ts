@@ -1,0 +1,213 @@
+/** The box made by bubblewrap: a user, a process tree, a network and a file system of its own, and nothing left after its end. */
+import { posix } from 'node:path'
+import type { Duplex, Readable } from 'node:stream'
+import { setTimeout as delay } from 'node:timers/promises'
+import { run, signalProcess, spawnProcess } from '../process.ts'
+import { gitArguments, gitEnvironment, pick } from '../workspace/git.ts'
+import type { Git } from '../workspace/git.ts'
+import { mirrorObjectsInBox } from '../workspace/workspace.ts'
+import type { BoxUser, Workspace } from '../workspace/workspace.ts'
+import { boxArguments, launcher } from './boxArguments.ts'
+import type { BoxIdentity, BoxPlan, HostSystem } from './boxArguments.ts'
+import { watchLimits } from './limits.ts'
+import type {
+  Bind,
+  BoxPaths,
+  Sandbox,
+  SandboxedProcess,
+  SandboxEnd,
+  SandboxExit,
+  SandboxSpec,
+} from './port.ts'
+import { birthOf } from './processTree.ts'
+
+export interface BubblewrapOptions {
+  /** Path of `bwrap`. */
+  readonly program: string
+  readonly system: HostSystem
+  /** Path or name of git inside the box, where only the system's programs are. */
+  readonly gitProgram: string
+}
+
+export const boxPaths: BoxPaths = { tree: '/workspace', home: '/home/agent' }
+
+export const boxSearchPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
+
+export function bubblewrap(options: BubblewrapOptions): Sandbox {
+  return {
+    kind: 'bubblewrap',
+    run: (spec) => startBox(options, spec),
+    paths: () => boxPaths,
+    seenAs: ({ target }) => target,
+    gitFor: (workspace) => boxedGit(options, workspace),
+  }
+}
+
+function startBox({ program, system }: BubblewrapOptions, spec: SandboxSpec): SandboxedProcess {
+  const { workspace, limits } = spec
+  const identity = commandIdentity(workspace)
+  const files = accountFiles(identity)
+  const plan: BoxPlan = {
+    system,
+    identity,
+    readOnly: [
+      { source: workspace.mirrorObjects, target: mirrorObjectsInBox },
+      ...[...spec.readOnly, ...spec.sockets].map(checkedBind),
+    ],
+    writable: [
+      { source: workspace.dir, target: boxPaths.tree },
+      { source: workspace.homeDir, target: boxPaths.home },
+    ],
+    files: files.map(({ target }, index) => ({ target, descriptor: firstFile + index })),
+    tmpBytes: Math.floor(limits.memoryBytes / 4),
+    env: { ...commandEnvironment, ...spec.env },
+    startIn: boxPaths.tree,
+  }
+  const args = ['--args', '3', '--info-fd', '4', '--', ...launcher(identity, limits), ...spec.command]
+  // Its own environment is empty: that is what /proc/1/environ shows inside. Arguments go by a pipe, where no list of processes has them.
+  const child = spawnProcess(program, args, { env: {}, stdin: spec.stdin, extraPipes: 2 + files.length })
+  const [argumentPipe, infoPipe, ...filePipes] = child.pipes
+  argumentPipe?.end(argumentBytes(plan))
+  filePipes.forEach((pipe, index) => pipe.end(files[index]?.content))
+
+  let reason: SandboxEnd = 'itself'
+  let isOver = false
+  let first: { readonly pid: number; readonly birth: string | undefined } | undefined
+  let isInterruptWanted = false
+  const interrupt = (): void => {
+    isInterruptWanted = true
+    if (first && !isOver) signalProcess(-first.pid, 'SIGINT')
+  }
+  const end = (why: SandboxEnd): void => {
+    if (isOver) return
+    if (reason === 'itself') reason = why
+    // With the first process of its namespace everything in the box ends; bubblewrap follows by itself.
+    if (first) signalProcess(first.pid, 'SIGKILL')
+    else child.signalGroup('SIGKILL')
+  }
+  const learnFirst = async (): Promise<void> => {
+    const pid = await firstPid(infoPipe)
+    if (pid === undefined) return
+    first = { pid, birth: await birthOf(pid) }
+    if (reason !== 'itself') end(reason)
+    if (isInterruptWanted) interrupt()
+  }
+  const known = learnFirst()
+  const watch = watchLimits(limits, () => first?.pid, end)
+
+  const exited = child.exited.then(async (exit): Promise<SandboxExit> => {
+    watch.stop()
+    await known
+    if (first) await gone(first.pid, first.birth)
+    isOver = true
+    return { ...exit, reason }
+  })
+  return {
+    pid: child.pid,
+    stdin: child.stdin,
+    stdout: child.stdout,
+    stderr: child.stderr,
+    exited,
+    interrupt,
+    kill: () => end('killed'),
+  }
+}
+
+/** Git in a box of its own: what an agent planted, or swaps while git reads, leads to nothing outside of its own tree. */
+function boxedGit({ program, system, gitProgram }: BubblewrapOptions, workspace: Workspace): Git {
+  const identity: BoxIdentity = workspace.owner
+    ? { kind: 'reader' }
+    : { kind: 'user_namespace', uid: 0, gid: 0 }
+  const atItsPlace = (path: string): Bind => ({ source: path, target: path })
+  return (call) => {
+    const plan: BoxPlan = {
+      system,
+      identity,
+      readOnly: [workspace.mirrorDir, workspace.dir].map(atItsPlace),
+      writable: [atItsPlace(workspace.privateGitDir)],
+      files: [],
+      tmpBytes: 64 * 1024 * 1024,
+      env: gitEnvironment(call, boxSearchPath),
+      startIn: '/',
+    }
+    const args = ['--args', '3', '--', ...launcher(identity, gitLimits), gitProgram, ...gitArguments(call)]
+    return run(program, args, {
+      env: {},
+      extraInputs: [argumentBytes(plan)],
+      timeoutMs: call.timeoutMs ?? 60_000,
+      maxOutputBytes: call.maxOutputBytes ?? 16 * 1024 * 1024,
+      ...pick(call),
+    })
+  }
+}
+
+/** Descriptors 3 and 4 are the arguments and bubblewrap's own word. */
+const firstFile = 5
+
+const gitLimits = { memoryBytes: 4 * 1024 ** 3, processes: 256, fileSizeBytes: 8 * 1024 ** 3 }
+
+const commandEnvironment = {
+  HOME: boxPaths.home,
+  PATH: boxSearchPath,
+  USER: 'agent',
+  LANG: 'C.UTF-8',
+  TMPDIR: '/tmp',
+} as const
+
+/** Inside a user namespace the number is only a name; it is not 0, since programs behave otherwise for that one. */
+const namespaceUser: BoxUser = { uid: 27_182, gid: 27_182 }
+
+function commandIdentity({ owner }: Workspace): BoxIdentity {
+  return owner ? { kind: 'host_user', ...owner } : { kind: 'user_namespace', ...namespaceUser }
+}
+
+function accountFiles(
+  identity: BoxIdentity,
+): readonly { readonly target: string; readonly content: string }[] {
+  const { uid, gid } = identity.kind === 'reader' ? namespaceUser : identity
+  const rootAndAgent = `root:x:0:0:root:/:/bin/sh\nagent:x:${uid}:${gid}:agent:${boxPaths.home}:/bin/bash\n`
+  return [
+    { target: '/etc/passwd', content: rootAndAgent },
+    { target: '/etc/group', content: `root:x:0:\nagent:x:${gid}:\n` },
+    { target: '/etc/hosts', content: '127.0.0.1 localhost flightdeck\n::1 localhost\n' },
+  ]
+}
+
+/** A mount point in a folder that an agent writes to could be made a link to elsewhere. */
+function checkedBind(bind: Bind): Bind {
+  const { source, target } = bind
+  const isPlain = [source, target].every((path) => path.startsWith('/') && posix.normalize(path) === path)
+  const isFree = ![...Object.values(boxPaths), '/proc', '/dev', mirrorObjectsInBox].some(
+    (path) => target === path || target.startsWith(`${path}/`),
+  )
+  if (!isPlain || !isFree) throw new RangeError(`${target} cannot be bound in the box`)
+  return bind
+}
+
+function argumentBytes(plan: BoxPlan): string {
+  return boxArguments(plan)
+    .map((argument) => {
+      if (argument.includes('\0')) throw new RangeError('an argument of the box holds a NUL')
+      return `${argument}\0`
+    })
+    .join('')
+}
+
+/** The id, on the host, of the box's first process: bubblewrap tells it before it starts anything. */
+async function firstPid(info: Duplex | undefined): Promise<number | undefined> {
+  const told = info ? await readAll(info) : ''
+  const found = /"child-pid": *(\d+)/.exec(told)
+  return found ? Number(found[1]) : undefined
+}
+
+function readAll(stream: Readable): Promise<string> {
+  let text = ''
+  stream.on('data', (chunk: Buffer) => (text += chunk.toString('utf8')))
+  return new Promise((resolve) => stream.once('close', () => resolve(text)))
+}
+
+/** Waits, for 10 s at most, until the kernel has cleared the box away. It takes milliseconds. */
+async function gone(pid: number, birth: string | undefined): Promise<void> {
+  if (birth === undefined) return
+  for (let waitedMs = 0; waitedMs < 10_000 && (await birthOf(pid)) === birth; waitedMs += 5) await delay(5)
+}

@@ -1,0 +1,108 @@
+/** Finds out whether this machine can make boxes, by making one. */
+import { access, chown, constants, mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { delimiter, join } from 'node:path'
+import { run } from '../process.ts'
+import { endedWell, lastWords } from '../workspace/git.ts'
+import { boxUser } from '../workspace/workspace.ts'
+import type { Workspace } from '../workspace/workspace.ts'
+import { bubblewrap } from './bubblewrap.ts'
+import { hostSystem } from './hostSystem.ts'
+import type { Sandbox } from './port.ts'
+
+export type Detected =
+  | { readonly kind: 'works'; readonly sandbox: Sandbox; readonly version: string }
+  /** Why not, and what to do about it: a sentence or two for the operator. */
+  | { readonly kind: 'fails'; readonly why: string }
+
+export interface DetectRequest {
+  /** PATH, in which `bwrap` is looked for. */
+  readonly path: string
+  /** A folder that exists, where workspaces will lie: the trial box is made from there. */
+  readonly root: string
+  /** Git as the box's PATH has it. */
+  readonly gitProgram: string
+}
+
+/** Takes about 50 ms, 20 s at most. */
+export async function detectBubblewrap({ path, root, gitProgram }: DetectRequest): Promise<Detected> {
+  if (process.platform !== 'linux')
+    return { kind: 'fails', why: 'Boxes need Linux. In a container or a virtual machine they work.' }
+  const program = await findProgram('bwrap', path)
+  if (program === undefined) return { kind: 'fails', why: howToInstall }
+  const asked = await run(program, ['--version'], { env: {}, timeoutMs: 5_000, maxOutputBytes: 1_000 })
+  const version = asked.stdout
+    .toString('utf8')
+    .replace(/^bubblewrap /, '')
+    .trim()
+  const sandbox = bubblewrap({ program, system: await hostSystem(), gitProgram })
+  const why = await withTrialWorkspace(root, (workspace) => trial(sandbox, workspace))
+  if (why === undefined) return { kind: 'works', sandbox, version }
+  return { kind: 'fails', why: `bubblewrap ${version} cannot make a box here (${why}). ${howToAllow}` }
+}
+
+/** A program's path, looked for as a shell would. */
+export async function findProgram(name: string, path: string): Promise<string | undefined> {
+  for (const dir of path.split(delimiter).filter((entry) => entry.startsWith('/'))) {
+    const file = join(dir, name)
+    const isThere = await access(file, constants.X_OK).then(
+      () => true,
+      () => false,
+    )
+    if (isThere) return file
+  }
+  return undefined
+}
+
+/** The reason why a box does not work, if it does not. */
+async function trial(sandbox: Sandbox, workspace: Workspace): Promise<string | undefined> {
+  const limits = { memoryBytes: 512 * 1024 ** 2, processes: 64, fileSizeBytes: 1024 ** 2, wallMs: 10_000 }
+  const box = sandbox.run({
+    command: ['true'],
+    env: {},
+    workspace,
+    readOnly: [],
+    sockets: [],
+    stdin: 'ignore',
+    limits,
+  })
+  let told = ''
+  box.stderr.on('data', (chunk: Buffer) => (told = (told + chunk.toString('utf8')).slice(0, 500)))
+  box.stdout.resume()
+  const { code, reason } = await box.exited
+  if (reason === 'time_limit') return 'it does not start within 10 s'
+  if (code !== 0) return told.trim().replace(/^bwrap: /, '') || `it ends with code ${String(code)}`
+  const git = await sandbox.gitFor(workspace)({ args: ['--version'], timeoutMs: 10_000 })
+  return endedWell(git) ? undefined : `git does not run in it: ${lastWords(git)}`
+}
+
+async function withTrialWorkspace<T>(root: string, use: (workspace: Workspace) => Promise<T>): Promise<T> {
+  const dir = await mkdtemp(join(root, '.box-trial-'))
+  try {
+    const owner = process.getuid?.() === 0 ? boxUser('trial') : undefined
+    const workspace: Workspace = {
+      taskId: 'trial',
+      dir: join(dir, 'tree'),
+      homeDir: join(dir, 'home'),
+      privateGitDir: join(dir, 'git'),
+      mirrorDir: join(dir, 'mirror'),
+      mirrorObjects: join(dir, 'mirror', 'objects'),
+      branch: 'trial',
+      baseBranch: 'main',
+      startCommit: null,
+      owner,
+    }
+    for (const folder of [workspace.dir, workspace.homeDir, workspace.privateGitDir, workspace.mirrorObjects])
+      await mkdir(folder, { recursive: true })
+    if (owner)
+      for (const folder of [workspace.dir, workspace.homeDir]) await chown(folder, owner.uid, owner.gid)
+    return await use(workspace)
+  } finally {
+    await rm(dir, { recursive: true, force: true })
+  }
+}
+
+const howToInstall =
+  'bubblewrap is not installed. `apt-get install bubblewrap` (Debian, Ubuntu) or `dnf install bubblewrap` (Fedora) brings it.'
+
+const howToAllow =
+  'In a container, give it the right to make namespaces (for Docker: `--security-opt seccomp=unconfined --cap-add SYS_ADMIN`); on Ubuntu, `sysctl kernel.apparmor_restrict_unprivileged_userns=0` lets other users than root make boxes.'

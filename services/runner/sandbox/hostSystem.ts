@@ -1,0 +1,42 @@
+/** Which parts of the host a box shows: its programs and libraries, and of /etc what these need to run, name hosts and trust certificates. */
+import { lstat, readlink } from 'node:fs/promises'
+import type { HostSystem } from './boxArguments.ts'
+
+/** Looks at this host. What it lacks is left out. */
+export async function hostSystem(): Promise<HostSystem> {
+  const readOnly: string[] = []
+  const symlinks: { path: string; to: string }[] = []
+  for (const path of systemPaths) {
+    const entry = await lstat(path).catch(() => undefined)
+    if (!entry) continue
+    if (entry.isSymbolicLink() && !path.startsWith('/etc/')) symlinks.push({ path, to: await readlink(path) })
+    else readOnly.push(path)
+  }
+  return { readOnly, symlinks }
+}
+
+const systemPaths = [
+  '/usr',
+  '/bin',
+  '/sbin',
+  '/lib',
+  '/lib32',
+  '/lib64',
+  '/libx32',
+  '/nix/store',
+  '/etc/alternatives',
+  '/etc/ld.so.cache',
+  '/etc/ld.so.conf',
+  '/etc/ld.so.conf.d',
+  '/etc/ssl/certs',
+  '/etc/ssl/openssl.cnf',
+  '/etc/pki/tls/certs',
+  '/etc/pki/ca-trust/extracted',
+  '/etc/ca-certificates',
+  '/etc/crypto-policies',
+  '/etc/localtime',
+  '/etc/mime.types',
+  '/etc/protocols',
+  '/etc/services',
+  '/etc/os-release',
+] as const

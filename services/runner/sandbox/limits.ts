@@ -1,0 +1,31 @@
+/** Ends a process when its time is up, or when all that it started holds too much memory. */
+import { memoryOf, processTree } from './processTree.ts'
+import type { SandboxLimits } from './port.ts'
+
+/** How often memory is looked at. A single process is stopped at the limit by the kernel; this is for many together. */
+const lookEveryMs = 500
+
+/** Watches until `stop` is called; `exceeded` may be called more than once. `root` tells the first process, once it is known. */
+export function watchLimits(
+  limits: Pick<SandboxLimits, 'memoryBytes' | 'wallMs'>,
+  root: () => number | undefined,
+  exceeded: (limit: 'time_limit' | 'memory_limit') => void,
+): { stop(): void } {
+  let isStopped = false
+  let looking: NodeJS.Timeout | undefined
+  const wall = setTimeout(exceeded, limits.wallMs, 'time_limit')
+  const look = async (): Promise<void> => {
+    const pid = root()
+    const held = pid === undefined ? 0 : await memoryOf(await processTree(pid))
+    if (held > limits.memoryBytes) exceeded('memory_limit')
+    if (!isStopped) looking = setTimeout(() => void look(), lookEveryMs)
+  }
+  looking = setTimeout(() => void look(), lookEveryMs)
+  return {
+    stop() {
+      isStopped = true
+      clearTimeout(wall)
+      clearTimeout(looking)
+    },
+  }
+}

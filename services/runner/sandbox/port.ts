@@ -1,0 +1,83 @@
+/**
+ * The box that agents and commands run in. An adapter gives what its kind promises:
+ *
+ * - `bubblewrap`: a user, a process tree, a network and a file system of its own. Inside are the workspace, a private home, the mirror's
+ *   objects, the system read-only, and what the spec names; the environment is the spec's. Nothing of it lives on after its end.
+ * - `none`: a plain child of this process, which can do what the server's user can. It is only for operators who ask for it by name.
+ *
+ * Held by the tests beside the adapters.
+ */
+import type { Readable, Writable } from 'node:stream'
+import type { Git } from '../workspace/git.ts'
+import type { Workspace } from '../workspace/workspace.ts'
+
+export interface Sandbox {
+  readonly kind: 'bubblewrap' | 'none'
+  /** Starts a command. Throws `CannotStart`; what goes wrong inside shows as the command's own failure. */
+  run(spec: SandboxSpec): SandboxedProcess
+  /** The paths that a command sees. */
+  paths(workspace: Workspace): BoxPaths
+  /** The path by which a command reaches what was bound for it. */
+  seenAs(bind: Bind): string
+  /** Git for reading and committing what an agent wrote: it sees this workspace and its mirror, and no network. */
+  gitFor(workspace: Workspace): Git
+}
+
+export interface BoxPaths {
+  /** The tree, where commands start. */
+  readonly tree: string
+  readonly home: string
+}
+
+/** Something of the host's that is shown at a path inside. Both are absolute, and `target` is outside tree and home. */
+export interface Bind {
+  readonly source: string
+  readonly target: string
+}
+
+export interface SandboxLimits {
+  /** Of all processes together, beside what they keep in `/tmp`, which may be half of it again. */
+  readonly memoryBytes: number
+  readonly processes: number
+  /** Of any one file. */
+  readonly fileSizeBytes: number
+  readonly wallMs: number
+}
+
+export interface SandboxSpec {
+  /** Program and arguments, no shell. Others on the host can see them. */
+  readonly command: readonly [string, ...string[]]
+  /** All of the environment but `HOME`, `PATH`, `USER`, `LANG` and `TMPDIR`, which have defaults. */
+  readonly env: Readonly<Record<string, string>>
+  readonly workspace: Workspace
+  readonly readOnly: readonly Bind[]
+  /** Unix sockets: the only ways out. */
+  readonly sockets: readonly Bind[]
+  readonly stdin: 'pipe' | 'ignore'
+  readonly limits: SandboxLimits
+}
+
+/** Why it ended: by itself, also by a signal from inside, or because we made it. */
+export type SandboxEnd = 'itself' | 'time_limit' | 'memory_limit' | 'killed'
+
+export interface SandboxExit {
+  /** As a shell tells it: 128 and the signal's number when a signal ended the command. */
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly reason: SandboxEnd
+}
+
+export interface SandboxedProcess {
+  /** On the host. */
+  readonly pid: number
+  readonly stdin: Writable | null
+  /** A command waits when these are not read. */
+  readonly stdout: Readable
+  readonly stderr: Readable
+  /** Settles when nothing of it runs any more, whether or not its output was read. */
+  readonly exited: Promise<SandboxExit>
+  /** What Ctrl-C does in a terminal: SIGINT for the command and all that stayed in its group. */
+  interrupt(): void
+  /** Ends it at once, with all that it started. `exited` tells when that is done. */
+  kill(): void
+}

@@ -1,0 +1,239 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { chmod, readFile, rm, symlink, unlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { findTestBox } from '../sandbox/testBox.ts'
+import { readChanges } from './changes.ts'
+import { commitOf, gitText } from './git.ts'
+import type { Git } from './git.ts'
+import { commitAndPush } from './publish.ts'
+import type { PublishRequest } from './publish.ts'
+import { startGitServer } from './testGitServer.ts'
+import type { TestGitServer } from './testGitServer.ts'
+import { makeScene, testGit, testPath, writeIn } from './testScene.ts'
+import type { Scene } from './testScene.ts'
+import type { Workspace } from './workspace.ts'
+
+const { sandbox, note } = await findTestBox()
+const authorization = `basic ${Buffer.from('x-access-token:ghu_secret').toString('base64')}`
+const author = { name: 'Grace Hopper', email: 'grace@example.com' }
+
+const ways: readonly (readonly [string, ((workspace: Workspace) => Git) | undefined])[] = [
+  ['on the host', () => testGit],
+  [`in a box${note}`, sandbox?.gitFor],
+]
+for (const [way, gitFor] of ways)
+  describe.skipIf(!gitFor)(`work published by git ${way}`, () => {
+    let scene: Scene
+    let server: TestGitServer
+    let workspace: Workspace
+    beforeEach(async () => {
+      scene = await makeScene({
+        'README.md': '# Sample\n',
+        'src/a.js': 'a\n',
+        LICENSE: 'MIT\n',
+        '.gitignore': 'ignored/\n',
+      })
+      server = await startGitServer(scene.root, authorization)
+      workspace = await scene.prepare()
+    })
+    afterEach(async () => {
+      await server.stop()
+      await scene.remove()
+    })
+
+    const publish = (asked: Partial<PublishRequest> = {}) =>
+      commitAndPush({
+        git: testGit,
+        treeGit: gitFor?.(workspace) ?? testGit,
+        workspace,
+        message: 'Add a greeting',
+        author,
+        coAuthor: 'claude <noreply@anthropic.com>',
+        url: `${server.url}/remote.git`,
+        authorization,
+        ...asked,
+      })
+    const atHost = (...args: string[]): Promise<string> => gitText(testGit, { gitDir: scene.remote, args })
+
+    test('is one commit by the person, on the branch, with all that changed', async () => {
+      await writeIn(workspace.dir, 'new/b.js', 'b\n')
+      await writeIn(workspace.dir, 'say "hi"\n', 'hi\n')
+      await writeIn(workspace.dir, 'README.md', '# Changed\n')
+      await writeIn(workspace.dir, 'ignored/x', 'x')
+      await writeIn(workspace.dir, 'run.sh', '#!/bin/sh\n')
+      await chmod(join(workspace.dir, 'run.sh'), 0o755)
+      await symlink('README.md', join(workspace.dir, 'link'))
+      await unlink(join(workspace.dir, 'src/a.js'))
+      const published = await publish()
+      const headSha = await commitOf(testGit, scene.remote, `refs/heads/${workspace.branch}`)
+      expect(published).toEqual({ kind: 'published', headSha, pushed: true, leftOut: [] })
+      expect(await atHost('log', '--format=%an <%ae>%n%B', 'main..' + workspace.branch)).toBe(
+        'Grace Hopper <grace@example.com>\nAdd a greeting\n\nCo-Authored-By: claude <noreply@anthropic.com>',
+      )
+      expect(
+        (await atHost('ls-tree', '-r', '-z', '--format=%(objectmode) %(path)', workspace.branch)).split('\0'),
+      ).toEqual([
+        '100644 .gitignore',
+        '100644 LICENSE',
+        '100644 README.md',
+        '120000 link',
+        '100644 new/b.js',
+        '100755 run.sh',
+        '100644 "say \\"hi\\"\\n"',
+        '',
+      ])
+      const changes = await readChanges({ git: testGit, treeGit: testGit, workspace, baseBranch: 'main' })
+      expect(changes).toMatchObject({ head: headSha, ahead: 1, behind: 0 })
+      expect(
+        changes.kind === 'changes' && changes.files.map(({ status, fileName }) => `${status} ${fileName}`),
+      ).toEqual([
+        'modified README.md',
+        'added link',
+        'added new/b.js',
+        'added run.sh',
+        'added say "hi"\n',
+        'deleted src/a.js',
+      ])
+    })
+
+    test('a second time only when there is something new', async () => {
+      expect(await publish()).toEqual({ kind: 'nothing_to_publish' })
+      await writeIn(workspace.dir, 'b.js', 'b\n')
+      const first = await publish()
+      expect(await publish()).toEqual({ ...first, pushed: false })
+      await writeIn(workspace.dir, 'b.js', 'c\n')
+      expect(await publish({ message: 'Once more' })).toMatchObject({ kind: 'published', pushed: true })
+      expect(await atHost('log', '--format=%s', `main..${workspace.branch}`)).toBe(
+        'Once more\nAdd a greeting',
+      )
+    })
+
+    test('what was committed and not pushed is pushed the next time', async () => {
+      await writeIn(workspace.dir, 'b.js', 'b\n')
+      expect(await publish({ url: 'http://127.0.0.1:1/remote.git' })).toMatchObject({ kind: 'unreachable' })
+      expect(await publish()).toMatchObject({ kind: 'published', pushed: true })
+    })
+
+    test('a branch that moved is left as it is, and told of', async () => {
+      await writeIn(workspace.dir, 'b.js', 'b\n')
+      await publish()
+      const remoteSha = await scene.commit({ 'other.txt': 'theirs\n' }, workspace.branch)
+      await writeIn(workspace.dir, 'b.js', 'c\n')
+      const result = await publish()
+      expect(result).toMatchObject({ kind: 'branch_moved', remoteSha })
+      expect(await commitOf(testGit, scene.remote, `refs/heads/${workspace.branch}`)).toBe(remoteSha)
+      expect(await commitOf(testGit, workspace.privateGitDir, remoteSha)).toBe(remoteSha)
+    })
+
+    test('who is not let in is told so, without the secret', async () => {
+      await writeIn(workspace.dir, 'b.js', 'b\n')
+      const result = await publish({ authorization: 'basic d3Jvbmc=' })
+      expect(result).toMatchObject({ kind: 'refused', message: expect.stringContaining('Your access') })
+      expect(JSON.stringify(result)).not.toContain('d3Jvbmc=')
+    })
+
+    test('a push that the host turns down is told with its reason', async () => {
+      await writeIn(
+        join(scene.remote, 'hooks'),
+        'pre-receive',
+        '#!/bin/sh\necho Only on Mondays >&2\nexit 1\n',
+      )
+      await chmod(join(scene.remote, 'hooks/pre-receive'), 0o755)
+      await writeIn(workspace.dir, 'b.js', 'b\n')
+      expect(await publish()).toMatchObject({
+        kind: 'refused',
+        message: expect.stringContaining('pre-receive'),
+      })
+    })
+
+    test('a host that does not answer ends at the time limit', async () => {
+      await writeIn(workspace.dir, 'b.js', 'b\n')
+      server.hang()
+      const result = await publish({ pushTimeoutMs: 300 })
+      expect(result).toEqual({
+        kind: 'unreachable',
+        message: 'The push did not reach the code host: it took too long.',
+      })
+    })
+
+    test('the header follows no redirect and is in no file', async () => {
+      const other = await startGitServer(scene.root)
+      await writeIn(workspace.dir, 'b.js', 'b\n')
+      await publish()
+      server.redirectTo(other.url)
+      await writeIn(workspace.dir, 'b.js', 'c\n')
+      expect((await publish()).kind).toBe('unreachable')
+      expect(other.authorizations).toEqual([])
+      await other.stop()
+      const found = spawnSync('grep', ['-rlF', authorization.slice('basic '.length), scene.root], {
+        encoding: 'utf8',
+      })
+      expect(found).toMatchObject({ status: 1, stdout: '' })
+    })
+
+    test('an empty repository gets its first branch', async () => {
+      execFileSync('git', ['init', '-q', '--bare', join(scene.root, 'empty.git')], {
+        env: { PATH: testPath },
+      })
+      const empty = await makeScene()
+      workspace = await empty.prepare()
+      expect(await publish({ url: `${server.url}/empty.git` })).toEqual({ kind: 'nothing_to_publish' })
+      await writeIn(workspace.dir, 'first.txt', 'first\n')
+      expect(await publish({ url: `${server.url}/empty.git` })).toMatchObject({
+        kind: 'published',
+        pushed: true,
+      })
+      const gitDir = join(scene.root, 'empty.git')
+      expect(await gitText(testGit, { gitDir, args: ['ls-tree', '--name-only', 'main'] })).toBe('first.txt')
+      await empty.remove()
+    })
+
+    test('a repository in the tree is left out, and told of', async () => {
+      await writeIn(workspace.dir, 'b.js', 'b\n')
+      execFileSync('git', ['init', '-q', join(workspace.dir, 'nested')], { env: { PATH: testPath } })
+      await writeIn(workspace.dir, 'nested/x', 'x\n')
+      expect(await publish()).toMatchObject({ kind: 'published', leftOut: ['nested/'] })
+      expect(await atHost('ls-tree', '-r', '--name-only', workspace.branch)).toBe(
+        '.gitignore\nLICENSE\nREADME.md\nb.js\nsrc/a.js',
+      )
+    })
+
+    test('a file that becomes a folder, a link or a pipe', async () => {
+      await unlink(join(workspace.dir, 'README.md'))
+      await writeIn(workspace.dir, 'README.md/inside', 'x\n')
+      await rm(join(workspace.dir, 'src'), { recursive: true })
+      await symlink('/etc', join(workspace.dir, 'src'))
+      await unlink(join(workspace.dir, 'LICENSE'))
+      execFileSync('mkfifo', [join(workspace.dir, 'LICENSE')])
+      expect(await publish()).toMatchObject({ kind: 'published' })
+      expect(await atHost('ls-tree', '-r', '--format=%(objectmode) %(path)', workspace.branch)).toBe(
+        '100644 .gitignore\n100644 README.md/inside\n120000 src',
+      )
+    })
+
+    test('a file that cannot be written as its attributes say is told of', async () => {
+      await writeIn(workspace.dir, '.gitattributes', '*.txt text working-tree-encoding=UTF-16\n')
+      await writeIn(workspace.dir, 'x.txt', Uint8Array.of(0x61))
+      const result = await publish()
+      expect(result).toMatchObject({ kind: 'not_committable', message: expect.stringContaining('x.txt') })
+    })
+
+    test('no branch name passes for an option, no author for a header', async () => {
+      await writeIn(workspace.dir, 'b.js', 'b\n')
+      for (const branch of ['--upload-pack=x', '-d', 'a:b', 'a b', ''])
+        expect((await publish({ branch })).kind).toBe('refused')
+      await publish({ author: { name: 'Eve\n<x>\0', email: '' }, message: '\0' })
+      expect(await atHost('log', '-1', '--format=%an <%ae>%n%s', workspace.branch)).toBe(
+        'Eve x <noreply@localhost>\nWork of a task',
+      )
+    })
+
+    test("the agent's own repository and its history are of no account", async () => {
+      await writeIn(workspace.dir, '.git/HEAD', 'ref: refs/heads/main\n')
+      await writeIn(workspace.dir, '.git/info/exclude', '*\n')
+      await writeIn(workspace.dir, 'b.js', 'b\n')
+      expect(await publish()).toMatchObject({ kind: 'published' })
+      expect(await readFile(join(workspace.dir, '.git/HEAD'), 'utf8')).toBe('ref: refs/heads/main\n')
+    })
+  })

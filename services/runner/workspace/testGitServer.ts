@@ -1,0 +1,81 @@
+/** For tests: real git over HTTP (`git http-backend`) on loopback, with one authorization that is let in, and a record of what was asked. */
+import { spawn } from 'node:child_process'
+import { createServer } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { testPath } from './testScene.ts'
+
+export interface TestGitServer {
+  /** Serves every bare repository under the folder, as `<url>/<name>.git`. */
+  readonly url: string
+  readonly authorizations: readonly (string | undefined)[]
+  /** Answers every request from now on with a redirect to this address. */
+  redirectTo(url: string): void
+  /** Takes requests and answers none from now on. */
+  hang(): void
+  stop(): Promise<void>
+}
+
+export async function startGitServer(folder: string, authorization?: string): Promise<TestGitServer> {
+  const authorizations: (string | undefined)[] = []
+  let redirect: string | undefined
+  let isHanging = false
+  const server = createServer((request, response) => {
+    authorizations.push(request.headers.authorization)
+    if (isHanging) return
+    if (redirect !== undefined) response.writeHead(302, { location: redirect + (request.url ?? '') }).end()
+    else if (authorization !== undefined && request.headers.authorization !== authorization)
+      response.writeHead(401, { 'www-authenticate': 'Basic realm="git"' }).end('no')
+    else backend(folder, request, response)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('the server has no port')
+  return {
+    url: `http://127.0.0.1:${address.port}`,
+    authorizations,
+    redirectTo: (url) => (redirect = url),
+    hang: () => (isHanging = true),
+    async stop() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+function backend(folder: string, request: IncomingMessage, response: ServerResponse): void {
+  const { pathname, search } = new URL(request.url ?? '/', 'http://localhost')
+  const child = spawn('git', ['-c', 'http.receivepack=true', '-c', 'safe.directory=*', 'http-backend'], {
+    env: {
+      PATH: testPath,
+      HOME: '/nonexistent',
+      GIT_PROJECT_ROOT: folder,
+      GIT_HTTP_EXPORT_ALL: '1',
+      PATH_INFO: pathname,
+      QUERY_STRING: search.slice(1),
+      REQUEST_METHOD: request.method ?? 'GET',
+      CONTENT_TYPE: request.headers['content-type'] ?? '',
+      HTTP_CONTENT_ENCODING: String(request.headers['content-encoding'] ?? ''),
+      GIT_PROTOCOL: String(request.headers['git-protocol'] ?? ''),
+      REMOTE_USER: 'ada',
+      REMOTE_ADDR: '127.0.0.1',
+    },
+    stdio: ['pipe', 'pipe', 'ignore'],
+  })
+  request.pipe(child.stdin)
+  child.stdin.on('error', () => undefined)
+  const parts: Buffer[] = []
+  child.stdout.on('data', (chunk: Buffer) => parts.push(chunk))
+  child.on('close', () => {
+    const answer = Buffer.concat(parts)
+    const end = answer.indexOf('\r\n\r\n')
+    const headers = answer
+      .subarray(0, end)
+      .toString()
+      .split('\r\n')
+      .map((line) => line.split(': '))
+    const status = headers.find(([name]) => name === 'Status')?.[1] ?? '200'
+    for (const [name, value] of headers)
+      if (name && value && name !== 'Status') response.setHeader(name, value)
+    response.writeHead(Number.parseInt(status, 10)).end(answer.subarray(end + 4))
+  })
+}

@@ -1,0 +1,102 @@
+/** For tests: a folder of its own with a real remote repository in it, and a task's workspace made from that. */
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { gitOrThrow, gitText, hostGit } from './git.ts'
+import type { Git } from './git.ts'
+import { openMirrors } from './mirror.ts'
+import type { Mirror } from './mirror.ts'
+import { boxUser, prepareWorkspace } from './workspace.ts'
+import type { Workspace } from './workspace.ts'
+
+export const testPath = '/usr/local/bin:/usr/bin:/bin'
+export const testTaskId = '0199c6c2-1111-7000-8000-000000000001'
+export const testGit: Git = hostGit({ program: 'git', path: testPath })
+
+export interface Scene {
+  readonly root: string
+  /** Path of the bare remote, which is also its address. */
+  readonly remote: string
+  /** Commits files on a branch of the remote, as another person would; `null` takes a file away. Answers the commit. */
+  commit(files: Readonly<Record<string, string | Uint8Array | null>>, branch?: string): Promise<string>
+  refresh(): Promise<Mirror>
+  prepare(asked?: {
+    readonly taskId?: string
+    readonly baseBranch?: string
+    readonly workingBranch?: string
+  }): Promise<Workspace>
+  remove(): Promise<void>
+}
+
+const person = {
+  GIT_AUTHOR_NAME: 'Ada Lovelace',
+  GIT_AUTHOR_EMAIL: 'ada@example.com',
+  GIT_COMMITTER_NAME: 'Ada Lovelace',
+  GIT_COMMITTER_EMAIL: 'ada@example.com',
+}
+
+/** Makes a scene; the remote has the files on `main`, and is empty when none are given. */
+export async function makeScene(files?: Readonly<Record<string, string | Uint8Array>>): Promise<Scene> {
+  const root = await mkdtemp(join(tmpdir(), 'flightdeck-scene-'))
+  const remote = join(root, 'remote.git')
+  await gitOrThrow(testGit, { args: ['init', '--quiet', '--bare', '--initial-branch=main', '--', remote] })
+  const mirrors = openMirrors({ root: join(root, 'mirrors'), git: testGit })
+
+  const scene: Scene = {
+    root,
+    remote,
+    async commit(changed, branch = 'main') {
+      const workTree = await mkdtemp(join(root, 'person-'))
+      const on = { gitDir: remote, workTree, env: { ...person, GIT_INDEX_FILE: `${workTree}.index` } }
+      const before = await testGit({
+        ...on,
+        args: ['rev-parse', '--verify', '--quiet', `refs/heads/${branch}`],
+      })
+      const parent = before.code === 0 ? before.stdout.toString().trim() : undefined
+      if (parent) await gitOrThrow(testGit, { ...on, args: ['read-tree', '-m', '-u', parent] })
+      for (const [path, content] of Object.entries(changed)) {
+        if (content === null) await rm(join(workTree, path))
+        else await writeIn(workTree, path, content)
+      }
+      await gitOrThrow(testGit, { ...on, args: ['add', '-A', '--force', '--', '.'] })
+      const tree = await gitText(testGit, { ...on, args: ['write-tree'] })
+      const args = ['commit-tree', ...(parent ? ['-p', parent] : []), '-m', 'A change', tree]
+      const commit = await gitText(testGit, { ...on, args })
+      await gitOrThrow(testGit, { gitDir: remote, args: ['update-ref', `refs/heads/${branch}`, commit] })
+      await rm(workTree, { recursive: true })
+      await rm(`${workTree}.index`)
+      return commit
+    },
+    async refresh() {
+      const result = await mirrors.refresh({ url: remote, owner: 'ada', name: 'sample', timeoutMs: 30_000 })
+      if (result.kind !== 'ready') throw new Error(`the mirror is not ready: ${result.kind}`)
+      return result.mirror
+    },
+    async prepare(asked = {}) {
+      const taskId = asked.taskId ?? testTaskId
+      const result = await prepareWorkspace({
+        git: testGit,
+        path: testPath,
+        root,
+        taskId,
+        mirror: await scene.refresh(),
+        baseBranch: asked.baseBranch ?? 'main',
+        workingBranch: asked.workingBranch ?? 'flightdeck/a-task-12345678',
+        originUrl: 'http://localhost:8081/ada/sample.git',
+        identity: { name: 'claude', email: 'noreply@anthropic.com' },
+        owner: process.getuid?.() === 0 ? boxUser(taskId) : undefined,
+      })
+      if (result.kind !== 'ready') throw new Error(`the workspace is not ready: ${result.kind}`)
+      return result.workspace
+    },
+    remove: () => rm(root, { recursive: true, force: true }),
+  }
+  if (files) await scene.commit(files)
+  return scene
+}
+
+/** Writes a file into a tree, with the folders it needs. */
+export async function writeIn(tree: string, path: string, content: string | Uint8Array): Promise<void> {
+  await mkdir(dirname(join(tree, path)), { recursive: true })
+  await writeFile(join(tree, path), content)
+}

@@ -1,0 +1,140 @@
+import { lstat, mkdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { commitOf, gitText } from './git.ts'
+import { makeScene, testGit, testPath, testTaskId } from './testScene.ts'
+import type { Scene } from './testScene.ts'
+import { boxUser, findWorkspace, prepareWorkspace, removeWorkspace } from './workspace.ts'
+
+let scene: Scene
+beforeEach(async () => {
+  scene = await makeScene({ 'README.md': '# Sample\n', 'src/a.js': 'export const a = 1\n' })
+})
+afterEach(() => scene.remove())
+
+describe('a workspace', () => {
+  test('has the base checked out on the working branch, for the agent and for us', async () => {
+    const workspace = await scene.prepare()
+    const start = await commitOf(testGit, scene.remote, 'refs/heads/main')
+    expect(workspace.startCommit).toBe(start)
+    expect(await readFile(join(workspace.dir, 'src/a.js'), 'utf8')).toBe('export const a = 1\n')
+
+    const ours = { gitDir: workspace.privateGitDir, workTree: workspace.dir }
+    expect(await gitText(testGit, { ...ours, args: ['status', '--porcelain', '--branch'] })).toBe(
+      `## ${workspace.branch}`,
+    )
+    // Where the agent runs, its alternate is there; here the mirror stands in for it.
+    const agents = {
+      gitDir: join(workspace.dir, '.git'),
+      workTree: workspace.dir,
+      env: { GIT_ALTERNATE_OBJECT_DIRECTORIES: workspace.mirrorObjects },
+    }
+    expect(await gitText(testGit, { ...agents, args: ['status', '--porcelain', '--branch'] })).toBe(
+      `## ${workspace.branch}`,
+    )
+    expect(await gitText(testGit, { ...agents, args: ['rev-parse', 'main', 'origin/main', 'HEAD'] })).toBe(
+      `${start}\n${start}\n${start}`,
+    )
+    expect(await readFile(join(workspace.dir, '.git/objects/info/alternates'), 'utf8')).toBe(
+      '/mirror/objects\n',
+    )
+  })
+
+  test('belongs to a user of the task alone, when root makes it', async () => {
+    const workspace = await scene.prepare()
+    const { uid } = await lstat(join(workspace.dir, '.git/index'))
+    expect(uid).toBe(process.getuid?.() === 0 ? boxUser(testTaskId).uid : process.getuid?.())
+    expect((await lstat(join(workspace.dir, 'src/a.js'))).uid).toBe(uid)
+    expect((await lstat(workspace.homeDir)).uid).toBe(uid)
+    expect((await lstat(workspace.privateGitDir)).uid).toBe(process.getuid?.())
+    for (const dir of [workspace.dir, workspace.homeDir, workspace.privateGitDir])
+      expect((await stat(dir)).mode & 0o777).toBe(0o700)
+    expect(boxUser('one').uid).not.toBe(boxUser('two').uid)
+  })
+
+  test('is made once: asked for again, it is found with what was written into it', async () => {
+    const workspace = await scene.prepare()
+    await writeFile(join(workspace.dir, 'new.txt'), 'kept')
+    await scene.commit({ 'README.md': '# Moved on\n' })
+    expect(await scene.prepare()).toEqual(workspace)
+    expect(await readFile(join(workspace.dir, 'new.txt'), 'utf8')).toBe('kept')
+    expect(
+      await findWorkspace({ root: scene.root, taskId: testTaskId, mirror: await scene.refresh() }),
+    ).toEqual(workspace)
+  })
+
+  test('that is half-made is made anew', async () => {
+    const workspace = await scene.prepare()
+    await rm(join(scene.root, 'tasks', testTaskId, 'ready.json'))
+    await rm(join(workspace.privateGitDir, 'HEAD'))
+    await writeFile(join(workspace.dir, 'half.txt'), '')
+    const again = await scene.prepare()
+    expect(again).toEqual(workspace)
+    await expect(lstat(join(again.dir, 'half.txt'))).rejects.toThrow('ENOENT')
+  })
+
+  test('takes up a working branch that the host already has', async () => {
+    const pushed = await scene.commit({ 'README.md': '# From before\n' }, 'flightdeck/a-task-12345678')
+    const workspace = await scene.prepare()
+    expect(workspace.startCommit).toBe(pushed)
+    expect(await readFile(join(workspace.dir, 'README.md'), 'utf8')).toBe('# From before\n')
+  })
+
+  test('of an empty repository starts with its first branch', async () => {
+    const empty = await makeScene()
+    const workspace = await empty.prepare()
+    expect(workspace).toMatchObject({ branch: 'main', startCommit: null })
+    const head = await readFile(join(workspace.dir, '.git/HEAD'), 'utf8')
+    expect(head).toBe('ref: refs/heads/main\n')
+    await empty.remove()
+  })
+
+  test('asks for a branch that there is, by a name that a branch can have', async () => {
+    await expect(scene.prepare({ baseBranch: 'missing' })).rejects.toThrow('no_such_branch')
+    for (const baseBranch of ['--upload-pack=x', '-b', '', 'a..b', 'a b', 'HEAD', 'a\nb', 'a.lock'])
+      await expect(scene.prepare({ baseBranch })).rejects.toThrow('invalid_branch')
+    await expect(scene.prepare({ taskId: '../elsewhere' })).rejects.toThrow(RangeError)
+  })
+
+  test('can be taken away, whatever is in it', async () => {
+    const workspace = await scene.prepare()
+    await symlink('/etc', join(workspace.dir, 'etc'))
+    await mkdir(join(workspace.dir, 'closed'), { mode: 0o000 })
+    await removeWorkspace(scene.root, testTaskId, testPath)
+    await expect(lstat(workspace.dir)).rejects.toThrow('ENOENT')
+    expect((await stat('/etc')).isDirectory()).toBe(true)
+    await removeWorkspace(scene.root, testTaskId, testPath)
+  })
+
+  test('is checked out without running a filter or leaving through a link', async () => {
+    await scene.commit({
+      '.gitattributes': '* filter=evil\n',
+      '.gitmodules': '[submodule "x"]\n\tpath = x\n\turl = ext::sh\n',
+    })
+    const workspace = await scene.prepare()
+    expect(await readFile(join(workspace.dir, 'README.md'), 'utf8')).toBe('# Sample\n')
+  })
+
+  test('of a large repository is there in seconds', { timeout: 60_000 }, async () => {
+    await scene.commit(
+      Object.fromEntries(
+        Array.from({ length: 5_000 }, (_, n) => [`d${n % 50}/f${n}.txt`, `line ${n}\n`.repeat(20)]),
+      ),
+    )
+    const mirror = await scene.refresh()
+    const started = performance.now()
+    await prepareWorkspace({
+      git: testGit,
+      path: testPath,
+      root: scene.root,
+      taskId: testTaskId,
+      mirror,
+      baseBranch: 'main',
+      workingBranch: 'work',
+      originUrl: 'http://localhost/x.git',
+      identity: { name: 'claude', email: 'noreply@anthropic.com' },
+      owner: boxUser(testTaskId),
+    })
+    expect(performance.now() - started).toBeLessThan(15_000)
+  })
+})
