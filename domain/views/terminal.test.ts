@@ -1,0 +1,43 @@
+/** The terminal's items, as they are read and as they are sent: the same. */
+import { describe, expect, test } from 'vitest'
+import { MessageDelta, TerminalOutput } from '../api/chat.ts'
+import { executionId, messageId, taskId } from '../../tests/domain/ids.ts'
+import { erased, moment, recorded } from '../../tests/domain/recorded.ts'
+import { terminalStream } from '../kernel/ids.ts'
+import { MessageTextRecorded, TerminalOutputRecorded } from '../task/terminal.ts'
+import { messageDeltaOf, terminalOutputOf } from './terminal.ts'
+
+const place = { stream: terminalStream(taskId(1)), revision: 4, position: '90' }
+const output = recorded(
+  TerminalOutputRecorded.of(
+    { executionId: executionId(1), kind: 'turn', channel: 'stderr' },
+    { text: 'warning\n' },
+  ),
+  place,
+)
+const delta = recorded(
+  MessageTextRecorded.of({ executionId: executionId(1), messageId: messageId(1), offset: 7 }, { text: 'lo' }),
+  place,
+)
+const placed = { taskId: taskId(1), executionId: executionId(1), position: '90', version: 4 }
+
+describe('output', () => {
+  test('says where, when and by which channel it was printed', () => {
+    const item = terminalOutputOf(output)
+    expect(item).toStrictEqual({ ...placed, timestamp: moment, content: 'warning\n', type: 'stderr' })
+    expect(TerminalOutput.parse(item)).toStrictEqual(item)
+  })
+
+  test('that was erased is empty', () =>
+    expect(terminalOutputOf(erased(output))).toMatchObject({ content: '' }))
+})
+
+describe('a piece of a message', () => {
+  test('says where it belongs', () => {
+    const piece = messageDeltaOf(delta)
+    expect(piece).toStrictEqual({ ...placed, messageId: messageId(1), offset: 7, text: 'lo' })
+    expect(MessageDelta.parse(piece)).toStrictEqual(piece)
+  })
+
+  test('that was erased is empty', () => expect(messageDeltaOf(erased(delta))).toMatchObject({ text: '' }))
+})
