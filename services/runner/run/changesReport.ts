@@ -20,20 +20,23 @@ export interface ChangesReport {
 const intervalMs = 2_000
 
 export function changesReport(parts: {
+  /** On the host, for the history. */
   git: Git
+  /** In the box, for what an agent wrote. */
+  treeGit: Git
   workspace: Workspace
   executionId: string
   blobs: SealedBlobs
   reporter: Reporter
 }): ChangesReport {
-  const { git, workspace, executionId, blobs, reporter } = parts
+  const { git, treeGit, workspace, executionId, blobs, reporter } = parts
   const scope = scopeOfStream(taskStream(workspace.taskId))
   let recorded = ''
   let reading: Promise<void> = Promise.resolve()
   let timer: NodeJS.Timeout | undefined
 
   async function read(): Promise<void> {
-    const changes = await readChanges({ git, workspace, baseBranch: workspace.baseBranch })
+    const changes = await readChanges({ git, treeGit, workspace, baseBranch: workspace.baseBranch })
     if (changes.kind === 'base_not_found') return
     const files = Buffer.from(JSON.stringify(changes.files))
     const summary = summaryOf(changes)

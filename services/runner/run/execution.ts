@@ -130,14 +130,21 @@ async function outcomeOf(
 
   const { workspace, access } = prepared
   const { sandbox } = parts
-  const git = 'missing' in sandbox ? parts.git : sandbox.gitFor(workspace)
+  const treeGit = 'missing' in sandbox ? parts.git : sandbox.gitFor(workspace)
   const secrets = [
     access.accessToken,
     access.authorization,
     ...(parts.model.kind === 'anthropic' ? [parts.model.apiKey] : []),
   ]
   const { executionId } = fence
-  const changes = changesReport({ git, workspace, executionId, blobs: parts.blobs, reporter: report })
+  const changes = changesReport({
+    git: parts.git,
+    treeGit,
+    workspace,
+    executionId,
+    blobs: parts.blobs,
+    reporter: report,
+  })
   const output = runOutput(terminal, { fence, kind: execution.kind, secrets })
   const run = { fence, stopping: stop, reporter: report, terminal, output, changes }
   try {

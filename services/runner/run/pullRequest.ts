@@ -68,8 +68,8 @@ async function publish(
   const { workspace, repository, access } = prepared
   const { sandbox } = parts
   const pushed = await commitAndPush({
-    git: 'missing' in sandbox ? parts.git : sandbox.gitFor(workspace),
-    network: parts.git,
+    git: parts.git,
+    treeGit: 'missing' in sandbox ? parts.git : sandbox.gitFor(workspace),
     workspace,
     message: wanted.title,
     author: identityOf(user),
