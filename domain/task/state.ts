@@ -145,7 +145,11 @@ function evolveTask(
     case 'WorkspaceChanged':
       return { ...task, changedFiles: event.data.files }
     case 'AgentStarted':
-      return { ...task, agent: event.data.agent, session: { agent: event.data.agent, sessionId: event.data.sessionId } }
+      return {
+        ...task,
+        agent: event.data.agent,
+        session: { agent: event.data.agent, sessionId: event.data.sessionId },
+      }
     case 'PullRequestRequested':
       return { ...task, pullRequestRequest: event.data.requestId }
     case 'PullRequestOpened':
