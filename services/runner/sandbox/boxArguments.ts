@@ -109,11 +109,11 @@ export function launcher(
 function identityArguments(identity: BoxIdentity): readonly string[] {
   switch (identity.kind) {
     case 'host_user':
-      // Only to become that user; root keeps all that it has unless told to drop it.
+      // Only to enter that user's folder and to become that user; root keeps all that it has unless told to drop it.
       return [
         '--cap-drop',
         'ALL',
-        ...['CAP_SETUID', 'CAP_SETGID', 'CAP_SETPCAP'].flatMap((cap) => ['--cap-add', cap]),
+        ...['CAP_SETUID', 'CAP_SETGID', 'CAP_SETPCAP', 'CAP_DAC_READ_SEARCH'].flatMap((cap) => ['--cap-add', cap]),
       ]
     case 'user_namespace':
       return ['--unshare-user', '--uid', String(identity.uid), '--gid', String(identity.gid)]
