@@ -160,7 +160,7 @@ async function attempt(
     let told = ''
     const errors = drain(child.stderr, async (chunk) => {
       told = `${told}${chunk.toString('utf8')}`.slice(-keptTail)
-      await run.output.stderr.write(chunk)
+      await run.output.stderr.write(parts.model.kind === 'scripted' ? withoutModelWarning(chunk) : chunk)
     })
     await hearAll(child, agent, heard, () => unwatch.alive())
     await errors
@@ -222,6 +222,11 @@ function watch(run: Run, child: SandboxedProcess, agent: Agent): { alive(): void
 function say(child: SandboxedProcess, line: string): void {
   child.stdin?.on('error', () => undefined)
   if (child.stdin?.writable) child.stdin.write(line)
+}
+
+/** The CLI wonders about the scripted model's name, which is ours: that is nothing to a person. */
+function withoutModelWarning(chunk: Buffer): string {
+  return chunk.toString('utf8').replace(/^\[claude-code:unrecognized_model\].*\n?/gm, '')
 }
 
 /** Reads a stream to its end, as fast as what was read is written down. */

@@ -124,19 +124,25 @@ function fetchCall(gitDir: string, request: RefreshRequest): GitCall {
   }
 }
 
-/** Turns git's running percentages into a line for each tenth of a step. */
-export function progressLines(onLine: (line: string) => void): (chunk: Buffer) => void {
+/** Turns git's running percentages into lines: each step when it is done, and where it is once a second while it lasts. */
+export function progressLines(
+  onLine: (line: string) => void,
+  now: () => number = () => performance.now(),
+): (chunk: Buffer) => void {
   let rest = ''
-  let lastShown = ''
+  let shownAt = now()
+  let lastDone = ''
   return (chunk) => {
     const lines = (rest + chunk.toString('utf8')).split(/[\r\n]/)
     rest = (lines.pop() ?? '').slice(-1_000)
     for (const line of lines) {
       const step = /^(?:remote: )?((?:Counting|Compressing|Receiving|Resolving)[a-z ]*): +(\d+)%.*/.exec(line)
-      if (!step) continue
-      const shown = `${step[1]} ${Math.floor(Number(step[2]) / 10)}`
-      if (shown !== lastShown) onLine(line.trim())
-      lastShown = shown
+      if (!step?.[1]) continue
+      const isDone = step[2] === '100' && step[1] !== lastDone
+      if (isDone) lastDone = step[1]
+      if (!isDone && now() - shownAt < 1_000) continue
+      shownAt = now()
+      onLine(line.trim())
     }
   }
 }
