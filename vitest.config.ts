@@ -22,6 +22,17 @@ export default defineConfig({
       {
         extends: true,
         test: {
+          name: 'server',
+          include: ['tests/server/**/*.spec.ts'],
+          globalSetup: ['tests/product/build.js'],
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+          maxWorkers: 2,
+        },
+      },
+      {
+        extends: true,
+        test: {
           name: 'e2e',
           include: ['tests/e2e/**/*.spec.ts'],
           testTimeout: 120_000,

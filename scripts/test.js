@@ -32,6 +32,7 @@ const stages = [
   ['boundaries', () => script('boundaries', minute)],
   ['unit and contract tests', () => suite(process.execPath, ['unit', 'contracts'], 4 * minute)],
   ['unit and contract tests on Node 24', onNode24],
+  ['tests of the server', () => suite(process.execPath, ['server'], 5 * minute)],
   ['end-to-end tests', () => suite(process.execPath, ['e2e'], 6 * minute)],
 ]
 if (process.argv.includes('--long', 2)) {

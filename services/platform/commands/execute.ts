@@ -42,7 +42,7 @@ interface Snapshot {
   readonly state: unknown
   readonly head: Head
   readonly position: Position | null
-  /** Commands that took effect in this stream, the latest last: a repeat is answered from here. */
+  /** People's commands that took effect in this stream, the latest last: a repeat is answered from here. */
   readonly commandIds: Map<string, Position>
 }
 
@@ -133,7 +133,10 @@ export function commands(log: EventLog): Commands {
 
 /** Adds what took effect; the map belongs to one stream's snapshot alone and is added to in place. */
 function remember(commandIds: Map<string, Position>, events: readonly AnyRecorded[]): Map<string, Position> {
-  for (const event of events) commandIds.set(event.meta.commandId, event.position)
+  for (const { meta, position } of events) {
+    // Only people repeat a command. What a run reports, by the thousands and each under a fresh id, would push theirs out.
+    if (meta.actor.kind === 'user') commandIds.set(meta.commandId, position)
+  }
   for (const oldest of commandIds.keys()) {
     if (commandIds.size <= rememberedCommands) break
     commandIds.delete(oldest)

@@ -1,0 +1,118 @@
+/** A socket as a browser has one: everything it hears is kept, in order. */
+import { io, type Socket } from 'socket.io-client'
+import type { ClientEvents, JoinAnswer, ServerEvents } from '#domain/api/socket.ts'
+import type { Position } from '#domain/kernel/event.ts'
+
+/** One event as it was heard. */
+export type Heard = {
+  [Name in keyof ServerEvents]: {
+    readonly name: Name
+    readonly payload: Parameters<ServerEvents[Name]>[0]
+    /** Milliseconds of `performance.now()`. */
+    readonly at: number
+  }
+}[keyof ServerEvents]
+
+export type HeardOf<Name extends keyof ServerEvents> = Extract<Heard, { name: Name }>
+
+export interface Live {
+  /** All that was heard so far. */
+  readonly heard: readonly Heard[]
+  of<Name extends keyof ServerEvents>(name: Name): HeardOf<Name>['payload'][]
+  join(taskId: string, lastPosition?: Position | null): Promise<JoinAnswer>
+  leave(taskId: string): void
+  /** The first event that is like this, now or within `withinMs` (20 s). */
+  until(what: string, like: (event: Heard) => boolean, withinMs?: number): Promise<Heard>
+  readonly isConnected: () => boolean
+  close(): void
+}
+
+const connectMs = 10_000
+const answerMs = 10_000
+
+/** Resolves once connected; rejects with the server's sentence when it refuses. */
+export async function connectLive(base: string, token: string): Promise<Live> {
+  const socket: Socket<ServerEvents, ClientEvents> = io(base, {
+    auth: { token },
+    transports: ['websocket'],
+    forceNew: true,
+    reconnection: false,
+    timeout: connectMs,
+  })
+  const heard: Heard[] = []
+  const listeners = new Set<() => void>()
+  const hear = (event: Heard) => {
+    heard.push(event)
+    for (const listener of listeners) listener()
+  }
+  const at = () => performance.now()
+  socket.on('terminal_output', (payload) => hear({ name: 'terminal_output', payload, at: at() }))
+  socket.on('chat_message', (payload) => hear({ name: 'chat_message', payload, at: at() }))
+  socket.on('chat_message_delta', (payload) => hear({ name: 'chat_message_delta', payload, at: at() }))
+  socket.on('chat_message_status_changed', (payload) =>
+    hear({ name: 'chat_message_status_changed', payload, at: at() }),
+  )
+  socket.on('task_status_changed', (payload) => hear({ name: 'task_status_changed', payload, at: at() }))
+  socket.on('global_task_status_changed', (payload) =>
+    hear({ name: 'global_task_status_changed', payload, at: at() }),
+  )
+  socket.on('command_output', (payload) => hear({ name: 'command_output', payload, at: at() }))
+  socket.on('command_completed', (payload) => hear({ name: 'command_completed', payload, at: at() }))
+  socket.on('command_failed', (payload) => hear({ name: 'command_failed', payload, at: at() }))
+  socket.on('command_cancelled', (payload) => hear({ name: 'command_cancelled', payload, at: at() }))
+  socket.on('task_event', (payload) => hear({ name: 'task_event', payload, at: at() }))
+  socket.on('task_resync', (payload) => hear({ name: 'task_resync', payload, at: at() }))
+
+  await new Promise<void>((resolve, reject) => {
+    socket.once('connect', () => resolve())
+    socket.once('connect_error', (fault) => {
+      socket.close()
+      reject(fault)
+    })
+  })
+
+  return {
+    heard,
+    of: (name) => heard.flatMap((event) => (isNamed(event, name) ? [event.payload] : [])),
+    join: (taskId, lastPosition) =>
+      within(
+        answerMs,
+        'join_task was not answered',
+        new Promise((resolve) => socket.emit('join_task', taskId, lastPosition ?? null, resolve)),
+      ),
+    leave: (taskId) => void socket.emit('leave_task', taskId),
+    until: (what, like, withinMs = 20_000) => {
+      let listener = () => {}
+      const seen = new Promise<Heard>((resolve) => {
+        listener = () => {
+          const found = heard.find(like)
+          if (found) resolve(found)
+        }
+        listeners.add(listener)
+        listener()
+      })
+      return within(
+        withinMs,
+        () => `Not heard: ${what}. Heard: ${heard.map(({ name }) => name).join(' ')}`,
+        seen,
+      ).finally(() => listeners.delete(listener))
+    },
+    isConnected: () => socket.connected,
+    close: () => void socket.close(),
+  }
+}
+
+function isNamed<Name extends keyof ServerEvents>(event: Heard, name: Name): event is HeardOf<Name> {
+  return event.name === name
+}
+
+/** The promise's value, or an error that says what was awaited. */
+export async function within<T>(ms: number, why: string | (() => string), promise: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      reject(new Error(`${typeof why === 'string' ? why : why()} (within ${ms} ms)`))
+    }, ms)
+  })
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer))
+}

@@ -1,0 +1,92 @@
+/** The embedded engines on a folder that goes with the test, as `compose.ts` opens them. */
+import { randomBytes, randomUUID } from 'node:crypto'
+import { mkdtempSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openFileBlobs } from '#platform/blobs/files.ts'
+import { openInProcessBus } from '#platform/bus/inProcess.ts'
+import { openSqliteJobs } from '#platform/bus/jobsSqlite.ts'
+import { collections, documents, type Documents } from '#platform/commands/documents.ts'
+import { eventLog, type EventLog } from '#platform/commands/eventLog.ts'
+import { commands, type Commands } from '#platform/commands/execute.ts'
+import { openSqliteEventStore } from '#platform/eventstore/sqlite.ts'
+import type { Blobs } from '#platform/ports/blobs.ts'
+import type { Bus } from '#platform/ports/bus.ts'
+import type { Clock } from '#platform/ports/clock.ts'
+import type { EventStore } from '#platform/ports/eventStore.ts'
+import type { Jobs } from '#platform/ports/jobs.ts'
+import type { ReadStore } from '#platform/ports/readStore.ts'
+import type { Vault } from '#platform/ports/vault.ts'
+import { openSqliteReadStore } from '#platform/readstore/sqlite.ts'
+import { openSqliteVault } from '#platform/vault/sqlite.ts'
+
+export interface TestEngines {
+  readonly eventStore: EventStore
+  readonly readStore: ReadStore
+  readonly bus: Bus
+  readonly jobs: Jobs
+  readonly vault: Vault
+  readonly blobs: Blobs
+  readonly clock: Clock
+  readonly log: EventLog
+  readonly commands: Commands
+  readonly documents: Documents
+  /** What the engines told of faults that they survived. */
+  readonly faults: readonly string[]
+  close(): Promise<void>
+}
+
+/** Who acts in tests. */
+export const somebody = { kind: 'user', userId: '00000000-a000-4000-8000-000000000001' } as const
+
+/** A cause with a command id of its own. */
+export const cause = (commandId: string = randomUUID()) => ({ actor: somebody, commandId })
+
+export async function openTestEngines(): Promise<TestEngines> {
+  const folder = mkdtempSync(join(tmpdir(), 'flightdeck-engines-'))
+  const faults: string[] = []
+  const onFault = (what: string) => void faults.push(what)
+  const at = (name: string) => join(folder, name)
+  const clock: Clock = { now: () => new Date() }
+  const vault = openSqliteVault({ file: at('vault.sqlite'), masterKey: randomBytes(32) })
+  const eventStore = openSqliteEventStore({ file: at('events.sqlite'), onFault })
+  const readStore = openSqliteReadStore({ file: at('views.sqlite') })
+  const jobs = openSqliteJobs({ file: at('jobs.sqlite'), clock, onFault })
+  const bus = openInProcessBus({ onFault })
+  const blobs = openFileBlobs({ folder: at('blobs') })
+  await readStore.prepare(collections)
+  const log = eventLog({ eventStore, vault, bus, clock })
+  return {
+    eventStore,
+    readStore,
+    bus,
+    jobs,
+    vault,
+    blobs,
+    clock,
+    log,
+    commands: commands(log),
+    documents: documents(readStore, log),
+    faults,
+    async close() {
+      for (const engine of [blobs, bus, jobs, readStore, eventStore, vault]) await engine.close()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Resolves once it holds; throws with what was awaited after `withinMs`. */
+export async function eventually(
+  what: string,
+  holds: () => boolean | Promise<boolean>,
+  withinMs = 5_000,
+): Promise<void> {
+  for (const end = Date.now() + withinMs; ;) {
+    if (await holds()) return
+    if (Date.now() > end) throw new Error(`It did not come to be: ${what}`)
+    await new Promise((resolve) => {
+      setTimeout(resolve, 5)
+    })
+  }
+}
