@@ -61,7 +61,6 @@ export async function installPackages(root, env) {
       const npm = await run('npm', args, { cwd: root, env, limit, output: 'keep' })
       const said = npm.output.trimEnd().split('\n').slice(0, linesOfFault).join('\n')
       if (!npm.ok) throw new Error(`${said}\nInstalling the packages failed: npm ci ${npm.why}.`)
-      throw new Error(`${npm.output.trimEnd()}\nInstalling the packages failed: npm ci ${npm.why}.`)
     })
     return undefined
   } catch (error) {
