@@ -35,6 +35,7 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: ['tests/e2e/**/*.spec.ts'],
+          globalSetup: ['tests/product/build.js'],
           testTimeout: 120_000,
           hookTimeout: 120_000,
           fileParallelism: false,
@@ -45,6 +46,7 @@ export default defineConfig({
         test: {
           name: 'long',
           include: ['tests/**/*.long.ts'],
+          globalSetup: ['tests/product/build.js'],
           testTimeout: 1_800_000,
           hookTimeout: 120_000,
           fileParallelism: false,
