@@ -3,7 +3,7 @@ import { v5 as uuidv5 } from 'uuid'
 import { isCommand, sendMessage, textOfCommand, withdrawMessage } from '#domain/api/chat.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import { taskStream } from '#domain/kernel/ids.ts'
-import { chatMessageOf, chatView } from '#domain/views/chat.ts'
+import { chatMessageOf, chatView, messageDocumentId } from '#domain/views/chat.ts'
 import { signedIn } from '#platform/http/guards.ts'
 import type { Route } from '#platform/http/route.ts'
 import { executeOnTask, ownTask, route, taskAfter, written, type CommandServices } from '../services.ts'
@@ -13,16 +13,25 @@ export const chatRoutes: readonly Route<CommandServices>[] = [
     const { taskId } = params
     const messageId = body.id ?? uuidv5('message', asked.commandId)
     const command = isCommand(body)
-    const executed = await executeOnTask(services, taskId, asked, {
-      type: 'SendMessage',
-      messageId,
-      kind: command ? 'command' : 'turn',
-      agent: body.agent ?? null,
-      message: command ? textOfCommand(body) : (body.message ?? '').trim(),
-      executionId: uuidv5('execution', asked.commandId),
-    })
+    const text = command ? textOfCommand(body) : (body.message ?? '').trim()
+    const executed = await executeOnTask(
+      services,
+      taskId,
+      asked,
+      body.messageType === 'system'
+        ? { type: 'PostNote', messageId, message: text }
+        : {
+            type: 'SendMessage',
+            messageId,
+            kind: command ? 'command' : 'turn',
+            agent: body.agent ?? null,
+            message: text,
+            executionId: uuidv5('execution', asked.commandId),
+          },
+    )
     const placed = await written(executed.position, services)
-    const message = await services.documents.asOf(chatView, taskStream(taskId), messageId, executed.head)
+    const documentId = messageDocumentId(taskId, messageId)
+    const message = await services.documents.asOf(chatView, taskStream(taskId), documentId, executed.head)
     if (!message) throw new Fault('not_found')
     const task = await taskAfter(services, taskId, executed.head)
     return { success: true as const, chatMessage: chatMessageOf(message, task), ...placed }

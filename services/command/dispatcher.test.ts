@@ -1,0 +1,166 @@
+/** Every request becomes a job, once, wherever a crash falls. */
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { taskStream } from '#domain/kernel/ids.ts'
+import { TaskUpdated, PullRequestRequested } from '#domain/task/events.ts'
+import { task } from '#domain/task/task.ts'
+import type { Job, Jobs } from '#platform/ports/jobs.ts'
+import type { ReadStore } from '#platform/ports/readStore.ts'
+import { executionId, messageId, projectId, taskId, userId } from '../../tests/domain/ids.ts'
+import { cause, eventually, openTestEngines, type TestEngines } from '../../tests/server/engines.ts'
+import { startDispatcher } from './dispatcher.ts'
+
+let engines: TestEngines
+beforeEach(async () => {
+  engines = await openTestEngines()
+})
+afterEach(() => engines.close())
+
+const create = (n: number) =>
+  engines.commands.execute(
+    task,
+    taskStream(taskId(n)),
+    {
+      type: 'CreateTask',
+      taskId: taskId(n),
+      ownerId: userId(1),
+      projectId: projectId(1),
+      agent: 'claude',
+      codexModel: null,
+      title: 'A title',
+      description: 'Words',
+      branch: 'main',
+      messageId: messageId(n),
+      executionId: executionId(n),
+    },
+    cause(),
+  )
+const executionOf = (n: number): Job => ({
+  id: executionId(n),
+  kind: 'execution',
+  payload: { taskId: taskId(n), executionId: executionId(n) },
+})
+
+/** Works off what is queued, and gives it in order. */
+async function takeJobs(kind: string, count: number): Promise<readonly Job[]> {
+  const taken: Job[] = []
+  const worker = engines.jobs.work(kind, { concurrency: 1, leaseMs: 5_000 }, async (delivery) => {
+    taken.push(delivery.job)
+    await delivery.ack()
+  })
+  await eventually(`${count} jobs of ${kind} are there`, () => taken.length >= count)
+  await worker.stop()
+  return taken
+}
+
+/** Everything up to now has been looked at. */
+async function dispatched(stopAfter: { stop(): Promise<void> }, count: number): Promise<void> {
+  await eventually('the jobs are queued', async () => (await engines.jobs.pending('execution')) >= count)
+  await stopAfter.stop()
+}
+
+test('a request for an execution and one for a pull request each become a job that names what to do', async () => {
+  const dispatcher = await startDispatcher(engines)
+  const { head } = await create(1)
+  const wanted = PullRequestRequested.of(
+    { requestId: executionId(9), draft: false },
+    { title: 't', body: 'b' },
+  )
+  await engines.log.append(taskStream(taskId(1)), head, [wanted], cause())
+  expect(await takeJobs('execution', 1)).toEqual([executionOf(1)])
+  expect(await takeJobs('pull_request', 1)).toEqual([
+    {
+      id: executionId(9),
+      kind: 'pull_request',
+      payload: { taskId: taskId(1), requestId: executionId(9) },
+    },
+  ])
+  await dispatcher.stop()
+})
+
+test('jobs come in the order of their requests, whether they were made before the start or after', async () => {
+  await create(1)
+  await create(2)
+  const dispatcher = await startDispatcher(engines)
+  await create(3)
+  await dispatched(dispatcher, 3)
+  expect(await takeJobs('execution', 3)).toEqual([executionOf(1), executionOf(2), executionOf(3)])
+})
+
+test('nothing else becomes a job', async () => {
+  const { head } = await create(1)
+  const many = Array.from({ length: 700 }, (_, n) => TaskUpdated.of({}, { title: `t${n}`, description: '' }))
+  await engines.log.append(taskStream(taskId(1)), head, many, cause())
+  await create(2)
+  const dispatcher = await startDispatcher(engines)
+  await dispatched(dispatcher, 2)
+  expect(await engines.jobs.pending('execution')).toBe(2)
+  expect(await engines.jobs.pending('pull_request')).toBe(0)
+})
+
+test('a crash between the job and the checkpoint queues the job once', async () => {
+  await create(1)
+  const crashing: ReadStore = {
+    ...engines.readStore,
+    apply: () => Promise.reject(new Error('the process dies here')),
+  }
+  const died = await startDispatcher({ ...engines, readStore: crashing })
+  await dispatched(died, 1)
+  const restarted = await startDispatcher(engines)
+  await create(2)
+  await dispatched(restarted, 2)
+  expect(await takeJobs('execution', 2)).toEqual([executionOf(1), executionOf(2)])
+  expect(await engines.jobs.pending('execution')).toBe(0)
+})
+
+test('a job that was done before such a crash is not done again', async () => {
+  await create(1)
+  const crashing: ReadStore = {
+    ...engines.readStore,
+    apply: () => Promise.reject(new Error('the process dies here')),
+  }
+  const died = await startDispatcher({ ...engines, readStore: crashing })
+  expect(await takeJobs('execution', 1)).toHaveLength(1)
+  await died.stop()
+  const restarted = await startDispatcher(engines)
+  await create(2)
+  await dispatched(restarted, 1)
+  expect(await takeJobs('execution', 1)).toEqual([executionOf(2)])
+})
+
+test('a queue that refuses for a while is asked again until it takes the job', async () => {
+  let refusals = 2
+  const reluctant: Jobs = {
+    ...engines.jobs,
+    async put(job) {
+      refusals -= 1
+      if (refusals >= 0) throw new Error('not now')
+      await engines.jobs.put(job)
+    },
+  }
+  const dispatcher = await startDispatcher({ ...engines, jobs: reluctant })
+  await create(1)
+  await dispatched(dispatcher, 1)
+  expect(engines.faults).toHaveLength(2)
+})
+
+test('a restart looks only at what came after the last request, and misses nothing', async () => {
+  const first = await startDispatcher(engines)
+  await create(1)
+  await dispatched(first, 1)
+  await eventually(
+    'the checkpoint is there',
+    async () => (await engines.readStore.checkpoint('dispatcher')) !== null,
+  )
+  await create(2)
+  const put: string[] = []
+  const watched: Jobs = {
+    ...engines.jobs,
+    async put(job) {
+      put.push(job.id)
+      await engines.jobs.put(job)
+    },
+  }
+  const second = await startDispatcher({ ...engines, jobs: watched })
+  await dispatched(second, 2)
+  expect(put).toEqual([executionId(2)])
+})

@@ -1,0 +1,234 @@
+/** The projector: whatever is cut short, repeated or thrown away, the documents are the fold of the log. */
+import * as fc from 'fast-check'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { DomainEvent } from '#domain/events.ts'
+import { taskStream } from '#domain/kernel/ids.ts'
+import { TaskUpdated } from '#domain/task/events.ts'
+import { TerminalOutputRecorded } from '#domain/task/terminal.ts'
+import { task } from '#domain/task/task.ts'
+import { views } from '#domain/views/all.ts'
+import { foldView, type AnyRecorded } from '#domain/views/view.ts'
+import { mainProjection } from '#platform/commands/projected.ts'
+import { emptyHead, type Head } from '#platform/commands/eventLog.ts'
+import type { ReadStore } from '#platform/ports/readStore.ts'
+import { executionId, messageId, projectId, taskId, userId } from '../../tests/domain/ids.ts'
+import { logs } from '../../tests/domain/logs.ts'
+import { cause, eventually, openTestEngines, type TestEngines } from '../../tests/server/engines.ts'
+import { startProjector } from './projector.ts'
+
+let engines: TestEngines
+beforeEach(async () => {
+  engines = await openTestEngines()
+})
+afterEach(() => engines.close())
+
+/** Appends the events in their order, each to its stream. */
+async function append({ log }: TestEngines, events: readonly AnyRecorded[]): Promise<void> {
+  const heads = new Map<string, Head>()
+  for (const { stream, type, data, content } of events) {
+    // What was recorded is an event again when its place is left out.
+    const event = { type, data, content } as DomainEvent
+    const appended = await log.append(stream, heads.get(stream) ?? emptyHead, [event], cause())
+    if (appended.kind === 'appended') heads.set(stream, appended.head)
+  }
+}
+
+async function projectedToTheEnd({ eventStore, readStore }: TestEngines): Promise<void> {
+  const head = await eventStore.head()
+  if (head === null) return
+  await eventually(
+    'everything is projected',
+    async () => (await readStore.checkpoint(mainProjection)) === head,
+  )
+}
+
+/** All documents as they are stored, collection by collection. */
+async function stored({ readStore }: TestEngines): Promise<Record<string, unknown>> {
+  const found = views.map(async ({ collection }) => {
+    const sort = { field: 'id', direction: 'ascending' } as const
+    return [collection, await readStore.find(collection, { where: {}, sort, limit: 10_000 })] as const
+  })
+  return Object.fromEntries(await Promise.all(found))
+}
+
+/** What the views make of the whole log, in memory. */
+async function folded({ eventStore, log }: TestEngines): Promise<Record<string, unknown>> {
+  const events = await Promise.all((await eventStore.readAll(null, 100_000)).map(log.open))
+  return Object.fromEntries(
+    views.map((view) => {
+      const documents = [...foldView(view, new Map(), events).values()]
+      return [view.collection, documents.sort((a, b) => (a.id < b.id ? -1 : 1))]
+    }),
+  )
+}
+
+/** Runs `use` on engines of its own, so that a property meets none of its other runs. */
+async function withEngines(use: (engines: TestEngines) => Promise<void>): Promise<void> {
+  const own = await openTestEngines()
+  try {
+    await use(own)
+  } finally {
+    await own.close()
+  }
+}
+
+describe('any log', { timeout: 60_000 }, () => {
+  test('is projected to what its views fold, and rebuilt from nothing to the same documents, byte for byte', async () => {
+    await fc.assert(
+      fc.asyncProperty(logs, (events) =>
+        withEngines(async (own) => {
+          await append(own, events)
+          const projector = await startProjector(own)
+          await projectedToTheEnd(own)
+          await projector.stop()
+          const first = await stored(own)
+          expect(first).toEqual(await folded(own))
+
+          await own.readStore.reset(
+            mainProjection,
+            views.map((view) => view.collection),
+          )
+          const again = await startProjector(own)
+          await projectedToTheEnd(own)
+          await again.stop()
+          expect(JSON.stringify(await stored(own))).toBe(JSON.stringify(first))
+        }),
+      ),
+      { numRuns: 12 },
+    )
+  })
+
+  test('gives the same when the projector stops and starts anywhere while it grows', async () => {
+    await fc.assert(
+      fc.asyncProperty(logs, fc.array(fc.nat(20), { minLength: 1, maxLength: 5 }), (events, cuts) =>
+        withEngines(async (own) => {
+          const appending = append(own, events)
+          for (const cut of cuts) {
+            const projector = await startProjector(own)
+            await new Promise((resolve) => {
+              setTimeout(resolve, cut)
+            })
+            await projector.stop()
+          }
+          await appending
+          const last = await startProjector(own)
+          await projectedToTheEnd(own)
+          await last.stop()
+          expect(await stored(own)).toEqual(await folded(own))
+        }),
+      ),
+      { numRuns: 8 },
+    )
+  })
+
+  test('gives the same when a batch is applied, its answer lost, and the batch given again', async () => {
+    await fc.assert(
+      fc.asyncProperty(logs, (events) =>
+        withEngines(async (own) => {
+          await append(own, events)
+          let applied = 0
+          const forgetful: ReadStore = {
+            ...own.readStore,
+            async apply(...batch) {
+              await own.readStore.apply(...batch)
+              applied += 1
+              if (applied % 2 === 1) throw new Error('the answer is lost')
+            },
+          }
+          const projector = await startProjector({ ...own, readStore: forgetful })
+          await projectedToTheEnd(own)
+          await eventually('the batch was given again', () => events.length === 0 || applied >= 2)
+          await projector.stop()
+          expect(await stored(own)).toEqual(await folded(own))
+        }),
+      ),
+      { numRuns: 5 },
+    )
+  })
+
+  test('gives the same when the checkpoint was lost and all is applied on top of itself', async () => {
+    await fc.assert(
+      fc.asyncProperty(logs, (events) =>
+        withEngines(async (own) => {
+          await append(own, events)
+          const projector = await startProjector(own)
+          await projectedToTheEnd(own)
+          await projector.stop()
+          const once = await stored(own)
+          const forgotten: ReadStore = { ...own.readStore, checkpoint: async () => null }
+          const positions: string[] = []
+          own.bus.subscribe('projected', ({ position }) => positions.push(position))
+          const again = await startProjector({ ...own, readStore: forgotten })
+          const head = await own.eventStore.head()
+          await eventually('it has gone over all again', () => head === null || positions.includes(head))
+          await again.stop()
+          expect(await stored(own)).toEqual(once)
+        }),
+      ),
+      { numRuns: 8 },
+    )
+  })
+})
+
+const create = {
+  type: 'CreateTask',
+  taskId: taskId(1),
+  ownerId: userId(1),
+  projectId: projectId(1),
+  agent: 'claude',
+  codexModel: null,
+  title: 'A title',
+  description: 'Words',
+  branch: 'main',
+  messageId: messageId(1),
+  executionId: executionId(1),
+} as const
+const createTask = () => engines.commands.execute(task, taskStream(taskId(1)), create, cause())
+
+test('it says how far it is, at once and again each second, so that a lost word is only late', async () => {
+  const said: string[] = []
+  engines.bus.subscribe('projected', ({ position }) => said.push(position))
+  const projector = await startProjector(engines)
+  const { position } = await createTask()
+  await eventually('it said so', () => said.includes(position ?? ''), 500)
+  const before = said.length
+  await eventually('it said so again', () => said.length > before, 2_000)
+  expect(new Set(said.slice(before))).toEqual(new Set([position]))
+  await projector.stop()
+})
+
+test('output is not projected, and moves the checkpoint all the same', async () => {
+  const stream = `terminal-${taskId(1)}`
+  const data = { executionId: executionId(1), attempt: 1, kind: 'turn', channel: 'stdout' } as const
+  await engines.log.append(stream, emptyHead, [TerminalOutputRecorded.of(data, { text: 'words' })], cause())
+  const projector = await startProjector(engines)
+  await projectedToTheEnd(engines)
+  await projector.stop()
+  expect(Object.values(await stored(engines)).flat()).toEqual([])
+})
+
+test('a task whose key was destroyed is projected with its facts', async () => {
+  await createTask()
+  await engines.vault.destroy(`task:${taskId(1)}`)
+  const projector = await startProjector(engines)
+  await projectedToTheEnd(engines)
+  await projector.stop()
+  const [document] = await engines.readStore.find('tasks', {
+    where: { owner: userId(1) },
+    sort: { field: 'order', direction: 'ascending' },
+    limit: 1,
+  })
+  expect(document).toMatchObject({ title: '', status: 'queued', projectId: projectId(1) })
+})
+
+test('thousands of events in one stream are projected in order', async () => {
+  const { head } = await createTask()
+  const many = Array.from({ length: 2_000 }, (_, n) =>
+    TaskUpdated.of({}, { title: `t${n}`, description: '' }),
+  )
+  await engines.log.append(taskStream(taskId(1)), head, many, cause())
+  const projector = await startProjector(engines)
+  await projectedToTheEnd(engines)
+  await projector.stop()
+  expect(await engines.readStore.get('tasks', taskId(1))).toMatchObject({ title: 't1999', version: 2_002 })
+})
