@@ -113,7 +113,10 @@ function identityArguments(identity: BoxIdentity): readonly string[] {
       return [
         '--cap-drop',
         'ALL',
-        ...['CAP_SETUID', 'CAP_SETGID', 'CAP_SETPCAP', 'CAP_DAC_READ_SEARCH'].flatMap((cap) => ['--cap-add', cap]),
+        ...['CAP_SETUID', 'CAP_SETGID', 'CAP_SETPCAP', 'CAP_DAC_READ_SEARCH'].flatMap((cap) => [
+          '--cap-add',
+          cap,
+        ]),
       ]
     case 'user_namespace':
       return ['--unshare-user', '--uid', String(identity.uid), '--gid', String(identity.gid)]

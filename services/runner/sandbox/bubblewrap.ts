@@ -25,6 +25,8 @@ export interface BubblewrapOptions {
   /** Path of `bwrap`. */
   readonly program: string
   readonly system: HostSystem
+  /** What this process was started with and must not hand on, as `inheritedDescriptors` found it. */
+  readonly inherited: readonly number[]
   /** Path or name of git inside the box, where only the system's programs are. */
   readonly gitProgram: string
 }
@@ -43,7 +45,8 @@ export function bubblewrap(options: BubblewrapOptions): Sandbox {
   }
 }
 
-function startBox({ program, system }: BubblewrapOptions, spec: SandboxSpec): SandboxedProcess {
+function startBox(options: BubblewrapOptions, spec: SandboxSpec): SandboxedProcess {
+  const { system } = options
   const { workspace, limits } = spec
   const identity = commandIdentity(workspace)
   const files = accountFiles(identity)
@@ -65,7 +68,8 @@ function startBox({ program, system }: BubblewrapOptions, spec: SandboxSpec): Sa
   }
   const args = ['--args', '3', '--info-fd', '4', '--', ...launcher(identity, limits), ...spec.command]
   // Its own environment is empty: that is what /proc/1/environ shows inside. Arguments go by a pipe, where no list of processes has them.
-  const child = spawnProcess(program, args, { env: {}, stdin: spec.stdin, extraPipes: 2 + files.length })
+  const [program, ...rest] = withoutInherited(options, args, firstFile + files.length)
+  const child = spawnProcess(program, rest, { env: {}, stdin: spec.stdin, extraPipes: 2 + files.length })
   const [argumentPipe, infoPipe, ...filePipes] = child.pipes
   argumentPipe?.end(argumentBytes(plan))
   filePipes.forEach((pipe, index) => pipe.end(files[index]?.content))
@@ -114,7 +118,8 @@ function startBox({ program, system }: BubblewrapOptions, spec: SandboxSpec): Sa
 }
 
 /** Git in a box of its own: what an agent planted, or swaps while git reads, leads to nothing outside of its own tree. */
-function boxedGit({ program, system, gitProgram }: BubblewrapOptions, workspace: Workspace): Git {
+function boxedGit(options: BubblewrapOptions, workspace: Workspace): Git {
+  const { system, gitProgram } = options
   const identity: BoxIdentity = workspace.owner
     ? { kind: 'reader' }
     : { kind: 'user_namespace', uid: 0, gid: 0 }
@@ -131,7 +136,8 @@ function boxedGit({ program, system, gitProgram }: BubblewrapOptions, workspace:
       startIn: '/',
     }
     const args = ['--args', '3', '--', ...launcher(identity, gitLimits), gitProgram, ...gitArguments(call)]
-    return run(program, args, {
+    const [program, ...rest] = withoutInherited(options, args, 4)
+    return run(program, rest, {
       env: {},
       extraInputs: [argumentBytes(plan)],
       timeoutMs: call.timeoutMs ?? 60_000,
@@ -139,6 +145,31 @@ function boxedGit({ program, system, gitProgram }: BubblewrapOptions, workspace:
       ...pick(call),
     })
   }
+}
+
+/** The command line of bubblewrap. It closes no descriptor itself, and so a shell does, where there are any; those below `firstFree` are ours. */
+function withoutInherited(
+  { program, inherited }: BubblewrapOptions,
+  args: readonly string[],
+  firstFree: number,
+): readonly [string, ...string[]] {
+  const closed = inherited
+    .filter((descriptor) => descriptor >= firstFree)
+    .map((descriptor) => `${descriptor}>&-`)
+  return closed.length === 0
+    ? [program, ...args]
+    : // Without --norc, a bash whose input is a socket reads a start-up file.
+      [
+        '/bin/bash',
+        '--norc',
+        '--noprofile',
+        '-p',
+        '-c',
+        `exec "$@" ${closed.join(' ')}`,
+        'bash',
+        program,
+        ...args,
+      ]
 }
 
 /** Descriptors 3 and 4 are the arguments and bubblewrap's own word. */

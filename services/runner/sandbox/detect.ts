@@ -6,7 +6,7 @@ import { endedWell, lastWords } from '../workspace/git.ts'
 import { boxUser } from '../workspace/workspace.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import { bubblewrap } from './bubblewrap.ts'
-import { hostSystem } from './hostSystem.ts'
+import { hostSystem, inheritedDescriptors } from './hostSystem.ts'
 import type { Sandbox } from './port.ts'
 
 export type Detected =
@@ -34,7 +34,12 @@ export async function detectBubblewrap({ path, root, gitProgram }: DetectRequest
     .toString('utf8')
     .replace(/^bubblewrap /, '')
     .trim()
-  const sandbox = bubblewrap({ program, system: await hostSystem(), gitProgram })
+  const sandbox = bubblewrap({
+    program,
+    system: await hostSystem(),
+    inherited: await inheritedDescriptors(),
+    gitProgram,
+  })
   const why = await withTrialWorkspace(root, (workspace) => trial(sandbox, workspace))
   if (why === undefined) return { kind: 'works', sandbox, version }
   return { kind: 'fails', why: `bubblewrap ${version} cannot make a box here (${why}). ${howToAllow}` }
@@ -92,7 +97,7 @@ async function withTrialWorkspace<T>(root: string, use: (workspace: Workspace) =
       owner,
     }
     for (const folder of [workspace.dir, workspace.homeDir, workspace.privateGitDir, workspace.mirrorObjects])
-      await mkdir(folder, { recursive: true })
+      await mkdir(folder, { recursive: true, mode: 0o700 })
     if (owner)
       for (const folder of [workspace.dir, workspace.homeDir]) await chown(folder, owner.uid, owner.gid)
     return await use(workspace)

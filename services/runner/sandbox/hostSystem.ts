@@ -1,5 +1,5 @@
 /** Which parts of the host a box shows: its programs and libraries, and of /etc what these need to run, name hosts and trust certificates. */
-import { lstat, readlink } from 'node:fs/promises'
+import { lstat, readdir, readFile, readlink } from 'node:fs/promises'
 import type { HostSystem } from './boxArguments.ts'
 
 /** Looks at this host. What it lacks is left out. */
@@ -14,6 +14,24 @@ export async function hostSystem(): Promise<HostSystem> {
   }
   return { readOnly, symlinks }
 }
+
+/**
+ * Descriptors that this process was started with, by a terminal or a supervisor, and that every child would get. Node's own are
+ * closed by the kernel when a child starts.
+ */
+export async function inheritedDescriptors(): Promise<readonly number[]> {
+  const numbers = (await readdir('/proc/self/fdinfo')).map(Number).filter((descriptor) => descriptor > 2)
+  const inherited: number[] = []
+  for (const descriptor of numbers) {
+    const info = await readFile(`/proc/self/fdinfo/${descriptor}`, 'utf8').catch(() => '')
+    const flags = /^flags:\s+([0-7]+)$/m.exec(info)?.[1]
+    if (flags !== undefined && (Number.parseInt(flags, 8) & closeOnExec) === 0) inherited.push(descriptor)
+  }
+  return inherited
+}
+
+/** O_CLOEXEC, as Linux has it. */
+const closeOnExec = 0o2000000
 
 const systemPaths = [
   '/usr',

@@ -135,7 +135,7 @@ describe('a mirror over HTTP', () => {
   })
 })
 
-test('progress is told in tenths', () => {
+test('progress is told when a step is done, and once a second', () => {
   const lines: string[] = []
   let now = 0
   const push = progressLines(

@@ -1,0 +1,416 @@
+/** For tests: what every box promises, whoever makes it. */
+import { execFileSync } from 'node:child_process'
+import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { gitOrThrow } from '../workspace/git.ts'
+import { makeScene, testGit, testPath, writeIn } from '../workspace/testScene.ts'
+import type { Scene } from '../workspace/testScene.ts'
+import type { Workspace } from '../workspace/workspace.ts'
+import type { Sandbox, SandboxedProcess, SandboxExit, SandboxSpec } from './port.ts'
+import { birthOf } from './processTree.ts'
+
+const wide = { memoryBytes: 2 * 1024 ** 3, processes: 256, fileSizeBytes: 1024 ** 3, wallMs: 20_000 }
+
+export function describeBox(title: string, sandbox: Sandbox | undefined): void {
+  describe.skipIf(!sandbox)(`a box ${title}`, () => {
+    let scene: Scene
+    let workspace: Workspace
+    beforeAll(async () => {
+      scene = await makeScene({ 'README.md': '# Sample\n' })
+      // As a server's folder should be: for itself alone.
+      await chmod(scene.root, 0o700)
+      workspace = await scene.prepare()
+      await writeIn(scene.root, 'data/secret.txt', 'of the server')
+    })
+    afterAll(() => scene.remove())
+
+    const start = (command: SandboxSpec['command'], asked: Partial<SandboxSpec> = {}): SandboxedProcess => {
+      if (!sandbox) throw new Error('there is no box')
+      return sandbox.run({
+        command,
+        env: {},
+        workspace,
+        readOnly: [],
+        sockets: [],
+        stdin: 'ignore',
+        limits: wide,
+        ...asked,
+      })
+    }
+    const shell = (script: string, asked?: Partial<SandboxSpec>) =>
+      ended(start(['bash', '-c', script], asked))
+
+    describe('inside', () => {
+      test('is the tree, a home, the mirror and the system, and no more', async () => {
+        const { stdout } = await shell('pwd; ls -A /; ls -A /home /mirror; cat README.md; echo ~')
+        expect(stdout.split('\n')).toEqual(expect.arrayContaining(['/workspace', '# Sample', '/home/agent']))
+        const names = stdout.split('\n').slice(1, stdout.split('\n').indexOf(''))
+        const expected = [
+          'bin',
+          'dev',
+          'etc',
+          'home',
+          'lib',
+          'lib64',
+          'mirror',
+          'proc',
+          'sbin',
+          'tmp',
+          'usr',
+          'workspace',
+        ]
+        expect(names.filter((name) => !/^(lib32|libx32|nix|\/home:|agent)$/.test(name))).toEqual(expected)
+      })
+
+      test('the command is a user without a name on the host, without rights, in a group of its own', async () => {
+        const { stdout } = await shell(
+          'id -u; id -un; grep -E "^(Cap(Inh|Prm|Eff|Bnd|Amb)|NoNewPrivs)" /proc/self/status',
+        )
+        const [uid, name, ...rights] = stdout.trim().split('\n')
+        expect(Number(uid)).toBeGreaterThan(0)
+        expect(name).toBe('agent')
+        const held = rights.filter((line) => !line.startsWith('CapBnd')).map((line) => line.split(/\s+/)[1])
+        expect(held).toEqual(
+          ['0', '0', '0', '0', '1'].map((zero, index) => (index === 4 ? '1' : zero.repeat(16))),
+        )
+      })
+
+      test('nothing of the server is in any environment, only what the spec gives', async () => {
+        const env = { ...process.env }
+        process.env['SERVER_SECRET'] = 'do-not-tell'
+        try {
+          const { stdout } = await shell(
+            'cat /proc/*/environ 2>/dev/null | tr "\\0" "\\n"; ps -eo args; cat /proc/*/cmdline | tr "\\0" " "; env',
+            { env: { GIVEN: 'one\ntwo "three"' } },
+          )
+          expect(stdout).not.toContain('do-not-tell')
+          expect(stdout).not.toContain(scene.root)
+          expect(stdout).toContain('GIVEN=one\ntwo "three"')
+          // Neither on the command line of anything on the host.
+          const { stdout: names } = await shell('env | cut -d= -f1 | sort')
+          expect(
+            names
+              .trim()
+              .split('\n')
+              .filter((name) => !/^(PWD|SHLVL|_|OLDPWD)$/.test(name)),
+          ).toEqual(['HOME', 'LANG', 'PATH', 'TMPDIR', 'USER'])
+        } finally {
+          delete process.env['SERVER_SECRET']
+          expect(process.env).toEqual(env)
+        }
+      })
+
+      test('what the spec gives is in no list of processes on the host', async () => {
+        const box = start(['sleep', '30'], { env: { TOKEN: 'run-token-1234' } })
+        await settled(box)
+        const listed = execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8', env: { PATH: testPath } })
+        expect(listed).toContain('bwrap')
+        expect(listed).not.toContain('run-token-1234')
+        box.kill()
+        await box.exited
+      })
+
+      test('no other process is to be seen', async () => {
+        const { stdout } = await shell('ls -d /proc/[0-9]* | wc -l')
+        expect(Number(stdout)).toBeLessThan(6)
+      })
+
+      test('no descriptor of the server is open', async () => {
+        const { stdout } = await shell('ls /proc/self/fd')
+        expect(stdout.trim().split('\n')).toEqual(['0', '1', '2', '3'])
+      })
+
+      test('its own files can be written, and nothing else', async () => {
+        const places = ['/workspace/a', '/home/agent/a', '/tmp/a', '/dev/shm/a']
+        const closed = [
+          '/a',
+          '/usr/a',
+          '/etc/a',
+          '/etc/passwd',
+          '/mirror/objects/a',
+          '/dev/a',
+          '/home/a',
+          '/proc/sys/kernel/hostname',
+        ]
+        const { stdout } = await shell(
+          `for f in ${[...places, ...closed].join(' ')}; do (echo x > $f) 2>/dev/null && echo $f; done; true`,
+        )
+        expect(stdout.trim().split('\n')).toEqual(places)
+        expect(await readFile(join(workspace.dir, 'a'), 'utf8')).toBe('x\n')
+      })
+
+      test('no other folder of the server can be read', async () => {
+        const others = await scene.prepare({ taskId: 'of-another' })
+        await writeFile(join(others.dir, 'secret.txt'), 'of another')
+        const paths = [
+          scene.root,
+          join(others.dir, 'secret.txt'),
+          workspace.privateGitDir,
+          '/root',
+          '/etc/shadow',
+          '/var',
+          '/sys',
+        ]
+        const { stdout } = await shell(
+          `for f in ${paths.join(' ')}; do ls $f 2>/dev/null; cat $f 2>/dev/null; done; true`,
+        )
+        expect(stdout).toBe('')
+      })
+
+      test('there is no network', async () => {
+        const server = createServer((socket) => socket.end('reached')).listen(0, '127.0.0.1')
+        await new Promise((resolve) => server.once('listening', resolve))
+        const address = server.address()
+        const port = typeof address === 'object' ? address?.port : 0
+        const { stdout } = await shell(
+          `(exec 3<>/dev/tcp/127.0.0.1/${port} && cat <&3) 2>&1; cat /proc/net/dev | tail -n +3 | cut -d: -f1`,
+        )
+        expect(stdout).toContain('Connection refused')
+        expect(stdout.trim().split('\n').at(-1)?.trim()).toBe('lo')
+        server.close()
+      })
+
+      test('git works for the agent, on the history of the repository', async () => {
+        const { stdout, stderr } = await shell(
+          'git status --porcelain --branch && git log --oneline main | wc -l && echo x > b.txt && git add b.txt && git commit -qm Mine && git log -1 --format=%an',
+        )
+        expect(stderr).toBe('')
+        expect(stdout).toMatch(/^## flightdeck\/.*\n(.*\n)*1\nclaude\n$/)
+        const ours = { gitDir: workspace.privateGitDir, workTree: workspace.dir }
+        await gitOrThrow(testGit, { ...ours, args: ['fsck', '--connectivity-only'] })
+      })
+
+      test('a bound file can be read and a bound socket spoken to', async () => {
+        await mkdir(join(scene.root, 'run'), { recursive: true })
+        const source = join(scene.root, 'run', 'broker.sock')
+        const server = createServer((socket) => socket.end('from the broker')).listen(source)
+        await new Promise((resolve) => server.once('listening', resolve))
+        await chmod(source, 0o666)
+        const told = await shell(
+          `perl -MIO::Socket::UNIX -e 'print readline(IO::Socket::UNIX->new("/run/broker.sock"))'; cat /opt/tools/given; rm -f /run/broker.sock /opt/tools/given`,
+          {
+            sockets: [{ source, target: '/run/broker.sock' }],
+            readOnly: [{ source: join(scene.root, 'data/secret.txt'), target: '/opt/tools/given' }],
+          },
+        )
+        expect(told.stdout).toBe('from the brokerof the server')
+        server.close()
+      })
+
+      test('the real home of a bind is not for the spec to choose', () => {
+        for (const target of [
+          '/workspace/.claude',
+          '/home/agent/x',
+          '/proc/x',
+          'relative',
+          '/opt/../workspace/x',
+          '/mirror/objects/x',
+        ])
+          expect(() => start(['true'], { readOnly: [{ source: '/usr', target }] })).toThrow(RangeError)
+      })
+    })
+
+    describe('its streams', () => {
+      test('carry what is said both ways, and how it ended', async () => {
+        const box = start(['bash', '-c', 'read line; echo "got $line"; echo told >&2; exit 7'], {
+          stdin: 'pipe',
+        })
+        box.stdin?.end('a line\n')
+        expect(await ended(box)).toEqual({
+          stdout: 'got a line\n',
+          stderr: 'told\n',
+          exit: { code: 7, signal: null, reason: 'itself' },
+        })
+      })
+
+      test('bytes pass as they are, and a slow reader slows the writer', async () => {
+        const box = start(['bash', '-c', 'head -c 3000000 /dev/zero | tr "\\0" "\\377"; echo done >&2'])
+        let isDone = false
+        box.stderr.on('data', () => (isDone = true))
+        await delay(300)
+        expect(isDone).toBe(false)
+        let size = 0
+        for await (const chunk of box.stdout) if (chunk instanceof Buffer) size += chunk.length
+        expect(size).toBe(3_000_000)
+        expect((await box.exited).code).toBe(0)
+      })
+
+      test('a command that is not there is its own failure', async () => {
+        const { exit, stderr } = await ended(start(['no-such-command']))
+        expect(exit).toMatchObject({ reason: 'itself' })
+        expect(exit.code).not.toBe(0)
+        expect(stderr).toContain('no-such-command')
+      })
+    })
+
+    describe('its end', () => {
+      /** Starts what is hard to get rid of, and waits until all of it runs. */
+      const startStubborn = async (): Promise<SandboxedProcess> => {
+        for (const name of await readdir(workspace.dir))
+          if (name.startsWith('beat-')) await rm(join(workspace.dir, name))
+        const beat = 'while :; do date +%s%N > /workspace/beat-$1; sleep 0.05; done'
+        const box = start([
+          'bash',
+          '-c',
+          `trap "" INT TERM HUP
+           setsid bash -c '${beat}' x 1 </dev/null >/dev/null 2>&1 &
+           (setsid setsid bash -c 'trap "" TERM; ${beat}' x 2 </dev/null >/dev/null 2>&1 &)
+           nohup bash -c '${beat}' x 3 >/dev/null 2>&1 & wait`,
+        ])
+        await expect.poll(() => beats(), { timeout: 5_000 }).toHaveLength(3)
+        return box
+      }
+      const beats = async (): Promise<string[]> => {
+        const names = (await readdir(workspace.dir)).filter((name) => name.startsWith('beat-'))
+        return Promise.all(names.map((name) => readFile(join(workspace.dir, name), 'utf8')))
+      }
+
+      test('by a kill leaves nothing behind, also of what hid in sessions of its own', async () => {
+        const box = await startStubborn()
+        const born = performance.now()
+        box.kill()
+        expect(await box.exited).toMatchObject({ reason: 'killed' })
+        expect(performance.now() - born).toBeLessThan(2_000)
+        const last = await beats()
+        await delay(300)
+        expect(await beats()).toEqual(last)
+        expect(await processesOf(workspace)).toEqual([])
+      })
+
+      test("by its command's own end too", async () => {
+        const script = `setsid bash -c 'while :; do date +%s%N > /workspace/beat-9; sleep 0.05; done' </dev/null >/dev/null 2>&1 & sleep 0.3`
+        expect((await ended(start(['bash', '-c', script]))).exit).toEqual({
+          code: 0,
+          signal: null,
+          reason: 'itself',
+        })
+        const last = await beats()
+        await delay(300)
+        expect(await beats()).toEqual(last)
+      })
+
+      test('by a kill in its first moment as well', async () => {
+        for (const waitMs of [0, 1, 2, 4, 8, 16]) {
+          const box = start(['bash', '-c', 'setsid sleep 1000 & sleep 1000'])
+          await delay(waitMs)
+          box.kill()
+          expect(await box.exited).toMatchObject({ reason: 'killed' })
+        }
+        await expect.poll(() => processesOf(workspace), { timeout: 2_000 }).toEqual([])
+      })
+
+      test('comes with the end of the server, even one that cannot say goodbye', async () => {
+        const box = await startStubborn()
+        // What the kernel does to bubblewrap when its parent dies.
+        process.kill(box.pid, 'SIGKILL')
+        await box.exited
+        await expect.poll(() => processesOf(workspace), { timeout: 2_000 }).toEqual([])
+      })
+
+      test('an interrupt reaches the command as Ctrl-C would', async () => {
+        const box = start([
+          'bash',
+          '-c',
+          'trap "echo interrupted; exit 3" INT; echo ready; while :; do sleep 0.05; done',
+        ])
+        const output = text(box.stdout)
+        box.stdout.once('data', () => box.interrupt())
+        expect(await box.exited).toEqual({ code: 3, signal: null, reason: 'itself' })
+        expect(await output).toBe('ready\ninterrupted\n')
+        box.interrupt()
+        box.kill()
+      })
+    })
+
+    describe('its limits', () => {
+      const forkBomb =
+        'for (1..200) { my $pid = fork; last unless defined $pid; if (!$pid) { sleep 20; exit } } $| = 1; print "full"; sleep 20'
+      test('of time', async () => {
+        const { exit } = await shell('trap "" TERM INT; sleep 60', { limits: { ...wide, wallMs: 300 } })
+        expect(exit.reason).toBe('time_limit')
+      })
+
+      test('of one file', async () => {
+        const { stdout } = await shell(
+          'head -c 3000000 /dev/zero > /workspace/large; stat -c %s /workspace/large',
+          {
+            limits: { ...wide, fileSizeBytes: 1_000_000 },
+          },
+        )
+        expect(stdout).toBe('1000000\n')
+      })
+
+      test('of processes, which another box does not use up', async () => {
+        const limits = { ...wide, processes: 40 }
+        const other = await scene.prepare({ taskId: 'a-fork-bomb' })
+        const bomb = start(['perl', '-e', forkBomb], {
+          limits,
+          workspace: other,
+        })
+        await new Promise((resolve) => bomb.stdout.once('data', resolve))
+        expect((await processesOf(other)).length).toBeLessThan(60)
+        const { stdout } = await shell('for n in 1 2 3 4 5; do sleep 0.1 & done; wait; echo fine', { limits })
+        expect(stdout).toBe('fine\n')
+        bomb.stderr.resume()
+        bomb.kill()
+        await bomb.exited
+      })
+
+      test('of memory, for one process and for all together', async () => {
+        const limits = { ...wide, memoryBytes: 300_000_000 }
+        const eat = (bytes: number) => `perl -e '$held = "x" x ${bytes}; sleep 9'`
+        const one = await shell(eat(400_000_000), { limits })
+        expect(one.exit.reason).toBe('itself')
+        expect(one.stderr).toContain('Out of memory')
+        const many = await shell(
+          Array.from({ length: 5 }, () => `${eat(100_000_000)} & `).join('') + 'wait',
+          { limits },
+        )
+        expect(many.exit.reason).toBe('memory_limit')
+      })
+
+      test('of what is kept in memory as files', async () => {
+        const { stdout } = await shell(
+          'for d in /tmp /dev/shm; do head -c 200000000 /dev/zero > $d/large 2>/dev/null; done; du -cb /tmp/large /dev/shm/large | tail -1 | cut -f1',
+          { limits: { ...wide, memoryBytes: 200_000_000 } },
+        )
+        expect(Number(stdout)).toBeLessThan(101_000_000)
+      })
+    })
+  })
+}
+
+/** Reads a box to its end. */
+async function ended(box: SandboxedProcess): Promise<{ stdout: string; stderr: string; exit: SandboxExit }> {
+  const [stdout, stderr, exit] = await Promise.all([text(box.stdout), text(box.stderr), box.exited])
+  return { stdout, stderr, exit }
+}
+
+async function text(stream: NodeJS.ReadableStream): Promise<string> {
+  const parts: Buffer[] = []
+  stream.on('data', (chunk: Buffer) => parts.push(chunk))
+  await new Promise((resolve) => stream.once('close', resolve))
+  return Buffer.concat(parts).toString('utf8')
+}
+
+/** Waits until the box's command runs. */
+async function settled(box: SandboxedProcess): Promise<void> {
+  await expect
+    .poll(async () => (await readFile(`/proc/${box.pid}/task/${box.pid}/children`, 'utf8')).trim())
+    .not.toBe('')
+  await delay(100)
+}
+
+/** The processes on this machine, dead ones left out, that have the workspace's tree mounted as a box has. */
+export async function processesOf(workspace: Workspace): Promise<readonly string[]> {
+  const found: string[] = []
+  for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
+    const mounts = await readFile(`/proc/${pid}/mountinfo`, 'utf8').catch(() => '')
+    const isInside = mounts.split('\n').some((line) => line.includes(`${workspace.taskId}/tree /workspace `))
+    if (isInside && (await birthOf(Number(pid))) !== undefined) found.push(pid)
+  }
+  return found
+}

@@ -1,0 +1,79 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { CannotStart } from '../process.ts'
+import { makeScene, testGit, testPath } from '../workspace/testScene.ts'
+import type { Scene } from '../workspace/testScene.ts'
+import type { Workspace } from '../workspace/workspace.ts'
+import { noSandbox } from './none.ts'
+import type { SandboxedProcess, SandboxSpec } from './port.ts'
+
+const limits = { memoryBytes: 2 * 1024 ** 3, processes: 256, fileSizeBytes: 1024 ** 3, wallMs: 20_000 }
+const sandbox = noSandbox({ path: testPath, git: testGit })
+
+describe('without a box', () => {
+  let scene: Scene
+  let workspace: Workspace
+  beforeAll(async () => {
+    scene = await makeScene({ 'README.md': '# Sample\n' })
+    // Without a box nobody else than the one who owns the folders above gets through them.
+    workspace = { ...(await scene.prepare()), owner: undefined }
+  })
+  afterAll(() => scene.remove())
+
+  const start = (script: string, asked: Partial<SandboxSpec> = {}): SandboxedProcess =>
+    sandbox.run({
+      command: ['bash', '-c', script],
+      env: { GIVEN: 'yes' },
+      workspace,
+      readOnly: [],
+      sockets: [],
+      stdin: 'ignore',
+      limits,
+      ...asked,
+    })
+  const output = async (box: SandboxedProcess): Promise<string> => {
+    let text = ''
+    box.stdout.on('data', (chunk: Buffer) => (text += chunk.toString('utf8')))
+    box.stderr.resume()
+    await box.exited
+    return text
+  }
+
+  test('a command runs in the tree, with an environment of its own', async () => {
+    const told = await output(start('pwd; echo $HOME; env | cut -d= -f1 | sort | tr "\\n" " "'))
+    const names = 'GIT_ALTERNATE_OBJECT_DIRECTORIES GIVEN HOME LANG PATH PWD SHLVL _ '
+    expect(told).toBe(`${workspace.dir}\n${workspace.homeDir}\n${names}`)
+    expect(sandbox.paths(workspace)).toEqual({ tree: workspace.dir, home: workspace.homeDir })
+    expect(sandbox.seenAs({ source: '/a', target: '/b' })).toBe('/a')
+  })
+
+  test("the agent's git finds the history", async () => {
+    expect(await output(start('git -c safe.directory=* log --format=%s main'))).toBe('A change\n')
+  })
+
+  test('a kill ends what it started, also in sessions of its own', async () => {
+    const box = start('setsid bash -c "while :; do date +%s%N > beat; sleep 0.05; done" & wait')
+    const beat = () => readFile(join(workspace.dir, 'beat'), 'utf8').catch(() => '')
+    await expect.poll(beat).not.toBe('')
+    box.kill()
+    expect(await box.exited).toEqual({ code: null, signal: 'SIGKILL', reason: 'killed' })
+    const last = await beat()
+    await delay(300)
+    expect(await beat()).toBe(last)
+  })
+
+  test('time ends it, an interrupt reaches it', async () => {
+    expect(await start('sleep 60', { limits: { ...limits, wallMs: 200 } }).exited).toMatchObject({
+      reason: 'time_limit',
+    })
+    const box = start('trap "exit 3" INT; echo ready; while :; do sleep 0.05; done')
+    box.stdout.once('data', () => box.interrupt())
+    expect(await box.exited).toEqual({ code: 3, signal: null, reason: 'itself' })
+  })
+
+  test('a program that is not there cannot be started', () => {
+    expect(() => start('', { command: ['/no/such/program'] })).toThrow(CannotStart)
+  })
+})

@@ -1,0 +1,16 @@
+/** For tests: a process that starts a box, as the server does, says so, and waits to be killed. Its argument is the workspace as JSON. */
+import type { Workspace } from '../workspace/workspace.ts'
+import { findTestBox } from './testBox.ts'
+
+const workspace: Workspace = JSON.parse(process.argv[2] ?? '')
+const { sandbox } = await findTestBox()
+const box = sandbox?.run({
+  command: ['bash', '-c', 'setsid sleep 1000 & echo started; sleep 1000'],
+  env: {},
+  workspace,
+  readOnly: [],
+  sockets: [],
+  stdin: 'ignore',
+  limits: { memoryBytes: 1024 ** 3, processes: 64, fileSizeBytes: 1024 ** 2, wallMs: 60_000 },
+})
+box?.stdout.pipe(process.stdout)
