@@ -124,7 +124,7 @@ export const sendMessage = defineCall({
       isCommand: z.boolean().optional(),
       commandText: Text.pipe(z.string().max(limits.messageLength)).nullable().optional(),
       images: z.array(z.unknown()).max(0, 'Images cannot be attached yet.').optional(),
-      agent: AgentName.optional(),
+      agent: AgentName.nullish(),
     })
     .refine((body) => (isCommand(body) ? textOfCommand(body) : (body.message ?? '').trim()) !== '', {
       path: ['message'],
@@ -149,7 +149,7 @@ export function isCommand(body: MessageBody): boolean {
 
 /** The command of such a body: its own field, or else the message. */
 export function textOfCommand(body: MessageBody): string {
-  return (body.commandText ?? body.message ?? '').trim()
+  return (body.commandText || body.message || '').trim()
 }
 
 /** Withdraws a message that no agent has been given yet. 409 `message_delivered` once it has. */

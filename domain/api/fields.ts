@@ -22,7 +22,10 @@ export const Text = z
 
 /** Text that is not blank, trimmed. */
 export const required = (sentence: string, max: number) =>
-  Text.pipe(z.string().trim().min(1, sentence).max(max, `At most ${max} characters.`))
+  z
+    .string({ error: ({ input }) => (input === undefined || input === null ? sentence : undefined) })
+    .pipe(Text)
+    .pipe(z.string().trim().min(1, sentence).max(max, `At most ${max} characters.`))
 
 export const nothing = z.object({})
 export const success = z.object({ success: z.literal(true) })

@@ -30,7 +30,7 @@ export const Project = z.object({
   defaultBranch: z.string(),
   lastSync: Moment.nullable(),
   createdAt: Moment,
-  /** Whether the repository belongs to the person's own account rather than to an organisation. */
+  /** Whether the repository belongs to an organisation rather than to the person's own account. */
   isOrganization: z.boolean(),
   stats: z.object({
     totalTasks: z.number(),

@@ -149,9 +149,9 @@ export const createTask = defineCall({
   query: nothing,
   body: z.object({
     id: TaskId.optional(),
-    title: Text.optional(),
+    title: Text.pipe(z.string().max(limits.descriptionLength)).optional(),
     description: required('Please enter a task description', limits.descriptionLength),
-    projectId: z.string('Please select a project').pipe(ProjectId),
+    projectId: required('Please select a project', 100).pipe(ProjectId),
     branch: required('Please select a branch', 250),
     codexModel: Text.pipe(z.string().max(200)).nullable().optional(),
     // Uploads come with the upload call; until then a task can have none.

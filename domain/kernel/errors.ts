@@ -11,6 +11,7 @@ export const faults = {
   task_running: { status: 409, sentence: 'The task is running. Wait until the turn ends, or cancel it.' },
   not_running: { status: 409, sentence: 'Nothing is running in this task.' },
   nothing_to_run: { status: 409, sentence: 'There is no message to work on. Send one first.' },
+  queue_full: { status: 409, sentence: 'A hundred messages wait already. Let the agent work on them first.' },
   message_delivered: { status: 409, sentence: 'The agent already has this message.' },
   not_initialized: { status: 409, sentence: 'Task repository not initialized. Run a command to start.' },
   no_changes: { status: 409, sentence: 'There are no changes to open a pull request with.' },
@@ -21,7 +22,7 @@ export const faults = {
   code_host_refused: { status: 422, sentence: 'GitHub refused the request.' },
   rate_limited: { status: 429, sentence: 'Too many requests. Wait a moment.' },
   internal: { status: 500, sentence: 'Something went wrong on our side. The fault has been logged.' },
-  code_host_unavailable: { status: 502, sentence: 'GitHub does not answer. Try again later.' },
+  code_host_unavailable: { status: 504, sentence: 'GitHub does not answer. Try again later.' },
   engine_unavailable: {
     status: 503,
     sentence: 'A part of the server does not answer. Try again in a moment.',

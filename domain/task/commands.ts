@@ -53,6 +53,8 @@ export type TaskCommand =
       /** The execution that starts when the task is idle. */
       readonly executionId: string
     }
+  /** A note for the chat that starts no turn. */
+  | { readonly type: 'PostNote'; readonly messageId: string; readonly message: string }
   | { readonly type: 'WithdrawMessage'; readonly messageId: string }
   | { readonly type: 'RequestExecution'; readonly executionId: string }
   | { readonly type: 'RetryTask'; readonly executionId: string }
@@ -64,7 +66,13 @@ export type TaskCommand =
       readonly body: string | null
       readonly draft: boolean
     }
-  | { readonly type: 'StartExecution'; readonly executionId: string; readonly runnerId: string }
+  | {
+      readonly type: 'StartExecution'
+      readonly executionId: string
+      /** The attempt that the runner saw; 0 when nobody had claimed it. */
+      readonly afterAttempt: number
+      readonly runnerId: string
+    }
   | { readonly type: 'RecordProgress'; readonly fence: Fence; readonly progress: readonly ProgressEvent[] }
   | {
       readonly type: 'EndExecution'

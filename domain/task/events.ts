@@ -14,12 +14,19 @@ export type ExecutionKind = z.infer<typeof ExecutionKind>
 export const ToolKind = z.enum(['read', 'edit', 'run', 'search', 'fetch', 'todo', 'other'])
 export type ToolKind = z.infer<typeof ToolKind>
 
+/** SHA-256 in hex. */
+const Sha256 = z.string().regex(/^[0-9a-f]{64}$/)
+/** The name of a commit: SHA-1 or SHA-256 in hex. */
+const Commit = z.string().regex(/^([0-9a-f]{40}|[0-9a-f]{64})$/)
+/** A name that a program in the box made up: open, so that it must be short. */
+const Named = z.string().max(200)
+
 /** A blob sealed under the task's key, named by the SHA-256 of its sealed bytes. */
-export const BlobRef = z.object({ hash: z.string(), size: z.number().int() })
+export const BlobRef = z.object({ hash: Sha256, size: z.int().nonnegative() })
 export type BlobRef = z.infer<typeof BlobRef>
 
 /** The last event of the terminal stream at some moment: it ties that stream's hash chain to the task's. */
-export const TerminalHead = z.object({ revision: z.number().int(), hash: z.string() })
+export const TerminalHead = z.object({ revision: z.int().nonnegative(), hash: Sha256 })
 export type TerminalHead = z.infer<typeof TerminalHead>
 
 const execution = { executionId: ExecutionId }
@@ -32,10 +39,14 @@ export const TaskCreated = event('TaskCreated', 1, {
     ownerId: UserId,
     projectId: ProjectId,
     agent: AgentName,
+  }),
+  content: z.object({
+    title: z.string(),
+    description: z.string(),
+    branch: z.string(),
     /** As the client sent it; the model really used is recorded by `UsageRecorded`. */
     codexModel: z.string().nullable(),
   }),
-  content: z.object({ title: z.string(), description: z.string(), branch: z.string() }),
 })
 export const TaskUpdated = event('TaskUpdated', 1, {
   data: z.object({}),
@@ -106,27 +117,27 @@ export const ExecutionCancelled = event('ExecutionCancelled', 1, {
 
 export const WorkspacePreparing = event('WorkspacePreparing', 1, { data: z.object(execution), content: none })
 export const WorkspacePrepared = event('WorkspacePrepared', 1, {
-  data: z.object({ ...execution, baseCommit: z.string().nullable() }),
+  data: z.object({ ...execution, baseCommit: Commit.nullable() }),
   content: z.object({ workingBranch: z.string(), baseBranch: z.string() }),
 })
 export const AgentStarted = event('AgentStarted', 1, {
   data: z.object({
     ...execution,
     agent: AgentName,
-    version: z.string(),
-    sessionId: z.string(),
+    version: Named,
+    sessionId: Named,
     resumed: z.boolean(),
   }),
   content: none,
 })
 export const ToolStarted = event('ToolStarted', 1, {
-  data: z.object({ ...execution, toolId: z.string(), kind: ToolKind }),
+  data: z.object({ ...execution, toolId: Named, kind: ToolKind }),
   content: z.object({ name: z.string(), target: z.string(), input: z.string() }),
 })
 export const ToolFinished = event('ToolFinished', 1, {
   data: z.object({
     ...execution,
-    toolId: z.string(),
+    toolId: Named,
     ok: z.boolean(),
     /** `null` when the end of the execution closed it. */
     durationMs: z.number().int().nullable(),
@@ -139,7 +150,7 @@ export const ToolFinished = event('ToolFinished', 1, {
 export const UsageRecorded = event('UsageRecorded', 1, {
   data: z.object({
     ...execution,
-    model: z.string().nullable(),
+    model: Named.nullable(),
     inputTokens: z.number().int(),
     outputTokens: z.number().int(),
     cacheReadTokens: z.number().int(),
@@ -169,7 +180,7 @@ export const PullRequestRequested = event('PullRequestRequested', 1, {
   content: z.object({ title: z.string(), body: z.string() }),
 })
 const settled = {
-  data: z.object({ requestId: z.string(), number: z.number().int(), headCommit: z.string() }),
+  data: z.object({ requestId: z.string(), number: z.number().int(), headCommit: Commit }),
   content: z.object({ url: z.string() }),
 }
 export const PullRequestOpened = event('PullRequestOpened', 1, settled)

@@ -27,6 +27,9 @@ import {
 } from './events.ts'
 import { evolve, type Execution, type LiveTask, type QueuedMessage, type TaskState } from './state.ts'
 
+/** Messages that may wait at once. */
+const queueLimit = 100
+
 function decide(command: TaskCommand, state: TaskState): Decision<TaskEvent> {
   if (command.type === 'CreateTask')
     return state.kind === 'none' ? created(command) : refuse('already_exists')
@@ -44,10 +47,20 @@ function decide(command: TaskCommand, state: TaskState): Decision<TaskEvent> {
     case 'SendMessage': {
       const { messageId, kind, message, executionId } = command
       if (state.delivered.has(messageId) || isQueued(state, messageId)) return refuse('already_exists')
+      if (state.queue.length >= queueLimit) return refuse('queue_full')
       const queued = { messageId, kind, agent: command.agent ?? state.agent }
       const events = [MessageQueued.of(queued, { message })]
       if ('execution' in state.phase) return events
       return [...events, requested(executionId, 'follow_up', state.queue[0] ?? queued)]
+    }
+    case 'PostNote': {
+      const data = {
+        messageId: command.messageId,
+        messageType: 'system',
+        agent: null,
+        executionId: null,
+      } as const
+      return [MessagePosted.of(data, { message: command.message })]
     }
     case 'WithdrawMessage':
       if (isQueued(state, command.messageId) && !isBeingStarted(state, command.messageId)) {
@@ -78,7 +91,8 @@ function decide(command: TaskCommand, state: TaskState): Decision<TaskEvent> {
     }
     case 'StartExecution': {
       const execution = current(state, command.executionId)
-      if (!execution) return refuse('evicted')
+      // Of two runners that saw the same attempt, one wins the next.
+      if (execution?.attempt !== command.afterAttempt) return refuse('evicted')
       const { executionId, messageId } = execution
       const attempt = execution.attempt + 1
       const started = ExecutionStarted.of({ executionId, messageId, attempt, runnerId: command.runnerId })
@@ -138,7 +152,7 @@ function created(command: Extract<TaskCommand, { type: 'CreateTask' }>): Decisio
   } = command
   const first: QueuedMessage = { messageId, kind: 'turn', agent }
   return [
-    TaskCreated.of({ taskId, ownerId, projectId, agent, codexModel }, { title, description, branch }),
+    TaskCreated.of({ taskId, ownerId, projectId, agent }, { title, description, branch, codexModel }),
     MessageQueued.of(first, { message: description }),
     requested(executionId, 'start', first),
   ]

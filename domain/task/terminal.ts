@@ -3,18 +3,21 @@ import { z } from 'zod'
 import { event, type EventOf } from '../kernel/event.ts'
 import { ExecutionId, MessageId } from '../kernel/ids.ts'
 
+/** The execution, and which claim of it prints. */
+const attempt = { executionId: ExecutionId, attempt: z.int().positive() }
+
 export const OutputChannel = z.enum(['stdout', 'stderr'])
 export type OutputChannel = z.infer<typeof OutputChannel>
 
 /** A piece of output, at most 16 KiB of UTF-8, cut between characters. */
 export const TerminalOutputRecorded = event('TerminalOutputRecorded', 1, {
-  data: z.object({ executionId: ExecutionId, kind: z.enum(['turn', 'command']), channel: OutputChannel }),
+  data: z.object({ ...attempt, kind: z.enum(['turn', 'command']), channel: OutputChannel }),
   content: z.object({ text: z.string() }),
 })
 /** Text of a message as it is written; the whole message is posted to the task stream under the same id when it ends. */
 export const MessageTextRecorded = event('MessageTextRecorded', 1, {
   data: z.object({
-    executionId: ExecutionId,
+    ...attempt,
     messageId: MessageId,
     /** Where the text begins in the message, in UTF-16 code units. */
     offset: z.number().int(),

@@ -10,6 +10,8 @@ export const Role = z.enum(roles)
 
 /** What the code host says of a person. */
 export const HostProfile = z.object({
+  /** The account's id there: the identity. */
+  githubId: z.string(),
   login: z.string(),
   name: z.string().nullable(),
   email: z.string().nullable(),
@@ -23,16 +25,16 @@ export const UserRegistered = event('UserRegistered', 1, {
 })
 /** The account at the code host was connected, or what the host says of it has changed. */
 export const GitHubConnected = event('GitHubConnected', 1, {
-  data: z.object({ githubId: z.string() }),
+  data: z.object({}),
   content: HostProfile,
 })
 export const GitHubDisconnected = event('GitHubDisconnected', 1, { data: z.object({}), content: none })
 export const SessionStarted = event('SessionStarted', 1, {
-  data: z.object({ sessionId: z.string(), expiresAt: z.string() }),
+  data: z.object({ sessionId: z.uuid(), expiresAt: z.iso.datetime() }),
   content: none,
 })
 export const SessionEnded = event('SessionEnded', 1, {
-  data: z.object({ sessionId: z.string() }),
+  data: z.object({ sessionId: z.uuid() }),
   content: none,
 })
 export const ProfileUpdated = event('ProfileUpdated', 1, {

@@ -21,7 +21,7 @@ export type UserState =
   | {
       readonly kind: 'user'
       readonly email: string | null
-      readonly githubId: string | null
+      readonly githubConnected: boolean
       readonly profile: HostProfile | null
       readonly onboardingCompleted: boolean
       /** Sessions that were started and not ended, with the time each runs out. */
@@ -32,12 +32,11 @@ export type UserCommand =
   | {
       readonly type: 'SignInWithGitHub'
       readonly userId: string
-      readonly githubId: string
       readonly profile: HostProfile
       readonly sessionId: string
       readonly expiresAt: string
     }
-  | { readonly type: 'ConnectGitHub'; readonly githubId: string; readonly profile: HostProfile }
+  | { readonly type: 'ConnectGitHub'; readonly profile: HostProfile }
   | { readonly type: 'DisconnectGitHub' }
   | { readonly type: 'SignOut'; readonly sessionId: string }
   | { readonly type: 'UpdateProfile'; readonly fullName: string; readonly email: string | null }
@@ -51,9 +50,9 @@ export type UserCommand =
 
 function decide(command: UserCommand, state: UserState): Decision<UserEvent> {
   if (command.type === 'SignInWithGitHub') {
-    const { userId, githubId, profile, sessionId, expiresAt } = command
+    const { userId, profile, sessionId, expiresAt } = command
     const session = SessionStarted.of({ sessionId, expiresAt })
-    const connected = GitHubConnected.of({ githubId }, profile)
+    const connected = GitHubConnected.of({}, profile)
     if (state.kind === 'nobody') {
       const registered = UserRegistered.of(
         { userId },
@@ -61,18 +60,14 @@ function decide(command: UserCommand, state: UserState): Decision<UserEvent> {
       )
       return [registered, connected, session]
     }
-    return state.githubId === githubId && sameProfile(state.profile, profile)
-      ? [session]
-      : [connected, session]
+    return sameProfile(state.profile, profile) ? [session] : [connected, session]
   }
   if (state.kind === 'nobody') return refuse('not_found', 'User not found. Please try again.')
   switch (command.type) {
     case 'ConnectGitHub':
-      return state.githubId === command.githubId && sameProfile(state.profile, command.profile)
-        ? []
-        : [GitHubConnected.of({ githubId: command.githubId }, command.profile)]
+      return sameProfile(state.profile, command.profile) ? [] : [GitHubConnected.of({}, command.profile)]
     case 'DisconnectGitHub':
-      return state.githubId === null ? [] : [GitHubDisconnected.of({})]
+      return state.githubConnected ? [GitHubDisconnected.of({})] : []
     case 'SignOut':
       return state.sessions.has(command.sessionId) ? [SessionEnded.of({ sessionId: command.sessionId })] : []
     case 'UpdateProfile':
@@ -90,7 +85,12 @@ function decide(command: UserCommand, state: UserState): Decision<UserEvent> {
 
 function sameProfile(a: HostProfile | null, b: HostProfile): boolean {
   return (
-    a !== null && a.login === b.login && a.name === b.name && a.email === b.email && a.avatar === b.avatar
+    a !== null &&
+    a.githubId === b.githubId &&
+    a.login === b.login &&
+    a.name === b.name &&
+    a.email === b.email &&
+    a.avatar === b.avatar
   )
 }
 
@@ -99,7 +99,7 @@ function evolve(state: UserState, event: RecordedOf<UserEvent>): UserState {
     return {
       kind: 'user',
       email: event.content?.email ?? null,
-      githubId: null,
+      githubConnected: false,
       profile: null,
       onboardingCompleted: false,
       sessions: new Map(),
@@ -108,9 +108,9 @@ function evolve(state: UserState, event: RecordedOf<UserEvent>): UserState {
   if (state.kind === 'nobody') return state
   switch (event.type) {
     case 'GitHubConnected':
-      return { ...state, githubId: event.data.githubId, profile: event.content }
+      return { ...state, githubConnected: true, profile: event.content }
     case 'GitHubDisconnected':
-      return { ...state, githubId: null, profile: null }
+      return { ...state, githubConnected: false, profile: null }
     case 'SessionStarted':
       return { ...state, sessions: withSession(state.sessions, event.data, event.at) }
     case 'SessionEnded':

@@ -6,6 +6,8 @@ import type { TaskEvent } from '../task/events.ts'
 import type { AnyRecorded, View } from './view.ts'
 
 export interface MessageDocument extends Omit<ChatMessage, 'project' | 'owner' | 'images' | 'attachments'> {
+  /** The message's own id: unique in its task. The document's is unique among all, since clients may make the former. */
+  readonly messageId: string
   /** The position as it sorts. */
   readonly order: string
 }
@@ -31,14 +33,12 @@ export const chatView: View<MessageDocument> = {
       case 'ExecutionCompleted':
       case 'ExecutionFailed':
       case 'ExecutionCancelled':
-        return [event.data.messageId]
+        return [messageDocumentId(parseTask(event.stream), event.data.messageId)]
       default:
         return []
     }
   },
   evolve: (message, event) => {
-    // A client may make message ids: one that a task has used is not another task's to write to.
-    if (message !== undefined && message.task !== parseTask(event.stream)) return message
     switch (event.type) {
       case 'MessageQueued': {
         const isCommand = event.data.kind === 'command'
@@ -75,10 +75,17 @@ export const chatView: View<MessageDocument> = {
   },
 }
 
-function posted(event: AnyRecorded, id: string, message: string | null): MessageDocument {
+/** The id of a message's document. */
+export function messageDocumentId(taskId: string, messageId: string): string {
+  return `${taskId}:${messageId}`
+}
+
+function posted(event: AnyRecorded, messageId: string, message: string | null): MessageDocument {
+  const task = parseTask(event.stream)
   return {
-    id,
-    task: parseTask(event.stream),
+    id: messageDocumentId(task, messageId),
+    messageId,
+    task,
     message,
     messageType: 'system',
     isCommand: false,
@@ -139,10 +146,10 @@ export function chatMessageOf(
   document: MessageDocument,
   task: { owner: string; projectId: string },
 ): ChatMessage {
-  const { order: _order, ...shown } = document
+  const { order: _order, messageId: id, ...shown } = document
   const owner =
     document.messageType === 'user' || document.messageType === 'command'
       ? task.owner
       : (document.agent ?? 'system')
-  return { ...shown, project: task.projectId, owner, images: [], attachments: [] }
+  return { ...shown, id, project: task.projectId, owner, images: [], attachments: [] }
 }

@@ -41,13 +41,13 @@ export const tasksView: View<TaskDocument> = {
   },
   evolve: (task, event, id) => {
     if (event.type === 'TaskCreated') {
-      const { ownerId, projectId, agent, codexModel } = event.data
+      const { ownerId, projectId, agent } = event.data
       return {
         id,
         owner: ownerId,
         projectId,
         agent,
-        codexModel,
+        codexModel: event.content?.codexModel ?? null,
         title: event.content?.title ?? '',
         description: event.content?.description ?? '',
         branch: event.content?.branch ?? '',

@@ -7,8 +7,8 @@ import type { View } from './view.ts'
 export interface UserDocument extends User {
   readonly position: Position
   readonly version: number
-  /** Sessions that were ended before they ran out; a token of one is refused. */
-  readonly endedSessions: readonly string[]
+  /** Sessions that were ended and may not have run out; a token of one is refused. */
+  readonly endedSessions: readonly { readonly sessionId: string; readonly endedAt: string }[]
   readonly publicEmail: string | null
 }
 
@@ -45,7 +45,7 @@ export const usersView: View<UserDocument> = {
         return {
           ...seen,
           githubConnected: true,
-          githubId: event.data.githubId,
+          githubId: event.content?.githubId ?? null,
           githubUsername: event.content?.login ?? null,
           avatar: event.content?.avatar ?? null,
           publicEmail: event.content?.email ?? null,
@@ -53,7 +53,7 @@ export const usersView: View<UserDocument> = {
       case 'GitHubDisconnected':
         return { ...seen, githubConnected: false }
       case 'SessionEnded':
-        return { ...seen, endedSessions: [...user.endedSessions.slice(-99), event.data.sessionId] }
+        return { ...seen, endedSessions: withEnded(user.endedSessions, event.data.sessionId, event.at) }
       case 'ProfileUpdated':
         return { ...seen, ...namesOf(event.content) }
       case 'OnboardingCompleted':
@@ -62,6 +62,18 @@ export const usersView: View<UserDocument> = {
         return seen
     }
   },
+}
+
+/** A session lasts seven days: what was ended longer ago has run out by itself. */
+const sessionMs = 7 * 86_400_000
+
+function withEnded(
+  ended: UserDocument['endedSessions'],
+  sessionId: string,
+  endedAt: string,
+): UserDocument['endedSessions'] {
+  const open = ended.filter((session) => Date.parse(endedAt) - Date.parse(session.endedAt) < sessionMs)
+  return [...open, { sessionId, endedAt }]
 }
 
 function namesOf(

@@ -80,8 +80,7 @@ export function signInRoutes(options: GatewayOptions, services: GatewayServices)
       {
         type: 'SignInWithGitHub',
         userId,
-        githubId: account.id,
-        profile: { name, email, login, avatar },
+        profile: { githubId: account.id, name, email, login, avatar },
         ...session,
       },
       { actor: { kind: 'user', userId }, commandId: services.ids.uuid() },

@@ -30,7 +30,7 @@ export function sayingsOf(event: AnyRecorded, { before, after }: Around): Saying
       return [['chat_message_delta', messageDeltaOf(event)]]
     case 'MessageQueued':
     case 'MessagePosted': {
-      const message = chatView.evolve(undefined, event, event.data.messageId)
+      const message = chatView.evolve(undefined, event, '')
       return message && after
         ? [
             ['task_event', event],

@@ -74,6 +74,9 @@ export function eventLog(engines: {
   async function open(event: StoredEvent): Promise<AnyRecorded> {
     const kind = eventKinds.get(event.type)
     if (!kind) throw new Error(`The log holds an event of an unknown kind: ${event.type}`)
+    if (event.version > kind.version) {
+      throw new Error(`The log holds ${event.type} of version ${event.version}: a newer Flightdeck wrote it.`)
+    }
     const opened = await openContent(event)
     const data = kind.data.parse(event.data)
     const content = opened === null ? null : kind.content.parse(opened)

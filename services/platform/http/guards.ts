@@ -20,7 +20,8 @@ export async function identified(
   if (asked.identity === null) throw new Fault('sign_in_required')
   const { userId, sessionId } = asked.identity
   const user = await documents.get(usersView, userId)
-  if (user === undefined || user.endedSessions.includes(sessionId)) throw new Fault('sign_in_required')
+  if (user === undefined || user.endedSessions.some((ended) => ended.sessionId === sessionId))
+    throw new Fault('sign_in_required')
   return { actor: { kind: 'user', userId }, user, sessionId }
 }
 

@@ -6,7 +6,7 @@ import type { ExecutionOutcome, Fence } from '#domain/task/commands.ts'
 import { MessagePosted, type AgentName } from '#domain/task/events.ts'
 import type { Execution, LiveTask } from '#domain/task/state.ts'
 import { task as decider } from '#domain/task/task.ts'
-import { chatView } from '#domain/views/chat.ts'
+import { chatView, messageDocumentId, type MessageDocument } from '#domain/views/chat.ts'
 import { tasksView } from '#domain/views/tasks.ts'
 import { usersView } from '#domain/views/users.ts'
 import type { Head } from '#platform/commands/eventLog.ts'
@@ -18,6 +18,7 @@ import { failed, prepare } from './prepare.ts'
 import { reporter as openReporter, type Reporter } from './reporter.ts'
 import { runShellCommand } from './shellCommand.ts'
 import { outcomeOfStop, type Stopping } from './stopping.ts'
+import { withTranscript } from './transcript.ts'
 import { Evicted, terminalWriter } from './terminalWriter.ts'
 import { runTurn } from './turn.ts'
 
@@ -65,7 +66,12 @@ async function claim(
     )
     return undefined
   }
-  const command = { type: 'StartExecution', executionId, runnerId: parts.runnerId } as const
+  const command = {
+    type: 'StartExecution',
+    executionId,
+    afterAttempt: attempt,
+    runnerId: parts.runnerId,
+  } as const
   const started = await parts.commands
     .execute(decider, stream, command, { actor, commandId: randomUUID() })
     .catch((fault: unknown) => {
@@ -109,7 +115,7 @@ async function outcomeOf(
   const stream = taskStream(task.taskId)
   const [document, message, user] = await Promise.all([
     parts.documents.asOf(tasksView, stream, task.taskId, head),
-    parts.documents.asOf(chatView, stream, execution.messageId, head),
+    parts.documents.asOf(chatView, stream, messageDocumentId(task.taskId, execution.messageId), head),
     userOf(parts, task.ownerId),
   ])
   if (!document || !user) throw new Evicted('The task is gone.')
@@ -146,6 +152,7 @@ async function outcomeOf(
     reporter: report,
   })
   const output = runOutput(terminal, { fence, kind: execution.kind, secrets })
+  const session = sessionOf(task, execution.agent)
   const run = { fence, stopping: stop, reporter: report, terminal, output, changes }
   try {
     return execution.kind === 'command'
@@ -154,8 +161,11 @@ async function outcomeOf(
           run,
           workspace,
           agent: execution.agent,
-          message: message.message,
-          session: sessionOf(task, execution.agent),
+          message:
+            session === null
+              ? withTranscript(message.message, await earlier(parts, message))
+              : message.message,
+          session,
           model: document.codexModel,
           secrets,
         })
@@ -172,6 +182,20 @@ async function recordChanges(parts: RunnerParts, changes: { record(): Promise<vo
     if (fault instanceof Evicted) throw fault
     parts.logger.error({ err: fault }, 'the changes could not be read')
   })
+}
+
+/** Messages of the task before this one, the latest hundred, oldest first. */
+async function earlier(
+  { documents }: RunnerParts,
+  { task, order }: MessageDocument,
+): Promise<readonly MessageDocument[]> {
+  const found = await documents.find(chatView, {
+    where: { task },
+    sort: { field: 'order', direction: 'descending' },
+    limit: 100,
+    after: { value: order, id: '' },
+  })
+  return [...found].reverse()
 }
 
 function sessionOf({ session }: LiveTask, agent: AgentName): string | null {

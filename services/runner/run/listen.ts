@@ -19,6 +19,9 @@ export interface Listener {
   lastError(): AgentError | undefined
 }
 
+/** Names that come out of the box are kept short: they stand open in the log. */
+const named = (name: string): string => name.slice(0, 200)
+
 /** What a tool printed stands whole in the terminal; the log keeps this much of it, in characters. */
 const keptOutput = 4_000
 const keptInput = 4_000
@@ -49,7 +52,7 @@ export function listener(run: {
         if (begun) return
         begun = true
         const { name, version, resumed } = agent
-        const { sessionId } = event
+        const sessionId = named(event.sessionId)
         return reporter.report(AgentStarted.of({ executionId, agent: name, version, sessionId, resumed }))
       }
       case 'text_delta':
@@ -63,13 +66,15 @@ export function listener(run: {
           : reporter.report(MessagePosted.of(data, { message: clean(event.text) }))
       }
       case 'tool_started': {
-        const { toolId, kind, name } = event
+        const { kind, name } = event
+        const toolId = named(event.toolId)
         startedAt.set(toolId, run.elapsed())
         const content = { name, target: clean(event.target), input: clean(shortened(event.input, keptInput)) }
         return reporter.report(ToolStarted.of({ executionId, toolId, kind }, content))
       }
       case 'tool_finished': {
-        const { toolId, ok, exitCode, additions, deletions } = event
+        const { ok, exitCode, additions, deletions } = event
+        const toolId = named(event.toolId)
         const durationMs = Math.round(run.elapsed() - (startedAt.get(toolId) ?? run.elapsed()))
         startedAt.delete(toolId)
         changes.recordSoon()
@@ -82,7 +87,7 @@ export function listener(run: {
       }
       case 'usage': {
         const { type: _type, ...usage } = event
-        return reporter.report(UsageRecorded.of({ executionId, ...usage }))
+        return reporter.report(UsageRecorded.of({ executionId, ...usage, model: named(usage.model) }))
       }
       case 'error':
         error = event

@@ -26,12 +26,11 @@ export function messageTexts(
     const known = open.get(messageKey)
     if (known) return known
     let offset = 0
-    const { executionId } = fence
     const recorder = recordOutput({
       secrets,
       timers: realTimers,
       emit: async (text) => {
-        const data = { executionId, messageId: idOf(messageKey), offset }
+        const data = { ...fence, messageId: idOf(messageKey), offset }
         offset += text.length
         await terminal.append(MessageTextRecorded.of(data, { text }))
       },

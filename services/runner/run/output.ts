@@ -21,10 +21,7 @@ export function runOutput(
     recordOutput({
       secrets,
       timers: realTimers,
-      emit: (text) =>
-        terminal.append(
-          TerminalOutputRecorded.of({ executionId: fence.executionId, kind, channel }, { text }),
-        ),
+      emit: (text) => terminal.append(TerminalOutputRecorded.of({ ...fence, kind, channel }, { text })),
     })
   const stdout = recorder('stdout')
   const stderr = recorder('stderr')

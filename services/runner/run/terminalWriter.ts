@@ -17,17 +17,31 @@ export interface TerminalWriter {
   head(): TerminalHead | null
 }
 
-/** Starts at the stream's end: whoever wrote before is fenced off by the revision. */
+/** How often a writer that is on its way out may come between. */
+const openingAttempts = 10
+
+/**
+ * A writer for one attempt. Its first append goes to wherever the stream ends by then, and so ends whoever wrote before: their next
+ * append names a revision that is taken.
+ */
 export async function terminalWriter(log: EventLog, taskId: string): Promise<TerminalWriter> {
   const stream = terminalStream(taskId)
   let head = await log.headOf(stream)
+  let begun = false
   let last: Promise<void> = Promise.resolve()
 
   async function appendNow(event: TerminalEvent): Promise<void> {
-    const cause = { actor: { kind: 'system', service: 'runner' }, commandId: randomUUID() } as const
-    const result = await log.append(stream, head, [event], cause)
-    if (result.kind === 'conflict') throw new Evicted('Another runner writes to this terminal.')
-    head = result.head
+    for (let attempt = 1; attempt <= (begun ? 1 : openingAttempts); attempt += 1) {
+      const cause = { actor: { kind: 'system', service: 'runner' }, commandId: randomUUID() } as const
+      const result = await log.append(stream, head, [event], cause)
+      if (result.kind === 'appended') {
+        begun = true
+        head = result.head
+        return
+      }
+      if (!begun) head = await log.headOf(stream)
+    }
+    throw new Evicted('Another runner writes to this terminal.')
   }
 
   return {
