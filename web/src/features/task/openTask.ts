@@ -7,7 +7,7 @@ import type { ChatMessage, LogEntry } from '#domain/api/chat.ts'
 import type { TaskEventMessage, TaskStatusChanged } from '#domain/api/socket.ts'
 import type { Task } from '#domain/api/tasks.ts'
 import { sortKey } from '#domain/kernel/event.ts'
-import { chatView, type MessageDocument } from '#domain/views/chat.ts'
+import { chatView, messageDocumentId, type MessageDocument } from '#domain/views/chat.ts'
 import { logView, type LogDocument } from '#domain/views/log.ts'
 import { project, type View, type ViewDocument } from '#domain/views/view.ts'
 import type { ApiFault } from '../../api/fault.ts'
@@ -131,7 +131,7 @@ export function openTaskReducer(state: OpenTask = nothingOpen, action: UnknownAc
     return {
       ...state,
       chat: { ...chat, documents },
-      sent: state.sent.filter(({ id }) => id !== document.id),
+      sent: state.sent.filter(({ id }) => id !== document.messageId),
     }
   }
   return state
@@ -210,7 +210,8 @@ function failed<D extends ViewDocument>(folded: Folded<D>, fault: ApiFault): Fol
 
 /** Drops what was sent and is in the chat now. */
 function settled(state: OpenTask): OpenTask {
-  const sent = state.sent.filter(({ id }) => !(id in state.chat.documents))
+  const written = new Set(Object.values(state.chat.documents).map(({ messageId }) => messageId))
+  const sent = state.sent.filter(({ id }) => !written.has(id))
   return sent.length === state.sent.length ? state : { ...state, sent }
 }
 
@@ -220,9 +221,11 @@ function messageDocument(message: ChatMessage): MessageDocument {
     owner: _owner,
     images: _images,
     attachments: _attachments,
+    id: messageId,
     ...document
   } = message
-  return { ...document, order: sortKey(message.position) }
+  const id = messageDocumentId(message.task, messageId)
+  return { ...document, id, messageId, order: sortKey(message.position) }
 }
 
 function logDocument(entry: LogEntry): LogDocument {
@@ -233,6 +236,7 @@ function logDocument(entry: LogEntry): LogDocument {
 rootReducer.inject({ reducerPath: 'openTask', reducer: openTaskReducer })
 
 interface WithOpenTask {
+  readonly session: unknown
   readonly openTask?: OpenTask
 }
 /** The open task; nothing is open until the first action after the page's chunk came. */

@@ -101,7 +101,7 @@ function turnsOf(
   material: Omit<ChatMaterial, 'sent'> & { readonly running: string | null },
 ): ReadonlyMap<string, Turn> {
   const { task, messages, logs, writing, running } = material
-  const written = new Set(messages.map(({ id }) => id))
+  const written = new Set(messages.map(({ messageId }) => messageId))
   const parts = new Map<string, TurnPart[]>()
   const add = (executionId: string, part: TurnPart) => {
     const known = parts.get(executionId)

@@ -1,0 +1,46 @@
+/** A message that waits for its turn, and the way to take it back. */
+import { X } from 'lucide-react'
+import { useDispatch } from 'react-redux'
+import type { MessageDocument } from '#domain/views/chat.ts'
+import { reasonOf } from '../../../api/fault.ts'
+import { classes } from '../../../ui/classes.ts'
+import { IconButton } from '../../../ui/IconButton.tsx'
+import { Status } from '../../../ui/Status.tsx'
+import { notified } from '../../notifications/notifications.ts'
+import { useWithdrawMessageMutation } from '../taskApi.ts'
+import { texts } from '../texts.ts'
+
+interface QueuedMessageProps {
+  readonly taskId: string
+  readonly message: MessageDocument
+}
+
+export function QueuedMessage({ taskId, message }: QueuedMessageProps) {
+  const dispatch = useDispatch()
+  const [withdraw, { isLoading }] = useWithdrawMessageMutation()
+  const onWithdraw = async () => {
+    const answer = await withdraw({ taskId, messageId: message.messageId })
+    if (answer.error === undefined) return
+    const reason = reasonOf(answer.error, texts.toasts.notWithdrawn)
+    dispatch(notified('error', texts.toasts.notWithdrawn, reason))
+  }
+  return (
+    <li className="flex h-10 items-center gap-2 border-t border-line-soft pr-1.5 pl-3 text-control first:border-t-0 md:h-8">
+      <Status status="queued" iconOnly />
+      <span
+        className={classes('min-w-0 flex-1 truncate', message.isCommand && 'font-mono text-code')}
+        title={message.message ?? undefined}
+      >
+        {message.isCommand && '$ '}
+        {message.message ?? texts.chat.erased}
+      </span>
+      <IconButton
+        icon={X}
+        label={texts.composer.withdraw}
+        size="row"
+        busy={isLoading}
+        onClick={() => void onWithdraw()}
+      />
+    </li>
+  )
+}

@@ -1,0 +1,112 @@
+/** A turn of an agent. While it goes on everything it does is in sight; when it is done its tools fold to one line. */
+import { ChevronRight, Wrench } from 'lucide-react'
+import { useState } from 'react'
+import type { Task } from '#domain/api/tasks.ts'
+import { AgentMark } from '../../../ui/AgentMark.tsx'
+import { classes } from '../../../ui/classes.ts'
+import { took } from '../../../ui/clock.ts'
+import { texts } from '../texts.ts'
+import { spanOf, summaryOf, type TurnEntry, type TurnPart } from './arrange.ts'
+import { Boot } from './Boot.tsx'
+import { MarkdownText, MessageBody } from './MessageBody.tsx'
+import { MessageHead } from './MessageHead.tsx'
+import { ToolRow } from './ToolRow.tsx'
+
+interface TurnProps {
+  readonly turn: TurnEntry
+  readonly taskId: string
+  /** Of the turn that goes on. */
+  readonly execution: Task['execution']
+  readonly wasSeen: (messageId: string) => boolean
+}
+
+export function Turn({ turn, taskId, execution, wasSeen }: TurnProps) {
+  const [unfolded, setUnfolded] = useState(false)
+  const tools = turn.parts.flatMap((part) => (part.kind === 'tool' ? [part.log] : []))
+  const folds = !turn.live && tools.length > 0
+  const parts = folds && !unfolded ? turn.parts.filter(({ kind }) => kind !== 'tool') : turn.parts
+  return (
+    <article className="group/message mt-3.5 px-4">
+      <MessageHead
+        mark={<AgentMark agent={turn.agent} />}
+        name={turn.agent}
+        at={turn.at}
+        status={turn.status}
+        taskId={taskId}
+        text={textOf(turn.parts)}
+      />
+      {folds && (
+        <button
+          type="button"
+          aria-expanded={unfolded}
+          onClick={() => setUnfolded(!unfolded)}
+          className="focus-inset my-1.5 -ml-2 flex h-9 w-[calc(100%+16px)] items-center gap-2 rounded-control px-2 text-left text-control text-muted transition-colors hover:bg-raised md:ml-5 md:h-7 md:w-[calc(100%-12px)]"
+        >
+          <Wrench className="size-3.5" />
+          <span className="flex-none font-medium text-text">{texts.chat.toolCalls(tools.length)}</span>
+          <span className="min-w-0 flex-1 truncate">{summaryOf(tools)}</span>
+          <span className="flex-none text-meta">{took(spanOf(tools))}</span>
+          <ChevronRight className={classes('size-3 transition-transform', unfolded && 'rotate-90')} />
+        </button>
+      )}
+      {parts.map((part) => (
+        <Part key={keyOf(part)} part={part} wasSeen={wasSeen} />
+      ))}
+      {turn.live && execution !== null && !turn.parts.some(({ kind }) => kind !== 'text') && (
+        <Boot execution={execution} />
+      )}
+    </article>
+  )
+}
+
+function Part({
+  part,
+  wasSeen,
+}: {
+  readonly part: TurnPart
+  readonly wasSeen: (messageId: string) => boolean
+}) {
+  switch (part.kind) {
+    case 'tool':
+      return <ToolRow log={part.log} />
+    case 'text': {
+      const { messageId, message, messageType } = part.message
+      return (
+        <div className={classes('my-1.5 md:pl-7', messageType === 'error' && 'text-bad')}>
+          {message === null ? (
+            <p className="text-muted">{texts.chat.erased}</p>
+          ) : (
+            <MessageBody text={message} markdown expanded={wasSeen(messageId)} />
+          )}
+        </div>
+      )
+    }
+    case 'writing':
+      return (
+        <div className="writing my-1.5 md:pl-7">
+          <MarkdownText text={part.writing.text} />
+        </div>
+      )
+  }
+}
+
+function keyOf(part: TurnPart): string {
+  switch (part.kind) {
+    case 'tool':
+      return part.log.id
+    case 'text':
+      return part.message.messageId
+    case 'writing':
+      return part.writing.messageId
+  }
+}
+
+/** All that the agent said in the turn. */
+function textOf(parts: readonly TurnPart[]): string {
+  return parts
+    .flatMap((part) => {
+      if (part.kind === 'text') return part.message.message ?? []
+      return part.kind === 'writing' ? part.writing.text : []
+    })
+    .join('\n\n')
+}
