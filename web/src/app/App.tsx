@@ -23,7 +23,7 @@ const ProjectDetail = lazyPage(
   async () => (await import('../features/projects/ProjectDetail.tsx')).ProjectDetail,
 )
 const Tasks = lazyPage(async () => (await import('./Tasks.tsx')).Tasks)
-const TaskDetail = lazyPage(async () => (await import('../features/tasks/TaskDetail.tsx')).TaskDetail)
+const TaskDetail = lazyPage(async () => (await import('../features/task/TaskDetail.tsx')).TaskDetail)
 const Settings = lazyPage(async () => (await import('../features/settings/Settings.tsx')).Settings)
 const NotFound = lazyPage(async () => (await import('./NotFound.tsx')).NotFound)
 

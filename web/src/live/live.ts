@@ -9,7 +9,7 @@ import type { MessageDelta, TerminalOutput } from '#domain/api/chat.ts'
 import type { Position } from '#domain/kernel/event.ts'
 import { sessionEnded } from '../api/session.ts'
 import { taskStatusChanged } from './taskStatusChanged.ts'
-import type { LiveSocket } from './socket.ts'
+import type { LiveSocket, openSocket } from './socket.ts'
 
 /** Joins a room: from a position on, or from now. Resolves to a refusal when no answer comes. */
 export type Join = (last: Position | null) => Promise<JoinAnswer>
@@ -36,7 +36,7 @@ interface LiveOptions {
   /** Says when the user is known, so that the connection may open. */
   readonly userKnown: (action: UnknownAction) => boolean
   /** Brings the socket, a chunk of its own: who is not signed in never loads it. */
-  readonly loadSocket?: () => Promise<typeof import('./socket.ts')>
+  readonly loadSocket?: () => Promise<{ readonly openSocket: typeof openSocket }>
 }
 
 export function createLive({ userKnown, loadSocket = () => import('./socket.ts') }: LiveOptions) {
@@ -54,10 +54,10 @@ export function createLive({ userKnown, loadSocket = () => import('./socket.ts')
     effect: async (_action, { dispatch }) => {
       if (wanted) return
       wanted = true
-      const { openSocket } = await loadSocket()
+      const chunk = await loadSocket()
       // The session may have ended while the chunk was on its way.
       if (!wanted || socket !== null) return
-      socket = openSocket({
+      socket = chunk.openSocket({
         dispatch,
         onConnect: (on) => {
           for (const viewer of viewers) tellConnected(viewer, on)

@@ -1,0 +1,93 @@
+/** The page of one task: what it is and how it stands, its chat, its terminal and what it changed. */
+import { useSelector } from 'react-redux'
+import { useParams } from 'react-router-dom'
+import { usePageTitle } from '../../app/usePageTitle.ts'
+import { Button } from '../../ui/Button.tsx'
+import { ButtonLink } from '../../ui/ButtonLink.tsx'
+import { Empty } from '../../ui/Empty.tsx'
+import { Skeleton } from '../../ui/Skeleton.tsx'
+import { selectOpenTask } from './openTask.ts'
+import { TaskHeader } from './TaskHeader.tsx'
+import { TaskPanels } from './TaskPanels.tsx'
+import { texts } from './texts.ts'
+import { useRoom } from './useRoom.ts'
+
+export function TaskDetail() {
+  const { taskId = '' } = useParams()
+  // Another task is another page: nothing of the one before stays.
+  return <OpenTaskPage key={taskId} taskId={taskId} />
+}
+
+function OpenTaskPage({ taskId }: { readonly taskId: string }) {
+  const open = useRoom(taskId)
+  const { task, load, deleted } = useSelector(selectOpenTask)
+  usePageTitle(task?.title)
+  if (deleted || (load.kind === 'failed' && load.fault.status === 404)) {
+    return <Problem title={texts.notFound} why={texts.notFoundWhy} />
+  }
+  if (load.kind === 'failed') {
+    return (
+      <Problem
+        title={texts.error}
+        why={load.fault.message || texts.notLoaded}
+        onRetry={() => open.reload()}
+      />
+    )
+  }
+  if (task === null) return <Loading />
+  return (
+    <>
+      <TaskHeader task={task} />
+      <TaskPanels task={task} open={open} />
+    </>
+  )
+}
+
+interface ProblemProps {
+  readonly title: string
+  readonly why: string
+  readonly onRetry?: () => void
+}
+
+function Problem({ title, why, onRetry }: ProblemProps) {
+  return (
+    <div role="alert" className="mx-auto w-full max-w-192 px-2 pt-16 md:px-6">
+      <Empty
+        title={title}
+        action={
+          <div className="flex gap-2">
+            {onRetry !== undefined && <Button onClick={onRetry}>{texts.tryAgain}</Button>}
+            <ButtonLink to="/dashboard">{texts.back}</ButtonLink>
+          </div>
+        }
+      >
+        {why}
+      </Empty>
+    </div>
+  )
+}
+
+/** The shape of the page that comes, at its heights. */
+function Loading() {
+  return (
+    <div role="status" className="flex min-h-0 flex-1 flex-col">
+      <span className="sr-only">{texts.loading}</span>
+      <div className="flex h-15 flex-none items-center gap-3 border-b border-line bg-panel px-4">
+        <Skeleton className="size-8" />
+        <div className="grid gap-1.5">
+          <Skeleton className="h-4 w-72" />
+          <Skeleton className="h-3 w-48" />
+        </div>
+      </div>
+      <div className="grid min-h-0 flex-1 split:grid-cols-[40fr_1px_60fr]">
+        <div className="grid content-start gap-4 p-4">
+          <Skeleton className="h-16 w-full" />
+          <Skeleton className="h-4 w-3/4" />
+          <Skeleton className="h-4 w-1/2" />
+        </div>
+        <div className="bg-line" />
+        <div className="hidden bg-panel split:block" />
+      </div>
+    </div>
+  )
+}

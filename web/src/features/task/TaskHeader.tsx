@@ -1,0 +1,157 @@
+/** The head of the task page: where it belongs, how it stands, and what can be done with it as a whole. */
+import { ArrowLeft, Ellipsis, GitBranch, GitPullRequest, Square, Trash2 } from 'lucide-react'
+import { useState } from 'react'
+import { useSelector } from 'react-redux'
+import { Link } from 'react-router-dom'
+import type { Task } from '#domain/api/tasks.ts'
+import { selectLive } from '../../live/connection.ts'
+import { AgentMark } from '../../ui/AgentMark.tsx'
+import { Button } from '../../ui/Button.tsx'
+import { elapsed } from '../../ui/clock.ts'
+import { Count } from '../../ui/Count.tsx'
+import { IconButton } from '../../ui/IconButton.tsx'
+import { Menu, type MenuItem } from '../../ui/Menu.tsx'
+import { Progress } from '../../ui/Progress.tsx'
+import { safeLink } from '../../ui/safeLink.ts'
+import { Status } from '../../ui/Status.tsx'
+import { Tooltip } from '../../ui/Tooltip.tsx'
+import { useNow } from '../../ui/useNow.ts'
+import { DeleteTask } from './DeleteTask.tsx'
+import { texts } from './texts.ts'
+import { useTaskActions } from './useTaskActions.ts'
+
+export function TaskHeader({ task }: { readonly task: Task }) {
+  const actions = useTaskActions(task)
+  const [deleting, setDeleting] = useState(false)
+  const stoppable = task.status === 'running' || task.status === 'queued'
+  const prWord = actions.updates ? texts.header.updatePr : texts.header.createPr
+  const prBusyWord = actions.updates ? texts.header.updatingPr : texts.header.creatingPr
+  const items: readonly MenuItem[] = [
+    ...(stoppable
+      ? [{ label: texts.header.cancel, icon: Square, onChoose: actions.cancel, disabled: actions.cancelling }]
+      : []),
+    { label: prWord, icon: GitPullRequest, onChoose: actions.openPullRequest, disabled: actions.opening },
+    { label: texts.header.delete, icon: Trash2, onChoose: () => setDeleting(true), danger: true },
+  ]
+  const menuButton = <IconButton icon={Ellipsis} label={texts.header.actions} />
+  return (
+    <section
+      aria-label={texts.header.label}
+      className="relative flex flex-none items-start gap-1 border-b border-line bg-panel py-2.5 pr-2 pl-2 md:h-15 md:items-center md:gap-3 md:px-4 md:py-0"
+    >
+      <Tooltip label={texts.back}>
+        <Link
+          to="/dashboard"
+          aria-label={texts.back}
+          className="inline-grid size-11 flex-none place-items-center rounded-control text-muted transition-colors hover:bg-raised hover:text-text md:size-8"
+        >
+          <ArrowLeft />
+        </Link>
+      </Tooltip>
+      <AgentMark agent={task.agent} className="hidden md:inline-grid" />
+      <div className="min-w-0 flex-1 pt-0.5 md:pt-0">
+        <h1
+          className="line-clamp-2 text-title font-semibold wrap-anywhere md:block md:truncate"
+          title={task.title}
+        >
+          {task.title}
+        </h1>
+        <Meta task={task} />
+      </div>
+      <span className="hidden md:inline-flex">
+        <TaskStatus task={task} />
+      </span>
+      <div className="ml-2 hidden items-center gap-2 md:flex">
+        {stoppable && (
+          <Button
+            icon={<Square className="size-3 fill-current" />}
+            busy={actions.cancelling}
+            busyLabel={texts.header.cancelling}
+            onClick={actions.cancel}
+          >
+            {texts.header.cancel}
+          </Button>
+        )}
+        <Button
+          kind="primary"
+          icon={<GitPullRequest />}
+          busy={actions.opening}
+          busyLabel={prBusyWord}
+          onClick={actions.openPullRequest}
+        >
+          {prWord}
+        </Button>
+        <Menu trigger={menuButton} items={items.filter(({ danger }) => danger)} />
+      </div>
+      <span className="md:hidden">
+        <Menu trigger={menuButton} items={items} />
+      </span>
+      {task.status === 'running' && (
+        <Progress
+          percent={task.progress}
+          label={texts.header.progress}
+          className="absolute inset-x-0 -bottom-px"
+        />
+      )}
+      <DeleteTask taskId={task.id} open={deleting} onClose={() => setDeleting(false)} />
+    </section>
+  )
+}
+
+/** The word for how it stands, and how long it has been at it; without a connection only what was last known. */
+function TaskStatus({ task, small = false }: { readonly task: Task; readonly small?: boolean }) {
+  const live = useSelector(selectLive)
+  const running = task.status === 'running'
+  const now = useNow(1_000, running && live)
+  const since = task.execution?.startedAt ?? null
+  const until = task.execution?.endedAt ?? null
+  const ms = since === null ? null : (until === null ? now : Date.parse(until)) - Date.parse(since)
+  return (
+    <span className="inline-flex items-center gap-1">
+      {running && !live && <span className="text-meta text-muted">{texts.header.lastKnown}</span>}
+      <Status status={task.status} progress={task.progress} small={small}>
+        {ms !== null && (running || until !== null) && (
+          <span className="font-normal text-muted">{elapsed(ms)}</span>
+        )}
+      </Status>
+    </span>
+  )
+}
+
+function Meta({ task }: { readonly task: Task }) {
+  const { githubOwner, githubRepoName, name } = task.project
+  const href = safeLink(task.prUrl)
+  return (
+    <div className="mt-1 flex min-w-0 items-center gap-3 text-meta/4.5 whitespace-nowrap text-muted md:mt-0">
+      <span className="md:hidden">
+        <TaskStatus task={task} small />
+      </span>
+      <span className="hidden truncate split:inline">
+        {githubRepoName === '' ? name : `${githubOwner}/${githubRepoName}`}
+      </span>
+      <span className="hidden min-w-0 items-center gap-1.25 md:inline-flex">
+        <GitBranch className="size-3" />
+        <span className="truncate mono" title={task.workingBranch ?? task.branch}>
+          {task.workingBranch ?? task.branch}
+        </span>
+      </span>
+      {task.changes !== null && task.changes.files > 0 && (
+        <>
+          <Count added={task.changes.additions} deleted={task.changes.deletions} />
+          <span>{texts.header.files(task.changes.files)}</span>
+        </>
+      )}
+      {href !== null && task.prNumber !== null && (
+        <a
+          href={href}
+          target="_blank"
+          rel="noreferrer"
+          aria-label={texts.header.pullRequest(task.prNumber)}
+          className="inline-flex items-center gap-1 text-accent hover:underline"
+        >
+          <GitPullRequest className="size-3.5" />#{task.prNumber}
+        </a>
+      )}
+    </div>
+  )
+}

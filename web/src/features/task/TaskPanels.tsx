@@ -1,0 +1,115 @@
+/** The panes of a task: chat beside terminal and changes, or all in tabs where there is no room beside. */
+import { lazy, Suspense, useState, type ReactNode } from 'react'
+import type { Task } from '#domain/api/tasks.ts'
+import { splitPosition, usePersisted } from '../../app/persisted.ts'
+import { classes } from '../../ui/classes.ts'
+import { SplitView } from '../../ui/SplitView.tsx'
+import { tabPanelProps, Tabs, type Tab } from '../../ui/Tabs.tsx'
+import { useMedia } from '../../ui/useMedia.ts'
+import { ChatPanel } from './chat/ChatPanel.tsx'
+import { TerminalPanel } from './terminal/TerminalPanel.tsx'
+import { texts } from './texts.ts'
+import type { OpenRoom } from './useRoom.ts'
+
+const CodeChanges = lazy(async () => ({ default: (await import('./changes/CodeChanges.tsx')).CodeChanges }))
+
+type Panel = 'chat' | 'terminal' | 'changes'
+
+interface TaskPanelsProps {
+  readonly task: Task
+  readonly open: OpenRoom
+}
+
+export function TaskPanels({ task, open }: TaskPanelsProps) {
+  const split = useMedia('(width >= 900px)')
+  const [chosen, setChosen] = useState<Panel>('chat')
+  const [work, setWork] = useState<Exclude<Panel, 'chat'>>('terminal')
+  const [position, setPosition] = usePersisted(splitPosition)
+  const choose = (panel: Panel) => {
+    setChosen(panel)
+    if (panel !== 'chat') setWork(panel)
+  }
+
+  const chat = <ChatPanel task={task} open={open} headed={split} />
+  const workPanels = (shown: Panel) => (
+    <>
+      <TabPanel name="terminal" shown={shown === 'terminal'}>
+        <TerminalPanel terminal={open.terminal} reload={open.reload} running={task.status === 'running'} />
+      </TabPanel>
+      <TabPanel name="changes" shown={shown === 'changes'}>
+        <Suspense fallback={null}>
+          <CodeChanges task={task} />
+        </Suspense>
+      </TabPanel>
+    </>
+  )
+  const tabs: readonly Tab<Exclude<Panel, 'chat'>>[] = [
+    { name: 'terminal', label: texts.panels.terminal },
+    { name: 'changes', label: texts.panels.changes, count: task.changes?.files || undefined },
+  ]
+
+  if (split) {
+    return (
+      <SplitView
+        label={texts.panels.divider}
+        position={position}
+        initial={splitPosition.initial}
+        onMove={setPosition}
+        left={chat}
+        right={
+          <section className="flex flex-col bg-panel">
+            <Tabs
+              id="task"
+              label={texts.panels.label}
+              tabs={tabs}
+              chosen={work}
+              onChoose={choose}
+              className="h-10 flex-none border-b border-line px-4"
+            />
+            {workPanels(work)}
+          </section>
+        }
+      />
+    )
+  }
+  return (
+    <>
+      <Tabs
+        id="task"
+        label={texts.panels.label}
+        tabs={[{ name: 'chat', label: texts.panels.chat }, ...tabs]}
+        chosen={chosen}
+        onChoose={choose}
+        className="flex-none border-b border-line bg-panel px-4 *:h-11"
+      />
+      <TabPanel name="chat" shown={chosen === 'chat'}>
+        {chat}
+      </TabPanel>
+      <div className={classes('min-h-0 flex-1 flex-col bg-panel', chosen === 'chat' ? 'hidden' : 'flex')}>
+        {workPanels(chosen)}
+      </div>
+    </>
+  )
+}
+
+/** A panel is made when it is first looked at, and then keeps its place and what is typed in it. */
+function TabPanel({
+  name,
+  shown,
+  children,
+}: {
+  readonly name: Panel
+  readonly shown: boolean
+  readonly children: ReactNode
+}) {
+  const [visited, setVisited] = useState(shown)
+  if (shown && !visited) setVisited(true)
+  return (
+    <div
+      {...tabPanelProps('task', name)}
+      className={classes('min-h-0 flex-1 flex-col', shown ? 'flex' : 'hidden')}
+    >
+      {visited && children}
+    </div>
+  )
+}

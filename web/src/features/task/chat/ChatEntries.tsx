@@ -1,0 +1,91 @@
+/** The entries of the chat under the days they belong to. */
+import { Fragment, memo } from 'react'
+import type { Task } from '#domain/api/tasks.ts'
+import { dayLabel } from '../../../ui/clock.ts'
+import { useNow } from '../../../ui/useNow.ts'
+import type { ChatEntry, TurnPart } from './arrange.ts'
+import { PersonMessage } from './PersonMessage.tsx'
+import { SentMessageEntry } from './SentMessageEntry.tsx'
+import { TimeContext } from './MessageTime.tsx'
+import { Turn } from './Turn.tsx'
+
+interface ChatEntriesProps {
+  readonly entries: readonly ChatEntry[]
+  readonly task: Task
+  /** Whether a message was seen being written: it stays open when it is done. */
+  readonly wasSeen: (messageId: string) => boolean
+  readonly onResend: (id: string) => void
+  readonly onDiscard: (id: string) => void
+}
+
+export function ChatEntries({ entries, task, wasSeen, onResend, onDiscard }: ChatEntriesProps) {
+  const now = useNow(20_000)
+  return (
+    <TimeContext value={now}>
+      {entries.map((entry, index) => {
+        const label = dayLabel(entry.at, now)
+        const before = entries[index - 1]
+        const isNewDay = before === undefined || dayLabel(before.at, now) !== label
+        return (
+          <Fragment key={entry.key}>
+            {isNewDay && (
+              <div className="mx-4 mt-3 -mb-1 flex items-center gap-3 text-meta/5 text-muted before:h-px before:flex-1 before:bg-line-soft after:h-px after:flex-1 after:bg-line-soft">
+                {label}
+              </div>
+            )}
+            {entry.kind === 'sent' ? (
+              <SentMessageEntry sent={entry.sent} onResend={onResend} onDiscard={onDiscard} />
+            ) : (
+              <Entry
+                entry={entry}
+                taskId={task.id}
+                execution={entry.kind === 'turn' && entry.live ? task.execution : null}
+                wasSeen={wasSeen}
+              />
+            )}
+          </Fragment>
+        )
+      })}
+    </TimeContext>
+  )
+}
+
+interface EntryProps {
+  readonly entry: Exclude<ChatEntry, { kind: 'sent' }>
+  readonly taskId: string
+  readonly execution: Task['execution']
+  readonly wasSeen: (messageId: string) => boolean
+}
+
+/** Only the entry that changes is drawn again: a long chat must not slow the one that is being written. */
+const Entry = memo(
+  function Entry({ entry, taskId, execution, wasSeen }: EntryProps) {
+    return entry.kind === 'turn' ? (
+      <Turn turn={entry} taskId={taskId} execution={execution} wasSeen={wasSeen} />
+    ) : (
+      <PersonMessage entry={entry} taskId={taskId} />
+    )
+  },
+  (a, b) => a.taskId === b.taskId && a.execution === b.execution && sameEntry(a.entry, b.entry),
+)
+
+function sameEntry(a: ChatEntry, b: ChatEntry): boolean {
+  if (a.kind === 'message' && b.kind === 'message') return a.message === b.message && a.grouped === b.grouped
+  if (a.kind === 'turn' && b.kind === 'turn') {
+    return (
+      a.live === b.live &&
+      a.status === b.status &&
+      a.at === b.at &&
+      a.parts.length === b.parts.length &&
+      a.parts.every((part, index) => samePart(part, b.parts[index]))
+    )
+  }
+  return false
+}
+
+function samePart(a: TurnPart, b: TurnPart | undefined): boolean {
+  if (a.kind === 'text' && b?.kind === 'text') return a.message === b.message
+  if (a.kind === 'tool' && b?.kind === 'tool') return a.log === b.log
+  if (a.kind === 'writing' && b?.kind === 'writing') return a.writing === b.writing
+  return false
+}

@@ -1,0 +1,58 @@
+/** What was said. Beyond 300 characters only the beginning shows, until more is asked for. Agents write Markdown. */
+import { lazy, Suspense, useState } from 'react'
+import { texts } from '../texts.ts'
+
+const Markdown = lazy(async () => ({ default: (await import('./Markdown.tsx')).Markdown }))
+
+/** Section 9. */
+const shownAtFirst = 300
+
+interface MessageBodyProps {
+  readonly text: string
+  readonly markdown: boolean
+  /** It begins open: it was read while it was written. */
+  readonly expanded?: boolean
+}
+
+export function MessageBody({ text, markdown, expanded = false }: MessageBodyProps) {
+  const [open, setOpen] = useState(expanded)
+  const long = text.length > shownAtFirst
+  const shown = long && !open ? beginning(text, shownAtFirst) : text
+  return (
+    <>
+      {markdown ? <MarkdownText text={shown} /> : <PlainText text={shown} />}
+      {long && (
+        <button
+          type="button"
+          aria-expanded={open}
+          onClick={() => setOpen(!open)}
+          className="mt-1 rounded-badge text-control font-medium text-accent hover:underline"
+        >
+          {open ? texts.chat.less : texts.chat.more}
+        </button>
+      )}
+    </>
+  )
+}
+
+/** Markdown; until its chunk is there, the text as it is written. */
+export function MarkdownText({ text }: { readonly text: string }) {
+  return (
+    <Suspense fallback={<PlainText text={text} />}>
+      <Markdown text={text} />
+    </Suspense>
+  )
+}
+
+function PlainText({ text }: { readonly text: string }) {
+  return <p className="wrap-anywhere whitespace-pre-wrap">{text}</p>
+}
+
+/** The beginning of a text, cut between words where one ends near, with a code block closed that the cut has opened. */
+export function beginning(text: string, length: number): string {
+  const cut = [...text].slice(0, length).join('')
+  const space = cut.search(/\s\S*$/)
+  const whole = space > length * 0.8 ? cut.slice(0, space) : cut
+  const fences = whole.match(/^ {0,3}(```|~~~)/gm)?.length ?? 0
+  return fences % 2 === 1 ? `${whole}…\n\`\`\`` : `${whole}…`
+}

@@ -1,0 +1,52 @@
+/** Who said it, when, and how it fares; a menu that shows on hover and focus. */
+import { Copy, Ellipsis, Trash2 } from 'lucide-react'
+import { useState, type ReactNode } from 'react'
+import { useDispatch } from 'react-redux'
+import { IconButton } from '../../../ui/IconButton.tsx'
+import { Menu } from '../../../ui/Menu.tsx'
+import { Status, type StatusName } from '../../../ui/Status.tsx'
+import { notified } from '../../notifications/notifications.ts'
+import { DeleteTask } from '../DeleteTask.tsx'
+import { texts } from '../texts.ts'
+import { MessageTime } from './MessageTime.tsx'
+
+interface MessageHeadProps {
+  readonly mark: ReactNode
+  readonly name: string
+  readonly at: string
+  readonly status: StatusName | null
+  readonly taskId: string
+  /** What 'Copy Text' copies. */
+  readonly text: string
+}
+
+export function MessageHead({ mark, name, at, status, taskId, text }: MessageHeadProps) {
+  const dispatch = useDispatch()
+  const [deleting, setDeleting] = useState(false)
+  const copy = async () => {
+    const copied = await navigator.clipboard?.writeText(text).then(
+      () => true,
+      () => false,
+    )
+    dispatch(copied ? notified('success', texts.toasts.copied) : notified('error', texts.toasts.notCopied))
+  }
+  return (
+    <div className="mb-1 flex items-center gap-2 text-meta/5 text-muted">
+      {mark}
+      <b className="text-control font-semibold text-text">{name}</b>
+      <MessageTime at={at} />
+      {status !== null && <Status status={status} iconOnly />}
+      <span className="flex-1" />
+      <span className="opacity-0 group-hover/message:opacity-100 focus-within:opacity-100 has-data-[state=open]:opacity-100 pointer-coarse:opacity-100">
+        <Menu
+          trigger={<IconButton icon={Ellipsis} label={texts.chat.menu} size="row" className="h-5!" />}
+          items={[
+            { label: texts.chat.copy, icon: Copy, onChoose: () => void copy() },
+            { label: texts.header.delete, icon: Trash2, onChoose: () => setDeleting(true), danger: true },
+          ]}
+        />
+      </span>
+      <DeleteTask taskId={taskId} open={deleting} onClose={() => setDeleting(false)} />
+    </div>
+  )
+}

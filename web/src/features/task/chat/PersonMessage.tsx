@@ -1,0 +1,71 @@
+/** A message that is no part of a turn: a person's, in a box, or the system's, without one. */
+import { Bot } from 'lucide-react'
+import type { User } from '#domain/api/auth.ts'
+import type { MessageDocument } from '#domain/views/chat.ts'
+import { Avatar } from '../../../ui/Avatar.tsx'
+import { classes } from '../../../ui/classes.ts'
+import { Status } from '../../../ui/Status.tsx'
+import { useMeQuery } from '../../auth/authApi.ts'
+import { texts } from '../texts.ts'
+import { isPersons, type MessageEntry } from './arrange.ts'
+import { MessageBody } from './MessageBody.tsx'
+import { MessageHead } from './MessageHead.tsx'
+
+interface PersonMessageProps {
+  readonly entry: MessageEntry
+  readonly taskId: string
+}
+
+export function PersonMessage({ entry: { message, grouped }, taskId }: PersonMessageProps) {
+  const { data } = useMeQuery()
+  const persons = isPersons(message)
+  return (
+    <article className={classes('group/message px-4', grouped ? 'mt-1.5' : 'mt-3.5')}>
+      {!grouped && (
+        <MessageHead
+          mark={persons ? <PersonMark user={data?.user} /> : <SystemMark />}
+          name={persons ? personName(data?.user) : texts.chat.system}
+          at={message.createdAt}
+          status={message.messageType === 'error' ? 'failed' : message.status}
+          taskId={taskId}
+          text={message.message ?? ''}
+        />
+      )}
+      <div className={persons ? 'rounded-control bg-raised px-3 py-2 md:ml-7' : 'md:pl-7'}>
+        <Words message={message} />
+      </div>
+    </article>
+  )
+}
+
+function Words({ message }: { readonly message: MessageDocument }) {
+  if (message.message === null) return <p className="text-muted">{texts.chat.erased}</p>
+  if (message.isCommand) {
+    return (
+      <div className="flex items-start gap-2">
+        <code className="min-w-0 flex-1 font-mono text-code wrap-anywhere whitespace-pre-wrap">
+          $ {message.commandText ?? message.message}
+        </code>
+        <Status status={message.commandStatus} small />
+        {message.response !== null && <span className="text-meta/5 text-muted">{message.response}</span>}
+      </div>
+    )
+  }
+  return <MessageBody text={message.message} markdown={!isPersons(message)} />
+}
+
+export function PersonMark({ user }: { readonly user: User | undefined }) {
+  return <Avatar name={personName(user)} src={user?.avatar} size={20} />
+}
+
+export function personName(user: User | undefined): string {
+  return user?.fullName || user?.name || texts.chat.you
+}
+
+function SystemMark() {
+  return (
+    <span className="inline-grid size-5 place-items-center text-muted">
+      <Bot className="size-3.5" />
+    </span>
+  )
+}

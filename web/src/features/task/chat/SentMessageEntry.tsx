@@ -1,0 +1,46 @@
+/** A message on its way, or one that was refused, with what can be done about that. */
+import { useMeQuery } from '../../auth/authApi.ts'
+import { Button } from '../../../ui/Button.tsx'
+import { classes } from '../../../ui/classes.ts'
+import type { SentMessage } from '../openTask.ts'
+import { texts } from '../texts.ts'
+import { PersonMark, personName } from './PersonMessage.tsx'
+
+interface SentMessageEntryProps {
+  readonly sent: SentMessage
+  readonly onResend: (id: string) => void
+  readonly onDiscard: (id: string) => void
+}
+
+export function SentMessageEntry({ sent, onResend, onDiscard }: SentMessageEntryProps) {
+  const { data } = useMeQuery()
+  return (
+    <article className="mt-3.5 px-4">
+      <div className="mb-1 flex items-center gap-2 text-meta/5 text-muted">
+        <PersonMark user={data?.user} />
+        <b className="text-control font-semibold text-text">{personName(data?.user)}</b>
+        {sent.refused === null && <span>{texts.chat.sending}</span>}
+      </div>
+      <p
+        className={classes(
+          'rounded-control bg-raised px-3 py-2 wrap-anywhere whitespace-pre-wrap md:ml-7',
+          sent.isCommand && 'font-mono text-code',
+          sent.refused === null && 'text-muted',
+        )}
+      >
+        {sent.isCommand ? `$ ${sent.text}` : sent.text}
+      </p>
+      {sent.refused !== null && (
+        <p className="mt-1 flex flex-wrap items-center gap-2 text-meta text-bad md:ml-7">
+          {texts.chat.notSent} {sent.refused}
+          <Button size="small" onClick={() => onResend(sent.id)}>
+            {texts.tryAgain}
+          </Button>
+          <Button size="small" kind="ghost" onClick={() => onDiscard(sent.id)}>
+            {texts.chat.discard}
+          </Button>
+        </p>
+      )}
+    </article>
+  )
+}

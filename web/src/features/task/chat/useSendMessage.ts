@@ -1,0 +1,73 @@
+/** Sends what a person wrote: it stands in the chat at once, and is confirmed or refused there. */
+import { useDispatch, useStore } from 'react-redux'
+import { reasonOf } from '../../../api/fault.ts'
+import { newId } from '../../../api/newId.ts'
+import type { AgentName } from '../../../ui/AgentMark.tsx'
+import { notified } from '../../notifications/notifications.ts'
+import {
+  messageDiscarded,
+  messageRefused,
+  messageSent,
+  messageTaken,
+  selectOpenTask,
+  type SentMessage,
+} from '../openTask.ts'
+import { useSendMessageMutation } from '../taskApi.ts'
+import { texts } from '../texts.ts'
+
+interface SendMessage {
+  readonly send: (text: string, isCommand: boolean, agent: AgentName) => void
+  /** Sends a message that was refused once more, under the id it has. */
+  readonly again: (id: string) => void
+  readonly discard: (id: string) => void
+}
+
+export function useSendMessage(taskId: string, reload: () => void): SendMessage {
+  const dispatch = useDispatch()
+  const store = useStore<Parameters<typeof selectOpenTask>[0]>()
+  const [sendMessage] = useSendMessageMutation()
+
+  const deliver = async (message: SentMessage) => {
+    dispatch(messageSent({ ...message, refused: null }))
+    const { id, text, isCommand, agent } = message
+    const answer = await sendMessage({
+      taskId,
+      body: {
+        id,
+        message: text,
+        messageType: isCommand ? 'command' : 'user',
+        isCommand,
+        commandText: isCommand ? text : null,
+        images: [],
+        agent,
+      },
+    })
+    if (answer.error !== undefined) {
+      const title = isCommand ? texts.toasts.commandNotSent : texts.toasts.notSent
+      const reason = reasonOf(answer.error, title)
+      dispatch(messageRefused({ id, reason }))
+      dispatch(notified('error', title, reason === title ? undefined : reason))
+      return
+    }
+    if (!isChatAnswer(answer.data)) return reload()
+    dispatch(messageTaken(answer.data.chatMessage))
+    if (isCommand) dispatch(notified('success', texts.toasts.commandStarted))
+  }
+
+  return {
+    send: (text, isCommand, agent) =>
+      void deliver({ id: newId(), text, isCommand, agent, sentAt: new Date().toISOString(), refused: null }),
+    again: (id) => {
+      const message = selectOpenTask(store.getState()).sent.find((sent) => sent.id === id)
+      if (message !== undefined) void deliver(message)
+    },
+    discard: (id) => void dispatch(messageDiscarded(id)),
+  }
+}
+
+/** Any other answer says nothing of the message: the history is read again. */
+function isChatAnswer(
+  answer: { readonly success?: unknown; readonly chatMessage?: unknown } | null,
+): boolean {
+  return answer !== null && answer.success === true && typeof answer.chatMessage === 'object'
+}

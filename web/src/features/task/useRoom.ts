@@ -1,0 +1,45 @@
+/** Opens a task for as long as its page is shown. */
+import { useCallback, useEffect, useRef, useState } from 'react'
+import { useStore } from 'react-redux'
+import type { createStore } from '../../app/store.ts'
+import { selectLive } from '../../live/connection.ts'
+import { useLive } from '../../live/LiveContext.tsx'
+import { createWriting, type Writing } from './chat/writing.ts'
+import { selectOpenTask } from './openTask.ts'
+import { openRoom, type Room } from './room.ts'
+import { createTerminalLog, type TerminalLog } from './terminal/terminalLog.ts'
+
+/** What of an open task is not in the store, and how to read it anew. */
+export interface OpenRoom {
+  readonly terminal: TerminalLog
+  readonly writing: Writing
+  readonly reload: () => void
+}
+
+export function useRoom(taskId: string): OpenRoom {
+  const store = useStore<ReturnType<ReturnType<typeof createStore>['store']['getState']>>()
+  const live = useLive()
+  const [terminal] = useState(createTerminalLog)
+  const [writing] = useState(createWriting)
+  const room = useRef<Room | null>(null)
+  useEffect(() => {
+    const opened = openRoom(taskId, {
+      dispatch: store.dispatch,
+      live,
+      terminal,
+      writing,
+      needsRefresh: () => {
+        const state = store.getState()
+        const status = selectOpenTask(state).task?.status
+        return status === 'pending' || (!selectLive(state) && (status === 'queued' || status === 'running'))
+      },
+    })
+    room.current = opened
+    return () => {
+      room.current = null
+      opened.close()
+    }
+  }, [taskId, store, live, terminal, writing])
+  const reload = useCallback(() => room.current?.reload(), [])
+  return { terminal, writing, reload }
+}

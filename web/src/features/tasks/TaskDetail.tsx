@@ -1,3 +1,0 @@
-export function TaskDetail() {
-  return <p>TaskDetail</p>
-}

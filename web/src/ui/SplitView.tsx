@@ -1,0 +1,80 @@
+/**
+ * Two panes with a divider that is dragged, or moved by the arrow keys, 2 percent a step. Between 20 and 80 percent;
+ * a double click puts it back to the middle of things.
+ */
+import { useRef, useState, type KeyboardEvent, type ReactNode } from 'react'
+
+interface SplitViewProps {
+  readonly label: string
+  /** Percent of the width that the left pane has. */
+  readonly position: number
+  readonly initial: number
+  readonly onMove: (position: number) => void
+  readonly left: ReactNode
+  readonly right: ReactNode
+}
+
+const least = 20
+const most = 80
+const step = 2
+
+export function SplitView({ label, position, initial, onMove, left, right }: SplitViewProps) {
+  const frame = useRef<HTMLDivElement>(null)
+  // While it is dragged the position is only shown; where it is let go is where it stays.
+  const [dragged, setDragged] = useState<number | null>(null)
+  const shown = clamped(dragged ?? position)
+  const at = (clientX: number) => {
+    const box = frame.current?.getBoundingClientRect()
+    return box === undefined || box.width === 0 ? shown : clamped(((clientX - box.left) / box.width) * 100)
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    const next = { ArrowLeft: shown - step, ArrowRight: shown + step, Home: least, End: most }[event.key]
+    if (next === undefined) return
+    event.preventDefault()
+    onMove(clamped(next))
+  }
+  return (
+    <div
+      ref={frame}
+      className="grid min-h-0 flex-1 *:min-h-0 *:min-w-0"
+      style={{ gridTemplateColumns: `minmax(0, ${shown}fr) 1px minmax(0, ${100 - shown}fr)` }}
+    >
+      {left}
+      <div
+        role="separator"
+        aria-orientation="vertical"
+        aria-label={label}
+        aria-valuemin={least}
+        aria-valuemax={most}
+        aria-valuenow={Math.round(shown)}
+        tabIndex={0}
+        onKeyDown={onKeyDown}
+        onDoubleClick={() => onMove(initial)}
+        onPointerDown={(event) => {
+          event.preventDefault()
+          event.currentTarget.setPointerCapture(event.pointerId)
+          setDragged(at(event.clientX))
+        }}
+        onPointerMove={(event) => {
+          if (dragged !== null) setDragged(at(event.clientX))
+        }}
+        onPointerUp={(event) => {
+          if (dragged === null) return
+          onMove(at(event.clientX))
+          setDragged(null)
+        }}
+        onPointerCancel={() => setDragged(null)}
+        className="group relative z-10 cursor-col-resize touch-none bg-line outline-none"
+      >
+        {/* The line is one pixel, the place to take hold of it nine. */}
+        <span className="absolute inset-y-0 -left-1 w-2.25" />
+        <span className="absolute top-1/2 -left-0.5 h-8 w-1.25 -translate-y-1/2 rounded-[3px] bg-line group-hover:bg-control group-focus-visible:bg-accent" />
+      </div>
+      {right}
+    </div>
+  )
+}
+
+function clamped(position: number): number {
+  return Math.min(most, Math.max(least, position))
+}
