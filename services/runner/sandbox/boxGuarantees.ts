@@ -15,7 +15,7 @@ import { birthOf } from './processTree.ts'
 const wide = { memoryBytes: 2 * 1024 ** 3, processes: 256, fileSizeBytes: 1024 ** 3, wallMs: 20_000 }
 
 export function describeBox(title: string, sandbox: Sandbox | undefined): void {
-  describe.skipIf(!sandbox)(`a box ${title}`, () => {
+  describe.skipIf(!sandbox)(`a box ${title}`, { timeout: 20_000 }, () => {
     let scene: Scene
     let workspace: Workspace
     beforeAll(async () => {

@@ -8,7 +8,7 @@ import { findTestBox } from './testBox.ts'
 
 const { sandbox, note } = await findTestBox()
 
-describe('looking for a box', () => {
+describe('looking for a box', { timeout: 20_000 }, () => {
   let root: string
   beforeEach(async () => {
     root = await mkdtemp(join(tmpdir(), 'flightdeck-detect-'))

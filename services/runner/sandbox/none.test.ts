@@ -12,7 +12,7 @@ import type { SandboxedProcess, SandboxSpec } from './port.ts'
 const limits = { memoryBytes: 2 * 1024 ** 3, processes: 256, fileSizeBytes: 1024 ** 3, wallMs: 20_000 }
 const sandbox = noSandbox({ path: testPath, git: testGit })
 
-describe('without a box', () => {
+describe('without a box', { timeout: 20_000 }, () => {
   let scene: Scene
   let workspace: Workspace
   beforeAll(async () => {

@@ -19,7 +19,7 @@ const ways: readonly (readonly [string, ((workspace: Workspace) => Git) | undefi
   [`in a box${note}`, sandbox?.gitFor],
 ]
 for (const [way, gitFor] of ways)
-  describe.skipIf(!gitFor)(`changes read by git ${way}`, () => {
+  describe.skipIf(!gitFor)(`changes read by git ${way}`, { timeout: 20_000 }, () => {
     let scene: Scene
     let workspace: Workspace
     beforeEach(async () => {
@@ -300,7 +300,7 @@ for (const [way, gitFor] of ways)
     })
   })
 
-describe('5,000 changed lines in a tree of 5,000 files', () => {
+describe('5,000 changed lines in a tree of 5,000 files', { timeout: 20_000 }, () => {
   let scene: Scene
   let workspace: Workspace
   beforeAll(async () => {

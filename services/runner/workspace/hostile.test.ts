@@ -19,7 +19,7 @@ const ways: readonly (readonly [string, ((workspace: Workspace) => Git) | undefi
 ]
 
 for (const [way, gitFor] of ways)
-  describe.skipIf(!gitFor)(`a hostile tree, read and published by git ${way}`, () => {
+  describe.skipIf(!gitFor)(`a hostile tree, read and published by git ${way}`, { timeout: 20_000 }, () => {
     let scene: Scene
     let workspace: Workspace
     beforeEach(async () => {
@@ -175,7 +175,7 @@ for (const [way, gitFor] of ways)
     })
   })
 
-describe.skipIf(!sandbox)(`git in a box${note}`, () => {
+describe.skipIf(!sandbox)(`git in a box${note}`, { timeout: 20_000 }, () => {
   test(
     'sees no file of the host, however fast a folder becomes a link while it reads',
     { timeout: 30_000 },

@@ -32,7 +32,7 @@ afterEach(async () => {
   await scene.remove()
 })
 
-describe('a mirror over HTTP', () => {
+describe('a mirror over HTTP', { timeout: 20_000 }, () => {
   test('is cloned once, then fetched; branches that are gone go, their objects stay', async () => {
     const lines: string[] = []
     const first = ready(await mirrors.refresh({ ...ada(), onProgress: (line) => lines.push(line) }))

@@ -23,7 +23,7 @@ const ways: readonly (readonly [string, ((workspace: Workspace) => Git) | undefi
   [`in a box${note}`, sandbox?.gitFor],
 ]
 for (const [way, gitFor] of ways)
-  describe.skipIf(!gitFor)(`work published by git ${way}`, () => {
+  describe.skipIf(!gitFor)(`work published by git ${way}`, { timeout: 20_000 }, () => {
     let scene: Scene
     let server: TestGitServer
     let workspace: Workspace

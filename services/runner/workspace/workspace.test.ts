@@ -12,7 +12,7 @@ beforeEach(async () => {
 })
 afterEach(() => scene.remove())
 
-describe('a workspace', () => {
+describe('a workspace', { timeout: 20_000 }, () => {
   test('has the base checked out on the working branch, for the agent and for us', async () => {
     const workspace = await scene.prepare()
     const start = await commitOf(testGit, scene.remote, 'refs/heads/main')
@@ -35,6 +35,12 @@ describe('a workspace', () => {
     expect(await gitText(testGit, { ...agents, args: ['rev-parse', 'main', 'origin/main', 'HEAD'] })).toBe(
       `${start}\n${start}\n${start}`,
     )
+    for (const [key, value] of [
+      ['user.name', 'claude'],
+      ['remote.origin.url', 'http://localhost:8081/ada/sample.git'],
+      ['core.checkStat', 'minimal'],
+    ] as const)
+      expect(await gitText(testGit, { ...agents, args: ['config', key] })).toBe(value)
     expect(await readFile(join(workspace.dir, '.git/objects/info/alternates'), 'utf8')).toBe(
       '/mirror/objects\n',
     )

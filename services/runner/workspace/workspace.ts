@@ -7,7 +7,18 @@
  *     <root>/tasks/<taskId>/ready.json  written last: without it the rest is half-made
  */
 import { createHash } from 'node:crypto'
-import { chmod, chown, copyFile, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import {
+  appendFile,
+  chmod,
+  chown,
+  copyFile,
+  mkdir,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  writeFile,
+} from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { run } from '../process.ts'
@@ -76,8 +87,10 @@ export function boxUser(taskId: string): BoxUser {
  */
 export async function prepareWorkspace(request: PrepareRequest): Promise<PrepareResult> {
   const { git, mirror, owner } = request
-  for (const branch of [request.baseBranch, request.workingBranch])
-    if (!(await isBranchName(git, branch))) return { kind: 'invalid_branch', branch }
+  const asked = [request.baseBranch, request.workingBranch]
+  const isName = await Promise.all(asked.map((branch) => isBranchName(git, branch)))
+  const invalid = asked.find((_, index) => !isName[index])
+  if (invalid !== undefined) return { kind: 'invalid_branch', branch: invalid }
 
   const found = await findWorkspace(request)
   if (found) return { kind: 'ready', workspace: found, reused: true }
@@ -218,16 +231,7 @@ async function makeAgentGit(
   await gitOrThrow(git, {
     args: ['init', '--quiet', '--template=', `--initial-branch=${branch}`, '--', workTree],
   })
-  const settings = [
-    ['user.name', request.identity.name],
-    ['user.email', request.identity.email],
-    ['remote.origin.url', request.originUrl],
-    ['remote.origin.fetch', '+refs/heads/*:refs/remotes/origin/*'],
-    // In a user namespace the same file has another owner; without this every file looks touched there.
-    ['core.checkStat', 'minimal'],
-  ] as const
-  for (const [key, value] of settings)
-    await gitOrThrow(git, { gitDir, args: ['config', '--local', '--', key, value] })
+  await appendFile(join(gitDir, 'config'), agentConfig(request))
   await writeAlternates(gitDir, mirrorObjectsInBox)
   const refs = [
     ...(startCommit === null ? [] : [`create refs/heads/${branch} ${startCommit}`]),
@@ -258,6 +262,26 @@ async function writeAlternates(gitDir: string, objects: string): Promise<void> {
 async function removeScratch(gitDir: string): Promise<void> {
   const left = (await readdir(gitDir)).filter((name) => name.startsWith('scratch-'))
   for (const name of left) await rm(join(gitDir, name), { recursive: true, force: true })
+}
+
+function agentConfig({ identity, originUrl }: PrepareRequest): string {
+  return [
+    '[user]',
+    `name = ${configValue(identity.name)}`,
+    `email = ${configValue(identity.email)}`,
+    '[remote "origin"]',
+    `url = ${configValue(originUrl)}`,
+    'fetch = +refs/heads/*:refs/remotes/origin/*',
+    '[core]',
+    // In a user namespace the same file has another owner; without this every file looks touched there.
+    'checkStat = minimal',
+    '',
+  ].join('\n')
+}
+
+/** A value as a configuration file has it. */
+function configValue(text: string): string {
+  return `"${text.replace(/\p{Cc}/gu, ' ').replace(/["\\]/g, '\\$&')}"`
 }
 
 /** Git keeps no branch `a` beside `a/b`. */
