@@ -4,16 +4,19 @@
  */
 import { comparePositions, type Position, type StoredEvent } from '#domain/kernel/event.ts'
 import { parseStream, taskStream, terminalStream } from '#domain/kernel/ids.ts'
+import { chatView, messageDocumentId } from '#domain/views/chat.ts'
 import { tasksView, type TaskDocument } from '#domain/views/tasks.ts'
 import { project, type AnyRecorded } from '#domain/views/view.ts'
 import type { Documents } from '#platform/commands/documents.ts'
 import type { EventLog } from '#platform/commands/eventLog.ts'
 import type { EventStore } from '#platform/ports/eventStore.ts'
-import { sayingsOf, statusOf, type Saying } from './translate.ts'
+import { sayingsOf, statusOf, type ExecutionEvent, type Saying } from './translate.ts'
 
 /** Somebody who is told things. */
 export interface Viewer {
   say(saying: Saying): void
+  /** A session of the person that this viewer follows has ended. */
+  sessionEnded(sessionId: string): void
 }
 
 export interface Feed {
@@ -27,19 +30,22 @@ export interface Feed {
     last: Position | null,
   ): Promise<{ resync: boolean; position: Position | null }>
   leave(taskId: string, viewer: Viewer): void
-  /** Tells the viewer each change of status of the person's tasks. */
+  /** Tells the viewer each change of status of the person's tasks, and each end of a session of theirs. */
   follow(userId: string, viewer: Viewer): void
   unfollow(userId: string, viewer: Viewer): void
   stop(): Promise<void>
 }
 
 interface Room {
-  readonly viewers: Set<Viewer>
+  /** Each with the last position that it has seen elsewhere, which may be ahead of what was told here. */
+  readonly viewers: Map<Viewer, Position | null>
+  /** At least as new as what was told: it may have been read ahead of it. */
   task: TaskDocument | undefined
 }
 
 const batch = 500
-const replayedAtMost = 5_000
+/** Each event is at most four sayings, all said at once: together they must fit what a socket may hold back. */
+const replayedAtMost = 1_000
 const statusEvents = new Set([
   'TaskCreated',
   'ExecutionRequested',
@@ -69,38 +75,76 @@ export async function startFeed(engines: {
   const subscription = eventStore.subscribe(reached, batch, (events) =>
     inTurn(async () => {
       for (const event of events) {
-        await tell(event)
+        // A batch that failed half way is given again: what was told of it is not told twice.
+        if (isCovered(event.position, reached)) continue
+        const tell = await prepare(event)
+        tell()
         reached = event.position
       }
     }),
   )
 
-  async function tell(stored: StoredEvent): Promise<void> {
+  /** All that may fail comes before the first word, so that an event is told whole or not at all. */
+  async function prepare(stored: StoredEvent): Promise<() => void> {
     const stream = parseStream(stored.stream)
-    if (stream.kind !== 'task' && stream.kind !== 'terminal') return
+    if (stream.kind === 'user' && stored.type === 'SessionEnded' && followers.has(stream.id)) {
+      const event = await log.open(stored)
+      return () => tellSessionEnded(event, stream.id)
+    }
+    if (stream.kind !== 'task' && stream.kind !== 'terminal') return () => undefined
     const room = rooms.get(stream.id)
     const isStatus = stream.kind === 'task' && statusEvents.has(stored.type) && followers.size > 0
-    if (!room && !isStatus) return
+    if (!room && !isStatus) return () => undefined
     const event = await log.open(stored)
-    if (room) tellRoom(room, event, stream.id)
-    if (isStatus) await tellFollowers(event, stream.id)
-  }
-
-  function tellRoom(room: Room, event: AnyRecorded, taskId: string): void {
-    const before = room.task
-    if (event.stream === taskStream(taskId)) room.task = project(tasksView, before, event, taskId)
-    for (const saying of sayingsOf(event, { before, after: room.task })) {
-      for (const viewer of room.viewers) viewer.say(saying)
+    const task = stream.kind === 'task' ? await taskAfter(room, event, stream.id) : room?.task
+    const isCommand = room !== undefined && (await isOfCommand(event, task, stream.id))
+    return () => {
+      if (room) tellRoom(room, event, { task, isCommand })
+      if (isStatus && task) tellFollowers(event, task)
     }
   }
 
-  async function tellFollowers(event: AnyRecorded, taskId: string): Promise<void> {
+  async function taskAfter(room: Room | undefined, event: AnyRecorded, taskId: string) {
+    if (room) return project(tasksView, room.task, event, taskId)
     const head = { revision: event.revision, hash: event.meta.hash }
-    const task =
-      rooms.get(taskId)?.task ?? (await documents.asOf(tasksView, taskStream(taskId), taskId, head))
-    if (!task) return
+    return documents.asOf(tasksView, event.stream, taskId, head)
+  }
+
+  /** The task knows its present execution; of an earlier one, the message that it worked on tells. */
+  async function isOfCommand(event: AnyRecorded, task: TaskDocument | undefined, taskId: string) {
+    if (!isExecutionEvent(event)) return false
+    if (task?.execution?.id === event.data.executionId) return task.execution.kind === 'command'
+    const id = messageDocumentId(taskId, event.data.messageId)
+    const head = { revision: event.revision, hash: event.meta.hash }
+    const message = await documents.asOf(chatView, taskStream(taskId), id, head)
+    return message?.isCommand === true
+  }
+
+  function tellRoom(
+    room: Room,
+    event: AnyRecorded,
+    { task: after, isCommand }: { task: TaskDocument | undefined; isCommand: boolean },
+  ): void {
+    const isOfTask = event.stream === taskStream(room.task?.id ?? '')
+    const isAhead = isOfTask && (room.task?.version ?? -1) >= event.revision
+    // What the event changed can no longer be seen in a document that was read ahead of it.
+    const before = isAhead ? undefined : room.task
+    room.task = after
+    const sayings = sayingsOf(event, { before, after, isCommand })
+    for (const [viewer, seen] of room.viewers) {
+      if (isCovered(event.position, seen)) continue
+      for (const saying of sayings) viewer.say(saying)
+    }
+  }
+
+  function tellFollowers(event: AnyRecorded, task: TaskDocument): void {
     const saying: Saying = ['global_task_status_changed', statusOf(event, task)]
     for (const viewer of followers.get(task.owner) ?? []) viewer.say(saying)
+  }
+
+  function tellSessionEnded(event: AnyRecorded, userId: string): void {
+    if (event.type !== 'SessionEnded') return
+    for (const viewer of followers.get(userId) ?? []) viewer.sessionEnded(event.data.sessionId)
   }
 
   /** What a viewer missed, from both streams, in position order; `undefined` when it is too much. */
@@ -111,9 +155,9 @@ export async function startFeed(engines: {
       reading: for (;;) {
         const page = await log.readBackwards(stream, from, batch)
         for (const event of page) {
-          if (comparePositions(event.position, last) <= 0) break reading
+          if (isCovered(event.position, last)) break reading
           // What is still to come through the subscription is not told twice.
-          if (reached !== null && comparePositions(event.position, reached) <= 0) events.push(event)
+          if (isCovered(event.position, reached)) events.push(event)
           if (events.length > replayedAtMost) return undefined
         }
         const oldest = page.at(-1)
@@ -124,16 +168,27 @@ export async function startFeed(engines: {
     return events.sort((a, b) => comparePositions(a.position, b.position))
   }
 
+  /** What is said of missed events. How the status changed meanwhile is not known, so what it came to is said with the last of them. */
+  async function replayOf(
+    taskId: string,
+    task: TaskDocument | undefined,
+    events: readonly AnyRecorded[],
+  ): Promise<readonly Saying[]> {
+    const lastOfTask = events.findLast((event) => event.stream === taskStream(taskId))
+    const sayings: Saying[] = []
+    for (const event of events) {
+      const isCommand = await isOfCommand(event, task, taskId)
+      sayings.push(...sayingsOf(event, { before: task, after: task, isCommand }))
+      if (event === lastOfTask && task) sayings.push(['task_status_changed', statusOf(event, task)])
+    }
+    return sayings
+  }
+
   async function roomOf(taskId: string): Promise<Room> {
     const known = rooms.get(taskId)
     if (known) return known
     const head = await log.headOf(taskStream(taskId))
-    const room = {
-      viewers: new Set<Viewer>(),
-      task: await documents.asOf(tasksView, taskStream(taskId), taskId, head),
-    }
-    rooms.set(taskId, room)
-    return room
+    return { viewers: new Map(), task: await documents.asOf(tasksView, taskStream(taskId), taskId, head) }
   }
 
   return {
@@ -141,13 +196,11 @@ export async function startFeed(engines: {
       inTurn(async () => {
         const room = await roomOf(taskId)
         const events = last === null ? [] : await missed(taskId, last)
-        for (const event of events ?? []) {
-          for (const saying of sayingsOf(event, { before: room.task, after: room.task })) viewer.say(saying)
-        }
-        const status = room.task && events?.some((event) => event.stream === taskStream(taskId))
-        const latest = events?.at(-1)
-        if (status && room.task && latest) viewer.say(['task_status_changed', statusOf(latest, room.task)])
-        room.viewers.add(viewer)
+        const replay = await replayOf(taskId, room.task, events ?? [])
+        for (const saying of replay) viewer.say(saying)
+        room.viewers.set(viewer, last)
+        // Its last viewer may have left meanwhile, and taken the room away.
+        rooms.set(taskId, room)
         return { resync: events === undefined, position: reached }
       }),
     leave(taskId, viewer) {
@@ -165,4 +218,17 @@ export async function startFeed(engines: {
     },
     stop: () => subscription.stop(),
   }
+}
+
+function isCovered(position: Position, by: Position | null): boolean {
+  return by !== null && comparePositions(position, by) <= 0
+}
+
+function isExecutionEvent(event: AnyRecorded): event is ExecutionEvent {
+  return (
+    event.type === 'ExecutionStarted' ||
+    event.type === 'ExecutionCompleted' ||
+    event.type === 'ExecutionFailed' ||
+    event.type === 'ExecutionCancelled'
+  )
 }

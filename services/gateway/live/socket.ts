@@ -11,8 +11,8 @@ import type { Identity } from '#platform/http/session.ts'
 import type { GatewayServices } from '../services.ts'
 import type { Feed, Viewer } from './feed.ts'
 
-type LiveServer = Server<ClientEvents, ServerEvents, Record<string, never>, { userId: string }>
-type LiveSocket = Socket<ClientEvents, ServerEvents, Record<string, never>, { userId: string }>
+type LiveServer = Server<ClientEvents, ServerEvents, Record<string, never>, Identity>
+type LiveSocket = Socket<ClientEvents, ServerEvents, Record<string, never>, Identity>
 
 const Handshake = z.object({ token: z.string() })
 
@@ -20,6 +20,8 @@ const Handshake = z.object({ token: z.string() })
 const waitingPackets = 5_000
 /** Rooms that one socket may be in at once. */
 const roomsAtOnce = 50
+/** Joins and leaves of one socket that may wait; rooms are joined one after the other for all. */
+const askedAtOnce = 200
 
 /** Opens the socket on the gateway's server; the caller closes it. */
 export function openSocket(http: HttpServer, feed: Feed, services: GatewayServices): LiveServer {
@@ -44,12 +46,12 @@ export function openSocket(http: HttpServer, feed: Feed, services: GatewayServic
 async function enter(socket: LiveSocket, services: GatewayServices): Promise<void> {
   const { token } = Handshake.parse(socket.handshake.auth)
   const identity: Identity | null = (await services.sessions.verify(token)) ?? null
-  const { user } = await signedIn({ identity }, services)
-  socket.data.userId = user.id
+  const { user, sessionId } = await signedIn({ identity }, services)
+  socket.data = { userId: user.id, sessionId }
 }
 
 function serve(socket: LiveSocket, feed: Feed, services: GatewayServices): void {
-  const { userId } = socket.data
+  const { userId, sessionId } = socket.data
   let waiting = 0
   socket.conn.on('drain', () => (waiting = 0))
   const viewer: Viewer = {
@@ -59,15 +61,29 @@ function serve(socket: LiveSocket, feed: Feed, services: GatewayServices): void 
       // A saying pairs a name with its own payload; the compiler loses that over the union.
       else socket.emit(name, ...([payload] as never))
     },
+    sessionEnded(ended) {
+      if (ended === sessionId) socket.disconnect(true)
+    },
   }
   const joined = new Set<string>()
   feed.follow(userId, viewer)
+  let turn: Promise<void> = Promise.resolve()
+  let asked = 0
+  /** Who leaves a room while joining it has left: what is asked is done in the order it was asked. */
+  function inTurn(work: () => Promise<void> | void): void {
+    asked += 1
+    if (asked > askedAtOnce) return void socket.disconnect(true)
+    turn = turn.then(work).finally(() => (asked -= 1))
+  }
 
   socket.on('join_task', (taskId, lastPosition, answer) => {
     // A client may leave the position out and give only the callback.
     const reply = typeof lastPosition === 'function' ? lastPosition : answer
     const last = typeof lastPosition === 'function' ? null : lastPosition
-    void join(taskId, last).then((joining) => typeof reply === 'function' && reply(joining))
+    inTurn(async () => {
+      const joining = await join(taskId, last)
+      if (typeof reply === 'function') reply(joining)
+    })
   })
 
   async function join(taskId: unknown, last: unknown): Promise<JoinAnswer> {
@@ -92,8 +108,10 @@ function serve(socket: LiveSocket, feed: Feed, services: GatewayServices): void 
 
   socket.on('leave_task', (taskId) => {
     if (!TaskId.safeParse(taskId).success) return
-    joined.delete(taskId)
-    feed.leave(taskId, viewer)
+    inTurn(() => {
+      joined.delete(taskId)
+      feed.leave(taskId, viewer)
+    })
   })
 
   socket.on('disconnect', () => {

@@ -10,13 +10,15 @@ export type Saying = {
   [Name in keyof ServerEvents]: readonly [name: Name, payload: Parameters<ServerEvents[Name]>[0]]
 }[keyof ServerEvents]
 
-/** Around an event of a task: its document before and after. */
+/** Around an event of a task: its document before and after. Without the former, the status counts as changed. */
 export interface Around {
   readonly before: TaskDocument | undefined
   readonly after: TaskDocument | undefined
+  /** Whether the execution that the event tells of runs a command. */
+  readonly isCommand: boolean
 }
 
-export function sayingsOf(event: AnyRecorded, { before, after }: Around): Saying[] {
+export function sayingsOf(event: AnyRecorded, { before, after, isCommand }: Around): Saying[] {
   switch (event.type) {
     case 'TerminalOutputRecorded': {
       const output = terminalOutputOf(event)
@@ -42,7 +44,11 @@ export function sayingsOf(event: AnyRecorded, { before, after }: Around): Saying
     case 'ExecutionCompleted':
     case 'ExecutionFailed':
     case 'ExecutionCancelled':
-      return [['task_event', event], ...faring(event, after), ...statusSayings(event, { before, after })]
+      return [
+        ['task_event', event],
+        ...faring(event, after, isCommand),
+        ...statusSayings(event, before, after),
+      ]
     case 'UserRegistered':
     case 'GitHubConnected':
     case 'GitHubDisconnected':
@@ -57,15 +63,14 @@ export function sayingsOf(event: AnyRecorded, { before, after }: Around): Saying
     case 'ProjectDeleted':
       return []
     default:
-      return [['task_event', event], ...statusSayings(event, { before, after })]
+      return [['task_event', event], ...statusSayings(event, before, after)]
   }
 }
 
-type ExecutionEvent = Parameters<typeof faredIn>[0]
+export type ExecutionEvent = Parameters<typeof faredIn>[0]
 
-function faring(event: ExecutionEvent, task: TaskDocument | undefined): Saying[] {
+function faring(event: ExecutionEvent, task: TaskDocument | undefined, isCommand: boolean): Saying[] {
   if (!task) return []
-  const isCommand = task.execution?.kind === 'command'
   const { status, commandStatus, response } = faredIn(event, isCommand)
   const { messageId, executionId } = event.data
   const about = { taskId: task.id, messageId, ...placeOf(event) }
@@ -75,7 +80,11 @@ function faring(event: ExecutionEvent, task: TaskDocument | undefined): Saying[]
   return [changed, [`command_${status}`, { ...about, executionId, exitCode }]]
 }
 
-function statusSayings(event: AnyRecorded, { before, after }: Around): Saying[] {
+function statusSayings(
+  event: AnyRecorded,
+  before: TaskDocument | undefined,
+  after: TaskDocument | undefined,
+): Saying[] {
   if (!after || (before?.status === after.status && before.progress === after.progress)) return []
   return [['task_status_changed', statusOf(event, after)]]
 }

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { taskStream } from '#domain/kernel/ids.ts'
 import { TaskDeleted, TaskUpdated } from '#domain/task/events.ts'
 import { task } from '#domain/task/task.ts'
-import { chatView } from '#domain/views/chat.ts'
+import { chatView, messageDocumentId } from '#domain/views/chat.ts'
 import { tasksView } from '#domain/views/tasks.ts'
 import { executionId, messageId, projectId, taskId, userId } from '../../../tests/domain/ids.ts'
 import { cause, openTestEngines, type TestEngines } from '../../../tests/server/engines.ts'
@@ -38,7 +38,9 @@ const retitle = (title: string) =>
 
 test('a write is shown though nothing is projected yet', async () => {
   expect(await asOf(created)).toMatchObject({ title: 'A title', status: 'queued', version: 2 })
-  expect(await engines.documents.asOf(chatView, stream, messageId(1), created)).toMatchObject({
+  expect(
+    await engines.documents.asOf(chatView, stream, messageDocumentId(taskId(1), messageId(1)), created),
+  ).toMatchObject({
     message: 'Words',
     status: 'queued',
   })
@@ -78,6 +80,11 @@ test('what was deleted is no more, and what never was is not', async () => {
 test('an erased task is still folded: its words are gone, its facts are there', async () => {
   await engines.vault.destroy(`task:${taskId(1)}`)
   expect(await asOf(created)).toMatchObject({ title: '', description: '', status: 'queued', agent: 'claude' })
-  const message = await engines.documents.asOf(chatView, stream, messageId(1), created)
+  const message = await engines.documents.asOf(
+    chatView,
+    stream,
+    messageDocumentId(taskId(1), messageId(1)),
+    created,
+  )
   expect(message).toMatchObject({ message: null, messageType: 'user' })
 })

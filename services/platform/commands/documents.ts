@@ -40,7 +40,7 @@ export function documents(readStore: ReadStore, log: EventLog): Documents {
       let document = await get(view, id)
       let version = document?.version ?? -1
       while (version < head.revision) {
-        const events = await log.read(stream, version + 1, readBatch)
+        const events = await log.read(stream, version + 1, Math.min(readBatch, head.revision - version))
         for (const event of events) {
           if (view.touches(event).includes(id)) document = project(view, document, event, id)
           version = event.revision

@@ -1,0 +1,508 @@
+/** Viewers miss nothing and hear nothing twice: on an event store whose every answer comes when the test lets it. */
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { comparePositions, type Position, type RecordedOf, type StoredEvent } from '#domain/kernel/event.ts'
+import { taskStream, terminalStream } from '#domain/kernel/ids.ts'
+import {
+  ExecutionCancelled,
+  ExecutionCompleted,
+  ExecutionFailed,
+  ExecutionRequested,
+  ExecutionStarted,
+  MessageDelivered,
+  MessageQueued,
+  TaskCreated,
+  type ExecutionKind,
+  type TaskEvent,
+} from '#domain/task/events.ts'
+import { TerminalOutputRecorded, type TerminalEvent } from '#domain/task/terminal.ts'
+import { views } from '#domain/views/all.ts'
+import { chatView, messageDocumentId } from '#domain/views/chat.ts'
+import { tasksView } from '#domain/views/tasks.ts'
+import { foldView, type AnyRecorded } from '#domain/views/view.ts'
+import { documents } from '#platform/commands/documents.ts'
+import type { EventLog } from '#platform/commands/eventLog.ts'
+import type { EventStore } from '#platform/ports/eventStore.ts'
+import type { ReadStore } from '#platform/ports/readStore.ts'
+import { executionId, messageId, projectId, taskId, userId } from '../../../tests/domain/ids.ts'
+import { recorded } from '../../../tests/domain/recorded.ts'
+import { startFeed, type Viewer } from './feed.ts'
+import type { Saying } from './translate.ts'
+
+/** A log in memory. `wait` stands before every answer; nothing is handed to subscribers but by `deliver`. */
+function fakeEngines(wait: <T>(value: T) => Promise<T>) {
+  const events: AnyRecorded[] = []
+  const revisions = new Map<string, number>()
+  let handle: ((events: readonly StoredEvent[]) => Promise<void>) | undefined
+  let delivered = 0
+  /** How many events the read models have folded: anywhere, as the projector runs on its own. */
+  let folded = 0
+
+  const stored = (event: AnyRecorded) => event as unknown as StoredEvent
+  const eventStore: EventStore = {
+    append: () => Promise.reject(new Error('Tests append by themselves.')),
+    readStream: async () => [],
+    readAll: async () => [],
+    head: () => wait(events.at(-1)?.position ?? null),
+    subscribe(after, _batch, take) {
+      handle = take
+      delivered = events.filter(
+        (event) => after !== null && comparePositions(event.position, after) <= 0,
+      ).length
+      return { stop: async () => undefined }
+    },
+    ready: async () => undefined,
+    close: async () => undefined,
+  }
+  const ofStream = (stream: string) => events.filter((event) => event.stream === stream)
+  const log: EventLog = {
+    append: () => Promise.reject(new Error('Tests append by themselves.')),
+    read: (stream, from, limit) =>
+      wait(
+        ofStream(stream)
+          .filter((event) => event.revision >= from)
+          .slice(0, limit),
+      ),
+    readBackwards: (stream, from, limit) => {
+      const last = from === 'end' ? Infinity : from
+      const found = ofStream(stream).filter((event) => event.revision <= last)
+      return wait(found.reverse().slice(0, limit))
+    },
+    // Its content is open already.
+    open: (event) => wait(event as unknown as AnyRecorded),
+    headOf: (stream) => {
+      const last = ofStream(stream).at(-1)
+      return wait({ revision: last?.revision ?? -1, hash: '' })
+    },
+  }
+  const unused = () => Promise.reject(new Error('The feed does not ask this.'))
+  const readStore: ReadStore = {
+    prepare: unused,
+    apply: unused,
+    checkpoint: unused,
+    get: (collection, id) => {
+      const view = views.find((one) => one.collection === collection)
+      const found = view && foldView(view, new Map(), events.slice(0, folded)).get(id)
+      return wait(found && { ...found })
+    },
+    getMany: unused,
+    find: unused,
+    count: unused,
+    reset: unused,
+    ready: unused,
+    close: unused,
+  }
+  return {
+    eventStore,
+    log,
+    documents: documents(readStore, log),
+    events,
+    append(stream: string, event: TaskEvent | TerminalEvent): AnyRecorded {
+      const revision = (revisions.get(stream) ?? -1) + 1
+      revisions.set(stream, revision)
+      // Positions have gaps, and pass the place where text would order them wrongly.
+      const position = String(8 + events.length * 3)
+      const placed = recorded(event, { stream, revision, position }) as AnyRecorded
+      events.push(placed)
+      return placed
+    },
+    /** Hands the next events to the subscriber; a batch that it refuses is handed over again. */
+    async deliver(count: number): Promise<void> {
+      const next = events.slice(delivered, delivered + count)
+      if (next.length === 0 || !handle) return
+      for (let attempt = 1; ; attempt += 1) {
+        try {
+          await handle(next.map(stored))
+          delivered += next.length
+          return
+        } catch (fault) {
+          if (attempt === 5) throw fault
+        }
+      }
+    },
+    fold(count: number) {
+      folded = Math.min(events.length, folded + count)
+    },
+  }
+}
+
+const task1 = taskId(1)
+const atOnce = <T>(value: T) => Promise.resolve(value)
+
+/** A whole execution of the task, from its message to its end. */
+interface Execution {
+  readonly kind: ExecutionKind
+  readonly chunks: number
+  readonly outcome: 'completed' | 'failed' | 'cancelled'
+}
+
+function created(): TaskEvent {
+  return TaskCreated.of(
+    { taskId: task1, ownerId: userId(1), projectId: projectId(1), agent: 'claude' },
+    { title: 't', description: 'd', branch: 'main', codexModel: null },
+  )
+}
+
+function eventsOf(
+  { kind, chunks, outcome }: Execution,
+  n: number,
+): readonly (readonly [string, TaskEvent | TerminalEvent])[] {
+  const work = { executionId: executionId(n), messageId: messageId(n) }
+  const said = { messageId: messageId(n), kind, agent: 'claude' } as const
+  const ends = {
+    completed: ExecutionCompleted.of({ ...work, exitCode: null, terminal: null }),
+    failed: ExecutionFailed.of({ ...work, code: 'c', exitCode: null, terminal: null }, { reason: 'r' }),
+    cancelled: ExecutionCancelled.of({ ...work, terminal: null }),
+  }
+  const start = ExecutionRequested.of({ ...said, executionId: executionId(n), reason: 'follow_up' })
+  const printed = { executionId: executionId(n), attempt: 1, kind, channel: 'stdout' } as const
+  const toTask = (event: TaskEvent) => [taskStream(task1), event] as const
+  return [
+    toTask(MessageQueued.of(said, { message: `m${n}` })),
+    toTask(start),
+    toTask(ExecutionStarted.of({ ...work, attempt: 1, runnerId: 'r' })),
+    toTask(MessageDelivered.of(work)),
+    ...Array.from(
+      { length: chunks },
+      (_, index) =>
+        [terminalStream(task1), TerminalOutputRecorded.of(printed, { text: `${n}.${index}` })] as const,
+    ),
+    toTask(ends[outcome]),
+  ]
+}
+
+interface Listener extends Viewer {
+  readonly heard: Saying[]
+}
+function listener(): Listener {
+  const heard: Saying[] = []
+  return { heard, say: (saying) => void heard.push(saying), sessionEnded: () => undefined }
+}
+
+const positionOf = ([, payload]: Saying): Position => ('position' in payload ? payload.position : '0')
+const outputs = (heard: readonly Saying[]) =>
+  heard.flatMap(([name, payload]) => (name === 'terminal_output' ? [payload.position] : []))
+const taskEvents = (heard: readonly Saying[]) =>
+  heard.flatMap(([name, payload]) => (name === 'task_event' ? [payload.position] : []))
+
+type Chatty = RecordedOf<TaskEvent>
+const isTaskEvent = (event: AnyRecorded): event is Chatty => event.stream === taskStream(task1)
+
+/** What has been recorded of a stream, by position. */
+const positionsIn = (events: readonly AnyRecorded[], stream: string, after: Position | null) =>
+  events
+    .filter((event) => event.stream === stream)
+    .map(({ position }) => position)
+    .filter((position) => after === null || comparePositions(position, after) > 0)
+
+describe('any interleaving of appending, telling, joining, losing the connection and coming back', () => {
+  const executions = fc.array(
+    fc.record({
+      kind: fc.constantFrom('turn' as const, 'command' as const),
+      chunks: fc.nat(6),
+      outcome: fc.constantFrom('completed' as const, 'failed' as const, 'cancelled' as const),
+    }),
+    { minLength: 1, maxLength: 4 },
+  )
+  const actions = fc.array(
+    fc.oneof(
+      {
+        weight: 5,
+        arbitrary: fc.record({ do: fc.constant('append' as const), count: fc.integer({ min: 1, max: 5 }) }),
+      },
+      {
+        weight: 5,
+        arbitrary: fc.record({ do: fc.constant('deliver' as const), count: fc.integer({ min: 1, max: 6 }) }),
+      },
+      {
+        weight: 2,
+        arbitrary: fc.record({ do: fc.constant('fold' as const), count: fc.integer({ min: 1, max: 6 }) }),
+      },
+      { weight: 4, arbitrary: fc.record({ do: fc.constant('connect' as const), who: fc.nat(2) }) },
+      { weight: 3, arbitrary: fc.record({ do: fc.constant('disconnect' as const), who: fc.nat(2) }) },
+      {
+        weight: 6,
+        arbitrary: fc.record({ do: fc.constant('breathe' as const), count: fc.integer({ min: 1, max: 4 }) }),
+      },
+    ),
+    { minLength: 5, maxLength: 60, size: 'max' },
+  )
+
+  /** A tab: over all its connections it keeps what it heard, and the last position of it. */
+  interface Tab {
+    readonly heard: Saying[]
+    /** Where its history ended when it came first. */
+    from: Position | null | undefined
+    last: Position | null
+    connection: { viewer: Viewer; done: Promise<void>; open: boolean } | undefined
+  }
+
+  test('tells each tab each thing once, in order, and leaves it with the status that the task has', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.scheduler(), executions, actions, async (scheduler, planned, acts) => {
+        const fake = fakeEngines((value) => scheduler.schedule(Promise.resolve(value)))
+        fake.append(taskStream(task1), created())
+        const plan = planned.flatMap((execution, index) => eventsOf(execution, index + 1))
+        const starting = startFeed(fake)
+        await scheduler.waitAll()
+        const feed = await starting
+
+        const tabs: Tab[] = [0, 1, 2].map(() => ({
+          heard: [],
+          from: undefined,
+          last: null,
+          connection: undefined,
+        }))
+        const underWay: Promise<void>[] = []
+        let delivering = Promise.resolve()
+        const deliver = (count: number) => {
+          delivering = delivering.then(() => fake.deliver(count))
+          underWay.push(delivering)
+        }
+        const connect = (tab: Tab) => {
+          if (tab.connection?.open) return
+          const viewer: Viewer = {
+            say(saying) {
+              if (!connection.open) return
+              tab.heard.push(saying)
+              tab.last = positionOf(saying)
+            },
+            sessionEnded: () => undefined,
+          }
+          const connection = { open: true, viewer, done: Promise.resolve() }
+          const before = tab.connection?.done ?? Promise.resolve()
+          const join = async () => {
+            // A new connection's join is asked when the old one's has ended, as one server does for one viewer.
+            await before
+            const { position, resync } = await feed.join(task1, viewer, tab.last)
+            expect(resync).toBe(false)
+            // Who never had an answer has no history either: the place where it ends is the answer's.
+            if (!connection.open || tab.from !== undefined) return
+            tab.from = position
+            tab.last ??= position
+          }
+          connection.done = join()
+          tab.connection = connection
+          underWay.push(connection.done)
+        }
+        const disconnect = (tab: Tab) => {
+          const { connection } = tab
+          if (!connection?.open) return
+          connection.open = false
+          underWay.push(connection.done.then(() => feed.leave(task1, connection.viewer)))
+          // Nothing was heard of the server yet: the next connection is the first.
+          if (tab.from === undefined) {
+            tab.heard.length = 0
+            tab.last = null
+          }
+        }
+
+        for (const act of acts) {
+          switch (act.do) {
+            case 'append':
+              for (const [stream, event] of plan.splice(0, act.count)) fake.append(stream, event)
+              break
+            case 'deliver':
+              deliver(act.count)
+              break
+            case 'fold':
+              fake.fold(act.count)
+              break
+            case 'connect':
+              connect(tabs[act.who] as Tab)
+              break
+            case 'disconnect':
+              disconnect(tabs[act.who] as Tab)
+              break
+            case 'breathe':
+              for (let count = 0; count < act.count && scheduler.count() > 0; count += 1)
+                await scheduler.waitOne()
+              break
+          }
+        }
+        // At the end everything comes to rest: all is appended, all come back, all is told.
+        for (const [stream, event] of plan) fake.append(stream, event)
+        for (const tab of tabs) connect(tab)
+        deliver(fake.events.length)
+        deliver(fake.events.length)
+        await scheduler.waitFor(Promise.all(underWay))
+
+        const final = foldView(tasksView, new Map(), fake.events).get(task1)
+        for (const { heard, from } of tabs) {
+          const after = from ?? null
+          expect(outputs(heard)).toEqual(positionsIn(fake.events, terminalStream(task1), after))
+          expect(taskEvents(heard)).toEqual(positionsIn(fake.events, taskStream(task1), after))
+          const position = heard.map(positionOf)
+          expect(position).toEqual(position.toSorted(comparePositions))
+
+          const atFirst = foldView(
+            tasksView,
+            new Map(),
+            fake.events.filter((event) => after !== null && comparePositions(event.position, after) <= 0),
+          ).get(task1)
+          const lastStatus = heard.findLast(([name]) => name === 'task_status_changed')
+          const shown = lastStatus?.[0] === 'task_status_changed' ? lastStatus[1] : atFirst
+          expect(shown).toMatchObject({ status: final?.status, progress: final?.progress })
+          expectCommandsTold(fake.events, heard, after)
+        }
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  /** Each end of a command was told once, and how its message fares is what the chat shows. */
+  function expectCommandsTold(
+    events: readonly AnyRecorded[],
+    heard: readonly Saying[],
+    after: Position | null,
+  ) {
+    const chat = foldView(chatView, new Map(), events)
+    const ended = events.filter(isTaskEvent).flatMap((event) => {
+      const isEnd =
+        event.type === 'ExecutionCompleted' ||
+        event.type === 'ExecutionFailed' ||
+        event.type === 'ExecutionCancelled'
+      return isEnd && (after === null || comparePositions(event.position, after) > 0) ? [event] : []
+    })
+    const isCommand = (id: string) => chat.get(messageDocumentId(task1, id))?.isCommand === true
+    const told = heard.flatMap(([name, payload]) =>
+      name === 'command_completed' || name === 'command_failed' || name === 'command_cancelled'
+        ? [[name, payload.messageId]]
+        : [],
+    )
+    const expected = ended
+      .filter((event) => isCommand(event.data.messageId))
+      .map((event) => [event.type.replace('Execution', 'command_').toLowerCase(), event.data.messageId])
+    expect(told).toEqual(expected)
+    for (const { data } of ended) {
+      const last = heard.findLast(
+        ([name, payload]) => name === 'chat_message_status_changed' && payload.messageId === data.messageId,
+      )
+      const { commandStatus, response } = chat.get(messageDocumentId(task1, data.messageId)) ?? {}
+      expect(last?.[1]).toMatchObject({ commandStatus, response })
+    }
+  }
+})
+
+describe('a viewer', () => {
+  const feedWith = async (executions: readonly Execution[]) => {
+    const fake = fakeEngines(atOnce)
+    fake.append(taskStream(task1), created())
+    for (const [index, execution] of executions.entries())
+      for (const [stream, event] of eventsOf(execution, index + 1)) fake.append(stream, event)
+    return { fake, feed: await startFeed(fake) }
+  }
+
+  test('who knows more than this gateway has told yet is told none of it again', async () => {
+    const { fake, feed } = await feedWith([])
+    const behind = eventsOf({ kind: 'turn', chunks: 3, outcome: 'completed' }, 1)
+    for (const [stream, event] of behind) fake.append(stream, event)
+    const seen = fake.events.at(-3)?.position ?? ''
+    const viewer = listener()
+    // It read the history, which is ahead of what the gateway was handed.
+    await feed.join(task1, viewer, seen)
+    await fake.deliver(100)
+    expect(viewer.heard.map(positionOf).every((position) => comparePositions(position, seen) > 0)).toBe(true)
+    expect(outputs(viewer.heard)).toEqual(positionsIn(fake.events, terminalStream(task1), seen))
+  })
+
+  test('is told nothing twice when a batch fails half way and is handed over again', async () => {
+    const { fake, feed } = await feedWith([])
+    const viewer = listener()
+    await feed.join(task1, viewer, null)
+    for (const [stream, event] of eventsOf({ kind: 'command', chunks: 4, outcome: 'completed' }, 1))
+      fake.append(stream, event)
+    const fails = new Set(['1.2'])
+    const failing: EventLog = {
+      ...fake.log,
+      open: async (stored) => {
+        const event = await fake.log.open(stored)
+        const text = event.type === 'TerminalOutputRecorded' ? event.content?.text : undefined
+        if (text !== undefined && fails.delete(text)) throw new Error('the vault does not answer')
+        return event
+      },
+    }
+    const again = await startFeed({ ...fake, log: failing })
+    // The second feed was started at the end of the log: it is handed what comes now.
+    const other = listener()
+    await again.join(task1, other, null)
+    for (const [stream, event] of eventsOf({ kind: 'command', chunks: 4, outcome: 'completed' }, 2))
+      fake.append(stream, event)
+    fails.add('2.2')
+    await fake.deliver(100)
+    expect(outputs(other.heard)).toEqual(outputs(other.heard).toSorted(comparePositions))
+    expect(new Set(outputs(other.heard)).size).toBe(4)
+    expect(outputs(other.heard)).toHaveLength(4)
+  })
+
+  test('who missed too much is told to read the history again, and hears what comes from then on', async () => {
+    const { fake, feed } = await feedWith([{ kind: 'command', chunks: 6_000, outcome: 'completed' }])
+    const viewer = listener()
+    const answer = await feed.join(task1, viewer, fake.events[0]?.position ?? null)
+    expect(answer).toEqual({ resync: true, position: fake.events.at(-1)?.position })
+    expect(viewer.heard).toEqual([])
+    const before = fake.events.length
+    for (const [stream, event] of eventsOf({ kind: 'turn', chunks: 2, outcome: 'failed' }, 2))
+      fake.append(stream, event)
+    await fake.deliver(100)
+    expect(outputs(viewer.heard)).toEqual(positionsIn(fake.events.slice(before), terminalStream(task1), null))
+  })
+
+  test('is replayed at most what its connection may hold back', async () => {
+    const { fake, feed } = await feedWith([{ kind: 'command', chunks: 4_000, outcome: 'completed' }])
+    const viewer = listener()
+    await feed.join(task1, viewer, fake.events[0]?.position ?? null)
+    // A socket is cut off at 5,000 packets that wait: a replay that comes in one go must stay well below.
+    expect(viewer.heard.length).toBeLessThan(4_000)
+  })
+
+  test('who left hears nothing more, and who joins another task nothing of this one', async () => {
+    const { fake, feed } = await feedWith([])
+    const [gone, elsewhere, stays] = [listener(), listener(), listener()]
+    await feed.join(task1, gone, null)
+    await feed.join(taskId(2), elsewhere, null)
+    await feed.join(task1, stays, null)
+    feed.leave(task1, gone)
+    for (const [stream, event] of eventsOf({ kind: 'turn', chunks: 2, outcome: 'completed' }, 1))
+      fake.append(stream, event)
+    await fake.deliver(100)
+    expect(gone.heard).toEqual([])
+    expect(elsewhere.heard).toEqual([])
+    expect(outputs(stays.heard)).toHaveLength(2)
+  })
+
+  test('who comes while the last other leaves is not forgotten with the room', async () => {
+    const fake = fakeEngines((value) => new Promise((resolve) => setImmediate(resolve, value)))
+    fake.append(taskStream(task1), created())
+    const feed = await startFeed(fake)
+    const [first, second] = [listener(), listener()]
+    await feed.join(task1, first, null)
+    const joining = feed.join(task1, second, fake.events[0]?.position ?? null)
+    feed.leave(task1, first)
+    await joining
+    for (const [stream, event] of eventsOf({ kind: 'turn', chunks: 2, outcome: 'completed' }, 1))
+      fake.append(stream, event)
+    await fake.deliver(100)
+    expect(outputs(second.heard)).toHaveLength(2)
+  })
+
+  test('of a person hears each change of status of their tasks, and of nobody else', async () => {
+    const { fake, feed } = await feedWith([])
+    const [mine, other] = [listener(), listener()]
+    feed.follow(userId(1), mine)
+    feed.follow(userId(2), other)
+    for (const [stream, event] of eventsOf({ kind: 'turn', chunks: 1, outcome: 'failed' }, 1))
+      fake.append(stream, event)
+    await fake.deliver(100)
+    const statuses = mine.heard.map(([name, payload]) => [name, 'status' in payload && payload.status])
+    expect(statuses).toEqual(
+      ['queued', 'running', 'failed'].map((status) => ['global_task_status_changed', status]),
+    )
+    expect(other.heard).toEqual([])
+    feed.unfollow(userId(1), mine)
+    for (const [stream, event] of eventsOf({ kind: 'turn', chunks: 1, outcome: 'failed' }, 2))
+      fake.append(stream, event)
+    await fake.deliver(100)
+    expect(mine.heard).toHaveLength(3)
+  })
+})
