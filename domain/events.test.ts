@@ -23,14 +23,8 @@ test('no two kinds share a name', () =>
 
 test('facts are ids, enums, numbers and hashes: a text that stays open after an erasure is one of these', () =>
   expect([...new Set(kinds.flatMap((kind) => openTexts(todaysForms(kind)[0]?.data)))].toSorted()).toEqual([
-    'baseCommit',
     'code',
-    'codexModel',
-    'expiresAt',
-    'githubId',
     'githubRepoId',
-    'hash',
-    'headCommit',
     'model',
     'requestId',
     'runnerId',
@@ -43,6 +37,45 @@ test('facts are ids, enums, numbers and hashes: a text that stays open after an 
 function openTexts(data: unknown): readonly string[] {
   if (typeof data !== 'object' || data === null) return []
   return Object.entries(data).flatMap(([name, member]) => (member === 'text' ? [name] : openTexts(member)))
+}
+
+describe('a fact that a program in the box made up is at most 200 characters', () => {
+  test.each([
+    ['AgentStarted', 'version'],
+    ['AgentStarted', 'sessionId'],
+    ['ToolStarted', 'toolId'],
+    ['ToolFinished', 'toolId'],
+    ['UsageRecorded', 'model'],
+  ])('%s: %s', (type, name) => {
+    expect(takes(type, { [name]: 'x'.repeat(200) })).toBe(true)
+    expect(takes(type, { [name]: 'x'.repeat(201) })).toBe(false)
+  })
+})
+
+test.each([
+  ['WorkspacePrepared', 'baseCommit', 'main'],
+  ['WorkspacePrepared', 'baseCommit', 'B'.repeat(40)],
+  ['PullRequestOpened', 'headCommit', 'c'.repeat(39)],
+  ['PullRequestUpdated', 'headCommit', 'c'.repeat(41)],
+  ['WorkspaceChanged', 'blob', { hash: 'a'.repeat(40), size: 1 }],
+  ['WorkspaceChanged', 'blob', { hash: 'a'.repeat(64), size: -1 }],
+  ['ExecutionCompleted', 'terminal', { revision: 0, hash: 'A'.repeat(64) }],
+  ['ExecutionCompleted', 'terminal', { revision: -1, hash: 'a'.repeat(64) }],
+  ['SessionStarted', 'sessionId', 'first'],
+  ['SessionEnded', 'sessionId', 'first'],
+  ['SessionStarted', 'expiresAt', 'in a week'],
+  ['TerminalOutputRecorded', 'attempt', 0],
+  ['MessageTextRecorded', 'attempt', 0],
+])('%s takes no %s that is none: %j', (type, name, value) =>
+  expect(takes(type, { [name]: value })).toBe(false),
+)
+
+/** Whether a kind takes its fullest facts with some of them changed. */
+function takes(type: string, changed: Readonly<Record<string, unknown>>): boolean {
+  const kind = eventKinds.get(type)
+  const full = kind && todaysForms(kind)[0]?.data
+  if (typeof full !== 'object' || full === null) throw new TypeError(`There are no facts of ${type}.`)
+  return kind?.data.safeParse({ ...full, ...changed }).success ?? false
 }
 
 describe.each(kinds)('$type', (kind) => {

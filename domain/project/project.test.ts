@@ -1,5 +1,4 @@
 /** A project is a repository brought in once, described by its owner, and refreshed from the code host. */
-// oxlint-disable vitest/expect-expect -- `given` expects
 import { describe, test } from 'vitest'
 import { given } from '../../tests/domain/given.ts'
 import { projectId, userId } from '../../tests/domain/ids.ts'

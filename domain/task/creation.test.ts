@@ -1,5 +1,4 @@
 /** A task begins with its description as the first message, and may be renamed or deleted whatever runs. */
-// oxlint-disable vitest/expect-expect -- `given` expects
 import { describe, expect, test } from 'vitest'
 import { given, stateAfter } from '../../tests/domain/given.ts'
 import { executionId, messageId, projectId, taskId, userId } from '../../tests/domain/ids.ts'

@@ -48,11 +48,17 @@ const commands: { readonly [Type in TaskCommand['type']]: Extract<TaskCommand, {
     message: 'And the changelog.',
     executionId: executionId(2),
   },
+  PostNote: { type: 'PostNote', messageId: messageId(2), message: 'Images cannot be attached yet.' },
   WithdrawMessage: { type: 'WithdrawMessage', messageId: messageId(1) },
   RequestExecution: { type: 'RequestExecution', executionId: executionId(2) },
   RetryTask: { type: 'RetryTask', executionId: executionId(2) },
   CancelExecution: { type: 'CancelExecution' },
-  StartExecution: { type: 'StartExecution', executionId: executionId(1), runnerId: 'runner-1' },
+  StartExecution: {
+    type: 'StartExecution',
+    executionId: executionId(1),
+    afterAttempt: 0,
+    runnerId: 'runner-1',
+  },
   RecordProgress: { type: 'RecordProgress', fence, progress: [past.toolStarted(1, 'tool-1')] },
   EndExecution: {
     type: 'EndExecution',
@@ -127,6 +133,15 @@ const table: { readonly [Type in TaskCommand['type']]: Readonly<Record<StateName
     failed: ['MessageQueued', 'ExecutionRequested'],
     cancelled: ['MessageQueued', 'ExecutionRequested'],
   },
+  PostNote: {
+    ...gone,
+    queued: ['MessagePosted'],
+    running: ['MessagePosted'],
+    cancelling: ['MessagePosted'],
+    completed: ['MessagePosted'],
+    failed: ['MessagePosted'],
+    cancelled: ['MessagePosted'],
+  },
   WithdrawMessage: {
     ...gone,
     queued: 'message_delivered',
@@ -163,12 +178,8 @@ const table: { readonly [Type in TaskCommand['type']]: Readonly<Record<StateName
     failed: 'not_running',
     cancelled: 'not_running',
   },
-  StartExecution: {
-    ...nowhere,
-    queued: ['ExecutionStarted', 'MessageDelivered'],
-    running: ['ExecutionStarted'],
-    cancelling: ['ExecutionStarted'],
-  },
+  // What runs was claimed once: who saw nobody claim it came too late.
+  StartExecution: { ...nowhere, queued: ['ExecutionStarted', 'MessageDelivered'] },
   RecordProgress: { ...nowhere, running: ['ToolStarted'], cancelling: ['ToolStarted'] },
   EndExecution: { ...nowhere, running: ['ExecutionCompleted'], cancelling: ['ExecutionCompleted'] },
   RequestPullRequest: {

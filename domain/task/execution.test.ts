@@ -1,6 +1,6 @@
 /** One execution at a time, claimed by one runner; who reports for another execution or attempt is refused. */
-// oxlint-disable vitest/expect-expect -- `given` expects
 import { describe, expect, test } from 'vitest'
+import { isRefusal } from '../kernel/decider.ts'
 import { given, stateAfter } from '../../tests/domain/given.ts'
 import { executionId, messageId } from '../../tests/domain/ids.ts'
 import * as past from '../../tests/domain/taskHistories.ts'
@@ -9,12 +9,14 @@ import {
   MessagePosted,
   ToolFinished,
   WorkspacePreparing,
+  type AgentName,
   type ProgressEvent,
 } from './events.ts'
 import { task } from './task.ts'
 
-const start = (n: number, runnerId = 'runner-1') =>
-  ({ type: 'StartExecution', executionId: executionId(n), runnerId }) as const
+/** A claim of execution `n` by a runner that saw so many attempts. */
+const start = (n: number, afterAttempt = 0, runnerId = 'runner-1') =>
+  ({ type: 'StartExecution', executionId: executionId(n), afterAttempt, runnerId }) as const
 const report = (n: number, attempt: number, progress: readonly ProgressEvent[]) =>
   ({ type: 'RecordProgress', fence: { executionId: executionId(n), attempt }, progress }) as const
 const end = (n: number, attempt: number) =>
@@ -50,7 +52,7 @@ describe('a claim', () => {
 
   test('names the runner', () =>
     given(task, past.queued)
-      .when(start(1, 'runner-7'))
+      .when(start(1, 0, 'runner-7'))
       .then([
         ExecutionStarted.of({
           executionId: executionId(1),
@@ -63,12 +65,32 @@ describe('a claim', () => {
 
   test('of a running execution is its next attempt, and delivers nothing again', () =>
     given(task, past.running)
-      .when(start(1, 'runner-1'))
+      .when(start(1, 1))
       .then([past.started(1, 2)]))
+
+  test.each([
+    ['that nobody has claimed', past.queued, 0],
+    ['of a runner that died', past.running, 1],
+    ['that was taken over before', takenOver, 2],
+  ])('has one winner when two runners race for an execution %s', (_, events, seen) => {
+    const claim = (runnerId: string) => start(1, seen, runnerId)
+    const first = task.decide(claim('runner-1'), stateAfter(task, events))
+    const won = isRefusal(first) ? [] : first
+    expect(won).toContainEqual(past.started(1, seen + 1))
+    // Whoever lost the append decides again, on what the winner appended.
+    given(task, events, won).when(claim('runner-2')).thenRefused('evicted')
+  })
+
+  test.each([
+    ['more attempts than there were', past.queued, 1],
+    ['fewer attempts than there were', takenOver, 1],
+  ])('is refused to a runner that saw %s', (_, events, seen) =>
+    given(task, events).when(start(1, seen)).thenRefused('evicted'),
+  )
 
   test('closes the tools that the attempt before left open', () =>
     given(task, past.running, past.toolStarted(1, 'tool-1'))
-      .when(start(1))
+      .when(start(1, 1))
       .then([closed(1, 'tool-1'), past.started(1, 2)]))
 
   test('keeps that a person asked to cancel', () =>
@@ -77,12 +99,46 @@ describe('a claim', () => {
     }))
 
   test.each([
-    ['has ended', past.completed],
-    ['was cancelled before it started', [...past.queued, past.stopped(1)]],
-    ['is another', [...past.completed, past.waits(2), past.requested(2)]],
-  ])('is refused when the execution %s', (_, events) =>
-    given(task, events).when(start(1)).thenRefused('evicted'),
+    ['has ended', past.completed, 1],
+    ['was cancelled before it started', [...past.queued, past.stopped(1)], 0],
+    ['is another', [...past.completed, past.waits(2), past.requested(2)], 0],
+  ])('is refused when the execution %s', (_, events, seen) =>
+    given(task, events).when(start(1, seen)).thenRefused('evicted'),
   )
+})
+
+describe('the session that a next turn resumes', () => {
+  const session = (agent: AgentName) => ({ session: { agent, sessionId: 'session-1' } })
+  const worked = [...past.running, past.agentStarted(1)]
+
+  test('is none before an agent has started', () =>
+    expect(stateAfter(task, past.running)).toMatchObject({ session: null }))
+
+  test.each([
+    ['completed', past.succeeded(1)],
+    ['failed', past.broke(1)],
+    ['cancelled', past.stopped(1)],
+  ])("is the agent's, however its turn ended: %s", (_, end) =>
+    expect(stateAfter(task, worked, end)).toMatchObject(session('claude')),
+  )
+
+  test('is of the agent that started last', () =>
+    expect(
+      stateAfter(
+        task,
+        worked,
+        past.succeeded(1),
+        past.waits(2, 'turn', 'cursor'),
+        past.requested(2, 'follow_up', { agent: 'cursor' }),
+        past.started(2),
+        past.agentStarted(2, 'cursor'),
+      ),
+    ).toMatchObject(session('cursor')))
+
+  test('is left alone by a command', () =>
+    expect(
+      stateAfter(task, past.commandRunning([...worked, past.succeeded(1)]), past.succeeded(2, 0)),
+    ).toMatchObject(session('claude')))
 })
 
 describe('a report', () => {

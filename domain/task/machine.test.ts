@@ -73,6 +73,14 @@ describe('at every moment', () => {
       ({ phase }) => !('execution' in phase) || phase.execution.attempt > 0 === (phase.status === 'running'),
     ))
 
+  test('an attempt is the next of its execution, and of no other runner', () =>
+    over((life) => {
+      const claims = logOf(life).flatMap((event) =>
+        event.type === 'ExecutionStarted' ? [`${event.data.executionId}:${event.data.attempt}`] : [],
+      )
+      expect(claims).toEqual([...new Set(claims)])
+    }))
+
   test('no message waits twice', () =>
     always(({ queue }) => new Set(queue.map(({ messageId }) => messageId)).size === queue.length))
 
@@ -157,10 +165,15 @@ describe('the fold', () => {
     }))
 })
 
-/** Whether a report took effect that was not the holder's. */
+/** Whether a report took effect that was not the holder's, or a claim that was not for the next attempt. */
 function isTakenFromAStranger({ command, before, events }: Moment): boolean {
-  if (command.type !== 'RecordProgress' && command.type !== 'EndExecution') return false
   const execution = executionOf(before)
+  if (command.type === 'StartExecution') {
+    const isNext =
+      execution?.executionId === command.executionId && execution.attempt === command.afterAttempt
+    return !isNext && events.length > 0
+  }
+  if (command.type !== 'RecordProgress' && command.type !== 'EndExecution') return false
   const { executionId, attempt } = command.fence
   const isHolder = attempt > 0 && execution?.executionId === executionId && execution.attempt === attempt
   return !isHolder && events.length > 0

@@ -1,5 +1,4 @@
 /** A pull request is a recorded intent first and a recorded outcome after; one at a time. */
-// oxlint-disable vitest/expect-expect -- `given` expects
 import { describe, expect, test } from 'vitest'
 import { given, stateAfter } from '../../tests/domain/given.ts'
 import { messageId } from '../../tests/domain/ids.ts'

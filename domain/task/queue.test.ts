@@ -1,11 +1,16 @@
 /** Messages wait their turn: one turn or command at a time, in the order they were sent. */
-// oxlint-disable vitest/expect-expect -- `given` expects
 import { describe, expect, test } from 'vitest'
 import { given, stateAfter } from '../../tests/domain/given.ts'
 import { executionId, messageId } from '../../tests/domain/ids.ts'
 import * as past from '../../tests/domain/taskHistories.ts'
 import type { ExecutionOutcome } from './commands.ts'
-import { ExecutionCompleted, ExecutionFailed, MessageWithdrawn, type ExecutionKind } from './events.ts'
+import {
+  ExecutionCompleted,
+  ExecutionFailed,
+  MessagePosted,
+  MessageWithdrawn,
+  type ExecutionKind,
+} from './events.ts'
 import { task } from './task.ts'
 
 const send = (n: number, kind: ExecutionKind = 'turn') =>
@@ -29,6 +34,9 @@ const end = (n: number, outcome: ExecutionOutcome, next = n + 1) =>
 
 const withdraw = (n: number) => ({ type: 'WithdrawMessage', messageId: messageId(n) }) as const
 const withdrawn = (n: number) => MessageWithdrawn.of({ messageId: messageId(n) })
+
+/** So many messages wait, from message 2 on. */
+const messagesWait = (count: number) => Array.from({ length: count }, (_, index) => past.waits(index + 2))
 
 const ok = { kind: 'completed', exitCode: null } as const
 const failure = {
@@ -81,6 +89,53 @@ describe('a message', () => {
       .when(send(2))
       .thenRefused('already_exists'),
   )
+})
+
+describe('of the messages that wait', () => {
+  test('there may be a hundred', () =>
+    given(task, past.running, messagesWait(99))
+      .when(send(101))
+      .then([past.waits(101)]))
+
+  test.each([
+    ['turn', 'runs', past.running],
+    ['command', 'runs', past.running],
+    ['turn', 'went wrong', past.failed],
+  ] as const)('a %s is refused past a hundred while one %s', (kind, _, events) =>
+    given(task, events, messagesWait(100)).when(send(102, kind)).thenRefused('queue_full'),
+  )
+
+  test('one that is sent again is known, however many wait', () =>
+    given(task, past.running, messagesWait(100)).when(send(2)).thenRefused('already_exists'))
+
+  test.each([
+    ['was withdrawn', [withdrawn(50)]],
+    ['was delivered', [past.succeeded(1), past.requested(2), past.started(2), past.delivered(2)]],
+  ])('another may come once one %s', (_, events) =>
+    given(task, past.running, messagesWait(100), events)
+      .when(send(102))
+      .then([past.waits(102)]),
+  )
+})
+
+describe('a note', () => {
+  const note = { type: 'PostNote', messageId: messageId(900), message: 'Deploys are frozen.' } as const
+  const posted = MessagePosted.of(
+    { messageId: messageId(900), messageType: 'system', agent: null, executionId: null },
+    { message: 'Deploys are frozen.' },
+  )
+
+  test.each([
+    ['that is idle', past.completed],
+    ['that runs', past.running],
+    ['whose messages wait', [...past.running, past.waits(2), past.broke(1)]],
+  ])('is posted to a task %s, and starts no turn', (_, events) => {
+    given(task, events).when(note).then([posted])
+    expect(stateAfter(task, events, posted)).toEqual(stateAfter(task, events))
+  })
+
+  test('needs no place among what waits', () =>
+    given(task, past.running, messagesWait(100)).when(note).then([posted]))
 })
 
 describe('when a turn ends', () => {

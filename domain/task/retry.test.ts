@@ -1,5 +1,4 @@
 /** A retry works on the last turn again, from whatever end; `execute` starts what waits first. */
-// oxlint-disable vitest/expect-expect -- `given` expects
 import { describe, test } from 'vitest'
 import { given } from '../../tests/domain/given.ts'
 import { executionId } from '../../tests/domain/ids.ts'
@@ -26,7 +25,12 @@ describe('a retry', () => {
 
   test('delivers the message a second time to nobody', () =>
     given(task, past.failed, again(1))
-      .when({ type: 'StartExecution', executionId: executionId(5), runnerId: 'runner-1' })
+      .when({
+        type: 'StartExecution',
+        executionId: executionId(5),
+        afterAttempt: 0,
+        runnerId: 'runner-1',
+      })
       .then([past.started(5, 1, 1)]))
 
   test('works on the last turn, not on the command after it', () =>

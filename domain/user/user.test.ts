@@ -1,10 +1,9 @@
 /** A user signs in through the code host, completes the onboarding once, and may connect and disconnect. */
-// oxlint-disable vitest/expect-expect -- `given` expects
 import { describe, expect, test } from 'vitest'
 import { fold } from '../kernel/decider.ts'
-import { given, stateAfter } from '../../tests/domain/given.ts'
-import { userId } from '../../tests/domain/ids.ts'
-import { recorded } from '../../tests/domain/recorded.ts'
+import { given, historyOf, stateAfter } from '../../tests/domain/given.ts'
+import { sessionId, userId } from '../../tests/domain/ids.ts'
+import { erased, recorded } from '../../tests/domain/recorded.ts'
 import {
   GitHubConnected,
   GitHubDisconnected,
@@ -18,6 +17,7 @@ import {
 import { user, type UserCommand } from './user.ts'
 
 const profile: HostProfile = {
+  githubId: '42',
   login: 'ada',
   name: 'Ada Lovelace',
   email: 'ada@code.example',
@@ -25,13 +25,12 @@ const profile: HostProfile = {
 }
 const expiresAt = '2026-01-08T00:00:00.000Z'
 
-const signIn = (sessionId: string, as: HostProfile = profile) =>
+const signIn = (n: number, as: HostProfile = profile) =>
   ({
     type: 'SignInWithGitHub',
     userId: userId(1),
-    githubId: '42',
     profile: as,
-    sessionId,
+    sessionId: sessionId(n),
     expiresAt,
   }) as const
 const onboard = {
@@ -46,80 +45,83 @@ const registered = UserRegistered.of(
   { userId: userId(1) },
   { name: 'Ada Lovelace', email: 'ada@code.example' },
 )
-const connected = GitHubConnected.of({ githubId: '42' }, profile)
+const connected = GitHubConnected.of({}, profile)
 const disconnected = GitHubDisconnected.of({})
-const session = (sessionId: string) => SessionStarted.of({ sessionId, expiresAt })
-const ended = (sessionId: string) => SessionEnded.of({ sessionId })
+const session = (n: number) => SessionStarted.of({ sessionId: sessionId(n), expiresAt })
+const ended = (n: number) => SessionEnded.of({ sessionId: sessionId(n) })
 const onboarded = (email: string | null) =>
   OnboardingCompleted.of({ companySize: '2-5', role: 'cto' }, { fullName: 'Ada King', email })
-const ada = [registered, connected, session('first')]
+const ada = [registered, connected, session(1)]
 
 describe('signing in', () => {
   test('the first time registers the person, under what the code host says', () =>
-    given(user).when(signIn('first')).then(ada))
+    given(user).when(signIn(1)).then(ada))
 
   test('registers under the login when the host knows no name', () => {
     const nameless = { ...profile, name: null, email: null }
     given(user)
-      .when(signIn('first', nameless))
+      .when(signIn(1, nameless))
       .then([
         UserRegistered.of({ userId: userId(1) }, { name: 'ada', email: null }),
-        GitHubConnected.of({ githubId: '42' }, nameless),
-        session('first'),
+        GitHubConnected.of({}, nameless),
+        session(1),
       ])
   })
 
   test('again is only a session', () =>
     given(user, ada)
-      .when(signIn('second'))
-      .then([session('second')]))
+      .when(signIn(2))
+      .then([session(2)]))
 
   test.each<[keyof HostProfile, HostProfile]>([
+    ['githubId', { ...profile, githubId: '43' }],
     ['login', { ...profile, login: 'countess' }],
     ['name', { ...profile, name: null }],
     ['email', { ...profile, email: null }],
     ['avatar', { ...profile, avatar: 'https://code.example/new.png' }],
   ])('records a changed %s', (_, now) =>
     given(user, ada)
-      .when(signIn('second', now))
-      .then([GitHubConnected.of({ githubId: '42' }, now), session('second')]),
+      .when(signIn(2, now))
+      .then([GitHubConnected.of({}, now), session(2)]),
   )
 
   test('connects again who had disconnected', () =>
     given(user, ada, disconnected)
-      .when(signIn('second'))
-      .then([connected, session('second')]))
+      .when(signIn(2))
+      .then([connected, session(2)]))
 
   test('forgets sessions that have run out', () => {
     const past = [
       recorded(registered, { revision: 0, at: '2026-01-01T00:00:00.000Z' }),
-      recorded(session('first'), { revision: 1, at: '2026-01-01T00:00:00.000Z' }),
-      recorded(SessionStarted.of({ sessionId: 'second', expiresAt: '2026-01-15T00:00:00.000Z' }), {
+      recorded(session(1), { revision: 1, at: '2026-01-01T00:00:00.000Z' }),
+      recorded(SessionStarted.of({ sessionId: sessionId(2), expiresAt: '2026-01-15T00:00:00.000Z' }), {
         revision: 2,
         at: '2026-01-08T00:00:00.000Z',
       }),
     ]
-    expect(fold(user, past)).toMatchObject({ sessions: new Map([['second', '2026-01-15T00:00:00.000Z']]) })
+    expect(fold(user, past)).toMatchObject({
+      sessions: new Map([[sessionId(2), '2026-01-15T00:00:00.000Z']]),
+    })
   })
 })
 
 describe('signing out', () => {
-  const signOut = { type: 'SignOut', sessionId: 'first' } as const
+  const signOut = { type: 'SignOut', sessionId: sessionId(1) } as const
 
   test('ends the session', () =>
     given(user, ada)
       .when(signOut)
-      .then([ended('first')]))
-  test('ends a session once', () => given(user, ada, ended('first')).when(signOut).thenNothing())
+      .then([ended(1)]))
+  test('ends a session once', () => given(user, ada, ended(1)).when(signOut).thenNothing())
   test('of an unknown session is nothing', () => given(user, registered).when(signOut).thenNothing())
   test('leaves the other sessions', () =>
-    expect(stateAfter(user, ada, session('second'), ended('first'))).toMatchObject({
-      sessions: new Map([['second', expiresAt]]),
+    expect(stateAfter(user, ada, session(2), ended(1))).toMatchObject({
+      sessions: new Map([[sessionId(2), expiresAt]]),
     }))
 })
 
 describe('the code host', () => {
-  const connect = { type: 'ConnectGitHub', githubId: '42', profile } as const
+  const connect = { type: 'ConnectGitHub', profile } as const
   const disconnect = { type: 'DisconnectGitHub' } as const
 
   test('is connected once', () => given(user, ada).when(connect).thenNothing())
@@ -127,16 +129,22 @@ describe('the code host', () => {
   test('is disconnected once', () => given(user, ada, disconnected).when(disconnect).thenNothing())
   test('may be connected again', () => given(user, ada, disconnected).when(connect).then([connected]))
   test('may be connected as another account', () => {
-    const other = { ...profile, login: 'grace' }
+    const other = { ...profile, githubId: '43', login: 'grace' }
     given(user, ada, disconnected)
-      .when({ type: 'ConnectGitHub', githubId: '43', profile: other })
-      .then([GitHubConnected.of({ githubId: '43' }, other)])
+      .when({ type: 'ConnectGitHub', profile: other })
+      .then([GitHubConnected.of({}, other)])
+  })
+  test('is connected although what it said was erased', () => {
+    const gone = fold(user, historyOf(ada).map(erased))
+    expect(gone).toMatchObject({ githubConnected: true, profile: null })
+    expect(user.decide(disconnect, gone)).toStrictEqual([disconnected])
+    expect(user.decide(connect, gone)).toStrictEqual([connected])
   })
   test('being disconnected leaves the sessions', () =>
     expect(stateAfter(user, ada, disconnected)).toMatchObject({
-      githubId: null,
+      githubConnected: false,
       profile: null,
-      sessions: new Map([['first', expiresAt]]),
+      sessions: new Map([[sessionId(1), expiresAt]]),
     }))
 })
 
@@ -165,9 +173,9 @@ test('a profile is what the person says', () =>
     .then([ProfileUpdated.of({}, { fullName: 'Ada King', email: null })]))
 
 test.each<UserCommand>([
-  { type: 'ConnectGitHub', githubId: '42', profile },
+  { type: 'ConnectGitHub', profile },
   { type: 'DisconnectGitHub' },
-  { type: 'SignOut', sessionId: 'first' },
+  { type: 'SignOut', sessionId: sessionId(1) },
   { type: 'UpdateProfile', fullName: 'Ada', email: null },
   onboard,
 ])('$type needs a user', (command) =>

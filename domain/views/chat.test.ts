@@ -7,13 +7,13 @@ import { erased, moment, recorded } from '../../tests/domain/recorded.ts'
 import * as past from '../../tests/domain/taskHistories.ts'
 import { taskStream } from '../kernel/ids.ts'
 import { MessagePosted, MessageQueued, MessageWithdrawn, type TaskEvent } from '../task/events.ts'
-import { chatMessageOf, chatView } from './chat.ts'
-import { foldView } from './view.ts'
+import { chatMessageOf, chatView, messageDocumentId } from './chat.ts'
+import { foldView, type AnyRecorded } from './view.ts'
 
 const chat = (...events: readonly (TaskEvent | readonly TaskEvent[])[]) =>
   foldView(chatView, new Map(), historyOf(...events))
 const message = (n: number, ...events: readonly (TaskEvent | readonly TaskEvent[])[]) =>
-  chat(...events).get(messageId(n))
+  chat(...events).get(messageDocumentId('test', messageId(n)))
 const commandOnItsWay = [
   past.completed,
   past.waits(2, 'command'),
@@ -75,7 +75,9 @@ describe('a message of a person', () => {
 
   test('that was erased keeps its place', () =>
     expect(
-      foldView(chatView, new Map(), historyOf(past.running).map(erased)).get(messageId(1)),
+      foldView(chatView, new Map(), historyOf(past.running).map(erased)).get(
+        messageDocumentId('test', messageId(1)),
+      ),
     ).toMatchObject({ message: null, status: 'running' }))
 })
 
@@ -122,23 +124,37 @@ describe('as the API shows it', () => {
 })
 
 describe('a message id that a client made', () => {
-  const queued = (task: number, revision: number, position: string) =>
+  const at = (task: number, revision: number) => ({
+    stream: taskStream(taskId(task)),
+    revision,
+    position: String(task * 10 + revision),
+  })
+  const queued = (task: number) =>
     recorded(
       MessageQueued.of({ messageId: messageId(1), kind: 'turn', agent: 'claude' }, { message: `of ${task}` }),
-      {
-        stream: taskStream(taskId(task)),
-        revision,
-        position,
-      },
+      at(task, 1),
     )
-  const withdrawn = recorded(MessageWithdrawn.of({ messageId: messageId(1) }), {
-    stream: taskStream(taskId(2)),
-    revision: 8,
-    position: '8',
+  const folded = (...log: readonly AnyRecorded[]) => foldView(chatView, new Map(), log)
+  const ofTask = (task: number) => messageDocumentId(taskId(task), messageId(1))
+
+  test('may be used by two tasks: each has its own message', () => {
+    const messages = folded(queued(1), queued(2))
+    expect(messages.get(ofTask(1))).toMatchObject({ task: taskId(1), message: 'of 1' })
+    expect(messages.get(ofTask(2))).toMatchObject({ task: taskId(2), message: 'of 2' })
   })
 
-  test('and another task has used leaves the message of that task alone', () =>
-    expect(
-      foldView(chatView, new Map(), [queued(1, 1, '1'), queued(2, 7, '7'), withdrawn]).get(messageId(1)),
-    ).toMatchObject({ task: taskId(1), message: 'of 1' }))
+  test('is touched in its own task only', () => {
+    const withdrawn = recorded(MessageWithdrawn.of({ messageId: messageId(1) }), at(2, 2))
+    expect([...folded(queued(1), queued(2), withdrawn).keys()]).toEqual([ofTask(1)])
+    const running = folded(queued(1), queued(2), recorded(past.started(1), at(2, 2)))
+    expect([1, 2].map((task) => running.get(ofTask(task))?.status)).toEqual(['queued', 'running'])
+  })
+
+  test('is what the API shows', () => {
+    const document = folded(queued(1)).get(ofTask(1))
+    const answer = document && chatMessageOf(document, { owner: 'ada', projectId: 'hello' })
+    expect(ChatMessage.parse(answer)).toStrictEqual(answer)
+    expect(answer?.id).toBe(messageId(1))
+    expect(answer).not.toHaveProperty('messageId')
+  })
 })

@@ -1,5 +1,4 @@
 /** What holds for every view over every log: folding may stop and go on, and repeat; it agrees with the deciders. */
-// oxlint-disable vitest/expect-expect -- what `over` is given expects
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { logs } from '../../tests/domain/logs.ts'
@@ -114,7 +113,7 @@ describe('the documents of a task', () => {
       const queued = [...foldView(chatView, new Map(), log).values()].filter(
         ({ status }) => status === 'queued',
       )
-      expect(state === undefined || queued.map(({ id }) => id)).toEqual(
+      expect(state === undefined || queued.map((shown) => shown.messageId)).toEqual(
         state === undefined || state.queue.map(({ messageId }) => messageId),
       )
     }))
@@ -125,7 +124,7 @@ describe('the documents of a task', () => {
       const running = [...foldView(chatView, new Map(), log).values()].filter(
         ({ status }) => status === 'running',
       )
-      expect(state === undefined || running.map(({ id }) => id)).toEqual(
+      expect(state === undefined || running.map((shown) => shown.messageId)).toEqual(
         state === undefined || (state.phase.status === 'running' ? [state.phase.execution.messageId] : []),
       )
     }))

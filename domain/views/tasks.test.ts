@@ -127,7 +127,10 @@ test('the changes are the last that were recorded', () =>
 
 describe('a pull request', () => {
   const url = 'https://code.example/acme/hello/pull/7'
-  const opened = PullRequestOpened.of({ requestId: 'request-1', number: 7, headCommit: 'c' }, { url })
+  const opened = PullRequestOpened.of(
+    { requestId: 'request-1', number: 7, headCommit: 'c'.repeat(40) },
+    { url },
+  )
 
   test('is pending until it has an outcome', () => {
     expect(documentOf(past.completed, asked)).toMatchObject({ pullRequestPending: true, prNumber: null })
@@ -149,6 +152,9 @@ describe('a pull request', () => {
       ),
     ).toMatchObject({ pullRequestPending: false, prNumber: 7, prUrl: url }))
 })
+
+test('the model that was asked for stands as it was sent', () =>
+  expect(documentOf(past.queued)).toMatchObject({ codexModel: 'o4-mini' }))
 
 test('an update changes the words', () =>
   expect(documentOf(past.running, TaskUpdated.of({}, { title: 'Greet', description: 'Hi' }))).toMatchObject({
@@ -189,6 +195,7 @@ describe('as the API shows it', () => {
     expect(Task.parse(answer)).toStrictEqual(answer)
     expect(answer).toMatchObject({
       title: '',
+      codexModel: null,
       status: 'failed',
       failure: { code: 'agent_silent', reason: '' },
     })

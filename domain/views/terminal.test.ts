@@ -10,13 +10,16 @@ import { messageDeltaOf, terminalOutputOf } from './terminal.ts'
 const place = { stream: terminalStream(taskId(1)), revision: 4, position: '90' }
 const output = recorded(
   TerminalOutputRecorded.of(
-    { executionId: executionId(1), kind: 'turn', channel: 'stderr' },
+    { executionId: executionId(1), attempt: 2, kind: 'turn', channel: 'stderr' },
     { text: 'warning\n' },
   ),
   place,
 )
 const delta = recorded(
-  MessageTextRecorded.of({ executionId: executionId(1), messageId: messageId(1), offset: 7 }, { text: 'lo' }),
+  MessageTextRecorded.of(
+    { executionId: executionId(1), attempt: 2, messageId: messageId(1), offset: 7 },
+    { text: 'lo' },
+  ),
   place,
 )
 const placed = { taskId: taskId(1), executionId: executionId(1), position: '90', version: 4 }

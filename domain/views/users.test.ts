@@ -1,7 +1,7 @@
 /** A user's document: what people see of themselves, and which sessions are over. */
 import { describe, expect, test } from 'vitest'
 import { User } from '../api/auth.ts'
-import { userId } from '../../tests/domain/ids.ts'
+import { sessionId, userId } from '../../tests/domain/ids.ts'
 import { erased, recorded } from '../../tests/domain/recorded.ts'
 import { userStream } from '../kernel/ids.ts'
 import {
@@ -14,7 +14,7 @@ import {
   UserRegistered,
   type UserEvent,
 } from '../user/events.ts'
-import { userOf, usersView } from './users.ts'
+import { userOf, usersView, type UserDocument } from './users.ts'
 import { foldView } from './view.ts'
 
 const logOf = (events: readonly UserEvent[]) =>
@@ -25,8 +25,14 @@ const documentOf = (...events: readonly UserEvent[]) =>
 const ada = [
   UserRegistered.of({ userId: userId(1) }, { name: 'Ada', email: 'ada@code.example' }),
   GitHubConnected.of(
-    { githubId: '42' },
-    { login: 'ada', name: 'Ada', email: 'ada@code.example', avatar: 'https://code.example/ada.png' },
+    {},
+    {
+      githubId: '42',
+      login: 'ada',
+      name: 'Ada',
+      email: 'ada@code.example',
+      avatar: 'https://code.example/ada.png',
+    },
   ),
 ]
 
@@ -64,15 +70,14 @@ describe('a user', () => {
       githubId: '42',
     }))
 
-  test('has ended sessions', () => {
-    const session = { sessionId: 'first', expiresAt: '2026-01-08T00:00:00.000Z' }
-    expect(documentOf(...ada, SessionStarted.of(session))).toMatchObject({ endedSessions: [] })
-    expect(
-      documentOf(...ada, SessionStarted.of(session), SessionEnded.of({ sessionId: 'first' })),
-    ).toMatchObject({
-      endedSessions: ['first'],
-    })
-  })
+  test('whose account was erased is connected to nobody that can be named', () =>
+    expect(foldView(usersView, new Map(), logOf(ada).map(erased)).get(userId(1))).toMatchObject({
+      githubConnected: true,
+      githubId: null,
+      githubUsername: null,
+      avatar: null,
+      publicEmail: null,
+    }))
 
   test('fits the contract, erased or not', () => {
     for (const log of [logOf(ada), logOf(ada).map(erased)]) {
@@ -81,4 +86,43 @@ describe('a user', () => {
       expect(User.parse(answer)).toStrictEqual(answer)
     }
   })
+})
+
+describe('the ended sessions of a user', () => {
+  const session = (n: number) =>
+    SessionStarted.of({ sessionId: sessionId(n), expiresAt: '2026-01-08T00:00:00.000Z' })
+  const endedAt = (...ends: readonly (readonly [n: number, at: string])[]) =>
+    foldView(usersView, new Map<string, UserDocument>(), [
+      ...logOf(ada),
+      ...ends.map(([n, at], index) =>
+        recorded(SessionEnded.of({ sessionId: sessionId(n) }), {
+          revision: ada.length + index,
+          stream: userStream(userId(1)),
+          at,
+        }),
+      ),
+    ]).get(userId(1))?.endedSessions
+
+  test('are none while a session goes on', () =>
+    expect(documentOf(...ada, session(1))).toMatchObject({ endedSessions: [] }))
+
+  test('say when each was ended', () =>
+    expect(endedAt([1, '2026-01-01T00:00:00.000Z'], [2, '2026-01-02T00:00:00.000Z'])).toEqual([
+      { sessionId: sessionId(1), endedAt: '2026-01-01T00:00:00.000Z' },
+      { sessionId: sessionId(2), endedAt: '2026-01-02T00:00:00.000Z' },
+    ]))
+
+  test.each([
+    ['is kept while its token may still be shown', '2026-01-07T23:59:59.999Z', [1, 2]],
+    ['is forgotten after seven days: its token has run out', '2026-01-08T00:00:00.000Z', [2]],
+  ])('each %s', (_, next, kept) =>
+    expect(endedAt([1, '2026-01-01T00:00:00.000Z'], [2, next])?.map((ended) => ended.sessionId)).toEqual(
+      kept.map(sessionId),
+    ),
+  )
+
+  test('are all kept that were ended within those days, however many', () =>
+    expect(
+      endedAt(...Array.from({ length: 250 }, (_, index) => [index, '2026-01-01T00:00:00.000Z'] as const)),
+    ).toHaveLength(250))
 })

@@ -7,7 +7,7 @@ import { project, type ProjectCommand } from '#domain/project/project.ts'
 import { companySizes, roles } from '#domain/user/events.ts'
 import { user, type UserCommand } from '#domain/user/user.ts'
 import type { AnyRecorded } from '#domain/views/view.ts'
-import { projectId, userId } from './ids.ts'
+import { projectId, sessionId, userId } from './ids.ts'
 import { recorded } from './recorded.ts'
 import { lives, logOf } from './taskLives.ts'
 
@@ -15,20 +15,25 @@ import { lives, logOf } from './taskLives.ts'
 const word = fc.constantFrom('words', 'other words', 'more words')
 const maybe = fc.option(word)
 
-const profile = fc.record({ login: word, name: maybe, email: maybe, avatar: word })
-const sessionId = fc.constantFrom('first', 'second', 'third')
+const profile = fc.record({
+  githubId: fc.constantFrom('42', '43'),
+  login: word,
+  name: maybe,
+  email: maybe,
+  avatar: word,
+})
+const sessionIds = fc.constantFrom(sessionId(1), sessionId(2), sessionId(3))
 const userCommand: fc.Arbitrary<UserCommand> = fc.oneof(
   fc.record({
     type: fc.constant('SignInWithGitHub' as const),
     userId: fc.constant(userId(1)),
-    githubId: fc.constant('42'),
     profile,
-    sessionId,
+    sessionId: sessionIds,
     expiresAt: fc.constant('2026-01-08T00:00:00.000Z'),
   }),
-  fc.record({ type: fc.constant('ConnectGitHub' as const), githubId: fc.constant('42'), profile }),
+  fc.record({ type: fc.constant('ConnectGitHub' as const), profile }),
   fc.record({ type: fc.constant('DisconnectGitHub' as const) }),
-  fc.record({ type: fc.constant('SignOut' as const), sessionId }),
+  fc.record({ type: fc.constant('SignOut' as const), sessionId: sessionIds }),
   fc.record({ type: fc.constant('UpdateProfile' as const), fullName: word, email: maybe }),
   fc.record({
     type: fc.constant('CompleteOnboarding' as const),

@@ -27,8 +27,8 @@ export const title = 'Add a greeting'
 export const description = 'Add a greeting\nSay hello to whoever starts the program.'
 
 export const created = TaskCreated.of(
-  { taskId: taskId(1), ownerId: userId(1), projectId: projectId(1), agent: 'claude', codexModel: 'o4-mini' },
-  { title, description, branch: 'main' },
+  { taskId: taskId(1), ownerId: userId(1), projectId: projectId(1), agent: 'claude' },
+  { title, description, branch: 'main', codexModel: 'o4-mini' },
 )
 
 export const waits = (

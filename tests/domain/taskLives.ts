@@ -51,6 +51,7 @@ const step = fc.oneof(
     weight: 4,
     arbitrary: fc.record({ do: fc.constant('send' as const), n: message, kind, agent: fc.option(agent) }),
   },
+  fc.record({ do: fc.constant('note' as const) }),
   { weight: 3, arbitrary: fc.record({ do: fc.constant('withdraw' as const), n: message }) },
   fc.record({ do: fc.constant('execute' as const) }),
   fc.record({ do: fc.constant('retry' as const) }),
@@ -87,7 +88,10 @@ export interface Moment {
 }
 export type Life = readonly Moment[]
 
-/** Lives of task `n`: made first, deleted at last in some. No two tasks share a message or an execution. */
+/**
+ * Lives of task `n`: made first, deleted at last in some. Tasks use the same message ids, since clients may make those; no
+ * two share an execution.
+ */
 export function lives(n = 1): fc.Arbitrary<Life> {
   return fc
     .record({ agent, steps: fc.array(step, { maxLength: 60, size: 'max' }), deleted: fc.boolean() })
@@ -145,8 +149,8 @@ interface Ids {
 function idsOf(taskNumber: number): Ids {
   const base = taskNumber * 10_000
   return {
-    message: (n) => messageId(base + n),
-    said: (n) => messageId(base + 5_000 + n),
+    message: (n) => messageId(n),
+    said: (n) => messageId(5_000 + n),
     execution: (n) => executionId(base + n),
   }
 }
@@ -167,6 +171,8 @@ function commandOf(step: Step, state: TaskState, ids: Ids, index: number): TaskC
         executionId: fresh,
       }
     }
+    case 'note':
+      return { type: 'PostNote', messageId: ids.said(index), message: 'words of a note' }
     case 'withdraw':
       return { type: 'WithdrawMessage', messageId: ids.message(step.n) }
     case 'execute':
@@ -175,12 +181,10 @@ function commandOf(step: Step, state: TaskState, ids: Ids, index: number): TaskC
       return { type: 'RetryTask', executionId: fresh }
     case 'cancel':
       return { type: 'CancelExecution' }
-    case 'start':
-      return {
-        type: 'StartExecution',
-        executionId: fenceOf(step.who, state, ids).executionId,
-        runnerId: 'runner-1',
-      }
+    case 'start': {
+      const { executionId, attempt } = fenceOf(step.who, state, ids)
+      return { type: 'StartExecution', executionId, afterAttempt: attempt, runnerId: 'runner-1' }
+    }
     case 'report': {
       const fence = fenceOf(step.who, state, ids)
       const about = step.who === 'mistaken' ? ids.execution(0) : fence.executionId

@@ -17,20 +17,28 @@ function valuesOf(schema: unknown): fc.Arbitrary<unknown> {
   if (schema instanceof z.ZodEnum) return fc.constantFrom(...schema.options)
   if (schema instanceof z.ZodNull) return fc.constant(null)
   if (schema instanceof z.ZodBoolean) return fc.boolean()
-  if (schema instanceof z.ZodString) return texts(schema)
+  if (schema instanceof z.ZodString || schema instanceof z.ZodStringFormat) return texts(schema)
   if (schema instanceof z.ZodNumber) return numbers(schema)
   throw new TypeError('No event used a schema like this before.')
 }
 
-/** A text that must look like something is a UUID or a hash; any other is any text. */
-function texts(schema: z.ZodString): fc.Arbitrary<string> {
+/** A text that must look like something is a UUID, a hash or a moment; any other is any text, as long as it may be. */
+function texts(schema: z.ZodString | z.ZodStringFormat): fc.Arbitrary<string> {
   const takes = (text: string) => schema.safeParse(text).success
-  const any = fc.string({ unit: 'binary', maxLength: 40 })
+  const any = fc.string({ unit: 'binary', maxLength: Math.min(40, schema.maxLength ?? 40) })
   if (takes('') && takes('any text')) return any
-  const shaped = [fc.uuid(), fc.stringMatching(/^[0-9a-f]{64}$/), any.filter((text) => text !== '')]
-  const fitting = shaped.find((form) => fc.sample(form, { numRuns: 5, seed: 1 }).every(takes))
-  if (!fitting) throw new TypeError('No event used a text like this before.')
-  return fitting
+  const shaped = [
+    fc.uuid(),
+    fc.stringMatching(/^[0-9a-f]{40}$/),
+    fc.stringMatching(/^[0-9a-f]{64}$/),
+    fc
+      .date({ min: new Date(0), max: new Date('9999-12-31'), noInvalidDate: true })
+      .map((at) => at.toISOString()),
+    any.filter((text) => text !== ''),
+  ]
+  const fitting = shaped.filter((form) => fc.sample(form, { numRuns: 5, seed: 1 }).every(takes))
+  if (fitting.length === 0) throw new TypeError('No event used a text like this before.')
+  return fc.oneof(...fitting)
 }
 
 /** JSON knows no minus zero. */

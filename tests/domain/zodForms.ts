@@ -2,8 +2,8 @@
 import { z } from 'zod'
 
 /**
- * The fullest value first; then for each enum member, each `null` and each boolean, the fullest value with only that
- * changed. The same schema always gives the same values.
+ * The fullest value first; then for each enum member, each `null`, each boolean, each bound and each form of a hash, the
+ * fullest value with only that changed. The same schema always gives the same values.
  */
 export function formsOf(schema: unknown): readonly unknown[] {
   if (schema instanceof z.ZodObject) return formsOfObject(Object.entries(schema.shape))
@@ -11,12 +11,30 @@ export function formsOf(schema: unknown): readonly unknown[] {
   if (schema instanceof z.ZodEnum) return schema.options
   if (schema instanceof z.ZodNull) return [null]
   if (schema instanceof z.ZodBoolean) return [true, false]
-  if (schema instanceof z.ZodNumber) return schema.safeParse(0.25).success ? [0.25] : [1]
-  if (schema instanceof z.ZodString) {
-    const texts = ['text', '00000000-0000-4000-8000-000000000001', 'a'.repeat(64)]
-    return [texts.find((text) => schema.safeParse(text).success)]
-  }
+  if (schema instanceof z.ZodNumber) return formsOfNumber(schema)
+  if (schema instanceof z.ZodString || schema instanceof z.ZodStringFormat) return formsOfText(schema)
   throw new TypeError('No event used a schema like this before.')
+}
+
+function formsOfNumber(schema: z.ZodNumber): readonly number[] {
+  const takes = (number: number) => schema.safeParse(number).success
+  if (takes(0.25)) return [0.25]
+  return takes(0) && !takes(-1) ? [1, 0] : [1]
+}
+
+/** A free text, and the longest when there is one; else each shape that the schema takes. */
+function formsOfText(schema: z.ZodString | z.ZodStringFormat): readonly string[] {
+  const takes = (text: string) => schema.safeParse(text).success
+  if (takes('text')) return schema.maxLength === null ? ['text'] : ['text', 'x'.repeat(schema.maxLength)]
+  const shapes = [
+    '00000000-0000-4000-8000-000000000001',
+    '2026-01-01T00:00:00.000Z',
+    'a'.repeat(40),
+    'a'.repeat(64),
+  ]
+  const taken = shapes.filter(takes)
+  if (taken.length === 0) throw new TypeError('No event used a text like this before.')
+  return taken
 }
 
 function formsOfObject(members: readonly (readonly [string, unknown])[]): readonly unknown[] {
