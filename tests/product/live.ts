@@ -73,7 +73,7 @@ export async function connectLive(base: string, token: string): Promise<Live> {
 
   return {
     heard,
-    of: (name) => heard.flatMap((event) => (isNamed(event, name) ? [event.payload] : [])),
+    of: (name) => named(heard, name),
     join: (taskId, lastPosition) =>
       within(
         answerMs,
@@ -102,8 +102,12 @@ export async function connectLive(base: string, token: string): Promise<Live> {
   }
 }
 
-function isNamed<Name extends keyof ServerEvents>(event: Heard, name: Name): event is HeardOf<Name> {
-  return event.name === name
+function named<Name extends keyof ServerEvents>(
+  heard: readonly { readonly name: string }[],
+  name: Name,
+): HeardOf<Name>['payload'][] {
+  const isNamed = (event: { readonly name: string }): event is HeardOf<Name> => event.name === name
+  return heard.filter(isNamed).map(({ payload }) => payload)
 }
 
 /** The promise's value, or an error that says what was awaited. */

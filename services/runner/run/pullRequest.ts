@@ -84,14 +84,13 @@ async function publish(
     return { kind: 'failed', code: 'no_changes', reason }
   }
   const { accessToken } = access
-  const between = { head: `${repository.owner}:${workspace.branch}`, base: workspace.baseBranch }
+  const between = { head: workspace.branch, base: workspace.baseBranch }
   const settled = { headCommit: pushed.headSha, messageId: randomUUID() }
   const existing = await parts.codeHost.findPullRequest(accessToken, repository, between)
   if (existing) return { kind: 'updated', number: existing.number, url: existing.htmlUrl, ...settled }
   const { title, body, draft } = wanted
   const opened = await parts.codeHost.openPullRequest(accessToken, repository, {
     ...between,
-    head: workspace.branch,
     title,
     body,
     draft,
