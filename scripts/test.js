@@ -33,7 +33,6 @@ const stages = [
   ['unit and contract tests', () => suite(process.execPath, ['unit', 'contracts'], 4 * minute)],
   ['unit and contract tests on Node 24', onNode24],
   ['tests of the server', () => suite(process.execPath, ['server'], 5 * minute)],
-  ['tests of the served product', () => suite(process.execPath, ['server'], 4 * minute)],
   ['end-to-end tests', () => suite(process.execPath, ['e2e'], 6 * minute)],
 ]
 if (process.argv.includes('--long', 2)) {
