@@ -13,12 +13,13 @@ export type Heard = {
   }
 }[keyof ServerEvents]
 
-export type HeardOf<Name extends keyof ServerEvents> = Extract<Heard, { name: Name }>
+type PayloadOf<Name extends keyof ServerEvents> = Parameters<ServerEvents[Name]>[0]
 
 export interface Live {
   /** All that was heard so far. */
   readonly heard: readonly Heard[]
-  of<Name extends keyof ServerEvents>(name: Name): HeardOf<Name>['payload'][]
+  /** What came with the events of one name, in order. */
+  of<Name extends keyof ServerEvents>(name: Name): readonly PayloadOf<Name>[]
   join(taskId: string, lastPosition?: Position | null): Promise<JoinAnswer>
   leave(taskId: string): void
   /** The first event that is like this, now or within `withinMs` (20 s). */
@@ -46,22 +47,68 @@ export async function connectLive(base: string, token: string): Promise<Live> {
     for (const listener of listeners) listener()
   }
   const at = () => performance.now()
-  socket.on('terminal_output', (payload) => hear({ name: 'terminal_output', payload, at: at() }))
-  socket.on('chat_message', (payload) => hear({ name: 'chat_message', payload, at: at() }))
-  socket.on('chat_message_delta', (payload) => hear({ name: 'chat_message_delta', payload, at: at() }))
-  socket.on('chat_message_status_changed', (payload) =>
-    hear({ name: 'chat_message_status_changed', payload, at: at() }),
-  )
-  socket.on('task_status_changed', (payload) => hear({ name: 'task_status_changed', payload, at: at() }))
-  socket.on('global_task_status_changed', (payload) =>
-    hear({ name: 'global_task_status_changed', payload, at: at() }),
-  )
-  socket.on('command_output', (payload) => hear({ name: 'command_output', payload, at: at() }))
-  socket.on('command_completed', (payload) => hear({ name: 'command_completed', payload, at: at() }))
-  socket.on('command_failed', (payload) => hear({ name: 'command_failed', payload, at: at() }))
-  socket.on('command_cancelled', (payload) => hear({ name: 'command_cancelled', payload, at: at() }))
-  socket.on('task_event', (payload) => hear({ name: 'task_event', payload, at: at() }))
-  socket.on('task_resync', (payload) => hear({ name: 'task_resync', payload, at: at() }))
+  const payloads: { [Name in keyof ServerEvents]: PayloadOf<Name>[] } = {
+    terminal_output: [],
+    chat_message: [],
+    chat_message_delta: [],
+    chat_message_status_changed: [],
+    task_status_changed: [],
+    global_task_status_changed: [],
+    command_output: [],
+    command_completed: [],
+    command_failed: [],
+    command_cancelled: [],
+    task_event: [],
+    task_resync: [],
+  }
+  socket.on('terminal_output', (payload) => {
+    payloads.terminal_output.push(payload)
+    hear({ name: 'terminal_output', payload, at: at() })
+  })
+  socket.on('chat_message', (payload) => {
+    payloads.chat_message.push(payload)
+    hear({ name: 'chat_message', payload, at: at() })
+  })
+  socket.on('chat_message_delta', (payload) => {
+    payloads.chat_message_delta.push(payload)
+    hear({ name: 'chat_message_delta', payload, at: at() })
+  })
+  socket.on('chat_message_status_changed', (payload) => {
+    payloads.chat_message_status_changed.push(payload)
+    hear({ name: 'chat_message_status_changed', payload, at: at() })
+  })
+  socket.on('task_status_changed', (payload) => {
+    payloads.task_status_changed.push(payload)
+    hear({ name: 'task_status_changed', payload, at: at() })
+  })
+  socket.on('global_task_status_changed', (payload) => {
+    payloads.global_task_status_changed.push(payload)
+    hear({ name: 'global_task_status_changed', payload, at: at() })
+  })
+  socket.on('command_output', (payload) => {
+    payloads.command_output.push(payload)
+    hear({ name: 'command_output', payload, at: at() })
+  })
+  socket.on('command_completed', (payload) => {
+    payloads.command_completed.push(payload)
+    hear({ name: 'command_completed', payload, at: at() })
+  })
+  socket.on('command_failed', (payload) => {
+    payloads.command_failed.push(payload)
+    hear({ name: 'command_failed', payload, at: at() })
+  })
+  socket.on('command_cancelled', (payload) => {
+    payloads.command_cancelled.push(payload)
+    hear({ name: 'command_cancelled', payload, at: at() })
+  })
+  socket.on('task_event', (payload) => {
+    payloads.task_event.push(payload)
+    hear({ name: 'task_event', payload, at: at() })
+  })
+  socket.on('task_resync', (payload) => {
+    payloads.task_resync.push(payload)
+    hear({ name: 'task_resync', payload, at: at() })
+  })
 
   await new Promise<void>((resolve, reject) => {
     socket.once('connect', () => resolve())
@@ -73,7 +120,7 @@ export async function connectLive(base: string, token: string): Promise<Live> {
 
   return {
     heard,
-    of: (name) => named(heard, name),
+    of: (name) => payloads[name],
     join: (taskId, lastPosition) =>
       within(
         answerMs,
@@ -100,14 +147,6 @@ export async function connectLive(base: string, token: string): Promise<Live> {
     isConnected: () => socket.connected,
     close: () => void socket.close(),
   }
-}
-
-function named<Name extends keyof ServerEvents>(
-  heard: readonly { readonly name: string }[],
-  name: Name,
-): HeardOf<Name>['payload'][] {
-  const isNamed = (event: { readonly name: string }): event is HeardOf<Name> => event.name === name
-  return heard.filter(isNamed).map(({ payload }) => payload)
 }
 
 /** The promise's value, or an error that says what was awaited. */
