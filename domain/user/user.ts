@@ -132,7 +132,7 @@ function withSession(
   at: string,
 ): ReadonlyMap<string, string> {
   return new Map([
-    ...[...sessions].filter(([, expiresAt]) => expiresAt > at),
+    ...[...sessions].filter(([, expiresAt]) => Date.parse(expiresAt) > Date.parse(at)),
     [started.sessionId, started.expiresAt],
   ])
 }

@@ -39,6 +39,9 @@ export const chatView: View<MessageDocument> = {
     }
   },
   evolve: (message, event) => {
+    // A client may make message ids: one that is taken stays what it was.
+    if (message !== undefined && (event.type === 'MessageQueued' || event.type === 'MessagePosted'))
+      return message
     switch (event.type) {
       case 'MessageQueued': {
         const isCommand = event.data.kind === 'command'

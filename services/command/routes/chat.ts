@@ -11,14 +11,15 @@ import { executeOnTask, ownTask, route, taskAfter, written, type CommandServices
 export const chatRoutes: readonly Route<CommandServices>[] = [
   route(sendMessage, signedIn, ownTask, async ({ params, body, ...asked }, services) => {
     const { taskId } = params
-    const messageId = body.id ?? uuidv5('message', asked.commandId)
+    const isNote = body.messageType === 'system'
+    const messageId = (isNote ? undefined : body.id) ?? uuidv5('message', asked.commandId)
     const command = isCommand(body)
     const text = command ? textOfCommand(body) : (body.message ?? '').trim()
     const executed = await executeOnTask(
       services,
       taskId,
       asked,
-      body.messageType === 'system'
+      isNote
         ? { type: 'PostNote', messageId, message: text }
         : {
             type: 'SendMessage',

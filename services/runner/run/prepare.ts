@@ -68,7 +68,8 @@ export async function prepare(
     workingBranch: task.workingBranch ?? workingBranchName(task.title, task.id),
     originUrl: access.url,
     identity: identityOf(user),
-    owner: parts.isRoot ? boxUser(task.id) : undefined,
+    // Without a box there is no other user: it could not even reach its tree in a closed data folder.
+    owner: parts.isRoot && isBox(parts.sandbox) ? boxUser(task.id) : undefined,
   })
   if (prepared.kind !== 'ready') return failed('clone_failed', branchSentence(prepared))
   const { workspace } = prepared
@@ -76,6 +77,8 @@ export async function prepare(
   await reporter?.report(WorkspacePrepared.of({ executionId, baseCommit }, { workingBranch, baseBranch }))
   return { kind: 'ready', workspace, repository, access }
 }
+
+const isBox = (sandbox: RunnerParts['sandbox']): boolean => 'kind' in sandbox && sandbox.kind !== 'none'
 
 /** Who commits: the person, by the name they gave. */
 export function identityOf(user: UserDocument): { name: string; email: string } {

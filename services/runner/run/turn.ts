@@ -137,7 +137,8 @@ async function attempt(
   if (program === undefined) throw new Error('An agent is launched by a program.')
   const child = sandbox.run({
     command: [program, ...rest],
-    env,
+    // As root the CLI asks to be told that it may; with a box it is not root.
+    env: sandbox.kind === 'none' && parts.isRoot ? { ...env, IS_SANDBOX: '1' } : env,
     workspace,
     readOnly: [cli],
     sockets: [socket],
