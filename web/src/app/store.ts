@@ -19,7 +19,11 @@ export function createStore(signedIn: boolean) {
       if (sessionEnded.match(action)) forgetPersonal()
     },
   })
-  const { live, middleware } = createLive({ userKnown: authApi.endpoints.me.matchFulfilled })
+  const { matchFulfilled } = authApi.endpoints.me
+  const { live, middleware } = createLive({
+    // Before the onboarding is complete the server would turn the connection away.
+    userKnown: (action) => matchFulfilled(action) && action.payload.user.onboardingCompleted,
+  })
   const store = configureStore({
     reducer: rootReducer,
     preloadedState: { session: { ...initialSession, signedIn } },
