@@ -126,8 +126,9 @@ async function suite(node, projects, limit) {
     'run',
     ...projects.flatMap((name) => ['--project', name]),
   ]
+  const colour = process.stdout.isTTY ? [] : ['--no-color']
   const reporters = ['--reporter=default', `--reporter=${join(root, 'tests/report/tally.ts')}`]
-  const { ok, why } = await run(node, [...vitest, ...reporters], {
+  const { ok, why } = await run(node, [...vitest, ...reporters, ...colour], {
     cwd: root,
     // A test that starts `node` by its name gets the same one.
     env: { ...env, PATH: `${dirname(node)}${delimiter}${env.PATH ?? ''}` },
