@@ -5,7 +5,10 @@ import { fileURLToPath } from 'node:url'
 import { createServer } from 'vite'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
-const backend = `http://127.0.0.1:${process.env.PORT ?? 8080}`
+const target = `http://127.0.0.1:${process.env.PORT ?? 8080}`
+
+/** The server sends the browser back to the address that it was asked at: this one. */
+const changeOrigin = false
 
 const tsx = join(root, 'node_modules/tsx/dist/cli.mjs')
 const args = [tsx, 'watch', '--clear-screen=false', join(root, 'services/main.ts'), ...process.argv.slice(2)]
@@ -13,14 +16,19 @@ const server = spawn(process.execPath, args, { cwd: root, stdio: 'inherit' })
 
 const web = await createServer({
   configFile: join(root, 'vite.config.ts'),
-  server: { host: '127.0.0.1', proxy: { '/api': backend, '/socket.io': { target: backend, ws: true } } },
+  server: {
+    host: '127.0.0.1',
+    proxy: { '/api': { target, changeOrigin }, '/socket.io': { target, changeOrigin, ws: true } },
+  },
 })
 await web.listen()
 web.printUrls()
 
+let stopping = false
 const stop = async () => {
+  stopping = true
   server.kill('SIGTERM')
   await web.close()
 }
 process.once('SIGINT', stop).once('SIGTERM', stop)
-server.once('exit', (code) => web.close().finally(() => process.exit(code ?? 1)))
+server.once('exit', (code) => web.close().finally(() => process.exit(stopping ? 0 : (code ?? 1))))
