@@ -50,13 +50,47 @@ function preloadFont(name: RegExp): Plugin {
   }
 }
 
+/**
+ * The schemas of the domain stand beside the pure functions that the client folds with. Making a schema has no effect
+ * that anybody could miss - the domain has no I/O - but a bundler cannot know: this says so for each constant there, and
+ * what is not used is left out, zod with it.
+ */
+function domainIsPure(domain: string): Plugin {
+  return {
+    name: 'flightdeck:domain-is-pure',
+    apply: 'build',
+    enforce: 'post',
+    transform(code, id) {
+      if (!id.startsWith(domain)) return null
+      const calls = this.parse(code).body.flatMap((statement) => {
+        const declared = statement.type === 'ExportNamedDeclaration' ? statement.declaration : statement
+        if (declared?.type !== 'VariableDeclaration' || declared.kind !== 'const') return []
+        return declared.declarations.flatMap(({ init }) => (init?.type === 'CallExpression' ? [init] : []))
+      })
+      const pure = calls.reduceRight(
+        (text, { start, end }) =>
+          `${text.slice(0, start)}/* @__PURE__ */ (() => ${text.slice(start, end)})()${text.slice(end)}`,
+        code,
+      )
+      return { code: pure, map: null }
+    },
+  }
+}
+
+const domain = join(import.meta.dirname, 'domain/')
 const outDir = join(import.meta.dirname, 'dist/web')
 
 export default defineConfig({
   root: join(import.meta.dirname, 'web'),
-  plugins: [react(), tailwindcss(), preloadFont(/geist-latin-wght-normal.*\.woff2$/), precompress(outDir)],
+  plugins: [
+    domainIsPure(domain),
+    react(),
+    tailwindcss(),
+    preloadFont(/geist-latin-wght-normal.*\.woff2$/),
+    precompress(outDir),
+  ],
   resolve: {
-    alias: [{ find: /^#domain\//, replacement: `${join(import.meta.dirname, 'domain')}/` }],
+    alias: [{ find: /^#domain\//, replacement: domain }],
   },
   build: {
     outDir,
@@ -67,9 +101,6 @@ export default defineConfig({
     manifest: true,
     reportCompressedSize: false,
     rolldownOptions: {
-      // The contract's schemas stand beside the pure functions that the client folds with; making one has no effect
-      // that anybody could miss, so what is not used is left out, and zod with it.
-      treeshake: { manualPureFunctions: ['z', 'defineCall', 'event', 'uuid'] },
       output: {
         // What every page needs and rarely changes: cached across deployments.
         codeSplitting: {

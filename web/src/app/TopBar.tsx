@@ -49,7 +49,7 @@ export function TopBar({ user }: TopBarProps) {
       <Link
         to="/settings"
         aria-label={`${displayName(user)}, ${texts.nav.settings}`}
-        className="hidden h-7 max-w-60 items-center gap-2 rounded-control px-2 text-control font-medium hover:bg-raised md:inline-flex"
+        className="hidden h-7 max-w-60 items-center gap-2 rounded-control px-2 text-ui font-medium hover:bg-raised md:inline-flex"
       >
         <Avatar name={displayName(user)} src={user.avatar} />
         <span className="hidden truncate split:inline">{displayName(user)}</span>
@@ -92,7 +92,7 @@ function Links() {
     <NavLink
       key={to}
       to={to}
-      className="inline-flex h-11 items-center gap-1.5 rounded-control px-2.5 text-body font-medium text-muted transition-colors hover:bg-raised hover:text-text aria-[current=page]:bg-raised aria-[current=page]:text-text md:h-7 md:text-control"
+      className="inline-flex h-11 items-center gap-1.5 rounded-control px-2.5 text-body font-medium text-muted transition-colors hover:bg-raised hover:text-text aria-[current=page]:bg-raised aria-[current=page]:text-text md:h-7 md:text-ui"
     >
       {name}
       {to === '/dashboard' && running > 0 && (

@@ -9,7 +9,7 @@ interface CheckboxProps {
 
 export function Checkbox({ checked, onChange, children }: CheckboxProps) {
   return (
-    <label className="inline-flex min-h-11 items-center gap-2 text-control md:min-h-8">
+    <label className="inline-flex min-h-11 items-center gap-2 text-ui md:min-h-8">
       <input
         type="checkbox"
         checked={checked}

@@ -12,12 +12,12 @@ export function Choice<Value extends string>({ label, options, chosen, onChoose 
   const name = useId()
   return (
     <fieldset>
-      <legend className="mb-1.5 text-control font-medium">{label}</legend>
+      <legend className="mb-1.5 text-ui font-medium">{label}</legend>
       <div className="grid grid-cols-2 gap-2 md:grid-cols-3">
         {options.map((option) => (
           <label
             key={option.value}
-            className="flex h-11 cursor-pointer items-center justify-center rounded-control border border-line bg-panel px-2 text-control font-medium transition-colors hover:bg-raised has-checked:border-accent has-checked:bg-select has-focus-visible:outline-2 has-focus-visible:outline-offset-2 has-focus-visible:outline-accent md:h-10"
+            className="flex h-11 cursor-pointer items-center justify-center rounded-control border border-line bg-panel px-2 text-ui font-medium transition-colors hover:bg-raised has-checked:border-accent has-checked:bg-select has-focus-visible:outline-2 has-focus-visible:outline-offset-2 has-focus-visible:outline-accent md:h-10"
           >
             <input
               type="radio"

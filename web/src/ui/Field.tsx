@@ -31,7 +31,7 @@ export function Field({
     <div className={className}>
       <label
         htmlFor={id}
-        className={classes(labelHidden ? 'sr-only' : 'mb-1.5 block text-control font-medium')}
+        className={classes(labelHidden ? 'sr-only' : 'mb-1.5 block text-ui font-medium')}
       >
         {label}
       </label>

@@ -47,7 +47,7 @@ function MenuRow({ item }: { readonly item: MenuItem }) {
         onSelect={item.onChoose}
         disabled={item.disabled ?? false}
         className={classes(
-          'flex h-11 cursor-default items-center gap-2 rounded-control px-2 text-control outline-none data-disabled:text-muted data-highlighted:bg-raised md:h-8',
+          'flex h-11 cursor-default items-center gap-2 rounded-control px-2 text-ui outline-none data-disabled:text-muted data-highlighted:bg-raised md:h-8',
           item.danger && 'text-bad',
         )}
       >

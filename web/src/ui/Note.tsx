@@ -17,7 +17,7 @@ export function Note({ kind, children, action, className }: NoteProps) {
     <div
       role={kind === 'error' ? 'alert' : 'status'}
       className={classes(
-        'flex items-start gap-2.5 rounded-control border px-3 py-2.5 text-control',
+        'flex items-start gap-2.5 rounded-control border px-3 py-2.5 text-ui',
         kind === 'error' ? 'border-bad bg-del-bg' : 'border-warn bg-warn-bg',
         className,
       )}

@@ -119,7 +119,7 @@ export function PickerList(props: OpenListProps) {
                 onPoint={() => setAt(index)}
               />
             ))}
-            {shown.length === 0 && <p className="px-2 py-1.5 text-control text-muted">{emptyText}</p>}
+            {shown.length === 0 && <p className="px-2 py-1.5 text-ui text-muted">{emptyText}</p>}
           </div>
           {note !== undefined && (
             <p className="flex-none border-t border-line-soft px-3 py-2 text-meta text-muted">{note}</p>
@@ -132,7 +132,7 @@ export function PickerList(props: OpenListProps) {
                   onClose()
                   action.onChoose()
                 }}
-                className="focus-inset flex h-9 w-full items-center rounded-control px-2 text-control font-medium hover:bg-raised md:h-8"
+                className="focus-inset flex h-9 w-full items-center rounded-control px-2 text-ui font-medium hover:bg-raised md:h-8"
               >
                 {action.label}
               </button>
@@ -173,7 +173,7 @@ function Option({ id, option, head, active, chosen, mono, onChoose, onPoint }: O
         onClick={onChoose}
         onPointerMove={onPoint}
         className={classes(
-          'flex min-h-9 cursor-default items-center gap-2 rounded-control px-2 text-control md:min-h-8 [&>svg]:text-muted',
+          'flex min-h-9 cursor-default items-center gap-2 rounded-control px-2 text-ui md:min-h-8 [&>svg]:text-muted',
           active && 'bg-raised',
         )}
       >

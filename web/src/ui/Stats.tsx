@@ -24,7 +24,7 @@ export function Stats({ stats, unknown, className }: StatsProps) {
               : 'flex items-center justify-between border-t px-4 py-2 first:border-t-0 md:block',
           )}
         >
-          <dt className="text-control text-muted">{name}</dt>
+          <dt className="text-ui text-muted">{name}</dt>
           <dd className="text-page font-semibold">
             {value ?? (
               <>

@@ -68,7 +68,7 @@ export function Status({
       data-status={status}
       className={classes(
         'inline-flex items-center gap-1.5 font-medium whitespace-nowrap',
-        small ? 'text-meta' : 'text-control',
+        small ? 'text-meta' : 'text-ui',
         colours[status],
       )}
     >

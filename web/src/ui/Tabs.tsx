@@ -52,7 +52,7 @@ export function Tabs<Name extends string>({ id, label, tabs, chosen, onChoose, c
           tabIndex={tab.name === chosen ? 0 : -1}
           onClick={() => onChoose(tab.name)}
           className={classes(
-            'focus-inset relative inline-flex h-10 items-center gap-1.5 text-control font-medium whitespace-nowrap text-muted transition-colors hover:text-text aria-selected:text-text',
+            'focus-inset relative inline-flex h-10 items-center gap-1.5 text-ui font-medium whitespace-nowrap text-muted transition-colors hover:text-text aria-selected:text-text',
             'after:absolute after:inset-x-0 after:-bottom-px after:h-0.5 aria-selected:after:bg-accent',
             tab.className,
           )}

@@ -48,8 +48,8 @@ export function Toast({ kind, title, message, duration, closeLabel, onClose }: T
     >
       <Icon className={`mt-0.5 ${colours[kind]}`} />
       <div className="min-w-0 flex-1 wrap-anywhere">
-        <p className="text-control font-medium">{title}</p>
-        {message !== undefined && <p className="text-control text-muted">{message}</p>}
+        <p className="text-ui font-medium">{title}</p>
+        {message !== undefined && <p className="text-ui text-muted">{message}</p>}
       </div>
       <IconButton label={closeLabel} icon={X} size="row" onClick={onClose} className="-mt-0.5 -mr-1" />
     </li>

@@ -15,10 +15,10 @@ const kinds: Record<ButtonKind, string> = {
   'danger-filled': 'border-bad bg-bad text-panel hover:brightness-110 active:brightness-95',
 }
 const sizes: Record<ButtonSize, string> = {
-  small: 'h-7 px-2.5 text-control',
-  normal: 'h-8 px-3 text-control',
+  small: 'h-7 px-2.5 text-ui',
+  normal: 'h-8 px-3 text-ui',
   large: 'h-10 px-4 text-body',
-  touch: 'h-11 px-3 text-control md:h-8',
+  touch: 'h-11 px-3 text-ui md:h-8',
 }
 
 /** The classes of a button; disabled ones go grey whatever their kind. */

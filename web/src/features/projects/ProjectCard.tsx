@@ -30,7 +30,7 @@ export function ProjectCard({ project }: { readonly project: Project }) {
           <span className="flex-1" />
           <Status status={project.status} small />
         </div>
-        <p className="mt-1 mb-2.5 line-clamp-2 min-h-10 text-control wrap-anywhere text-muted">
+        <p className="mt-1 mb-2.5 line-clamp-2 min-h-10 text-ui wrap-anywhere text-muted">
           {project.description || texts.card.noDescription}
         </p>
         <RepositoryLine project={project} />

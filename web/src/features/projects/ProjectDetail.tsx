@@ -76,7 +76,7 @@ export function ProjectDetail() {
           <Status status="running" wordHidden>
             {texts.detail.running(running.length)}
           </Status>
-          <ul className="mt-1 pl-5.5 text-control">
+          <ul className="mt-1 pl-5.5 text-ui">
             {running.map((task) => (
               <li key={task.id} className="truncate">
                 {task.title}

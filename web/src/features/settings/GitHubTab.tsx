@@ -30,7 +30,7 @@ function NotConnected() {
       <HostBadge />
       <div className="min-w-0 flex-1">
         <h2 className="font-semibold">{texts.connectTitle}</h2>
-        <p className="text-control text-muted">{texts.connectWhy}</p>
+        <p className="text-ui text-muted">{texts.connectWhy}</p>
       </div>
       <Button kind="primary" busy={leaving} busyLabel={texts.connecting} onClick={connect}>
         {texts.connect}
@@ -61,7 +61,7 @@ function Connected({ handle }: { readonly handle: string | null }) {
               {texts.connected}
               <CircleCheck className="size-3.5 text-ok" />
             </h2>
-            {login !== null && <p className="text-control text-muted">@{login}</p>}
+            {login !== null && <p className="text-ui text-muted">@{login}</p>}
           </div>
           <Disconnect />
         </div>
@@ -77,7 +77,7 @@ function Connected({ handle }: { readonly handle: string | null }) {
       </Panel>
       <section className="mt-8">
         <h2 className="font-semibold">{texts.access}</h2>
-        <p className="mt-1 mb-3 max-w-[62ch] text-control text-muted">{texts.accessWhy}</p>
+        <p className="mt-1 mb-3 max-w-[62ch] text-ui text-muted">{texts.accessWhy}</p>
         {urls !== undefined && (
           <div className="flex flex-wrap gap-2">
             <ButtonLink to={urls.install} outside icon={<Building2 />}>
@@ -90,7 +90,7 @@ function Connected({ handle }: { readonly handle: string | null }) {
         )}
         <ul className="mt-5 border-t border-line-soft pt-3">
           {texts.help.map((sentence) => (
-            <li key={sentence} className="flex gap-2.5 py-1.25 text-control text-muted">
+            <li key={sentence} className="flex gap-2.5 py-1.25 text-ui text-muted">
               <Info className="mt-0.75 size-3.5" />
               {sentence}
             </li>

@@ -91,7 +91,7 @@ export function DiffView({ files, onReading }: DiffViewProps) {
                     <span className="sticky left-0">{row.hunk.header}</span>
                   </div>
                 ) : row.kind === 'note' ? (
-                  <p className="sticky left-0 w-[100cqw] px-4 py-2.5 text-control text-muted">
+                  <p className="sticky left-0 w-[100cqw] px-4 py-2.5 text-ui text-muted">
                     {row.file.binary ? texts.changes.binary : texts.changes.noDiff}
                   </p>
                 ) : (

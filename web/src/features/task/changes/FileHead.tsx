@@ -21,7 +21,7 @@ export function FileHead({ file, folded, onToggle }: FileHeadProps) {
         type="button"
         aria-expanded={!folded}
         onClick={onToggle}
-        className="focus-inset flex size-full items-center gap-2 pr-3 pl-2 text-left text-control hover:bg-raised"
+        className="focus-inset flex size-full items-center gap-2 pr-3 pl-2 text-left text-ui hover:bg-raised"
       >
         <ChevronDown
           className={classes('size-3.5 text-muted transition-transform', folded && '-rotate-90')}

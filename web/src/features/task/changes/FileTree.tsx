@@ -19,7 +19,7 @@ export function FileTree({ files, onChoose }: FileTreeProps) {
   return (
     <nav
       aria-label={texts.changes.files}
-      className="hidden min-h-0 flex-col border-r border-line-soft p-2 text-control xl:flex"
+      className="hidden min-h-0 flex-col border-r border-line-soft p-2 text-ui xl:flex"
     >
       <label className="mb-2 flex h-7 flex-none items-center gap-2 rounded-control border border-control px-2 has-focus-visible:outline-2 has-focus-visible:outline-accent">
         <Search className="size-3.5 text-muted" />

@@ -17,7 +17,7 @@ export function Boot({ execution }: { readonly execution: NonNullable<Task['exec
   const reached = new Map(execution.steps.map(({ step, at }) => [step, Date.parse(at)]))
   const current = steps.findLast((step) => reached.has(step)) ?? 'queued'
   return (
-    <ol className="my-1.5 grid gap-0.5 text-control md:pl-7">
+    <ol className="my-1.5 grid gap-0.5 text-ui md:pl-7">
       {steps.map((step, index) => {
         const since = reached.get(step)
         const next = steps.slice(index + 1).flatMap((later) => reached.get(later) ?? [])[0]

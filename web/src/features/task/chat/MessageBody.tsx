@@ -26,7 +26,7 @@ export function MessageBody({ text, markdown, expanded = false }: MessageBodyPro
           type="button"
           aria-expanded={open}
           onClick={() => setOpen(!open)}
-          className="mt-1 rounded-badge text-control font-medium text-accent hover:underline"
+          className="mt-1 rounded-badge text-ui font-medium text-accent hover:underline"
         >
           {open ? texts.chat.less : texts.chat.more}
         </button>

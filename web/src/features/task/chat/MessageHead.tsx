@@ -33,7 +33,7 @@ export function MessageHead({ mark, name, at, status, taskId, text }: MessageHea
   return (
     <div className="mb-1 flex items-center gap-2 text-meta/5 text-muted">
       {mark}
-      <b className="text-control font-semibold text-text">{name}</b>
+      <b className="text-ui font-semibold text-text">{name}</b>
       <MessageTime at={at} />
       {status !== null && <Status status={status} iconOnly />}
       <span className="flex-1" />

@@ -25,7 +25,7 @@ export function QueuedMessage({ taskId, message }: QueuedMessageProps) {
     dispatch(notified('error', texts.toasts.notWithdrawn, reason))
   }
   return (
-    <li className="flex h-10 items-center gap-2 border-t border-line-soft pr-1.5 pl-3 text-control first:border-t-0 md:h-8">
+    <li className="flex h-10 items-center gap-2 border-t border-line-soft pr-1.5 pl-3 text-ui first:border-t-0 md:h-8">
       <Status status="queued" iconOnly />
       <span
         className={classes('min-w-0 flex-1 truncate', message.isCommand && 'font-mono text-code')}

@@ -18,7 +18,7 @@ export function SentMessageEntry({ sent, onResend, onDiscard }: SentMessageEntry
     <article className="mt-3.5 px-4">
       <div className="mb-1 flex items-center gap-2 text-meta/5 text-muted">
         <PersonMark user={data?.user} />
-        <b className="text-control font-semibold text-text">{personName(data?.user)}</b>
+        <b className="text-ui font-semibold text-text">{personName(data?.user)}</b>
         {sent.refused === null && <span>{texts.chat.sending}</span>}
       </div>
       <p

@@ -40,7 +40,7 @@ export function Turn({ turn, taskId, execution, wasSeen }: TurnProps) {
           type="button"
           aria-expanded={unfolded}
           onClick={() => setUnfolded(!unfolded)}
-          className="focus-inset my-1.5 -ml-2 flex h-9 w-[calc(100%+16px)] items-center gap-2 rounded-control px-2 text-left text-control text-muted transition-colors hover:bg-raised md:ml-5 md:h-7 md:w-[calc(100%-12px)]"
+          className="focus-inset my-1.5 -ml-2 flex h-9 w-[calc(100%+16px)] items-center gap-2 rounded-control px-2 text-left text-ui text-muted transition-colors hover:bg-raised md:ml-5 md:h-7 md:w-[calc(100%-12px)]"
         >
           <Wrench className="size-3.5" />
           <span className="flex-none font-medium text-text">{texts.chat.toolCalls(tools.length)}</span>

@@ -195,7 +195,7 @@ describe('the chat', () => {
       'tool 2',
       'writing 3',
     ])
-    const whole = { ...response(4, 'e1'), id: 'w3' }
+    const whole = { ...response(4, 'e1'), messageId: 'w3' }
     const { entries } = arrange({
       ...begun,
       messages: [...begun.messages, whole],
