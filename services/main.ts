@@ -2,8 +2,7 @@
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { BadConfig, describeVariables, readConfig, type Config } from '#platform/config.ts'
-import { openEngines, type Engines } from '#platform/compose.ts'
-import { logger } from '#platform/log.ts'
+import type { Engines } from '#platform/compose.ts'
 
 /** A part that runs until it is stopped; `stop` resolves when nothing of it is left. */
 interface Running {
@@ -111,6 +110,10 @@ async function main(): Promise<void> {
   }
   const config = readConfig(process.env)
   for (const name of config.unused) process.stdout.write(`${name} is set and has no effect yet.\n`)
+  const [{ openEngines }, { logger }] = await Promise.all([
+    import('#platform/compose.ts'),
+    import('#platform/log.ts'),
+  ])
   const log = logger(config.logLevel)
   const engines = await openEngines(config, log)
   let running: Running[]

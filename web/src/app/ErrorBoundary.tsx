@@ -21,7 +21,7 @@ export class ErrorBoundary extends Component<ErrorBoundaryProps, { readonly erro
     if (error === null) return this.props.children
     const missing = isMissingChunk(error)
     return (
-      <div role="alert" className="mx-auto max-w-192 px-2 pt-24 md:px-6">
+      <div role="alert" className="mx-auto max-w-192 px-2 pt-12 md:px-6">
         <Empty
           title={missing ? texts.chunkMissing : texts.crashed}
           action={<Button onClick={() => location.reload()}>{texts.reload}</Button>}

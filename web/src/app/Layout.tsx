@@ -6,6 +6,7 @@ import { selectSignedIn } from '../api/session.ts'
 import { useMeQuery } from '../features/auth/authApi.ts'
 import { classes } from '../ui/classes.ts'
 import { ErrorBoundary } from './ErrorBoundary.tsx'
+import { Notices } from './Notices.tsx'
 import { OfflineBar } from './OfflineBar.tsx'
 import { PageSpinner } from './PageSpinner.tsx'
 import { TopBar } from './TopBar.tsx'
@@ -19,9 +20,10 @@ export function Layout() {
   return (
     <div className={classes('flex flex-col', onTask ? 'h-dvh overflow-hidden' : 'min-h-full')}>
       {user !== null && (
-        <div className={onTask ? 'flex-none' : 'fixed inset-x-0 top-0 z-20'}>
+        <div className={onTask ? 'flex-none' : 'sticky top-0 z-20'}>
           <TopBar user={user} />
           <OfflineBar />
+          <Notices />
         </div>
       )}
       <main

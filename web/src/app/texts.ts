@@ -20,4 +20,7 @@ export const texts = {
   chunkMissing: 'This page could not be loaded',
   chunkMissingWhy: 'A part of it did not arrive. Check the connection, then reload.',
   reload: 'Reload',
+  notices: 'About this server',
+  putAway: 'Put away',
+  noticesMissing: 'Failed to fetch notices',
 } as const

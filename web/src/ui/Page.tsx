@@ -1,4 +1,4 @@
-/** A page that scrolls as a whole: its width, its gutters, its title 96 px from the top (72 on a phone). */
+/** A page that scrolls as a whole: its width, its gutters, its title 48 px below the top bar (24 on a phone). */
 import type { ReactNode } from 'react'
 import { classes } from './classes.ts'
 
@@ -15,7 +15,7 @@ const widths = { narrow: 'max-w-192', normal: 'max-w-272', wide: 'max-w-292' } a
 
 export function Page({ title, width, actions, children }: PageProps) {
   return (
-    <div className={classes('mx-auto w-full px-4 pt-18 pb-12 md:px-6 md:pt-24 md:pb-16', widths[width])}>
+    <div className={classes('mx-auto w-full px-4 pt-6 pb-12 md:px-6 md:pt-12 md:pb-16', widths[width])}>
       <div className="mb-4 flex flex-wrap items-center gap-3">
         <h1 className="min-w-0 flex-1 text-page font-semibold wrap-anywhere">{title}</h1>
         {actions}

@@ -154,7 +154,7 @@ function Sync({ project }: { readonly project: Project }) {
 
 function Loading() {
   return (
-    <div role="status" className="mx-auto w-full max-w-272 px-4 pt-18 md:px-6 md:pt-24">
+    <div role="status" className="mx-auto w-full max-w-272 px-4 pt-6 md:px-6 md:pt-12">
       <span className="sr-only">{texts.list.loading}</span>
       <Skeleton className="h-8 w-64" />
       <Skeleton className="mt-3 h-5 w-96" />

@@ -1,0 +1,34 @@
+/** Under the top bar: what a person should know of this server. Put away for as long as the tab lives. */
+import { Info, X } from 'lucide-react'
+import { useState } from 'react'
+import { IconButton } from '../ui/IconButton.tsx'
+import { useNoticesQuery } from './noticesApi.ts'
+import { texts } from './texts.ts'
+
+const storageKey = 'noticesPutAway'
+
+export function Notices() {
+  const { data } = useNoticesQuery()
+  const [putAway, setPutAway] = useState(() => sessionStorage.getItem(storageKey))
+  const notices = data?.notices ?? []
+  const said = notices.join('\n')
+  if (said === '' || said === putAway) return null
+  const close = () => {
+    sessionStorage.setItem(storageKey, said)
+    setPutAway(said)
+  }
+  return (
+    <aside
+      aria-label={texts.notices}
+      className="flex flex-none items-start gap-2 border-b border-line bg-raised py-1 pr-2 pl-4 text-meta text-muted"
+    >
+      <Info size={14} className="mt-1.5 flex-none" />
+      <div className="min-w-0 flex-1 py-1.5">
+        {notices.map((notice) => (
+          <p key={notice}>{notice}</p>
+        ))}
+      </div>
+      <IconButton label={texts.putAway} icon={X} size="small" onClick={close} />
+    </aside>
+  )
+}
