@@ -1,0 +1,89 @@
+/** Output reaches people while the agent still works, not at its end. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { getChat, getTerminal } from '#domain/api/chat.ts'
+import { executeTask } from '#domain/api/tasks.ts'
+import { createGate } from '../standins/messagesApi.ts'
+import { hasEnded, openScene, watching, type Scene } from './scene.ts'
+
+const look = { name: 'Bash', input: { command: 'echo looked', description: 'Look' } }
+const first = 'The first words are here.'
+const last = 'And these are the last ones.'
+const gate = createGate()
+
+let scene: Scene
+beforeAll(async () => {
+  scene = await openScene([
+    {
+      when: /Talk/,
+      turns: [
+        { text: 'I look around.', tools: [look] },
+        // After the first sentence the answer stands still.
+        { text: `${first}\n${last}`, hold: { afterWords: 6, gate } },
+      ],
+    },
+  ])
+})
+afterAll(() => scene?.close())
+
+const textOf = (pieces: readonly { readonly text: string }[]) => pieces.map(({ text }) => text).join('')
+const contentOf = (items: readonly { readonly content: string }[]) =>
+  items.map(({ content }) => content).join('')
+
+test('the first words are in chat and terminal before the last are sent', async () => {
+  const { ada, projectId } = scene
+  const task = await ada.task(projectId, 'Talk')
+  const params = { taskId: task.id }
+  const live = await watching(ada, task.id)
+  await gate.reached
+  await live.until('the first words, as they are written', () =>
+    textOf(live.of('chat_message_delta')).includes(first),
+  )
+  const printed = contentOf(live.of('terminal_output'))
+  for (const line of ['I look around.\n', '$ echo looked', 'looked\n']) expect(printed).toContain(line)
+  // The model has not said the rest: nobody can have it.
+  expect(JSON.stringify(live.heard)).not.toContain('last')
+  expect(live.of('chat_message').map(({ message }) => message)).toEqual(['I look around.'])
+  expect((await ada.taskOnce(task.id, () => true)).status).toBe('running')
+
+  // Who comes now finds the words in the history, and the rest comes live.
+  const late = await watching(ada, task.id)
+  const { deltas, output } = await ada.ask(getTerminal, { params })
+  expect(textOf(deltas)).toContain(first)
+  expect(deltas).toEqual(live.of('chat_message_delta'))
+  expect(contentOf(output)).toContain(printed)
+  expect((await ada.ask(getChat, { params })).messages).toHaveLength(2)
+
+  gate.release()
+  await ada.taskOnce(task.id, hasEnded)
+  const whole = `${first}\n${last}`
+  for (const tab of [live, late])
+    await tab.until('the whole message', () =>
+      tab.of('chat_message').some(({ message }) => message === whole),
+    )
+  const pieces = live.of('chat_message_delta')
+  expect([...deltas, ...late.of('chat_message_delta')]).toEqual(pieces)
+  expect(textOf(pieces)).toBe(`I look around.${whole}`)
+  expect(late.of('chat_message')).toEqual(live.of('chat_message').slice(1))
+  expect(live.of('chat_message').at(-1)?.id).toBe(pieces.at(-1)?.messageId)
+  live.close()
+  late.close()
+})
+
+test('a command’s output comes as it prints', async () => {
+  const { ada, projectId } = scene
+  const task = await ada.task(projectId, 'Anything')
+  await ada.taskOnce(task.id, hasEnded)
+  const live = await watching(ada, task.id)
+  const command = 'echo begun; sleep 1; echo over'
+  await ada.ask(executeTask, { params: { taskId: task.id }, body: { command } })
+  const begun = await live.until(
+    'the first line',
+    ({ name, payload }) => name === 'command_output' && /^begun$/m.test(payload.output),
+  )
+  const over = await live.until(
+    'the last line',
+    ({ name, payload }) => name === 'command_output' && /^over$/m.test(payload.output),
+  )
+  expect(over.at - begun.at).toBeGreaterThan(700)
+  live.close()
+})
