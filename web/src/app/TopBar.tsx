@@ -1,12 +1,9 @@
 /** The bar of the signed-in product: where to go, how live the page is, who is signed in. */
 import { Menu } from 'lucide-react'
 import { useState } from 'react'
-import { useDispatch } from 'react-redux'
 import { Link, NavLink, useLocation } from 'react-router-dom'
 import type { User } from '#domain/api/auth.ts'
-import { sessionEnded } from '../api/session.ts'
-import { dropToken } from '../api/tokenStore.ts'
-import { useLogoutMutation } from '../features/auth/authApi.ts'
+import { useLogout } from '../features/auth/useLogout.ts'
 import { useRunningCount } from '../features/tasks/useRunningCount.ts'
 import { Avatar } from '../ui/Avatar.tsx'
 import { BrandMark } from '../ui/BrandMark.tsx'
@@ -106,15 +103,4 @@ function Links() {
 
 function displayName(user: User): string {
   return user.fullName || user.name
-}
-
-/** Signs out here at once; the server is told, and its answer does not matter. */
-function useLogout(): () => void {
-  const dispatch = useDispatch()
-  const [logout] = useLogoutMutation()
-  return () => {
-    void logout()
-    dropToken()
-    dispatch(sessionEnded('logout'))
-  }
 }

@@ -4,6 +4,7 @@ import { api } from '../api/api.ts'
 import { initialSession, sessionEnded, sessionStarted } from '../api/session.ts'
 import { authApi } from '../features/auth/authApi.ts'
 import { followStatus } from '../features/tasks/followStatus.ts'
+import { turnedAway } from '../live/connection.ts'
 import { createLive } from '../live/live.ts'
 import { forgetPersonal } from './persisted.ts'
 import { rootReducer } from './rootReducer.ts'
@@ -19,7 +20,13 @@ export function createStore(signedIn: boolean) {
       if (sessionEnded.match(action)) forgetPersonal()
     },
   })
-  const { matchFulfilled } = authApi.endpoints.me
+  const { initiate, matchFulfilled } = authApi.endpoints.me
+  // A refusal of the user ends the session, as it does for any other call.
+  listener.startListening({
+    actionCreator: turnedAway,
+    effect: (_action, { dispatch }) =>
+      void dispatch(initiate(undefined, { forceRefetch: true, subscribe: false })),
+  })
   const { live, middleware } = createLive({
     // Before the onboarding is complete the server would turn the connection away.
     userKnown: (action) => matchFulfilled(action) && action.payload.user.onboardingCompleted,

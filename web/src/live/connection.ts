@@ -1,5 +1,5 @@
 /** How the live connection stands, for the pill and for clocks that must not tick on guesses. */
-import { createSlice, type PayloadAction } from '@reduxjs/toolkit'
+import { createAction, createSlice, type PayloadAction } from '@reduxjs/toolkit'
 
 export type ConnectionStatus = 'disconnected' | 'connecting' | 'connected' | 'error'
 
@@ -38,6 +38,8 @@ const connection = createSlice({
   },
 })
 
+/** The server hung up or said no: the session may be over. */
+export const turnedAway = createAction('connection/turnedAway')
 export const { connectionChanged, catchingUp } = connection.actions
 export const connectionReducer = connection.reducer
 

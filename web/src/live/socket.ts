@@ -11,7 +11,7 @@ import type {
 } from '#domain/api/socket.ts'
 import type { Position } from '#domain/kernel/event.ts'
 import { readToken } from '../api/tokenStore.ts'
-import { connectionChanged } from './connection.ts'
+import { connectionChanged, turnedAway } from './connection.ts'
 
 export interface LiveSocket {
   isConnected(): boolean
@@ -50,6 +50,7 @@ export function openSocket(to: SocketHandlers): LiveSocket {
   })
   let again: ReturnType<typeof setTimeout> | undefined
   const tryAgain = () => {
+    to.dispatch(turnedAway())
     clearTimeout(again)
     again = setTimeout(() => socket.connect(), turnedAwayMs)
   }

@@ -29,10 +29,7 @@ export function Field({
   const noted = error !== undefined || help !== undefined
   return (
     <div className={className}>
-      <label
-        htmlFor={id}
-        className={classes(labelHidden ? 'sr-only' : 'mb-1.5 block text-ui font-medium')}
-      >
+      <label htmlFor={id} className={classes(labelHidden ? 'sr-only' : 'mb-1.5 block text-ui font-medium')}>
         {label}
       </label>
       <div

@@ -6,30 +6,7 @@ import { ChevronDown } from 'lucide-react'
 import { lazy, Suspense, useId, useRef, useState, type ReactNode } from 'react'
 import { classes } from './classes.ts'
 import { MiddleCut } from './MiddleCut.tsx'
-
-export interface PickerOption {
-  readonly value: string
-  readonly label: string
-  readonly icon?: ReactNode
-  /** Options of one group stand together, in the order given, under this head. */
-  readonly group?: string
-}
-
-export interface PickerListProps {
-  readonly label: string
-  readonly options: readonly PickerOption[]
-  readonly chosen: string | null
-  readonly onChoose: (value: string) => void
-  readonly mono?: boolean
-  /** Below the options: a sentence to know before choosing. */
-  readonly note?: string | undefined
-  /** In the filter field. */
-  readonly filterLabel: string
-  /** Where the options would be when none matches. */
-  readonly emptyText: string
-  /** Last in the list, apart from the options. */
-  readonly action?: { readonly label: string; readonly onChoose: () => void } | undefined
-}
+import type { PickerListProps } from './pickerOptions.ts'
 
 interface PickerProps extends PickerListProps {
   readonly icon: ReactNode

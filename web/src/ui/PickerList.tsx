@@ -3,7 +3,7 @@ import { Check, Search } from 'lucide-react'
 import { Popover } from 'radix-ui'
 import { useState, type KeyboardEvent, type RefObject } from 'react'
 import { classes } from './classes.ts'
-import type { PickerListProps, PickerOption } from './Picker.tsx'
+import type { PickerListProps, PickerOption } from './pickerOptions.ts'
 
 interface OpenListProps extends PickerListProps {
   readonly id: string

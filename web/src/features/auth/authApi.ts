@@ -1,5 +1,5 @@
 /** Who is signed in. */
-import type { getMe, logout } from '#domain/api/auth.ts'
+import type { getMe } from '#domain/api/auth.ts'
 import type { AnswerOf } from '#domain/api/call.ts'
 import { api } from '../../api/api.ts'
 import { sessionEnded } from '../../api/session.ts'
@@ -22,10 +22,7 @@ export const authApi = api.injectEndpoints({
         dispatch(sessionEnded('lost'))
       },
     }),
-    logout: build.mutation<AnswerOf<typeof logout>, void>({
-      query: () => ({ method: 'POST', path: '/auth/logout', fallback: texts.logoutFailed }),
-    }),
   }),
 })
 
-export const { useMeQuery, useLogoutMutation } = authApi
+export const { useMeQuery } = authApi

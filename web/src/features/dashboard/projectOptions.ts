@@ -1,6 +1,6 @@
 /** Projects as the picker lists them: by owner, organisations first, each in the order of the alphabet. */
 import type { Project } from '#domain/api/projects.ts'
-import type { PickerOption } from '../../ui/Picker.tsx'
+import type { PickerOption } from '../../ui/pickerOptions.ts'
 
 export function projectOptions(projects: readonly Project[]): readonly PickerOption[] {
   return projects

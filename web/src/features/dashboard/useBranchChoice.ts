@@ -2,7 +2,7 @@
 import { useState } from 'react'
 import type { Project } from '#domain/api/projects.ts'
 import { reasonOf } from '../../api/fault.ts'
-import type { PickerOption } from '../../ui/Picker.tsx'
+import type { PickerOption } from '../../ui/pickerOptions.ts'
 import { useBranchesQuery } from '../projects/projectsApi.ts'
 import { texts } from './texts.ts'
 

@@ -59,6 +59,7 @@ const runs = (id: string): Partial<Task> => ({
 
 const message = (position: number, over: Partial<MessageDocument> = {}): MessageDocument => ({
   id: `m${position}`,
+  messageId: `m${position}`,
   task: 't',
   message: `message ${position}`,
   messageType: 'user',

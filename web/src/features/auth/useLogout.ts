@@ -1,0 +1,26 @@
+/** Logging out: at once here, whatever the server answers. */
+import { useDispatch } from 'react-redux'
+import { newId } from '../../api/newId.ts'
+import { request } from '../../api/request.ts'
+import { sessionEnded } from '../../api/session.ts'
+import { dropToken, readToken } from '../../api/tokenStore.ts'
+import { texts } from './texts.ts'
+
+const logoutCall = { method: 'POST', path: '/auth/logout', fallback: texts.logoutFailed } as const
+
+export function useLogout(): () => void {
+  const dispatch = useDispatch()
+  return () => {
+    const token = readToken()
+    dropToken()
+    dispatch(sessionEnded('logout'))
+    // Not a call of the store: that reads its token when it is sent, and by then there is none.
+    if (token !== null)
+      void request(logoutCall, {
+        fetch: (...args) => fetch(...args),
+        token,
+        signal: new AbortController().signal,
+        newId,
+      })
+  }
+}
