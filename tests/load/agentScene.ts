@@ -1,0 +1,58 @@
+/** A person at the product, with a project whose repository is there already, and the stamping model behind the agent. */
+import { join } from 'node:path'
+import type { Live } from '../product/live.ts'
+import type { Person } from '../product/person.ts'
+import { startProduct } from '../product.ts'
+import type { Scene } from './row.ts'
+import { asking, startStampingModel, type Speech } from './stampingModel.ts'
+
+export interface AgentScene {
+  readonly modelUrl: string
+  /** Has the agent make a speech in a task of its own, and listens from before it begins to its end. */
+  turn(speech: Speech): Promise<Turn>
+}
+
+/** What was heard of a turn; `askedAt` is when the task was sent, in milliseconds of `performance.now()`. */
+export interface Turn {
+  readonly askedAt: number
+  readonly heard: Live['heard']
+}
+
+const turnWithinMs = 60_000
+
+/** Starts all of it, and has one task done: after it the mirror of the repository is warm. */
+export async function openAgentScene(scene: Scene): Promise<AgentScene> {
+  const model = await startStampingModel()
+  scene.atEnd(() => model.close())
+  const product = await startProduct({
+    dataDir: join(scene.folder, 'data'),
+    env: { ANTHROPIC_API_KEY: 'sk-ant-bench', ANTHROPIC_BASE_URL: model.baseUrl },
+  })
+  scene.atEnd(() => product.stop())
+  const person = await product.signIn('ada')
+  const projectId = await person.project('sample')
+  const turn = (speech: Speech) => speechIn(person, projectId, speech)
+  await turn({ words: 1, everyMs: 0 })
+  return { modelUrl: model.baseUrl, turn }
+}
+
+async function speechIn(person: Person, projectId: string, speech: Speech): Promise<Turn> {
+  const live = await person.socket()
+  try {
+    const askedAt = performance.now()
+    const task = await person.task(projectId, asking(speech))
+    // From the task's beginning: nothing of it is missed between the answer and the joining.
+    await live.join(task.id, task.position)
+    const end = await live.until(
+      'the end of the turn',
+      ({ name, payload }) =>
+        name === 'task_status_changed' && ['completed', 'failed', 'cancelled'].includes(payload.status),
+      turnWithinMs,
+    )
+    if (end.name === 'task_status_changed' && end.payload.status !== 'completed')
+      throw new Error(`The turn ended as ${end.payload.status}: ${JSON.stringify(live.of('chat_message'))}`)
+    return { askedAt, heard: live.heard }
+  } finally {
+    live.close()
+  }
+}

@@ -1,0 +1,67 @@
+/** Load over HTTP: so many requests in flight at a time, for so long. */
+import { Agent, request } from 'node:http'
+
+export interface Asked {
+  readonly method: 'GET' | 'PUT' | 'POST'
+  readonly path: string
+  readonly body?: string
+}
+
+export interface Client {
+  /** The answer's body. Throws when the status is not one of success. */
+  ask(asked: Asked): Promise<string>
+  /** Answers a second, with `inFlight` requests at a time for `ms` milliseconds; the request `next` gives is number 0, 1, 2 and so on. */
+  rate(load: { readonly inFlight: number; readonly ms: number; next(number: number): Asked }): Promise<number>
+  close(): void
+}
+
+const answerWithinMs = 10_000
+
+/** A client that keeps its connections. `token` is the bearer token, when there is one. */
+export function openClient(base: string, token?: string): Client {
+  const agent = new Agent({ keepAlive: true, maxSockets: 256 })
+  const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` }
+
+  const ask = ({ method, path, body }: Asked): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const sent = body === undefined ? {} : { 'content-type': 'application/json' }
+      const asking = request(`${base}${path}`, {
+        agent,
+        method,
+        headers: { ...authorization, ...sent, 'content-length': Buffer.byteLength(body ?? '') },
+        timeout: answerWithinMs,
+      })
+      asking.once('timeout', () => asking.destroy(new Error(`${method} ${path} was not answered.`)))
+      asking.once('error', reject)
+      asking.once('response', (answer) => {
+        const chunks: Buffer[] = []
+        answer.on('data', (chunk: Buffer) => chunks.push(chunk))
+        answer.once('error', reject)
+        answer.once('end', () => {
+          const text = Buffer.concat(chunks).toString('utf8')
+          const status = answer.statusCode ?? 0
+          if (status >= 200 && status < 300) resolve(text)
+          else reject(new Error(`${method} ${path} answers ${status}: ${text.slice(0, 300)}`))
+        })
+      })
+      asking.end(body)
+    })
+
+  return {
+    ask,
+    async rate({ inFlight, ms, next }) {
+      const startedAt = performance.now()
+      let asked = 0
+      const worker = async () => {
+        while (performance.now() - startedAt < ms) {
+          const number = asked
+          asked += 1
+          await ask(next(number))
+        }
+      }
+      await Promise.all(Array.from({ length: inFlight }, worker))
+      return (asked * 1_000) / (performance.now() - startedAt)
+    },
+    close: () => agent.destroy(),
+  }
+}

@@ -1,0 +1,24 @@
+/** The machine that figures were measured on: without it they say nothing. */
+import { availableParallelism, cpus, loadavg, totalmem } from 'node:os'
+
+export interface Machine {
+  readonly cores: number
+  readonly processor: string
+  /** Of 10^9 bytes. */
+  readonly memoryGigabytes: number
+  readonly node: string
+  readonly platform: string
+  /** Of the last minute, before the bench: with other work on the machine the figures say less. */
+  readonly loadAverage: number
+}
+
+export function thisMachine(): Machine {
+  return {
+    cores: availableParallelism(),
+    processor: cpus()[0]?.model ?? 'unknown',
+    memoryGigabytes: Math.round(totalmem() / 1e9),
+    node: process.versions.node,
+    platform: `${process.platform} ${process.arch}`,
+    loadAverage: loadavg()[0] ?? 0,
+  }
+}

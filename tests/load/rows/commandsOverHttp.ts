@@ -1,0 +1,37 @@
+/** Commands a second over HTTP: each is answered when it is on the disk and projected. */
+import { startAnsweringKoa } from '../floors/koa.ts'
+import { openClient, type Asked } from '../load.ts'
+import type { Row } from '../row.ts'
+import { openSeededProduct } from '../seededProduct.ts'
+import { alternate } from '../statistics.ts'
+
+const rounds = 3
+const ms = 1_000
+const inFlight = 64
+
+export const commandsOverHttp: Row = {
+  name: 'commands',
+  async measure(scene) {
+    const { client, seeded } = await openSeededProduct(scene)
+    const next = (number: number): Asked => ({
+      method: 'PUT',
+      path: `/api/tasks/${seeded.taskIds[number % seeded.taskIds.length]}`,
+      body: JSON.stringify({ title: `Make widget ${number} square` }),
+    })
+    const answer: unknown = JSON.parse(await client.ask(next(0)))
+    const bare = openClient(await startAnsweringKoa(scene, { '*': answer }))
+    scene.atEnd(async () => bare.close())
+    const rates = await alternate(rounds, {
+      figure: () => client.rate({ inFlight, ms, next }),
+      floor: () => bare.rate({ inFlight, ms, next }),
+    })
+    return [
+      {
+        name: `commands over HTTP (PUT /tasks/:id), ${inFlight} in flight`,
+        unit: 'a second',
+        figure: rates.figure,
+        floor: { name: 'bare Koa, JSON in and out', figure: rates.floor },
+      },
+    ]
+  },
+}

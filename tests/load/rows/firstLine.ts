@@ -1,0 +1,53 @@
+/** From the request that makes a task to what the agent first says, with the repository's mirror warm. */
+import type { Heard } from '../../product/live.ts'
+import { openAgentScene, type Turn } from '../agentScene.ts'
+import { bareTurn } from '../floors/bareClaude.ts'
+import type { Row } from '../row.ts'
+import { asking } from '../stampingModel.ts'
+import { median } from '../statistics.ts'
+
+const turns = 5
+const speech = { words: 3, everyMs: 0 }
+
+export const firstLine: Row = {
+  name: 'first-line',
+  async measure(scene) {
+    const { modelUrl, turn } = await openAgentScene(scene)
+    const lines: number[] = []
+    const words: number[] = []
+    const bareLines: number[] = []
+    const bareWords: number[] = []
+    for (let count = 0; count < turns; count += 1) {
+      const bare = await bareTurn(scene, modelUrl, asking(speech))
+      bareLines.push(bare.firstLineAt - bare.startedAt)
+      bareWords.push((bare.texts[0]?.at ?? Number.NaN) - bare.startedAt)
+      const ours = await turn(speech)
+      lines.push(firstAt(ours, agentSpoke) - ours.askedAt)
+      words.push(firstAt(ours, wordCame) - ours.askedAt)
+    }
+    return [
+      {
+        name: "POST /tasks to the agent's first line at the socket",
+        unit: 'ms',
+        figure: median(lines),
+        floor: { name: 'bare CLI, start to first line', figure: median(bareLines) },
+      },
+      {
+        name: "POST /tasks to the agent's first word at the socket",
+        unit: 'ms',
+        figure: median(words),
+        floor: { name: 'bare CLI, start to first word', figure: median(bareWords) },
+      },
+    ]
+  },
+}
+
+/** Recorded when the CLI has printed its first line, and not before. */
+const agentSpoke = (event: Heard) => event.name === 'task_event' && event.payload.type === 'AgentStarted'
+const wordCame = (event: Heard) => event.name === 'chat_message_delta'
+
+function firstAt({ heard }: Turn, like: (event: Heard) => boolean): number {
+  const first = heard.find(like)
+  if (!first) throw new Error('The agent was not heard.')
+  return first.at
+}

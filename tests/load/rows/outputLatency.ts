@@ -1,0 +1,61 @@
+/** How long a word is on its way: from the model that says it, through the agent, to a client's socket. */
+import { openAgentScene, type Turn } from '../agentScene.ts'
+import { bareTurn } from '../floors/bareClaude.ts'
+import type { Line, Row } from '../row.ts'
+import { asking, stampsIn, type Speech } from '../stampingModel.ts'
+import { percentile } from '../statistics.ts'
+
+/** As a model talks, and slowly enough that each word goes alone. */
+const speeches: readonly Speech[] = [
+  { words: 400, everyMs: 20 },
+  { words: 80, everyMs: 100 },
+]
+
+export const outputLatency: Row = {
+  name: 'latency',
+  async measure(scene) {
+    const { modelUrl, turn } = await openAgentScene(scene)
+    const lines: Line[] = []
+    for (const speech of speeches) {
+      const { texts } = await bareTurn(scene, modelUrl, asking(speech))
+      const floors = latencies(texts)
+      const figures = latencies(deltasOf(await turn(speech)))
+      for (const [name, p] of [
+        ['p50', 0.5],
+        ['p99', 0.99],
+      ] as const) {
+        lines.push({
+          name: `model to socket, a word every ${speech.everyMs} ms, ${name} of ${figures.length}`,
+          unit: 'ms',
+          figure: percentile(figures, p),
+          floor: { name: `bare CLI's standard output, ${name}`, figure: percentile(floors, p) },
+        })
+      }
+    }
+    return lines
+  },
+}
+
+interface Piece {
+  readonly at: number
+  readonly text: string
+}
+
+function deltasOf({ heard }: Turn): readonly Piece[] {
+  return heard.flatMap((event) =>
+    event.name === 'chat_message_delta' ? [{ at: event.at, text: event.payload.text }] : [],
+  )
+}
+
+/** A word has arrived when the last piece of it has. */
+function latencies(pieces: readonly Piece[]): readonly number[] {
+  let text = ''
+  let known = 0
+  return pieces.flatMap((piece) => {
+    text += piece.text
+    const stamps = stampsIn(text)
+    const fresh = stamps.slice(known)
+    known = stamps.length
+    return fresh.map((sentAt) => piece.at - sentAt)
+  })
+}

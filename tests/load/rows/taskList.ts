@@ -1,0 +1,39 @@
+/** Reads a second of the list of tasks: a page of it, and the whole of it. */
+import { startAnsweringKoa } from '../floors/koa.ts'
+import { openClient, type Asked } from '../load.ts'
+import type { Line, Row } from '../row.ts'
+import { openSeededProduct } from '../seededProduct.ts'
+import { alternate } from '../statistics.ts'
+
+const rounds = 3
+const ms = 1_000
+const lists = [
+  { limit: 50, inFlight: 16 },
+  { limit: 1_000, inFlight: 4 },
+]
+
+export const taskList: Row = {
+  name: 'reads',
+  async measure(scene) {
+    const { client } = await openSeededProduct(scene)
+    const lines: Line[] = []
+    for (const { limit, inFlight } of lists) {
+      const list: Asked = { method: 'GET', path: `/api/tasks?limit=${limit}` }
+      const answer = await client.ask(list)
+      const bare = openClient(await startAnsweringKoa(scene, { '*': JSON.parse(answer) }))
+      scene.atEnd(async () => bare.close())
+      const rates = await alternate(rounds, {
+        figure: () => client.rate({ inFlight, ms, next: () => list }),
+        floor: () => bare.rate({ inFlight, ms, next: () => list }),
+      })
+      const kilobytes = Math.round(Buffer.byteLength(answer) / 1_000)
+      lines.push({
+        name: `GET /tasks, ${limit} of 1,000 (${kilobytes} kB), ${inFlight} in flight`,
+        unit: 'a second',
+        figure: rates.figure,
+        floor: { name: 'bare Koa, the same JSON', figure: rates.floor },
+      })
+    }
+    return lines
+  },
+}

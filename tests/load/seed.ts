@@ -1,0 +1,146 @@
+/** A data folder as a person who has used the product for long would have it, written through the product's own parts. */
+import { randomUUID } from 'node:crypto'
+import { project } from '#domain/project/project.ts'
+import { projectStream, taskStream, terminalStream, userStream } from '#domain/kernel/ids.ts'
+import { TerminalOutputRecorded } from '#domain/task/terminal.ts'
+import { task } from '#domain/task/task.ts'
+import { user } from '#domain/user/user.ts'
+import { openEngines, type Engines } from '#platform/compose.ts'
+import { emptyHead, type Cause } from '#platform/commands/eventLog.ts'
+import { readConfig } from '#platform/config.ts'
+import { logger } from '#platform/log.ts'
+import type { Delivery } from '#platform/ports/jobs.ts'
+import { startDispatcher } from '../../services/command/dispatcher.ts'
+import { startProjector } from '../../services/query/projector.ts'
+import { within } from '../product/live.ts'
+import type { Seeded } from './row.ts'
+
+export interface Amounts {
+  readonly tasks: number
+  /** Events in the terminal of one of them. */
+  readonly terminalEvents: number
+}
+
+const terminalBatch = 500
+const settledWithinMs = 60_000
+const line = 'Compiled 14 modules in 0.3 s without a warning.\n'
+
+/** Fills an empty folder. The tasks stand still, and the log is projected: a product that starts on it has nothing to catch up with. */
+export async function seed(dataDir: string, amounts: Amounts): Promise<Seeded> {
+  const engines = await openEngines(readConfig({ DATA_DIR: dataDir }), logger('silent'))
+  try {
+    const userId = randomUUID()
+    const cause = (): Cause => ({ actor: { kind: 'user', userId }, commandId: randomUUID() })
+    const session = await signedUp(engines, userId, cause)
+    const projectId = await projectOf(engines, userId, cause)
+    const longTaskId = await stoppedTask(engines, { userId, projectId, number: 0 }, cause)
+    await print(engines, longTaskId, amounts.terminalEvents)
+    const taskIds = await Promise.all(
+      Array.from({ length: amounts.tasks - 1 }, (_, number) =>
+        stoppedTask(engines, { userId, projectId, number: number + 1 }, cause),
+      ),
+    )
+    await settle(engines, amounts.tasks)
+    const token = await engines.sessions.token({ userId, sessionId: session.sessionId }, session.expiresAt)
+    return { dataDir, token, taskIds, longTaskId }
+  } finally {
+    await engines.close()
+  }
+}
+
+async function signedUp({ commands, sessions }: Engines, userId: string, cause: () => Cause) {
+  const session = sessions.begin()
+  const stream = userStream(userId)
+  const profile = { githubId: '1', login: 'ada', name: 'Ada', email: 'ada@example.org', avatar: '' }
+  await commands.execute(user, stream, { type: 'SignInWithGitHub', userId, profile, ...session }, cause())
+  const onboarding = { fullName: 'Ada', email: null, companySize: 'solo', role: 'developer' } as const
+  await commands.execute(user, stream, { type: 'CompleteOnboarding', ...onboarding }, cause())
+  return session
+}
+
+async function projectOf({ commands }: Engines, ownerId: string, cause: () => Cause): Promise<string> {
+  const projectId = randomUUID()
+  const repository = {
+    githubOwner: 'ada',
+    githubRepoName: 'widget',
+    githubUrl: 'http://localhost/ada/widget',
+    defaultBranch: 'main',
+    language: 'TypeScript',
+  }
+  const named = { name: 'widget', description: 'Makes widgets.', githubRepoId: '1', isPrivate: false }
+  await commands.execute(
+    project,
+    projectStream(projectId),
+    { type: 'CreateProject', projectId, ownerId, ...named, repository },
+    cause(),
+  )
+  return projectId
+}
+
+async function stoppedTask(
+  { commands }: Engines,
+  { userId, projectId, number }: { userId: string; projectId: string; number: number },
+  cause: () => Cause,
+): Promise<string> {
+  const taskId = randomUUID()
+  const stream = taskStream(taskId)
+  const title = `Make widget ${number} round`
+  await commands.execute(
+    task,
+    stream,
+    {
+      type: 'CreateTask',
+      taskId,
+      ownerId: userId,
+      projectId,
+      agent: 'claude',
+      codexModel: null,
+      title,
+      description: `${title}\n\nIt has corners, and nobody has asked for them.`,
+      branch: 'main',
+      messageId: randomUUID(),
+      executionId: randomUUID(),
+    },
+    cause(),
+  )
+  await commands.execute(task, stream, { type: 'CancelExecution' }, cause())
+  return taskId
+}
+
+async function print({ log }: Engines, taskId: string, events: number): Promise<void> {
+  const executionId = randomUUID()
+  const printed = TerminalOutputRecorded.of(
+    { executionId, attempt: 1, kind: 'turn', channel: 'stdout' },
+    { text: line },
+  )
+  let head = emptyHead
+  for (let left = events; left > 0; left -= terminalBatch) {
+    const batch = Array.from({ length: Math.min(left, terminalBatch) }, () => printed)
+    const cause: Cause = { actor: { kind: 'system', service: 'runner' }, commandId: randomUUID() }
+    const result = await log.append(terminalStream(taskId), head, batch, cause)
+    if (result.kind === 'conflict') throw new Error('Nobody else writes here.')
+    head = result.head
+  }
+}
+
+/** Projects what there is, and does away with the one job that each task left: its execution was stopped. */
+async function settle(engines: Engines, tasks: number): Promise<void> {
+  const head = await engines.eventStore.head()
+  const services = [await startProjector(engines), await startDispatcher(engines)]
+  let left = tasks
+  const none = new Promise<void>((resolve) => {
+    const done = async (job: Delivery) => {
+      await job.ack()
+      left -= 1
+      if (left === 0) resolve()
+    }
+    services.push(engines.jobs.work('execution', { concurrency: 64, leaseMs: settledWithinMs }, done))
+  })
+  try {
+    await within(settledWithinMs, 'The jobs of the seeded tasks are not done', none)
+    if (head !== null && !(await engines.projected.waitFor(head, settledWithinMs)))
+      throw new Error('The seeded log is not projected in time.')
+  } finally {
+    for (const service of services) await service.stop()
+  }
+}
