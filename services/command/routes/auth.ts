@@ -4,7 +4,7 @@ import { Fault } from '#domain/kernel/errors.ts'
 import { userStream } from '#domain/kernel/ids.ts'
 import { user as userDecider, type UserCommand } from '#domain/user/user.ts'
 import { userOf, usersView } from '#domain/views/users.ts'
-import { identified, type Person } from '#platform/http/guards.ts'
+import { identified, signedIn, type Person } from '#platform/http/guards.ts'
 import type { Route } from '#platform/http/route.ts'
 import { route, written, type CommandServices } from '../services.ts'
 
@@ -19,7 +19,7 @@ export const authRoutes: readonly Route<CommandServices>[] = [
     const email = body.email === undefined || body.email === '' ? null : body.email
     return executeOnUser({ type: 'CompleteOnboarding', fullName, email, companySize, role }, asked, services)
   }),
-  route(disconnectGitHub, identified, async (asked, services) => {
+  route(disconnectGitHub, signedIn, async (asked, services) => {
     // The grant ends before the fact is recorded: a fault at the host leaves the person connected, and able to try again.
     await services.access.end(asked.user.id)
     return { success: true as const, ...(await executeOnUser({ type: 'DisconnectGitHub' }, asked, services)) }

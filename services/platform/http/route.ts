@@ -64,7 +64,10 @@ export function routeWith<S>(): RouteOf<S> {
   })
 }
 
-/** Routes below a prefix as a middleware: input checked, the answer given with the call's status. Other addresses fall through. */
+/**
+ * Routes below a prefix as a middleware: input checked, the answer given with the call's status. Other addresses fall through. They
+ * are all for people who have signed in: who brings no token is told so before anything of the input is looked at.
+ */
 export function mount<S>(
   prefix: string,
   routes: readonly Route<S>[],
@@ -75,6 +78,7 @@ export function mount<S>(
   for (const { call, serve } of routes) {
     router.register(call.path, [call.method], async (context) => {
       const identity: Identity | null = context.state.identity ?? null
+      if (identity === null) throw new Fault('sign_in_required')
       const asked = {
         call,
         params: checked(call.params, context.params),

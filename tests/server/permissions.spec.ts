@@ -1,0 +1,232 @@
+/** Every call there is, asked by everybody who may not. */
+import { randomUUID } from 'node:crypto'
+import { SignJWT, UnsecuredJWT } from 'jose'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { AnyCall } from '#domain/api/call.ts'
+import { completeOnboarding, getMe, logout, updateProfile } from '#domain/api/auth.ts'
+import { getChat, sendMessage } from '#domain/api/chat.ts'
+import { createProject } from '#domain/api/projects.ts'
+import { getNotices } from '#domain/api/server.ts'
+import { createTask } from '#domain/api/tasks.ts'
+import { commandRoutes } from '../../services/command/command.ts'
+import { queryRoutes } from '../../services/query/query.ts'
+import { connectLive } from '../product/live.ts'
+import { addressOf, onboard, type Person } from '../product/person.ts'
+import { note } from '../report/notes.ts'
+import { hasEnded, openScene, watching, type Scene } from './scene.ts'
+
+const calls: readonly AnyCall[] = [...[...commandRoutes, ...queryRoutes].map(({ call }) => call), getNotices]
+const nameOf = ({ method, path }: AnyCall) => `${method} ${path}`
+const named = calls.map((call) => [nameOf(call), call] as const)
+/** Calls that are open before the onboarding is complete. */
+const openToAll = new Set([getMe, updateProfile, completeOnboarding, logout, getNotices].map(nameOf))
+/** Calls about a thing of somebody's. */
+const aboutThings = named.filter(([, { path }]) => path.includes(':'))
+
+let scene: Scene
+let ada: Person
+let grace: Person
+let ids: Readonly<Record<'projectId' | 'taskId' | 'messageId', string>>
+
+beforeAll(async () => {
+  scene = await openScene([])
+  ada = scene.ada
+  const task = await ada.task(scene.projectId, 'The words of ada')
+  await ada.taskOnce(task.id, hasEnded)
+  const { messages } = await ada.ask(getChat, { params: { taskId: task.id } })
+  ids = { projectId: scene.projectId, taskId: task.id, messageId: messages[0]?.id ?? '' }
+  grace = await scene.product.signIn('grace', { onboarding: 'left' })
+})
+afterAll(() => scene?.close())
+
+/** A body that the call would take from somebody who may ask. */
+function bodyOf(call: AnyCall): unknown {
+  const bodies: Readonly<Record<string, unknown>> = {
+    'PUT /auth/profile': { fullName: 'Somebody Else' },
+    'POST /auth/complete-onboarding': { fullName: 'Somebody', companySize: 'solo', role: 'developer' },
+    'POST /projects': { repoUrl: `${scene.product.codeHostUrl}/ada/engine` },
+    'PUT /projects/:projectId': { name: 'Taken over' },
+    'POST /github/repos': { name: 'planted' },
+    'POST /tasks': { description: 'Words', projectId: ids.projectId, branch: 'main' },
+    'PUT /tasks/:taskId': { title: 'Taken over' },
+    'POST /tasks/:taskId/execute': { command: 'id' },
+    'POST /tasks/:taskId/chat': { message: 'Words' },
+  }
+  return bodies[nameOf(call)]
+}
+const asks = (person: Person, call: AnyCall, body: unknown = bodyOf(call)) =>
+  person.api(call.method, addressOf(call, ids), body)
+
+test('the table knows every call, each once', () => {
+  expect(new Set(named.map(([name]) => name)).size).toBe(calls.length)
+  expect(calls.length).toBeGreaterThan(25)
+  // No token, none and no input, five that are not ours, one whose session has ended; then the onboarding, and another's things.
+  const cases = 8 * calls.length + named.filter(([name]) => !openToAll.has(name)).length + aboutThings.length
+  note('permissions', `${calls.length} calls × who may not ask them: ${cases} cases`)
+})
+
+describe('who has not signed in', () => {
+  test.each(named)('is refused: %s', async (_, call) => {
+    const nobody = scene.product.personWith(undefined)
+    const refusal = { status: 401, body: { code: 'sign_in_required', error: expect.stringMatching(/\.$/) } }
+    expect(await asks(nobody, call)).toMatchObject(refusal)
+    // And learns nothing of what would be asked for.
+    const nothing = call.method === 'GET' ? undefined : {}
+    expect(await asks(nobody, call, nothing)).toMatchObject(refusal)
+  })
+})
+
+describe('who brings a token that is none of ours', () => {
+  const claims = { sid: randomUUID() }
+  const forged = (token: SignJWT) =>
+    token
+      .setProtectedHeader({ alg: 'HS256' })
+      .setSubject(randomUUID())
+      .setAudience('flightdeck')
+      .setExpirationTime('1h')
+      .sign(new TextEncoder().encode('a key that somebody made up, 32 bytes'))
+
+  test.each(named)('is refused: %s', async (_, call) => {
+    const tokens = ['garbage', 'a.b.c', `${ada.token.slice(0, -4)}AAAA`, await forged(new SignJWT(claims))]
+    const unsigned = new UnsecuredJWT(claims).setSubject(randomUUID()).setAudience('flightdeck').encode()
+    for (const token of [...tokens, unsigned]) {
+      const answer = await asks(scene.product.personWith(token), call)
+      expect(answer).toMatchObject({ status: 401, body: { code: 'sign_in_required' } })
+    }
+  })
+
+  test('is refused also with another scheme, or with our token for no scheme', async () => {
+    for (const authorization of [ada.token, `Basic ${ada.token}`, 'Bearer', 'Bearer  ']) {
+      const answer = await scene.product
+        .personWith(undefined)
+        .api('GET', '/auth/me', undefined, { authorization })
+      expect(answer.status).toBe(401)
+    }
+  })
+})
+
+describe('whose session has ended', () => {
+  let gone: Person
+  beforeAll(async () => {
+    gone = await scene.product.signIn('ada')
+    await gone.ask(logout)
+  })
+
+  test.each(named)('is refused: %s', async (_, call) => {
+    expect(await asks(gone, call)).toMatchObject({ status: 401, body: { code: 'sign_in_required' } })
+  })
+
+  test('has ended that session alone', async () => {
+    expect((await ada.ask(getMe)).user.githubUsername).toBe('ada')
+  })
+
+  test('is cut off from what was live', async () => {
+    const person = await scene.product.signIn('ada')
+    const live = await watching(person, ids.taskId)
+    const other = await watching(ada, ids.taskId)
+    await person.ask(logout)
+    await expect.poll(() => live.isConnected(), { timeout: 5_000 }).toBe(false)
+    expect(other.isConnected()).toBe(true)
+    other.close()
+  })
+})
+
+describe('who has not completed the onboarding', () => {
+  test.each(named.filter(([name]) => !openToAll.has(name)))('is refused: %s', async (_, call) => {
+    const answer = await asks(grace, call)
+    expect(answer).toMatchObject({ status: 403, body: { code: 'onboarding_incomplete' } })
+  })
+
+  test('may ask who they are and change their profile', async () => {
+    expect((await grace.ask(getMe)).user).toMatchObject({
+      githubUsername: 'grace',
+      onboardingCompleted: false,
+    })
+    const { user } = await grace.ask(updateProfile, { body: { fullName: 'Grace H' } })
+    expect(user).toMatchObject({ fullName: 'Grace H', onboardingCompleted: false })
+  })
+
+  test('may not listen', async () => {
+    await expect(grace.socket()).rejects.toThrow('Sign in to continue.')
+  })
+})
+
+describe('somebody else', () => {
+  let theirTask = ''
+  beforeAll(async () => {
+    await onboard(grace, 'Grace Hopper')
+    // A public repository is anybody's to look at: this project of it is hers.
+    const repoUrl = `${scene.product.codeHostUrl}/ada/engine`
+    const { id: projectId } = await grace.ask(createProject, { body: { repoUrl } })
+    theirTask = (await grace.task(projectId, 'The words of grace')).id
+    await grace.taskOnce(theirTask, hasEnded)
+  })
+
+  test.each(aboutThings)('finds nothing of ada’s: %s', async (_, call) => {
+    const answer = await asks(grace, call)
+    expect(answer).toMatchObject({ status: 404, body: { code: 'not_found' } })
+    expect(answer.text).not.toContain('words of ada')
+  })
+
+  test('cannot make a task on a project of ada’s, nor take the id of a task of hers', async () => {
+    const body = { description: 'Words', projectId: ids.projectId, branch: 'main' }
+    expect(await grace.refused(createTask, { body })).toMatchObject({ status: 404, field: 'projectId' })
+    const own = { ...body, projectId: await idOfProject(grace), id: ids.taskId }
+    const refused = await grace.refused(createTask, { body: own })
+    expect(refused.status).toBeGreaterThanOrEqual(400)
+    expect(JSON.stringify(refused)).not.toContain('words of ada')
+  })
+
+  test('who gives a message the id of one of ada’s has a message of their own', async () => {
+    const params = { taskId: theirTask }
+    const body = { id: ids.messageId, message: 'I am grace' }
+    const { chatMessage } = await grace.ask(sendMessage, { params, body })
+    expect(chatMessage).toMatchObject({ message: 'I am grace', task: theirTask })
+    await grace.taskOnce(theirTask, (task) => hasEnded(task) && task.execution?.turn === 2)
+    const seen = JSON.stringify(scene.api.requests.at(-1)?.body)
+    expect(seen).toContain('I am grace')
+    expect(seen).not.toContain('words of ada')
+    const { messages } = await ada.ask(getChat, { params: { taskId: ids.taskId } })
+    expect(messages[0]).toMatchObject({ id: ids.messageId, message: 'The words of ada' })
+  })
+
+  test('may not enter a room of ada’s, and hears nothing of what happens there', async () => {
+    const live = await grace.socket()
+    expect(await live.join(ids.taskId)).toMatchObject({ joined: false, code: 'not_found' })
+    expect(await live.join(ids.taskId, '0')).toMatchObject({ joined: false, code: 'not_found' })
+    expect(await live.join('not an id')).toMatchObject({ joined: false, code: 'invalid_input' })
+    await ada.ask(sendMessage, { params: { taskId: ids.taskId }, body: { message: 'More words of ada' } })
+    await ada.taskOnce(ids.taskId, (task) => hasEnded(task) && task.execution?.turn === 2)
+    expect(live.heard).toEqual([])
+    live.close()
+  })
+
+  test('sees in lists nothing but their own', async () => {
+    for (const path of ['/tasks', '/projects', `/tasks?project=${ids.projectId}`]) {
+      const { text } = await grace.api('GET', path)
+      expect(text).not.toContain(ids.projectId)
+      expect(text).not.toContain(ids.taskId)
+    }
+  })
+})
+
+describe('the socket', () => {
+  test.each([
+    ['without a token', undefined],
+    ['with an empty token', ''],
+    ['with a made-up token', 'garbage'],
+  ])('is refused %s', async (_, token) => {
+    await expect(connectLive(scene.product.base, token ?? '')).rejects.toThrow('Sign in to continue.')
+  })
+})
+
+describe('whose things they are', () => {
+  test.each(named.filter(([, { method }]) => method === 'GET'))('may read them: %s', async (_, call) => {
+    expect((await asks(ada, call)).status).toBe(200)
+  })
+})
+
+async function idOfProject(person: Person): Promise<string> {
+  const { body } = await person.api('GET', '/projects')
+  return /"id":"([^"]+)"/.exec(JSON.stringify(body))?.[1] ?? ''
+}
