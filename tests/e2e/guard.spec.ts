@@ -1,0 +1,209 @@
+/** Who gets in, how far, and what the sign-in says when somebody does not. */
+import { afterAll, describe, test } from 'vitest'
+import { expect } from './expect.ts'
+import { completeOnboarding, signInAs } from './pages/signIn.ts'
+import { openStage } from './stage.ts'
+import { isApi } from './visit.ts'
+import { visiting } from './visiting.ts'
+
+const stage = await openStage()
+afterAll(() => stage.close())
+const ada = await stage.product.signIn('ada')
+
+describe('a visitor', () => {
+  test('is led to the sign-in from every page, and nothing is asked of the server', async () => {
+    const { page, requests } = await visiting(stage)
+    for (const path of ['/', '/dashboard', '/projects', '/projects/new', '/tasks', '/tasks/1', '/settings']) {
+      await page.goto(path)
+      await expect(page).toHaveURL('/auth')
+      await expect(page.getByRole('heading', { name: 'Welcome Back' })).toBeVisible()
+    }
+    await page.goto('/onboarding')
+    await expect(page).toHaveURL('/auth')
+    await page.goto('/auth/callback')
+    await expect(page).toHaveURL('/auth')
+    await page.goto('/no/such/page')
+    await expect(page.getByRole('heading', { name: 'Page not found' })).toBeVisible()
+    expect(requests.map((request) => request.url()).filter(asksTheServer)).toEqual([])
+  })
+
+  test('sees the button busy while the code host is on its way, and as it was when they come back', async () => {
+    const { page } = await visiting(stage)
+    await page.goto('/auth')
+    // An answer without content leaves the page where it is: it stays on its way.
+    await page.route('**/api/auth/github', (route) => route.fulfill({ status: 204 }), { times: 1 })
+    await page.getByRole('button', { name: 'Continue with GitHub' }).click()
+    await expect(page.getByRole('button', { name: 'Connecting...' })).toBeDisabled()
+
+    await page.reload()
+    await page.getByRole('button', { name: 'Continue with GitHub' }).click()
+    await expect(page.getByRole('heading', { name: 'Sign in to Flightdeck' })).toBeVisible()
+    await page.goBack()
+    await expect(page.getByRole('button', { name: 'Continue with GitHub' })).toBeEnabled()
+  })
+
+  test('who cancels at the code host is told that it failed', async () => {
+    const { page } = await visiting(stage)
+    await page.goto('/auth')
+    await page.getByRole('button', { name: 'Continue with GitHub' }).click()
+    await page.getByRole('link', { name: 'Cancel' }).click()
+    await expect(page.getByText('GitHub authentication failed. Please try again.')).toBeVisible()
+    await expect(page).toHaveURL('/auth?error=github')
+  })
+
+  test.for([
+    ['github', 'GitHub authentication failed. Please try again.'],
+    ['server', 'Server error occurred during authentication.'],
+    ['no_install_id', 'GitHub App installation failed.'],
+    ['session_lost', 'Session expired. Please try again.'],
+    ['user_not_found', 'User not found. Please try again.'],
+    ['install_callback', 'GitHub App installation callback failed.'],
+    ['anything else', 'Authentication failed. Please try again.'],
+  ] as const)(
+    'is told what the error %s means, also when it came with the callback',
+    async ([value, text]) => {
+      const { page } = await visiting(stage)
+      await page.goto(`/auth?${new URLSearchParams({ error: value })}`)
+      await expect(page.getByRole('alert')).toHaveText(text)
+      await page.goto(`/auth/callback?${new URLSearchParams({ error: value, token: 'not-to-be-kept' })}`)
+      await expect(page).toHaveURL(/\/auth\?error=/)
+      await expect(page.getByRole('alert')).toHaveText(text)
+      expect(await page.evaluate(() => localStorage.getItem('authToken'))).toBeNull()
+    },
+  )
+})
+
+test('the token of a sign-in is out of the address before anything is asked for, and in no referrer', async () => {
+  const { page, context, requests } = await visiting(stage)
+  await context.addInitScript(() => {
+    // Where the page was when it asked, told by the page itself: events of the browser may overtake each other.
+    const asked: string[] = []
+    Object.assign(globalThis, { asked })
+    const { fetch } = globalThis
+    globalThis.fetch = (...args) => {
+      asked.push(location.href)
+      return fetch(...args)
+    }
+    globalThis.WebSocket = class extends WebSocket {
+      constructor(...args: ConstructorParameters<typeof WebSocket>) {
+        asked.push(location.href)
+        super(...args)
+      }
+    }
+  })
+  await page.goto(`/auth/callback?token=${ada.token}&onboarding=false`)
+  await expect(page).toHaveURL('/dashboard')
+  await expect(page.getByRole('banner').getByRole('status')).toHaveText('Live')
+
+  const asked: unknown = await page.evaluate(() => Reflect.get(globalThis, 'asked'))
+  expect(asked).toContain(`${stage.product.base}/dashboard`)
+  expect(JSON.stringify(asked)).not.toContain(ada.token)
+  const [document_, ...others] = requests
+  expect(document_?.url()).toContain(ada.token)
+  for (const request of others) {
+    expect(request.url()).not.toContain(ada.token)
+    expect(await request.headerValue('referer')).toBeNull()
+  }
+  await page.goBack()
+  expect(page.url()).not.toContain(ada.token)
+})
+
+describe('a session that is over', () => {
+  test('leads to /login, and the token is dropped', async () => {
+    const { page, expectFault } = await visiting(stage, { as: stage.product.personWith('no-such-token') })
+    expectFault(/answered 401/)
+    await page.goto('/dashboard')
+    await expect(page).toHaveURL('/login')
+    await expect(page.getByRole('alert')).toHaveText('Session expired. Please try again.')
+    expect(await page.evaluate(() => localStorage.getItem('authToken'))).toBeNull()
+    await signInAs(page, 'Ada Lovelace')
+    await expect(page).toHaveURL('/dashboard')
+  })
+
+  test('leads there also when it ends while the page is open', async () => {
+    const person = await stage.product.signIn('ada')
+    const { page, expectFault } = await visiting(stage, { as: person })
+    expectFault(/answered 401/)
+    await page.goto('/dashboard')
+    await expect(page.getByRole('heading', { name: 'What are we coding next?' })).toBeVisible()
+    await person.api('POST', '/auth/logout')
+    await expect(page).toHaveURL('/login')
+    await expect(page.getByRole('alert')).toHaveText('Session expired. Please try again.')
+  })
+
+  test('a refusal of the code host is no end of the session', async () => {
+    const { page, expectFault } = await visiting(stage, { as: ada })
+    expectFault(/github\/repos.* answered 401/)
+    await page.route('**/api/github/repos*', (route) =>
+      route.fulfill({ status: 401, json: { error: 'The code host says no.', code: 'sign_in_required' } }),
+    )
+    await page.goto('/projects/new')
+    await expect(page.getByText('Failed to fetch repositories')).toBeVisible()
+    await expect(
+      page.getByText('Could not load your repositories from GitHub. Please try again later.'),
+    ).toBeVisible()
+    expect(await page.evaluate(() => localStorage.getItem('authToken'))).toBe(ada.token)
+    await expect(page).toHaveURL('/projects/new')
+  })
+})
+
+test('a newcomer is kept at the onboarding until it is complete', async () => {
+  const grace = await stage.product.signIn('grace', { onboarding: 'left' })
+  const { page } = await visiting(stage, { as: grace })
+  for (const path of ['/', '/dashboard', '/projects', '/tasks/1', '/settings']) {
+    await page.goto(path)
+    await expect(page).toHaveURL('/onboarding')
+  }
+  await expect(page.getByRole('banner')).toBeHidden()
+  const name = page.getByRole('textbox', { name: 'Full Name' })
+  await expect(name).toHaveValue('Grace Hopper')
+  await name.fill('   ')
+  await expect(page.getByRole('button', { name: 'Continue' })).toBeDisabled()
+  await name.fill('Rear Admiral Grace Hopper')
+  await page.getByRole('button', { name: 'Continue' }).click()
+  await expect(page.getByRole('button', { name: 'Complete Setup' })).toBeDisabled()
+  await page.getByRole('button', { name: 'Back' }).click()
+  await expect(name).toHaveValue('Rear Admiral Grace Hopper')
+  await completeOnboarding(page)
+  await expect(page).toHaveURL('/dashboard')
+  await expect(page.getByRole('banner')).toContainText('Rear Admiral Grace Hopper')
+  await expect(page.getByRole('banner').getByRole('status')).toHaveText('Live')
+  await page.goto('/onboarding')
+  await expect(page).toHaveURL('/dashboard')
+})
+
+test('an address that is none says so, and leads home', async () => {
+  const { page } = await visiting(stage, { as: ada })
+  await page.goto('/no/such/page')
+  await expect(page.getByRole('heading', { name: 'Page not found' })).toBeVisible()
+  await page.getByRole('link', { name: 'Go back home' }).click()
+  await expect(page).toHaveURL('/dashboard')
+  await page.goto('/tasks')
+  await expect(page.getByText('Tasks page coming soon...')).toBeVisible()
+})
+
+test('logging out ends the session in every tab and at the server', async () => {
+  const person = await stage.product.signIn('ada')
+  const { page, context } = await visiting(stage, { as: person })
+  await page.goto('/settings')
+  await page.getByRole('link', { name: 'Dashboard' }).click()
+  await page.getByRole('textbox', { name: 'Task description' }).fill('A draft of my own')
+  const other = await context.newPage()
+  await other.goto('/settings')
+  await expect(other.getByRole('heading', { name: 'Settings' })).toBeVisible()
+
+  const toldServer = page.waitForResponse('**/api/auth/logout')
+  await page.getByRole('button', { name: 'Logout' }).click()
+  await expect(page).toHaveURL('/auth')
+  await expect(other).toHaveURL('/auth')
+  await toldServer
+  expect((await person.api('GET', '/auth/me')).status).toBe(401)
+  await page.goBack()
+  await expect(page).toHaveURL('/auth')
+  // What one person wrote is not for the next.
+  expect(await page.evaluate(() => JSON.stringify(localStorage))).not.toContain('A draft of my own')
+})
+
+function asksTheServer(address: string): boolean {
+  return isApi(address) || new URL(address).pathname.startsWith('/socket.io')
+}

@@ -1,0 +1,18 @@
+/** Where tasks begin. */
+import type { Locator, Page } from 'playwright'
+
+/** Chooses in a picker that is known by its label. */
+export async function pick(page: Page, label: string, option: string): Promise<void> {
+  await page.getByRole('combobox', { name: `${label}:` }).click()
+  await page.getByRole('option', { name: option }).click()
+}
+
+/** Writes the description and starts; the task is then the first of the recent ones. */
+export async function startCoding(page: Page, description: string): Promise<void> {
+  await page.getByRole('textbox', { name: 'Task description' }).fill(description)
+  await page.getByRole('button', { name: 'Start Coding' }).click()
+}
+
+export function recentTask(page: Page, title: string): Locator {
+  return page.getByRole('region', { name: 'Recent Tasks' }).getByRole('link', { name: title })
+}

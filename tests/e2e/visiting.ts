@@ -1,0 +1,25 @@
+/** Visits of a test: they end with it, what went wrong in their pages fails it, and a failure tells what was on the screen. */
+import { onTestFinished } from 'vitest'
+import type { Stage } from './stage.ts'
+import type { Visit, VisitOptions } from './visit.ts'
+
+/** To be called within a test. */
+export async function visiting(stage: Stage, options?: VisitOptions): Promise<Visit> {
+  const visit = await stage.visit(options)
+  onTestFinished(async ({ task }) => {
+    if (task.result?.state === 'fail') await tellWhatIsSeen(visit, stage)
+    await visit.leave()
+  })
+  return visit
+}
+
+async function tellWhatIsSeen(visit: Visit, stage: Stage): Promise<void> {
+  for (const page of visit.context.pages()) {
+    const seen = await page
+      .locator('body')
+      .ariaSnapshot({ timeout: 2_000 })
+      .catch(() => 'nothing')
+    process.stderr.write(`On the screen at ${page.url()}:\n${seen}\n\n`)
+  }
+  process.stderr.write(`The product printed:\n${stage.product.logs.stdout}${stage.product.logs.stderr}\n`)
+}
