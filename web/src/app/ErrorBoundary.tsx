@@ -23,6 +23,7 @@ export class ErrorBoundary extends Component<ErrorBoundaryProps, { readonly erro
     return (
       <div role="alert" className="mx-auto max-w-192 px-2 pt-12 md:px-6">
         <Empty
+          heading="h1"
           title={missing ? texts.chunkMissing : texts.crashed}
           action={<Button onClick={() => location.reload()}>{texts.reload}</Button>}
         >

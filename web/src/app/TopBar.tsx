@@ -51,16 +51,19 @@ export function TopBar({ user }: TopBarProps) {
         <Avatar name={displayName(user)} src={user.avatar} />
         <span className="hidden truncate split:inline">{displayName(user)}</span>
       </Link>
-      <Button kind="ghost" size="small" className="hidden md:inline-flex" onClick={logout}>
-        {texts.logout}
-      </Button>
-      <IconButton
-        icon={Menu}
-        label={texts.nav.menu}
-        aria-expanded={menuOpen}
-        className="md:hidden"
-        onClick={() => setMenuOn(pathname)}
-      />
+      <span className="hidden md:contents">
+        <Button kind="ghost" size="small" onClick={logout}>
+          {texts.logout}
+        </Button>
+      </span>
+      <span className="contents md:hidden">
+        <IconButton
+          icon={Menu}
+          label={texts.nav.menu}
+          aria-expanded={menuOpen}
+          onClick={() => setMenuOn(pathname)}
+        />
+      </span>
       <Sheet open={menuOpen} onClose={() => setMenuOn(null)} label={texts.nav.menu}>
         <nav aria-label={texts.nav.label} className="flex flex-col gap-1">
           <Links />

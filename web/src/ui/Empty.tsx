@@ -4,15 +4,17 @@ import { classes } from './classes.ts'
 
 interface EmptyProps {
   readonly title: string
+  /** `h1` where it stands for the whole page. */
+  readonly heading?: 'h1' | 'h2'
   readonly children?: ReactNode
   readonly action?: ReactNode
   readonly className?: string
 }
 
-export function Empty({ title, children, action, className }: EmptyProps) {
+export function Empty({ title, heading: Heading = 'h2', children, action, className }: EmptyProps) {
   return (
     <div className={classes('flex flex-col items-start gap-1 p-4', className)}>
-      <h3 className="text-body font-semibold">{title}</h3>
+      <Heading className="text-body font-semibold">{title}</Heading>
       {children !== undefined && <p className="max-w-[62ch] text-muted">{children}</p>}
       {action !== undefined && <div className="mt-3">{action}</div>}
     </div>

@@ -1,4 +1,7 @@
-/** A menu behind a button: items 32 px high, a dangerous one last after a line. Not modal: the page behind still scrolls. */
+/**
+ * A menu behind a button: items 32 px high, a dangerous one last after a line. Not modal: the page behind still scrolls.
+ * It stands in the page's main landmark, for nothing may be outside of one.
+ */
 import type { LucideIcon } from 'lucide-react'
 import { DropdownMenu } from 'radix-ui'
 import type { ReactNode } from 'react'
@@ -22,7 +25,7 @@ export function Menu({ trigger, items }: MenuProps) {
   return (
     <DropdownMenu.Root modal={false}>
       <DropdownMenu.Trigger asChild>{trigger}</DropdownMenu.Trigger>
-      <DropdownMenu.Portal>
+      <DropdownMenu.Portal container={document.getElementById('main')}>
         <DropdownMenu.Content
           align="end"
           sideOffset={4}

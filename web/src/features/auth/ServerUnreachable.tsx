@@ -6,7 +6,11 @@ import { texts } from './texts.ts'
 export function ServerUnreachable({ onRetry }: { readonly onRetry: () => void }) {
   return (
     <div role="alert" className="mx-auto max-w-192 px-2 pt-24 md:px-6">
-      <Empty title={texts.unreachable} action={<Button onClick={onRetry}>{texts.tryAgain}</Button>}>
+      <Empty
+        heading="h1"
+        title={texts.unreachable}
+        action={<Button onClick={onRetry}>{texts.tryAgain}</Button>}
+      >
         {texts.unreachableWhy}
       </Empty>
     </div>

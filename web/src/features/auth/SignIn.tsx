@@ -35,7 +35,7 @@ export function SignIn() {
           Flightdeck
         </span>
         <div className="my-auto py-10">
-          <h1 className="max-w-[13em] text-hero font-semibold text-balance">{texts.headline}</h1>
+          <h2 className="max-w-[13em] text-hero font-semibold text-balance">{texts.headline}</h2>
           <ul className="mt-8 grid max-w-[30em] gap-3.5">
             {texts.benefits.map(({ lead, rest }, index) => {
               const Icon = icons[index] ?? Check
@@ -55,7 +55,7 @@ export function SignIn() {
       <section className="grid place-items-center px-6 py-10">
         <div className="w-full max-w-84">
           <BrandMark className="mb-6 size-8" />
-          <h2 className="text-page font-semibold">{texts.title}</h2>
+          <h1 className="text-page font-semibold">{texts.title}</h1>
           <p className="mt-1 mb-6 text-muted">{texts.subtitle}</p>
           {error !== null && (
             <Note kind="error" className="mb-4">

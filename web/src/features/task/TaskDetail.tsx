@@ -53,6 +53,7 @@ function Problem({ title, why, onRetry }: ProblemProps) {
   return (
     <div role="alert" className="mx-auto w-full max-w-192 px-2 pt-16 md:px-6">
       <Empty
+        heading="h1"
         title={title}
         action={
           <div className="flex gap-2">

@@ -48,7 +48,9 @@ export function TaskHeader({ task }: { readonly task: Task }) {
           <ArrowLeft />
         </Link>
       </Tooltip>
-      <AgentMark agent={task.agent} className="hidden md:inline-grid" />
+      <span className="hidden md:contents">
+        <AgentMark agent={task.agent} />
+      </span>
       <div className="min-w-0 flex-1 pt-0.5 md:pt-0">
         <h1
           className="line-clamp-2 text-title font-semibold wrap-anywhere md:block md:truncate"
@@ -147,7 +149,7 @@ function Meta({ task }: { readonly task: Task }) {
           target="_blank"
           rel="noreferrer"
           aria-label={texts.header.pullRequest(task.prNumber)}
-          className="inline-flex items-center gap-1 text-accent hover:underline"
+          className="inline-flex h-6 min-w-6 items-center gap-1 text-accent hover:underline"
         >
           <GitPullRequest className="size-3.5" />#{task.prNumber}
         </a>

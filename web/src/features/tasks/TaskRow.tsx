@@ -37,10 +37,10 @@ export function TaskRow({ task, when }: TaskRowProps) {
         {task.description}
       </p>
       <Place task={task} />
-      <div className="order-6 text-right md:order-none">
+      <div className="order-6 flex justify-end md:order-none">
         <Changes task={task} />
       </div>
-      <div className="order-5 md:order-none">
+      <div className="order-5 flex md:order-none">
         <PullRequestLink task={task} />
       </div>
       <time
@@ -88,7 +88,7 @@ function PullRequestLink({ task }: { readonly task: Task }) {
       target="_blank"
       rel="noreferrer"
       aria-label={texts.pullRequest(task.prNumber)}
-      className="relative z-10 inline-flex items-center gap-1 text-meta text-accent hover:underline"
+      className="relative z-10 inline-flex h-6 min-w-6 items-center gap-1 text-meta text-accent hover:underline"
     >
       <GitPullRequest className="size-3.5" />#{task.prNumber}
     </a>

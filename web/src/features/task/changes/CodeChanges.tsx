@@ -67,7 +67,7 @@ export function CodeChanges({ task }: { readonly task: Task }) {
   return (
     <>
       <div className="flex h-11 flex-none items-center gap-3 border-b border-line-soft pr-1 pl-4 text-meta whitespace-nowrap text-muted md:h-9">
-        <h3 className="text-ui font-medium text-text">{texts.changes.title(shown.changedFiles.length)}</h3>
+        <h2 className="text-ui font-medium text-text">{texts.changes.title(shown.changedFiles.length)}</h2>
         <span className="inline-flex min-w-0 items-center gap-1.25">
           <GitBranch className="size-3" />
           <span className="truncate mono" title={shown.currentBranch}>

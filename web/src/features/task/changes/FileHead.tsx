@@ -16,7 +16,7 @@ interface FileHeadProps {
 export function FileHead({ file, folded, onToggle }: FileHeadProps) {
   const { folder, name } = splitName(file.fileName)
   return (
-    <h4 className="sticky left-0 h-9 w-[100cqw] border-b border-line-soft bg-panel">
+    <h3 className="sticky left-0 h-9 w-[100cqw] border-b border-line-soft bg-panel">
       <button
         type="button"
         aria-expanded={!folded}
@@ -36,6 +36,6 @@ export function FileHead({ file, folded, onToggle }: FileHeadProps) {
         </span>
         <Count added={file.additions} deleted={file.deletions} />
       </button>
-    </h4>
+    </h3>
   )
 }
