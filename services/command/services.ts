@@ -42,24 +42,27 @@ export async function written(
   return (await projected.waitFor(position, projectedWithinMs)) ? { position } : { position, stale: true }
 }
 
-/** The task of the address, when it is the person's own: asked of the log, not of a read model. */
+/**
+ * The task of the address, when it is the person's own: asked of the log, not of a read model. One that they have deleted counts, so
+ * that a repeated deletion is answered as the first; the decider refuses everything else.
+ */
 export async function ownTask(
   asked: Person & { readonly params: { readonly taskId: string } },
   { commands }: CommandServices,
 ): Promise<object> {
   const { state } = await commands.load(task, taskStream(asked.params.taskId))
-  if (state.kind !== 'task' || state.ownerId !== asked.user.id)
+  if (state.kind === 'none' || state.ownerId !== asked.user.id)
     throw new Fault('not_found', 'There is no such task.')
   return {}
 }
 
-/** The project of the address, when it is the person's own. */
+/** The project of the address, when it is the person's own; a deleted one as `ownTask` has it. */
 export async function ownProject(
   asked: Person & { readonly params: { readonly projectId: string } },
   { commands }: CommandServices,
 ): Promise<object> {
   const { state } = await commands.load(project, projectStream(asked.params.projectId))
-  if (state.kind !== 'project' || state.ownerId !== asked.user.id) {
+  if (state.kind === 'none' || state.ownerId !== asked.user.id) {
     throw new Fault('not_found', 'There is no such project.')
   }
   return {}
