@@ -147,18 +147,13 @@ test('a person describes a task, watches it live, reads the diff and merges the 
   await expect.poll(() => whatShows(task)).toEqual(before)
 })
 
-/** All that was said and printed, without the ages of messages: they go on. */
-async function whatShows({ chat, terminal, openChanges, openTerminal, diff }: TaskPage) {
-  await openChanges()
-  await expect(diff).toContainText('@@')
-  const changes = await diff.innerText()
-  await openTerminal()
-  const messages = await chat.getByRole('article').allInnerTexts()
-  return {
-    messages: messages.map((text) => text.replace(/Just now|\dm ago/, '')),
-    printed: await terminal.innerText(),
-    changes,
-  }
+/** All that was said, printed and changed. */
+async function whatShows(task: TaskPage) {
+  await task.openChanges()
+  await expect(task.diff).toContainText('@@')
+  const changes = await task.diff.innerText()
+  await task.openTerminal()
+  return { said: await task.said(), printed: await task.printed(), changes }
 }
 
 /** The file as it is on `main` at the code host, by a clone of our own. */

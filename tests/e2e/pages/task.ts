@@ -19,16 +19,21 @@ export interface TaskPage {
   openTerminal(): Promise<void>
   /** A notification, by its title. */
   toast(title: string): Locator
+  /** Every entry of the chat, without its age: that goes on. */
+  said(): Promise<readonly string[]>
+  /** What the terminal shows, with its times. */
+  printed(): Promise<string>
 }
 
 export function taskPage(page: Page): TaskPage {
   const chat = page.getByRole('region', { name: 'Task Chat' })
   const composer = chat.getByRole('textbox', { name: 'Message' })
   const header = page.getByRole('region', { name: 'Task', exact: true })
+  const terminal = page.getByRole('log', { name: 'Terminal' })
   return {
     header,
     chat,
-    terminal: page.getByRole('log', { name: 'Terminal' }),
+    terminal,
     diff: page.getByRole('region', { name: 'Changes', exact: true }),
     composer,
     pill: page.getByRole('banner').getByRole('status'),
@@ -41,5 +46,10 @@ export function taskPage(page: Page): TaskPage {
     openChanges: () => page.getByRole('tab', { name: 'Code Changes' }).click(),
     openTerminal: () => page.getByRole('tab', { name: 'Terminal' }).click(),
     toast: (title) => page.getByRole('list', { name: 'Notifications' }).getByText(title),
+    async said() {
+      const entries = await chat.getByRole('article').allInnerTexts()
+      return entries.map((entry) => entry.replace(/Just now|\d+m ago/, ''))
+    },
+    printed: () => terminal.innerText(),
   }
 }

@@ -1,0 +1,134 @@
+/** Live means live: what the agent does reaches every tab as it happens, and a cut connection loses nothing. */
+import type { Page } from 'playwright'
+import { afterAll, test } from 'vitest'
+import { createGate, type Gate, type Script } from '../standins/messagesApi.ts'
+import { expect } from './expect.ts'
+import { taskPage, type TaskPage } from './pages/task.ts'
+import { openStage } from './stage.ts'
+import { visiting } from './visiting.ts'
+
+/** A person must not take old words for new ones for longer than this, in milliseconds. */
+const noticedMs = 3_000
+
+/** A run that stands still twice, each time in the middle of a sentence. */
+interface Run {
+  readonly description: string
+  readonly first: Gate
+  readonly second: Gate
+}
+
+const run = (description: string): Run => ({ description, first: createGate(), second: createGate() })
+const runs = {
+  tabs: run('Count for two tabs'),
+  offline: run('Count for somebody in a tunnel'),
+  killed: run('Count until the server dies'),
+}
+const stage = await openStage({
+  repositories: { counting: { 'README.md': '# Counting\n' } },
+  scripts: Object.values(runs).map(({ description, first, second }): Script => ({
+    when: new RegExp(description),
+    turns: [
+      {
+        text: 'One two three four five six.',
+        hold: { afterWords: 3, gate: first },
+        tools: [{ name: 'Bash', input: { command: 'seq 1 40 | sed "s/^/line /"' } }],
+      },
+      { text: 'Seven eight nine ten eleven twelve.', hold: { afterWords: 3, gate: second } },
+    ],
+  })),
+})
+afterAll(() => stage.close())
+const ada = await stage.product.signIn('ada')
+const project = await ada.project('counting')
+
+test('two tabs see the same, also the one that comes in the middle of a sentence', async () => {
+  const { page, context } = await visiting(stage, { as: ada })
+  const { first, second, description } = runs.tabs
+  const { id } = await ada.task(project, description)
+  const one = await opened(page, id)
+  await first.reached
+  await expect(one.chat).toContainText('One two three')
+
+  const two = await opened(await context.newPage(), id)
+  await expect(two.chat).toContainText('One two three')
+  first.release()
+  for (const tab of [one, two]) {
+    await expect(tab.chat).toContainText('One two three four five six.')
+    await expect(tab.terminal).toContainText('line 40')
+    await expect(tab.chat).toContainText('Seven eight nine')
+    await expect(tab.chat).not.toContainText('ten')
+  }
+  second.release()
+  for (const tab of [one, two]) await expect(tab.status('Completed')).toBeVisible()
+  await seeTheSame(one, two)
+  await seeTheSame(one, await opened(await context.newPage(), id))
+})
+
+test('a connection that was lost is said to be, and what happened meanwhile comes when it is back', async () => {
+  const { page, context, expectFault } = await visiting(stage, { as: ada })
+  expectFault(/ERR_INTERNET_DISCONNECTED/)
+  const { first, second, description } = runs.offline
+  const { id } = await ada.task(project, description)
+  const tab = await opened(page, id)
+  await first.reached
+  await expect(tab.chat).toContainText('One two three')
+  await expect(tab.pill).toHaveText('Live')
+
+  await context.setOffline(true)
+  await expect(tab.pill).toHaveText('Offline', { timeout: noticedMs })
+  await expect(tab.status('Last known:')).toBeVisible()
+  first.release()
+  await second.reached
+  expect(await tab.chat.innerText()).not.toContain('four')
+
+  await context.setOffline(false)
+  await expect(tab.pill).toHaveText('Live')
+  await expect(tab.chat).toContainText('One two three four five six.')
+  await expect(tab.chat).toContainText('Seven eight nine')
+  second.release()
+  await expect(tab.status('Completed')).toBeVisible()
+  await seeTheSame(tab, await opened(await context.newPage(), id))
+})
+
+test('a server that is killed and starts again shows what there was, and how the run ended', async () => {
+  const { page, context, expectFault } = await visiting(stage, { as: ada })
+  expectFault(/socket\.io|ERR_CONNECTION_REFUSED/)
+  const { first, second, description } = runs.killed
+  const { id } = await ada.task(project, description)
+  const tab = await opened(page, id)
+  let loads = 0
+  page.on('load', () => (loads += 1))
+  await first.reached
+  await expect(tab.chat).toContainText('One two three')
+
+  await stage.product.kill9()
+  await expect(tab.pill).toHaveText('Offline', { timeout: noticedMs })
+  await expect(tab.status('Last known:')).toBeVisible()
+  await stage.product.restart()
+  await expect(tab.pill).toHaveText('Live')
+  await expect(tab.status('Failed')).toBeVisible()
+  await expect(tab.chat.getByRole('alert')).toContainText('The runner stopped while this ran.')
+  await expect(tab.chat).toContainText('One two three')
+  await seeTheSame(tab, await opened(await context.newPage(), id))
+
+  first.release()
+  second.release()
+  await tab.chat.getByRole('button', { name: 'Try Again' }).click()
+  await expect(tab.chat).toContainText('Seven eight nine ten eleven twelve.')
+  await expect(tab.status('Completed')).toBeVisible()
+  expect(loads).toBe(0)
+})
+
+async function opened(page: Page, taskId: string): Promise<TaskPage> {
+  await page.goto(`/tasks/${taskId}`)
+  const tab = taskPage(page)
+  await expect(tab.header).toBeVisible()
+  return tab
+}
+
+/** The same words, lines and times, when both have drawn what they know. */
+async function seeTheSame(one: TaskPage, other: TaskPage): Promise<void> {
+  await expect
+    .poll(async () => [await other.said(), await other.printed()])
+    .toEqual([await one.said(), await one.printed()])
+}
