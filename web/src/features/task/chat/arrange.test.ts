@@ -145,6 +145,30 @@ describe('the chat', () => {
     expect(keys(entries)).toEqual(['m1', 'e1', 'm3', 'e2'])
   })
 
+  test('a message that was tried again stands above its first attempt, which says that it failed', () => {
+    const { entries } = arrange({
+      ...nothing,
+      task: task(),
+      messages: [
+        message(1, { executionId: 'e1' }),
+        response(2, 'e1'),
+        message(3, { executionId: 'e4' }),
+        message(4, { messageType: 'error', executionId: 'e2' }),
+        response(6, 'e4'),
+      ],
+      logs: [log(5, 'e3')],
+    })
+    expect(keys(entries)).toEqual(['m1', 'e1', 'm3', 'e2', 'e3', 'e4'])
+    expect(entries.map((entry) => (entry.kind === 'turn' ? entry.status : ''))).toEqual([
+      '',
+      'completed',
+      '',
+      'failed',
+      'cancelled',
+      'completed',
+    ])
+  })
+
   test('a message that waits is in the queue and not in the chat', () => {
     const { entries, queue } = arrange({
       ...nothing,

@@ -19,7 +19,7 @@ export interface MessageEntry {
   readonly key: string
   readonly at: string
   readonly message: MessageDocument
-  /** Follows another of the same owner and type within five minutes: its head is not said again. */
+  /** Follows another of the same owner, type and fate within five minutes: its head is not said again. */
   readonly grouped: boolean
 }
 
@@ -94,6 +94,8 @@ function runningExecution(task: Task): string | null {
 interface Turn {
   /** Where its first part stands. */
   readonly order: string
+  /** Where the first attempt at it stands. */
+  readonly first: string
   readonly entry: TurnEntry
 }
 
@@ -126,10 +128,13 @@ function turnsOf(
       isPersons(message) && message.executionId !== null ? [[message.executionId, message]] : [],
     ),
   )
+  const inOrder = [...parts]
+    .map(([executionId, unordered]) => ({ executionId, ordered: unordered.toSorted(byOrder) }))
+    .map((turn) => ({ ...turn, order: turn.ordered[0]?.order ?? last, begun: begunBy.get(turn.executionId) }))
+    .toSorted(byOrder)
+  const { firstOf, givenUp } = attemptsIn(inOrder)
   return new Map(
-    [...parts].map(([executionId, unordered]) => {
-      const ordered = unordered.toSorted(byOrder)
-      const begun = begunBy.get(executionId)
+    inOrder.map(({ executionId, ordered, order, begun }) => {
       const live = executionId === running
       const entry: TurnEntry = {
         kind: 'turn',
@@ -139,13 +144,50 @@ function turnsOf(
           (live ? (task.execution?.startedAt ?? task.execution?.requestedAt) : begun?.updatedAt) ??
           task.updatedAt,
         agent: agentOf(ordered) ?? begun?.agent ?? task.agent,
-        status: live ? 'running' : (begun?.status ?? 'completed'),
+        status: live
+          ? 'running'
+          : (begun?.status ?? (givenUp.has(executionId) ? endOf(ordered) : 'completed')),
         live,
         parts: ordered,
       }
-      return [executionId, { order: ordered[0]?.order ?? last, entry }]
+      return [executionId, { order, first: firstOf.get(executionId) ?? order, entry }]
     }),
   )
+}
+
+interface Attempt {
+  readonly executionId: string
+  readonly order: string
+  readonly begun: MessageDocument | undefined
+}
+
+/**
+ * A message names only the last turn that worked on it. The turns right before that one which no message names, and
+ * which came after the message, were attempts at it: they were given up, and the message stands above the first.
+ */
+function attemptsIn(turns: readonly Attempt[]) {
+  const firstOf = new Map<string, string>()
+  const givenUp = new Set<string>()
+  let unnamed: Attempt[] = []
+  for (const turn of turns) {
+    const { begun } = turn
+    if (begun === undefined) {
+      unnamed.push(turn)
+      continue
+    }
+    const attempts = unnamed.filter(({ order }) => order > begun.order)
+    for (const { executionId } of attempts) givenUp.add(executionId)
+    firstOf.set(turn.executionId, attempts[0]?.order ?? turn.order)
+    unnamed = []
+  }
+  return { firstOf, givenUp }
+}
+
+/** How a turn ended that was tried again: it failed with a reason, or was stopped. */
+function endOf(parts: readonly TurnPart[]): 'failed' | 'cancelled' {
+  return parts.some((part) => part.kind === 'text' && part.message.messageType === 'error')
+    ? 'failed'
+    : 'cancelled'
 }
 
 function agentOf(parts: readonly TurnPart[]): AgentName | null {
@@ -188,7 +230,7 @@ function placeOf(
   beginning: MessageDocument | undefined,
 ): Place {
   const turn = isPersons(message) && message.executionId !== null ? turns.get(message.executionId) : undefined
-  if (turn !== undefined) return [turn.order, '0', message.order]
+  if (turn !== undefined) return [turn.first, '0', message.order]
   const isBeginning =
     message === beginning ||
     (isPersons(message) && message.executionId !== null && message.executionId === running)
@@ -214,8 +256,8 @@ function grouped(entries: readonly ChatEntry[]): readonly ChatEntry[] {
   return entries.map((entry, index) => {
     const before = entries[index - 1]
     if (entry.kind !== 'message' || before?.kind !== 'message') return entry
-    const same =
-      before.message.messageType === entry.message.messageType && before.message.agent === entry.message.agent
+    const [a, b] = [before.message, entry.message]
+    const same = a.messageType === b.messageType && a.agent === b.agent && a.status === b.status
     return { ...entry, grouped: same && Date.parse(entry.at) - Date.parse(before.at) < groupedWithin }
   })
 }
