@@ -1,9 +1,8 @@
 /** Live means live: what the agent does reaches every tab as it happens, and a cut connection loses nothing. */
-import type { Page } from 'playwright'
 import { afterAll, test } from 'vitest'
 import { createGate, type Gate, type Script } from '../standins/messagesApi.ts'
 import { expect } from './expect.ts'
-import { taskPage, type TaskPage } from './pages/task.ts'
+import { openTask, type TaskPage } from './pages/task.ts'
 import { openStage } from './stage.ts'
 import { visiting } from './visiting.ts'
 
@@ -45,11 +44,11 @@ test('two tabs see the same, also the one that comes in the middle of a sentence
   const { page, context } = await visiting(stage, { as: ada })
   const { first, second, description } = runs.tabs
   const { id } = await ada.task(project, description)
-  const one = await opened(page, id)
+  const one = await openTask(page, id)
   await first.reached
   await expect(one.chat).toContainText('One two three')
 
-  const two = await opened(await context.newPage(), id)
+  const two = await openTask(await context.newPage(), id)
   await expect(two.chat).toContainText('One two three')
   first.release()
   for (const tab of [one, two]) {
@@ -61,7 +60,7 @@ test('two tabs see the same, also the one that comes in the middle of a sentence
   second.release()
   for (const tab of [one, two]) await expect(tab.status('Completed')).toBeVisible()
   await seeTheSame(one, two)
-  await seeTheSame(one, await opened(await context.newPage(), id))
+  await seeTheSame(one, await openTask(await context.newPage(), id))
 })
 
 test('a connection that was lost is said to be, and what happened meanwhile comes when it is back', async () => {
@@ -69,7 +68,7 @@ test('a connection that was lost is said to be, and what happened meanwhile come
   expectFault(/ERR_INTERNET_DISCONNECTED/)
   const { first, second, description } = runs.offline
   const { id } = await ada.task(project, description)
-  const tab = await opened(page, id)
+  const tab = await openTask(page, id)
   await first.reached
   await expect(tab.chat).toContainText('One two three')
   await expect(tab.pill).toHaveText('Live')
@@ -87,7 +86,7 @@ test('a connection that was lost is said to be, and what happened meanwhile come
   await expect(tab.chat).toContainText('Seven eight nine')
   second.release()
   await expect(tab.status('Completed')).toBeVisible()
-  await seeTheSame(tab, await opened(await context.newPage(), id))
+  await seeTheSame(tab, await openTask(await context.newPage(), id))
 })
 
 test('a server that is killed and starts again shows what there was, and how the run ended', async () => {
@@ -95,7 +94,7 @@ test('a server that is killed and starts again shows what there was, and how the
   expectFault(/socket\.io|ERR_CONNECTION_REFUSED/)
   const { first, second, description } = runs.killed
   const { id } = await ada.task(project, description)
-  const tab = await opened(page, id)
+  const tab = await openTask(page, id)
   let loads = 0
   page.on('load', () => (loads += 1))
   await first.reached
@@ -109,7 +108,7 @@ test('a server that is killed and starts again shows what there was, and how the
   await expect(tab.status('Failed')).toBeVisible()
   await expect(tab.chat.getByRole('alert')).toContainText('The runner stopped while this ran.')
   await expect(tab.chat).toContainText('One two three')
-  await seeTheSame(tab, await opened(await context.newPage(), id))
+  await seeTheSame(tab, await openTask(await context.newPage(), id))
 
   first.release()
   second.release()
@@ -118,13 +117,6 @@ test('a server that is killed and starts again shows what there was, and how the
   await expect(tab.status('Completed')).toBeVisible()
   expect(loads).toBe(0)
 })
-
-async function opened(page: Page, taskId: string): Promise<TaskPage> {
-  await page.goto(`/tasks/${taskId}`)
-  const tab = taskPage(page)
-  await expect(tab.header).toBeVisible()
-  return tab
-}
 
 /** The same words, lines and times, when both have drawn what they know. */
 async function seeTheSame(one: TaskPage, other: TaskPage): Promise<void> {

@@ -1,5 +1,6 @@
 /** The page of one task, by what a person calls its parts. */
 import type { Locator, Page } from 'playwright'
+import { expect } from '../expect.ts'
 
 export interface TaskPage {
   /** Title, status, Cancel and the pull request. */
@@ -52,4 +53,12 @@ export function taskPage(page: Page): TaskPage {
     },
     printed: () => terminal.innerText(),
   }
+}
+
+/** Goes to a task and waits until it is there. */
+export async function openTask(page: Page, taskId: string): Promise<TaskPage> {
+  await page.goto(`/tasks/${taskId}`)
+  const task = taskPage(page)
+  await expect(task.header).toBeVisible()
+  return task
 }
