@@ -110,6 +110,8 @@ async function main(): Promise<void> {
   }
   const config = readConfig(process.env)
   for (const name of config.unused) process.stdout.write(`${name} is set and has no effect yet.\n`)
+  // Heard from here on, so that a start is ended as orderly as a run.
+  const asked = askedToStop()
   const [{ openEngines }, { logger }] = await Promise.all([
     import('#platform/compose.ts'),
     import('#platform/log.ts'),
@@ -125,19 +127,27 @@ async function main(): Promise<void> {
   }
   process.stdout.write(`Flightdeck is ready: ${config.publicUrl ?? `http://localhost:${config.port}`}\n`)
 
-  let stopping = false
-  const stop = () => {
-    if (stopping) return
-    stopping = true
-    // What cannot be drained in time is left to the next start, which finds it in the log.
-    setTimeout(() => process.exit(0), drainMs).unref()
-    void stopAll(running)
-      .then(() => engines.close())
-      .catch((fault: unknown) => log.error({ err: fault }, 'stopping failed'))
-      .finally(() => process.exit(0))
+  await asked
+  try {
+    await stopAll(running)
+    await engines.close()
+  } catch (fault) {
+    log.error({ err: fault }, 'stopping failed')
   }
-  process.on('SIGTERM', stop)
-  process.on('SIGINT', stop)
+  process.exit(0)
+}
+
+/** Resolves at the first SIGTERM or Ctrl-C. From then on the process has a limited time. */
+function askedToStop(): Promise<void> {
+  return new Promise((resolve) => {
+    const stop = () => {
+      resolve()
+      // What cannot be drained in time is left to the next start, which finds it in the log.
+      setTimeout(() => process.exit(0), drainMs).unref()
+    }
+    process.on('SIGTERM', stop)
+    process.on('SIGINT', stop)
+  })
 }
 
 /** What a person can mend is said in a sentence; a defect is said whole. */
@@ -148,7 +158,8 @@ function sentenceOf(fault: unknown): string {
     const taken = 'port' in fault ? ` ${String(fault.port)}` : ''
     return `Port${taken} is in use. Stop what uses it, or set PORT or CODEHOST_PORT to another.`
   }
-  if ('code' in fault && fault.code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION') return `${fault.message}\n\n${usage}`
+  if ('code' in fault && String(fault.code).startsWith('ERR_PARSE_ARGS_'))
+    return `${fault.message}\n\n${usage}${describeVariables()}`
   return fault.message
 }
 

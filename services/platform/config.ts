@@ -1,5 +1,5 @@
 /** The one place that reads the environment: everything is checked at once, before anything starts. */
-import { accessSync, constants } from 'node:fs'
+import { accessSync, constants, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { z } from 'zod'
 
@@ -50,14 +50,14 @@ export class BadConfig extends Error {
   }
 }
 
+const isPort = { error: 'is a port: 1 to 65535' }
 const port = (fallback: number) =>
-  z.coerce
-    .number()
-    .int()
-    .min(0, 'is a port: 0 to 65535')
-    .max(65_535, 'is a port: 0 to 65535')
-    .default(fallback)
+  z.coerce.number(isPort).int(isPort).min(1, isPort).max(65_535, isPort).default(fallback)
 const address = z.url({ protocol: /^https?$/, error: 'is an http or https address' })
+const key = z.string().regex(/^([0-9a-f]{64}|[\w+/-]{43}=?)$/i, {
+  error: 'is 32 bytes in base64 or hex; `openssl rand -base64 32` makes one',
+})
+const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const
 /** Has its name already and no effect yet: whoever sets it is told. */
 const unused = z.string().optional()
 /** Would put the data elsewhere: better no start than data in the wrong place. */
@@ -75,7 +75,7 @@ const variables = {
     'services to run, with commas; all by default: running them apart needs shared engines',
   ],
   PUBLIC_URL: [address.optional(), 'where people reach the product, when it is not a loopback address'],
-  MASTER_KEY: [z.string().optional(), '32 bytes in base64 or hex; made in DATA_DIR on first start'],
+  MASTER_KEY: [key.optional(), '32 bytes in base64 or hex; made in DATA_DIR on first start'],
   PASSWORD_SIGN_IN: [unused, 'no effect yet'],
   GITHUB_SERVER_URL: [address.default('https://github.com'), 'the code host (https://github.com)'],
   GITHUB_API_URL: [address.default('https://api.github.com'), 'its REST interface (https://api.github.com)'],
@@ -105,7 +105,7 @@ const variables = {
     'the box agents run in: bubblewrap, or none at your own risk',
   ],
   LOG_LEVEL: [
-    z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('warn'),
+    z.enum(logLevels, { error: 'is debug, info, warn, error or silent' }).default('warn'),
     'debug, info, warn, error or silent (warn)',
   ],
 } as const satisfies Record<string, readonly [z.ZodType, string]>
@@ -133,7 +133,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   ) as Variables
   const codeHost = codeHostOf(values, faults)
   faults.push(...faultsOfServices(values.SERVICES), ...faultsOfClaude(values.CLAUDE_BIN))
-  if (values.PORT !== 0 && values.PORT === values.CODEHOST_PORT)
+  if (values.PORT !== undefined && values.PORT === values.CODEHOST_PORT)
     faults.push('CODEHOST_PORT: is the same as PORT.')
   if (faults.length > 0) throw new BadConfig(faults)
   return {
@@ -181,11 +181,15 @@ function faultsOfServices(listed: string | undefined): string[] {
 }
 
 function faultsOfClaude(file: string | undefined): string[] {
-  if (file === undefined) return []
+  return file === undefined || isProgram(file) ? [] : [`CLAUDE_BIN: ${file} is no program that can be run.`]
+}
+
+function isProgram(file: string): boolean {
   try {
     accessSync(file, constants.X_OK)
-    return []
+    // A folder can be entered, which is the same right.
+    return statSync(file).isFile()
   } catch {
-    return [`CLAUDE_BIN: ${file} is no program that can be run.`]
+    return false
   }
 }
