@@ -64,12 +64,16 @@ export function openSocket(to: SocketHandlers): LiveSocket {
     close: () => {
       clearTimeout(again)
       window.removeEventListener('online', onOnline)
+      window.removeEventListener('offline', onOffline)
       socket.disconnect()
       to.dispatch(connectionChanged('disconnected'))
     },
   }
+  // The browser knows before the socket does, which would wait for an answer that cannot come.
+  const onOffline = () => socket.disconnect()
   const onOnline = () => socket.connect()
   window.addEventListener('online', onOnline)
+  window.addEventListener('offline', onOffline)
 
   to.dispatch(connectionChanged('connecting'))
   socket.on('connect', () => {

@@ -19,6 +19,7 @@ export function useFollowEnd(): FollowEnd {
   const [following, setFollowing] = useState(true)
   // Read by the observer, which must not wait for a render.
   const follows = useRef(true)
+  const lastTop = useRef(0)
 
   const follow = useCallback((value: boolean) => {
     follows.current = value
@@ -45,7 +46,11 @@ export function useFollowEnd(): FollowEnd {
       const view = box.current
       // A hidden box has no end to be at.
       if (view === null || view.clientHeight === 0) return
-      follow(view.scrollHeight - view.scrollTop - view.clientHeight < near)
+      const atEnd = view.scrollHeight - view.scrollTop - view.clientHeight < near
+      // What grows below leaves the end behind as well: only going back up is a wish to stay there.
+      if (atEnd) follow(true)
+      else if (view.scrollTop < lastTop.current) follow(false)
+      lastTop.current = view.scrollTop
     },
     jumpToEnd: () => {
       follow(true)

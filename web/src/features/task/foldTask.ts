@@ -28,9 +28,10 @@ export function foldTask(task: Task, event: TaskEventMessage): Task | null {
   }
 }
 
-/** The task with the status that the server says it has; one that is older than the task changes nothing. */
-export function withStatus(task: Task, { status, progress, version }: TaskStatusChanged): Task {
-  return version < task.version ? task : { ...task, status, progress }
+/** The task with the status that was said last, unless it was read from the server after that: at `readAt`. */
+export function withStatus(task: Task, said: TaskStatusChanged | null, readAt: number): Task {
+  if (said === null || said.version <= readAt) return task
+  return { ...task, status: said.status, progress: said.progress }
 }
 
 /** The document as far as the API shows it. */

@@ -42,8 +42,10 @@ export interface SentMessage {
 export interface OpenTask {
   readonly taskId: string | null
   readonly task: Task | null
-  /** Revision of the last word on status and progress. */
-  readonly statusAt: number
+  /** The last word on status and progress that was said apart from the task: it may be newer than any reading of it. */
+  readonly said: TaskStatusChanged | null
+  /** Revision that the last reading of the task covers. */
+  readonly readAt: number
   readonly load: Load
   readonly deleted: boolean
   readonly chat: Folded<MessageDocument>
@@ -58,7 +60,8 @@ const unread = { at: -1, documents: {}, load: loading }
 export const nothingOpen: OpenTask = {
   taskId: null,
   task: null,
-  statusAt: -1,
+  said: null,
+  readAt: -1,
   load: loading,
   deleted: false,
   chat: unread,
@@ -105,9 +108,8 @@ export function openTaskReducer(state: OpenTask = nothingOpen, action: UnknownAc
   if (logsFailed.match(action)) return { ...state, logs: failed(state.logs, action.payload) }
   if (eventsCame.match(action)) return settled(withEvents(state, action.payload))
   if (statusCame.match(action)) {
-    const { task, statusAt } = state
-    if (task === null || action.payload.version < statusAt) return state
-    return { ...state, task: withStatus(task, action.payload), statusAt: action.payload.version }
+    const said = later(state.said, action.payload)
+    return { ...state, said, task: state.task && withStatus(state.task, said, state.readAt) }
   }
   if (messageSent.match(action)) {
     return { ...state, sent: [...state.sent.filter(({ id }) => id !== action.payload.id), action.payload] }
@@ -142,10 +144,13 @@ function withTask(state: OpenTask, task: Task): OpenTask {
   const known = state.task
   // An older answer is discarded, never merged.
   if (known !== null && task.version < known.version) return state
-  if (known !== null && task.version < state.statusAt) {
-    return { ...state, load: loaded, task: { ...task, status: known.status, progress: known.progress } }
-  }
-  return { ...state, load: loaded, task, statusAt: task.version }
+  const readAt = task.version
+  return { ...state, load: loaded, readAt, task: withStatus(task, state.said, readAt) }
+}
+
+/** What was said later of the two. */
+function later(before: TaskStatusChanged | null, now: TaskStatusChanged): TaskStatusChanged {
+  return before !== null && before.version > now.version ? before : now
 }
 
 function withEvents(state: OpenTask, events: readonly TaskEventMessage[]): OpenTask {

@@ -5,6 +5,7 @@ import type {
   cancelTask,
   createPullRequest,
   deleteTask,
+  executeTask,
   getTask,
   getTaskDiff,
   retryTask,
@@ -101,6 +102,14 @@ export const taskApi = api.injectEndpoints({
         fallback: texts.toasts.notRetried,
       }),
     }),
+    executeTask: build.mutation<AnswerOf<typeof executeTask>, string>({
+      query: (taskId) => ({
+        method: 'POST',
+        path: `${pathOf(taskId)}/execute`,
+        body: {},
+        fallback: texts.toasts.notExecuted,
+      }),
+    }),
     deleteTask: build.mutation<AnswerOf<typeof deleteTask>, string>({
       query: (taskId) => ({
         method: 'DELETE',
@@ -130,6 +139,7 @@ export const {
   useWithdrawMessageMutation,
   useCancelTaskMutation,
   useRetryTaskMutation,
+  useExecuteTaskMutation,
   useDeleteTaskMutation,
   useCreatePullRequestMutation,
 } = taskApi

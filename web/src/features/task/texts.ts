@@ -38,6 +38,7 @@ export const texts = {
     commandNotSent: 'Failed to send command',
     commandStarted: 'Command execution started',
     notRetried: 'Failed to retry task',
+    notExecuted: 'Failed to execute command',
     notWithdrawn: 'The message could not be withdrawn',
     deleted: 'Task deleted',
     notDeleted: 'The task could not be deleted',
@@ -112,6 +113,7 @@ export const texts = {
         ? '1 message queued, sent when this turn ends'
         : `${count} messages queued, sent when this turn ends`,
     waiting: (count: number) => (count === 1 ? '1 message waiting' : `${count} messages waiting`),
+    sendNow: 'Send now',
     withdraw: 'Withdraw',
     usage: (tokens: string, cost: string) => `${tokens} tokens · ${cost}`,
   },

@@ -4,12 +4,20 @@ import type { Task } from '#domain/api/tasks.ts'
 import { reasonOf } from '../../api/fault.ts'
 import { notified } from '../notifications/notifications.ts'
 import { taskLoaded } from './openTask.ts'
-import { useCancelTaskMutation, useCreatePullRequestMutation, useRetryTaskMutation } from './taskApi.ts'
+import {
+  useCancelTaskMutation,
+  useCreatePullRequestMutation,
+  useExecuteTaskMutation,
+  useRetryTaskMutation,
+} from './taskApi.ts'
 import { texts } from './texts.ts'
 
 interface TaskActions {
   readonly cancel: () => void
   readonly cancelling: boolean
+  /** Begins with the messages that wait. */
+  readonly start: () => void
+  readonly starting: boolean
   readonly retry: () => void
   readonly retrying: boolean
   /** Opens a pull request, or updates the one there is. */
@@ -22,6 +30,7 @@ export function useTaskActions(task: Task): TaskActions {
   const dispatch = useDispatch()
   const [cancel, cancelling] = useCancelTaskMutation()
   const [retry, retrying] = useRetryTaskMutation()
+  const [execute, executing] = useExecuteTaskMutation()
   const [createPullRequest, opening] = useCreatePullRequestMutation()
   const updates = task.prNumber !== null
 
@@ -39,6 +48,11 @@ export function useTaskActions(task: Task): TaskActions {
     if (answer.error === undefined) dispatch(taskLoaded(answer.data.task))
     else dispatch(notified('error', texts.toasts.notRetried, why(answer.error, texts.toasts.notRetried)))
   }
+  const onStart = async () => {
+    const answer = await execute(task.id)
+    if (answer.error === undefined) dispatch(taskLoaded(answer.data.task))
+    else dispatch(notified('error', texts.toasts.notExecuted, why(answer.error, texts.toasts.notExecuted)))
+  }
   const onPullRequest = async () => {
     const answer = await createPullRequest({ taskId: task.id, update: updates })
     if (answer.error === undefined) {
@@ -54,6 +68,8 @@ export function useTaskActions(task: Task): TaskActions {
   return {
     cancel: () => void onCancel(),
     cancelling: cancelling.isLoading || task.execution?.cancelRequested === true,
+    start: () => void onStart(),
+    starting: executing.isLoading,
     retry: () => void onRetry(),
     retrying: retrying.isLoading,
     openPullRequest: () => void onPullRequest(),

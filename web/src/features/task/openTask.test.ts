@@ -1,0 +1,219 @@
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { TaskEventMessage, TaskStatusChanged } from '#domain/api/socket.ts'
+import { chatMessageOf, chatView, type MessageDocument } from '#domain/views/chat.ts'
+import { logEntryOf, logView, type LogDocument } from '#domain/views/log.ts'
+import { taskOf, tasksView, type TaskDocument } from '#domain/views/tasks.ts'
+import { foldView } from '#domain/views/view.ts'
+import { messageId, taskId } from '../../../../tests/domain/ids.ts'
+import { lives, logOf } from '../../../../tests/domain/taskLives.ts'
+import { cover, receive, unsequenced, type Received } from '../../live/sequencer.ts'
+import {
+  chatLoaded,
+  eventsCame,
+  logsLoaded,
+  messageRefused,
+  messageSent,
+  messageTaken,
+  nothingOpen,
+  openTaskReducer,
+  statusCame,
+  taskLoaded,
+  taskOpened,
+  type OpenTask,
+} from './openTask.ts'
+
+const id = taskId(1)
+type Log = readonly TaskEventMessage[]
+type Action = Parameters<typeof openTaskReducer>[1]
+
+const upTo = (log: Log, version: number) => log.filter(({ revision }) => revision <= version)
+const taskAt = (log: Log, version: number): TaskDocument | undefined =>
+  foldView(tasksView, new Map(), upTo(log, version)).get(id)
+const shownTask = (log: Log, version: number) => {
+  const document = taskAt(log, version)
+  return document && taskOf(document, undefined)
+}
+
+/** What the server answers when it has folded so far. */
+function chatAt(log: Log, version: number) {
+  const task = taskAt(log, version)
+  const owner = { owner: task?.owner ?? '', projectId: task?.projectId ?? '' }
+  const documents = [...foldView<MessageDocument>(chatView, new Map(), upTo(log, version)).values()]
+  return { version, messages: documents.map((document) => chatMessageOf(document, owner)) }
+}
+function logsAt(log: Log, version: number) {
+  return {
+    version,
+    logs: [...foldView<LogDocument>(logView, new Map(), upTo(log, version)).values()].map(logEntryOf),
+  }
+}
+
+/** What is said of the status after an event, when it has changed. */
+function saidAfter(log: Log, event: TaskEventMessage): TaskStatusChanged | null {
+  const before = taskAt(log, event.revision - 1)
+  const after = taskAt(log, event.revision)
+  if (after === undefined || (before?.status === after.status && before.progress === after.progress))
+    return null
+  const { revision: version, position, meta } = event
+  return {
+    taskId: id,
+    status: after.status,
+    progress: after.progress,
+    version,
+    position,
+    commandId: meta.commandId,
+  }
+}
+
+function after(state: OpenTask, ...actions: readonly Action[]): OpenTask {
+  return actions.reduce(openTaskReducer, state)
+}
+
+/** A task that is watched: its history is read in parts that are not of one moment, while events come in any order. */
+function watched(
+  log: Log,
+  read: { task: number; chat: number; logs: number; before: number },
+  deliveries: Log,
+): OpenTask {
+  let state = after(nothingOpen, taskOpened(id))
+  let sequencer = unsequenced<{ version: number; event: TaskEventMessage }>()
+  const take = (received: Received<{ version: number; event: TaskEventMessage }>) => {
+    sequencer = received.sequencer
+    if (received.ready.length > 0) state = after(state, eventsCame(received.ready.map(({ event }) => event)))
+  }
+  const readAll = () => {
+    const task = shownTask(log, read.task)
+    if (task !== undefined) state = after(state, taskLoaded(task))
+    state = after(state, chatLoaded(chatAt(log, read.chat)), logsLoaded(logsAt(log, read.logs)))
+    take(cover(sequencer, Math.min(read.task, read.chat, read.logs)))
+  }
+  deliveries.forEach((event, index) => {
+    if (index === read.before) readAll()
+    take(receive(sequencer, [{ version: event.revision, event }]))
+    const said = saidAfter(log, event)
+    if (said !== null) state = after(state, statusCame(said))
+  })
+  if (read.before >= deliveries.length) readAll()
+  return state
+}
+
+const watching = lives()
+  .map(logOf)
+  .filter((log) => log.length > 1)
+  .chain((log) =>
+    fc.record({
+      log: fc.constant(log),
+      read: fc.record({
+        task: fc.nat({ max: log.length - 1 }),
+        chat: fc.nat({ max: log.length - 1 }),
+        logs: fc.nat({ max: log.length - 1 }),
+        before: fc.nat({ max: log.length }),
+      }),
+      deliveries: fc
+        .array(fc.constantFrom(...log), { maxLength: 10 })
+        .chain((again) => fc.shuffledSubarray([...log, ...again], { minLength: log.length + again.length })),
+    }),
+  )
+
+describe('an open task', () => {
+  test('shows in the end what the server shows, whenever its parts were read and however its events came', () => {
+    fc.assert(
+      fc.property(watching, ({ log, read, deliveries }) => {
+        const end = log.length - 1
+        const state = watched(log, read, deliveries)
+        expect(state.chat.documents).toEqual(Object.fromEntries(foldView(chatView, new Map(), log)))
+        expect(state.logs.documents).toEqual(Object.fromEntries(foldView(logView, new Map(), log)))
+        const shown = shownTask(log, end)
+        expect(state.task).toEqual(shown ?? null)
+        expect(state.deleted).toBe(shown === undefined && taskAt(log, read.task) !== undefined)
+      }),
+      { numRuns: 150 },
+    )
+  })
+
+  test('an older reading changes nothing that is known better', () => {
+    fc.assert(
+      fc.property(watching, ({ log, read }) => {
+        const end = log.length - 1
+        const latest = shownTask(log, end)
+        fc.pre(latest !== undefined)
+        const now = after(
+          nothingOpen,
+          taskOpened(id),
+          ...(latest ? [taskLoaded(latest)] : []),
+          chatLoaded(chatAt(log, end)),
+        )
+        const older = shownTask(log, read.task)
+        const later = after(now, ...(older ? [taskLoaded(older)] : []), chatLoaded(chatAt(log, read.chat)))
+        expect(later.task).toEqual(now.task)
+        expect(later.chat.documents).toEqual(now.chat.documents)
+      }),
+      { numRuns: 50 },
+    )
+  })
+})
+
+describe('a message that is sent', () => {
+  const sent = {
+    id: messageId(1),
+    text: 'words',
+    isCommand: false,
+    agent: 'claude',
+    sentAt: '2026-01-01T00:00:00.000Z',
+    refused: null,
+  } as const
+  const open = after(nothingOpen, taskOpened(id), chatLoaded({ messages: [], version: 3 }))
+  const message = { ...sent, ...chatAtMessage() }
+
+  test('stands over the chat until the server has it', () => {
+    const waiting = after(open, messageSent(sent))
+    expect(waiting.sent).toEqual([sent])
+    const taken = after(waiting, messageTaken(message))
+    expect(taken.sent).toEqual([])
+    expect(Object.values(taken.chat.documents).map(({ messageId }) => messageId)).toEqual([sent.id])
+  })
+
+  test('stays, with the reason, when it is refused', () => {
+    const refused = after(open, messageSent(sent), messageRefused({ id: sent.id, reason: 'Too long.' }))
+    expect(refused.sent).toEqual([{ ...sent, refused: 'Too long.' }])
+  })
+
+  test('does not come back when the log has passed it', () => {
+    const passed = after(
+      open,
+      messageSent(sent),
+      chatLoaded({ messages: [], version: 9 }),
+      messageTaken(message),
+    )
+    expect(Object.keys(passed.chat.documents)).toEqual([])
+    expect(passed.sent).toEqual([])
+  })
+
+  /** The message as the server answers it, at revision 5. */
+  function chatAtMessage() {
+    return {
+      id: messageId(1),
+      task: id,
+      project: 'p',
+      owner: 'u',
+      message: 'words',
+      messageType: 'user' as const,
+      isCommand: false,
+      commandText: null,
+      images: [],
+      attachments: [],
+      isVisible: true,
+      isEdited: false,
+      commandStatus: 'pending' as const,
+      response: null,
+      agent: 'claude' as const,
+      createdAt: sent.sentAt,
+      updatedAt: sent.sentAt,
+      status: 'queued' as const,
+      executionId: null,
+      position: '5',
+      version: 5,
+    }
+  }
+})
