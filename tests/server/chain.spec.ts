@@ -1,0 +1,243 @@
+/** The log of a main job: every stream is one hash chain, erasing a key takes the words and leaves the rest, and read models can be thrown away. */
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { getChat, getCommands, getTerminal } from '#domain/api/chat.ts'
+import {
+  createPullRequest,
+  executeTask,
+  getTask,
+  getTaskDiff,
+  listTasks,
+  updateTask,
+} from '#domain/api/tasks.ts'
+import type { StoredEvent } from '#domain/kernel/event.ts'
+import { scopeOfStream, taskStream, terminalStream } from '#domain/kernel/ids.ts'
+import { chatView, messageDocumentId } from '#domain/views/chat.ts'
+import { tasksView } from '#domain/views/tasks.ts'
+import { openFileBlobs } from '#platform/blobs/files.ts'
+import { openInProcessBus } from '#platform/bus/inProcess.ts'
+import { documents } from '#platform/commands/documents.ts'
+import { eventLog, hashOf } from '#platform/commands/eventLog.ts'
+import { sealedBlobs } from '#platform/commands/sealedBlobs.ts'
+import { openSqliteEventStore } from '#platform/eventstore/sqlite.ts'
+import type { ReadStore } from '#platform/ports/readStore.ts'
+import { openSqliteReadStore } from '#platform/readstore/sqlite.ts'
+import { loadMasterKey } from '#platform/vault/masterKey.ts'
+import { openSqliteVault } from '#platform/vault/sqlite.ts'
+import { hasEnded, openScene, type Scene } from './scene.ts'
+
+const words = 'Plugh the words that somebody wrote'
+const change = { name: 'Bash', input: { command: 'echo plugh >> README.md', description: 'Change' } }
+
+let scene: Scene
+let taskId = ''
+let otherId = ''
+beforeAll(async () => {
+  scene = await openScene([
+    { turns: [{ text: 'I change it.', tools: [change] }, { text: 'Changed, plugh.' }] },
+  ])
+  const { ada, projectId } = scene
+  for (const description of [words, 'Another task']) {
+    const task = await ada.task(projectId, description)
+    const params = { taskId: task.id }
+    await ada.taskOnce(task.id, hasEnded)
+    await ada.ask(executeTask, { params, body: { command: 'echo plugh' } })
+    await ada.taskOnce(task.id, (now) => hasEnded(now) && now.execution?.turn === 2)
+    await ada.ask(createPullRequest, { params })
+    if (description === words) taskId = task.id
+    else otherId = task.id
+  }
+})
+afterAll(() => scene?.close())
+
+/** The engines of the stopped product. */
+async function opened() {
+  const at = (name: string) => join(scene.product.dataDir, name)
+  const masterKey = await loadMasterKey({ configured: undefined, file: at('master.key') })
+  const vault = openSqliteVault({ file: at('vault.sqlite'), masterKey })
+  const onFault = () => undefined
+  const eventStore = openSqliteEventStore({ file: at('events.sqlite'), onFault })
+  const readStore = openSqliteReadStore({ file: at('views.sqlite') })
+  const blobs = openFileBlobs({ folder: at('blobs') })
+  const bus = openInProcessBus({ onFault })
+  const log = eventLog({ eventStore, vault, bus, clock: { now: () => new Date() } })
+  return {
+    vault,
+    eventStore,
+    log,
+    documents: documents(readStore, log),
+    blobs: sealedBlobs({ blobs, vault }),
+    async close() {
+      for (const engine of [blobs, bus, readStore, eventStore, vault]) await engine.close()
+    },
+  }
+}
+type Opened = Awaited<ReturnType<typeof opened>>
+
+/** Stops the product, works on what it keeps, and starts it again. */
+async function withStopped<T>(use: (engines: Opened) => Promise<T>): Promise<T> {
+  await scene.product.terminate()
+  const engines = await opened()
+  try {
+    return await use(engines)
+  } finally {
+    await engines.close()
+    await scene.product.restart()
+  }
+}
+
+/** Documents that are folded from the log alone: of a read store that has nothing. */
+function foldedBy(log: Opened['log']) {
+  const unused = () => Promise.reject(new Error('Only documents are asked for.'))
+  const nothing: ReadStore = {
+    prepare: unused,
+    apply: unused,
+    checkpoint: unused,
+    get: async () => undefined,
+    getMany: unused,
+    find: unused,
+    count: unused,
+    reset: unused,
+    ready: unused,
+    close: unused,
+  }
+  return documents(nothing, log)
+}
+
+/** What breaks a stream's chain, checked from what is stored alone. */
+function faultsOf(stream: string, events: readonly StoredEvent[]): readonly string[] {
+  let prev = ''
+  return events.flatMap((event, revision) => {
+    const { hash, ...meta } = event.meta
+    const { position: _position, ...rest } = event
+    const holds = event.revision === revision && meta.prev === prev && hashOf({ ...rest, meta }) === hash
+    prev = hash
+    return holds ? [] : [`${stream} @ ${event.revision}`]
+  })
+}
+
+function byStream(events: readonly StoredEvent[]): ReadonlyMap<string, readonly StoredEvent[]> {
+  const streams = new Map<string, StoredEvent[]>()
+  for (const event of events) {
+    const stream = streams.get(event.stream) ?? []
+    streams.set(event.stream, [...stream, event])
+  }
+  return streams
+}
+
+/** All that the API shows of a task. */
+async function shown(id: string) {
+  const { ada } = scene
+  const params = { taskId: id }
+  return {
+    task: await ada.ask(getTask, { params }),
+    chat: await ada.ask(getChat, { params }),
+    commands: await ada.ask(getCommands, { params }),
+    terminal: await ada.ask(getTerminal, { params }),
+    diff: await ada.ask(getTaskDiff, { params }),
+    list: (await ada.ask(listTasks)).tasks.filter((task) => task.id === id),
+  }
+}
+
+test('every stream is a hash chain from its first event, and the end of each turn names the terminal’s head', async () => {
+  await withStopped(async ({ eventStore }) => {
+    const events = await eventStore.readAll(null, 100_000)
+    const streams = byStream(events)
+    const kinds = [...streams.keys()].map((stream) => stream.slice(0, stream.indexOf('-')))
+    expect(kinds.toSorted()).toEqual(['project', 'task', 'task', 'terminal', 'terminal', 'user'])
+    expect([...streams].flatMap(([stream, ofStream]) => faultsOf(stream, ofStream))).toEqual([])
+
+    for (const id of [taskId, otherId]) {
+      const terminal = streams.get(terminalStream(id)) ?? []
+      const ends = (streams.get(taskStream(id)) ?? []).filter(({ type }) => type === 'ExecutionCompleted')
+      expect(ends).toHaveLength(2)
+      for (const { data } of ends) {
+        const { revision = -1, hash } = Object(data).terminal
+        expect(terminal[revision]?.meta.hash).toBe(hash)
+      }
+      // Nothing was printed after the last end.
+      expect(Object(ends.at(-1)?.data).terminal.revision).toBe(terminal.length - 1)
+    }
+    expect(new Set(events.map(({ id }) => id)).size).toBe(events.length)
+  })
+})
+
+test('the read models can be thrown away: what is shown is the same, byte for byte', async () => {
+  const before = [await shown(taskId), await shown(otherId)]
+  await scene.product.terminate()
+  for (const ending of ['', '-wal', '-shm'])
+    await rm(join(scene.product.dataDir, `views.sqlite${ending}`), { force: true })
+  await scene.product.restart()
+  await scene.ada.taskOnce(taskId, hasEnded)
+  const after = [await shown(taskId), await shown(otherId)]
+  expect(JSON.stringify(after)).toBe(JSON.stringify(before))
+})
+
+describe('once the key of a task is destroyed', () => {
+  test('its words are gone from every fold, its facts are there, and its blobs cannot be read', async () => {
+    const other = await shown(otherId)
+    await withStopped(async ({ vault, log, documents, blobs, eventStore }) => {
+      const stream = taskStream(taskId)
+      const scope = scopeOfStream(stream)
+      const head = await log.headOf(stream)
+      const recorded = (await documents.asOf(tasksView, stream, taskId, head))?.recorded?.blob
+      if (!recorded) throw new Error('The change was recorded.')
+      expect(Buffer.from((await blobs.get(scope, recorded)) ?? []).toString()).toContain('plugh')
+
+      await vault.destroy(scope)
+      expect(await blobs.get(scope, recorded)).toBeUndefined()
+      const events = [
+        ...(await log.read(stream, 0, 1_000)),
+        ...(await log.read(terminalStream(taskId), 0, 1_000)),
+      ]
+      expect(events.every(({ content }) => content === null)).toBe(true)
+      expect(
+        [...byStream(await eventStore.readAll(null, 100_000))].flatMap(([name, of]) => faultsOf(name, of)),
+      ).toEqual([])
+
+      const first = events.find((event) => event.type === 'MessageQueued')
+      const messageId = first?.type === 'MessageQueued' ? first.data.messageId : ''
+      const rebuilt = foldedBy(log)
+      expect(await rebuilt.asOf(tasksView, stream, taskId, head)).toMatchObject({
+        title: '',
+        description: '',
+        branch: '',
+        status: 'completed',
+        prNumber: 1,
+        changes: { files: 1, additions: 1 },
+      })
+      const id = messageDocumentId(taskId, messageId)
+      expect(await rebuilt.asOf(chatView, stream, id, head)).toMatchObject({
+        message: null,
+        status: 'completed',
+      })
+    })
+    // The others are not touched.
+    expect(await shown(otherId)).toEqual(other)
+  })
+
+  test('the product goes on with it: it is listed and opened, and nothing new can be written to it', async () => {
+    await scene.product.terminate()
+    for (const ending of ['', '-wal', '-shm'])
+      await rm(join(scene.product.dataDir, `views.sqlite${ending}`), { force: true })
+    await scene.product.restart()
+    await scene.ada.taskOnce(taskId, hasEnded)
+    const { task, chat, terminal, diff, list } = await shown(taskId)
+    expect(list).toMatchObject([{ title: '', status: 'completed' }])
+    expect(task).toMatchObject({ task: { description: '' }, data: { changedFiles: [] } })
+    expect(chat.messages.length).toBeGreaterThan(3)
+    expect(chat.messages.every(({ message }) => message === null)).toBe(true)
+    expect(terminal.output.every(({ content }) => content === '')).toBe(true)
+    expect(diff.data).toMatchObject({ status: 'ready', changedFiles: [], totalChanges: 1 })
+    expect(JSON.stringify([task, chat, terminal, diff, list])).not.toMatch(/plugh/i)
+
+    const live = await scene.ada.socket()
+    const { position = '0' } = chat.messages[0] ?? {}
+    expect(await live.join(taskId, position)).toMatchObject({ joined: true })
+    expect(JSON.stringify(live.heard)).not.toMatch(/plugh/i)
+    live.close()
+    const refused = await scene.ada.refused(updateTask, { params: { taskId }, body: { title: 'New words' } })
+    expect(refused.status).toBeGreaterThanOrEqual(400)
+  })
+})
