@@ -54,7 +54,7 @@ export function ProjectDetail() {
   const running = tasks.data?.tasks.filter(({ status }) => status === 'running') ?? []
   return (
     <Page title={project.name} width="normal" actions={<Sync project={project} />}>
-      <div className="-mt-2 mb-6 grid gap-2">
+      <div className="-mt-2 mb-6 grid grid-cols-1 gap-2">
         <p className="max-w-[80ch] wrap-anywhere text-muted">
           {project.description || texts.card.noDescription}
         </p>
