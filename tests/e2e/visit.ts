@@ -9,6 +9,8 @@ export interface VisitOptions {
   /** CSS pixels; 1440 x 900 unless told. */
   readonly width?: number
   readonly height?: number
+  /** The person asked their system to move nothing. */
+  readonly reducedMotion?: boolean
 }
 
 export interface Visit {
@@ -28,12 +30,13 @@ const actionMs = 15_000
 export async function openVisit(
   browser: Browser,
   base: string,
-  { as, theme = 'light', width = 1440, height = 900 }: VisitOptions = {},
+  { as, theme = 'light', width = 1440, height = 900, reducedMotion = false }: VisitOptions = {},
 ): Promise<Visit> {
   const context = await browser.newContext({
     baseURL: base,
     viewport: { width, height },
     colorScheme: theme,
+    reducedMotion: reducedMotion ? 'reduce' : 'no-preference',
     locale: 'en-US',
     storageState: {
       cookies: [],

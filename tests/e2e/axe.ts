@@ -1,0 +1,24 @@
+/** What axe says of a page: WCAG 2.2 to level AA and its best practices, in both themes. */
+import { AxeBuilder } from '@axe-core/playwright'
+import type { Page } from 'playwright'
+
+const everything = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
+/** The theme changes nothing but colours. */
+const ofColours = ['color-contrast', 'link-in-text-block']
+
+/** A sentence for each violation; none when all is well. */
+export async function violations(page: Page): Promise<readonly string[]> {
+  await page.emulateMedia({ colorScheme: 'light' })
+  const light = await axe(page).withTags(everything).analyze()
+  await page.emulateMedia({ colorScheme: 'dark' })
+  const dark = await axe(page).withRules(ofColours).analyze()
+  await page.emulateMedia({ colorScheme: 'light' })
+  return [...light.violations, ...dark.violations].flatMap(({ id, help, nodes }) =>
+    nodes.map(({ html, any }) => `${id}: ${help}: ${html} ${any.map(({ message }) => message).join(' ')}`),
+  )
+}
+
+/** The pages have no frames: without them axe needs no second page. */
+function axe(page: Page): AxeBuilder {
+  return new AxeBuilder({ page }).setLegacyMode()
+}

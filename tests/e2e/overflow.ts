@@ -1,0 +1,27 @@
+/** Whether a page fits its width: it is not scrolled sideways, and nothing to press or fill in is cut off. */
+import type { Page } from 'playwright'
+
+/** What does not fit at this width; none when all does. Things within a box that scrolls by itself do. */
+export async function overflowAt(page: Page, width: number): Promise<readonly string[]> {
+  await page.setViewportSize({ width, height: 800 })
+  return page.evaluate(() => {
+    const { clientWidth, scrollWidth } = document.documentElement
+    const scrolls = (element: Element): boolean => {
+      for (let at = element.parentElement; at !== null; at = at.parentElement) {
+        if (['auto', 'scroll'].includes(getComputedStyle(at).overflowX)) return true
+      }
+      return false
+    }
+    const cut = [...document.querySelectorAll('a, button, input, textarea, select, [role=tab], h1, h2')]
+      .filter((element) => {
+        const { left, right, width: own, height } = element.getBoundingClientRect()
+        // A pixel and less is there for screen readers only.
+        if (own <= 1 || height <= 1) return false
+        return (left < -1 || right > clientWidth + 1) && !scrolls(element)
+      })
+      .map((element) => `${element.tagName} ${element.textContent?.trim().slice(0, 40)} is cut off`)
+    return scrollWidth > clientWidth
+      ? [`the page is ${scrollWidth} wide in a window of ${clientWidth}`, ...cut]
+      : cut
+  })
+}
