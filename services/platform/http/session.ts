@@ -23,7 +23,7 @@ export interface Sessions {
   verify(token: string): Promise<Identity | undefined>
 }
 
-export function sessions(engines: { vault: Vault; clock: Clock; ids: Ids }): Sessions {
+export function sessions(engines: { vault: Pick<Vault, 'deriveKey'>; clock: Clock; ids: Ids }): Sessions {
   const key = engines.vault.deriveKey('bearer-token')
   return {
     begin: () => ({

@@ -1,0 +1,186 @@
+/** The environment, read and checked at once. */
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { BadConfig, describeVariables, readConfig } from './config.ts'
+
+/** What is wrong with this environment, sentence by sentence. */
+function faultsOf(env: Readonly<Record<string, string>>): readonly string[] {
+  try {
+    readConfig(env)
+    return []
+  } catch (fault) {
+    if (fault instanceof BadConfig) return fault.faults
+    throw fault
+  }
+}
+
+let folder = ''
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'flightdeck-config-'))
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+test('nothing needs to be set', () => {
+  expect(readConfig({})).toMatchObject({
+    port: 8080,
+    codeHostPort: 8081,
+    host: '127.0.0.1',
+    dataDir: resolve('./data'),
+    publicUrl: null,
+    masterKey: undefined,
+    codeHost: { kind: 'local' },
+    model: { kind: 'scripted' },
+    claudeBin: undefined,
+    sandbox: 'bubblewrap',
+    logLevel: 'warn',
+    unused: [],
+  })
+})
+
+test('what is set is taken, without the space around it; what is set to nothing is not set', () => {
+  const env = { PORT: ' 9000 ', CODEHOST_PORT: '', HOST: ' ', DATA_DIR: '/var/lib/x', PATH: '/bin' }
+  expect(readConfig(env)).toMatchObject({
+    port: 9000,
+    codeHostPort: 8081,
+    host: '127.0.0.1',
+    dataDir: '/var/lib/x',
+    path: '/bin',
+    environment: env,
+  })
+})
+
+test('with a key the model is asked where it is or where it is said to be', () => {
+  expect(readConfig({ ANTHROPIC_API_KEY: 'k' }).model).toEqual({
+    kind: 'anthropic',
+    apiKey: 'k',
+    baseUrl: 'https://api.anthropic.com',
+  })
+  const baseUrl = 'http://127.0.0.1:1'
+  expect(readConfig({ ANTHROPIC_API_KEY: 'k', ANTHROPIC_BASE_URL: baseUrl }).model).toMatchObject({ baseUrl })
+  expect(readConfig({ ANTHROPIC_BASE_URL: baseUrl }).model).toEqual({ kind: 'scripted' })
+})
+
+describe('the code host', () => {
+  const app = { GITHUB_CLIENT_ID: 'Iv1.a', GITHUB_CLIENT_SECRET: 's' }
+  test('is GitHub once an app is named, or another address of it without its last slash', () => {
+    expect(readConfig(app).codeHost).toEqual({
+      kind: 'github',
+      serverUrl: 'https://github.com',
+      apiUrl: 'https://api.github.com',
+      clientId: 'Iv1.a',
+      clientSecret: 's',
+    })
+    const own = { GITHUB_SERVER_URL: 'https://git.example/', GITHUB_API_URL: 'https://git.example/api/v3/' }
+    expect(readConfig({ ...app, ...own }).codeHost).toMatchObject({
+      serverUrl: 'https://git.example',
+      apiUrl: 'https://git.example/api/v3',
+    })
+  })
+  test.each(Object.keys(app))('needs both halves of the app: %s is missed', (name) => {
+    const { [name as keyof typeof app]: _left, ...rest } = app
+    expect(faultsOf(rest)).toEqual([expect.stringMatching(new RegExp(`^${name}: is needed beside`))])
+  })
+})
+
+describe('the master key', () => {
+  test.each([
+    'ab'.repeat(32),
+    'AB'.repeat(32),
+    Buffer.alloc(32, 7).toString('base64'),
+    Buffer.alloc(32, 255).toString('base64url'),
+  ])('may be hex or base64: %s', (masterKey) => {
+    expect(readConfig({ MASTER_KEY: masterKey })).toMatchObject({ masterKey })
+  })
+  test.each([
+    'short',
+    'ab'.repeat(31),
+    `${'ab'.repeat(32)}0`,
+    'not base64 at all, and as long as a key!!!!!',
+  ])('is refused, and not shown, when it is %s', (masterKey) => {
+    const [fault] = faultsOf({ MASTER_KEY: masterKey })
+    expect(fault).toMatch(/^MASTER_KEY: is 32 bytes in base64 or hex; .*\.$/)
+    expect(fault).not.toContain(masterKey)
+  })
+})
+
+describe('a fault', () => {
+  test.each([
+    [{ PORT: 'http' }, 'PORT: is a port: 1 to 65535.'],
+    [{ PORT: '0' }, 'PORT: is a port: 1 to 65535.'],
+    [{ PORT: '80.5' }, 'PORT: is a port: 1 to 65535.'],
+    [{ CODEHOST_PORT: '65536' }, 'CODEHOST_PORT: is a port: 1 to 65535.'],
+    [{ PORT: '8081' }, 'CODEHOST_PORT: is the same as PORT.'],
+    [{ PUBLIC_URL: 'flightdeck.example' }, 'PUBLIC_URL: is an http or https address.'],
+    [{ PUBLIC_URL: 'javascript:alert(1)' }, 'PUBLIC_URL: is an http or https address.'],
+    [{ ANTHROPIC_BASE_URL: 'file:///etc' }, 'ANTHROPIC_BASE_URL: is an http or https address.'],
+    [{ SANDBOX: 'container' }, 'SANDBOX: is bubblewrap or none.'],
+    [{ LOG_LEVEL: 'all' }, 'LOG_LEVEL: is debug, info, warn, error or silent.'],
+    [
+      { SERVICES: 'query, painter' },
+      'SERVICES: painter: there are codehost, command, query, runner, gateway.',
+    ],
+    [
+      { SERVICES: 'command,query' },
+      'SERVICES: without shared engines one process runs all services; runner, gateway is missing.',
+    ],
+    [
+      { MONGODB_URL: 'mongodb://x' },
+      'MONGODB_URL: MongoDB is not there yet, and data would go elsewhere: leave it out.',
+    ],
+    [{ CLAUDE_BIN: '/nowhere/claude' }, 'CLAUDE_BIN: /nowhere/claude is no program that can be run.'],
+  ])('is a sentence that names the variable: %j', (env, sentence) => {
+    expect(faultsOf(env)).toEqual([sentence])
+  })
+
+  test('does not hide another: all are told, in the order of the variables', () => {
+    const faults = faultsOf({
+      PORT: 'x',
+      PUBLIC_URL: 'x',
+      NATS_URL: 'x',
+      LOG_LEVEL: 'x',
+      GITHUB_CLIENT_ID: 'x',
+    })
+    expect(faults.map((fault) => fault.slice(0, fault.indexOf(':')))).toEqual([
+      'PORT',
+      'PUBLIC_URL',
+      'NATS_URL',
+      'LOG_LEVEL',
+      'GITHUB_CLIENT_SECRET',
+    ])
+  })
+})
+
+test('CLAUDE_BIN is a program: neither a folder nor a file that cannot be run', () => {
+  const file = join(folder, 'claude')
+  writeFileSync(file, '#!/bin/sh\n', { mode: 0o755 })
+  expect(readConfig({ CLAUDE_BIN: file }).claudeBin).toBe(file)
+  chmodSync(file, 0o644)
+  expect(faultsOf({ CLAUDE_BIN: file })).toHaveLength(1)
+  expect(faultsOf({ CLAUDE_BIN: folder })).toHaveLength(1)
+})
+
+test('all services by name are the same as none named', () => {
+  const all = 'codehost,command,query,runner,gateway'
+  expect(faultsOf({ SERVICES: all })).toEqual([])
+  expect(faultsOf({ SERVICES: 'gateway, runner ,query,command' })).toEqual([])
+})
+
+test('a variable without effect yet is told, and taken', () => {
+  expect(readConfig({ GITHUB_TOKEN: 't', CURSOR_BIN: '/x', PASSWORD_SIGN_IN: '' }).unused).toEqual([
+    'GITHUB_TOKEN',
+    'CURSOR_BIN',
+  ])
+})
+
+test('the help lists every variable that is read, each with what it is', () => {
+  const lines = describeVariables().split('\n')
+  const described = lines.map((line) => /^ {2}([A-Z_]+) +(\S.*)$/.exec(line))
+  expect(described.every((found) => found !== null)).toBe(true)
+  const names = described.map((found) => found?.[1])
+  expect(names).toEqual(
+    expect.arrayContaining(['PORT', 'MASTER_KEY', 'GITHUB_APP_PRIVATE_KEY_FILE', 'SANDBOX']),
+  )
+  expect(new Set(names).size).toBe(names.length)
+})

@@ -1,0 +1,76 @@
+/** The bearer token: signed by us, for a while, and for nothing else. */
+import { jwtVerify, SignJWT, UnsecuredJWT } from 'jose'
+import { expect, test } from 'vitest'
+import { deriveKey } from '#platform/vault/sealing.ts'
+import { sessionDays, sessions } from './session.ts'
+
+const masterKey = new Uint8Array(32).fill(7)
+const dayMs = 86_400_000
+
+/** Sessions at a moment that the test sets, under a master key. */
+function sessionsAt(now: string, key: Uint8Array = masterKey) {
+  const vault = { deriveKey: (purpose: string) => deriveKey(key, purpose) }
+  const clock = { now: () => new Date(now) }
+  return sessions({ vault, clock, ids: { uuid: () => 'a-session' } })
+}
+
+const noon = '2026-03-01T12:00:00.000Z'
+const later = (ms: number) => new Date(Date.parse(noon) + ms).toISOString()
+const identity = { userId: 'u1', sessionId: 'a-session' }
+
+test('a session lasts seven days, and so does its token', async () => {
+  const { begin, token } = sessionsAt(noon)
+  const session = begin()
+  expect(session).toEqual({ sessionId: 'a-session', expiresAt: later(sessionDays * dayMs) })
+  const given = await token(identity, session.expiresAt)
+  expect(await sessionsAt(later(1_000)).verify(given)).toEqual(identity)
+  expect(await sessionsAt(later(sessionDays * dayMs - 1_000)).verify(given)).toEqual(identity)
+  expect(await sessionsAt(later(sessionDays * dayMs + 1_000)).verify(given)).toBeUndefined()
+})
+
+test('a token of another key, for another audience, without a signature or with one by another method is nobody’s', async () => {
+  const { token, verify } = sessionsAt(noon)
+  const expiresAt = later(dayMs)
+  const own = await token(identity, expiresAt)
+  expect(await sessionsAt(noon, new Uint8Array(32).fill(8)).verify(own)).toBeUndefined()
+
+  const key = deriveKey(masterKey, 'bearer-token')
+  const claims = (audience: string) =>
+    new SignJWT({ sid: 'a-session' })
+      .setSubject('u1')
+      .setAudience(audience)
+      .setExpirationTime(new Date(expiresAt))
+  expect(await verify(await claims('flightdeck').setProtectedHeader({ alg: 'HS256' }).sign(key))).toEqual(
+    identity,
+  )
+  expect(await verify(await claims('others').setProtectedHeader({ alg: 'HS256' }).sign(key))).toBeUndefined()
+  expect(
+    await verify(await claims('flightdeck').setProtectedHeader({ alg: 'HS512' }).sign(new Uint8Array(64))),
+  ).toBeUndefined()
+  const unsigned = new UnsecuredJWT({ sid: 'a-session' }).setSubject('u1').setAudience('flightdeck').encode()
+  expect(await verify(unsigned)).toBeUndefined()
+})
+
+test.each(['', 'garbage', 'a.b.c', '..'])('%j is no token', async (text) => {
+  expect(await sessionsAt(noon).verify(text)).toBeUndefined()
+})
+
+test('a token that lacks who or which session is nobody’s', async () => {
+  const key = deriveKey(masterKey, 'bearer-token')
+  const { verify } = sessionsAt(noon)
+  for (const claims of [{}, { sid: 'a-session' }]) {
+    const token = await new SignJWT(claims)
+      .setProtectedHeader({ alg: 'HS256' })
+      .setAudience('flightdeck')
+      .setExpirationTime(new Date(later(dayMs)))
+      .sign(key)
+    expect(await verify(token)).toBeUndefined()
+  }
+})
+
+test('the token names the person and the session, and nothing else of them', async () => {
+  const token = await sessionsAt(noon).token(identity, later(dayMs))
+  const key = deriveKey(masterKey, 'bearer-token')
+  const { payload } = await jwtVerify(token, key, { currentDate: new Date(noon) })
+  expect(Object.keys(payload).toSorted()).toEqual(['aud', 'exp', 'iat', 'sid', 'sub'])
+})
