@@ -108,19 +108,20 @@ describe('the data folder', () => {
     await product.stop()
   })
 
-  test.each(['events.sqlite', 'views.sqlite', 'vault.sqlite', 'jobs.sqlite'])(
-    'that a newer version wrote is refused and not touched: %s',
-    async (name) => {
-      const product = await startProduct({ dataDir: join(folder, 'data') })
-      await product.stop()
+  test('that a newer version wrote is refused and not touched, whichever of its files it is', async () => {
+    const product = await startProduct({ dataDir: join(folder, 'data') })
+    await product.stop()
+    for (const name of ['events.sqlite', 'views.sqlite', 'vault.sqlite', 'jobs.sqlite']) {
       const file = join(folder, 'data', name)
-      const newer = Array.from({ length: 9 }, (_, n) => `CREATE TABLE newer_${n} (a)`)
-      openSqlite({ file, synchronous: 'FULL', formats: newer }).close()
       const before = await readFile(file)
+      const formats = Array.from({ length: 9 }, (_, n) => `CREATE TABLE newer_${n} (a)`)
+      openSqlite({ file, synchronous: 'FULL', formats }).close()
+      const newer = await readFile(file)
       await cannotStart({}, new RegExp(`${name} was written by a newer Flightdeck .*DATA_DIR.*\\.$`, 'm'))
-      expect((await readFile(file)).equals(before)).toBe(true)
-    },
-  )
+      expect((await readFile(file)).equals(newer)).toBe(true)
+      await writeFile(file, before)
+    }
+  })
 
   test('whose database is none is refused and not touched', async () => {
     await mkdir(join(folder, 'data'))
@@ -241,15 +242,14 @@ describe('--repo', () => {
     const { stderr } = await cannotStart({}, sentence, ['--repo', join(folder, name)])
     expect(stderr).toMatch(/^--repo /)
     expect(JSON.stringify(await readdir(join(folder, 'data'), { recursive: true }))).not.toContain(name)
-    expect(await repositoriesNow()).toEqual(samples)
   })
 
   test('that names an address where nobody answers is refused', async () => {
     const { port, server } = await taken()
     server.close()
     const address = `http://127.0.0.1:${port}/some/where.git`
-    await cannotStart({}, /where\.git: git cannot clone it: /, ['--repo', address])
-    expect(await repositoriesNow()).toEqual(samples)
+    const { stderr } = await cannotStart({}, /git cannot clone it/, ['--repo', address])
+    expect(stderr).toMatch(/^--repo .*where\.git: git cannot clone it: /)
   })
 
   test('refuses a slip in the last before anything is brought in', async () => {
