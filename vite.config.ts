@@ -99,6 +99,8 @@ export default defineConfig({
     // A font in a data: address would need the page's policy to allow it.
     assetsInlineLimit: 0,
     manifest: true,
+    // Every browser that runs the client knows modulepreload.
+    modulePreload: { polyfill: false },
     reportCompressedSize: false,
     rolldownOptions: {
       output: {
@@ -114,6 +116,8 @@ export default defineConfig({
               name: 'state',
               test: /node_modules\/(@reduxjs|redux|redux-thunk|react-redux|reselect|immer|use-sync-external-store)\//,
             },
+            // A request each for thirty small pieces would cost more than the few kilobytes that come too early.
+            { name: 'shared', test: /web\/src\/|node_modules\/lucide-react\//, minShareCount: 2 },
           ],
         },
       },

@@ -1,7 +1,9 @@
-/** The toasts, at the bottom right of every page. */
+/** The toasts, at the bottom right of every page; what they look like is loaded with the first of them. */
+import { lazy, Suspense } from 'react'
 import { useDispatch, useSelector } from 'react-redux'
-import { Toast } from '../../ui/Toast.tsx'
 import { notificationClosed, selectNotifications } from './notifications.ts'
+
+const Toast = lazy(async () => ({ default: (await import('../../ui/Toast.tsx')).Toast }))
 
 export function Toasts() {
   const dispatch = useDispatch()
@@ -11,17 +13,19 @@ export function Toasts() {
       aria-label="Notifications"
       className="pointer-events-none fixed right-4 bottom-4 left-4 z-50 flex flex-col items-end gap-2 empty:hidden"
     >
-      {shown.map(({ id, type, title, message, duration }) => (
-        <Toast
-          key={id}
-          kind={type}
-          title={title}
-          message={message}
-          duration={duration}
-          closeLabel="Dismiss"
-          onClose={() => dispatch(notificationClosed(id))}
-        />
-      ))}
+      <Suspense>
+        {shown.map(({ id, type, title, message, duration }) => (
+          <Toast
+            key={id}
+            kind={type}
+            title={title}
+            message={message}
+            duration={duration}
+            closeLabel="Dismiss"
+            onClose={() => dispatch(notificationClosed(id))}
+          />
+        ))}
+      </Suspense>
     </ol>
   )
 }

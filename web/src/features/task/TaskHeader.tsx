@@ -10,7 +10,7 @@ import { Button } from '../../ui/Button.tsx'
 import { elapsed } from '../../ui/clock.ts'
 import { Count } from '../../ui/Count.tsx'
 import { IconButton } from '../../ui/IconButton.tsx'
-import { Menu, type MenuItem } from '../../ui/Menu.tsx'
+import { Menu, type MenuButtonProps, type MenuItem } from '../../ui/Menu.tsx'
 import { Progress } from '../../ui/Progress.tsx'
 import { safeLink } from '../../ui/safeLink.ts'
 import { Status } from '../../ui/Status.tsx'
@@ -33,7 +33,9 @@ export function TaskHeader({ task }: { readonly task: Task }) {
     { label: prWord, icon: GitPullRequest, onChoose: actions.openPullRequest, disabled: actions.opening },
     { label: texts.header.delete, icon: Trash2, onChoose: () => setDeleting(true), danger: true },
   ]
-  const menuButton = <IconButton icon={Ellipsis} label={texts.header.actions} />
+  const menuButton = (props: MenuButtonProps) => (
+    <IconButton icon={Ellipsis} label={texts.header.actions} {...props} />
+  )
   return (
     <section
       aria-label={texts.header.label}
@@ -83,10 +85,10 @@ export function TaskHeader({ task }: { readonly task: Task }) {
         >
           {prWord}
         </Button>
-        <Menu trigger={menuButton} items={items.filter(({ danger }) => danger)} />
+        <Menu button={menuButton} items={items.filter(({ danger }) => danger)} />
       </div>
       <span className="md:hidden">
-        <Menu trigger={menuButton} items={items} />
+        <Menu button={menuButton} items={items} />
       </span>
       {task.status === 'running' && (
         <Progress

@@ -162,7 +162,7 @@ describe('an open task', () => {
   })
 
   test('reads the history again when too much was missed', async () => {
-    let log = recordedLog(running)
+    let log: readonly TaskEventMessage[] = recordedLog(running)
     server(() => log)
     const task = room()
     task.connects(joinedAt('50'))
@@ -175,7 +175,7 @@ describe('an open task', () => {
 
   test('reads the history again when a gap does not close', async () => {
     const log = recordedLog([...running, waits(2), waits(3)])
-    let known = log.slice(0, -2)
+    let known: readonly TaskEventMessage[] = log.slice(0, -2)
     server(() => known)
     const task = room()
     task.connects(joinedAt('50'))

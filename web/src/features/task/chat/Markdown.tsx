@@ -15,10 +15,11 @@ const components: Components = {
   img: ({ src, alt }) => (
     <OutsideLink href={typeof src === 'string' ? src : undefined}>{alt || 'picture'}</OutsideLink>
   ),
-  pre: ({ children }) => <pre>{children}</pre>,
+  // What scrolls must be reached by the keyboard.
+  pre: ({ children }) => <pre tabIndex={0}>{children}</pre>,
   code: Code,
   table: ({ children }) => (
-    <div className="overflow-x-auto">
+    <div className="overflow-x-auto" tabIndex={0}>
       <table>{children}</table>
     </div>
   ),
@@ -47,13 +48,15 @@ function OutsideLink({ href, children }: Pick<ComponentProps<'a'>, 'href' | 'chi
 }
 
 function Code({ className, children }: Pick<ComponentProps<'code'>, 'className' | 'children'>) {
-  const language = /language-(\w+)/.exec(className ?? '')?.[1]
   const text = typeof children === 'string' ? children : ''
   // A block ends with a line break, code in a sentence never does.
   if (!text.endsWith('\n')) return <code>{children}</code>
+  const name = /language-(\w+)/.exec(className ?? '')?.[1]
+  const code = text.slice(0, -1)
+  if (name === undefined) return <code>{code}</code>
   return (
     <code>
-      <CodeText code={text.slice(0, -1)} language={names[language ?? ''] ?? language ?? ''} />
+      <CodeText code={code} language={names[name] ?? name} />
     </code>
   )
 }

@@ -3,7 +3,7 @@ import { Copy, Ellipsis, Trash2 } from 'lucide-react'
 import { useState, type ReactNode } from 'react'
 import { useDispatch } from 'react-redux'
 import { IconButton } from '../../../ui/IconButton.tsx'
-import { Menu } from '../../../ui/Menu.tsx'
+import { Menu, type MenuButtonProps } from '../../../ui/Menu.tsx'
 import { Status, type StatusName } from '../../../ui/Status.tsx'
 import { notified } from '../../notifications/notifications.ts'
 import { DeleteTask } from '../DeleteTask.tsx'
@@ -37,9 +37,9 @@ export function MessageHead({ mark, name, at, status, taskId, text }: MessageHea
       <MessageTime at={at} />
       {status !== null && <Status status={status} iconOnly />}
       <span className="flex-1" />
-      <span className="opacity-0 group-hover/message:opacity-100 focus-within:opacity-100 has-data-[state=open]:opacity-100 pointer-coarse:opacity-100">
+      <span className="opacity-0 group-hover/message:opacity-100 focus-within:opacity-100 has-aria-expanded:opacity-100 pointer-coarse:opacity-100">
         <Menu
-          trigger={<IconButton icon={Ellipsis} label={texts.chat.menu} size="row" className="h-5!" />}
+          button={menuButton}
           items={[
             { label: texts.chat.copy, icon: Copy, onChoose: () => void copy() },
             { label: texts.header.delete, icon: Trash2, onChoose: () => setDeleting(true), danger: true },
@@ -49,4 +49,8 @@ export function MessageHead({ mark, name, at, status, taskId, text }: MessageHea
       <DeleteTask taskId={taskId} open={deleting} onClose={() => setDeleting(false)} />
     </div>
   )
+}
+
+function menuButton(props: MenuButtonProps) {
+  return <IconButton icon={Ellipsis} label={texts.chat.menu} size="row" className="h-5!" {...props} />
 }
