@@ -35,8 +35,8 @@ export interface Product {
   personWith(token: string | undefined): Person
   /** SIGTERM, unless it is gone; checks that it exits 0 within 10 s and leaves no process, and removes what is its own. */
   stop(): Promise<void>
-  /** SIGTERM, and the same data and ports kept for `restart`. Gives how long it took, in milliseconds. */
-  terminate(): Promise<number>
+  /** SIGTERM or Ctrl-C, and the same data and ports kept for `restart`. Gives how long it took, in milliseconds. */
+  terminate(signal?: 'SIGTERM' | 'SIGINT'): Promise<number>
   /** SIGKILL of the process alone: what it started is not told. */
   kill9(): Promise<void>
   /** Starts again on the same data and ports; it must not run. */
@@ -91,9 +91,9 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
   const base = `http://127.0.0.1:${ports.product}`
   const isRunning = () => child !== undefined && child.exitCode === null && child.signalCode === null
 
-  async function terminate(): Promise<number> {
+  async function terminate(signal: 'SIGTERM' | 'SIGINT' = 'SIGTERM'): Promise<number> {
     const begun = performance.now()
-    const code = await ended(child, 'SIGTERM', drainMs + 2_000)
+    const code = await ended(child, signal, drainMs + 2_000)
     const took = performance.now() - begun
     if (code !== 0 || took > drainMs)
       throw new Error(`It exited with ${code} after ${Math.round(took)} ms.\n${logs.stdout}${logs.stderr}`)
@@ -139,10 +139,11 @@ export interface FailedStart {
   readonly stderr: string
 }
 
-/** Runs the product until it ends by itself, within 30 s. Its environment is all that it gets. */
+/** Runs the product until it ends, within 30 s: by itself, or asked to after some time. Its environment is all that it gets. */
 export async function runProduct(
   env: Readonly<Record<string, string>>,
   args: readonly string[] = [],
+  terminateAfterMs?: number,
 ): Promise<FailedStart> {
   const child = spawn(process.execPath, [entry, ...args], {
     env,
@@ -151,6 +152,7 @@ export async function runProduct(
   })
   const logs = { stdout: '', stderr: '' }
   keep(child, logs)
+  if (terminateAfterMs !== undefined) setTimeout(() => child.kill('SIGTERM'), terminateAfterMs)
   const code = await within(
     readyMs,
     () => `It does not end.\n${logs.stdout}${logs.stderr}`,

@@ -32,10 +32,14 @@ const connectMs = 10_000
 const answerMs = 10_000
 
 /** Resolves once connected; rejects with the server's sentence when it refuses. */
-export async function connectLive(base: string, token: string): Promise<Live> {
+export async function connectLive(
+  base: string,
+  token: string,
+  transport: 'websocket' | 'polling' = 'websocket',
+): Promise<Live> {
   const socket: Socket<ServerEvents, ClientEvents> = io(base, {
     auth: { token },
-    transports: ['websocket'],
+    transports: [transport],
     forceNew: true,
     reconnection: false,
     timeout: connectMs,

@@ -4,7 +4,7 @@ import type { TerminalOutput } from '#domain/api/chat.ts'
 import { getTerminal } from '#domain/api/chat.ts'
 import { executeTask } from '#domain/api/tasks.ts'
 import { comparePositions, type Position } from '#domain/kernel/event.ts'
-import type { Live } from '../product/live.ts'
+import { connectLive, type Live } from '../product/live.ts'
 import { hasEnded, openScene, watching, type Scene } from './scene.ts'
 
 let scene: Scene
@@ -131,11 +131,23 @@ test('who leaves a room hears nothing more of it, also when it leaves while it j
   stays.close()
 })
 
-test('who missed more than can be told again is sent to the history', async () => {
+test('a browser that cannot open a websocket listens by polling', async () => {
+  const polling = await connectLive(scene.product.base, scene.ada.token, 'polling')
+  const socket = await watching(scene.ada, taskId)
+  expect(await polling.join(taskId)).toMatchObject({ joined: true })
+  await run('echo heard')
+  for (const live of [polling, socket]) await live.until('the end', isOver)
+  expect(polling.heard.map(({ name }) => name)).toEqual(socket.heard.map(({ name }) => name))
+  expect(polling.of('terminal_output')).toEqual(socket.of('terminal_output'))
+  polling.close()
+  socket.close()
+})
+
+test('who missed more than can be told again is sent to the history', { timeout: 120_000 }, async () => {
   const before = (await history()).at(-1)?.position ?? null
-  // Each piece alone: pieces are cut at 50 ms and at 16 KiB, and the latter comes quickly.
-  await run('head -c 25000000 /dev/zero | tr "\\0" "x" | fold -w 200')
-  await scene.ada.taskOnce(taskId, hasEnded)
+  // More than a thousand pieces of 16 KiB.
+  await run('head -c 17500000 /dev/zero | tr "\\0" "x" | fold -w 200')
+  await scene.ada.taskOnce(taskId, hasEnded, 90_000)
   const live = await scene.ada.socket()
   expect(await live.join(taskId, before)).toMatchObject({ joined: true, resync: true })
   expect(live.heard).toEqual([])

@@ -120,6 +120,22 @@ describe('before anybody has signed in', () => {
     expect(await ready.json()).toMatchObject({ ready: true, parts: { eventStore: true, vault: true } })
   })
 
+  test('its parts come compressed, with their length, and are kept by the browser; the page itself is not', async () => {
+    const page = await fetch(`${product.base}/`)
+    expect(page.headers.get('cache-control')).toBe('no-cache')
+    expect(page.headers.get('referrer-policy')).toBe('no-referrer')
+    expect(page.headers.get('content-security-policy')).toContain("script-src 'self'")
+    const asset = /\/assets\/[^"]+\.js/.exec(await page.text())?.[0] ?? ''
+    for (const encoding of ['gzip', 'br']) {
+      const { status, headers } = await fetch(product.base + asset, {
+        headers: { 'accept-encoding': encoding },
+      })
+      expect({ status, encoding: headers.get('content-encoding') }).toEqual({ status: 200, encoding })
+      expect(Number(headers.get('content-length'))).toBeGreaterThan(0)
+      expect(headers.get('cache-control')).toContain('immutable')
+    }
+  })
+
   test('a call that there is not answers 404, and so does an unknown path below /api for any method', async () => {
     for (const method of ['GET', 'POST', 'DELETE']) {
       const answer = await product.personWith(undefined).api(method, '/nothing')

@@ -272,6 +272,25 @@ test('without git the product says what to install', async () => {
   expect(await cannotStart({ PATH: join(folder, 'bin') }, /git/i)).toMatchObject({ code: 1 })
 })
 
+describe('asked to end', () => {
+  test('by Ctrl-C it does as by SIGTERM', async () => {
+    const product = await startProduct({ dataDir: join(folder, 'data') })
+    expect(await product.terminate('SIGINT')).toBeLessThan(10_000)
+    await product.stop()
+  })
+
+  test('while it starts it ends as well, and the next start finds all in order', async () => {
+    for (const ms of [100, 250, 400, 550]) {
+      const { code, stderr } = await runProduct(env, [], ms)
+      // Before it has read its configuration, the signal itself ends it.
+      expect([0, null]).toContain(code)
+      expect(stderr).toBe('')
+      expect(await processesOf(folder)).toEqual([])
+    }
+    expect(await repositoriesNow()).toEqual(samples)
+  })
+})
+
 describe('once it runs', () => {
   let scene: Scene
   beforeAll(async () => {
