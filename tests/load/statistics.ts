@@ -12,16 +12,35 @@ export function median(values: readonly number[]): number {
   return percentile(values, 0.5)
 }
 
-/** Medians of a figure and its floor, measured in turn, so that what else the machine does falls on both. */
-export async function alternate(
-  rounds: number,
-  measure: { readonly figure: () => Promise<number>; readonly floor: () => Promise<number> },
-): Promise<{ readonly figure: number; readonly floor: number }> {
+export interface Measured {
+  readonly figure: number
+  readonly floor: number
+}
+
+interface Measuring {
+  readonly figure: () => Promise<number>
+  readonly floor: () => Promise<number>
+}
+
+/** The best round of a rate and of its floor: what else a machine does only ever makes a rate worse. */
+export async function bestRates(rounds: number, measuring: Measuring): Promise<Measured> {
+  const { figures, floors } = await inTurn(rounds, measuring)
+  return { figure: Math.max(...figures), floor: Math.max(...floors) }
+}
+
+/** The median of a time and of its floor. */
+export async function medianTimes(rounds: number, measuring: Measuring): Promise<Measured> {
+  const { figures, floors } = await inTurn(rounds, measuring)
+  return { figure: median(figures), floor: median(floors) }
+}
+
+/** A round of the one after a round of the other, so that what else the machine does falls on both. */
+async function inTurn(rounds: number, { figure, floor }: Measuring) {
   const figures: number[] = []
   const floors: number[] = []
   for (let round = 0; round < rounds; round += 1) {
-    floors.push(await measure.floor())
-    figures.push(await measure.figure())
+    floors.push(await floor())
+    figures.push(await figure())
   }
-  return { figure: median(figures), floor: median(floors) }
+  return { figures, floors }
 }

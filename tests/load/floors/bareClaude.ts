@@ -16,6 +16,7 @@ import type { Scene } from '../row.ts'
 export interface BareTurn {
   readonly startedAt: number
   readonly firstLineAt: number
+  readonly firstWordAt: number
   /** The pieces of text as they came out. */
   readonly texts: readonly { readonly at: number; readonly text: string }[]
 }
@@ -60,8 +61,9 @@ export async function bareTurn(scene: Scene, modelUrl: string, message: string):
     if (Result.safeParse(value).success) child.stdin.end()
   })
   await within(turnWithinMs, 'The bare CLI does not end', gone)
-  if (firstLineAt === undefined) throw new Error('The bare CLI printed nothing.')
-  return { startedAt, firstLineAt, texts }
+  const firstWordAt = texts[0]?.at
+  if (firstLineAt === undefined || firstWordAt === undefined) throw new Error('The bare CLI said nothing.')
+  return { startedAt, firstLineAt, firstWordAt, texts }
 }
 
 const Result = z.object({ type: z.literal('result') })

@@ -8,11 +8,11 @@ import { readConfig } from '#platform/config.ts'
 import { logger } from '#platform/log.ts'
 import { openBareAppender } from '../floors/bareSqlite.ts'
 import type { Row } from '../row.ts'
-import { alternate } from '../statistics.ts'
+import { bestRates } from '../statistics.ts'
 
 const streams = 64
-const rounds = 3
-const ms = 1_000
+const rounds = 6
+const ms = 500
 
 export const appends: Row = {
   name: 'appends',
@@ -30,11 +30,11 @@ export const appends: Row = {
     const bare = openBareAppender(join(scene.folder, 'bare.sqlite'), sample)
     scene.atEnd(async () => bare.close())
 
-    const one = await alternate(rounds, {
+    const one = await bestRates(rounds, {
       figure: () => rename(engines, taskIds.slice(0, 1), ms),
       floor: async () => bare.rate({ perTransaction: 1, ms }),
     })
-    const many = await alternate(rounds, {
+    const many = await bestRates(rounds, {
       figure: () => rename(engines, taskIds, ms),
       floor: async () => bare.rate({ perTransaction: streams, ms }),
     })

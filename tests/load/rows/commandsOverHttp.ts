@@ -3,10 +3,10 @@ import { startAnsweringKoa } from '../floors/koa.ts'
 import { openClient, type Asked } from '../load.ts'
 import type { Row } from '../row.ts'
 import { openSeededProduct } from '../seededProduct.ts'
-import { alternate } from '../statistics.ts'
+import { bestRates } from '../statistics.ts'
 
-const rounds = 3
-const ms = 1_000
+const rounds = 6
+const ms = 500
 const inFlight = 64
 
 export const commandsOverHttp: Row = {
@@ -21,7 +21,7 @@ export const commandsOverHttp: Row = {
     const answer: unknown = JSON.parse(await client.ask(next(0)))
     const bare = openClient(await startAnsweringKoa(scene, { '*': answer }))
     scene.atEnd(async () => bare.close())
-    const rates = await alternate(rounds, {
+    const rates = await bestRates(rounds, {
       figure: () => client.rate({ inFlight, ms, next }),
       floor: () => bare.rate({ inFlight, ms, next }),
     })

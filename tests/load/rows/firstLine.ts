@@ -20,7 +20,7 @@ export const firstLine: Row = {
     for (let count = 0; count < turns; count += 1) {
       const bare = await bareTurn(scene, modelUrl, asking(speech))
       bareLines.push(bare.firstLineAt - bare.startedAt)
-      bareWords.push((bare.texts[0]?.at ?? Number.NaN) - bare.startedAt)
+      bareWords.push(bare.firstWordAt - bare.startedAt)
       const ours = await turn(speech)
       lines.push(firstAt(ours, agentSpoke) - ours.askedAt)
       words.push(firstAt(ours, wordCame) - ours.askedAt)

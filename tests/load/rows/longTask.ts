@@ -3,7 +3,7 @@ import { startAnsweringKoa } from '../floors/koa.ts'
 import { openClient, type Client } from '../load.ts'
 import type { Row } from '../row.ts'
 import { openSeededProduct } from '../seededProduct.ts'
-import { alternate, median } from '../statistics.ts'
+import { medianTimes, median } from '../statistics.ts'
 
 const rounds = 3
 const opensARound = 7
@@ -20,7 +20,7 @@ export const longTask: Row = {
     }
     const bare = openClient(await startAnsweringKoa(scene, Object.fromEntries(answers)))
     scene.atEnd(async () => bare.close())
-    const opened = await alternate(rounds, {
+    const opened = await medianTimes(rounds, {
       figure: () => timeToOpen(client, task, beside),
       floor: () => timeToOpen(bare, task, beside),
     })

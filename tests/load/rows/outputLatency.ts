@@ -7,8 +7,8 @@ import { percentile } from '../statistics.ts'
 
 /** As a model talks, and slowly enough that each word goes alone. */
 const speeches: readonly Speech[] = [
-  { words: 400, everyMs: 20 },
-  { words: 80, everyMs: 100 },
+  { words: 300, everyMs: 20 },
+  { words: 60, everyMs: 100 },
 ]
 
 export const outputLatency: Row = {

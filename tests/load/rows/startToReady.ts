@@ -6,7 +6,7 @@ import { freePorts } from '../../product.ts'
 import { startProcess, timeToExit } from '../processes.ts'
 import { environment, root } from '../project.ts'
 import type { Line, Row } from '../row.ts'
-import { alternate, median } from '../statistics.ts'
+import { medianTimes, median } from '../statistics.ts'
 
 const starts = 5
 
@@ -33,7 +33,7 @@ export const startToReady: Row = {
     await writeFile(join(npmFolder, 'package.json'), JSON.stringify({ scripts: { start: 'node -e 0' } }))
 
     const koaMs: number[] = []
-    const direct = await alternate(starts, {
+    const direct = await medianTimes(starts, {
       figure: startServer,
       floor: async () => {
         const koa = await startBareKoa(scene)
@@ -42,7 +42,7 @@ export const startToReady: Row = {
         return timeToExit([process.execPath, '-e', '0'], { cwd: root, env })
       },
     })
-    const byNpm = await alternate(starts, {
+    const byNpm = await medianTimes(starts, {
       figure: () => start('npm', 'start'),
       floor: () => timeToExit(['npm', 'start'], { cwd: npmFolder, env }),
     })

@@ -3,10 +3,10 @@ import { startAnsweringKoa } from '../floors/koa.ts'
 import { openClient, type Asked } from '../load.ts'
 import type { Line, Row } from '../row.ts'
 import { openSeededProduct } from '../seededProduct.ts'
-import { alternate } from '../statistics.ts'
+import { bestRates } from '../statistics.ts'
 
-const rounds = 3
-const ms = 1_000
+const rounds = 6
+const ms = 500
 const lists = [
   { limit: 50, inFlight: 16 },
   { limit: 1_000, inFlight: 4 },
@@ -22,7 +22,7 @@ export const taskList: Row = {
       const answer = await client.ask(list)
       const bare = openClient(await startAnsweringKoa(scene, { '*': JSON.parse(answer) }))
       scene.atEnd(async () => bare.close())
-      const rates = await alternate(rounds, {
+      const rates = await bestRates(rounds, {
         figure: () => client.rate({ inFlight, ms, next: () => list }),
         floor: () => bare.rate({ inFlight, ms, next: () => list }),
       })
