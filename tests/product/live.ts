@@ -1,4 +1,5 @@
 /** A socket as a browser has one: everything it hears is kept, in order. */
+import { Socket as Connection } from 'node:net'
 import { io, type Socket } from 'socket.io-client'
 import type { ClientEvents, JoinAnswer, ServerEvents } from '#domain/api/socket.ts'
 import type { Position } from '#domain/kernel/event.ts'
@@ -25,6 +26,8 @@ export interface Live {
   /** The first event that is like this, now or within `withinMs` (20 s). */
   until(what: string, like: (event: Heard) => boolean, withinMs?: number): Promise<Heard>
   readonly isConnected: () => boolean
+  /** Reads nothing more and says nothing, as a machine that was put to sleep. */
+  fallAsleep(): void
   close(): void
 }
 
@@ -149,6 +152,12 @@ export async function connectLive(
       ).finally(() => listeners.delete(listener))
     },
     isConnected: () => socket.connected,
+    fallAsleep() {
+      const websocket: unknown = Reflect.get(socket.io.engine.transport, 'ws')
+      const connection: unknown = Reflect.get(Object(websocket), '_socket')
+      if (!(connection instanceof Connection)) throw new Error('It has no connection of its own.')
+      connection.pause()
+    },
     close: () => void socket.close(),
   }
 }

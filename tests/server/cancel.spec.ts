@@ -178,10 +178,12 @@ describe('SIGTERM', () => {
     const waiting = await ada.ask(createTask, {
       body: { description: 'Go on', projectId, branch: 'main' },
     })
-    const open = await ada.socket()
+    const [open, asleep] = await Promise.all([ada.socket(), watching(ada, task.id)])
+    asleep.fallAsleep()
     expect(await product.terminate()).toBeLessThan(10_000)
     expect(await product.processes()).toEqual([])
     open.close()
+    asleep.close()
     gate.release()
 
     await product.restart()

@@ -14,6 +14,8 @@ import type { Feed, Viewer } from './feed.ts'
 type LiveServer = Server<ClientEvents, ServerEvents, Record<string, never>, Identity>
 type LiveSocket = Socket<ClientEvents, ServerEvents, Record<string, never>, Identity>
 
+type SocketServices = Pick<GatewayServices, 'sessions' | 'documents' | 'logger'>
+
 const Handshake = z.object({ token: z.string() })
 
 /** Packets that may wait for a slow viewer; one that lets more pile up is cut off and catches up when it comes back. */
@@ -24,7 +26,7 @@ const roomsAtOnce = 50
 const askedAtOnce = 200
 
 /** Opens the socket on the gateway's server; the caller closes it. */
-export function openSocket(http: HttpServer, feed: Feed, services: GatewayServices): LiveServer {
+export function openSocket(http: HttpServer, feed: Feed, services: SocketServices): LiveServer {
   const io: LiveServer = new Server(http, {
     serveClient: false,
     transports: ['websocket', 'polling'],
@@ -43,21 +45,22 @@ export function openSocket(http: HttpServer, feed: Feed, services: GatewayServic
   return io
 }
 
-async function enter(socket: LiveSocket, services: GatewayServices): Promise<void> {
+async function enter(socket: LiveSocket, services: SocketServices): Promise<void> {
   const { token } = Handshake.parse(socket.handshake.auth)
   const identity: Identity | null = (await services.sessions.verify(token)) ?? null
   const { user, sessionId } = await signedIn({ identity }, services)
   socket.data = { userId: user.id, sessionId }
 }
 
-function serve(socket: LiveSocket, feed: Feed, services: GatewayServices): void {
+function serve(socket: LiveSocket, feed: Feed, services: SocketServices): void {
   const { userId, sessionId } = socket.data
   let waiting = 0
   socket.conn.on('drain', () => (waiting = 0))
   const viewer: Viewer = {
     say([name, payload]) {
       waiting += 1
-      if (waiting > waitingPackets) socket.conn.close()
+      // At once: what waits for one that does not read would be waited for as well.
+      if (waiting > waitingPackets) socket.conn.close(true)
       // A saying pairs a name with its own payload; the compiler loses that over the union.
       else socket.emit(name, ...([payload] as never))
     },

@@ -1,0 +1,229 @@
+/** The socket's door, over real connections: who is slow or asks too much is cut off, and harms nobody else. */
+import { createServer, type Server as HttpServer } from 'node:http'
+import type { Socket as Connection } from 'node:net'
+import { io, type Socket } from 'socket.io-client'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import type { ClientEvents, JoinAnswer, ServerEvents } from '#domain/api/socket.ts'
+import { collections, documents } from '#platform/commands/documents.ts'
+import { logger } from '#platform/log.ts'
+import { taskId, userId } from '../../../tests/domain/ids.ts'
+import { openTestEngines, type TestEngines } from '../../../tests/server/engines.ts'
+import type { Feed, Viewer } from './feed.ts'
+import { openSocket } from './socket.ts'
+
+let engines: TestEngines
+let http: HttpServer
+let connections: Set<Connection>
+let url = ''
+let server: ReturnType<typeof openSocket>
+let clients: Socket<ServerEvents, ClientEvents>[] = []
+/** Who is in which room, as the feed knows it. */
+let rooms: Map<string, Set<Viewer>>
+let followers: Set<Viewer>
+/** Joins come back when they are let. */
+let gate: Promise<void>
+let asked: number
+
+beforeEach(async () => {
+  engines = await openTestEngines()
+  rooms = new Map()
+  followers = new Set()
+  gate = Promise.resolve()
+  asked = 0
+  const tasks = Array.from({ length: 60 }, (_, n) => ({ id: taskId(n), owner: userId(1) }))
+  const user = { id: userId(1), onboardingCompleted: true, endedSessions: [] }
+  const put = (collection: string, document: { id: string }) =>
+    ({ kind: 'put', collection, document, position: '1' }) as const
+  await engines.readStore.prepare(collections)
+  await engines.readStore.apply(
+    [put('users', user), ...tasks.map((task) => put('tasks', task)), put('tasks', { id: taskId(99) })],
+    { projection: 'test', position: '1' },
+  )
+  const feed: Feed = {
+    async join(task, viewer) {
+      asked += 1
+      await gate
+      rooms.set(task, (rooms.get(task) ?? new Set()).add(viewer))
+      return { resync: false, position: '1' }
+    },
+    leave: (task, viewer) => void rooms.get(task)?.delete(viewer),
+    follow: (_, viewer) => void followers.add(viewer),
+    unfollow: (_, viewer) => void followers.delete(viewer),
+    stop: async () => undefined,
+  }
+  const verify = async (token: string) =>
+    token === 'good' ? { userId: userId(1), sessionId: 'session-1' } : undefined
+  const unused = () => Promise.reject(new Error('The socket does not ask this.'))
+  http = createServer()
+  connections = new Set()
+  http.on('connection', (connection) => connections.add(connection))
+  server = openSocket(http, feed, {
+    sessions: { verify, token: unused, begin: () => ({ sessionId: '', expiresAt: '' }) },
+    documents: documents(engines.readStore, engines.log),
+    logger: logger('silent'),
+  })
+  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
+  const address = http.address()
+  url = `http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`
+})
+afterEach(async () => {
+  for (const client of clients) client.close()
+  clients = []
+  // One that does not read answers no farewell either.
+  for (const connection of connections) connection.destroy()
+  await new Promise<void>((resolve) => void server.close(() => resolve()))
+  await engines.close()
+})
+
+async function connect(token = 'good'): Promise<Socket<ServerEvents, ClientEvents>> {
+  const client: Socket<ServerEvents, ClientEvents> = io(url, {
+    auth: { token },
+    transports: ['websocket'],
+    reconnection: false,
+    forceNew: true,
+  })
+  clients.push(client)
+  await new Promise<void>((resolve, reject) => {
+    client.once('connect', () => resolve())
+    client.once('connect_error', reject)
+  })
+  return client
+}
+const join = (client: Socket<ServerEvents, ClientEvents>, id: string) =>
+  new Promise<JoinAnswer>((resolve) => client.emit('join_task', id, null, resolve))
+const onlyViewer = (id: string): Viewer => {
+  const [viewer] = rooms.get(id) ?? []
+  if (!viewer) throw new Error('Nobody is in the room.')
+  return viewer
+}
+const piece = (content: string) =>
+  [
+    'terminal_output',
+    { taskId: taskId(1), timestamp: '', content, type: 'stdout', executionId: '', position: '2', version: 1 },
+  ] as const
+
+describe('a connection', () => {
+  test('is for who has a session, and follows what is theirs until it goes', async () => {
+    await expect(connect('bad')).rejects.toThrow('Sign in to continue.')
+    const client = await connect()
+    expect(followers.size).toBe(1)
+    await join(client, taskId(1))
+    client.close()
+    await vi.waitFor(() => expect([followers.size, rooms.get(taskId(1))?.size]).toEqual([0, 0]))
+  })
+
+  test('is cut off when its session ends, and only then', async () => {
+    const client = await connect()
+    const [viewer] = followers
+    viewer?.sessionEnded('another session')
+    await join(client, taskId(1))
+    expect(client.connected).toBe(true)
+    viewer?.sessionEnded('session-1')
+    await vi.waitFor(() => expect(client.connected).toBe(false))
+  })
+
+  test('may leave the position out, give only a callback, or give nothing that is understood', async () => {
+    const client = await connect()
+    const answer = await new Promise<unknown>((resolve) =>
+      Reflect.apply(client.emit, client, ['join_task', taskId(1), resolve]),
+    )
+    expect(answer).toEqual({ joined: true, resync: false, position: '1' })
+    for (const asked of [[], [7], [{}], [taskId(1), 'no position'], [null, null]]) {
+      const refused = await new Promise<unknown>((resolve) =>
+        Reflect.apply(client.emit, client, ['join_task', asked[0], asked[1], resolve]),
+      )
+      expect(refused).toMatchObject({ joined: false, code: 'invalid_input' })
+    }
+    Reflect.apply(client.emit, client, ['leave_task', { no: 'id' }])
+    expect(await join(client, taskId(99))).toMatchObject({ joined: false, code: 'not_found' })
+    expect(client.connected).toBe(true)
+  })
+})
+
+describe('rooms', () => {
+  test('are at most fifty at once for a connection', async () => {
+    const client = await connect()
+    const answers = []
+    for (let n = 0; n < 51; n += 1) answers.push(await join(client, taskId(n)))
+    expect(answers.filter(({ joined }) => joined)).toHaveLength(50)
+    expect(answers.at(-1)).toMatchObject({ joined: false, code: 'rate_limited' })
+    // One that it is in may be joined again, and one that it left makes place.
+    expect(await join(client, taskId(3))).toMatchObject({ joined: true })
+    client.emit('leave_task', taskId(3))
+    expect(await join(client, taskId(50))).toMatchObject({ joined: true })
+  })
+
+  test('are left by who leaves while it joins', async () => {
+    let open = () => {}
+    gate = new Promise((resolve) => {
+      open = resolve
+    })
+    const client = await connect()
+    const joining = join(client, taskId(1))
+    client.emit('leave_task', taskId(1))
+    open()
+    expect(await joining).toMatchObject({ joined: true })
+    await vi.waitFor(() => expect(rooms.get(taskId(1))?.size).toBe(0))
+  })
+
+  test('keep nobody who was gone before the join came back', async () => {
+    let open = () => {}
+    gate = new Promise((resolve) => {
+      open = resolve
+    })
+    const client = await connect()
+    client.emit('join_task', taskId(1), null)
+    client.emit('join_task', taskId(2), null)
+    await vi.waitFor(() => expect(asked).toBe(1))
+    client.close()
+    await vi.waitFor(() => expect(followers.size).toBe(0))
+    open()
+    await vi.waitFor(() => expect(rooms.has(taskId(2))).toBe(true))
+    await vi.waitFor(() => expect([...rooms.values()].map(({ size }) => size)).toEqual([0, 0]))
+  })
+})
+
+describe('who asks or holds back too much', () => {
+  test('is cut off: joins that pile up', async () => {
+    gate = new Promise(() => {})
+    const client = await connect()
+    for (let count = 0; count < 250; count += 1) client.emit('join_task', taskId(1), null)
+    await vi.waitFor(() => expect(client.connected).toBe(false), { timeout: 5_000 })
+  })
+
+  test('is cut off: packets larger than any that a client has to send', async () => {
+    const client = await connect()
+    Reflect.apply(client.emit, client, ['join_task', 'x'.repeat(200_000)])
+    await vi.waitFor(() => expect(client.connected).toBe(false), { timeout: 5_000 })
+  })
+
+  test('is cut off: a viewer that does not read, while another hears all', { timeout: 20_000 }, async () => {
+    const [slow, quick] = [await connect(), await connect()]
+    await join(slow, taskId(1))
+    const slowViewer = onlyViewer(taskId(1))
+    await join(quick, taskId(2))
+    const quickViewer = onlyViewer(taskId(2))
+    let heard = 0
+    quick.on('terminal_output', () => (heard += 1))
+    stopReading(slow)
+    const text = 'x'.repeat(4_000)
+    const count = 12_000
+    for (let said = 0; said < count; said += 1) {
+      slowViewer.say(piece(text))
+      quickViewer.say(piece(text))
+      if (said % 100 === 0) await new Promise((resolve) => setImmediate(resolve))
+    }
+    await vi.waitFor(() => expect(heard).toBe(count), { timeout: 10_000 })
+    expect(quick.connected).toBe(true)
+    await vi.waitFor(() => expect(followers.size).toBe(1), { timeout: 10_000 })
+  })
+})
+
+/** Leaves what comes in the kernel, as a browser that hangs does. */
+function stopReading(client: Socket<ServerEvents, ClientEvents>): void {
+  const websocket: unknown = Reflect.get(client.io.engine.transport, 'ws')
+  const connection: unknown = Reflect.get(Object(websocket), '_socket')
+  const pause: unknown = Reflect.get(Object(connection), 'pause')
+  if (typeof pause !== 'function') throw new Error('The client has no connection to pause.')
+  Reflect.apply(pause, connection, [])
+}
