@@ -6,6 +6,17 @@ import { openStage } from './stage.ts'
 import { isApi } from './visit.ts'
 import { visiting } from './visiting.ts'
 
+/** What the sign-in screen says of the error in its address. */
+const errors: Readonly<Record<string, string>> = {
+  github: 'GitHub authentication failed. Please try again.',
+  server: 'Server error occurred during authentication.',
+  no_install_id: 'GitHub App installation failed.',
+  session_lost: 'Session expired. Please try again.',
+  user_not_found: 'User not found. Please try again.',
+  install_callback: 'GitHub App installation callback failed.',
+  'anything else': 'Authentication failed. Please try again.',
+}
+
 const stage = await openStage()
 afterAll(() => stage.close())
 const ada = await stage.product.signIn('ada')
@@ -51,26 +62,17 @@ describe('a visitor', () => {
     await expect(page).toHaveURL('/auth?error=github')
   })
 
-  test.for([
-    ['github', 'GitHub authentication failed. Please try again.'],
-    ['server', 'Server error occurred during authentication.'],
-    ['no_install_id', 'GitHub App installation failed.'],
-    ['session_lost', 'Session expired. Please try again.'],
-    ['user_not_found', 'User not found. Please try again.'],
-    ['install_callback', 'GitHub App installation callback failed.'],
-    ['anything else', 'Authentication failed. Please try again.'],
-  ] as const)(
-    'is told what the error %s means, also when it came with the callback',
-    async ([value, text]) => {
-      const { page } = await visiting(stage)
+  test('is told what the error in the address means, also when it came with the callback', async () => {
+    const { page } = await visiting(stage)
+    for (const [value, text] of Object.entries(errors)) {
       await page.goto(`/auth?${new URLSearchParams({ error: value })}`)
       await expect(page.getByRole('alert')).toHaveText(text)
       await page.goto(`/auth/callback?${new URLSearchParams({ error: value, token: 'not-to-be-kept' })}`)
       await expect(page).toHaveURL(/\/auth\?error=/)
       await expect(page.getByRole('alert')).toHaveText(text)
       expect(await page.evaluate(() => localStorage.getItem('authToken'))).toBeNull()
-    },
-  )
+    }
+  })
 })
 
 test('the token of a sign-in is out of the address before anything is asked for, and in no referrer', async () => {

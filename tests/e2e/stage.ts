@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { localRepository } from '../contracts/codeHost.fixture.ts'
 import { startProduct, type Product } from '../product.ts'
+import { note } from '../report/notes.ts'
 import { startMessagesApi, type MessagesApi, type Script } from '../standins/messagesApi.ts'
 import { openChromium } from './chromium.ts'
 import { openVisit, type Visit, type VisitOptions } from './visit.ts'
@@ -26,6 +27,8 @@ export interface Stage {
 
 /** Starts everything; what was started is ended when a later part does not start. */
 export async function openStage({ scripts = [], repositories = {} }: StageOptions = {}): Promise<Stage> {
+  note('messages of the model', 'a scripted Messages API, not Anthropic')
+  note('the code host', 'the local code host, not GitHub')
   const folder = await mkdtemp(join(tmpdir(), 'flightdeck-e2e-'))
   const ends: (() => Promise<unknown>)[] = [() => rm(folder, { recursive: true, force: true })]
   const close = async () => {
