@@ -237,118 +237,122 @@ describe('any interleaving of appending, telling, joining, losing the connection
     connection: { viewer: Viewer; done: Promise<void>; open: boolean } | undefined
   }
 
-  test('tells each tab each thing once, in order, and leaves it with the status that the task has', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.scheduler(), executions, actions, async (scheduler, planned, acts) => {
-        const fake = fakeEngines((value) => scheduler.schedule(Promise.resolve(value)))
-        fake.append(taskStream(task1), created())
-        const plan = planned.flatMap((execution, index) => eventsOf(execution, index + 1))
-        const starting = startFeed(fake)
-        await scheduler.waitAll()
-        const feed = await starting
+  test(
+    'tells each tab each thing once, in order, and leaves it with the status that the task has',
+    { timeout: 30_000 },
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(fc.scheduler(), executions, actions, async (scheduler, planned, acts) => {
+          const fake = fakeEngines((value) => scheduler.schedule(Promise.resolve(value)))
+          fake.append(taskStream(task1), created())
+          const plan = planned.flatMap((execution, index) => eventsOf(execution, index + 1))
+          const starting = startFeed(fake)
+          await scheduler.waitAll()
+          const feed = await starting
 
-        const tabs: Tab[] = [0, 1, 2].map(() => ({
-          heard: [],
-          from: undefined,
-          last: null,
-          connection: undefined,
-        }))
-        const underWay: Promise<void>[] = []
-        let delivering = Promise.resolve()
-        const deliver = (count: number) => {
-          delivering = delivering.then(() => fake.deliver(count))
-          underWay.push(delivering)
-        }
-        const connect = (tab: Tab) => {
-          if (tab.connection?.open) return
-          const viewer: Viewer = {
-            say(saying) {
-              if (!connection.open) return
-              tab.heard.push(saying)
-              tab.last = positionOf(saying)
-            },
-            sessionEnded: () => undefined,
+          const tabs: Tab[] = [0, 1, 2].map(() => ({
+            heard: [],
+            from: undefined,
+            last: null,
+            connection: undefined,
+          }))
+          const underWay: Promise<void>[] = []
+          let delivering = Promise.resolve()
+          const deliver = (count: number) => {
+            delivering = delivering.then(() => fake.deliver(count))
+            underWay.push(delivering)
           }
-          const connection = { open: true, viewer, done: Promise.resolve() }
-          const before = tab.connection?.done ?? Promise.resolve()
-          const join = async () => {
-            // A new connection's join is asked when the old one's has ended, as one server does for one viewer.
-            await before
-            const { position, resync } = await feed.join(task1, viewer, tab.last)
-            expect(resync).toBe(false)
-            // Who never had an answer has no history either: the place where it ends is the answer's.
-            if (!connection.open || tab.from !== undefined) return
-            tab.from = position
-            tab.last ??= position
+          const connect = (tab: Tab) => {
+            if (tab.connection?.open) return
+            const viewer: Viewer = {
+              say(saying) {
+                if (!connection.open) return
+                tab.heard.push(saying)
+                tab.last = positionOf(saying)
+              },
+              sessionEnded: () => undefined,
+            }
+            const connection = { open: true, viewer, done: Promise.resolve() }
+            const before = tab.connection?.done ?? Promise.resolve()
+            const join = async () => {
+              // A new connection's join is asked when the old one's has ended, as one server does for one viewer.
+              await before
+              const { position, resync } = await feed.join(task1, viewer, tab.last)
+              expect(resync).toBe(false)
+              // Who never had an answer has no history either: the place where it ends is the answer's.
+              if (!connection.open || tab.from !== undefined) return
+              tab.from = position
+              tab.last ??= position
+            }
+            connection.done = join()
+            tab.connection = connection
+            underWay.push(connection.done)
           }
-          connection.done = join()
-          tab.connection = connection
-          underWay.push(connection.done)
-        }
-        const disconnect = (tab: Tab) => {
-          const { connection } = tab
-          if (!connection?.open) return
-          connection.open = false
-          underWay.push(connection.done.then(() => feed.leave(task1, connection.viewer)))
-          // Nothing was heard of the server yet: the next connection is the first.
-          if (tab.from === undefined) {
-            tab.heard.length = 0
-            tab.last = null
+          const disconnect = (tab: Tab) => {
+            const { connection } = tab
+            if (!connection?.open) return
+            connection.open = false
+            underWay.push(connection.done.then(() => feed.leave(task1, connection.viewer)))
+            // Nothing was heard of the server yet: the next connection is the first.
+            if (tab.from === undefined) {
+              tab.heard.length = 0
+              tab.last = null
+            }
           }
-        }
 
-        for (const act of acts) {
-          switch (act.do) {
-            case 'append':
-              for (const [stream, event] of plan.splice(0, act.count)) fake.append(stream, event)
-              break
-            case 'deliver':
-              deliver(act.count)
-              break
-            case 'fold':
-              fake.fold(act.count)
-              break
-            case 'connect':
-              connect(tabs[act.who] as Tab)
-              break
-            case 'disconnect':
-              disconnect(tabs[act.who] as Tab)
-              break
-            case 'breathe':
-              for (let count = 0; count < act.count && scheduler.count() > 0; count += 1)
-                await scheduler.waitOne()
-              break
+          for (const act of acts) {
+            switch (act.do) {
+              case 'append':
+                for (const [stream, event] of plan.splice(0, act.count)) fake.append(stream, event)
+                break
+              case 'deliver':
+                deliver(act.count)
+                break
+              case 'fold':
+                fake.fold(act.count)
+                break
+              case 'connect':
+                connect(tabs[act.who] as Tab)
+                break
+              case 'disconnect':
+                disconnect(tabs[act.who] as Tab)
+                break
+              case 'breathe':
+                for (let count = 0; count < act.count && scheduler.count() > 0; count += 1)
+                  await scheduler.waitOne()
+                break
+            }
           }
-        }
-        // At the end everything comes to rest: all is appended, all come back, all is told.
-        for (const [stream, event] of plan) fake.append(stream, event)
-        for (const tab of tabs) connect(tab)
-        deliver(fake.events.length)
-        deliver(fake.events.length)
-        await scheduler.waitFor(Promise.all(underWay))
+          // At the end everything comes to rest: all is appended, all come back, all is told.
+          for (const [stream, event] of plan) fake.append(stream, event)
+          for (const tab of tabs) connect(tab)
+          deliver(fake.events.length)
+          deliver(fake.events.length)
+          await scheduler.waitFor(Promise.all(underWay))
 
-        const final = foldView(tasksView, new Map(), fake.events).get(task1)
-        for (const { heard, from } of tabs) {
-          const after = from ?? null
-          expect(outputs(heard)).toEqual(positionsIn(fake.events, terminalStream(task1), after))
-          expect(taskEvents(heard)).toEqual(positionsIn(fake.events, taskStream(task1), after))
-          const position = heard.map(positionOf)
-          expect(position).toEqual(position.toSorted(comparePositions))
+          const final = foldView(tasksView, new Map(), fake.events).get(task1)
+          for (const { heard, from } of tabs) {
+            const after = from ?? null
+            expect(outputs(heard)).toEqual(positionsIn(fake.events, terminalStream(task1), after))
+            expect(taskEvents(heard)).toEqual(positionsIn(fake.events, taskStream(task1), after))
+            const position = heard.map(positionOf)
+            expect(position).toEqual(position.toSorted(comparePositions))
 
-          const atFirst = foldView(
-            tasksView,
-            new Map(),
-            fake.events.filter((event) => after !== null && comparePositions(event.position, after) <= 0),
-          ).get(task1)
-          const lastStatus = heard.findLast(([name]) => name === 'task_status_changed')
-          const shown = lastStatus?.[0] === 'task_status_changed' ? lastStatus[1] : atFirst
-          expect(shown).toMatchObject({ status: final?.status, progress: final?.progress })
-          expectCommandsTold(fake.events, heard, after)
-        }
-      }),
-      { numRuns: 300 },
-    )
-  })
+            const atFirst = foldView(
+              tasksView,
+              new Map(),
+              fake.events.filter((event) => after !== null && comparePositions(event.position, after) <= 0),
+            ).get(task1)
+            const lastStatus = heard.findLast(([name]) => name === 'task_status_changed')
+            const shown = lastStatus?.[0] === 'task_status_changed' ? lastStatus[1] : atFirst
+            expect(shown).toMatchObject({ status: final?.status, progress: final?.progress })
+            expectCommandsTold(fake.events, heard, after)
+          }
+        }),
+        { numRuns: 300 },
+      )
+    },
+  )
 
   /** Each end of a command was told once, and how its message fares is what the chat shows. */
   function expectCommandsTold(
