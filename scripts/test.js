@@ -27,13 +27,13 @@ process.once('exit', () => rmSync(scratch, { recursive: true, force: true }))
 const stages = [
   ['prepare', prepare],
   ['build', build],
-  ['types', () => script('types', 3 * minute)],
-  ['lint', () => script('lint', minute)],
-  ['boundaries', () => script('boundaries', minute)],
-  ['unit and contract tests', () => suite(process.execPath, ['unit', 'contracts'], 4 * minute)],
+  ['types', () => script('types', 10 * minute)],
+  ['lint', () => script('lint', 5 * minute)],
+  ['boundaries', () => script('boundaries', 5 * minute)],
+  ['unit and contract tests', () => suite(process.execPath, ['unit', 'contracts'], 15 * minute)],
   ['unit and contract tests on Node 24', onNode24],
-  ['tests of the server', () => suite(process.execPath, ['server'], 5 * minute)],
-  ['end-to-end tests', () => suite(process.execPath, ['e2e'], 6 * minute)],
+  ['tests of the server', () => suite(process.execPath, ['server'], 15 * minute)],
+  ['end-to-end tests', () => suite(process.execPath, ['e2e'], 15 * minute)],
 ]
 if (process.argv.includes('--long', 2)) {
   stages.push(['long tests', () => suite(process.execPath, ['long'], 120 * minute)])
@@ -75,7 +75,7 @@ async function build() {
   const stale = staleParts(root)
   if (stale.length === 0) return oneCheck(true)
   const builder = [join(root, 'scripts/build.js'), ...stale]
-  return check(process.execPath, builder, 3 * minute)
+  return check(process.execPath, builder, 10 * minute)
 }
 
 /**
@@ -104,7 +104,7 @@ async function onNode24() {
   const args = ['--yes', '-p', 'node@24', '--', 'node', '-p', 'process.execPath']
   const npx = await run('npx', args, { cwd: scratch, env: process.env, limit: 2 * minute, output: 'keep' })
   const node = npx.output.trim().split('\n').at(-1)
-  if (npx.ok && node) return suite(node, ['unit', 'contracts'], 4 * minute)
+  if (npx.ok && node) return suite(node, ['unit', 'contracts'], 15 * minute)
   console.log(`Node 24 could not be had from the npm registry: npx ${npx.why}.`)
   return {
     passed: 0,
