@@ -35,8 +35,9 @@ const loadDelayMs = 100
 const connectionGraceMs = 1_500
 /** How often a pending task is asked for (section 9), and one that is open without a connection, in milliseconds. */
 const refreshEveryMs = 5_000
-/** How long a gap may last before the history is read again, in milliseconds. */
+/** How long a gap may last before the history is read again, in milliseconds; longer each time that did not help. */
 const gapMs = 1_000
+const longestGapMs = 30_000
 /** How often the diff is fetched at most, in milliseconds. */
 const diffEveryMs = 1_000
 
@@ -77,6 +78,7 @@ export function openRoom(
   let items: TerminalItem[] = []
   /** Counts the readings of the history: only the latest is believed. */
   let reading = 0
+  let gapWait = gapMs
   let gapTimer: ReturnType<typeof setTimeout> | undefined
   let diffTimer: ReturnType<typeof setTimeout> | undefined
 
@@ -170,8 +172,9 @@ export function openRoom(
     if (logs.data !== undefined) dispatch(logsLoaded(logs.data))
     else dispatch(logsFailed(faultOf(logs.error)))
     if (output.data !== undefined) {
-      terminal.reset(output.data.output)
       writing.reset(output.data.deltas)
+      await terminal.reset(output.data.output)
+      if (!current()) return
     } else {
       terminal.fail(faultOf(output.error).message)
     }
@@ -179,7 +182,9 @@ export function openRoom(
       (version) => version !== undefined,
     )
     takeTask(cover(taskStream, Math.min(...covered)))
-    takeTerminal(cover(terminalStream, output.data?.version ?? -1))
+    // Output that could not be read has no beginning that more of it could follow: it is held until it can be.
+    const printed = output.data?.version ?? before.terminal
+    if (printed !== null) takeTerminal(cover(terminalStream, printed))
     flush()
   }
 
@@ -221,6 +226,7 @@ export function openRoom(
       if (gapTimer !== undefined) dispatch(catchingUp(0))
       clearTimeout(gapTimer)
       gapTimer = undefined
+      gapWait = gapMs
       return
     }
     if (gapTimer !== undefined) return
@@ -228,7 +234,8 @@ export function openRoom(
     gapTimer = setTimeout(() => {
       gapTimer = undefined
       void enterAnew()
-    }, gapMs)
+    }, gapWait)
+    gapWait = Math.min(gapWait * 2, longestGapMs)
   }
 
   function flush(): void {

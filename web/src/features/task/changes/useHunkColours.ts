@@ -1,41 +1,51 @@
-/** The colours of the lines of hunks: a hunk is read when its first line comes in sight, and then kept. */
+/**
+ * The colours of the lines of hunks. A hunk may be a whole new file: it is read in blocks, each when it first comes in
+ * sight, and then kept. A block begins some lines early, so that a comment or a text that began above is known for one.
+ */
 import { useRef } from 'react'
-import type { CodeLines, CodeSpan } from './highlight.ts'
+import type { CodeSpan } from './highlight.ts'
 import { languageOf } from './languageOf.ts'
-import type { Hunk } from './parseDiff.ts'
+import type { DiffLine, Hunk } from './parseDiff.ts'
 import { useHighlighter } from './useHighlighter.ts'
 
-/** Both sides of a hunk, each as the code it is; by line of the hunk. */
-type HunkColours = readonly (readonly CodeSpan[] | undefined)[] | null
+type Highlight = NonNullable<ReturnType<typeof useHighlighter>>
+/** The spans of the lines of a block, by their index in the hunk. */
+type BlockColours = ReadonlyMap<number, readonly CodeSpan[]>
+
+/** Lines that are coloured at once: a few milliseconds of work. */
+const blockLines = 60
+const linesEarly = 40
 
 export function useHunkColours() {
   const highlight = useHighlighter()
-  const known = useRef(new WeakMap<Hunk, HunkColours>())
+  const known = useRef(new WeakMap<Hunk, Map<number, BlockColours>>())
   return (fileName: string, hunk: Hunk, index: number): readonly CodeSpan[] | null => {
-    if (highlight === null) return null
     const language = languageOf(fileName)
-    if (language === null) return null
-    let colours = known.current.get(hunk)
-    if (colours === undefined) {
-      colours = coloursOf(hunk, (code) => highlight(code, language))
-      known.current.set(hunk, colours)
-    }
-    return colours?.[index] ?? null
+    if (highlight === null || language === null) return null
+    const blocks = known.current.get(hunk) ?? new Map<number, BlockColours>()
+    known.current.set(hunk, blocks)
+    const block = Math.floor(index / blockLines)
+    const colours = blocks.get(block) ?? coloursOf(hunk.lines, block, language, highlight)
+    blocks.set(block, colours)
+    return colours.get(index) ?? null
   }
 }
 
-function coloursOf(hunk: Hunk, highlight: (code: string) => CodeLines | null): HunkColours {
-  const side = (kind: 'added' | 'deleted') => {
-    const lines = hunk.lines.flatMap((line, index) =>
-      line.kind === kind || line.kind === 'context' ? [{ line, index }] : [],
-    )
-    const colours = highlight(lines.map(({ line }) => line.text).join('\n'))
-    return colours === null
-      ? null
-      : new Map(lines.map(({ index }, position) => [index, colours[position] ?? []]))
+function coloursOf(
+  lines: readonly DiffLine[],
+  block: number,
+  language: string,
+  highlight: Highlight,
+): BlockColours {
+  const from = block * blockLines
+  const read = lines
+    .slice(Math.max(0, from - linesEarly), from + blockLines)
+    .map((line, offset) => ({ line, index: Math.max(0, from - linesEarly) + offset }))
+  /** One side of the change as the code it is. */
+  const side = (without: DiffLine['kind']): BlockColours => {
+    const seen = read.filter(({ line }) => line.kind !== without)
+    const spans = highlight(seen.map(({ line }) => line.text).join('\n'), language) ?? []
+    return new Map(seen.flatMap(({ index }, position) => (spans[position] ? [[index, spans[position]]] : [])))
   }
-  const before = side('deleted')
-  const after = side('added')
-  if (before === null || after === null) return null
-  return hunk.lines.map((_line, index) => after.get(index) ?? before.get(index))
+  return new Map([...side('added'), ...side('deleted')])
 }

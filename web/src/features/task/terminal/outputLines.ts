@@ -33,6 +33,7 @@ const longestCommand = 500
 const esc = '\u001B'
 /** Sets colours and weights: the only sequence that stays. */
 const colour = new RegExp(`${esc}\\[[0-9;:]*m`, 'g')
+const plainReset = `${esc}[0m`
 const reset = new RegExp(`${esc}\\[0*m`)
 const token = new RegExp(
   [
@@ -45,6 +46,8 @@ const token = new RegExp(
   ].join('|'),
   'gu',
 )
+/** Anything but text, line feeds and colours. */
+const special = new RegExp(`[\\u0000-\\u0008\\u000B-\\u001A\\u001C-\\u001F\\u007F]|${esc}(?!\\[[0-9;:]*m)`)
 const unfinished = new RegExp(
   `${esc}(?:\\[[0-?]*[ -/]*|[\\]PX^_][^\\u0007${esc}]{0,${longestCommand}}(?:${esc})?|[ -/]*)?$`,
 )
@@ -64,7 +67,26 @@ export function addOutput(
     line = ''
     atStart = false
   }
-  for (const { groups = {} } of all.slice(0, all.length - unread.length).matchAll(token)) {
+  const cut = () => {
+    while (line.length > longestLine) {
+      const rest = line.slice(longestLine)
+      line = line.slice(0, longestLine)
+      end()
+      line = rest
+    }
+  }
+  const text = all.slice(0, all.length - unread.length)
+  if (!atStart && !special.test(text)) {
+    // Nearly all output is lines with colours: fifty thousand of them must not stop the page.
+    const parts = text.split('\n')
+    parts.forEach((part, index) => {
+      if (index > 0) end()
+      line += part
+      cut()
+    })
+    return { finished, state: { line, start, atStart, unread } }
+  }
+  for (const { groups = {} } of text.matchAll(token)) {
     if (groups['text'] !== undefined) {
       if (atStart) line = (line.match(colour) ?? []).join('')
       atStart = false
@@ -73,12 +95,7 @@ export function addOutput(
     else if (groups['anew'] !== undefined) atStart = true
     else if (groups['control'] === '\n') end()
     else if (groups['control'] === '\b' && !atStart) line = line.replace(lastCharacter, '$<codes>')
-    while (line.length > longestLine) {
-      const rest = line.slice(longestLine)
-      line = line.slice(0, longestLine)
-      end()
-      line = rest
-    }
+    cut()
   }
   return { finished, state: { line, start, atStart, unread } }
 }
@@ -92,7 +109,11 @@ export function withoutColours(text: string): string {
 const lastCharacter = new RegExp(`(?<!${esc}\\[[0-9;:]*)[^${esc}](?<codes>(?:${esc}\\[[0-9;:]*m)*)$`, 'u')
 
 function codesAfter(start: string, line: string): string {
-  const codes = (start + line).match(colour) ?? []
+  const all = start + line
+  if (!all.includes(esc)) return ''
+  // What was on before the last plain reset does not matter, and mostly nothing comes after it.
+  const after = all.slice(all.lastIndexOf(plainReset) + 1)
+  const codes = after.match(colour) ?? []
   return codes
     .slice(codes.findLastIndex((code) => reset.test(code)) + 1)
     .slice(-codesCarried)

@@ -52,10 +52,10 @@ describe('the terminal log', () => {
     expect(texts(log).at(-1)).toBe('599')
   })
 
-  test('begins anew with a history', () => {
+  test('begins anew with a history', async () => {
     const log = createTerminalLog()
     log.append([said('half a li')])
-    log.reset([said('a line\n')])
+    await log.reset([said('a line\n')])
     log.append([said('next\n')])
     expect(texts(log)).toEqual(['a line', 'next'])
     expect(log.read().state).toBe('loaded')

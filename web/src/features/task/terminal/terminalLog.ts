@@ -11,7 +11,7 @@ export interface TerminalLine extends OutputLine {
   readonly executionId: string
 }
 
-/** What is there now. The lines are the same array all the time; `change` tells that it changed. */
+/** What is there now. The lines are the same array while lines are added; `change` tells that it changed. */
 export interface TerminalView {
   readonly lines: readonly TerminalLine[]
   readonly change: number
@@ -25,8 +25,8 @@ export interface TerminalView {
 export interface TerminalLog {
   read(): TerminalView
   subscribe(listener: () => void): () => void
-  /** Begins anew with the history. */
-  reset(history: readonly TerminalOutput[]): void
+  /** Begins anew with the history. It is read a part at a time, so that the page goes on; the lines change at the end. */
+  reset(history: readonly TerminalOutput[]): Promise<void>
   append(output: readonly TerminalOutput[]): void
   fail(reason: string): void
 }
@@ -34,30 +34,55 @@ export interface TerminalLog {
 /** Lines that are kept; a tenth of them goes at once when there are more. */
 export const linesKept = 50_000
 
+/** Pieces of history that are read without a pause. */
+const readAtOnce = 1_000
+
 export function createTerminalLog(): TerminalLog {
-  const lines: TerminalLine[] = []
   const listeners = new Set<() => void>()
-  let nextId = 0
-  let open: { state: OutputState; of: string; line: TerminalLine | null } = nothingOpen()
-  let view: TerminalView = { lines, change: 0, dropped: 0, state: 'loading', reason: '' }
+  let writer = createWriter()
+  let view: TerminalView = { lines: writer.lines, change: 0, dropped: 0, state: 'loading', reason: '' }
 
   const change = (next: Partial<TerminalView>) => {
     view = { ...view, ...next, change: view.change + 1 }
     for (const listener of listeners) listener()
   }
 
-  function add(output: TerminalOutput): void {
-    const of = `${output.executionId} ${output.type}`
-    // Another channel or another execution begins a line of its own, with its own colours.
-    if (open.of !== of) open = { ...nothingOpen(), of }
-    const { finished, state } = addOutput(open.state, output.content)
-    for (const line of finished) put(line, output)
-    open = { ...open, state }
-    if (state.line !== '' || open.line !== null) {
-      put({ text: state.line, start: state.start }, output)
-      open = { ...open, line: lines.at(-1) ?? null }
-    }
+  return {
+    read: () => view,
+    subscribe(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    async reset(history) {
+      const next = createWriter()
+      for (let from = 0; from < history.length; from += readAtOnce) {
+        if (from > 0) await new Promise((resolve) => setTimeout(resolve))
+        for (const output of history.slice(from, from + readAtOnce)) next.write(output)
+      }
+      writer = next
+      change({ lines: next.lines, dropped: next.trim(), state: 'loaded', reason: '' })
+    },
+    append(output) {
+      if (output.length === 0) return
+      for (const each of output) writer.write(each)
+      change({ dropped: writer.trim() })
+    },
+    fail: (reason) => change({ state: 'failed', reason }),
   }
+}
+
+interface Writer {
+  readonly lines: readonly TerminalLine[]
+  write(output: TerminalOutput): void
+  /** Keeps to the bound; answers how many lines are gone in all. */
+  trim(): number
+}
+
+function createWriter(): Writer {
+  const lines: TerminalLine[] = []
+  let nextId = 0
+  let gone = 0
+  let open: { state: OutputState; of: string; line: TerminalLine | null } = nothingOpen()
 
   /** Writes a line: over the one that was open, which it is the end of, or below the last. */
   function put({ text, start }: OutputLine, { timestamp, type, executionId }: TerminalOutput): void {
@@ -70,32 +95,28 @@ export function createTerminalLog(): TerminalLog {
     }
   }
 
-  function trimmed(): number {
-    if (lines.length <= linesKept) return view.dropped
-    const gone = lines.length - linesKept + linesKept / 10
-    lines.splice(0, gone)
-    return view.dropped + gone
-  }
-
   return {
-    read: () => view,
-    subscribe(listener) {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
+    lines,
+    write(output) {
+      const of = `${output.executionId} ${output.type}`
+      // Another channel or another execution begins a line of its own, with its own colours.
+      if (open.of !== of) open = { ...nothingOpen(), of }
+      const { finished, state } = addOutput(open.state, output.content)
+      for (const line of finished) put(line, output)
+      open = { ...open, state }
+      if (state.line !== '' || open.line !== null) {
+        put({ text: state.line, start: state.start }, output)
+        open = { ...open, line: lines.at(-1) ?? null }
+      }
     },
-    reset(history) {
-      lines.length = 0
-      open = nothingOpen()
-      for (const output of history) add(output)
-      view = { ...view, dropped: 0 }
-      change({ dropped: trimmed(), state: 'loaded', reason: '' })
+    trim() {
+      if (lines.length > linesKept) {
+        const more = lines.length - linesKept + linesKept / 10
+        lines.splice(0, more)
+        gone += more
+      }
+      return gone
     },
-    append(output) {
-      if (output.length === 0) return
-      for (const each of output) add(each)
-      change({ dropped: trimmed() })
-    },
-    fail: (reason) => change({ state: 'failed', reason }),
   }
 }
 
