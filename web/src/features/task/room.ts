@@ -26,6 +26,7 @@ import {
   taskOpened,
 } from './openTask.ts'
 import { taskApi } from './taskApi.ts'
+import { readTerminal } from './terminal/readTerminal.ts'
 import type { TerminalLog } from './terminal/terminalLog.ts'
 import type { Writing } from './chat/writing.ts'
 
@@ -69,6 +70,7 @@ export function openRoom(
   { dispatch, live, terminal, writing, needsRefresh }: Collaborators,
 ): Room {
   let closed = false
+  const leaving = new AbortController()
   let join: Join | null = null
   /** The last position seen; everything after it is asked for when the connection comes back. */
   let seen: Position | null = null
@@ -164,26 +166,26 @@ export function openRoom(
     const [chat, logs, output] = await Promise.all([
       dispatch(taskApi.endpoints.chat.initiate(query, fresh)),
       dispatch(taskApi.endpoints.commands.initiate(query, fresh)),
-      dispatch(taskApi.endpoints.terminal.initiate(query, fresh)),
+      readTerminal(taskId, minPosition, leaving.signal),
     ])
     if (!current()) return
     if (chat.data !== undefined) dispatch(chatLoaded(chat.data))
     else dispatch(chatFailed(faultOf(chat.error)))
     if (logs.data !== undefined) dispatch(logsLoaded(logs.data))
     else dispatch(logsFailed(faultOf(logs.error)))
-    if (output.data !== undefined) {
+    if ('data' in output) {
       writing.reset(output.data.deltas)
       await terminal.reset(output.data.output)
       if (!current()) return
     } else {
-      terminal.fail(faultOf(output.error).message)
+      terminal.fail(output.reason)
     }
     const covered = [task.version, chat.data?.version, logs.data?.version].filter(
       (version) => version !== undefined,
     )
     takeTask(cover(taskStream, Math.min(...covered)))
     // Output that could not be read has no beginning that more of it could follow: it is held until it can be.
-    const printed = output.data?.version ?? before.terminal
+    const printed = 'data' in output ? output.data.version : before.terminal
     if (printed !== null) takeTerminal(cover(terminalStream, printed))
     flush()
   }
@@ -267,6 +269,7 @@ export function openRoom(
     reload: () => void enterAnew(),
     close() {
       closed = true
+      leaving.abort()
       leave()
       frames.stop()
       clearTimeout(graceTimer)

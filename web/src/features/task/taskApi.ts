@@ -1,6 +1,6 @@
 /** The calls of one open task. Its histories are read by `room.ts` and folded on; they are not kept here a second time. */
 import type { AnswerOf, BodyInputOf } from '#domain/api/call.ts'
-import type { getChat, getCommands, getTerminal, sendMessage, withdrawMessage } from '#domain/api/chat.ts'
+import type { getChat, getCommands, sendMessage, withdrawMessage } from '#domain/api/chat.ts'
 import type {
   cancelTask,
   createPullRequest,
@@ -22,8 +22,6 @@ export interface HistoryQuery {
 
 /** Messages, and tool calls, that are read back at once. */
 const historyPage = 1_000
-/** Pieces of output that are read back at once: a piece may be as little as 50 ms of it. */
-const terminalPage = 5_000
 
 const pathOf = (taskId: string) => `/tasks/${encodeURIComponent(taskId)}`
 
@@ -52,15 +50,6 @@ export const taskApi = api.injectEndpoints({
         fallback: texts.commandsNotFetched,
       }),
       keepUnusedDataFor: 0,
-    }),
-    terminal: build.query<AnswerOf<typeof getTerminal>, HistoryQuery>({
-      query: ({ taskId, minPosition }) => ({
-        path: `${pathOf(taskId)}/terminal`,
-        query: { minPosition, limit: terminalPage },
-        fallback: texts.terminalNotFetched,
-      }),
-      keepUnusedDataFor: 0,
-      structuralSharing: false,
     }),
     diff: build.query<AnswerOf<typeof getTaskDiff>, string>({
       query: (taskId) => ({ path: `${pathOf(taskId)}/git/diff`, fallback: texts.changes.errorWhy }),

@@ -1,0 +1,47 @@
+/** Reads a task's output from the server, past the store: thousands of pieces have no business in it. */
+import type { getTerminal } from '#domain/api/chat.ts'
+import type { AnswerOf } from '#domain/api/call.ts'
+import type { Position } from '#domain/kernel/event.ts'
+import { newId } from '../../../api/newId.ts'
+import { request } from '../../../api/request.ts'
+import { readToken } from '../../../api/tokenStore.ts'
+import { texts } from '../texts.ts'
+
+type TerminalAnswer = AnswerOf<typeof getTerminal>
+
+/** Pieces that are read back at once: one may be as little as 50 ms of output. */
+const pieces = 5_000
+
+/** The latest output, or the reason why there is none. What a 401 means is for the calls beside this one. */
+export async function readTerminal(
+  taskId: string,
+  minPosition: Position | undefined,
+  signal: AbortSignal,
+): Promise<{ readonly data: TerminalAnswer } | { readonly reason: string }> {
+  const call = {
+    path: `/tasks/${encodeURIComponent(taskId)}/terminal`,
+    query: { minPosition, limit: pieces },
+    fallback: texts.terminalNotFetched,
+  }
+  const answer = await request(call, {
+    fetch: (...args) => fetch(...args),
+    token: readToken(),
+    signal,
+    newId,
+  })
+  if ('error' in answer) return { reason: answer.error.message }
+  return isTerminalAnswer(answer.data) ? { data: answer.data } : { reason: texts.terminalNotFetched }
+}
+
+function isTerminalAnswer(answer: unknown): answer is TerminalAnswer {
+  return (
+    typeof answer === 'object' &&
+    answer !== null &&
+    'output' in answer &&
+    Array.isArray(answer.output) &&
+    'deltas' in answer &&
+    Array.isArray(answer.deltas) &&
+    'version' in answer &&
+    typeof answer.version === 'number'
+  )
+}
