@@ -13,6 +13,14 @@ export class EngineUnavailable extends Error {
   }
 }
 
+/** More than the engine behind a port takes at once. Nothing of it was written, and asking again does not help. */
+export class TooLarge extends Error {
+  override readonly name = 'TooLarge'
+  constructor(engine: string, cause?: unknown) {
+    super(`${engine} does not take that much at once. Nothing of it was written.`, { cause })
+  }
+}
+
 /** Stored data are of a format that this version does not know. They were not touched. */
 export class NewerData extends Error {
   override readonly name = 'NewerData'
