@@ -52,6 +52,8 @@ export interface EventStoreDbStandIn {
   /** Ends the subscriptions that are there, as a server does that is short of something. */
   dropSubscriptions(): void
   readonly subscriptions: number
+  /** Events that were pushed to subscriptions. */
+  readonly pushed: number
   /** Appends that were sent over the one call that the library shares between all of them. */
   readonly batchAppends: number
   /** Records in the log: a repeat that was stored twice would show. */
@@ -89,6 +91,7 @@ export async function startEventStoreDb(
   let isSilent = false
   let subscriptions = 0
   let batchAppends = 0
+  let pushed = 0
   let port = options.port ?? 0
   let server: Server | null = null
 
@@ -232,6 +235,7 @@ export async function startEventStoreDb(
         next += 1
         after = record.position
         if (filter && !filter.test(record.type)) continue
+        pushed += 1
         if (!call.write(recorded(record, true))) await drained(call)
       }
     } catch (fault) {
@@ -357,6 +361,9 @@ export async function startEventStoreDb(
     get subscriptions() {
       return subscriptions
     },
+    get pushed() {
+      return pushed
+    },
     get batchAppends() {
       return batchAppends
     },
@@ -373,8 +380,13 @@ function credentialsOf({ secured }: EventStoreDbOptions): ServerCredentials {
 }
 
 /** Resolves when there is room again, and when nobody reads any more. */
-function drained(call: ServerWritableStream<ReadReq, ReadResp>): Promise<unknown> {
-  return Promise.race([once(call, 'drain'), once(call, 'close'), once(call, 'cancelled')]).catch(() => {})
+async function drained(call: ServerWritableStream<ReadReq, ReadResp>): Promise<void> {
+  const over = new AbortController()
+  const { signal } = over
+  const signs = ['drain', 'close', 'cancelled'].map((sign) => once(call, sign, { signal }))
+  await Promise.race(signs).catch(() => {})
+  over.abort()
+  await Promise.allSettled(signs)
 }
 
 function refusal(

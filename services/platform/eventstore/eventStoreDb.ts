@@ -21,7 +21,7 @@ import type {
   ReadStream,
   Subscription,
 } from '../ports/eventStore.ts'
-import { EngineUnavailable, type ReportFault } from '../ports/faults.ts'
+import { EngineUnavailable, UnusableEngine, type ReportFault } from '../ports/faults.ts'
 import { checkRevisions } from './checkRevisions.ts'
 import { eventStoreDbAddress, eventStoreDbClient } from './eventStoreDbAddress.ts'
 import { callsTo, isDenied, readEach, reasonOf, within } from './eventStoreDbCalls.ts'
@@ -43,8 +43,8 @@ const disposeMs = 1_000
 
 /**
  * Opens the log in EventStoreDB 22.6 or later, and waits until the server answers. An append is on the server's disk (and on
- * most of a cluster's) when it is answered. Throws a sentence for an address that does not hold, for a user that the server
- * refuses, and for an older server.
+ * most of a cluster's) when it is answered. Throws `UnusableEngine` for an address that does not hold, for a user that the
+ * server refuses, and for an older server.
  */
 export async function openEventStoreDb(options: EventStoreDbOptions): Promise<EventStore> {
   const { url, onFault, onWaiting, callMs = 5_000 } = options
@@ -180,12 +180,12 @@ export async function openEventStoreDb(options: EventStoreDbOptions): Promise<Ev
       try {
         const [last] = await newest()
         const [same] = last ? await streamEvents(last.streamId, FORWARDS, last.revision, 1) : []
-        if (same && positionOf(same) === null) throw new Error(olderServer)
+        if (same && positionOf(same) === null) throw new UnusableEngine(olderServer)
         return
       } catch (fault) {
         if (!(fault instanceof EngineUnavailable)) throw fault
         if (isDenied(fault.cause)) {
-          throw new Error(
+          throw new UnusableEngine(
             `${engine} refuses the user of EVENTSTORE_URL: it takes one of the group $admins, and the right password.`,
             { cause: fault },
           )

@@ -28,10 +28,11 @@ export function callsTo(engine: string, callMs: number): Ask {
       } catch (fault) {
         // The library replaces a broken connection within this turn; a call in the midst of it would meet the closed one.
         await nextTurn()
-        if (isTooLarge(fault)) throw new TooLarge(engine, fault)
+        if (isTooLarge(fault)) throw tooLarge(engine, fault)
         if (isDecided(fault)) throw fault
         const pauseMs = 50 * 4 ** (count - 1)
-        const isLast = count === attempts || performance.now() + pauseMs >= end
+        // The last moments are too short for an answer, and a call in them would only hide why the others failed.
+        const isLast = count === attempts || performance.now() + pauseMs > end - callMs / 10
         if (isLast || isDenied(fault)) throw new EngineUnavailable(engine, fault)
         await pause(pauseMs)
       }
@@ -128,6 +129,12 @@ function isTooLarge(fault: unknown): boolean {
   // Newer servers bound single events too, which the library has no fault for.
   const isEventTooLarge = fault instanceof Error && /Maximum Append (Event )?Size/i.test(fault.message)
   return fault instanceof MaxAppendSizeExceededError || isEventTooLarge || codeOf(fault) === resourceExhausted
+}
+
+function tooLarge(engine: string, fault: unknown): TooLarge {
+  const most =
+    fault instanceof MaxAppendSizeExceededError ? `more than ${fault.maxAppendSize} bytes` : 'that much'
+  return new TooLarge(`${engine} does not take ${most} at once. Nothing of it was written.`, { cause: fault })
 }
 
 function codeOf(fault: unknown): unknown {

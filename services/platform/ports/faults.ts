@@ -13,12 +13,17 @@ export class EngineUnavailable extends Error {
   }
 }
 
-/** More than the engine behind a port takes at once. Nothing of it was written, and asking again does not help. */
+/**
+ * The engine cannot be used, and waiting does not mend it: its address is none, it refuses the credentials, it is too old.
+ * The message says what to do and shows no secret.
+ */
+export class UnusableEngine extends Error {
+  override readonly name = 'UnusableEngine'
+}
+
+/** More than the engine takes in one piece. Nothing of it, nor of the batch it came in, was written. */
 export class TooLarge extends Error {
   override readonly name = 'TooLarge'
-  constructor(engine: string, cause?: unknown) {
-    super(`${engine} does not take that much at once. Nothing of it was written.`, { cause })
-  }
 }
 
 /** Stored data are of a format that this version does not know. They were not touched. */
