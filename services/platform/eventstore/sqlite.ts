@@ -4,6 +4,7 @@ import type { AppendResult, EventStore, EventToAppend, ExpectedRevision } from '
 import { EngineUnavailable } from '../ports/faults.ts'
 import type { ReportFault } from '../ports/faults.ts'
 import { openSqlite } from '../sqlite.ts'
+import { checkRevisions } from './checkRevisions.ts'
 import { follow } from './follow.ts'
 import type { Follower } from './follow.ts'
 
@@ -161,17 +162,6 @@ export function openSqliteEventStore(options: { file: string; onFault: ReportFau
       while (waiting.length > 0) commit(waiting.splice(0, largestGroup))
       db.close()
     },
-  }
-}
-
-/** A stream with a gap or a stray event can never be mended, so the caller's arithmetic is checked here. */
-function checkRevisions(stream: string, expected: ExpectedRevision, events: readonly EventToAppend[]): void {
-  for (const [index, event] of events.entries()) {
-    if (event.stream !== stream || event.revision !== expected + 1 + index) {
-      throw new RangeError(
-        `Event ${index} is ${event.stream} @ ${event.revision}; it must be ${stream} @ ${expected + 1 + index}.`,
-      )
-    }
   }
 }
 

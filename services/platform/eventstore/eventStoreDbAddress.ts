@@ -1,0 +1,55 @@
+/** The address of EventStoreDB, taken apart so that its password goes nowhere but into the calls. */
+import { EventStoreDBClient } from '@eventstore/db-client'
+import { UnusableEngine } from '../ports/faults.ts'
+
+export interface EventStoreDbAddress {
+  /** Hosts and options, without user and password: the library repeats what it is given in faults and on stderr. */
+  readonly connectionString: string
+  /** Given with every call. An insecure server is sent none of it. */
+  readonly credentials: { readonly username: string; readonly password: string }
+  /** How faults and logs name the server. */
+  readonly engine: string
+}
+
+const example = 'esdb://user:password@host:2113, and ?tls=false for a server without TLS'
+
+/** Throws `UnusableEngine`: a sentence that names the mistake and shows no secret. */
+export function eventStoreDbAddress(url: string): EventStoreDbAddress {
+  const [, scheme, authority = '', hosts, options = ''] =
+    /^(esdb(?:\+discover)?:\/\/)(?:([^/?]*)@)?([^@/?]+)\/?(\?.*)?$/.exec(url.trim()) ?? []
+  if (scheme === undefined || hosts === undefined) {
+    throw new UnusableEngine(`EVENTSTORE_URL is not an address of EventStoreDB: it looks like ${example}.`)
+  }
+  const [, username, password] = /^([^:]+):(.+)$/.exec(authority) ?? []
+  const isInsecure = /[?&]tls=false(&|$)/i.test(options)
+  if ((authority !== '' || !isInsecure) && (username === undefined || password === undefined)) {
+    throw new UnusableEngine(
+      `EVENTSTORE_URL names no user and password for EventStoreDB: it looks like ${example}.`,
+    )
+  }
+  return {
+    connectionString: `${scheme}${hosts}${options}`,
+    credentials: { username: decoded(username ?? ''), password: decoded(password ?? '') },
+    engine: `EventStoreDB at ${hosts}`,
+  }
+}
+
+/** The library's client; it connects with its first call. Throws `UnusableEngine` when the address does not hold. */
+export function eventStoreDbClient({ connectionString }: EventStoreDbAddress): EventStoreDBClient {
+  try {
+    return EventStoreDBClient.connectionString(connectionString)
+  } catch (fault) {
+    const why = fault instanceof Error ? fault.message.split('\n', 1)[0] : String(fault)
+    throw new UnusableEngine(`EVENTSTORE_URL is not an address of EventStoreDB: ${why}`, { cause: fault })
+  }
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    throw new UnusableEngine(
+      'The user or the password in EVENTSTORE_URL has a % that must be written as %25.',
+    )
+  }
+}

@@ -1,0 +1,69 @@
+/** Our events as EventStoreDB keeps them: facts and sealed content as its data, the rest of the envelope as its metadata. */
+import type { EventData, RecordedEvent } from '@eventstore/db-client'
+import { z } from 'zod'
+import { Actor, type Position, type StoredEvent } from '#domain/kernel/event.ts'
+import type { EventToAppend } from '../ports/eventStore.ts'
+
+/** Counts up when what is written here changes; older forms stay readable. */
+const envelopeVersion = 1
+
+const Data = z.object({ data: z.unknown(), content: z.string().nullable() })
+const Metadata = z.object({
+  flightdeck: z.literal(envelopeVersion),
+  version: z.number().int(),
+  at: z.string(),
+  meta: z.looseObject({
+    actor: Actor,
+    commandId: z.string(),
+    correlationId: z.string(),
+    causationId: z.string().nullable(),
+    prev: z.string(),
+    hash: z.string(),
+  }),
+})
+const Ours = z.object({ flightdeck: z.number() })
+
+// What a server says that does not know the position.
+const unknownPosition = 2n ** 64n - 1n
+
+/** The event as the client library takes it. */
+export function toEventStoreDb({ id, type, version, at, data, content, meta }: EventToAppend): EventData {
+  return {
+    id,
+    contentType: 'application/json',
+    type,
+    data: { data, content },
+    metadata: { flightdeck: envelopeVersion, version, at, meta },
+  }
+}
+
+/** Another program may keep its events on the same server, and the server keeps some of its own. */
+export function isOurs(event: RecordedEvent): boolean {
+  return !event.streamId.startsWith('$') && Ours.safeParse(event.metadata).success
+}
+
+/** What was appended, as it was. Throws for an event that is not in our form, or in a newer one. */
+export function fromEventStoreDb(event: RecordedEvent): StoredEvent {
+  const { id, type, streamId: stream, revision } = event
+  const metadata = Metadata.safeParse(event.metadata)
+  const body = Data.safeParse(event.data)
+  if (!metadata.success || !body.success) {
+    throw new Error(
+      `Event ${revision} of ${stream} in EventStoreDB is not one that this Flightdeck can read: ` +
+        'a newer one, or another program, wrote it.',
+    )
+  }
+  const { version, at, meta } = metadata.data
+  const { data, content } = body.data
+  const position = positionOf(event)
+  if (position === null) throw new Error(olderServer)
+  return { id, stream, revision: Number(revision), position, type, version, at, data, content, meta }
+}
+
+/** What is said of a server that does not tell positions of the events of a stream. */
+export const olderServer = 'EventStoreDB is older than 22.6 and does not tell positions: use a newer one.'
+
+/** Where the event lies in the whole log; `null` when the server does not say. */
+export function positionOf({ position }: RecordedEvent): Position | null {
+  return position === undefined || position.commit === unknownPosition ? null : String(position.commit)
+}

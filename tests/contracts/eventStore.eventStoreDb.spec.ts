@@ -1,0 +1,386 @@
+import { execFile } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import type { StoredEvent } from '#domain/kernel/event.ts'
+import { openEventStoreDb, type EventStoreDbOptions } from '#platform/eventstore/eventStoreDb.ts'
+import type { EventStore, EventToAppend } from '#platform/ports/eventStore.ts'
+import { EngineUnavailable, TooLarge, UnusableEngine } from '#platform/ports/faults.ts'
+import { note } from '../report/notes.ts'
+import { anyEventStoreDb, type AnyEventStoreDb } from '../servers/eventStoreDb.ts'
+import { startEventStoreDb, type EventStoreDbStandIn, type LostAnswer } from '../standins/eventStoreDb.ts'
+import { eventStoreContract } from './eventStore.contract.ts'
+import { sampleEvent, sampleEvents } from './eventStore.samples.ts'
+
+// Each event crosses a socket twice, and a container may have to be fetched first.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 180_000 })
+
+let any: AnyEventStoreDb
+beforeAll(async () => {
+  any = await anyEventStoreDb()
+  note('the event store on EventStoreDB', any.against)
+})
+afterAll(() => any.close())
+
+eventStoreContract('EventStoreDB', async () => {
+  const open = () => openEventStoreDb({ url: any.url, onFault: () => {}, onWaiting: () => {} })
+  let store = await open()
+  return {
+    store,
+    reopen: async () => {
+      await store.close()
+      store = await open()
+      return store
+    },
+    close: () => store.close(),
+  }
+})
+
+describe('the event store on EventStoreDB', () => {
+  let server: EventStoreDbStandIn
+  let store: EventStore
+  let faults: string[]
+  let lines: string[]
+  const opened: EventStore[] = []
+  const open = async (options: Partial<EventStoreDbOptions> = {}) => {
+    const another = await openEventStoreDb({
+      url: `esdb://127.0.0.1:${server.port}?tls=false`,
+      onFault: (what) => faults.push(what),
+      onWaiting: (line) => lines.push(line),
+      ...options,
+    })
+    opened.push(another)
+    return another
+  }
+  const ids = (events: readonly (StoredEvent | EventToAppend)[]) => events.map(({ id }) => id)
+
+  /** Appends as a service does: again, with the same ids, while the outcome is unknown. */
+  async function surely(stream: string, expected: number, events: readonly EventToAppend[]) {
+    for (;;) {
+      try {
+        return await store.append(stream, expected, events)
+      } catch (fault) {
+        if (!(fault instanceof EngineUnavailable)) throw fault
+      }
+    }
+  }
+
+  beforeEach(async () => {
+    server = await startEventStoreDb()
+    faults = []
+    lines = []
+    store = await open()
+  })
+  afterEach(async () => {
+    for (const one of opened.splice(0)) await one.close()
+    server.kill()
+  })
+
+  test('a server that is killed again and again amid appends and subscriptions loses nothing and doubles nothing', async () => {
+    const seen: StoredEvent[] = []
+    const subscription = store.subscribe(null, 10, async (events) => {
+      seen.push(...events)
+    })
+    const written = await Promise.all(
+      Array.from({ length: 6 }, async (_, writer) => {
+        const stream = `task-${writer}`
+        const events = sampleEvents(stream, 0, 180)
+        for (let revision = 0; revision < events.length; revision += 3) {
+          await surely(stream, revision - 1, events.slice(revision, revision + 3))
+          // The server goes while others' appends are under way, and their answers with it.
+          if (writer === 0 && revision % 60 === 30) {
+            server.kill()
+            await pause(120)
+            await server.restart()
+          }
+        }
+        return events
+      }),
+    )
+    await vi.waitFor(() => expect(seen.length).toBeGreaterThanOrEqual(6 * 180), { timeout: 20_000 })
+    await subscription.stop()
+    expect(server.events).toBe(6 * 180)
+    for (const events of written) {
+      const stream = events[0]?.stream ?? ''
+      const stored = await store.readStream(stream, { from: 0, direction: 'forwards', limit: 1_000 })
+      expect(ids(stored)).toEqual(ids(events))
+      expect(ids(seen.filter((event) => event.stream === stream))).toEqual(ids(events))
+    }
+    expect(seen.map((event) => event.position)).toEqual(
+      (await store.readAll(null, 10_000)).map((event) => event.position),
+    )
+    expect(faults).not.toEqual([])
+    // The library rejects what others sent over this one call, and then ends the process: nothing must go there.
+    expect(server.batchAppends).toBe(0)
+  })
+
+  test.each<LostAnswer>(['silence', 'a broken connection'])(
+    'an append whose answer is lost in %s is made again and stored once',
+    async (how) => {
+      store = await open({ callMs: 1_000 })
+      server.loseNextAnswer(how)
+      const result = await store.append('task-1', -1, sampleEvents('task-1', 0, 3))
+      const stored = await store.readAll(null, 10)
+      expect(result).toEqual({ kind: 'appended', positions: stored.map(({ position }) => position) })
+      expect(server.events).toBe(3)
+    },
+  )
+
+  test('a server that is away makes every call unavailable, and is taken up again without a new start', async () => {
+    await store.append('task-1', -1, sampleEvents('task-1', 0, 2))
+    server.kill()
+    const calls = [
+      () => store.append('task-1', 1, [sampleEvent('task-1', 2)]),
+      () => store.readStream('task-1', { from: 0, direction: 'forwards', limit: 10 }),
+      () => store.readAll(null, 10),
+      () => store.head(),
+      () => store.ready(),
+    ]
+    for (const call of calls) await expect(call()).rejects.toThrow(EngineUnavailable)
+    await expect(store.ready()).rejects.toThrow(`EventStoreDB at 127.0.0.1:${server.port} does not answer`)
+    await server.restart()
+    await store.ready()
+    expect(await store.readAll(null, 10)).toHaveLength(2)
+  })
+
+  test('a server that is there and says nothing makes every call unavailable within its time', async () => {
+    store = await open({ callMs: 300 })
+    await store.append('task-1', -1, [sampleEvent('task-1', 0)])
+    server.fallSilent()
+    const calls = [
+      () => store.append('task-1', 0, [sampleEvent('task-1', 1)]),
+      () => store.readStream('task-1', { from: 0, direction: 'forwards', limit: 10 }),
+      () => store.readAll(null, 10),
+      () => store.head(),
+      () => store.ready(),
+    ]
+    for (const call of calls) {
+      const began = performance.now()
+      await expect(call()).rejects.toThrow(EngineUnavailable)
+      expect(performance.now() - began).toBeLessThan(1_500)
+    }
+  })
+
+  test('a server that is not there yet is waited for, and one line says so', async () => {
+    server.kill()
+    const opening = open()
+    await vi.waitFor(() => expect(lines).toHaveLength(1), { timeout: 5_000 })
+    expect(lines).toEqual([
+      expect.stringMatching(
+        /^EventStoreDB at 127\.0\.0\.1:\d+ does not answer yet \(.*ECONNREFUSED.*\): waiting for it\.$/,
+      ),
+    ])
+    await server.restart()
+    const late = await opening
+    await late.append('task-1', -1, [sampleEvent('task-1', 0)])
+    expect(lines).toHaveLength(1)
+  })
+
+  test('a cluster is found by its gossip, and again after it was away', async () => {
+    store = await open({ url: `esdb+discover://127.0.0.1:${server.port}?tls=false` })
+    await store.append('task-1', -1, [sampleEvent('task-1', 0)])
+    server.kill()
+    await expect(store.ready()).rejects.toThrow(EngineUnavailable)
+    await server.restart()
+    await vi.waitFor(() => store.ready(), { timeout: 20_000 })
+    expect(await store.readAll(null, 10)).toHaveLength(1)
+  })
+
+  test('a subscription that the server drops goes on where it was', async () => {
+    const seen: string[] = []
+    const subscription = store.subscribe(null, 10, async (events) => {
+      seen.push(...ids(events))
+    })
+    const events = sampleEvents('task-1', 0, 6)
+    for (const [revision, event] of events.entries()) {
+      await store.append('task-1', revision - 1, [event])
+      await vi.waitFor(() => expect(seen).toHaveLength(revision + 1), { timeout: 5_000 })
+      if (revision % 2 === 0) server.dropSubscriptions()
+    }
+    await subscription.stop()
+    expect(seen).toEqual(ids(events))
+    expect(faults).toEqual([
+      expect.stringMatching(
+        /^The subscription to EventStoreDB broke after position \d+ and is taken up again$/,
+      ),
+      expect.any(String),
+      expect.any(String),
+    ])
+  })
+
+  test('a subscription that is stopped is over on the server too', async () => {
+    const subscription = store.subscribe(null, 10, async () => {})
+    await vi.waitFor(() => expect(server.subscriptions).toBe(1), { timeout: 5_000 })
+    await subscription.stop()
+    await vi.waitFor(() => expect(server.subscriptions).toBe(0), { timeout: 5_000 })
+  })
+
+  test('a subscriber that takes its time holds the server back', async () => {
+    const events = sampleEvents('task-1', 0, 6_000)
+    for (let from = 0; from < events.length; from += 500) {
+      await store.append('task-1', from - 1, events.slice(from, from + 500))
+    }
+    const seen: string[] = []
+    let release = () => {}
+    const gate = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    const subscription = store.subscribe(null, 10, async (batch) => {
+      await gate
+      seen.push(...ids(batch))
+    })
+    try {
+      let before = -1
+      await vi.waitFor(
+        () => {
+          const now = server.pushed
+          const isStill = now > 0 && now === before
+          before = now
+          expect(isStill).toBe(true)
+        },
+        { timeout: 10_000, interval: 200 },
+      )
+      expect(server.pushed).toBeLessThan(3_000)
+    } finally {
+      release()
+    }
+    await vi.waitFor(() => expect(seen).toHaveLength(6_000), { timeout: 20_000 })
+    await subscription.stop()
+    expect(seen).toEqual(ids(events))
+  })
+
+  test('more than the server takes at once is refused, and nothing of it is written', async () => {
+    const large = (revision: number) => ({ ...sampleEvent('task-1', revision), content: 'x'.repeat(600_000) })
+    await expect(store.append('task-1', -1, [large(0), large(1)])).rejects.toThrow(TooLarge)
+    await expect(store.append('task-1', -1, [large(0), large(1)])).rejects.toThrow(
+      `EventStoreDB at 127.0.0.1:${server.port} does not take more than 1048576 bytes at once. Nothing of it was written.`,
+    )
+    expect(await store.head()).toBeNull()
+    expect(await store.append('task-1', -1, [large(0)])).toMatchObject({ kind: 'appended' })
+  })
+
+  test("another program's events are not ours: the log goes on without them, a stream of ours with one is refused", async () => {
+    const seen: string[] = []
+    const subscription = store.subscribe(null, 10, async (events) => {
+      seen.push(...ids(events))
+    })
+    server.storeForeign('invoice-1', 'InvoiceSent')
+    const event = sampleEvent('task-1', 0)
+    await store.append('task-1', -1, [event])
+    server.storeForeign('invoice-1', 'InvoicePaid')
+    await vi.waitFor(() => expect(seen).toEqual([event.id]), { timeout: 5_000 })
+    expect(ids(await store.readAll(null, 10))).toEqual([event.id])
+    expect((await store.readAll(null, 10)).at(-1)?.position).toBe(await store.head())
+    await subscription.stop()
+    server.storeForeign('task-1', 'InvoiceSent')
+    await expect(store.readStream('task-1', { from: 0, direction: 'forwards', limit: 10 })).rejects.toThrow(
+      'Event 1 of task-1 in EventStoreDB is not one that this Flightdeck can read',
+    )
+  })
+
+  test('what is asked of a closed store is refused as unavailable', async () => {
+    const underWay = store.append('task-1', -1, [sampleEvent('task-1', 0)])
+    await store.close()
+    expect(await underWay).toMatchObject({ kind: 'appended' })
+    await expect(store.append('task-1', 0, [sampleEvent('task-1', 1)])).rejects.toThrow(EngineUnavailable)
+    await expect(store.readAll(null, 1)).rejects.toThrow(EngineUnavailable)
+    await expect(store.ready()).rejects.toThrow(EngineUnavailable)
+    await store.close()
+  })
+
+  test('a server that is too old is refused with a sentence', async () => {
+    const older = await startEventStoreDb({ isOlderThan22_6: true })
+    const opening = open({ url: `esdb://127.0.0.1:${older.port}?tls=false` })
+    await expect(opening).rejects.toThrow('EventStoreDB is older than 22.6')
+    await expect(opening).rejects.toThrow(UnusableEngine)
+    older.kill()
+  })
+
+  test.each([
+    ['', 'is not an address of EventStoreDB'],
+    ['http://admin:s3cret@127.0.0.1:2113', 'is not an address of EventStoreDB'],
+    ['admin:s3cret@127.0.0.1', 'is not an address of EventStoreDB'],
+    ['esdb://admin:s3cret@', 'is not an address of EventStoreDB'],
+    ['esdb://admin:s3cret@host:port?tls=false', 'is not an address of EventStoreDB'],
+    ['esdb://admin:s3cret@host:2113?tls=perhaps', 'is not an address of EventStoreDB'],
+    ['esdb://admin:s3cret%@host:2113?tls=false', 'must be written as %25'],
+    ['esdb://s3cret@host:2113?tls=false', 'names no user and password'],
+    ['esdb://host:2113', 'names no user and password'],
+  ])('the address %s is refused with a sentence that shows no password', async (url, sentence) => {
+    const fault: unknown = await open({ url }).catch((thrown: unknown) => thrown)
+    expect(fault).toBeInstanceOf(UnusableEngine)
+    expect(fault).toHaveProperty('message', expect.stringContaining(sentence))
+    expect(everythingIn(fault)).not.toContain('s3cret')
+  })
+
+  describe('over TLS', () => {
+    let folder: string
+    let certificate: Parameters<typeof startEventStoreDb>[0] & { secured: { certificateFile: string } }
+    let cannot: string | undefined
+    beforeAll(async () => {
+      folder = await mkdtemp(join(tmpdir(), 'flightdeck-tls-'))
+      const [keyFile, certificateFile] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')]
+      certificate = { secured: { keyFile, certificateFile, user: 'flight deck', password: 'a:s3cret@%' } }
+      cannot = await selfSigned(keyFile, certificateFile)
+    })
+    afterAll(() => rm(folder, { recursive: true }))
+
+    const urlOf = (secured: EventStoreDbStandIn, password: string) => {
+      const file = encodeURIComponent(certificate.secured.certificateFile)
+      return `esdb://flight%20deck:${encodeURIComponent(password)}@localhost:${secured.port}?tlsCAFile=${file}`
+    }
+
+    test('every call names the user', async ({ skip }) => {
+      skip(cannot !== undefined, cannot)
+      const secured = await startEventStoreDb(certificate)
+      const behind = await open({ url: urlOf(secured, 'a:s3cret@%') })
+      const seen: string[] = []
+      const subscription = behind.subscribe(null, 10, async (events) => {
+        seen.push(...ids(events))
+      })
+      const event = sampleEvent('task-1', 0, randomUUID())
+      await behind.append('task-1', -1, [event])
+      await vi.waitFor(() => expect(seen).toEqual([event.id]), { timeout: 5_000 })
+      await subscription.stop()
+      expect(secured.batchAppends).toBe(0)
+      secured.kill()
+    })
+
+    test('a wrong password is refused at the start with a sentence that does not show it', async ({
+      skip,
+    }) => {
+      skip(cannot !== undefined, cannot)
+      const secured = await startEventStoreDb(certificate)
+      const fault: unknown = await open({ url: urlOf(secured, 'wr0ng-s3cret') }).catch(
+        (thrown: unknown) => thrown,
+      )
+      expect(fault).toBeInstanceOf(UnusableEngine)
+      expect(fault).toHaveProperty('message', expect.stringContaining('refuses the user of EVENTSTORE_URL'))
+      expect(everythingIn(fault)).not.toContain('wr0ng-s3cret')
+      expect(lines).toEqual([])
+      secured.kill()
+    })
+  })
+})
+
+/** A fault with all that a log would show of it. */
+function everythingIn(fault: unknown): string {
+  if (!(fault instanceof Error)) return JSON.stringify(fault)
+  return `${fault.message} ${fault.stack} ${JSON.stringify(fault)} ${fault.cause === undefined ? '' : everythingIn(fault.cause)}`
+}
+
+/** Makes a certificate for localhost; says why when it cannot. */
+async function selfSigned(keyFile: string, certificateFile: string): Promise<string | undefined> {
+  const asked = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
+  const named = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost', '-days', '1']
+  try {
+    await promisify(execFile)('openssl', [...asked, ...named, '-keyout', keyFile, '-out', certificateFile])
+    return undefined
+  } catch {
+    return 'no openssl to make a certificate with'
+  }
+}
