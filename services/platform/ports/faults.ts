@@ -13,6 +13,19 @@ export class EngineUnavailable extends Error {
   }
 }
 
+/**
+ * The engine cannot be used, and waiting does not mend it: its address is none, it refuses the credentials, it is too old.
+ * The message says what to do and shows no secret.
+ */
+export class UnusableEngine extends Error {
+  override readonly name = 'UnusableEngine'
+}
+
+/** More than the engine takes in one piece. Nothing of it, nor of the batch it came in, was written. */
+export class TooLarge extends Error {
+  override readonly name = 'TooLarge'
+}
+
 /** Stored data are of a format that this version does not know. They were not touched. */
 export class NewerData extends Error {
   override readonly name = 'NewerData'
