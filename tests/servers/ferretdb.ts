@@ -4,6 +4,7 @@
  * reads and writes in two steps (see `oneAtATime`).
  */
 import { execFile, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { access, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { connect, createServer } from 'node:net'
@@ -24,6 +25,7 @@ const cache = join(
   `ferretdb-${ferretDbVersion}-${process.platform}-${process.arch}`,
 )
 const program = join(cache, 'ferretdb')
+const user = 'flightdeck'
 const downloadMs = 120_000
 const buildMs = 600_000
 const startMs = 30_000
@@ -56,23 +58,28 @@ export async function ferretDbProgram(): Promise<string> {
   }
 }
 
-/** Starts it on a free port and a folder of its own. */
+/** Starts it on a free port and a folder of its own, with one user and a password of its own. */
 export async function startFerretDb(): Promise<FerretDb> {
   const file = await ferretDbProgram()
   const folder = await mkdtemp(join(tmpdir(), 'flightdeck-ferretdb-'))
   const port = await freePort()
+  const password = randomBytes(12).toString('hex')
   const child = spawn(
     file,
     [
       '--handler=sqlite',
-      `--sqlite-url=file:${folder}/`,
+      // What is lost in a power cut is no matter here.
+      `--sqlite-url=file:${folder}/?_pragma=synchronous(off)`,
       `--state-dir=${folder}`,
       `--listen-addr=127.0.0.1:${port}`,
       '--debug-addr=-',
       '--telemetry=disable',
       '--log-level=error',
+      '--test-enable-new-auth',
+      '--setup-database=admin',
+      `--setup-username=${user}`,
     ],
-    { env: { HOME: folder }, stdio: ['ignore', 'ignore', 'pipe'] },
+    { env: { HOME: folder, FERRETDB_SETUP_PASSWORD: password }, stdio: ['ignore', 'ignore', 'pipe'] },
   )
   let said = ''
   child.stderr.on('data', (chunk: Buffer) => {
@@ -92,7 +99,7 @@ export async function startFerretDb(): Promise<FerretDb> {
     }
     await pause(20)
   }
-  return { url: `mongodb://127.0.0.1:${port}/?directConnection=true`, stop }
+  return { url: `mongodb://${user}:${password}@127.0.0.1:${port}/?directConnection=true`, stop }
 }
 
 const Downloaded = z.object({ Dir: z.string(), Sum: z.string() })

@@ -1,5 +1,6 @@
 /** The server that stands behind the MongoDB adapters in tests: the one at MONGODB_URL, else one in a container, else FerretDB. */
 import { randomUUID } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
 import { MongoClient } from 'mongodb'
 import { z } from 'zod'
 import { openMongo, type Mongo } from '#platform/mongo/connection.ts'
@@ -24,7 +25,7 @@ export interface MongoDatabase {
 
 const containerMs = 120_000
 /** The machine may be busy with other tests; what is a time is tested apart. */
-const patientMs = 15_000
+const patientMs = 60_000
 
 /** With REQUIRE_MONGODB=1 it throws when there is none. */
 export async function startMongoServer(): Promise<MongoServer> {
@@ -84,11 +85,18 @@ async function inContainer(): Promise<MongoServer> {
   const { GenericContainer, Wait, getContainerRuntimeClient } = await import('testcontainers')
   await getContainerRuntimeClient()
   const image = process.env['MONGODB_IMAGE'] ?? 'mongo:8.0'
-  const container = await new GenericContainer(image)
+  const starting = new GenericContainer(image)
     .withExposedPorts(27_017)
     .withWaitStrategy(Wait.forLogMessage(/waiting for connections|listening on/i))
     .withStartupTimeout(containerMs)
     .start()
+  const container = await Promise.race([
+    starting,
+    // An image that cannot be pulled may take for ever.
+    pause(2 * containerMs, undefined, { ref: false }).then(() => {
+      throw new Error(`${image} did not start`)
+    }),
+  ])
   const url = `mongodb://${container.getHost()}:${container.getMappedPort(27_017)}/?directConnection=true`
   const isMongoDb = await isReally(url)
   return {
@@ -111,12 +119,12 @@ async function ferretDb(): Promise<MongoServer> {
   }
 }
 
-const BuildInfo = z.object({ ferretdb: z.unknown() })
+const BuildInfo = z.object({ ferretdbVersion: z.unknown() })
 
 async function isReally(url: string): Promise<boolean> {
   const client = new MongoClient(url)
   try {
-    return BuildInfo.parse(await client.db('admin').command({ buildInfo: 1 })).ferretdb === undefined
+    return BuildInfo.parse(await client.db('admin').command({ buildInfo: 1 })).ferretdbVersion === undefined
   } finally {
     await client.close()
   }

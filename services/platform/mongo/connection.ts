@@ -79,7 +79,8 @@ export async function openMongo(options: MongoOptions): Promise<Mongo> {
     try {
       return await within(withinMs, work(db))
     } catch (fault) {
-      throw named(name, fault)
+      // The driver has many words for a connection that was closed under a call.
+      throw closed ? new EngineUnavailable(name) : named(name, fault)
     }
   }
 

@@ -6,6 +6,7 @@ import {
   MongoError,
   MongoNetworkError,
   MongoNotConnectedError,
+  MongoServerClosedError,
   MongoServerError,
   MongoServerSelectionError,
   MongoTopologyClosedError,
@@ -69,7 +70,9 @@ export function refusal(engine: string, fault: unknown): UnusableEngine | undefi
     )
   }
   if (fault instanceof MongoServerError && fault.code === unauthorized) {
-    return new UnusableEngine(`The user in MONGODB_URL may not read and write our database at ${engine}.`)
+    return new UnusableEngine(
+      `${engine} does not let us read and write our database: MONGODB_URL names no user, or one without the rights.`,
+    )
   }
   if (fault instanceof MongoServerSelectionError && fault.cause instanceof MongoCompatibilityError) {
     return new UnusableEngine(`${engine} is too old: MongoDB 4.4 or later is needed.`)
@@ -94,6 +97,7 @@ function isAway(fault: unknown): fault is MongoError {
     fault instanceof MongoServerSelectionError ||
     fault instanceof MongoNotConnectedError ||
     fault instanceof MongoClientClosedError ||
+    fault instanceof MongoServerClosedError ||
     fault instanceof MongoTopologyClosedError ||
     fault instanceof MongoWriteConcernError ||
     (fault instanceof MongoServerError && away.has(Number(fault.code)))
