@@ -12,6 +12,30 @@ export interface Place {
 }
 
 export const keyBytes = 32
+
+/** Where a vault keeps what shows that its master key is the right one. */
+export const checkPlace: Place = { scope: 'vault', context: 'check' }
+
+/** Where a scope's data key is sealed, under the wrapping key. */
+export function keyPlace(scope: string): Place {
+  return { scope, context: 'data key' }
+}
+
+/** Where a secret is sealed, under its scope's data key. */
+export function secretPlace(scope: string, name: string): Place {
+  return { scope, context: `secret\0${name}` }
+}
+
+/** The key that wraps data keys. */
+export function wrappingKey(masterKey: Uint8Array): Uint8Array {
+  return deriveKey(masterKey, 'data-key wrapping')
+}
+
+/** The key of a server's own for one purpose; no purpose meets the wrapping key. */
+export function purposeKey(masterKey: Uint8Array, purpose: string): Uint8Array {
+  return deriveKey(masterKey, `purpose ${purpose}`)
+}
+
 const format = 1
 const ivBytes = 12
 const tagBytes = 16
@@ -44,8 +68,8 @@ export function openBytes(key: Uint8Array, place: Place, sealed: Uint8Array): Ui
   }
 }
 
-/** A 32-byte key for one purpose, by HKDF-SHA-256 without salt. */
-export function deriveKey(masterKey: Uint8Array, purpose: string): Uint8Array {
+/** 32 bytes by HKDF-SHA-256 without salt. */
+function deriveKey(masterKey: Uint8Array, purpose: string): Uint8Array {
   return new Uint8Array(hkdfSync('sha256', masterKey, new Uint8Array(), `flightdeck ${purpose}`, keyBytes))
 }
 

@@ -3,7 +3,16 @@ import { randomBytes } from 'node:crypto'
 import { CannotOpen, KeyDestroyed, WrongMasterKey } from '../ports/faults.ts'
 import type { Vault } from '../ports/vault.ts'
 import { openSqlite } from '../sqlite.ts'
-import { deriveKey, keyBytes, openBytes, sealBytes } from './sealing.ts'
+import {
+  checkPlace,
+  keyBytes,
+  keyPlace,
+  openBytes,
+  purposeKey,
+  sealBytes,
+  secretPlace,
+  wrappingKey,
+} from './sealing.ts'
 import type { Place } from './sealing.ts'
 
 // A destroyed scope keeps its row without a key, so that no new key is ever made for it.
@@ -14,12 +23,11 @@ const formats = [
 ]
 
 const mostCached = 1_000
-const checkPlace: Place = { scope: 'vault', context: 'check' }
 
 /** Opens the vault in `file`. Throws `WrongMasterKey` when it was made with another master key. */
 export function openSqliteVault(options: { file: string; masterKey: Uint8Array }): Vault {
   const { file, masterKey } = options
-  const wrapping = deriveKey(masterKey, 'data-key wrapping')
+  const wrapping = wrappingKey(masterKey)
   const db = openSqlite({ file, synchronous: 'FULL', formats })
   // What is deleted or replaced is overwritten in the file.
   db.exec('PRAGMA secure_delete = ON')
@@ -127,7 +135,7 @@ export function openSqliteVault(options: { file: string; masterKey: Uint8Array }
     removeSecret: async (scope, name) => {
       deleteSecret.run(scope, name)
     },
-    deriveKey: (purpose) => deriveKey(masterKey, `purpose ${purpose}`),
+    deriveKey: (purpose) => purposeKey(masterKey, purpose),
     ready: async () => {
       readKey.get('')
     },
@@ -137,12 +145,4 @@ export function openSqliteVault(options: { file: string; masterKey: Uint8Array }
       db.close()
     },
   }
-}
-
-function keyPlace(scope: string): Place {
-  return { scope, context: 'data key' }
-}
-
-function secretPlace(scope: string, name: string): Place {
-  return { scope, context: `secret\0${name}` }
 }

@@ -1,0 +1,166 @@
+/**
+ * Blobs in GridFS, https://www.mongodb.com/docs/manual/core/gridfs/: a blob's file bears its hash as its name, so the tools of MongoDB
+ * read them too. A file is there only when all its chunks are; chunks without one are known by their `Unfinished`.
+ */
+import { createHash } from 'node:crypto'
+import { ObjectId } from 'mongodb'
+import type { Collection, Db } from 'mongodb'
+import { longMs, share, type Mongo } from '../mongo/connection.ts'
+import { inserted, onceMoreIfDuplicate } from '../mongo/faults.ts'
+import type { Blobs } from '../ports/blobs.ts'
+import type { Clock } from '../ports/clock.ts'
+import { DamagedBlob, EngineUnavailable } from '../ports/faults.ts'
+
+interface StoredFile {
+  readonly _id: ObjectId
+  readonly length: number
+  readonly chunkSize: number
+  readonly uploadDate: Date
+  readonly filename: string
+}
+
+interface StoredChunk {
+  readonly files_id: ObjectId
+  readonly n: number
+  readonly data: Uint8Array
+}
+
+/** An upload, or a removal, that is under way or was broken off. */
+interface Unfinished {
+  readonly _id: ObjectId
+  readonly since: Date
+}
+
+export interface GridFsOptions {
+  /** Stays open when the blobs are closed. */
+  readonly mongo: Mongo
+  readonly clock: Clock
+}
+
+const chunkBytes = 1024 * 1024
+/** A message to the server has 48 MB at most, and each has a time-out. */
+const chunksAtOnce = 8
+/** Longer than any blob is under way. */
+const abandonedAfterMs = 3_600_000
+
+/** Opens the blobs in the database of the connection, and drops what was left half-written an hour ago or earlier. */
+export async function openGridFsBlobs({ clock, ...options }: GridFsOptions): Promise<Blobs> {
+  const mongo = share(options.mongo)
+  await mongo.ask(async (db) => {
+    await filesIn(db).createIndex({ filename: 1 }, { unique: true })
+    await chunksIn(db).createIndex({ files_id: 1, n: 1 }, { unique: true })
+  }, longMs)
+  await mongo.ask(dropAbandoned, longMs)
+
+  async function dropAbandoned(db: Db): Promise<void> {
+    const before = new Date(clock.now().getTime() - abandonedAfterMs)
+    for await (const { _id } of unfinishedIn(db).find({ since: { $lt: before } })) {
+      const isWhole = (await filesIn(db).findOne({ _id })) !== null
+      if (!isWhole) await chunksIn(db).deleteMany({ files_id: _id })
+      await unfinishedIn(db).deleteOne({ _id })
+    }
+  }
+
+  async function write(hash: string, bytes: Uint8Array): Promise<void> {
+    const _id = new ObjectId()
+    const since = clock.now()
+    await mongo.ask((db) => unfinishedIn(db).insertOne({ _id, since }))
+    const chunks = chunksOf(_id, bytes)
+    for (let from = 0; from < chunks.length; from += chunksAtOnce) {
+      const some = chunks.slice(from, from + chunksAtOnce)
+      await mongo.ask((db) => chunksIn(db).insertMany(some), transferMs(chunksAtOnce * chunkBytes))
+    }
+    const length = bytes.byteLength
+    const file = { _id, length, chunkSize: chunkBytes, uploadDate: since, filename: hash }
+    await mongo.ask(async (db) => {
+      // Another may have put the same bytes meanwhile.
+      const isOurs = await inserted(filesIn(db), file)
+      if (!isOurs) await chunksIn(db).deleteMany({ files_id: _id })
+      const { deletedCount } = await unfinishedIn(db).deleteOne({ _id })
+      if (isOurs && deletedCount === 0) {
+        // This process stood still for an hour, and its chunks were taken for abandoned.
+        await filesIn(db).deleteOne({ _id })
+        throw new EngineUnavailable(mongo.name)
+      }
+    })
+  }
+
+  async function read(hash: string): Promise<Uint8Array | undefined> {
+    const file = await mongo.ask((db) => fileOf(db, hash))
+    if (file === null) return undefined
+    const chunks = await mongo.ask(
+      (db) => chunksIn(db).find({ files_id: file._id }).sort({ n: 1 }).toArray(),
+      transferMs(file.length),
+    )
+    const bytes = Buffer.concat(chunks.map(({ data }) => data))
+    if (hashOf(bytes) === hash) return bytes
+    // It may have been removed, and even put again, while it was read.
+    const now = await mongo.ask((db) => fileOf(db, hash))
+    if (now === null) return undefined
+    if (!now._id.equals(file._id)) return read(hash)
+    throw new DamagedBlob(`The blob ${hash} is damaged: its bytes have another hash.`)
+  }
+
+  return {
+    put: async (bytes) => {
+      const hash = hashOf(bytes)
+      if ((await mongo.ask((db) => fileOf(db, hash))) === null) await write(hash, bytes)
+      return hash
+    },
+    get: async (hash) => (isHash(hash) ? read(hash) : undefined),
+    remove: async (hash) => {
+      if (!isHash(hash)) return
+      await mongo.ask(async (db) => {
+        const file = await fileOf(db, hash)
+        if (file === null) return
+        const { _id } = file
+        await onceMoreIfDuplicate(() =>
+          unfinishedIn(db).updateOne({ _id }, { $set: { since: clock.now() } }, { upsert: true }),
+        )
+        await filesIn(db).deleteOne({ _id })
+        await chunksIn(db).deleteMany({ files_id: _id })
+        await unfinishedIn(db).deleteOne({ _id })
+      })
+    },
+    ready: () => mongo.ready(),
+    close: () => mongo.close(),
+  }
+}
+
+function chunksOf(fileId: ObjectId, bytes: Uint8Array): StoredChunk[] {
+  return Array.from({ length: Math.ceil(bytes.byteLength / chunkBytes) }, (_, n) => ({
+    files_id: fileId,
+    n,
+    data: bytes.subarray(n * chunkBytes, (n + 1) * chunkBytes),
+  }))
+}
+
+/** Five seconds, and one more for each 4 MB. */
+function transferMs(bytes: number): number {
+  return 5_000 + bytes / 4_000
+}
+
+function fileOf(db: Db, hash: string): Promise<StoredFile | null> {
+  return filesIn(db).findOne({ filename: hash })
+}
+
+function filesIn(db: Db): Collection<StoredFile> {
+  return db.collection<StoredFile>('blobs.files')
+}
+
+function chunksIn(db: Db): Collection<StoredChunk> {
+  return db.collection<StoredChunk>('blobs.chunks')
+}
+
+function unfinishedIn(db: Db): Collection<Unfinished> {
+  return db.collection<Unfinished>('blobs.unfinished')
+}
+
+function hashOf(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex')
+}
+
+/** No other name is ever asked for. */
+function isHash(hash: string): boolean {
+  return /^[0-9a-f]{64}$/.test(hash)
+}

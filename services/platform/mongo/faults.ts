@@ -1,0 +1,137 @@
+/** Which faults of the driver mean what. Its messages and fields may hold documents and addresses: only what is known to be plain passes. */
+import {
+  MongoBulkWriteError,
+  MongoClientClosedError,
+  MongoCompatibilityError,
+  MongoError,
+  MongoNetworkError,
+  MongoNotConnectedError,
+  MongoServerClosedError,
+  MongoServerError,
+  MongoServerSelectionError,
+  MongoTopologyClosedError,
+  MongoWriteConcernError,
+} from 'mongodb'
+import type { Collection, Document, OptionalUnlessRequiredId } from 'mongodb'
+import { EngineUnavailable, UnusableEngine } from '../ports/faults.ts'
+
+/** No answer came within the time of our own. */
+export class Late extends Error {
+  override readonly name = 'Late'
+  constructor(ms: number) {
+    super(`no answer within ${ms} ms`)
+  }
+}
+
+/** A unique index refused a document. */
+export function isDuplicate(fault: unknown): boolean {
+  return fault instanceof MongoServerError && fault.code === duplicateKey
+}
+
+/** Whether it was inserted: `false` when a unique index refused it. */
+export async function inserted<T extends Document>(
+  collection: Collection<T>,
+  document: OptionalUnlessRequiredId<T>,
+): Promise<boolean> {
+  try {
+    await collection.insertOne(document)
+    return true
+  } catch (fault) {
+    if (isDuplicate(fault)) return false
+    throw fault
+  }
+}
+
+/** Two who make the same document at the same moment: the one that came second finds it made. */
+export async function onceMoreIfDuplicate(upsert: () => Promise<unknown>): Promise<void> {
+  try {
+    await upsert()
+  } catch (fault) {
+    if (!isDuplicate(fault)) throw fault
+    await upsert()
+  }
+}
+
+/** The fault as a port may throw it; what is neither the engine's nor the network's is given back as it came. */
+export function named(engine: string, fault: unknown): unknown {
+  const root = rootOf(fault)
+  if (root instanceof Late || isOfDns(root) || isAway(root)) return new EngineUnavailable(engine, plain(root))
+  if (root instanceof MongoServerError) {
+    return new Error(`${engine} refuses an operation: ${String(root.codeName ?? 'no name')} (${root.code})`)
+  }
+  return fault
+}
+
+/** What no waiting mends, as a sentence. */
+export function refusal(engine: string, fault: unknown): UnusableEngine | undefined {
+  if (fault instanceof MongoServerError && fault.code === unauthenticated) {
+    return new UnusableEngine(
+      `${engine} does not let us in: the user name, the password or the authSource in MONGODB_URL is wrong.`,
+    )
+  }
+  if (fault instanceof MongoServerError && fault.code === unauthorized) {
+    return new UnusableEngine(
+      `${engine} does not let us read and write our database: MONGODB_URL names no user, or one without the rights.`,
+    )
+  }
+  if (fault instanceof MongoServerSelectionError && fault.cause instanceof MongoCompatibilityError) {
+    return new UnusableEngine(`${engine} is too old: MongoDB 4.4 or later is needed.`)
+  }
+  return undefined
+}
+
+/** The driver wraps what goes wrong in the midst of a bulk. */
+function rootOf(fault: unknown): unknown {
+  return fault instanceof MongoBulkWriteError && fault.errorResponse instanceof MongoError
+    ? fault.errorResponse
+    : fault
+}
+
+function isOfDns(fault: unknown): fault is Error {
+  return fault instanceof Error && 'syscall' in fault && String(fault.syscall).startsWith('query')
+}
+
+function isAway(fault: unknown): fault is MongoError {
+  return (
+    fault instanceof MongoNetworkError ||
+    fault instanceof MongoServerSelectionError ||
+    fault instanceof MongoNotConnectedError ||
+    fault instanceof MongoClientClosedError ||
+    fault instanceof MongoServerClosedError ||
+    fault instanceof MongoTopologyClosedError ||
+    fault instanceof MongoWriteConcernError ||
+    (fault instanceof MongoServerError && away.has(Number(fault.code)))
+  )
+}
+
+/** Name, words and code, without the fields in which the driver keeps what was sent. */
+function plain(fault: Error): Error {
+  const code = 'code' in fault ? ` (${String(fault.code)})` : ''
+  return new Error(`${fault.name}: ${fault.message}${code}`)
+}
+
+// Codes of https://github.com/mongodb/mongo/blob/master/src/mongo/base/error_codes.yml.
+const unauthorized = 13
+const unauthenticated = 18
+const duplicateKey = 11_000
+const away = new Set([
+  6, // HostUnreachable
+  7, // HostNotFound
+  unauthorized,
+  unauthenticated,
+  50, // MaxTimeMSExpired
+  64, // WriteConcernFailed
+  89, // NetworkTimeout
+  91, // ShutdownInProgress
+  134, // ReadConcernMajorityNotAvailableYet
+  175, // QueryPlanKilled
+  189, // PrimarySteppedDown
+  262, // ExceededTimeLimit
+  9_001, // SocketException
+  10_107, // NotWritablePrimary
+  11_600, // InterruptedAtShutdown
+  11_602, // InterruptedDueToReplStateChange
+  13_435, // NotPrimaryNoSecondaryOk
+  13_436, // NotPrimaryOrSecondary
+  14_031, // OutOfDiskSpace
+])

@@ -1,0 +1,60 @@
+/** From the words of the read store port to MongoDB's. Names are checked; values are never operators. */
+import type { Find } from '../ports/readStore.ts'
+
+type Value = string | number | boolean | null
+type Condition = Value | { readonly [operator: `$${string}`]: Value | readonly Value[] }
+export interface Filter {
+  [field: string]: Condition | Filter[]
+}
+
+/** The collection of a kind of document. Throws on a name that is not a plain word. */
+export function collectionOf(collection: string): string {
+  if (!/^[A-Za-z][A-Za-z0-9_]*$/.test(collection))
+    throw new RangeError(`${collection} is no name for a collection.`)
+  return `docs_${collection}`
+}
+
+/** The keys of an index: equality fields, the sort field, then the id that breaks ties. Empty where the id alone serves. */
+export function indexOf(fields: readonly string[]): Map<string, 1> {
+  const keys = fields.filter((field) => field !== 'id').map(keyOf)
+  return new Map(keys.length === 0 ? [] : [...keys, '_id'].map((key) => [key, 1]))
+}
+
+/** What matches `where`, without what was removed. */
+export function filterOf(where: Find['where']): Filter {
+  const filter: Filter = {}
+  for (const [field, value] of Object.entries(where)) {
+    filter[keyOf(field)] = Array.isArray(value) ? { $in: value } : { $eq: value }
+  }
+  // A removed document has no fields: where one must have a value it cannot match, and an index alone can count.
+  const isPresent = Object.entries(where).some(([field, value]) => field !== 'id' && value !== null)
+  return isPresent ? filter : { ...filter, document: { $exists: true } }
+}
+
+/** A page that an index serves whole when one fits. */
+export function pageOf({ where, sort, after }: Find): { filter: Filter; sort: Map<string, 1 | -1> } {
+  const direction = sort.direction === 'ascending' ? 1 : -1
+  const field = keyOf(sort.field)
+  const order = new Map([[field, direction] as const, ['_id', direction] as const])
+  return { filter: after === undefined ? filterOf(where) : allOf(filterOf(where), place()), sort: order }
+
+  function place(): Filter {
+    const [comes, comesOrIs] = direction === 1 ? (['$gt', '$gte'] as const) : (['$lt', '$lte'] as const)
+    const { id, value } = after ?? { id: '', value: '' }
+    if (field === '_id') return { _id: { [comes]: id } }
+    // The first bounds the reading of the index, the second leaves out what ties with the last of the page before.
+    return {
+      [field]: { [comesOrIs]: value },
+      $or: [{ [field]: { [comes]: value } }, { _id: { [comes]: id } }],
+    }
+  }
+}
+
+function allOf(...filters: Filter[]): Filter {
+  return { $and: filters }
+}
+
+function keyOf(field: string): string {
+  if (!/^[A-Za-z][A-Za-z0-9_.]*$/.test(field)) throw new RangeError(`${field} is no name for a field.`)
+  return field === 'id' ? '_id' : `document.${field}`
+}

@@ -1,0 +1,170 @@
+/**
+ * The read store on MongoDB: `{ _id, position, document }`, in one collection each. Every write is of one document and guarded by
+ * its position; there are no transactions, so a batch that breaks off is applied again, and its writes are no-ops then.
+ */
+import { BSON } from 'mongodb'
+import type { AnyBulkWriteOperation, Collection, Db } from 'mongodb'
+import { sortKey } from '#domain/kernel/event.ts'
+import { longMs, share, type Mongo } from '../mongo/connection.ts'
+import { isDuplicate, onceMoreIfDuplicate } from '../mongo/faults.ts'
+import { TooLarge } from '../ports/faults.ts'
+import type { Change, Document, ReadStore } from '../ports/readStore.ts'
+import { collectionOf, filterOf, indexOf, pageOf } from './findMongo.ts'
+import { escaped, unescaped } from './mongoKeys.ts'
+
+/** A removed document keeps its place without a `document`. */
+interface Stored {
+  readonly _id: string
+  readonly position: string
+  readonly document?: Document
+  /** Some key of the document is written otherwise than it reads. */
+  readonly hasEscapedKeys?: true
+}
+
+/** Half a minute for a batch of a projector; a usual call has the time of the connection. */
+const applyMs = 30_000
+/** What a document may have, by https://www.mongodb.com/docs/manual/reference/limits/, less what is stored beside it. */
+const mostBytes = 16 * 1024 * 1024 - 1024
+/** Each attempt drops what it lost to; more than a few in a row are a defect. */
+const mostAttempts = 10
+
+/** The read models in the database of the connection, which stays open when the store is closed. */
+export function openMongoReadStore(options: { mongo: Mongo }): ReadStore {
+  const mongo = share(options.mongo)
+  const checkpoints = (db: Db) => db.collection<{ _id: string; position: string }>('checkpoints')
+
+  return {
+    prepare: (collections) =>
+      mongo.ask(async (db) => {
+        for (const { name, indexes } of collections) {
+          const collection = storedIn(db, name)
+          // One a command: servers of the protocol differ in what they do with several of which some are there.
+          for (const fields of indexes) {
+            const key = indexOf(fields)
+            if (key.size > 0) await collection.createIndex(key)
+          }
+        }
+      }, longMs),
+    apply: (changes, { projection, position }) =>
+      mongo.ask(async (db) => {
+        const writes = writesOf(changes)
+        for (const [collection, wanted] of writes) await write(storedIn(db, collection), wanted)
+        await onceMoreIfDuplicate(() =>
+          checkpoints(db).updateOne(
+            { _id: projection },
+            { $max: { position: sortKey(position) } },
+            { upsert: true },
+          ),
+        )
+      }, applyMs),
+    checkpoint: (projection) =>
+      mongo.ask(async (db) => {
+        const found = await checkpoints(db).findOne({ _id: projection })
+        return found === null ? null : found.position.replace(/^0+(?=\d)/, '')
+      }),
+    get: (collection, id) =>
+      mongo.ask(async (db) => {
+        const found = await storedIn(db, collection).findOne({ _id: id })
+        return found === null ? undefined : documentOf(found)
+      }),
+    getMany: (collection, ids) =>
+      mongo.ask(async (db) => {
+        const found = await storedIn(db, collection)
+          .find({ _id: { $in: [...ids] } })
+          .toArray()
+        return byId(found)
+      }),
+    find: (collection, query) =>
+      mongo.ask(async (db) => {
+        const { filter, sort } = pageOf(query)
+        // To the server a limit of 0 is none.
+        if (query.limit <= 0) return []
+        const found = await storedIn(db, collection).find(filter).sort(sort).limit(query.limit).toArray()
+        return [...byId(found).values()]
+      }),
+    count: (collection, where) => mongo.ask((db) => storedIn(db, collection).countDocuments(filterOf(where))),
+    reset: (projection, collections) =>
+      mongo.ask(async (db) => {
+        // The checkpoint goes first: should it break off here, all is folded again, and nothing is missing.
+        await checkpoints(db).deleteOne({ _id: projection })
+        for (const collection of collections) await storedIn(db, collection).deleteMany({})
+      }, longMs),
+    ready: () => mongo.ready(),
+    close: () => mongo.close(),
+  }
+}
+
+function storedIn(db: Db, collection: string): Collection<Stored> {
+  return db.collection<Stored>(collectionOf(collection))
+}
+
+/** What is to be stored, by collection, each in the order of the changes. Throws `TooLarge` before anything is written. */
+function writesOf(changes: readonly Change[]): ReadonlyMap<string, readonly Stored[]> {
+  const writes = new Map<string, Stored[]>()
+  for (const change of changes) {
+    const wanted = writes.get(change.collection) ?? []
+    writes.set(change.collection, wanted)
+    wanted.push(storedOf(change))
+  }
+  return writes
+}
+
+function storedOf(change: Change): Stored {
+  const position = sortKey(change.position)
+  switch (change.kind) {
+    case 'remove':
+      return { _id: change.id, position }
+    case 'put': {
+      const { document, hasEscapedKeys } = escaped(change.document)
+      if (BSON.calculateObjectSize(document, { ignoreUndefined: true }) > mostBytes) {
+        throw new TooLarge(
+          `The document ${change.document.id} of ${change.collection} is over the 16 MB that MongoDB takes.`,
+        )
+      }
+      return { _id: change.document.id, position, document, ...(hasEscapedKeys && { hasEscapedKeys }) }
+    }
+  }
+}
+
+/**
+ * Writes in order. An older write finds no document at or below its position, tries to make one, and is stopped by the one that
+ * there is: then all that lost is dropped and the rest is written again, which changes nothing where it had been written.
+ */
+async function write(collection: Collection<Stored>, all: readonly Stored[]): Promise<void> {
+  let wanted = all
+  for (let attempt = 1; wanted.length > 0; attempt += 1) {
+    try {
+      await collection.bulkWrite(wanted.map(guarded), { ordered: true })
+      return
+    } catch (fault) {
+      if (!isDuplicate(fault) || attempt === mostAttempts) throw fault
+    }
+    const ids = [...new Set(wanted.map(({ _id }) => _id))]
+    const found = await collection
+      .find({ _id: { $in: ids } })
+      .project<{ _id: string; position: string }>({ position: 1 })
+      .toArray()
+    const positions = new Map(found.map(({ _id, position }) => [_id, position]))
+    wanted = wanted.filter(({ _id, position }) => position >= (positions.get(_id) ?? ''))
+  }
+}
+
+function guarded({ _id, ...replacement }: Stored): AnyBulkWriteOperation<Stored> {
+  return {
+    replaceOne: { filter: { _id, position: { $lte: replacement.position } }, replacement, upsert: true },
+  }
+}
+
+function byId(found: readonly Stored[]): ReadonlyMap<string, Document> {
+  return new Map(
+    found.flatMap((stored) => {
+      const document = documentOf(stored)
+      return document === undefined ? [] : [[stored._id, document] as const]
+    }),
+  )
+}
+
+function documentOf({ document, hasEscapedKeys }: Stored): Document | undefined {
+  if (document === undefined) return undefined
+  return hasEscapedKeys ? unescaped(document) : document
+}

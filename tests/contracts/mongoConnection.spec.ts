@@ -1,0 +1,254 @@
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { randomBytes } from 'node:crypto'
+import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { openGridFsBlobs } from '#platform/blobs/gridFs.ts'
+import { openMongo, type Mongo } from '#platform/mongo/connection.ts'
+import { EngineUnavailable, UnusableEngine } from '#platform/ports/faults.ts'
+import { openMongoReadStore } from '#platform/readstore/mongodb.ts'
+import { openMongoVault } from '#platform/vault/mongodb.ts'
+import { note } from '../report/notes.ts'
+import { serveOldMongo } from '../servers/oldMongo.ts'
+import { freshDatabase, gateBefore, startMongoServer, type MongoDatabase } from '../servers/mongodb.ts'
+import type { Gate } from '../servers/gate.ts'
+
+const server = await startMongoServer()
+const clock = { now: () => new Date() }
+const quiet = () => {}
+
+afterAll(() => server.close())
+
+describe.skipIf(!server.isThere)(`on ${server.what}`, () => {
+  note('losing and finding the connection to MongoDB', server.what)
+
+  let database: MongoDatabase
+  let gate: Gate
+  let url: string
+  const opened: Mongo[] = []
+  beforeEach(async () => {
+    database = await freshDatabase(server)
+    ;({ gate, url } = await gateBefore(server))
+  })
+  afterEach(async () => {
+    for (const mongo of opened.splice(0)) await mongo.close()
+    await gate.shut()
+    await database.close()
+  })
+
+  const open = async (options: { onWaiting?: (line: string) => void; signal?: AbortSignal } = {}) => {
+    const mongo = await openMongo({
+      url,
+      database: database.name,
+      timeoutMs: 1_500,
+      onWaiting: quiet,
+      ...options,
+    })
+    opened.push(mongo)
+    return mongo
+  }
+
+  test('an engine that is not there at start is waited for, with a line that says where and why', async () => {
+    await gate.shut()
+    const lines: string[] = []
+    const opening = open({ onWaiting: (line) => lines.push(line) })
+    await vi.waitFor(() => expect(lines).toHaveLength(1), 5_000)
+    expect(lines[0]).toMatch(
+      /^MongoDB at 127\.0\.0\.1:\d+ does not answer \(connect ECONNREFUSED 127\.0\.0\.1:\d+\): waiting for it\.$/,
+    )
+    await gate.open()
+    await (await opening).ready()
+    expect(lines).toHaveLength(1)
+  })
+
+  test('an engine that takes connections and does not answer is waited for as well', async () => {
+    gate.hold()
+    const lines: string[] = []
+    const opening = open({ onWaiting: (line) => lines.push(line) })
+    await vi.waitFor(() => expect(lines).toHaveLength(1), 5_000)
+    await gate.shut()
+    await gate.open()
+    await (await opening).ready()
+  })
+
+  test('the waiting ends when the program is stopped', async () => {
+    await gate.shut()
+    const stop = new AbortController()
+    const opening = open({ signal: stop.signal })
+    stop.abort(new Error('stopped'))
+    await expect(opening).rejects.toThrow('stopped')
+    await expect(open({ signal: stop.signal })).rejects.toThrow('stopped')
+  })
+
+  test('an engine that goes away makes every call unavailable in time, and is taken up again without a restart', async () => {
+    const mongo = await open()
+    const masterKey = randomBytes(32)
+    const store = openMongoReadStore({ mongo })
+    const vault = await openMongoVault({ mongo, masterKey, cachedMs: 1 })
+    const blobs = await openGridFsBlobs({ mongo, clock })
+    const document = { id: 'a', order: 1 }
+    await store.apply([{ kind: 'put', collection: 'tasks', document, position: '1' }], {
+      projection: 'p',
+      position: '1',
+    })
+    const sealed = await vault.seal('task:1', 'c', Buffer.from('words'))
+    const hash = await blobs.put(Buffer.from('blob'))
+    const calls = [
+      () => store.ready(),
+      () => vault.ready(),
+      () => blobs.ready(),
+      () => store.get('tasks', 'a'),
+      () => store.checkpoint('p'),
+      () =>
+        store.apply([{ kind: 'put', collection: 'tasks', document, position: '2' }], {
+          projection: 'p',
+          position: '2',
+        }),
+      () => vault.open('task:1', 'c', sealed),
+      () => vault.putSecret('task:1', 'TOKEN', 'secret'),
+      () => blobs.get(hash),
+      () => blobs.put(Buffer.from('another blob')),
+    ]
+
+    await gate.shut()
+    const from = performance.now()
+    for (const outcome of await Promise.allSettled(calls.map((call) => call()))) {
+      expect(outcome).toEqual({ status: 'rejected', reason: expect.any(EngineUnavailable) })
+    }
+    expect(performance.now() - from).toBeLessThan(5_000)
+
+    await gate.open()
+    await vi.waitFor(() => store.ready(), 5_000)
+    await Promise.all(calls.map((call) => call()))
+    expect(await store.checkpoint('p')).toBe('2')
+    expect(await vault.getSecret('task:1', 'TOKEN')).toBe('secret')
+  })
+
+  test('a batch that breaks off moves no checkpoint, and is whole once it is applied again', async () => {
+    let cuts = true
+    const { gate, url } = await gateBefore(server, (client, engine) => {
+      client.on('data', (bytes: Buffer) => {
+        if (cuts && bytes.includes('docs_second')) client.destroy()
+        else engine.write(bytes)
+      })
+      engine.on('data', (bytes: Buffer) => client.write(bytes))
+    })
+    const mongo = await openMongo({ url, database: database.name, timeoutMs: 1_500, onWaiting: quiet })
+    const store = openMongoReadStore({ mongo })
+    const apply = () =>
+      store.apply(
+        ['first', 'second', 'first'].map((collection, index) => ({
+          kind: 'put',
+          collection,
+          document: { id: `d${index}` },
+          position: String(index),
+        })),
+        { projection: 'p', position: '3' },
+      )
+    await expect(apply()).rejects.toThrow(EngineUnavailable)
+    expect(await store.count('first', {})).toBe(2)
+    expect(await store.checkpoint('p')).toBeNull()
+    cuts = false
+    await apply()
+    expect(await store.count('first', {})).toBe(2)
+    expect(await store.get('second', 'd1')).toEqual({ id: 'd1' })
+    expect(await store.checkpoint('p')).toBe('3')
+    await mongo.close()
+    await gate.shut()
+  })
+
+  test('an engine that hangs is unavailable in time, and serves on when it comes to itself', async () => {
+    const mongo = await open()
+    const store = openMongoReadStore({ mongo })
+    await store.ready()
+    gate.hold()
+    const from = performance.now()
+    await expect(store.ready()).rejects.toThrow(EngineUnavailable)
+    await expect(store.checkpoint('p')).rejects.toThrow(EngineUnavailable)
+    expect(performance.now() - from).toBeLessThan(6_000)
+    await gate.open()
+    await vi.waitFor(() => store.checkpoint('p'), 10_000)
+  })
+
+  test('closing does not wait for an engine that hangs, and what is asked afterwards is unavailable', async () => {
+    const mongo = await open()
+    gate.hold()
+    const from = performance.now()
+    await mongo.close()
+    expect(performance.now() - from).toBeLessThan(4_000)
+    await expect(mongo.ready()).rejects.toThrow(EngineUnavailable)
+  })
+
+  test('a call that the engine refuses is a defect, told without what was sent', async () => {
+    const mongo = await open()
+    const refused = mongo.ask((db) => db.command({ nonsense: 'a person wrote this' }))
+    await expect(refused).rejects.toThrow(
+      /^MongoDB at 127\.0\.0\.1:\d+ refuses an operation: CommandNotFound \(59\)$/,
+    )
+    await expect(refused).rejects.not.toHaveProperty('cause')
+  })
+})
+
+describe('what no waiting mends is refused at start, in a sentence without the password', () => {
+  test.each([
+    ['nonsense', 'Invalid scheme'],
+    ['https://ada:s3cret@host/', 'Invalid scheme'],
+    ['mongodb://ada:s3c/ret@host/', 'percent-encoded'],
+    ['mongodb://ada:s3cret@', 'percent-encoded'],
+    ['mongodb://ada:s3cret@host:99999/', 'percent-encoded'],
+    ['mongodb://ada:s3cret@host/?nonsense=1', 'option nonsense is not supported'],
+  ])('%s is no address', async (url, says) => {
+    const opening = openMongo({ url, onWaiting: quiet })
+    await expect(opening).rejects.toThrow(UnusableEngine)
+    await expect(opening).rejects.toThrow(/^MONGODB_URL is no address of MongoDB/)
+    await expect(opening).rejects.toThrow(says)
+    await expect(opening).rejects.not.toThrow(/s3c|ret@/)
+    await expect(opening).rejects.not.toHaveProperty('cause')
+  })
+
+  test('a server that is too old', async () => {
+    const old = await serveOldMongo()
+    const opening = openMongo({ url: old.url, timeoutMs: 1_000, onWaiting: quiet })
+    await expect(opening).rejects.toThrow(UnusableEngine)
+    await expect(opening).rejects.toThrow(/^MongoDB at \S+ is too old: MongoDB 4\.4 or later is needed\.$/)
+    await old.close()
+  })
+
+  test.skipIf(!server.isThere)('credentials that are wrong', async () => {
+    const url = server.url.replace(/^mongodb:\/\/([^/]*@)?/, 'mongodb://ada:s3cret@')
+    const opening = openMongo({ url, timeoutMs: 5_000, onWaiting: quiet })
+    await expect(opening).rejects.toThrow(UnusableEngine)
+    await expect(opening).rejects.toThrow(/^MongoDB at \S+ does not let us in: the user name, the password/)
+    await expect(opening).rejects.not.toThrow(/ada|s3cret/)
+  })
+
+  test.skipIf(!server.url.includes('@'))('no credentials where some are needed', async () => {
+    const url = server.url.replace(/\/\/[^/]*@/, '//')
+    const opening = openMongo({ url, onWaiting: quiet })
+    await expect(opening).rejects.toThrow(UnusableEngine)
+    await expect(opening).rejects.toThrow(/^MongoDB at \S+ does not let us read and write our database/)
+  })
+
+  test('something that is no MongoDB is waited for, with what it did', async () => {
+    const other = createServer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')).listen(
+      0,
+      '127.0.0.1',
+    )
+    await once(other, 'listening')
+    const address = other.address()
+    const port = typeof address === 'object' ? address?.port : 0
+    const stop = new AbortController()
+    const lines: string[] = []
+    const opening = openMongo({
+      url: `mongodb://ada:s3cret@127.0.0.1:${port}/`,
+      timeoutMs: 500,
+      signal: stop.signal,
+      onWaiting: (line) => lines.push(line),
+    })
+    await vi.waitFor(() => expect(lines).toHaveLength(1), 5_000)
+    expect(lines[0]).toMatch(/^MongoDB at 127\.0\.0\.1:\d+ does not answer \(.*\): waiting for it\.$/)
+    expect(lines[0]).not.toMatch(/ada|s3cret/)
+    stop.abort(new Error('stopped'))
+    await expect(opening).rejects.toThrow('stopped')
+    other.close()
+  })
+})
