@@ -16,6 +16,8 @@ export interface OwnNats {
   start(changed?: { user: string }): Promise<void>
   /** Resolves when the process is gone. Its data stay. */
   stop(signal?: 'SIGTERM' | 'SIGKILL'): Promise<void>
+  /** Removes the data of a stopped server. */
+  forget(): Promise<void>
   /** Holds the process still, or lets it go on: a server that is there and does not answer. */
   freeze(): void
   thaw(): void
@@ -100,6 +102,7 @@ export async function ownNats(options: { jetStream?: boolean; user?: string } = 
     port,
     start,
     stop,
+    forget: () => rm(folder, { recursive: true, force: true }),
     freeze: () => void child?.kill('SIGSTOP'),
     thaw: () => void child?.kill('SIGCONT'),
     close: async () => {

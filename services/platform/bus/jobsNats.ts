@@ -40,9 +40,9 @@ export async function openNatsJobs(options: {
     if (isClosed) throw new EngineUnavailable(`NATS at ${nats.address}`, new Error('The queue was closed'))
   }
 
-  async function tell(reply: string, word: string): Promise<void> {
+  async function tell(reply: string, word: string, withinMs?: number): Promise<void> {
     requireOpen()
-    await nats.ask((timeout) => nats.connection.request(reply, word, { timeout }))
+    await nats.ask((timeout) => nats.connection.request(reply, word, { timeout }), { withinMs })
   }
 
   async function finish(reply: string, word: string): Promise<void> {

@@ -14,7 +14,7 @@ export interface Nats {
   /** Reconnects by itself and keeps its subscriptions. */
   readonly connection: NatsConnection
   isConnected(): boolean
-  /** The most bytes that one message may have. */
+  /** The most bytes that one message may have, as the server said last. */
   mostBytes(): number
   /**
    * Calls the server, with the time that is left for an answer. What JetStream refuses with a code in `refusals` is the value there; every other fault, and no answer within
@@ -22,7 +22,7 @@ export interface Nats {
    */
   ask<T, R = never>(
     call: (leftMs: number) => Promise<T>,
-    options?: { refusals?: ReadonlyMap<number, R>; withinMs?: number },
+    options?: { refusals?: ReadonlyMap<number, R>; withinMs?: number | undefined },
   ): Promise<T | R>
   /** Calls `listen` each time the server is there again after it was away, until the returned function is called. */
   onReturn(listen: () => void): () => void
@@ -51,6 +51,8 @@ export async function openNats(options: { url: string; onWaiting: (line: string)
   const returned = new Set<() => void>()
   const underWay = new Set<(fault: Error) => void>()
   let isConnected = true
+  // The driver forgets it while it is away.
+  let mostBytes = connection.info?.max_payload ?? 0
   let isClosing = false
   let whenConnected = Promise.resolve()
   let nowConnected: () => void = () => {}
@@ -111,6 +113,7 @@ export async function openNats(options: { url: string; onWaiting: (line: string)
       }
       if (type === Events.Reconnect && !isConnected) {
         isConnected = true
+        mostBytes = connection.info?.max_payload ?? mostBytes
         nowConnected()
         onWaiting(`NATS at ${address} answers again.`)
         for (const listen of returned) listen()
@@ -137,7 +140,10 @@ export async function openNats(options: { url: string; onWaiting: (line: string)
 
   async function ask<T, R = never>(
     call: (leftMs: number) => Promise<T>,
-    { refusals, withinMs = callMs }: { refusals?: ReadonlyMap<number, R>; withinMs?: number } = {},
+    {
+      refusals,
+      withinMs = callMs,
+    }: { refusals?: ReadonlyMap<number, R>; withinMs?: number | undefined } = {},
   ): Promise<T | R> {
     const deadline = performance.now() + withinMs
     try {
@@ -156,7 +162,7 @@ export async function openNats(options: { url: string; onWaiting: (line: string)
     address,
     connection,
     isConnected: () => isConnected && !connection.isClosed(),
-    mostBytes: () => connection.info?.max_payload ?? 0,
+    mostBytes: () => mostBytes,
     ask,
     onReturn: (listen) => {
       returned.add(listen)

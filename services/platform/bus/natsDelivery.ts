@@ -19,7 +19,7 @@ export interface Held {
 export interface DeliveryParts {
   readonly places: Standings
   /** Says a word about a delivery to NATS, and waits until it has it. */
-  tell(reply: string, word: string): Promise<void>
+  tell(reply: string, word: string, withinMs?: number): Promise<void>
   /** As `tell`; a NATS that is away is no fault: the standing says it already, and the next who is given the message says it again. */
   finish(reply: string, word: string): Promise<void>
   /** Keeps the job among the rejected ones and takes it out of the queue. */
@@ -29,6 +29,7 @@ export interface DeliveryParts {
 }
 
 const askAgainMs = 500
+const mostCallMs = 5_000
 const mostConflicts = 20
 /** What is kept of a reason, in UTF-16 code units. */
 export const mostReasonLength = 10_000
@@ -56,15 +57,15 @@ export function deliveryOf(parts: DeliveryParts, held: Held, leaseMs: number): D
   }
 
   /** Changes the standing while it names this claim; false once it names another or has ended. */
-  async function move(next: Standing): Promise<boolean> {
+  async function move(next: Standing, withinMs?: number): Promise<boolean> {
     for (let conflicts = 0; conflicts < mostConflicts; conflicts += 1) {
       requireOpen()
-      const written = await places.write(job.id, next, revision)
+      const written = await places.write(job.id, next, revision, withinMs)
       if (written !== 'conflict') {
         revision = written
         return true
       }
-      const now = await places.read(job.id)
+      const now = await places.read(job.id, withinMs)
       if (now?.standing.claim !== claimed.claim) return false
       // We have written it ourselves, and the answer was lost.
       revision = now.revision
@@ -76,8 +77,10 @@ export function deliveryOf(parts: DeliveryParts, held: Held, leaseMs: number): D
 
   async function renew(): Promise<void> {
     const began = performance.now()
-    if (hasEnded || !(await move({ state: 'leased', ...claimed }))) throw leaseLost()
-    await tell(reply, leaseFor(leaseMs))
+    // No answer after the lease has run out is as good as none.
+    const withinMs = Math.min(Math.max(deadline - began, askAgainMs), mostCallMs)
+    if (hasEnded || !(await move({ state: 'leased', ...claimed }, withinMs))) throw leaseLost()
+    await tell(reply, leaseFor(leaseMs), withinMs)
     deadline = began + leaseMs
   }
 

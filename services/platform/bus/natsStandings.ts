@@ -31,23 +31,26 @@ export interface Read {
 /** The standing of a job that no worker has had. */
 export const fresh: Standing = { state: 'queued', attempt: 0, delivered: 0, claim: '' }
 
+/** `withinMs` bounds the wait for an answer. */
 export interface Standings {
   /** `undefined` for a job that was never put, or is done with for 7 days. */
-  read(id: string): Promise<Read | undefined>
+  read(id: string, withinMs?: number): Promise<Read | undefined>
   /** Replaces what was read at `revision` (0: nothing); the new revision, or `conflict` when another came first. */
-  write(id: string, standing: Standing, revision: number): Promise<number | 'conflict'>
+  write(id: string, standing: Standing, revision: number, withinMs?: number): Promise<number | 'conflict'>
 }
 
 /** `partOf` makes an id a part of a subject. */
 export function openStandings(streams: Streams, partOf: (id: string) => string): Standings {
   return {
-    read: async (id) => {
-      const kept = await streams.last('standings', partOf(id))
+    read: async (id, withinMs) => {
+      const kept = await streams.last('standings', partOf(id), withinMs)
       if (kept === undefined) return undefined
       const standing = Standing.parse(JSON.parse(Buffer.from(kept.data).toString('utf8')))
       return { standing, revision: kept.sequence }
     },
-    write: (id, standing, revision) =>
-      streams.append('standings', partOf(id), { data: JSON.stringify(standing), after: revision }),
+    write: (id, standing, revision, withinMs) => {
+      const message = { data: JSON.stringify(standing), after: revision }
+      return streams.append('standings', partOf(id), message, withinMs)
+    },
   }
 }

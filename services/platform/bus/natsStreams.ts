@@ -23,6 +23,7 @@ export interface Kept {
   readonly data: Uint8Array
 }
 
+/** What the port needs of JetStream. Each answers within `withinMs` (5,000), or is `EngineUnavailable`. */
 export interface Streams {
   /**
    * Appends, when the last message of the subject is the one of `after` (0: when there is none); else answers `conflict`. `once` names
@@ -32,9 +33,10 @@ export interface Streams {
     name: StreamName,
     subject: string,
     message: { data: string; after?: number; once?: string },
+    withinMs?: number,
   ): Promise<number | 'conflict'>
   /** The last message of a subject. */
-  last(name: StreamName, subject: string): Promise<Kept | undefined>
+  last(name: StreamName, subject: string, withinMs?: number): Promise<Kept | undefined>
   /** The first message from `sequence` on whose subject matches; a `*` stands for any part. */
   next(name: StreamName, subject: string, sequence: number): Promise<Kept | undefined>
   /** Removes a message; a no-op when it is gone. */
@@ -110,7 +112,7 @@ export async function openStreams(options: {
   /** Calls JetStream; a stream that is gone is made again by the next call. */
   async function ask<T, R = never>(
     call: () => Promise<T>,
-    expected: { refusals?: ReadonlyMap<number, R>; withinMs?: number } = {},
+    expected: { refusals?: ReadonlyMap<number, R>; withinMs?: number | undefined } = {},
   ): Promise<T | R> {
     await prepare()
     const refusals = new Map<number, R | typeof gone>([...(expected.refusals ?? []), [streamNotFound, gone]])
@@ -147,7 +149,7 @@ export async function openStreams(options: {
 
   await openPatiently()
   return {
-    append: async (name, subject, { data, after, once }) => {
+    append: async (name, subject, { data, after, once }, withinMs) => {
       const answer = await ask(
         () =>
           client.publish(subjectOf(name, subject), data, {
@@ -157,15 +159,15 @@ export async function openStreams(options: {
             },
             ...(once === undefined ? {} : { msgID: once }),
           }),
-        { refusals: new Map([[wrongLastSequence, 'conflict' as const]]) },
+        { refusals: new Map([[wrongLastSequence, 'conflict' as const]]), withinMs },
       )
       return answer === 'conflict' ? answer : answer.seq
     },
-    last: async (name, subject) =>
+    last: async (name, subject, withinMs) =>
       keptOf(
         await ask(
           () => manager.streams.getMessage(streamOf(name), { last_by_subj: subjectOf(name, subject) }),
-          { refusals: new Map([[noMessageFound, undefined]]) },
+          { refusals: new Map([[noMessageFound, undefined]]), withinMs },
         ),
       ),
     next: async (name, subject, sequence) => {
