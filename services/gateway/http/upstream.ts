@@ -1,0 +1,236 @@
+/** The way from the gateway to the services that answer the API: a proxy for writes to one and reads to the other. */
+import {
+  Agent as HttpAgent,
+  request as httpRequest,
+  type ClientRequest,
+  type IncomingMessage,
+} from 'node:http'
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
+import { pipeline } from 'node:stream'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Context, Middleware } from 'koa'
+import { Fault } from '#domain/kernel/errors.ts'
+import { serviceRealm, type Callee, type ServiceTokens } from '#platform/http/serviceToken.ts'
+import type { Logger } from '#platform/log.ts'
+
+export interface Upstream {
+  /** Passes the service's requests below `/api` on, and its answers back; others fall through. */
+  readonly middleware: Middleware
+  /** Throws when the service does not answer. */
+  ready(): Promise<void>
+  close(): void
+}
+
+export interface UpstreamOptions {
+  readonly service: Callee
+  /** Where the service is, `http` or `https`. */
+  readonly url: string
+  /** How long nothing may happen on a request, ms: 30,000 unless told. */
+  readonly silenceMs?: number
+}
+
+const methods: Readonly<Record<Callee, ReadonlySet<string>>> = {
+  command: new Set(['POST', 'PUT', 'PATCH', 'DELETE']),
+  query: new Set(['GET', 'HEAD']),
+}
+const silenceOfMost = 30_000
+const connectMs = 5_000
+const readyMs = 2_000
+const pauseBeforeRetryMs = 100
+const mostUnderWay = 1_000
+const mostIdleConnections = 64
+const idleMs = 30_000
+
+// RFC 9110, 7.6.1, and what is the gateway's own business: whom it serves, and by which credentials.
+const notPassedOn = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'authorization',
+  'cookie',
+  'expect',
+  'host',
+])
+
+/** What went wrong on the way: never connected, connected and broken off, or nothing happened for too long. */
+class NoAnswer extends Error {
+  readonly kind: 'unreachable' | 'broken' | 'silent'
+  constructor(kind: NoAnswer['kind'], cause?: unknown) {
+    super(kind, { cause })
+    this.kind = kind
+  }
+}
+
+/**
+ * A proxy to one service. Who asks is told it by a service token; the person's own credentials stay here. A read is tried once more when
+ * the connection fails, a write never. 503 when the service cannot be reached, 504 when nothing happens for so long.
+ */
+export function upstream(
+  options: UpstreamOptions,
+  { tokens, logger }: { tokens: ServiceTokens; logger: Logger },
+): Upstream {
+  const { service, silenceMs = silenceOfMost } = options
+  const base = new URL(options.url)
+  const isTls = base.protocol === 'https:'
+  const pool = { keepAlive: true, maxFreeSockets: mostIdleConnections, timeout: idleMs }
+  const agent = isTls ? new HttpsAgent(pool) : new HttpAgent(pool)
+  const open = isTls ? httpsRequest : httpRequest
+  let underWay = 0
+
+  /** Sends a request; `write` gives it its body and ends it. */
+  function send(
+    asked: { method: string; path: string; headers: Record<string, string | string[]>; silenceMs: number },
+    write: (request: ClientRequest) => void,
+    gone?: AbortSignal,
+  ): Promise<IncomingMessage> {
+    return new Promise((resolve, reject) => {
+      const { method, headers } = asked
+      const path = `${base.pathname.replace(/\/$/, '')}${asked.path}`
+      const request = open({
+        agent,
+        method,
+        headers,
+        hostname: base.hostname.replace(/^\[|\]$/g, ''),
+        port: base.port,
+        path,
+        timeout: asked.silenceMs,
+        ...(gone === undefined ? {} : { signal: gone }),
+      })
+      let hasConnected = false
+      const connecting = setTimeout(() => request.destroy(new NoAnswer('unreachable')), connectMs)
+      const connected = () => {
+        hasConnected = true
+        clearTimeout(connecting)
+      }
+      request.once('socket', (socket) => {
+        if (socket.connecting) socket.once(isTls ? 'secureConnect' : 'connect', connected)
+        else connected()
+      })
+      request.once('timeout', () => request.destroy(new NoAnswer('silent')))
+      request.once('close', () => clearTimeout(connecting))
+      // Stays on: what fails after the answer has begun is told by the answer's own stream.
+      request.on('error', (fault) =>
+        reject(
+          fault instanceof NoAnswer ? fault : new NoAnswer(hasConnected ? 'broken' : 'unreachable', fault),
+        ),
+      )
+      request.once('response', resolve)
+      write(request)
+    })
+  }
+
+  async function ask(context: Context): Promise<IncomingMessage> {
+    const { method } = context
+    const gone = new AbortController()
+    context.res.once('close', () => gone.abort())
+    const once = async () => {
+      const headers = passedOn(context.headers)
+      // No body is passed on with a read: one that was announced would be waited for.
+      if (isRead(method)) delete headers['content-length']
+      headers['authorization'] = `Bearer ${await tokens.issue(service, context.state.identity ?? null)}`
+      const asked = { method, path: `${context.path}${context.search}`, headers, silenceMs }
+      return send(asked, (request) => writeBody(context, request), gone.signal)
+    }
+    try {
+      return await once()
+    } catch (fault) {
+      const mayRepeat = fault instanceof NoAnswer && fault.kind !== 'silent' && isRead(method)
+      if (!mayRepeat || gone.signal.aborted) throw fault
+      await pause(pauseBeforeRetryMs)
+      return once()
+    }
+  }
+
+  const middleware: Middleware = async (context, next) => {
+    if (!methods[service].has(context.method) || !context.path.startsWith('/api/')) return next()
+    if (underWay >= mostUnderWay)
+      throw new Fault('engine_unavailable', 'Too much is going on. Try again in a moment.')
+    // Gone already: it would never be counted down.
+    if (!context.writable) return
+    underWay += 1
+    context.res.once('close', () => {
+      underWay -= 1
+    })
+    let answer: IncomingMessage
+    try {
+      answer = await ask(context)
+    } catch (fault) {
+      if (!context.writable) return
+      logger.warn({ err: fault, service }, 'a service did not answer')
+      throw faultOf(fault, context.method)
+    }
+    if (answer.headers['www-authenticate']?.includes(serviceRealm)) {
+      answer.resume()
+      logger.error({ service }, 'a service refused the token: MASTER_KEY or the clock is another there')
+      throw new Fault('engine_unavailable')
+    }
+    passBack(context, answer)
+  }
+
+  /** A read may be repeated by whoever asked; of a write whose connection broke, nobody knows what became of it. */
+  function faultOf(fault: unknown, method: string): unknown {
+    if (!(fault instanceof NoAnswer)) return fault
+    if (fault.kind === 'unreachable' || isRead(method)) {
+      return fault.kind === 'silent'
+        ? new Fault('timeout')
+        : new Fault('engine_unavailable', `The ${service} service does not answer. Try again in a moment.`)
+    }
+    return new Fault(
+      fault.kind === 'silent' ? 'timeout' : 'engine_unavailable',
+      `The ${service} service stopped answering. What was asked for may have been done: look before you try again.`,
+    )
+  }
+
+  return {
+    middleware,
+    async ready() {
+      const asked = { method: 'GET', path: '/healthz', headers: {}, silenceMs: readyMs }
+      const answer = await send(asked, (request) => request.end(), AbortSignal.timeout(readyMs))
+      answer.resume()
+      if (answer.statusCode !== 200)
+        throw new Error(`The ${service} service is not well: ${answer.statusCode}`)
+    },
+    close: () => agent.destroy(),
+  }
+}
+
+const isRead = (method: string): boolean => methods.query.has(method)
+
+/** The body as it came: from the parser, where one has read it already, else as it streams in. */
+function writeBody(context: Context, request: ClientRequest): void {
+  if (isRead(context.method)) {
+    request.end()
+    return
+  }
+  const { rawBody } = context.request
+  if (typeof rawBody === 'string') {
+    request.setHeader('content-length', Buffer.byteLength(rawBody))
+    request.end(rawBody)
+    return
+  }
+  // Its faults are the request's own, or the end of the one who asks.
+  pipeline(context.req, request, () => {})
+}
+
+function passBack(context: Context, answer: IncomingMessage): void {
+  context.status = answer.statusCode ?? 502
+  context.body = answer
+  if (answer.headers['content-type'] === undefined) context.remove('content-type')
+  for (const [name, value] of Object.entries(passedOn(answer.headers))) context.set(name, value)
+}
+
+/** Headers without those that belong to one connection, or to the gateway. */
+function passedOn(headers: IncomingMessage['headers']): Record<string, string | string[]> {
+  const named = new Set((headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase()))
+  return Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) =>
+      value === undefined || notPassedOn.has(name) || named.has(name) ? [] : [[name, value]],
+    ),
+  )
+}

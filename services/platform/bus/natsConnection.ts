@@ -1,0 +1,225 @@
+/** The connection to NATS: waited for at start, taken up again for ever, and never asked without a time-out. */
+import { setTimeout as pause } from 'node:timers/promises'
+import { connect, ErrorCode, Events, NatsError, type ConnectionOptions, type NatsConnection } from 'nats'
+import { EngineUnavailable } from '../ports/faults.ts'
+
+/** NATS is there and cannot be used as it is: a sentence that says what to mend. It never holds the password. */
+export class UnusableNats extends Error {
+  override readonly name = 'UnusableNats'
+}
+
+export interface Nats {
+  /** Host and port, without credentials. */
+  readonly address: string
+  /** Reconnects by itself and keeps its subscriptions. */
+  readonly connection: NatsConnection
+  isConnected(): boolean
+  /** The most bytes that one message may have, as the server said last. */
+  mostBytes(): number
+  /**
+   * Calls the server, with the time that is left for an answer. What JetStream refuses with a code in `refusals` is the value there; every other fault, and no answer within
+   * `withinMs` (5,000), is `EngineUnavailable`.
+   */
+  ask<T, R = never>(
+    call: (leftMs: number) => Promise<T>,
+    options?: { refusals?: ReadonlyMap<number, R>; withinMs?: number | undefined },
+  ): Promise<T | R>
+  /** Calls `listen` each time the server is there again after it was away, until the returned function is called. */
+  onReturn(listen: () => void): () => void
+  /** Resolves once all that was said before has reached the server. */
+  ready(): Promise<void>
+  close(): Promise<void>
+}
+
+const connectMs = 5_000
+const askAgainMs = 250
+const callMs = 5_000
+const readyMs = 2_000
+// A connection that died without a word is found within three pings.
+const pingMs = 4_000
+const pingsUnanswered = 2
+
+/**
+ * Opens the connection, and waits for a server that is not there yet: `onWaiting` is told so once for each reason. `url` is
+ * `nats://[user:password@]host[:port]` or `tls://...`, or several with commas. Throws `UnusableNats` when the address is none, the server
+ * refuses the credentials, or is older than 2.9.
+ */
+export async function openNats(options: { url: string; onWaiting: (line: string) => void }): Promise<Nats> {
+  const { onWaiting } = options
+  const { address, servers, credentials } = parseAddress(options.url)
+  const connection = await patiently()
+  const returned = new Set<() => void>()
+  const underWay = new Set<(fault: Error) => void>()
+  let isConnected = true
+  // The driver forgets it while it is away.
+  let mostBytes = connection.info?.max_payload ?? 0
+  let isClosing = false
+  let whenConnected = Promise.resolve()
+  let nowConnected: () => void = () => {}
+  void follow()
+
+  async function patiently(): Promise<NatsConnection> {
+    let said = ''
+    for (;;) {
+      try {
+        return await connectOnce()
+      } catch (fault) {
+        if (fault instanceof UnusableNats) throw fault
+        const line = `NATS at ${address} does not answer yet (${reasonOf(fault)}); waiting for it.`
+        if (line !== said) onWaiting(line)
+        said = line
+        await pause(askAgainMs)
+      }
+    }
+  }
+
+  async function connectOnce(): Promise<NatsConnection> {
+    try {
+      const connected = await connect({
+        ...credentials,
+        servers,
+        name: 'flightdeck',
+        timeout: connectMs,
+        maxReconnectAttempts: -1,
+        reconnectTimeWait: askAgainMs,
+        pingInterval: pingMs,
+        maxPingOut: pingsUnanswered,
+        // Credentials that an operator is changing must not end the connection for good.
+        ignoreAuthErrorAbort: true,
+        noAsyncTraces: true,
+      })
+      const version = connected.info?.version ?? ''
+      if (isAtLeast(version, 2, 9)) return connected
+      await connected.close()
+      throw new UnusableNats(`NATS at ${address} is version ${version}: 2.9 or later is needed.`)
+    } catch (fault) {
+      if (fault instanceof NatsError && fault.code === ErrorCode.AuthorizationViolation) {
+        throw new UnusableNats(
+          `NATS at ${address} refuses the credentials: check user and password in NATS_URL.`,
+        )
+      }
+      throw fault
+    }
+  }
+
+  async function follow(): Promise<void> {
+    for await (const { type } of connection.status()) {
+      if (type === Events.Disconnect && isConnected && !isClosing) {
+        isConnected = false
+        whenConnected = new Promise((resolve) => (nowConnected = resolve))
+        onWaiting(`NATS at ${address} went away; waiting for it.`)
+        // The answers to what was under way are lost with the connection.
+        for (const giveUp of underWay) giveUp(new Error('The connection was lost'))
+      }
+      if (type === Events.Reconnect && !isConnected) {
+        isConnected = true
+        mostBytes = connection.info?.max_payload ?? mostBytes
+        nowConnected()
+        onWaiting(`NATS at ${address} answers again.`)
+        for (const listen of returned) listen()
+      }
+    }
+  }
+
+  /** Rejects after `ms`, or when the connection is lost. */
+  function within<T>(ms: number, promise: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const settle = () => {
+        clearTimeout(timer)
+        underWay.delete(giveUp)
+      }
+      const giveUp = (fault: Error) => {
+        settle()
+        reject(fault)
+      }
+      const timer = setTimeout(() => giveUp(new Error(`No answer within ${Math.round(ms)} ms`)), ms)
+      underWay.add(giveUp)
+      promise.then(resolve, reject).finally(settle)
+    })
+  }
+
+  async function ask<T, R = never>(
+    call: (leftMs: number) => Promise<T>,
+    {
+      refusals,
+      withinMs = callMs,
+    }: { refusals?: ReadonlyMap<number, R>; withinMs?: number | undefined } = {},
+  ): Promise<T | R> {
+    const deadline = performance.now() + withinMs
+    try {
+      // Asked while it is away, the question would reach the server long after its answer was given up.
+      if (!isConnected) await within(withinMs, whenConnected)
+      const leftMs = Math.max(1, Math.ceil(deadline - performance.now()))
+      return await within(leftMs, call(leftMs))
+    } catch (fault) {
+      const code = fault instanceof NatsError ? fault.api_error?.err_code : undefined
+      if (code !== undefined && refusals?.has(code)) return refusals.get(code) as R
+      throw new EngineUnavailable(`NATS at ${address}`, fault)
+    }
+  }
+
+  return {
+    address,
+    connection,
+    isConnected: () => isConnected && !connection.isClosed(),
+    mostBytes: () => mostBytes,
+    ask,
+    onReturn: (listen) => {
+      returned.add(listen)
+      return () => {
+        returned.delete(listen)
+      }
+    },
+    ready: () => ask(() => connection.flush(), { withinMs: readyMs }),
+    close: async () => {
+      isClosing = true
+      await connection.close()
+      for (const giveUp of underWay) giveUp(new Error('The connection was closed'))
+    },
+  }
+}
+
+interface Address {
+  readonly address: string
+  readonly servers: string[]
+  readonly credentials: Pick<ConnectionOptions, 'user' | 'pass' | 'token' | 'tls'>
+}
+
+/** The driver is given hosts only: it does not read credentials in an address, and might show them. */
+function parseAddress(text: string): Address {
+  const urls = text.split(',').map((each) => parseUrl(each.trim()))
+  const named = urls.find(({ username }) => username !== '')
+  const servers = urls.map(({ host }) => host)
+  return {
+    address: servers.join(', '),
+    servers,
+    credentials: {
+      ...(named === undefined ? {} : credentialsOf(named)),
+      ...(urls.some(({ protocol }) => protocol === 'tls:') ? { tls: {} } : {}),
+    },
+  }
+}
+
+function parseUrl(text: string): URL {
+  // The fault of URL itself shows the whole text, with the password.
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url === undefined || url.host === '' || !['nats:', 'tls:'].includes(url.protocol)) {
+    throw new UnusableNats('NATS_URL is no address of NATS: it looks like nats://host:4222.')
+  }
+  return url
+}
+
+/** A name without a password is a token, as everywhere with NATS. */
+function credentialsOf({ username, password }: URL): Pick<ConnectionOptions, 'user' | 'pass' | 'token'> {
+  const name = decodeURIComponent(username)
+  return password === '' ? { token: name } : { user: name, pass: decodeURIComponent(password) }
+}
+
+function isAtLeast(version: string, major: number, minor: number): boolean {
+  const [ours = 0, theirs = 0] = version.split('.').map(Number)
+  return ours > major || (ours === major && theirs >= minor)
+}
+
+function reasonOf(fault: unknown): string {
+  return fault instanceof Error && 'code' in fault ? String(fault.code) : 'no answer'
+}

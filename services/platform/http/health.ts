@@ -1,0 +1,39 @@
+/** What an orchestrator asks: whether the process lives, and whether its parts answer. */
+import type { Middleware } from 'koa'
+
+/** By name, what must answer; each throws when it does not. */
+export type Parts = ReadonlyMap<string, () => Promise<void>>
+
+const answersWithinMs = 3_000
+
+/** `/healthz`: alive. `/readyz`: every part answers within 3 seconds; else 503 with those that do not. */
+export function health(parts: Parts): Middleware {
+  return async (context, next) => {
+    if (context.path === '/healthz') {
+      context.body = { alive: true }
+      return
+    }
+    if (context.path !== '/readyz') return next()
+    const asked = [...parts].map(async ([name, ready]) => [name, await answers(ready)] as const)
+    const states = await Promise.all(asked)
+    const ready = states.every(([, answered]) => answered)
+    context.status = ready ? 200 : 503
+    context.body = { ready, parts: Object.fromEntries(states) }
+  }
+}
+
+async function answers(ready: () => Promise<void>): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(resolve, answersWithinMs, false)
+  })
+  const answered = ready().then(
+    () => true,
+    () => false,
+  )
+  try {
+    return await Promise.race([answered, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}

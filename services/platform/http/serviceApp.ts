@@ -1,0 +1,86 @@
+/** The HTTP side of a service that only other services ask: its routes behind the service token, and its health. */
+import { createServer, type Server } from 'node:http'
+import { bodyParser } from '@koa/bodyparser'
+import Koa, { type Middleware } from 'koa'
+import { Fault } from '#domain/kernel/errors.ts'
+import type { Logger } from '#platform/log.ts'
+import type { Ids } from '#platform/ports/ids.ts'
+import { answers } from './answers.ts'
+import { health, type Parts } from './health.ts'
+import { serviceRealm, type Callee, type ServiceTokens } from './serviceToken.ts'
+
+export interface RunningService {
+  readonly port: number
+  /** Takes no new request and lets those that run finish, for 5 seconds. */
+  stop(): Promise<void>
+}
+
+const bodyLimit = '1mb'
+const requestMs = 30_000
+const drainMs = 5_000
+const sweepMs = 50
+// Longer than callers keep an idle connection, so that it is they who close it and none is closed under a request.
+const keepAliveMs = 65_000
+
+/** Resolves once it listens. Throws when the port is taken. `api` is the service's routes below `/api`. */
+export async function startServiceApp(
+  options: { name: Callee; host: string; port: number; api: Middleware; parts: Parts },
+  services: { tokens: ServiceTokens; logger: Logger; ids: Ids },
+): Promise<RunningService> {
+  const app = new Koa()
+  app.silent = true
+  app.use(answers(services.logger, () => services.ids.uuid()))
+  app.use(health(options.parts))
+  app.use(callersOnly(options.name, services.tokens))
+  app.use(
+    bodyParser({ enableTypes: ['json'], jsonLimit: bodyLimit, parsedMethods: ['POST', 'PUT', 'DELETE'] }),
+  )
+  app.use(options.api)
+  app.use(() => {
+    throw new Fault('not_found', 'There is no such call.')
+  })
+  const http = createServer(
+    { requestTimeout: requestMs, headersTimeout: 10_000, keepAliveTimeout: keepAliveMs },
+    app.callback(),
+  )
+  await listen(http, options)
+  const address = http.address()
+  return {
+    port: typeof address === 'object' && address !== null ? address.port : options.port,
+    async stop() {
+      const closed = new Promise<void>((resolve) => http.close(() => resolve()))
+      const hurry = setTimeout(() => http.closeAllConnections(), drainMs)
+      // A connection that was busy when it began is kept alive after its answer.
+      const sweep = setInterval(() => http.closeIdleConnections(), sweepMs)
+      http.closeIdleConnections()
+      await closed
+      clearTimeout(hurry)
+      clearInterval(sweep)
+    },
+  }
+}
+
+/** Lets calls with a token for this service pass, with the identity it carries. */
+function callersOnly(name: Callee, tokens: ServiceTokens): Middleware {
+  return async (context, next) => {
+    const [scheme, token] = context.get('authorization').split(' ')
+    const shown = scheme?.toLowerCase() === 'bearer' && token !== undefined ? token : ''
+    const verified = await tokens.verify(name, shown)
+    if (verified === undefined) {
+      context.set('www-authenticate', `Bearer realm="${serviceRealm}"`)
+      throw new Fault('sign_in_required', 'Only other services of this product may ask here.')
+    }
+    context.state.identity = verified.identity
+    await next()
+  }
+}
+
+function listen(http: Server, { port, host }: { port: number; host: string }): Promise<void> {
+  return new Promise((resolve, reject) => {
+    http.once('error', reject)
+    http.listen(port, host, () => {
+      http.off('error', reject)
+      resolve()
+    })
+  })
+}

@@ -1,0 +1,52 @@
+/** What one service shows another: for whom it asks, signed by us, for one callee and one minute. */
+import { jwtVerify, SignJWT } from 'jose'
+import { z } from 'zod'
+import type { Clock } from '#platform/ports/clock.ts'
+import type { Vault } from '#platform/ports/vault.ts'
+import type { Identity } from './session.ts'
+
+/** A service that others ask over HTTP. */
+export type Callee = 'command' | 'query'
+
+export interface ServiceTokens {
+  /** A token to show to `callee`, for the person of `identity` or for nobody (`null`). */
+  issue(callee: Callee, identity: Identity | null): Promise<string>
+  /** For whom a token asks that was issued for `callee` and has not run out; `undefined` for any other. */
+  verify(callee: Callee, token: string): Promise<{ readonly identity: Identity | null } | undefined>
+}
+
+export const serviceTokenSeconds = 60
+/** In the challenge of an answer to a call without a valid service token: who asked is told it from a person's own 401. */
+export const serviceRealm = 'flightdeck-service'
+
+const Claims = z.object({ for: z.object({ userId: z.string(), sessionId: z.string() }).nullable() })
+
+/** Services that share a master key believe each other. */
+export function serviceTokens({ vault, clock }: { vault: Vault; clock: Clock }): ServiceTokens {
+  const key = vault.deriveKey('service-token')
+  const audience = (callee: Callee): string => `flightdeck:${callee}`
+  return {
+    issue(callee, identity) {
+      const now = clock.now()
+      return new SignJWT({ for: identity && { userId: identity.userId, sessionId: identity.sessionId } })
+        .setProtectedHeader({ alg: 'HS256' })
+        .setAudience(audience(callee))
+        .setIssuedAt(now)
+        .setExpirationTime(new Date(now.getTime() + serviceTokenSeconds * 1_000))
+        .sign(key)
+    },
+    async verify(callee, token) {
+      try {
+        const { payload } = await jwtVerify(token, key, {
+          audience: audience(callee),
+          algorithms: ['HS256'],
+          requiredClaims: ['exp'],
+          currentDate: clock.now(),
+        })
+        return { identity: Claims.parse(payload).for }
+      } catch {
+        return undefined
+      }
+    },
+  }
+}

@@ -1,0 +1,400 @@
+import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { on, once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { openNatsJobs } from '#platform/bus/jobsNats.ts'
+import { openNats, type Nats } from '#platform/bus/natsConnection.ts'
+import { EngineUnavailable, LeaseLost } from '#platform/ports/faults.ts'
+import type { Delivery, Job, Jobs } from '#platform/ports/jobs.ts'
+import { note } from '../report/notes.ts'
+import { anyNats, noNats, noOwnNats, ownNats, type AnyNats, type OwnNats } from '../servers/nats.ts'
+import { jobsContract } from './jobs.contract.ts'
+
+const onFault = () => {}
+const onWaiting = () => {}
+
+/** A server may be there before and after the tests: what they made goes. */
+async function removeStreams(nats: Nats, namespace: string): Promise<void> {
+  const manager = await nats.connection.jetstreamManager({ checkAPI: false })
+  for (const name of ['queue', 'standings', 'rejected']) {
+    await manager.streams.delete(`${namespace}-jobs-${name}`)
+  }
+}
+
+describe.skipIf(noNats !== undefined)(`with NATS${noNats === undefined ? '' : ` (${noNats})`}`, () => {
+  let server: AnyNats
+  beforeAll(async () => {
+    server = await anyNats()
+    note('jobs: NATS', server.against)
+  })
+  afterAll(() => server.close())
+
+  jobsContract('NATS', async () => {
+    const namespace = `test-${randomUUID()}`
+    const nats = await openNats({ url: server.url, onWaiting })
+    const open = () => openNatsJobs({ nats, namespace, onFault, onWaiting })
+    let jobs = await open()
+    return {
+      jobs,
+      reopen: async () => {
+        await jobs.close()
+        jobs = await open()
+        return jobs
+      },
+      close: async () => {
+        await jobs.close()
+        await removeStreams(nats, namespace)
+        await nats.close()
+      },
+    }
+  })
+
+  describe('the NATS jobs', () => {
+    let namespace: string
+    let nats: Nats
+    let jobs: Jobs
+    let faults: string[]
+    beforeEach(async () => {
+      namespace = `test-${randomUUID()}`
+      nats = await openNats({ url: server.url, onWaiting })
+      faults = []
+      jobs = await openNatsJobs({ nats, namespace, onFault: (what) => faults.push(what), onWaiting })
+    })
+    afterEach(async () => {
+      await jobs.close()
+      await removeStreams(nats, namespace)
+      await nats.close()
+    })
+    const job = (id: string, kind = 'run'): Job => ({ id, kind, payload: { of: id } })
+    const patient = { concurrency: 1, leaseMs: 60_000 }
+    const subjectOf = (stream: string, rest: string) => `${namespace}.jobs.${stream}.${rest}`
+
+    /** Another process that takes jobs of kind `run`. */
+    function otherWorker(leaseMs: number) {
+      const script = fileURLToPath(new URL('jobs.nats.worker.ts', import.meta.url))
+      const argv = ['--import', 'tsx', script, server.url, namespace, 'run', String(leaseMs)]
+      const child = spawn(process.execPath, argv, { env: {}, stdio: ['pipe', 'pipe', 'inherit'] })
+      const lines = on(createInterface(child.stdout), 'line', { signal: AbortSignal.timeout(15_000) })
+      return {
+        child,
+        says: async (): Promise<unknown> => (await lines.next()).value?.[0],
+        tell: (word: string) => child.stdin.write(`${word}\n`),
+        end: async () => {
+          child.kill('SIGKILL')
+          if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+        },
+      }
+    }
+
+    test('what a killed process had is given to another when its lease runs out', async () => {
+      const other = otherWorker(1_500)
+      await jobs.put(job('a'))
+      expect(await other.says()).toBe('has a')
+      const killed = performance.now()
+      await other.end()
+      const attempts: number[] = []
+      jobs.work('run', patient, async (delivery) => {
+        attempts.push(delivery.attempt)
+        await delivery.ack()
+      })
+      await vi.waitFor(() => expect(attempts).toEqual([2]), { timeout: 10_000 })
+      expect(performance.now() - killed).toBeLessThan(2_500)
+    })
+
+    test('a process that stood still is told when it wakes, and can neither keep nor end what another has', async () => {
+      const other = otherWorker(500)
+      await jobs.put(job('a'))
+      expect(await other.says()).toBe('has a')
+      other.child.kill('SIGSTOP')
+      const held: Delivery[] = []
+      jobs.work('run', patient, async (delivery) => {
+        held.push(delivery)
+      })
+      await vi.waitFor(() => expect(held).toHaveLength(1), { timeout: 10_000 })
+      other.child.kill('SIGCONT')
+      other.tell('working')
+      expect(await other.says()).toBe('LeaseLost')
+      other.tell('ack')
+      expect(await other.says()).toBe('ok')
+      expect(await jobs.pending('run')).toBe(1)
+      await held[0]?.working()
+      await held[0]?.ack()
+      expect(await jobs.pending('run')).toBe(0)
+      await other.end()
+    })
+
+    test('ids and kinds may have any characters and any length', async () => {
+      const names = ['a.b', 'a b', '*', '>', 'naïve 👩‍💻', 'x'.repeat(1_000), '_', '']
+      const seen: string[] = []
+      for (const name of names) {
+        jobs.work(name, patient, async (delivery) => {
+          seen.push(delivery.job.kind)
+          await (delivery.job.id.startsWith('aside') ? delivery.reject('aside') : delivery.ack())
+        })
+        await jobs.put(job(`id ${name}`, name))
+        await jobs.put(job(`aside ${name}`, name))
+      }
+      await vi.waitFor(() => expect(seen.toSorted()).toEqual([...names, ...names].toSorted()), {
+        timeout: 10_000,
+      })
+      for (const name of names) {
+        await vi.waitFor(async () =>
+          expect(await jobs.rejected(name, 10)).toEqual([
+            { job: job(`aside ${name}`, name), reason: 'aside' },
+          ]),
+        )
+      }
+    })
+
+    test('a job larger than a message of the server is refused, and nothing of it stays', async () => {
+      const large = { ...job('a'), payload: { text: 'a'.repeat(2_000_000) } }
+      await expect(jobs.put(large)).rejects.toThrow(RangeError)
+      expect(await jobs.pending('run')).toBe(0)
+      await jobs.put(job('a'))
+      expect(await jobs.pending('run')).toBe(1)
+    })
+
+    test('a job that was done is not given again, though its message came to the queue once more', async () => {
+      const seen: string[] = []
+      jobs.work('run', patient, async (delivery) => {
+        seen.push(delivery.job.id)
+        await delivery.ack()
+      })
+      await jobs.put(job('a'))
+      await vi.waitFor(async () => expect(await jobs.pending('run')).toBe(0))
+      await nats.connection.jetstream().publish(subjectOf('queue', 'run.a'), JSON.stringify(job('a')))
+      await jobs.put(job('b'))
+      await vi.waitFor(() => expect(seen).toContain('b'), { timeout: 5_000 })
+      await vi.waitFor(async () => expect(await jobs.pending('run')).toBe(0))
+      expect(seen).toEqual(['a', 'b'])
+    })
+
+    test('a job whose putting was cut off half way is queued by the next putting of it', async () => {
+      const queued = { state: 'queued', attempt: 0, delivered: 0, claim: '' }
+      await nats.connection.jetstream().publish(subjectOf('standings', 'a'), JSON.stringify(queued))
+      expect(await jobs.pending('run')).toBe(0)
+      await jobs.put(job('a'))
+      expect(await jobs.pending('run')).toBe(1)
+    })
+
+    test('a job whose setting aside was cut off half way is set aside by who is given it next', async () => {
+      await jobs.put(job('a'))
+      const rejected = { state: 'rejected', attempt: 1, delivered: 0, claim: 'c', reason: 'broken' }
+      await nats.connection.jetstream().publish(subjectOf('standings', 'a'), JSON.stringify(rejected))
+      const seen: string[] = []
+      jobs.work('run', patient, async (delivery) => {
+        seen.push(delivery.job.id)
+      })
+      await vi.waitFor(async () =>
+        expect(await jobs.rejected('run', 10)).toEqual([{ job: job('a'), reason: 'broken' }]),
+      )
+      await vi.waitFor(async () => expect(await jobs.pending('run')).toBe(0))
+      expect(seen).toEqual([])
+      expect(await jobs.requeue('a')).toBe(true)
+      await vi.waitFor(() => expect(seen).toEqual(['a']), { timeout: 5_000 })
+    })
+
+    test('a job that was set aside is not queued by putting it again, also when its standing is forgotten', async () => {
+      const worker = jobs.work('run', patient, (delivery) => delivery.reject('broken'))
+      await jobs.put(job('a'))
+      await vi.waitFor(async () => expect(await jobs.rejected('run', 1)).toHaveLength(1))
+      await worker.stop()
+      const manager = await nats.connection.jetstreamManager()
+      await manager.streams.purge(`${namespace}-jobs-standings`)
+      await jobs.put(job('a'))
+      expect(await jobs.pending('run')).toBe(0)
+      expect(await jobs.requeue('a')).toBe(true)
+      expect(await jobs.pending('run')).toBe(1)
+    })
+
+    test('what is no job is thrown away and told, and the worker goes on', async () => {
+      const done: string[] = []
+      jobs.work('run', patient, async (delivery) => {
+        await delivery.ack()
+        done.push(delivery.job.id)
+      })
+      await nats.connection.jetstream().publish(subjectOf('queue', 'run.junk'), 'no job')
+      await jobs.put(job('a'))
+      await vi.waitFor(() => expect(done).toEqual(['a']), { timeout: 5_000 })
+      await vi.waitFor(async () => expect(await jobs.pending('run')).toBe(0))
+      expect(faults).toEqual(['What came as a job of kind run is none and is thrown away'])
+    })
+
+    test('a worker whose consumer was removed makes it again', async () => {
+      const done: string[] = []
+      jobs.work('run', patient, async (delivery) => {
+        await delivery.ack()
+        done.push(delivery.job.id)
+      })
+      await jobs.put(job('a'))
+      await vi.waitFor(() => expect(done).toEqual(['a']), { timeout: 5_000 })
+      const manager = await nats.connection.jetstreamManager()
+      await manager.consumers.delete(`${namespace}-jobs-queue`, 'run')
+      await jobs.put(job('b'))
+      await vi.waitFor(() => expect(done).toEqual(['a', 'b']), { timeout: 15_000 })
+    })
+
+    test('two queues that open at once share one', async () => {
+      await removeStreams(nats, namespace)
+      const both = await Promise.all([0, 1].map(() => openNatsJobs({ nats, namespace, onFault, onWaiting })))
+      await both[0]?.put(job('a'))
+      expect(await both[1]?.pending('run')).toBe(1)
+    })
+  })
+})
+
+describe.skipIf(noOwnNats !== undefined)(
+  `a NATS that fails${noOwnNats === undefined ? '' : ` (${noOwnNats})`}`,
+  () => {
+    let server: OwnNats
+    let nats: Nats
+    let jobs: Jobs
+    beforeEach(async () => {
+      server = await ownNats()
+      nats = await openNats({ url: server.url, onWaiting })
+      jobs = await openNatsJobs({ nats, onFault, onWaiting })
+    })
+    afterEach(async () => {
+      await jobs.close()
+      await nats.close()
+      await server.close()
+    })
+    const job = (id: string): Job => ({ id, kind: 'run', payload: { of: id } })
+
+    /** Puts until it is answered, as the dispatcher does. */
+    async function putSurely(put: Job): Promise<void> {
+      for (;;) {
+        try {
+          return await jobs.put(put)
+        } catch (fault) {
+          if (!(fault instanceof EngineUnavailable)) throw fault
+          await pause(50)
+        }
+      }
+    }
+
+    test('stopped for ten seconds while jobs are put and done, it loses none and none is done twice', async () => {
+      const begun = new Set<string>()
+      const done: string[] = []
+      jobs.work('run', { concurrency: 4, leaseMs: 30_000 }, async (delivery) => {
+        begun.add(delivery.job.id)
+        await pause(30)
+        await delivery.ack()
+        done.push(delivery.job.id)
+      })
+      const ids = Array.from({ length: 120 }, (_, index) => `job-${index}`)
+      const putting = Promise.all(
+        ids.map(async (id, index) => {
+          await pause(index * 20)
+          await putSurely(job(id))
+        }),
+      )
+      await vi.waitFor(() => expect(done.length).toBeGreaterThan(10), { timeout: 10_000 })
+      await server.stop()
+      await pause(10_000)
+      await server.start()
+      await putting
+      await vi.waitFor(async () => expect(await jobs.pending('run')).toBe(0), {
+        timeout: 40_000,
+        interval: 200,
+      })
+      expect(begun).toEqual(new Set(ids))
+      expect(new Set(done).size).toBe(done.length)
+    }, 90_000)
+
+    test('a lease outlives an outage that is shorter than it', async () => {
+      const held: Delivery[] = []
+      const attempts: number[] = []
+      for (let worker = 0; worker < 2; worker += 1) {
+        jobs.work('run', { concurrency: 1, leaseMs: 6_000 }, (delivery) => {
+          held.push(delivery)
+          attempts.push(delivery.attempt)
+          return new Promise(() => {})
+        })
+      }
+      await jobs.put(job('a'))
+      await vi.waitFor(() => expect(held).toHaveLength(1))
+      await server.stop('SIGKILL')
+      const renewed = held[0]?.working()
+      await pause(2_000)
+      await server.start()
+      await renewed
+      await pause(5_000)
+      await held[0]?.working()
+      await held[0]?.ack()
+      expect(await jobs.pending('run')).toBe(0)
+      expect(attempts).toEqual([1])
+    }, 40_000)
+
+    test('a lease is lost once it has run out while nobody could be asked', async () => {
+      const held: Delivery[] = []
+      jobs.work('run', { concurrency: 1, leaseMs: 1_000 }, (delivery) => {
+        held.push(delivery)
+        return new Promise(() => {})
+      })
+      await jobs.put(job('a'))
+      await vi.waitFor(() => expect(held).toHaveLength(1))
+      await server.stop()
+      const asked = performance.now()
+      await expect(held[0]?.working()).rejects.toThrow(LeaseLost)
+      expect(performance.now() - asked).toBeLessThan(2_500)
+    }, 40_000)
+
+    test('killed and started again, it has what was queued, leased, done and set aside', async () => {
+      jobs.work('run', { concurrency: 1, leaseMs: 60_000 }, async (delivery) => {
+        await (delivery.job.id === 'aside' ? delivery.reject('broken') : delivery.ack())
+      })
+      for (const id of ['done', 'aside']) await jobs.put(job(id))
+      await vi.waitFor(async () => expect(await jobs.pending('run')).toBe(0), { timeout: 5_000 })
+      await jobs.put({ ...job('queued'), kind: 'other' })
+      await server.stop('SIGKILL')
+      await server.start()
+      await vi.waitFor(() => jobs.ready(), { timeout: 10_000 })
+      for (const id of ['done', 'aside']) await jobs.put(job(id))
+      expect(await jobs.pending('run')).toBe(0)
+      expect(await jobs.pending('other')).toBe(1)
+      expect(await jobs.rejected('run', 10)).toEqual([{ job: job('aside'), reason: 'broken' }])
+      expect(await jobs.requeue('aside')).toBe(true)
+      await vi.waitFor(async () => expect(await jobs.rejected('run', 10)).toHaveLength(1), {
+        timeout: 10_000,
+      })
+    }, 40_000)
+
+    test('one that stands still is EngineUnavailable within a time, for every call', async () => {
+      server.freeze()
+      const calls = [
+        () => jobs.ready(),
+        () => jobs.put(job('a')),
+        () => jobs.pending('run'),
+        () => jobs.rejected('run', 1),
+        () => jobs.requeue('a'),
+      ]
+      const began = performance.now()
+      await Promise.all(calls.map((call) => expect(call()).rejects.toThrow(EngineUnavailable)))
+      expect(performance.now() - began).toBeLessThan(6_000)
+      server.thaw()
+      await vi.waitFor(() => jobs.ready(), { timeout: 15_000 })
+      await jobs.put(job('a'))
+      expect(await jobs.pending('run')).toBe(1)
+    }, 40_000)
+
+    test('one that comes back without its data is set up anew', async () => {
+      const done: string[] = []
+      jobs.work('run', { concurrency: 1, leaseMs: 60_000 }, async (delivery) => {
+        await delivery.ack()
+        done.push(delivery.job.id)
+      })
+      await jobs.put(job('a'))
+      await vi.waitFor(() => expect(done).toEqual(['a']), { timeout: 5_000 })
+      await server.stop()
+      await server.forget()
+      await server.start()
+      await vi.waitFor(() => jobs.ready(), { timeout: 10_000 })
+      await jobs.put(job('b'))
+      await vi.waitFor(() => expect(done).toEqual(['a', 'b']), { timeout: 15_000 })
+    }, 40_000)
+  },
+)

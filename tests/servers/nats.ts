@@ -1,0 +1,138 @@
+/** A NATS server for tests: the one at NATS_URL, or the system's `nats-server` with JetStream in a folder of its own. */
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { connect, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+
+/** A server of our own, which may be stopped and started again on the same port and data. */
+export interface OwnNats {
+  /** Without credentials. */
+  readonly url: string
+  readonly port: number
+  /** Starts it again; with a `user` that clients must give (`name:password`), or without. */
+  start(changed?: { user: string }): Promise<void>
+  /** Resolves when the process is gone. Its data stay. */
+  stop(signal?: 'SIGTERM' | 'SIGKILL'): Promise<void>
+  /** Removes the data of a stopped server. */
+  forget(): Promise<void>
+  /** Holds the process still, or lets it go on: a server that is there and does not answer. */
+  freeze(): void
+  thaw(): void
+  /** Ends the process and removes the data. */
+  close(): Promise<void>
+}
+
+/** A server that suites use as it is. */
+export interface AnyNats {
+  readonly url: string
+  /** What stands behind it, for the report. */
+  readonly against: string
+  close(): Promise<void>
+}
+
+const program = process.env['NATS_SERVER'] ?? 'nats-server'
+const answersWithinMs = 10_000
+
+/** Why there is no server to test with; `undefined` when there is one. */
+export const noNats: string | undefined = reason()
+
+function reason(): string | undefined {
+  if (process.env['NATS_URL']) return undefined
+  return versionOf() === undefined ? 'no nats-server in PATH, and no NATS_URL' : undefined
+}
+
+/** Why no server of our own can be started: the one at NATS_URL is never stopped. */
+export const noOwnNats: string | undefined =
+  versionOf() === undefined ? 'no nats-server in PATH to stop and start' : undefined
+
+function versionOf(): string | undefined {
+  try {
+    // `nats-server: v2.9.10`
+    return execFileSync(program, ['--version'], { encoding: 'utf8' }).trim().split(' ').at(-1)
+  } catch {
+    return undefined
+  }
+}
+
+/** The server at NATS_URL, or a fresh one. */
+export async function anyNats(): Promise<AnyNats> {
+  const url = process.env['NATS_URL']
+  if (url) return { url, against: 'the NATS server at NATS_URL', close: async () => {} }
+  const own = await ownNats()
+  return { url: own.url, against: `the real nats-server ${versionOf()} with JetStream`, close: own.close }
+}
+
+/** Starts a server of the system's package; `user` is `name:password` that clients must give. */
+export async function ownNats(options: { jetStream?: boolean; user?: string } = {}): Promise<OwnNats> {
+  const { jetStream = true } = options
+  const folder = await mkdtemp(join(tmpdir(), 'flightdeck-nats-'))
+  const port = await freePort()
+  const storage = jetStream ? ['-js', '-sd', folder] : []
+  let child: ChildProcess | undefined
+
+  async function start(changed = options): Promise<void> {
+    const [name = '', password = ''] = changed.user?.split(/:(.*)/s) ?? []
+    const credentials = changed.user === undefined ? [] : ['--user', name, '--pass', password]
+    const argv = ['-a', '127.0.0.1', '-p', String(port), ...storage, ...credentials]
+    child = spawn(program, argv, { stdio: 'ignore', env: { PATH: process.env['PATH'] } })
+    const deadline = performance.now() + answersWithinMs
+    while (!(await greets(port))) {
+      if (child.exitCode !== null || performance.now() > deadline)
+        throw new Error('nats-server did not start')
+      await pause(20)
+    }
+  }
+
+  async function stop(signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<void> {
+    const stopped = child
+    child = undefined
+    if (stopped === undefined || stopped.exitCode !== null || stopped.signalCode !== null) return
+    const gone = once(stopped, 'exit')
+    stopped.kill('SIGCONT')
+    stopped.kill(signal)
+    await gone
+  }
+
+  await start()
+  return {
+    url: `nats://127.0.0.1:${port}`,
+    port,
+    start,
+    stop,
+    forget: () => rm(folder, { recursive: true, force: true }),
+    freeze: () => void child?.kill('SIGSTOP'),
+    thaw: () => void child?.kill('SIGCONT'),
+    close: async () => {
+      await stop('SIGKILL')
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Whether a server says its INFO on the port. */
+function greets(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1')
+    const settle = (answer: boolean) => {
+      socket.destroy()
+      resolve(answer)
+    }
+    socket.setTimeout(1_000, () => settle(false))
+    socket.once('error', () => settle(false))
+    socket.once('data', (data) => settle(data.toString('utf8').startsWith('INFO ')))
+  })
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  return address.port
+}
