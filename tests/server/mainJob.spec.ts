@@ -502,7 +502,7 @@ describe('a command', () => {
         .of('command_output')
         .flatMap((said) => (said.type === type ? [said.output] : []))
         .join('')
-    expect(printed('stdout')).toContain(`$ ${command}\n/workspace\nAuf Wiedersehen.\n`)
+    expect(printed('stdout')).toContain(`\u001B[1m$ ${command}\u001B[0m\n/workspace\nAuf Wiedersehen.\n`)
     expect(printed('stderr')).toBe('oops\n')
     expect(await ada.taskOnce(taskId, hasEnded)).toMatchObject({ status: 'completed', progress: 100 })
     const { messages } = await ada.ask(getChat, { params: { taskId } })

@@ -32,6 +32,9 @@ export function openSocket(http: HttpServer, feed: Feed, services: SocketService
     transports: ['websocket', 'polling'],
     maxHttpBufferSize: 100_000,
     connectTimeout: 20_000,
+    // A connection that died without a word is noticed within ten seconds, at both ends.
+    pingInterval: 5_000,
+    pingTimeout: 5_000,
   })
   io.use(async (socket, next) => {
     try {

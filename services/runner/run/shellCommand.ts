@@ -16,7 +16,8 @@ export async function runShellCommand(
 ): Promise<ExecutionOutcome> {
   const { sandbox } = parts
   if ('missing' in sandbox) return failed('no_box', sandbox.missing)
-  await run.output.stdout.write(`$ ${command}\n`)
+  // Bold, as the commands of an agent are.
+  await run.output.stdout.write(`\u001B[1m$ ${command}\u001B[0m\n`)
   const child = sandbox.run({
     command: ['/bin/bash', '-c', command],
     env: { TERM: 'xterm-256color' },
