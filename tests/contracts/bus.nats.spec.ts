@@ -26,8 +26,8 @@ describe.skipIf(noNats !== undefined)(`with NATS${noNats === undefined ? '' : ` 
 
   busContract('NATS', async () => {
     const namespace = `test-${randomUUID()}`
-    const here = await openNats({ url: server.url, onWaiting })
-    const there = await openNats({ url: server.url, onWaiting })
+    const here = await openNats({ url: server.url, onFault, onWaiting })
+    const there = await openNats({ url: server.url, onFault, onWaiting })
     return {
       bus: natsBus({ nats: here, namespace, onFault }),
       elsewhere: natsBus({ nats: there, namespace, onFault }),
@@ -40,7 +40,7 @@ describe.skipIf(noNats !== undefined)(`with NATS${noNats === undefined ? '' : ` 
 
   test('another process is heard, in the order it speaks', async () => {
     const namespace = `test-${randomUUID()}`
-    const nats = await openNats({ url: server.url, onWaiting })
+    const nats = await openNats({ url: server.url, onFault, onWaiting })
     const bus = natsBus({ nats, namespace, onFault })
     const heard: string[] = []
     bus.subscribe('projected', ({ position }) => heard.push(position))
@@ -57,7 +57,7 @@ describe.skipIf(noNats !== undefined)(`with NATS${noNats === undefined ? '' : ` 
   })
 
   test('products under other names on the same server are not heard', async () => {
-    const nats = await openNats({ url: server.url, onWaiting })
+    const nats = await openNats({ url: server.url, onFault, onWaiting })
     const bus = natsBus({ nats, namespace: `test-${randomUUID()}`, onFault })
     const other = natsBus({ nats, namespace: `test-${randomUUID()}`, onFault })
     const heard: string[] = []
@@ -80,7 +80,7 @@ describe.skipIf(noOwnNats !== undefined)(
     let heard: string[]
     beforeEach(async () => {
       server = await ownNats()
-      nats = await openNats({ url: server.url, onWaiting })
+      nats = await openNats({ url: server.url, onFault, onWaiting })
       faults = []
       bus = natsBus({ nats, namespace, onFault: (what) => faults.push(what) })
       heard = []

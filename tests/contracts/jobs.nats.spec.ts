@@ -34,7 +34,7 @@ describe.skipIf(noNats !== undefined)(`with NATS${noNats === undefined ? '' : ` 
 
   jobsContract('NATS', async () => {
     const namespace = `test-${randomUUID()}`
-    const nats = await openNats({ url: server.url, onWaiting })
+    const nats = await openNats({ url: server.url, onFault, onWaiting })
     const open = () => openNatsJobs({ nats, namespace, onFault, onWaiting })
     let jobs = await open()
     return {
@@ -59,7 +59,7 @@ describe.skipIf(noNats !== undefined)(`with NATS${noNats === undefined ? '' : ` 
     let faults: string[]
     beforeEach(async () => {
       namespace = `test-${randomUUID()}`
-      nats = await openNats({ url: server.url, onWaiting })
+      nats = await openNats({ url: server.url, onFault, onWaiting })
       faults = []
       jobs = await openNatsJobs({ nats, namespace, onFault: (what) => faults.push(what), onWaiting })
     })
@@ -254,7 +254,7 @@ describe.skipIf(noOwnNats !== undefined)(
     let jobs: Jobs
     beforeEach(async () => {
       server = await ownNats()
-      nats = await openNats({ url: server.url, onWaiting })
+      nats = await openNats({ url: server.url, onFault, onWaiting })
       jobs = await openNatsJobs({ nats, onFault, onWaiting })
     })
     afterEach(async () => {

@@ -5,7 +5,7 @@ import { openNats } from '#platform/bus/natsConnection.ts'
 import type { Delivery } from '#platform/ports/jobs.ts'
 
 const [url = '', namespace = '', kind = '', leaseMs = '0'] = process.argv.slice(2)
-const nats = await openNats({ url, onWaiting: () => {} })
+const nats = await openNats({ url, onFault: () => {}, onWaiting: () => {} })
 const jobs = await openNatsJobs({ nats, namespace, onFault: () => {}, onWaiting: () => {} })
 const say = (word: string): void => void process.stdout.write(`${word}\n`)
 let held: Delivery | undefined

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { afterEach, describe, expect, test, vi } from 'vitest'
+import { natsBus } from '#platform/bus/nats.ts'
 import { openNatsJobs } from '#platform/bus/jobsNats.ts'
 import { openNats, UnusableNats, type Nats } from '#platform/bus/natsConnection.ts'
 import { EngineUnavailable } from '#platform/ports/faults.ts'
@@ -13,7 +14,7 @@ const encoded = encodeURIComponent(secret)
 /** The fault of opening `url`, and all that was said meanwhile. */
 async function refusedBy(url: string): Promise<{ fault: unknown; shown: string }> {
   const lines: string[] = []
-  const fault: unknown = await openNats({ url, onWaiting: (line) => lines.push(line) }).catch(
+  const fault: unknown = await openNats({ url, onFault, onWaiting: (line) => lines.push(line) }).catch(
     (refused: unknown) => refused,
   )
   const all = fault instanceof Error ? JSON.stringify([fault.message, fault.stack, fault.cause, fault]) : ''
@@ -53,8 +54,10 @@ describe.skipIf(noOwnNats !== undefined)(
   `the connection${noOwnNats === undefined ? '' : ` (${noOwnNats})`}`,
   () => {
     const opened: { close(): Promise<void> }[] = []
+    const faults: string[] = []
     afterEach(async () => {
       for (const each of opened.splice(0).toReversed()) await each.close()
+      faults.length = 0
     })
     async function serve(options?: Parameters<typeof ownNats>[0]): Promise<OwnNats> {
       const server = await ownNats(options)
@@ -62,7 +65,7 @@ describe.skipIf(noOwnNats !== undefined)(
       return server
     }
     async function open(url: string, onWaiting: (line: string) => void = () => {}): Promise<Nats> {
-      const nats = await openNats({ url, onWaiting })
+      const nats = await openNats({ url, onFault: (what) => faults.push(what), onWaiting })
       opened.push(nats)
       return nats
     }
@@ -112,9 +115,24 @@ describe.skipIf(noOwnNats !== undefined)(
       await expect(nats.ask(() => nats.connection.flush(), { withinMs: 2_000 })).rejects.toThrow(
         EngineUnavailable,
       )
+      expect(faults).toEqual([`NATS at ${nats.address} refuses something: AUTHORIZATION_VIOLATION`])
       await server.stop()
       await server.start()
       await vi.waitFor(() => nats.ready(), { timeout: 10_000 })
+    })
+
+    test('a user who may not speak on the bus is told to the operator', async () => {
+      const denied = 'permissions: { publish: { deny: "flightdeck.>" } }'
+      const server = await serve({ config: `authorization { users: [{ user: u, password: p, ${denied} }] }` })
+      const nats = await open(`nats://u:p@127.0.0.1:${server.port}`)
+      const bus = natsBus({ nats, onFault })
+      for (const position of ['1', '2']) bus.publish('projected', { projection: 'tasks', position })
+      await nats.ready()
+      await vi.waitFor(() =>
+        expect(faults).toEqual([
+          `NATS at ${nats.address} refuses something: PERMISSIONS_VIOLATION publish flightdeck.bus.projected`,
+        ]),
+      )
     })
 
     test('a server without JetStream is refused for jobs', async () => {

@@ -1,7 +1,7 @@
 /** A NATS server for tests: the one at NATS_URL, or the system's `nats-server` with JetStream in a folder of its own. */
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -65,18 +65,23 @@ export async function anyNats(): Promise<AnyNats> {
   return { url: own.url, against: `the real nats-server ${versionOf()} with JetStream`, close: own.close }
 }
 
-/** Starts a server of the system's package; `user` is `name:password` that clients must give. */
-export async function ownNats(options: { jetStream?: boolean; user?: string } = {}): Promise<OwnNats> {
-  const { jetStream = true } = options
+/** Starts a server of the system's package; `user` is `name:password` that clients must give, `config` the text of its file. */
+export async function ownNats(
+  options: { jetStream?: boolean; user?: string; config?: string } = {},
+): Promise<OwnNats> {
+  const { jetStream = true, config } = options
   const folder = await mkdtemp(join(tmpdir(), 'flightdeck-nats-'))
   const port = await freePort()
-  const storage = jetStream ? ['-js', '-sd', folder] : []
+  const storage = jetStream ? ['-js', '-sd', join(folder, 'data')] : []
+  const configFile = join(folder, 'nats.conf')
+  if (config !== undefined) await writeFile(configFile, config)
+  const configured = config === undefined ? [] : ['-c', configFile]
   let child: ChildProcess | undefined
 
   async function start(changed = options): Promise<void> {
     const [name = '', password = ''] = changed.user?.split(/:(.*)/s) ?? []
     const credentials = changed.user === undefined ? [] : ['--user', name, '--pass', password]
-    const argv = ['-a', '127.0.0.1', '-p', String(port), ...storage, ...credentials]
+    const argv = ['-a', '127.0.0.1', '-p', String(port), ...storage, ...credentials, ...configured]
     child = spawn(program, argv, { stdio: 'ignore', env: { PATH: process.env['PATH'] } })
     const deadline = performance.now() + answersWithinMs
     while (!(await greets(port))) {
@@ -102,7 +107,7 @@ export async function ownNats(options: { jetStream?: boolean; user?: string } = 
     port,
     start,
     stop,
-    forget: () => rm(folder, { recursive: true, force: true }),
+    forget: () => rm(join(folder, 'data'), { recursive: true, force: true }),
     freeze: () => void child?.kill('SIGSTOP'),
     thaw: () => void child?.kill('SIGCONT'),
     close: async () => {

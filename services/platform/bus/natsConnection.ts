@@ -1,12 +1,15 @@
 /** The connection to NATS: waited for at start, taken up again for ever, and never asked without a time-out. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { connect, ErrorCode, Events, NatsError, type ConnectionOptions, type NatsConnection } from 'nats'
-import { EngineUnavailable } from '../ports/faults.ts'
+import { EngineUnavailable, type ReportFault } from '../ports/faults.ts'
 
 /** NATS is there and cannot be used as it is: a sentence that says what to mend. It never holds the password. */
 export class UnusableNats extends Error {
   override readonly name = 'UnusableNats'
 }
+
+/** By JetStream's code of an error that is expected: what it means. */
+export type Refusals<R> = ReadonlyMap<number, () => R>
 
 export interface Nats {
   /** Host and port, without credentials. */
@@ -17,12 +20,12 @@ export interface Nats {
   /** The most bytes that one message may have, as the server said last. */
   mostBytes(): number
   /**
-   * Calls the server, with the time that is left for an answer. What JetStream refuses with a code in `refusals` is the value there; every other fault, and no answer within
+   * Calls the server, with the time that is left for an answer. What JetStream refuses with a code in `refusals` is answered by what stands there; every other fault, and no answer within
    * `withinMs` (5,000), is `EngineUnavailable`.
    */
   ask<T, R = never>(
     call: (leftMs: number) => Promise<T>,
-    options?: { refusals?: ReadonlyMap<number, R>; withinMs?: number | undefined },
+    options?: { refusals?: Refusals<R>; withinMs?: number | undefined },
   ): Promise<T | R>
   /** Calls `listen` each time the server is there again after it was away, until the returned function is called. */
   onReturn(listen: () => void): () => void
@@ -44,8 +47,12 @@ const pingsUnanswered = 2
  * `nats://[user:password@]host[:port]` or `tls://...`, or several with commas. Throws `UnusableNats` when the address is none, the server
  * refuses the credentials, or is older than 2.9.
  */
-export async function openNats(options: { url: string; onWaiting: (line: string) => void }): Promise<Nats> {
-  const { onWaiting } = options
+export async function openNats(options: {
+  url: string
+  onFault: ReportFault
+  onWaiting: (line: string) => void
+}): Promise<Nats> {
+  const { onFault, onWaiting } = options
   const { address, servers, credentials } = parseAddress(options.url)
   const connection = await patiently()
   const returned = new Set<() => void>()
@@ -103,7 +110,16 @@ export async function openNats(options: { url: string; onWaiting: (line: string)
   }
 
   async function follow(): Promise<void> {
-    for await (const { type } of connection.status()) {
+    let told = ''
+    for await (const status of connection.status()) {
+      const { type } = status
+      // What it refuses without an answer: a subject that the user may not use, or the user, who is tried again and again.
+      if (type === Events.Error) {
+        const of = status.permissionContext
+        const refused = [String(status.data), of?.operation, of?.subject].filter(Boolean).join(' ')
+        if (refused !== told) onFault(`NATS at ${address} refuses something: ${refused}`, undefined)
+        told = refused
+      }
       if (type === Events.Disconnect && isConnected && !isClosing) {
         isConnected = false
         whenConnected = new Promise((resolve) => (nowConnected = resolve))
@@ -140,10 +156,7 @@ export async function openNats(options: { url: string; onWaiting: (line: string)
 
   async function ask<T, R = never>(
     call: (leftMs: number) => Promise<T>,
-    {
-      refusals,
-      withinMs = callMs,
-    }: { refusals?: ReadonlyMap<number, R>; withinMs?: number | undefined } = {},
+    { refusals, withinMs = callMs }: { refusals?: Refusals<R>; withinMs?: number | undefined } = {},
   ): Promise<T | R> {
     const deadline = performance.now() + withinMs
     try {
@@ -153,7 +166,8 @@ export async function openNats(options: { url: string; onWaiting: (line: string)
       return await within(leftMs, call(leftMs))
     } catch (fault) {
       const code = fault instanceof NatsError ? fault.api_error?.err_code : undefined
-      if (code !== undefined && refusals?.has(code)) return refusals.get(code) as R
+      const expected = code === undefined ? undefined : refusals?.get(code)
+      if (expected !== undefined) return expected()
       throw new EngineUnavailable(`NATS at ${address}`, fault)
     }
   }

@@ -11,7 +11,7 @@ import {
   type StreamConfig,
 } from 'nats'
 import { EngineUnavailable } from '../ports/faults.ts'
-import { UnusableNats, type Nats } from './natsConnection.ts'
+import { UnusableNats, type Nats, type Refusals } from './natsConnection.ts'
 
 /** What is kept where: jobs until they are acknowledged, the standing of each for 7 days, jobs set aside for ever. */
 export type StreamName = 'queue' | 'standings' | 'rejected'
@@ -101,7 +101,7 @@ export async function openStreams(options: {
       { ...common, name: 'rejected', max_msgs_per_subject: 1 },
     ]
     for (const { name, ...config } of configs) {
-      const refusals = new Map([[streamNotFound, undefined]])
+      const refusals = new Map([[streamNotFound, () => undefined]])
       const found = await nats.ask(() => manager.streams.info(streamOf(name)), { refusals })
       if (found !== undefined) continue
       const subjects = [subjectOf(name, '>')]
@@ -112,10 +112,13 @@ export async function openStreams(options: {
   /** Calls JetStream; a stream that is gone is made again by the next call. */
   async function ask<T, R = never>(
     call: () => Promise<T>,
-    expected: { refusals?: ReadonlyMap<number, R>; withinMs?: number | undefined } = {},
+    expected: { refusals?: Refusals<R>; withinMs?: number | undefined } = {},
   ): Promise<T | R> {
     await prepare()
-    const refusals = new Map<number, R | typeof gone>([...(expected.refusals ?? []), [streamNotFound, gone]])
+    const refusals = new Map<number, () => R | typeof gone>([
+      ...(expected.refusals ?? []),
+      [streamNotFound, () => gone],
+    ])
     const answer = await nats.ask<T, R | typeof gone>(call, { ...expected, refusals })
     if (answer !== gone) return answer
     prepared = undefined
@@ -140,8 +143,8 @@ export async function openStreams(options: {
   async function isWithoutJetStream(): Promise<boolean> {
     if (nats.isConnected() && nats.connection.info?.jetstream !== true) return true
     const refusals = new Map([
-      [jetStreamNotEnabled, 'none'],
-      [jetStreamNotEnabledForAccount, 'none'],
+      [jetStreamNotEnabled, () => 'none'],
+      [jetStreamNotEnabledForAccount, () => 'none'],
     ])
     const account = nats.ask(() => manager.getAccountInfo(), { refusals })
     return (await account.catch(() => undefined)) === 'none'
@@ -159,7 +162,7 @@ export async function openStreams(options: {
             },
             ...(once === undefined ? {} : { msgID: once }),
           }),
-        { refusals: new Map([[wrongLastSequence, 'conflict' as const]]), withinMs },
+        { refusals: new Map([[wrongLastSequence, () => 'conflict' as const]]), withinMs },
       )
       return answer === 'conflict' ? answer : answer.seq
     },
@@ -167,18 +170,18 @@ export async function openStreams(options: {
       keptOf(
         await ask(
           () => manager.streams.getMessage(streamOf(name), { last_by_subj: subjectOf(name, subject) }),
-          { refusals: new Map([[noMessageFound, undefined]]), withinMs },
+          { refusals: new Map([[noMessageFound, () => undefined]]), withinMs },
         ),
       ),
     next: async (name, subject, sequence) => {
       // The server takes both together, though the driver's types name them for direct reads only.
       const request = { seq: sequence, next_by_subj: subjectOf(name, subject) }
-      const refusals = new Map([[noMessageFound, undefined]])
+      const refusals = new Map([[noMessageFound, () => undefined]])
       return keptOf(await ask(() => manager.streams.getMessage(streamOf(name), request), { refusals }))
     },
     remove: async (name, sequence) => {
       await ask(() => manager.streams.deleteMessage(streamOf(name), sequence), {
-        refusals: new Map([[sequenceNotFound, false]]),
+        refusals: new Map([[sequenceNotFound, () => false]]),
       })
     },
     count: async (subject) => {
@@ -189,7 +192,7 @@ export async function openStreams(options: {
     consumer: async (name, subject) => {
       const stream = streamOf('queue')
       const found = await ask(() => manager.consumers.info(stream, name), {
-        refusals: new Map([[consumerNotFound, undefined]]),
+        refusals: new Map([[consumerNotFound, () => undefined]]),
       })
       if (found === undefined) {
         await ask(() =>
@@ -212,6 +215,7 @@ export async function openStreams(options: {
   }
 }
 
+/** In place of an answer: the stream is not there. */
 const gone = Symbol('gone')
 
 function keptOf(message: { seq: number; data: Uint8Array } | undefined): Kept | undefined {
