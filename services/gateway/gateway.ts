@@ -6,6 +6,7 @@ import Koa, { type Middleware } from 'koa'
 import { getNotices } from '#domain/api/server.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import { answers } from '#platform/http/answers.ts'
+import { health } from '#platform/http/health.ts'
 import { identified } from '#platform/http/guards.ts'
 import { mount, routeWith, type Route } from '#platform/http/route.ts'
 import { authenticate } from './auth/authenticate.ts'
@@ -88,31 +89,6 @@ function below(prefix: string, middleware: Middleware): Middleware {
 const noStore: Middleware = (context, next) => {
   context.set('cache-control', 'no-store')
   return next()
-}
-
-/** `/healthz`: alive. `/readyz`: every part answers; 503 names those that do not. */
-function health(parts: GatewayOptions['parts']): Middleware {
-  return async (context, next) => {
-    if (context.path === '/healthz') {
-      context.body = { alive: true }
-      return
-    }
-    if (context.path !== '/readyz') return next()
-    const asked = [...parts].map(
-      async ([name, ready]) =>
-        [
-          name,
-          await ready().then(
-            () => true,
-            () => false,
-          ),
-        ] as const,
-    )
-    const states = await Promise.all(asked)
-    const ready = states.every(([, answers]) => answers)
-    context.status = ready ? 200 : 503
-    context.body = { ready, parts: Object.fromEntries(states) }
-  }
 }
 
 const noticeRoutes = (notices: readonly string[]): readonly Route<GatewayServices>[] => [

@@ -4,7 +4,7 @@ import { Fault, faults, type FaultCode } from '#domain/kernel/errors.ts'
 import type { FaultAnswer } from '#domain/api/fields.ts'
 import type { Logger } from '#platform/log.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
-import { EngineUnavailable } from '#platform/ports/faults.ts'
+import { EngineUnavailable, TooLarge } from '#platform/ports/faults.ts'
 
 /** Answers faults as `{error, code, field?, requestId}`. What is not a `Fault` is logged whole and told without its insides. */
 export function answers(log: Logger, fresh: () => string): Middleware {
@@ -28,6 +28,7 @@ function faultOf(thrown: unknown): Fault {
   if (thrown instanceof Fault) return thrown
   if (thrown instanceof CodeHostFault) return new Fault(codeOfHost[thrown.kind], thrown.message)
   if (thrown instanceof EngineUnavailable) return new Fault('engine_unavailable')
+  if (thrown instanceof TooLarge) return new Fault('too_large')
   if (thrown instanceof Error && 'status' in thrown) {
     // What the body parser refuses: a body that is too large, or no JSON.
     if (thrown.status === 413) return new Fault('too_large')

@@ -1,7 +1,7 @@
 /** The bearer token: signed by us, for a while, and for nothing else. */
 import { jwtVerify, SignJWT, UnsecuredJWT } from 'jose'
 import { expect, test } from 'vitest'
-import { deriveKey } from '#platform/vault/sealing.ts'
+import { purposeKey } from '#platform/vault/sealing.ts'
 import { sessionDays, sessions } from './session.ts'
 
 const masterKey = new Uint8Array(32).fill(7)
@@ -9,7 +9,7 @@ const dayMs = 86_400_000
 
 /** Sessions at a moment that the test sets, under a master key. */
 function sessionsAt(now: string, key: Uint8Array = masterKey) {
-  const vault = { deriveKey: (purpose: string) => deriveKey(key, purpose) }
+  const vault = { deriveKey: (purpose: string) => purposeKey(key, purpose) }
   const clock = { now: () => new Date(now) }
   return sessions({ vault, clock, ids: { uuid: () => 'a-session' } })
 }
@@ -34,7 +34,7 @@ test('a token of another key, for another audience, without a signature or with 
   const own = await token(identity, expiresAt)
   expect(await sessionsAt(noon, new Uint8Array(32).fill(8)).verify(own)).toBeUndefined()
 
-  const key = deriveKey(masterKey, 'bearer-token')
+  const key = purposeKey(masterKey, 'bearer-token')
   const claims = (audience: string) =>
     new SignJWT({ sid: 'a-session' })
       .setSubject('u1')
@@ -56,7 +56,7 @@ test.each(['', 'garbage', 'a.b.c', '..'])('%j is no token', async (text) => {
 })
 
 test('a token that lacks who or which session is nobody’s', async () => {
-  const key = deriveKey(masterKey, 'bearer-token')
+  const key = purposeKey(masterKey, 'bearer-token')
   const { verify } = sessionsAt(noon)
   for (const claims of [{}, { sid: 'a-session' }]) {
     const token = await new SignJWT(claims)
@@ -70,7 +70,7 @@ test('a token that lacks who or which session is nobody’s', async () => {
 
 test('the token names the person and the session, and nothing else of them', async () => {
   const token = await sessionsAt(noon).token(identity, later(dayMs))
-  const key = deriveKey(masterKey, 'bearer-token')
+  const key = purposeKey(masterKey, 'bearer-token')
   const { payload } = await jwtVerify(token, key, { currentDate: new Date(noon) })
   expect(Object.keys(payload).toSorted()).toEqual(['aud', 'exp', 'iat', 'sid', 'sub'])
 })
