@@ -1,6 +1,6 @@
 /** The product as an operator starts it: built, in a process and an environment of its own, on a data folder that goes with the test. */
 import { spawn, type ChildProcess } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -229,7 +229,10 @@ function startServer(
     },
   })
   // A test run that is broken off takes its products with it.
-  const takeAlong = () => child.kill('SIGKILL')
+  const takeAlong = () => {
+    child.kill('SIGKILL')
+    rmSync(folder, { recursive: true, force: true })
+  }
   process.once('exit', takeAlong)
   child.once('exit', () => process.off('exit', takeAlong))
   return child

@@ -94,11 +94,13 @@ async function takeAll({ product, visit }: Stage): Promise<void> {
   await expect(task.chat).toContainText('I correct the test')
   await task.send(webhooks.queued)
   await expect(task.chat).toContainText('1 message queued')
+  await expect(task.header.getByText('+43')).toBeVisible()
   await expect(page.getByRole('list', { name: 'Notifications' })).toBeHidden()
   await take(page, 'task')
   await copyFile(join(folder, 'task-light.png'), join(folder, 'task.png'))
   await task.openChanges()
   await expect(task.diff).toContainText('backOff')
+  await expect(page.getByRole('navigation', { name: 'Files' })).toContainText('+13')
   await expect(page.getByRole('button', { name: 'Refresh' })).toBeEnabled()
   await take(page, 'changes')
 

@@ -53,6 +53,10 @@ describe('while tasks run', () => {
     await live.until('what is being said', () =>
       live.of('chat_message_delta').some(({ text }) => text.includes('And')),
     )
+    // Output is recorded within 50 ms of being printed: what came less than that before a kill may be lost.
+    await live.until('what was printed', () =>
+      live.of('terminal_output').some(({ content }) => content.includes('printed\n')),
+    )
     await eventually(
       'the agent’s own child runs',
       async () => (await product.processes()).some(({ command }) => command.includes('sleep 700')),

@@ -169,7 +169,9 @@ describe('a read after a write', () => {
   test('may name the position that it must have seen, and waits for one to come', async () => {
     const task = await ada.task(projectId, 'Wait for me')
     const params = { taskId: task.id }
-    await ada.taskOnce(task.id, hasEnded)
+    // Positions count for all tasks: nothing else may write meanwhile.
+    const { tasks } = await ada.ask(listTasks)
+    for (const { id } of tasks) await ada.taskOnce(id, hasEnded)
     const { position = '0' } = await ada.ask(updateTask, { params, body: { title: 'New' } })
     const { task: read } = await ada.ask(getTask, { params, query: { minPosition: position } })
     expect(read.title).toBe('New')

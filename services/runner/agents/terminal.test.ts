@@ -28,7 +28,7 @@ test('a whole task of the real CLI', () => {
     [
       'Session opened with claude-opus-5-5',
       'I will write the file.',
-      '✎ Wrote /workspace +2 −0',
+      '✎ Wrote /workspace +2',
       '✎ Edited /workspace +1 −1',
       '$ cat notes.txt && git status --short',
       'alpha',

@@ -98,8 +98,13 @@ function finishLines(tool: ToolStarted, finished: ToolFinished, lastCommand: str
   const counts =
     finished.additions === null
       ? ''
-      : ` ${green(`+${finished.additions}`)} ${red(`−${finished.deletions ?? 0}`)}`
+      : `${count(finished.additions, '+', green)}${count(finished.deletions ?? 0, '−', red)}`
   return `${green('✎')} ${finished.deletions === 0 && tool.name === 'Write' ? 'Wrote' : 'Edited'} ${target}${counts}`
+}
+
+/** A count of lines with its sign; nothing for none. */
+function count(lines: number, sign: string, painted: (text: string) => string): string {
+  return lines === 0 ? '' : ` ${painted(`${sign}${lines}`)}`
 }
 
 /** What a sub-agent does stands a little to the right. */
