@@ -43,7 +43,9 @@ export async function bringIn(seeds: readonly Seed[], parts: Parts): Promise<voi
 /** Reads what the person wrote. Throws a sentence for what is neither a path nor an http, ssh or git address. */
 export function placeOf(source: string): Place {
   const text = source.trim()
-  const faulty = (why: string) => new Error(`--repo ${JSON.stringify(text)}: ${why}`)
+  // What stands before the host may be a password, and is not said again.
+  const shown = text.replace(/\/\/[^/]*@/, '//…@')
+  const faulty = (why: string) => new Error(`--repo ${JSON.stringify(shown)}: ${why}`)
   if (text === '' || text.startsWith('-')) throw faulty('give the path or the git address of a repository.')
   if (/\p{Cc}/u.test(text)) throw faulty('the path or address has control characters in it.')
   const kind = /^(https?|ssh|git):\/\/./i.test(text) || isScpLike(text) ? 'address' : 'folder'

@@ -7,7 +7,7 @@ import { getNotices } from '#domain/api/server.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import { answers } from '#platform/http/answers.ts'
 import { health } from '#platform/http/health.ts'
-import { identified } from '#platform/http/guards.ts'
+import { signedIn } from '#platform/http/guards.ts'
 import { mount, routeWith, type Route } from '#platform/http/route.ts'
 import { authenticate } from './auth/authenticate.ts'
 import { signInRoutes } from './auth/signIn.ts'
@@ -92,7 +92,7 @@ const noStore: Middleware = (context, next) => {
 }
 
 const noticeRoutes = (notices: readonly string[]): readonly Route<GatewayServices>[] => [
-  route(getNotices, identified, async () => ({ notices: [...notices] })),
+  route(getNotices, signedIn, async () => ({ notices: [...notices] })),
 ]
 
 function listen(http: HttpServer, { port, host }: { port: number; host: string }): Promise<void> {
