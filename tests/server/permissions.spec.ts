@@ -19,7 +19,7 @@ const calls: readonly AnyCall[] = [...[...commandRoutes, ...queryRoutes].map(({ 
 const nameOf = ({ method, path }: AnyCall) => `${method} ${path}`
 const named = calls.map((call) => [nameOf(call), call] as const)
 /** Calls that are open before the onboarding is complete. */
-const openToAll = new Set([getMe, updateProfile, completeOnboarding, logout, getNotices].map(nameOf))
+const openToAll = new Set([getMe, updateProfile, completeOnboarding, logout].map(nameOf))
 /** Calls about a thing of somebody's. */
 const aboutThings = named.filter(([, { path }]) => path.includes(':'))
 
