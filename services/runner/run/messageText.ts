@@ -13,6 +13,9 @@ export interface MessageTexts {
   finish(messageKey: string): Promise<string>
 }
 
+/** People read this as it is written: less than half of what output may wait, for a few more appends a second. */
+const betweenPiecesMs = 15
+
 /** Message ids follow from the fence and the agent's own key, so that pieces and the whole meet under one id. */
 export function messageTexts(
   terminal: TerminalWriter,
@@ -29,6 +32,7 @@ export function messageTexts(
     const recorder = recordOutput({
       secrets,
       timers: realTimers,
+      intervalMs: betweenPiecesMs,
       emit: async (text) => {
         const data = { ...fence, messageId: idOf(messageKey), offset }
         offset += text.length
