@@ -111,7 +111,7 @@ describe.skipIf(noOwnNats !== undefined)(
 
     test('one that stands still is found out within a time, and what it does not take has a bound', async () => {
       const event = { ...sampleEvent('task-1', 0), position: '1', content: 'a'.repeat(500_000) }
-      server.freeze()
+      await server.freeze()
       const asked = performance.now()
       await expect(bus.ready()).rejects.toThrow(EngineUnavailable)
       expect(performance.now() - asked).toBeLessThan(4_000)

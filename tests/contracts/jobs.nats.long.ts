@@ -364,7 +364,7 @@ describe.skipIf(noOwnNats !== undefined)(
     }, 40_000)
 
     test('one that stands still is EngineUnavailable within a time, for every call', async () => {
-      server.freeze()
+      await server.freeze()
       const calls = [
         () => jobs.ready(),
         () => jobs.put(job('a')),

@@ -1,7 +1,7 @@
 /** A NATS server for tests: the one at NATS_URL, or the system's `nats-server` with JetStream in a folder of its own. */
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -19,7 +19,8 @@ export interface OwnNats {
   /** Removes the data of a stopped server. */
   forget(): Promise<void>
   /** Holds the process still, or lets it go on: a server that is there and does not answer. */
-  freeze(): void
+  /** Resolves once the process stands still: a signal takes a moment to arrive. */
+  freeze(): Promise<void>
   thaw(): void
   /** Ends the process and removes the data. */
   close(): Promise<void>
@@ -108,7 +109,12 @@ export async function ownNats(
     start,
     stop,
     forget: () => rm(join(folder, 'data'), { recursive: true, force: true }),
-    freeze: () => void child?.kill('SIGSTOP'),
+    async freeze() {
+      const pid = child?.pid
+      if (pid === undefined) return
+      process.kill(pid, 'SIGSTOP')
+      while (!(await standsStill(pid))) await pause(5)
+    },
     thaw: () => void child?.kill('SIGCONT'),
     close: async () => {
       await stop('SIGKILL')
@@ -140,4 +146,13 @@ async function freePort(): Promise<number> {
   await once(server, 'close')
   if (address === null || typeof address === 'string') throw new Error('no port')
   return address.port
+}
+
+/** Whether the system has stopped every thread of the process; without /proc there is nothing to ask. */
+async function standsStill(pid: number): Promise<boolean> {
+  const threads = await readdir(`/proc/${pid}/task`).catch(() => [])
+  const states = await Promise.all(
+    threads.map((thread) => readFile(`/proc/${pid}/task/${thread}/stat`, 'utf8').catch(() => ') T')),
+  )
+  return states.every((state) => /\) T/.test(state))
 }
