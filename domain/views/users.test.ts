@@ -76,7 +76,6 @@ describe('a user', () => {
       githubId: null,
       githubUsername: null,
       avatar: null,
-      publicEmail: null,
     }))
 
   test('fits the contract, erased or not', () => {

@@ -9,7 +9,6 @@ export interface UserDocument extends User {
   readonly version: number
   /** Sessions that were ended and may not have run out; a token of one is refused. */
   readonly endedSessions: readonly { readonly sessionId: string; readonly endedAt: string }[]
-  readonly publicEmail: string | null
 }
 
 export const usersView: View<UserDocument> = {
@@ -33,7 +32,6 @@ export const usersView: View<UserDocument> = {
         githubId: null,
         githubUsername: null,
         endedSessions: [],
-        publicEmail: null,
         position: event.position,
         version: event.revision,
       }
@@ -48,7 +46,6 @@ export const usersView: View<UserDocument> = {
           githubId: event.content?.githubId ?? null,
           githubUsername: event.content?.login ?? null,
           avatar: event.content?.avatar ?? null,
-          publicEmail: event.content?.email ?? null,
         }
       case 'GitHubDisconnected':
         return { ...seen, githubConnected: false }
