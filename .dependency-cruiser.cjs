@@ -2,13 +2,13 @@
 const services = ['command', 'query', 'runner', 'gateway', 'codehost']
 const drivers = {
   '@eventstore/db-client': 'services/platform/eventstore',
-  mongodb: 'services/platform/(mongo|readstore|blobs|vault)',
+  mongodb: 'services/platform/(mongo|readstore|blobs|vault|leases)',
   nats: 'services/platform/bus',
   '@photostructure/sqlite': 'services/platform/sqlite.ts',
   '@octokit/rest': 'services/platform/codehost',
   '@octokit/webhooks': 'services/(platform/codehost|gateway)',
 }
-const adapters = '^services/platform/(eventstore|mongo|readstore|bus|blobs|vault|codehost)/'
+const adapters = '^services/platform/(eventstore|mongo|readstore|bus|blobs|vault|leases|codehost)/'
 // A test stands beside what it tests and may reach what it needs.
 const notTests = '\\.test\\.tsx?$'
 

@@ -1,8 +1,10 @@
 /** The only entry: reads the configuration, opens the engines, starts the services, and ends them in turn. */
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import type { Middleware } from 'koa'
 import { BadConfig, describeVariables, readConfig, type Config } from '#platform/config.ts'
 import type { Engines } from '#platform/compose.ts'
+import { serviceTokens, type Callee } from '#platform/http/serviceToken.ts'
 
 /** A part that runs until it is stopped; `stop` resolves when nothing of it is left. */
 interface Running {
@@ -29,68 +31,118 @@ function readArguments(): { repos: string[]; help: boolean } {
   return { repos: values.repo, help: values.help }
 }
 
-/** Starts the services in the order in which they need each other; what was started is stopped when a later one fails. */
+/** Starts the services that this process runs, in the order in which they need each other; what was started is stopped when a later one fails. */
 async function startServices(config: Config, repos: readonly string[], engines: Engines): Promise<Running[]> {
+  const { services } = config
   const running: Running[] = []
   try {
-    if (engines.localCodeHost) {
-      const { startCodeHost } = await import('./codehost/codehost.ts')
-      running.push(
-        await startCodeHost({
-          ...engines.localCodeHost,
-          dataDir: join(config.dataDir, 'codehost'),
-          host: config.host,
-          port: config.codeHostPort,
-          ...(config.publicUrl === null
-            ? {}
-            : { redirectUris: [new URL('/api/auth/github/callback', config.publicUrl).href] }),
-          seeds: repos.map((source) => ({ source })),
-          environment: config.environment,
-          log: (line) => engines.logger.info(line),
-        }),
-      )
+    if (engines.localCodeHost && services.has('codehost'))
+      running.push(await startLocalCodeHost(config, repos, engines, engines.localCodeHost))
+    // One process projects, and one dispatches, however many could.
+    if (services.has('query')) {
+      const { startProjector } = await import('./query/projector.ts')
+      running.push(engines.leases.hold('projector', () => startProjector(engines)))
     }
-    const [
-      { startProjector },
-      { queryApi },
-      { startDispatcher },
-      { commandApi },
-      { startRunner },
-      { startGateway },
-    ] = await Promise.all([
-      import('./query/projector.ts'),
-      import('./query/query.ts'),
-      import('./command/dispatcher.ts'),
-      import('./command/command.ts'),
-      import('./runner/runner.ts'),
-      import('./gateway/gateway.ts'),
-    ])
-    running.push(await startProjector(engines))
-    running.push(await startDispatcher(engines))
-    const runner = await startRunner(config, engines)
-    running.push(runner)
-    const fresh = () => engines.ids.uuid()
-    running.push(
-      await startGateway(
-        {
-          host: config.host,
-          port: config.port,
-          publicUrl: config.publicUrl,
-          codeHostName: engines.localCodeHost ? 'local' : hostNameOf(config),
-          webFolder: new URL('../web', import.meta.url).pathname,
-          notices: runner.notices,
-          query: queryApi(engines, fresh),
-          command: commandApi(engines, fresh),
-          parts: engines.parts,
-        },
-        engines,
-      ),
-    )
+    if (services.has('command')) {
+      const { startDispatcher } = await import('./command/dispatcher.ts')
+      running.push(engines.leases.hold('dispatcher', () => startDispatcher(engines)))
+    }
+    const apis = await apisOf(config, engines)
+    // Before the runner, whose first words it hears.
+    running.push(...(await startDoor(config, engines, apis)))
+    if (services.has('runner')) {
+      const { startRunner } = await import('./runner/runner.ts')
+      running.push(await startRunner(config, engines))
+    }
     return running
   } catch (fault) {
     await stopAll(running)
     throw fault
   }
+}
+
+async function startLocalCodeHost(
+  config: Config,
+  repos: readonly string[],
+  { logger }: Engines,
+  credentials: { readonly clientId: string; readonly clientSecret: string },
+): Promise<Running> {
+  const { startCodeHost } = await import('./codehost/codehost.ts')
+  return startCodeHost({
+    ...credentials,
+    dataDir: join(config.dataDir, 'codehost'),
+    host: config.host,
+    port: config.codeHostPort,
+    ...(config.publicUrl === null
+      ? {}
+      : { redirectUris: [new URL('/api/auth/github/callback', config.publicUrl).href] }),
+    seeds: repos.map((source) => ({ source })),
+    environment: config.environment,
+    log: (line) => logger.info(line),
+  })
+}
+
+/** The parts of the API that this process answers by itself. */
+async function apisOf({ services }: Config, engines: Engines): Promise<ReadonlyMap<Callee, Middleware>> {
+  const fresh = () => engines.ids.uuid()
+  const apis = new Map<Callee, Middleware>()
+  if (services.has('command')) {
+    const { commandApi } = await import('./command/command.ts')
+    apis.set('command', commandApi(engines, fresh))
+  }
+  if (services.has('query')) {
+    const { queryApi } = await import('./query/query.ts')
+    apis.set('query', queryApi(engines, fresh))
+  }
+  return apis
+}
+
+/** What this process answers on its port: the product, where it has the gateway; else its services, to other services. */
+async function startDoor(
+  config: Config,
+  engines: Engines,
+  apis: ReadonlyMap<Callee, Middleware>,
+): Promise<Running[]> {
+  const { host, port, services } = config
+  const tokens = serviceTokens(engines)
+  if (!services.has('gateway')) {
+    const { startServiceApp } = await import('#platform/http/serviceApp.ts')
+    return [await startServiceApp({ apis, host, port, parts: engines.parts }, { ...engines, tokens })]
+  }
+  const [{ startGateway }, { startNotices }, { upstream }] = await Promise.all([
+    import('./gateway/gateway.ts'),
+    import('./gateway/live/notices.ts'),
+    import('./gateway/http/upstream.ts'),
+  ])
+  const parts = new Map(engines.parts)
+  const upstreams: Running[] = []
+  const answering = (service: Callee): Middleware => {
+    const here = apis.get(service)
+    if (here) return here
+    const url = config.upstreams[service]
+    if (url === null) throw new Error(`Nobody answers for the ${service} service.`)
+    const there = upstream({ service, url }, { ...engines, tokens })
+    parts.set(service, there.ready)
+    upstreams.push({ stop: async () => there.close() })
+    return there.middleware
+  }
+  const [command, query] = [answering('command'), answering('query')]
+  const notices = startNotices(engines.bus)
+  const gateway = await startGateway(
+    {
+      host,
+      port,
+      publicUrl: config.publicUrl,
+      codeHostName: engines.localCodeHost ? 'local' : hostNameOf(config),
+      webFolder: new URL('../web', import.meta.url).pathname,
+      notices: notices.read,
+      query,
+      command,
+      parts,
+    },
+    engines,
+  )
+  return [...upstreams, { stop: async () => notices.stop() }, gateway]
 }
 
 function hostNameOf({ codeHost }: Config): string {
@@ -117,7 +169,10 @@ async function main(): Promise<void> {
     import('#platform/log.ts'),
   ])
   const log = logger(config.logLevel)
-  const engines = await openEngines(config, log)
+  const opening = openEngines(config, log, (line) => process.stdout.write(`${line}\n`))
+  // While an engine is waited for nothing runs that would have to end in order.
+  const engines = await Promise.race([opening, asked])
+  if (!engines) process.exit(0)
   let running: Running[]
   try {
     running = await startServices(config, repos, engines)
@@ -125,7 +180,7 @@ async function main(): Promise<void> {
     await engines.close()
     throw fault
   }
-  process.stdout.write(`Flightdeck is ready: ${config.publicUrl ?? `http://localhost:${config.port}`}\n`)
+  process.stdout.write(`${readyLine(config)}\n`)
 
   await asked
   try {
@@ -135,6 +190,11 @@ async function main(): Promise<void> {
     log.error({ err: fault }, 'stopping failed')
   }
   process.exit(0)
+}
+
+function readyLine({ services, publicUrl, port }: Config): string {
+  if (services.has('gateway')) return `Flightdeck is ready: ${publicUrl ?? `http://localhost:${port}`}`
+  return `Flightdeck is ready: ${[...services].join(', ')} on port ${port}`
 }
 
 /** Resolves at the first SIGTERM or Ctrl-C. From then on the process has a limited time. */

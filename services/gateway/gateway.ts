@@ -91,8 +91,8 @@ const noStore: Middleware = (context, next) => {
   return next()
 }
 
-const noticeRoutes = (notices: readonly string[]): readonly Route<GatewayServices>[] => [
-  route(getNotices, signedIn, async () => ({ notices: [...notices] })),
+const noticeRoutes = (notices: GatewayOptions['notices']): readonly Route<GatewayServices>[] => [
+  route(getNotices, signedIn, async () => ({ notices: [...notices()] })),
 ]
 
 function listen(http: HttpServer, { port, host }: { port: number; host: string }): Promise<void> {

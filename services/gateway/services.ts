@@ -36,7 +36,7 @@ export interface GatewayOptions {
   /** The built client. */
   readonly webFolder: string
   /** What a banner on every page says. */
-  readonly notices: readonly string[]
+  readonly notices: () => readonly string[]
   /** Who answers reads and writes below `/api`: in this process, or a proxy to those who do. */
   readonly query: Middleware
   readonly command: Middleware

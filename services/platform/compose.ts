@@ -3,8 +3,12 @@ import { randomUUID } from 'node:crypto'
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { openFileBlobs } from '#platform/blobs/files.ts'
+import { openGridFsBlobs } from '#platform/blobs/gridFs.ts'
 import { openInProcessBus } from '#platform/bus/inProcess.ts'
+import { openNatsJobs } from '#platform/bus/jobsNats.ts'
 import { openSqliteJobs } from '#platform/bus/jobsSqlite.ts'
+import { natsBus } from '#platform/bus/nats.ts'
+import { openNats } from '#platform/bus/natsConnection.ts'
 import { githubCodeHost } from '#platform/codehost/github.ts'
 import { commands, type Commands } from '#platform/commands/execute.ts'
 import { collections, documents, type Documents } from '#platform/commands/documents.ts'
@@ -13,31 +17,44 @@ import { projected, type Projected } from '#platform/commands/projected.ts'
 import { sealedBlobs, type SealedBlobs } from '#platform/commands/sealedBlobs.ts'
 import type { CodeHostConfig, Config } from '#platform/config.ts'
 import { holdDataFolder } from '#platform/dataFolder.ts'
+import { openEventStoreDb } from '#platform/eventstore/eventStoreDb.ts'
 import { openSqliteEventStore } from '#platform/eventstore/sqlite.ts'
 import { hostAccess, type HostAccess } from '#platform/hostAccess.ts'
 import { sessions, type Sessions } from '#platform/http/session.ts'
+import { openInProcessLeases } from '#platform/leases/inProcess.ts'
+import { openMongoLeases } from '#platform/leases/mongodb.ts'
 import type { Logger } from '#platform/log.ts'
+import { openMongo } from '#platform/mongo/connection.ts'
 import type { Blobs } from '#platform/ports/blobs.ts'
 import type { Bus } from '#platform/ports/bus.ts'
 import type { Clock } from '#platform/ports/clock.ts'
 import type { CodeHost } from '#platform/ports/codeHost.ts'
 import type { EventStore } from '#platform/ports/eventStore.ts'
-import { UnusableMasterKey } from '#platform/ports/faults.ts'
+import { UnusableMasterKey, type ReportFault } from '#platform/ports/faults.ts'
 import type { Ids } from '#platform/ports/ids.ts'
 import type { Jobs } from '#platform/ports/jobs.ts'
+import type { Leases } from '#platform/ports/leases.ts'
 import type { ReadStore } from '#platform/ports/readStore.ts'
 import type { Vault } from '#platform/ports/vault.ts'
+import { openMongoReadStore } from '#platform/readstore/mongodb.ts'
 import { openSqliteReadStore } from '#platform/readstore/sqlite.ts'
 import { loadMasterKey } from '#platform/vault/masterKey.ts'
+import { openMongoVault } from '#platform/vault/mongodb.ts'
 import { openSqliteVault } from '#platform/vault/sqlite.ts'
 
-/** Everything the services work with: the ports, and what is built on them once. */
-export interface Engines {
+/** The ports, with an engine behind each. */
+interface Ports {
   readonly eventStore: EventStore
   readonly readStore: ReadStore
   readonly bus: Bus
   readonly jobs: Jobs
+  readonly blobs: Blobs
   readonly vault: Vault
+  readonly leases: Leases
+}
+
+/** Everything the services work with: the ports, and what is built on them once. */
+export interface Engines extends Omit<Ports, 'blobs'> {
   readonly codeHost: CodeHost
   readonly clock: Clock
   readonly ids: Ids
@@ -56,83 +73,168 @@ export interface Engines {
   close(): Promise<void>
 }
 
+/** What an adapter is opened with. */
+interface Opening {
+  readonly config: Config
+  readonly clock: Clock
+  readonly onFault: ReportFault
+  readonly onWaiting: (line: string) => void
+  /** Closes it after all that is opened later. */
+  keep<T extends { close(): Promise<void> }>(engine: T): T
+  /** A place in the data folder. */
+  at(name: string): string
+}
+
 const localClientId = 'flightdeck-local'
 
-/** Opens the embedded engines in the data folder. Throws sentences: the folder in use, a newer format, a wrong master key. */
-export async function openEngines(config: Config, logger: Logger): Promise<Engines> {
-  const release = holdDataFolder(config.dataDir)
+/**
+ * Opens the engines that the configuration names: shared ones at their addresses, waited for when they are not there yet, which
+ * `onWaiting` is told in a line; the others embedded, in the data folder. Throws sentences: the folder in use, a newer format, a wrong
+ * master key, an address or credentials that are refused.
+ */
+export async function openEngines(
+  config: Config,
+  logger: Logger,
+  onWaiting: (line: string) => void = (line) => logger.warn(line),
+): Promise<Engines> {
+  const release = needsFolder(config) ? holdDataFolder(config.dataDir) : () => undefined
   const opened: { close(): Promise<void> }[] = []
-  const keep = <T extends { close(): Promise<void> }>(engine: T): T => {
-    opened.push(engine)
-    return engine
-  }
   const close = async () => {
     for (const engine of opened.toReversed()) await engine.close()
     release()
   }
+  const clock: Clock = { now: () => new Date() }
   try {
-    return await open()
+    const ports = await openPorts({
+      config,
+      clock,
+      onFault: (what, fault) => logger.error({ err: fault }, what),
+      onWaiting,
+      keep: (engine) => {
+        opened.push(engine)
+        return engine
+      },
+      at: (name) => join(config.dataDir, name),
+    })
+    return await onPorts(ports, { config, clock, logger, close })
   } catch (fault) {
     await close()
     throw fault
   }
+}
 
-  async function open(): Promise<Engines> {
-    const at = (name: string) => join(config.dataDir, name)
-    const clock: Clock = { now: () => new Date() }
-    const ids: Ids = { uuid: () => randomUUID() }
-    const onFault = (what: string, fault: unknown) => logger.error({ err: fault }, what)
-    mkdirSync(at('blobs'), { recursive: true })
+/** Shared engines hold everything but workspaces and the local code host's repositories. */
+function needsFolder({ engines, services }: Config): boolean {
+  const hasEmbedded = engines.eventStore === null || engines.mongo === null || engines.nats === null
+  return hasEmbedded || services.has('runner') || services.has('codehost')
+}
 
-    refuseLostKey(config, at)
-    const masterKey = await loadMasterKey({ configured: config.masterKey, file: at('master.key') })
-    const vault = keep(openSqliteVault({ file: at('vault.sqlite'), masterKey }))
-    const eventStore = keep(openSqliteEventStore({ file: at('events.sqlite'), onFault }))
-    const readStore = keep(openSqliteReadStore({ file: at('views.sqlite') }))
-    const jobs = keep(openSqliteJobs({ file: at('jobs.sqlite'), clock, onFault }))
-    const bus = keep(openInProcessBus({ onFault }))
-    const blobs: Blobs = keep(openFileBlobs({ folder: at('blobs') }))
-    await readStore.prepare(collections)
+async function openPorts(opening: Opening): Promise<Ports> {
+  const { mongo: mongoUrl, nats: natsUrl } = opening.config.engines
+  const stored = mongoUrl === null ? await storesInFolder(opening) : await storesInMongo(opening, mongoUrl)
+  const eventStore = await openEventStore(opening)
+  const told = natsUrl === null ? busInProcess(opening) : await busOnNats(opening, natsUrl)
+  return { ...stored, eventStore, ...told }
+}
 
-    const localCodeHost =
-      config.codeHost.kind === 'local'
-        ? {
-            clientId: localClientId,
-            clientSecret: Buffer.from(vault.deriveKey('local-code-host')).toString('base64url'),
-          }
-        : null
-    const codeHost = githubCodeHost(codeHostOptions(config, config.codeHost, localCodeHost))
-    const log = eventLog({ eventStore, vault, bus, clock })
-    const follow = projected({ bus, readStore })
-    return {
-      eventStore,
-      readStore,
-      bus,
-      jobs,
-      vault,
-      codeHost,
-      clock,
-      ids,
-      logger,
-      log,
-      commands: commands(log),
-      documents: documents(readStore, log),
-      projected: follow,
-      blobs: sealedBlobs({ blobs, vault }),
-      access: hostAccess({ vault, codeHost, clock }),
-      sessions: sessions({ vault, clock, ids }),
-      localCodeHost,
-      parts: new Map(
-        Object.entries({ eventStore, readStore, bus, jobs, blobs, vault }).map(([name, part]) => [
-          name,
-          () => part.ready(),
-        ]),
-      ),
-      async close() {
-        follow.close()
-        await close()
-      },
-    }
+async function openEventStore({ config, keep, at, onFault, onWaiting }: Opening): Promise<EventStore> {
+  const { eventStore: url } = config.engines
+  return keep(
+    url === null
+      ? openSqliteEventStore({ file: at('events.sqlite'), onFault })
+      : await openEventStoreDb({ url, onFault, onWaiting }),
+  )
+}
+
+type Stores = Pick<Ports, 'readStore' | 'blobs' | 'vault' | 'leases'>
+
+async function storesInFolder({ config, keep, at, onFault }: Opening): Promise<Stores> {
+  mkdirSync(at('blobs'), { recursive: true })
+  refuseLostKey(config, at)
+  const masterKey = await loadMasterKey({ configured: config.masterKey, file: at('master.key') })
+  return {
+    vault: keep(openSqliteVault({ file: at('vault.sqlite'), masterKey })),
+    readStore: keep(openSqliteReadStore({ file: at('views.sqlite') })),
+    blobs: keep(openFileBlobs({ folder: at('blobs') })),
+    leases: keep(openInProcessLeases({ onFault })),
+  }
+}
+
+async function storesInMongo(
+  { config, clock, keep, at, onFault, onWaiting }: Opening,
+  url: string,
+): Promise<Stores> {
+  const masterKey = await loadMasterKey({ configured: config.masterKey, file: at('master.key') })
+  const mongo = keep(await openMongo({ url, onWaiting }))
+  return {
+    // First, so that a program with another key writes nothing.
+    vault: keep(await openMongoVault({ mongo, masterKey })),
+    readStore: keep(openMongoReadStore({ mongo })),
+    blobs: keep(await openGridFsBlobs({ mongo, clock })),
+    leases: keep(openMongoLeases({ mongo, onFault })),
+  }
+}
+
+function busInProcess({ keep, at, clock, onFault }: Opening): Pick<Ports, 'bus' | 'jobs'> {
+  return {
+    jobs: keep(openSqliteJobs({ file: at('jobs.sqlite'), clock, onFault })),
+    bus: keep(openInProcessBus({ onFault })),
+  }
+}
+
+async function busOnNats(
+  { keep, onFault, onWaiting }: Opening,
+  url: string,
+): Promise<Pick<Ports, 'bus' | 'jobs'>> {
+  const nats = keep(await openNats({ url, onFault, onWaiting }))
+  return {
+    bus: keep(natsBus({ nats, onFault })),
+    jobs: keep(await openNatsJobs({ nats, onFault, onWaiting })),
+  }
+}
+
+/** What is built on the ports once, for all services. */
+async function onPorts(
+  ports: Ports,
+  {
+    config,
+    clock,
+    logger,
+    close,
+  }: { config: Config; clock: Clock; logger: Logger; close: () => Promise<void> },
+): Promise<Engines> {
+  const { eventStore, readStore, bus, vault, blobs } = ports
+  const ids: Ids = { uuid: () => randomUUID() }
+  await readStore.prepare(collections)
+  const localCodeHost =
+    config.codeHost.kind === 'local'
+      ? {
+          clientId: localClientId,
+          clientSecret: Buffer.from(vault.deriveKey('local-code-host')).toString('base64url'),
+        }
+      : null
+  const codeHost = githubCodeHost(codeHostOptions(config, config.codeHost, localCodeHost))
+  const log = eventLog({ eventStore, vault, bus, clock })
+  const follow = projected({ bus, readStore })
+  return {
+    ...ports,
+    codeHost,
+    clock,
+    ids,
+    logger,
+    log,
+    commands: commands(log),
+    documents: documents(readStore, log),
+    projected: follow,
+    blobs: sealedBlobs({ blobs, vault }),
+    access: hostAccess({ vault, codeHost, clock }),
+    sessions: sessions({ vault, clock, ids }),
+    localCodeHost,
+    parts: new Map(Object.entries(ports).map(([name, part]) => [name, () => part.ready()])),
+    async close() {
+      follow.close()
+      await close()
+    },
   }
 }
 

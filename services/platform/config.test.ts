@@ -122,12 +122,12 @@ describe('a fault', () => {
       'SERVICES: painter: there are codehost, command, query, runner, gateway.',
     ],
     [
-      { SERVICES: 'command,query' },
-      'SERVICES: without shared engines one process runs all services; runner, gateway is missing.',
+      { MONGODB_URL: 'mongodb://x' },
+      'MASTER_KEY: is needed with MONGODB_URL: what is sealed there opens only with it.',
     ],
     [
-      { MONGODB_URL: 'mongodb://x' },
-      'MONGODB_URL: MongoDB is not there yet, and data would go elsewhere: leave it out.',
+      { SERVICES: 'codehost', GITHUB_CLIENT_ID: 'x', GITHUB_CLIENT_SECRET: 'x' },
+      'SERVICES: nothing is left to run: the local code host gives way to GITHUB_CLIENT_ID.',
     ],
     [{ CLAUDE_BIN: '/nowhere/claude' }, 'CLAUDE_BIN: /nowhere/claude is no program that can be run.'],
   ])('is a sentence that names the variable: %j', (env, sentence) => {
@@ -138,14 +138,14 @@ describe('a fault', () => {
     const faults = faultsOf({
       PORT: 'x',
       PUBLIC_URL: 'x',
-      NATS_URL: 'x',
+      MASTER_KEY: 'x',
       LOG_LEVEL: 'x',
       GITHUB_CLIENT_ID: 'x',
     })
     expect(faults.map((fault) => fault.slice(0, fault.indexOf(':')))).toEqual([
       'PORT',
       'PUBLIC_URL',
-      'NATS_URL',
+      'MASTER_KEY',
       'LOG_LEVEL',
       'GITHUB_CLIENT_SECRET',
     ])
@@ -161,10 +161,77 @@ test('CLAUDE_BIN is a program: neither a folder nor a file that cannot be run', 
   expect(faultsOf({ CLAUDE_BIN: folder })).toHaveLength(1)
 })
 
-test('all services by name are the same as none named', () => {
-  const all = 'codehost,command,query,runner,gateway'
-  expect(faultsOf({ SERVICES: all })).toEqual([])
-  expect(faultsOf({ SERVICES: 'gateway, runner ,query,command' })).toEqual([])
+describe('services', () => {
+  const shared = {
+    EVENTSTORE_URL: 'esdb://e',
+    MONGODB_URL: 'mongodb://m',
+    NATS_URL: 'nats://n',
+    MASTER_KEY: 'ab'.repeat(32),
+  }
+  const all = ['codehost', 'command', 'query', 'runner', 'gateway']
+
+  test('are all of them when none is named; without the local code host where GitHub is', () => {
+    expect([...readConfig({}).services]).toEqual(all)
+    expect([...readConfig({ SERVICES: all.join(',') }).services]).toEqual(all)
+    expect(new Set(readConfig({ SERVICES: 'gateway, runner ,query,command' }).services)).toEqual(new Set(all))
+    const github = { GITHUB_CLIENT_ID: 'x', GITHUB_CLIENT_SECRET: 'x' }
+    expect([...readConfig(github).services]).toEqual(all.slice(1))
+  })
+
+  test('run apart on engines that they share', () => {
+    expect(readConfig({ ...shared, SERVICES: 'runner' })).toMatchObject({
+      services: new Set(['runner']),
+      engines: { eventStore: 'esdb://e', mongo: 'mongodb://m', nats: 'nats://n' },
+    })
+    const { NATS_URL: _left, ...two } = shared
+    expect(faultsOf({ ...two, SERVICES: 'runner' })).toEqual(['NATS_URL: is needed when SERVICES run apart.'])
+    expect(faultsOf({ SERVICES: 'command,query' })).toEqual(
+      ['EVENTSTORE_URL', 'MONGODB_URL', 'NATS_URL'].map(
+        (name) => `${name}: is needed when SERVICES run apart.`,
+      ),
+    )
+  })
+
+  test('that the gateway has not beside it must have an address', () => {
+    expect(faultsOf({ ...shared, SERVICES: 'gateway' })).toEqual([
+      'COMMAND_URL: is needed by a gateway without the command service.',
+      'QUERY_URL: is needed by a gateway without the query service.',
+    ])
+    const command = { COMMAND_URL: 'http://command:8080' }
+    expect(readConfig({ ...shared, ...command, SERVICES: 'gateway,query' }).upstreams).toEqual({
+      command: 'http://command:8080',
+      query: null,
+    })
+  })
+
+  test('share any one engine in one process', () => {
+    expect(readConfig({ NATS_URL: 'nats://n' }).engines).toEqual({
+      eventStore: null,
+      mongo: null,
+      nats: 'nats://n',
+    })
+  })
+})
+
+describe('a secret in a file', () => {
+  const key = 'ab'.repeat(32)
+  test('is taken without the line break at its end', () => {
+    const file = join(folder, 'key')
+    writeFileSync(file, `${key}\n`)
+    expect(readConfig({ MASTER_KEY_FILE: file })).toMatchObject({ masterKey: key })
+  })
+  test('is a fault when it cannot be had, is empty, is given twice or is none, and is never shown', () => {
+    const [empty, bad] = [join(folder, 'empty'), join(folder, 'bad')]
+    writeFileSync(empty, '\n')
+    writeFileSync(bad, 'a-secret-that-is-no-key')
+    const missing = join(folder, 'missing')
+    expect(faultsOf({ MASTER_KEY_FILE: missing })).toEqual([`MASTER_KEY_FILE: ${missing} cannot be read.`])
+    expect(faultsOf({ MASTER_KEY_FILE: empty })).toEqual([`MASTER_KEY_FILE: ${empty} is empty.`])
+    expect(faultsOf({ MASTER_KEY_FILE: empty, MASTER_KEY: key })).toEqual([
+      'MASTER_KEY_FILE: MASTER_KEY is set as well; give one of them.',
+    ])
+    expect(faultsOf({ MASTER_KEY_FILE: bad })).toEqual([expect.not.stringContaining('a-secret')])
+  })
 })
 
 test('a variable without effect yet is told, and taken', () => {
@@ -175,7 +242,9 @@ test('a variable without effect yet is told, and taken', () => {
 })
 
 test('the help lists every variable that is read, each with what it is', () => {
-  const lines = describeVariables().split('\n')
+  const [table = '', files] = describeVariables().split('\n\n')
+  expect(files).toMatch(/MASTER_KEY, .*MASTER_KEY_FILE/)
+  const lines = table.split('\n')
   const described = lines.map((line) => /^ {2}([A-Z_]+) +(\S.*)$/.exec(line))
   expect(described.every((found) => found !== null)).toBe(true)
   const names = described.map((found) => found?.[1])

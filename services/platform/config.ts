@@ -1,5 +1,5 @@
 /** The one place that reads the environment: everything is checked at once, before anything starts. */
-import { accessSync, constants, statSync } from 'node:fs'
+import { accessSync, constants, readFileSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { z } from 'zod'
 
@@ -20,7 +20,20 @@ export type ModelConfig =
   | { readonly kind: 'scripted' }
   | { readonly kind: 'anthropic'; readonly apiKey: string; readonly baseUrl: string }
 
+/** What stands behind the ports: an address of an engine that others may share, or `null` for the embedded one. */
+export interface EngineUrls {
+  readonly eventStore: string | null
+  readonly mongo: string | null
+  readonly nats: string | null
+}
+
 export interface Config {
+  /** What this process runs. */
+  readonly services: ReadonlySet<ServiceName>
+  readonly engines: EngineUrls
+  /** Where the gateway finds the services that it has not in its own process. */
+  readonly upstreams: { readonly command: string | null; readonly query: string | null }
+  /** Where this process listens: the product itself at a gateway, else what other services ask. */
   readonly port: number
   readonly codeHostPort: number
   readonly host: string
@@ -60,22 +73,26 @@ const key = z.string().regex(/^([0-9a-f]{64}|[\w+/-]{43}=?)$/i, {
 const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const
 /** Has its name already and no effect yet: whoever sets it is told. */
 const unused = z.string().optional()
-/** Would put the data elsewhere: better no start than data in the wrong place. */
-const refused = (engine: string) =>
-  z.undefined({ error: `${engine} is not there yet, and data would go elsewhere: leave it out` })
+/** The adapter knows what an address of its engine is. */
+const engine = z.string().optional()
 
 /** The variables, each with what `--help` says of it. A variable that is set to nothing counts as not set. */
 const variables = {
-  PORT: [port(8080), 'port of the product (8080)'],
+  PORT: [port(8080), 'port of the product, or of the services that run apart (8080)'],
   CODEHOST_PORT: [port(8081), 'port of the local code host (8081)'],
   HOST: [z.string().default('127.0.0.1'), 'address to listen on (127.0.0.1)'],
   DATA_DIR: [z.string().default('./data'), 'folder of all data (./data)'],
   SERVICES: [
     z.string().optional(),
-    'services to run, with commas; all by default: running them apart needs shared engines',
+    'services to run, with commas; all by default: running them apart needs all three shared engines',
   ],
+  COMMAND_URL: [address.optional(), 'where a gateway finds the command service, when it is apart'],
+  QUERY_URL: [address.optional(), 'where a gateway finds the query service, when it is apart'],
   PUBLIC_URL: [address.optional(), 'where people reach the product, when it is not a loopback address'],
-  MASTER_KEY: [key.optional(), '32 bytes in base64 or hex; made in DATA_DIR on first start'],
+  MASTER_KEY: [
+    key.optional(),
+    '32 bytes in base64 or hex; made in DATA_DIR on first start; needed with MONGODB_URL',
+  ],
   PASSWORD_SIGN_IN: [unused, 'no effect yet'],
   GITHUB_SERVER_URL: [address.default('https://github.com'), 'the code host (https://github.com)'],
   GITHUB_API_URL: [address.default('https://api.github.com'), 'its REST interface (https://api.github.com)'],
@@ -89,9 +106,15 @@ const variables = {
   GITHUB_APP_PRIVATE_KEY_FILE: [unused, 'no effect yet'],
   GITHUB_WEBHOOK_SECRET: [unused, 'no effect yet'],
   GITHUB_TOKEN: [unused, 'no effect yet'],
-  EVENTSTORE_URL: [refused('EventStoreDB'), 'not there yet: data is in the embedded stores'],
-  MONGODB_URL: [refused('MongoDB'), 'not there yet: data is in the embedded stores'],
-  NATS_URL: [refused('NATS'), 'not there yet: one process runs all services'],
+  EVENTSTORE_URL: [engine, 'EventStoreDB for the log, esdb://user:password@host:2113; else a SQLite file'],
+  MONGODB_URL: [
+    engine,
+    'MongoDB for read models, blobs and keys, mongodb://user:password@host/flightdeck; else files',
+  ],
+  NATS_URL: [
+    engine,
+    'NATS with JetStream for jobs and hints, nats://user:password@host:4222; else in process',
+  ],
   ANTHROPIC_API_KEY: [
     z.string().optional(),
     'key for the model of `claude`; without it a built-in scripted model answers',
@@ -110,33 +133,52 @@ const variables = {
   ],
 } as const satisfies Record<string, readonly [z.ZodType, string]>
 
+/** What may be given in a file instead, named by `<NAME>_FILE`: secrets, and addresses with a password in them. */
+const inFiles = [
+  'MASTER_KEY',
+  'GITHUB_CLIENT_SECRET',
+  'ANTHROPIC_API_KEY',
+  'EVENTSTORE_URL',
+  'MONGODB_URL',
+  'NATS_URL',
+] as const
+
 type Variables = { [Name in keyof typeof variables]: z.output<(typeof variables)[Name][0]> }
 
 /** The table of variables for `--help`. */
 export function describeVariables(): string {
   const width = Math.max(...Object.keys(variables).map((name) => name.length))
-  return Object.entries(variables)
-    .map(([name, [, says]]) => `  ${name.padEnd(width)}  ${says}`)
-    .join('\n')
+  const lines = Object.entries(variables).map(([name, [, says]]) => `  ${name.padEnd(width)}  ${says}`)
+  const files = `Instead of ${inFiles.join(', ')} a file that holds it may be named: MASTER_KEY_FILE, and so on.`
+  return [...lines, '', files].join('\n')
 }
 
 /** Reads and checks the environment. Throws `BadConfig` with every fault there is. */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const faults: string[] = []
+  const given = { ...env, ...secretsOfFiles(env, faults) }
   const values = Object.fromEntries(
     Object.entries(variables).map(([name, [schema]]) => {
-      const parsed = schema.safeParse(env[name]?.trim() || undefined)
+      const parsed = schema.safeParse(given[name]?.trim() || undefined)
       if (!parsed.success) faults.push(`${name}: ${parsed.error.issues[0]?.message ?? 'is not understood'}.`)
       return [name, parsed.data]
     }),
     // Each value comes from the schema of its own name.
   ) as Variables
   const codeHost = codeHostOf(values, faults)
-  faults.push(...faultsOfServices(values.SERVICES), ...faultsOfClaude(values.CLAUDE_BIN))
+  const services = servicesOf(values.SERVICES, codeHost, faults)
+  faults.push(...faultsOfSharing(services, values), ...faultsOfClaude(values.CLAUDE_BIN))
   if (values.PORT !== undefined && values.PORT === values.CODEHOST_PORT)
     faults.push('CODEHOST_PORT: is the same as PORT.')
   if (faults.length > 0) throw new BadConfig(faults)
   return {
+    services,
+    engines: {
+      eventStore: values.EVENTSTORE_URL ?? null,
+      mongo: values.MONGODB_URL ?? null,
+      nats: values.NATS_URL ?? null,
+    },
+    upstreams: { command: values.COMMAND_URL ?? null, query: values.QUERY_URL ?? null },
     port: values.PORT,
     codeHostPort: values.CODEHOST_PORT,
     host: values.HOST,
@@ -169,15 +211,72 @@ function codeHostOf(values: Variables, faults: string[]): CodeHostConfig {
   return { kind: 'github', serverUrl, apiUrl, clientId: clientId ?? '', clientSecret: clientSecret ?? '' }
 }
 
-function faultsOfServices(listed: string | undefined): string[] {
-  if (listed === undefined) return []
-  const names = listed.split(',').map((name) => name.trim())
+/** The secrets that lie in files. Faults never show what is in one. */
+function secretsOfFiles(
+  env: Readonly<Record<string, string | undefined>>,
+  faults: string[],
+): Readonly<Record<string, string>> {
+  const found: Record<string, string> = {}
+  for (const name of inFiles) {
+    const file = env[`${name}_FILE`]?.trim()
+    if (!file) continue
+    if (env[name]?.trim()) {
+      faults.push(`${name}_FILE: ${name} is set as well; give one of them.`)
+      continue
+    }
+    try {
+      found[name] = readFileSync(file, 'utf8').trim()
+      if (found[name] === '') faults.push(`${name}_FILE: ${file} is empty.`)
+    } catch {
+      faults.push(`${name}_FILE: ${file} cannot be read.`)
+    }
+  }
+  return found
+}
+
+/** All, unless some are named; the local code host only where no other is named. */
+function servicesOf(
+  listed: string | undefined,
+  codeHost: CodeHostConfig,
+  faults: string[],
+): ReadonlySet<ServiceName> {
+  const names = (listed ?? serviceNames.join(',')).split(',').map((name) => name.trim())
   const unknown = names.filter((name) => !serviceNames.some((known) => known === name))
-  if (unknown.length > 0) return [`SERVICES: ${unknown.join(', ')}: there are ${serviceNames.join(', ')}.`]
-  const missing = serviceNames.filter((name) => name !== 'codehost' && !names.includes(name))
-  return missing.length === 0
-    ? []
-    : [`SERVICES: without shared engines one process runs all services; ${missing.join(', ')} is missing.`]
+  if (unknown.length > 0) {
+    faults.push(`SERVICES: ${unknown.join(', ')}: there are ${serviceNames.join(', ')}.`)
+    return new Set(serviceNames)
+  }
+  const services = new Set(serviceNames.filter((name) => names.includes(name)))
+  // One process with its own engines is the whole product, named in full or not.
+  if (codeHost.kind === 'local' && runsAll(services)) services.add('codehost')
+  if (codeHost.kind === 'github') services.delete('codehost')
+  if (services.size === 0)
+    faults.push('SERVICES: nothing is left to run: the local code host gives way to GITHUB_CLIENT_ID.')
+  return services
+}
+
+function runsAll(services: ReadonlySet<ServiceName>): boolean {
+  return serviceNames.every((name) => name === 'codehost' || services.has(name))
+}
+
+/** What services that run apart need, and what an engine that others share needs. */
+function faultsOfSharing(services: ReadonlySet<ServiceName>, values: Variables): string[] {
+  const faults: string[] = []
+  if (values.MONGODB_URL !== undefined && values.MASTER_KEY === undefined)
+    faults.push('MASTER_KEY: is needed with MONGODB_URL: what is sealed there opens only with it.')
+  if (runsAll(services) || services.size === 0) return faults
+  for (const name of ['EVENTSTORE_URL', 'MONGODB_URL', 'NATS_URL'] as const) {
+    if (values[name] === undefined) faults.push(`${name}: is needed when SERVICES run apart.`)
+  }
+  if (!services.has('gateway')) return faults
+  for (const [service, name] of [
+    ['command', 'COMMAND_URL'],
+    ['query', 'QUERY_URL'],
+  ] as const) {
+    if (!services.has(service) && values[name] === undefined)
+      faults.push(`${name}: is needed by a gateway without the ${service} service.`)
+  }
+  return faults
 }
 
 function faultsOfClaude(file: string | undefined): string[] {

@@ -5,7 +5,9 @@ import { project, type AnyRecorded, type View, type ViewDocument } from '#domain
 import type { EventLog } from '#platform/commands/eventLog.ts'
 import { mainProjection } from '#platform/commands/projected.ts'
 import type { Bus } from '#platform/ports/bus.ts'
+import type { Logger } from '#platform/log.ts'
 import type { EventStore, Subscription } from '#platform/ports/eventStore.ts'
+import { TooLarge } from '#platform/ports/faults.ts'
 import type { Change, Document, ReadStore } from '#platform/ports/readStore.ts'
 
 export interface ProjectorEngines {
@@ -13,9 +15,11 @@ export interface ProjectorEngines {
   readonly readStore: ReadStore
   readonly bus: Bus
   readonly log: EventLog
+  readonly logger: Logger
 }
 
 const batch = 500
+const beginning: Position = '0'
 
 /** Starts at the checkpoint and never ends by itself. After each batch, and each second, it says how far it is. */
 export async function startProjector(engines: ProjectorEngines): Promise<Subscription> {
@@ -38,7 +42,7 @@ export async function startProjector(engines: ProjectorEngines): Promise<Subscri
 }
 
 async function projectBatch(
-  { readStore, log }: ProjectorEngines,
+  { readStore, log, logger }: ProjectorEngines,
   stored: readonly StoredEvent[],
 ): Promise<Position> {
   const last = stored.at(-1)
@@ -49,8 +53,32 @@ async function projectBatch(
   )
   const changes = (await Promise.all(views.map((view) => changesOf(readStore, view, events)))).flat()
   // The checkpoint comes last: a crash before it replays the batch, and every write is a no-op then.
-  await readStore.apply(changes, { projection: mainProjection, position: last.position })
+  const checkpoint = { projection: mainProjection, position: last.position }
+  try {
+    await readStore.apply(changes, checkpoint)
+  } catch (fault) {
+    if (!(fault instanceof TooLarge)) throw fault
+    await applyWhatFits(readStore, changes, logger)
+    await readStore.apply([], checkpoint)
+  }
   return last.position
+}
+
+/** A document that the store does not take stays as it was, and holds up none of the others. */
+async function applyWhatFits(
+  readStore: ReadStore,
+  changes: readonly Change[],
+  logger: Logger,
+): Promise<void> {
+  for (const change of changes) {
+    try {
+      // Before every position: it moves no checkpoint.
+      await readStore.apply([change], { projection: mainProjection, position: beginning })
+    } catch (fault) {
+      if (!(fault instanceof TooLarge)) throw fault
+      logger.error({ err: fault }, 'a document is too large and is not projected')
+    }
+  }
 }
 
 async function changesOf<D extends ViewDocument>(

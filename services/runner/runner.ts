@@ -8,6 +8,7 @@ import type { Config } from '#platform/config.ts'
 import type { Delivery } from '#platform/ports/jobs.ts'
 import { locateClaude } from './agents/locate.ts'
 import type { RunnerEngines, RunnerParts } from './parts.ts'
+import { startRoster, type Roster } from './roster.ts'
 import { runExecution } from './run/execution.ts'
 import { makePullRequest } from './run/pullRequest.ts'
 import { stopping, type Stopping } from './run/stopping.ts'
@@ -17,14 +18,16 @@ import { hostGit, type Git } from './workspace/git.ts'
 import { openMirrors } from './workspace/mirror.ts'
 
 export interface RunningRunner {
-  /** What people should know of how agents run here. */
-  readonly notices: readonly string[]
   /** Takes no more jobs, ends what runs and records it. Nothing it started is left. */
   stop(): Promise<void>
 }
 
 const runsAtOnce = 8
-const leaseMs = 15_000
+/** A runner that died is followed by another within this time. */
+const leaseMs = 4_000
+const renewMs = 1_000
+/** When a job that seems to run elsewhere is looked at again. */
+const askAgainMs = 1_000
 /** How often a run looks for itself whether it is to stop, where the bus was silent. */
 const lookMs = 1_000
 
@@ -51,26 +54,29 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
     model: config.model,
     claude: () => located,
   }
-  const running = new Set<Stopping>()
-  const executions = engines.jobs.work('execution', { concurrency: runsAtOnce, leaseMs }, (delivery) =>
-    underLease(parts, delivery, running, (stop) =>
-      runExecution(parts, payloadOf(delivery, 'executionId'), stop),
-    ),
-  )
-  const pullRequests = engines.jobs.work('pull_request', { concurrency: runsAtOnce, leaseMs }, (delivery) =>
-    underLease(parts, delivery, running, (stop) =>
-      makePullRequest(parts, payloadOf(delivery, 'requestId'), stop.signal),
-    ),
-  )
-  return {
+  const roster = startRoster({
+    bus: engines.bus,
+    runnerId: parts.runnerId,
     notices: [
       ...(config.model.kind === 'scripted' ? [scriptedNotice] : []),
       ...(notice === null ? [] : [notice]),
     ],
+  })
+  const held: Holding = { parts, roster, stops: new Set() }
+  const executions = engines.jobs.work('execution', { concurrency: runsAtOnce, leaseMs }, (delivery) =>
+    underLease(held, delivery, (stop) => runExecution(parts, payloadOf(delivery, 'executionId'), stop)),
+  )
+  const pullRequests = engines.jobs.work('pull_request', { concurrency: runsAtOnce, leaseMs }, (delivery) =>
+    underLease(held, delivery, (stop) =>
+      makePullRequest(parts, payloadOf(delivery, 'requestId'), stop.signal),
+    ),
+  )
+  return {
     async stop() {
       const stopped = Promise.all([executions.stop(), pullRequests.stop()])
-      for (const run of running) run.stop('stopping')
+      for (const run of held.stops) run.stop('stopping')
       await stopped
+      roster.stop()
     },
   }
 }
@@ -102,30 +108,47 @@ function payloadOf<Name extends string>(
   return { taskId, [name]: value } as { taskId: string } & Record<Name, string>
 }
 
-/** Keeps the lease while the work runs, and stops the work when the lease is lost or the task says so. */
+interface Holding {
+  readonly parts: RunnerParts
+  readonly roster: Roster
+  /** Of all that runs here. */
+  readonly stops: Set<Stopping>
+}
+
+/**
+ * Keeps the lease while the work runs. A job that was given out before is begun only where nobody runs it any more: an execution goes on when
+ * its lease is lost, since the queue may have been away for all.
+ */
 async function underLease(
-  parts: RunnerParts,
+  { parts, roster, stops }: Holding,
   delivery: Delivery,
-  running: Set<Stopping>,
   work: (stop: Stopping) => Promise<void>,
 ): Promise<void> {
+  const { id } = delivery.job
+  if (delivery.attempt > 1 && roster.whereabouts(id) !== 'nowhere') return delivery.nak(askAgainMs)
   const stop = stopping()
-  running.add(stop)
-  const heartbeat = setInterval(() => {
-    delivery.working().catch(() => stop.stop('evicted'))
-  }, leaseMs / 3)
+  stops.add(stop)
+  roster.running.add(id)
+  const renewal = setInterval(() => {
+    delivery.working().catch(() => {
+      clearInterval(renewal)
+      // What an execution reports is fenced by the log; what a pull request does at the code host is not.
+      if (delivery.job.kind === 'pull_request') stop.stop('evicted')
+    })
+  }, renewMs)
   const unwatch = watchTask(parts, delivery, stop)
   try {
     await work(stop)
     await delivery.ack()
   } finally {
-    clearInterval(heartbeat)
+    clearInterval(renewal)
     unwatch()
-    running.delete(stop)
+    stops.delete(stop)
+    roster.running.delete(id)
   }
 }
 
-/** Stops the run when a person cancels it, deletes the task, or another runner has it. */
+/** Stops the run when a person cancels it, deletes the task, or another runner has ended it. */
 function watchTask({ commands, bus, logger }: RunnerParts, { job }: Delivery, stop: Stopping): () => void {
   const { taskId = '', executionId } = job.payload
   const stream = taskStream(taskId)
@@ -133,10 +156,12 @@ function watchTask({ commands, bus, logger }: RunnerParts, { job }: Delivery, st
     try {
       const { state } = await commands.load(decider, stream)
       if (state.kind !== 'task') return stop.stop('deleted')
-      if (!('execution' in state.phase) || state.phase.execution.executionId !== executionId) return
-      if (state.phase.execution.cancelRequested) stop.stop('cancelled')
+      if (executionId === undefined) return
+      const execution = 'execution' in state.phase ? state.phase.execution : undefined
+      if (execution?.executionId !== executionId) return stop.stop('evicted')
+      if (execution.cancelRequested) stop.stop('cancelled')
     } catch (fault) {
-      // The next look may succeed; the lease tells when the engines stay away.
+      // The next look may succeed; what is reported meanwhile is fenced.
       logger.warn({ err: fault }, 'the task cannot be read')
     }
   }

@@ -11,6 +11,7 @@ import { collections, documents, type Documents } from '#platform/commands/docum
 import { eventLog, type EventLog } from '#platform/commands/eventLog.ts'
 import { commands, type Commands } from '#platform/commands/execute.ts'
 import { openSqliteEventStore } from '#platform/eventstore/sqlite.ts'
+import { logger, type Logger } from '#platform/log.ts'
 import type { Blobs } from '#platform/ports/blobs.ts'
 import type { Bus } from '#platform/ports/bus.ts'
 import type { Clock } from '#platform/ports/clock.ts'
@@ -32,6 +33,7 @@ export interface TestEngines {
   readonly log: EventLog
   readonly commands: Commands
   readonly documents: Documents
+  readonly logger: Logger
   /** What the engines told of faults that they survived. */
   readonly faults: readonly string[]
   close(): Promise<void>
@@ -68,6 +70,7 @@ export async function openTestEngines(): Promise<TestEngines> {
     log,
     commands: commands(log),
     documents: documents(readStore, log),
+    logger: logger('silent'),
     faults,
     async close() {
       for (const engine of [blobs, bus, jobs, readStore, eventStore, vault]) await engine.close()

@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { bodyParser } from '@koa/bodyparser'
-import Koa from 'koa'
+import Koa, { type Middleware } from 'koa'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { answers } from '#platform/http/answers.ts'
 import { startServiceApp } from '#platform/http/serviceApp.ts'
@@ -83,19 +83,20 @@ async function gatewayTo(
   return { at: await listening(server), proxy }
 }
 
+const created: Middleware = (context) => {
+  context.status = 201
+  context.body = { ...context.state, body: context.request.body, url: context.url }
+}
+
 test.each([false, true])(
   'a write comes to the command service with its body and its person (read before: %j)',
   async (parsing) => {
     const service = await startServiceApp(
       {
-        name: 'command',
         host: '127.0.0.1',
         port: 0,
         parts: new Map(),
-        api: (context) => {
-          context.status = 201
-          context.body = { ...context.state, body: context.request.body, url: context.url }
-        },
+        apis: new Map([['command', created]]),
       },
       { tokens, logger: log, ids },
     )
@@ -297,7 +298,7 @@ test('who goes away takes the request along', async () => {
 test('a service under another master key is a fault of ours, not a sign-out of the person', async () => {
   const other = openSqliteVault({ file: join(folder, 'other.sqlite'), masterKey: randomBytes(32) })
   const service = await startServiceApp(
-    { name: 'query', host: '127.0.0.1', port: 0, parts: new Map(), api: () => {} },
+    { host: '127.0.0.1', port: 0, parts: new Map(), apis: new Map([['query', () => {}]]) },
     { tokens: serviceTokens({ vault: other, clock }), logger: log, ids },
   )
   closing.push(

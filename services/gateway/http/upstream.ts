@@ -10,7 +10,7 @@ import { pipeline } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Context, Middleware } from 'koa'
 import { Fault } from '#domain/kernel/errors.ts'
-import { serviceRealm, type Callee, type ServiceTokens } from '#platform/http/serviceToken.ts'
+import { calleeOf, serviceRealm, type Callee, type ServiceTokens } from '#platform/http/serviceToken.ts'
 import type { Logger } from '#platform/log.ts'
 
 export interface Upstream {
@@ -29,10 +29,6 @@ export interface UpstreamOptions {
   readonly silenceMs?: number
 }
 
-const methods: Readonly<Record<Callee, ReadonlySet<string>>> = {
-  command: new Set(['POST', 'PUT', 'PATCH', 'DELETE']),
-  query: new Set(['GET', 'HEAD']),
-}
 const silenceOfMost = 30_000
 const connectMs = 5_000
 const readyMs = 2_000
@@ -148,7 +144,7 @@ export function upstream(
   }
 
   const middleware: Middleware = async (context, next) => {
-    if (!methods[service].has(context.method) || !context.path.startsWith('/api/')) return next()
+    if (calleeOf(context.method) !== service || !context.path.startsWith('/api/')) return next()
     if (underWay >= mostUnderWay)
       throw new Fault('engine_unavailable', 'Too much is going on. Try again in a moment.')
     // Gone already: it would never be counted down.
@@ -200,7 +196,7 @@ export function upstream(
   }
 }
 
-const isRead = (method: string): boolean => methods.query.has(method)
+const isRead = (method: string): boolean => calleeOf(method) === 'query'
 
 /** The body as it came: from the parser, where one has read it already, else as it streams in. */
 function writeBody(context: Context, request: ClientRequest): void {

@@ -8,7 +8,7 @@ const mostWaiting = 10_000
 type Listeners = { readonly [T in Topic]: Set<{ readonly listen: (message: BusMessages[T]) => void }> }
 
 export function openInProcessBus({ onFault }: { onFault: ReportFault }): Bus {
-  const listeners: Listeners = { appended: new Set(), projected: new Set() }
+  const listeners: Listeners = { appended: new Set(), projected: new Set(), runner: new Set() }
   let waiting: (() => void)[] = []
   let lost = 0
 
@@ -51,8 +51,7 @@ export function openInProcessBus({ onFault }: { onFault: ReportFault }): Bus {
     ready: async () => {},
     close: async () => {
       waiting = []
-      listeners.appended.clear()
-      listeners.projected.clear()
+      for (const listening of Object.values(listeners)) listening.clear()
     },
   }
 }

@@ -32,6 +32,7 @@ const appended: z.ZodType<StoredEvent> = z.object({
 const messages: { readonly [T in Topic]: z.ZodType<BusMessages[T]> } = {
   appended,
   projected: z.object({ projection: z.string(), position: Position }),
+  runner: z.object({ runnerId: z.string(), notices: z.array(z.string()), jobs: z.array(z.string()) }),
 }
 
 type Listeners = { readonly [T in Topic]: Set<{ readonly listen: (message: BusMessages[T]) => void }> }
@@ -43,7 +44,7 @@ type Listeners = { readonly [T in Topic]: Set<{ readonly listen: (message: BusMe
 export function natsBus(options: { nats: Nats; namespace?: string; onFault: ReportFault }): Bus {
   const { nats, namespace = 'flightdeck', onFault } = options
   const { connection } = nats
-  const listeners: Listeners = { appended: new Set(), projected: new Set() }
+  const listeners: Listeners = { appended: new Set(), projected: new Set(), runner: new Set() }
   const subscriptions = new Map<Topic, Subscription>()
   let isClosed = false
   let waitingBytes = 0
@@ -139,8 +140,7 @@ export function natsBus(options: { nats: Nats; namespace?: string; onFault: Repo
     close: async () => {
       isClosed = true
       stopReturning()
-      listeners.appended.clear()
-      listeners.projected.clear()
+      for (const listening of Object.values(listeners)) listening.clear()
       for (const subscription of subscriptions.values()) subscription.unsubscribe()
       subscriptions.clear()
     },

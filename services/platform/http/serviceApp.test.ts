@@ -34,7 +34,7 @@ beforeEach(async () => {
   tokens = serviceTokens({ vault, clock: { now: () => new Date() } })
   parts = new Map()
   service = await startServiceApp(
-    { name: 'command', host: '127.0.0.1', port: 0, api, parts },
+    { apis: new Map([['command', api]]), host: '127.0.0.1', port: 0, parts },
     { tokens, logger: logger('silent'), ids: { uuid: () => randomUUID() } },
   )
 })
@@ -60,15 +60,20 @@ test('a call with a service token is served for the person it names', async () =
 
 test('a call without a token, or with one for another service, is refused with a challenge', async () => {
   for (const headers of [{}, { authorization: 'Bearer x' }, await shown('query')]) {
-    const answer = await fetch(address('/api/echo'), { headers })
+    const answer = await fetch(address('/api/echo'), { method: 'POST', headers })
     expect(answer.status).toBe(401)
     expect(answer.headers.get('www-authenticate')).toBe('Bearer realm="flightdeck-service"')
     expect(await answer.json()).toMatchObject({ code: 'sign_in_required' })
   }
 })
 
+test('a read is not answered where no query service is, whatever it shows', async () => {
+  const answer = await fetch(address('/api/echo'), { headers: await shown('query') })
+  expect([answer.status, await answer.json()]).toMatchObject([404, { code: 'not_found' }])
+})
+
 test('an unknown call, a body that is no JSON and one that is too large are answered in the words of the API', async () => {
-  const unknown = await fetch(address('/api/unknown'), { headers: await shown() })
+  const unknown = await fetch(address('/api/unknown'), { method: 'PUT', headers: await shown() })
   expect([unknown.status, await unknown.json()]).toMatchObject([404, { code: 'not_found' }])
   for (const [body, status, code] of [
     ['{', 400, 'invalid_input'],
@@ -96,7 +101,7 @@ test('health is told to everybody: alive always, ready while every part answers'
 }, 15_000)
 
 test('stopping lets a call that runs finish', async () => {
-  const running = fetch(address('/api/slow'), { headers: await shown() })
+  const running = fetch(address('/api/slow'), { method: 'POST', headers: await shown() })
   await pause(50)
   await service.stop()
   expect(await (await running).text()).toBe('done')

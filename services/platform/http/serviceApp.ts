@@ -1,4 +1,4 @@
-/** The HTTP side of a service that only other services ask: its routes behind the service token, and its health. */
+/** The HTTP side of services without a gateway in their process: their routes behind the service token, and their health. */
 import { createServer, type Server } from 'node:http'
 import { bodyParser } from '@koa/bodyparser'
 import Koa, { type Middleware } from 'koa'
@@ -7,7 +7,7 @@ import type { Logger } from '#platform/log.ts'
 import type { Ids } from '#platform/ports/ids.ts'
 import { answers } from './answers.ts'
 import { health, type Parts } from './health.ts'
-import { serviceRealm, type Callee, type ServiceTokens } from './serviceToken.ts'
+import { calleeOf, serviceRealm, type Callee, type ServiceTokens } from './serviceToken.ts'
 
 export interface RunningService {
   readonly port: number
@@ -22,20 +22,20 @@ const sweepMs = 50
 // Longer than callers keep an idle connection, so that it is they who close it and none is closed under a request.
 const keepAliveMs = 65_000
 
-/** Resolves once it listens. Throws when the port is taken. `api` is the service's routes below `/api`. */
+/** Resolves once it listens. Throws when the port is taken. `apis` are the routes below `/api` of the services that are here, if any. */
 export async function startServiceApp(
-  options: { name: Callee; host: string; port: number; api: Middleware; parts: Parts },
+  options: { apis: ReadonlyMap<Callee, Middleware>; host: string; port: number; parts: Parts },
   services: { tokens: ServiceTokens; logger: Logger; ids: Ids },
 ): Promise<RunningService> {
   const app = new Koa()
   app.silent = true
   app.use(answers(services.logger, () => services.ids.uuid()))
   app.use(health(options.parts))
-  app.use(callersOnly(options.name, services.tokens))
+  app.use(callersOnly(options.apis, services.tokens))
   app.use(
     bodyParser({ enableTypes: ['json'], jsonLimit: bodyLimit, parsedMethods: ['POST', 'PUT', 'DELETE'] }),
   )
-  app.use(options.api)
+  for (const api of options.apis.values()) app.use(api)
   app.use(() => {
     throw new Fault('not_found', 'There is no such call.')
   })
@@ -60,12 +60,14 @@ export async function startServiceApp(
   }
 }
 
-/** Lets calls with a token for this service pass, with the identity it carries. */
-function callersOnly(name: Callee, tokens: ServiceTokens): Middleware {
+/** Lets calls with a token for the service that they are for pass, with the identity it carries. */
+function callersOnly(apis: ReadonlyMap<Callee, Middleware>, tokens: ServiceTokens): Middleware {
   return async (context, next) => {
+    const callee = calleeOf(context.method)
+    if (callee === undefined || !apis.has(callee)) throw new Fault('not_found', 'There is no such call.')
     const [scheme, token] = context.get('authorization').split(' ')
     const shown = scheme?.toLowerCase() === 'bearer' && token !== undefined ? token : ''
-    const verified = await tokens.verify(name, shown)
+    const verified = await tokens.verify(callee, shown)
     if (verified === undefined) {
       context.set('www-authenticate', `Bearer realm="${serviceRealm}"`)
       throw new Fault('sign_in_required', 'Only other services of this product may ask here.')

@@ -8,6 +8,12 @@ import type { Identity } from './session.ts'
 /** A service that others ask over HTTP. */
 export type Callee = 'command' | 'query'
 
+/** Which service answers a request below `/api`: reads are the query service's, writes the command service's, and others nobody's. */
+export function calleeOf(method: string): Callee | undefined {
+  if (method === 'GET' || method === 'HEAD') return 'query'
+  return ['POST', 'PUT', 'PATCH', 'DELETE'].includes(method) ? 'command' : undefined
+}
+
 export interface ServiceTokens {
   /** A token to show to `callee`, for the person of `identity` or for nobody (`null`). */
   issue(callee: Callee, identity: Identity | null): Promise<string>

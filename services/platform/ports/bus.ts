@@ -10,6 +10,12 @@ export interface BusMessages {
   readonly appended: StoredEvent
   /** A projection has folded everything up to and including this position. */
   readonly projected: { readonly projection: string; readonly position: Position }
+  /** A runner is there, which it says each second: what people should know of how agents run on it, and the ids of the jobs that it runs. */
+  readonly runner: {
+    readonly runnerId: string
+    readonly notices: readonly string[]
+    readonly jobs: readonly string[]
+  }
 }
 export type Topic = keyof BusMessages
 

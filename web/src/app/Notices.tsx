@@ -6,9 +6,11 @@ import { useNoticesQuery } from './noticesApi.ts'
 import { texts } from './texts.ts'
 
 const storageKey = 'noticesPutAway'
+/** A runner comes and goes while the page is open. */
+const askAgainMs = 60_000
 
 export function Notices() {
-  const { data } = useNoticesQuery()
+  const { data } = useNoticesQuery(undefined, { pollingInterval: askAgainMs, skipPollingIfUnfocused: true })
   const [putAway, setPutAway] = useState(() => sessionStorage.getItem(storageKey))
   const notices = data?.notices ?? []
   const said = notices.join('\n')

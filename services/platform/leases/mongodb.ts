@@ -1,0 +1,135 @@
+/**
+ * Leases in MongoDB: one document a name, whose beat its holder moves on. No clock is compared with another: who waits takes over when the
+ * beat stood still for as long as it looked, and a holder that could not move it gives up before that by its own clock.
+ */
+import { randomUUID } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Collection, Db } from 'mongodb'
+import { share, type Mongo } from '../mongo/connection.ts'
+import { inserted } from '../mongo/faults.ts'
+import { EngineUnavailable, type ReportFault } from '../ports/faults.ts'
+import type { Held, Leases } from '../ports/leases.ts'
+
+interface StoredLease {
+  readonly _id: string
+  /** `null` once it was given back. */
+  readonly holder: string | null
+  /** Grows with each holder. */
+  readonly term: number
+  readonly beat: number
+}
+
+const beatMs = 500
+/** A beat that does not move for so long is nobody's any more. */
+const silentMs = 3_000
+/** So long after its last beat a holder still trusts in it: less than `silentMs`, by what stopping takes. */
+const trustedMs = 2_000
+const callMs = 1_000
+const startAgainMs = 500
+
+/** Leases in the database of the connection, which stays open when they are closed. */
+export function openMongoLeases(options: { mongo: Mongo; onFault: ReportFault }): Leases {
+  const mongo = share(options.mongo)
+  const { onFault } = options
+  const holdings = new Set<Held>()
+  const ask = <T>(work: (leases: Collection<StoredLease>) => Promise<T>): Promise<T> =>
+    mongo.ask((db: Db) => work(db.collection<StoredLease>('leases')), callMs)
+
+  /** The lease as this one's own; asks for ever, and gives `undefined` once it is stopped. */
+  async function obtain(name: string, me: string, signal: AbortSignal): Promise<StoredLease | undefined> {
+    let seen: { term: number; beat: number; at: number } | undefined
+    while (!signal.aborted) {
+      try {
+        const lease = await ask((leases) => leases.findOne({ _id: name }))
+        // An answer may have been lost on the way.
+        if (lease?.holder === me) return lease
+        const now = performance.now()
+        if (lease && (lease.term !== seen?.term || lease.beat !== seen.beat)) seen = { ...lease, at: now }
+        const isFree = !lease || lease.holder === null || now - (seen?.at ?? now) >= silentMs
+        const taken = isFree ? await take(name, me, lease) : undefined
+        if (taken) return taken
+      } catch (fault) {
+        if (!(fault instanceof EngineUnavailable))
+          onFault(`The lease of ${name} could not be asked for`, fault)
+      }
+      await pause(beatMs, undefined, { signal }).catch(() => {})
+    }
+    return undefined
+  }
+
+  /** Only who found the lease as it still is takes it. */
+  async function take(name: string, me: string, found: StoredLease | null): Promise<StoredLease | undefined> {
+    if (!found) {
+      const fresh = { _id: name, holder: me, term: 1, beat: 0 }
+      return (await ask((leases) => inserted(leases, fresh))) ? fresh : undefined
+    }
+    const { holder, term, beat } = found
+    const mine = { holder: me, term: term + 1, beat: 0 }
+    const { modifiedCount } = await ask((leases) =>
+      leases.updateOne({ _id: name, holder, term, beat }, { $set: mine }),
+    )
+    return modifiedCount === 1 ? { _id: name, ...mine } : undefined
+  }
+
+  /** Resolves when the lease is held no more, or could not be renewed in time, or this is to stop. */
+  async function keep({ _id, holder, term }: StoredLease, signal: AbortSignal): Promise<void> {
+    let renewed = performance.now()
+    while (!signal.aborted && performance.now() - renewed < trustedMs) {
+      await pause(beatMs, undefined, { signal }).catch(() => {})
+      const asked = performance.now()
+      try {
+        const found = await ask((leases) => leases.updateOne({ _id, holder, term }, { $inc: { beat: 1 } }))
+        if (found.matchedCount === 0) return
+        renewed = asked
+      } catch (fault) {
+        if (!(fault instanceof EngineUnavailable)) onFault(`The lease of ${_id} could not be renewed`, fault)
+      }
+    }
+  }
+
+  async function giveBack({ _id, holder, term }: StoredLease): Promise<void> {
+    await ask((leases) => leases.updateOne({ _id, holder, term }, { $set: { holder: null } })).catch(() => {
+      // It runs out by itself.
+    })
+  }
+
+  async function hold(name: string, start: () => Promise<Held>, signal: AbortSignal): Promise<void> {
+    const me = randomUUID()
+    for (;;) {
+      const lease = await obtain(name, me, signal)
+      if (!lease) return
+      try {
+        const kept = keep(lease, signal)
+        const work = await start()
+        await kept
+        await work.stop()
+      } catch (fault) {
+        onFault(`What ${name} stands for did not start, or did not stop`, fault)
+      }
+      await giveBack(lease)
+      // Another that can start it comes first.
+      await pause(startAgainMs, undefined, { signal }).catch(() => {})
+    }
+  }
+
+  return {
+    hold(name, start) {
+      const stopping = new AbortController()
+      const ended = hold(name, start, stopping.signal)
+      const holding: Held = {
+        stop: async () => {
+          stopping.abort()
+          holdings.delete(holding)
+          await ended
+        },
+      }
+      holdings.add(holding)
+      return holding
+    },
+    ready: () => mongo.ready(),
+    close: async () => {
+      await Promise.all([...holdings].map((holding) => holding.stop()))
+      await mongo.close()
+    },
+  }
+}

@@ -1,0 +1,59 @@
+/** Who runs what, by what the runners say of themselves each second. It tells a run that goes on without its lease from one that died. */
+import type { Bus } from '#platform/ports/bus.ts'
+
+export interface Roster {
+  /** What this runner has begun and not ended. */
+  readonly running: Set<string>
+  /**
+   * Whether a job that was given out before still runs. `unknown` until this runner has heard itself for 3 seconds without a gap: until then
+   * nothing follows from what it did not hear.
+   */
+  whereabouts(jobId: string): 'running' | 'nowhere' | 'unknown'
+  stop(): void
+}
+
+const beatMs = 1_000
+const silentMs = 3_000
+/** Two beats of one's own further apart than this are a gap: the bus was away, or this process stood still. */
+const gapMs = 2_000
+
+/** Begins to tell and to listen. `now` is monotonic, in milliseconds. */
+export function startRoster(
+  { bus, runnerId, notices }: { bus: Bus; runnerId: string; notices: readonly string[] },
+  now: () => number = () => performance.now(),
+): Roster {
+  const running = new Set<string>()
+  const others = new Map<string, { jobs: ReadonlySet<string>; at: number }>()
+  let heardSince = Number.POSITIVE_INFINITY
+  let heardLast = Number.NEGATIVE_INFINITY
+
+  const unsubscribe = bus.subscribe('runner', (said) => {
+    const at = now()
+    if (said.runnerId !== runnerId) {
+      others.set(said.runnerId, { jobs: new Set(said.jobs), at })
+      return
+    }
+    if (at - heardLast > gapMs) heardSince = at
+    heardLast = at
+    for (const [id, other] of others) if (at - other.at > silentMs) others.delete(id)
+  })
+  const say = () => bus.publish('runner', { runnerId, notices, jobs: [...running] })
+  const beat = setInterval(say, beatMs)
+  say()
+
+  return {
+    running,
+    whereabouts(jobId) {
+      if (running.has(jobId)) return 'running'
+      const at = now()
+      for (const { jobs, at: heard } of others.values())
+        if (at - heard <= silentMs && jobs.has(jobId)) return 'running'
+      const isSettled = at - heardLast <= gapMs && at - heardSince >= silentMs
+      return isSettled ? 'nowhere' : 'unknown'
+    },
+    stop() {
+      clearInterval(beat)
+      unsubscribe()
+    },
+  }
+}
