@@ -1,5 +1,7 @@
-# The image of Flightdeck: built with everything, shipped with what runs.
-FROM node:24-bookworm-slim AS packages
+# The images of Flightdeck: `service` for command, query and gateway, and `runner`, the last, which holds all that the product can do.
+ARG NODE_IMAGE=node:24-bookworm-slim
+
+FROM ${NODE_IMAGE} AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 
@@ -8,22 +10,44 @@ RUN --mount=type=cache,target=/root/.npm npm ci
 COPY . .
 RUN npm run build
 
-FROM packages AS runtime
+# The claude program is the one optional package; it is larger than all others together, and only a runner starts it.
+FROM packages AS service-packages
+RUN --mount=type=cache,target=/root/.npm npm ci --omit=dev --omit=optional
+
+FROM packages AS runner-packages
 RUN --mount=type=cache,target=/root/.npm npm ci --omit=dev
 
-FROM node:24-bookworm-slim
-RUN apt-get update \
-  && apt-get install -y --no-install-recommends bubblewrap ca-certificates git \
-  && rm -rf /var/lib/apt/lists/*
+FROM ${NODE_IMAGE} AS service
 WORKDIR /app
 COPY package.json LICENSE ./
-COPY scripts/container.js scripts/
-COPY --from=runtime /app/node_modules node_modules
+COPY --from=service-packages /app/node_modules node_modules
+COPY --from=build /app/dist dist
+USER node
+ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080
+EXPOSE 8080
+HEALTHCHECK --interval=10s --timeout=5s --start-period=30s \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/healthz`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
+CMD ["node", "dist/server/main.js"]
+
+FROM ${NODE_IMAGE} AS runner
+# Debian packages that agents are to find in their box besides these: compilers, interpreters.
+ARG AGENT_PACKAGES=
+RUN apt-get update \
+  && apt-get install -y --no-install-recommends bubblewrap ca-certificates git ripgrep ${AGENT_PACKAGES} \
+  && rm -rf /var/lib/apt/lists/*
+# A shell command that puts cursor-agent on PATH. Cursor's installer is a download from Cursor and no package; so nothing by default.
+ARG CURSOR_INSTALL=
+RUN if [ -n "${CURSOR_INSTALL}" ]; then HOME=/usr/local sh -euc "${CURSOR_INSTALL}"; fi
+WORKDIR /app
+COPY package.json LICENSE ./
+COPY --from=runner-packages /app/node_modules node_modules
 COPY --from=build /app/dist dist
 RUN install -d -o node -g node -m 700 /data
 USER node
-ENV NODE_ENV=production HOST=0.0.0.0 DATA_DIR=/data
+ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 DATA_DIR=/data
+# Each container gets one of its own: a data folder is for one process.
 VOLUME /data
 EXPOSE 8080 8081
-HEALTHCHECK --start-period=30s CMD ["node", "-e", "fetch('http://127.0.0.1:8080/healthz').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
-CMD ["node", "scripts/container.js"]
+HEALTHCHECK --interval=10s --timeout=5s --start-period=30s \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/healthz`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
+CMD ["node", "dist/server/main.js"]

@@ -1,0 +1,100 @@
+/** The engine of the system's package, on a socket and in folders of its own: another engine on the machine is not touched. */
+import { spawn } from 'node:child_process'
+import { existsSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
+import { run } from './run.js'
+import { findProgram, installForSystem } from './system.js'
+
+const folder = '/run/flightdeck-containers'
+const dataFolder = '/var/lib/flightdeck-containers'
+const pidFile = `${folder}/dockerd.pid`
+const logFile = `${folder}/dockerd.log`
+/** Where the engine listens. */
+export const containerSocket = `${folder}/docker.sock`
+export const containerHost = `unix://${containerSocket}`
+
+const startMs = 60_000
+const stopMs = 30_000
+
+/** The packages that bring engine, client and builder; later Debians have them in several. */
+const packages = ['docker.io', 'docker-cli', 'docker-buildx']
+
+/**
+ * The system's own client: another one on PATH may lack the builder.
+ * @param {readonly string[]} args
+ * @param {number} limit milliseconds
+ */
+export async function docker(args, limit) {
+  const env = { ...process.env, DOCKER_HOST: containerHost, DOCKER_BUILDKIT: '1', BUILDKIT_PROGRESS: 'plain' }
+  const ended = await run('/usr/bin/docker', args, { cwd: '/', env, limit, output: 'keep' })
+  if (!ended.ok)
+    throw new Error(`${ended.output.trim().slice(-4_000)}\ndocker ${args[0] ?? ''} ${ended.why}.`)
+  return ended.output
+}
+
+/** Installs it where it is missing, and starts it unless it runs. It goes on when this process ends. */
+export async function startEngine() {
+  if (!findProgram('dockerd', process.env)) {
+    console.log('Installing docker.io…')
+    await installForSystem(packages, { cwd: '/', env: process.env })
+    if (!findProgram('dockerd', process.env)) throw new Error('docker.io cannot be installed.')
+  }
+  if (await answers()) return
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  // One that was killed leaves its pid behind, and would not start again.
+  rmSync(pidFile, { force: true })
+  const log = openSync(logFile, 'w')
+  const args = [
+    ...[
+      '--data-root',
+      dataFolder,
+      '--exec-root',
+      `${folder}/exec`,
+      '--pidfile',
+      pidFile,
+      '-H',
+      containerHost,
+    ],
+    // The rules of the machine's network stay as they are; what a container publishes is forwarded by a process, from loopback only.
+    ...['--iptables=false', '--ip6tables=false', '--ip', '127.0.0.1'],
+  ]
+  const engine = spawn('dockerd', args, { cwd: '/', detached: true, stdio: ['ignore', log, log] })
+  const failed = new Promise((_, reject) => {
+    engine.once('error', reject)
+    engine.once('exit', (code) =>
+      reject(new Error(`dockerd ended with ${code}.\n${readFileSync(logFile, 'utf8').slice(-2_000)}`)),
+    )
+  })
+  await Promise.race([untilAnswers(), failed])
+  engine.removeAllListeners()
+  engine.unref()
+  console.log(`The engine runs, process ${engine.pid}.`)
+}
+
+/** Ends it and what runs in it; images and volumes stay in its folder, which is told. */
+export async function stopEngine() {
+  const pid = existsSync(pidFile) ? Number(readFileSync(pidFile, 'utf8')) : Number.NaN
+  if (!Number.isInteger(pid) || !(await answers())) {
+    console.log('No engine of ours runs.')
+    return
+  }
+  process.kill(pid, 'SIGTERM')
+  for (const end = Date.now() + stopMs; existsSync(pidFile); await pause(100)) {
+    if (Date.now() > end) throw new Error(`The engine, process ${pid}, does not end.`)
+  }
+  console.log(`The engine has ended. Its images and volumes are in ${dataFolder}.`)
+}
+
+async function untilAnswers() {
+  for (const end = Date.now() + startMs; !(await answers()); await pause(100)) {
+    if (Date.now() > end) throw new Error(`The engine does not answer. Its log is ${logFile}.`)
+  }
+}
+
+async function answers() {
+  if (!existsSync(containerSocket)) return false
+  return docker(['version'], 10_000).then(
+    () => true,
+    () => false,
+  )
+}
