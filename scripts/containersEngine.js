@@ -44,20 +44,10 @@ export async function startEngine() {
   // One that was killed leaves its pid behind, and would not start again.
   rmSync(pidFile, { force: true })
   const log = openSync(logFile, 'w')
-  const args = [
-    ...[
-      '--data-root',
-      dataFolder,
-      '--exec-root',
-      `${folder}/exec`,
-      '--pidfile',
-      pidFile,
-      '-H',
-      containerHost,
-    ],
-    // The rules of the machine's network stay as they are; what a container publishes is forwarded by a process, from loopback only.
-    ...['--iptables=false', '--ip6tables=false', '--ip', '127.0.0.1'],
-  ]
+  const places = ['--data-root', dataFolder, '--exec-root', `${folder}/exec`, '--pidfile', pidFile]
+  // The rules of the machine's network stay as they are; what a container publishes is forwarded by a process, from loopback only.
+  const network = ['--iptables=false', '--ip6tables=false', '--ip', '127.0.0.1']
+  const args = [...places, '-H', containerHost, ...network]
   const engine = spawn('dockerd', args, { cwd: '/', detached: true, stdio: ['ignore', log, log] })
   const failed = new Promise((_, reject) => {
     engine.once('error', reject)
