@@ -1,0 +1,129 @@
+/** The product in processes of their own, on engines that they share: the form that operators run. The local code host stands for GitHub. */
+import { randomBytes } from 'node:crypto'
+import { rmSync } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import {
+  modelEnvironment,
+  repoArguments,
+  signingIn,
+  type AnyProduct,
+  type ProductOptions,
+} from '../product.ts'
+import type { SharedEngines } from '../servers/sharedEngines.ts'
+import { personWith } from './person.ts'
+import { processesOf } from './processes.ts'
+import {
+  cleanEnvironment,
+  discard,
+  freePortsFor,
+  noneLeft,
+  ownFolder,
+  serverProcess,
+  type ServerProcess,
+} from './server.ts'
+
+export const servicesApart = ['codehost', 'command', 'query', 'gateway', 'runner'] as const
+export type ServiceApart = (typeof servicesApart)[number]
+
+export interface ApartOptions extends Omit<ProductOptions, 'dataDir'> {
+  readonly engines: SharedEngines
+  /** How many of a service; one unless told. */
+  readonly count?: Readonly<Partial<Record<ServiceApart, number>>>
+}
+
+export interface ApartProduct extends AnyProduct {
+  /** The processes of a service, in the order of their start. */
+  readonly of: Readonly<Record<ServiceApart, readonly ServerProcess[]>>
+  /** Where each gateway is. */
+  readonly gateways: readonly string[]
+  /** Where each process answers, by service: for `/readyz`. */
+  readonly at: Readonly<Record<ServiceApart, readonly string[]>>
+  readonly masterKey: string
+}
+
+/** Starts all processes at once and waits until each is ready. Throws with what one printed when it is not. */
+export async function startApart(options: ApartOptions): Promise<ApartProduct> {
+  const { engines, count = {}, env = {}, repos = [], model = 'scripted' } = options
+  const folder = await ownFolder()
+  const removeAtExit = () => rmSync(folder, { recursive: true, force: true })
+  process.once('exit', removeAtExit)
+  const masterKey = randomBytes(32).toString('base64')
+  const wanted = servicesApart.flatMap((service) =>
+    Array.from({ length: count[service] ?? 1 }, (_, index) => ({ service, index })),
+  )
+  const [codeHostPort = 0, ...ports] = await freePortsFor(wanted.length + 1)
+  const placed = wanted.map((one, n) => ({ ...one, port: ports[n] ?? 0 }))
+  const urlsOf = (service: ServiceApart) =>
+    placed.filter((one) => one.service === service).map(({ port }) => `http://127.0.0.1:${port}`)
+
+  const started = await Promise.all(
+    placed.map(async ({ service, index, port }) => {
+      const own = join(folder, `${service}-${index}`)
+      await mkdir(own, { mode: 0o711 })
+      const server = serverProcess(own, {
+        env: {
+          ...cleanEnvironment(own),
+          ...engines.env,
+          MASTER_KEY: masterKey,
+          SERVICES: service,
+          PORT: String(port),
+          CODEHOST_PORT: String(codeHostPort),
+          DATA_DIR: join(own, 'data'),
+          ...(service === 'gateway'
+            ? { COMMAND_URL: urlsOf('command')[0] ?? '', QUERY_URL: urlsOf('query')[0] ?? '' }
+            : {}),
+          // Nobody else needs the key of the model.
+          ...(service === 'runner' ? modelEnvironment(model) : {}),
+          ...env,
+        },
+        args: service === 'codehost' ? repoArguments(repos) : [],
+      })
+      return { service, server }
+    }),
+  )
+  const of = (service: ServiceApart) =>
+    started.filter((one) => one.service === service).map(({ server }) => server)
+  const processes = () => processesOf(basename(folder))
+  async function stop(): Promise<void> {
+    try {
+      await Promise.all(started.map(({ server }) => server.isRunning() && server.terminate()))
+      await noneLeft(processes)
+    } finally {
+      await Promise.all(started.map(({ server }) => server.kill9()))
+      process.off('exit', removeAtExit)
+      await discard(folder)
+    }
+  }
+  try {
+    await Promise.all(started.map(({ server }) => server.start()))
+  } catch (fault) {
+    await stop().catch(() => undefined)
+    throw fault
+  }
+  const [base = ''] = urlsOf('gateway')
+  return {
+    base,
+    codeHostUrl: `http://localhost:${codeHostPort}`,
+    signIn: signingIn(base),
+    personWith: (token) => personWith(base, token),
+    processes,
+    stop,
+    of: {
+      codehost: of('codehost'),
+      command: of('command'),
+      query: of('query'),
+      gateway: of('gateway'),
+      runner: of('runner'),
+    },
+    at: {
+      codehost: urlsOf('codehost'),
+      command: urlsOf('command'),
+      query: urlsOf('query'),
+      gateway: urlsOf('gateway'),
+      runner: urlsOf('runner'),
+    },
+    gateways: urlsOf('gateway'),
+    masterKey,
+  }
+}

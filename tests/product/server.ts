@@ -1,0 +1,180 @@
+/** One process of the product: built, in an environment of its own. */
+import { spawn, type ChildProcess } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { within } from './live.ts'
+import type { processesOf } from './processes.ts'
+
+/** What it printed, over all its starts. */
+export interface Logs {
+  stdout: string
+  stderr: string
+}
+
+export interface ServerProcess {
+  readonly logs: Logs
+  readonly isRunning: () => boolean
+  /** Starts it, or starts it again, and waits for its ready line. Throws with what it printed when it does not come. */
+  start(): Promise<void>
+  /** Starts it, and does not wait. */
+  launch(): void
+  /** Once it is ready, within 30 s of the call. */
+  ready(): Promise<void>
+  /** SIGTERM or Ctrl-C; checks that it exits 0 within 10 s. Gives how long it took, in milliseconds. */
+  terminate(signal?: 'SIGTERM' | 'SIGINT'): Promise<number>
+  /** SIGKILL of the process alone: what it started is not told. */
+  kill9(): Promise<void>
+  /** Holds the process still, as a machine that was put to sleep, or lets it go on. */
+  freeze(): void
+  thaw(): void
+}
+
+export const serverEntry = join(
+  dirname(dirname(dirname(fileURLToPath(import.meta.url)))),
+  'dist/server/main.js',
+)
+export const readyMs = 30_000
+export const drainMs = 10_000
+
+/** A process that is not started yet. Its environment is all that it gets. */
+export function serverProcess(
+  folder: string,
+  { env, args = [] }: { env: Readonly<Record<string, string>>; args?: readonly string[] },
+): ServerProcess {
+  const logs: Logs = { stdout: '', stderr: '' }
+  let child: ChildProcess | undefined
+  let printed = 0
+
+  function launch(): void {
+    if (!existsSync(serverEntry)) throw new Error('There is no server in dist: npm run build makes it.')
+    const started = spawn(process.execPath, [serverEntry, ...args], {
+      cwd: folder,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...env },
+    })
+    printed = logs.stdout.length
+    child = started
+    keepLogs(started, logs)
+    // A test run that is broken off takes its products with it.
+    const takeAlong = () => started.kill('SIGKILL')
+    process.once('exit', takeAlong)
+    started.once('exit', () => process.off('exit', takeAlong))
+  }
+
+  async function ready(): Promise<void> {
+    const waiting = child
+    if (!waiting) throw new Error('It was not started.')
+    const told = () => `${logs.stdout.slice(printed)}${logs.stderr}`
+    const isReady = () => /^Flightdeck is ready: /m.test(logs.stdout.slice(printed))
+    const readiness = new Promise<void>((resolve, reject) => {
+      if (isReady()) return resolve()
+      if (waiting.exitCode !== null) return reject(new Error(`It ended with ${waiting.exitCode}.\n${told()}`))
+      waiting.stdout?.on('data', () => isReady() && resolve())
+      waiting.once('error', reject)
+      waiting.once('close', (code) => reject(new Error(`It ended with ${code}.\n${told()}`)))
+    })
+    try {
+      await within(readyMs, () => `It is not ready.\n${told()}`, readiness)
+    } catch (fault) {
+      waiting.kill('SIGKILL')
+      throw fault
+    }
+  }
+
+  return {
+    logs,
+    isRunning: () => child !== undefined && child.exitCode === null && child.signalCode === null,
+    launch,
+    ready,
+    async start() {
+      launch()
+      await ready()
+    },
+    async terminate(signal = 'SIGTERM') {
+      const begun = performance.now()
+      const code = await ended(child, signal, drainMs + 2_000)
+      const took = performance.now() - begun
+      if (code !== 0 || took > drainMs)
+        throw new Error(`It exited with ${code} after ${Math.round(took)} ms.\n${logs.stdout}${logs.stderr}`)
+      return took
+    },
+    async kill9() {
+      await ended(child, 'SIGKILL', drainMs)
+    },
+    freeze: () => void child?.kill('SIGSTOP'),
+    thaw: () => void child?.kill('SIGCONT'),
+  }
+}
+
+export function keepLogs(child: ChildProcess, logs: Logs): void {
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => (logs.stdout += text))
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => (logs.stderr += text))
+}
+
+/** A clean environment: programs are found as in the shell, and nothing else of the shell is there. */
+export function cleanEnvironment(folder: string): Record<string, string> {
+  return {
+    PATH: process.env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin',
+    HOME: folder,
+    TMPDIR: folder,
+    LANG: 'C.UTF-8',
+  }
+}
+
+/** A folder of a test's own, which agents' users may pass through as they may through `/tmp`. It goes with the test run. */
+export async function ownFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'flightdeck-product-'))
+  await chmod(folder, 0o711)
+  return folder
+}
+
+/** Ports that nobody has now. */
+export async function freePortsFor(count: number): Promise<readonly number[]> {
+  const servers = Array.from({ length: count }, () => createServer())
+  const ports = await Promise.all(
+    servers.map(
+      (server) =>
+        new Promise<number>((resolve, reject) => {
+          server.once('error', reject)
+          server.listen(0, '127.0.0.1', () => {
+            const address = server.address()
+            resolve(typeof address === 'object' && address !== null ? address.port : 0)
+          })
+        }),
+    ),
+  )
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))))
+  return ports
+}
+
+/** What the kernel still has to clear away after a kill gets a moment. */
+export async function noneLeft(processes: () => ReturnType<typeof processesOf>): Promise<void> {
+  for (const end = Date.now() + 3_000; ;) {
+    const left = await processes()
+    if (left.length === 0) return
+    if (Date.now() > end)
+      throw new Error(`Still there: ${left.map(({ pid, command }) => `${pid} ${command}`).join('\n')}`)
+    await new Promise((resolve) => {
+      setTimeout(resolve, 50)
+    })
+  }
+}
+
+export const discard = (folder: string): Promise<void> => rm(folder, { recursive: true, force: true })
+
+/** Sends the signal and gives the exit code, `null` when a signal ended it. */
+async function ended(
+  child: ChildProcess | undefined,
+  signal: NodeJS.Signals,
+  withinMs: number,
+): Promise<number | null> {
+  if (!child || child.exitCode !== null || child.signalCode !== null) return child?.exitCode ?? null
+  const closed = new Promise<number | null>((resolve) => child.once('close', resolve))
+  child.kill('SIGCONT')
+  child.kill(signal)
+  return within(withinMs, `It does not end after ${signal}`, closed).finally(() => child.kill('SIGKILL'))
+}
