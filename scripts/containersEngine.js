@@ -5,13 +5,21 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { run } from './run.js'
 import { findProgram, installForSystem } from './system.js'
 
-const folder = '/run/flightdeck-containers'
+/**
+ * Where the engine is, and the names of the images that are built for it: the tests look there as well. The names say that they are
+ * not what a registry has under its own.
+ * @typedef {{ folder: string, images: Record<'node' | 'nats' | 'ferretdb' | 'service' | 'runner', string> }} Known
+ */
+
+/** @type {Known} */
+export const known = JSON.parse(readFileSync(new URL('containers.json', import.meta.url), 'utf8'))
+const { folder } = known
 const dataFolder = '/var/lib/flightdeck-containers'
 const pidFile = `${folder}/dockerd.pid`
 const logFile = `${folder}/dockerd.log`
+const socket = `${folder}/docker.sock`
 /** Where the engine listens. */
-export const containerSocket = `${folder}/docker.sock`
-export const containerHost = `unix://${containerSocket}`
+export const containerHost = `unix://${socket}`
 
 const startMs = 60_000
 const stopMs = 30_000
@@ -82,7 +90,7 @@ async function untilAnswers() {
 }
 
 async function answers() {
-  if (!existsSync(containerSocket)) return false
+  if (!existsSync(socket)) return false
   return docker(['version'], 10_000).then(
     () => true,
     () => false,

@@ -6,32 +6,24 @@ import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { docker } from './containersEngine.js'
+import { docker, known } from './containersEngine.js'
 import { run } from './run.js'
 import { findProgram, installForSystem } from './system.js'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const minute = 60_000
-
-/** The names say that they are not what a registry has under its own. */
-export const localImages = {
-  node: 'flightdeck-local/node:24',
-  nats: 'flightdeck-local/nats',
-  ferretdb: 'flightdeck-local/ferretdb',
-  service: 'flightdeck-local/service',
-  runner: 'flightdeck-local/runner',
-}
+const { images } = known
 
 /** Certificates of authorities that this machine trusts: npm inside a build must trust the same ones as outside. */
 const certificates = '/etc/ssl/certs/ca-certificates.crt'
 
 /** What is there already is kept, but for the product, which is built anew from the present sources. */
 export async function buildImages() {
-  await step(localImages.node, baseImage)
-  await step(localImages.nats, natsImage)
-  await step(localImages.ferretdb, ferretDbImage).catch(missing(localImages.ferretdb))
+  await step(images.node, baseImage)
+  await step(images.nats, natsImage)
+  await step(images.ferretdb, ferretDbImage).catch(missing(images.ferretdb))
   for (const target of /** @type {const} */ (['service', 'runner']))
-    await timed(localImages[target], () => productImage(target))
+    await timed(images[target], () => productImage(target))
 }
 
 /**
@@ -92,7 +84,7 @@ async function baseImage() {
     const archive = join(tmpdir(), `flightdeck-debian-${process.pid}.tar`)
     try {
       await done('tar', ['-C', tree, '-cf', archive, '.'], 5 * minute)
-      await docker(['import', ...trust, archive, localImages.node], 5 * minute)
+      await docker(['import', ...trust, archive, images.node], 5 * minute)
     } finally {
       rmSync(archive, { force: true })
     }
@@ -104,7 +96,7 @@ async function baseImage() {
 async function natsImage() {
   const program = findProgram('nats-server', process.env)
   if (!program) throw new Error('There is no nats-server: apt-get install nats-server')
-  await imageOf(localImages.nats, program, 'nats-server', [
+  await imageOf(images.nats, program, 'nats-server', [
     'EXPOSE 4222 8222',
     'ENTRYPOINT ["/usr/local/bin/nats-server"]',
   ])
@@ -122,12 +114,12 @@ async function ferretDbImage() {
     output: 'keep',
   })
   if (!built.ok) throw new Error(`building FerretDB ${built.why}: ${built.output.trim().slice(-500)}`)
-  await imageOf(localImages.ferretdb, built.output.trim().split('\n').at(-1) ?? '', 'ferretdb', [
+  await imageOf(images.ferretdb, built.output.trim().split('\n').at(-1) ?? '', 'ferretdb', [
     'RUN install -d -o node -g node /data',
     'USER node',
     'VOLUME /data',
     'EXPOSE 27017',
-    `ENTRYPOINT ["/usr/local/bin/ferretdb", "--handler=sqlite", "--sqlite-url=file:/data/", "--state-dir=/data", "--listen-addr=:27017", "--debug-addr=-", "--telemetry=disable"]`,
+    `ENTRYPOINT ["/usr/local/bin/ferretdb", "--handler=sqlite", "--sqlite-url=file:/data/?_pragma=synchronous(off)", "--state-dir=/data", "--listen-addr=:27017", "--debug-addr=-", "--telemetry=disable"]`,
   ])
 }
 
@@ -142,7 +134,7 @@ async function imageOf(image, program, name, lines) {
   const context = mkdtempSync(join(tmpdir(), 'flightdeck-image-'))
   try {
     copyFileSync(program, join(context, name))
-    const head = [`FROM ${localImages.node}`, `COPY ${name} /usr/local/bin/${name}`]
+    const head = [`FROM ${images.node}`, `COPY ${name} /usr/local/bin/${name}`]
     writeFileSync(join(context, 'Dockerfile'), [...head, ...lines, ''].join('\n'))
     await docker(['build', '--tag', image, context], 5 * minute)
   } finally {
@@ -153,8 +145,8 @@ async function imageOf(image, program, name, lines) {
 /** @param {'service' | 'runner'} target */
 async function productImage(target) {
   // Of the machine's network, since ours gives containers no way out.
-  const how = ['--network', 'host', '--build-arg', `NODE_IMAGE=${localImages.node}`]
-  await docker(['build', ...how, '--target', target, '--tag', localImages[target], root], 30 * minute)
+  const how = ['--network', 'host', '--build-arg', `NODE_IMAGE=${images.node}`]
+  await docker(['build', ...how, '--target', target, '--tag', images[target], root], 30 * minute)
 }
 
 /**

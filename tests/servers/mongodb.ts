@@ -1,9 +1,10 @@
 /** The server that stands behind the MongoDB adapters in tests: the one at MONGODB_URL, else one in a container, else FerretDB. */
 import { randomUUID } from 'node:crypto'
-import { setTimeout as pause } from 'node:timers/promises'
 import { MongoClient } from 'mongodb'
+import { GenericContainer, Wait } from 'testcontainers'
 import { z } from 'zod'
 import { openMongo, type Mongo } from '#platform/mongo/connection.ts'
+import { imageOf, noContainers } from './containers.ts'
 import { ferretDbVersion, startFerretDb } from './ferretdb.ts'
 import { openGate, type Gate, type Passage } from './gate.ts'
 
@@ -82,25 +83,18 @@ export async function gateBefore(
 }
 
 async function inContainer(): Promise<MongoServer> {
-  const { GenericContainer, Wait, getContainerRuntimeClient } = await import('testcontainers')
-  await getContainerRuntimeClient()
-  const image = process.env['MONGODB_IMAGE'] ?? 'mongo:8.0'
-  const starting = new GenericContainer(image)
+  const noEngine = await noContainers()
+  const image = noEngine === undefined ? await imageOf('mongoDb') : { missing: noEngine }
+  if ('missing' in image) throw new Error(image.missing)
+  const container = await new GenericContainer(image.name)
     .withExposedPorts(27_017)
     .withWaitStrategy(Wait.forLogMessage(/waiting for connections|listening on/i))
     .withStartupTimeout(containerMs)
     .start()
-  const container = await Promise.race([
-    starting,
-    // An image that cannot be pulled may take for ever.
-    pause(2 * containerMs, undefined, { ref: false }).then(() => {
-      throw new Error(`${image} did not start`)
-    }),
-  ])
   const url = `mongodb://${container.getHost()}:${container.getMappedPort(27_017)}/?directConnection=true`
   const isMongoDb = await isReally(url)
   return {
-    what: `${image} in a container`,
+    what: `${image.isLocal ? `FerretDB ${ferretDbVersion} on SQLite, not MongoDB,` : image.name} in a container`,
     isThere: true,
     isMongoDb,
     url,

@@ -6,6 +6,8 @@ import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { GenericContainer, Wait } from 'testcontainers'
+import { noContainers } from './containers.ts'
 
 /** A server of our own, which may be stopped and started again on the same port and data. */
 export interface OwnNats {
@@ -41,7 +43,7 @@ const answersWithinMs = 10_000
 export const noNats: string | undefined = reason()
 
 function reason(): string | undefined {
-  if (process.env['NATS_URL']) return undefined
+  if (process.env['NATS_URL'] || process.env['NATS_IMAGE']) return undefined
   return versionOf() === undefined ? 'no nats-server in PATH, and no NATS_URL' : undefined
 }
 
@@ -58,12 +60,27 @@ function versionOf(): string | undefined {
   }
 }
 
-/** The server at NATS_URL, or a fresh one. */
+/** The server at NATS_URL, or a fresh one: in a container of NATS_IMAGE where that is set, else of the system's package. */
 export async function anyNats(): Promise<AnyNats> {
   const url = process.env['NATS_URL']
   if (url) return { url, against: 'the NATS server at NATS_URL', close: async () => {} }
+  const image = process.env['NATS_IMAGE']
+  if (image && (await noContainers()) === undefined) return container(image)
   const own = await ownNats()
   return { url: own.url, against: `the real nats-server ${versionOf()} with JetStream`, close: own.close }
+}
+
+async function container(image: string): Promise<AnyNats> {
+  const started = await new GenericContainer(image)
+    .withCommand(['-js', '-sd', '/tmp/jetstream'])
+    .withExposedPorts(4222)
+    .withWaitStrategy(Wait.forLogMessage(/Server is ready/))
+    .start()
+  return {
+    url: `nats://${started.getHost()}:${started.getMappedPort(4222)}`,
+    against: `the real nats-server, ${image}, in a container`,
+    close: async () => void (await started.stop()),
+  }
 }
 
 /** Starts a server of the system's package; `user` is `name:password` that clients must give, `config` the text of its file. */

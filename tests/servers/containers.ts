@@ -1,0 +1,91 @@
+/** The container engine for tests, and the images that can be had on it. */
+import { existsSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
+import { getContainerRuntimeClient, ImageName } from 'testcontainers'
+import ours from '../../scripts/containers.json'
+
+const ourSocket = `${ours.folder}/docker.sock`
+const ourHost = `unix://${ourSocket}`
+const engineAnswersWithinMs = 5_000
+const pullsWithinMs = 240_000
+
+/** Of each engine: the variable that names another image, and the image that is taken without it. */
+const images = {
+  eventStoreDb: { variable: 'EVENTSTORE_IMAGE', usual: 'eventstore/eventstore:24.10', local: null },
+  mongoDb: { variable: 'MONGODB_IMAGE', usual: 'mongo:8.0', local: ours.images.ferretdb },
+  nats: { variable: 'NATS_IMAGE', usual: 'nats:2.11-alpine', local: ours.images.nats },
+} as const
+
+/** Why there is no container engine; `undefined` when there is one. With REQUIRE_CONTAINERS=1 it throws instead. */
+export async function noContainers(): Promise<string | undefined> {
+  takeOurs()
+  const silence = new AbortController()
+  try {
+    const reason = await Promise.race([
+      getContainerRuntimeClient().then(
+        () => undefined,
+        () => 'no container engine',
+      ),
+      pause(engineAnswersWithinMs, 'a container engine that does not answer', { signal: silence.signal }),
+    ])
+    if (reason !== undefined && process.env['REQUIRE_CONTAINERS'] === '1')
+      throw new Error(`REQUIRE_CONTAINERS=1 and there is ${reason}.`)
+    return reason
+  } finally {
+    silence.abort()
+  }
+}
+
+/** An image, or why it cannot be had. */
+export type Image = { readonly name: string; readonly isLocal: boolean } | { readonly missing: string }
+
+/** The image that the variable names, else the engine's own. What is not on the container engine is pulled. */
+export async function imageOf(engine: keyof typeof images): Promise<Image> {
+  const { variable, usual, local } = images[engine]
+  const named = process.env[variable]
+  return named !== undefined && named === local ? { name: local, isLocal: true } : had(named || usual)
+}
+
+/** The same, and else what `scripts/containers.js` built in its place. */
+export async function imageOrOurs(engine: keyof typeof images): Promise<Image> {
+  const found = await imageOf(engine)
+  const { local } = images[engine]
+  if ('name' in found || local === null) return found
+  return (await isOnEngine(local)) ? { name: local, isLocal: true } : found
+}
+
+/** Whether the container engine has the image already. */
+export async function isOnEngine(name: string): Promise<boolean> {
+  const { image } = await getContainerRuntimeClient()
+  return image.inspect(ImageName.fromString(name)).then(
+    () => true,
+    () => false,
+  )
+}
+
+async function had(name: string): Promise<Image> {
+  if (await isOnEngine(name)) return { name, isLocal: false }
+  const { image } = await getContainerRuntimeClient()
+  const silence = new AbortController()
+  try {
+    return await Promise.race([
+      image.pull(ImageName.fromString(name)).then(
+        () => ({ name, isLocal: false }),
+        () => ({ missing: `${name} cannot be pulled` }),
+      ),
+      // A registry that cannot be reached may take for ever.
+      pause(pullsWithinMs, { missing: `${name} is not pulled in time` }, { signal: silence.signal }),
+    ])
+  } finally {
+    silence.abort()
+  }
+}
+
+/** The engine that `scripts/containers.js` started, where the environment names none and the system has none. */
+function takeOurs(): void {
+  const { env } = process
+  if (env['DOCKER_HOST'] === undefined && !existsSync('/var/run/docker.sock') && existsSync(ourSocket))
+    env['DOCKER_HOST'] = ourHost
+  // The reaper is an image as well, which that engine cannot pull; each suite stops what it started.
+  if (env['DOCKER_HOST'] === ourHost) env['TESTCONTAINERS_RYUK_DISABLED'] ??= 'true'
+}
