@@ -6,21 +6,51 @@ import type { Held, Leases } from '../ports/leases.ts'
 const startAgainMs = 500
 
 export function openInProcessLeases({ onFault }: { onFault: ReportFault }): Leases {
+  /** By name, when the last who asked has given the lease back. */
   const turns = new Map<string, Promise<void>>()
   const holdings = new Set<Held>()
+
+  /** The way to give the lease back, once it is this one's turn; `undefined` when it was stopped before. */
+  async function turn(name: string, signal: AbortSignal): Promise<(() => void) | undefined> {
+    const before = turns.get(name) ?? Promise.resolve()
+    let giveBack = () => {}
+    const held = new Promise<void>((resolve) => (giveBack = resolve))
+    turns.set(
+      name,
+      before.then(() => held),
+    )
+    await Promise.race([before, aborted(signal)])
+    if (!signal.aborted) return giveBack
+    giveBack()
+    return undefined
+  }
+
+  async function hold(name: string, start: () => Promise<Held>, signal: AbortSignal): Promise<void> {
+    for (;;) {
+      const giveBack = await turn(name, signal)
+      if (!giveBack) return
+      try {
+        const work = await start()
+        await aborted(signal)
+        await work.stop()
+      } catch (fault) {
+        onFault(`What ${name} stands for did not start, or did not stop`, fault)
+      }
+      giveBack()
+      // Another that can start it comes first.
+      await pause(startAgainMs, undefined, { signal }).catch(() => {})
+    }
+  }
 
   return {
     hold(name, start) {
       const stopping = new AbortController()
-      const { signal } = stopping
-      const before = turns.get(name) ?? Promise.resolve()
-      const mine = before.then(() => hold(name, start, signal))
-      turns.set(name, mine)
+      const ended = hold(name, start, stopping.signal)
       const holding: Held = {
         stop: async () => {
           stopping.abort()
           holdings.delete(holding)
-          await mine
+          await ended
         },
       }
       holdings.add(holding)
@@ -31,17 +61,11 @@ export function openInProcessLeases({ onFault }: { onFault: ReportFault }): Leas
       await Promise.all([...holdings].map((holding) => holding.stop()))
     },
   }
+}
 
-  async function hold(name: string, start: () => Promise<Held>, signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      try {
-        const work = await start()
-        if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve))
-        await work.stop()
-      } catch (fault) {
-        onFault(`What ${name} stands for did not start, or did not stop`, fault)
-        await pause(startAgainMs, undefined, { signal }).catch(() => {})
-      }
-    }
-  }
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
 }

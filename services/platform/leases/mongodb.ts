@@ -19,35 +19,42 @@ interface StoredLease {
   readonly beat: number
 }
 
+/** `since` is a time of this process, by `performance.now()`: others count from later. */
+interface Obtained {
+  readonly lease: StoredLease
+  readonly since: number
+}
+
 const beatMs = 500
 /** A beat that does not move for so long is nobody's any more. */
 const silentMs = 3_000
 /** So long after its last beat a holder still trusts in it: less than `silentMs`, by what stopping takes. */
 const trustedMs = 2_000
 const callMs = 1_000
-const startAgainMs = 500
+/** Longer than others take to look again. */
+const startAgainMs = 1_000
 
 /** Leases in the database of the connection, which stays open when they are closed. */
 export function openMongoLeases(options: { mongo: Mongo; onFault: ReportFault }): Leases {
   const mongo = share(options.mongo)
   const { onFault } = options
   const holdings = new Set<Held>()
-  const ask = <T>(work: (leases: Collection<StoredLease>) => Promise<T>): Promise<T> =>
-    mongo.ask((db: Db) => work(db.collection<StoredLease>('leases')), callMs)
+  const ask = <T>(work: (leases: Collection<StoredLease>) => Promise<T>, withinMs = callMs): Promise<T> =>
+    mongo.ask((db: Db) => work(db.collection<StoredLease>('leases')), withinMs)
 
-  /** The lease as this one's own; asks for ever, and gives `undefined` once it is stopped. */
-  async function obtain(name: string, me: string, signal: AbortSignal): Promise<StoredLease | undefined> {
+  /** The lease as this one's own, with a time before which it became so; asks for ever, and gives `undefined` once it is stopped. */
+  async function obtain(name: string, me: string, signal: AbortSignal): Promise<Obtained | undefined> {
     let seen: { term: number; beat: number; at: number } | undefined
     while (!signal.aborted) {
       try {
         const lease = await ask((leases) => leases.findOne({ _id: name }))
-        // An answer may have been lost on the way.
-        if (lease?.holder === me) return lease
         const now = performance.now()
         if (lease && (lease.term !== seen?.term || lease.beat !== seen.beat)) seen = { ...lease, at: now }
-        const isFree = !lease || lease.holder === null || now - (seen?.at ?? now) >= silentMs
+        // Its own: an answer was lost on the way. It is taken anew, so that what is still on the way for the old term does nothing.
+        const isFree =
+          !lease || lease.holder === null || lease.holder === me || now - (seen?.at ?? now) >= silentMs
         const taken = isFree ? await take(name, me, lease) : undefined
-        if (taken) return taken
+        if (taken) return { lease: taken, since: now }
       } catch (fault) {
         if (!(fault instanceof EngineUnavailable))
           onFault(`The lease of ${name} could not be asked for`, fault)
@@ -72,13 +79,21 @@ export function openMongoLeases(options: { mongo: Mongo; onFault: ReportFault })
   }
 
   /** Resolves when the lease is held no more, or could not be renewed in time, or this is to stop. */
-  async function keep({ _id, holder, term }: StoredLease, signal: AbortSignal): Promise<void> {
-    let renewed = performance.now()
-    while (!signal.aborted && performance.now() - renewed < trustedMs) {
-      await pause(beatMs, undefined, { signal }).catch(() => {})
+  async function keep({ lease, since }: Obtained, signal: AbortSignal): Promise<void> {
+    const { _id, holder, term } = lease
+    let renewed = since
+    const trustLeft = () => renewed + trustedMs - performance.now()
+    for (;;) {
+      await pause(Math.max(0, Math.min(beatMs, trustLeft())), undefined, { signal }).catch(() => {})
+      const left = trustLeft()
+      if (signal.aborted || left <= 0) return
       const asked = performance.now()
       try {
-        const found = await ask((leases) => leases.updateOne({ _id, holder, term }, { $inc: { beat: 1 } }))
+        const found = await ask(
+          (leases) => leases.updateOne({ _id, holder, term }, { $inc: { beat: 1 } }),
+          // The answer that comes later is trusted no more.
+          Math.min(callMs, left),
+        )
         if (found.matchedCount === 0) return
         renewed = asked
       } catch (fault) {
@@ -96,17 +111,20 @@ export function openMongoLeases(options: { mongo: Mongo; onFault: ReportFault })
   async function hold(name: string, start: () => Promise<Held>, signal: AbortSignal): Promise<void> {
     const me = randomUUID()
     for (;;) {
-      const lease = await obtain(name, me, signal)
-      if (!lease) return
+      const obtained = await obtain(name, me, signal)
+      if (!obtained) return
+      const ending = new AbortController()
+      const kept = keep(obtained, AbortSignal.any([signal, ending.signal]))
       try {
-        const kept = keep(lease, signal)
         const work = await start()
         await kept
         await work.stop()
       } catch (fault) {
         onFault(`What ${name} stands for did not start, or did not stop`, fault)
       }
-      await giveBack(lease)
+      ending.abort()
+      await kept
+      await giveBack(obtained.lease)
       // Another that can start it comes first.
       await pause(startAgainMs, undefined, { signal }).catch(() => {})
     }
