@@ -1,0 +1,13 @@
+/** A process of its own that wants a lease, and says what becomes of it, a word a line: `starts`, `stops`. */
+import { openMongoLeases } from '#platform/leases/mongodb.ts'
+import { openMongo } from '#platform/mongo/connection.ts'
+
+const [url = '', database = '', name = ''] = process.argv.slice(2)
+const mongo = await openMongo({ url, database, onWaiting: () => {} })
+const leases = openMongoLeases({ mongo, onFault: () => {} })
+const say = (word: string): void => void process.stdout.write(`${word}\n`)
+say('waits')
+leases.hold(name, async () => {
+  say('starts')
+  return { stop: async () => say('stops') }
+})
