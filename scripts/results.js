@@ -5,10 +5,20 @@
  * @property {number} passed
  * @property {number} failed
  * @property {readonly { name: string, reason: string }[]} skipped
+ * @property {readonly PortCases[]} ports
+ */
+
+/**
+ * What the contract suite of a port said of an adapter, on one Node.
+ * @typedef {object} PortCases
+ * @property {string} suite `port: adapter`
+ * @property {string} node version of Node
+ * @property {number} passed
+ * @property {number} cases
  */
 
 /** @type {Results} */
-export const nothing = { passed: 0, failed: 0, skipped: [] }
+export const nothing = { passed: 0, failed: 0, skipped: [], ports: [] }
 
 /**
  * A stage that is one check.
@@ -16,7 +26,7 @@ export const nothing = { passed: 0, failed: 0, skipped: [] }
  * @returns {Results}
  */
 export function oneCheck(ok) {
-  return { passed: ok ? 1 : 0, failed: ok ? 0 : 1, skipped: [] }
+  return { ...nothing, passed: ok ? 1 : 0, failed: ok ? 0 : 1 }
 }
 
 /**
@@ -27,8 +37,8 @@ export function oneCheck(ok) {
  */
 export function suiteResults(tally, ok) {
   /** @type {Results} */
-  const { passed, failed, skipped } = tally === undefined ? nothing : JSON.parse(tally)
-  return { passed, failed: failed === 0 && !ok ? 1 : failed, skipped }
+  const results = tally === undefined ? nothing : JSON.parse(tally)
+  return { ...results, failed: results.failed === 0 && !ok ? 1 : results.failed }
 }
 
 /**
@@ -40,27 +50,46 @@ export function sum(all) {
     passed: all.reduce((total, { passed }) => total + passed, 0),
     failed: all.reduce((total, { failed }) => total + failed, 0),
     skipped: all.flatMap(({ skipped }) => skipped),
+    ports: all.flatMap(({ ports }) => ports),
   }
 }
 
 /**
- * The end of the report: every skipped test with its reason, what ran against a stand-in, and the totals as the last line.
+ * The end of the report: every skipped test with its reason, the cases of each port and adapter with what stood behind it, what else
+ * ran against a stand-in, and the totals as the last line.
  * @param {Results} results
  * @param {string} notes JSON lines, as tests/report/notes.ts writes them
  * @returns {string[]}
  */
-export function closingLines({ passed, failed, skipped }, notes) {
+export function closingLines({ passed, failed, skipped, ports }, notes) {
+  /** @type {{ what: string, against: string }[]} */
+  const noted = notes
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line))
+  const suites = new Set(ports.map(({ suite }) => suite))
   return [
     ...inOrder(skipped.map(({ name, reason }) => `skipped: ${name} (${reason})`)),
+    ...inOrder([...suites].map((suite) => portLine(suite, ports, noted))),
     ...inOrder(
-      notes
-        .split('\n')
-        .filter((line) => line !== '')
-        .map((line) => JSON.parse(line))
-        .map(({ what, against }) => `${what}: ${against}`),
+      noted.filter(({ what }) => !suites.has(what)).map(({ what, against }) => `${what}: ${against}`),
     ),
     `${passed} passed, ${failed} failed, ${skipped.length} skipped`,
   ]
+}
+
+/**
+ * An adapter without a note needs nothing behind it.
+ * @param {string} suite
+ * @param {readonly PortCases[]} ports
+ * @param {readonly { what: string, against: string }[]} notes
+ */
+function portLine(suite, ports, notes) {
+  const counts = ports
+    .filter((port) => port.suite === suite)
+    .map(({ node, passed, cases }) => `${passed} of ${cases} cases on Node ${node}`)
+  const against = inOrder(notes.filter(({ what }) => what === suite).map((note) => note.against))
+  return [`port ${suite}`, ...against.map((engine) => `against ${engine}`), ...counts].join('; ')
 }
 
 /** @param {readonly string[]} lines */

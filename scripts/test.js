@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { testEnvironment } from './environment.js'
 import { installPackages, packagesAreCurrent } from './install.js'
 import { staleParts } from './parts.js'
-import { closingLines, oneCheck, suiteResults, sum } from './results.js'
+import { closingLines, nothing, oneCheck, suiteResults, sum } from './results.js'
 import { run } from './run.js'
 import { canInstall, findProgram, installForSystem } from './system.js'
 
@@ -21,7 +21,20 @@ const minute = 60_000
 /** Programs that tests use, and the Debian packages that bring them. */
 const programs = { git: 'git', chromium: 'chromium', 'nats-server': 'nats-server', bwrap: 'bubblewrap' }
 
+const unitAndContracts = ['unit-domain', 'unit', 'contracts']
+
 process.once('exit', () => rmSync(scratch, { recursive: true, force: true }))
+
+/** What takes long and needs none of the packages begins at once, beside the first stages. */
+const ferretDb = findProgram('go', process.env)
+  ? run(process.execPath, [join(root, 'scripts/ferretdb.js')], {
+      cwd: root,
+      env: process.env,
+      limit: 15 * minute,
+      output: 'keep',
+    })
+  : undefined
+const node24 = findNode24()
 
 /** @type {[name: string, stage: () => Promise<Results>][]} */
 const stages = [
@@ -30,7 +43,8 @@ const stages = [
   ['types', () => script('types', 10 * minute)],
   ['lint', () => script('lint', 5 * minute)],
   ['boundaries', () => script('boundaries', 5 * minute)],
-  ['unit and contract tests', () => suite(process.execPath, ['unit', 'contracts'], 15 * minute)],
+  ['FerretDB, for MongoDB', ferretDbIsBuilt],
+  ['unit and contract tests', () => suite(process.execPath, unitAndContracts, 15 * minute)],
   ['unit and contract tests on Node 24', onNode24],
   ['tests of the server', () => suite(process.execPath, ['server'], 15 * minute)],
   ['end-to-end tests', () => suite(process.execPath, ['e2e'], 15 * minute)],
@@ -99,18 +113,26 @@ async function check(command, args, limit) {
   return oneCheck(ok)
 }
 
-async function onNode24() {
+/** No check: where it is not there, the suites that need it are skipped with the reason. */
+async function ferretDbIsBuilt() {
+  const built = await ferretDb
+  if (built === undefined) console.log('It cannot be built: there is no Go.')
+  else if (!built.ok) console.log(`It could not be built: ${built.output.trim() || built.why}`)
+  return nothing
+}
+
+async function findNode24() {
   // Debian's and nvm's Node 24 are as good as npm's, but this one can be had everywhere that npm ci works.
   const args = ['--yes', '-p', 'node@24', '--', 'node', '-p', 'process.execPath']
-  const npx = await run('npx', args, { cwd: scratch, env: process.env, limit: 2 * minute, output: 'keep' })
-  const node = npx.output.trim().split('\n').at(-1)
-  if (npx.ok && node) return suite(node, ['unit', 'contracts'], 15 * minute)
-  console.log(`Node 24 could not be had from the npm registry: npx ${npx.why}.`)
-  return {
-    passed: 0,
-    failed: 0,
-    skipped: [{ name: 'unit and contract tests on Node 24', reason: 'no Node 24' }],
-  }
+  const npx = await run('npx', args, { cwd: scratch, env: process.env, limit: 5 * minute, output: 'keep' })
+  return { ...npx, path: npx.output.trim().split('\n').at(-1) }
+}
+
+async function onNode24() {
+  const { ok, why, path } = await node24
+  if (ok && path) return suite(path, unitAndContracts, 15 * minute)
+  console.log(`Node 24 could not be had from the npm registry: npx ${why}.`)
+  return { ...nothing, skipped: [{ name: 'unit and contract tests on Node 24', reason: 'no Node 24' }] }
 }
 
 /**

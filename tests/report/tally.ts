@@ -1,12 +1,23 @@
-/** A reporter of vitest that leaves the totals, and each skipped test with its reason, in the file FLIGHTDECK_TEST_TALLY. */
+/** A reporter of vitest that leaves the totals, each skipped test with its reason, and the cases of each port in the file FLIGHTDECK_TEST_TALLY. */
 import { writeFileSync } from 'node:fs'
-import type { Reporter, SerializedError, TestCase, TestModule } from 'vitest/node'
+import type { Reporter, SerializedError, TestCase, TestModule, TestSuite } from 'vitest/node'
 
 /** A test run in numbers. A file that cannot be loaded and a fault outside of every test are failures too. */
 export interface Tally {
   readonly passed: number
   readonly failed: number
   readonly skipped: readonly { readonly name: string; readonly reason: string }[]
+  readonly ports: readonly PortCases[]
+}
+
+/** What the contract suite of a port said of an adapter. */
+export interface PortCases {
+  /** `port: adapter`, as the suite is called. */
+  readonly suite: string
+  /** The version of Node, such as `20.19.0`. */
+  readonly node: string
+  readonly passed: number
+  readonly cases: number
 }
 
 export default class TallyReporter implements Reporter {
@@ -18,16 +29,30 @@ export default class TallyReporter implements Reporter {
 
 function tallyOf(modules: readonly TestModule[], unhandled: readonly SerializedError[]): Tally {
   const tests = modules.flatMap((module) => [...module.children.allTests()])
-  const states = tests.map((test) => test.result().state)
   return {
-    passed: states.filter((state) => state === 'passed').length,
+    passed: passedOf(tests),
     failed:
       // A test that never came to an end has not passed.
-      states.filter((state) => state === 'failed' || state === 'pending').length +
+      tests.map((test) => test.result().state).filter((state) => state === 'failed' || state === 'pending')
+        .length +
       modules.flatMap(faultsOutsideTests).length +
       unhandled.length,
     skipped: tests.flatMap(skipOf),
+    ports: modules
+      .filter((module) => module.project.name === 'contracts')
+      .flatMap((module) => [...module.children.allSuites()])
+      .filter((suite) => suite.name.includes(': '))
+      .map(portOf),
   }
+}
+
+function passedOf(tests: readonly TestCase[]): number {
+  return tests.filter((test) => test.result().state === 'passed').length
+}
+
+function portOf(suite: TestSuite): PortCases {
+  const tests = [...suite.children.allTests()]
+  return { suite: suite.name, node: process.versions.node, passed: passedOf(tests), cases: tests.length }
 }
 
 /** Faults of the file and of its suites: an import, a hook. */

@@ -3,16 +3,23 @@ import { expect, test } from 'vitest'
 import { closingLines, nothing, oneCheck, suiteResults, sum } from '../../scripts/results.js'
 
 test('stages and suites add up', () => {
-  const suite = suiteResults('{"passed":3,"failed":1,"skipped":[{"name":"a","reason":"b"}]}', false)
+  const suite = suiteResults(
+    '{"passed":3,"failed":1,"skipped":[{"name":"a","reason":"b"}],"ports":[]}',
+    false,
+  )
   expect(sum([oneCheck(true), oneCheck(false), suite])).toEqual({
     passed: 4,
     failed: 2,
     skipped: [{ name: 'a', reason: 'b' }],
+    ports: [],
   })
 })
 
 test('a run that failed is a failure, also when no test failed', () => {
-  expect(suiteResults('{"passed":3,"failed":0,"skipped":[]}', false)).toMatchObject({ passed: 3, failed: 1 })
+  expect(suiteResults('{"passed":3,"failed":0,"skipped":[],"ports":[]}', false)).toMatchObject({
+    passed: 3,
+    failed: 1,
+  })
 })
 
 test('a run that left no tally is a failure', () => {
@@ -20,7 +27,7 @@ test('a run that left no tally is a failure', () => {
 })
 
 test('the totals are the last line', () => {
-  expect(closingLines({ passed: 12, failed: 0, skipped: [] }, '')).toEqual(['12 passed, 0 failed, 0 skipped'])
+  expect(closingLines({ ...nothing, passed: 12 }, '')).toEqual(['12 passed, 0 failed, 0 skipped'])
 })
 
 test('a skipped test is listed with its reason, once for both Nodes, and counted for each', () => {
@@ -43,6 +50,23 @@ test('notes are shown sorted, each once', () => {
   expect(closingLines(nothing, notes.map((note) => `${JSON.stringify(note)}\n`).join(''))).toEqual([
     'code host: the local code host',
     'model: a scripted Messages API',
+    '0 passed, 0 failed, 0 skipped',
+  ])
+})
+
+test('each port and adapter has a line: what stood behind it, and its cases on each Node', () => {
+  const note = { what: 'bus: NATS', against: 'the real nats-server' }
+  const other = { what: 'the connection to NATS', against: 'the real nats-server' }
+  const ports = [
+    { suite: 'bus: NATS', node: '20.19.0', passed: 8, cases: 8 },
+    { suite: 'bus: in process', node: '20.19.0', passed: 8, cases: 8 },
+    { suite: 'bus: NATS', node: '24.1.0', passed: 7, cases: 8 },
+  ]
+  const notes = [note, other, note].map((each) => `${JSON.stringify(each)}\n`).join('')
+  expect(closingLines({ ...nothing, ports }, notes)).toEqual([
+    'port bus: NATS; against the real nats-server; 8 of 8 cases on Node 20.19.0; 7 of 8 cases on Node 24.1.0',
+    'port bus: in process; 8 of 8 cases on Node 20.19.0',
+    'the connection to NATS: the real nats-server',
     '0 passed, 0 failed, 0 skipped',
   ])
 })

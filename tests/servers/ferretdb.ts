@@ -6,28 +6,19 @@
 import { execFile, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { access, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
-import { dirname, join, relative } from 'node:path'
+import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { z } from 'zod'
 
-const goModule = 'github.com/FerretDB/FerretDB'
 export const ferretDbVersion = 'v1.24.2'
-/** The sum of the module at this version: another one is refused. */
-const sum = 'h1:trrUU0LbmusMbyubhPS1IELncvrIwKrsRT2LW1UUWCw='
 
-const cache = join(
-  import.meta.dirname,
-  '../../.cache',
-  `ferretdb-${ferretDbVersion}-${process.platform}-${process.arch}`,
-)
-const program = join(cache, 'ferretdb')
+const builder = join(import.meta.dirname, '../../scripts/ferretdb.js')
 const user = 'flightdeck'
-const downloadMs = 120_000
-const buildMs = 600_000
+const buildMs = 900_000
 const startMs = 30_000
 
 export interface FerretDb {
@@ -37,26 +28,15 @@ export interface FerretDb {
 
 /** The program, built where it is not there yet: about a minute and a half on two cores. Throws with the reason when it cannot be. */
 export async function ferretDbProgram(): Promise<string> {
-  await mkdir(cache, { recursive: true })
-  const lock = join(cache, 'lock')
-  for (;;) {
-    if (await exists(program)) return program
-    if (await isMade(lock)) break
-    // Another test file builds it. A lock that nobody can hold any more is taken away.
-    const age = await stat(lock).then(
-      ({ mtimeMs }) => Date.now() - mtimeMs,
-      () => 0,
-    )
-    if (age > downloadMs + buildMs) await rm(lock, { recursive: true, force: true })
-    await pause(250)
-  }
   try {
-    await build()
-    return program
-  } finally {
-    await rm(lock, { recursive: true, force: true })
+    const { stdout } = await promisify(execFile)(process.execPath, [builder], { timeout: buildMs })
+    return stdout.trim()
+  } catch (fault) {
+    throw new Error(BuildFault.safeParse(fault).data?.stderr ?? String(fault), { cause: fault })
   }
 }
+
+const BuildFault = z.object({ stderr: z.string().trim().min(1) })
 
 /** Starts it on a free port and a folder of its own, with one user and a password of its own. */
 export async function startFerretDb(): Promise<FerretDb> {
@@ -102,53 +82,6 @@ export async function startFerretDb(): Promise<FerretDb> {
   return { url: `mongodb://${user}:${password}@127.0.0.1:${port}/?directConnection=true`, stop }
 }
 
-const Downloaded = z.object({ Dir: z.string(), Sum: z.string() })
-
-async function build(): Promise<void> {
-  const go = promisify(execFile)
-  const env = { ...goEnvironment(), CGO_ENABLED: '0' }
-  const { stdout } = await go('go', ['mod', 'download', '-json', `${goModule}@${ferretDbVersion}`], {
-    cwd: cache,
-    env,
-    timeout: downloadMs,
-  })
-  const found = Downloaded.parse(JSON.parse(stdout))
-  if (found.Sum !== sum) throw new Error(`${goModule} ${ferretDbVersion} is not the one that we know.`)
-  const source = join(cache, 'source')
-  const built = join(cache, 'built')
-  try {
-    await copy(found.Dir, source)
-    // A release has this file; the module has not, and will not start without it.
-    await writeFile(join(source, 'build/version/version.txt'), ferretDbVersion)
-    const flags = ['-trimpath', '-buildvcs=false', '-ldflags=-s -w', '-tags=ferretdb_no_postgresql']
-    await go('go', ['build', ...flags, '-o', built, './cmd/ferretdb'], { cwd: source, env, timeout: buildMs })
-    await rename(built, program)
-  } finally {
-    await rm(source, { recursive: true, force: true })
-  }
-}
-
-/** A copy that can be written to, which the module cache is not. */
-async function copy(from: string, to: string): Promise<void> {
-  for (const entry of await readdir(from, { recursive: true, withFileTypes: true })) {
-    if (!entry.isFile()) continue
-    const file = join(entry.parentPath, entry.name)
-    const copied = join(to, relative(from, file))
-    await mkdir(dirname(copied), { recursive: true })
-    await writeFile(copied, await readFile(file))
-  }
-}
-
-/** What Go needs of the environment: where things are, and how modules are reached. */
-function goEnvironment(): Record<string, string> {
-  const needed = /^(PATH|HOME|TMPDIR|XDG_CACHE_HOME|GO[A-Z0-9]*|HTTPS?_PROXY|NO_PROXY|SSL_CERT_(FILE|DIR))$/i
-  return Object.fromEntries(
-    Object.entries(process.env).flatMap(([name, value]) =>
-      value !== undefined && needed.test(name) ? [[name, value]] : [],
-    ),
-  )
-}
-
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -169,19 +102,4 @@ async function answers(port: number): Promise<boolean> {
   } finally {
     socket.destroy()
   }
-}
-
-async function exists(file: string): Promise<boolean> {
-  return access(file).then(
-    () => true,
-    () => false,
-  )
-}
-
-/** Whether the folder is ours: made now, by us. */
-async function isMade(folder: string): Promise<boolean> {
-  return mkdir(folder).then(
-    () => true,
-    () => false,
-  )
 }

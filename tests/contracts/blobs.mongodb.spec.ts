@@ -12,7 +12,7 @@ const clock = { now: () => new Date() }
 afterAll(() => server.close())
 
 describe.skipIf(!server.isThere)(`on ${server.what}`, () => {
-  note('blobs in GridFS', server.what)
+  note('blobs: GridFS', server.what)
 
   blobsContract('GridFS', async () => {
     const { mongo, close } = await freshDatabase(server)

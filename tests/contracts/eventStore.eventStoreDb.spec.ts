@@ -22,7 +22,7 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 180_000 })
 let any: AnyEventStoreDb
 beforeAll(async () => {
   any = await anyEventStoreDb()
-  note('the event store on EventStoreDB', any.against)
+  note('event store: EventStoreDB', any.against)
 })
 afterAll(() => any.close())
 

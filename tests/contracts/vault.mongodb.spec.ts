@@ -11,7 +11,7 @@ const server = await startMongoServer()
 afterAll(() => server.close())
 
 describe.skipIf(!server.isThere)(`on ${server.what}`, () => {
-  note('the vault on MongoDB', server.what)
+  note('vault: MongoDB', server.what)
 
   vaultContract('MongoDB', async () => {
     const { mongo, close } = await freshDatabase(server)

@@ -16,7 +16,7 @@ const server = await startMongoServer()
 afterAll(() => server.close())
 
 describe.skipIf(!server.isThere)(`on ${server.what}`, () => {
-  note('the read store on MongoDB', server.what)
+  note('read store: MongoDB', server.what)
 
   readStoreContract('MongoDB', async () => {
     const { mongo, close } = await freshDatabase(server)

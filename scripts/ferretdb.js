@@ -1,0 +1,119 @@
+/**
+ * Builds FerretDB 1.x from its Go module into `.cache/`, where it is not there yet, and prints where it is: about a minute and a half
+ * on two cores. Tests use it for MongoDB. Where it cannot be built it says why, in the first line of its errors.
+ */
+import { execFile } from 'node:child_process'
+import { access, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { setPriority } from 'node:os'
+import { dirname, join, relative } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+
+const goModule = 'github.com/FerretDB/FerretDB'
+const version = 'v1.24.2'
+/** The sum of the module at this version: another one is refused. */
+const sum = 'h1:trrUU0LbmusMbyubhPS1IELncvrIwKrsRT2LW1UUWCw='
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const cache = join(root, '.cache', `ferretdb-${version}-${process.platform}-${process.arch}`)
+const program = join(cache, 'ferretdb')
+const downloadMs = 120_000
+const buildMs = 600_000
+/** What else runs is tests and checks that somebody waits for. */
+const priority = 10
+
+/** Its path, once it is there. Throws with the reason when it cannot be built. */
+export async function ferretDbProgram() {
+  await mkdir(cache, { recursive: true })
+  const lock = join(cache, 'lock')
+  for (;;) {
+    if (await exists(program)) return program
+    if (await isMade(lock)) break
+    // Another process builds it. A lock that nobody can hold any more is taken away.
+    const age = await stat(lock).then(
+      ({ mtimeMs }) => Date.now() - mtimeMs,
+      () => 0,
+    )
+    if (age > downloadMs + buildMs) await rm(lock, { recursive: true, force: true })
+    await pause(250)
+  }
+  try {
+    await build()
+    return program
+  } finally {
+    await rm(lock, { recursive: true, force: true })
+  }
+}
+
+async function build() {
+  const go = promisify(execFile)
+  const env = { ...goEnvironment(), CGO_ENABLED: '0' }
+  const module = ['mod', 'download', '-json', `${goModule}@${version}`]
+  const { stdout } = await go('go', module, { cwd: cache, env, timeout: downloadMs })
+  /** @type {{ Dir: string, Sum: string }} */
+  const found = JSON.parse(stdout)
+  if (found.Sum !== sum) throw new Error(`${goModule} ${version} is not the one that we know.`)
+  const source = join(cache, 'source')
+  const built = join(cache, 'built')
+  try {
+    await copy(found.Dir, source)
+    // A release has this file; the module has not, and will not start without it.
+    await writeFile(join(source, 'build/version/version.txt'), version)
+    const flags = ['-trimpath', '-buildvcs=false', '-ldflags=-s -w', '-tags=ferretdb_no_postgresql']
+    await go('go', ['build', ...flags, '-o', built, './cmd/ferretdb'], { cwd: source, env, timeout: buildMs })
+    await rename(built, program)
+  } finally {
+    await rm(source, { recursive: true, force: true })
+  }
+}
+
+/**
+ * A copy that can be written to, which the module cache is not.
+ * @param {string} from
+ * @param {string} to
+ */
+async function copy(from, to) {
+  for (const entry of await readdir(from, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue
+    const file = join(entry.parentPath, entry.name)
+    const copied = join(to, relative(from, file))
+    await mkdir(dirname(copied), { recursive: true })
+    await writeFile(copied, await readFile(file))
+  }
+}
+
+/** What Go needs of the environment: where things are, and how modules are reached. */
+function goEnvironment() {
+  const needed = /^(PATH|HOME|TMPDIR|XDG_CACHE_HOME|GO[A-Z0-9]*|HTTPS?_PROXY|NO_PROXY|SSL_CERT_(FILE|DIR))$/i
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => needed.test(name)))
+}
+
+/** @param {string} file */
+async function exists(file) {
+  return access(file).then(
+    () => true,
+    () => false,
+  )
+}
+
+/**
+ * Whether the folder is ours: made now, by us.
+ * @param {string} folder
+ */
+async function isMade(folder) {
+  return mkdir(folder).then(
+    () => true,
+    () => false,
+  )
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  setPriority(priority)
+  try {
+    console.log(await ferretDbProgram())
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error)
+    process.exitCode = 1
+  }
+}
