@@ -1,4 +1,5 @@
 /** The projector: whatever is cut short, repeated or thrown away, the documents are the fold of the log. */
+import { setTimeout as pause } from 'node:timers/promises'
 import * as fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { DomainEvent } from '#domain/events.ts'
@@ -10,7 +11,8 @@ import { views } from '#domain/views/all.ts'
 import { foldView, type AnyRecorded } from '#domain/views/view.ts'
 import { mainProjection } from '#platform/commands/projected.ts'
 import { emptyHead, type Head } from '#platform/commands/eventLog.ts'
-import type { ReadStore } from '#platform/ports/readStore.ts'
+import { EngineUnavailable, TooLarge } from '#platform/ports/faults.ts'
+import type { Change, ReadStore } from '#platform/ports/readStore.ts'
 import { executionId, messageId, projectId, taskId, userId } from '../../tests/domain/ids.ts'
 import { logs } from '../../tests/domain/logs.ts'
 import { cause, eventually, openTestEngines, type TestEngines } from '../../tests/server/engines.ts'
@@ -69,6 +71,29 @@ async function withEngines(use: (engines: TestEngines) => Promise<void>): Promis
     await use(own)
   } finally {
     await own.close()
+  }
+}
+
+/** The same engines for a projector that is given a few events at a time and hesitates so long, in ms, before each thing that it asks. */
+function hesitating(own: TestEngines, paces: readonly number[], few: number): TestEngines {
+  let asked = 0
+  const hesitate = () => pause(paces[(asked += 1) % paces.length])
+  const { eventStore, readStore } = own
+  return {
+    ...own,
+    eventStore: { ...eventStore, subscribe: (after, _, handle) => eventStore.subscribe(after, few, handle) },
+    readStore: {
+      ...readStore,
+      async getMany(...wanted) {
+        const found = await readStore.getMany(...wanted)
+        await hesitate()
+        return found
+      },
+      async apply(...batch) {
+        await hesitate()
+        await readStore.apply(...batch)
+      },
+    },
   }
 }
 
@@ -143,6 +168,53 @@ describe('any log', { timeout: 60_000 }, () => {
         }),
       ),
       { numRuns: 5 },
+    )
+  })
+
+  test('gives the same when two project at once, each at its own pace and overtaken by the other', async () => {
+    const pace = fc.array(fc.nat(3), { minLength: 1, maxLength: 20 })
+    const smallBatch = fc.integer({ min: 1, max: 5 })
+    await fc.assert(
+      fc.asyncProperty(logs, pace, pace, smallBatch, smallBatch, (events, one, other, few, fewer) =>
+        withEngines(async (own) => {
+          const projectors = await Promise.all([
+            startProjector(hesitating(own, one, few)),
+            startProjector(hesitating(own, other, fewer)),
+          ])
+          await append(own, events)
+          await projectedToTheEnd(own)
+          await Promise.all(projectors.map((projector) => projector.stop()))
+          expect(await stored(own)).toEqual(await folded(own))
+        }),
+      ),
+      { numRuns: 12 },
+    )
+  })
+
+  test('is what a read model keeps of it when one projector stands still for long before it writes', async () => {
+    await fc.assert(
+      fc.asyncProperty(logs, (events) =>
+        withEngines(async (own) => {
+          let goOn = () => {}
+          const thawed = new Promise<void>((resolve) => (goOn = resolve))
+          // It has read what there was, and writes when all is over.
+          const frozen: ReadStore = {
+            ...own.readStore,
+            async apply(...batch) {
+              await thawed
+              await own.readStore.apply(...batch)
+            },
+          }
+          const [first] = [await startProjector({ ...own, readStore: frozen })]
+          await append(own, events)
+          const second = await startProjector(own)
+          await projectedToTheEnd(own)
+          goOn()
+          await Promise.all([first.stop(), second.stop()])
+          expect(await stored(own)).toEqual(await folded(own))
+        }),
+      ),
+      { numRuns: 8 },
     )
   })
 
@@ -231,4 +303,107 @@ test('thousands of events in one stream are projected in order', async () => {
   await projectedToTheEnd(engines)
   await projector.stop()
   expect(await engines.readStore.get('tasks', taskId(1))).toMatchObject({ title: 't1999', version: 2_002 })
+})
+
+describe('a document that the read store does not take', () => {
+  const otherTask = { ...create, taskId: taskId(2), messageId: messageId(2), executionId: executionId(2) }
+  const createOther = () => engines.commands.execute(task, taskStream(otherTask.taskId), otherTask, cause())
+  const retitled = async (id: string, title: string) => {
+    const stream = taskStream(id)
+    const head = await engines.log.headOf(stream)
+    await engines.log.append(stream, head, [TaskUpdated.of({}, { title, description: '' })], cause())
+  }
+  /** A read store that refuses a batch with a title of this length or more in it, as a whole and before it writes. */
+  function bounded(titleLength: number): ReadStore {
+    return {
+      ...engines.readStore,
+      async apply(changes, checkpoint) {
+        if (changes.some((change) => titleOf(change).length >= titleLength))
+          throw new TooLarge('The document is over what is taken.')
+        await engines.readStore.apply(changes, checkpoint)
+      },
+    }
+  }
+  function titleOf(change: Change): string {
+    const title = change.kind === 'put' && change.collection === 'tasks' ? change.document['title'] : ''
+    return String(title ?? '')
+  }
+
+  test('stays as it was, and holds up none of the others', async () => {
+    await createTask()
+    await createOther()
+    await retitled(otherTask.taskId, 'before')
+    const projector = await startProjector({ ...engines, readStore: bounded(1_000) })
+    await projectedToTheEnd(engines)
+    await retitled(taskId(1), 'x'.repeat(1_000))
+    await retitled(otherTask.taskId, 'after')
+    await projectedToTheEnd(engines)
+    expect(await engines.readStore.get('tasks', taskId(1))).toMatchObject({ title: 'A title' })
+    expect(await engines.readStore.get('tasks', otherTask.taskId)).toMatchObject({ title: 'after' })
+    await projector.stop()
+  })
+
+  test('holds up none of the others of its own batch, and its place in the log is passed', async () => {
+    await createTask()
+    await retitled(taskId(1), 'x'.repeat(1_000))
+    await createOther()
+    const projector = await startProjector({ ...engines, readStore: bounded(1_000) })
+    await projectedToTheEnd(engines)
+    await projector.stop()
+    expect(await engines.readStore.get('tasks', taskId(1))).toBeUndefined()
+    expect(await engines.readStore.get('tasks', otherTask.taskId)).toMatchObject({ title: 'A title' })
+    // The other documents of the task are there: what its chat says, and the task among those of its project.
+    const { tasks: _, ...others } = await stored(engines)
+    const { tasks: __, ...expected } = await folded(engines)
+    expect(others).toEqual(expected)
+  })
+
+  test('is told in the log of the process, by its fault', async () => {
+    const told: unknown[] = []
+    const logger = { ...engines.logger, error: (...what: unknown[]) => void told.push(what) }
+    await createTask()
+    await retitled(taskId(1), 'x'.repeat(1_000))
+    const projector = await startProjector({ ...engines, logger, readStore: bounded(1_000) })
+    await projectedToTheEnd(engines)
+    await projector.stop()
+    expect(told).toEqual([[{ err: expect.any(TooLarge) }, expect.stringContaining('too large')]])
+  })
+
+  test('is written again with the first event after which it fits', async () => {
+    await createTask()
+    const projector = await startProjector({ ...engines, readStore: bounded(1_000) })
+    await projectedToTheEnd(engines)
+    await retitled(taskId(1), 'x'.repeat(1_000))
+    await projectedToTheEnd(engines)
+    await retitled(taskId(1), 'short again')
+    await projectedToTheEnd(engines)
+    await projector.stop()
+    expect(await engines.readStore.get('tasks', taskId(1))).toMatchObject({ title: 'short again' })
+  })
+
+  test('does not move the checkpoint over what was not written when the engine goes away in the midst of it', async () => {
+    await createTask()
+    await retitled(taskId(1), 'x'.repeat(1_000))
+    await createOther()
+    const checkpoints: (string | null)[] = []
+    const store = bounded(1_000)
+    const failing: ReadStore = {
+      ...store,
+      async apply(changes, checkpoint) {
+        const isOther =
+          changes.length === 1 && changes[0]?.kind === 'put' && changes[0].document.id === otherTask.taskId
+        if (checkpoints.length === 0 && isOther) {
+          checkpoints.push(await engines.readStore.checkpoint(mainProjection))
+          throw new EngineUnavailable('the read store')
+        }
+        await store.apply(changes, checkpoint)
+      },
+    }
+    const projector = await startProjector({ ...engines, readStore: failing })
+    await projectedToTheEnd(engines)
+    await projector.stop()
+    expect(checkpoints).toHaveLength(1)
+    expect(checkpoints).not.toContain(await engines.eventStore.head())
+    expect(await engines.readStore.get('tasks', otherTask.taskId)).toMatchObject({ title: 'A title' })
+  })
 })

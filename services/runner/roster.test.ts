@@ -1,0 +1,154 @@
+/** The roster: nothing follows from what a runner did not hear before it could have heard it. */
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import type { BusMessages } from '#platform/ports/bus.ts'
+import { hearingBus, type HearingBus } from '../../tests/hearingBus.ts'
+import { startRoster, type Roster } from './roster.ts'
+
+const [job, otherJob] = ['job-1', 'job-2']
+let bus: HearingBus
+let roster: Roster
+beforeEach(() => {
+  vi.useFakeTimers()
+  bus = hearingBus()
+  roster = started('me')
+})
+afterEach(() => {
+  roster.stop()
+  vi.useRealTimers()
+})
+
+const started = (runnerId: string) => startRoster({ bus, runnerId, notices: ['A sentence.'] })
+const pass = (ms: number) => vi.advanceTimersByTime(ms)
+const said = (by: string): readonly BusMessages['runner'][] =>
+  bus.said('runner').filter(({ runnerId }) => runnerId === by)
+const other = (...jobs: string[]) => bus.publish('runner', { runnerId: 'other', notices: [], jobs })
+
+describe('a runner tells', () => {
+  test('at once and each second who it is, what people should know, and what it runs', () => {
+    expect(said('me')).toEqual([{ runnerId: 'me', notices: ['A sentence.'], jobs: [] }])
+    roster.running.add(job)
+    pass(1_000)
+    roster.running.add(otherJob)
+    pass(1_000)
+    roster.running.delete(job)
+    pass(1_000)
+    expect(said('me').map(({ jobs }) => jobs)).toEqual([[], [job], [job, otherJob], [otherJob]])
+  })
+
+  test('nothing more once it is stopped', () => {
+    roster.stop()
+    pass(10_000)
+    expect(said('me')).toHaveLength(1)
+  })
+})
+
+describe('a job that was given out before', () => {
+  test('runs where this runner itself runs it, at once and however long it has heard nothing', () => {
+    roster.running.add(job)
+    expect(roster.whereabouts(job)).toBe('running')
+    bus.isAway = true
+    pass(60_000)
+    expect(roster.whereabouts(job)).toBe('running')
+  })
+
+  test('runs where another says that it runs it, also before this one has settled', () => {
+    other(job)
+    expect(roster.whereabouts(job)).toBe('running')
+    expect(roster.whereabouts(otherJob)).toBe('unknown')
+  })
+
+  test('is unknown until this runner has heard itself for three seconds, and then nowhere', () => {
+    const seen: string[] = []
+    for (let second = 0; second <= 4; second += 1) {
+      seen.push(roster.whereabouts(job))
+      pass(1_000)
+    }
+    expect(seen).toEqual(['unknown', 'unknown', 'unknown', 'nowhere', 'nowhere'])
+  })
+
+  test('is nowhere once the other has ended it', () => {
+    pass(3_000)
+    other(job)
+    expect(roster.whereabouts(job)).toBe('running')
+    other()
+    expect(roster.whereabouts(job)).toBe('nowhere')
+  })
+
+  test('is nowhere once the other was silent for more than three seconds', () => {
+    other(job)
+    pass(3_000)
+    expect(roster.whereabouts(job)).toBe('running')
+    pass(1)
+    expect(roster.whereabouts(job)).toBe('nowhere')
+  })
+
+  test('is where the one says that has it, when several speak', () => {
+    pass(3_000)
+    bus.publish('runner', { runnerId: 'a', notices: [], jobs: [] })
+    bus.publish('runner', { runnerId: 'b', notices: [], jobs: [job] })
+    bus.publish('runner', { runnerId: 'c', notices: [], jobs: [otherJob] })
+    expect([roster.whereabouts(job), roster.whereabouts(otherJob)]).toEqual(['running', 'running'])
+  })
+})
+
+describe('when nothing is heard', () => {
+  test('the bus was away: what follows is unknown until three seconds after it is back', () => {
+    pass(10_000)
+    expect(roster.whereabouts(job)).toBe('nowhere')
+    bus.isAway = true
+    pass(2_001)
+    // It no longer hears itself: another may speak, and would not be heard either.
+    expect(roster.whereabouts(job)).toBe('unknown')
+    pass(20_000)
+    bus.isAway = false
+    pass(1_000)
+    expect(roster.whereabouts(job)).toBe('unknown')
+    pass(2_998)
+    expect(roster.whereabouts(job)).toBe('unknown')
+    pass(2)
+    expect(roster.whereabouts(job)).toBe('nowhere')
+  })
+
+  test('one beat that is lost is no gap', () => {
+    pass(10_500)
+    bus.isAway = true
+    pass(1_000)
+    bus.isAway = false
+    expect(roster.whereabouts(job)).toBe('nowhere')
+    pass(1_000)
+    expect(roster.whereabouts(job)).toBe('nowhere')
+  })
+
+  test('this process stood still: what the others said meanwhile is waited for again', () => {
+    let now = 0
+    roster.stop()
+    roster = startRoster({ bus, runnerId: 'me', notices: [] }, () => now)
+    for (now = 1_000; now <= 5_000; now += 1_000) pass(1_000)
+    now = 5_000
+    expect(roster.whereabouts(job)).toBe('nowhere')
+    // A frozen process: no timer has run, and the clock went on.
+    now = 15_000
+    expect(roster.whereabouts(job)).toBe('unknown')
+    pass(1_000)
+    expect(roster.whereabouts(job)).toBe('unknown')
+    for (let beat = 0; beat < 3; beat += 1) {
+      now += 1_000
+      pass(1_000)
+    }
+    expect(roster.whereabouts(job)).toBe('nowhere')
+  })
+})
+
+test('two runners on one bus know of each other, and of a third that dies', () => {
+  const second = started('second')
+  const third = started('third')
+  third.running.add(job)
+  pass(1_000)
+  expect([roster, second].map((each) => each.whereabouts(job))).toEqual(['running', 'running'])
+  third.stop()
+  pass(2_000)
+  expect([roster, second].map((each) => each.whereabouts(job))).toEqual(['running', 'running'])
+  pass(2_000)
+  expect([roster, second].map((each) => each.whereabouts(job))).toEqual(['nowhere', 'nowhere'])
+  second.stop()
+})
