@@ -8,6 +8,12 @@ const kept = 200_000
 const grace = 5_000
 
 /**
+ * Children that have not ended: a signal that ends us waits for all of them.
+ * @type {Set<import('node:child_process').ChildProcess>}
+ */
+const running = new Set()
+
+/**
  * @typedef {object} RunOptions
  * @property {string} cwd
  * @property {NodeJS.ProcessEnv} env the whole environment of the child
@@ -34,6 +40,7 @@ export function run(command, args, { cwd, env, limit, output }) {
     const stdio = output === 'show' ? 'inherit' : 'pipe'
     // A group of its own, so that ending it ends what it started as well.
     const child = spawn(command, args, { cwd, env, detached: true, stdio: ['ignore', stdio, stdio] })
+    running.add(child)
 
     let text = ''
     for (const stream of [child.stdout, child.stderr]) {
@@ -48,22 +55,32 @@ export function run(command, args, { cwd, env, limit, output }) {
       timedOut = true
       endGroup(child)
     }, limit)
+    let ending = false
     /** @param {NodeJS.Signals} signal */
     const stopped = (signal) => {
-      child.once('exit', () => process.exit(128 + constants.signals[signal]))
+      ending = true
+      child.once('exit', () => running.size === 0 && process.exit(128 + constants.signals[signal]))
       endGroup(child)
     }
     process.on('SIGINT', stopped).on('SIGTERM', stopped)
 
     /** @param {string} why */
     const end = (why) => {
+      // Whoever waits for it would go on to the next step, and we are about to end.
+      if (ending) return
       clearTimeout(timer)
       process.off('SIGINT', stopped).off('SIGTERM', stopped)
       resolve({ ok: why === '', why, output: text })
     }
-    child.once('error', (error) => end(`could not be started (${error.message})`))
+    child.once('error', (error) => {
+      running.delete(child)
+      end(`could not be started (${error.message})`)
+    })
     // What it started and left running would hold the pipes open, and 'close' back: it is ended with it.
-    child.once('exit', () => signalGroup(child, 'SIGKILL'))
+    child.once('exit', () => {
+      running.delete(child)
+      signalGroup(child, 'SIGKILL')
+    })
     child.once('close', (code, signal) => {
       if (timedOut) end(`took longer than ${limit / 1_000} s`)
       else if (signal) end(`was ended by ${signal}`)

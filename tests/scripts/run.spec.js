@@ -1,4 +1,5 @@
 /** A child that a script starts: how it ends, and that nothing of it stays. */
+import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -41,4 +42,29 @@ test('a child that takes too long is ended, with what it started', async () => {
   expect(existsSync(file)).toBe(true)
   const pid = Number(readFileSync(file, 'utf8'))
   await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'), 5_000)
+})
+
+test('a signal ends all that runs, the slow ones too, and nothing is begun after it', async () => {
+  const slow = `process.once('SIGTERM', () => setTimeout(process.exit, 300)); setInterval(() => {}, 1000); console.log(process.pid)`
+  const quick = `setInterval(() => {}, 1000); console.log(process.pid)`
+  const parent = `import { run } from ${JSON.stringify(new URL('../../scripts/run.js', import.meta.url))}
+    const begin = (script) => run(process.execPath, ['-e', script], { cwd: '/', env: {}, limit: 10_000, output: 'show' })
+    begin(${JSON.stringify(slow)})
+    await begin(${JSON.stringify(quick)})
+    console.log('went on')`
+  const script = spawn(process.execPath, ['--input-type=module', '-e', parent], {
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  onTestFinished(() => void script.kill('SIGKILL'))
+  let printed = ''
+  script.stdout.setEncoding('utf8').on('data', (text) => {
+    printed += text
+  })
+  await vi.waitFor(() => expect(printed).toMatch(/^\d+\n\d+\n$/), 10_000)
+  script.kill('SIGTERM')
+  expect(await new Promise((resolve) => script.once('exit', resolve))).toBe(143)
+  expect(printed).not.toContain('went on')
+  for (const pid of printed.trim().split('\n').map(Number))
+    expect(() => process.kill(pid, 0)).toThrow('ESRCH')
 })
