@@ -204,6 +204,19 @@ describe('services', () => {
     })
   })
 
+  test('are told of a variable once: what is not understood is not also missing', () => {
+    const broken = { ...shared, MASTER_KEY: 'short', COMMAND_URL: 'command', SERVICES: 'gateway' }
+    expect(
+      faultsOf(broken)
+        .map((fault) => fault.slice(0, fault.indexOf(':')))
+        .toSorted(),
+    ).toEqual(['COMMAND_URL', 'MASTER_KEY', 'QUERY_URL'])
+    const { MASTER_KEY: _, ...keyless } = shared
+    expect(faultsOf({ ...keyless, MASTER_KEY_FILE: join(folder, 'nowhere') })).toEqual([
+      expect.stringMatching(/^MASTER_KEY_FILE: .* cannot be read\.$/),
+    ])
+  })
+
   test('share any one engine in one process', () => {
     expect(readConfig({ NATS_URL: 'nats://n' }).engines).toEqual({
       eventStore: null,

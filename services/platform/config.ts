@@ -167,7 +167,10 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   ) as Variables
   const codeHost = codeHostOf(values, faults)
   const services = servicesOf(values.SERVICES, codeHost, faults)
-  faults.push(...faultsOfSharing(services, values), ...faultsOfClaude(values.CLAUDE_BIN))
+  // What is there and not understood is not said to be missing as well.
+  const atFault = new Set(faults.map(variableOf))
+  const missing = faultsOfSharing(services, values).filter((fault) => !atFault.has(variableOf(fault)))
+  faults.push(...missing, ...faultsOfClaude(values.CLAUDE_BIN))
   if (values.PORT !== undefined && values.PORT === values.CODEHOST_PORT)
     faults.push('CODEHOST_PORT: is the same as PORT.')
   if (faults.length > 0) throw new BadConfig(faults)
@@ -257,6 +260,11 @@ function servicesOf(
 
 function runsAll(services: ReadonlySet<ServiceName>): boolean {
   return serviceNames.every((name) => name === 'codehost' || services.has(name))
+}
+
+/** The variable that a fault begins with, given by itself or in a file. */
+function variableOf(fault: string): string {
+  return fault.slice(0, fault.indexOf(':')).replace(/_FILE$/, '')
 }
 
 /** What services that run apart need, and what an engine that others share needs. */

@@ -225,8 +225,16 @@ function parseUrl(text: string): URL {
 
 /** A name without a password is a token, as everywhere with NATS. */
 function credentialsOf({ username, password }: URL): Pick<ConnectionOptions, 'user' | 'pass' | 'token'> {
-  const name = decodeURIComponent(username)
-  return password === '' ? { token: name } : { user: name, pass: decodeURIComponent(password) }
+  const name = decoded(username)
+  return password === '' ? { token: name } : { user: name, pass: decoded(password) }
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    throw new UnusableNats('The user or the password in NATS_URL has a % that must be written as %25.')
+  }
 }
 
 function isAtLeast(version: string, major: number, minor: number): boolean {
