@@ -169,9 +169,8 @@ describe('the configuration', () => {
       GITHUB_CLIENT_ID: 'Iv1.x',
       GITHUB_API_URL: 'ftp://x',
       ANTHROPIC_BASE_URL: 'not an address',
-      EVENTSTORE_URL: 'esdb://x',
-      MONGODB_URL: 'mongodb://x',
-      NATS_URL: 'nats://x',
+      COMMAND_URL: 'command',
+      QUERY_URL: 'nats://x',
     }
     const { code, stdout, stderr } = await runProduct({ ...env, ...broken })
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
@@ -188,9 +187,21 @@ describe('the configuration', () => {
     expect(await readdir(folder)).toEqual([])
   })
 
-  test('that wants services apart, or both ports the same, is refused', async () => {
+  test('that wants services apart without what they share is told all that they need', async () => {
+    const { code, stdout, stderr } = await runProduct({ ...env, SERVICES: 'query,gateway' })
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr.trim().split('\n')).toEqual([
+      'EVENTSTORE_URL: is needed when SERVICES run apart.',
+      'MONGODB_URL: is needed when SERVICES run apart.',
+      'NATS_URL: is needed when SERVICES run apart.',
+      'COMMAND_URL: is needed by a gateway without the command service.',
+    ])
+    expect(await readdir(folder)).toEqual([])
+  })
+
+  test('that shares keys without the key to them, or has both ports the same, is refused', async () => {
     const ended = [
-      await cannotStart({ SERVICES: 'query,gateway' }, /^SERVICES: .*command, runner is missing\.$/m),
+      await cannotStart({ MONGODB_URL: 'mongodb://127.0.0.1/' }, /^MASTER_KEY: is needed with MONGODB_URL/m),
       await cannotStart({ CODEHOST_PORT: env['PORT'] ?? '' }, /^CODEHOST_PORT: is the same as PORT\.$/m),
       await cannotStart({ CLAUDE_BIN: folder }, /^CLAUDE_BIN: .* is no program that can be run\.$/m),
     ]
