@@ -11,7 +11,7 @@ import {
   type ProductOptions,
 } from '../product.ts'
 import type { SharedEngines } from '../servers/sharedEngines.ts'
-import { personWith } from './person.ts'
+import { personWith, type Person } from './person.ts'
 import { processesOf } from './processes.ts'
 import {
   cleanEnvironment,
@@ -35,10 +35,12 @@ export interface ApartOptions extends Omit<ProductOptions, 'dataDir'> {
 export interface ApartProduct extends AnyProduct {
   /** The processes of a service, in the order of their start. */
   readonly of: Readonly<Record<ServiceApart, readonly ServerProcess[]>>
-  /** Where each gateway is. */
-  readonly gateways: readonly string[]
-  /** Where each process answers, by service: for `/readyz`. */
+  /** Where each process answers, by service. A gateway asks the command and the query service of its own place in the order. */
   readonly at: Readonly<Record<ServiceApart, readonly string[]>>
+  /** Somebody with this token at one of several gateways. */
+  personAt(gateway: number, token: string): Person
+  /** What of one process is alive, itself included. */
+  processesOf(service: ServiceApart, index: number): ReturnType<typeof processesOf>
   readonly masterKey: string
 }
 
@@ -71,7 +73,7 @@ export async function startApart(options: ApartOptions): Promise<ApartProduct> {
           CODEHOST_PORT: String(codeHostPort),
           DATA_DIR: join(own, 'data'),
           ...(service === 'gateway'
-            ? { COMMAND_URL: urlsOf('command')[0] ?? '', QUERY_URL: urlsOf('query')[0] ?? '' }
+            ? { COMMAND_URL: nth(urlsOf('command'), index), QUERY_URL: nth(urlsOf('query'), index) }
             : {}),
           // Nobody else needs the key of the model.
           ...(service === 'runner' ? modelEnvironment(model) : {}),
@@ -107,6 +109,7 @@ export async function startApart(options: ApartOptions): Promise<ApartProduct> {
     codeHostUrl: `http://localhost:${codeHostPort}`,
     signIn: signingIn(base),
     personWith: (token) => personWith(base, token),
+    personAt: (gateway, token) => personWith(nth(urlsOf('gateway'), gateway), token),
     processes,
     stop,
     of: {
@@ -123,7 +126,12 @@ export async function startApart(options: ApartOptions): Promise<ApartProduct> {
       gateway: urlsOf('gateway'),
       runner: urlsOf('runner'),
     },
-    gateways: urlsOf('gateway'),
+    processesOf: (service, index) => processesOf(`${basename(folder)}/${service}-${index}`),
     masterKey,
   }
+}
+
+/** The one at this place; with too few of them they are gone round. */
+function nth(urls: readonly string[], index: number): string {
+  return urls[index % urls.length] ?? ''
 }

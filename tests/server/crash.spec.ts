@@ -79,7 +79,11 @@ describe('while tasks run', () => {
     }
     const params = { taskId: talking.id }
     const { output, deltas } = await ada.ask(getTerminal, { params })
-    expect(output.slice(-heard.length)).toEqual(heard)
+    expect(output.slice(-heard.length - 1, -1)).toEqual(heard)
+    expect(output.at(-1)).toMatchObject({
+      type: 'stderr',
+      content: expect.stringMatching(/^The runner stopped/),
+    })
     expect(output.map(({ content }) => content).join('')).toMatch(/I have begun\.\n[^]*\nprinted\n/)
     expect(deltas.map(({ text }) => text).join('')).toContain('And I go')
     const { messages } = await ada.ask(getChat, { params })

@@ -1,5 +1,5 @@
 /**
- * A passage for a gate before FerretDB that gives it one command at a time, whatever the number of connections. MongoDB finds a document
+ * A passage for a gate before FerretDB that gives it one writing command at a time, whatever the number of connections. MongoDB finds a document
  * and changes it in one step; FerretDB 1.x in two, between which another writer may come. With this it keeps what MongoDB promises.
  */
 import type { Socket } from 'node:net'
@@ -19,7 +19,8 @@ export function oneAtATime(): Passage {
       if (hasAnswer(message)) await answer
     }
     eachMessage(client, (message) => {
-      turn = pass(message, turn)
+      if (mayWrite(message)) turn = pass(message, turn)
+      else server.write(message)
     })
     eachMessage(server, (message) => {
       client.write(message)
@@ -33,6 +34,31 @@ export function oneAtATime(): Passage {
 const headBytes = 16
 const opMsg = 2013
 const moreToCome = 2
+
+const readOnly = new Set([
+  'hello',
+  'ismaster',
+  'isMaster',
+  'ping',
+  'saslStart',
+  'saslContinue',
+  'buildInfo',
+  'endSessions',
+  'find',
+  'getMore',
+  'count',
+  'aggregate',
+  'listCollections',
+  'listIndexes',
+])
+
+/** All but what is known to write nothing: a command is named by the first field of its document. */
+function mayWrite(message: Buffer): boolean {
+  if (message.readInt32LE(12) !== opMsg) return false
+  // Flags, the kind of the section, the document's length and the field's type come before the name.
+  const from = headBytes + 4 + 1 + 4 + 1
+  return !readOnly.has(message.toString('utf8', from, message.indexOf(0, from)))
+}
 
 /** Whether the server answers: it does not when the message says that more is to come. */
 function hasAnswer(message: Buffer): boolean {

@@ -2,7 +2,8 @@
 import { randomUUID } from 'node:crypto'
 import { note } from '../report/notes.ts'
 import { startEventStoreDb, type EventStoreDbStandIn } from '../standins/eventStoreDb.ts'
-import { gateBefore, startMongoServer, type MongoServer } from './mongodb.ts'
+import { ferretDbVersion, startFerretDb } from './ferretdb.ts'
+import { gateBefore, type MongoServer } from './mongodb.ts'
 import type { Gate } from './gate.ts'
 import { noOwnNats, ownNats, type OwnNats } from './nats.ts'
 import { oneAtATime } from './oneAtATime.ts'
@@ -17,13 +18,25 @@ export interface SharedEngines {
   close(): Promise<void>
 }
 
-/** The server for MongoDB, or why there is none and the product cannot run apart here. Asked once for a file. */
+/** The server for MongoDB, or why there is none and the product cannot run apart here. */
 export type ForMongo = { readonly server: MongoServer } | { readonly missing: string }
 
+/** The server at MONGODB_URL, else FerretDB. Asked once for a file. */
 export async function forMongo(): Promise<ForMongo> {
   if (noOwnNats !== undefined) return { missing: noOwnNats }
-  const server = await startMongoServer()
-  return server.isThere ? { server } : { missing: server.what }
+  const given = process.env['MONGODB_URL']
+  const one = { isThere: true, isMongoDb: given !== undefined }
+  if (given)
+    return { server: { ...one, what: 'the server at MONGODB_URL', url: given, close: async () => {} } }
+  try {
+    const { url, stop } = await startFerretDb()
+    const what = `FerretDB ${ferretDbVersion} on SQLite, not MongoDB`
+    return { server: { ...one, what, url, close: stop } }
+  } catch (fault) {
+    const missing = `no server for MongoDB: ${fault instanceof Error ? fault.message.split('\n')[0] : String(fault)}`
+    if (process.env['REQUIRE_MONGODB'] === '1') throw new Error(`REQUIRE_MONGODB=1 and there is ${missing}`)
+    return { missing }
+  }
 }
 
 /** Starts them on free ports. The server for MongoDB goes with them. */

@@ -6,6 +6,7 @@ import type { ExecutionOutcome, Fence } from '#domain/task/commands.ts'
 import { MessagePosted, type AgentName } from '#domain/task/events.ts'
 import type { Execution, LiveTask } from '#domain/task/state.ts'
 import { task as decider } from '#domain/task/task.ts'
+import { TerminalOutputRecorded } from '#domain/task/terminal.ts'
 import { chatView, messageDocumentId, type MessageDocument } from '#domain/views/chat.ts'
 import { tasksView } from '#domain/views/tasks.ts'
 import { usersView } from '#domain/views/users.ts'
@@ -57,13 +58,7 @@ async function claim(
   if (!execution) return undefined
   const attempt = execution.attempt
   if (attempt > 0) {
-    const reason = 'The runner stopped while this ran. Try again to go on from where it was.'
-    await endWith(
-      openReporter(parts.commands, taskId, { executionId, attempt }),
-      execution,
-      failed('runner_lost', reason),
-      null,
-    )
+    await endLost(parts, taskId, execution)
     return undefined
   }
   const command = {
@@ -82,6 +77,17 @@ async function claim(
   if (!started || started.state.kind !== 'task' || !running) return undefined
   const fence = { executionId, attempt: running.attempt }
   return { task: started.state, execution: running, fence, head: started.head }
+}
+
+/** Ends an execution whose runner is gone. It may only stand still: the line in the terminal shuts out what it would still print. */
+async function endLost(parts: RunnerParts, taskId: string, execution: Execution): Promise<void> {
+  const { executionId, attempt, kind } = execution
+  const reason = 'The runner stopped while this ran. Try again to go on from where it was.'
+  const terminal = await terminalWriter(parts.log, taskId)
+  const told = { executionId, attempt, kind, channel: 'stderr' } as const
+  await terminal.append(TerminalOutputRecorded.of(told, { text: `${reason}\n` }))
+  const report = openReporter(parts.commands, taskId, { executionId, attempt })
+  await endWith(report, execution, failed('runner_lost', reason), terminal.head())
 }
 
 function executionOf(state: { kind: string } | LiveTask, executionId: string): Execution | undefined {

@@ -409,7 +409,11 @@ export async function processesOf(workspace: Workspace): Promise<readonly string
   const found: string[] = []
   for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
     const mounts = await readFile(`/proc/${pid}/mountinfo`, 'utf8').catch(() => '')
-    const isInside = mounts.split('\n').some((line) => line.includes(`${workspace.taskId}/tree /workspace `))
+    const isInside = mounts.split('\n').some((line) => {
+      const [, , , from = '', at] = line.split(' ')
+      // `from` begins where its file system is mounted; tests beside this one have workspaces of the same task elsewhere.
+      return at === '/workspace' && workspace.dir.endsWith(from)
+    })
     if (isInside && (await birthOf(Number(pid))) !== undefined) found.push(pid)
   }
   return found

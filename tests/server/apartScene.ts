@@ -1,0 +1,56 @@
+/** A scene with services in processes of their own: a repository of ada's, the real CLI, and a stand-in for the model's API. */
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { localRepository } from '../contracts/codeHost.fixture.ts'
+import { startApart, type ApartOptions, type ApartProduct } from '../product/apart.ts'
+import type { Person } from '../product/person.ts'
+import { ownFolder } from '../product.ts'
+import type { MongoServer } from '../servers/mongodb.ts'
+import { startSharedEngines, type SharedEngines } from '../servers/sharedEngines.ts'
+import { startMessagesApi, type Script } from '../standins/messagesApi.ts'
+import { files } from './scene.ts'
+
+export interface ApartScene {
+  readonly engines: SharedEngines
+  readonly product: ApartProduct
+  readonly ada: Person
+  /** The repository `engine`, as a project of ada's. */
+  readonly projectId: string
+  /** Ada at another gateway. */
+  adaAt(gateway: number): Person
+  close(): Promise<void>
+}
+
+/** Starts it; `close` stops everything and checks that nothing of the product is left. */
+export async function openApartScene(
+  server: MongoServer,
+  scripts: readonly Script[],
+  count: ApartOptions['count'] = {},
+): Promise<ApartScene> {
+  const ends: (() => Promise<unknown>)[] = []
+  const close = async () => {
+    const failed: unknown[] = []
+    for (const end of ends.splice(0).reverse()) await end().catch((fault: unknown) => failed.push(fault))
+    if (failed.length > 0) throw failed[0]
+  }
+  try {
+    const folder = await ownFolder()
+    ends.push(() => rm(folder, { recursive: true, force: true }))
+    const repository = join(folder, 'engine')
+    await localRepository(repository, files)
+    const api = await startMessagesApi(scripts)
+    ends.push(() => api.close())
+    const engines = await startSharedEngines(server)
+    ends.push(() => engines.close())
+    const model = { messagesApi: api }
+    const product = await startApart({ engines, repos: [repository], model, count })
+    ends.push(() => product.stop())
+    const ada = await product.signIn('ada')
+    const projectId = await ada.project('engine')
+    const adaAt = (gateway: number) => product.personAt(gateway, ada.token)
+    return { engines, product, ada, projectId, adaAt, close }
+  } catch (fault) {
+    await close().catch(() => undefined)
+    throw fault
+  }
+}
