@@ -261,6 +261,7 @@ export function describeBox(title: string, sandbox: Sandbox | undefined): void {
            nohup bash -c '${beat}' x 3 >/dev/null 2>&1 & wait`,
         ])
         await expect.poll(() => beats(), { timeout: 5_000 }).toHaveLength(3)
+        expect(await processesOf(workspace)).not.toEqual([])
         return box
       }
       const beats = async (): Promise<string[]> => {
