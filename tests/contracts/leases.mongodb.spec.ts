@@ -26,7 +26,7 @@ const followsMs = 5_000
 const lapseMs = 4_000
 
 describe.skipIf(!server.isThere)(`on ${server.what}`, () => {
-  note('the leases on MongoDB', server.what)
+  note('leases: MongoDB', server.what)
 
   leasesContract('MongoDB', async () => {
     const database = await freshDatabase(server)
