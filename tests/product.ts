@@ -39,6 +39,8 @@ export interface AnyProduct {
   /** `http://127.0.0.1:<port>`. */
   readonly base: string
   readonly codeHostUrl: string
+  /** Everything it printed, over all its starts. */
+  readonly logs: Readonly<Logs>
   /** Signs in at the code host and, unless told otherwise, completes the onboarding. */
   signIn(login: 'ada' | 'grace', options?: { readonly onboarding?: 'complete' | 'left' }): Promise<Person>
   /** Somebody with this token, or with none. */
@@ -51,8 +53,6 @@ export interface AnyProduct {
 
 export interface Product extends AnyProduct {
   readonly dataDir: string
-  /** Everything it printed, over all its starts. */
-  readonly logs: Readonly<Logs>
   /** SIGTERM or Ctrl-C, and the same data and ports kept for `restart`. Gives how long it took, in milliseconds. */
   terminate(signal?: 'SIGTERM' | 'SIGINT'): Promise<number>
   /** SIGKILL of the process alone: what it started is not told. */

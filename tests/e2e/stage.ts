@@ -3,7 +3,10 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { localRepository } from '../contracts/codeHost.fixture.ts'
-import { startProduct, type Product } from '../product.ts'
+import { startApart, type ApartProduct } from '../product/apart.ts'
+import { startProduct, type AnyProduct, type Product, type ProductOptions } from '../product.ts'
+import type { MongoServer } from '../servers/mongodb.ts'
+import { startSharedEngines } from '../servers/sharedEngines.ts'
 import { note } from '../report/notes.ts'
 import { startMessagesApi, type MessagesApi, type Script } from '../standins/messagesApi.ts'
 import { openChromium } from './chromium.ts'
@@ -16,8 +19,8 @@ export interface StageOptions {
   readonly repositories?: Readonly<Record<string, Readonly<Record<string, string>>>>
 }
 
-export interface Stage {
-  readonly product: Product
+export interface Stage<P extends AnyProduct = Product> {
+  readonly product: P
   readonly model: MessagesApi
   /** A folder that goes with the stage. */
   readonly folder: string
@@ -25,12 +28,40 @@ export interface Stage {
   close(): Promise<void>
 }
 
+/** The product in one process, as `npm start` has it. */
+export function openStage(options: StageOptions = {}): Promise<Stage> {
+  return openStageOf(options, (productOptions, ends) => kept(startProduct(productOptions), ends))
+}
+
+/** The product in processes of their own, on shared engines. */
+export function openStageApart(
+  server: MongoServer,
+  options: StageOptions = {},
+): Promise<Stage<ApartProduct>> {
+  return openStageOf(options, async (productOptions, ends) => {
+    const engines = await startSharedEngines(server)
+    ends.push(() => engines.close())
+    return kept(startApart({ ...productOptions, engines }), ends)
+  })
+}
+
+type Ends = (() => Promise<unknown>)[]
+
+async function kept<P extends AnyProduct>(starting: Promise<P>, ends: Ends): Promise<P> {
+  const product = await starting
+  ends.push(() => product.stop())
+  return product
+}
+
 /** Starts everything; what was started is ended when a later part does not start. */
-export async function openStage({ scripts = [], repositories = {} }: StageOptions = {}): Promise<Stage> {
+async function openStageOf<P extends AnyProduct>(
+  { scripts = [], repositories = {} }: StageOptions,
+  start: (options: Pick<ProductOptions, 'repos' | 'model'>, ends: Ends) => Promise<P>,
+): Promise<Stage<P>> {
   note('messages of the model', 'a scripted Messages API, not Anthropic')
   note('the code host', 'the local code host, not GitHub')
   const folder = await mkdtemp(join(tmpdir(), 'flightdeck-e2e-'))
-  const ends: (() => Promise<unknown>)[] = [() => rm(folder, { recursive: true, force: true })]
+  const ends: Ends = [() => rm(folder, { recursive: true, force: true })]
   const close = async () => {
     // The last that started ends first, and each ends also when one before it failed to.
     const failed: unknown[] = []
@@ -45,8 +76,7 @@ export async function openStage({ scripts = [], repositories = {} }: StageOption
     }
     const model = await startMessagesApi(scripts)
     ends.push(() => model.close())
-    const product = await startProduct({ repos, model: { messagesApi: model } })
-    ends.push(() => product.stop())
+    const product = await start({ repos, model: { messagesApi: model } }, ends)
     const browser = await openChromium(folder)
     ends.push(() => browser.close())
     return { product, model, folder, visit: (options) => openVisit(browser, product.base, options), close }

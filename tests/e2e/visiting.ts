@@ -1,10 +1,11 @@
 /** Visits of a test: they end with it, what went wrong in their pages fails it, and a failure tells what was on the screen. */
 import { onTestFinished } from 'vitest'
+import type { AnyProduct } from '../product.ts'
 import type { Stage } from './stage.ts'
 import type { Visit, VisitOptions } from './visit.ts'
 
 /** To be called within a test. */
-export async function visiting(stage: Stage, options?: VisitOptions): Promise<Visit> {
+export async function visiting(stage: Stage<AnyProduct>, options?: VisitOptions): Promise<Visit> {
   const visit = await stage.visit(options)
   onTestFinished(async ({ task }) => {
     if (task.result?.state === 'fail') await tellWhatIsSeen(visit, stage)
@@ -13,7 +14,7 @@ export async function visiting(stage: Stage, options?: VisitOptions): Promise<Vi
   return visit
 }
 
-async function tellWhatIsSeen(visit: Visit, stage: Stage): Promise<void> {
+async function tellWhatIsSeen(visit: Visit, stage: Stage<AnyProduct>): Promise<void> {
   for (const page of visit.context.pages()) {
     const seen = await page
       .locator('body')

@@ -86,6 +86,8 @@ export async function startApart(options: ApartOptions): Promise<ApartProduct> {
   )
   const of = (service: ServiceApart) =>
     started.filter((one) => one.service === service).map(({ server }) => server)
+  const told = (stream: 'stdout' | 'stderr') =>
+    started.map(({ service, server }) => `${service}:\n${server.logs[stream]}`).join('\n')
   const processes = () => processesOf(basename(folder))
   async function stop(): Promise<void> {
     try {
@@ -107,6 +109,14 @@ export async function startApart(options: ApartOptions): Promise<ApartProduct> {
   return {
     base,
     codeHostUrl: `http://localhost:${codeHostPort}`,
+    logs: {
+      get stdout() {
+        return told('stdout')
+      },
+      get stderr() {
+        return told('stderr')
+      },
+    },
     signIn: signingIn(base),
     personWith: (token) => personWith(base, token),
     personAt: (gateway, token) => personWith(nth(urlsOf('gateway'), gateway), token),
