@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util'
 import type { Middleware } from 'koa'
 import { BadConfig, describeVariables, readConfig, type Config } from '#platform/config.ts'
 import type { Engines } from '#platform/compose.ts'
+import { operate, UnknownWords } from './operate.ts'
 import { serviceTokens, type Callee } from '#platform/http/serviceToken.ts'
 
 /** A part that runs until it is stopped; `stop` resolves when nothing of it is left. */
@@ -14,21 +15,25 @@ interface Running {
 const drainMs = 9_000
 
 const usage = `Usage: npm start -- [--repo <path or git URL>]... [--help]
+       npm start -- jobs [requeue <id>]
 
   --repo <path or git URL>  brings a repository into the local code host, under ada; may be given more than once
   --help                    shows this
+  jobs                      lists the jobs that were set aside, and ends
+  jobs requeue <id>         queues one of them again, and ends
 
 Variables of the environment:
 `
 
-function readArguments(): { repos: string[]; help: boolean } {
-  const { values } = parseArgs({
+function readArguments(): { repos: string[]; help: boolean; words: string[] } {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
     options: {
       repo: { type: 'string', multiple: true, default: [] },
       help: { type: 'boolean', default: false },
     },
   })
-  return { repos: values.repo, help: values.help }
+  return { repos: values.repo, help: values.help, words: positionals }
 }
 
 /** Starts the services that this process runs, in the order in which they need each other; what was started is stopped when a later one fails. */
@@ -155,13 +160,13 @@ async function stopAll(running: readonly Running[]): Promise<void> {
 }
 
 async function main(): Promise<void> {
-  const { repos, help } = readArguments()
+  const { repos, help, words } = readArguments()
   if (help) {
-    process.stdout.write(`${usage}${describeVariables()}\n`)
+    print(`${usage}${describeVariables()}`)
     return
   }
   const config = readConfig(process.env)
-  for (const name of config.unused) process.stdout.write(`${name} is set and has no effect yet.\n`)
+  for (const name of config.unused) print(`${name} is set and has no effect yet.`)
   // Heard from here on, so that a start is ended as orderly as a run.
   const asked = askedToStop()
   const [{ openEngines }, { logger }] = await Promise.all([
@@ -169,7 +174,17 @@ async function main(): Promise<void> {
     import('#platform/log.ts'),
   ])
   const log = logger(config.logLevel)
-  const opening = openEngines(config, log, (line) => process.stdout.write(`${line}\n`))
+  if (words.length > 0) {
+    // No service runs: what the product holds of the data folder is left to it.
+    const engines = await openEngines({ ...config, services: new Set() }, log, print)
+    try {
+      for (const line of await operate(words, engines)) print(line)
+    } finally {
+      await engines.close()
+    }
+    return
+  }
+  const opening = openEngines(config, log, print)
   // While an engine is waited for nothing runs that would have to end in order.
   const engines = await Promise.race([opening, asked])
   if (!engines) process.exit(0)
@@ -180,7 +195,7 @@ async function main(): Promise<void> {
     await engines.close()
     throw fault
   }
-  process.stdout.write(`${readyLine(config)}\n`)
+  print(readyLine(config))
 
   await asked
   try {
@@ -190,6 +205,10 @@ async function main(): Promise<void> {
     log.error({ err: fault }, 'stopping failed')
   }
   process.exit(0)
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`)
 }
 
 function readyLine({ services, publicUrl, port }: Config): string {
@@ -218,8 +237,9 @@ function sentenceOf(fault: unknown): string {
     const taken = 'port' in fault ? ` ${String(fault.port)}` : ''
     return `Port${taken} is in use. Stop what uses it, or set PORT or CODEHOST_PORT to another.`
   }
-  if ('code' in fault && String(fault.code).startsWith('ERR_PARSE_ARGS_'))
-    return `${fault.message}\n\n${usage}${describeVariables()}`
+  const isUsage =
+    fault instanceof UnknownWords || ('code' in fault && String(fault.code).startsWith('ERR_PARSE_ARGS_'))
+  if (isUsage) return `${fault.message}\n\n${usage}${describeVariables()}`
   return fault.message
 }
 

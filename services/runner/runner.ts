@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { taskStream } from '#domain/kernel/ids.ts'
 import { task as decider } from '#domain/task/task.ts'
 import type { Config } from '#platform/config.ts'
+import { EngineUnavailable } from '#platform/ports/faults.ts'
 import type { Delivery } from '#platform/ports/jobs.ts'
 import { locateClaude } from './agents/locate.ts'
 import type { RunnerEngines, RunnerParts } from './parts.ts'
@@ -28,6 +29,8 @@ const leaseMs = 4_000
 const renewMs = 1_000
 /** When a job that seems to run elsewhere is looked at again. */
 const askAgainMs = 1_000
+/** A job that fails so often is set aside. */
+const mostAttempts = 10
 /** How often a run looks for itself whether it is to stop, where the bus was silent. */
 const lookMs = 1_000
 
@@ -140,6 +143,11 @@ async function underLease(
   try {
     await work(stop)
     await delivery.ack()
+  } catch (fault) {
+    // What throws is given back and comes again; an engine that is away is waited for however long.
+    if (fault instanceof EngineUnavailable || delivery.attempt < mostAttempts) throw fault
+    parts.logger.error({ err: fault, job: delivery.job }, 'a job is set aside')
+    await delivery.reject(fault instanceof Error ? (fault.stack ?? fault.message) : String(fault))
   } finally {
     clearInterval(renewal)
     unwatch()
