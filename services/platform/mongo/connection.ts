@@ -1,6 +1,6 @@
 /** MongoDB: the one connection that the read store, the blobs and the vault share. */
 import { setTimeout as pause } from 'node:timers/promises'
-import { MongoClient } from 'mongodb'
+import { MongoClient, MongoCompatibilityError } from 'mongodb'
 import type { Db, MongoClientOptions } from 'mongodb'
 import { EngineUnavailable, UnusableEngine } from '../ports/faults.ts'
 import { Late, named, refusal } from './faults.ts'
@@ -157,8 +157,12 @@ async function connected(
 ): Promise<void> {
   const { name, onWaiting, signal } = waiting
   let reason = ''
-  client.on('serverHeartbeatFailed', ({ failure }) => {
-    reason = ` (${failure.message})`
+  // The driver goes on to wait for another answer.
+  const tooOld = new Promise<never>((_, reject) => {
+    client.on('serverHeartbeatFailed', ({ failure }) => {
+      reason = ` (${failure.message})`
+      if (failure instanceof MongoCompatibilityError) reject(failure)
+    })
   })
   const tell = () => onWaiting(`${name} does not answer${reason}: waiting for it.`)
   let lines = setTimeout(() => {
@@ -171,7 +175,7 @@ async function connected(
     for (;;) {
       signal?.throwIfAborted()
       try {
-        await connect()
+        await Promise.race([connect(), tooOld])
         return
       } catch (fault) {
         signal?.throwIfAborted()

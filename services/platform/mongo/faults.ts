@@ -74,7 +74,8 @@ export function refusal(engine: string, fault: unknown): UnusableEngine | undefi
       `${engine} does not let us read and write our database: MONGODB_URL names no user, or one without the rights.`,
     )
   }
-  if (fault instanceof MongoServerSelectionError && fault.cause instanceof MongoCompatibilityError) {
+  const cause = fault instanceof MongoServerSelectionError ? fault.cause : fault
+  if (cause instanceof MongoCompatibilityError) {
     return new UnusableEngine(`${engine} is too old: MongoDB 4.4 or later is needed.`)
   }
   return undefined
