@@ -1,10 +1,8 @@
-import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { StoredEvent } from '#domain/kernel/event.ts'
 import { openEventStoreDb, type EventStoreDbOptions } from '#platform/eventstore/eventStoreDb.ts'
@@ -12,6 +10,7 @@ import type { EventStore, EventToAppend } from '#platform/ports/eventStore.ts'
 import { EngineUnavailable, TooLarge, UnusableEngine } from '#platform/ports/faults.ts'
 import { note } from '../report/notes.ts'
 import { anyEventStoreDb, type AnyEventStoreDb } from '../servers/eventStoreDb.ts'
+import { selfSigned } from '../servers/selfSigned.ts'
 import { startEventStoreDb, type EventStoreDbStandIn, type LostAnswer } from '../standins/eventStoreDb.ts'
 import { eventStoreContract } from './eventStore.contract.ts'
 import { sampleEvent, sampleEvents } from './eventStore.samples.ts'
@@ -371,16 +370,4 @@ describe('the event store on EventStoreDB', () => {
 function everythingIn(fault: unknown): string {
   if (!(fault instanceof Error)) return JSON.stringify(fault)
   return `${fault.message} ${fault.stack} ${JSON.stringify(fault)} ${fault.cause === undefined ? '' : everythingIn(fault.cause)}`
-}
-
-/** Makes a certificate for localhost; says why when it cannot. */
-async function selfSigned(keyFile: string, certificateFile: string): Promise<string | undefined> {
-  const asked = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
-  const named = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost', '-days', '1']
-  try {
-    await promisify(execFile)('openssl', [...asked, ...named, '-keyout', keyFile, '-out', certificateFile])
-    return undefined
-  } catch {
-    return 'no openssl to make a certificate with'
-  }
 }
