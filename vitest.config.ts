@@ -1,8 +1,10 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
-// Many tests wait more than they compute: two files at a time on two cores, where vitest would take one.
-const workers = Math.max(2, availableParallelism() - 1)
+// Most tests wait as long as they compute: three files at a time on two cores, where vitest would take one.
+const workers = availableParallelism() + 1
+// These compute with many processes each.
+const workersOfTheProduct = Math.max(2, availableParallelism() - 1)
 
 export default defineConfig({
   test: {
@@ -41,6 +43,8 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'server',
+          sequence: { groupOrder: 1 },
+          maxWorkers: workersOfTheProduct,
           include: ['tests/server/**/*.spec.ts'],
           globalSetup: ['tests/product/build.js'],
           testTimeout: 60_000,
@@ -51,6 +55,8 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'e2e',
+          sequence: { groupOrder: 1 },
+          maxWorkers: workersOfTheProduct,
           include: ['tests/e2e/**/*.spec.ts'],
           globalSetup: ['tests/product/build.js'],
           testTimeout: 120_000,
@@ -61,6 +67,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'long',
+          sequence: { groupOrder: 2 },
           include: ['tests/**/*.long.ts'],
           globalSetup: ['tests/product/build.js'],
           testTimeout: 1_800_000,
