@@ -12,6 +12,7 @@ import { tasksView } from '#domain/views/tasks.ts'
 import { usersView } from '#domain/views/users.ts'
 import type { Head } from '#platform/commands/eventLog.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
+import { TooLarge } from '#platform/ports/faults.ts'
 import type { RunnerParts } from '../parts.ts'
 import { changesReport } from './changesReport.ts'
 import { runOutput } from './output.ts'
@@ -230,6 +231,11 @@ async function endWith(
 function outcomeOfFault(parts: RunnerParts, fault: unknown): ExecutionOutcome {
   if (fault instanceof Fault) return failed(fault.code, fault.message)
   if (fault instanceof CodeHostFault) return failed('code_host', fault.message)
+  if (fault instanceof TooLarge)
+    return failed(
+      'too_large',
+      'The agent said more at once than the log takes. Ask it to work in smaller steps.',
+    )
   parts.logger.error({ err: fault }, 'run failed')
   return failed('internal', 'Something went wrong while this ran. The fault has been logged.')
 }

@@ -21,6 +21,8 @@ export function reporter(commands: Commands, taskId: string, fence: Fence): Repo
   const stream = taskStream(taskId)
   let waiting: ProgressEvent[] = []
   let last: Promise<void> = Promise.resolve()
+  /** The append that takes what waits. */
+  let next: Promise<void> | undefined
 
   function execute(command: Parameters<typeof task.decide>[0]): Promise<void> {
     return commands.execute(task, stream, command, { actor, commandId: randomUUID() }).then(
@@ -35,16 +37,21 @@ export function reporter(commands: Commands, taskId: string, fence: Fence): Repo
   async function flush(): Promise<void> {
     const progress = waiting
     waiting = []
+    next = undefined
     if (progress.length > 0) await execute({ type: 'RecordProgress', fence, progress })
   }
 
   return {
     report(...progress) {
-      // Reports that come while one is being appended go together in the next append.
       waiting.push(...progress)
-      last = last.then(flush)
-      last.catch(() => undefined)
-      return last
+      // Reports that come while one is being appended go together in the next append, and share what becomes of it.
+      if (!next) {
+        // What was refused, such as for its size, holds up nothing that follows.
+        next = last.catch(() => undefined).then(flush)
+        last = next
+        last.catch(() => undefined)
+      }
+      return next
     },
     async end(outcome, terminal) {
       await last.catch(() => undefined)
