@@ -86,6 +86,9 @@ function takeOurs(): void {
   const { env } = process
   if (env['DOCKER_HOST'] === undefined && !existsSync('/var/run/docker.sock') && existsSync(ourSocket))
     env['DOCKER_HOST'] = ourHost
+  if (env['DOCKER_HOST'] !== ourHost) return
   // The reaper is an image as well, which that engine cannot pull; each suite stops what it started.
-  if (env['DOCKER_HOST'] === ourHost) env['TESTCONTAINERS_RYUK_DISABLED'] ??= 'true'
+  env['TESTCONTAINERS_RYUK_DISABLED'] ??= 'true'
+  // It publishes on loopback, also where the machine looks like a container itself.
+  env['TESTCONTAINERS_HOST_OVERRIDE'] ??= '127.0.0.1'
 }
