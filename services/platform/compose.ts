@@ -9,6 +9,8 @@ import { openNatsJobs } from '#platform/bus/jobsNats.ts'
 import { openSqliteJobs } from '#platform/bus/jobsSqlite.ts'
 import { natsBus } from '#platform/bus/nats.ts'
 import { openNats } from '#platform/bus/natsConnection.ts'
+import { openInProcessRequests } from '#platform/bus/requestsInProcess.ts'
+import { natsRequests } from '#platform/bus/requestsNats.ts'
 import { githubCodeHost } from '#platform/codehost/github.ts'
 import { commands, type Commands } from '#platform/commands/execute.ts'
 import { collections, documents, type Documents } from '#platform/commands/documents.ts'
@@ -35,6 +37,7 @@ import type { Ids } from '#platform/ports/ids.ts'
 import type { Jobs } from '#platform/ports/jobs.ts'
 import type { Leases } from '#platform/ports/leases.ts'
 import type { ReadStore } from '#platform/ports/readStore.ts'
+import type { Requests } from '#platform/ports/requests.ts'
 import type { Vault } from '#platform/ports/vault.ts'
 import { openMongoReadStore } from '#platform/readstore/mongodb.ts'
 import { openSqliteReadStore } from '#platform/readstore/sqlite.ts'
@@ -48,6 +51,7 @@ interface Ports {
   readonly readStore: ReadStore
   readonly bus: Bus
   readonly jobs: Jobs
+  readonly requests: Requests
   readonly blobs: Blobs
   readonly vault: Vault
   readonly leases: Leases
@@ -175,20 +179,22 @@ async function storesInMongo(
   }
 }
 
-function busInProcess({ keep, at, clock, onFault }: Opening): Pick<Ports, 'bus' | 'jobs'> {
+function busInProcess({ keep, at, clock, onFault }: Opening): Pick<Ports, 'bus' | 'jobs' | 'requests'> {
   return {
     jobs: keep(openSqliteJobs({ file: at('jobs.sqlite'), clock, onFault })),
     bus: keep(openInProcessBus({ onFault })),
+    requests: keep(openInProcessRequests({ onFault })),
   }
 }
 
 async function busOnNats(
   { keep, onFault, onWaiting }: Opening,
   url: string,
-): Promise<Pick<Ports, 'bus' | 'jobs'>> {
+): Promise<Pick<Ports, 'bus' | 'jobs' | 'requests'>> {
   const nats = keep(await openNats({ url, onFault, onWaiting }))
   return {
     bus: keep(natsBus({ nats, onFault })),
+    requests: keep(natsRequests({ nats, onFault })),
     jobs: keep(await openNatsJobs({ nats, onFault, onWaiting })),
   }
 }

@@ -11,6 +11,7 @@ import type { HostAccess } from '#platform/hostAccess.ts'
 import type { Person } from '#platform/http/guards.ts'
 import { routeWith } from '#platform/http/route.ts'
 import type { CodeHost } from '#platform/ports/codeHost.ts'
+import type { Requests } from '#platform/ports/requests.ts'
 
 export interface QueryServices {
   readonly documents: Documents
@@ -19,6 +20,7 @@ export interface QueryServices {
   readonly blobs: SealedBlobs
   readonly access: HostAccess
   readonly codeHost: CodeHost
+  readonly requests: Requests
 }
 
 export const route = routeWith<QueryServices>()

@@ -10,6 +10,7 @@ import type { Bus } from '#platform/ports/bus.ts'
 import type { CodeHost } from '#platform/ports/codeHost.ts'
 import type { Ids } from '#platform/ports/ids.ts'
 import type { Jobs } from '#platform/ports/jobs.ts'
+import type { Requests } from '#platform/ports/requests.ts'
 import type { Located } from './agents/locate.ts'
 import type { Sandbox } from './sandbox/port.ts'
 import type { Git } from './workspace/git.ts'
@@ -22,6 +23,7 @@ export interface RunnerEngines {
   readonly log: EventLog
   readonly bus: Bus
   readonly jobs: Jobs
+  readonly requests: Requests
   readonly blobs: SealedBlobs
   readonly access: HostAccess
   readonly codeHost: CodeHost

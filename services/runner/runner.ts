@@ -10,6 +10,7 @@ import type { Delivery } from '#platform/ports/jobs.ts'
 import { locateClaude } from './agents/locate.ts'
 import type { RunnerEngines, RunnerParts } from './parts.ts'
 import { startRoster, type Roster } from './roster.ts'
+import { answerChanges } from './run/otherBase.ts'
 import { runExecution } from './run/execution.ts'
 import { makePullRequest } from './run/pullRequest.ts'
 import { stopping, type Stopping } from './run/stopping.ts'
@@ -74,8 +75,10 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
       makePullRequest(parts, payloadOf(delivery, 'requestId'), stop.signal),
     ),
   )
+  const stopAnswering = answerChanges(parts, engines.requests)
   return {
     async stop() {
+      stopAnswering()
       const stopped = Promise.all([executions.stop(), pullRequests.stop()])
       for (const run of held.stops) run.stop('stopping')
       await stopped

@@ -98,7 +98,16 @@ describe.skipIf('missing' in mongo)('services apart', () => {
     expect(
       (await scene.adaAt(1).ask(getTask, { params, query: { minPosition: task.position } })).task,
     ).toEqual(task)
-    expect((await ada.ask(getTaskDiff, { params })).data).toMatchObject({ exists: true })
+    const { data } = await ada.ask(getTaskDiff, { params })
+    expect(data).toMatchObject({ exists: true, baseBranch: 'main', totalChanges: 1 })
+    // Another branch is asked of the runner that has the workspace.
+    const other = await ada.ask(getTaskDiff, { params, query: { baseBranch: 'release' } })
+    expect(other.data).toEqual({ ...data, baseBranch: 'release' })
+    expect(await ada.refused(getTaskDiff, { params, query: { baseBranch: 'nowhere' } })).toMatchObject({
+      status: 409,
+      code: 'base_not_recorded',
+      error: 'The repository has no branch nowhere. The changes are recorded against main.',
+    })
     const { pr } = await ada.ask(createPullRequest, { params })
     expect((await ada.ask(getTask, { params })).task).toMatchObject({ prNumber: pr.number })
   })

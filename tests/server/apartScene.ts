@@ -1,7 +1,7 @@
 /** A scene with services in processes of their own: a repository of ada's, the real CLI, and a stand-in for the model's API. */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { localRepository } from '../contracts/codeHost.fixture.ts'
+import { gitDone, localRepository } from '../contracts/codeHost.fixture.ts'
 import { startApart, type ApartOptions, type ApartProduct } from '../product/apart.ts'
 import type { Person } from '../product/person.ts'
 import { ownFolder } from '../product.ts'
@@ -14,7 +14,7 @@ export interface ApartScene {
   readonly engines: SharedEngines
   readonly product: ApartProduct
   readonly ada: Person
-  /** The repository `engine`, as a project of ada's. */
+  /** The repository `engine`, with the branches `main` and `release`, as a project of ada's. */
   readonly projectId: string
   /** Ada at another gateway. */
   adaAt(gateway: number): Person
@@ -38,6 +38,7 @@ export async function openApartScene(
     ends.push(() => rm(folder, { recursive: true, force: true }))
     const repository = join(folder, 'engine')
     await localRepository(repository, files)
+    await gitDone(repository, ['branch', 'release'])
     const api = await startMessagesApi(scripts)
     ends.push(() => api.close())
     const engines = await startSharedEngines(server)

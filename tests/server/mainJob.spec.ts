@@ -63,6 +63,7 @@ beforeAll(async () => {
   note('the code host', 'the local code host, not GitHub')
   folder = await ownFolder()
   await localRepository(join(folder, 'engine'), files)
+  await gitDone(join(folder, 'engine'), ['branch', 'release'])
   api = await startMessagesApi([
     {
       when: /Say goodbye/,
@@ -452,8 +453,10 @@ describe('a task', () => {
     expect(beside.data.changedFiles).toEqual(data.changedFiles)
     // Nothing has reached the person's own repository.
     expect(await readFile(join(folder, 'engine/README.md'), 'utf8')).toBe(files['README.md'])
-    const other = await ada.refused(getTaskDiff, { params: { taskId }, query: { baseBranch: 'other' } })
-    expect(other).toMatchObject({ status: 409, code: 'base_not_recorded' })
+    const other = await ada.ask(getTaskDiff, { params: { taskId }, query: { baseBranch: 'release' } })
+    expect(other.data).toEqual({ ...data, baseBranch: 'release' })
+    const none = await ada.refused(getTaskDiff, { params: { taskId }, query: { baseBranch: 'nowhere' } })
+    expect(none).toMatchObject({ status: 409, code: 'base_not_recorded' })
   })
 })
 

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { ChangedFile, getTask, getTaskDiff, listTasks, type GitDiff } from '#domain/api/tasks.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import { scopeOfStream, taskStream } from '#domain/kernel/ids.ts'
+import type { BlobRef } from '#domain/task/events.ts'
 import { tasksView, type TaskDocument } from '#domain/views/tasks.ts'
 import { presentTask, presentTasks } from '#platform/commands/present.ts'
 import { signedIn } from '#platform/http/guards.ts'
@@ -12,6 +13,7 @@ import { route, fresh, ownTask, type QueryServices } from '../services.ts'
 
 /** What the diffs beside a task may come to, in UTF-16 code units. */
 const diffsBesideTask = 1_000_000
+const otherBaseWithinMs = 10_000
 
 export const taskRoutes: readonly Route<QueryServices>[] = [
   route(listTasks, signedIn, fresh, async ({ user, query }, { documents }) => {
@@ -55,30 +57,48 @@ async function gitDiff(
     return { ...none, status: 'not_initialized', exists: false, message }
   }
   if (recorded === null) return { ...none, status: 'ready', exists: true }
-  if (base !== undefined && base !== recorded.baseBranch) {
-    throw new Fault(
-      'base_not_recorded',
-      `The changes are recorded against ${recorded.baseBranch}.`,
-      'baseBranch',
-    )
-  }
-  const files = await changedFiles(task, services)
+  const isRecorded = base === undefined || base === recorded.baseBranch
+  const shown = isRecorded
+    ? { ...recorded, files: task.changes?.files }
+    : await changesAgainst(task, base, recorded.baseBranch, services)
+  const files = await filesOf(task, shown.blob, services)
   return {
     status: 'ready',
     exists: true,
     changedFiles: files,
-    totalChanges: task.changes?.files ?? files.length,
-    currentBranch: recorded.currentBranch,
-    commitComparison: { ahead: recorded.ahead, behind: recorded.behind },
-    baseBranch: recorded.baseBranch,
-    truncated: recorded.truncated,
+    totalChanges: shown.files ?? files.length,
+    currentBranch: shown.currentBranch,
+    commitComparison: { ahead: shown.ahead, behind: shown.behind },
+    baseBranch: shown.baseBranch,
+    truncated: shown.truncated,
     version: task.version,
   }
 }
 
-async function changedFiles(task: TaskDocument, { blobs }: QueryServices): Promise<ChangedFile[]> {
-  if (!task.recorded?.blob) return []
-  const bytes = await blobs.get(scopeOfStream(taskStream(task.id)), task.recorded.blob)
+/** Only the runner that has the workspace can tell of another branch than the one that was recorded. */
+async function changesAgainst(
+  task: TaskDocument,
+  baseBranch: string,
+  recorded: string,
+  { requests }: QueryServices,
+) {
+  const answer = await requests.ask('changes', { taskId: task.id, baseBranch }, otherBaseWithinMs)
+  if (answer?.kind === 'changes') return { ...answer, baseBranch }
+  const why = answer === undefined ? '' : `The repository has no branch ${baseBranch}. `
+  throw new Fault('base_not_recorded', `${why}The changes are recorded against ${recorded}.`, 'baseBranch')
+}
+
+function changedFiles(task: TaskDocument, services: QueryServices): Promise<ChangedFile[]> {
+  return filesOf(task, task.recorded?.blob ?? null, services)
+}
+
+async function filesOf(
+  task: TaskDocument,
+  blob: BlobRef | null,
+  { blobs }: QueryServices,
+): Promise<ChangedFile[]> {
+  if (!blob) return []
+  const bytes = await blobs.get(scopeOfStream(taskStream(task.id)), blob)
   return bytes === undefined
     ? []
     : z.array(ChangedFile).parse(JSON.parse(Buffer.from(bytes).toString('utf8')))

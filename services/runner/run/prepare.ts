@@ -6,7 +6,7 @@ import type { TaskDocument } from '#domain/views/tasks.ts'
 import type { UserDocument } from '#domain/views/users.ts'
 import { workingBranchName } from '../workspace/names.ts'
 import { boxUser, prepareWorkspace, type PrepareResult, type Workspace } from '../workspace/workspace.ts'
-import type { RefreshResult } from '../workspace/mirror.ts'
+import type { RefreshRequest, RefreshResult } from '../workspace/mirror.ts'
 import type { RunnerParts } from '../parts.ts'
 import type { OutputRecorder } from '../output/record.ts'
 import type { Reporter } from './reporter.ts'
@@ -46,18 +46,12 @@ export async function prepare(
 ): Promise<Ready | Failed> {
   const { task, user, executionId, reporter, output } = run
   if (reporter && task.workspace !== 'ready') await reporter.report(WorkspacePreparing.of({ executionId }))
-  const reached = await reachRepository(parts, task)
-  if (reached.kind === 'failed') return reached
-  const { repository, access } = reached
-  const refreshed = await parts.mirrors.refresh({
-    ...repository,
-    url: access.url,
-    authorization: access.authorization,
-    timeoutMs: cloneWithinMs,
+  const refreshed = await refreshMirror(parts, task, {
     signal: run.signal,
     onProgress: (line) => void output?.write(`${line}\n`).catch(() => undefined),
   })
-  if (refreshed.kind !== 'ready') return failed('clone_failed', sentenceOf(refreshed))
+  if (refreshed.kind === 'failed') return refreshed
+  const { repository, access } = refreshed
   const prepared = await prepareWorkspace({
     git: parts.git,
     path: parts.path,
@@ -76,6 +70,27 @@ export async function prepare(
   const { branch: workingBranch, baseBranch, startCommit: baseCommit } = workspace
   await reporter?.report(WorkspacePrepared.of({ executionId, baseCommit }, { workingBranch, baseBranch }))
   return { kind: 'ready', workspace, repository, access }
+}
+
+/** Brings the mirror of the task's repository up to date, with the person's own access to it. */
+export async function refreshMirror(
+  parts: RunnerParts,
+  task: TaskDocument,
+  { signal, onProgress }: Pick<RefreshRequest, 'signal' | 'onProgress'>,
+) {
+  const reached = await reachRepository(parts, task)
+  if (reached.kind === 'failed') return reached
+  const { repository, access } = reached
+  const refreshed = await parts.mirrors.refresh({
+    ...repository,
+    url: access.url,
+    authorization: access.authorization,
+    timeoutMs: cloneWithinMs,
+    ...(signal === undefined ? {} : { signal }),
+    ...(onProgress === undefined ? {} : { onProgress }),
+  })
+  if (refreshed.kind !== 'ready') return failed('clone_failed', sentenceOf(refreshed))
+  return { kind: 'ready' as const, mirror: refreshed.mirror, repository, access }
 }
 
 const isBox = (sandbox: RunnerParts['sandbox']): boolean => 'kind' in sandbox && sandbox.kind !== 'none'

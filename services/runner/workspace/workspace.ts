@@ -124,15 +124,31 @@ export async function prepareWorkspace(request: PrepareRequest): Promise<Prepare
   return { kind: 'ready', workspace, reused: false }
 }
 
-/** The workspace a task has, if one was ever made ready. */
+/** The workspace a task has, if one was ever made ready; brought into order for a run, of which there must be no other. */
 export async function findWorkspace(
   request: Pick<PrepareRequest, 'root' | 'taskId' | 'mirror'>,
 ): Promise<Workspace | undefined> {
+  const workspace = await readWorkspace(request)
+  if (!workspace) return undefined
+  // The data folder may have been moved, and a killed run may have left its scratch.
+  await writeAlternates(workspace.privateGitDir, workspace.mirrorObjects)
+  await removeScratch(workspace.privateGitDir)
+  return workspace
+}
+
+/** Whether a task has a workspace here. */
+export async function hasWorkspace(root: string, taskId: string): Promise<boolean> {
+  return isTaskFolderName(taskId) && (await readMarker(taskFolder(root, taskId))) !== undefined
+}
+
+/** The workspace a task has, as it is: a run may be at work in it. */
+export async function readWorkspace(
+  request: Pick<PrepareRequest, 'root' | 'taskId' | 'mirror'>,
+): Promise<Workspace | undefined> {
   const task = taskFolder(request.root, request.taskId)
-  const written = await readFile(join(task, 'ready.json'), 'utf8').catch(() => undefined)
-  const marker = written === undefined ? undefined : Marker.safeParse(parseJson(written)).data
+  const marker = await readMarker(task)
   if (!marker) return undefined
-  const workspace: Workspace = {
+  return {
     taskId: request.taskId,
     dir: join(task, 'tree'),
     homeDir: join(task, 'home'),
@@ -144,10 +160,11 @@ export async function findWorkspace(
     startCommit: marker.startCommit,
     owner: marker.owner,
   }
-  // The data folder may have been moved, and a killed run may have left its scratch.
-  await writeAlternates(workspace.privateGitDir, workspace.mirrorObjects)
-  await removeScratch(workspace.privateGitDir)
-  return workspace
+}
+
+async function readMarker(task: string): Promise<z.infer<typeof Marker> | undefined> {
+  const written = await readFile(join(task, 'ready.json'), 'utf8').catch(() => undefined)
+  return written === undefined ? undefined : Marker.safeParse(parseJson(written)).data
 }
 
 /** Takes a task's workspace away, whatever an agent left in it. None of its processes may still run. */

@@ -1,0 +1,43 @@
+/**
+ * Questions from one process to whichever other one knows: read-only, answered at once or not at all. Held by
+ * `tests/contracts/requests.spec.ts`.
+ */
+import type { BlobRef } from '#domain/task/events.ts'
+
+/** All that may be asked, and what is answered. Both are small: what is large is named by a blob. */
+export interface Questions {
+  /** What a task changed against a branch, asked of the runner that has its workspace. */
+  readonly changes: {
+    readonly asked: { readonly taskId: string; readonly baseBranch: string }
+    readonly answered:
+      | {
+          readonly kind: 'changes'
+          readonly currentBranch: string
+          readonly ahead: number
+          readonly behind: number
+          readonly truncated: boolean
+          readonly files: number
+          /** The changed files, sealed under the task's key; `null` when there are none. */
+          readonly blob: BlobRef | null
+        }
+      | { readonly kind: 'base_not_found' }
+  }
+}
+export type Question = keyof Questions
+export type Asked<Q extends Question> = Questions[Q]['asked']
+export type Answered<Q extends Question> = Questions[Q]['answered']
+
+export interface Requests {
+  /**
+   * Answers the question until the returned function is called. Who does not know answers `undefined`, which leaves it to the
+   * others; one that throws is as silent, and its fault is reported.
+   */
+  answer<Q extends Question>(
+    question: Q,
+    know: (asked: Asked<Q>) => Promise<Answered<Q> | undefined>,
+  ): () => void
+  /** The first answer of any process; `undefined` when nobody knew within the time. Throws `EngineUnavailable`. */
+  ask<Q extends Question>(question: Q, asked: Asked<Q>, withinMs: number): Promise<Answered<Q> | undefined>
+  ready(): Promise<void>
+  close(): Promise<void>
+}

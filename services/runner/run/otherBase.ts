@@ -1,0 +1,47 @@
+/** Answers what a task changed against another branch than the recorded one, where this runner has its workspace. */
+import { scopeOfStream, taskStream } from '#domain/kernel/ids.ts'
+import { tasksView } from '#domain/views/tasks.ts'
+import type { Answered, Asked, Requests } from '#platform/ports/requests.ts'
+import type { RunnerParts } from '../parts.ts'
+import { readChanges } from '../workspace/changes.ts'
+import { hasWorkspace, readWorkspace } from '../workspace/workspace.ts'
+import { refreshMirror } from './prepare.ts'
+
+/** More at once are left to the one who asks, who then shows what was recorded. */
+const mostAtOnce = 4
+const withinMs = 9_000
+
+/** Until the returned function is called. The one who asks has checked whose task it is. */
+export function answerChanges(parts: RunnerParts, requests: Requests): () => void {
+  let underWay = 0
+  return requests.answer('changes', async (asked) => {
+    if (underWay >= mostAtOnce || !(await hasWorkspace(parts.root, asked.taskId))) return undefined
+    underWay += 1
+    try {
+      return await changesAgainst(parts, asked)
+    } finally {
+      underWay -= 1
+    }
+  })
+}
+
+async function changesAgainst(
+  parts: RunnerParts,
+  { taskId, baseBranch }: Asked<'changes'>,
+): Promise<Answered<'changes'> | undefined> {
+  const task = await parts.documents.get(tasksView, taskId)
+  if (!task) return undefined
+  const signal = AbortSignal.timeout(withinMs)
+  const refreshed = await refreshMirror(parts, task, { signal })
+  if (refreshed.kind !== 'ready') return undefined
+  const workspace = await readWorkspace({ root: parts.root, taskId, mirror: refreshed.mirror })
+  if (!workspace) return undefined
+  const { git, sandbox } = parts
+  const treeGit = 'missing' in sandbox ? git : sandbox.gitFor(workspace)
+  const changes = await readChanges({ git, treeGit, workspace, baseBranch, signal })
+  if (changes.kind === 'base_not_found') return { kind: 'base_not_found' }
+  const { currentBranch, ahead, behind, truncated, files } = changes
+  const scope = scopeOfStream(taskStream(taskId))
+  const blob = files.length === 0 ? null : await parts.blobs.put(scope, Buffer.from(JSON.stringify(files)))
+  return { kind: 'changes', currentBranch, ahead, behind, truncated, files: files.length, blob }
+}
