@@ -15,7 +15,7 @@ import { within } from '../product/live.ts'
 import { browserSteps, type Person } from '../product/person.ts'
 import { processesOf } from '../product/processes.ts'
 import { serverProcess, type ServerProcess } from '../product/server.ts'
-import { cleanEnvironment, freePorts, ownFolder, runProduct } from '../product.ts'
+import { cleanEnvironment, freePorts, ownFolder, runProduct, type FailedStart } from '../product.ts'
 import { ownNats } from '../servers/nats.ts'
 import { serveOldMongo } from '../servers/oldMongo.ts'
 import { selfSigned } from '../servers/selfSigned.ts'
@@ -54,10 +54,13 @@ describe.skipIf('missing' in mongo)('on shared engines', () => {
   afterEach(() => rm(folder, { recursive: true, force: true }))
 
   /** Starts the whole product with these changes, and expects it to end by itself with this one sentence and nothing written. */
-  async function cannotStart(change: Readonly<Record<string, string>>, sentence: RegExp): Promise<void> {
+  async function cannotStart(
+    change: Readonly<Record<string, string>>,
+    sentence: RegExp,
+  ): Promise<FailedStart> {
     const written = engines.eventStore.events
     const ended = await runProduct({ ...env, ...change })
-    expect(ended).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(sentence) })
+    expect(ended).toMatchObject({ stdout: '', stderr: expect.stringMatching(sentence) })
     expect(ended.stderr).toMatch(/^[^\n]+\.\n$/)
     expect(ended.stderr).not.toMatch(/s3cret|undefined|\[object/)
     expect(ended.stderr).not.toContain(passwordOf(engines.env.MONGODB_URL))
@@ -65,6 +68,7 @@ describe.skipIf('missing' in mongo)('on shared engines', () => {
     // The folder is held before the engines are asked; nothing else is made in it.
     expect((await readdir(join(folder, 'data'))).toSorted()).toEqual(['.writable', 'lock'])
     expect(engines.eventStore.events).toBe(written)
+    return ended
   }
 
   describe('an address that is none is told with what one looks like', () => {
@@ -77,7 +81,9 @@ describe.skipIf('missing' in mongo)('on shared engines', () => {
       ['NATS_URL', `http://ada:${secret}@bus:4222`],
       ['NATS_URL', `nats://ada:${secret}%zz@bus:4222`],
     ])('%s=%s', async (name, url) => {
-      await cannotStart({ [name]: url }, new RegExp(`^.*${name}.*\\.$`, 'm'))
+      expect(await cannotStart({ [name]: url }, new RegExp(`^.*${name}.*\\.$`, 'm'))).toMatchObject({
+        code: 1,
+      })
     })
   })
 
@@ -86,8 +92,10 @@ describe.skipIf('missing' in mongo)('on shared engines', () => {
       const guarded = await ownNats({ user: `ada:${secret}` })
       try {
         const refused = /^NATS at \S+ refuses the credentials: check user and password in NATS_URL\.$/m
-        await cannotStart({ NATS_URL: guarded.url }, refused)
-        await cannotStart({ NATS_URL: guarded.url.replace('//', `//ada:not-${secret}@`) }, refused)
+        expect(await cannotStart({ NATS_URL: guarded.url }, refused)).toMatchObject({ code: 1 })
+        expect(
+          await cannotStart({ NATS_URL: guarded.url.replace('//', `//ada:not-${secret}@`) }, refused),
+        ).toMatchObject({ code: 1 })
       } finally {
         await guarded.close()
       }
@@ -96,10 +104,12 @@ describe.skipIf('missing' in mongo)('on shared engines', () => {
     test('by MongoDB', async () => {
       const url = engines.env.MONGODB_URL.replace(/\/\/([^:@/]*):[^@/]*@/, `//$1:${secret}@`)
       expect(url).toContain(secret)
-      await cannotStart(
-        { MONGODB_URL: url },
-        /^MongoDB at \S+ does not let us in: .*MONGODB_URL is wrong\.$/m,
-      )
+      expect(
+        await cannotStart(
+          { MONGODB_URL: url },
+          /^MongoDB at \S+ does not let us in: .*MONGODB_URL is wrong\.$/m,
+        ),
+      ).toMatchObject({ code: 1 })
     })
 
     test('by EventStoreDB', async ({ skip }) => {
@@ -114,10 +124,12 @@ describe.skipIf('missing' in mongo)('on shared engines', () => {
       const guarded = await startEventStoreDb({ secured })
       try {
         const options = `tlsCAFile=${encodeURIComponent(secured.certificateFile)}`
-        await cannotStart(
-          { EVENTSTORE_URL: `esdb://ada:not-${secret}@localhost:${guarded.port}?${options}` },
-          /^EventStoreDB at \S+ refuses the user of EVENTSTORE_URL: .*password\.$/m,
-        )
+        expect(
+          await cannotStart(
+            { EVENTSTORE_URL: `esdb://ada:not-${secret}@localhost:${guarded.port}?${options}` },
+            /^EventStoreDB at \S+ refuses the user of EVENTSTORE_URL: .*password\.$/m,
+          ),
+        ).toMatchObject({ code: 1 })
       } finally {
         guarded.kill()
       }
@@ -129,10 +141,12 @@ describe.skipIf('missing' in mongo)('on shared engines', () => {
       const older = await startEventStoreDb({ isOlderThan22_6: true })
       try {
         const url = `esdb://127.0.0.1:${older.port}?tls=false`
-        await cannotStart(
-          { EVENTSTORE_URL: url },
-          /^EventStoreDB is older than 22\.6 .*: use a newer one\.$/m,
-        )
+        expect(
+          await cannotStart(
+            { EVENTSTORE_URL: url },
+            /^EventStoreDB is older than 22\.6 .*: use a newer one\.$/m,
+          ),
+        ).toMatchObject({ code: 1 })
       } finally {
         older.kill()
       }
@@ -141,7 +155,9 @@ describe.skipIf('missing' in mongo)('on shared engines', () => {
     test('NATS without JetStream', async () => {
       const plain = await ownNats({ jetStream: false })
       try {
-        await cannotStart({ NATS_URL: plain.url }, /^NATS at \S+ .*JetStream.*\.$/m)
+        expect(await cannotStart({ NATS_URL: plain.url }, /^NATS at \S+ .*JetStream.*\.$/m)).toMatchObject({
+          code: 1,
+        })
       } finally {
         await plain.close()
       }
@@ -150,7 +166,9 @@ describe.skipIf('missing' in mongo)('on shared engines', () => {
     test('MongoDB that the driver cannot speak to', async () => {
       const older = await serveOldMongo()
       try {
-        await cannotStart({ MONGODB_URL: older.url }, /^MongoDB at \S+ is too old: MongoDB 4\.4 or later/m)
+        expect(
+          await cannotStart({ MONGODB_URL: older.url }, /^MongoDB at \S+ is too old: MongoDB 4\.4 or later/m),
+        ).toMatchObject({ code: 1 })
       } finally {
         await older.close()
       }
@@ -173,7 +191,7 @@ describe.skipIf('missing' in mongo)('on shared engines', () => {
       const server = serverProcess(folder, { env })
       try {
         const endsAtOnce = async () => {
-          expect(await server.terminate()).toBeLessThan(2_000)
+          expect(await server.terminate()).toBeLessThan(5_000)
           server.logs.stdout = ''
         }
         server.launch()
@@ -222,7 +240,10 @@ describe.skipIf('missing' in mongo)('on shared engines', () => {
       own = await ownFolder()
       const repository = join(own, 'engine')
       await localRepository(repository, files)
-      model = await startMessagesApi([{ turns: [{ text: 'Looked at it.' }] }])
+      model = await startMessagesApi([
+        { turns: [{ text: 'Looked at it.' }] },
+        { when: /at length/, turns: [{ text: 'x'.repeat(800_000) }] },
+      ])
       product = await startApart({
         engines,
         repos: [repository],
@@ -247,18 +268,17 @@ describe.skipIf('missing' in mongo)('on shared engines', () => {
       ({ projectId, description, branch: 'main', agent: 'claude' }) as const
     const allOf = () => servicesApart.flatMap((service) => product.of[service])
 
-    /** Waits until each process says of exactly these parts that they do not answer. */
-    async function readinessLacks(...parts: readonly string[]): Promise<void> {
+    /** Waits until each process says of exactly those parts that are on this engine that they do not answer. */
+    async function readinessLacks(engine?: keyof typeof partsOn): Promise<void> {
+      const parts = engine === undefined ? [] : partsOn[engine]
       await vi.waitFor(
         async () => {
           const answers = await Promise.all(servicesApart.map((service) => readiness(product, service)))
-          expect(answers).toEqual(
-            servicesApart.map((service) => ({
-              service,
-              status: parts.length === 0 ? 200 : 503,
-              lacks: parts.toSorted(),
-            })),
-          )
+          for (const { status, answered, lacking } of answers) {
+            expect(status).toBe(parts.length === 0 ? 200 : 503)
+            expect(lacking.toSorted()).toEqual(parts)
+            expect(answered.length).toBeGreaterThan(0)
+          }
         },
         { timeout: 20_000, interval: 200 },
       )
@@ -275,10 +295,12 @@ describe.skipIf('missing' in mongo)('on shared engines', () => {
     }
 
     test('a second program with another master key is refused, and the first goes on', async () => {
-      await cannotStart(
-        { MASTER_KEY: randomBytes(32).toString('base64') },
-        /^The keys in MongoDB at \S+ were sealed with another master key\. Give the MASTER_KEY/m,
-      )
+      expect(
+        await cannotStart(
+          { MASTER_KEY: randomBytes(32).toString('base64') },
+          /^The keys in MongoDB at \S+ were sealed with another master key\. Give the MASTER_KEY/m,
+        ),
+      ).toMatchObject({ code: 1 })
       await readinessLacks()
       expect((await ada.ask(getTask, { params })).task).toMatchObject({ status: 'completed' })
       expect((await product.signIn('ada')).token).toMatch(/./)
@@ -290,9 +312,9 @@ describe.skipIf('missing' in mongo)('on shared engines', () => {
       const body = taskBody('Asked for while MongoDB was away')
       await engines.mongo.shut()
       try {
-        await readinessLacks('blobs', 'leases', 'readStore', 'vault')
-        const [signIn] = await Promise.all([
-          statusOfSignIn(product),
+        await readinessLacks('MongoDB')
+        const [signedIn] = await Promise.all([
+          signInOf(product),
           unavailable([
             () => ada.refused(getMe),
             () => ada.refused(listTasks),
@@ -305,7 +327,7 @@ describe.skipIf('missing' in mongo)('on shared engines', () => {
             () => ada.refused(updateTask, { params, body: { title: 'Another' } }),
           ]),
         ])
-        expect(signIn).toBe(503)
+        expect(signedIn).toMatchObject({ status: 302, location: expect.stringMatching(/[?&]error=/) })
         expect(engines.eventStore.events).toBe(written)
       } finally {
         await engines.mongo.open()
@@ -319,7 +341,7 @@ describe.skipIf('missing' in mongo)('on shared engines', () => {
     test('EventStoreDB goes away: what is projected is read on, all else is unavailable, and is taken up again', async () => {
       engines.eventStore.kill()
       try {
-        await readinessLacks('eventStore')
+        await readinessLacks('EventStoreDB')
         await unavailable([
           () => ada.refused(createTask, { body: taskBody('Never') }),
           () => ada.refused(sendMessage, { params, body: { message: 'More' } }),
@@ -342,7 +364,7 @@ describe.skipIf('missing' in mongo)('on shared engines', () => {
       let taskId = ''
       await engines.nats.stop()
       try {
-        await readinessLacks('bus', 'jobs')
+        await readinessLacks('NATS')
         ;({ id: taskId } = await ada.task(projectId, 'Started while NATS was away'))
         expect((await ada.ask(getTask, { params: { taskId } })).task).toMatchObject({ status: 'queued' })
         expect((await ada.ask(updateTask, { params, body: { title: 'A third' } })).task.title).toBe('A third')
@@ -367,6 +389,16 @@ describe.skipIf('missing' in mongo)('on shared engines', () => {
       expect((await ada.ask(getTask, { params })).task.description).toBe(longest)
     })
 
+    test('an answer of the agent that is over what EventStoreDB takes fails its turn with that reason, and no part of it is in the chat', async () => {
+      const task = await ada.task(projectId, 'Speak at length')
+      expect(await ada.taskOnce(task.id, hasEnded)).toMatchObject({
+        status: 'failed',
+        failure: { code: 'too_large', reason: expect.stringMatching(/more at once than the log takes\./) },
+      })
+      const { messages } = await ada.ask(getChat, { params: { taskId: task.id } })
+      expect(messages.map(({ messageType }) => messageType)).toEqual(['user', 'error'])
+    })
+
     test('no request failed for a reason of ours, no message was lost for its size, and no secret was told', () => {
       for (const { logs } of allOf()) {
         expect(logs.stdout + logs.stderr).not.toMatch(/request failed|more than NATS takes/)
@@ -383,19 +415,26 @@ function passwordOf(url: string): string {
   return password ?? randomUUID()
 }
 
+/** What stands on each engine, in the order of the alphabet. */
+const partsOn = {
+  MongoDB: ['blobs', 'leases', 'readStore', 'vault'],
+  EventStoreDB: ['eventStore'],
+  NATS: ['bus', 'jobs', 'requests'],
+} as const
+
 const Readiness = z.object({ ready: z.boolean(), parts: z.record(z.string(), z.boolean()) })
 
 async function readiness(product: ApartProduct, service: ServiceApart) {
   const response = await fetch(`${product.at[service][0]}/readyz`, { signal: AbortSignal.timeout(10_000) })
-  const { parts } = Readiness.parse(await response.json())
-  const lacks = Object.keys(parts).filter((name) => parts[name] === false)
-  return { service, status: response.status, lacks: lacks.toSorted() }
+  const parts = Object.entries(Readiness.parse(await response.json()).parts)
+  const named = (isReady: boolean) => parts.flatMap(([name, ready]) => (ready === isReady ? [name] : []))
+  return { status: response.status, answered: named(true), lacking: named(false) }
 }
 
 /** How the last step of a sign-in is answered. */
-async function statusOfSignIn({ base }: ApartProduct): Promise<number> {
+async function signInOf({ base }: ApartProduct): ReturnType<ReturnType<typeof browserSteps>['go']> {
   const browser = browserSteps(base)
   const start = await browser.go('/api/auth/github')
   const authorized = await browser.go(`${start.location}&login=ada`)
-  return (await browser.go(authorized.location)).status
+  return browser.go(authorized.location)
 }
