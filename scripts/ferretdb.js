@@ -3,7 +3,7 @@
  * on two cores. Tests use it for MongoDB. Where it cannot be built it says why, in the first line of its errors.
  */
 import { execFile } from 'node:child_process'
-import { access, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { access, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { setPriority } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -18,6 +18,7 @@ const sum = 'h1:trrUU0LbmusMbyubhPS1IELncvrIwKrsRT2LW1UUWCw='
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const cache = join(root, '.cache', `ferretdb-${version}-${process.platform}-${process.arch}`)
 const program = join(cache, 'ferretdb')
+const lock = join(cache, 'builder')
 const downloadMs = 120_000
 const buildMs = 600_000
 /** What else runs is tests and checks that somebody waits for. */
@@ -26,24 +27,31 @@ const priority = 10
 /** Its path, once it is there. Throws with the reason when it cannot be built. */
 export async function ferretDbProgram() {
   await mkdir(cache, { recursive: true })
-  const lock = join(cache, 'lock')
   for (;;) {
     if (await exists(program)) return program
-    if (await isMade(lock)) break
-    // Another process builds it. A lock that nobody can hold any more is taken away.
-    const age = await stat(lock).then(
-      ({ mtimeMs }) => Date.now() - mtimeMs,
-      () => 0,
-    )
-    if (age > downloadMs + buildMs) await rm(lock, { recursive: true, force: true })
+    if (await isLocked()) break
+    // Another process builds it. One that was killed leaves its lock and its drafts.
+    const holder = await readFile(lock, 'utf8').catch(() => '')
+    if (/^\d+$/.test(holder) && !runs(Number(holder))) {
+      for (const left of [...draftsOf(Number(holder)), lock]) await rm(left, { recursive: true, force: true })
+    }
     await pause(250)
   }
   try {
     await build()
     return program
   } finally {
-    await rm(lock, { recursive: true, force: true })
+    await rm(lock, { force: true })
   }
+}
+
+/**
+ * The sources and the program in the making.
+ * @param {number} pid of the process that builds
+ * @returns {[source: string, built: string]}
+ */
+function draftsOf(pid) {
+  return [join(cache, `source-${pid}`), join(cache, `built-${pid}`)]
 }
 
 async function build() {
@@ -54,8 +62,7 @@ async function build() {
   /** @type {{ Dir: string, Sum: string }} */
   const found = JSON.parse(stdout)
   if (found.Sum !== sum) throw new Error(`${goModule} ${version} is not the one that we know.`)
-  const source = join(cache, 'source')
-  const built = join(cache, 'built')
+  const [source, built] = draftsOf(process.pid)
   try {
     await copy(found.Dir, source)
     // A release has this file; the module has not, and will not start without it.
@@ -97,15 +104,22 @@ async function exists(file) {
   )
 }
 
-/**
- * Whether the folder is ours: made now, by us.
- * @param {string} folder
- */
-async function isMade(folder) {
-  return mkdir(folder).then(
+/** Whether the lock is ours: made now, by us. */
+async function isLocked() {
+  return writeFile(lock, String(process.pid), { flag: 'wx' }).then(
     () => true,
     () => false,
   )
+}
+
+/** @param {number} pid */
+function runs(pid) {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
