@@ -242,33 +242,84 @@ describe.skipIf('missing' in mongo)('services apart', () => {
   })
 
   test('NATS away for 10 s in the middle of a run: output and status are whole afterwards', async () => {
-    const { ada, adaAt, engines, projectId } = scene
-    const task = await readyTask()
-    const params = { taskId: task.id }
-    const tabs: [Live, Live] = [await watching(ada, task.id), await watching(adaAt(1), task.id)]
+    const { engines } = scene
+    await outage(
+      () => engines.nats.stop(),
+      () => engines.nats.start(),
+      async ({ ada, params }) => {
+        // Accepted all the same: it is in the log, and the work follows.
+        await ada.ask(sendMessage, { params, body: { message: 'Say more' } })
+      },
+    )
+  })
+
+  test('EventStoreDB away for 10 s in the middle of a run, as well', async () => {
+    const { engines } = scene
+    await outage(
+      async () => engines.eventStore.kill(),
+      () => engines.eventStore.restart(),
+      refusedFor,
+    )
+  })
+
+  test('MongoDB away for 10 s in the middle of a run, as well', async () => {
+    const { engines } = scene
+    await outage(
+      () => engines.mongo.shut(),
+      () => engines.mongo.open(),
+      refusedFor,
+    )
+  })
+
+  interface During {
+    readonly ada: Person
+    readonly params: { readonly taskId: string }
+  }
+
+  /** A write is refused with a sentence, and done when it is sent again. */
+  async function refusedFor({ ada, params }: During): Promise<void> {
+    const refused = await ada.refused(sendMessage, { params, body: { message: 'Say it now' } })
+    expect(refused).toMatchObject({ status: 503, code: 'engine_unavailable' })
+  }
+
+  async function outage(
+    begin: () => Promise<void>,
+    end: () => Promise<void>,
+    during: (during: During) => Promise<void>,
+  ): Promise<void> {
+    const { ada, adaAt } = scene
+    const { id } = await readyTask()
+    const params = { taskId: id }
+    const tabs = [await watching(ada, id), await watching(adaAt(1), id)]
     const command = counting.replace('0.1', '0.4')
     await ada.ask(executeTask, { params, body: { command } })
-    await tabs[0].until('some lines', () => printedBy(tabs[0]).length > 5)
-    await engines.nats.stop()
+    for (const tab of tabs) await tab.until('some lines', () => printedBy(tab).length > 5)
+    await begin()
     const gone = performance.now()
-    // Accepted all the same: it is in the log, and the work follows.
-    const other = await ada.task(projectId, 'Made while NATS was away')
-    await ada.ask(sendMessage, { params, body: { message: 'Say more' } })
+    await during({ ada, params })
     await new Promise((resolve) => {
       setTimeout(resolve, 10_000 - (performance.now() - gone))
     })
-    await engines.nats.start()
+    await end()
+    await eventually(
+      'all engines are there again',
+      async () => (await fetch(`${scene.product.at.runner[0]}/readyz`)).ok,
+      15_000,
+    )
     for (const tab of tabs) await tab.until('the end', ({ name }) => name === 'command_completed')
-    const ended = await ada.taskOnce(task.id, (now) => hasEnded(now) && now.execution?.turn === 3)
-    expect(ended).toMatchObject({ status: 'completed', failure: null })
+    await ada.ask(sendMessage, { params, body: { message: 'Say it' } })
+    await eventually(
+      'all is answered',
+      async () => (await saidBy(ada, id)).slice(-2).join() === 'Say it,Done.',
+      20_000,
+    )
+    expect(await ada.taskOnce(id, hasEnded)).toMatchObject({ status: 'completed', failure: null })
     expect(linesOf((await ada.ask(getTerminal, { params })).output).slice(0, lines)).toEqual(counted)
     for (const tab of tabs) {
       expect(printedBy(tab)).toEqual(counted)
       tab.close()
     }
-    expect((await saidBy(ada, task.id)).slice(-2)).toEqual(['Say more', 'Done.'])
-    expect(await ada.taskOnce(other.id, hasEnded)).toMatchObject({ status: 'completed' })
-  })
+  }
 })
 
 const textOf = (pieces: readonly { readonly text: string }[]) => pieces.map(({ text }) => text).join('')

@@ -250,16 +250,17 @@ describe('an engine whose answer does not come', () => {
     expect(chainHolds(await stored())).toBe(true)
   })
 
-  test('is given up after five attempts, and the caller is told', async () => {
+  test('is given up when the patience is over, and the caller is told', async () => {
     let asked = 0
     const gone = storeWith(async () => {
       asked += 1
       throw new EngineUnavailable('The event store')
     })
-    await expect(gone.append(stream, emptyHead, [titled('one')], cause())).rejects.toBeInstanceOf(
+    const impatient = { ...cause(), patienceMs: 250 }
+    await expect(gone.append(stream, emptyHead, [titled('one')], impatient)).rejects.toBeInstanceOf(
       EngineUnavailable,
     )
-    expect(asked).toBe(5)
+    expect(asked).toBeGreaterThan(1)
   })
 
   test('and one that fails otherwise is not asked again', async () => {

@@ -29,6 +29,8 @@ export interface Cause {
   readonly commandId: string
   readonly correlationId?: string
   readonly causationId?: string | null
+  /** For how long an engine that is away is waited for: 2 s unless told. */
+  readonly patienceMs?: number
 }
 
 export type Appended =
@@ -50,7 +52,8 @@ export interface EventLog {
   headOf(stream: string): Promise<Head>
 }
 
-const appendAttempts = 5
+const usualPatienceMs = 2_000
+const longestPauseMs = 2_000
 
 /** The log over its engines. */
 export function eventLog(engines: {
@@ -125,8 +128,8 @@ export function eventLog(engines: {
 
   return {
     async append(stream, head, events, cause) {
-      const linked = await link(stream, head, events, cause)
-      const result = await surely(() => eventStore.append(stream, head.revision, linked))
+      const linked = await patiently(() => link(stream, head, events, cause), cause)
+      const result = await patiently(() => eventStore.append(stream, head.revision, linked), cause)
       if (result.kind === 'conflict') return result
       const stored = linked.map((event, index): StoredEvent => ({
         ...event,
@@ -159,15 +162,19 @@ export function eventLog(engines: {
   }
 }
 
-/** Asks again while the outcome is unknown: the ids make a repeat harmless. */
-async function surely<T>(attempt: () => Promise<T>): Promise<T> {
-  for (let count = 1; ; count += 1) {
+/** Does what may be repeated, such as an append of the very same events, again and again while an engine is away and patience lasts. */
+export async function patiently<T>(
+  attempt: () => Promise<T>,
+  { patienceMs = usualPatienceMs }: Pick<Cause, 'patienceMs'>,
+): Promise<T> {
+  const end = performance.now() + patienceMs
+  for (let pauseMs = 100; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
     try {
       return await attempt()
     } catch (fault) {
-      if (!(fault instanceof EngineUnavailable) || count === appendAttempts) throw fault
-      await pause(50 * 2 ** count)
+      if (!(fault instanceof EngineUnavailable) || performance.now() + pauseMs >= end) throw fault
     }
+    await pause(pauseMs)
   }
 }
 

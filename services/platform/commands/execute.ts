@@ -5,7 +5,7 @@ import { isRefusal, type Decider } from '#domain/kernel/decider.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import type { Position, RecordedOf } from '#domain/kernel/event.ts'
 import type { AnyRecorded } from '#domain/views/view.ts'
-import { emptyHead, type Cause, type EventLog, type Head } from './eventLog.ts'
+import { emptyHead, patiently, type Cause, type EventLog, type Head } from './eventLog.ts'
 
 /** What came of a command. `repeated`: it had taken effect before, under the same command id. */
 export interface Executed<State> {
@@ -108,7 +108,7 @@ export function commands(log: EventLog): Commands {
     execute: (decider, stream, command, cause) =>
       inTurn(stream, async () => {
         for (let attempt = 1; attempt <= conflictAttempts; attempt += 1) {
-          const snapshot = await catchUp(decider, stream)
+          const snapshot = await patiently(() => catchUp(decider, stream), cause)
           const { state, head, position, commandIds } = snapshot
           const earlier = commandIds.get(cause.commandId)
           if (earlier !== undefined) return { state, head, position: earlier, repeated: true, events: [] }

@@ -12,7 +12,7 @@ import { tasksView } from '#domain/views/tasks.ts'
 import { usersView } from '#domain/views/users.ts'
 import type { Head } from '#platform/commands/eventLog.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
-import { TooLarge } from '#platform/ports/faults.ts'
+import { EngineUnavailable, TooLarge } from '#platform/ports/faults.ts'
 import type { RunnerParts } from '../parts.ts'
 import { changesReport } from './changesReport.ts'
 import { runOutput } from './output.ts'
@@ -231,6 +231,8 @@ async function endWith(
 function outcomeOfFault(parts: RunnerParts, fault: unknown): ExecutionOutcome {
   if (fault instanceof Fault) return failed(fault.code, fault.message)
   if (fault instanceof CodeHostFault) return failed('code_host', fault.message)
+  if (fault instanceof EngineUnavailable)
+    return failed('engine_unavailable', 'A part of the server did not answer for too long. Try again.')
   if (fault instanceof TooLarge)
     return failed(
       'too_large',

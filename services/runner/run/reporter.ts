@@ -6,7 +6,7 @@ import type { ExecutionOutcome, Fence } from '#domain/task/commands.ts'
 import type { ProgressEvent, TerminalHead } from '#domain/task/events.ts'
 import { task } from '#domain/task/task.ts'
 import type { Commands } from '#platform/commands/execute.ts'
-import { Evicted } from './terminalWriter.ts'
+import { Evicted, recordingPatienceMs } from './terminalWriter.ts'
 
 export interface Reporter {
   /** Records what happened, after what was reported before. Resolves once it is in the log; rejects with `Evicted`. */
@@ -25,7 +25,8 @@ export function reporter(commands: Commands, taskId: string, fence: Fence): Repo
   let next: Promise<void> | undefined
 
   function execute(command: Parameters<typeof task.decide>[0]): Promise<void> {
-    return commands.execute(task, stream, command, { actor, commandId: randomUUID() }).then(
+    const cause = { actor, commandId: randomUUID(), patienceMs: recordingPatienceMs }
+    return commands.execute(task, stream, command, cause).then(
       () => undefined,
       (fault: unknown) => {
         const gone = fault instanceof Fault && (fault.code === 'evicted' || fault.code === 'not_found')

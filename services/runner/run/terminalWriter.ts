@@ -17,6 +17,9 @@ export interface TerminalWriter {
   head(): TerminalHead | null
 }
 
+const actor = { kind: 'system', service: 'runner' } as const
+/** What a run records is not given up while an engine is away: the agent waits for so long, and goes on when it is back. */
+export const recordingPatienceMs = 120_000
 /** How often a writer that is on its way out may come between. */
 const openingAttempts = 10
 
@@ -32,7 +35,7 @@ export async function terminalWriter(log: EventLog, taskId: string): Promise<Ter
 
   async function appendNow(event: TerminalEvent): Promise<void> {
     for (let attempt = 1; attempt <= (begun ? 1 : openingAttempts); attempt += 1) {
-      const cause = { actor: { kind: 'system', service: 'runner' }, commandId: randomUUID() } as const
+      const cause = { actor, commandId: randomUUID(), patienceMs: recordingPatienceMs }
       const result = await log.append(stream, head, [event], cause)
       if (result.kind === 'appended') {
         begun = true
