@@ -5,6 +5,8 @@ import { defineConfig } from 'vitest/config'
 const workers = availableParallelism() + 1
 // These compute with many processes each.
 const workersOfTheProduct = Math.max(2, availableParallelism() - 1)
+/** What hangs is given up; what is slow on a busy machine is not. Milliseconds. */
+const patience = 20_000
 
 export default defineConfig({
   test: {
@@ -17,6 +19,7 @@ export default defineConfig({
           include: ['domain/**/*.test.ts'],
           // Pure functions without state: no file can leave anything to the next, and each is loaded once.
           isolate: false,
+          testTimeout: patience,
         },
       },
       {
@@ -28,6 +31,7 @@ export default defineConfig({
             'web/src/**/*.test.{ts,tsx}',
             'tests/{scripts,report}/**/*.spec.{js,ts}',
           ],
+          testTimeout: patience,
         },
       },
       {
