@@ -9,7 +9,13 @@ import { EngineUnavailable } from '#platform/ports/faults.ts'
 import type { Leases } from '#platform/ports/leases.ts'
 import { note } from '../report/notes.ts'
 import type { Gate, Passage } from '../servers/gate.ts'
-import { freshDatabase, gateBefore, startMongoServer, type MongoDatabase } from '../servers/mongodb.ts'
+import {
+  freshDatabase,
+  gateBefore,
+  startMongoServer,
+  type MongoDatabase,
+  type MongoServer,
+} from '../servers/mongodb.ts'
 import { oneAtATime } from '../servers/oneAtATime.ts'
 import { leasesContract, works } from './leases.contract.ts'
 
@@ -55,9 +61,15 @@ describe.skipIf(!server.isThere)(`on ${server.what}`, () => {
 
   describe('the MongoDB leases', () => {
     let database: MongoDatabase
+    /** The server, as all of them see it. */
+    let shared: MongoServer
     const closing: (() => Promise<unknown>)[] = []
     beforeEach(async () => {
       database = await freshDatabase(server)
+      // FerretDB writes in two steps what MongoDB does in one: it is given one command at a time.
+      const { gate, url } = await gateBefore(server, server.isMongoDb ? undefined : oneAtATime())
+      shared = { ...server, url }
+      closing.push(() => gate.shut())
     })
     afterEach(async () => {
       for (const close of closing.splice(0).toReversed()) await close()
@@ -66,7 +78,7 @@ describe.skipIf(!server.isThere)(`on ${server.what}`, () => {
 
     /** One who wants leases, with a way of its own to the server. */
     async function someone(passage?: Passage): Promise<{ leases: Leases; gate: Gate; mongo: Mongo }> {
-      const { gate, url } = await gateBefore(server, passage)
+      const { gate, url } = await gateBefore(shared, passage)
       const mongo = await openMongo({ url, database: database.name, onWaiting: quiet })
       const leases = openMongoLeases({ mongo, onFault })
       closing.push(async () => {
@@ -83,7 +95,7 @@ describe.skipIf(!server.isThere)(`on ${server.what}`, () => {
       const script = fileURLToPath(new URL('leases.mongodb.holder.ts', import.meta.url))
       const child = spawn(
         globalThis.process.execPath,
-        ['--import', 'tsx', script, server.url, database.name, 'work'],
+        ['--import', 'tsx', script, shared.url, database.name, 'work'],
         { env: {}, stdio: ['ignore', 'pipe', 'inherit'] },
       )
       closing.push(async () => child.kill('SIGKILL'))

@@ -26,6 +26,8 @@ interface Obtained {
 }
 
 const beatMs = 500
+/** How often one that waits looks: a lease that was given back has another within a second, also where all is slow. */
+const lookMs = 250
 /** A beat that does not move for so long is nobody's any more. */
 const silentMs = 3_000
 /** So long after its last beat a holder still trusts in it: less than `silentMs`, by what stopping takes. */
@@ -59,7 +61,7 @@ export function openMongoLeases(options: { mongo: Mongo; onFault: ReportFault })
         if (!(fault instanceof EngineUnavailable))
           onFault(`The lease of ${name} could not be asked for`, fault)
       }
-      await pause(beatMs, undefined, { signal }).catch(() => {})
+      await pause(lookMs, undefined, { signal }).catch(() => {})
     }
     return undefined
   }
