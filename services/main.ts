@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util'
 import type { Middleware } from 'koa'
 import { BadConfig, describeVariables, readConfig, type Config } from '#platform/config.ts'
 import type { Engines } from '#platform/compose.ts'
-import { operate, UnknownWords } from './operate.ts'
+import { operationOf, UnknownWords } from './operate.ts'
 import { serviceTokens, type Callee } from '#platform/http/serviceToken.ts'
 
 /** A part that runs until it is stopped; `stop` resolves when nothing of it is left. */
@@ -165,6 +165,7 @@ async function main(): Promise<void> {
     print(`${usage}${describeVariables()}`)
     return
   }
+  const operation = operationOf(words)
   const config = readConfig(process.env)
   for (const name of config.unused) print(`${name} is set and has no effect yet.`)
   // Heard from here on, so that a start is ended as orderly as a run.
@@ -174,20 +175,19 @@ async function main(): Promise<void> {
     import('#platform/log.ts'),
   ])
   const log = logger(config.logLevel)
-  if (words.length > 0) {
-    // No service runs: what the product holds of the data folder is left to it.
-    const engines = await openEngines({ ...config, services: new Set() }, log, print)
+  // For an operation no service runs: what the product holds of the data folder is left to it.
+  const opening = openEngines(operation ? { ...config, services: new Set() } : config, log, print)
+  // While an engine is waited for nothing runs that would have to end in order.
+  const engines = await Promise.race([opening, asked])
+  if (!engines) process.exit(0)
+  if (operation) {
     try {
-      for (const line of await operate(words, engines)) print(line)
+      for (const line of await operation(engines)) print(line)
     } finally {
       await engines.close()
     }
     return
   }
-  const opening = openEngines(config, log, print)
-  // While an engine is waited for nothing runs that would have to end in order.
-  const engines = await Promise.race([opening, asked])
-  if (!engines) process.exit(0)
   let running: Running[]
   try {
     running = await startServices(config, repos, engines)

@@ -10,19 +10,22 @@ export class UnknownWords extends Error {
   override readonly name = 'UnknownWords'
 }
 
-/** `jobs` gives a line for each job that was set aside, newest first of its kind; `jobs requeue <id>` queues one again. Throws `UnknownWords`. */
-export async function operate(
-  words: readonly string[],
-  { jobs }: { jobs: Jobs },
-): Promise<readonly string[]> {
+/** What an operator asked for, once there is a queue: the lines that answer it. */
+export type Operation = (engines: { readonly jobs: Jobs }) => Promise<readonly string[]>
+
+/**
+ * `jobs` gives a line for each job that was set aside, newest first of its kind; `jobs requeue <id>` queues one again; no words are no
+ * operation. Throws `UnknownWords`, before anything is opened.
+ */
+export function operationOf(words: readonly string[]): Operation | undefined {
   const [subject, verb, id, ...rest] = words
-  if (subject !== 'jobs' || rest.length > 0)
+  if (subject === undefined) return undefined
+  if (subject === 'jobs' && verb === undefined) return ({ jobs }) => listed(jobs)
+  if (subject !== 'jobs' || verb !== 'requeue' || id === undefined || rest.length > 0)
     throw new UnknownWords(`${words.join(' ')}: there is no such command.`)
-  if (verb === undefined) return listed(jobs)
-  if (verb !== 'requeue' || id === undefined)
-    throw new UnknownWords(`${words.join(' ')}: there is no such command.`)
-  const isBack = await jobs.requeue(id)
-  return [isBack ? `${id} is queued again.` : `No job ${id} was set aside.`]
+  return async ({ jobs }) => [
+    (await jobs.requeue(id)) ? `${id} is queued again.` : `No job ${id} was set aside.`,
+  ]
 }
 
 async function listed(jobs: Jobs): Promise<readonly string[]> {
