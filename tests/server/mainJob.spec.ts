@@ -290,7 +290,9 @@ describe('a project', () => {
       stats: { totalTasks: 0, completedTasks: 0, runningTasks: 0 },
     })
     expect((await ada.ask(listProjects)).projects).toEqual([project])
-    expect(await ada.ask(listBranches, { params: { projectId } })).toEqual({ branches: [{ name: 'main' }, { name: 'release' }] })
+    expect(await ada.ask(listBranches, { params: { projectId } })).toEqual({
+      branches: [{ name: 'main' }, { name: 'release' }],
+    })
   })
 
   test('is not made twice of one repository, nor of what is none', async () => {
