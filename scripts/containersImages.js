@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { docker, known } from './containersEngine.js'
+import { ferretDbProgram } from './ferretdb.js'
 import { run } from './run.js'
 import { findProgram, installForSystem } from './system.js'
 
@@ -103,18 +104,7 @@ async function natsImage() {
 }
 
 async function ferretDbImage() {
-  // The tests know how it is built, and which one is the right one.
-  const make =
-    "const { ferretDbProgram } = await import('./tests/servers/ferretdb.ts'); console.log(await ferretDbProgram())"
-  const tsx = ['--import', 'tsx', '--input-type=module', '-e', make]
-  const built = await run(process.execPath, tsx, {
-    cwd: root,
-    env: process.env,
-    limit: 15 * minute,
-    output: 'keep',
-  })
-  if (!built.ok) throw new Error(`building FerretDB ${built.why}: ${built.output.trim().slice(-500)}`)
-  await imageOf(images.ferretdb, built.output.trim().split('\n').at(-1) ?? '', 'ferretdb', [
+  await imageOf(images.ferretdb, await ferretDbProgram(), 'ferretdb', [
     'RUN install -d -o node -g node /data',
     'USER node',
     'VOLUME /data',
