@@ -395,8 +395,11 @@ describe.skipIf('missing' in mongo)('on shared engines', () => {
         status: 'failed',
         failure: { code: 'too_large', reason: expect.stringMatching(/more at once than the log takes\./) },
       })
-      const { messages } = await ada.ask(getChat, { params: { taskId: task.id } })
-      expect(messages.map(({ messageType }) => messageType)).toEqual(['user', 'error'])
+      // MongoDB takes the documents of a batch one collection after another: the chat may come after the status.
+      await vi.waitFor(async () => {
+        const { messages } = await ada.ask(getChat, { params: { taskId: task.id } })
+        expect(messages.map(({ messageType }) => messageType)).toEqual(['user', 'error'])
+      }, 5_000)
     })
 
     test('no request failed for a reason of ours, no message was lost for its size, and no secret was told', () => {
