@@ -59,8 +59,8 @@ export const mainJobScripts: readonly Script[] = [
   },
 ]
 
-/** A person describes a task, watches it live, reads the diff and merges the pull request. Once in a file: its gates open once. */
-export async function walkMainJob(stage: Stage<AnyProduct>): Promise<void> {
+/** A person describes a task, watches it live, reads the diff and merges the pull request; gives what shows in the end. Once in a file: its gates open once. */
+export async function walkMainJob(stage: Stage<AnyProduct>): Promise<Shown> {
   const { page, context } = await visiting(stage)
   const task = taskPage(page)
 
@@ -147,10 +147,17 @@ export async function walkMainJob(stage: Stage<AnyProduct>): Promise<void> {
   await page.reload()
   await expect(task.status('Completed')).toBeVisible()
   await expect.poll(() => whatShows(task)).toEqual(before)
+  return before
 }
 
 /** All that was said, printed and changed. */
-async function whatShows(task: TaskPage) {
+interface Shown {
+  readonly said: readonly string[]
+  readonly printed: string
+  readonly changes: string
+}
+
+async function whatShows(task: TaskPage): Promise<Shown> {
   await task.openChanges()
   await expect(task.diff).toContainText('@@')
   const changes = await task.diff.innerText()

@@ -36,8 +36,9 @@ describe.skipIf('missing' in mongo)('on services apart', async () => {
   })
   afterAll(() => stage.close())
 
-  test('a person describes a task, watches it live, reads the diff and merges the pull request', () =>
-    walkMainJob(stage))
+  test('a person describes a task, watches it live, reads the diff and merges the pull request', async () => {
+    expect(await walkMainJob(stage)).toMatchObject({ changes: expect.stringContaining('Good morning') })
+  })
 
   test('who watches while processes are killed and start again sees all of it, once, without a reload', async () => {
     const ada = await stage.product.signIn('ada')

@@ -3,12 +3,13 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gitDone, localRepository } from '../contracts/codeHost.fixture.ts'
 import { startApart, type ApartOptions, type ApartProduct } from '../product/apart.ts'
+import type { Task } from '#domain/api/tasks.ts'
 import type { Person } from '../product/person.ts'
 import { ownFolder } from '../product.ts'
 import type { MongoServer } from '../servers/mongodb.ts'
 import { startSharedEngines, type SharedEngines } from '../servers/sharedEngines.ts'
 import { startMessagesApi, type Script } from '../standins/messagesApi.ts'
-import { files } from './scene.ts'
+import { files, hasEnded } from './scene.ts'
 
 export interface ApartScene {
   readonly engines: SharedEngines
@@ -33,6 +34,7 @@ export async function openApartScene(
     for (const end of ends.splice(0).reverse()) await end().catch((fault: unknown) => failed.push(fault))
     if (failed.length > 0) throw failed[0]
   }
+  let told: ApartProduct['logs'] | undefined
   try {
     const folder = await ownFolder()
     ends.push(() => rm(folder, { recursive: true, force: true }))
@@ -46,12 +48,29 @@ export async function openApartScene(
     const model = { messagesApi: api }
     const product = await startApart({ engines, repos: [repository], model, count })
     ends.push(() => product.stop())
+    told = product.logs
     const ada = await product.signIn('ada')
     const projectId = await ada.project('engine')
     const adaAt = (gateway: number) => product.personAt(gateway, ada.token)
     return { engines, product, ada, projectId, adaAt, close }
   } catch (fault) {
+    if (told) process.stderr.write(`The product printed:\n${told.stdout}${told.stderr}\n`)
     await close().catch(() => undefined)
     throw fault
   }
+}
+
+/** What the model answers to `Change something`. */
+export const changeSomething: Script = {
+  when: /Change something/,
+  turns: [
+    { tools: [{ name: 'Bash', input: { command: 'echo more >> README.md', description: 'Add' } }] },
+    { text: 'Changed.' },
+  ],
+}
+
+/** A task that has done what it was made for, and may be asked for more. */
+export async function readyTask({ ada, projectId }: ApartScene): Promise<Task> {
+  const { id } = await ada.task(projectId, 'Change something')
+  return ada.taskOnce(id, hasEnded)
 }

@@ -34,7 +34,8 @@ export async function forMongo(): Promise<ForMongo> {
     return { server: { ...one, what, url, close: stop } }
   } catch (fault) {
     const missing = `no server for MongoDB: ${fault instanceof Error ? fault.message.split('\n')[0] : String(fault)}`
-    if (process.env['REQUIRE_MONGODB'] === '1') throw new Error(`REQUIRE_MONGODB=1 and there is ${missing}`)
+    if (process.env['REQUIRE_MONGODB'] === '1')
+      throw new Error(`REQUIRE_MONGODB=1 and there is ${missing}`, { cause: fault })
     return { missing }
   }
 }

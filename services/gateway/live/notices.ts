@@ -9,7 +9,7 @@ export interface Notices {
 
 /** A runner speaks each second. */
 const silentMs = 5_000
-const nobody = 'No runner is there now: what is started waits until one comes.'
+const nobody = 'No runner is heard of: what is started waits until one comes.'
 
 /** Begins to listen. `now` is monotonic, in milliseconds. */
 export function startNotices(bus: Bus, now: () => number = () => performance.now()): Notices {

@@ -25,10 +25,9 @@ export function openInProcessRequests({ onFault }: { onFault: ReportFault }): Re
             onFault(`The question ${question} could not be answered`, fault)
           }
         })
-        void Promise.all(all).then(() => {
-          clearTimeout(late)
-          resolve(undefined)
-        })
+        void Promise.all(all)
+          .finally(() => clearTimeout(late))
+          .then(() => resolve(undefined))
       })
     },
     ready: async () => {},

@@ -1,5 +1,5 @@
 /** Questions between processes, over core NATS: put to all who may know, and the first answer counts. */
-import { createInbox, type Subscription } from 'nats'
+import { createInbox, type Msg, type Subscription } from 'nats'
 import { z } from 'zod'
 import { BlobRef } from '#domain/task/events.ts'
 import { EngineUnavailable, type ReportFault } from '../ports/faults.ts'
@@ -38,6 +38,15 @@ export function natsRequests(options: { nats: Nats; namespace?: string; onFault:
   let isClosed = false
   const subjectOf = (question: Question): string => `${namespace}.ask.${question}`
 
+  async function reply(message: Msg, know: () => Promise<unknown>): Promise<void> {
+    try {
+      const answer = await know()
+      if (answer !== undefined && !isClosed) message.respond(Buffer.from(JSON.stringify(answer), 'utf8'))
+    } catch (fault) {
+      onFault(`What was asked at ${message.subject} could not be answered`, fault)
+    }
+  }
+
   return {
     answer(question, know) {
       const subscription = connection.subscribe(subjectOf(question), {
@@ -45,13 +54,7 @@ export function natsRequests(options: { nats: Nats; namespace?: string; onFault:
           if (refused) return onFault(`NATS at ${nats.address} refuses to tell what is asked`, refused)
           const asked = parsed(schemas[question].asked, message.data)
           if (asked === undefined) return onFault(`A question for ${question} is not understood`, undefined)
-          know(asked).then(
-            (answer) => {
-              if (answer !== undefined && !isClosed)
-                message.respond(Buffer.from(JSON.stringify(answer), 'utf8'))
-            },
-            (fault: unknown) => onFault(`The question ${question} could not be answered`, fault),
-          )
+          void reply(message, () => know(asked))
         },
       })
       subscriptions.add(subscription)

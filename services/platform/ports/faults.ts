@@ -74,7 +74,7 @@ export class WrongMasterKey extends Error {
   constructor(vault: string) {
     super(
       `The keys in ${vault} were sealed with another master key. ` +
-        'Give the MASTER_KEY, or put back the key file, that this data folder was first used with.',
+        'Give the MASTER_KEY, or put back the key file, that they were first used with.',
     )
   }
 }

@@ -1,0 +1,114 @@
+/** Three runners beside each other: one that is killed or stands still in the middle of a run is followed by another. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { getTerminal } from '#domain/api/chat.ts'
+import { retryTask } from '#domain/api/tasks.ts'
+import { forMongo } from '../servers/sharedEngines.ts'
+import { createGate } from '../standins/messagesApi.ts'
+import { openApartScene, type ApartScene } from './apartScene.ts'
+import { saidBy } from './counting.ts'
+import { eventually } from './engines.ts'
+import { hasEnded, watching } from './scene.ts'
+
+const runners = [0, 1, 2]
+const held = runners.map(() => createGate())
+const frozen = createGate()
+const mongo = await forMongo()
+let scene: ApartScene
+
+describe.skipIf('missing' in mongo)('runners', () => {
+  beforeAll(async () => {
+    if ('missing' in mongo) return
+    const beginning = {
+      text: 'I have begun.',
+      tools: [{ name: 'Bash', input: { command: 'echo printed', description: 'Print' } }],
+    }
+    const interrupted = [
+      ...held.map((gate, n) => ({ when: new RegExp(`Be interrupted ${n}`), gate })),
+      { when: /Stand still/, gate: frozen },
+    ]
+    scene = await openApartScene(
+      mongo.server,
+      interrupted.map(({ when, gate }) => ({
+        when,
+        turns: [beginning, { text: 'And I go on.', hold: { afterWords: 3, gate } }],
+      })),
+      { runner: runners.length },
+    )
+  })
+  afterAll(() => scene?.close())
+
+  /** The runner that runs an agent now. */
+  async function busyRunner(): Promise<number> {
+    let found = -1
+    await eventually('a runner runs an agent', async () => {
+      for (const index of runners) {
+        const processes = await scene.product.processesOf('runner', index)
+        if (processes.some(({ command }) => command.includes('bwrap'))) found = index
+      }
+      return found >= 0
+    })
+    return found
+  }
+
+  test.each(runners)(
+    'kill -9 of a runner with a task: it ends with the reason, and another one goes on (%i)',
+    async (n) => {
+      const { ada, projectId, product } = scene
+      const task = await ada.task(projectId, `Be interrupted ${n}`)
+      const params = { taskId: task.id }
+      const live = await watching(ada, task.id)
+      await held[n]?.reached
+      await live.until('what is being said', () => textOf(live.of('chat_message_delta')).includes('And I go'))
+      const victim = await busyRunner()
+      await product.of.runner[victim]?.kill9()
+      await eventually(
+        'nothing of it is left',
+        async () => (await product.processesOf('runner', victim)).length === 0,
+      )
+      expect(await ada.taskOnce(task.id, hasEnded, 15_000)).toMatchObject({
+        status: 'failed',
+        failure: { code: 'runner_lost', reason: expect.stringMatching(/stopped while this ran.*\.$/) },
+      })
+      held[n]?.release()
+      await ada.ask(retryTask, { params })
+      expect(await ada.taskOnce(task.id, hasEnded)).toMatchObject({ status: 'completed', failure: null })
+      expect(await saidBy(ada, task.id)).toEqual([
+        `Be interrupted ${n}`,
+        'I have begun.',
+        expect.stringMatching(/stopped while this ran/),
+        // The agent's session was on the runner that died: the other one begins with what was said so far.
+        'I have begun.',
+        'And I go on.',
+      ])
+      await product.of.runner[victim]?.start()
+      live.close()
+    },
+  )
+
+  test('a runner that stood still and comes back is not heard any more', async () => {
+    const { ada, projectId, product } = scene
+    const task = await ada.task(projectId, 'Stand still')
+    const live = await watching(ada, task.id)
+    await frozen.reached
+    await live.until('what is being said', () => textOf(live.of('chat_message_delta')).includes('And I go'))
+    const sleeper = product.of.runner[await busyRunner()]
+    sleeper?.freeze()
+    expect(await ada.taskOnce(task.id, hasEnded, 15_000)).toMatchObject({
+      status: 'failed',
+      failure: { code: 'runner_lost' },
+    })
+    const before = await ada.ask(getTerminal, { params: { taskId: task.id } })
+    const said = await saidBy(ada, task.id)
+    sleeper?.thaw()
+    frozen.release()
+    await eventually('its agent is gone', async () => {
+      const left = await product.processes()
+      return !left.some(({ command }) => command.includes('bwrap'))
+    })
+    expect(await ada.ask(getTerminal, { params: { taskId: task.id } })).toEqual(before)
+    expect(await saidBy(ada, task.id)).toEqual(said)
+    live.close()
+  })
+})
+
+const textOf = (pieces: readonly { readonly text: string }[]) => pieces.map(({ text }) => text).join('')
