@@ -17,7 +17,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-const started = (runnerId: string) => startRoster({ bus, runnerId, notices: ['A sentence.'] })
+const started = (runnerId: string) => startRoster({ bus, runnerId, notices: ['A sentence.'], isAlone: false })
 const pass = (ms: number) => vi.advanceTimersByTime(ms)
 const said = (by: string): readonly BusMessages['runner'][] =>
   bus.said('runner').filter(({ runnerId }) => runnerId === by)
@@ -55,6 +55,13 @@ describe('a job that was given out before', () => {
     other(job)
     expect(roster.whereabouts(job)).toBe('running')
     expect(roster.whereabouts(otherJob)).toBe('unknown')
+  })
+
+  test('is known at once by a runner that is alone with its queue', () => {
+    const alone = startRoster({ bus, runnerId: 'alone', notices: [], isAlone: true })
+    alone.running.add(job)
+    expect([alone.whereabouts(job), alone.whereabouts(otherJob)]).toEqual(['running', 'nowhere'])
+    alone.stop()
   })
 
   test('is unknown until this runner has heard itself for three seconds, and then nowhere', () => {
@@ -122,7 +129,7 @@ describe('when nothing is heard', () => {
   test('this process stood still: what the others said meanwhile is waited for again', () => {
     let now = 0
     roster.stop()
-    roster = startRoster({ bus, runnerId: 'me', notices: [] }, () => now)
+    roster = startRoster({ bus, runnerId: 'me', notices: [], isAlone: false }, () => now)
     for (now = 1_000; now <= 5_000; now += 1_000) pass(1_000)
     now = 5_000
     expect(roster.whereabouts(job)).toBe('nowhere')

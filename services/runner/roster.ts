@@ -5,7 +5,7 @@ export interface Roster {
   /** What this runner has begun and not ended. */
   readonly running: Set<string>
   /**
-   * Whether a job that was given out before still runs. `unknown` until this runner has heard itself for 3 seconds without a gap: until then
+   * Whether a job that was given out before still runs. Among others, `unknown` until this runner has heard itself for 3 seconds without a gap: until then
    * nothing follows from what it did not hear.
    */
   whereabouts(jobId: string): 'running' | 'nowhere' | 'unknown'
@@ -17,9 +17,14 @@ const silentMs = 3_000
 /** Two beats of one's own further apart than this are a gap: the bus was away, or this process stood still. */
 const gapMs = 2_000
 
-/** Begins to tell and to listen. `now` is monotonic, in milliseconds. */
+/** Begins to tell and to listen. Who `isAlone` with its queue knows all that runs. `now` is monotonic, in milliseconds. */
 export function startRoster(
-  { bus, runnerId, notices }: { bus: Bus; runnerId: string; notices: readonly string[] },
+  {
+    bus,
+    runnerId,
+    notices,
+    isAlone,
+  }: { bus: Bus; runnerId: string; notices: readonly string[]; isAlone: boolean },
   now: () => number = () => performance.now(),
 ): Roster {
   const running = new Set<string>()
@@ -45,6 +50,7 @@ export function startRoster(
     running,
     whereabouts(jobId) {
       if (running.has(jobId)) return 'running'
+      if (isAlone) return 'nowhere'
       const at = now()
       for (const { jobs, at: heard } of others.values())
         if (at - heard <= silentMs && jobs.has(jobId)) return 'running'

@@ -61,6 +61,7 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
   const roster = startRoster({
     bus: engines.bus,
     runnerId: parts.runnerId,
+    isAlone: config.engines.nats === null,
     notices: [
       ...(config.model.kind === 'scripted' ? [scriptedNotice] : []),
       ...(notice === null ? [] : [notice]),
