@@ -135,8 +135,10 @@ async function imageOf(image, program, name, lines) {
 /** @param {'service' | 'runner'} target */
 async function productImage(target) {
   // Of the machine's network, since ours gives containers no way out.
-  const how = ['--network', 'host', '--build-arg', `NODE_IMAGE=${images.node}`]
+  const how = ['--network', 'host', '--build-arg', `NODE_IMAGE=${images.node}`, '--label', 'flightdeck-local']
   await docker(['build', ...how, '--target', target, '--tag', images[target], root], 30 * minute)
+  // The one that had the name before.
+  await docker(['image', 'prune', '--force', '--filter', 'label=flightdeck-local'], 5 * minute)
 }
 
 /**

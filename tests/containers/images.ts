@@ -33,17 +33,10 @@ export async function productImages(): Promise<ProductImages> {
   const node =
     process.env['NODE_IMAGE'] ?? ((await isOnEngine(ours.images.node)) ? ours.images.node : undefined)
   const base = node === undefined ? [] : ['--build-arg', `NODE_IMAGE=${node}`]
+  const how = ['--network', 'host', ...base, '--label', 'flightdeck-local']
   for (const target of ['service', 'runner'] as const)
-    await docker(
-      'build',
-      '--network',
-      'host',
-      ...base,
-      '--target',
-      target,
-      '--tag',
-      ours.images[target],
-      root,
-    )
+    await docker('build', ...how, '--target', target, '--tag', ours.images[target], root)
+  // Those that had the names before.
+  await docker('image', 'prune', '--force', '--filter', 'label=flightdeck-local')
   return ours.images
 }
