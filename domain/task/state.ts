@@ -45,6 +45,8 @@ export interface LiveTask {
   /** The message of the last turn: what a retry works on again. */
   readonly lastTurn: QueuedMessage | null
   readonly workspace: 'none' | 'preparing' | 'ready'
+  /** The runner that ran the task last, and has its workspace. */
+  readonly lastRunnerId: string | null
   /** The agent's session that a next turn resumes. */
   readonly session: { readonly agent: AgentName; readonly sessionId: string } | null
   /** Tools that were started and not finished: the end of the execution closes them. */
@@ -77,6 +79,7 @@ export function evolve(state: TaskState, event: RecordedOf<TaskEvent>): TaskStat
       delivered: new Set(),
       lastTurn: null,
       workspace: 'none',
+      lastRunnerId: null,
       session: null,
       openTools: new Set(),
       changedFiles: 0,
@@ -125,6 +128,7 @@ function evolveTask(
         ? {
             ...task,
             phase: { status: 'running', execution: { ...task.phase.execution, attempt: event.data.attempt } },
+            lastRunnerId: event.data.runnerId,
           }
         : task
     case 'CancellationRequested':

@@ -33,6 +33,8 @@ export interface RunnerEngines {
 
 export interface RunnerParts extends RunnerEngines {
   readonly runnerId: string
+  /** No other runner has this queue. */
+  readonly isAlone: boolean
   /** Mirrors and workspaces are below it. */
   readonly root: string
   /** PATH. */

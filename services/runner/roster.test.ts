@@ -159,3 +159,27 @@ test('two runners on one bus know of each other, and of a third that dies', () =
   expect([roster, second].map((each) => each.whereabouts(job))).toEqual(['nowhere', 'nowhere'])
   second.stop()
 })
+
+describe('another runner', () => {
+  test('is there while it is heard of, and gone after a silence in which it would have been heard', () => {
+    expect(roster.presence('other', 3_000)).toBe('unknown')
+    other()
+    expect(roster.presence('other', 3_000)).toBe('there')
+    pass(4_000)
+    expect(roster.presence('other', 3_000)).toBe('gone')
+    expect(roster.presence('other', 30_000)).toBe('there')
+    pass(30_000)
+    expect(roster.presence('other', 30_000)).toBe('gone')
+  })
+
+  test('is not taken for gone by one that has not heard itself for as long', () => {
+    pass(4_000)
+    expect(roster.presence('other', 3_000)).toBe('gone')
+    expect(roster.presence('other', 30_000)).toBe('unknown')
+    bus.isAway = true
+    pass(60_000)
+    bus.isAway = false
+    pass(1_000)
+    expect(roster.presence('other', 3_000)).toBe('unknown')
+  })
+})

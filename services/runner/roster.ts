@@ -9,11 +9,14 @@ export interface Roster {
    * nothing follows from what it did not hear.
    */
   whereabouts(jobId: string): 'running' | 'nowhere' | 'unknown'
+  /** Whether another runner was heard of within so many milliseconds, at most a minute; `unknown` until this one has heard itself for as long. */
+  presence(runnerId: string, withinMs: number): 'there' | 'gone' | 'unknown'
   stop(): void
 }
 
 const beatMs = 1_000
 const silentMs = 3_000
+const rememberedMs = 60_000
 /** Two beats of one's own further apart than this are a gap: the bus was away, or this process stood still. */
 const gapMs = 2_000
 
@@ -40,22 +43,29 @@ export function startRoster(
     }
     if (at - heardLast > gapMs) heardSince = at
     heardLast = at
-    for (const [id, other] of others) if (at - other.at > silentMs) others.delete(id)
+    for (const [id, other] of others) if (at - other.at > rememberedMs) others.delete(id)
   })
   const say = () => bus.publish('runner', { runnerId, notices, jobs: [...running] })
   const beat = setInterval(say, beatMs)
   say()
 
+  /** Whether what was said by anybody in the last so many milliseconds would have been heard. */
+  const hasHeardFor = (ms: number): boolean => now() - heardLast <= gapMs && now() - heardSince >= ms
+
   return {
     running,
+    presence(id, withinMs) {
+      const other = others.get(id)
+      if (other && now() - other.at <= withinMs) return 'there'
+      return hasHeardFor(withinMs) ? 'gone' : 'unknown'
+    },
     whereabouts(jobId) {
       if (running.has(jobId)) return 'running'
       if (isAlone) return 'nowhere'
       const at = now()
       for (const { jobs, at: heard } of others.values())
         if (at - heard <= silentMs && jobs.has(jobId)) return 'running'
-      const isSettled = at - heardLast <= gapMs && at - heardSince >= silentMs
-      return isSettled ? 'nowhere' : 'unknown'
+      return hasHeardFor(silentMs) ? 'nowhere' : 'unknown'
     },
     stop() {
       clearInterval(beat)

@@ -1,14 +1,15 @@
 /** The runner: takes jobs, and runs agents and commands in their boxes. */
 import { mkdirSync } from 'node:fs'
-import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { taskStream } from '#domain/kernel/ids.ts'
+import type { LiveTask } from '#domain/task/state.ts'
 import { task as decider } from '#domain/task/task.ts'
 import type { Config } from '#platform/config.ts'
 import { EngineUnavailable } from '#platform/ports/faults.ts'
 import type { Delivery } from '#platform/ports/jobs.ts'
 import { locateClaude } from './agents/locate.ts'
 import type { RunnerEngines, RunnerParts } from './parts.ts'
+import { homeOf, runnerIdIn } from './home.ts'
 import { startRoster, type Roster } from './roster.ts'
 import { answerChanges } from './run/otherBase.ts'
 import { runExecution } from './run/execution.ts'
@@ -18,6 +19,7 @@ import { detectBubblewrap } from './sandbox/detect.ts'
 import { noSandbox } from './sandbox/none.ts'
 import { hostGit, type Git } from './workspace/git.ts'
 import { openMirrors } from './workspace/mirror.ts'
+import { removeWorkspace } from './workspace/workspace.ts'
 
 export interface RunningRunner {
   /** Takes no more jobs, ends what runs and records it. Nothing it started is left. */
@@ -28,10 +30,12 @@ const runsAtOnce = 8
 /** A runner that died is followed by another within this time. */
 const leaseMs = 4_000
 const renewMs = 1_000
+/** How soon a job is given out again that is for another runner. */
+const passOnMs = 50
 /** When a job that seems to run elsewhere is looked at again. */
 const askAgainMs = 1_000
 /** A job that fails so often is set aside. */
-const mostAttempts = 10
+const mostAttempts = 20
 /** How often a run looks for itself whether it is to stop, where the bus was silent. */
 const lookMs = 1_000
 
@@ -48,7 +52,8 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
   const located = locateClaude({ configured: config.claudeBin, path: config.path })
   const parts: RunnerParts = {
     ...engines,
-    runnerId: `${hostname()}-${engines.ids.uuid().slice(0, 8)}`,
+    runnerId: runnerIdIn(root),
+    isAlone: config.engines.nats === null,
     root,
     path: config.path,
     isRoot: process.getuid?.() === 0,
@@ -61,15 +66,17 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
   const roster = startRoster({
     bus: engines.bus,
     runnerId: parts.runnerId,
-    isAlone: config.engines.nats === null,
+    isAlone: parts.isAlone,
     notices: [
       ...(config.model.kind === 'scripted' ? [scriptedNotice] : []),
       ...(notice === null ? [] : [notice]),
     ],
   })
-  const held: Holding = { parts, roster, stops: new Set() }
+  const held: Holding = { parts, roster, runs: new Map() }
   const executions = engines.jobs.work('execution', { concurrency: runsAtOnce, leaseMs }, (delivery) =>
-    underLease(held, delivery, (stop) => runExecution(parts, payloadOf(delivery, 'executionId'), stop)),
+    underLease(held, delivery, (stop, isAnew) =>
+      runExecution(parts, payloadOf(delivery, 'executionId'), stop, { isAnew }),
+    ),
   )
   const pullRequests = engines.jobs.work('pull_request', { concurrency: runsAtOnce, leaseMs }, (delivery) =>
     underLease(held, delivery, (stop) =>
@@ -81,7 +88,7 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
     async stop() {
       stopAnswering()
       const stopped = Promise.all([executions.stop(), pullRequests.stop()])
-      for (const run of held.stops) run.stop('stopping')
+      for (const run of held.runs.keys()) run.stop('stopping')
       await stopped
       roster.stop()
     },
@@ -118,8 +125,8 @@ function payloadOf<Name extends string>(
 interface Holding {
   readonly parts: RunnerParts
   readonly roster: Roster
-  /** Of all that runs here. */
-  readonly stops: Set<Stopping>
+  /** All that runs here, each with its task. */
+  readonly runs: Map<Stopping, string>
 }
 
 /**
@@ -127,14 +134,24 @@ interface Holding {
  * its lease is lost, since the queue may have been away for all.
  */
 async function underLease(
-  { parts, roster, stops }: Holding,
+  { parts, roster, runs }: Holding,
   delivery: Delivery,
-  work: (stop: Stopping) => Promise<void>,
+  work: (stop: Stopping, isAnew: boolean) => Promise<void>,
 ): Promise<void> {
   const { id } = delivery.job
   if (delivery.attempt > 1 && roster.whereabouts(id) !== 'nowhere') return delivery.nak(askAgainMs)
+  const { taskId = '', executionId } = delivery.job.payload
+  const { state } = await parts.commands.load(decider, taskStream(taskId))
+  // What a lost runner began is only to be ended, which any can do.
+  const home = state.kind !== 'task' || isBegun(state, executionId) ? 'here' : homeOf(state, parts, roster)
+  if (home === 'elsewhere') return delivery.nak(Math.min(passOnMs * delivery.attempt, askAgainMs))
+  if (home === 'gone') {
+    // What is here from before is older than what the other runner did.
+    if ([...runs.values()].includes(taskId)) return delivery.nak(askAgainMs)
+    await removeWorkspace(parts.root, taskId, parts.path)
+  }
   const stop = stopping()
-  stops.add(stop)
+  runs.set(stop, taskId)
   roster.running.add(id)
   const renewal = setInterval(() => {
     delivery.working().catch(() => {
@@ -145,7 +162,7 @@ async function underLease(
   }, renewMs)
   const unwatch = watchTask(parts, delivery, stop)
   try {
-    await work(stop)
+    await work(stop, home === 'gone')
     await delivery.ack()
   } catch (fault) {
     // What throws is given back and comes again; an engine that is away is waited for however long.
@@ -155,9 +172,13 @@ async function underLease(
   } finally {
     clearInterval(renewal)
     unwatch()
-    stops.delete(stop)
+    runs.delete(stop)
     roster.running.delete(id)
   }
+}
+
+function isBegun({ phase }: LiveTask, executionId: string | undefined): boolean {
+  return 'execution' in phase && phase.execution.executionId === executionId && phase.execution.attempt > 0
 }
 
 /** Stops the run when a person cancels it, deletes the task, or another runner has ended it. */

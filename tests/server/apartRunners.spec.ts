@@ -1,10 +1,10 @@
 /** Three runners beside each other: one that is killed or stands still in the middle of a run is followed by another. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { getTerminal } from '#domain/api/chat.ts'
-import { retryTask } from '#domain/api/tasks.ts'
+import { createPullRequest, executeTask, getTaskDiff, retryTask } from '#domain/api/tasks.ts'
 import { forMongo } from '../servers/sharedEngines.ts'
 import { createGate } from '../standins/messagesApi.ts'
-import { openApartScene, type ApartScene } from './apartScene.ts'
+import { changeSomething, openApartScene, readyTask, type ApartScene } from './apartScene.ts'
 import { saidBy } from './counting.ts'
 import { eventually } from './engines.ts'
 import { hasEnded, watching } from './scene.ts'
@@ -28,10 +28,13 @@ describe.skipIf('missing' in mongo)('runners', () => {
     ]
     scene = await openApartScene(
       mongo.server,
-      interrupted.map(({ when, gate }) => ({
-        when,
-        turns: [beginning, { text: 'And I go on.', hold: { afterWords: 3, gate } }],
-      })),
+      [
+        changeSomething,
+        ...interrupted.map(({ when, gate }) => ({
+          when,
+          turns: [beginning, { text: 'And I go on.', hold: { afterWords: 3, gate } }],
+        })),
+      ],
       { runner: runners.length },
     )
   })
@@ -49,6 +52,25 @@ describe.skipIf('missing' in mongo)('runners', () => {
     })
     return found
   }
+
+  test('what follows in a task finds the workspace that it left, whichever runner is asked first', async () => {
+    const { ada } = scene
+    const { id } = await readyTask(scene)
+    const params = { taskId: id }
+    const live = await watching(ada, id)
+    const times = [1, 2, 3, 4]
+    for (const time of times) {
+      await ada.ask(executeTask, {
+        params,
+        body: { command: 'echo again >> README.md; tail -n 1 README.md' },
+      })
+      await live.until('its end', () => live.of('command_completed').length === time)
+    }
+    const { data } = await ada.ask(getTaskDiff, { params })
+    expect(data.changedFiles).toMatchObject([{ fileName: 'README.md', additions: 1 + times.length }])
+    expect((await ada.ask(createPullRequest, { params })).pr).toMatchObject({ number: 1 })
+    live.close()
+  })
 
   test.each(runners)(
     'kill -9 of a runner with a task: it ends with the reason, and another one goes on (%i)',

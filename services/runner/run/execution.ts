@@ -24,17 +24,20 @@ import { withTranscript } from './transcript.ts'
 import { Evicted, terminalWriter } from './terminalWriter.ts'
 import { runTurn } from './turn.ts'
 
+const lostWorkspace =
+  'The runner that had the workspace of this task is gone: what it had not pushed is not in the new one.'
 const actor = { kind: 'system', service: 'runner' } as const
 
-/** Runs an execution that was requested. Resolves when it has ended, or when it is no longer ours to report. */
+/** Runs an execution that was requested; `isAnew` on a task whose workspace and session are lost with another runner. Resolves when it has ended, or when it is no longer ours to report. */
 export async function runExecution(
   parts: RunnerParts,
   job: { readonly taskId: string; readonly executionId: string },
   stop: Stopping,
+  { isAnew }: { readonly isAnew: boolean },
 ): Promise<void> {
   try {
     const claimed = await claim(parts, job)
-    if (claimed) await runClaimed(parts, claimed, stop)
+    if (claimed) await runClaimed(parts, { ...claimed, isAnew }, stop)
   } catch (fault) {
     if (!(fault instanceof Evicted)) throw fault
     parts.logger.info({ ...job }, 'run given up: it is not ours any more')
@@ -46,13 +49,14 @@ interface Claimed {
   readonly execution: Execution
   readonly fence: Fence
   readonly head: Head
+  readonly isAnew: boolean
 }
 
 /** `undefined` when there is nothing to run: ended, withdrawn, or left behind by a runner that died, which is told here. */
 async function claim(
   parts: RunnerParts,
   { taskId, executionId }: { readonly taskId: string; readonly executionId: string },
-): Promise<Claimed | undefined> {
+): Promise<Omit<Claimed, 'isAnew'> | undefined> {
   const stream = taskStream(taskId)
   const { state } = await parts.commands.load(decider, stream)
   const execution = executionOf(state, executionId)
@@ -112,7 +116,7 @@ async function runClaimed(parts: RunnerParts, claimed: Claimed, stop: Stopping):
 
 async function outcomeOf(
   parts: RunnerParts,
-  { task, execution, fence, head }: Claimed,
+  { task, execution, fence, head, isAnew }: Claimed,
   {
     stop,
     report,
@@ -129,6 +133,7 @@ async function outcomeOf(
   if (!message?.message) return failed('message_erased', 'The message of this turn was erased.')
 
   const booting = runOutput(terminal, { fence, kind: execution.kind, secrets: [] })
+  if (isAnew) await booting.stderr.write(`${lostWorkspace}\n`)
   const prepared = await prepare(parts, {
     task: document,
     user,
@@ -159,7 +164,7 @@ async function outcomeOf(
     reporter: report,
   })
   const output = runOutput(terminal, { fence, kind: execution.kind, secrets })
-  const session = sessionOf(task, execution.agent)
+  const session = isAnew ? null : sessionOf(task, execution.agent)
   const run = { fence, stopping: stop, reporter: report, terminal, output, changes }
   try {
     return execution.kind === 'command'
