@@ -1,12 +1,12 @@
 /** `docker compose up`, with `--scale gateway=2 --scale runner=3`: what docker-compose.yml says comes up, and the main job goes through on it. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { getTask, listTasks } from '#domain/api/tasks.ts'
+import { executeTask, getTask, listTasks } from '#domain/api/tasks.ts'
 import { personWith, type Person } from '../product/person.ts'
 import { signingIn } from '../product.ts'
 import { note } from '../report/notes.ts'
 import { eventually } from '../server/engines.ts'
-import { hasEnded } from '../server/scene.ts'
+import { hasEnded, watching } from '../server/scene.ts'
 import { compose } from '../servers/compose.ts'
 import { noContainers } from '../servers/containers.ts'
 import { composeUp, type ComposeStack } from './composeStack.ts'
@@ -84,6 +84,26 @@ describe.skipIf(missing !== undefined)(
       await done('Look without one of three')
       await docker('start', stopped)
     }, 600_000)
+
+    test('what was done to a task is there for its next turns, however many runners there are', async () => {
+      const { tasks } = await ada.ask(listTasks)
+      const params = { taskId: tasks.at(-1)?.id ?? '' }
+      const ends: string[] = []
+      for (let turn = 1; turn <= 4; turn += 1) {
+        const live = await watching(personWith(at(1), ada.token), params.taskId)
+        const command = `test -s FLIGHTDECK.md && echo ${turn} >> turns && test $(wc -l < turns) = ${turn}`
+        await ada.ask(executeTask, { params, body: { command } })
+        const { name } = await live.until(
+          'its end',
+          ({ name }) => /^command_(completed|failed)$/.test(name),
+          60_000,
+        )
+        ends.push(name)
+        await ada.taskOnce(params.taskId, hasEnded)
+        live.close()
+      }
+      expect(ends).toEqual(Array.from({ length: 4 }, () => 'command_completed'))
+    })
 
     test('a gateway that is stopped is not missed: the other shows the same, and runs go on', async () => {
       const [one = ''] = await stack.containersOf('gateway')
