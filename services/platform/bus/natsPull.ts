@@ -1,8 +1,8 @@
-/** One request to a pull consumer: at most so many messages, for so long. */
+/** One request to a pull consumer: for one message, for so long. Of several that ask, NATS serves who has waited longest, so that work spreads. */
 import { createInbox, nanos, type Msg } from 'nats'
 import type { Nats } from './natsConnection.ts'
 
-/** How a request ended: all came, its time is over, or something is wrong with the consumer or the way to it. */
+/** How a request ended: the message came, its time is over, or something is wrong with the consumer or the way to it. */
 export type PullEnd = 'filled' | 'expired' | 'stopped' | 'broken'
 
 const expiresMs = 30_000
@@ -12,29 +12,26 @@ const idleHeartbeat = 100
 const requestTimeout = 408
 
 /**
- * Asks for `batch` messages at `subject` and hands each to `onMessage`. What NATS sends after `signal` was aborted is not heard, and
+ * Asks for a message at `subject` and hands it to `onMessage`. What NATS sends after `signal` was aborted is not heard, and
  * comes to another once it was not claimed.
  */
 export function pull(options: {
   nats: Nats
   subject: string
-  batch: number
   signal: AbortSignal
   onMessage: (message: Msg) => void
 }): Promise<PullEnd> {
-  const { nats, subject, batch, signal, onMessage } = options
+  const { nats, subject, signal, onMessage } = options
   const { connection } = nats
   return new Promise((resolve) => {
-    let left = batch
     const inbox = createInbox()
     const subscription = connection.subscribe(inbox, {
       callback: (refused, message) => {
         if (refused) return end('broken')
         silence.refresh()
         if (message.subject === inbox) return heardStatus(message.headers?.code)
-        left -= 1
         onMessage(message)
-        if (left === 0) end('filled')
+        end('filled')
       },
     })
     // The server forgets its requests when it goes away.
@@ -56,7 +53,7 @@ export function pull(options: {
       resolve(how)
     }
 
-    const request = { batch, expires: nanos(expiresMs), idle_heartbeat: nanos(heartbeatMs) }
+    const request = { batch: 1, expires: nanos(expiresMs), idle_heartbeat: nanos(heartbeatMs) }
     connection.publish(subject, JSON.stringify(request), { reply: inbox })
   })
 }

@@ -101,14 +101,13 @@ export function startWorker(
   async function take(): Promise<void> {
     let subject: string | undefined
     while (!signal.aborted) {
-      const batch = concurrency - running.size
-      if (batch <= 0) {
+      if (running.size >= concurrency) {
         await new Promise<void>((resolve) => (freed = resolve))
         continue
       }
       try {
         subject ??= await parts.consumer()
-        const ended = await pull({ nats, subject, batch, signal, onMessage })
+        const ended = await pull({ nats, subject, signal, onMessage })
         if (ended !== 'broken') continue
       } catch (fault) {
         // That NATS is away was said by the connection.
