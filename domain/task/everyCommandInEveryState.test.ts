@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest'
 import { isRefusal } from '../kernel/decider.ts'
 import type { FaultCode } from '../kernel/errors.ts'
 import { stateAfter } from '../../tests/domain/given.ts'
-import { executionId, messageId, projectId, taskId, userId } from '../../tests/domain/ids.ts'
+import { creating } from '../../tests/domain/creating.ts'
+import { executionId, messageId } from '../../tests/domain/ids.ts'
 import * as past from '../../tests/domain/taskHistories.ts'
 import type { TaskCommand } from './commands.ts'
 import type { TaskEvent } from './events.ts'
@@ -25,19 +26,7 @@ const states = {
 const fence = { executionId: executionId(1), attempt: 1 }
 
 const commands: { readonly [Type in TaskCommand['type']]: Extract<TaskCommand, { type: Type }> } = {
-  CreateTask: {
-    type: 'CreateTask',
-    taskId: taskId(1),
-    ownerId: userId(1),
-    projectId: projectId(1),
-    agent: 'claude',
-    codexModel: null,
-    title: past.title,
-    description: past.description,
-    branch: 'main',
-    messageId: messageId(1),
-    executionId: executionId(1),
-  },
+  CreateTask: { ...creating(), title: past.title, description: past.description },
   UpdateTask: { type: 'UpdateTask', title: 'Another title' },
   DeleteTask: { type: 'DeleteTask' },
   SendMessage: {

@@ -5,7 +5,8 @@ import { TaskUpdated, PullRequestRequested } from '#domain/task/events.ts'
 import { task } from '#domain/task/task.ts'
 import type { Job, Jobs } from '#platform/ports/jobs.ts'
 import type { ReadStore } from '#platform/ports/readStore.ts'
-import { executionId, messageId, projectId, taskId, userId } from '../../tests/domain/ids.ts'
+import { creating } from '../../tests/domain/creating.ts'
+import { executionId, taskId } from '../../tests/domain/ids.ts'
 import { cause, eventually, openTestEngines, type TestEngines } from '../../tests/server/engines.ts'
 import { startDispatcher } from './dispatcher.ts'
 
@@ -15,25 +16,7 @@ beforeEach(async () => {
 })
 afterEach(() => engines.close())
 
-const create = (n: number) =>
-  engines.commands.execute(
-    task,
-    taskStream(taskId(n)),
-    {
-      type: 'CreateTask',
-      taskId: taskId(n),
-      ownerId: userId(1),
-      projectId: projectId(1),
-      agent: 'claude',
-      codexModel: null,
-      title: 'A title',
-      description: 'Words',
-      branch: 'main',
-      messageId: messageId(n),
-      executionId: executionId(n),
-    },
-    cause(),
-  )
+const create = (n: number) => engines.commands.execute(task, taskStream(taskId(n)), creating(n), cause())
 const executionOf = (n: number): Job => ({
   id: executionId(n),
   kind: 'execution',

@@ -13,6 +13,7 @@ import { mainProjection } from '#platform/commands/projected.ts'
 import { emptyHead, type Head } from '#platform/commands/eventLog.ts'
 import { EngineUnavailable, TooLarge } from '#platform/ports/faults.ts'
 import type { Change, ReadStore } from '#platform/ports/readStore.ts'
+import { creating } from '../../tests/domain/creating.ts'
 import { executionId, messageId, projectId, taskId, userId } from '../../tests/domain/ids.ts'
 import { logs } from '../../tests/domain/logs.ts'
 import { cause, eventually, openTestEngines, type TestEngines } from '../../tests/server/engines.ts'
@@ -242,19 +243,7 @@ describe('any log', { timeout: 60_000 }, () => {
   })
 })
 
-const create = {
-  type: 'CreateTask',
-  taskId: taskId(1),
-  ownerId: userId(1),
-  projectId: projectId(1),
-  agent: 'claude',
-  codexModel: null,
-  title: 'A title',
-  description: 'Words',
-  branch: 'main',
-  messageId: messageId(1),
-  executionId: executionId(1),
-} as const
+const create = creating()
 const createTask = () => engines.commands.execute(task, taskStream(taskId(1)), create, cause())
 
 test('it says how far it is, at once and again each second, so that a lost word is only late', async () => {

@@ -5,24 +5,13 @@ import { TaskDeleted, TaskUpdated } from '#domain/task/events.ts'
 import { task } from '#domain/task/task.ts'
 import { chatView, messageDocumentId } from '#domain/views/chat.ts'
 import { tasksView } from '#domain/views/tasks.ts'
-import { executionId, messageId, projectId, taskId, userId } from '../../../tests/domain/ids.ts'
+import { creating } from '../../../tests/domain/creating.ts'
+import { messageId, taskId } from '../../../tests/domain/ids.ts'
 import { cause, openTestEngines, type TestEngines } from '../../../tests/server/engines.ts'
 import type { Head } from './eventLog.ts'
 
 const stream = taskStream(taskId(1))
-const create = {
-  type: 'CreateTask',
-  taskId: taskId(1),
-  ownerId: userId(1),
-  projectId: projectId(1),
-  agent: 'claude',
-  codexModel: null,
-  title: 'A title',
-  description: 'Words',
-  branch: 'main',
-  messageId: messageId(1),
-  executionId: executionId(1),
-} as const
+const create = creating()
 
 let engines: TestEngines
 let created: Head

@@ -2,13 +2,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ReportFault } from '../ports/faults.ts'
 import type { Held, Leases } from '../ports/leases.ts'
+import { holdings } from './holdings.ts'
 
 const startAgainMs = 500
 
 export function openInProcessLeases({ onFault }: { onFault: ReportFault }): Leases {
   /** By name, when the last who asked has given the lease back. */
   const turns = new Map<string, Promise<void>>()
-  const holdings = new Set<Held>()
 
   /** The way to give the lease back, once it is this one's turn; `undefined` when it was stopped before. */
   async function turn(name: string, signal: AbortSignal): Promise<(() => void) | undefined> {
@@ -42,25 +42,7 @@ export function openInProcessLeases({ onFault }: { onFault: ReportFault }): Leas
     }
   }
 
-  return {
-    hold(name, start) {
-      const stopping = new AbortController()
-      const ended = hold(name, start, stopping.signal)
-      const holding: Held = {
-        stop: async () => {
-          stopping.abort()
-          holdings.delete(holding)
-          await ended
-        },
-      }
-      holdings.add(holding)
-      return holding
-    },
-    ready: async () => {},
-    close: async () => {
-      await Promise.all([...holdings].map((holding) => holding.stop()))
-    },
-  }
+  return { ...holdings(hold), ready: async () => {} }
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

@@ -9,6 +9,7 @@ import { share, type Mongo } from '../mongo/connection.ts'
 import { inserted } from '../mongo/faults.ts'
 import { EngineUnavailable, type ReportFault } from '../ports/faults.ts'
 import type { Held, Leases } from '../ports/leases.ts'
+import { holdings } from './holdings.ts'
 
 interface StoredLease {
   readonly _id: string
@@ -40,7 +41,6 @@ const startAgainMs = 1_000
 export function openMongoLeases(options: { mongo: Mongo; onFault: ReportFault }): Leases {
   const mongo = share(options.mongo)
   const { onFault } = options
-  const holdings = new Set<Held>()
   const ask = <T>(work: (leases: Collection<StoredLease>) => Promise<T>, withinMs = callMs): Promise<T> =>
     mongo.ask((db: Db) => work(db.collection<StoredLease>('leases')), withinMs)
 
@@ -132,23 +132,12 @@ export function openMongoLeases(options: { mongo: Mongo; onFault: ReportFault })
     }
   }
 
+  const held = holdings(hold)
   return {
-    hold(name, start) {
-      const stopping = new AbortController()
-      const ended = hold(name, start, stopping.signal)
-      const holding: Held = {
-        stop: async () => {
-          stopping.abort()
-          holdings.delete(holding)
-          await ended
-        },
-      }
-      holdings.add(holding)
-      return holding
-    },
+    hold: held.hold,
     ready: () => mongo.ready(),
     close: async () => {
-      await Promise.all([...holdings].map((holding) => holding.stop()))
+      await held.close()
       await mongo.close()
     },
   }

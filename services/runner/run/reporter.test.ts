@@ -6,7 +6,8 @@ import { task } from '#domain/task/task.ts'
 import { eventLog } from '#platform/commands/eventLog.ts'
 import { commands } from '#platform/commands/execute.ts'
 import { TooLarge } from '#platform/ports/faults.ts'
-import { executionId, messageId, projectId, taskId, userId } from '../../../tests/domain/ids.ts'
+import { creating } from '../../../tests/domain/creating.ts'
+import { executionId, messageId, taskId } from '../../../tests/domain/ids.ts'
 import { cause, openTestEngines, type TestEngines } from '../../../tests/server/engines.ts'
 import { failed } from './prepare.ts'
 import { reporter, type Reporter } from './reporter.ts'
@@ -34,19 +35,7 @@ beforeEach(async () => {
       },
     }),
   )
-  const create = {
-    type: 'CreateTask',
-    taskId: taskId(1),
-    ownerId: userId(1),
-    projectId: projectId(1),
-    agent: 'claude',
-    codexModel: null,
-    title: 'A title',
-    description: 'Words',
-    branch: 'main',
-    messageId: messageId(1),
-    executionId: executionId(1),
-  } as const
+  const create = creating()
   const start = {
     type: 'StartExecution',
     executionId: executionId(1),

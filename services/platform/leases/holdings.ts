@@ -1,0 +1,27 @@
+/** What an adapter's leases are held for, until each is stopped. */
+import type { Held, Leases } from '../ports/leases.ts'
+
+/** `hold` goes on until its signal; what it holds is stopped when it resolves. */
+export function holdings(
+  hold: (name: string, start: () => Promise<Held>, signal: AbortSignal) => Promise<void>,
+): Pick<Leases, 'hold' | 'close'> {
+  const held = new Set<Held>()
+  return {
+    hold(name, start) {
+      const stopping = new AbortController()
+      const ended = hold(name, start, stopping.signal)
+      const one: Held = {
+        stop: async () => {
+          stopping.abort()
+          held.delete(one)
+          await ended
+        },
+      }
+      held.add(one)
+      return one
+    },
+    close: async () => {
+      await Promise.all([...held].map((one) => one.stop()))
+    },
+  }
+}
