@@ -1,6 +1,5 @@
 /** `npm test`: everything that can be checked, stage by stage, on a fresh clone. The last line is the totals. `--long` adds what needs longer. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { testEnvironment } from './environment.js'
@@ -8,14 +7,16 @@ import { installPackages, packagesAreCurrent } from './install.js'
 import { staleParts } from './parts.js'
 import { closingLines, nothing, oneCheck, suiteResults, sum } from './results.js'
 import { run } from './run.js'
+import { scratchRoot } from './scratch.js'
 import { canInstall, findProgram, installForSystem } from './system.js'
 
 /** @typedef {import('./results.js').Results} Results */
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
-const scratch = mkdtempSync(join(tmpdir(), 'flightdeck-test-'))
+const temporary = scratchRoot(process.env)
+const scratch = mkdtempSync(join(temporary, 'flightdeck-test-'))
 const files = { tally: join(scratch, 'tally.json'), notes: join(scratch, 'notes.jsonl') }
-const env = testEnvironment(process.env, files)
+const env = { ...testEnvironment(process.env, files), TMPDIR: temporary }
 const minute = 60_000
 
 /** Programs that tests use, and the Debian packages that bring them. */

@@ -1,0 +1,27 @@
+/** Where tests keep what goes with them: in memory where there is room, since thousands of small files and their syncs are most of what a slow disk does. */
+import { readFileSync, statfsSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+
+const inMemory = '/dev/shm'
+const roomBytes = 4 * 1024 ** 3
+
+/**
+ * The folder for temporary ones: what the shell says, else memory that programs may be started from and that has 4 GB left, else the system's own.
+ * @param {NodeJS.ProcessEnv} env
+ */
+export function scratchRoot(env) {
+  return env.TMPDIR || (mayHold(inMemory) ? inMemory : tmpdir())
+}
+
+/** @param {string} folder a mount point */
+function mayHold(folder) {
+  try {
+    // proc_mounts(5): device, mount point, type, options.
+    const mounts = readFileSync('/proc/mounts', 'utf8').split('\n')
+    const options = mounts.map((line) => line.split(' ')).findLast(([, point]) => point === folder)?.[3]
+    const { bavail, bsize } = statfsSync(folder)
+    return options !== undefined && !options.split(',').includes('noexec') && bavail * bsize >= roomBytes
+  } catch {
+    return false
+  }
+}
