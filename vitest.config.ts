@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os'
-import { defineConfig } from 'vitest/config'
+import { configDefaults, defineConfig } from 'vitest/config'
 
 // Most tests wait as long as they compute: three files at a time on two cores, where vitest would take one.
 const workers = availableParallelism() + 1
@@ -7,6 +7,15 @@ const workers = availableParallelism() + 1
 const workersOfTheProduct = Math.max(2, availableParallelism() - 1)
 /** What hangs is given up; what is slow on a busy machine is not. Milliseconds. */
 const patience = 20_000
+
+/** Tests of what runs outside of Node: git, boxes, the agents' programs, and engines' servers. They say little of the version of Node. */
+const outside = [
+  'services/runner/{workspace,sandbox}/**/*.test.ts',
+  'services/runner/agents/claudeCli.test.ts',
+  'tests/contracts/codeHost*.spec.ts',
+  'tests/contracts/*.{nats,mongodb,eventStoreDb}.spec.ts',
+  'tests/contracts/{nats,mongo}Connection.spec.ts',
+]
 
 export default defineConfig({
   test: {
@@ -31,6 +40,7 @@ export default defineConfig({
             'web/src/**/*.test.{ts,tsx}',
             'tests/{scripts,report}/**/*.spec.{js,ts}',
           ],
+          exclude: [...configDefaults.exclude, ...outside],
           testTimeout: patience,
         },
       },
@@ -39,9 +49,14 @@ export default defineConfig({
         test: {
           name: 'contracts',
           include: ['tests/contracts/**/*.spec.ts'],
+          exclude: [...configDefaults.exclude, ...outside],
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },
+      },
+      {
+        extends: true,
+        test: { name: 'outside', include: outside, testTimeout: 60_000, hookTimeout: 60_000 },
       },
       {
         extends: true,

@@ -16,6 +16,7 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const temporary = scratchRoot(process.env)
 const scratch = mkdtempSync(join(temporary, 'flightdeck-test-'))
 const files = { tally: join(scratch, 'tally.json'), notes: join(scratch, 'notes.jsonl') }
+/** @type {NodeJS.ProcessEnv} */
 const env = { ...testEnvironment(process.env, files), TMPDIR: temporary }
 const minute = 60_000
 
@@ -23,6 +24,8 @@ const minute = 60_000
 const programs = { git: 'git', chromium: 'chromium', 'nats-server': 'nats-server', bwrap: 'bubblewrap' }
 
 const unitAndContracts = ['unit-domain', 'unit', 'contracts']
+/** They run git, boxes, agents' programs and engines' servers: long, and the same on every Node. */
+const outside = ['outside']
 
 process.once('exit', () => rmSync(scratch, { recursive: true, force: true }))
 
@@ -45,13 +48,16 @@ const stages = [
   ['lint', () => script('lint', 5 * minute)],
   ['boundaries', () => script('boundaries', 5 * minute)],
   ['FerretDB, for MongoDB', ferretDbIsBuilt],
-  ['unit and contract tests', () => suite(process.execPath, unitAndContracts, 15 * minute)],
-  ['unit and contract tests on Node 24', onNode24],
+  ['unit and contract tests', () => suite(process.execPath, [...unitAndContracts, ...outside], 15 * minute)],
+  ['unit and contract tests on Node 24', () => onNode24(unitAndContracts)],
   ['tests of the server', () => suite(process.execPath, ['server'], 15 * minute)],
   ['end-to-end tests', () => suite(process.execPath, ['e2e'], 15 * minute)],
 ]
 if (process.argv.includes('--long', 2)) {
-  stages.push(['long tests', () => suite(process.execPath, ['long'], 120 * minute)])
+  stages.push(
+    ['what runs outside of Node, on Node 24', () => onNode24(outside)],
+    ['long tests', () => suite(process.execPath, ['long'], 120 * minute)],
+  )
 }
 
 const results = []
@@ -129,11 +135,12 @@ async function findNode24() {
   return { ...npx, path: npx.output.trim().split('\n').at(-1) }
 }
 
-async function onNode24() {
+/** @param {string[]} projects */
+async function onNode24(projects) {
   const { ok, why, path } = await node24
-  if (ok && path) return suite(path, unitAndContracts, 15 * minute)
+  if (ok && path) return suite(path, projects, 15 * minute)
   console.log(`Node 24 could not be had from the npm registry: npx ${why}.`)
-  return { ...nothing, skipped: [{ name: 'unit and contract tests on Node 24', reason: 'no Node 24' }] }
+  return { ...nothing, skipped: [{ name: `${projects.join(', ')} on Node 24`, reason: 'no Node 24' }] }
 }
 
 /**
