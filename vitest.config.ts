@@ -3,8 +3,8 @@ import { configDefaults, defineConfig } from 'vitest/config'
 
 // Most tests wait as long as they compute: three files at a time on two cores, where vitest would take one.
 const workers = availableParallelism() + 1
-// These compute with many processes each.
-const workersOfTheProduct = Math.max(2, availableParallelism() - 1)
+// A browser computes as much as what it shows.
+const workersOfTheBrowser = Math.max(2, availableParallelism() - 1)
 /** What hangs is given up; what is slow on a busy machine is not. Milliseconds. */
 const patience = 20_000
 
@@ -63,7 +63,6 @@ export default defineConfig({
         test: {
           name: 'server',
           sequence: { groupOrder: 1 },
-          maxWorkers: workersOfTheProduct,
           include: ['tests/server/**/*.spec.ts'],
           globalSetup: ['tests/product/build.js'],
           testTimeout: 60_000,
@@ -75,7 +74,7 @@ export default defineConfig({
         test: {
           name: 'e2e',
           sequence: { groupOrder: 1 },
-          maxWorkers: workersOfTheProduct,
+          maxWorkers: workersOfTheBrowser,
           include: ['tests/e2e/**/*.spec.ts'],
           globalSetup: ['tests/product/build.js'],
           testTimeout: 120_000,

@@ -40,15 +40,18 @@ const ferretDb = findProgram('go', process.env)
   : undefined
 const node24 = findNode24()
 
+/** The check of the types computes while the tests that begin with it wait. */
+let types = Promise.resolve(nothing)
+
 /** @type {[name: string, stage: () => Promise<Results>][]} */
 const stages = [
   ['prepare', prepare],
   ['build', build],
-  ['types', () => script('types', 10 * minute)],
   ['lint', () => script('lint', 5 * minute)],
   ['boundaries', () => script('boundaries', 5 * minute)],
   ['FerretDB, for MongoDB', ferretDbIsBuilt],
-  ['unit and contract tests', () => suite(process.execPath, [...unitAndContracts, ...outside], 15 * minute)],
+  ['unit and contract tests', unitTestsBesideTypes],
+  ['types, beside them', () => types],
   ['unit and contract tests on Node 24', () => onNode24(unitAndContracts)],
   ['tests of the server', () => suite(process.execPath, ['server'], 15 * minute)],
   ['end-to-end tests', () => suite(process.execPath, ['e2e'], 15 * minute)],
@@ -97,6 +100,11 @@ async function build() {
   if (stale.length === 0) return oneCheck(true)
   const builder = [join(root, 'scripts/build.js'), ...stale]
   return check(process.execPath, builder, 10 * minute)
+}
+
+function unitTestsBesideTypes() {
+  types = script('types', 15 * minute)
+  return suite(process.execPath, [...unitAndContracts, ...outside], 15 * minute)
 }
 
 /**
