@@ -3,8 +3,6 @@ import { configDefaults, defineConfig } from 'vitest/config'
 
 // Most tests wait as long as they compute: three files at a time on two cores, where vitest would take one.
 const workers = availableParallelism() + 1
-// A browser computes as much as what it shows.
-const workersOfTheBrowser = Math.max(2, availableParallelism() - 1)
 /** What hangs is given up; what is slow on a busy machine is not. Milliseconds. */
 const patience = 20_000
 
@@ -74,7 +72,6 @@ export default defineConfig({
         test: {
           name: 'e2e',
           sequence: { groupOrder: 1 },
-          maxWorkers: workersOfTheBrowser,
           include: ['tests/e2e/**/*.spec.ts'],
           globalSetup: ['tests/product/build.js'],
           testTimeout: 120_000,
