@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { configDefaults, defineConfig } from 'vitest/config'
+import { LongestFirst } from './tests/longestFirst.ts'
 
 // Most tests wait as long as they compute: three files at a time on two cores, where vitest would take one.
 const workers = availableParallelism() + 1
@@ -18,6 +19,7 @@ const outside = [
 export default defineConfig({
   test: {
     maxWorkers: workers,
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         extends: true,

@@ -1,0 +1,27 @@
+/** The order of test files: those that take longest begin first, so that none of them runs alone in the end. */
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
+
+/** Measured; a file that is not here keeps vitest's place after them. */
+const longest = [
+  'leases.mongodb.spec.ts',
+  'jobs.nats.spec.ts',
+  'eventStore.eventStoreDb.spec.ts',
+  'codeHost.local.spec.ts',
+  'claudeCli.test.ts',
+  'changes.test.ts',
+  'a11y.spec.ts',
+  'mainJobApart.spec.ts',
+  'startFaults.spec.ts',
+  'apart.spec.ts',
+]
+
+export class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const place = ({ moduleId }: TestSpecification): number => {
+      const index = longest.findIndex((name) => moduleId.endsWith(`/${name}`))
+      return index < 0 ? longest.length : index
+    }
+    const usual = await super.sort(files)
+    return usual.toSorted((one, other) => place(one) - place(other))
+  }
+}
