@@ -74,6 +74,8 @@ export default defineConfig({
         test: {
           name: 'e2e',
           sequence: { groupOrder: 1 },
+          // A browser computes as much as what it shows.
+          maxWorkers: Math.max(2, availableParallelism() - 1),
           include: ['tests/e2e/**/*.spec.ts'],
           globalSetup: ['tests/product/build.js'],
           testTimeout: 120_000,

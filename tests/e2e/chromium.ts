@@ -5,7 +5,8 @@ import { chromium, type Browser } from 'playwright'
 import { cleanEnvironment } from '../product.ts'
 
 const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
-const launchMs = 30_000
+/** The first start reads all of it from the disk. */
+const launchMs = 90_000
 
 /** Starts it with nothing of the shell's environment; `folder` is its home. Throws a sentence when there is none. */
 export function openChromium(folder: string): Promise<Browser> {
