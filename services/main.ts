@@ -138,7 +138,7 @@ async function startDoor(
       host,
       port,
       publicUrl: config.publicUrl,
-      codeHostName: engines.localCodeHost ? 'local' : hostNameOf(config),
+      codeHostName: hostNameOf(config),
       webFolder: new URL('../web', import.meta.url).pathname,
       notices: notices.read,
       query,

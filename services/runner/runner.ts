@@ -145,11 +145,7 @@ async function underLease(
   // What a lost runner began is only to be ended, which any can do.
   const home = state.kind !== 'task' || isBegun(state, executionId) ? 'here' : homeOf(state, parts, roster)
   if (home === 'elsewhere') return delivery.nak(Math.min(passOnMs * delivery.attempt, askAgainMs))
-  if (home === 'gone') {
-    // What is here from before is older than what the other runner did.
-    if ([...runs.values()].includes(taskId)) return delivery.nak(askAgainMs)
-    await removeWorkspace(parts.root, taskId, parts.path)
-  }
+  if (home === 'gone' && [...runs.values()].includes(taskId)) return delivery.nak(askAgainMs)
   const stop = stopping()
   runs.set(stop, taskId)
   roster.running.add(id)
@@ -162,6 +158,8 @@ async function underLease(
   }, renewMs)
   const unwatch = watchTask(parts, delivery, stop)
   try {
+    // What is here from before is older than what the other runner did. It may be large: the lease is kept meanwhile.
+    if (home === 'gone') await removeWorkspace(parts.root, taskId, parts.path)
     await work(stop, home === 'gone')
     await delivery.ack()
   } catch (fault) {
