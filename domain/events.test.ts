@@ -5,6 +5,7 @@ import { readFrozen, todaysForms } from '../tests/domain/frozenEvents.ts'
 import { arbitraryOf } from '../tests/domain/zodArbitrary.ts'
 import { eventKinds } from './events.ts'
 import { projectEvents } from './project/events.ts'
+import { requestEvents } from './request/events.ts'
 import { taskEvents } from './task/events.ts'
 import { terminalEvents } from './task/terminal.ts'
 import { userEvents } from './user/events.ts'
@@ -18,7 +19,9 @@ const frozen = await Promise.all(
 
 test('no two kinds share a name', () =>
   expect(
-    [...userEvents, ...projectEvents, ...taskEvents, ...terminalEvents].map((kind) => kind.type),
+    [...userEvents, ...projectEvents, ...taskEvents, ...terminalEvents, ...requestEvents].map(
+      (kind) => kind.type,
+    ),
   ).toEqual([...eventKinds.keys()]))
 
 test('facts are ids, enums, numbers and hashes: a text that stays open after an erasure is one of these', () =>

@@ -89,15 +89,15 @@ async function startLocalCodeHost(
 
 /** The parts of the API that this process answers by itself. */
 async function apisOf({ services }: Config, engines: Engines): Promise<ReadonlyMap<Callee, Middleware>> {
-  const fresh = () => engines.ids.uuid()
+  const mounting = { fresh: () => engines.ids.uuid(), idempotency: engines.idempotency }
   const apis = new Map<Callee, Middleware>()
   if (services.has('command')) {
     const { commandApi } = await import('./command/command.ts')
-    apis.set('command', commandApi(engines, fresh))
+    apis.set('command', commandApi(engines, mounting))
   }
   if (services.has('query')) {
     const { queryApi } = await import('./query/query.ts')
-    apis.set('query', queryApi(engines, fresh))
+    apis.set('query', queryApi(engines, mounting))
   }
   return apis
 }

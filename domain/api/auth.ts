@@ -1,8 +1,8 @@
 /** Signing in, the profile, onboarding. */
 import { z } from 'zod'
 import { CompanySize, Role } from '../user/events.ts'
-import { defineCall } from './call.ts'
-import { limits, minPosition, nothing, required, success, Text, written } from './fields.ts'
+import { defineRead, defineWrite } from './call.ts'
+import { limits, required, success, Text } from './fields.ts'
 
 export const User = z.object({
   id: z.string(),
@@ -28,74 +28,54 @@ export const signInErrors = [
 ] as const
 export type SignInError = (typeof signInErrors)[number]
 
-const userAnswer = z.object({ user: User })
+const userAnswer = { user: User }
 const Email = Text.pipe(z.email('Enter an e-mail address.').max(254))
 
-export const getMe = defineCall({
-  method: 'GET',
+export const getMe = defineRead({
   path: '/auth/me',
   summary: 'The person who is signed in.',
-  params: nothing,
-  query: z.object({ minPosition }),
-  body: nothing,
-  status: 200,
+  open: 'signed_in',
   answer: userAnswer,
-  faults: ['sign_in_required'],
 })
 
-export const updateProfile = defineCall({
+export const updateProfile = defineWrite({
   method: 'PUT',
   path: '/auth/profile',
   summary: 'Changes the profile.',
-  params: nothing,
-  query: nothing,
+  open: 'signed_in',
   body: z.object({
     fullName: required('Please enter your full name.', limits.nameLength).optional(),
     name: required('Please enter your full name.', limits.nameLength).optional(),
     email: Email.nullable().optional(),
   }),
-  status: 200,
-  answer: userAnswer.extend(written),
-  faults: ['sign_in_required', 'invalid_input'],
+  answer: userAnswer,
 })
 
-export const completeOnboarding = defineCall({
+export const completeOnboarding = defineWrite({
   method: 'POST',
   path: '/auth/complete-onboarding',
   summary: 'Finishes the onboarding.',
-  params: nothing,
-  query: nothing,
+  open: 'signed_in',
   body: z.object({
     fullName: required('Please enter your full name.', limits.nameLength),
     email: z.union([Email, z.literal('')]).optional(),
     companySize: CompanySize,
     role: Role,
   }),
-  status: 200,
-  answer: userAnswer.extend(written),
-  faults: ['sign_in_required', 'invalid_input'],
+  answer: userAnswer,
 })
 
-export const disconnectGitHub = defineCall({
+export const disconnectGitHub = defineWrite({
   method: 'POST',
   path: '/auth/disconnect-github',
   summary: 'Revokes the access to the code host; the sign-in stays.',
-  params: nothing,
-  query: nothing,
-  body: nothing,
-  status: 200,
-  answer: success.extend({ user: User, ...written }),
-  faults: ['sign_in_required'],
+  answer: { ...success, user: User },
 })
 
-export const logout = defineCall({
+export const logout = defineWrite({
   method: 'POST',
   path: '/auth/logout',
   summary: 'Ends the session of the token.',
-  params: nothing,
-  query: nothing,
-  body: nothing,
-  status: 200,
-  answer: success.extend(written),
-  faults: ['sign_in_required'],
+  open: 'signed_in',
+  answer: success,
 })

@@ -3,8 +3,8 @@ import { z } from 'zod'
 import { Position } from '../kernel/event.ts'
 import { MessageId, TaskId } from '../kernel/ids.ts'
 import { AgentName, ToolKind } from '../task/events.ts'
-import { defineCall } from './call.ts'
-import { limits, minPosition, Moment, nothing, queryNumber, success, Text, written } from './fields.ts'
+import { defineRead, defineWrite } from './call.ts'
+import { limits, Moment, queryNumber, success, Text } from './fields.ts'
 
 export const messageTypes = ['user', 'command', 'system', 'error', 'response'] as const
 export const commandStatuses = ['pending', 'queued', 'running', 'completed', 'failed', 'cancelled'] as const
@@ -92,30 +92,22 @@ export type MessageDelta = z.infer<typeof MessageDelta>
 
 const params = z.object({ taskId: TaskId })
 /** The latest page, oldest first; `before` asks for the page that ends before a position. */
-const page = z.object({
-  limit: queryNumber(limits.pageSize).optional(),
-  before: Position.optional(),
-  minPosition,
-})
+const page = { limit: queryNumber(limits.pageSize).optional(), before: Position.optional() }
 
-export const getChat = defineCall({
-  method: 'GET',
+export const getChat = defineRead({
   path: '/tasks/:taskId/chat',
   summary: 'Messages, the latest page, oldest first.',
   params,
   query: page,
-  body: nothing,
-  status: 200,
-  answer: z.object({ messages: z.array(ChatMessage), version: z.number() }),
+  answer: { messages: z.array(ChatMessage), version: z.number() },
   faults: ['not_found'],
 })
 
-export const sendMessage = defineCall({
+export const sendMessage = defineWrite({
   method: 'POST',
   path: '/tasks/:taskId/chat',
   summary: 'Sends a message or a command to the task; it waits its turn while something runs.',
   params,
-  query: nothing,
   body: z
     .object({
       id: MessageId.optional(),
@@ -131,8 +123,8 @@ export const sendMessage = defineCall({
       error: 'Enter a message.',
     }),
   status: 201,
-  answer: z.object({ success: z.literal(true), chatMessage: ChatMessage, ...written }),
-  faults: ['not_found', 'invalid_input', 'already_exists'],
+  answer: { success: z.literal(true), chatMessage: ChatMessage },
+  faults: ['not_found', 'already_exists'],
 })
 
 interface MessageBody {
@@ -153,44 +145,35 @@ export function textOfCommand(body: MessageBody): string {
 }
 
 /** Withdraws a message that no agent has been given yet. 409 `message_delivered` once it has. */
-export const withdrawMessage = defineCall({
+export const withdrawMessage = defineWrite({
   method: 'DELETE',
   path: '/tasks/:taskId/chat/:messageId',
   summary: 'Takes back a message that waits.',
   params: z.object({ taskId: TaskId, messageId: MessageId }),
-  query: nothing,
-  body: nothing,
-  status: 200,
-  answer: success.extend(written),
+  answer: success,
   faults: ['not_found', 'message_delivered'],
 })
 
-export const getCommands = defineCall({
-  method: 'GET',
+export const getCommands = defineRead({
   path: '/tasks/:taskId/commands',
   summary: 'Tool calls, the latest page, oldest first.',
   params,
   query: page,
-  body: nothing,
-  status: 200,
-  answer: z.object({ logs: z.array(LogEntry), version: z.number() }),
+  answer: { logs: z.array(LogEntry), version: z.number() },
   faults: ['not_found'],
 })
 
-export const getTerminal = defineCall({
-  method: 'GET',
+export const getTerminal = defineRead({
   path: '/tasks/:taskId/terminal',
   summary: 'Output, the latest page, oldest first.',
   params,
   query: page,
-  body: nothing,
-  status: 200,
-  answer: z.object({
+  answer: {
     output: z.array(TerminalOutput),
     /** Revision of the terminal's stream up to which this reads; `-1` when nothing was printed. */
     version: z.number(),
     /** What is being written now, message by message. */
     deltas: z.array(MessageDelta),
-  }),
+  },
   faults: ['not_found'],
 })

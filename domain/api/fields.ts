@@ -1,7 +1,6 @@
 /** Fields that many calls share, with the spec's limits and texts. */
 import { z } from 'zod'
 import { faultCodes } from '../kernel/errors.ts'
-import { Position } from '../kernel/event.ts'
 
 export const limits = {
   titleLength: 100,
@@ -27,14 +26,10 @@ export const required = (sentence: string, max: number) =>
     .pipe(Text)
     .pipe(z.string().trim().min(1, sentence).max(max, `At most ${max} characters.`))
 
-export const nothing = z.object({})
-export const success = z.object({ success: z.literal(true) })
+export const success = { success: z.literal(true) }
 
 /** A number in a query string. */
 export const queryNumber = (max: number) => z.coerce.number().int().min(1).max(max)
-
-/** The read must have seen everything up to this position. */
-export const minPosition = Position.optional()
 
 /** A moment, ISO 8601 in UTC. */
 export const Moment = z.string()
@@ -47,6 +42,3 @@ export const FaultAnswer = z.object({
   requestId: z.string().optional(),
 })
 export type FaultAnswer = z.infer<typeof FaultAnswer>
-
-/** What every write adds to its answer: where it ends in the log, and `stale` when the projection has not got there within 2 s. */
-export const written = { position: Position.optional(), stale: z.literal(true).optional() }

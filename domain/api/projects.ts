@@ -2,18 +2,8 @@
 import { z } from 'zod'
 import { Position } from '../kernel/event.ts'
 import { ProjectId } from '../kernel/ids.ts'
-import { defineCall } from './call.ts'
-import {
-  limits,
-  minPosition,
-  Moment,
-  nothing,
-  queryNumber,
-  required,
-  success,
-  Text,
-  written,
-} from './fields.ts'
+import { defineRead, defineWrite } from './call.ts'
+import { limits, Moment, queryNumber, required, success, Text } from './fields.ts'
 
 export const projectStatuses = ['active', 'syncing', 'error', 'inactive'] as const
 
@@ -46,114 +36,81 @@ export type Project = z.infer<typeof Project>
 export const Branch = z.object({ name: z.string() })
 
 const params = z.object({ projectId: ProjectId })
-const projectAnswer = z.object({ project: Project })
+const projectAnswer = { project: Project }
 
-export const listProjects = defineCall({
-  method: 'GET',
+export const listProjects = defineRead({
   path: '/projects',
   summary: "The person's projects, newest first.",
-  params: nothing,
-  query: z.object({ limit: queryNumber(1000).default(200), after: z.string().optional(), minPosition }),
-  body: nothing,
-  status: 200,
-  answer: z.object({ projects: z.array(Project), next: z.string().nullable() }),
-  faults: ['sign_in_required'],
+  query: { limit: queryNumber(1000).default(200), after: z.string().optional() },
+  answer: { projects: z.array(Project), next: z.string().nullable() },
 })
 
-export const getProject = defineCall({
-  method: 'GET',
+export const getProject = defineRead({
   path: '/projects/:projectId',
   summary: 'One project.',
   params,
-  query: z.object({ minPosition }),
-  body: nothing,
-  status: 200,
   answer: projectAnswer,
   faults: ['not_found'],
 })
 
-export const createProject = defineCall({
+export const createProject = defineWrite({
   method: 'POST',
   path: '/projects',
   summary: 'Registers a repository as a project.',
-  params: nothing,
-  query: nothing,
   body: z.object({
     repoUrl: required('Please choose a repository to create your project from.', 2_000),
     name: Text.pipe(z.string().trim().max(limits.nameLength)).optional(),
     description: Text.pipe(z.string().max(2_000)).nullable().optional(),
   }),
   status: 201,
-  answer: projectAnswer.extend({ id: z.string(), ...written }),
-  faults: [
-    'invalid_input',
-    'already_exists',
-    'github_not_connected',
-    'code_host_refused',
-    'code_host_unavailable',
-  ],
+  answer: { ...projectAnswer, id: z.string() },
+  faults: ['already_exists', 'github_not_connected', 'code_host_refused', 'code_host_unavailable'],
 })
 
-export const updateProject = defineCall({
+export const updateProject = defineWrite({
   method: 'PUT',
   path: '/projects/:projectId',
   summary: 'Changes the name or the description.',
   params,
-  query: nothing,
   body: z.object({
     name: required('A project needs a name.', limits.nameLength).optional(),
     description: Text.pipe(z.string().max(2_000)).optional(),
   }),
-  status: 200,
-  answer: projectAnswer.extend(written),
-  faults: ['not_found', 'invalid_input'],
+  answer: projectAnswer,
+  faults: ['not_found'],
 })
 
-export const deleteProject = defineCall({
+export const deleteProject = defineWrite({
   method: 'DELETE',
   path: '/projects/:projectId',
   summary: 'Lets the project go; the repository stays.',
   params,
-  query: nothing,
-  body: nothing,
-  status: 200,
-  answer: success.extend(written),
+  answer: success,
   faults: ['not_found'],
 })
 
-export const syncProject = defineCall({
+export const syncProject = defineWrite({
   method: 'POST',
   path: '/projects/:projectId/sync',
   summary: 'Asks the code host again what the repository is.',
   params,
-  query: nothing,
-  body: nothing,
-  status: 200,
-  answer: projectAnswer.extend(written),
+  answer: projectAnswer,
   faults: ['not_found', 'github_not_connected', 'code_host_refused', 'code_host_unavailable'],
 })
 
-export const listBranches = defineCall({
-  method: 'GET',
+export const listBranches = defineRead({
   path: '/projects/:projectId/branches',
   summary: 'The branches of the repository, the default branch first.',
   params,
-  query: nothing,
-  body: nothing,
-  status: 200,
-  answer: z.object({ branches: z.array(Branch) }),
+  answer: { branches: z.array(Branch) },
   faults: ['not_found', 'github_not_connected', 'code_host_refused', 'code_host_unavailable'],
 })
 
-export const getProjectGitStatus = defineCall({
-  method: 'GET',
+export const getProjectGitStatus = defineRead({
   path: '/projects/:projectId/git/status',
   summary: 'The branch the project stands on.',
   params,
-  query: nothing,
-  body: nothing,
-  status: 200,
-  answer: z.object({ data: z.object({ currentBranch: z.string() }) }),
+  answer: { data: z.object({ currentBranch: z.string() }) },
   faults: ['not_found'],
 })
 
@@ -167,56 +124,40 @@ export const Repository = z.object({
 })
 export type Repository = z.infer<typeof Repository>
 
-export const getGitHubUser = defineCall({
-  method: 'GET',
+export const getGitHubUser = defineRead({
   path: '/github/user',
   summary: 'The account at the code host.',
-  params: nothing,
-  query: nothing,
-  body: nothing,
-  status: 200,
-  answer: z.object({
+  answer: {
     user: z.object({ login: z.string(), public_repos: z.number() }),
     /** Where the provider's app is installed and managed. */
     appUrls: z.object({ install: z.string(), manage: z.string() }),
-  }),
+  },
   faults: ['github_not_connected', 'code_host_refused', 'code_host_unavailable'],
 })
 
-export const listRepositories = defineCall({
-  method: 'GET',
+export const listRepositories = defineRead({
   path: '/github/repos',
   summary: 'Repositories the person can reach, most recently updated first.',
-  params: nothing,
-  query: z.object({
+  query: {
     type: z.string().optional(),
     sort: z.string().optional(),
     per_page: z.string().optional(),
-  }),
-  body: nothing,
-  status: 200,
-  answer: z.object({ repositories: z.array(Repository) }),
+  },
+  answer: { repositories: z.array(Repository) },
   faults: ['github_not_connected', 'code_host_refused', 'code_host_unavailable'],
 })
 
-export const listOrganizations = defineCall({
-  method: 'GET',
+export const listOrganizations = defineRead({
   path: '/github/orgs',
   summary: 'Organisations the person belongs to.',
-  params: nothing,
-  query: nothing,
-  body: nothing,
-  status: 200,
-  answer: z.object({ organizations: z.array(z.object({ login: z.string(), avatar_url: z.string() })) }),
+  answer: { organizations: z.array(z.object({ login: z.string(), avatar_url: z.string() })) },
   faults: ['github_not_connected', 'code_host_refused', 'code_host_unavailable'],
 })
 
-export const createRepository = defineCall({
+export const createRepository = defineWrite({
   method: 'POST',
   path: '/github/repos',
   summary: "Makes a repository in the person's account.",
-  params: nothing,
-  query: nothing,
   body: z.object({
     name: required('Please enter a name for your new repository.', 100).pipe(
       z.string().regex(/^[A-Za-z0-9._-]+$/, 'Use letters, digits, dots, dashes and underscores.'),
@@ -225,6 +166,6 @@ export const createRepository = defineCall({
     private: z.boolean().optional(),
   }),
   status: 201,
-  answer: z.object({ data: Repository }),
-  faults: ['invalid_input', 'github_not_connected', 'code_host_refused', 'code_host_unavailable'],
+  answer: { data: Repository },
+  faults: ['github_not_connected', 'code_host_refused', 'code_host_unavailable'],
 })

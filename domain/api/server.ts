@@ -1,16 +1,9 @@
 /** What the server says of itself. */
 import { z } from 'zod'
-import { defineCall } from './call.ts'
-import { nothing } from './fields.ts'
+import { defineRead } from './call.ts'
 
-export const getNotices = defineCall({
-  method: 'GET',
+export const getNotices = defineRead({
   path: '/notices',
   summary: 'Sentences that every page shows: how this server is set up where that matters to the person.',
-  params: nothing,
-  query: nothing,
-  body: nothing,
-  status: 200,
-  answer: z.object({ notices: z.array(z.string()) }),
-  faults: ['sign_in_required'],
+  answer: { notices: z.array(z.string()) },
 })

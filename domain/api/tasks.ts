@@ -4,18 +4,8 @@ import { Position } from '../kernel/event.ts'
 import { ProjectId, TaskId } from '../kernel/ids.ts'
 import { AgentName } from '../task/events.ts'
 import { taskStatuses } from '../task/state.ts'
-import { defineCall } from './call.ts'
-import {
-  limits,
-  minPosition,
-  Moment,
-  nothing,
-  queryNumber,
-  required,
-  success,
-  Text,
-  written,
-} from './fields.ts'
+import { defineRead, defineWrite } from './call.ts'
+import { limits, Moment, queryNumber, required, success, Text } from './fields.ts'
 
 export const TaskStatus = z.enum(taskStatuses)
 
@@ -104,49 +94,37 @@ export const GitDiff = z.object({
 export type GitDiff = z.infer<typeof GitDiff>
 
 const params = z.object({ taskId: TaskId })
-const taskAnswer = z.object({ task: Task })
+const taskAnswer = { task: Task }
 
 /** The first line of a description, cut to 100 characters: what a task is called when it has no title. */
 export function titleOf(description: string): string {
   return [...(description.trim().split('\n')[0] ?? '').trim()].slice(0, limits.titleLength).join('')
 }
 
-export const listTasks = defineCall({
-  method: 'GET',
+export const listTasks = defineRead({
   path: '/tasks',
   summary: "The person's tasks, newest first.",
-  params: nothing,
-  query: z.object({
+  query: {
     project: ProjectId.optional(),
     status: TaskStatus.optional(),
     limit: queryNumber(1000).default(50),
     after: z.string().optional(),
-    minPosition,
-  }),
-  body: nothing,
-  status: 200,
-  answer: z.object({ tasks: z.array(Task), next: z.string().nullable() }),
-  faults: ['sign_in_required'],
+  },
+  answer: { tasks: z.array(Task), next: z.string().nullable() },
 })
 
-export const getTask = defineCall({
-  method: 'GET',
+export const getTask = defineRead({
   path: '/tasks/:taskId',
   summary: 'One task, with what it changed.',
   params,
-  query: z.object({ minPosition }),
-  body: nothing,
-  status: 200,
-  answer: taskAnswer.extend({ data: z.object({ changedFiles: z.array(ChangedFile) }) }),
+  answer: { ...taskAnswer, data: z.object({ changedFiles: z.array(ChangedFile) }) },
   faults: ['not_found'],
 })
 
-export const createTask = defineCall({
+export const createTask = defineWrite({
   method: 'POST',
   path: '/tasks',
   summary: 'Makes a task and starts its agent.',
-  params: nothing,
-  query: nothing,
   body: z.object({
     id: TaskId.optional(),
     title: Text.pipe(z.string().max(limits.descriptionLength)).optional(),
@@ -159,91 +137,74 @@ export const createTask = defineCall({
     agent: AgentName.default('claude'),
   }),
   status: 201,
-  answer: taskAnswer.extend(written),
-  faults: ['invalid_input', 'not_found', 'already_exists'],
+  answer: taskAnswer,
+  faults: ['not_found', 'already_exists'],
 })
 
-export const updateTask = defineCall({
+export const updateTask = defineWrite({
   method: 'PUT',
   path: '/tasks/:taskId',
   summary: 'Changes the title or the description.',
   params,
-  query: nothing,
   body: z.object({
     title: required('A task needs a title.', limits.titleLength).optional(),
     description: required('Please enter a task description', limits.descriptionLength).optional(),
   }),
-  status: 200,
-  answer: taskAnswer.extend(written),
-  faults: ['not_found', 'invalid_input'],
+  answer: taskAnswer,
+  faults: ['not_found'],
 })
 
-export const deleteTask = defineCall({
+export const deleteTask = defineWrite({
   method: 'DELETE',
   path: '/tasks/:taskId',
   summary: 'Deletes the task; what runs is stopped.',
   params,
-  query: nothing,
-  body: nothing,
-  status: 200,
-  answer: success.extend(written),
+  answer: success,
   faults: ['not_found'],
 })
 
-export const retryTask = defineCall({
+export const retryTask = defineWrite({
   method: 'POST',
   path: '/tasks/:taskId/retry',
   summary: 'Works on the last message again.',
   params,
-  query: nothing,
-  body: nothing,
-  status: 200,
-  answer: taskAnswer.extend(written),
+  answer: taskAnswer,
   faults: ['not_found', 'task_running'],
 })
 
-export const executeTask = defineCall({
+export const executeTask = defineWrite({
   method: 'POST',
   path: '/tasks/:taskId/execute',
   summary: 'Runs a shell command in the task, or starts what waits.',
   params,
-  query: nothing,
   body: z.object({ command: required('Enter a command.', limits.messageLength).optional() }).optional(),
-  status: 200,
-  answer: taskAnswer.extend(written),
+  answer: taskAnswer,
   faults: ['not_found', 'task_running', 'nothing_to_run'],
 })
 
-export const cancelTask = defineCall({
+export const cancelTask = defineWrite({
   method: 'POST',
   path: '/tasks/:taskId/cancel',
   summary: 'Stops what runs or waits to run.',
   params,
-  query: nothing,
-  body: nothing,
-  status: 200,
-  answer: taskAnswer.extend(written),
+  answer: taskAnswer,
   faults: ['not_found', 'not_running'],
 })
 
-export const getTaskDiff = defineCall({
-  method: 'GET',
+export const getTaskDiff = defineRead({
   path: '/tasks/:taskId/git/diff',
   summary: 'What the task changed, against the merge base.',
   params,
-  query: z.object({ baseBranch: z.string().optional(), minPosition }),
-  body: nothing,
-  status: 200,
-  answer: z.object({ data: GitDiff }),
+  query: { baseBranch: z.string().optional() },
+  answer: { data: GitDiff },
   faults: ['not_found', 'base_not_recorded'],
 })
 
-export const createPullRequest = defineCall({
+export const createPullRequest = defineWrite({
   method: 'POST',
   path: '/tasks/:taskId/pr',
   summary: 'Pushes the work and opens a pull request, or updates the one there is.',
   params,
-  query: nothing,
   body: z
     .object({
       title: required('A pull request needs a title.', 250).optional(),
@@ -251,7 +212,6 @@ export const createPullRequest = defineCall({
       draft: z.boolean().optional(),
     })
     .optional(),
-  status: 200,
-  answer: z.object({ pr: z.object({ html_url: z.string(), number: z.number() }), task: Task, ...written }),
+  answer: { pr: z.object({ html_url: z.string(), number: z.number() }), task: Task },
   faults: ['not_found', 'not_initialized', 'no_changes', 'pr_in_progress', 'code_host_refused'],
 })

@@ -2,9 +2,14 @@
 
 export const faults = {
   invalid_input: { status: 400, sentence: 'The request is not understood.' },
+  wrong_password: { status: 401, sentence: 'The e-mail address or the password is wrong.' },
   sign_in_required: { status: 401, sentence: 'Sign in to continue.' },
   onboarding_incomplete: { status: 403, sentence: 'Complete the onboarding first.' },
   github_not_connected: { status: 403, sentence: 'Connect your GitHub account in the settings first.' },
+  password_sign_in_off: {
+    status: 403,
+    sentence: 'Signing in with a password is turned off on this server. Sign in with GitHub.',
+  },
   forbidden: { status: 403, sentence: 'This is not allowed.' },
   not_found: { status: 404, sentence: 'There is no such thing.' },
   already_exists: { status: 409, sentence: 'This exists already.' },
@@ -18,8 +23,17 @@ export const faults = {
   base_not_recorded: { status: 409, sentence: 'The changes are recorded against another branch.' },
   evicted: { status: 409, sentence: 'This run was taken over or has ended.' },
   conflict: { status: 409, sentence: 'Somebody else changed this at the same time. Try again.' },
+  unsupported_type: { status: 415, sentence: 'The body is JSON, and its content type says so.' },
   too_large: { status: 413, sentence: 'The request is too large.' },
   code_host_refused: { status: 422, sentence: 'GitHub refused the request.' },
+  key_reused: {
+    status: 422,
+    sentence: 'This Idempotency-Key was sent with another request. Use a new key for a new request.',
+  },
+  too_many_tasks: {
+    status: 429,
+    sentence: 'Too many of your tasks run or wait already. Try again when one of them has ended.',
+  },
   rate_limited: { status: 429, sentence: 'Too many requests. Wait a moment.' },
   internal: { status: 500, sentence: 'Something went wrong on our side. The fault has been logged.' },
   code_host_unavailable: { status: 504, sentence: 'GitHub does not answer. Try again later.' },

@@ -8,6 +8,7 @@ export const UserId = uuid('A user id')
 export const ProjectId = uuid('A project id')
 export const TaskId = uuid('A task id')
 export const MessageId = uuid('A message id')
+export const ImageId = uuid('An image id')
 export const ExecutionId = uuid('An execution id')
 export const CommandId = uuid('An idempotency key')
 
@@ -17,19 +18,25 @@ export const projectStream = (projectId: string): string => `project-${projectId
 export const taskStream = (taskId: string): string => `task-${taskId}`
 /** What a task's agent and commands print, and text as it is written. */
 export const terminalStream = (taskId: string): string => `terminal-${taskId}`
+/** A write under an `Idempotency-Key`, or one with an effect outside of the log: by its command id. */
+export const requestStream = (commandId: string): string => `request-${commandId}`
+/** An account at the code host, and whose it is here: by the id that a user of it has from the start. */
+export const identityStream = (id: string): string => `identity-${id}`
+/** An image that was uploaded and may wait to be attached. */
+export const imageStream = (imageId: string): string => `image-${imageId}`
+
+const kinds = ['user', 'project', 'task', 'terminal', 'request', 'identity', 'image'] as const
 
 export type StreamName =
-  | { readonly kind: 'user' | 'project' | 'task' | 'terminal'; readonly id: string }
+  | { readonly kind: (typeof kinds)[number]; readonly id: string }
   | { readonly kind: 'other' }
 
 /** What a stream is about. */
 export function parseStream(stream: string): StreamName {
   const cut = stream.indexOf('-')
-  const kind = stream.slice(0, Math.max(cut, 0))
-  const id = stream.slice(cut + 1)
-  return kind === 'user' || kind === 'project' || kind === 'task' || kind === 'terminal'
-    ? { kind, id }
-    : { kind: 'other' }
+  const before = stream.slice(0, Math.max(cut, 0))
+  const kind = kinds.find((known) => known === before)
+  return kind === undefined ? { kind: 'other' } : { kind, id: stream.slice(cut + 1) }
 }
 
 /**
@@ -42,6 +49,9 @@ export function scopeOfStream(stream: string): string {
     case 'user':
     case 'project':
     case 'task':
+    case 'request':
+    case 'identity':
+    case 'image':
       return `${name.kind}:${name.id}`
     case 'terminal':
       return `task:${name.id}`

@@ -1,6 +1,6 @@
 /** The command service: decides writes, and queues the work that follows from them. */
 import type { Middleware } from 'koa'
-import { mount } from '#platform/http/route.ts'
+import { mount, type Mounting } from '#platform/http/route.ts'
 import { authRoutes } from './routes/auth.ts'
 import { chatRoutes } from './routes/chat.ts'
 import { projectRoutes } from './routes/projects.ts'
@@ -17,6 +17,6 @@ export const commandRoutes = [
 ]
 
 /** The writes of the API, below `/api`. The one who mounts this has authenticated the request. */
-export function commandApi(services: CommandServices, fresh: () => string): Middleware {
-  return mount('/api', commandRoutes, services, fresh)
+export function commandApi(services: CommandServices, mounting: Mounting): Middleware {
+  return mount('/api', commandRoutes, services, mounting)
 }

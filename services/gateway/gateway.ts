@@ -7,7 +7,7 @@ import { getNotices } from '#domain/api/server.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import { answers } from '#platform/http/answers.ts'
 import { health } from '#platform/http/health.ts'
-import { signedIn } from '#platform/http/guards.ts'
+import { fresh, signedIn } from '#platform/http/guards.ts'
 import { mount, routeWith, type Route } from '#platform/http/route.ts'
 import { authenticate } from './auth/authenticate.ts'
 import { signInRoutes } from './auth/signIn.ts'
@@ -34,9 +34,10 @@ export async function startGateway(
   options: GatewayOptions,
   services: GatewayServices,
 ): Promise<RunningGateway> {
+  const mounting = { fresh: () => services.ids.uuid(), idempotency: services.idempotency }
   const app = new Koa()
   app.silent = true
-  app.use(answers(services.logger, () => services.ids.uuid()))
+  app.use(answers(services.logger, mounting.fresh))
   app.use(protectiveHeaders)
   app.use(health(options.parts))
   app.use(below('/api', noStore))
@@ -45,7 +46,7 @@ export async function startGateway(
     bodyParser({ enableTypes: ['json'], jsonLimit: bodyLimit, parsedMethods: ['POST', 'PUT', 'DELETE'] }),
   )
   app.use(signInRoutes(options, services))
-  app.use(mount('/api', noticeRoutes(options.notices), services, () => services.ids.uuid()))
+  app.use(mount('/api', noticeRoutes(options.notices), services, mounting))
   app.use(options.command)
   app.use(options.query)
   app.use(
@@ -92,7 +93,7 @@ const noStore: Middleware = (context, next) => {
 }
 
 const noticeRoutes = (notices: GatewayOptions['notices']): readonly Route<GatewayServices>[] => [
-  route(getNotices, signedIn, async () => ({ notices: [...notices()] })),
+  route(getNotices, signedIn, fresh, async () => ({ notices: [...notices()] })),
 ]
 
 function listen(http: HttpServer, { port, host }: { port: number; host: string }): Promise<void> {

@@ -3,6 +3,7 @@ import type { Middleware } from 'koa'
 import type { Commands } from '#platform/commands/execute.ts'
 import type { Documents } from '#platform/commands/documents.ts'
 import type { EventLog } from '#platform/commands/eventLog.ts'
+import type { Idempotency } from '#platform/commands/idempotency.ts'
 import type { Projected } from '#platform/commands/projected.ts'
 import type { HostAccess } from '#platform/hostAccess.ts'
 import type { Sessions } from '#platform/http/session.ts'
@@ -18,6 +19,7 @@ export interface GatewayServices {
   readonly eventStore: EventStore
   readonly log: EventLog
   readonly projected: Projected
+  readonly idempotency: Idempotency
   readonly access: HostAccess
   readonly codeHost: CodeHost
   readonly sessions: Sessions

@@ -17,6 +17,7 @@ import { collections, documents, type Documents } from '#platform/commands/docum
 import { eventLog, type EventLog } from '#platform/commands/eventLog.ts'
 import { projected, type Projected } from '#platform/commands/projected.ts'
 import { sealedBlobs, type SealedBlobs } from '#platform/commands/sealedBlobs.ts'
+import { idempotency, type Idempotency } from '#platform/commands/idempotency.ts'
 import type { CodeHostConfig, Config } from '#platform/config.ts'
 import { holdDataFolder } from '#platform/dataFolder.ts'
 import { openEventStoreDb } from '#platform/eventstore/eventStoreDb.ts'
@@ -65,6 +66,7 @@ export interface Engines extends Omit<Ports, 'blobs'> {
   readonly logger: Logger
   readonly log: EventLog
   readonly commands: Commands
+  readonly idempotency: Idempotency
   readonly documents: Documents
   readonly projected: Projected
   readonly blobs: SealedBlobs
@@ -222,6 +224,7 @@ async function onPorts(
   const codeHost = githubCodeHost(codeHostOptions(config, config.codeHost, localCodeHost))
   const log = eventLog({ eventStore, vault, bus, clock })
   const follow = projected({ bus, readStore })
+  const execution = commands(log)
   return {
     ...ports,
     codeHost,
@@ -229,7 +232,8 @@ async function onPorts(
     ids,
     logger,
     log,
-    commands: commands(log),
+    commands: execution,
+    idempotency: idempotency({ commands: execution, vault }),
     documents: documents(readStore, log),
     projected: follow,
     blobs: sealedBlobs({ blobs, vault }),

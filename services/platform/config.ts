@@ -48,6 +48,18 @@ export interface Config {
   /** The operator's own environment, for programs that act for the operator: cloning what `--repo` names. */
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly sandbox: 'bubblewrap' | 'none'
+  /** Whether people may register and sign in with a password. */
+  readonly passwordSignIn: boolean
+  /** Whether the address of who asks is believed from `X-Forwarded-For`, which a proxy in front has set. */
+  readonly trustProxy: boolean
+  /** Requests below `/api` that a person may make in a minute; an address may make twice as many. `null`: any number. */
+  readonly requestsAMinute: number | null
+  /** Tasks of one person that may run or wait to run at once. */
+  readonly tasksAtOnce: number
+  /** Where `/metrics` is served, on `HOST`; `null`: nowhere. */
+  readonly metricsPort: number | null
+  /** Where traces are sent, by OTLP over HTTP; `null`: nowhere. */
+  readonly otlpEndpoint: string | null
   readonly logLevel: string
   /** Variables that are set and have no effect yet. */
   readonly unused: readonly string[]
@@ -66,6 +78,10 @@ export class BadConfig extends Error {
 const isPort = { error: 'is a port: 1 to 65535' }
 const port = (fallback: number) =>
   z.coerce.number(isPort).int(isPort).min(1, isPort).max(65_535, isPort).default(fallback)
+const count = z.coerce.number({ error: 'is a number' }).int({ error: 'is a whole number' }).min(0, {
+  error: 'is not below 0',
+})
+const onOrOff = z.enum(['0', '1'], { error: 'is 1 or 0' }).transform((value) => value === '1')
 const address = z.url({ protocol: /^https?$/, error: 'is an http or https address' })
 const key = z.string().regex(/^([0-9a-f]{64}|[\w+/-]{43}=?)$/i, {
   error: 'is 32 bytes in base64 or hex; `openssl rand -base64 32` makes one',
@@ -93,7 +109,10 @@ const variables = {
     key.optional(),
     '32 bytes in base64 or hex; made in DATA_DIR on first start; needed with MONGODB_URL',
   ],
-  PASSWORD_SIGN_IN: [unused, 'no effect yet'],
+  PASSWORD_SIGN_IN: [
+    onOrOff.optional(),
+    'sign-in with a password, 1 or 0; on only where the local code host and embedded engines serve',
+  ],
   GITHUB_SERVER_URL: [address.default('https://github.com'), 'the code host (https://github.com)'],
   GITHUB_API_URL: [address.default('https://api.github.com'), 'its REST interface (https://api.github.com)'],
   GITHUB_CLIENT_ID: [
@@ -126,6 +145,23 @@ const variables = {
   SANDBOX: [
     z.enum(['bubblewrap', 'none'], { error: 'is bubblewrap or none' }).default('bubblewrap'),
     'the box agents run in: bubblewrap, or none at your own risk',
+  ],
+  TRUST_PROXY: [
+    onOrOff.default(false),
+    '1 believes the address of who asks from X-Forwarded-For; only behind a proxy that sets it (0)',
+  ],
+  REQUESTS_PER_MINUTE: [
+    count.default(6_000),
+    'requests a person may make in a minute, an address twice as many; 0: any number (6000)',
+  ],
+  TASKS_AT_ONCE: [
+    count.min(1, { error: 'is at least 1' }).default(20),
+    'tasks of one person that may run or wait to run at once (20)',
+  ],
+  METRICS_PORT: [port(9464).optional(), 'port of /metrics, for Prometheus; without it there are none'],
+  OTEL_EXPORTER_OTLP_ENDPOINT: [
+    address.optional(),
+    'where traces are sent, by OTLP over HTTP; without it there are none',
   ],
   LOG_LEVEL: [
     z.enum(logLevels, { error: 'is debug, info, warn, error or silent' }).default('warn'),
@@ -197,11 +233,24 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     path: env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin',
     environment: env,
     sandbox: values.SANDBOX,
+    passwordSignIn: values.PASSWORD_SIGN_IN ?? isEmbedded(values),
+    trustProxy: values.TRUST_PROXY,
+    requestsAMinute: values.REQUESTS_PER_MINUTE === 0 ? null : values.REQUESTS_PER_MINUTE,
+    tasksAtOnce: values.TASKS_AT_ONCE,
+    metricsPort: values.METRICS_PORT ?? null,
+    otlpEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT?.replace(/\/+$/, '') ?? null,
     logLevel: values.LOG_LEVEL,
     unused: Object.entries(variables).flatMap(([name, [schema]]) =>
       schema === unused && env[name] ? [name] : [],
     ),
   }
+}
+
+/** The product as it is without a word said: engines of its own, and the local code host. */
+function isEmbedded(values: Variables): boolean {
+  return [values.EVENTSTORE_URL, values.MONGODB_URL, values.NATS_URL, values.GITHUB_CLIENT_ID].every(
+    (value) => value === undefined,
+  )
 }
 
 function codeHostOf(values: Variables, faults: string[]): CodeHostConfig {

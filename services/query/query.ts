@@ -1,6 +1,6 @@
 /** The query service: folds the log into read models, and answers reads. */
 import type { Middleware } from 'koa'
-import { mount } from '#platform/http/route.ts'
+import { mount, type Mounting } from '#platform/http/route.ts'
 import { authRoutes } from './routes/auth.ts'
 import { chatRoutes } from './routes/chat.ts'
 import { githubRoutes } from './routes/github.ts'
@@ -11,6 +11,6 @@ import type { QueryServices } from './services.ts'
 export const queryRoutes = [...authRoutes, ...projectRoutes, ...taskRoutes, ...chatRoutes, ...githubRoutes]
 
 /** The reads of the API, below `/api`. The one who mounts this has authenticated the request. */
-export function queryApi(services: QueryServices, fresh: () => string): Middleware {
-  return mount('/api', queryRoutes, services, fresh)
+export function queryApi(services: QueryServices, mounting: Mounting): Middleware {
+  return mount('/api', queryRoutes, services, mounting)
 }

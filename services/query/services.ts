@@ -1,6 +1,5 @@
 /** What the query service's routes work with. */
 import { Fault } from '#domain/kernel/errors.ts'
-import type { Position } from '#domain/kernel/event.ts'
 import { tasksView, type TaskDocument } from '#domain/views/tasks.ts'
 import { projectsView, type ProjectDocument } from '#domain/views/projects.ts'
 import type { Documents } from '#platform/commands/documents.ts'
@@ -24,19 +23,6 @@ export interface QueryServices {
 }
 
 export const route = routeWith<QueryServices>()
-
-const freshWithinMs = 2_000
-
-/** Holds a read back until it can show what was written up to `minPosition`. */
-export async function fresh(
-  asked: { readonly query: { readonly minPosition?: Position | undefined } },
-  { projected }: QueryServices,
-): Promise<object> {
-  const { minPosition } = asked.query
-  if (minPosition !== undefined && !(await projected.waitFor(minPosition, freshWithinMs)))
-    throw new Fault('timeout')
-  return {}
-}
 
 /** The task of the address, when it is the person's own. */
 export async function ownTask(

@@ -1,5 +1,6 @@
 /** What is said on the socket when something was recorded: the spec's events, out of ours. Pure. */
-import type { ServerEvents, TaskStatusChanged } from '#domain/api/socket.ts'
+import type { ServerEvents, TaskEventMessage, TaskStatusChanged } from '#domain/api/socket.ts'
+import { taskEvents } from '#domain/task/events.ts'
 import { chatMessageOf, chatView, faredIn } from '#domain/views/chat.ts'
 import type { TaskDocument } from '#domain/views/tasks.ts'
 import { messageDeltaOf, terminalOutputOf } from '#domain/views/terminal.ts'
@@ -49,22 +50,15 @@ export function sayingsOf(event: AnyRecorded, { before, after, isCommand }: Arou
         ...faring(event, after, isCommand),
         ...statusSayings(event, before, after),
       ]
-    case 'UserRegistered':
-    case 'GitHubConnected':
-    case 'GitHubDisconnected':
-    case 'SessionStarted':
-    case 'SessionEnded':
-    case 'ProfileUpdated':
-    case 'OnboardingCompleted':
-    case 'ProjectCreated':
-    case 'ProjectUpdated':
-    case 'ProjectSynced':
-    case 'ProjectSyncFailed':
-    case 'ProjectDeleted':
-      return []
     default:
-      return [['task_event', event], ...statusSayings(event, before, after)]
+      return isTaskEvent(event) ? [['task_event', event], ...statusSayings(event, before, after)] : []
   }
+}
+
+const typesOfTasks = new Set<string>(taskEvents.map(({ type }) => type))
+
+function isTaskEvent(event: AnyRecorded): event is TaskEventMessage {
+  return typesOfTasks.has(event.type)
 }
 
 export type ExecutionEvent = Parameters<typeof faredIn>[0]

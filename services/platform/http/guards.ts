@@ -1,8 +1,9 @@
 /** Guards that routes share: who asks, and whether they may be here. */
 import { Fault } from '#domain/kernel/errors.ts'
-import type { Actor } from '#domain/kernel/event.ts'
+import type { Actor, Position } from '#domain/kernel/event.ts'
 import { usersView, type UserDocument } from '#domain/views/users.ts'
 import type { Documents } from '#platform/commands/documents.ts'
+import type { Projected } from '#platform/commands/projected.ts'
 import type { Identity } from './session.ts'
 
 /** The person behind a request. */
@@ -33,4 +34,17 @@ export async function signedIn(
   const person = await identified(asked, services)
   if (!person.user.onboardingCompleted) throw new Fault('onboarding_incomplete')
   return person
+}
+
+const freshWithinMs = 2_000
+
+/** Holds a read back until it can show what was written up to `minPosition`. */
+export async function fresh(
+  asked: { readonly query: { readonly minPosition?: Position | undefined } },
+  { projected }: { readonly projected: Projected },
+): Promise<object> {
+  const { minPosition } = asked.query
+  if (minPosition !== undefined && !(await projected.waitFor(minPosition, freshWithinMs)))
+    throw new Fault('timeout')
+  return {}
 }

@@ -4,7 +4,7 @@ import { bodyParser } from '@koa/bodyparser'
 import Koa from 'koa'
 import { afterEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { defineCall } from '#domain/api/call.ts'
+import { defineWrite } from '#domain/api/call.ts'
 import { Fault, faultCodes, faults } from '#domain/kernel/errors.ts'
 import { logger } from '#platform/log.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
@@ -37,7 +37,8 @@ async function serving(routes: readonly Route<object>[], identity: Identity | nu
     context.state.identity = identity
     return next()
   })
-  app.use(mount('/api', routes, {}, fresh))
+  const idempotency = { accept: async () => undefined }
+  app.use(mount('/api', routes, {}, { fresh, idempotency }))
   const listening = app.listen(0, '127.0.0.1')
   server = listening
   await new Promise((resolve) => listening.once('listening', resolve))
@@ -55,20 +56,22 @@ async function serving(routes: readonly Route<object>[], identity: Identity | nu
   }
 }
 
-const thing = defineCall({
-  method: 'POST',
-  path: '/things/:thingId',
-  summary: 'For the test.',
-  params: z.object({ thingId: z.string().max(3, 'A short id.') }),
-  query: z.object({ limit: z.coerce.number().max(9, 'At most nine.').default(5) }),
-  body: z.object({
-    name: z.string('Give a name.'),
-    inner: z.object({ deep: z.number('A number.') }).optional(),
+const thing = {
+  ...defineWrite({
+    method: 'POST',
+    path: '/things/:thingId',
+    summary: 'For the test.',
+    params: z.object({ thingId: z.string().max(3, 'A short id.') }),
+    body: z.object({
+      name: z.string('Give a name.'),
+      inner: z.object({ deep: z.number('A number.') }).optional(),
+    }),
+    status: 201,
+    answer: {},
   }),
-  status: 201,
+  query: z.object({ limit: z.coerce.number().max(9, 'At most nine.').default(5) }),
   answer: z.unknown(),
-  faults: [],
-})
+}
 const route = routeWith<object>()
 
 describe('a route', () => {

@@ -1,10 +1,11 @@
 /** A route reads as its guarantees, in order: the call, its guards, what it does. */
 import { Router } from '@koa/router'
-import type { Middleware } from 'koa'
+import type { Context, Middleware } from 'koa'
 import { v5 as uuidv5 } from 'uuid'
 import type { z } from 'zod'
 import type { AnswerOf, AnyCall, BodyOf, ParamsOf, QueryOf } from '#domain/api/call.ts'
 import { Fault } from '#domain/kernel/errors.ts'
+import type { Idempotency } from '#platform/commands/idempotency.ts'
 import type { Identity } from './session.ts'
 
 /** A request whose input has been checked against its call. */
@@ -64,36 +65,37 @@ export function routeWith<S>(): RouteOf<S> {
   })
 }
 
+/** What all routes of a service are mounted with. */
+export interface Mounting {
+  /** A UUID that nothing has yet. */
+  fresh(): string
+  readonly idempotency: Idempotency
+}
+
 /**
- * Routes below a prefix as a middleware: input checked, the answer given with the call's status. Other addresses fall through. They
- * are all for people who have signed in: who brings no token is told so before anything of the input is looked at.
+ * Routes below a prefix as a middleware: input checked, the answer given with the call's status. Other addresses fall through. Who
+ * brings no token to a call that is not open to anybody is told so before anything of the input is looked at.
  */
 export function mount<S>(
   prefix: string,
   routes: readonly Route<S>[],
   services: S,
-  fresh: () => string,
+  { fresh, idempotency }: Mounting,
 ): Middleware {
   const router = new Router({ prefix })
   for (const { call, serve } of routes) {
     router.register(call.path, [call.method], async (context) => {
       const identity: Identity | null = context.state.identity ?? null
-      if (identity === null) throw new Fault('sign_in_required')
-      const asked = {
-        call,
-        params: checked(call.params, context.params),
-        query: checked(call.query, context.query),
-        body: checked(call.body, context.request.body ?? {}),
-        identity,
-        commandId: commandIdOf(
-          context.get('idempotency-key'),
-          identity,
-          `${call.method} ${context.path}`,
-          fresh,
-        ),
-      }
+      if (identity === null && call.open !== 'anybody') throw new Fault('sign_in_required')
+      const params = checked(call.params, context.params)
+      const query = checked(call.query, context.query)
+      const body = checked(call.body, context.request.body ?? {})
+      const key = keyOf(context)
+      const isKeyed = call.method !== 'GET' && identity !== null && key !== ''
+      const commandId = isKeyed ? commandIdOf(key, identity, `${call.method} ${context.path}`) : fresh()
+      if (isKeyed) await idempotency.accept(commandId, identity.userId, body)
       context.status = call.status
-      context.body = await serve(asked, services)
+      context.body = await serve({ call, params, query, body, identity, commandId }, services)
     })
   }
   const dispatch = router.routes()
@@ -102,12 +104,16 @@ export function mount<S>(
 
 const commandNamespace = 'c6d9b0ee-5d0c-4a5e-9b0e-4f2e6f1f7a11'
 
-/** The same key of the same person for the same address names the same command. */
-function commandIdOf(key: string, identity: Identity | null, address: string, fresh: () => string): string {
-  if (key === '') return fresh()
+function keyOf(context: Context): string {
+  const key = context.get('idempotency-key')
   if (key.length > 200)
     throw new Fault('invalid_input', 'An Idempotency-Key has at most 200 characters.', 'Idempotency-Key')
-  return uuidv5(JSON.stringify([identity?.userId ?? '', address, key]), commandNamespace)
+  return key
+}
+
+/** The same key of the same person for the same address names the same command. */
+function commandIdOf(key: string, { userId }: Identity, address: string): string {
+  return uuidv5(JSON.stringify([userId, address, key]), commandNamespace)
 }
 
 function checked(schema: z.ZodType, input: unknown): unknown {

@@ -14,9 +14,9 @@ import { messageDeltaOf, terminalOutputOf } from '#domain/views/terminal.ts'
 import type { View, ViewDocument } from '#domain/views/view.ts'
 import type { Documents } from '#platform/commands/documents.ts'
 import type { EventLog } from '#platform/commands/eventLog.ts'
-import { signedIn } from '#platform/http/guards.ts'
+import { fresh, signedIn } from '#platform/http/guards.ts'
 import type { Route } from '#platform/http/route.ts'
-import { route, fresh, ownTask, type QueryServices } from '../services.ts'
+import { route, ownTask, type QueryServices } from '../services.ts'
 
 const pageLength = 500
 

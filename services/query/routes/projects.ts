@@ -2,10 +2,10 @@
 import { getProject, getProjectGitStatus, listBranches, listProjects } from '#domain/api/projects.ts'
 import { projectsView } from '#domain/views/projects.ts'
 import { presentProject } from '#platform/commands/present.ts'
-import { signedIn } from '#platform/http/guards.ts'
+import { fresh, signedIn } from '#platform/http/guards.ts'
 import { pageAfter } from '#platform/http/paging.ts'
 import type { Route } from '#platform/http/route.ts'
-import { route, fresh, ownProject, type QueryServices } from '../services.ts'
+import { route, ownProject, type QueryServices } from '../services.ts'
 
 export const projectRoutes: readonly Route<QueryServices>[] = [
   route(listProjects, signedIn, fresh, async ({ user, query }, { documents }) => {
@@ -19,12 +19,12 @@ export const projectRoutes: readonly Route<QueryServices>[] = [
   route(getProject, signedIn, fresh, ownProject, async ({ project, user }, { documents }) => ({
     project: await presentProject(documents, project, user),
   })),
-  route(listBranches, signedIn, ownProject, async ({ project, user }, { access, codeHost }) => {
+  route(listBranches, signedIn, fresh, ownProject, async ({ project, user }, { access, codeHost }) => {
     const token = await access.tokenOf(user.id)
     const names = await codeHost.branches(token, { owner: project.githubOwner, name: project.githubRepoName })
     return { branches: names.map((name) => ({ name })) }
   }),
-  route(getProjectGitStatus, signedIn, ownProject, async ({ project }) => ({
+  route(getProjectGitStatus, signedIn, fresh, ownProject, async ({ project }) => ({
     data: { currentBranch: project.defaultBranch },
   })),
 ]

@@ -6,10 +6,10 @@ import { scopeOfStream, taskStream } from '#domain/kernel/ids.ts'
 import type { BlobRef } from '#domain/task/events.ts'
 import { tasksView, type TaskDocument } from '#domain/views/tasks.ts'
 import { presentTask, presentTasks } from '#platform/commands/present.ts'
-import { signedIn } from '#platform/http/guards.ts'
+import { fresh, signedIn } from '#platform/http/guards.ts'
 import { pageAfter } from '#platform/http/paging.ts'
 import type { Route } from '#platform/http/route.ts'
-import { route, fresh, ownTask, type QueryServices } from '../services.ts'
+import { route, ownTask, type QueryServices } from '../services.ts'
 
 /** What the diffs beside a task may come to, in UTF-16 code units. */
 const diffsBesideTask = 1_000_000

@@ -1,0 +1,49 @@
+/** A request that may come again: that it was accepted, and what it made outside of the log. */
+import type { Decider, Decision } from '../kernel/decider.ts'
+import { refuse } from '../kernel/errors.ts'
+import type { RecordedOf } from '../kernel/event.ts'
+import { RepositoryMade, RequestAccepted, type MadeRepository, type RequestEvent } from './events.ts'
+
+export type RequestState =
+  | { readonly kind: 'none' }
+  | {
+      readonly kind: 'accepted'
+      readonly digest: string
+      /** ISO 8601. */
+      readonly at: string
+      /** `null` until the code host is known to have made it. */
+      readonly made: RecordedOf<MadeRepository> | null
+    }
+
+export type RequestCommand =
+  | { readonly type: 'AcceptRequest'; readonly userId: string; readonly digest: string }
+  | { readonly type: 'RecordRepository'; readonly repository: MadeRepository }
+
+function decide(command: RequestCommand, state: RequestState): Decision<RequestEvent> {
+  switch (command.type) {
+    case 'AcceptRequest':
+      if (state.kind === 'none')
+        return [RequestAccepted.of({ userId: command.userId, digest: command.digest })]
+      return state.digest === command.digest ? [] : refuse('key_reused', undefined, 'Idempotency-Key')
+    case 'RecordRepository':
+      if (state.kind === 'none') return refuse('not_found')
+      return state.made === null
+        ? [RepositoryMade.of(command.repository.data, command.repository.content)]
+        : []
+  }
+}
+
+function evolve(state: RequestState, event: RecordedOf<RequestEvent>): RequestState {
+  switch (event.type) {
+    case 'RequestAccepted':
+      return { kind: 'accepted', digest: event.data.digest, at: event.at, made: null }
+    case 'RepositoryMade':
+      return state.kind === 'none' ? state : { ...state, made: event }
+  }
+}
+
+export const request: Decider<RequestState, RequestCommand, RequestEvent> = {
+  initial: { kind: 'none' },
+  decide,
+  evolve,
+}
