@@ -39,6 +39,8 @@ export const FaultAnswer = z.object({
   error: z.string(),
   code: z.enum(faultCodes),
   field: z.string().optional(),
+  /** With a 409: what is true now, as an answer of success would show it. */
+  current: z.record(z.string(), z.unknown()).optional(),
   requestId: z.string().optional(),
 })
 export type FaultAnswer = z.infer<typeof FaultAnswer>

@@ -60,14 +60,29 @@ export function refuse(code: FaultCode, sentence: string = faults[code].sentence
   return field === undefined ? { refused: code, sentence } : { refused: code, sentence, field }
 }
 
+/** What a refusal may add. */
+export interface FaultDetails {
+  /** What is true now, as an answer of success would show it: `{task}`, `{project}`. */
+  readonly current?: Readonly<Record<string, unknown>>
+  /** When to ask again, in seconds. */
+  readonly retryAfterSeconds?: number
+}
+
 /** The one error that is thrown at the edge; `platform/http` turns it into an answer. */
 export class Fault extends Error {
   override readonly name = 'Fault'
   readonly code: FaultCode
   readonly field: string | undefined
-  constructor(code: FaultCode, sentence: string = faults[code].sentence, field?: string) {
+  readonly details: FaultDetails
+  constructor(
+    code: FaultCode,
+    sentence: string = faults[code].sentence,
+    field?: string,
+    details: FaultDetails = {},
+  ) {
     super(sentence)
     this.code = code
     this.field = field
+    this.details = details
   }
 }

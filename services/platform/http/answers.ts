@@ -17,9 +17,18 @@ export function answers(log: Logger, fresh: () => string): Middleware {
       const fault = faultOf(thrown)
       if (fault.code === 'internal')
         log.error({ err: thrown, requestId, method: context.method, path: context.path }, 'request failed')
-      const answer: FaultAnswer = { error: fault.message, code: fault.code, requestId }
+      const { field } = fault
+      const { current, retryAfterSeconds } = fault.details
+      const answer: FaultAnswer = {
+        error: fault.message,
+        code: fault.code,
+        ...(field === undefined ? {} : { field }),
+        ...(current === undefined ? {} : { current }),
+        requestId,
+      }
       context.status = faults[fault.code].status
-      context.body = fault.field === undefined ? answer : { ...answer, field: fault.field }
+      if (retryAfterSeconds !== undefined) context.set('retry-after', String(Math.ceil(retryAfterSeconds)))
+      context.body = answer
     }
   }
 }
