@@ -4,7 +4,7 @@ import { Position } from '../kernel/event.ts'
 import { MessageId, TaskId } from '../kernel/ids.ts'
 import { AgentName, ToolKind } from '../task/events.ts'
 import { defineRead, defineWrite } from './call.ts'
-import { limits, Moment, queryNumber, success, Text } from './fields.ts'
+import { limits, Moment, queryNumber, required, success, Text } from './fields.ts'
 
 export const messageTypes = ['user', 'command', 'system', 'error', 'response'] as const
 export const commandStatuses = ['pending', 'queued', 'running', 'completed', 'failed', 'cancelled'] as const
@@ -36,6 +36,8 @@ export const ChatMessage = z.object({
   status: CommandStatus,
   /** The execution that works on it or that it comes from. */
   executionId: z.string().nullable(),
+  /** Its place among those that wait, once they were put in order; those without one come after, oldest first. */
+  queueIndex: z.number().nullable(),
   position: Position,
   version: z.number(),
 })
@@ -152,6 +154,28 @@ export const withdrawMessage = defineWrite({
   params: z.object({ taskId: TaskId, messageId: MessageId }),
   answer: success,
   faults: ['not_found', 'message_delivered'],
+})
+
+/** Writes a message anew that no agent has been given yet. 409 `message_delivered` once it has. */
+export const editMessage = defineWrite({
+  method: 'PUT',
+  path: '/tasks/:taskId/chat/:messageId',
+  summary: 'Changes a message or a command that waits.',
+  params: z.object({ taskId: TaskId, messageId: MessageId }),
+  body: z.object({ message: required('Enter a message.', limits.messageLength) }),
+  answer: { ...success, chatMessage: ChatMessage },
+  faults: ['not_found', 'message_delivered'],
+})
+
+/** Puts the messages that wait in another order. 409 `queue_changed`, with the messages as they wait now, when others wait. */
+export const reorderQueue = defineWrite({
+  method: 'PUT',
+  path: '/tasks/:taskId/queue',
+  summary: 'Puts the messages that wait in another order.',
+  params,
+  body: z.object({ messageIds: z.array(MessageId).max(limits.queueLength) }),
+  answer: { ...success, messages: z.array(ChatMessage) },
+  faults: ['not_found', 'queue_changed'],
 })
 
 export const getCommands = defineRead({

@@ -7,6 +7,8 @@ export const limits = {
   descriptionLength: 50_000,
   messageLength: 50_000,
   nameLength: 200,
+  /** Messages of a task that may wait at once. */
+  queueLength: 100,
   recentTasks: 8,
   projectTasks: 10,
   requestMs: 30_000,

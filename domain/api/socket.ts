@@ -7,6 +7,7 @@ import type { TaskEvent } from '../task/events.ts'
 import { CommandStatus, type ChatMessage, type MessageDelta, type TerminalOutput } from './chat.ts'
 import { TaskStatus } from './tasks.ts'
 
+/** Where in the log it was recorded, and by which command. Position and version of a message are those of its beginning. */
 const placed = { position: Position, version: z.number(), commandId: z.string() }
 
 export const TaskStatusChanged = z.object({
@@ -31,7 +32,7 @@ export const CommandOutput = z.object({
   type: z.enum(['stdout', 'stderr']),
   output: z.string(),
   executionId: z.string(),
-  position: Position,
+  ...placed,
 })
 export type CommandOutput = z.infer<typeof CommandOutput>
 
@@ -43,6 +44,10 @@ export const CommandEnded = z.object({
   ...placed,
 })
 export type CommandEnded = z.infer<typeof CommandEnded>
+
+interface Caused {
+  readonly commandId: string
+}
 
 /** An event of the task's stream with its content opened: what our own client folds with `domain/views`. */
 export type TaskEventMessage = RecordedOf<TaskEvent>
@@ -60,9 +65,10 @@ export type JoinAnswer =
 
 /** What the server sends, by event name. */
 export interface ServerEvents {
-  terminal_output: (output: TerminalOutput) => void
-  chat_message: (message: ChatMessage) => void
-  chat_message_delta: (delta: MessageDelta) => void
+  terminal_output: (output: TerminalOutput & Caused) => void
+  /** A new message, or one that was written anew. */
+  chat_message: (message: ChatMessage & Caused) => void
+  chat_message_delta: (delta: MessageDelta & Caused) => void
   chat_message_status_changed: (change: ChatMessageStatusChanged) => void
   task_status_changed: (change: TaskStatusChanged) => void
   global_task_status_changed: (change: TaskStatusChanged) => void

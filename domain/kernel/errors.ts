@@ -17,6 +17,10 @@ export const faults = {
   not_running: { status: 409, sentence: 'Nothing is running in this task.' },
   nothing_to_run: { status: 409, sentence: 'There is no message to work on. Send one first.' },
   queue_full: { status: 409, sentence: 'A hundred messages wait already. Let the agent work on them first.' },
+  queue_changed: {
+    status: 409,
+    sentence: 'The messages that wait are others by now. Look at them again, and then put them in order.',
+  },
   message_delivered: { status: 409, sentence: 'The agent already has this message.' },
   not_initialized: { status: 409, sentence: 'Task repository not initialized. Run a command to start.' },
   no_changes: { status: 409, sentence: 'There are no changes to open a pull request with.' },

@@ -56,6 +56,9 @@ export type TaskCommand =
   /** A note for the chat that starts no turn. */
   | { readonly type: 'PostNote'; readonly messageId: string; readonly message: string }
   | { readonly type: 'WithdrawMessage'; readonly messageId: string }
+  | { readonly type: 'EditMessage'; readonly messageId: string; readonly message: string }
+  /** Names every message that waits, in the order in which they shall go. */
+  | { readonly type: 'ReorderQueue'; readonly messageIds: readonly string[] }
   | { readonly type: 'RequestExecution'; readonly executionId: string }
   | { readonly type: 'RetryTask'; readonly executionId: string }
   | { readonly type: 'CancelExecution' }

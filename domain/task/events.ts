@@ -63,6 +63,16 @@ export const MessageWithdrawn = event('MessageWithdrawn', 1, {
   data: z.object({ messageId: MessageId }),
   content: none,
 })
+/** A message that waits was written anew. */
+export const MessageEdited = event('MessageEdited', 1, {
+  data: z.object({ messageId: MessageId }),
+  content: z.object({ message: z.string() }),
+})
+/** The messages that wait were put in this order; what is queued later comes after them. */
+export const QueueReordered = event('QueueReordered', 1, {
+  data: z.object({ messageIds: z.array(MessageId) }),
+  content: none,
+})
 export const MessageDelivered = event('MessageDelivered', 1, {
   data: z.object({ messageId: MessageId, ...execution }),
   content: none,
@@ -209,6 +219,8 @@ export const taskEvents = [
   TaskDeleted,
   MessageQueued,
   MessageWithdrawn,
+  MessageEdited,
+  QueueReordered,
   MessageDelivered,
   ExecutionRequested,
   ExecutionStarted,

@@ -7,8 +7,10 @@ import type { ExecutionOutcome } from './commands.ts'
 import {
   ExecutionCompleted,
   ExecutionFailed,
+  MessageEdited,
   MessagePosted,
   MessageWithdrawn,
+  QueueReordered,
   type ExecutionKind,
 } from './events.ts'
 import { task } from './task.ts'
@@ -270,4 +272,89 @@ test('the end names the last output, so that the terminal belongs to the turn', 
         terminal,
       }),
     ])
+})
+
+describe('a message that waits, written anew,', () => {
+  const edit = (n: number) =>
+    ({ type: 'EditMessage', messageId: messageId(n), message: 'Better words.' }) as const
+  const edited = (n: number) => MessageEdited.of({ messageId: messageId(n) }, { message: 'Better words.' })
+
+  test('keeps its place', () => {
+    given(task, past.running, past.waits(2), past.waits(3))
+      .when(edit(2))
+      .then([edited(2)])
+    given(task, past.running, past.waits(2), past.waits(3), edited(2))
+      .when(end(1, ok))
+      .then([
+        ExecutionCompleted.of({
+          executionId: executionId(1),
+          messageId: messageId(1),
+          exitCode: null,
+          terminal: null,
+        }),
+        past.requested(2, 'follow_up', { message: 2 }),
+      ])
+  })
+
+  test.each([
+    ['is on its way to an agent', past.queued],
+    ['was given to an agent', past.running],
+  ])('is too late once it %s', (_, events) =>
+    given(task, events).when(edit(1)).thenRefused('message_delivered'),
+  )
+
+  test('must exist', () => given(task, past.running).when(edit(9)).thenRefused('not_found'))
+})
+
+describe('the queue', () => {
+  const reorder = (...numbers: number[]) =>
+    ({ type: 'ReorderQueue', messageIds: numbers.map((n) => messageId(n)) }) as const
+  const reordered = (...numbers: number[]) =>
+    QueueReordered.of({ messageIds: numbers.map((n) => messageId(n)) })
+
+  test('goes in the order it was put in, and what comes later comes last', () => {
+    const three = [...past.running, ...messagesWait(3)]
+    given(task, three)
+      .when(reorder(4, 2, 3))
+      .then([reordered(4, 2, 3)])
+    const state = stateAfter(task, three, reordered(4, 2, 3), past.waits(5))
+    expect(state.kind === 'task' && state.queue.map((waiting) => waiting.messageId)).toEqual(
+      [4, 2, 3, 5].map((n) => messageId(n)),
+    )
+  })
+
+  test('that is in this order already stays as it is', () =>
+    given(task, past.running, messagesWait(3))
+      .when(reorder(2, 3, 4))
+      .thenNothing())
+
+  test.each([
+    ['one is left out', [3, 2]],
+    ['one is named twice', [4, 3, 2, 2]],
+    ['one does not wait', [4, 3, 2, 1]],
+    ['nothing is named', []],
+  ])('is not put in order when %s', (_, numbers) =>
+    given(task, past.running, messagesWait(3))
+      .when(reorder(...numbers))
+      .thenRefused('queue_changed'),
+  )
+
+  test('leaves what is on its way to a runner where it is', () => {
+    const onItsWay = [
+      ...past.running,
+      ...messagesWait(3),
+      past.succeeded(1),
+      past.requested(2, 'follow_up', { message: 2 }),
+    ]
+    given(task, onItsWay)
+      .when(reorder(4, 3))
+      .then([reordered(4, 3)])
+    given(task, onItsWay)
+      .when(reorder(4, 3, 2))
+      .thenRefused('queue_changed')
+    const state = stateAfter(task, onItsWay, reordered(4, 3))
+    expect(state.kind === 'task' && state.queue.map((waiting) => waiting.messageId)).toEqual(
+      [2, 4, 3].map((n) => messageId(n)),
+    )
+  })
 })

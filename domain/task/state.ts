@@ -103,6 +103,8 @@ function evolveTask(
       return { ...task, queue: [...task.queue, event.data] }
     case 'MessageWithdrawn':
       return { ...task, queue: without(task.queue, event.data.messageId) }
+    case 'QueueReordered':
+      return { ...task, queue: reordered(task.queue, event.data.messageIds) }
     case 'MessageDelivered':
       return hadItsTurn(task, event.data.messageId)
     case 'ExecutionRequested': {
@@ -166,6 +168,7 @@ function evolveTask(
     case 'ToolFinished':
       return { ...task, openTools: new Set([...task.openTools].filter((id) => id !== event.data.toolId)) }
     case 'MessagePosted':
+    case 'MessageEdited':
     case 'UsageRecorded':
       return task
   }
@@ -189,6 +192,11 @@ function hadItsTurn(task: LiveTask, messageId: string): LiveTask {
     queue: without(task.queue, messageId),
     delivered: new Set([...task.delivered, messageId]),
   }
+}
+
+/** What is on its way to a runner is not named and stays first. */
+function reordered(queue: readonly QueuedMessage[], messageIds: readonly string[]): readonly QueuedMessage[] {
+  return queue.toSorted((a, b) => messageIds.indexOf(a.messageId) - messageIds.indexOf(b.messageId))
 }
 
 function without(queue: readonly QueuedMessage[], messageId: string): readonly QueuedMessage[] {

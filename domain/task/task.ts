@@ -1,6 +1,7 @@
 /** The task: what may happen to it. `pending -> queued -> running -> completed | failed | cancelled`, and from an end to queued again. */
 import type { Decider, Decision } from '../kernel/decider.ts'
-import { refuse } from '../kernel/errors.ts'
+import { limits } from '../api/fields.ts'
+import { refuse, type Refusal } from '../kernel/errors.ts'
 import type { ExecutionOutcome, Fence, PullRequestOutcome, TaskCommand } from './commands.ts'
 import {
   CancellationRequested,
@@ -10,6 +11,7 @@ import {
   ExecutionRequested,
   ExecutionStarted,
   MessageDelivered,
+  MessageEdited,
   MessagePosted,
   MessageQueued,
   MessageWithdrawn,
@@ -17,6 +19,7 @@ import {
   PullRequestOpened,
   PullRequestRequested,
   PullRequestUpdated,
+  QueueReordered,
   TaskCreated,
   TaskDeleted,
   TaskUpdated,
@@ -26,9 +29,6 @@ import {
   type TerminalHead,
 } from './events.ts'
 import { evolve, type Execution, type LiveTask, type QueuedMessage, type TaskState } from './state.ts'
-
-/** Messages that may wait at once. */
-const queueLimit = 100
 
 function decide(command: TaskCommand, state: TaskState): Decision<TaskEvent> {
   if (command.type === 'CreateTask')
@@ -47,7 +47,7 @@ function decide(command: TaskCommand, state: TaskState): Decision<TaskEvent> {
     case 'SendMessage': {
       const { messageId, kind, message, executionId } = command
       if (state.delivered.has(messageId) || isQueued(state, messageId)) return refuse('already_exists')
-      if (state.queue.length >= queueLimit) return refuse('queue_full')
+      if (state.queue.length >= limits.queueLength) return refuse('queue_full')
       const queued = { messageId, kind, agent: command.agent ?? state.agent }
       const events = [MessageQueued.of(queued, { message })]
       if ('execution' in state.phase) return events
@@ -62,13 +62,25 @@ function decide(command: TaskCommand, state: TaskState): Decision<TaskEvent> {
       } as const
       return [MessagePosted.of(data, { message: command.message })]
     }
-    case 'WithdrawMessage':
-      if (isQueued(state, command.messageId) && !isBeingStarted(state, command.messageId)) {
-        return [MessageWithdrawn.of({ messageId: command.messageId })]
-      }
-      return state.delivered.has(command.messageId) || isBeingStarted(state, command.messageId)
-        ? refuse('message_delivered')
-        : refuse('not_found', 'There is no such message in this task.')
+    case 'WithdrawMessage': {
+      const { messageId } = command
+      return refusalOfWaiting(state, messageId) ?? [MessageWithdrawn.of({ messageId })]
+    }
+    case 'EditMessage': {
+      const { messageId, message } = command
+      return refusalOfWaiting(state, messageId) ?? [MessageEdited.of({ messageId }, { message })]
+    }
+    case 'ReorderQueue': {
+      const waiting = waitingOf(state)
+      const named = new Set(command.messageIds)
+      const isWhole =
+        named.size === command.messageIds.length &&
+        named.size === waiting.length &&
+        waiting.every(({ messageId }) => named.has(messageId))
+      if (!isWhole) return refuse('queue_changed', undefined, 'messageIds')
+      const isAsItWas = waiting.every(({ messageId }, index) => command.messageIds[index] === messageId)
+      return isAsItWas ? [] : [QueueReordered.of({ messageIds: [...command.messageIds] })]
+    }
     case 'RequestExecution': {
       if (state.phase.status === 'queued') return []
       if (state.phase.status === 'running') return refuse('task_running')
@@ -202,6 +214,17 @@ function settled(requestId: string, outcome: PullRequestOutcome): readonly TaskE
 
 function isQueued(task: LiveTask, messageId: string): boolean {
   return task.queue.some((message) => message.messageId === messageId)
+}
+
+/** Messages that a person may still change: they wait, and none is on its way to a runner. */
+function waitingOf(task: LiveTask): readonly QueuedMessage[] {
+  return task.queue.filter(({ messageId }) => !isBeingStarted(task, messageId))
+}
+
+/** Why a message can no longer be changed; `undefined` while it waits. */
+function refusalOfWaiting(task: LiveTask, messageId: string): Refusal | undefined {
+  if (task.delivered.has(messageId) || isBeingStarted(task, messageId)) return refuse('message_delivered')
+  return isQueued(task, messageId) ? undefined : refuse('not_found', 'There is no such message in this task.')
 }
 
 /** The message of an execution that is on its way to a runner: it counts as given. */

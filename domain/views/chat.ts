@@ -29,11 +29,14 @@ export const chatView: View<MessageDocument> = {
       case 'MessageQueued':
       case 'MessagePosted':
       case 'MessageWithdrawn':
+      case 'MessageEdited':
       case 'ExecutionStarted':
       case 'ExecutionCompleted':
       case 'ExecutionFailed':
       case 'ExecutionCancelled':
         return [messageDocumentId(parseTask(event.stream), event.data.messageId)]
+      case 'QueueReordered':
+        return event.data.messageIds.map((id) => messageDocumentId(parseTask(event.stream), id))
       default:
         return []
     }
@@ -67,6 +70,15 @@ export const chatView: View<MessageDocument> = {
         }
       case 'MessageWithdrawn':
         return undefined
+      case 'MessageEdited': {
+        const text = event.content?.message ?? null
+        const written = { message: text, commandText: message?.isCommand ? text : null, isEdited: true }
+        return message && { ...message, ...written, updatedAt: event.at, version: event.revision }
+      }
+      case 'QueueReordered': {
+        const queueIndex = event.data.messageIds.indexOf(message?.messageId ?? '')
+        return message && { ...message, queueIndex, version: event.revision }
+      }
       case 'ExecutionStarted':
       case 'ExecutionCompleted':
       case 'ExecutionFailed':
@@ -98,6 +110,7 @@ function posted(event: AnyRecorded, messageId: string, message: string | null): 
     commandStatus: 'pending',
     response: null,
     agent: null,
+    queueIndex: null,
     createdAt: event.at,
     updatedAt: event.at,
     status: 'completed',

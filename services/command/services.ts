@@ -1,6 +1,6 @@
 /** What the command service's routes work with. */
 import type { Task } from '#domain/api/tasks.ts'
-import { Fault } from '#domain/kernel/errors.ts'
+import { Fault, faults } from '#domain/kernel/errors.ts'
 import type { Position } from '#domain/kernel/event.ts'
 import { projectStream, taskStream } from '#domain/kernel/ids.ts'
 import { project, type ProjectCommand } from '#domain/project/project.ts'
@@ -70,13 +70,24 @@ export async function ownProject(
 
 type Asker = Person & { readonly commandId: string }
 
-export function executeOnTask(
-  { commands }: CommandServices,
+/** A refusal because of what the task is by now comes with the task as it is. */
+export async function executeOnTask(
+  services: CommandServices,
   taskId: string,
   { actor, commandId }: Asker,
   command: TaskCommand,
 ) {
-  return commands.execute(task, taskStream(taskId), command, { actor, commandId })
+  try {
+    return await services.commands.execute(task, taskStream(taskId), command, { actor, commandId })
+  } catch (thrown) {
+    if (!(thrown instanceof Fault) || faults[thrown.code].status !== 409) throw thrown
+    const { state, head } = await services.commands.load(task, taskStream(taskId))
+    // Also the id of a task that is somebody else's may be asked for.
+    if (state.kind !== 'task' || actor.kind !== 'user' || state.ownerId !== actor.userId) throw thrown
+    throw new Fault(thrown.code, thrown.message, thrown.field, {
+      current: { task: await taskAfter(services, taskId, head) },
+    })
+  }
 }
 
 export function executeOnProject(

@@ -53,6 +53,8 @@ const step = fc.oneof(
   },
   fc.record({ do: fc.constant('note' as const) }),
   { weight: 3, arbitrary: fc.record({ do: fc.constant('withdraw' as const), n: message }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('edit' as const), n: message }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('reorder' as const), n: few }) },
   fc.record({ do: fc.constant('execute' as const) }),
   fc.record({ do: fc.constant('retry' as const) }),
   { weight: 2, arbitrary: fc.record({ do: fc.constant('cancel' as const) }) },
@@ -175,6 +177,14 @@ function commandOf(step: Step, state: TaskState, ids: Ids, index: number): TaskC
       return { type: 'PostNote', messageId: ids.said(index), message: 'words of a note' }
     case 'withdraw':
       return { type: 'WithdrawMessage', messageId: ids.message(step.n) }
+    case 'edit':
+      return { type: 'EditMessage', messageId: ids.message(step.n), message: 'other words' }
+    case 'reorder': {
+      const waiting = (liveTask(state)?.queue ?? []).map((queued) => queued.messageId)
+      // Some name what is on its way to a runner as well, and are refused.
+      const named = step.n === 0 ? waiting : waiting.slice(1)
+      return { type: 'ReorderQueue', messageIds: [...named.slice(step.n), ...named.slice(0, step.n)] }
+    }
     case 'execute':
       return { type: 'RequestExecution', executionId: fresh }
     case 'retry':

@@ -2,11 +2,12 @@
 import { z } from 'zod'
 
 /**
- * The fullest value first; then for each enum member, each `null`, each boolean, each bound and each form of a hash, the
+ * The fullest value first; then for each enum member, each `null`, each boolean, each empty list, each bound and each form of a hash, the
  * fullest value with only that changed. The same schema always gives the same values.
  */
 export function formsOf(schema: unknown): readonly unknown[] {
   if (schema instanceof z.ZodObject) return formsOfObject(Object.entries(schema.shape))
+  if (schema instanceof z.ZodArray) return [formsOf(schema.element), []]
   if (schema instanceof z.ZodNullable) return [...formsOf(schema.unwrap()), null]
   if (schema instanceof z.ZodEnum) return schema.options
   if (schema instanceof z.ZodNull) return [null]

@@ -1,9 +1,19 @@
 /** Writes on a task's chat. */
 import { v5 as uuidv5 } from 'uuid'
-import { isCommand, sendMessage, textOfCommand, withdrawMessage } from '#domain/api/chat.ts'
+import {
+  editMessage,
+  isCommand,
+  reorderQueue,
+  sendMessage,
+  textOfCommand,
+  withdrawMessage,
+  type ChatMessage,
+} from '#domain/api/chat.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import { taskStream } from '#domain/kernel/ids.ts'
 import { chatMessageOf, chatView, messageDocumentId } from '#domain/views/chat.ts'
+import type { Head } from '#platform/commands/eventLog.ts'
+import type { Executed } from '#platform/commands/execute.ts'
 import { signedIn } from '#platform/http/guards.ts'
 import type { Route } from '#platform/http/route.ts'
 import { executeOnTask, ownTask, route, taskAfter, written, type CommandServices } from '../services.ts'
@@ -30,12 +40,25 @@ export const chatRoutes: readonly Route<CommandServices>[] = [
             executionId: uuidv5('execution', asked.commandId),
           },
     )
+    return answerMessage(services, taskId, messageId, executed)
+  }),
+  route(editMessage, signedIn, ownTask, async ({ params, body, ...asked }, services) => {
+    const { taskId, messageId } = params
+    const executed = await executeOnTask(services, taskId, asked, {
+      type: 'EditMessage',
+      messageId,
+      message: body.message,
+    })
+    return answerMessage(services, taskId, messageId, executed)
+  }),
+  route(reorderQueue, signedIn, ownTask, async ({ params, body, ...asked }, services) => {
+    const { taskId } = params
+    const { messageIds } = body
+    const executed = await executeOnTask(services, taskId, asked, { type: 'ReorderQueue', messageIds })
     const placed = await written(executed.position, services)
-    const documentId = messageDocumentId(taskId, messageId)
-    const message = await services.documents.asOf(chatView, taskStream(taskId), documentId, executed.head)
-    if (!message) throw new Fault('not_found')
-    const task = await taskAfter(services, taskId, executed.head)
-    return { success: true as const, chatMessage: chatMessageOf(message, task), ...placed }
+    const queue = executed.state.kind === 'task' ? executed.state.queue : []
+    const messages = queue.map(({ messageId }) => messageAfter(services, taskId, messageId, executed.head))
+    return { success: true as const, messages: await Promise.all(messages), ...placed }
   }),
   route(withdrawMessage, signedIn, ownTask, async ({ params, ...asked }, services) => {
     const { messageId } = params
@@ -46,3 +69,27 @@ export const chatRoutes: readonly Route<CommandServices>[] = [
     return { success: true as const, ...(await written(position, services)) }
   }),
 ]
+
+async function answerMessage(
+  services: CommandServices,
+  taskId: string,
+  messageId: string,
+  { position, head }: Executed<unknown>,
+) {
+  const placed = await written(position, services)
+  const chatMessage = await messageAfter(services, taskId, messageId, head)
+  return { success: true as const, chatMessage, ...placed }
+}
+
+/** The message after a write, as the API shows it. */
+async function messageAfter(
+  services: CommandServices,
+  taskId: string,
+  messageId: string,
+  head: Head,
+): Promise<ChatMessage> {
+  const id = messageDocumentId(taskId, messageId)
+  const message = await services.documents.asOf(chatView, taskStream(taskId), id, head)
+  if (!message) throw new Fault('not_found', 'There is no such message in this task.')
+  return chatMessageOf(message, await taskAfter(services, taskId, head))
+}

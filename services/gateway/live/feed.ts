@@ -10,7 +10,7 @@ import { project, type AnyRecorded } from '#domain/views/view.ts'
 import type { Documents } from '#platform/commands/documents.ts'
 import type { EventLog } from '#platform/commands/eventLog.ts'
 import type { EventStore } from '#platform/ports/eventStore.ts'
-import { sayingsOf, statusOf, type ExecutionEvent, type Saying } from './translate.ts'
+import { sayingsOf, statusOf, type Around, type ExecutionEvent, type Saying } from './translate.ts'
 
 /** Somebody who is told things. */
 export interface Viewer {
@@ -22,7 +22,7 @@ export interface Viewer {
 export interface Feed {
   /**
    * Tells the viewer all of the task from now on, and first what came after `last`. The answer's position is the one up to which the
-   * history holds everything. With more than `replayedAtMost` events missed, nothing is replayed and `resync` is true.
+   * history holds everything. With more missed than `replayedAtMost`, nothing is replayed and `resync` is true.
    */
   join(
     taskId: string,
@@ -43,9 +43,13 @@ interface Room {
   task: TaskDocument | undefined
 }
 
+/** What of an event is in neither the event nor its task. */
+type More = Pick<Around, 'isCommand' | 'edited'>
+const nothingMore: More = { isCommand: false }
+
 const batch = 500
-/** Each event is at most four sayings, all said at once: together they must fit what a socket may hold back. */
-const replayedAtMost = 1_000
+/** Each event is at most four sayings, and its text is said at most twice, all at once: together they must fit what a socket may hold back. */
+const replayedAtMost = { events: 1_000, characters: 4 * 1_048_576 }
 const statusEvents = new Set([
   'TaskCreated',
   'ExecutionRequested',
@@ -97,9 +101,9 @@ export async function startFeed(engines: {
     if (!room && !isStatus) return () => undefined
     const event = await log.open(stored)
     const task = stream.kind === 'task' ? await taskAfter(room, event, stream.id) : room?.task
-    const isCommand = room !== undefined && (await isOfCommand(event, task, stream.id))
+    const more = room === undefined ? nothingMore : await moreOf(event, task, stream.id)
     return () => {
-      if (room) tellRoom(room, event, { task, isCommand })
+      if (room) tellRoom(room, event, { task, more })
       if (isStatus && task) tellFollowers(event, task)
     }
   }
@@ -110,27 +114,38 @@ export async function startFeed(engines: {
     return documents.asOf(tasksView, event.stream, taskId, head)
   }
 
+  /** What must be looked up to say the event. */
+  async function moreOf(event: AnyRecorded, task: TaskDocument | undefined, taskId: string): Promise<More> {
+    if (event.type === 'MessageEdited') {
+      return { isCommand: false, edited: await messageAsOf(event, taskId, event.data.messageId) }
+    }
+    return { isCommand: await isOfCommand(event, task, taskId) }
+  }
+
+  function messageAsOf(event: AnyRecorded, taskId: string, messageId: string) {
+    const head = { revision: event.revision, hash: event.meta.hash }
+    return documents.asOf(chatView, taskStream(taskId), messageDocumentId(taskId, messageId), head)
+  }
+
   /** The task knows its present execution; of an earlier one, the message that it worked on tells. */
   async function isOfCommand(event: AnyRecorded, task: TaskDocument | undefined, taskId: string) {
     if (!isExecutionEvent(event)) return false
     if (task?.execution?.id === event.data.executionId) return task.execution.kind === 'command'
-    const id = messageDocumentId(taskId, event.data.messageId)
-    const head = { revision: event.revision, hash: event.meta.hash }
-    const message = await documents.asOf(chatView, taskStream(taskId), id, head)
+    const message = await messageAsOf(event, taskId, event.data.messageId)
     return message?.isCommand === true
   }
 
   function tellRoom(
     room: Room,
     event: AnyRecorded,
-    { task: after, isCommand }: { task: TaskDocument | undefined; isCommand: boolean },
+    { task: after, more }: { task: TaskDocument | undefined; more: More },
   ): void {
     const isOfTask = event.stream === taskStream(room.task?.id ?? '')
     const isAhead = isOfTask && (room.task?.version ?? -1) >= event.revision
     // What the event changed can no longer be seen in a document that was read ahead of it.
     const before = isAhead ? undefined : room.task
     room.task = after
-    const sayings = sayingsOf(event, { before, after, isCommand })
+    const sayings = sayingsOf(event, { before, after, ...more })
     for (const [viewer, seen] of room.viewers) {
       if (isCovered(event.position, seen)) continue
       for (const saying of sayings) viewer.say(saying)
@@ -150,6 +165,7 @@ export async function startFeed(engines: {
   /** What a viewer missed, from both streams, in position order; `undefined` when it is too much. */
   async function missed(taskId: string, last: Position): Promise<readonly AnyRecorded[] | undefined> {
     const events: AnyRecorded[] = []
+    let characters = 0
     for (const stream of [taskStream(taskId), terminalStream(taskId)]) {
       let from: number | 'end' = 'end'
       reading: for (;;) {
@@ -157,8 +173,11 @@ export async function startFeed(engines: {
         for (const event of page) {
           if (isCovered(event.position, last)) break reading
           // What is still to come through the subscription is not told twice.
-          if (isCovered(event.position, reached)) events.push(event)
-          if (events.length > replayedAtMost) return undefined
+          if (!isCovered(event.position, reached)) continue
+          events.push(event)
+          characters += JSON.stringify(event.content).length
+          if (events.length > replayedAtMost.events || characters > replayedAtMost.characters)
+            return undefined
         }
         const oldest = page.at(-1)
         if (!oldest || oldest.revision === 0) break
@@ -177,8 +196,8 @@ export async function startFeed(engines: {
     const lastOfTask = events.findLast((event) => event.stream === taskStream(taskId))
     const sayings: Saying[] = []
     for (const event of events) {
-      const isCommand = await isOfCommand(event, task, taskId)
-      sayings.push(...sayingsOf(event, { before: task, after: task, isCommand }))
+      const more = await moreOf(event, task, taskId)
+      sayings.push(...sayingsOf(event, { before: task, after: task, ...more }))
       if (event === lastOfTask && task) sayings.push(['task_status_changed', statusOf(event, task)])
     }
     return sayings

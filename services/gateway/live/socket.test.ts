@@ -99,7 +99,16 @@ const onlyViewer = (id: string): Viewer => {
 const piece = (content: string) =>
   [
     'terminal_output',
-    { taskId: taskId(1), timestamp: '', content, type: 'stdout', executionId: '', position: '2', version: 1 },
+    {
+      taskId: taskId(1),
+      timestamp: '',
+      content,
+      type: 'stdout',
+      executionId: '',
+      position: '2',
+      version: 1,
+      commandId: '',
+    },
   ] as const
 
 describe('a connection', () => {

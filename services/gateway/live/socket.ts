@@ -10,6 +10,7 @@ import { signedIn } from '#platform/http/guards.ts'
 import type { Identity } from '#platform/http/session.ts'
 import type { GatewayServices } from '../services.ts'
 import type { Feed, Viewer } from './feed.ts'
+import type { Saying } from './translate.ts'
 
 type LiveServer = Server<ClientEvents, ServerEvents, Record<string, never>, Identity>
 type LiveSocket = Socket<ClientEvents, ServerEvents, Record<string, never>, Identity>
@@ -18,8 +19,8 @@ type SocketServices = Pick<GatewayServices, 'sessions' | 'documents' | 'logger'>
 
 const Handshake = z.object({ token: z.string() })
 
-/** Packets that may wait for a slow viewer; one that lets more pile up is cut off and catches up when it comes back. */
-const waitingPackets = 5_000
+/** What may wait for a slow viewer, in packets and in characters; one that lets more pile up is cut off, and catches up when it comes back. */
+const waitingAtMost = { packets: 5_000, characters: 16 * 1_048_576 }
 /** Rooms that one socket may be in at once. */
 const roomsAtOnce = 50
 /** Joins and leaves of one socket that may wait; rooms are joined one after the other for all. */
@@ -57,13 +58,15 @@ async function enter(socket: LiveSocket, services: SocketServices): Promise<void
 
 function serve(socket: LiveSocket, feed: Feed, services: SocketServices): void {
   const { userId, sessionId } = socket.data
-  let waiting = 0
-  socket.conn.on('drain', () => (waiting = 0))
+  const waiting = { packets: 0, characters: 0 }
+  socket.conn.on('drain', () => Object.assign(waiting, { packets: 0, characters: 0 }))
   const viewer: Viewer = {
     say([name, payload]) {
-      waiting += 1
+      waiting.packets += 1
+      waiting.characters += charactersOf(payload)
       // At once: what waits for one that does not read would be waited for as well.
-      if (waiting > waitingPackets) socket.conn.close(true)
+      if (waiting.packets > waitingAtMost.packets || waiting.characters > waitingAtMost.characters)
+        socket.conn.close(true)
       // A saying pairs a name with its own payload; the compiler loses that over the union.
       else socket.emit(name, ...([payload] as never))
     },
@@ -124,4 +127,12 @@ function serve(socket: LiveSocket, feed: Feed, services: SocketServices): void {
     for (const taskId of joined) feed.leave(taskId, viewer)
     feed.unfollow(userId, viewer)
   })
+}
+
+/** About as many as its text has: what is not text is small. */
+function charactersOf(payload: Saying[1]): number {
+  if ('content' in payload && typeof payload.content === 'string') return payload.content.length
+  if ('output' in payload) return payload.output.length
+  if ('text' in payload) return payload.text.length
+  return 'message' in payload ? (payload.message?.length ?? 0) : 0
 }

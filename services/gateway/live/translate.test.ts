@@ -9,6 +9,7 @@ import {
   ExecutionFailed,
   ExecutionRequested,
   ExecutionStarted,
+  MessageEdited,
   MessagePosted,
   MessageQueued,
   MessageWithdrawn,
@@ -21,6 +22,7 @@ import {
 } from '#domain/task/events.ts'
 import { MessageTextRecorded, TerminalOutputRecorded, type TerminalEvent } from '#domain/task/terminal.ts'
 import { SessionStarted } from '#domain/user/events.ts'
+import { chatView, type MessageDocument } from '#domain/views/chat.ts'
 import { tasksView } from '#domain/views/tasks.ts'
 import type { AnyRecorded } from '#domain/views/view.ts'
 import { executionId, messageId, projectId, taskId, userId } from '../../../tests/domain/ids.ts'
@@ -41,7 +43,12 @@ const requested = (kind: ExecutionKind) =>
 const started = ExecutionStarted.of({ ...work, attempt: 1, runnerId: 'r' })
 
 /** The task after a history, and the event that comes next with what it makes of the task. */
-function saidOf(history: readonly TaskEvent[], event: TaskEvent, isCommand = false) {
+function saidOf(
+  history: readonly TaskEvent[],
+  event: TaskEvent,
+  isCommand = false,
+  edited?: MessageDocument,
+) {
   const before = history
     .map((past, revision) => recorded(past, { revision, stream }) as AnyRecorded)
     .reduce<ReturnType<typeof tasksView.evolve>>(
@@ -49,7 +56,7 @@ function saidOf(history: readonly TaskEvent[], event: TaskEvent, isCommand = fal
       undefined,
     )
   const next = recorded(event, { revision: history.length, stream, position: '70' }) as AnyRecorded
-  return sayingsOf(next, { before, after: tasksView.evolve(before, next, taskId(1)), isCommand })
+  return sayingsOf(next, { before, after: tasksView.evolve(before, next, taskId(1)), isCommand, edited })
 }
 const printed = (event: TerminalEvent) => {
   const placed = recorded(event, { revision: 4, stream: terminalStream(taskId(1)), position: '70' })
@@ -57,6 +64,7 @@ const printed = (event: TerminalEvent) => {
 }
 const names = (sayings: ReturnType<typeof sayingsOf>) => sayings.map(([name]) => name)
 const place = { position: '70', version: expect.any(Number), commandId: 'command' }
+const printedAt = { ...place, version: 4 }
 const toRunning = (kind: ExecutionKind) => [created, queued(kind), requested(kind), started]
 
 describe('output', () => {
@@ -68,8 +76,7 @@ describe('output', () => {
     content: 'hello\n',
     type: 'stdout',
     executionId: executionId(1),
-    position: '70',
-    version: 4,
+    ...printedAt,
   }
 
   test("of an agent's turn is an item of the terminal", () => {
@@ -85,7 +92,7 @@ describe('output', () => {
           type: 'stderr',
           output: 'hello\n',
           executionId: executionId(1),
-          position: '70',
+          ...printedAt,
         },
       ],
     ])
@@ -106,8 +113,7 @@ describe('output', () => {
           offset: 12,
           text: ' world',
           executionId: executionId(1),
-          position: '70',
-          version: 4,
+          ...printedAt,
         },
       ],
     ])
@@ -115,6 +121,15 @@ describe('output', () => {
 })
 
 describe('a message', () => {
+  test('that was written anew is said whole', () => {
+    const message = chatView.evolve(undefined, recorded(queued('turn'), { revision: 1, stream }), '')
+    const edited = MessageEdited.of({ messageId: messageId(1) }, { message: 'Do it well' })
+    const anew = chatView.evolve(message, recorded(edited, { revision: 2, stream }), '')
+    expect(saidOf([created, queued('turn')], edited, false, anew)).toMatchObject([
+      ['task_event', { type: 'MessageEdited' }],
+      ['chat_message', { id: messageId(1), message: 'Do it well', isEdited: true, commandId: 'command' }],
+    ])
+  })
   test('of a person is the bare message, as the chat shows it', () => {
     expect(saidOf([created], queued('turn'))).toMatchObject([
       ['task_event', { type: 'MessageQueued', position: '70' }],

@@ -1,7 +1,7 @@
 /** What is said on the socket when something was recorded: the spec's events, out of ours. Pure. */
 import type { ServerEvents, TaskEventMessage, TaskStatusChanged } from '#domain/api/socket.ts'
 import { taskEvents } from '#domain/task/events.ts'
-import { chatMessageOf, chatView, faredIn } from '#domain/views/chat.ts'
+import { chatMessageOf, chatView, faredIn, type MessageDocument } from '#domain/views/chat.ts'
 import type { TaskDocument } from '#domain/views/tasks.ts'
 import { messageDeltaOf, terminalOutputOf } from '#domain/views/terminal.ts'
 import type { AnyRecorded } from '#domain/views/view.ts'
@@ -17,30 +17,32 @@ export interface Around {
   readonly after: TaskDocument | undefined
   /** Whether the execution that the event tells of runs a command. */
   readonly isCommand: boolean
+  /** The message that the event wrote anew. */
+  readonly edited?: MessageDocument | undefined
 }
 
-export function sayingsOf(event: AnyRecorded, { before, after, isCommand }: Around): Saying[] {
+export function sayingsOf(event: AnyRecorded, { before, after, isCommand, edited }: Around): Saying[] {
   switch (event.type) {
     case 'TerminalOutputRecorded': {
-      const output = terminalOutputOf(event)
-      const { taskId, type, content, executionId, position } = output
-      const command: Saying = ['command_output', { taskId, type, output: content, executionId, position }]
+      const output = { ...terminalOutputOf(event), commandId: event.meta.commandId }
+      const { taskId, type, content, executionId } = output
+      const about = { taskId, type, executionId, ...placeOf(event) }
+      const command: Saying = ['command_output', { ...about, output: content }]
       return event.data.kind === 'command'
         ? [['terminal_output', output], command]
         : [['terminal_output', output]]
     }
     case 'MessageTextRecorded':
-      return [['chat_message_delta', messageDeltaOf(event)]]
+      return [['chat_message_delta', { ...messageDeltaOf(event), commandId: event.meta.commandId }]]
     case 'MessageQueued':
     case 'MessagePosted': {
       const message = chatView.evolve(undefined, event, '')
-      return message && after
-        ? [
-            ['task_event', event],
-            ['chat_message', chatMessageOf(message, after)],
-          ]
-        : []
+      return message && after ? [['task_event', event], messageSaying(message, event, after)] : []
     }
+    case 'MessageEdited':
+      return edited && after
+        ? [['task_event', event], messageSaying(edited, event, after)]
+        : [['task_event', event]]
     case 'ExecutionStarted':
     case 'ExecutionCompleted':
     case 'ExecutionFailed':
@@ -59,6 +61,10 @@ const typesOfTasks = new Set<string>(taskEvents.map(({ type }) => type))
 
 function isTaskEvent(event: AnyRecorded): event is TaskEventMessage {
   return typesOfTasks.has(event.type)
+}
+
+function messageSaying(message: MessageDocument, event: AnyRecorded, task: TaskDocument): Saying {
+  return ['chat_message', { ...chatMessageOf(message, task), commandId: event.meta.commandId }]
 }
 
 export type ExecutionEvent = Parameters<typeof faredIn>[0]

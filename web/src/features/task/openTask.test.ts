@@ -206,6 +206,7 @@ describe('a message that is sent', () => {
       isVisible: true,
       isEdited: false,
       commandStatus: 'pending' as const,
+      queueIndex: null,
       response: null,
       agent: 'claude' as const,
       createdAt: sent.sentAt,

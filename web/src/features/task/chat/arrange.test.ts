@@ -68,6 +68,7 @@ const message = (position: number, over: Partial<MessageDocument> = {}): Message
   isVisible: true,
   isEdited: false,
   commandStatus: 'pending',
+  queueIndex: null,
   response: null,
   agent: 'claude',
   createdAt: at(position),
