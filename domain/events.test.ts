@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { readFrozen, todaysForms } from '../tests/domain/frozenEvents.ts'
 import { arbitraryOf } from '../tests/domain/zodArbitrary.ts'
 import { eventKinds } from './events.ts'
+import { identityEvents } from './identity/events.ts'
 import { projectEvents } from './project/events.ts'
 import { requestEvents } from './request/events.ts'
 import { taskEvents } from './task/events.ts'
@@ -19,9 +20,14 @@ const frozen = await Promise.all(
 
 test('no two kinds share a name', () =>
   expect(
-    [...userEvents, ...projectEvents, ...taskEvents, ...terminalEvents, ...requestEvents].map(
-      (kind) => kind.type,
-    ),
+    [
+      ...userEvents,
+      ...identityEvents,
+      ...projectEvents,
+      ...taskEvents,
+      ...terminalEvents,
+      ...requestEvents,
+    ].map((kind) => kind.type),
   ).toEqual([...eventKinds.keys()]))
 
 test('facts are ids, enums, numbers and hashes: a text that stays open after an erasure is one of these', () =>

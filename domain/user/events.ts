@@ -1,4 +1,4 @@
-/** What happens to a user: signing in through the code host, onboarding, a profile. Names and addresses are content. */
+/** What happens to a user: signing in through the code host or with a password, onboarding, a profile. Names and addresses are content. */
 import { z } from 'zod'
 import { event, none, type EventOf } from '../kernel/event.ts'
 import { UserId } from '../kernel/ids.ts'
@@ -22,6 +22,11 @@ export type HostProfile = z.infer<typeof HostProfile>
 export const UserRegistered = event('UserRegistered', 1, {
   data: z.object({ userId: UserId }),
   content: z.object({ name: z.string(), email: z.string().nullable() }),
+})
+/** The password that the vault keeps a hash of under this id is the one that counts from here on. */
+export const PasswordSet = event('PasswordSet', 1, {
+  data: z.object({ credentialId: z.uuid() }),
+  content: none,
 })
 /** The account at the code host was connected, or what the host says of it has changed. */
 export const GitHubConnected = event('GitHubConnected', 1, {
@@ -48,6 +53,7 @@ export const OnboardingCompleted = event('OnboardingCompleted', 1, {
 
 export const userEvents = [
   UserRegistered,
+  PasswordSet,
   GitHubConnected,
   GitHubDisconnected,
   SessionStarted,

@@ -1,4 +1,4 @@
-/** A user signs in through the code host, completes the onboarding once, and may connect and disconnect. */
+/** A user signs in through the code host or with a password, completes the onboarding once, and may connect and disconnect. */
 import { describe, expect, test } from 'vitest'
 import { fold } from '../kernel/decider.ts'
 import { given, historyOf, stateAfter } from '../../tests/domain/given.ts'
@@ -8,6 +8,7 @@ import {
   GitHubConnected,
   GitHubDisconnected,
   OnboardingCompleted,
+  PasswordSet,
   ProfileUpdated,
   SessionEnded,
   SessionStarted,
@@ -24,6 +25,7 @@ const profile: HostProfile = {
   avatar: 'https://code.example/ada.png',
 }
 const expiresAt = '2026-01-08T00:00:00.000Z'
+const credentialId = (n: number) => `00000000-0000-4000-9000-${String(n).padStart(12, '0')}`
 
 const signIn = (n: number, as: HostProfile = profile) =>
   ({
@@ -52,6 +54,55 @@ const ended = (n: number) => SessionEnded.of({ sessionId: sessionId(n) })
 const onboarded = (email: string | null) =>
   OnboardingCompleted.of({ companySize: '2-5', role: 'cto' }, { fullName: 'Ada King', email })
 const ada = [registered, connected, session(1)]
+
+const register = (n: number) =>
+  ({
+    type: 'Register',
+    userId: userId(1),
+    name: 'Ada Lovelace',
+    email: 'ada@code.example',
+    credentialId: credentialId(n),
+    sessionId: sessionId(n),
+    expiresAt,
+  }) as const
+const passwordSet = (n: number) => PasswordSet.of({ credentialId: credentialId(n) })
+const adaByPassword = [registered, passwordSet(1), session(1)]
+
+describe('registering', () => {
+  test('makes a person with a password, who is signed in', () =>
+    given(user).when(register(1)).then(adaByPassword))
+
+  test('is done once for an address', () => {
+    given(user, adaByPassword).when(register(2)).thenRefused('already_exists')
+    expect(user.decide(register(2), stateAfter(user, adaByPassword))).toMatchObject({ field: 'email' })
+  })
+})
+
+describe('signing in with a password', () => {
+  const signInWith = (n: number) =>
+    ({
+      type: 'SignInWithPassword',
+      credentialId: credentialId(n),
+      sessionId: sessionId(2),
+      expiresAt,
+    }) as const
+
+  test('is a session', () =>
+    given(user, adaByPassword)
+      .when(signInWith(1))
+      .then([session(2)]))
+  test('takes the password that counts now', () => {
+    given(user, adaByPassword, passwordSet(2)).when(signInWith(1)).thenRefused('wrong_password')
+    given(user, adaByPassword, passwordSet(2))
+      .when(signInWith(2))
+      .then([session(2)])
+  })
+  test('needs one that was set', () => given(user, ada).when(signInWith(1)).thenRefused('wrong_password'))
+  test('goes on when the account at the code host is disconnected', () =>
+    given(user, adaByPassword, connected, disconnected)
+      .when(signInWith(1))
+      .then([session(2)]))
+})
 
 describe('signing in', () => {
   test('the first time registers the person, under what the code host says', () =>
@@ -121,18 +172,27 @@ describe('signing out', () => {
 })
 
 describe('the code host', () => {
-  const connect = { type: 'ConnectGitHub', profile } as const
+  const connect = { type: 'ConnectGitHub', profile, sessionId: sessionId(1) } as const
   const disconnect = { type: 'DisconnectGitHub' } as const
 
+  test('is connected to who has a password', () => given(user, adaByPassword).when(connect).then([connected]))
   test('is connected once', () => given(user, ada).when(connect).thenNothing())
+  test('is connected in a session that goes on', () => {
+    given(user, adaByPassword, ended(1)).when(connect).thenRefused('sign_in_required')
+    given(user, registered, passwordSet(1), session(2)).when(connect).thenRefused('sign_in_required')
+  })
   test('is disconnected', () => given(user, ada).when(disconnect).then([disconnected]))
   test('is disconnected once', () => given(user, ada, disconnected).when(disconnect).thenNothing())
   test('may be connected again', () => given(user, ada, disconnected).when(connect).then([connected]))
-  test('may be connected as another account', () => {
+  test.each([
+    ['connected', [] as const],
+    ['disconnected', [disconnected] as const],
+  ])('is not connected as another account once one is known: %s', (_, then) => {
     const other = { ...profile, githubId: '43', login: 'grace' }
-    given(user, ada, disconnected)
-      .when({ type: 'ConnectGitHub', profile: other })
-      .then([GitHubConnected.of({}, other)])
+    for (const person of [ada, [...adaByPassword, connected]])
+      given(user, person, then)
+        .when({ ...connect, profile: other })
+        .thenRefused('conflict')
   })
   test('is connected although what it said was erased', () => {
     const gone = fold(user, historyOf(ada).map(erased))
@@ -173,7 +233,8 @@ test('a profile is what the person says', () =>
     .then([ProfileUpdated.of({}, { fullName: 'Ada King', email: null })]))
 
 test.each<UserCommand>([
-  { type: 'ConnectGitHub', profile },
+  { type: 'ConnectGitHub', profile, sessionId: sessionId(1) },
+  { type: 'SignInWithPassword', credentialId: credentialId(1), sessionId: sessionId(1), expiresAt },
   { type: 'DisconnectGitHub' },
   { type: 'SignOut', sessionId: sessionId(1) },
   { type: 'UpdateProfile', fullName: 'Ada', email: null },

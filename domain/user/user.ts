@@ -6,6 +6,7 @@ import {
   GitHubConnected,
   GitHubDisconnected,
   OnboardingCompleted,
+  PasswordSet,
   ProfileUpdated,
   SessionEnded,
   SessionStarted,
@@ -23,20 +24,37 @@ export type UserState =
       readonly email: string | null
       readonly githubConnected: boolean
       readonly profile: HostProfile | null
+      /** The account at the code host that is this person's, connected or not; `null` before there is one, and once it was erased. */
+      readonly githubId: string | null
+      /** Which hash in the vault is of the person's password; `null` without one. */
+      readonly credentialId: string | null
       readonly onboardingCompleted: boolean
       /** Sessions that were started and not ended, with the time each runs out. */
       readonly sessions: ReadonlyMap<string, string>
     }
 
+/** A session that begins, with the time it runs out. */
+interface NewSession {
+  readonly sessionId: string
+  readonly expiresAt: string
+}
+
 export type UserCommand =
-  | {
+  | ({
+      readonly type: 'Register'
+      readonly userId: string
+      readonly name: string
+      readonly email: string
+      readonly credentialId: string
+    } & NewSession)
+  | ({ readonly type: 'SignInWithPassword'; readonly credentialId: string } & NewSession)
+  | ({
       readonly type: 'SignInWithGitHub'
       readonly userId: string
       readonly profile: HostProfile
-      readonly sessionId: string
-      readonly expiresAt: string
-    }
-  | { readonly type: 'ConnectGitHub'; readonly profile: HostProfile }
+    } & NewSession)
+  /** Asked for in a session, which must not have ended meanwhile. */
+  | { readonly type: 'ConnectGitHub'; readonly profile: HostProfile; readonly sessionId: string }
   | { readonly type: 'DisconnectGitHub' }
   | { readonly type: 'SignOut'; readonly sessionId: string }
   | { readonly type: 'UpdateProfile'; readonly fullName: string; readonly email: string | null }
@@ -49,6 +67,16 @@ export type UserCommand =
     }
 
 function decide(command: UserCommand, state: UserState): Decision<UserEvent> {
+  if (command.type === 'Register') {
+    const { userId, name, email, credentialId, sessionId, expiresAt } = command
+    if (state.kind === 'user')
+      return refuse('already_exists', 'There is an account with this e-mail address. Sign in.', 'email')
+    return [
+      UserRegistered.of({ userId }, { name, email }),
+      PasswordSet.of({ credentialId }),
+      SessionStarted.of({ sessionId, expiresAt }),
+    ]
+  }
   if (command.type === 'SignInWithGitHub') {
     const { userId, profile, sessionId, expiresAt } = command
     const session = SessionStarted.of({ sessionId, expiresAt })
@@ -64,7 +92,19 @@ function decide(command: UserCommand, state: UserState): Decision<UserEvent> {
   }
   if (state.kind === 'nobody') return refuse('not_found', 'User not found. Please try again.')
   switch (command.type) {
+    case 'SignInWithPassword': {
+      const { credentialId, sessionId, expiresAt } = command
+      // Another password may have been set since this one was found to be right.
+      if (state.credentialId !== credentialId) return refuse('wrong_password')
+      return [SessionStarted.of({ sessionId, expiresAt })]
+    }
     case 'ConnectGitHub':
+      if (!state.sessions.has(command.sessionId)) return refuse('sign_in_required')
+      if (state.githubId !== null && state.githubId !== command.profile.githubId)
+        return refuse(
+          'conflict',
+          'Your account here goes with another GitHub account. Connect that one again.',
+        )
       return sameProfile(state.profile, command.profile) ? [] : [GitHubConnected.of({}, command.profile)]
     case 'DisconnectGitHub':
       return state.githubConnected ? [GitHubDisconnected.of({})] : []
@@ -101,14 +141,23 @@ function evolve(state: UserState, event: RecordedOf<UserEvent>): UserState {
       email: event.content?.email ?? null,
       githubConnected: false,
       profile: null,
+      githubId: null,
+      credentialId: null,
       onboardingCompleted: false,
       sessions: new Map(),
     }
   }
   if (state.kind === 'nobody') return state
   switch (event.type) {
+    case 'PasswordSet':
+      return { ...state, credentialId: event.data.credentialId }
     case 'GitHubConnected':
-      return { ...state, githubConnected: true, profile: event.content }
+      return {
+        ...state,
+        githubConnected: true,
+        profile: event.content,
+        githubId: event.content?.githubId ?? null,
+      }
     case 'GitHubDisconnected':
       return { ...state, githubConnected: false, profile: null }
     case 'SessionStarted':

@@ -1,0 +1,48 @@
+/** An account at the code host is one person's here: whoever claims it first. */
+import { describe, expect, test } from 'vitest'
+import { given, stateAfter } from '../../tests/domain/given.ts'
+import { userId } from '../../tests/domain/ids.ts'
+import { IdentityClaimed, IdentityReleased } from './events.ts'
+import { identity } from './identity.ts'
+
+const [ada, grace] = [userId(1), userId(2)]
+const claim = (who: string, heldBy: string | null = null) =>
+  ({ type: 'ClaimIdentity', userId: who, heldBy }) as const
+const claimed = (who: string) => IdentityClaimed.of({ userId: who })
+const released = (who: string) => IdentityReleased.of({ userId: who })
+
+describe('claiming an account', () => {
+  test('that nobody has makes it the person’s', () =>
+    given(identity)
+      .when(claim(ada))
+      .then([claimed(ada)]))
+  test('again is nothing', () => given(identity, claimed(ada)).when(claim(ada)).thenNothing())
+  test('of somebody else is refused', () =>
+    given(identity, claimed(ada))
+      .when(claim(grace))
+      .thenRefused('already_exists', 'This GitHub account belongs to another account here.'))
+
+  test('that somebody had before there were claims is refused', () =>
+    given(identity).when(claim(grace, ada)).thenRefused('already_exists'))
+  test('that one had before there were claims is nothing', () =>
+    given(identity).when(claim(ada, ada)).thenNothing())
+  test('is a matter of the claim, where there is one', () =>
+    given(identity, claimed(grace)).when(claim(grace, ada)).thenNothing())
+})
+
+describe('releasing an account', () => {
+  const release = (who: string) => ({ type: 'ReleaseIdentity', userId: who }) as const
+
+  test('gives it up', () =>
+    given(identity, claimed(ada))
+      .when(release(ada))
+      .then([released(ada)]))
+  test('is for who has it', () => given(identity, claimed(ada)).when(release(grace)).thenNothing())
+  test('is done once', () => given(identity, claimed(ada), released(ada)).when(release(ada)).thenNothing())
+  test('leaves it to whoever comes next', () => {
+    expect(stateAfter(identity, claimed(ada), released(ada))).toStrictEqual({ userId: null })
+    given(identity, claimed(ada), released(ada))
+      .when(claim(grace))
+      .then([claimed(grace)])
+  })
+})
