@@ -1,0 +1,96 @@
+/** Passwords: kept as scrypt hashes that tell how they were made, so that what it costs may grow. */
+import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
+import { Fault } from '#domain/kernel/errors.ts'
+
+/** What a hash costs: about `128 * 2^ln * r` bytes of memory, `p` times over. */
+export interface ScryptCost {
+  /** Binary logarithm of scrypt's N. */
+  readonly ln: number
+  readonly r: number
+  readonly p: number
+}
+
+export interface Passwords {
+  /** The hash of a password under a fresh salt, as `$scrypt$ln=17,r=8,p=1$<salt>$<hash>`. Throws `rate_limited` when too many wait. */
+  hash(password: string): Promise<string>
+  /** Whether the hash is of this password. Without a hash it does the same work and says no. Throws `rate_limited` when too many wait. */
+  matches(password: string, hash: string | undefined): Promise<boolean>
+}
+
+const usualCost: ScryptCost = { ln: 17, r: 8, p: 1 }
+const saltBytes = 16
+const hashBytes = 32
+const form = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([\w+/]+)\$([\w+/]+)$/
+/** A third of a second each: who waits longer than this has gone. */
+const waitAgainSeconds = 5
+
+/** Hashes at most `atOnce` at a time, each in 128 MiB; `waiting` more may wait. */
+export function passwords({ cost = usualCost, atOnce = 2, waiting = 30 } = {}): Passwords {
+  const inTurn = turns(atOnce, waiting)
+  return {
+    hash: (password) =>
+      inTurn(async () => {
+        const salt = randomBytes(saltBytes)
+        return encoded(cost, salt, await derived(password, salt, cost, hashBytes))
+      }),
+    matches: (password, hash) =>
+      inTurn(async () => {
+        if (hash === undefined) {
+          await derived(password, randomBytes(saltBytes), cost, hashBytes)
+          return false
+        }
+        const kept = decoded(hash)
+        return timingSafeEqual(await derived(password, kept.salt, kept.cost, kept.hash.length), kept.hash)
+      }),
+  }
+}
+
+function derived(password: string, salt: Uint8Array, cost: ScryptCost, length: number): Promise<Buffer> {
+  const { ln, r, p } = cost
+  const N = 2 ** ln
+  // Twice what the table takes: Node counts the rest of it as well.
+  const options = { N, r, p, maxmem: 256 * N * r }
+  return new Promise((resolve, reject) => {
+    // The same characters, however the keyboard composed them, are the same password.
+    scrypt(password.normalize('NFC'), salt, length, options, (fault, key) =>
+      fault === null ? resolve(key) : reject(fault),
+    )
+  })
+}
+
+function encoded({ ln, r, p }: ScryptCost, salt: Buffer, hash: Buffer): string {
+  const [shownSalt, shownHash] = [salt, hash].map((bytes) => bytes.toString('base64').replace(/=+$/, ''))
+  return `$scrypt$ln=${ln},r=${r},p=${p}$${shownSalt}$${shownHash}`
+}
+
+function decoded(hash: string): { cost: ScryptCost; salt: Buffer; hash: Buffer } {
+  const [, ln, r, p, salt = '', digest = ''] = form.exec(hash) ?? []
+  if (ln === undefined) throw new Error('The hash of a password is in no known form.')
+  return {
+    cost: { ln: Number(ln), r: Number(r), p: Number(p) },
+    salt: Buffer.from(salt, 'base64'),
+    hash: Buffer.from(digest, 'base64'),
+  }
+}
+
+/** Runs so many at once, in the order they came; refuses who finds the line full. */
+function turns(atOnce: number, waiting: number): <T>(work: () => Promise<T>) => Promise<T> {
+  let running = 0
+  const line: (() => void)[] = []
+  return async (work) => {
+    if (running < atOnce) running += 1
+    else if (line.length < waiting) await new Promise<void>((resolve) => line.push(resolve))
+    else
+      throw new Fault('rate_limited', 'Too many people sign in at once. Wait a moment.', undefined, {
+        retryAfterSeconds: waitAgainSeconds,
+      })
+    try {
+      return await work()
+    } finally {
+      // The place goes on to the next in line, if there is one.
+      const next = line.shift()
+      if (next === undefined) running -= 1
+      else next()
+    }
+  }
+}
