@@ -18,6 +18,8 @@ export interface Asked<C extends AnyCall> {
   readonly identity: Identity | null
   /** The UUID that names this write: from `Idempotency-Key` and the person, or fresh. */
   readonly commandId: string
+  /** Who is at the other end: the address they ask from, the name they ask for us by, and their cookies. */
+  readonly client: Pick<Context, 'ip' | 'host' | 'cookies'>
 }
 
 /** Adds to a request what it has made sure of, or throws a `Fault`. */
@@ -91,11 +93,15 @@ export function mount<S>(
       const query = checked(call.query, context.query)
       const body = checked(call.body, context.request.body ?? {})
       const key = keyOf(context)
-      const isKeyed = call.method !== 'GET' && identity !== null && key !== ''
+      // Who may be anybody has no keys of their own.
+      const isKeyed = call.method !== 'GET' && call.open !== 'anybody' && identity !== null && key !== ''
       const commandId = isKeyed ? commandIdOf(key, identity, `${call.method} ${context.path}`) : fresh()
       if (isKeyed) await idempotency.accept(commandId, identity.userId, body)
       context.status = call.status
-      context.body = await serve({ call, params, query, body, identity, commandId }, services)
+      context.body = await serve(
+        { call, params, query, body, identity, commandId, client: context },
+        services,
+      )
     })
   }
   const dispatch = router.routes()
