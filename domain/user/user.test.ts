@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { fold } from '../kernel/decider.ts'
 import { given, historyOf, stateAfter } from '../../tests/domain/given.ts'
-import { sessionId, userId } from '../../tests/domain/ids.ts'
+import { credentialId, sessionId, userId } from '../../tests/domain/ids.ts'
 import { erased, recorded } from '../../tests/domain/recorded.ts'
 import {
   GitHubConnected,
@@ -25,7 +25,6 @@ const profile: HostProfile = {
   avatar: 'https://code.example/ada.png',
 }
 const expiresAt = '2026-01-08T00:00:00.000Z'
-const credentialId = (n: number) => `00000000-0000-4000-9000-${String(n).padStart(12, '0')}`
 
 const signIn = (n: number, as: HostProfile = profile) =>
   ({

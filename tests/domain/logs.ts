@@ -7,7 +7,7 @@ import { project, type ProjectCommand } from '#domain/project/project.ts'
 import { companySizes, roles } from '#domain/user/events.ts'
 import { user, type UserCommand } from '#domain/user/user.ts'
 import type { AnyRecorded } from '#domain/views/view.ts'
-import { projectId, sessionId, userId } from './ids.ts'
+import { credentialId, projectId, sessionId, userId } from './ids.ts'
 import { recorded } from './recorded.ts'
 import { lives, logOf } from './taskLives.ts'
 
@@ -23,15 +23,32 @@ const profile = fc.record({
   avatar: word,
 })
 const sessionIds = fc.constantFrom(sessionId(1), sessionId(2), sessionId(3))
+const credentialIds = fc.constantFrom(credentialId(1), credentialId(2))
+const expiresAt = fc.constant('2026-01-08T00:00:00.000Z')
 const userCommand: fc.Arbitrary<UserCommand> = fc.oneof(
+  fc.record({
+    type: fc.constant('Register' as const),
+    userId: fc.constant(userId(1)),
+    name: word,
+    email: word,
+    credentialId: credentialIds,
+    sessionId: sessionIds,
+    expiresAt,
+  }),
+  fc.record({
+    type: fc.constant('SignInWithPassword' as const),
+    credentialId: credentialIds,
+    sessionId: sessionIds,
+    expiresAt,
+  }),
   fc.record({
     type: fc.constant('SignInWithGitHub' as const),
     userId: fc.constant(userId(1)),
     profile,
     sessionId: sessionIds,
-    expiresAt: fc.constant('2026-01-08T00:00:00.000Z'),
+    expiresAt,
   }),
-  fc.record({ type: fc.constant('ConnectGitHub' as const), profile }),
+  fc.record({ type: fc.constant('ConnectGitHub' as const), profile, sessionId: sessionIds }),
   fc.record({ type: fc.constant('DisconnectGitHub' as const) }),
   fc.record({ type: fc.constant('SignOut' as const), sessionId: sessionIds }),
   fc.record({ type: fc.constant('UpdateProfile' as const), fullName: word, email: maybe }),
