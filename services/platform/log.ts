@@ -1,9 +1,43 @@
 /** The log of the program itself (not of the domain): one line of JSON an entry, on stderr. */
-import { pino, type Logger } from 'pino'
+import { pino, type DestinationStream, type Logger } from 'pino'
 
 export type { Logger }
 
-/** Stdout stays free for what a person reads. Secrets never come here: only codes, ids and our own sentences are logged. */
-export function logger(level: string): Logger {
-  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, pino.destination(2))
+/**
+ * Stdout stays free for what a person reads. Secrets never come here: only codes, ids and our own sentences are logged. `bindings` are in
+ * every line; who works for a request or a job takes a child with its ids.
+ */
+export function logger(
+  level: string,
+  bindings: Readonly<Record<string, string>> = {},
+  destination: DestinationStream = pino.destination(2),
+): Logger {
+  return pino(
+    { level, base: bindings, timestamp: pino.stdTimeFunctions.isoTime, serializers: { err: faultOf } },
+    destination,
+  )
+}
+
+/** A fault as it is logged. Libraries hang requests, headers and bodies on theirs: of those nothing comes here. */
+interface LoggedFault {
+  readonly type: string
+  readonly message: string
+  readonly code?: string
+  readonly stack?: string
+  readonly cause?: LoggedFault
+}
+
+const deepestCause = 5
+
+function faultOf(thrown: unknown, depth = 0): LoggedFault {
+  if (!(thrown instanceof Error)) return { type: typeof thrown, message: String(thrown) }
+  const { name, message, stack, cause } = thrown
+  const code = 'code' in thrown && (typeof thrown.code === 'string' || typeof thrown.code === 'number')
+  return {
+    type: name,
+    message,
+    ...(code && { code: String(thrown.code) }),
+    ...(stack !== undefined && { stack }),
+    ...(cause !== undefined && depth < deepestCause && { cause: faultOf(cause, depth + 1) }),
+  }
 }

@@ -33,6 +33,9 @@ export interface Cause {
   readonly patienceMs?: number
 }
 
+/** Where a command comes from: the request that began it all, and the event that asked for it, where one did. */
+export type Origin = Pick<Cause, 'correlationId' | 'causationId'>
+
 export type Appended =
   | { readonly kind: 'appended'; readonly events: readonly AnyRecorded[]; readonly head: Head }
   | { readonly kind: 'conflict'; readonly actual: number }

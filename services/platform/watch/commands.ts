@@ -1,0 +1,61 @@
+/** Commands and the log, told of to whoever watches. */
+import { Fault, type FaultCode } from '#domain/kernel/errors.ts'
+import type { EventLog } from '#platform/commands/eventLog.ts'
+import type { Commands, Executed } from '#platform/commands/execute.ts'
+import { EngineUnavailable, TooLarge } from '#platform/ports/faults.ts'
+import { moment, type CommandDone, type Watch } from './watch.ts'
+
+/** The same commands; each is told of when it is over. */
+export function watchedCommands(commands: Commands, watch: Watch): Commands {
+  return {
+    load: commands.load,
+    async execute(decider, stream, command, cause, ...rest) {
+      const begun = moment()
+      const tell = (outcome: CommandDone['outcome']) =>
+        watch({ kind: 'command', type: typeOf(command), stream, cause, outcome, begun, ended: moment() })
+      try {
+        const executed = await commands.execute(decider, stream, command, cause, ...rest)
+        tell(outcomeOf(executed))
+        return executed
+      } catch (fault) {
+        tell(codeOf(fault))
+        throw fault
+      }
+    },
+  }
+}
+
+/** The same log; each append is told of when it is over. */
+export function watchedLog(log: EventLog, watch: Watch): EventLog {
+  return {
+    ...log,
+    async append(stream, head, events, cause) {
+      const begun = moment()
+      try {
+        const result = await log.append(stream, head, events, cause)
+        const appended = result.kind === 'conflict' ? 'conflict' : result.events
+        watch({ kind: 'append', stream, cause, events: appended, begun, ended: moment() })
+        return result
+      } catch (fault) {
+        watch({ kind: 'append', stream, cause, events: 'fault', begun, ended: moment() })
+        throw fault
+      }
+    },
+  }
+}
+
+function typeOf(command: unknown): string {
+  const hasType = typeof command === 'object' && command !== null && 'type' in command
+  return hasType && typeof command.type === 'string' ? command.type : 'other'
+}
+
+function outcomeOf({ repeated, events }: Executed<unknown>): CommandDone['outcome'] {
+  if (repeated) return 'repeated'
+  return events.length === 0 ? 'unchanged' : 'done'
+}
+
+function codeOf(fault: unknown): FaultCode {
+  if (fault instanceof Fault) return fault.code
+  if (fault instanceof EngineUnavailable) return 'engine_unavailable'
+  return fault instanceof TooLarge ? 'too_large' : 'internal'
+}
