@@ -12,7 +12,7 @@ export interface Idempotency {
    * Notes that the request was taken, before it has any effect. `body` is what its schema has let through. The same again is fine; another body under the same command id is
    * refused as `key_reused`. It is in the log, and so remembered for longer than the 24 hours that are promised.
    */
-  accept(commandId: string, userId: string, body: unknown): Promise<void>
+  accept(commandId: string, userId: string, body: unknown, correlationId: string): Promise<void>
 }
 
 /** Keyed requests, each a stream of its own: of two that come at once with different bodies, the first to be appended counts. */
@@ -25,13 +25,14 @@ export function idempotency({
 }): Idempotency {
   const key = vault.deriveKey('idempotency')
   return {
-    async accept(commandId, userId, body) {
+    async accept(commandId, userId, body, correlationId) {
       // Keyed: what a person wrote cannot be guessed from it once it was erased.
       const digest = createHmac('sha256', key)
         .update(canonicalJson(body ?? null))
         .digest('hex')
       // A name of its own: event ids follow from it, and the request's effect has the other.
-      const cause = { actor: { kind: 'user', userId }, commandId: uuidv5(digest, commandId) } as const
+      const named = uuidv5(digest, commandId)
+      const cause = { actor: { kind: 'user', userId }, commandId: named, correlationId } as const
       await commands.execute(
         request,
         requestStream(commandId),

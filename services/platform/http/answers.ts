@@ -5,18 +5,22 @@ import type { FaultAnswer } from '#domain/api/fields.ts'
 import type { Logger } from '#platform/log.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
 import { EngineUnavailable, TooLarge } from '#platform/ports/faults.ts'
+import { nameRequest, requestIdOf, routeOf } from '#platform/watch/requests.ts'
 
 /** Answers faults as `{error, code, field?, requestId}`. What is not a `Fault` is logged whole and told without its insides. */
 export function answers(log: Logger, fresh: () => string): Middleware {
   return async (context, next) => {
-    const requestId = fresh()
-    context.set('x-request-id', requestId)
+    if (requestIdOf(context) === undefined) nameRequest(context, fresh())
     try {
       await next()
     } catch (thrown) {
       const fault = faultOf(thrown)
+      const requestId = requestIdOf(context) ?? ''
       if (fault.code === 'internal')
-        log.error({ err: thrown, requestId, method: context.method, path: context.path }, 'request failed')
+        log.error(
+          { err: thrown, requestId, method: context.method, route: routeOf(context) },
+          'request failed',
+        )
       const { field } = fault
       const { current, retryAfterSeconds } = fault.details
       const answer: FaultAnswer = {

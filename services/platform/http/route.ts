@@ -6,6 +6,7 @@ import type { z } from 'zod'
 import type { AnswerOf, AnyCall, BodyOf, ParamsOf, QueryOf } from '#domain/api/call.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import type { Idempotency } from '#platform/commands/idempotency.ts'
+import { requestIdOf } from '#platform/watch/requests.ts'
 import type { Identity } from './session.ts'
 
 /** A request whose input has been checked against its call. */
@@ -18,6 +19,8 @@ export interface Asked<C extends AnyCall> {
   readonly identity: Identity | null
   /** The UUID that names this write: from `Idempotency-Key` and the person, or fresh. */
   readonly commandId: string
+  /** The id of this request: what it causes carries it as its correlation id. */
+  readonly requestId: string
   /** Who is at the other end: the address they ask from, the name they ask for us by, and their cookies. */
   readonly client: Pick<Context, 'ip' | 'host' | 'cookies'>
 }
@@ -92,14 +95,15 @@ export function mount<S>(
       const params = checked(call.params, context.params)
       const query = checked(call.query, context.query)
       const body = checked(call.body, context.request.body ?? {})
+      const requestId = requestIdOf(context) ?? fresh()
       const key = keyOf(context)
       // Who may be anybody has no keys of their own.
       const isKeyed = call.method !== 'GET' && call.open !== 'anybody' && identity !== null && key !== ''
       const commandId = isKeyed ? commandIdOf(key, identity, `${call.method} ${context.path}`) : fresh()
-      if (isKeyed) await idempotency.accept(commandId, identity.userId, body)
+      if (isKeyed) await idempotency.accept(commandId, identity.userId, body, requestId)
       context.status = call.status
       context.body = await serve(
-        { call, params, query, body, identity, commandId, client: context },
+        { call, params, query, body, identity, commandId, requestId, client: context },
         services,
       )
     })

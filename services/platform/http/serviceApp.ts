@@ -5,6 +5,8 @@ import Koa, { type Middleware } from 'koa'
 import { Fault } from '#domain/kernel/errors.ts'
 import type { Logger } from '#platform/log.ts'
 import type { Ids } from '#platform/ports/ids.ts'
+import { adoptRequest, requests } from '#platform/watch/requests.ts'
+import type { Watch } from '#platform/watch/watch.ts'
 import { answers } from './answers.ts'
 import { health, type Parts } from './health.ts'
 import { calleeOf, serviceRealm, type Callee, type ServiceTokens } from './serviceToken.ts'
@@ -25,11 +27,14 @@ const keepAliveMs = 65_000
 /** Resolves once it listens. Throws when the port is taken. `apis` are the routes below `/api` of the services that are here, if any. */
 export async function startServiceApp(
   options: { apis: ReadonlyMap<Callee, Middleware>; host: string; port: number; parts: Parts },
-  services: { tokens: ServiceTokens; logger: Logger; ids: Ids },
+  services: { tokens: ServiceTokens; logger: Logger; ids: Ids; watch: Watch },
 ): Promise<RunningService> {
   const app = new Koa()
   app.silent = true
-  app.use(answers(services.logger, () => services.ids.uuid()))
+  const { logger, watch } = services
+  const fresh = () => services.ids.uuid()
+  app.use(requests({ door: 'service', logger, fresh, watch }))
+  app.use(answers(logger, fresh))
   app.use(health(options.parts))
   app.use(callersOnly(options.apis, services.tokens))
   app.use(
@@ -43,6 +48,7 @@ export async function startServiceApp(
     { requestTimeout: requestMs, headersTimeout: 10_000, keepAliveTimeout: keepAliveMs },
     app.callback(),
   )
+  watch({ kind: 'server', http })
   await listen(http, options)
   const address = http.address()
   return {
@@ -73,6 +79,7 @@ function callersOnly(apis: ReadonlyMap<Callee, Middleware>, tokens: ServiceToken
       throw new Fault('sign_in_required', 'Only other services of this product may ask here.')
     }
     context.state.identity = verified.identity
+    adoptRequest(context)
     await next()
   }
 }

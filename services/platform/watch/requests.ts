@@ -64,7 +64,8 @@ export function takeRoute(context: Context, headers: Record<string, string | str
   if (typeof route === 'string') context.state.route = route
 }
 
-function nameRequest(context: Context, requestId: string): void {
+/** Gives the request its id, which its answer tells. */
+export function nameRequest(context: Context, requestId: string): void {
   context.state.requestId = requestId
   context.set(requestHeader, requestId)
 }
