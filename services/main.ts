@@ -88,14 +88,14 @@ async function startLocalCodeHost(
 }
 
 /** The parts of the API that this process answers by itself. */
-async function apisOf({ services }: Config, engines: Engines): Promise<ReadonlyMap<Callee, Middleware>> {
+async function apisOf(config: Config, engines: Engines): Promise<ReadonlyMap<Callee, Middleware>> {
   const mounting = { fresh: () => engines.ids.uuid(), idempotency: engines.idempotency }
   const apis = new Map<Callee, Middleware>()
-  if (services.has('command')) {
+  if (config.services.has('command')) {
     const { commandApi } = await import('./command/command.ts')
-    apis.set('command', commandApi(engines, mounting))
+    apis.set('command', commandApi(engines, config, mounting))
   }
-  if (services.has('query')) {
+  if (config.services.has('query')) {
     const { queryApi } = await import('./query/query.ts')
     apis.set('query', queryApi(engines, mounting))
   }

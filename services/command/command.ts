@@ -1,6 +1,8 @@
 /** The command service: decides writes, and queues the work that follows from them. */
 import type { Middleware } from 'koa'
+import { turns } from '#platform/commands/turns.ts'
 import { mount, type Mounting } from '#platform/http/route.ts'
+import { admission } from './admission.ts'
 import { authRoutes } from './routes/auth.ts'
 import { chatRoutes } from './routes/chat.ts'
 import { projectRoutes } from './routes/projects.ts'
@@ -16,7 +18,19 @@ export const commandRoutes = [
   ...pullRequestRoutes,
 ]
 
+/** What the engines have of what the routes work with. */
+export type CommandEngines = Omit<CommandServices, 'admission' | 'inTurn'>
+
 /** The writes of the API, below `/api`. The one who mounts this has authenticated the request. */
-export function commandApi(services: CommandServices, mounting: Mounting): Middleware {
+export function commandApi(
+  engines: CommandEngines,
+  { tasksAtOnce }: { readonly tasksAtOnce: number },
+  mounting: Mounting,
+): Middleware {
+  const services: CommandServices = {
+    ...engines,
+    admission: admission({ ...engines, tasksAtOnce }),
+    inTurn: turns(),
+  }
   return mount('/api', commandRoutes, services, mounting)
 }

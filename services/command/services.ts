@@ -5,11 +5,14 @@ import type { Position } from '#domain/kernel/event.ts'
 import { projectStream, taskStream } from '#domain/kernel/ids.ts'
 import { project, type ProjectCommand } from '#domain/project/project.ts'
 import type { TaskCommand } from '#domain/task/commands.ts'
+import type { TaskEvent } from '#domain/task/events.ts'
 import { task } from '#domain/task/task.ts'
 import { tasksView } from '#domain/views/tasks.ts'
 import type { Documents } from '#platform/commands/documents.ts'
 import type { EventLog, Head } from '#platform/commands/eventLog.ts'
-import type { Commands, Executed } from '#platform/commands/execute.ts'
+import type { Admit, Commands, Executed } from '#platform/commands/execute.ts'
+import type { InTurn } from '#platform/commands/turns.ts'
+import type { Idempotency } from '#platform/commands/idempotency.ts'
 import { presentTask } from '#platform/commands/present.ts'
 import type { Projected } from '#platform/commands/projected.ts'
 import type { HostAccess } from '#platform/hostAccess.ts'
@@ -17,6 +20,7 @@ import type { Person } from '#platform/http/guards.ts'
 import { routeWith } from '#platform/http/route.ts'
 import type { Bus } from '#platform/ports/bus.ts'
 import type { CodeHost } from '#platform/ports/codeHost.ts'
+import type { Admission } from './admission.ts'
 
 export interface CommandServices {
   readonly commands: Commands
@@ -24,8 +28,12 @@ export interface CommandServices {
   readonly bus: Bus
   readonly documents: Documents
   readonly projected: Projected
+  readonly idempotency: Idempotency
   readonly access: HostAccess
   readonly codeHost: CodeHost
+  readonly admission: Admission
+  /** Work of one person that must not run beside itself. */
+  readonly inTurn: InTurn
 }
 
 export const route = routeWith<CommandServices>()
@@ -74,16 +82,21 @@ type Asker = Person & { readonly commandId: string }
 export async function executeOnTask(
   services: CommandServices,
   taskId: string,
-  { actor, commandId }: Asker,
+  { actor, user: { id: userId }, commandId }: Asker,
   command: TaskCommand,
 ) {
+  const admit: Admit<TaskEvent> = (events, append) =>
+    events.some(({ type }) => type === 'ExecutionRequested')
+      ? services.admission.admit(userId, append)
+      : append()
   try {
-    return await services.commands.execute(task, taskStream(taskId), command, { actor, commandId })
+    const cause = { actor, commandId }
+    return await services.commands.execute(task, taskStream(taskId), command, cause, admit)
   } catch (thrown) {
     if (!(thrown instanceof Fault) || faults[thrown.code].status !== 409) throw thrown
     const { state, head } = await services.commands.load(task, taskStream(taskId))
     // Also the id of a task that is somebody else's may be asked for.
-    if (state.kind !== 'task' || actor.kind !== 'user' || state.ownerId !== actor.userId) throw thrown
+    if (state.kind !== 'task' || state.ownerId !== userId) throw thrown
     throw new Fault(thrown.code, thrown.message, thrown.field, {
       current: { task: await taskAfter(services, taskId, head) },
     })

@@ -6,16 +6,27 @@ import {
   deleteProject,
   syncProject,
   updateProject,
+  type Repository,
 } from '#domain/api/projects.ts'
+import type { BodyOf } from '#domain/api/call.ts'
 import { Fault } from '#domain/kernel/errors.ts'
-import { projectStream } from '#domain/kernel/ids.ts'
+import type { Position } from '#domain/kernel/event.ts'
+import { projectStream, requestStream } from '#domain/kernel/ids.ts'
 import type { RepositoryFacts } from '#domain/project/events.ts'
 import type { ProjectCommand } from '#domain/project/project.ts'
+import { RepositoryMade, type MadeRepository } from '#domain/request/events.ts'
+import { request } from '#domain/request/request.ts'
 import { projectsView } from '#domain/views/projects.ts'
+import type { UserDocument } from '#domain/views/users.ts'
 import { presentProject } from '#platform/commands/present.ts'
 import { signedIn, type Person } from '#platform/http/guards.ts'
 import type { Route } from '#platform/http/route.ts'
-import { CodeHostFault, type HostRepository, type RepositoryName } from '#platform/ports/codeHost.ts'
+import {
+  CodeHostFault,
+  type CodeHost,
+  type HostRepository,
+  type RepositoryName,
+} from '#platform/ports/codeHost.ts'
 import { executeOnProject, ownProject, route, written, type CommandServices } from '../services.ts'
 
 export const projectRoutes: readonly Route<CommandServices>[] = [
@@ -26,16 +37,19 @@ export const projectRoutes: readonly Route<CommandServices>[] = [
     if (!named)
       throw new Fault('invalid_input', 'This is not the address of a repository on GitHub.', 'repoUrl')
     const repository = await reach(named, user.id, services)
-    await refuseSecond(repository, projectId, user.id, services)
-    const answer = await executeAndShow(projectId, asked, services, {
-      type: 'CreateProject',
-      projectId,
-      ownerId: user.id,
-      githubRepoId: repository.id,
-      isPrivate: repository.isPrivate,
-      name: body.name || repository.name,
-      description: body.description ?? repository.description ?? '',
-      repository: factsOf(repository),
+    // Of two that come at once, the second looks when the first can be seen.
+    const answer = await services.inTurn(user.id, async () => {
+      await refuseSecond(repository, projectId, user, services)
+      return executeAndShow(projectId, asked, services, {
+        type: 'CreateProject',
+        projectId,
+        ownerId: user.id,
+        githubRepoId: repository.id,
+        isPrivate: repository.isPrivate,
+        name: body.name || repository.name,
+        description: body.description ?? repository.description ?? '',
+        repository: factsOf(repository),
+      })
     })
     return { ...answer, id: projectId }
   }),
@@ -61,17 +75,86 @@ export const projectRoutes: readonly Route<CommandServices>[] = [
       await syncCommand(named, asked.user.id, services),
     )
   }),
-  route(createRepository, signedIn, async ({ body, user }, { access, codeHost }) => {
-    const token = await access.tokenOf(user.id)
-    const made = await codeHost.createRepository(token, {
+  route(createRepository, signedIn, async ({ body, ...asked }, services) => {
+    const { repository, position } = await makeRepository(body, asked, services)
+    return { data: repository, ...(await written(position, services)) }
+  }),
+]
+
+/** The code host's clock may go slow by so much. */
+const clocksApartMs = 60_000
+
+/**
+ * Makes a repository once for each request. What is asked for again is looked up first: it may have been made before the outcome
+ * could be recorded.
+ */
+async function makeRepository(
+  body: BodyOf<typeof createRepository>,
+  { user, actor, commandId, again }: Person & { readonly commandId: string; readonly again: boolean },
+  { access, codeHost, commands, idempotency }: CommandServices,
+): Promise<{ repository: Repository; position: Position | null }> {
+  const stream = requestStream(commandId)
+  const before = await commands.load(request, stream)
+  if (before.state.kind === 'accepted' && before.state.made !== null)
+    return { repository: repositoryOf(before.state.made), position: before.position }
+  // Without a key it was not noted at the door: the intent comes before the effect all the same.
+  if (before.state.kind === 'none') await idempotency.accept(commandId, user.id, body)
+  const token = await access.tokenOf(user.id)
+  const mine =
+    again && before.state.kind === 'accepted'
+      ? await madeSince(before.state.at, body.name, token, { user, codeHost })
+      : undefined
+  const made =
+    mine ??
+    (await codeHost.createRepository(token, {
       name: body.name,
       description: body.description ?? '',
       isPrivate: body.private ?? false,
-    })
-    const { id, name, fullName, description, isPrivate, htmlUrl } = made
-    return { data: { id, name, full_name: fullName, description, private: isPrivate, html_url: htmlUrl } }
-  }),
-]
+    }))
+  const { id, name, fullName, description, isPrivate, htmlUrl } = made
+  const recorded = RepositoryMade.of(
+    { githubRepoId: id, isPrivate },
+    { name, fullName, description, htmlUrl },
+  )
+  const executed = await commands.execute(
+    request,
+    stream,
+    { type: 'RecordRepository', repository: recorded },
+    { actor, commandId },
+  )
+  return { repository: repositoryOf(recorded), position: executed.position }
+}
+
+/** The person's repository of this name, when it came to be after the request for it. */
+async function madeSince(
+  at: string,
+  name: string,
+  token: string,
+  { user, codeHost }: { user: UserDocument; codeHost: CodeHost },
+): Promise<HostRepository | undefined> {
+  try {
+    const found = await codeHost.repository(token, { owner: user.githubUsername ?? '', name })
+    const earliest = Date.parse(at) - clocksApartMs
+    return found.createdAt !== null && Date.parse(found.createdAt) >= earliest ? found : undefined
+  } catch (fault) {
+    if (fault instanceof CodeHostFault && fault.kind === 'not_found') return undefined
+    throw fault
+  }
+}
+
+function repositoryOf({
+  data,
+  content,
+}: Pick<MadeRepository, 'data'> & { content: MadeRepository['content'] | null }) {
+  return {
+    id: data.githubRepoId,
+    name: content?.name ?? '',
+    full_name: content?.fullName ?? '',
+    description: content?.description ?? null,
+    private: data.isPrivate,
+    html_url: content?.htmlUrl ?? '',
+  }
+}
 
 async function reach(
   named: RepositoryName,
@@ -86,16 +169,18 @@ async function reach(
 async function refuseSecond(
   repository: HostRepository,
   projectId: string,
-  owner: string,
+  user: UserDocument,
   { documents }: CommandServices,
 ): Promise<void> {
   const [existing] = await documents.find(projectsView, {
-    where: { owner, githubRepoId: repository.id },
+    where: { owner: user.id, githubRepoId: repository.id },
     sort: { field: 'order', direction: 'ascending' },
     limit: 1,
   })
   if (existing && existing.id !== projectId) {
-    throw new Fault('already_exists', `${repository.fullName} is a project already.`, 'repoUrl')
+    throw new Fault('already_exists', `${repository.fullName} is a project already.`, 'repoUrl', {
+      current: { project: await presentProject(documents, existing, user) },
+    })
   }
 }
 

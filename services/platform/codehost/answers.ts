@@ -20,6 +20,7 @@ export const Repository = z.object({
   html_url: z.string(),
   default_branch: z.string(),
   language: z.string().nullish(),
+  created_at: z.string().nullish(),
 })
 
 export const Organization = z.object({ login: z.string(), avatar_url: z.string() })

@@ -217,6 +217,7 @@ const repositoryFrom = (answer: Repository, serverUrl: string): HostRepository =
   htmlUrl: onServer(answer.html_url, serverUrl),
   defaultBranch: answer.default_branch,
   language: answer.language ?? null,
+  createdAt: answer.created_at ?? null,
 })
 
 const pullRequestFrom = (answer: PullRequest, serverUrl: string): HostPullRequest => ({

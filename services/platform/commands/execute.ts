@@ -5,7 +5,8 @@ import { isRefusal, type Decider } from '#domain/kernel/decider.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import type { Position, RecordedOf } from '#domain/kernel/event.ts'
 import type { AnyRecorded } from '#domain/views/view.ts'
-import { emptyHead, patiently, type Cause, type EventLog, type Head } from './eventLog.ts'
+import { turns } from './turns.ts'
+import { emptyHead, patiently, type Appended, type Cause, type EventLog, type Head } from './eventLog.ts'
 
 /** What came of a command. `repeated`: it had taken effect before, under the same command id. */
 export interface Executed<State> {
@@ -23,13 +24,17 @@ export interface Loaded<State> {
   readonly position: Position | null
 }
 
+/** Lets the events be appended, or throws a `Fault`: for what a decider cannot know, since it is not in its stream. */
+export type Admit<E> = (events: readonly E[], append: () => Promise<Appended>) => Promise<Appended>
+
 export interface Commands {
-  /** Throws `Fault` when the decider refuses, or `conflict` when others keep winning the race for the stream. */
+  /** `admit` is asked before each append. Throws `Fault` when the decider refuses, or `conflict` when others keep winning the race for the stream. */
   execute<State, Command, E extends DomainEvent>(
     decider: Decider<State, Command, E>,
     stream: string,
     command: Command,
     cause: Cause,
+    admit?: Admit<E>,
   ): Promise<Executed<State>>
   /** The state as the log has it now. */
   load<State, Command, E extends DomainEvent>(
@@ -54,20 +59,8 @@ const rememberedStreams = 2_000
 /** Commands over the log. States are remembered and only what is newer is read, so a long stream costs what it grew by. */
 export function commands(log: EventLog): Commands {
   const snapshots = new LRUCache<string, Snapshot>({ max: rememberedStreams })
-  const queues = new Map<string, Promise<unknown>>()
-
-  /** One at a time per stream in this process: other processes are met by the expected revision. */
-  function inTurn<T>(stream: string, work: () => Promise<T>): Promise<T> {
-    const before = queues.get(stream) ?? Promise.resolve()
-    const turn = before.then(work, work)
-    const settled = turn.then(
-      () => undefined,
-      () => undefined,
-    )
-    queues.set(stream, settled)
-    void settled.then(() => queues.get(stream) === settled && queues.delete(stream))
-    return turn
-  }
+  // One at a time per stream in this process: other processes are met by the expected revision.
+  const inTurn = turns()
 
   async function catchUp<State, Command, E extends DomainEvent>(
     decider: Decider<State, Command, E>,
@@ -105,7 +98,7 @@ export function commands(log: EventLog): Commands {
 
   return {
     load: (decider, stream) => catchUp(decider, stream),
-    execute: (decider, stream, command, cause) =>
+    execute: (decider, stream, command, cause, admit = (_, append) => append()) =>
       inTurn(stream, async () => {
         for (let attempt = 1; attempt <= conflictAttempts; attempt += 1) {
           const snapshot = await patiently(() => catchUp(decider, stream), cause)
@@ -115,7 +108,7 @@ export function commands(log: EventLog): Commands {
           const decision = decider.decide(command, state)
           if (isRefusal(decision)) throw new Fault(decision.refused, decision.sentence, decision.field)
           if (decision.length === 0) return { state, head, position, repeated: false, events: [] }
-          const result = await log.append(stream, head, decision, cause)
+          const result = await admit(decision, () => log.append(stream, head, decision, cause))
           if (result.kind === 'conflict') continue
           const after = advance(decider, stream, snapshot, result.events)
           return {

@@ -10,9 +10,9 @@ import type { Commands } from './execute.ts'
 export interface Idempotency {
   /**
    * Notes that the request was taken, before it has any effect. `body` is what its schema has let through. The same again is fine; another body under the same command id is
-   * refused as `key_reused`. It is in the log, and so remembered for longer than the 24 hours that are promised.
+   * refused as `key_reused`. Tells whether it was taken before. It is in the log, and so remembered for longer than the 24 hours that are promised.
    */
-  accept(commandId: string, userId: string, body: unknown, correlationId: string): Promise<void>
+  accept(commandId: string, userId: string, body: unknown, correlationId: string): Promise<{ readonly again: boolean }>
 }
 
 /** Keyed requests, each a stream of its own: of two that come at once with different bodies, the first to be appended counts. */
@@ -33,12 +33,13 @@ export function idempotency({
       // A name of its own: event ids follow from it, and the request's effect has the other.
       const named = uuidv5(digest, commandId)
       const cause = { actor: { kind: 'user', userId }, commandId: named, correlationId } as const
-      await commands.execute(
+      const { events } = await commands.execute(
         request,
         requestStream(commandId),
         { type: 'AcceptRequest', userId, digest },
         cause,
       )
+      return { again: events.length === 0 }
     },
   }
 }

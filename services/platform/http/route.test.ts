@@ -37,7 +37,7 @@ async function serving(routes: readonly Route<object>[], identity: Identity | nu
     context.state.identity = identity
     return next()
   })
-  const idempotency = { accept: async () => undefined }
+  const idempotency = { accept: async () => ({ again: false }) }
   app.use(mount('/api', routes, {}, { fresh, idempotency }))
   const listening = app.listen(0, '127.0.0.1')
   server = listening

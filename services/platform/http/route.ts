@@ -21,6 +21,8 @@ export interface Asked<C extends AnyCall> {
   readonly commandId: string
   /** The id of this request: what it causes carries it as its correlation id. */
   readonly requestId: string
+  /** Whether the same write was asked for before, under the same key. */
+  readonly again: boolean
   /** Who is at the other end: the address they ask from, the name they ask for us by, and their cookies. */
   readonly client: Pick<Context, 'ip' | 'host' | 'cookies'>
 }
@@ -30,8 +32,11 @@ export type Guard<S, Needs, Gives> = (asked: Needs, services: S) => Promise<Give
 
 export interface Route<S> {
   readonly call: AnyCall
-  serve(asked: Asked<AnyCall>, services: S): Promise<unknown>
+  /** `accept` notes a write that may come again, once the guards have let it pass. */
+  serve(asked: Asked<AnyCall>, services: S, accept: Accept): Promise<unknown>
 }
+
+type Accept = () => Promise<{ readonly again: boolean }>
 
 type Handle<C extends AnyCall, S, G> = (asked: Asked<C> & G, services: S) => Promise<AnswerOf<C>>
 
@@ -57,10 +62,11 @@ export interface RouteOf<S> {
 export function routeWith<S>(): RouteOf<S> {
   return (call: AnyCall, ...steps: Guard<S, never, unknown>[]) => ({
     call,
-    async serve(asked: Asked<AnyCall>, services: S) {
+    async serve(asked: Asked<AnyCall>, services: S, accept: Accept) {
       let known: Asked<AnyCall> = asked
       let result: unknown
       for (const step of steps) {
+        if (step === steps.at(-1)) known = { ...known, ...(await accept()) }
         // The overloads have checked that each step finds what it needs.
         result = await step(known as never, services)
         known = { ...known, ...(result as object) }
@@ -100,11 +106,13 @@ export function mount<S>(
       // Who may be anybody has no keys of their own.
       const isKeyed = call.method !== 'GET' && call.open !== 'anybody' && identity !== null && key !== ''
       const commandId = isKeyed ? commandIdOf(key, identity, `${call.method} ${context.path}`) : fresh()
-      if (isKeyed) await idempotency.accept(commandId, identity.userId, body, requestId)
+      const accept = async () =>
+        isKeyed ? idempotency.accept(commandId, identity.userId, body, requestId) : { again: false }
       context.status = call.status
       context.body = await serve(
-        { call, params, query, body, identity, commandId, requestId, client: context },
+        { call, params, query, body, identity, commandId, requestId, again: false, client: context },
         services,
+        accept,
       )
     })
   }

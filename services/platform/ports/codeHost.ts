@@ -25,6 +25,8 @@ export interface HostRepository {
   /** `null` for an empty repository that has none yet is not a case: hosts name the branch that will be. */
   readonly defaultBranch: string
   readonly language: string | null
+  /** ISO 8601; `null` where the host does not say. */
+  readonly createdAt: string | null
 }
 
 export interface HostOrganization {
