@@ -6,6 +6,7 @@ import { BadConfig, describeVariables, readConfig, type Config } from '#platform
 import type { Engines } from '#platform/compose.ts'
 import { operationOf, UnknownWords } from './operate.ts'
 import { serviceTokens, type Callee } from '#platform/http/serviceToken.ts'
+import { processName } from '#platform/watch/name.ts'
 
 /** A part that runs until it is stopped; `stop` resolves when nothing of it is left. */
 interface Running {
@@ -41,6 +42,11 @@ async function startServices(config: Config, repos: readonly string[], engines: 
   const { services } = config
   const running: Running[] = []
   try {
+    // First, so that it tells of the others to their end.
+    if (engines.metrics && config.metricsPort !== null) {
+      const { startMetricsDoor } = await import('#platform/watch/door.ts')
+      running.push(await startMetricsDoor({ host: config.host, port: config.metricsPort }, engines.metrics))
+    }
     if (engines.localCodeHost && services.has('codehost'))
       running.push(await startLocalCodeHost(config, repos, engines, engines.localCodeHost))
     // One process projects, and one dispatches, however many could.
@@ -174,7 +180,7 @@ async function main(): Promise<void> {
     import('#platform/compose.ts'),
     import('#platform/log.ts'),
   ])
-  const log = logger(config.logLevel)
+  const log = logger(config.logLevel, { service: processName(config.services) })
   // For an operation no service runs: what the product holds of the data folder is left to it.
   const opening = openEngines(operation ? { ...config, services: new Set() } : config, log, print)
   // While an engine is waited for nothing runs that would have to end in order.
@@ -235,7 +241,7 @@ function sentenceOf(fault: unknown): string {
   if (!(fault instanceof Error)) return String(fault)
   if ('code' in fault && fault.code === 'EADDRINUSE') {
     const taken = 'port' in fault ? ` ${String(fault.port)}` : ''
-    return `Port${taken} is in use. Stop what uses it, or set PORT or CODEHOST_PORT to another.`
+    return `Port${taken} is in use. Stop what uses it, or set PORT, CODEHOST_PORT or METRICS_PORT to another.`
   }
   const isUsage =
     fault instanceof UnknownWords || ('code' in fault && String(fault.code).startsWith('ERR_PARSE_ARGS_'))

@@ -45,6 +45,9 @@ import { openSqliteReadStore } from '#platform/readstore/sqlite.ts'
 import { loadMasterKey } from '#platform/vault/masterKey.ts'
 import { openMongoVault } from '#platform/vault/mongodb.ts'
 import { openSqliteVault } from '#platform/vault/sqlite.ts'
+import { watchedCommands, watchedLog } from '#platform/watch/commands.ts'
+import { watchedJobs } from '#platform/watch/jobs.ts'
+import { openWatching, type Watching } from '#platform/watch/open.ts'
 
 /** The ports, with an engine behind each. */
 interface Ports {
@@ -59,7 +62,7 @@ interface Ports {
 }
 
 /** Everything the services work with: the ports, and what is built on them once. */
-export interface Engines extends Omit<Ports, 'blobs'> {
+export interface Engines extends Omit<Ports, 'blobs'>, Pick<Watching, 'watch' | 'metrics'> {
   readonly codeHost: CodeHost
   readonly clock: Clock
   readonly ids: Ids
@@ -222,11 +225,16 @@ async function onPorts(
         }
       : null
   const codeHost = githubCodeHost(codeHostOptions(config, config.codeHost, localCodeHost))
-  const log = eventLog({ eventStore, vault, bus, clock })
+  const watching = await openWatching(config, logger)
+  const { watch, metrics } = watching
+  const log = watchedLog(eventLog({ eventStore, vault, bus, clock }), watch)
   const follow = projected({ bus, readStore })
-  const execution = commands(log)
+  const execution = watchedCommands(commands(log), watch)
   return {
     ...ports,
+    jobs: watchedJobs(ports.jobs, watch),
+    watch,
+    metrics,
     codeHost,
     clock,
     ids,
@@ -244,6 +252,7 @@ async function onPorts(
     async close() {
       follow.close()
       await close()
+      await watching.close()
     },
   }
 }

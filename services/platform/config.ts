@@ -76,8 +76,8 @@ export class BadConfig extends Error {
 }
 
 const isPort = { error: 'is a port: 1 to 65535' }
-const port = (fallback: number) =>
-  z.coerce.number(isPort).int(isPort).min(1, isPort).max(65_535, isPort).default(fallback)
+const anyPort = z.coerce.number(isPort).int(isPort).min(1, isPort).max(65_535, isPort)
+const port = (fallback: number) => anyPort.default(fallback)
 const count = z.coerce.number({ error: 'is a number' }).int({ error: 'is a whole number' }).min(0, {
   error: 'is not below 0',
 })
@@ -158,7 +158,7 @@ const variables = {
     count.min(1, { error: 'is at least 1' }).default(20),
     'tasks of one person that may run or wait to run at once (20)',
   ],
-  METRICS_PORT: [port(9464).optional(), 'port of /metrics, for Prometheus; without it there are none'],
+  METRICS_PORT: [anyPort.optional(), 'port of /metrics, for Prometheus; without it there are none'],
   OTEL_EXPORTER_OTLP_ENDPOINT: [
     address.optional(),
     'where traces are sent, by OTLP over HTTP; without it there are none',

@@ -3,6 +3,7 @@ import type { Config } from '#platform/config.ts'
 import type { Logger } from '#platform/log.ts'
 import type { Metrics } from '#platform/metrics.ts'
 import { spansOf, type Door } from '#platform/traces.ts'
+import { processName } from './name.ts'
 import { watchers, type Watch } from './watch.ts'
 
 export interface Watching {
@@ -33,7 +34,7 @@ async function openTraces(services: Config['services'], endpoint: string, logger
   const door: Door = services.has('gateway') ? 'gateway' : 'service'
   const sink = openSpanSink({
     endpoint,
-    serviceName: ['flightdeck', ...(isWhole(services) ? [] : services)].join('-'),
+    serviceName: processName(services),
     onFault: (what, fault) => logger.warn({ err: fault }, what),
   })
   const watch: Watch = (observation) => {
@@ -41,6 +42,3 @@ async function openTraces(services: Config['services'], endpoint: string, logger
   }
   return { watch, close: () => sink.close() }
 }
-
-const isWhole = (services: Config['services']): boolean =>
-  (['gateway', 'command', 'query', 'runner'] as const).every((name) => services.has(name))
