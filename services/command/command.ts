@@ -1,7 +1,8 @@
 /** The command service: decides writes, and queues the work that follows from them. */
 import type { Middleware } from 'koa'
+import { commandsFrom } from '#platform/commands/origin.ts'
 import { turns } from '#platform/commands/turns.ts'
-import { mount, type Mounting } from '#platform/http/route.ts'
+import { mount, type Mounting, type Route } from '#platform/http/route.ts'
 import { admission } from './admission.ts'
 import { authRoutes } from './routes/auth.ts'
 import { chatRoutes } from './routes/chat.ts'
@@ -32,5 +33,18 @@ export function commandApi(
     admission: admission({ ...engines, tasksAtOnce }),
     inTurn: turns(),
   }
-  return mount('/api', commandRoutes, services, mounting)
+  return mount('/api', commandRoutes.map(fromRequest), services, mounting)
+}
+
+/** All that a route causes goes back to its request. */
+function fromRequest({ call, serve }: Route<CommandServices>): Route<CommandServices> {
+  return {
+    call,
+    serve: (asked, services, ...rest) =>
+      serve(
+        asked,
+        { ...services, commands: commandsFrom(services.commands, { correlationId: asked.requestId }) },
+        ...rest,
+      ),
+  }
 }

@@ -20,7 +20,7 @@ import { projectsView } from '#domain/views/projects.ts'
 import type { UserDocument } from '#domain/views/users.ts'
 import { presentProject } from '#platform/commands/present.ts'
 import { signedIn, type Person } from '#platform/http/guards.ts'
-import type { Route } from '#platform/http/route.ts'
+import type { Asked, Route } from '#platform/http/route.ts'
 import {
   CodeHostFault,
   type CodeHost,
@@ -90,7 +90,13 @@ const clocksApartMs = 60_000
  */
 async function makeRepository(
   body: BodyOf<typeof createRepository>,
-  { user, actor, commandId, again }: Person & { readonly commandId: string; readonly again: boolean },
+  {
+    user,
+    actor,
+    commandId,
+    requestId,
+    again,
+  }: Person & Pick<Asked<typeof createRepository>, 'commandId' | 'requestId' | 'again'>,
   { access, codeHost, commands, idempotency }: CommandServices,
 ): Promise<{ repository: Repository; position: Position | null }> {
   const stream = requestStream(commandId)
@@ -98,7 +104,7 @@ async function makeRepository(
   if (before.state.kind === 'accepted' && before.state.made !== null)
     return { repository: repositoryOf(before.state.made), position: before.position }
   // Without a key it was not noted at the door: the intent comes before the effect all the same.
-  if (before.state.kind === 'none') await idempotency.accept(commandId, user.id, body)
+  if (before.state.kind === 'none') await idempotency.accept(commandId, user.id, body, requestId)
   const token = await access.tokenOf(user.id)
   const mine =
     again && before.state.kind === 'accepted'

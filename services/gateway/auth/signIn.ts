@@ -10,6 +10,7 @@ import { userStream } from '#domain/kernel/ids.ts'
 import { user } from '#domain/user/user.ts'
 import { usersView } from '#domain/views/users.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
+import { originOfRequest } from '#platform/watch/requests.ts'
 import type { GatewayOptions, GatewayServices } from '../services.ts'
 import { originOf } from './origin.ts'
 
@@ -83,7 +84,7 @@ export function signInRoutes(options: GatewayOptions, services: GatewayServices)
         profile: { githubId: account.id, name, email, login, avatar },
         ...session,
       },
-      { actor: { kind: 'user', userId }, commandId: services.ids.uuid() },
+      { actor: { kind: 'user', userId }, commandId: services.ids.uuid(), ...originOfRequest(context) },
     )
     if (executed.position !== null) await services.projected.waitFor(executed.position, projectedWithinMs)
     const document = await services.documents.asOf(usersView, userStream(userId), userId, executed.head)

@@ -1,5 +1,6 @@
 /** Each request by its id: made here, logged in a line once it is over, and told to whoever watches. */
 import type { Context, Middleware } from 'koa'
+import type { Origin } from '#platform/commands/eventLog.ts'
 import type { Logger } from '#platform/log.ts'
 import { moment, type RequestAnswered, type Watch } from './watch.ts'
 
@@ -43,6 +44,12 @@ export function requests({
 export function requestIdOf(context: Pick<Context, 'state'>): string | undefined {
   const id: unknown = context.state.requestId
   return typeof id === 'string' ? id : undefined
+}
+
+/** What the request causes, where no route says it for it. */
+export function originOfRequest(context: Pick<Context, 'state'>): Origin {
+  const correlationId = requestIdOf(context)
+  return correlationId === undefined ? {} : { correlationId }
 }
 
 /** Takes over the id that another service, whose token has held, gave the request. */
