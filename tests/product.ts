@@ -32,6 +32,8 @@ export interface ProductOptions {
   readonly model?: 'scripted' | { readonly messagesApi: MessagesApi }
   /** Kept when the product stops; a folder of its own goes with it. */
   readonly dataDir?: string
+  /** A file that is loaded before the product, at each start. */
+  readonly preload?: string
 }
 
 /** The product in whatever form it runs. */
@@ -73,7 +75,7 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
   const removeAtExit = () => rmSync(folder, { recursive: true, force: true })
   process.once('exit', removeAtExit)
   const dataDir = options.dataDir ?? join(folder, 'data')
-  const { repos = [], model = 'scripted', env = {} } = options
+  const { repos = [], model = 'scripted', env = {}, preload } = options
 
   let server: ServerProcess
   let ports: Ports
@@ -89,6 +91,7 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
         ...env,
       },
       args: repoArguments(repos),
+      preload,
     })
     try {
       await server.start()

@@ -43,7 +43,16 @@ export const drainMs = 10_000
 /** A process that is not started yet. Its environment is all that it gets. */
 export function serverProcess(
   folder: string,
-  { env, args = [] }: { env: Readonly<Record<string, string>>; args?: readonly string[] },
+  {
+    env,
+    args = [],
+    preload,
+  }: {
+    env: Readonly<Record<string, string>>
+    args?: readonly string[]
+    /** A file that is loaded before the product. */
+    preload?: string | undefined
+  },
 ): ServerProcess {
   const logs: Logs = { stdout: '', stderr: '' }
   let child: ChildProcess | undefined
@@ -51,7 +60,8 @@ export function serverProcess(
 
   function launch(): void {
     if (!existsSync(serverEntry)) throw new Error('There is no server in dist: npm run build makes it.')
-    const started = spawn(process.execPath, [serverEntry, ...args], {
+    const imports = preload === undefined ? [] : ['--import', preload]
+    const started = spawn(process.execPath, [...imports, serverEntry, ...args], {
       cwd: folder,
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...env },

@@ -11,21 +11,13 @@ import {
   listTasks,
   updateTask,
 } from '#domain/api/tasks.ts'
-import type { StoredEvent } from '#domain/kernel/event.ts'
 import { scopeOfStream, taskStream, terminalStream } from '#domain/kernel/ids.ts'
 import { chatView, messageDocumentId } from '#domain/views/chat.ts'
 import { tasksView } from '#domain/views/tasks.ts'
-import { openFileBlobs } from '#platform/blobs/files.ts'
-import { openInProcessBus } from '#platform/bus/inProcess.ts'
 import { documents } from '#platform/commands/documents.ts'
-import { eventLog, hashOf } from '#platform/commands/eventLog.ts'
-import { sealedBlobs } from '#platform/commands/sealedBlobs.ts'
-import { openSqliteEventStore } from '#platform/eventstore/sqlite.ts'
 import type { ReadStore } from '#platform/ports/readStore.ts'
-import { openSqliteReadStore } from '#platform/readstore/sqlite.ts'
-import { loadMasterKey } from '#platform/vault/masterKey.ts'
-import { openSqliteVault } from '#platform/vault/sqlite.ts'
 import { hasEnded, openScene, type Scene } from './scene.ts'
+import { byStream, faultsOf, openStored, type Stored } from './stored.ts'
 
 const words = 'Plugh the words that somebody wrote'
 const change = { name: 'Bash', input: { command: 'echo plugh >> README.md', description: 'Change' } }
@@ -51,34 +43,10 @@ beforeAll(async () => {
 })
 afterAll(() => scene?.close())
 
-/** The engines of the stopped product. */
-async function opened() {
-  const at = (name: string) => join(scene.product.dataDir, name)
-  const masterKey = await loadMasterKey({ configured: undefined, file: at('master.key') })
-  const vault = openSqliteVault({ file: at('vault.sqlite'), masterKey })
-  const onFault = () => undefined
-  const eventStore = openSqliteEventStore({ file: at('events.sqlite'), onFault })
-  const readStore = openSqliteReadStore({ file: at('views.sqlite') })
-  const blobs = openFileBlobs({ folder: at('blobs') })
-  const bus = openInProcessBus({ onFault })
-  const log = eventLog({ eventStore, vault, bus, clock: { now: () => new Date() } })
-  return {
-    vault,
-    eventStore,
-    log,
-    documents: documents(readStore, log),
-    blobs: sealedBlobs({ blobs, vault }),
-    async close() {
-      for (const engine of [blobs, bus, readStore, eventStore, vault]) await engine.close()
-    },
-  }
-}
-type Opened = Awaited<ReturnType<typeof opened>>
-
 /** Stops the product, works on what it keeps, and starts it again. */
-async function withStopped<T>(use: (engines: Opened) => Promise<T>): Promise<T> {
+async function withStopped<T>(use: (engines: Stored) => Promise<T>): Promise<T> {
   await scene.product.terminate()
-  const engines = await opened()
+  const engines = await openStored(scene.product.dataDir)
   try {
     return await use(engines)
   } finally {
@@ -88,7 +56,7 @@ async function withStopped<T>(use: (engines: Opened) => Promise<T>): Promise<T> 
 }
 
 /** Documents that are folded from the log alone: of a read store that has nothing. */
-function foldedBy(log: Opened['log']) {
+function foldedBy(log: Stored['log']) {
   const unused = () => Promise.reject(new Error('Only documents are asked for.'))
   const nothing: ReadStore = {
     prepare: unused,
@@ -103,27 +71,6 @@ function foldedBy(log: Opened['log']) {
     close: unused,
   }
   return documents(nothing, log)
-}
-
-/** What breaks a stream's chain, checked from what is stored alone. */
-function faultsOf(stream: string, events: readonly StoredEvent[]): readonly string[] {
-  let prev = ''
-  return events.flatMap((event, revision) => {
-    const { hash, ...meta } = event.meta
-    const { position: _position, ...rest } = event
-    const holds = event.revision === revision && meta.prev === prev && hashOf({ ...rest, meta }) === hash
-    prev = hash
-    return holds ? [] : [`${stream} @ ${event.revision}`]
-  })
-}
-
-function byStream(events: readonly StoredEvent[]): ReadonlyMap<string, readonly StoredEvent[]> {
-  const streams = new Map<string, StoredEvent[]>()
-  for (const event of events) {
-    const stream = streams.get(event.stream) ?? []
-    streams.set(event.stream, [...stream, event])
-  }
-  return streams
 }
 
 /** All that the API shows of a task. */

@@ -1,0 +1,10 @@
+/** Gives the product the killing driver in place of the driver; the former itself gets the latter. */
+
+const killing = new URL('killingSqlite.js', import.meta.url).href
+
+/** @type {import('node:module').ResolveHook} */
+export function resolve(specifier, context, next) {
+  return specifier === '@photostructure/sqlite' && context.parentURL !== killing
+    ? { url: killing, shortCircuit: true }
+    : next(specifier, context)
+}

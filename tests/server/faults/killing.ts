@@ -1,0 +1,139 @@
+/** Killing the product at each write of a command in turn, asking again as a client does, and holding what came of it to one effect. */
+import { randomUUID } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { readFile, rename, unlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { AnyCall } from '#domain/api/call.ts'
+import { addressOf, type Answer, type Ask, type Person } from '../../product/person.ts'
+import type { ProductOptions } from '../../product.ts'
+import type { Scene } from '../scene.ts'
+
+/** A command that a client sends under one key, as often as it must. `answers` are those to the commands before it. */
+export type Command = (key: string, answers: readonly Answer[]) => Promise<Answer>
+
+/** The person's call as a command with an Idempotency-Key. */
+export function command<C extends AnyCall>(person: Person, call: C, ask: Ask<C> = {}): Command {
+  const { params, query, body } = ask
+  return (key) => person.api(call.method, addressOf(call, params, query), body, { 'idempotency-key': key })
+}
+
+/** What a person does, and what must be so when it is done. */
+export interface Doing {
+  /** Each is asked once the one before it was answered. */
+  readonly commands: readonly Command[]
+  /** Resolves when what follows from them has ended; the product may be killed meanwhile as well. */
+  follows?(): Promise<unknown>
+  /** Statuses of refusals that a kill may make right: a run that was to be cancelled has ended with the process. */
+  readonly mayBeRefused?: readonly number[]
+  /** Throws unless each command that was accepted had its effect, once. `answers` are the last ones. */
+  check(answers: readonly Answer[]): Promise<void>
+}
+
+/** A kind of command: `prepare` makes what it is about, undisturbed, anew for each kill. */
+export interface Kind {
+  readonly name: string
+  prepare(): Promise<Doing>
+}
+
+/** Where the product was killed, of each time that it was. */
+export type Points = readonly string[]
+
+export interface Killing {
+  /** What the product is started with. */
+  readonly options: Pick<ProductOptions, 'preload' | 'env'>
+  /** Does the kind again and again, killed at its first write, its second, and so on, until it passes without a kill. */
+  everywhere(scene: Scene, kind: Kind, moments?: readonly Moment[]): Promise<Points>
+}
+
+/**
+ * On the disk, after a write is the same as before the next. Between the two the product may have answered: killed right after, it has not;
+ * killed before the next, it may have.
+ */
+export type Moment = 'before' | 'after'
+
+const preload = fileURLToPath(new URL('killAt.js', import.meta.url))
+/** More writes than any kind has: beyond it something writes for ever. */
+const mostWrites = 500
+
+/** `folder` is where the orders to the product lie. */
+export function openKilling(folder: string): Killing {
+  const file = join(folder, 'order')
+
+  async function order(text: string): Promise<void> {
+    await writeFile(`${file}.new`, text)
+    await rename(`${file}.new`, file)
+  }
+
+  /** Takes the order back. Gives where the product was killed by it; `undefined` when it was not. */
+  async function takeBack(): Promise<string | undefined> {
+    try {
+      await unlink(file)
+      return undefined
+    } catch {
+      return readFile(`${file}.told`, 'utf8')
+    }
+  }
+
+  async function killedAt({ product }: Scene, kind: Kind, at: number, moment: Moment) {
+    const doing = await kind.prepare()
+    const key = randomUUID()
+    const answers: Answer[] = []
+    await order(`${key} ${at} ${moment}`)
+    try {
+      for (const [index, ask] of doing.commands.entries()) answers.push(await ask(`${key} ${index}`, answers))
+      await doing.follows?.()
+    } catch (fault) {
+      // A connection that breaks is the kill; anything else is not.
+      if (existsSync(file)) throw fault
+    }
+    const where = await takeBack()
+    if (where !== undefined) {
+      await product.kill9()
+      await product.restart()
+    }
+    const again: Answer[] = []
+    for (const [index, ask] of doing.commands.entries()) {
+      const answer = await ask(`${key} ${index}`, again)
+      hold(answer, answers[index], doing.mayBeRefused ?? [])
+      again.push(answer)
+    }
+    await doing.check(again)
+    return where
+  }
+
+  return {
+    options: { preload, env: { KILL_ORDER: file } },
+    async everywhere(scene, kind, moments = ['before', 'after']) {
+      const points: string[] = []
+      for (let at = 1; at <= mostWrites; at += 1) {
+        for (const moment of moments) {
+          try {
+            const where = await killedAt(scene, kind, at, moment)
+            if (where === undefined) return points
+            points.push(where)
+          } catch (fault) {
+            const why = fault instanceof Error ? fault.message : String(fault)
+            throw new Error(`${kind.name}, killed ${moment} write ${at}: ${why}`, { cause: fault })
+          }
+        }
+      }
+      throw new Error(`${kind.name} still writes after ${mostWrites} writes.`)
+    },
+  }
+}
+
+/** The second answer to the same key: the first one's, where there was one. */
+function hold(again: Answer, first: Answer | undefined, mayBeRefused: readonly number[]): void {
+  const isFine = again.status < 300 || (first === undefined && mayBeRefused.includes(again.status))
+  if (!isFine) throw new Error(`It answers ${again.status}: ${again.text}`)
+  if (first === undefined) return
+  const [one, other] = [first, again].map(({ status, body }) => `${status} ${idsIn(body)}`)
+  if (one !== other) throw new Error(`It answered ${one}, and then ${other}.`)
+}
+
+/** The ids of what was answered: what may not change between an answer and its repeat, as a status may. */
+function idsIn(body: unknown): string {
+  const { task, chatMessage, project, pr } = Object(body)
+  return JSON.stringify([task, chatMessage, project].map((one) => Object(one).id).concat(Object(pr).number))
+}

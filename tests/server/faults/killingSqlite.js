@@ -1,0 +1,75 @@
+/**
+ * The SQLite driver, which counts what is written to any file, and ends the process by SIGKILL just before or just after the n-th write.
+ * When is read from the file that `KILL_ORDER` names, `<name> <n> before|after`: a new text counts anew, and without the file nothing is
+ * counted. The order goes with the process that it ended; `<KILL_ORDER>.told` then says at what.
+ */
+import { readFileSync, unlinkSync, writeFileSync } from 'node:fs'
+import { basename } from 'node:path'
+import { DatabaseSync as Driver } from '@photostructure/sqlite'
+
+const file = process.env['KILL_ORDER'] ?? ''
+/** @type {{ text: string, at: number, moment: string, count: number } | undefined} */
+let order
+
+/** The order in force, with its count; `undefined` without one. */
+function current() {
+  try {
+    const text = readFileSync(file, 'utf8')
+    if (order?.text === text) return order
+    const [, at = '0', moment = ''] = text.split(' ')
+    order = { text, at: Number(at), moment, count: 0 }
+  } catch {
+    order = undefined
+  }
+  return order
+}
+
+/** @param {string} what */
+function kill(what) {
+  writeFileSync(`${file}.told`, what)
+  unlinkSync(file)
+  process.kill(process.pid, 'SIGKILL')
+  // Nothing of this process comes after it.
+  for (;;);
+}
+
+/**
+ * Does one write, unless this is where the process ends.
+ * @template T
+ * @param {string} what
+ * @param {() => T} write
+ * @returns {T}
+ */
+function counted(what, write) {
+  const now = current()
+  if (!now) return write()
+  now.count += 1
+  const isHere = now.count === now.at
+  if (isHere && now.moment === 'before') kill(`before ${what}`)
+  const result = write()
+  if (isHere) kill(`after ${what}`)
+  return result
+}
+
+export class DatabaseSync extends Driver {
+  /** @param {Parameters<Driver['prepare']>} asked */
+  prepare(...asked) {
+    const statement = super.prepare(...asked)
+    const [sql] = asked
+    const isCommit = /^\s*COMMIT\b/i.test(sql)
+    if (!isCommit && !/^\s*(INSERT|UPDATE|DELETE)\b/i.test(sql)) return statement
+    const what = `${basename(this.location() ?? '')}: ${sql.trim().replaceAll(/\s+/g, ' ').slice(0, 60)}`
+    for (const name of /** @type {const} */ (['run', 'get', 'all'])) {
+      const call = statement[name]
+      Object.defineProperty(statement, name, {
+        /** @param {unknown[]} values */
+        value: (...values) => {
+          const write = () => Reflect.apply(call, statement, values)
+          // Within a transaction nothing is on the disk yet: its COMMIT is the write.
+          return isCommit || !this.isTransaction ? counted(what, write) : write()
+        },
+      })
+    }
+    return statement
+  }
+}

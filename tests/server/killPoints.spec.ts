@@ -1,0 +1,73 @@
+/** kill -9 between any two steps of a command: what was accepted is there, and nothing is there twice. */
+import { randomUUID } from 'node:crypto'
+import { rm } from 'node:fs/promises'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { getChat, sendMessage } from '#domain/api/chat.ts'
+import { createTask, listTasks } from '#domain/api/tasks.ts'
+import { ownFolder } from '../product.ts'
+import { command, openKilling, type Doing, type Killing } from './faults/killing.ts'
+import { openScene, type Scene } from './scene.ts'
+import { brokenChains, openStored, readModels } from './stored.ts'
+
+let scene: Scene
+let killing: Killing
+let folder = ''
+beforeAll(async () => {
+  folder = await ownFolder()
+  killing = openKilling(folder)
+  scene = await openScene([], killing.options)
+})
+afterAll(async () => {
+  await scene?.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+/** A client makes a task and sends it a message. */
+async function taskAndMessage(): Promise<Doing> {
+  const { ada, projectId } = scene
+  const name = randomUUID()
+  const [description, message] = [`Make ${name}`, `And paint ${name}`]
+  return {
+    commands: [
+      // Without such a branch the run ends soon: it is not what is asked about here.
+      command(ada, createTask, { body: { description, projectId, branch: 'no-such-branch' } }),
+      (key, [made]) => {
+        const { task } = createTask.answer.parse(made?.body)
+        return command(ada, sendMessage, { params: { taskId: task.id }, body: { message } })(key, [])
+      },
+    ],
+    async check() {
+      const { tasks } = await ada.ask(listTasks, { query: { limit: '1000' } })
+      const made = tasks.filter(({ title }) => title === description)
+      expect(made).toHaveLength(1)
+      const { messages } = await ada.ask(getChat, { params: { taskId: made[0]?.id ?? '' } })
+      const said = messages.filter(({ messageType }) => messageType === 'user')
+      expect(said.map((one) => one.message)).toEqual([description, message])
+    },
+  }
+}
+
+test(
+  'wherever it was killed, a task that was made and a message that was sent are there, once',
+  { timeout: 240_000 },
+  async () => {
+    // Right after each write; killPoints.long.ts has right before it as well, and every other kind of command.
+    const points = await killing.everywhere(
+      scene,
+      { name: 'a task and a message', prepare: taskAndMessage },
+      ['after'],
+    )
+    // Two requests and what each brought about, at the least.
+    expect(points.filter((point) => point.startsWith('after events.sqlite')).length).toBeGreaterThanOrEqual(4)
+
+    await scene.product.terminate()
+    const stored = await openStored(scene.product.dataDir)
+    try {
+      expect(await brokenChains(stored)).toEqual([])
+      const { kept, rebuilt } = await readModels(stored)
+      expect(kept).toBe(rebuilt)
+    } finally {
+      await stored.close()
+    }
+  },
+)

@@ -1,0 +1,111 @@
+/** What a stopped product has on the disk, read through its own parts: whether its chains are whole and its read models what the log says. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { StoredEvent } from '#domain/kernel/event.ts'
+import { openFileBlobs } from '#platform/blobs/files.ts'
+import { openInProcessBus } from '#platform/bus/inProcess.ts'
+import { collections, documents } from '#platform/commands/documents.ts'
+import { eventLog, hashOf } from '#platform/commands/eventLog.ts'
+import { projected } from '#platform/commands/projected.ts'
+import { sealedBlobs } from '#platform/commands/sealedBlobs.ts'
+import { openSqliteEventStore } from '#platform/eventstore/sqlite.ts'
+import { logger } from '#platform/log.ts'
+import type { ReadStore } from '#platform/ports/readStore.ts'
+import { openSqliteReadStore } from '#platform/readstore/sqlite.ts'
+import { loadMasterKey } from '#platform/vault/masterKey.ts'
+import { openSqliteVault } from '#platform/vault/sqlite.ts'
+import { startProjector } from '../../services/query/projector.ts'
+
+/** Opens the engines in the folder of a stopped product. */
+export async function openStored(dataDir: string) {
+  const at = (name: string) => join(dataDir, name)
+  const masterKey = await loadMasterKey({ configured: undefined, file: at('master.key') })
+  const vault = openSqliteVault({ file: at('vault.sqlite'), masterKey })
+  const onFault = () => undefined
+  const eventStore = openSqliteEventStore({ file: at('events.sqlite'), onFault })
+  const readStore = openSqliteReadStore({ file: at('views.sqlite') })
+  const blobs = openFileBlobs({ folder: at('blobs') })
+  const bus = openInProcessBus({ onFault })
+  const log = eventLog({ eventStore, vault, bus, clock: { now: () => new Date() } })
+  return {
+    vault,
+    eventStore,
+    readStore,
+    bus,
+    log,
+    documents: documents(readStore, log),
+    blobs: sealedBlobs({ blobs, vault }),
+    async close() {
+      for (const engine of [blobs, bus, readStore, eventStore, vault]) await engine.close()
+    },
+  }
+}
+export type Stored = Awaited<ReturnType<typeof openStored>>
+
+const mostEvents = 1_000_000
+const projectedWithinMs = 60_000
+
+/** What breaks the chain of a stream, of all streams, checked from what is stored alone. */
+export async function brokenChains({ eventStore }: Stored): Promise<readonly string[]> {
+  const events = await eventStore.readAll(null, mostEvents)
+  return [...byStream(events)].flatMap(([stream, ofStream]) => faultsOf(stream, ofStream))
+}
+
+/** What breaks a stream's chain, checked from what is stored alone. */
+export function faultsOf(stream: string, events: readonly StoredEvent[]): readonly string[] {
+  let prev = ''
+  return events.flatMap((event, revision) => {
+    const { hash, ...meta } = event.meta
+    const { position: _position, ...rest } = event
+    const holds = event.revision === revision && meta.prev === prev && hashOf({ ...rest, meta }) === hash
+    prev = hash
+    return holds ? [] : [`${stream} @ ${event.revision}`]
+  })
+}
+
+export function byStream(events: readonly StoredEvent[]): ReadonlyMap<string, readonly StoredEvent[]> {
+  const streams = new Map<string, StoredEvent[]>()
+  for (const event of events) {
+    const stream = streams.get(event.stream) ?? []
+    stream.push(event)
+    streams.set(event.stream, stream)
+  }
+  return streams
+}
+
+/** The documents of all collections, as they are stored and as the log alone gives them, each as text. */
+export async function readModels(stored: Stored): Promise<{ kept: string; rebuilt: string }> {
+  const folder = await mkdtemp(join(tmpdir(), 'flightdeck-rebuilt-'))
+  const fresh = openSqliteReadStore({ file: join(folder, 'views.sqlite') })
+  try {
+    await fresh.prepare(collections)
+    return { kept: await caughtUp(stored, stored.readStore), rebuilt: await caughtUp(stored, fresh) }
+  } finally {
+    await fresh.close()
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** All documents of the store, one a line, once the whole log is in it. */
+async function caughtUp({ eventStore, bus, log }: Stored, readStore: ReadStore): Promise<string> {
+  const following = projected({ bus, readStore })
+  const projector = await startProjector({ eventStore, readStore, bus, log, logger: logger('silent') })
+  try {
+    const head = await eventStore.head()
+    if (head !== null && !(await following.waitFor(head, projectedWithinMs)))
+      throw new Error('The log is not projected in time.')
+  } finally {
+    await projector.stop()
+    following.close()
+  }
+  const sort = { field: 'id', direction: 'ascending' } as const
+  const found = await Promise.all(
+    collections.map(async ({ name }) =>
+      (await readStore.find(name, { where: {}, sort, limit: mostEvents })).map(
+        (document) => `${name} ${JSON.stringify(document)}`,
+      ),
+    ),
+  )
+  return found.flat().join('\n')
+}
