@@ -2,15 +2,26 @@
 import type { EventKind } from './kernel/event.ts'
 import type { z } from 'zod'
 import { identityEvents, type IdentityEvent } from './identity/events.ts'
+import { imageEvents, type ImageEvent } from './image/events.ts'
 import { projectEvents, type ProjectEvent } from './project/events.ts'
 import { requestEvents, type RequestEvent } from './request/events.ts'
 import { taskEvents, type TaskEvent } from './task/events.ts'
 import { terminalEvents, type TerminalEvent } from './task/terminal.ts'
 import { userEvents, type UserEvent } from './user/events.ts'
 
-export type DomainEvent = UserEvent | IdentityEvent | ProjectEvent | TaskEvent | TerminalEvent | RequestEvent
+export type DomainEvent =
+  | UserEvent
+  | IdentityEvent
+  | ProjectEvent
+  | TaskEvent
+  | TerminalEvent
+  | RequestEvent
+  | ImageEvent
 
-type AnyKind = Pick<EventKind<string, z.ZodType, z.ZodType>, 'type' | 'version' | 'data' | 'content'>
+type AnyKind = Pick<
+  EventKind<string, z.ZodType, z.ZodType>,
+  'type' | 'version' | 'data' | 'content' | 'upcasts'
+>
 
 /** The kinds by type: what a reader of the log checks an event against. */
 export const eventKinds: ReadonlyMap<string, AnyKind> = new Map<string, AnyKind>(
@@ -21,5 +32,6 @@ export const eventKinds: ReadonlyMap<string, AnyKind> = new Map<string, AnyKind>
     ...taskEvents,
     ...terminalEvents,
     ...requestEvents,
+    ...imageEvents,
   ].map((kind) => [kind.type, kind]),
 )

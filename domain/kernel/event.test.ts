@@ -2,7 +2,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { comparePositions, event, none, Position, sortKey } from './event.ts'
+import { comparePositions, event, lifted, none, Position, sortKey, upcast } from './event.ts'
 
 const largest = 2n ** 64n - 1n
 const position = fc.oneof(fc.bigInt(0n, largest), fc.bigInt(0n, 1_000n)).map(String)
@@ -50,4 +50,40 @@ describe('a kind of event', () => {
 
   test('without words has no content', () =>
     expect(Removed.of({ id: 'a' })).toStrictEqual({ type: 'Removed', data: { id: 'a' }, content: null }))
+})
+
+describe('what an older version recorded', () => {
+  const first = { data: z.object({ id: z.string() }), content: z.object({ name: z.string() }) }
+  const second = { data: z.object({ id: z.string(), at: z.number() }), content: first.content }
+  const third = { data: second.data, content: z.object({ name: z.string(), nick: z.string() }) }
+  const Renamed = event('Renamed', 3, {
+    ...third,
+    upcasts: [
+      upcast(first, ({ data, content }) => ({ data: { ...data, at: 0 }, content })),
+      upcast(second, ({ data, content }) => ({ data, content: content && { ...content, nick: '' } })),
+    ],
+  })
+  const words = { name: 'Ada' }
+
+  test('is lifted version by version, from the one it is of', () => {
+    const today = { data: { id: 'a', at: 0 }, content: { name: 'Ada', nick: '' } }
+    expect(lifted(Renamed, 1, { data: { id: 'a' }, content: words })).toStrictEqual(today)
+    expect(lifted(Renamed, 2, { data: { id: 'a', at: 7 }, content: words })).toStrictEqual({
+      ...today,
+      data: { id: 'a', at: 7 },
+    })
+    expect(lifted(Renamed, 3, today)).toBe(today)
+  })
+
+  test('stays erased', () =>
+    expect(lifted(Renamed, 1, { data: { id: 'a' }, content: null })).toStrictEqual({
+      data: { id: 'a', at: 0 },
+      content: null,
+    }))
+
+  test('is refused when that version could not have recorded it', () =>
+    expect(() => lifted(Renamed, 1, { data: {}, content: words })).toThrow(z.ZodError))
+
+  test('can be lifted from every version there was, or the kind is none', () =>
+    expect(() => event('Renamed', 3, { ...third, upcasts: [] })).toThrow('needs 2 upcasts'))
 })

@@ -72,12 +72,23 @@ export interface AnyEvent {
 /** The recorded form of each member of a union of events, so that a switch on `type` narrows `data` and `content`. */
 export type RecordedOf<E extends AnyEvent> = E extends AnyEvent ? Recorded<E> : never
 
+/** What some version of a kind recorded: its facts, and its words, `null` when it has none or they were erased. */
+export interface EventForm {
+  readonly data: unknown
+  readonly content: unknown
+}
+
+/** Lifts what one version recorded to the form of the next. */
+export type Upcast = (older: EventForm) => EventForm
+
 /** A kind of event: its name, version and schemas, and the one way to make one. */
 export interface EventKind<T extends string, D extends z.ZodType, C extends z.ZodType> {
   readonly type: T
   readonly version: number
   readonly data: D
   readonly content: C
+  /** From each version before this one to the next, the first version's first. */
+  readonly upcasts: readonly Upcast[]
   of(...args: z.output<C> extends null ? [data: z.output<D>] : [data: z.output<D>, content: z.output<C>]): {
     readonly type: T
     readonly data: z.output<D>
@@ -94,21 +105,48 @@ export type EventOf<K> =
 /** Declares that a kind of event has no content. */
 export const none = z.null()
 
-/** Declares a kind of event. The version counts up when the schema changes; `upcasts` then lift what older versions recorded. */
+/**
+ * Declares a kind of event. The version counts up when the schema changes; `upcasts` then lift what older versions recorded. Throws when
+ * one is missing: what was appended once is read for ever.
+ */
 export function event<T extends string, D extends z.ZodType, C extends z.ZodType>(
   type: T,
   version: number,
-  { data, content }: { data: D; content: C },
+  { data, content, upcasts = [] }: { data: D; content: C; upcasts?: readonly Upcast[] },
 ): EventKind<T, D, C> {
+  if (upcasts.length !== version - 1)
+    throw new TypeError(`${type} of version ${version} needs ${version - 1} upcasts.`)
   return {
     type,
     version,
     data,
     content,
+    upcasts,
     // The compiler does not follow a conditional tuple into its members; the signature of `of` holds them.
     of: (...args) =>
       ({ type, data: args[0], content: args.length > 1 ? args[1] : null }) as ReturnType<
         EventKind<T, D, C>['of']
       >,
   }
+}
+
+/** Declares how what an older version recorded reads as the next one; `lift` is pure, and erased content stays `null`. */
+export function upcast<D extends z.ZodType, C extends z.ZodType>(
+  older: { data: D; content: C },
+  lift: (older: { data: z.output<D>; content: z.output<C> | null }) => EventForm,
+): Upcast {
+  return ({ data, content }) =>
+    lift({
+      data: older.data.parse(data),
+      content: content === null ? null : older.content.parse(content),
+    })
+}
+
+/** What a version recorded, in the form that the kind has today. */
+export function lifted(
+  { upcasts }: Pick<EventKind<string, z.ZodType, z.ZodType>, 'upcasts'>,
+  version: number,
+  recorded: EventForm,
+): EventForm {
+  return upcasts.slice(version - 1).reduce((form, lift) => lift(form), recorded)
 }

@@ -1,5 +1,6 @@
 /** What happens to a task. Facts are in `data`; what people and agents wrote, printed or named is in `content`. */
 import { z } from 'zod'
+import { BlobRef, Sha256 } from '../kernel/blob.ts'
 import { event, none, type EventOf } from '../kernel/event.ts'
 import { ExecutionId, MessageId, ProjectId, TaskId, UserId } from '../kernel/ids.ts'
 
@@ -14,16 +15,10 @@ export type ExecutionKind = z.infer<typeof ExecutionKind>
 export const ToolKind = z.enum(['read', 'edit', 'run', 'search', 'fetch', 'todo', 'other'])
 export type ToolKind = z.infer<typeof ToolKind>
 
-/** SHA-256 in hex. */
-const Sha256 = z.string().regex(/^[0-9a-f]{64}$/)
 /** The name of a commit: SHA-1 or SHA-256 in hex. */
 const Commit = z.string().regex(/^([0-9a-f]{40}|[0-9a-f]{64})$/)
 /** A name that a program in the box made up: open, so that it must be short. */
 const Named = z.string().max(200)
-
-/** A blob sealed under the task's key, named by the SHA-256 of its sealed bytes. */
-export const BlobRef = z.object({ hash: Sha256, size: z.int().nonnegative() })
-export type BlobRef = z.infer<typeof BlobRef>
 
 /** The last event of the terminal stream at some moment: it ties that stream's hash chain to the task's. */
 export const TerminalHead = z.object({ revision: z.int().nonnegative(), hash: Sha256 })

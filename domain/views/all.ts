@@ -1,9 +1,17 @@
 /** Every view there is: what the projector folds, collection by collection. */
 import { chatView } from './chat.ts'
+import { imagesView } from './images.ts'
 import { logView } from './log.ts'
 import { projectsView } from './projects.ts'
 import { tasksView } from './tasks.ts'
 import { usersView } from './users.ts'
 import type { View, ViewDocument } from './view.ts'
 
-export const views: readonly View<ViewDocument>[] = [usersView, projectsView, tasksView, chatView, logView]
+export const views: readonly View<ViewDocument>[] = [
+  usersView,
+  projectsView,
+  tasksView,
+  chatView,
+  logView,
+  imagesView,
+]

@@ -1,7 +1,7 @@
 /** What the screens show of a task, its terminal and chat apart. */
 import type { Task } from '../api/tasks.ts'
 import type { ProjectDocument } from './projects.ts'
-import type { BlobRef } from '../task/events.ts'
+import type { BlobRef } from '../kernel/blob.ts'
 import type { EndStatus } from '../task/state.ts'
 import { sortKey } from '../kernel/event.ts'
 import { parseStream } from '../kernel/ids.ts'

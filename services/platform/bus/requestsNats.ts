@@ -1,7 +1,7 @@
 /** Questions between processes, over core NATS: put to all who may know, and the first answer counts. */
 import { createInbox, type Msg, type Subscription } from 'nats'
 import { z } from 'zod'
-import { BlobRef } from '#domain/task/events.ts'
+import { BlobRef } from '#domain/kernel/blob.ts'
 import { EngineUnavailable, type ReportFault } from '../ports/faults.ts'
 import type { Answered, Asked, Question, Requests } from '../ports/requests.ts'
 import type { Nats } from './natsConnection.ts'

@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { v5 as uuidv5 } from 'uuid'
 import { eventKinds, type DomainEvent } from '#domain/events.ts'
 import { canonicalJson } from '#domain/kernel/canonicalJson.ts'
-import type { Actor, AnyEvent, Position, StoredEvent } from '#domain/kernel/event.ts'
+import { lifted, type Actor, type AnyEvent, type Position, type StoredEvent } from '#domain/kernel/event.ts'
 import { scopeOfStream } from '#domain/kernel/ids.ts'
 import type { AnyRecorded } from '#domain/views/view.ts'
 import type { Bus } from '#platform/ports/bus.ts'
@@ -50,7 +50,7 @@ export interface EventLog {
   read(stream: string, from: number, limit: number): Promise<readonly AnyRecorded[]>
   /** The last events of a stream, newest first: at most `limit`, starting at a revision or at the end. */
   readBackwards(stream: string, from: number | 'end', limit: number): Promise<readonly AnyRecorded[]>
-  /** Opens what the store or the bus gave: the schema of its kind holds, erased content is `null`. */
+  /** Opens what the store or the bus gave: in the form and version that its kind has today, erased content `null`. */
   open(event: StoredEvent): Promise<AnyRecorded>
   headOf(stream: string): Promise<Head>
 }
@@ -83,11 +83,11 @@ export function eventLog(engines: {
     if (event.version > kind.version) {
       throw new Error(`The log holds ${event.type} of version ${event.version}: a newer Flightdeck wrote it.`)
     }
-    const opened = await openContent(event)
-    const data = kind.data.parse(event.data)
-    const content = opened === null ? null : kind.content.parse(opened)
+    const form = lifted(kind, event.version, { data: event.data, content: await openContent(event) })
+    const data = kind.data.parse(form.data)
+    const content = form.content === null ? null : kind.content.parse(form.content)
     // The schemas of `eventKinds` have just held: the type says what the parse has shown.
-    return { ...event, data, content } as AnyRecorded
+    return { ...event, version: kind.version, data, content } as AnyRecorded
   }
 
   async function openContent(event: StoredEvent): Promise<unknown> {

@@ -2,7 +2,7 @@
  * Questions from one process to whichever other one knows: read-only, answered at once or not at all. Held by
  * `tests/contracts/requests.spec.ts`.
  */
-import type { BlobRef } from '#domain/task/events.ts'
+import type { BlobRef } from '#domain/kernel/blob.ts'
 
 /** All that may be asked, and what is answered. Both are small: what is large is named by a blob. */
 export interface Questions {

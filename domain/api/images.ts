@@ -1,0 +1,83 @@
+/** Images: uploading one, naming it in a task or a message, and where it is shown. */
+import { z } from 'zod'
+import { mediaTypes } from '../image/events.ts'
+import { ImageId } from '../kernel/ids.ts'
+import { defineWrite } from './call.ts'
+import { Text } from './fields.ts'
+
+/** Of section 5 and section 9 of the spec, and what else holds of an image. */
+export const imageLimits = {
+  /** 10 MB. */
+  bytes: 10 * 1_048_576,
+  /** Pixels a side. */
+  side: 8_000,
+  /** Pixels in all, every frame counted. */
+  pixels: 50_000_000,
+  frames: 200,
+  nameLength: 200,
+  aTask: 5,
+  aMessage: 3,
+  /** Of one person, uploaded and in no message yet. */
+  waiting: 100,
+} as const
+
+export const imageTexts = {
+  type: 'Only JPEG, PNG, GIF, and WebP images are allowed',
+  size: 'Image size must be less than 10MB',
+  pixels: 'An image has at most 8,000 pixels a side and 50 megapixels, every frame counted.',
+  frames: 'An animation has at most 200 frames.',
+  unreadable: 'This image is damaged: it cannot be read to its end.',
+  slow: 'This image takes too long to read. Use a smaller one.',
+  missing: 'There is no such image. Upload it again.',
+  unnamed: 'An image is named by its id, by its url, or by what its upload answered.',
+} as const
+
+/** An image as a message shows it; `url` is good for some minutes, and whoever has it sees the image. */
+export const ShownImage = z.object({
+  id: z.string(),
+  url: z.string(),
+  name: z.string(),
+  /** In bytes, as it is kept. */
+  size: z.number(),
+  type: z.enum(mediaTypes),
+})
+export type ShownImage = z.infer<typeof ShownImage>
+
+/** The body is a form, `multipart/form-data`, with the file in the field `image`. */
+export const uploadImage = defineWrite({
+  method: 'POST',
+  path: '/upload/image',
+  summary: 'Keeps an image for a task or a message. One that is attached to none within a day is discarded.',
+  status: 201,
+  answer: ShownImage.shape,
+  faults: ['unsupported_type', 'too_large', 'too_slow', 'rate_limited'],
+})
+
+/** Where an image is shown, below `/api`; the query is what makes the address good. */
+export const imagePath = '/images/:imageId'
+
+const address = /^(?:https?:\/\/[^/?#]+)?\/api\/images\/([^/?#]+)(?:[?#].*)?$/
+const Name = Text.pipe(z.string().max(8_192))
+const NamedImage = z.union([Name, z.object({ id: Name.optional(), url: Name.optional() })], {
+  error: imageTexts.unnamed,
+})
+
+/** An image that is to be attached, as clients name it; read as its id. */
+export const AttachedImage = NamedImage.transform((named, context) => {
+  const id = typeof named === 'string' ? idIn(named) : (named.id ?? idIn(named.url ?? ''))
+  if (ImageId.safeParse(id).success) return id
+  context.addIssue({ code: 'custom', message: imageTexts.unnamed })
+  return z.NEVER
+})
+
+/** The images of a task or a message, each once. */
+export const attachedImages = (most: number) =>
+  z
+    .array(AttachedImage)
+    .max(most, `At most ${most} images.`)
+    .transform((ids) => [...new Set(ids)])
+
+/** The id in an address of ours; another text is taken for the id itself. */
+function idIn(named: string): string {
+  return address.exec(named)?.[1] ?? named
+}

@@ -1,0 +1,57 @@
+/** Images that were uploaded and not discarded yet, and what it takes to show one wherever it is kept. */
+import type { MediaType } from '../image/events.ts'
+import type { BlobRef } from '../kernel/blob.ts'
+import { sortKey } from '../kernel/event.ts'
+import { parseStream } from '../kernel/ids.ts'
+import type { View, ViewDocument } from './view.ts'
+
+export interface ImageDocument extends ViewDocument {
+  readonly owner: string
+  /** Whether no message has it yet. */
+  readonly isWaiting: boolean
+  readonly uploadedAt: string
+  /** The upload's place among all, as it sorts: the oldest is discarded first. */
+  readonly order: string
+}
+
+export const imagesView: View<ImageDocument> = {
+  collection: 'images',
+  indexes: [['order'], ['owner', 'isWaiting', 'order']],
+  touches: (event) => {
+    const stream = parseStream(event.stream)
+    return stream.kind === 'image' ? [stream.id] : []
+  },
+  evolve: (image, event, id) => {
+    switch (event.type) {
+      case 'ImageUploaded':
+        return {
+          id,
+          owner: event.data.ownerId,
+          isWaiting: true,
+          uploadedAt: event.at,
+          order: sortKey(event.position),
+          position: event.position,
+          version: event.revision,
+        }
+      case 'ImageAttached':
+        return image && { ...image, isWaiting: false, version: event.revision }
+      case 'ImageDiscarded':
+        return undefined
+      default:
+        return image
+    }
+  },
+}
+
+/** An image as an address opens it: where its bytes are, and under whose key they are sealed. */
+export interface SealedImage {
+  readonly imageId: string
+  /** The vault's scope. */
+  readonly scope: string
+  readonly blob: BlobRef
+  readonly mediaType: MediaType
+  readonly name: string
+}
+
+/** Where a browser gets an image, for a while: given out to its owner alone. */
+export type AddressOf = (image: SealedImage) => string

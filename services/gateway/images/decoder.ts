@@ -1,0 +1,14 @@
+/** The library that decodes and encodes images, loaded when the first one comes, and held to the four formats that are taken. */
+import type sharp from 'sharp'
+
+const loaders = ['Jpeg', 'Png', 'Nsgif', 'Webp'].map((format) => `VipsForeignLoad${format}Buffer`)
+
+/** One thread an image, nothing cached, and no other decoder than those of JPEG, PNG, GIF and WebP: all for the whole process. */
+export async function openDecoder(): Promise<typeof sharp> {
+  const { default: open } = await import('sharp')
+  open.cache(false)
+  open.concurrency(1)
+  open.block({ operation: ['VipsForeignLoad'] })
+  open.unblock({ operation: loaders })
+  return open
+}
