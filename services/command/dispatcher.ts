@@ -5,18 +5,21 @@ import type { EventLog } from '#platform/commands/eventLog.ts'
 import type { EventStore, Subscription } from '#platform/ports/eventStore.ts'
 import type { Job, Jobs } from '#platform/ports/jobs.ts'
 import type { ReadStore } from '#platform/ports/readStore.ts'
+import { moment, type Watch } from '#platform/watch/watch.ts'
 
 export interface DispatcherEngines {
   readonly eventStore: EventStore
   readonly readStore: ReadStore
   readonly jobs: Jobs
   readonly log: EventLog
+  readonly watch: Watch
 }
 
 const checkpointName = 'dispatcher'
 const batch = 500
 const markedEvery = 5_000
 const requests = new Set(['ExecutionRequested', 'PullRequestRequested'])
+const kinds = ['execution', 'pull_request'] as const
 
 /** Starts after the last request that was queued and never ends by itself. */
 export async function startDispatcher({
@@ -24,12 +27,18 @@ export async function startDispatcher({
   readStore,
   jobs,
   log,
+  watch,
 }: DispatcherEngines): Promise<Subscription> {
   const after = await readStore.checkpoint(checkpointName)
   let unmarked = 0
-  return eventStore.subscribe(after, batch, async (events) => {
+  const subscription = eventStore.subscribe(after, batch, async (events) => {
     const wanted = events.filter((event) => requests.has(event.type))
-    for (const event of wanted) await jobs.put(await jobOf(event, log))
+    for (const event of wanted) {
+      const begun = moment()
+      const job = await jobOf(event, log)
+      await jobs.put(job)
+      watch({ kind: 'queued', job: job.kind, event, begun, ended: moment() })
+    }
     unmarked += events.length
     const last = events.at(-1)
     // A checkpoint that lags is only more to look through after a start: most events ask for nothing.
@@ -37,24 +46,37 @@ export async function startDispatcher({
     await readStore.apply([], { projection: checkpointName, position: last.position })
     unmarked = 0
   })
+  watch({ kind: 'dispatcher', pending: () => pendingOf(jobs) })
+  return {
+    stop() {
+      watch({ kind: 'dispatcher', pending: null })
+      return subscription.stop()
+    },
+  }
+}
+
+async function pendingOf(jobs: Jobs): Promise<ReadonlyMap<string, number>> {
+  return new Map(await Promise.all(kinds.map(async (kind) => [kind, await jobs.pending(kind)] as const)))
 }
 
 async function jobOf(stored: StoredEvent, log: EventLog): Promise<Job> {
   const event = await log.open(stored)
   const stream = parseStream(event.stream)
   const taskId = stream.kind === 'task' ? stream.id : ''
+  // What is done for the job goes back to the request that asked for it.
+  const origin = { correlationId: event.meta.correlationId, causationId: event.id }
   switch (event.type) {
     case 'ExecutionRequested':
       return {
         id: event.data.executionId,
         kind: 'execution',
-        payload: { taskId, executionId: event.data.executionId },
+        payload: { taskId, executionId: event.data.executionId, ...origin },
       }
     case 'PullRequestRequested':
       return {
         id: event.data.requestId,
         kind: 'pull_request',
-        payload: { taskId, requestId: event.data.requestId },
+        payload: { taskId, requestId: event.data.requestId, ...origin },
       }
     default:
       throw new Error(`No job comes of ${event.type}.`)

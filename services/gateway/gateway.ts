@@ -9,6 +9,7 @@ import { answers } from '#platform/http/answers.ts'
 import { health } from '#platform/http/health.ts'
 import { fresh, signedIn } from '#platform/http/guards.ts'
 import { mount, routeWith, type Route } from '#platform/http/route.ts'
+import { requests } from '#platform/watch/requests.ts'
 import { authenticate } from './auth/authenticate.ts'
 import { signInRoutes } from './auth/signIn.ts'
 import { client } from './http/client.ts'
@@ -37,7 +38,9 @@ export async function startGateway(
   const mounting = { fresh: () => services.ids.uuid(), idempotency: services.idempotency }
   const app = new Koa()
   app.silent = true
-  app.use(answers(services.logger, mounting.fresh))
+  const { logger, watch } = services
+  app.use(requests({ door: 'gateway', logger, fresh: mounting.fresh, watch }))
+  app.use(answers(logger, mounting.fresh))
   app.use(protectiveHeaders)
   app.use(health(options.parts))
   app.use(below('/api', noStore))
@@ -58,6 +61,7 @@ export async function startGateway(
 
   const feed = await startFeed(services)
   const http = createServer({ requestTimeout: requestMs, headersTimeout: 10_000 }, app.callback())
+  watch({ kind: 'server', http })
   const io = openSocket(http, feed, services)
   const connections = new Set<Connection>()
   http.on('connection', (connection) => {

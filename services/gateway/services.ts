@@ -12,6 +12,7 @@ import type { CodeHost } from '#platform/ports/codeHost.ts'
 import type { EventStore } from '#platform/ports/eventStore.ts'
 import type { Ids } from '#platform/ports/ids.ts'
 import type { Vault } from '#platform/ports/vault.ts'
+import type { Watch } from '#platform/watch/watch.ts'
 
 export interface GatewayServices {
   readonly commands: Commands
@@ -26,6 +27,7 @@ export interface GatewayServices {
   readonly vault: Vault
   readonly ids: Ids
   readonly logger: Logger
+  readonly watch: Watch
 }
 
 export interface GatewayOptions {

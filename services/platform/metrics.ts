@@ -116,6 +116,7 @@ export function openMetrics(): Metrics {
         projected.inc(observation.events.length)
         return projectSeconds.observe(secondsOf(observation))
       case 'said':
+      case 'replayed':
         return sayings.inc(observation.sayings)
       case 'rooms':
         return rooms.set(observation.open)

@@ -6,9 +6,12 @@ import type { EventLog } from '#platform/commands/eventLog.ts'
 import { mainProjection } from '#platform/commands/projected.ts'
 import type { Bus } from '#platform/ports/bus.ts'
 import type { Logger } from '#platform/log.ts'
+import type { Clock } from '#platform/ports/clock.ts'
 import type { EventStore, Subscription } from '#platform/ports/eventStore.ts'
 import { TooLarge } from '#platform/ports/faults.ts'
 import type { Change, Document, ReadStore } from '#platform/ports/readStore.ts'
+import { lagBehind } from '#platform/watch/lag.ts'
+import { moment, type Watch } from '#platform/watch/watch.ts'
 
 export interface ProjectorEngines {
   readonly eventStore: EventStore
@@ -16,6 +19,8 @@ export interface ProjectorEngines {
   readonly bus: Bus
   readonly log: EventLog
   readonly logger: Logger
+  readonly clock: Clock
+  readonly watch: Watch
 }
 
 const batch = 500
@@ -23,18 +28,22 @@ const beginning: Position = '0'
 
 /** Starts at the checkpoint and never ends by itself. After each batch, and each second, it says how far it is. */
 export async function startProjector(engines: ProjectorEngines): Promise<Subscription> {
-  const { eventStore, readStore, bus } = engines
+  const { eventStore, readStore, bus, clock, watch } = engines
   let reached: Position | null = await readStore.checkpoint(mainProjection)
   const say = () =>
     reached !== null && bus.publish('projected', { projection: mainProjection, position: reached })
   const subscription = eventStore.subscribe(reached, batch, async (events) => {
+    const begun = moment()
     reached = await projectBatch(engines, events)
+    watch({ kind: 'projected', events, begun, ended: moment() })
     say()
   })
   const tick = setInterval(say, 1_000)
   say()
+  watch({ kind: 'projector', lag: () => lagBehind(eventStore, reached, clock.now()) })
   return {
     stop() {
+      watch({ kind: 'projector', lag: null })
       clearInterval(tick)
       return subscription.stop()
     },

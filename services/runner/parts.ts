@@ -11,6 +11,7 @@ import type { CodeHost } from '#platform/ports/codeHost.ts'
 import type { Ids } from '#platform/ports/ids.ts'
 import type { Jobs } from '#platform/ports/jobs.ts'
 import type { Requests } from '#platform/ports/requests.ts'
+import type { Watch } from '#platform/watch/watch.ts'
 import type { Located } from './agents/locate.ts'
 import type { Sandbox } from './sandbox/port.ts'
 import type { Git } from './workspace/git.ts'
@@ -29,6 +30,7 @@ export interface RunnerEngines {
   readonly codeHost: CodeHost
   readonly ids: Ids
   readonly logger: Logger
+  readonly watch: Watch
 }
 
 export interface RunnerParts extends RunnerEngines {

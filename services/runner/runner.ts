@@ -4,9 +4,12 @@ import { join } from 'node:path'
 import { taskStream } from '#domain/kernel/ids.ts'
 import type { LiveTask } from '#domain/task/state.ts'
 import { task as decider } from '#domain/task/task.ts'
+import { commandsFrom, logFrom } from '#platform/commands/origin.ts'
 import type { Config } from '#platform/config.ts'
+import type { Origin } from '#platform/commands/eventLog.ts'
 import { EngineUnavailable } from '#platform/ports/faults.ts'
 import type { Delivery } from '#platform/ports/jobs.ts'
+import { moment } from '#platform/watch/watch.ts'
 import { locateClaude } from './agents/locate.ts'
 import type { RunnerEngines, RunnerParts } from './parts.ts'
 import { homeOf, runnerIdIn } from './home.ts'
@@ -74,12 +77,12 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
   })
   const held: Holding = { parts, roster, runs: new Map() }
   const executions = engines.jobs.work('execution', { concurrency: runsAtOnce, leaseMs }, (delivery) =>
-    underLease(held, delivery, (stop, isAnew) =>
+    underLease(held, delivery, (parts, stop, isAnew) =>
       runExecution(parts, payloadOf(delivery, 'executionId'), stop, { isAnew }),
     ),
   )
   const pullRequests = engines.jobs.work('pull_request', { concurrency: runsAtOnce, leaseMs }, (delivery) =>
-    underLease(held, delivery, (stop) =>
+    underLease(held, delivery, (parts, stop) =>
       makePullRequest(parts, payloadOf(delivery, 'requestId'), stop.signal),
     ),
   )
@@ -134,10 +137,11 @@ interface Holding {
  * its lease is lost, since the queue may have been away for all.
  */
 async function underLease(
-  { parts, roster, runs }: Holding,
+  { parts: own, roster, runs }: Holding,
   delivery: Delivery,
-  work: (stop: Stopping, isAnew: boolean) => Promise<void>,
+  work: (parts: RunnerParts, stop: Stopping, isAnew: boolean) => Promise<void>,
 ): Promise<void> {
+  const parts = partsFor(own, delivery)
   const { id } = delivery.job
   if (delivery.attempt > 1 && roster.whereabouts(id) !== 'nowhere') return delivery.nak(askAgainMs)
   const { taskId = '', executionId } = delivery.job.payload
@@ -160,7 +164,7 @@ async function underLease(
   try {
     // What is here from before is older than what the other runner did. It may be large: the lease is kept meanwhile.
     if (home === 'gone') await removeWorkspace(parts.root, taskId, parts.path)
-    await work(stop, home === 'gone')
+    await watched(parts, delivery, () => work(parts, stop, home === 'gone'))
     await delivery.ack()
   } catch (fault) {
     // What throws is given back and comes again; an engine that is away is waited for however long.
@@ -172,6 +176,43 @@ async function underLease(
     unwatch()
     runs.delete(stop)
     roster.running.delete(id)
+  }
+}
+
+/** What is done for a job goes back to the request that it came of, and tells so in every line. */
+function partsFor(parts: RunnerParts, { job }: Delivery): RunnerParts {
+  const origin = originOf(job)
+  const { taskId } = job.payload
+  return {
+    ...parts,
+    commands: commandsFrom(parts.commands, origin),
+    log: logFrom(parts.log, origin),
+    logger: parts.logger.child({ requestId: origin.correlationId, jobId: job.id, taskId }),
+  }
+}
+
+/** A job that an older version queued does not tell where it comes from. */
+function originOf({ payload }: Delivery['job']): Origin {
+  const { correlationId, causationId } = payload
+  return correlationId === undefined ? {} : { correlationId, causationId: causationId ?? null }
+}
+
+async function watched(
+  { watch, logger }: RunnerParts,
+  { job }: Delivery,
+  work: () => Promise<void>,
+): Promise<void> {
+  const begun = moment()
+  watch({ kind: 'run_begun', job: job.kind })
+  logger.info({ job: job.kind }, 'run begins')
+  let ok = false
+  try {
+    await work()
+    ok = true
+  } finally {
+    const ended = moment()
+    watch({ kind: 'run_ended', job: job.kind, origin: originOf(job), ok, begun, ended })
+    logger.info({ job: job.kind, ok, ms: Math.round(ended - begun) }, 'run ends')
   }
 }
 

@@ -21,6 +21,7 @@ import type { ReadStore } from '#platform/ports/readStore.ts'
 import type { Vault } from '#platform/ports/vault.ts'
 import { openSqliteReadStore } from '#platform/readstore/sqlite.ts'
 import { openSqliteVault } from '#platform/vault/sqlite.ts'
+import { nobodyWatches, type Watch } from '#platform/watch/watch.ts'
 
 export interface TestEngines {
   readonly eventStore: EventStore
@@ -34,6 +35,7 @@ export interface TestEngines {
   readonly commands: Commands
   readonly documents: Documents
   readonly logger: Logger
+  readonly watch: Watch
   /** What the engines told of faults that they survived. */
   readonly faults: readonly string[]
   close(): Promise<void>
@@ -71,6 +73,7 @@ export async function openTestEngines(): Promise<TestEngines> {
     commands: commands(log),
     documents: documents(readStore, log),
     logger: logger('silent'),
+    watch: nobodyWatches,
     faults,
     async close() {
       for (const engine of [blobs, bus, jobs, readStore, eventStore, vault]) await engine.close()

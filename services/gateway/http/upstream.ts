@@ -12,6 +12,7 @@ import type { Context, Middleware } from 'koa'
 import { Fault } from '#domain/kernel/errors.ts'
 import { calleeOf, serviceRealm, type Callee, type ServiceTokens } from '#platform/http/serviceToken.ts'
 import type { Logger } from '#platform/log.ts'
+import { passedOnAs, takeRoute } from '#platform/watch/requests.ts'
 
 export interface Upstream {
   /** Passes the service's requests below `/api` on, and its answers back; others fall through. */
@@ -126,7 +127,7 @@ export function upstream(
     const gone = new AbortController()
     context.res.once('close', () => gone.abort())
     const once = async () => {
-      const headers = passedOn(context.headers)
+      const headers = { ...passedOn(context.headers), ...passedOnAs(context) }
       // No body is passed on with a read: one that was announced would be waited for.
       if (isRead(method)) delete headers['content-length']
       headers['authorization'] = `Bearer ${await tokens.issue(service, context.state.identity ?? null)}`
@@ -218,7 +219,9 @@ function passBack(context: Context, answer: IncomingMessage): void {
   context.status = answer.statusCode ?? 502
   context.body = answer
   if (answer.headers['content-type'] === undefined) context.remove('content-type')
-  for (const [name, value] of Object.entries(passedOn(answer.headers))) context.set(name, value)
+  const headers = passedOn(answer.headers)
+  takeRoute(context, headers)
+  for (const [name, value] of Object.entries(headers)) context.set(name, value)
 }
 
 /** Headers without those that belong to one connection, or to the gateway. */

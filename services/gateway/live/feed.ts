@@ -10,6 +10,7 @@ import { project, type AnyRecorded } from '#domain/views/view.ts'
 import type { Documents } from '#platform/commands/documents.ts'
 import type { EventLog } from '#platform/commands/eventLog.ts'
 import type { EventStore } from '#platform/ports/eventStore.ts'
+import { moment, type Watch } from '#platform/watch/watch.ts'
 import { sayingsOf, statusOf, type Around, type ExecutionEvent, type Saying } from './translate.ts'
 
 /** Somebody who is told things. */
@@ -63,8 +64,9 @@ export async function startFeed(engines: {
   eventStore: EventStore
   log: EventLog
   documents: Documents
+  watch: Watch
 }): Promise<Feed> {
-  const { eventStore, log, documents } = engines
+  const { eventStore, log, documents, watch } = engines
   const rooms = new Map<string, Room>()
   const followers = new Map<string, Set<Viewer>>()
   let reached = await eventStore.head()
@@ -146,15 +148,22 @@ export async function startFeed(engines: {
     const before = isAhead ? undefined : room.task
     room.task = after
     const sayings = sayingsOf(event, { before, after, ...more })
-    for (const [viewer, seen] of room.viewers) {
-      if (isCovered(event.position, seen)) continue
-      for (const saying of sayings) viewer.say(saying)
-    }
+    const told = [...room.viewers].flatMap(([viewer, seen]) =>
+      isCovered(event.position, seen) ? [] : [viewer],
+    )
+    tell(event, told, sayings)
+  }
+
+  function tell(event: AnyRecorded, viewers: readonly Viewer[], sayings: readonly Saying[]): void {
+    const begun = moment()
+    for (const viewer of viewers) for (const saying of sayings) viewer.say(saying)
+    const said = viewers.length * sayings.length
+    if (said > 0) watch({ kind: 'said', event, sayings: said, begun, ended: moment() })
   }
 
   function tellFollowers(event: AnyRecorded, task: TaskDocument): void {
     const saying: Saying = ['global_task_status_changed', statusOf(event, task)]
-    for (const viewer of followers.get(task.owner) ?? []) viewer.say(saying)
+    tell(event, [...(followers.get(task.owner) ?? [])], [saying])
   }
 
   function tellSessionEnded(event: AnyRecorded, userId: string): void {
@@ -217,15 +226,18 @@ export async function startFeed(engines: {
         const events = last === null ? [] : await missed(taskId, last)
         const replay = await replayOf(taskId, room.task, events ?? [])
         for (const saying of replay) viewer.say(saying)
+        watch({ kind: 'replayed', sayings: replay.length })
         room.viewers.set(viewer, last)
         // Its last viewer may have left meanwhile, and taken the room away.
         rooms.set(taskId, room)
+        watch({ kind: 'rooms', open: rooms.size })
         return { resync: events === undefined, position: reached }
       }),
     leave(taskId, viewer) {
       const room = rooms.get(taskId)
       room?.viewers.delete(viewer)
       if (room?.viewers.size === 0) rooms.delete(taskId)
+      watch({ kind: 'rooms', open: rooms.size })
     },
     follow(userId, viewer) {
       followers.set(userId, (followers.get(userId) ?? new Set()).add(viewer))

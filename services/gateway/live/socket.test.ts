@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { ClientEvents, JoinAnswer, ServerEvents } from '#domain/api/socket.ts'
 import { collections, documents } from '#platform/commands/documents.ts'
 import { logger } from '#platform/log.ts'
+import { nobodyWatches } from '#platform/watch/watch.ts'
 import { taskId, userId } from '../../../tests/domain/ids.ts'
 import { openTestEngines, type TestEngines } from '../../../tests/server/engines.ts'
 import type { Feed, Viewer } from './feed.ts'
@@ -61,6 +62,7 @@ beforeEach(async () => {
     sessions: { verify, token: unused, begin: () => ({ sessionId: '', expiresAt: '' }) },
     documents: documents(engines.readStore, engines.log),
     logger: logger('silent'),
+    watch: nobodyWatches,
   })
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
   const address = http.address()

@@ -15,7 +15,7 @@ import type { Saying } from './translate.ts'
 type LiveServer = Server<ClientEvents, ServerEvents, Record<string, never>, Identity>
 type LiveSocket = Socket<ClientEvents, ServerEvents, Record<string, never>, Identity>
 
-type SocketServices = Pick<GatewayServices, 'sessions' | 'documents' | 'logger'>
+type SocketServices = Pick<GatewayServices, 'sessions' | 'documents' | 'logger' | 'watch'>
 
 const Handshake = z.object({ token: z.string() })
 
@@ -66,7 +66,7 @@ function serve(socket: LiveSocket, feed: Feed, services: SocketServices): void {
       waiting.characters += charactersOf(payload)
       // At once: what waits for one that does not read would be waited for as well.
       if (waiting.packets > waitingAtMost.packets || waiting.characters > waitingAtMost.characters)
-        socket.conn.close(true)
+        cutOff()
       // A saying pairs a name with its own payload; the compiler loses that over the union.
       else socket.emit(name, ...([payload] as never))
     },
@@ -74,7 +74,13 @@ function serve(socket: LiveSocket, feed: Feed, services: SocketServices): void {
       if (ended === sessionId) socket.disconnect(true)
     },
   }
+  /** What is still said to one that was cut off finds it closed. */
+  function cutOff(): void {
+    if (socket.conn.readyState === 'open') services.watch({ kind: 'socket', change: 'cut_off' })
+    socket.conn.close(true)
+  }
   const joined = new Set<string>()
+  services.watch({ kind: 'socket', change: 'opened' })
   feed.follow(userId, viewer)
   let turn: Promise<void> = Promise.resolve()
   let asked = 0
@@ -126,6 +132,7 @@ function serve(socket: LiveSocket, feed: Feed, services: SocketServices): void {
   socket.on('disconnect', () => {
     for (const taskId of joined) feed.leave(taskId, viewer)
     feed.unfollow(userId, viewer)
+    services.watch({ kind: 'socket', change: 'closed' })
   })
 }
 

@@ -54,6 +54,8 @@ export type Observation =
   | { readonly kind: 'projector'; readonly lag: (() => Promise<Lag>) | null }
   /** An event was told to the viewers of its room, in so many sayings over all of them. */
   | (Period & { readonly kind: 'said'; readonly event: AnyRecorded; readonly sayings: number })
+  /** What a viewer had missed was told. */
+  | { readonly kind: 'replayed'; readonly sayings: number }
   | { readonly kind: 'rooms'; readonly open: number }
   | { readonly kind: 'socket'; readonly change: 'opened' | 'closed' | 'cut_off' }
   /** A job was queued because of an event. */
