@@ -144,6 +144,8 @@ async function startDoor(
       host,
       port,
       publicUrl: config.publicUrl,
+      trustProxy: config.trustProxy,
+      requestsAMinute: config.requestsAMinute,
       codeHostName: hostNameOf(config),
       webFolder: new URL('../web', import.meta.url).pathname,
       notices: notices.read,

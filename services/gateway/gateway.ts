@@ -8,11 +8,13 @@ import { Fault } from '#domain/kernel/errors.ts'
 import { answers } from '#platform/http/answers.ts'
 import { health } from '#platform/http/health.ts'
 import { fresh, signedIn } from '#platform/http/guards.ts'
+import { timeLimit } from '#platform/http/timeLimit.ts'
 import { mount, routeWith, type Route } from '#platform/http/route.ts'
 import { requests } from '#platform/watch/requests.ts'
 import { authenticate } from './auth/authenticate.ts'
 import { signInRoutes } from './auth/signIn.ts'
 import { client } from './http/client.ts'
+import { limitAddresses, limitPeople, onlyJson, rate } from './http/limits.ts'
 import { protectiveHeaders } from './http/headers.ts'
 import { startFeed } from './live/feed.ts'
 import { openSocket } from './live/socket.ts'
@@ -29,6 +31,8 @@ const route = routeWith<GatewayServices>()
 const bodyLimit = '1mb'
 const requestMs = 30_000
 const drainMs = 3_000
+/** How many times as often as a person an address may ask. */
+const addressesMayBeShared = 2
 
 /** Resolves once it listens. Throws when the port is taken. */
 export async function startGateway(
@@ -38,13 +42,25 @@ export async function startGateway(
   const mounting = { fresh: () => services.ids.uuid(), idempotency: services.idempotency }
   const app = new Koa()
   app.silent = true
+  app.proxy = options.trustProxy
   const { logger, watch } = services
   app.use(requests({ door: 'gateway', logger, fresh: mounting.fresh, watch }))
   app.use(answers(logger, mounting.fresh))
   app.use(protectiveHeaders)
   app.use(health(options.parts))
   app.use(below('/api', noStore))
+  app.use(below('/api', timeLimit(requestMs)))
+  const byAddress = options.requestsAMinute === null ? null : options.requestsAMinute * addressesMayBeShared
+  const byPerson = rate(options.requestsAMinute)
+  app.use(below('/api', limitAddresses(rate(byAddress))))
   app.use(below('/api', authenticate(services.sessions)))
+  app.use(below('/api', limitPeople(byPerson)))
+  app.use(
+    below(
+      '/api',
+      onlyJson(({ path }) => path === '/api/upload/image'),
+    ),
+  )
   app.use(
     bodyParser({ enableTypes: ['json'], jsonLimit: bodyLimit, parsedMethods: ['POST', 'PUT', 'DELETE'] }),
   )
@@ -62,7 +78,7 @@ export async function startGateway(
   const feed = await startFeed(services)
   const http = createServer({ requestTimeout: requestMs, headersTimeout: 10_000 }, app.callback())
   watch({ kind: 'server', http })
-  const io = openSocket(http, feed, services)
+  const io = openSocket(http, feed, { ...services, mayConnect: byPerson })
   const connections = new Set<Connection>()
   http.on('connection', (connection) => {
     connections.add(connection)

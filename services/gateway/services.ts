@@ -8,6 +8,7 @@ import type { Projected } from '#platform/commands/projected.ts'
 import type { HostAccess } from '#platform/hostAccess.ts'
 import type { Sessions } from '#platform/http/session.ts'
 import type { Logger } from '#platform/log.ts'
+import type { Clock } from '#platform/ports/clock.ts'
 import type { CodeHost } from '#platform/ports/codeHost.ts'
 import type { EventStore } from '#platform/ports/eventStore.ts'
 import type { Ids } from '#platform/ports/ids.ts'
@@ -26,6 +27,7 @@ export interface GatewayServices {
   readonly sessions: Sessions
   readonly vault: Vault
   readonly ids: Ids
+  readonly clock: Clock
   readonly logger: Logger
   readonly watch: Watch
 }
@@ -35,8 +37,14 @@ export interface GatewayOptions {
   readonly port: number
   /** Where people reach us; `null` keeps the loopback name they used. */
   readonly publicUrl: string | null
+  /** Whether `X-Forwarded-For` tells the address of who asks. */
+  readonly trustProxy: boolean
+  /** Requests a minute that a person may make; `null`: any number. */
+  readonly requestsAMinute: number | null
   /** Names the code host in user ids: accounts of two hosts never meet. */
   readonly codeHostName: string
+  /** Whether people may register and sign in with a password. */
+  readonly passwordSignIn: boolean
   /** The built client. */
   readonly webFolder: string
   /** What a banner on every page says. */

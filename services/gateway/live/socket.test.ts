@@ -63,6 +63,7 @@ beforeEach(async () => {
     documents: documents(engines.readStore, engines.log),
     logger: logger('silent'),
     watch: nobodyWatches,
+    mayConnect: async () => undefined,
   })
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
   const address = http.address()

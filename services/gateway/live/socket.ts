@@ -8,6 +8,7 @@ import { TaskId } from '#domain/kernel/ids.ts'
 import { tasksView } from '#domain/views/tasks.ts'
 import { signedIn } from '#platform/http/guards.ts'
 import type { Identity } from '#platform/http/session.ts'
+import type { Rate } from '../http/limits.ts'
 import type { GatewayServices } from '../services.ts'
 import type { Feed, Viewer } from './feed.ts'
 import type { Saying } from './translate.ts'
@@ -15,7 +16,10 @@ import type { Saying } from './translate.ts'
 type LiveServer = Server<ClientEvents, ServerEvents, Record<string, never>, Identity>
 type LiveSocket = Socket<ClientEvents, ServerEvents, Record<string, never>, Identity>
 
-type SocketServices = Pick<GatewayServices, 'sessions' | 'documents' | 'logger' | 'watch'>
+type SocketServices = Pick<GatewayServices, 'sessions' | 'documents' | 'logger' | 'watch'> & {
+  /** Refuses a person who connects too often. */
+  readonly mayConnect: Rate
+}
 
 const Handshake = z.object({ token: z.string() })
 
@@ -40,8 +44,9 @@ export function openSocket(http: HttpServer, feed: Feed, services: SocketService
   io.use(async (socket, next) => {
     try {
       await enter(socket, services)
-    } catch {
-      return next(new Error(faults.sign_in_required.sentence))
+    } catch (thrown) {
+      const isTooOften = thrown instanceof Fault && thrown.code === 'rate_limited'
+      return next(new Error(isTooOften ? thrown.message : faults.sign_in_required.sentence))
     }
     return next()
   })
@@ -53,6 +58,7 @@ async function enter(socket: LiveSocket, services: SocketServices): Promise<void
   const { token } = Handshake.parse(socket.handshake.auth)
   const identity: Identity | null = (await services.sessions.verify(token)) ?? null
   const { user, sessionId } = await signedIn({ identity }, services)
+  await services.mayConnect(user.id)
   socket.data = { userId: user.id, sessionId }
 }
 

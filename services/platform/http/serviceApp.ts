@@ -9,6 +9,7 @@ import { adoptRequest, requests } from '#platform/watch/requests.ts'
 import type { Watch } from '#platform/watch/watch.ts'
 import { answers } from './answers.ts'
 import { health, type Parts } from './health.ts'
+import { timeLimit } from './timeLimit.ts'
 import { calleeOf, serviceRealm, type Callee, type ServiceTokens } from './serviceToken.ts'
 
 export interface RunningService {
@@ -36,6 +37,7 @@ export async function startServiceApp(
   app.use(requests({ door: 'service', logger, fresh, watch }))
   app.use(answers(logger, fresh))
   app.use(health(options.parts))
+  app.use(timeLimit(requestMs))
   app.use(callersOnly(options.apis, services.tokens))
   app.use(
     bodyParser({ enableTypes: ['json'], jsonLimit: bodyLimit, parsedMethods: ['POST', 'PUT', 'DELETE'] }),

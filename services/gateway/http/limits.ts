@@ -1,0 +1,53 @@
+/** Limits that protect the server: how often one may ask, for how long a request may take, and what a body may be. */
+import type { Context, Middleware } from 'koa'
+import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
+import { Fault } from '#domain/kernel/errors.ts'
+
+/** Counts what is asked for under a name; throws `rate_limited` with the seconds to wait once it is too often. */
+export type Rate = (name: string) => Promise<void>
+
+const windowSeconds = 60
+
+/**
+ * So many a minute, counted in this process: of several gateways each counts what comes to it. `null` counts nothing.
+ */
+export function rate(aMinute: number | null): Rate {
+  if (aMinute === null) return async () => undefined
+  const limiter = new RateLimiterMemory({ points: aMinute, duration: windowSeconds })
+  return async (name) => {
+    try {
+      await limiter.consume(name)
+    } catch (thrown) {
+      if (!(thrown instanceof RateLimiterRes)) throw thrown
+      const seconds = Math.ceil(thrown.msBeforeNext / 1_000)
+      const sentence = `Too many requests: more than ${aMinute} in a minute. Try again in ${seconds} s.`
+      throw new Fault('rate_limited', sentence, undefined, { retryAfterSeconds: seconds })
+    }
+  }
+}
+
+/** Before a person is known: by the address they ask from, which several may share. */
+export function limitAddresses(allowed: Rate): Middleware {
+  return async (context, next) => {
+    await allowed(context.ip)
+    await next()
+  }
+}
+
+/** After `authenticate`: by the person. */
+export function limitPeople(allowed: Rate): Middleware {
+  return async (context, next) => {
+    const userId: string | undefined = context.state.identity?.userId
+    if (userId !== undefined) await allowed(userId)
+    await next()
+  }
+}
+
+/** A body that is not announced as JSON is refused, rather than taken for none. `elsewhere` reads what it is sent by itself. */
+export function onlyJson(elsewhere: (context: Context) => boolean): Middleware {
+  return async (context, next) => {
+    const hasBody = (context.request.length ?? 0) > 0 || context.get('transfer-encoding') !== ''
+    if (hasBody && !elsewhere(context) && !context.is('json')) throw new Fault('unsupported_type')
+    await next()
+  }
+}
