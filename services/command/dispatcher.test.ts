@@ -17,10 +17,12 @@ beforeEach(async () => {
 afterEach(() => engines.close())
 
 const create = (n: number) => engines.commands.execute(task, taskStream(taskId(n)), creating(n), cause())
+/** What its request goes back to is told beside what there is to do. */
+const origin = { correlationId: expect.stringMatching(/^[0-9a-f-]{36}$/), causationId: expect.any(String) }
 const executionOf = (n: number): Job => ({
   id: executionId(n),
   kind: 'execution',
-  payload: { taskId: taskId(n), executionId: executionId(n) },
+  payload: { taskId: taskId(n), executionId: executionId(n), ...origin },
 })
 
 /** Works off what is queued, and gives it in order. */
@@ -54,9 +56,20 @@ test('a request for an execution and one for a pull request each become a job th
     {
       id: executionId(9),
       kind: 'pull_request',
-      payload: { taskId: taskId(1), requestId: executionId(9) },
+      payload: { taskId: taskId(1), requestId: executionId(9), ...origin },
     },
   ])
+  await dispatcher.stop()
+})
+
+test('a job goes back to the request that it came of, and to the event that asked for it', async () => {
+  const dispatcher = await startDispatcher(engines)
+  const correlationId = '00000000-c000-4000-8000-000000000001'
+  const stream = taskStream(taskId(1))
+  const { events } = await engines.commands.execute(task, stream, creating(1), { ...cause(), correlationId })
+  const asked = events.find(({ type }) => type === 'ExecutionRequested')
+  const [job] = await takeJobs('execution', 1)
+  expect(job?.payload).toMatchObject({ correlationId, causationId: asked?.id })
   await dispatcher.stop()
 })
 

@@ -27,6 +27,7 @@ import type { ReadStore } from '#platform/ports/readStore.ts'
 import { executionId, messageId, projectId, taskId, userId } from '../../../tests/domain/ids.ts'
 import { recorded } from '../../../tests/domain/recorded.ts'
 import { startFeed, type Viewer } from './feed.ts'
+import { nobodyWatches } from '#platform/watch/watch.ts'
 import type { Saying } from './translate.ts'
 
 /** A log in memory. `wait` stands before every answer; nothing is handed to subscribers but by `deliver`. */
@@ -96,6 +97,7 @@ function fakeEngines(wait: <T>(value: T) => Promise<T>) {
     eventStore,
     log,
     documents: documents(readStore, log),
+    watch: nobodyWatches,
     events,
     append(stream: string, event: TaskEvent | TerminalEvent): AnyRecorded {
       const revision = (revisions.get(stream) ?? -1) + 1
