@@ -147,6 +147,7 @@ async function startDoor(
       trustProxy: config.trustProxy,
       requestsAMinute: config.requestsAMinute,
       codeHostName: hostNameOf(config),
+      passwordSignIn: config.passwordSignIn,
       webFolder: new URL('../web', import.meta.url).pathname,
       notices: notices.read,
       query,

@@ -28,8 +28,74 @@ export const signInErrors = [
 ] as const
 export type SignInError = (typeof signInErrors)[number]
 
+/** Why an account at the code host was not connected, beside those: in the `error` of the settings page's address. */
+export const linkErrors = ['account_taken', 'account_differs'] as const
+export type LinkError = (typeof linkErrors)[number]
+
 const userAnswer = { user: User }
 const Email = Text.pipe(z.email('Enter an e-mail address.').max(254))
+
+/** The address that a person signs in by, in the one form that it is known by. */
+const SignInEmail = z
+  .string({ error: 'Enter an e-mail address.' })
+  .max(1_000, 'Enter an e-mail address.')
+  .transform((email) => email.trim().toLowerCase().normalize('NFC'))
+  .pipe(Email)
+const passwordLength = { min: 8, max: 200 }
+const passwordSentence = `A password has ${passwordLength.min} to ${passwordLength.max} characters.`
+const NewPassword = z
+  .string({ error: 'Enter a password.' })
+  .max(2 * passwordLength.max, passwordSentence)
+  .pipe(Text)
+  .refine((password) => {
+    const characters = [...password].length
+    return characters >= passwordLength.min && characters <= passwordLength.max
+  }, passwordSentence)
+/** One that may be wrong in any way. */
+const Password = z
+  .string({ error: 'Enter your password.' })
+  .min(1, 'Enter your password.')
+  .max(2_000, 'This is no password.')
+
+/** Whoever comes from here is somebody from now on: a call that anybody may make takes no `Idempotency-Key`. 409 when the address is taken. */
+export const register = defineWrite({
+  method: 'POST',
+  path: '/auth/register',
+  summary: 'Makes an account with a password, and signs in.',
+  open: 'anybody',
+  status: 201,
+  body: z.object({
+    name: required('Please enter your name.', limits.nameLength),
+    email: SignInEmail,
+    password: NewPassword,
+  }),
+  answer: { token: z.string(), user: User },
+  faults: ['already_exists', 'password_sign_in_off', 'rate_limited'],
+})
+
+/** 401 for an unknown address as for a wrong password. Takes no `Idempotency-Key`, as `register`. */
+export const login = defineWrite({
+  method: 'POST',
+  path: '/auth/login',
+  summary: 'Signs in with a password.',
+  open: 'anybody',
+  body: z.object({ email: SignInEmail, password: Password }),
+  answer: { token: z.string(), user: User },
+  faults: ['wrong_password', 'password_sign_in_off', 'rate_limited'],
+})
+
+/**
+ * A ticket for connecting an account at the code host. `url` is for the browser to go to: it holds once, for a minute, in the session and in
+ * the browser that asked, which shows by a cookie of this answer that it is the one. The way ends at `/settings`, with an `error` in the
+ * address when it failed.
+ */
+export const linkGitHub = defineWrite({
+  method: 'POST',
+  path: '/auth/github/link',
+  summary: 'Begins to connect an account at the code host to who is signed in.',
+  open: 'signed_in',
+  answer: { url: z.string() },
+})
 
 export const getMe = defineRead({
   path: '/auth/me',

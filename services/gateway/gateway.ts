@@ -10,9 +10,12 @@ import { health } from '#platform/http/health.ts'
 import { fresh, signedIn } from '#platform/http/guards.ts'
 import { timeLimit } from '#platform/http/timeLimit.ts'
 import { mount, routeWith, type Route } from '#platform/http/route.ts'
+import { passwords } from '#platform/passwords.ts'
 import { requests } from '#platform/watch/requests.ts'
 import { authenticate } from './auth/authenticate.ts'
-import { signInRoutes } from './auth/signIn.ts'
+import { passwordRoutes } from './auth/password.ts'
+import { linkRoutes, signInRoutes } from './auth/signIn.ts'
+import { slowDown } from './auth/slowDown.ts'
 import { client } from './http/client.ts'
 import { limitAddresses, limitPeople, onlyJson, rate } from './http/limits.ts'
 import { protectiveHeaders } from './http/headers.ts'
@@ -65,7 +68,12 @@ export async function startGateway(
     bodyParser({ enableTypes: ['json'], jsonLimit: bodyLimit, parsedMethods: ['POST', 'PUT', 'DELETE'] }),
   )
   app.use(signInRoutes(options, services))
-  app.use(mount('/api', noticeRoutes(options.notices), services, mounting))
+  const routes = [
+    ...passwordRoutes(options, { passwords: passwords(), slow: slowDown() }),
+    ...linkRoutes(options),
+    ...noticeRoutes(options.notices),
+  ]
+  app.use(mount('/api', routes, services, mounting))
   app.use(options.command)
   app.use(options.query)
   app.use(

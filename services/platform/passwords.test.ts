@@ -1,10 +1,19 @@
 /** What the hash of a password is good for, what it costs, and how many are made at once. */
 import { describe, expect, test } from 'vitest'
 import { Fault } from '#domain/kernel/errors.ts'
-import { passwords } from './passwords.ts'
+import { passwords, type Hashing } from './passwords.ts'
 
 const cheap = { ln: 4, r: 8, p: 1 }
-const some = passwords({ cost: cheap })
+const some = hashing({ cost: cheap })
+
+/** Each hash in a turn of its own. */
+function hashing(options?: Parameters<typeof passwords>[0]): Hashing {
+  const { inTurn } = passwords(options)
+  return {
+    hash: (password) => inTurn(({ hash }) => hash(password)),
+    matches: (password, kept) => inTurn(({ matches }) => matches(password, kept)),
+  }
+}
 
 describe('a hash', () => {
   test('matches its own password and no other', async () => {
@@ -27,7 +36,7 @@ describe('a hash', () => {
 
   test('still counts when what a hash costs has grown', async () => {
     const hash = await some.hash('correct horse')
-    const later = passwords({ cost: { ln: 5, r: 8, p: 2 } })
+    const later = hashing({ cost: { ln: 5, r: 8, p: 2 } })
     expect(await later.matches('correct horse', hash)).toBe(true)
     expect(await later.matches('other', hash)).toBe(false)
     expect(await later.hash('correct horse')).toMatch(/^\$scrypt\$ln=5,r=8,p=2\$/)
@@ -45,7 +54,7 @@ test('nobody’s hash matches nothing', async () => {
 })
 
 test('without a word said, a hash costs 2^17 rounds of 8 blocks, in memory that scrypt is allowed', async () => {
-  const usual = passwords()
+  const usual = hashing()
   const hash = await usual.hash('correct horse')
   expect(hash).toMatch(/^\$scrypt\$ln=17,r=8,p=1\$/)
   expect(await usual.matches('correct horse', hash)).toBe(true)
@@ -53,7 +62,7 @@ test('without a word said, a hash costs 2^17 rounds of 8 blocks, in memory that 
 
 describe('many at once', () => {
   test('are made in the order they came, and whoever finds the line full is told when to come again', async () => {
-    const few = passwords({ cost: { ln: 10, r: 8, p: 1 }, atOnce: 2, waiting: 3 })
+    const few = hashing({ cost: { ln: 10, r: 8, p: 1 }, atOnce: 2, waiting: 3 })
     const done: number[] = []
     const asked = Array.from({ length: 7 }, (_, n) => few.hash(`password ${n}`).then(() => done.push(n)))
     const outcomes = await Promise.allSettled(asked)
@@ -73,7 +82,7 @@ describe('many at once', () => {
   })
 
   test('one that fails makes room for the next', async () => {
-    const one = passwords({ cost: cheap, atOnce: 1, waiting: 1 })
+    const one = hashing({ cost: cheap, atOnce: 1, waiting: 1 })
     await expect(one.matches('x', 'broken')).rejects.toThrow('in no known form')
     expect(await one.matches('x', await one.hash('x'))).toBe(true)
   })

@@ -10,39 +10,44 @@ export interface ScryptCost {
   readonly p: number
 }
 
-export interface Passwords {
-  /** The hash of a password under a fresh salt, as `$scrypt$ln=17,r=8,p=1$<salt>$<hash>`. Throws `rate_limited` when too many wait. */
+/** What may be done with a password in turn. */
+export interface Hashing {
+  /** The hash of a password under a fresh salt, as `$scrypt$ln=17,r=8,p=1$<salt>$<hash>`. */
   hash(password: string): Promise<string>
-  /** Whether the hash is of this password. Without a hash it does the same work and says no. Throws `rate_limited` when too many wait. */
+  /** Whether the hash is of this password. Without a hash it does the same work and says no. */
   matches(password: string, hash: string | undefined): Promise<boolean>
+}
+
+export interface Passwords {
+  /** Does work that hashes when its turn has come: few do at once, in the order they came. Throws `rate_limited` when too many wait. */
+  inTurn<T>(work: (hashing: Hashing) => Promise<T>): Promise<T>
 }
 
 const usualCost: ScryptCost = { ln: 17, r: 8, p: 1 }
 const saltBytes = 16
 const hashBytes = 32
 const form = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([\w+/]+)\$([\w+/]+)$/
-/** A third of a second each: who waits longer than this has gone. */
+/** What a long line takes to get shorter. */
 const waitAgainSeconds = 5
 
-/** Hashes at most `atOnce` at a time, each in 128 MiB; `waiting` more may wait. */
-export function passwords({ cost = usualCost, atOnce = 2, waiting = 30 } = {}): Passwords {
+/** At most `atOnce` hash at a time, each in 128 MiB and for some tenths of a second; `waiting` more may wait. */
+export function passwords({ cost = usualCost, atOnce = 2, waiting = 60 } = {}): Passwords {
   const inTurn = turns(atOnce, waiting)
-  return {
-    hash: (password) =>
-      inTurn(async () => {
-        const salt = randomBytes(saltBytes)
-        return encoded(cost, salt, await derived(password, salt, cost, hashBytes))
-      }),
-    matches: (password, hash) =>
-      inTurn(async () => {
-        if (hash === undefined) {
-          await derived(password, randomBytes(saltBytes), cost, hashBytes)
-          return false
-        }
-        const kept = decoded(hash)
-        return timingSafeEqual(await derived(password, kept.salt, kept.cost, kept.hash.length), kept.hash)
-      }),
+  const hashing: Hashing = {
+    async hash(password) {
+      const salt = randomBytes(saltBytes)
+      return encoded(cost, salt, await derived(password, salt, cost, hashBytes))
+    },
+    async matches(password, hash) {
+      if (hash === undefined) {
+        await derived(password, randomBytes(saltBytes), cost, hashBytes)
+        return false
+      }
+      const kept = decoded(hash)
+      return timingSafeEqual(await derived(password, kept.salt, kept.cost, kept.hash.length), kept.hash)
+    },
   }
+  return { inTurn: (work) => inTurn(() => work(hashing)) }
 }
 
 function derived(password: string, salt: Uint8Array, cost: ScryptCost, length: number): Promise<Buffer> {

@@ -1,120 +1,132 @@
-/** Signing in through the code host: OAuth's authorization code with state and PKCE (RFC 6749, RFC 7636). */
+/** The way to the code host and back: OAuth's authorization code with state and PKCE (RFC 6749, RFC 7636), for signing in and for connecting an account. */
 import { createHash, randomBytes } from 'node:crypto'
 import { Router } from '@koa/router'
-import { jwtVerify, SignJWT } from 'jose'
 import type { Context, Middleware } from 'koa'
-import { v5 as uuidv5 } from 'uuid'
 import { z } from 'zod'
-import type { SignInError } from '#domain/api/auth.ts'
+import { linkGitHub } from '#domain/api/auth.ts'
 import { userStream } from '#domain/kernel/ids.ts'
 import { user } from '#domain/user/user.ts'
-import { usersView } from '#domain/views/users.ts'
+import { identified } from '#platform/http/guards.ts'
+import { routeWith, type Route } from '#platform/http/route.ts'
+import type { Identity } from '#platform/http/session.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
-import { originOfRequest } from '#platform/watch/requests.ts'
 import type { GatewayOptions, GatewayServices } from '../services.ts'
+import { accounts, type Shown } from './accounts.ts'
+import { cookieOptions } from './cookies.ts'
+import { WayFailed } from './failure.ts'
+import { journeyCookie, journeys, journeySeconds, type Journey } from './journey.ts'
 import { originOf } from './origin.ts'
+import { ticketCookie, tickets, ticketSeconds } from './tickets.ts'
 
-const cookieName = 'flightdeck_sign_in'
-const cookieSeconds = 600
-const projectedWithinMs = 5_000
-const userNamespace = '0d0c4f2e-3f0b-4f6c-9f3e-8f4b1c6a2d57'
-
-/** What the browser keeps while it is at the code host. */
-const Journey = z.object({ state: z.string(), verifier: z.string() })
-
-/** A sign-in that did not succeed, with the value the sign-in screen knows. */
-class SignInFailed extends Error {
-  readonly value: SignInError
-  constructor(value: SignInError, cause?: unknown) {
-    super(value, { cause })
-    this.value = value
-  }
-}
-
-/** `/api/auth/github` and its callback. Every outcome is a redirect to the client's own callback. */
+/** `/api/auth/github` and its callback. Every outcome is a redirect: of signing in to the client's own callback, of connecting to the settings. */
 export function signInRoutes(options: GatewayOptions, services: GatewayServices): Middleware {
-  const key = services.vault.deriveKey('sign-in-journey')
   const router = new Router({ prefix: '/api/auth/github' })
+  const ways = journeys(services)
+  const { use } = tickets(services)
+  const known = accounts(options, services)
 
   router.get('/', async (context) => {
+    const { link } = context.query
+    if (link === undefined) return depart(context, undefined)
     const origin = originOf(context, options)
-    const state = randomBytes(24).toString('base64url')
-    const verifier = randomBytes(48).toString('base64url')
-    const journey = await new SignJWT({ state, verifier })
-      .setProtectedHeader({ alg: 'HS256' })
-      .setExpirationTime(`${cookieSeconds}s`)
-      .sign(key)
-    context.cookies.set(cookieName, journey, cookieOptions(origin))
-    const codeChallenge = createHash('sha256').update(verifier).digest('base64url')
-    context.redirect(
-      services.codeHost.authorizeUrl({ state, codeChallenge, origin, redirectUri: redirectUri(origin) }),
-    )
+    const proof = context.cookies.get(ticketCookie)
+    context.cookies.set(ticketCookie, null, cookieOptions(origin, ticketSeconds, 'strict'))
+    try {
+      await depart(context, await holderOf(typeof link === 'string' ? link : '', proof))
+    } catch (fault) {
+      fail(context, fault, 'link')
+    }
   })
 
   router.get('/callback', async (context) => {
     const origin = originOf(context, options)
+    const journey = await ways.of(context.cookies.get(journeyCookie))
     try {
-      const { token, onboarding } = await arrive(context, origin)
-      context.redirect(`/auth/callback?token=${token}&onboarding=${onboarding}`)
+      const shown = await shownBy(context, journey, origin)
+      if (journey?.link === undefined) {
+        const { token, user: person } = await known.signIn(shown)
+        context.redirect(`/auth/callback?token=${token}&onboarding=${!person.onboardingCompleted}`)
+      } else {
+        await known.link(shown, journey.link)
+        context.redirect(settings)
+      }
     } catch (fault) {
-      const value = fault instanceof SignInFailed ? fault.value : 'server'
-      services.logger.warn({ err: fault, value }, 'sign-in failed')
-      context.redirect(`/auth/callback?error=${value}`)
+      fail(context, fault, journey?.link === undefined ? 'sign-in' : 'link')
     } finally {
-      context.cookies.set(cookieName, null, cookieOptions(origin))
+      context.cookies.set(journeyCookie, null, cookieOptions(origin, journeySeconds, 'lax'))
     }
   })
 
-  async function arrive(context: Context, origin: string): Promise<{ token: string; onboarding: boolean }> {
-    const { code, state, error } = Answer.parse(context.query)
-    const journey = await journeyOf(context.cookies.get(cookieName))
-    if (!journey || journey.state !== state) throw new SignInFailed('session_lost')
-    if (error !== undefined || code === undefined) throw new SignInFailed('github')
-    const { account, tokens } = await askHost(code, journey.verifier, origin)
-    const userId = uuidv5(`${options.codeHostName}:${account.id}`, userNamespace)
-    await services.access.keep(userId, tokens)
-    const session = services.sessions.begin()
-    const { name, email, login, avatarUrl: avatar } = account
-    const executed = await services.commands.execute(
-      user,
-      userStream(userId),
-      {
-        type: 'SignInWithGitHub',
-        userId,
-        profile: { githubId: account.id, name, email, login, avatar },
-        ...session,
-      },
-      { actor: { kind: 'user', userId }, commandId: services.ids.uuid(), ...originOfRequest(context) },
+  /** Sends the browser to the code host. */
+  async function depart(context: Context, link: Identity | undefined): Promise<void> {
+    const origin = originOf(context, options)
+    const state = randomBytes(24).toString('base64url')
+    const verifier = randomBytes(48).toString('base64url')
+    const cookie = await ways.cookieOf({ state, verifier, ...(link === undefined ? {} : { link }) })
+    context.cookies.set(journeyCookie, cookie, cookieOptions(origin, journeySeconds, 'lax'))
+    const codeChallenge = createHash('sha256').update(verifier).digest('base64url')
+    context.redirect(
+      services.codeHost.authorizeUrl({ state, codeChallenge, origin, redirectUri: redirectUri(origin) }),
     )
-    if (executed.position !== null) await services.projected.waitFor(executed.position, projectedWithinMs)
-    const document = await services.documents.asOf(usersView, userStream(userId), userId, executed.head)
-    if (!document) throw new SignInFailed('user_not_found')
-    const token = await services.sessions.token({ userId, sessionId: session.sessionId }, session.expiresAt)
-    return { token, onboarding: !document.onboardingCompleted }
   }
 
-  async function askHost(code: string, codeVerifier: string, origin: string) {
+  /** Whose ticket it is, while the session that asked for it goes on. */
+  async function holderOf(ticket: string, proof: string | undefined): Promise<Identity> {
+    const holder = await use(ticket, proof)
+    if (holder === undefined) throw new WayFailed('session_lost')
+    const { state } = await services.commands.load(user, userStream(holder.userId))
+    if (state.kind === 'nobody' || !state.sessions.has(holder.sessionId))
+      throw new WayFailed('user_not_found')
+    return holder
+  }
+
+  /** The account that the code host's answer shows, when the answer belongs to the journey. */
+  async function shownBy(context: Context, journey: Journey | undefined, origin: string): Promise<Shown> {
+    const answer = Answer.safeParse(context.query)
+    if (!answer.success || journey === undefined || journey.state !== answer.data.state)
+      throw new WayFailed('session_lost')
+    const { code, error } = answer.data
+    if (error !== undefined || code === undefined) throw new WayFailed('github')
     try {
-      const exchange = { code, codeVerifier, redirectUri: redirectUri(origin) }
+      const exchange = { code, codeVerifier: journey.verifier, redirectUri: redirectUri(origin) }
       const tokens = await services.codeHost.exchangeCode(exchange)
       return { tokens, account: await services.codeHost.account(tokens.accessToken) }
     } catch (fault) {
-      throw new SignInFailed(
-        fault instanceof CodeHostFault && fault.kind !== 'unavailable' ? 'github' : 'server',
-        fault,
-      )
+      const refused = fault instanceof CodeHostFault && fault.kind !== 'unavailable'
+      throw new WayFailed(refused ? 'github' : 'server', fault)
     }
   }
 
-  async function journeyOf(cookie: string | undefined) {
-    if (cookie === undefined) return undefined
-    const verified = await jwtVerify(cookie, key, { algorithms: ['HS256'] }).catch(() => undefined)
-    return verified && Journey.safeParse(verified.payload).data
+  function fail(context: Context, fault: unknown, which: 'sign-in' | 'link'): void {
+    const value = fault instanceof WayFailed ? fault.value : 'server'
+    services.logger.warn({ err: fault, value }, `${which} failed`)
+    // Who is no longer there has no settings.
+    const toSettings = which === 'link' && value !== 'user_not_found'
+    context.redirect(toSettings ? `${settings}&error=${value}` : `/auth/callback?error=${value}`)
   }
 
   const dispatch = router.routes()
   return (context, next) => dispatch(context as Parameters<typeof dispatch>[0], next)
 }
+
+const route = routeWith<GatewayServices>()
+
+/** The call that gives out tickets. */
+export function linkRoutes(
+  options: Pick<GatewayOptions, 'publicUrl' | 'port'>,
+): readonly Route<GatewayServices>[] {
+  return [
+    route(linkGitHub, identified, async ({ user: person, sessionId, client }, services) => {
+      const { ticket, proof } = await tickets(services).issue({ userId: person.id, sessionId })
+      const origin = originOf(client, options)
+      client.cookies.set(ticketCookie, proof, cookieOptions(origin, ticketSeconds, 'strict'))
+      return { url: `/api/auth/github?link=${ticket}` }
+    }),
+  ]
+}
+
+/** Where the account is connected, in the client. */
+const settings = '/settings?tab=github'
 
 /** What the code host sends back in the query. */
 const Answer = z.object({
@@ -124,15 +136,3 @@ const Answer = z.object({
 })
 
 const redirectUri = (origin: string): string => `${origin}/api/auth/github/callback`
-
-function cookieOptions(origin: string) {
-  return {
-    httpOnly: true,
-    sameSite: 'lax',
-    path: '/api/auth/github',
-    maxAge: cookieSeconds * 1_000,
-    secure: origin.startsWith('https:'),
-    signed: false,
-    overwrite: true,
-  } as const
-}

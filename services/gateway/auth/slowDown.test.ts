@@ -1,7 +1,7 @@
 /** Who may try again, and when: by account and by the client's address. */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { Fault } from '#domain/kernel/errors.ts'
-import { slowDown } from './slowDown.ts'
+import { slowDown, type SlowDown, type Trying } from './slowDown.ts'
 
 beforeEach(() => vi.useFakeTimers())
 afterEach(() => vi.useRealTimers())
@@ -18,26 +18,35 @@ async function waitOf(trying: Promise<unknown>): Promise<number> {
   }
 }
 
-/** Tries one after the other, which all fail; gives what each has to wait. */
-async function failures(count: number, attempt: (n: number) => Promise<unknown>): Promise<readonly number[]> {
+const guess = async (slow: SlowDown, trying: Trying) => {
+  await slow.check(trying)
+  await slow.failed(trying)
+}
+
+/** Wrong guesses, one after the other; gives what each has to wait. */
+async function guesses(
+  count: number,
+  slow: SlowDown,
+  trying: (n: number) => Trying,
+): Promise<readonly number[]> {
   const waits: number[] = []
-  for (let n = 0; n < count; n += 1) waits.push(await waitOf(attempt(n)))
+  for (let n = 0; n < count; n += 1) waits.push(await waitOf(guess(slow, trying(n))))
   return waits
 }
 
-/** Each from an address of its own. */
-const guessing = () => {
-  const slow = slowDown()
-  let addresses = 0
-  return (account: string) => slow.begin({ account, address: `10.0.0.${(addresses += 1)}` })
-}
+const zeros = (count: number) => Array.from({ length: count }, () => 0)
 
 describe('an account', () => {
+  let addresses = 0
+  /** Each from an address of its own. */
+  const at = (account: string) => () => ({ account, address: `10.0.0.${(addresses += 1)}` })
+  const ada = at('ada')
+
   test('may fail five times; then each failure makes the wait twice as long, up to a quarter of an hour', async () => {
-    const guess = guessing()
-    expect(await failures(6, () => guess('ada'))).toEqual([0, 0, 0, 0, 0, 60])
+    const slow = slowDown()
+    expect(await guesses(7, slow, ada)).toEqual([...zeros(5), 60, 60])
     pass(59)
-    expect(await waitOf(guess('ada'))).toBe(1)
+    expect(await waitOf(slow.check(ada()))).toBe(1)
     for (const [waited, next] of [
       [1, 120],
       [120, 240],
@@ -46,94 +55,79 @@ describe('an account', () => {
       [900, 900],
     ] as const) {
       pass(waited)
-      expect(await failures(2, () => guess('ada'))).toEqual([0, next])
+      expect(await guesses(2, slow, ada)).toEqual([0, next])
     }
   })
 
   test('that has failed too often is told so in a sentence, with the time to wait', async () => {
-    const guess = guessing()
-    await failures(6, () => guess('ada'))
-    await expect(guess('ada')).rejects.toThrow('Too many attempts failed. Try again in a minute.')
+    const slow = slowDown()
+    await guesses(5, slow, ada)
+    await expect(slow.check(ada())).rejects.toThrow('Too many attempts failed. Try again in a minute.')
     pass(60)
-    await failures(1, () => guess('ada'))
-    await expect(guess('ada')).rejects.toThrow('Too many attempts failed. Try again in 2 minutes.')
+    await guesses(1, slow, ada)
+    await expect(slow.check(ada())).rejects.toThrow('Too many attempts failed. Try again in 2 minutes.')
   })
 
   test('is another one’s own: the others go on', async () => {
-    const guess = guessing()
-    await failures(6, () => guess('ada'))
-    expect(await waitOf(guess('grace'))).toBe(0)
+    const slow = slowDown()
+    await guesses(5, slow, ada)
+    expect(await waitOf(slow.check(ada()))).toBe(60)
+    expect(await waitOf(slow.check(at('grace')()))).toBe(0)
   })
 
   test('begins anew when one was right', async () => {
-    const guess = guessing()
-    await failures(4, () => guess('ada'))
-    await (await guess('ada')).succeeded()
-    expect(await failures(6, () => guess('ada'))).toEqual([0, 0, 0, 0, 0, 60])
+    const slow = slowDown()
+    await guesses(4, slow, ada)
+    await slow.succeeded(ada())
+    expect(await guesses(6, slow, ada)).toEqual([...zeros(5), 60])
   })
 
   test('begins anew when its failures are long ago', async () => {
-    const guess = guessing()
-    await failures(4, () => guess('ada'))
+    const slow = slowDown()
+    await guesses(4, slow, ada)
     pass(901)
-    expect(await failures(6, () => guess('ada'))).toEqual([0, 0, 0, 0, 0, 60])
-  })
-
-  test('is not charged for a try that came to nothing', async () => {
-    const guess = guessing()
-    for (let n = 0; n < 10; n += 1) await (await guess('ada')).voided()
-    await failures(4, () => guess('ada'))
-    await (await guess('ada')).voided()
-    expect(await failures(2, () => guess('ada'))).toEqual([0, 60])
-  })
-
-  test('is guessed at no more often by many who come at once', async () => {
-    const guess = guessing()
-    const waits = await Promise.all(Array.from({ length: 50 }, () => waitOf(guess('ada'))))
-    expect(waits.filter((wait) => wait === 0)).toHaveLength(5)
-    expect(Math.max(...waits)).toBe(60)
+    expect(await guesses(6, slow, ada)).toEqual([...zeros(5), 60])
     pass(60)
-    const again = await Promise.all(Array.from({ length: 50 }, () => waitOf(guess('ada'))))
-    expect(again.filter((wait) => wait === 0)).toHaveLength(1)
+    await guesses(1, slow, ada)
+    pass(120 + 901)
+    expect(await guesses(6, slow, ada)).toEqual([...zeros(5), 60])
+  })
+
+  test('is charged for nothing but failures, however many come at once', async () => {
+    const slow = slowDown()
+    await Promise.all(Array.from({ length: 50 }, () => slow.check(ada())))
+    await Promise.all(Array.from({ length: 50 }, () => slow.succeeded(ada())))
+    expect(await guesses(6, slow, ada)).toEqual([...zeros(5), 60])
   })
 })
 
 describe('a client’s address', () => {
-  const from = (addresses: (n: number) => string) => {
-    const slow = slowDown()
-    return (n: number) => slow.begin({ account: `account ${n}`, address: addresses(n) })
-  }
+  const from = (address: (n: number) => string) => (n: number) => ({
+    account: `account ${n}`,
+    address: address(n),
+  })
 
   test('may fail twenty times, whichever the accounts', async () => {
-    const waits = await failures(
-      21,
+    const one = from(() => '192.0.2.1')
+    expect(await guesses(21, slowDown(), one)).toEqual([...zeros(20), 60])
+  })
+
+  test('is not let off because one account of it was right', async () => {
+    const slow = slowDown()
+    await guesses(
+      19,
+      slow,
       from(() => '192.0.2.1'),
     )
-    expect(waits).toEqual([...Array.from({ length: 20 }, () => 0), 60])
+    await slow.succeeded({ account: 'own', address: '192.0.2.1' })
+    expect(await guesses(2, slow, () => ({ address: '192.0.2.1' }))).toEqual([0, 60])
   })
 
-  test('is not charged for what was right', async () => {
+  test('is not charged for an account that must wait', async () => {
     const slow = slowDown()
-    const ask = () => slow.begin({ account: 'ada', address: '192.0.2.1' })
-    for (let n = 0; n < 50; n += 1) await (await ask()).succeeded()
-    expect(await waitOf(ask())).toBe(0)
-  })
-
-  test('that has failed too often is let in again by nobody else being right', async () => {
-    const slow = slowDown()
-    const own = await slow.begin({ account: 'own', address: '192.0.2.1' })
-    await failures(19, (n) => slow.begin({ account: `account ${n}`, address: '192.0.2.1' }))
-    await own.succeeded()
-    expect(await waitOf(slow.begin({ address: '192.0.2.1' }))).toBe(60)
-  })
-
-  test('is charged without an account as well, and not for an account that must wait', async () => {
-    const slow = slowDown()
-    const registering = () => slow.begin({ address: '192.0.2.1' })
-    const guess = () => slow.begin({ account: 'ada', address: '192.0.2.1' })
-    await failures(5, guess)
-    expect(await failures(30, guess)).toEqual(Array.from({ length: 30 }, () => 60))
-    expect(await failures(16, registering)).toEqual([...Array.from({ length: 15 }, () => 0), 60])
+    const one = { account: 'ada', address: '192.0.2.1' }
+    expect(await guesses(50, slow, () => one)).toEqual([...zeros(5), ...zeros(45).map(() => 60)])
+    expect(await waitOf(slow.check({ ...one, account: 'grace' }))).toBe(0)
   })
 
   test.each([
@@ -141,15 +135,11 @@ describe('a client’s address', () => {
     ['IPv6 in full', (n: number) => `2001:db8:1:2:${n}:0:0:1`],
     ['IPv4 in the clothes of IPv6', (n: number) => (n % 2 === 0 ? '::ffff:192.0.2.1' : '192.0.2.1')],
   ])('is one client’s whatever its form: %s', async (_, address) => {
-    expect((await failures(21, from(address))).at(-1)).toBe(60)
+    expect((await guesses(21, slowDown(), from(address))).at(-1)).toBe(60)
   })
 
   test('of another network is another client’s', async () => {
-    expect(
-      await failures(
-        40,
-        from((n) => `2001:db8:1:${n}::1`),
-      ),
-    ).toEqual(Array.from({ length: 40 }, () => 0))
+    const many = from((n) => `2001:db8:1:${n}::1`)
+    expect(await guesses(40, slowDown(), many)).toEqual(zeros(40))
   })
 })

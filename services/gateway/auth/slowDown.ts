@@ -1,21 +1,20 @@
 /** Slows down who guesses: after some failures each further try has to wait, twice as long as the one before. */
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
+import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible'
 import { Fault } from '#domain/kernel/errors.ts'
 
-/** One try. It counts as a failure until it is said to be none. */
-export interface Try {
-  /** It was right: what the account has failed is forgotten, and the client's address has failed one less. */
-  succeeded(): Promise<void>
-  /** It was neither right nor wrong: it did not come to that. */
-  voided(): Promise<void>
+/** From where a try comes, and which account it is for; one that is for none counts for the address alone. */
+export interface Trying {
+  readonly address: string
+  readonly account?: string
 }
 
 export interface SlowDown {
-  /**
-   * Takes a try from a client's address, for an account when one is named. Throws `rate_limited`, with the time to wait, when either has
-   * failed too often; such a try does not count.
-   */
-  begin(from: { readonly address: string; readonly account?: string }): Promise<Try>
+  /** Throws `rate_limited`, with the time to wait, when the account or the client's address has failed too often. */
+  check(trying: Trying): Promise<void>
+  /** The try was wrong. */
+  failed(trying: Trying): Promise<void>
+  /** The try was right: what the account has failed is forgotten, and the address has what it had. */
+  succeeded(trying: Trying): Promise<void>
 }
 
 /** How much may fail, and what follows. Times in seconds. */
@@ -37,59 +36,40 @@ const usual = {
 export function slowDown(patience: { account: Patience; address: Patience } = usual): SlowDown {
   const accounts = counting(patience.account)
   const addresses = counting(patience.address)
+  const counted = ({ address, account }: Trying) => [
+    { counts: addresses, key: networkOf(address) },
+    ...(account === undefined ? [] : [{ counts: accounts, key: account }]),
+  ]
   return {
-    async begin({ address, account }) {
-      const ofAddress = await addresses.begin(networkOf(address))
-      if (account === undefined) return { succeeded: ofAddress.undo, voided: ofAddress.undo }
-      try {
-        const ofAccount = await accounts.begin(account)
-        return {
-          succeeded: async () => void (await Promise.all([ofAccount.forget(), ofAddress.undo()])),
-          voided: async () => void (await Promise.all([ofAccount.undo(), ofAddress.undo()])),
-        }
-      } catch (fault) {
-        await ofAddress.undo()
-        throw fault
-      }
+    async check(trying) {
+      for (const { counts, key } of counted(trying)) await counts.check(key)
+    },
+    async failed(trying) {
+      for (const { counts, key } of counted(trying)) await counts.failed(key)
+    },
+    async succeeded({ account }) {
+      if (account !== undefined) await accounts.forget(account)
     },
   }
 }
 
-interface Counted {
-  /** Takes back this one. */
-  undo(): Promise<void>
-  /** Takes back all of its key. */
-  forget(): Promise<void>
-}
-
 function counting({ free, window, firstWait, longestWait }: Patience) {
-  const counts = new RateLimiterMemory({ points: free, duration: window })
-  // One try passes, and the next only when its wait is over: also of many that come at once, before any has failed.
-  const gate = new RateLimiterMemory({ points: 1, duration: firstWait })
-
+  const failures = new RateLimiterMemory({ points: free, duration: window })
+  const waits = new RateLimiterMemory({ points: 0, duration: firstWait })
   return {
-    async begin(key: string): Promise<Counted> {
-      const shut = await gate.get(key)
-      if (shut !== null && shut.msBeforeNext > 0) throw tooOften(shut)
-      const { consumedPoints: count } = await counts.penalty(key)
-      const passesGate = count >= free
-      if (passesGate) {
-        const wait = Math.min(firstWait * 2 ** (count - free), longestWait)
-        await gate.consume(key, 1, { customDuration: wait }).catch((refused: unknown) => {
-          throw refused instanceof RateLimiterRes ? tooOften(refused) : refused
-        })
-        // While it goes on it is remembered, so that the waits grow.
-        await counts.set(key, count, wait + window)
-      }
-      return {
-        async undo() {
-          await counts.reward(key)
-          if (passesGate) await gate.delete(key)
-        },
-        async forget() {
-          await Promise.all([counts.delete(key), gate.delete(key)])
-        },
-      }
+    async check(key: string): Promise<void> {
+      const wait = await waits.get(key)
+      if (wait !== null && wait.msBeforeNext > 0) throw tooOften(wait)
+    },
+    async failed(key: string): Promise<void> {
+      const { consumedPoints: count } = await failures.penalty(key)
+      if (count < free) return
+      const wait = Math.min(firstWait * 2 ** (count - free), longestWait)
+      // While it goes on it is remembered, so that the waits grow.
+      await Promise.all([waits.set(key, 1, wait), failures.set(key, count, wait + window)])
+    },
+    async forget(key: string): Promise<void> {
+      await Promise.all([failures.delete(key), waits.delete(key)])
     },
   }
 }

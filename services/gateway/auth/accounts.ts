@@ -1,0 +1,140 @@
+/** Accounts at the code host: whose each is here, signing in with one, and connecting one to somebody. Never joined by e-mail. */
+import { v5 as uuidv5 } from 'uuid'
+import { Fault } from '#domain/kernel/errors.ts'
+import { isRefusal } from '#domain/kernel/decider.ts'
+import { identityStream, userStream } from '#domain/kernel/ids.ts'
+import { identity } from '#domain/identity/identity.ts'
+import type { HostProfile } from '#domain/user/events.ts'
+import { user } from '#domain/user/user.ts'
+import type { Identity } from '#platform/http/session.ts'
+import type { HostAccount, HostTokens } from '#platform/ports/codeHost.ts'
+import type { GatewayServices } from '../services.ts'
+import { WayFailed } from './failure.ts'
+import { signedInWith, type SignedIn } from './session.ts'
+
+/** An account that somebody has shown to be theirs. */
+export interface Shown {
+  readonly account: HostAccount
+  readonly tokens: HostTokens
+}
+
+export interface Accounts {
+  /** Throws `WayFailed` with `user_not_found` when the one whose account it is is gone. */
+  signIn(shown: Shown): Promise<SignedIn>
+  /** Connects the account to who asked. Throws `WayFailed` when they or their session are gone, and when one of both is another's. */
+  link(shown: Shown, to: Identity): Promise<void>
+}
+
+const userNamespace = '0d0c4f2e-3f0b-4f6c-9f3e-8f4b1c6a2d57'
+const projectedWithinMs = 5_000
+
+export function accounts({ codeHostName }: { codeHostName: string }, services: GatewayServices): Accounts {
+  const { commands, access, sessions, projected, ids } = services
+
+  /** The account's own id, which is also that of the user whom it registers. */
+  const idOf = (account: HostAccount): string => uuidv5(`${codeHostName}:${account.id}`, userNamespace)
+  const isUser = async (userId: string) =>
+    (await commands.load(user, userStream(userId))).state.kind === 'user'
+
+  /** Whose the account is from here on, when it is this person's or nobody's; else throws `already_exists`. */
+  async function claim(account: HostAccount, userId: string): Promise<{ readonly isNew: boolean }> {
+    const id = idOf(account)
+    const heldBy = (await isUser(id)) ? id : null
+    const executed = await commands.execute(
+      identity,
+      identityStream(id),
+      { type: 'ClaimIdentity', userId, heldBy },
+      causedBy(userId),
+    )
+    return { isNew: executed.events.length > 0 }
+  }
+
+  async function release(account: HostAccount, userId: string): Promise<void> {
+    const stream = identityStream(idOf(account))
+    await commands.execute(identity, stream, { type: 'ReleaseIdentity', userId }, causedBy(userId))
+  }
+
+  /** Who signs in with the account: who has claimed it, or the user of its own id. */
+  async function userOf(account: HostAccount): Promise<string> {
+    const id = idOf(account)
+    const claimedBy = async () => (await commands.load(identity, identityStream(id))).state.userId
+    const claimed = await claimedBy()
+    if (claimed !== null) return claimed
+    if (await isUser(id)) return id
+    try {
+      await claim(account, id)
+      return id
+    } catch (fault) {
+      // Somebody was connected to it at the same moment: then they sign in.
+      const winner = await claimedBy()
+      if (winner === null) throw fault
+      return winner
+    }
+  }
+
+  const causedBy = (userId: string) => ({
+    actor: { kind: 'user', userId } as const,
+    commandId: ids.uuid(),
+  })
+
+  return {
+    async signIn({ account, tokens }) {
+      const userId = await userOf(account)
+      if (userId !== idOf(account) && !(await isUser(userId))) throw new WayFailed('user_not_found')
+      await access.keep(userId, tokens)
+      const session = { userId, ...sessions.begin() }
+      const executed = await commands.execute(
+        user,
+        userStream(userId),
+        { type: 'SignInWithGitHub', profile: profileOf(account), ...session },
+        causedBy(userId),
+      )
+      return signedInWith(executed, session, services, projectedWithinMs)
+    },
+
+    async link({ account, tokens }, { userId, sessionId }) {
+      const stream = userStream(userId)
+      const command = { type: 'ConnectGitHub', profile: profileOf(account), sessionId } as const
+      try {
+        // What is refused anyway claims nothing.
+        const decision = user.decide(command, (await commands.load(user, stream)).state)
+        if (isRefusal(decision)) throw new Fault(decision.refused)
+        const { isNew } = await claim(account, userId)
+        const executed = await commands
+          .execute(user, stream, command, causedBy(userId))
+          .catch(async (fault: unknown) => {
+            // It was refused after all, by what has happened since: nobody has the account, as before.
+            if (isNew && fault instanceof Fault) await release(account, userId)
+            throw fault
+          })
+        // Not before: tokens of an account that was refused must not take the place of others.
+        await access.keep(userId, tokens)
+        if (executed.position !== null) await projected.waitFor(executed.position, projectedWithinMs)
+      } catch (fault) {
+        throw fault instanceof Fault ? new WayFailed(whyNotLinked(fault), fault) : fault
+      }
+    },
+  }
+}
+
+function whyNotLinked({ code }: Fault): WayFailed['value'] {
+  switch (code) {
+    case 'not_found':
+    case 'sign_in_required':
+      return 'user_not_found'
+    case 'already_exists':
+      return 'account_taken'
+    case 'conflict':
+      return 'account_differs'
+    default:
+      return 'server'
+  }
+}
+
+const profileOf = ({ id, name, email, login, avatarUrl }: HostAccount): HostProfile => ({
+  githubId: id,
+  name,
+  email,
+  login,
+  avatar: avatarUrl,
+})

@@ -1,0 +1,119 @@
+/** Registering and signing in with a password. */
+import { createHmac } from 'node:crypto'
+import { login, register } from '#domain/api/auth.ts'
+import { Fault } from '#domain/kernel/errors.ts'
+import { userStream } from '#domain/kernel/ids.ts'
+import { user } from '#domain/user/user.ts'
+import type { Route } from '#platform/http/route.ts'
+import { routeWith } from '#platform/http/route.ts'
+import type { Passwords } from '#platform/passwords.ts'
+import type { GatewayOptions, GatewayServices } from '../services.ts'
+import { signedInWith } from './session.ts'
+import type { SlowDown } from './slowDown.ts'
+
+const route = routeWith<GatewayServices>()
+const projectedWithinMs = 2_000
+
+/** `slow` is asked before a password is looked at, and again when its turn has come: meanwhile others may have failed. */
+export function passwordRoutes(
+  { passwordSignIn }: Pick<GatewayOptions, 'passwordSignIn'>,
+  { passwords, slow }: { readonly passwords: Passwords; readonly slow: SlowDown },
+): readonly Route<GatewayServices>[] {
+  const turnedOn = async () => {
+    if (!passwordSignIn) throw new Fault('password_sign_in_off')
+    return {}
+  }
+  return [
+    route(register, turnedOn, async ({ body, client, commandId }, services) => {
+      const { name, email, password } = body
+      const from = { address: client.ip }
+      const userId = userIdOf(email, services)
+      await slow.check(from)
+      const { state } = await services.commands.load(user, userStream(userId))
+      if (state.kind === 'user') {
+        // Who asks for many addresses learns which are taken.
+        await slow.failed(from)
+        throw new Fault('already_exists', addressTaken, 'email')
+      }
+      const hash = await passwords.inTurn((hashing) => hashing.hash(password))
+      const credential = { userId, credentialId: services.ids.uuid() }
+      return keepingHash(credential, hash, services, async () => {
+        const session = { userId, ...services.sessions.begin() }
+        const executed = await services.commands.execute(
+          user,
+          userStream(userId),
+          { type: 'Register', name, email, ...credential, ...session },
+          { actor: { kind: 'user', userId }, commandId },
+        )
+        return signedInWith(executed, session, services, projectedWithinMs)
+      })
+    }),
+    route(login, turnedOn, async ({ body, client, commandId }, services) => {
+      const { email, password } = body
+      const trying = { address: client.ip, account: email }
+      const userId = userIdOf(email, services)
+      await slow.check(trying)
+      const { state } = await services.commands.load(user, userStream(userId))
+      const credentialId = state.kind === 'user' ? state.credentialId : null
+      // The same steps for somebody who is not there: no answer comes sooner.
+      const hash = await services.vault.getSecret(scopeOf(userId), secretOf(credentialId ?? 'none'))
+      const isRight = await passwords.inTurn(async (hashing) => {
+        await slow.check(trying)
+        const matches = await hashing.matches(password, hash)
+        if (!matches) await slow.failed(trying)
+        return matches
+      })
+      if (!isRight || credentialId === null) throw new Fault('wrong_password')
+      await slow.succeeded(trying)
+      const session = { userId, ...services.sessions.begin() }
+      const executed = await services.commands.execute(
+        user,
+        userStream(userId),
+        { type: 'SignInWithPassword', credentialId, ...session },
+        { actor: { kind: 'user', userId }, commandId },
+      )
+      return signedInWith(executed, session, services, projectedWithinMs)
+    }),
+  ]
+}
+
+const addressTaken = 'There is an account with this e-mail address. Sign in.'
+
+/**
+ * The user id of who signs in by an address: the same for the same address, so that two who register it meet in one stream, and told from
+ * the log by nobody without the master key.
+ */
+function userIdOf(email: string, { vault }: Pick<GatewayServices, 'vault'>): string {
+  const digest = createHmac('sha256', vault.deriveKey('password-identity')).update(email).digest()
+  // A UUID of version 8: of the maker's own making (RFC 9562).
+  digest.writeUInt8(0x80 | (digest.readUInt8(6) & 0x0f), 6)
+  digest.writeUInt8(0x80 | (digest.readUInt8(8) & 0x3f), 8)
+  return digest.toString('hex', 0, 16).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+}
+
+const scopeOf = (userId: string): string => `user:${userId}`
+const secretOf = (credentialId: string): string => `password:${credentialId}`
+
+interface Credential {
+  readonly userId: string
+  readonly credentialId: string
+}
+
+/** Keeps the hash before the log says that it counts, and throws it away when the log does not come to say so. */
+async function keepingHash<T>(
+  { userId, credentialId }: Credential,
+  hash: string,
+  { vault, commands }: GatewayServices,
+  record: () => Promise<T>,
+): Promise<T> {
+  await vault.putSecret(scopeOf(userId), secretOf(credentialId), hash)
+  try {
+    return await record()
+  } catch (fault) {
+    // What failed may have been recorded all the same. Where nobody can tell, a hash that counts for nothing does no harm.
+    const now = await commands.load(user, userStream(userId)).catch(() => undefined)
+    const counts = now?.state.kind === 'user' && now.state.credentialId === credentialId
+    if (now !== undefined && !counts) await vault.removeSecret(scopeOf(userId), secretOf(credentialId))
+    throw fault
+  }
+}

@@ -1,0 +1,81 @@
+/**
+ * Tickets for connecting an account: a navigation carries no bearer token, so the person asks for a ticket with it and navigates with that.
+ * Half of a ticket is in the address and half in a cookie. Without the cookie somebody could send another person's browser here with a
+ * ticket of their own, and have that person's account.
+ */
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { jwtVerify, SignJWT } from 'jose'
+import { z } from 'zod'
+import { requestStream } from '#domain/kernel/ids.ts'
+import { request } from '#domain/request/request.ts'
+import type { Commands } from '#platform/commands/execute.ts'
+import type { Identity } from '#platform/http/session.ts'
+import type { Clock } from '#platform/ports/clock.ts'
+import type { Ids } from '#platform/ports/ids.ts'
+import type { Vault } from '#platform/ports/vault.ts'
+
+export const ticketCookie = 'flightdeck_link'
+export const ticketSeconds = 60
+
+export interface Ticket {
+  /** For the address. */
+  readonly ticket: string
+  /** For the cookie. */
+  readonly proof: string
+}
+
+export interface Tickets {
+  issue(identity: Identity): Promise<Ticket>
+  /** Whose the ticket is, once: `undefined` when it is none of ours, has run out, was used, or comes without its other half. */
+  use(ticket: string, proof: string | undefined): Promise<Identity | undefined>
+}
+
+const audience = 'link'
+const Claims = z.object({ sub: z.string(), sid: z.string(), jti: z.uuid(), proof: z.string() })
+
+export function tickets(services: {
+  readonly commands: Commands
+  readonly vault: Pick<Vault, 'deriveKey'>
+  readonly clock: Clock
+  readonly ids: Ids
+}): Tickets {
+  const { commands, clock, ids } = services
+  const key = services.vault.deriveKey('link-ticket')
+
+  async function claimsOf(ticket: string) {
+    const options = { audience, algorithms: ['HS256'], currentDate: clock.now() }
+    const verified = await jwtVerify(ticket, key, options).catch(() => undefined)
+    return verified && Claims.safeParse(verified.payload).data
+  }
+
+  return {
+    async issue({ userId, sessionId }) {
+      const proof = randomBytes(32).toString('base64url')
+      const ticket = await new SignJWT({ sid: sessionId, proof: digestOf(proof).toString('hex') })
+        .setProtectedHeader({ alg: 'HS256' })
+        .setSubject(userId)
+        .setAudience(audience)
+        .setJti(ids.uuid())
+        .setExpirationTime(new Date(clock.now().getTime() + ticketSeconds * 1_000))
+        .sign(key)
+      return { ticket, proof }
+    },
+    async use(ticket, proof) {
+      const claims = await claimsOf(ticket)
+      if (claims === undefined || proof === undefined) return undefined
+      const digest = digestOf(proof)
+      const expected = Buffer.from(claims.proof, 'hex')
+      if (expected.length !== digest.length || !timingSafeEqual(expected, digest)) return undefined
+      // The log tells the first use from any other, at whichever gateway.
+      const used = await commands.execute(
+        request,
+        requestStream(claims.jti),
+        { type: 'AcceptRequest', userId: claims.sub, digest: claims.proof },
+        { actor: { kind: 'user', userId: claims.sub }, commandId: ids.uuid() },
+      )
+      return used.events.length === 0 ? undefined : { userId: claims.sub, sessionId: claims.sid }
+    },
+  }
+}
+
+const digestOf = (proof: string): Buffer => createHash('sha256').update(proof).digest()
