@@ -11,10 +11,12 @@ import { projected } from '#platform/commands/projected.ts'
 import { sealedBlobs } from '#platform/commands/sealedBlobs.ts'
 import { openSqliteEventStore } from '#platform/eventstore/sqlite.ts'
 import { logger } from '#platform/log.ts'
+import type { Clock } from '#platform/ports/clock.ts'
 import type { ReadStore } from '#platform/ports/readStore.ts'
 import { openSqliteReadStore } from '#platform/readstore/sqlite.ts'
 import { loadMasterKey } from '#platform/vault/masterKey.ts'
 import { openSqliteVault } from '#platform/vault/sqlite.ts'
+import { nobodyWatches } from '#platform/watch/watch.ts'
 import { startProjector } from '../../services/query/projector.ts'
 
 /** Opens the engines in the folder of a stopped product. */
@@ -27,12 +29,14 @@ export async function openStored(dataDir: string) {
   const readStore = openSqliteReadStore({ file: at('views.sqlite') })
   const blobs = openFileBlobs({ folder: at('blobs') })
   const bus = openInProcessBus({ onFault })
-  const log = eventLog({ eventStore, vault, bus, clock: { now: () => new Date() } })
+  const clock: Clock = { now: () => new Date() }
+  const log = eventLog({ eventStore, vault, bus, clock })
   return {
     vault,
     eventStore,
     readStore,
     bus,
+    clock,
     log,
     documents: documents(readStore, log),
     blobs: sealedBlobs({ blobs, vault }),
@@ -88,9 +92,10 @@ export async function readModels(stored: Stored): Promise<{ kept: string; rebuil
 }
 
 /** All documents of the store, one a line, once the whole log is in it. */
-async function caughtUp({ eventStore, bus, log }: Stored, readStore: ReadStore): Promise<string> {
+async function caughtUp({ eventStore, bus, clock, log }: Stored, readStore: ReadStore): Promise<string> {
   const following = projected({ bus, readStore })
-  const projector = await startProjector({ eventStore, readStore, bus, log, logger: logger('silent') })
+  const watching = { clock, watch: nobodyWatches, logger: logger('silent') }
+  const projector = await startProjector({ eventStore, readStore, bus, log, ...watching })
   try {
     const head = await eventStore.head()
     if (head !== null && !(await following.waitFor(head, projectedWithinMs)))
