@@ -24,7 +24,7 @@ export function passwordRoutes(
     return {}
   }
   return [
-    route(register, turnedOn, async ({ body, client, commandId }, services) => {
+    route(register, turnedOn, async ({ body, client, commandId, requestId }, services) => {
       const { name, email, password } = body
       const from = { address: client.ip }
       const userId = userIdOf(email, services)
@@ -43,12 +43,12 @@ export function passwordRoutes(
           user,
           userStream(userId),
           { type: 'Register', name, email, ...credential, ...session },
-          { actor: { kind: 'user', userId }, commandId },
+          { actor: { kind: 'user', userId }, commandId, correlationId: requestId },
         )
         return signedInWith(executed, session, services, projectedWithinMs)
       })
     }),
-    route(login, turnedOn, async ({ body, client, commandId }, services) => {
+    route(login, turnedOn, async ({ body, client, commandId, requestId }, services) => {
       const { email, password } = body
       const trying = { address: client.ip, account: email }
       const userId = userIdOf(email, services)
@@ -70,7 +70,7 @@ export function passwordRoutes(
         user,
         userStream(userId),
         { type: 'SignInWithPassword', credentialId, ...session },
-        { actor: { kind: 'user', userId }, commandId },
+        { actor: { kind: 'user', userId }, commandId, correlationId: requestId },
       )
       return signedInWith(executed, session, services, projectedWithinMs)
     }),

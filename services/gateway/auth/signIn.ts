@@ -6,10 +6,12 @@ import { z } from 'zod'
 import { linkGitHub } from '#domain/api/auth.ts'
 import { userStream } from '#domain/kernel/ids.ts'
 import { user } from '#domain/user/user.ts'
+import { commandsFrom } from '#platform/commands/origin.ts'
 import { identified } from '#platform/http/guards.ts'
 import { routeWith, type Route } from '#platform/http/route.ts'
 import type { Identity } from '#platform/http/session.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
+import { originOfRequest } from '#platform/watch/requests.ts'
 import type { GatewayOptions, GatewayServices } from '../services.ts'
 import { accounts, type Shown } from './accounts.ts'
 import { cookieOptions } from './cookies.ts'
@@ -22,8 +24,6 @@ import { ticketCookie, tickets, ticketSeconds } from './tickets.ts'
 export function signInRoutes(options: GatewayOptions, services: GatewayServices): Middleware {
   const router = new Router({ prefix: '/api/auth/github' })
   const ways = journeys(services)
-  const { use } = tickets(services)
-  const known = accounts(options, services)
 
   router.get('/', async (context) => {
     const { link } = context.query
@@ -32,7 +32,7 @@ export function signInRoutes(options: GatewayOptions, services: GatewayServices)
     const proof = context.cookies.get(ticketCookie)
     context.cookies.set(ticketCookie, null, cookieOptions(origin, ticketSeconds, 'strict'))
     try {
-      await depart(context, await holderOf(typeof link === 'string' ? link : '', proof))
+      await depart(context, await holderOf(context, typeof link === 'string' ? link : '', proof))
     } catch (fault) {
       fail(context, fault, 'link')
     }
@@ -41,6 +41,7 @@ export function signInRoutes(options: GatewayOptions, services: GatewayServices)
   router.get('/callback', async (context) => {
     const origin = originOf(context, options)
     const journey = await ways.of(context.cookies.get(journeyCookie))
+    const known = accounts(options, from(context))
     try {
       const shown = await shownBy(context, journey, origin)
       if (journey?.link === undefined) {
@@ -71,8 +72,8 @@ export function signInRoutes(options: GatewayOptions, services: GatewayServices)
   }
 
   /** Whose ticket it is, while the session that asked for it goes on. */
-  async function holderOf(ticket: string, proof: string | undefined): Promise<Identity> {
-    const holder = await use(ticket, proof)
+  async function holderOf(context: Context, ticket: string, proof: string | undefined): Promise<Identity> {
+    const holder = await tickets(from(context)).use(ticket, proof)
     if (holder === undefined) throw new WayFailed('session_lost')
     const { state } = await services.commands.load(user, userStream(holder.userId))
     if (state.kind === 'nobody' || !state.sessions.has(holder.sessionId))
@@ -96,6 +97,12 @@ export function signInRoutes(options: GatewayOptions, services: GatewayServices)
       throw new WayFailed(refused ? 'github' : 'server', fault)
     }
   }
+
+  /** What this request causes goes back to it. */
+  const from = (context: Context): GatewayServices => ({
+    ...services,
+    commands: commandsFrom(services.commands, originOfRequest(context)),
+  })
 
   function fail(context: Context, fault: unknown, which: 'sign-in' | 'link'): void {
     const value = fault instanceof WayFailed ? fault.value : 'server'
