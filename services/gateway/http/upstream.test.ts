@@ -106,7 +106,12 @@ test.each([false, true])(
     for (const method of ['POST', 'PUT', 'DELETE']) {
       const answer = await fetch(`${at}/api/tasks?x=%2F`, {
         method,
-        headers: { 'content-type': 'application/json', authorization: 'Bearer mine' },
+        headers: {
+          'content-type': 'application/json',
+          authorization: 'Bearer mine',
+          // What somebody outside calls it counts for nothing.
+          'x-request-id': '00000000-0000-4000-8000-000000000001',
+        },
         body: JSON.stringify({ title: 'naïve 👩‍💻' }),
       })
       expect(answer.status).toBe(201)
@@ -114,7 +119,10 @@ test.each([false, true])(
         identity: person,
         body: { title: 'naïve 👩‍💻' },
         url: '/api/tasks?x=%2F',
+        requestId: answer.headers.get('x-request-id'),
       })
+      expect(answer.headers.get('x-request-id')).not.toMatch(/^00000000-/)
+      expect(answer.headers.get('x-flightdeck-route')).toBeNull()
     }
     const empty = await fetch(`${at}/api/tasks`, { method: 'POST' })
     expect(empty.status).toBe(201)

@@ -12,7 +12,12 @@ export interface Idempotency {
    * Notes that the request was taken, before it has any effect. `body` is what its schema has let through. The same again is fine; another body under the same command id is
    * refused as `key_reused`. Tells whether it was taken before. It is in the log, and so remembered for longer than the 24 hours that are promised.
    */
-  accept(commandId: string, userId: string, body: unknown, correlationId: string): Promise<{ readonly again: boolean }>
+  accept(
+    commandId: string,
+    userId: string,
+    body: unknown,
+    correlationId: string,
+  ): Promise<{ readonly again: boolean }>
 }
 
 /** Keyed requests, each a stream of its own: of two that come at once with different bodies, the first to be appended counts. */
