@@ -2,28 +2,51 @@
 import { Building2, CircleCheck, ExternalLink, Info } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { useDispatch } from 'react-redux'
+import { useSearchParams } from 'react-router-dom'
 import type { User } from '#domain/api/auth.ts'
 import { reasonOf } from '../../api/fault.ts'
 import { Button } from '../../ui/Button.tsx'
 import { ButtonLink } from '../../ui/ButtonLink.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
 import { GitHubMark } from '../../ui/GitHubMark.tsx'
+import { Note } from '../../ui/Note.tsx'
 import { Panel } from '../../ui/Panel.tsx'
 import { Stats } from '../../ui/Stats.tsx'
 import { notified } from '../notifications/notifications.ts'
 import { useRepositoriesQuery } from '../projects/projectsApi.ts'
-import { useDisconnectGitHubMutation, useGitHubUserQuery, useOrganizationsQuery } from './settingsApi.ts'
-import { texts } from './texts.ts'
+import {
+  useDisconnectGitHubMutation,
+  useGitHubUserQuery,
+  useLinkGitHubMutation,
+  useOrganizationsQuery,
+} from './settingsApi.ts'
+import { linkError, texts } from './texts.ts'
 
 export function GitHubTab({ user }: { readonly user: User }) {
-  return user.githubConnected ? <Connected handle={user.githubUsername} /> : <NotConnected />
+  const [query] = useSearchParams()
+  const error = query.get('error')
+  return (
+    <>
+      {error !== null && (
+        <Note kind="error" className="mb-4">
+          {linkError(error)}
+        </Note>
+      )}
+      {user.githubConnected ? <Connected handle={user.githubUsername} /> : <NotConnected />}
+    </>
+  )
 }
 
 function NotConnected() {
+  const dispatch = useDispatch()
+  const [link] = useLinkGitHubMutation()
   const [leaving, setLeaving] = useState(false)
-  const connect = () => {
+  const connect = async () => {
     setLeaving(true)
-    window.location.assign('/api/auth/github')
+    const answer = await link()
+    if (answer.data !== undefined) return window.location.assign(answer.data.url)
+    setLeaving(false)
+    dispatch(notified('error', texts.notConnected, reasonOf(answer.error, texts.notConnected)))
   }
   return (
     <Panel label={texts.connectTitle} className="flex flex-wrap items-center gap-4 p-5">
@@ -32,7 +55,7 @@ function NotConnected() {
         <h2 className="font-semibold">{texts.connectTitle}</h2>
         <p className="text-ui text-muted">{texts.connectWhy}</p>
       </div>
-      <Button kind="primary" busy={leaving} busyLabel={texts.connecting} onClick={connect}>
+      <Button kind="primary" busy={leaving} busyLabel={texts.connecting} onClick={() => void connect()}>
         {texts.connect}
       </Button>
     </Panel>

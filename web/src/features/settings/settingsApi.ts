@@ -1,5 +1,5 @@
 /** The profile and the code-host account. */
-import type { disconnectGitHub, updateProfile } from '#domain/api/auth.ts'
+import type { disconnectGitHub, linkGitHub, updateProfile } from '#domain/api/auth.ts'
 import type { AnswerOf, BodyInputOf } from '#domain/api/call.ts'
 import type { getGitHubUser, listOrganizations } from '#domain/api/projects.ts'
 import { api } from '../../api/api.ts'
@@ -20,6 +20,9 @@ export const settingsApi = api.injectEndpoints({
       query: () => ({ method: 'POST', path: '/auth/disconnect-github', fallback: texts.disconnectFailed }),
       invalidatesTags: ['GitHub', 'User'],
     }),
+    linkGitHub: build.mutation<AnswerOf<typeof linkGitHub>, void>({
+      query: () => ({ method: 'POST', path: '/auth/github/link', fallback: texts.notConnected }),
+    }),
     gitHubUser: build.query<AnswerOf<typeof getGitHubUser>, void>({
       query: () => ({ path: '/github/user', fallback: texts.notFetched }),
       providesTags: ['GitHub'],
@@ -34,6 +37,7 @@ export const settingsApi = api.injectEndpoints({
 export const {
   useUpdateProfileMutation,
   useDisconnectGitHubMutation,
+  useLinkGitHubMutation,
   useGitHubUserQuery,
   useOrganizationsQuery,
 } = settingsApi

@@ -1,4 +1,7 @@
 /** What the settings say. */
+import type { LinkError } from '#domain/api/auth.ts'
+import { signInError } from '../auth/texts.ts'
+
 export const texts = {
   pageTitle: 'Settings',
   tabs: { label: 'Settings', profile: 'Profile', github: 'GitHub' },
@@ -17,6 +20,7 @@ export const texts = {
   connectWhy: 'Flightdeck reads your repositories and opens pull requests through your GitHub account.',
   connect: 'Connect GitHub',
   connecting: 'Connecting...',
+  notConnected: 'Failed to connect GitHub',
   connected: 'Connected to GitHub',
   disconnect: 'Disconnect',
   disconnecting: 'Disconnecting...',
@@ -45,3 +49,16 @@ export const texts = {
   ],
   unknown: 'Not known',
 } as const
+
+const linkErrors: Readonly<Record<LinkError, string>> = {
+  account_taken:
+    'This GitHub account belongs to another account here. Sign in with it, or connect another one.',
+  account_differs:
+    'Your account here goes with another GitHub account. Sign in to that one at GitHub, then connect it again.',
+}
+
+/** Why an account was not connected, for an `error` in the address; any value gets a sentence. */
+export function linkError(value: string): string {
+  const known = Object.entries(linkErrors).find(([error]) => error === value)
+  return known ? known[1] : signInError(value)
+}
