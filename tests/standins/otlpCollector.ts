@@ -1,0 +1,155 @@
+/** A stand-in for an OpenTelemetry collector at the wire: OTLP over HTTP as JSON, checked as it comes in and kept. */
+import { createServer } from 'node:http'
+import { buffer } from 'node:stream/consumers'
+import { z } from 'zod'
+import { within } from '../product/live.ts'
+
+const AnyValue = z
+  .object({
+    stringValue: z.string(),
+    intValue: z.coerce.number(),
+    doubleValue: z.number(),
+    boolValue: z.boolean(),
+  })
+  .partial()
+  .refine((value) => Object.keys(value).length === 1)
+const Attributes = z.array(z.object({ key: z.string(), value: AnyValue }))
+const Nanoseconds = z.string().regex(/^\d{19}$/)
+const Exported = z.object({
+  resourceSpans: z.array(
+    z.object({
+      resource: z.object({ attributes: Attributes }),
+      scopeSpans: z.array(
+        z.object({
+          scope: z.object({ name: z.string() }),
+          spans: z.array(
+            z.object({
+              traceId: z.string().regex(/^[0-9a-f]{32}$/),
+              spanId: z.string().regex(/^[0-9a-f]{16}$/),
+              parentSpanId: z
+                .string()
+                .regex(/^[0-9a-f]{16}$/)
+                .optional(),
+              name: z.string(),
+              kind: z.int().min(1).max(5),
+              startTimeUnixNano: Nanoseconds,
+              endTimeUnixNano: Nanoseconds,
+              attributes: Attributes,
+              status: z.object({ code: z.int().min(0).max(2) }),
+            }),
+          ),
+        }),
+      ),
+    }),
+  ),
+})
+
+/** A span as it came in. */
+export interface CollectedSpan {
+  /** Who sent it: `service.name`. */
+  readonly service: string
+  readonly traceId: string
+  readonly spanId: string
+  readonly parentSpanId: string | undefined
+  readonly name: string
+  readonly begun: bigint
+  readonly ended: bigint
+  readonly ok: boolean
+  readonly attributes: Readonly<Record<string, string | number | boolean | undefined>>
+}
+
+export interface OtlpCollector {
+  /** What `OTEL_EXPORTER_OTLP_ENDPOINT` names. */
+  readonly endpoint: string
+  readonly spans: readonly CollectedSpan[]
+  /** What was sent and is not as OTLP has it. */
+  readonly faults: readonly string[]
+  /** All that came in, as it came. */
+  readonly raw: readonly string[]
+  /** The spans, once they are like this; throws with their names after 20 s. */
+  until(what: string, like: (spans: readonly CollectedSpan[]) => boolean): Promise<readonly CollectedSpan[]>
+  /** Answers this instead of taking what comes. */
+  refuse(status: number): void
+  close(): Promise<void>
+}
+
+const waitMs = 20_000
+
+/** Listens on a free port of 127.0.0.1. */
+export async function startOtlpCollector(): Promise<OtlpCollector> {
+  const spans: CollectedSpan[] = []
+  const faults: string[] = []
+  const raw: string[] = []
+  const listeners = new Set<() => void>()
+  let refusal: number | undefined
+  const server = createServer((request, response) => {
+    void (async () => {
+      const body = (await buffer(request)).toString('utf8')
+      raw.push(body)
+      if (refusal !== undefined) return response.writeHead(refusal).end()
+      if (request.method !== 'POST' || request.url !== '/v1/traces')
+        faults.push(`${request.method} ${request.url}`)
+      const exported = Exported.safeParse(JSON.parse(body))
+      if (exported.success) spans.push(...collected(exported.data))
+      else faults.push(exported.error.message)
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
+      for (const listener of listeners) listener()
+    })().catch((fault: unknown) => {
+      faults.push(String(fault))
+      response.destroy()
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  const port = typeof address === 'object' && address !== null ? address.port : 0
+  return {
+    endpoint: `http://127.0.0.1:${port}`,
+    spans,
+    faults,
+    raw,
+    until(what, like) {
+      let listener = () => {}
+      const seen = new Promise<readonly CollectedSpan[]>((resolve) => {
+        listener = () => like(spans) && resolve(spans)
+        listeners.add(listener)
+        listener()
+      })
+      const told = () => `Not collected: ${what}. Collected: ${spans.map(({ name }) => name).join(', ')}`
+      return within(waitMs, told, seen).finally(() => listeners.delete(listener))
+    },
+    refuse: (status) => void (refusal = status),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+function collected({ resourceSpans }: z.infer<typeof Exported>): readonly CollectedSpan[] {
+  return resourceSpans.flatMap(({ resource, scopeSpans }) => {
+    const service = String(valuesOf(resource.attributes)['service.name'])
+    return scopeSpans.flatMap(({ spans }) =>
+      spans.map((span) => ({
+        service,
+        traceId: span.traceId,
+        spanId: span.spanId,
+        parentSpanId: span.parentSpanId,
+        name: span.name,
+        begun: BigInt(span.startTimeUnixNano),
+        ended: BigInt(span.endTimeUnixNano),
+        ok: span.status.code !== 2,
+        attributes: valuesOf(span.attributes),
+      })),
+    )
+  })
+}
+
+function valuesOf(attributes: z.infer<typeof Attributes>): CollectedSpan['attributes'] {
+  return Object.fromEntries(
+    attributes.map(({ key, value }) => [
+      key,
+      value.stringValue ?? value.intValue ?? value.doubleValue ?? value.boolValue,
+    ]),
+  )
+}
