@@ -19,8 +19,10 @@ import { slowDown } from './auth/slowDown.ts'
 import { client } from './http/client.ts'
 import { limitAddresses, limitPeople, onlyJson, rate } from './http/limits.ts'
 import { protectiveHeaders } from './http/headers.ts'
+import { imageRoutes } from './images/routes.ts'
 import { startFeed } from './live/feed.ts'
 import { openSocket } from './live/socket.ts'
+import { reference } from './reference/reference.ts'
 import type { GatewayOptions, GatewayServices } from './services.ts'
 
 export interface RunningGateway {
@@ -68,12 +70,14 @@ export async function startGateway(
     bodyParser({ enableTypes: ['json'], jsonLimit: bodyLimit, parsedMethods: ['POST', 'PUT', 'DELETE'] }),
   )
   app.use(signInRoutes(options, services))
+  app.use(imageRoutes(services))
   const routes = [
     ...passwordRoutes(options, { passwords: passwords(), slow: slowDown() }),
     ...linkRoutes(options),
     ...noticeRoutes(options.notices),
   ]
   app.use(mount('/api', routes, services, mounting))
+  app.use(reference())
   app.use(options.command)
   app.use(options.query)
   app.use(

@@ -5,6 +5,7 @@ import { completeOnboarding } from '#domain/api/auth.ts'
 import { FaultAnswer } from '#domain/api/fields.ts'
 import { createProject, listRepositories } from '#domain/api/projects.ts'
 import { createTask, getTask, type Task } from '#domain/api/tasks.ts'
+import { holdsToContract } from './contract.ts'
 import { connectLive, type Live } from './live.ts'
 
 /** An answer of the API as it came. */
@@ -63,12 +64,14 @@ export function personWith(base: string, token: string | undefined): Person {
     })
     const text = await response.text()
     const isJson = /json/.test(response.headers.get('content-type') ?? '')
-    return {
+    const answer: Answer = {
       status: response.status,
       headers: response.headers,
       body: isJson ? JSON.parse(text) : undefined,
       text,
     }
+    holdsToContract(method, path, answer)
+    return answer
   }
   const send = <C extends AnyCall>(call: C, { params, query, body, headers }: Ask<C>) =>
     api(call.method, addressOf(call, params, query), body, headers)

@@ -1,6 +1,6 @@
 /** Pictures of people and organisations: their initials on a colour of their own. */
 import type { Owner } from '../accounts.ts'
-import { html } from './html.ts'
+import { html } from '#platform/http/html.ts'
 
 const colours = ['#4a45c9', '#0a6670', '#8a4600']
 

@@ -1,8 +1,8 @@
 /** The frame of every page: one style sheet in the page itself, nothing loaded, nothing run. */
 import { createHash } from 'node:crypto'
 import type { Context } from 'koa'
-import { html } from './html.ts'
-import type { Html } from './html.ts'
+import { html } from '#platform/http/html.ts'
+import type { Html } from '#platform/http/html.ts'
 
 const style = `
 :root{color-scheme:light dark;--bg:#fbfbfc;--panel:#fff;--raised:#f3f4f6;--text:#16181d;--muted:#5b6270;--line:#d9dce2;

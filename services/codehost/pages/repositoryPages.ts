@@ -4,8 +4,8 @@ import type { PullRequestFigures } from '../pulls/pulls.ts'
 import type { PullRequest, Repository } from '../state.ts'
 import { readDiff } from './diffLines.ts'
 import type { DiffFile, DiffLine } from './diffLines.ts'
-import { html } from './html.ts'
-import type { Html } from './html.ts'
+import { html } from '#platform/http/html.ts'
+import type { Html } from '#platform/http/html.ts'
 
 /** What a page of code shows at most. */
 const mostLines = 20_000

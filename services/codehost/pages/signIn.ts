@@ -1,7 +1,7 @@
 /** The pages on which a person says who they are: no password, for there is nothing to protect from the person at this machine. */
 import { accounts } from '../accounts.ts'
-import { html } from './html.ts'
-import type { Html } from './html.ts'
+import { html } from '#platform/http/html.ts'
+import type { Html } from '#platform/http/html.ts'
 
 const choices = (addressFor: (login: string) => string): Html =>
   html`<ul class="panel">

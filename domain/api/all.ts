@@ -1,0 +1,34 @@
+/** Every call there is, by the name that the documentation gives it, under the heading of what it is about. */
+import * as auth from './auth.ts'
+import type { AnyCall } from './call.ts'
+import * as chat from './chat.ts'
+import * as images from './images.ts'
+import * as projects from './projects.ts'
+import * as server from './server.ts'
+import * as tasks from './tasks.ts'
+
+export interface NamedCall {
+  readonly name: string
+  readonly about: string
+  readonly call: AnyCall
+}
+
+/** What the calls are about, in the order of the documentation. */
+export const subjects = {
+  Authentication: { of: auth, says: 'Signing in, the profile, the onboarding.' },
+  Projects: { of: projects, says: 'Repositories as projects, and what the code host says of them.' },
+  Tasks: { of: tasks, says: 'Making tasks, running them, their changes and their pull request.' },
+  Chat: { of: chat, says: "A task's messages, tool calls and terminal." },
+  Images: { of: images, says: 'Images for tasks and messages.' },
+  Server: { of: server, says: 'What the server says of itself.' },
+} as const
+
+export const calls: readonly NamedCall[] = Object.entries(subjects).flatMap(([about, { of }]) =>
+  Object.entries(of).flatMap(([name, member]: readonly [string, unknown]) =>
+    isCall(member) ? [{ name, about, call: member }] : [],
+  ),
+)
+
+function isCall(member: unknown): member is AnyCall {
+  return typeof member === 'object' && member !== null && 'method' in member && 'path' in member
+}

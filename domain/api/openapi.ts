@@ -1,0 +1,324 @@
+/** The HTTP contract as an OpenAPI 3.1 document, made from the schemas that the server and the client check by. */
+import { z } from 'zod'
+import { faults, type FaultCode } from '../kernel/errors.ts'
+import { calls, subjects, type NamedCall } from './all.ts'
+import { User } from './auth.ts'
+import { ChatMessage, LogEntry, MessageDelta, TerminalOutput } from './chat.ts'
+import { FaultAnswer } from './fields.ts'
+import { uploadImage } from './images.ts'
+import { Branch, Project, Repository } from './projects.ts'
+import { ChatMessageStatusChanged, CommandEnded, CommandOutput, TaskStatusChanged } from './socket.ts'
+import { ChangedFile, GitDiff, Task } from './tasks.ts'
+
+type Json = z.core.JSONSchema.JSONSchema
+type Members = Readonly<Record<string, unknown>>
+
+export interface OpenApi {
+  readonly openapi: '3.1.0'
+  readonly info: Members
+  readonly servers: readonly Members[]
+  readonly tags: readonly { readonly name: string; readonly description: string }[]
+  readonly security: readonly Members[]
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  readonly components: { readonly schemas: Readonly<Record<string, Json>>; readonly securitySchemes: Members }
+}
+
+export interface Operation {
+  readonly operationId: string
+  readonly summary: string
+  readonly tags: readonly string[]
+  readonly security: readonly Members[]
+  readonly parameters: readonly Parameter[]
+  readonly requestBody?: { readonly required: boolean; readonly content: Content }
+  readonly responses: Readonly<Record<string, Response>>
+}
+export interface Parameter {
+  readonly name: string
+  readonly in: 'path' | 'query' | 'header'
+  readonly required: boolean
+  readonly description?: string
+  readonly schema: Json
+}
+export interface Response {
+  readonly description: string
+  readonly content?: Content
+  readonly headers?: Members
+}
+type Content = Readonly<Record<string, { readonly schema: Json }>>
+
+/** What is worth a name of its own wherever it is shown. */
+const named = {
+  User,
+  Project,
+  Branch,
+  Repository,
+  Task,
+  ChangedFile,
+  GitDiff,
+  ChatMessage,
+  LogEntry,
+  TerminalOutput,
+  MessageDelta,
+  Fault: FaultAnswer,
+  TaskStatusChanged,
+  ChatMessageStatusChanged,
+  CommandOutput,
+  CommandEnded,
+}
+
+/** What any call may be refused with. */
+const always: readonly FaultCode[] = [
+  'invalid_input',
+  'rate_limited',
+  'internal',
+  'engine_unavailable',
+  'timeout',
+]
+const ofWrites: readonly FaultCode[] = ['key_reused', 'unsupported_type', 'too_large', 'conflict']
+
+const bearer = [{ bearer: [] }]
+const refOf = (name: string): Json => ({ $ref: `#/components/schemas/${name}` })
+const nameOfAnswer = (name: string): string => `${name[0]?.toUpperCase()}${name.slice(1)}Answer`
+
+/**
+ * The document. A client may be sent members that its document does not know yet; with `exact`, answers have no others than these, which
+ * is how the tests look at them.
+ */
+export function openApi({ version, exact = false }: { version: string; exact?: boolean }): OpenApi {
+  const paths: Record<string, Record<string, Operation>> = {}
+  for (const one of calls) {
+    const path = `/api${one.call.path.replace(/:(\w+)/g, '{$1}')}`
+    paths[path] = { ...paths[path], [one.call.method.toLowerCase()]: operationOf(one) }
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Flightdeck',
+      version,
+      summary: 'Command-line coding agents on your repositories, live and replayable.',
+      description,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/', description: 'This server.' }],
+    tags: Object.entries(subjects).map(([name, { says }]) => ({ name, description: says })),
+    security: bearer,
+    paths: { ...paths, ...besideCalls },
+    components: {
+      schemas: schemas(exact),
+      securitySchemes: {
+        bearer: {
+          type: 'http',
+          scheme: 'bearer',
+          bearerFormat: 'JWT',
+          description: 'The token of a sign-in; good for seven days, or until it is signed out.',
+        },
+      },
+    },
+  }
+}
+
+const description = `Every answer is JSON. A refusal is \`{error, code, field?}\`: a sentence for people, a code for programs, and the input at fault.
+
+**Writes** may carry an \`Idempotency-Key\`: the same key with the same body takes effect once, however often it is sent, for at least 24 hours; with another body it is refused with 422. A write answers with its \`position\` in the log when a read shows it, or after 2 s with \`stale: true\`.
+
+**Reads** may name a \`minPosition\`: they answer when they can show what was written up to there, or 504 after 2 s.
+
+**Live:** socket.io on the same address, with the token as \`auth.token\`. Send \`join_task(id, lastPosition?)\` and \`leave_task(id)\`; \`join_task\` answers \`{joined, resync, position}\` to a client that gives a callback, and after \`resync\` the history must be read again. Received are \`terminal_output\`, \`chat_message\`, \`chat_message_delta\`, \`chat_message_status_changed\`, \`task_status_changed\`, \`command_output\`, \`command_completed\`, \`command_failed\`, \`command_cancelled\`, \`task_event\` and \`task_resync\` of the tasks that were joined, and \`global_task_status_changed\` of all of one's own.`
+
+function operationOf({ name, about, call }: NamedCall): Operation {
+  const isWrite = call.method !== 'GET'
+  const body = bodyOf(call.body)
+  const codes = new Set<FaultCode>([...always, ...(isWrite ? ofWrites : []), ...call.faults])
+  if (call.open !== 'anybody') codes.add('sign_in_required')
+  if (call.open === 'onboarded') codes.add('onboarding_incomplete')
+  return {
+    operationId: name,
+    summary: call.summary.replace(/\.$/, ''),
+    tags: [about],
+    security: call.open === 'anybody' ? [] : bearer,
+    parameters: [
+      ...parametersOf('path', call.params),
+      ...parametersOf('query', call.query),
+      ...(isWrite && call.open !== 'anybody' ? [idempotencyKey] : []),
+    ],
+    ...(call === uploadImage ? { requestBody: imageForm } : body === undefined ? {} : { requestBody: body }),
+    responses: {
+      [String(call.status)]: {
+        description: 'Done.',
+        content: { 'application/json': { schema: refOf(nameOfAnswer(name)) } },
+      },
+      ...refusals([...codes]),
+    },
+  }
+}
+
+const idempotencyKey: Parameter = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description: 'Names this write: sent again under the same key, it has one effect.',
+  schema: { type: 'string', minLength: 1, maxLength: 200 },
+}
+
+const imageForm = {
+  required: true,
+  content: {
+    'multipart/form-data': {
+      schema: {
+        type: 'object',
+        required: ['image'],
+        properties: { image: { type: 'string', contentMediaType: 'application/octet-stream' } },
+      } satisfies Json,
+    },
+  },
+}
+
+function bodyOf(schema: z.ZodType): Operation['requestBody'] {
+  const json = plain(z.toJSONSchema(schema, { io: 'input', reused: 'inline' }))
+  if (json.type === 'object' && Object.keys(json.properties ?? {}).length === 0) return undefined
+  return { required: !schema.safeParse(undefined).success, content: { 'application/json': { schema: json } } }
+}
+
+function parametersOf(where: 'path' | 'query', schema: z.ZodType): readonly Parameter[] {
+  const { properties = {}, required = [] } = plain(z.toJSONSchema(schema, { io: 'input' }))
+  return Object.entries(properties).map(([name, member]) => ({
+    name,
+    in: where,
+    required: where === 'path' || required.includes(name),
+    schema: typeof member === 'boolean' ? {} : member,
+  }))
+}
+
+/** One response a status, with the codes it may bear. */
+function refusals(codes: readonly FaultCode[]): Record<string, Response> {
+  const statuses = [...new Set(codes.map((code) => faults[code].status))].toSorted((a, b) => a - b)
+  const responses = statuses.map((status) => {
+    const of = codes.filter((code) => faults[code].status === status)
+    const response: Response = {
+      description: of.map((code) => `\`${code}\`: ${faults[code].sentence}`).join(' '),
+      content: { 'application/json': { schema: refOf('Fault') } },
+      ...(status === 429 ? { headers: retryAfter } : {}),
+    }
+    return [String(status), response] as const
+  })
+  return Object.fromEntries(responses)
+}
+
+const retryAfter = {
+  'Retry-After': { description: 'Seconds until it may be asked again.', schema: { type: 'integer' } },
+}
+
+/** The named schemas, and the answer of each call. */
+function schemas(exact: boolean): Record<string, Json> {
+  const registry = z.registry<{ id: string }>()
+  for (const [id, schema] of Object.entries(named)) registry.add(schema, { id })
+  for (const { name, call } of calls) registry.add(call.answer, { id: nameOfAnswer(name) })
+  const made = z.toJSONSchema(registry, { io: 'output', uri: (id) => `#/components/schemas/${id}` })
+  return Object.fromEntries(
+    Object.entries(made.schemas).map(([id, schema]) => [id, exact ? plain(schema) : tolerant(plain(schema))]),
+  )
+}
+
+/** Without what names the dialect and the place: an OpenAPI document says both by itself. */
+function plain(schema: Json): Json {
+  const { $schema: _dialect, $id: _place, ...rest } = schema
+  return rest
+}
+
+/** Further members are allowed, at any depth. */
+function tolerant(schema: Json): Json {
+  return JSON.parse(
+    JSON.stringify(schema, (key, value: unknown) =>
+      key === 'additionalProperties' && value === false ? undefined : value,
+    ),
+  )
+}
+
+const found = (where: string): Response => ({
+  description: where,
+  headers: { Location: { schema: { type: 'string' } } },
+})
+const anybody = { security: [], parameters: [] as readonly Parameter[] }
+const inQuery = (name: string, description: string): Parameter => ({
+  name,
+  in: 'query',
+  required: false,
+  description,
+  schema: { type: 'string' },
+})
+const notThere = refusals(['not_found', 'rate_limited', 'internal'])
+
+/** Addresses that are no calls: a browser goes to them. */
+const besideCalls: OpenApi['paths'] = {
+  '/api/auth/github': {
+    get: {
+      operationId: 'signInWithGitHub',
+      summary: 'Sends the browser to the code host, to sign in or to connect an account',
+      tags: ['Authentication'],
+      ...anybody,
+      parameters: [inQuery('link', 'A ticket of `linkGitHub`: connects the account to who is signed in.')],
+      responses: { '302': found('The page of the code host.'), ...refusals(['rate_limited', 'internal']) },
+    },
+  },
+  '/api/auth/github/callback': {
+    get: {
+      operationId: 'gitHubCallback',
+      summary: 'Where the code host sends the browser back to',
+      tags: ['Authentication'],
+      ...anybody,
+      parameters: ['code', 'state', 'error'].map((name) => inQuery(name, 'As OAuth names it.')),
+      responses: {
+        '302': found(
+          'The client: `/auth/callback` with `token` and `onboarding`, or with `error`; `/settings` of a link.',
+        ),
+        ...refusals(['rate_limited', 'internal']),
+      },
+    },
+  },
+  '/api/images/{imageId}': {
+    get: {
+      operationId: 'showImage',
+      summary: 'An image, at an address that is good for some minutes',
+      tags: ['Images'],
+      ...anybody,
+      parameters: [
+        { name: 'imageId', in: 'path', required: true, schema: { type: 'string' } },
+        { ...inQuery('token', 'What makes the address good.'), required: true },
+      ],
+      responses: {
+        '200': {
+          description: 'The image.',
+          content: { 'image/*': { schema: { type: 'string', contentMediaType: 'image/*' } } },
+        },
+        ...notThere,
+      },
+    },
+  },
+  '/api/openapi.json': {
+    get: {
+      operationId: 'getOpenApi',
+      summary: 'This document',
+      tags: ['Server'],
+      ...anybody,
+      responses: {
+        '200': {
+          description: 'OpenAPI 3.1.',
+          content: { 'application/json': { schema: { type: 'object' } } },
+        },
+        ...notThere,
+      },
+    },
+  },
+  '/api/docs': {
+    get: {
+      operationId: 'getReference',
+      summary: 'This document as a page',
+      tags: ['Server'],
+      ...anybody,
+      responses: {
+        '200': { description: 'A page.', content: { 'text/html': { schema: { type: 'string' } } } },
+        ...notThere,
+      },
+    },
+  },
+}
