@@ -4,8 +4,10 @@ import type { Commands } from '#platform/commands/execute.ts'
 import type { Documents } from '#platform/commands/documents.ts'
 import type { EventLog } from '#platform/commands/eventLog.ts'
 import type { Idempotency } from '#platform/commands/idempotency.ts'
+import type { SealedBlobs } from '#platform/commands/sealedBlobs.ts'
 import type { Projected } from '#platform/commands/projected.ts'
 import type { HostAccess } from '#platform/hostAccess.ts'
+import type { ImageAddresses } from '#platform/images/addresses.ts'
 import type { Sessions } from '#platform/http/session.ts'
 import type { Logger } from '#platform/log.ts'
 import type { Clock } from '#platform/ports/clock.ts'
@@ -22,6 +24,8 @@ export interface GatewayServices {
   readonly log: EventLog
   readonly projected: Projected
   readonly idempotency: Idempotency
+  readonly blobs: SealedBlobs
+  readonly imageAddresses: ImageAddresses
   readonly access: HostAccess
   readonly codeHost: CodeHost
   readonly sessions: Sessions

@@ -23,6 +23,7 @@ import { holdDataFolder } from '#platform/dataFolder.ts'
 import { openEventStoreDb } from '#platform/eventstore/eventStoreDb.ts'
 import { openSqliteEventStore } from '#platform/eventstore/sqlite.ts'
 import { hostAccess, type HostAccess } from '#platform/hostAccess.ts'
+import { imageAddresses, type ImageAddresses } from '#platform/images/addresses.ts'
 import { sessions, type Sessions } from '#platform/http/session.ts'
 import { openInProcessLeases } from '#platform/leases/inProcess.ts'
 import { openMongoLeases } from '#platform/leases/mongodb.ts'
@@ -73,6 +74,7 @@ export interface Engines extends Omit<Ports, 'blobs'>, Pick<Watching, 'watch' | 
   readonly documents: Documents
   readonly projected: Projected
   readonly blobs: SealedBlobs
+  readonly imageAddresses: ImageAddresses
   readonly access: HostAccess
   readonly sessions: Sessions
   /** The credentials of the product at the local code host; `null` with GitHub itself. */
@@ -245,6 +247,7 @@ async function onPorts(
     documents: documents(readStore, log),
     projected: follow,
     blobs: sealedBlobs({ blobs, vault }),
+    imageAddresses: imageAddresses({ vault, clock }),
     access: hostAccess({ vault, codeHost, clock }),
     sessions: sessions({ vault, clock, ids }),
     localCodeHost,

@@ -21,7 +21,7 @@ export interface CheckedImage {
 export type CheckImage = (bytes: Buffer) => Promise<CheckedImage>
 
 const field = 'image'
-const decodingSeconds = 20
+const decodingSeconds = 10
 
 const reading: SharpOptions = {
   limitInputPixels: imageLimits.pixels,

@@ -7,6 +7,8 @@ export interface SealedBlobs {
   put(scope: string, bytes: Uint8Array): Promise<BlobRef>
   /** `undefined` when the blob or its key is gone. */
   get(scope: string, ref: BlobRef): Promise<Uint8Array | undefined>
+  /** For bytes that nothing refers to: an erasure destroys the key. */
+  remove(ref: BlobRef): Promise<void>
 }
 
 /** Named by the hash of the sealed bytes: the name tells nothing of what is inside, also after an erasure. */
@@ -20,5 +22,6 @@ export function sealedBlobs(engines: { blobs: Blobs; vault: Vault }): SealedBlob
       const sealed = await engines.blobs.get(ref.hash)
       return sealed && engines.vault.open(scope, 'blob', sealed)
     },
+    remove: ({ hash }) => engines.blobs.remove(hash),
   }
 }

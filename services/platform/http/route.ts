@@ -129,6 +129,12 @@ function keyOf(context: Context): string {
   return key
 }
 
+/** The UUID that names a write that is no call of `mount`; `undefined` without an `Idempotency-Key`. */
+export function keyedCommandId(context: Context, identity: Identity): string | undefined {
+  const key = keyOf(context)
+  return key === '' ? undefined : commandIdOf(key, identity, `${context.method} ${context.path}`)
+}
+
 /** The same key of the same person for the same address names the same command. */
 function commandIdOf(key: string, { userId }: Identity, address: string): string {
   return uuidv5(JSON.stringify([userId, address, key]), commandNamespace)

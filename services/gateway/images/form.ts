@@ -1,0 +1,106 @@
+/** The form that an image is uploaded with, read from the connection: one file, whole or not at all, and never more than is taken. */
+import type { IncomingMessage } from 'node:http'
+import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy'
+import { imageLimits, imageTexts } from '#domain/api/images.ts'
+import { Fault } from '#domain/kernel/errors.ts'
+
+export interface ImageFile {
+  /** As the form calls it: any text. */
+  readonly name: string
+  readonly bytes: Buffer
+}
+
+const field = 'image'
+/** What the form may have beside the file, boundaries and headers included. */
+const besideBytes = 256 * 1_024
+const limits = {
+  fileSize: imageLimits.bytes,
+  // Files in other fields are passed over.
+  files: 4,
+  fields: 20,
+  fieldNameSize: 100,
+  fieldSize: 16 * 1_024,
+  parts: 20,
+  headerPairs: 20,
+  headerSize: 8 * 1_024,
+}
+
+const oneImage = 'Upload one image at a time, in the field image.'
+const noForm = 'An image is uploaded as multipart/form-data, in the field image.'
+const broken = 'The form is broken off, or is none.'
+
+/**
+ * Reads the file in the field `image`. Throws `unsupported_type` when there is no form, `too_large` above 10 MB, `too_slow` when it is not
+ * there in time, and `invalid_input` for what is missing, too much or broken. What is left of the request then is not read.
+ */
+export async function readImageForm(request: IncomingMessage, withinMs: number): Promise<ImageFile> {
+  const form = openForm(request.headers)
+  let stop = () => {}
+  try {
+    return await new Promise<ImageFile>((resolve, reject) => {
+      let file: ImageFile | undefined
+      let bytes = 0
+      const count = (chunk: Buffer) => {
+        bytes += chunk.length
+        if (bytes > imageLimits.bytes + besideBytes) reject(tooLarge())
+      }
+      // It also closes when it has been read to its end.
+      const gone = () => request.complete || reject(new Fault('invalid_input', broken))
+      const timer = setTimeout(() => reject(new Fault('too_slow')), withinMs)
+      stop = () => {
+        clearTimeout(timer)
+        request.off('data', count)
+        request.off('close', gone)
+      }
+      form.on('file', (name, stream, fileName) => {
+        // A file ends in an error where the form does: the form tells.
+        stream.on('error', () => undefined)
+        if (name !== field) return void stream.resume()
+        if (file !== undefined) return reject(new Fault('invalid_input', oneImage, field))
+        file = { name: fileName, bytes: Buffer.alloc(0) }
+        collect(stream, (bytes) => (file = { name: fileName, bytes }), reject)
+      })
+      for (const limit of ['partsLimit', 'filesLimit', 'fieldsLimit'] as const)
+        form.on(limit, () => reject(new Fault('invalid_input', oneImage, field)))
+      form.on('error', () => reject(new Fault('invalid_input', broken)))
+      form.on('finish', () =>
+        file === undefined ? reject(new Fault('invalid_input', oneImage, field)) : resolve(file),
+      )
+      request.on('data', count)
+      request.on('close', gone)
+      request.pipe(form)
+    })
+  } finally {
+    stop()
+    request.unpipe(form)
+    form.on('error', () => undefined)
+    form.destroy()
+  }
+}
+
+function openForm(headers: IncomingMessage['headers']): BusboyInstance {
+  const type = headers['content-type'] ?? ''
+  if (!/^multipart\/form-data\s*;/i.test(type)) throw new Fault('unsupported_type', noForm)
+  if (Number(headers['content-length'] ?? 0) > imageLimits.bytes + besideBytes) throw tooLarge()
+  try {
+    return new Busboy({ headers: { ...headers, 'content-type': type }, limits })
+  } catch {
+    // Without a boundary, say.
+    throw new Fault('unsupported_type', noForm)
+  }
+}
+
+function collect(
+  stream: BusboyFileStream,
+  done: (bytes: Buffer) => void,
+  refuse: (fault: Fault) => void,
+): void {
+  const chunks: Buffer[] = []
+  stream.on('data', (chunk: Buffer) => chunks.push(chunk))
+  stream.once('limit', () => refuse(tooLarge()))
+  stream.once('end', () => done(Buffer.concat(chunks)))
+}
+
+function tooLarge(): Fault {
+  return new Fault('too_large', imageTexts.size, field)
+}

@@ -1,0 +1,33 @@
+/** What an image is called: as its file was, without what no name should have. */
+import { imageLimits } from '#domain/api/images.ts'
+import type { MediaType } from '#domain/image/events.ts'
+
+const endings: Record<MediaType, readonly [string, ...string[]]> = {
+  'image/jpeg': ['jpg', 'jpeg', 'jpe', 'jfif'],
+  'image/png': ['png'],
+  'image/gif': ['gif'],
+  'image/webp': ['webp'],
+}
+
+/** Its last part, in one line, at most 200 characters, with an ending that says truly what it is. */
+export function nameOf(told: string, type: MediaType): string {
+  const last = told.split(/[\\/]/).at(-1) ?? ''
+  // Control and format characters, which may turn the direction of text, and halves of characters.
+  const plain = last.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '').trim()
+  const ending = /\.([^.]*)$/.exec(plain)?.[1]?.toLowerCase() ?? ''
+  const [usual] = endings[type]
+  const isTrue = endings[type].includes(ending)
+  const stem = isTrue ? plain.slice(0, -ending.length - 1) : plain
+  const shown = [...stem].slice(0, imageLimits.nameLength - ending.length - usual.length - 2).join('')
+  return `${shown || 'image'}.${isTrue ? ending : usual}`
+}
+
+/** `inline`, by this name when it is saved: https://www.rfc-editor.org/rfc/rfc6266 */
+export function dispositionOf(name: string): string {
+  const encoded = encodeURIComponent(name).replace(/['()*!]/g, hexOf)
+  return `inline; filename*=UTF-8''${encoded}`
+}
+
+function hexOf(character: string): string {
+  return `%${character.charCodeAt(0).toString(16).toUpperCase()}`
+}

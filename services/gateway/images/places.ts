@@ -1,0 +1,53 @@
+/** Room for uploads: how many may be under way at once, of all and of one person, and how many images may be decoded beside each other. */
+import { Fault } from '#domain/kernel/errors.ts'
+
+export interface Places {
+  /** Does the work when there is room for one more upload of the person; throws `rate_limited` when there is none. */
+  enter<T>(userId: string, work: () => Promise<T>): Promise<T>
+  /** Does the work when its turn comes. */
+  decode<T>(work: () => Promise<T>): Promise<T>
+}
+
+/** Each holds a whole file in memory, 10 MB at most: this bounds what waits to be decoded, too. */
+const underWay = { ofAll: 20, ofOnePerson: 5 }
+const decodedAtOnce = 2
+const retryAfterSeconds = 5
+
+export function places(most = { ...underWay, decodedAtOnce }): Places {
+  const entered = new Map<string, number>()
+  const waiting: (() => void)[] = []
+  let all = 0
+  let decoding = 0
+
+  return {
+    async enter(userId, work) {
+      const own = entered.get(userId) ?? 0
+      if (all >= most.ofAll || own >= most.ofOnePerson) {
+        const sentence = 'Too many images are being uploaded. Wait a moment.'
+        throw new Fault('rate_limited', sentence, undefined, { retryAfterSeconds })
+      }
+      all += 1
+      entered.set(userId, own + 1)
+      try {
+        return await work()
+      } finally {
+        all -= 1
+        const left = (entered.get(userId) ?? 1) - 1
+        if (left === 0) entered.delete(userId)
+        else entered.set(userId, left)
+      }
+    },
+    async decode(work) {
+      // A turn is handed on: nobody who comes meanwhile takes it.
+      if (decoding >= most.decodedAtOnce) await new Promise<void>((resolve) => waiting.push(resolve))
+      else decoding += 1
+      try {
+        return await work()
+      } finally {
+        const next = waiting.shift()
+        if (next) next()
+        else decoding -= 1
+      }
+    },
+  }
+}

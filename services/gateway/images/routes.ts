@@ -1,0 +1,17 @@
+/** Images at the public door: sent as a form, shown as files. */
+import { Router } from '@koa/router'
+import type { Middleware } from 'koa'
+import { imagePath, uploadImage } from '#domain/api/images.ts'
+import type { GatewayServices } from '../services.ts'
+import { checkImage } from './check.ts'
+import { places } from './places.ts'
+import { showImage } from './show.ts'
+import { receiveImage } from './upload.ts'
+
+export function imageRoutes(services: GatewayServices): Middleware {
+  const router = new Router({ prefix: '/api' })
+  router.post(uploadImage.path, receiveImage({ services, room: places(), checkImage }))
+  router.get(imagePath, showImage(services))
+  const dispatch = router.routes()
+  return (context, next) => dispatch(context as Parameters<typeof dispatch>[0], next)
+}

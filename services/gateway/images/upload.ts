@@ -1,0 +1,123 @@
+/** An upload from its first byte to its answer: room for it, the form, the image checked, kept and noted. */
+import { createHash } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import type { Context, Middleware } from 'koa'
+import { v5 as uuidv5 } from 'uuid'
+import { imageLimits, uploadImage, type ShownImage } from '#domain/api/images.ts'
+import type { AnswerOf } from '#domain/api/call.ts'
+import { image, type ImageState, type KeptImage } from '#domain/image/image.ts'
+import { Fault } from '#domain/kernel/errors.ts'
+import { imageStream, scopeOfStream } from '#domain/kernel/ids.ts'
+import { imagesView } from '#domain/views/images.ts'
+import type { Loaded } from '#platform/commands/execute.ts'
+import { signedIn } from '#platform/http/guards.ts'
+import { keyedCommandId } from '#platform/http/route.ts'
+import type { Identity } from '#platform/http/session.ts'
+import { requestIdOf } from '#platform/watch/requests.ts'
+import type { GatewayServices } from '../services.ts'
+import type { CheckImage } from './check.ts'
+import { readImageForm, type ImageFile } from './form.ts'
+import { nameOf } from './name.ts'
+import type { Places } from './places.ts'
+
+/** Sooner than the request's own time ends, so that it is the form that is told to be late. */
+const formMs = 25_000
+const lettingGoMs = 5_000
+const projectedWithinMs = 2_000
+
+/** Whose upload it is, and under which name it has its effect. */
+interface Upload {
+  readonly userId: string
+  readonly imageId: string
+  readonly commandId: string
+  readonly requestId: string
+}
+
+/** Answers `POST /api/upload/image`. */
+export function receiveImage(parts: {
+  readonly services: GatewayServices
+  readonly room: Places
+  readonly checkImage: CheckImage
+}): Middleware {
+  const { services, room, checkImage } = parts
+  const { commands, blobs, documents, idempotency, projected, imageAddresses } = services
+  const load = (imageId: string) => commands.load(image, imageStream(imageId))
+
+  async function answer(context: Context): Promise<AnswerOf<typeof uploadImage>> {
+    const asking: Identity | null = context.state.identity ?? null
+    const { user, sessionId } = await signedIn({ identity: asking }, services)
+    const keyed = keyedCommandId(context, { userId: user.id, sessionId })
+    const commandId = keyed ?? services.ids.uuid()
+    const upload: Upload = {
+      userId: user.id,
+      imageId: uuidv5('image', commandId),
+      commandId,
+      requestId: requestIdOf(context) ?? services.ids.uuid(),
+    }
+    return room.enter(user.id, async () => {
+      // One that was kept before is only told again.
+      if ((await load(upload.imageId)).state.kind === 'none') await refuseTooMany(user.id)
+      const file = await readImageForm(context.req, formMs)
+      if (keyed !== undefined) await accept(upload, file)
+      const known = await load(upload.imageId)
+      const { state, position } = known.state.kind === 'none' ? await keep(upload, file) : known
+      if (state.kind !== 'kept')
+        throw new Fault('not_found', 'This image was discarded: no message had it within a day.')
+      if (position === null) return shown(state)
+      const isProjected = await projected.waitFor(position, projectedWithinMs)
+      return { ...shown(state), position, ...(isProjected ? {} : { stale: true }) }
+    })
+  }
+
+  async function refuseTooMany(owner: string): Promise<void> {
+    if ((await documents.count(imagesView, { owner, isWaiting: true })) < imageLimits.waiting) return
+    throw new Fault(
+      'rate_limited',
+      'A hundred of your images wait to be attached. Those that are not are discarded a day after they came.',
+      undefined,
+      { retryAfterSeconds: 3_600 },
+    )
+  }
+
+  function accept({ commandId, userId, requestId }: Upload, { name, bytes }: ImageFile) {
+    const sha256 = createHash('sha256').update(bytes).digest('hex')
+    return idempotency.accept(commandId, userId, { name, sha256 }, requestId)
+  }
+
+  async function keep(upload: Upload, file: ImageFile): Promise<Loaded<ImageState>> {
+    const { imageId, userId, commandId, requestId } = upload
+    const { bytes, mediaType, width, height } = await room.decode(() => checkImage(file.bytes))
+    const stream = imageStream(imageId)
+    const blob = await blobs.put(scopeOfStream(stream), bytes)
+    const facts = { imageId, ownerId: userId, mediaType, width, height, blob }
+    const command = { type: 'UploadImage', image: facts, name: nameOf(file.name, mediaType) } as const
+    const cause = { actor: { kind: 'user', userId }, commandId, correlationId: requestId } as const
+    const executed = await commands.execute(image, stream, command, cause)
+    // The same came twice at once, and the other was first.
+    if (executed.repeated) await blobs.remove(blob)
+    return executed
+  }
+
+  function shown({ imageId, mediaType, name, blob }: KeptImage): ShownImage {
+    const scope = scopeOfStream(imageStream(imageId))
+    const url = imageAddresses.addressOf({ imageId, scope, blob, mediaType, name })
+    return { id: imageId, url, name, size: blob.size, type: mediaType }
+  }
+
+  return async (context) => {
+    try {
+      context.body = await answer(context)
+      context.status = uploadImage.status
+    } finally {
+      letGo(context.req)
+    }
+  }
+}
+
+/** What still comes of a request that has its answer is thrown away for a while, so that whoever sends it reads the answer. */
+function letGo(request: IncomingMessage): void {
+  if (request.complete || request.destroyed) return
+  request.resume()
+  const hurry = setTimeout(() => request.destroy(), lettingGoMs)
+  request.once('close', () => clearTimeout(hurry))
+}

@@ -1,0 +1,79 @@
+/**
+ * Addresses of images: whoever has one sees that image and no other, for a quarter of an hour at most. What it takes to open the image is
+ * in the address, sealed, so that no read model is asked, and a name that somebody gave shows in no log of addresses.
+ */
+import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto'
+import { z } from 'zod'
+import { MediaType } from '#domain/image/events.ts'
+import { BlobRef } from '#domain/kernel/blob.ts'
+import type { AddressOf, SealedImage } from '#domain/views/images.ts'
+import type { Clock } from '#platform/ports/clock.ts'
+import type { Vault } from '#platform/ports/vault.ts'
+
+export interface ImageAddresses {
+  /** Below `/api`'s host, with a query that makes it good from now on for 10 to 15 minutes; the same for five of them. */
+  readonly addressOf: AddressOf
+  /** What an address of ours opens, and for how many seconds more; `undefined` for any other, and when its time is over. */
+  openedBy(imageId: string, grant: string): { image: SealedImage; secondsLeft: number } | undefined
+}
+
+/** The member of the query that makes an address good. */
+export const grantName = 'grant'
+
+const shortestMs = 10 * 60_000
+const stepMs = 5 * 60_000
+const ivBytes = 12
+const tagBytes = 16
+
+const Grant = z.object({
+  scope: z.string(),
+  blob: BlobRef,
+  mediaType: MediaType,
+  name: z.string(),
+  /** Milliseconds since 1970. */
+  until: z.number(),
+})
+
+export function imageAddresses(engines: { vault: Pick<Vault, 'deriveKey'>; clock: Clock }): ImageAddresses {
+  const key = engines.vault.deriveKey('image-address')
+  const ivKey = engines.vault.deriveKey('image-address-iv')
+  const now = () => engines.clock.now().getTime()
+
+  /** AES-256-GCM, its IV a keyed hash of all that is sealed: the same address for the same image, and no IV for two. */
+  function seal(imageId: string, plain: string): string {
+    const hash = createHmac('sha256', ivKey).update(`${imageId}\n`).update(plain).digest()
+    const iv = hash.subarray(0, ivBytes)
+    const cipher = createCipheriv('aes-256-gcm', key, iv, { authTagLength: tagBytes })
+    cipher.setAAD(Buffer.from(imageId))
+    const sealed = [cipher.update(plain, 'utf8'), cipher.final()]
+    return Buffer.concat([iv, cipher.getAuthTag(), ...sealed]).toString('base64url')
+  }
+
+  function open(imageId: string, grant: string): unknown {
+    const bytes = Buffer.from(grant, 'base64url')
+    const iv = bytes.subarray(0, ivBytes)
+    const decipher = createDecipheriv('aes-256-gcm', key, iv, { authTagLength: tagBytes })
+    decipher.setAAD(Buffer.from(imageId)).setAuthTag(bytes.subarray(ivBytes, ivBytes + tagBytes))
+    const plain = [decipher.update(bytes.subarray(ivBytes + tagBytes)), decipher.final()]
+    return JSON.parse(Buffer.concat(plain).toString('utf8'))
+  }
+
+  return {
+    addressOf({ imageId, scope, blob, mediaType, name }) {
+      const until = Math.ceil(now() / stepMs) * stepMs + shortestMs
+      const grant = seal(imageId, JSON.stringify({ scope, blob, mediaType, name, until }))
+      return `/api/images/${imageId}?${grantName}=${grant}`
+    },
+    openedBy(imageId, grant) {
+      let granted: z.infer<typeof Grant>
+      try {
+        granted = Grant.parse(open(imageId, grant))
+      } catch {
+        return undefined
+      }
+      const { until, ...sealed } = granted
+      const secondsLeft = Math.floor((until - now()) / 1_000)
+      return secondsLeft < 1 ? undefined : { image: { imageId, ...sealed }, secondsLeft }
+    },
+  }
+}
