@@ -15,6 +15,7 @@ import { commandsOverHttp } from './rows/commandsOverHttp.ts'
 import { firstLine } from './rows/firstLine.ts'
 import { idleMemory } from './rows/idleMemory.ts'
 import { longTask } from './rows/longTask.ts'
+import { million } from './rows/million.ts'
 import { outputLatency } from './rows/outputLatency.ts'
 import { startToReady } from './rows/startToReady.ts'
 import { taskList } from './rows/taskList.ts'
@@ -31,6 +32,7 @@ const rows: readonly Row[] = [
   firstLine,
   startToReady,
   idleMemory,
+  million,
 ]
 
 const buildWithinMs = 300_000
@@ -45,7 +47,7 @@ if (unknown.length > 0) {
   console.error(`No row: ${unknown.join(', ')}. The rows are ${rows.map((row) => row.name).join(', ')}.`)
   process.exit(1)
 }
-const chosen = rows.filter((row) => asked.length === 0 || asked.includes(row.name))
+const chosen = rows.filter((row) => (asked.length === 0 ? !row.onlyByName : asked.includes(row.name)))
 
 const undo = openUndo()
 const broken = new AbortController()
@@ -96,7 +98,7 @@ async function measured(
   for (const row of chosen) {
     if (signal.aborted) break
     const above = undo.steps
-    const left = Math.max(0, Math.min(rowWithinMs, endsAt - performance.now()))
+    const left = row.withinMs ?? Math.max(0, Math.min(rowWithinMs, endsAt - performance.now()))
     const own = await mkdtemp(join(folder, `${row.name}-`))
     const measuring = row.measure({ folder: own, seeded, atEnd: undo.add })
     try {
@@ -104,6 +106,7 @@ async function measured(
       const found = await Promise.race([limited, brokenOff])
       lines.push(...found)
       for (const line of found) console.log(printed(line))
+      if (row.remark !== undefined) console.log(row.remark)
     } catch (fault) {
       process.exitCode ??= 1
       console.error(`${row.name} could not be measured.`, fault)

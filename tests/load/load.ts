@@ -10,9 +10,17 @@ export interface Asked {
 export interface Client {
   /** The answer's body. Throws when the status is not one of success. */
   ask(asked: Asked): Promise<string>
-  /** Answers a second, with `inFlight` requests at a time for `ms` milliseconds; the request `next` gives is number 0, 1, 2 and so on. */
-  rate(load: { readonly inFlight: number; readonly ms: number; next(number: number): Asked }): Promise<number>
+  /** Keeps `inFlight` requests under way for `ms` milliseconds; the request that `next` gives is number 0, 1, 2 and so on. */
+  under(load: { readonly inFlight: number; readonly ms: number; next(number: number): Asked }): Promise<Borne>
   close(): void
+}
+
+/** How a load was borne. */
+export interface Borne {
+  /** Answers a second. */
+  readonly rate: number
+  /** Milliseconds to each answer. */
+  readonly times: readonly number[]
 }
 
 const answerWithinMs = 10_000
@@ -49,18 +57,21 @@ export function openClient(base: string, token?: string): Client {
 
   return {
     ask,
-    async rate({ inFlight, ms, next }) {
+    async under({ inFlight, ms, next }) {
       const startedAt = performance.now()
+      const times: number[] = []
       let asked = 0
       const worker = async () => {
         while (performance.now() - startedAt < ms) {
           const number = asked
           asked += 1
+          const askedAt = performance.now()
           await ask(next(number))
+          times.push(performance.now() - askedAt)
         }
       }
       await Promise.all(Array.from({ length: inFlight }, worker))
-      return (asked * 1_000) / (performance.now() - startedAt)
+      return { rate: (asked * 1_000) / (performance.now() - startedAt), times }
     },
     close: () => agent.destroy(),
   }

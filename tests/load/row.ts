@@ -11,6 +11,12 @@ export interface Line {
 export interface Row {
   /** What `npm run bench -- <name>` calls it. */
   readonly name: string
+  /** Takes too long to be among all. */
+  readonly onlyByName?: true
+  /** Its own limit, instead of the one for all. */
+  readonly withinMs?: number
+  /** What must be known to read its figures; printed with them. */
+  readonly remark?: string
   measure(scene: Scene): Promise<readonly Line[]>
 }
 

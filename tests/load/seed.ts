@@ -100,6 +100,7 @@ async function stoppedTask(
       branch: 'main',
       messageId: randomUUID(),
       executionId: randomUUID(),
+      images: [],
     },
     cause(),
   )

@@ -17,9 +17,9 @@ export interface Measured {
   readonly floor: number
 }
 
-interface Measuring {
-  readonly figure: () => Promise<number>
-  readonly floor: () => Promise<number>
+interface Measuring<T = number> {
+  readonly figure: () => Promise<T>
+  readonly floor: () => Promise<T>
 }
 
 /** The best round of a rate and of its floor: what else a machine does only ever makes a rate worse. */
@@ -35,9 +35,9 @@ export async function medianTimes(rounds: number, measuring: Measuring): Promise
 }
 
 /** A round of the one after a round of the other, so that what else the machine does falls on both. */
-async function inTurn(rounds: number, { figure, floor }: Measuring) {
-  const figures: number[] = []
-  const floors: number[] = []
+export async function inTurn<T>(rounds: number, { figure, floor }: Measuring<T>) {
+  const figures: T[] = []
+  const floors: T[] = []
   for (let round = 0; round < rounds; round += 1) {
     floors.push(await floor())
     figures.push(await figure())

@@ -63,7 +63,7 @@ async function newTask({ commands }: Engines): Promise<string> {
   await commands.execute(
     task,
     taskStream(taskId),
-    { type: 'CreateTask', ...ids, ...first, ...words, agent: 'claude', codexModel: null },
+    { type: 'CreateTask', ...ids, ...first, ...words, agent: 'claude', codexModel: null, images: [] },
     cause(),
   )
   return taskId

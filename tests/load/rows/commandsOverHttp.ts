@@ -1,9 +1,9 @@
-/** Commands a second over HTTP: each is answered when it is on the disk and projected. */
+/** Commands over HTTP, how many and how soon: each is answered when it is on the disk and projected. */
 import { startAnsweringKoa } from '../floors/koa.ts'
+import { borneLines } from '../borne.ts'
 import { openClient, type Asked } from '../load.ts'
 import type { Row } from '../row.ts'
 import { openSeededProduct } from '../seededProduct.ts'
-import { bestRates } from '../statistics.ts'
 
 const rounds = 6
 const ms = 500
@@ -21,17 +21,13 @@ export const commandsOverHttp: Row = {
     const answer: unknown = JSON.parse(await client.ask(next(0)))
     const bare = openClient(await startAnsweringKoa(scene, { '*': answer }))
     scene.atEnd(async () => bare.close())
-    const rates = await bestRates(rounds, {
-      figure: () => client.rate({ inFlight, ms, next }),
-      floor: () => bare.rate({ inFlight, ms, next }),
+    return borneLines({
+      name: `commands over HTTP (PUT /tasks/:id), ${inFlight} in flight`,
+      floorName: 'bare Koa, JSON in and out',
+      rounds,
+      figure: client,
+      floor: bare,
+      load: { inFlight, ms, next },
     })
-    return [
-      {
-        name: `commands over HTTP (PUT /tasks/:id), ${inFlight} in flight`,
-        unit: 'a second',
-        figure: rates.figure,
-        floor: { name: 'bare Koa, JSON in and out', figure: rates.floor },
-      },
-    ]
   },
 }

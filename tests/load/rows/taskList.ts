@@ -1,9 +1,9 @@
-/** Reads a second of the list of tasks: a page of it, and the whole of it. */
+/** Reads of the list of tasks, how many and how soon: a page of it, and the whole of it. */
 import { startAnsweringKoa } from '../floors/koa.ts'
+import { borneLines } from '../borne.ts'
 import { openClient, type Asked } from '../load.ts'
 import type { Line, Row } from '../row.ts'
 import { openSeededProduct } from '../seededProduct.ts'
-import { bestRates } from '../statistics.ts'
 
 const rounds = 6
 const ms = 500
@@ -22,17 +22,16 @@ export const taskList: Row = {
       const answer = await client.ask(list)
       const bare = openClient(await startAnsweringKoa(scene, { '*': JSON.parse(answer) }))
       scene.atEnd(async () => bare.close())
-      const rates = await bestRates(rounds, {
-        figure: () => client.rate({ inFlight, ms, next: () => list }),
-        floor: () => bare.rate({ inFlight, ms, next: () => list }),
-      })
       const kilobytes = Math.round(Buffer.byteLength(answer) / 1_000)
-      lines.push({
+      const found = await borneLines({
         name: `GET /tasks, ${limit} of 1,000 (${kilobytes} kB), ${inFlight} in flight`,
-        unit: 'a second',
-        figure: rates.figure,
-        floor: { name: 'bare Koa, the same JSON', figure: rates.floor },
+        floorName: 'bare Koa, the same JSON',
+        rounds,
+        figure: client,
+        floor: bare,
+        load: { inFlight, ms, next: () => list },
       })
+      lines.push(...found)
     }
     return lines
   },
