@@ -30,6 +30,8 @@ export interface ApartOptions extends Omit<ProductOptions, 'dataDir' | 'preload'
   readonly engines: SharedEngines
   /** How many of a service; one unless told. */
   readonly count?: Readonly<Partial<Record<ServiceApart, number>>>
+  /** On top of the environment of one process alone. */
+  readonly envOf?: (service: ServiceApart, index: number) => Readonly<Record<string, string>>
 }
 
 export interface ApartProduct extends AnyProduct {
@@ -78,6 +80,7 @@ export async function startApart(options: ApartOptions): Promise<ApartProduct> {
           // Nobody else needs the key of the model.
           ...(service === 'runner' ? modelEnvironment(model) : {}),
           ...env,
+          ...options.envOf?.(service, index),
         },
         args: service === 'codehost' ? repoArguments(repos) : [],
       })

@@ -27,6 +27,7 @@ export async function openApartScene(
   server: MongoServer,
   scripts: readonly Script[],
   count: ApartOptions['count'] = {},
+  environment: Pick<ApartOptions, 'env' | 'envOf'> = {},
 ): Promise<ApartScene> {
   const ends: (() => Promise<unknown>)[] = []
   const close = async () => {
@@ -46,7 +47,7 @@ export async function openApartScene(
     const engines = await startSharedEngines(server)
     ends.push(() => engines.close())
     const model = { messagesApi: api }
-    const product = await startApart({ engines, repos: [repository], model, count })
+    const product = await startApart({ engines, repos: [repository], model, count, ...environment })
     ends.push(() => product.stop())
     told = product.logs
     const ada = await product.signIn('ada')
