@@ -47,7 +47,9 @@ export async function makeCrowd(folder: string, amounts: Amounts): Promise<Crowd
   return { small: one, large: { ...one, dataDir: large }, busy }
 }
 
-function open(file: string): DatabaseSync {
+type Database = InstanceType<typeof DatabaseSync>
+
+function open(file: string): Database {
   const db = new DatabaseSync(file)
   // Nothing of it must survive a crash, and a write-ahead log would hold all of it a second time.
   db.exec('PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA cache_size = -1500000')
@@ -102,7 +104,7 @@ function planSlots(
 function copying(
   file: string,
   { templates, slots }: { templates: string; slots: string },
-  copy: (db: DatabaseSync) => void,
+  copy: (db: Database) => void,
 ): void {
   const db = open(file)
   try {
@@ -128,7 +130,7 @@ const forPerson = (text: string) => `replace(replace(${text}, ofOwner, owner), o
 const padded = (position: string) => `printf('%020d', ${position})`
 const slots = 's.slot slot JOIN s.template t ON t.k = slot.k JOIN s.person p ON p.n = slot.n'
 
-function copyEvents(db: DatabaseSync): void {
+function copyEvents(db: Database): void {
   refuseOthers(db)
   db.exec(`
     DELETE FROM main.events;
@@ -146,23 +148,25 @@ function copyEvents(db: DatabaseSync): void {
 }
 
 /** What the places are counted by must be so. */
-function refuseOthers(db: DatabaseSync): void {
+function refuseOthers(db: Database): void {
   const counts = db
     .prepare(
       `SELECT DISTINCT substr(stream, 1, instr(stream, '-')) || count(*) AS found FROM t.events GROUP BY stream ORDER BY 1`,
     )
     .all()
-    .map((row) => Object(row).found)
+    .map((row: unknown) => Object(row).found)
     .join(' ')
   if (counts !== `project-1 task-${perTask} user-${perPerson - 1}`)
     throw new Error(`The seeded streams have other events than these copies are made for: ${counts}`)
 }
 
-function copyViews(db: DatabaseSync): void {
+function copyViews(db: Database): void {
   const indexes = db.prepare(
     `SELECT name, sql FROM main.sqlite_master WHERE type = 'index' AND sql IS NOT NULL`,
   )
-  const made = indexes.all().map((row) => ({ name: String(Object(row).name), sql: String(Object(row).sql) }))
+  const made = indexes
+    .all()
+    .map((row: unknown) => ({ name: String(Object(row).name), sql: String(Object(row).sql) }))
   for (const { name } of made) db.exec(`DROP INDEX main."${name}"`)
   const moved = (
     body: string,
@@ -188,7 +192,7 @@ function copyViews(db: DatabaseSync): void {
   for (const { sql } of made) db.exec(sql)
 }
 
-function copyKeys(db: DatabaseSync): void {
+function copyKeys(db: Database): void {
   db.exec(`
     INSERT OR IGNORE INTO main.keys SELECT 'user:' || owner, wrapped FROM s.person JOIN t.keys ON scope = 'user:' || ofOwner;
     INSERT OR IGNORE INTO main.keys SELECT 'project:' || project, wrapped FROM s.person JOIN t.keys ON scope = 'project:' || ofProject;
