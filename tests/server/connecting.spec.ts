@@ -132,7 +132,7 @@ describe('connecting an account', () => {
 
   test('by two people at once connects one of them, and tells the other', async () => {
     const both = [pat, quinn]
-    const backs = []
+    const backs: string[] = []
     for (const visitor of both) backs.push(await visitor.authorized(await visitor.ticket(), 'ada'))
     const ends = await Promise.all(both.map((visitor, n) => visitor.go(backs[n] ?? '')))
     expect(ends.map(({ location }) => location).toSorted()).toEqual([

@@ -25,7 +25,7 @@ afterAll(() => product?.stop())
 
 let clients = 0
 /** A client's address that nobody has used yet. */
-const fromElsewhere = () => ({ 'x-forwarded-for': `198.51.100.${(clients += 1)}` })
+const fromElsewhere = (): Record<string, string> => ({ 'x-forwarded-for': `198.51.100.${(clients += 1)}` })
 
 const registering = (email: string, headers = fromElsewhere()) =>
   nobody.ask(register, { body: { name: 'Pat Doe', email, password }, headers })
