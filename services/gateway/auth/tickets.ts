@@ -34,7 +34,7 @@ const audience = 'link'
 const Claims = z.object({ sub: z.string(), sid: z.string(), jti: z.uuid(), proof: z.string() })
 
 export function tickets(services: {
-  readonly commands: Commands
+  readonly commands: Pick<Commands, 'execute'>
   readonly vault: Pick<Vault, 'deriveKey'>
   readonly clock: Clock
   readonly ids: Ids
