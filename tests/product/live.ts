@@ -28,7 +28,14 @@ export interface Live {
   readonly isConnected: () => boolean
   /** Reads nothing more and says nothing, as a machine that was put to sleep. */
   fallAsleep(): void
+  /** Breaks the connection below the websocket, as a network does: nobody says goodbye. */
+  break(): void
   close(): void
+}
+
+/** What was said live as the history has it, which does not tell the command. */
+export function asRead<T extends { readonly commandId: string }>(said: readonly T[]): Omit<T, 'commandId'>[] {
+  return said.map(({ commandId: _commandId, ...read }) => read)
 }
 
 const connectMs = 10_000
@@ -152,14 +159,18 @@ export async function connectLive(
       ).finally(() => listeners.delete(listener))
     },
     isConnected: () => socket.connected,
-    fallAsleep() {
-      const websocket: unknown = Reflect.get(socket.io.engine.transport, 'ws')
-      const connection: unknown = Reflect.get(Object(websocket), '_socket')
-      if (!(connection instanceof Connection)) throw new Error('It has no connection of its own.')
-      connection.pause()
-    },
+    fallAsleep: () => void connectionOf(socket).pause(),
+    break: () => void connectionOf(socket).destroy(),
     close: () => void socket.close(),
   }
+}
+
+/** The connection below a websocket. */
+function connectionOf(socket: Socket<ServerEvents, ClientEvents>): Connection {
+  const websocket: unknown = Reflect.get(socket.io.engine.transport, 'ws')
+  const connection: unknown = Reflect.get(Object(websocket), '_socket')
+  if (!(connection instanceof Connection)) throw new Error('It has no connection of its own.')
+  return connection
 }
 
 /** The promise's value, or an error that says what was awaited. */

@@ -1,9 +1,15 @@
 /** A command has one effect however often it is sent, a read after a write shows it, and input is checked at the door. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { updateProfile } from '#domain/api/auth.ts'
+import { getMe, updateProfile } from '#domain/api/auth.ts'
 import { getChat, sendMessage } from '#domain/api/chat.ts'
-import { createProject, deleteProject, listProjects, updateProject } from '#domain/api/projects.ts'
+import {
+  createProject,
+  createRepository,
+  deleteProject,
+  listProjects,
+  updateProject,
+} from '#domain/api/projects.ts'
 import {
   createTask,
   deleteTask,
@@ -101,6 +107,63 @@ describe('the same Idempotency-Key', () => {
     const first = await grace.ask(deleteProject, remove)
     expect(await grace.ask(deleteProject, remove)).toEqual(first)
     expect(await grace.refused(deleteProject, { ...remove, headers: key() })).toMatchObject({ status: 404 })
+  })
+
+  test('with another body is refused, and changes nothing, also when the client names what it makes', async () => {
+    const headers = key()
+    const body = { description: 'The first body', projectId, branch: 'main' }
+    await ada.ask(createTask, { body, headers })
+    for (const other of [
+      { ...body, description: 'Another body' },
+      { ...body, id: randomUUID() },
+      { ...body, title: 'A title' },
+    ]) {
+      const refused = await ada.refused(createTask, { body: other, headers })
+      expect(refused).toMatchObject({ status: 422, code: 'key_reused', field: 'Idempotency-Key' })
+    }
+    expect(await tasksNamed('The first body')).toHaveLength(1)
+    expect(await tasksNamed('Another body')).toHaveLength(0)
+    // The same members in another order, and one that nobody knows, are the same body.
+    const same = JSON.stringify({ unknown: 1, branch: 'main', projectId, description: 'The first body' })
+    expect((await ada.api('POST', '/tasks', same, headers)).status).toBe(201)
+  })
+
+  test('with another body is refused also when the first had no effect', async () => {
+    const { fullName } = (await ada.ask(getMe)).user
+    const task = await ada.task(projectId, 'Of no effect')
+    await ada.taskOnce(task.id, hasEnded)
+    const params = { taskId: task.id }
+    const headers = key()
+    await ada.ask(updateTask, { params, body: { title: 'Of no effect' }, headers })
+    const refused = await ada.refused(updateTask, { params, body: { title: 'Another' }, headers })
+    expect(refused).toMatchObject({ status: 422, code: 'key_reused' })
+    expect((await ada.ask(getMe)).user.fullName).toBe(fullName)
+  })
+
+  test('makes one repository at the code host, and answers as the first time', async () => {
+    const headers = key()
+    const body = { name: `made-${Date.now()}`, private: true }
+    const first = await ada.ask(createRepository, { body, headers })
+    const again = await ada.ask(createRepository, { body, headers })
+    expect(again).toEqual(first)
+    expect(first.position).toMatch(/^\d+$/)
+    // Without the key, or with another, it is there already.
+    for (const other of [{}, key()]) {
+      const refused = await ada.refused(createRepository, { body, headers: other })
+      expect(refused).toMatchObject({ status: 422, code: 'code_host_refused' })
+    }
+  })
+
+  test('is nobody’s business when who sends it may not write', async () => {
+    const headers = key()
+    const body = { title: 'Not mine' }
+    const task = await ada.task(projectId, 'Of ada alone')
+    const grace = await scene.product.signIn('grace')
+    const params = { taskId: task.id }
+    expect(await grace.refused(updateTask, { params, body, headers })).toMatchObject({ status: 404 })
+    expect(await grace.refused(updateTask, { params, body: { title: 'Other' }, headers })).toMatchObject({
+      status: 404,
+    })
   })
 
   test('of another person, or at another address, is another command', async () => {

@@ -1,25 +1,29 @@
 /** Every call there is, asked by everybody who may not. */
 import { randomUUID } from 'node:crypto'
-import { SignJWT, UnsecuredJWT } from 'jose'
+import { join } from 'node:path'
+import { decodeJwt, SignJWT, UnsecuredJWT } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { AnyCall } from '#domain/api/call.ts'
-import { completeOnboarding, getMe, logout, updateProfile } from '#domain/api/auth.ts'
+import { calls as everyCall } from '#domain/api/all.ts'
+import { getMe, logout, updateProfile } from '#domain/api/auth.ts'
 import { getChat, sendMessage } from '#domain/api/chat.ts'
 import { createProject } from '#domain/api/projects.ts'
-import { getNotices } from '#domain/api/server.ts'
 import { createTask } from '#domain/api/tasks.ts'
-import { commandRoutes } from '../../services/command/command.ts'
-import { queryRoutes } from '../../services/query/query.ts'
+import { sessionDays, sessions } from '#platform/http/session.ts'
+import { loadMasterKey } from '#platform/vault/masterKey.ts'
+import { purposeKey } from '#platform/vault/sealing.ts'
+import type { Product } from '../product.ts'
 import { connectLive } from '../product/live.ts'
 import { addressOf, onboard, type Person } from '../product/person.ts'
 import { note } from '../report/notes.ts'
 import { hasEnded, openScene, watching, type Scene } from './scene.ts'
 
-const calls: readonly AnyCall[] = [...[...commandRoutes, ...queryRoutes].map(({ call }) => call), getNotices]
+/** Registering and signing in are open to anybody; they have a table of their own in signIn.spec.ts. */
+const calls: readonly AnyCall[] = everyCall.map(({ call }) => call).filter(({ open }) => open !== 'anybody')
 const nameOf = ({ method, path }: AnyCall) => `${method} ${path}`
 const named = calls.map((call) => [nameOf(call), call] as const)
 /** Calls that are open before the onboarding is complete. */
-const openToAll = new Set([getMe, updateProfile, completeOnboarding, logout].map(nameOf))
+const openToAll = new Set(calls.filter(({ open }) => open === 'signed_in').map(nameOf))
 /** Calls about a thing of somebody's. */
 const aboutThings = named.filter(([, { path }]) => path.includes(':'))
 
@@ -51,6 +55,8 @@ function bodyOf(call: AnyCall): unknown {
     'PUT /tasks/:taskId': { title: 'Taken over' },
     'POST /tasks/:taskId/execute': { command: 'id' },
     'POST /tasks/:taskId/chat': { message: 'Words' },
+    'PUT /tasks/:taskId/chat/:messageId': { message: 'Taken over' },
+    'PUT /tasks/:taskId/queue': { messageIds: [] },
   }
   return bodies[nameOf(call)]
 }
@@ -60,8 +66,9 @@ const asks = (person: Person, call: AnyCall, body: unknown = bodyOf(call)) =>
 test('the table knows every call, each once', () => {
   expect(new Set(named.map(([name]) => name)).size).toBe(calls.length)
   expect(calls.length).toBeGreaterThan(25)
-  // No token, none and no input, five that are not ours, one whose session has ended; then the onboarding, and another's things.
-  const cases = 8 * calls.length + named.filter(([name]) => !openToAll.has(name)).length + aboutThings.length
+  // No token, none and no input, five that are not ours, one that has run out, one whose session has ended; then the onboarding, and
+  // another's things.
+  const cases = 9 * calls.length + named.filter(([name]) => !openToAll.has(name)).length + aboutThings.length
   note('permissions', `${calls.length} calls × who may not ask them: ${cases} cases`)
 })
 
@@ -102,6 +109,22 @@ describe('who brings a token that is none of ours', () => {
         .api('GET', '/auth/me', undefined, { authorization })
       expect(answer.status).toBe(401)
     }
+  })
+})
+
+describe('whose token has run out', () => {
+  let late = ''
+  beforeAll(async () => {
+    late = await expiredToken(scene.product, ada.token)
+  })
+
+  test.each(named)('is refused: %s', async (_, call) => {
+    const answer = await asks(scene.product.personWith(late), call)
+    expect(answer).toMatchObject({ status: 401, body: { code: 'sign_in_required' } })
+  })
+
+  test('is refused by the socket', async () => {
+    await expect(connectLive(scene.product.base, late)).rejects.toThrow('Sign in to continue.')
   })
 })
 
@@ -225,6 +248,18 @@ describe('whose things they are', () => {
     expect((await asks(ada, call)).status).toBe(200)
   })
 })
+
+/** A token of the same session that the server's own key has signed, and whose time is over. */
+async function expiredToken({ dataDir }: Product, token: string): Promise<string> {
+  const masterKey = await loadMasterKey({ configured: undefined, file: join(dataDir, 'master.key') })
+  const before = sessions({
+    vault: { deriveKey: (purpose) => purposeKey(masterKey, purpose) },
+    clock: { now: () => new Date(Date.now() - (sessionDays + 1) * 86_400_000) },
+    ids: { uuid: () => randomUUID() },
+  })
+  const { sub = '', sid } = decodeJwt<{ sid: string }>(token)
+  return before.token({ userId: sub, sessionId: sid }, before.begin().expiresAt)
+}
 
 async function idOfProject(person: Person): Promise<string> {
   const { body } = await person.api('GET', '/projects')

@@ -45,8 +45,11 @@ function faultOf(thrown: unknown): Fault {
   if (thrown instanceof Error && 'status' in thrown) {
     // What the body parser refuses: a body that is too large, or no JSON.
     if (thrown.status === 413) return new Fault('too_large')
+    if (thrown.status === 415) return new Fault('unsupported_type', 'This coding of the body is not known.')
     if (thrown.status === 400) return new Fault('invalid_input', 'The body is not valid JSON.')
   }
+  if (thrown instanceof Error && 'code' in thrown && String(thrown.code).startsWith('Z_'))
+    return new Fault('invalid_input', 'The body is not what its coding says.')
   return new Fault('internal')
 }
 

@@ -1,0 +1,148 @@
+/** Messages that wait can be written anew, put in another order and taken back until they are delivered, and outlast a restart. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { editMessage, getChat, reorderQueue, sendMessage, withdrawMessage } from '#domain/api/chat.ts'
+import { cancelTask, executeTask, getTask, retryTask } from '#domain/api/tasks.ts'
+import { createGate, type Gate } from '../standins/messagesApi.ts'
+import { hasEnded, openScene, watching, type Scene } from './scene.ts'
+
+let gate: Gate = createGate()
+const presentGate: Gate = {
+  get reached() {
+    return gate.reached
+  },
+  get released() {
+    return gate.released
+  },
+  arrive: () => gate.arrive(),
+  release: () => gate.release(),
+}
+
+let scene: Scene
+beforeAll(async () => {
+  scene = await openScene([
+    { when: /Talk on/, turns: [{ text: 'I talk and talk on.', hold: { afterWords: 3, gate: presentGate } }] },
+  ])
+})
+afterAll(() => scene?.close())
+
+/** A task whose agent stands in the middle of an answer, with messages that wait. */
+async function talking(...messages: string[]) {
+  gate = createGate()
+  const task = await scene.ada.task(scene.projectId, 'Talk on')
+  await gate.reached
+  const params = { taskId: task.id }
+  const ids: string[] = []
+  for (const message of messages)
+    ids.push((await scene.ada.ask(sendMessage, { params, body: { message } })).chatMessage.id)
+  return { params, ids }
+}
+type Talk = Awaited<ReturnType<typeof talking>>
+
+const saidByPeople = async ({ params }: Talk): Promise<readonly (string | null)[]> =>
+  (await scene.ada.ask(getChat, { params })).messages.flatMap(({ messageType, message }) =>
+    messageType === 'user' ? [message] : [],
+  )
+
+/** Lets the agent go on, and gives what it was given from then on, in order, once all is done. */
+async function givenToTheAgent({ params }: Talk, turns: number): Promise<readonly string[]> {
+  const before = scene.api.requests.length
+  gate.release()
+  await scene.ada.taskOnce(params.taskId, (task) => hasEnded(task) && task.execution?.turn === turns, 60_000)
+  const last = JSON.stringify(scene.api.requests.slice(before).map(({ body }) => body))
+  return [...new Set([...last.matchAll(/Words? \w+/g)].map(([words]) => words))]
+}
+
+describe('a message that waits', () => {
+  test('written anew is given to the agent in its new words, and every tab is told', async () => {
+    const talk = await talking('Words one')
+    const live = await watching(scene.ada, talk.params.taskId)
+    const [messageId = ''] = talk.ids
+    const params = { ...talk.params, messageId }
+    const { chatMessage } = await scene.ada.ask(editMessage, { params, body: { message: 'Words anew' } })
+    expect(chatMessage).toMatchObject({
+      id: messageId,
+      message: 'Words anew',
+      isEdited: true,
+      status: 'queued',
+    })
+    const heard = await live.until('the new words', ({ name }) => name === 'chat_message')
+    expect(heard.payload).toMatchObject({ id: messageId, message: 'Words anew', isEdited: true })
+    expect(await givenToTheAgent(talk, 2)).toEqual(['Words anew'])
+    expect(await scene.ada.refused(editMessage, { params, body: { message: 'Too late' } })).toMatchObject({
+      status: 409,
+      code: 'message_delivered',
+      current: { task: { id: talk.params.taskId, status: 'completed' } },
+    })
+    live.close()
+  })
+
+  test('goes in the order it was put in, and what comes later comes last', async () => {
+    const talk = await talking('Word a', 'Word b', 'Word c')
+    const [a = '', b = '', c = ''] = talk.ids
+    const { params } = talk
+    const { messages } = await scene.ada.ask(reorderQueue, { params, body: { messageIds: [c, a, b] } })
+    expect(messages.map(({ id, queueIndex }) => [id, queueIndex])).toEqual([
+      [c, 0],
+      [a, 1],
+      [b, 2],
+    ])
+    await scene.ada.ask(sendMessage, { params, body: { message: 'Word d' } })
+    await scene.ada.ask(withdrawMessage, { params: { ...params, messageId: a } })
+    // Whoever still believes in the old queue is told what waits.
+    const stale = { params, body: { messageIds: [b, c, a] } }
+    expect(await scene.ada.refused(reorderQueue, stale)).toMatchObject({
+      status: 409,
+      code: 'queue_changed',
+      field: 'messageIds',
+    })
+    expect(await givenToTheAgent(talk, 4)).toEqual(['Word c', 'Word b', 'Word d'])
+  })
+
+  test('outlasts a kill of the server with its words, its order and its absence', async () => {
+    const talk = await talking('Word e', 'Word f', 'Word g')
+    const [e = '', f = '', g = ''] = talk.ids
+    const { params } = talk
+    await scene.ada.ask(reorderQueue, { params, body: { messageIds: [g, f, e] } })
+    await scene.ada.ask(editMessage, { params: { ...params, messageId: f }, body: { message: 'Word h' } })
+    await scene.ada.ask(withdrawMessage, { params: { ...params, messageId: e } })
+    await scene.product.kill9()
+    gate.release()
+    await scene.product.restart()
+    await scene.ada.taskOnce(params.taskId, hasEnded)
+    expect(await saidByPeople(talk)).toEqual(['Talk on', 'Word h', 'Word g'])
+    gate = createGate()
+    gate.release()
+    // A failed turn stops the queue; asked to go on, it goes on in its order.
+    const before = scene.api.requests.length
+    await scene.ada.ask(executeTask, { params, body: {} })
+    await scene.ada.taskOnce(params.taskId, (task) => hasEnded(task) && task.execution?.turn === 3)
+    const given = JSON.stringify(scene.api.requests.slice(before).map(({ body }) => body))
+    expect(given.indexOf('Word g')).toBeGreaterThan(0)
+    expect(given.indexOf('Word h')).toBeGreaterThan(given.indexOf('Word g'))
+    expect(given).not.toContain('Word e')
+    expect(given).not.toContain('Word f')
+  })
+})
+
+describe('what a task is by now', () => {
+  test('is told with every refusal because of it', async () => {
+    const talk = await talking()
+    const { params } = talk
+    const running = { status: 409, current: { task: { id: params.taskId, status: 'running' } } }
+    expect(await scene.ada.refused(retryTask, { params })).toMatchObject({ ...running, code: 'task_running' })
+    expect(await scene.ada.refused(executeTask, { params })).toMatchObject({
+      ...running,
+      code: 'task_running',
+    })
+    await scene.ada.ask(cancelTask, { params })
+    await scene.ada.taskOnce(params.taskId, hasEnded)
+    gate.release()
+    const refused = await scene.ada.refused(cancelTask, { params })
+    expect(refused).toMatchObject({
+      status: 409,
+      code: 'not_running',
+      current: { task: { status: 'cancelled' } },
+    })
+    expect(refused.current?.['task']).toEqual((await scene.ada.ask(getTask, { params })).task)
+  })
+})
