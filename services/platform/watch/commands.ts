@@ -8,7 +8,7 @@ import { moment, type CommandDone, type Watch } from './watch.ts'
 /** The same commands; each is told of when it is over. */
 export function watchedCommands(commands: Commands, watch: Watch): Commands {
   return {
-    load: commands.load,
+    ...commands,
     async execute(decider, stream, command, cause, ...rest) {
       const begun = moment()
       const tell = (outcome: CommandDone['outcome']) =>
