@@ -16,11 +16,11 @@ import type { Product } from '../product.ts'
 import { connectLive } from '../product/live.ts'
 import { addressOf, onboard, type Person } from '../product/person.ts'
 import { note } from '../report/notes.ts'
+import { goodBody, nameOf } from './goodBodies.ts'
 import { hasEnded, openScene, watching, type Scene } from './scene.ts'
 
 /** Registering and signing in are open to anybody; they have a table of their own in signIn.spec.ts. */
 const calls: readonly AnyCall[] = everyCall.map(({ call }) => call).filter(({ open }) => open !== 'anybody')
-const nameOf = ({ method, path }: AnyCall) => `${method} ${path}`
 const named = calls.map((call) => [nameOf(call), call] as const)
 /** Calls that are open before the onboarding is complete. */
 const openToAll = new Set(calls.filter(({ open }) => open === 'signed_in').map(nameOf))
@@ -44,22 +44,8 @@ beforeAll(async () => {
 afterAll(() => scene?.close())
 
 /** A body that the call would take from somebody who may ask. */
-function bodyOf(call: AnyCall): unknown {
-  const bodies: Readonly<Record<string, unknown>> = {
-    'PUT /auth/profile': { fullName: 'Somebody Else' },
-    'POST /auth/complete-onboarding': { fullName: 'Somebody', companySize: 'solo', role: 'developer' },
-    'POST /projects': { repoUrl: `${scene.product.codeHostUrl}/ada/engine` },
-    'PUT /projects/:projectId': { name: 'Taken over' },
-    'POST /github/repos': { name: 'planted' },
-    'POST /tasks': { description: 'Words', projectId: ids.projectId, branch: 'main' },
-    'PUT /tasks/:taskId': { title: 'Taken over' },
-    'POST /tasks/:taskId/execute': { command: 'id' },
-    'POST /tasks/:taskId/chat': { message: 'Words' },
-    'PUT /tasks/:taskId/chat/:messageId': { message: 'Taken over' },
-    'PUT /tasks/:taskId/queue': { messageIds: [] },
-  }
-  return bodies[nameOf(call)]
-}
+const bodyOf = (call: AnyCall): unknown =>
+  goodBody(call, { projectId: ids.projectId, repoUrl: `${scene.product.codeHostUrl}/ada/engine` })
 const asks = (person: Person, call: AnyCall, body: unknown = bodyOf(call)) =>
   person.api(call.method, addressOf(call, ids), body)
 

@@ -1,0 +1,27 @@
+/** A body that each call would take. */
+import type { AnyCall } from '#domain/api/call.ts'
+
+export const nameOf = ({ method, path }: AnyCall): string => `${method} ${path}`
+
+/** `undefined` for a call that takes none. */
+export function goodBody(
+  call: AnyCall,
+  { projectId, repoUrl }: { readonly projectId: string; readonly repoUrl: string },
+): Readonly<Record<string, unknown>> | undefined {
+  const bodies: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+    'POST /auth/register': { name: 'Somebody', email: 'somebody@example.org', password: 'correct horse' },
+    'POST /auth/login': { email: 'somebody@example.org', password: 'correct horse' },
+    'PUT /auth/profile': { fullName: 'Somebody Else' },
+    'POST /auth/complete-onboarding': { fullName: 'Somebody', companySize: 'solo', role: 'developer' },
+    'POST /projects': { repoUrl },
+    'PUT /projects/:projectId': { name: 'Taken over' },
+    'POST /github/repos': { name: 'planted' },
+    'POST /tasks': { description: 'Words', projectId, branch: 'main' },
+    'PUT /tasks/:taskId': { title: 'Taken over' },
+    'POST /tasks/:taskId/execute': { command: 'id' },
+    'POST /tasks/:taskId/chat': { message: 'Words' },
+    'PUT /tasks/:taskId/chat/:messageId': { message: 'Taken over' },
+    'PUT /tasks/:taskId/queue': { messageIds: [] },
+  }
+  return bodies[nameOf(call)]
+}
