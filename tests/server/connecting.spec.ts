@@ -322,6 +322,7 @@ describe('two accounts at once, by one person', () => {
 })
 
 describe('in a log from before accounts were claimed', () => {
+  // As every log has them: another rule would lose people their accounts.
   const idOf = (account: number) => uuidv5(`local:${account}`, '0d0c4f2e-3f0b-4f6c-9f3e-8f4b1c6a2d57')
   const [adaId, graceId] = [idOf(1001), idOf(1002)]
   let product: Product

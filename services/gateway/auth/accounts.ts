@@ -28,11 +28,18 @@ export interface Accounts {
 const userNamespace = '0d0c4f2e-3f0b-4f6c-9f3e-8f4b1c6a2d57'
 const projectedWithinMs = 5_000
 
-export function accounts({ codeHostName }: { codeHostName: string }, services: GatewayServices): Accounts {
+/** The account's own id here, which is also that of the user whom it registers. `id` is the code host's. */
+export function idOfAccount(codeHostName: string, id: string): string {
+  return uuidv5(`${codeHostName}:${id}`, userNamespace)
+}
+
+type Services = Pick<GatewayServices, 'commands' | 'documents' | 'projected' | 'sessions' | 'access' | 'ids'>
+
+/** `codeHostName` tells accounts of one code host from those of another. */
+export function accounts({ codeHostName }: { codeHostName: string }, services: Services): Accounts {
   const { commands, access, sessions, projected, ids } = services
 
-  /** The account's own id, which is also that of the user whom it registers. */
-  const idOf = (account: HostAccount): string => uuidv5(`${codeHostName}:${account.id}`, userNamespace)
+  const idOf = (account: HostAccount): string => idOfAccount(codeHostName, account.id)
   const isUser = async (userId: string) =>
     (await commands.load(user, userStream(userId))).state.kind === 'user'
 

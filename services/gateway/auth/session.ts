@@ -18,7 +18,7 @@ export interface SignedIn {
 export async function signedInWith(
   executed: Executed<unknown>,
   { userId, sessionId, expiresAt }: { userId: string; sessionId: string; expiresAt: string },
-  { projected, documents, sessions }: GatewayServices,
+  { projected, documents, sessions }: Pick<GatewayServices, 'projected' | 'documents' | 'sessions'>,
   withinMs: number,
 ): Promise<SignedIn> {
   const { position, head } = executed

@@ -1,0 +1,190 @@
+/** Whose an account is when two want it at the same moment, or one person two; and what a way that was cut off leaves. */
+import { randomUUID } from 'node:crypto'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { identityStream, userStream } from '#domain/kernel/ids.ts'
+import { identity } from '#domain/identity/identity.ts'
+import { user } from '#domain/user/user.ts'
+import type { Commands } from '#platform/commands/execute.ts'
+import { sessions } from '#platform/http/session.ts'
+import type { Ids } from '#platform/ports/ids.ts'
+import { cause, openTestEngines, type TestEngines } from '../../../tests/server/engines.ts'
+import { accounts, idOfAccount, type Accounts, type Shown } from './accounts.ts'
+
+const ids: Ids = { uuid: randomUUID }
+const expiresAt = '2100-01-01T00:00:00.000Z'
+
+let engines: TestEngines
+/** Whose access tokens are kept, by user. */
+let kept: Map<string, string>
+beforeEach(async () => {
+  engines = await openTestEngines()
+  kept = new Map()
+})
+afterEach(() => engines.close())
+
+function accountsWith(commands: Commands = engines.commands): Accounts {
+  return accounts(
+    { codeHostName: 'local' },
+    {
+      commands,
+      documents: engines.documents,
+      projected: { waitFor: async () => true, close: () => undefined },
+      sessions: sessions({ vault: engines.vault, clock: engines.clock, ids }),
+      access: {
+        keep: async (userId, { accessToken }) => void kept.set(userId, accessToken),
+        tokenOf: () => Promise.reject(new Error('not asked')),
+        end: () => Promise.reject(new Error('not asked')),
+      },
+      ids,
+    },
+  )
+}
+
+/** The commands, with something that happens just before one on such a stream; once. */
+function meanwhile(isStream: (stream: string) => boolean, happens: () => Promise<unknown>): Commands {
+  let pending = true
+  return {
+    ...engines.commands,
+    async execute(decider, stream, ...rest) {
+      if (pending && isStream(stream)) {
+        pending = false
+        await happens()
+      }
+      return engines.commands.execute(decider, stream, ...rest)
+    },
+  }
+}
+const beforeIdentity = (happens: () => Promise<unknown>) =>
+  meanwhile((stream) => stream.startsWith('identity-'), happens)
+const beforeUser = (happens: () => Promise<unknown>) =>
+  meanwhile((stream) => stream.startsWith('user-'), happens)
+
+const shown = (login: string, id: string): Shown => ({
+  account: {
+    id,
+    login,
+    name: null,
+    email: null,
+    avatarUrl: `https://code.example/${login}.png`,
+    publicRepos: 0,
+  },
+  tokens: { accessToken: `of ${login}`, expiresAt: null, refreshToken: null, refreshExpiresAt: null },
+})
+const ada = shown('ada', '1001')
+const grace = shown('grace', '1002')
+
+/** Somebody with a password, in a session. */
+async function person() {
+  const [userId, sessionId] = [randomUUID(), randomUUID()]
+  const command = { type: 'Register', userId, name: 'Pat', email: 'pat@example.com' } as const
+  const credentialId = randomUUID()
+  await engines.commands.execute(
+    user,
+    userStream(userId),
+    { ...command, credentialId, sessionId, expiresAt },
+    cause(),
+  )
+  return { userId, sessionId }
+}
+
+/** Which account is connected to somebody. */
+async function connected(userId: string): Promise<string | null> {
+  const { state } = await engines.commands.load(user, userStream(userId))
+  return state.kind === 'user' ? (state.profile?.login ?? null) : null
+}
+
+/** Who has claimed an account. */
+async function claimOf({ account }: Shown): Promise<string | null> {
+  const stream = identityStream(idOfAccount('local', account.id))
+  return (await engines.commands.load(identity, stream)).state.userId
+}
+
+describe('connecting', () => {
+  test('claims the account, connects it, and keeps its tokens', async () => {
+    const pat = await person()
+    await accountsWith().link(ada, pat)
+    expect(await connected(pat.userId)).toBe('ada')
+    expect(await claimOf(ada)).toBe(pat.userId)
+    expect(kept).toEqual(new Map([[pat.userId, 'of ada']]))
+  })
+
+  test('while the person connects another leaves this one to nobody, and no tokens of it', async () => {
+    const pat = await person()
+    const racing = accountsWith(beforeUser(() => accountsWith().link(grace, pat)))
+    await expect(racing.link(ada, pat)).rejects.toMatchObject({ value: 'account_differs' })
+    expect(await connected(pat.userId)).toBe('grace')
+    expect([await claimOf(ada), await claimOf(grace)]).toEqual([null, pat.userId])
+    expect(kept).toEqual(new Map([[pat.userId, 'of grace']]))
+  })
+
+  test('while the session ends leaves the account to nobody', async () => {
+    const pat = await person()
+    const { sessionId } = pat
+    const racing = accountsWith(
+      beforeUser(() =>
+        engines.commands.execute(user, userStream(pat.userId), { type: 'SignOut', sessionId }, cause()),
+      ),
+    )
+    await expect(racing.link(ada, pat)).rejects.toMatchObject({ value: 'user_not_found' })
+    expect([await connected(pat.userId), await claimOf(ada), kept.size]).toEqual([null, null, 0])
+  })
+
+  test.each([
+    ['connects it', async () => accountsWith().link(ada, await person())],
+    ['signs in with it', () => accountsWith().signIn(ada)],
+  ])('while somebody else %s is refused, and takes nothing from them', async (_, happens) => {
+    const pat = await person()
+    const racing = accountsWith(beforeIdentity(happens))
+    await expect(racing.link(ada, pat)).rejects.toMatchObject({ value: 'account_taken' })
+    expect(await connected(pat.userId)).toBeNull()
+    const owner = (await claimOf(ada)) ?? ''
+    expect(owner).not.toBe(pat.userId)
+    expect([await connected(owner), [...kept.keys()]]).toEqual(['ada', [owner]])
+  })
+
+  test('that was cut off after the claim is done by doing it again', async () => {
+    const pat = await person()
+    const broken = accountsWith(beforeUser(() => Promise.reject(new Error('cut off'))))
+    await expect(broken.link(ada, pat)).rejects.toThrow('cut off')
+    // Nobody can tell what became of it: the claim stays.
+    expect([await connected(pat.userId), await claimOf(ada)]).toEqual([null, pat.userId])
+    await accountsWith().link(ada, pat)
+    expect(await connected(pat.userId)).toBe('ada')
+  })
+
+  test('what is refused before it began claims nothing', async () => {
+    const pat = await person()
+    await accountsWith().link(ada, pat)
+    await expect(accountsWith().link(grace, pat)).rejects.toMatchObject({ value: 'account_differs' })
+    const stranger = { userId: randomUUID(), sessionId: randomUUID() }
+    await expect(accountsWith().link(grace, stranger)).rejects.toMatchObject({ value: 'user_not_found' })
+    const events = await engines.eventStore.readAll(null, 100)
+    expect(events.filter(({ type }) => type.startsWith('Identity')).map(({ type }) => type)).toEqual([
+      'IdentityClaimed',
+    ])
+  })
+})
+
+describe('signing in', () => {
+  test('claims the account for the person whom it registers, once', async () => {
+    const first = await accountsWith().signIn(ada)
+    const again = await accountsWith().signIn(ada)
+    expect(again.user).toEqual(first.user)
+    expect(await claimOf(ada)).toBe(first.user.id)
+    expect(kept).toEqual(new Map([[first.user.id, 'of ada']]))
+  })
+
+  test('while somebody connects the account signs them in, and registers nobody', async () => {
+    const pat = await person()
+    const racing = accountsWith(beforeIdentity(() => accountsWith().link(ada, pat)))
+    expect((await racing.signIn(ada)).user).toMatchObject({ id: pat.userId, githubUsername: 'ada' })
+    const events = await engines.eventStore.readAll(null, 100)
+    expect(events.filter(({ type }) => type === 'UserRegistered')).toHaveLength(1)
+  })
+
+  test('by two browsers at once for the first time is one person', async () => {
+    const both = await Promise.all([accountsWith().signIn(ada), accountsWith().signIn(ada)])
+    expect(new Set(both.map(({ user: one }) => one.id)).size).toBe(1)
+    expect(new Set(both.map(({ token }) => token)).size).toBe(2)
+  })
+})
