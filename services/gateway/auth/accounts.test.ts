@@ -142,6 +142,21 @@ describe('connecting', () => {
     expect([await connected(owner), [...kept.keys()]]).toEqual(['ada', [owner]])
   })
 
+  test('is refused for an account whose person signed in before accounts were claimed', async () => {
+    const own = idOfAccount('local', ada.account.id)
+    const profile = { githubId: '1001', login: 'ada', name: null, email: null, avatar: '' }
+    await engines.commands.execute(
+      user,
+      userStream(own),
+      { type: 'SignInWithGitHub', userId: own, profile, sessionId: randomUUID(), expiresAt },
+      cause(),
+    )
+    const pat = await person()
+    await expect(accountsWith().link(ada, pat)).rejects.toMatchObject({ value: 'account_taken' })
+    expect((await accountsWith().signIn(ada)).user.id).toBe(own)
+    expect(await claimOf(ada)).toBeNull()
+  })
+
   test('that was cut off after the claim is done by doing it again', async () => {
     const pat = await person()
     const broken = accountsWith(beforeUser(() => Promise.reject(new Error('cut off'))))

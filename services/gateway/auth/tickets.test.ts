@@ -1,5 +1,5 @@
 /** What a ticket is good for: once, for a minute, for who asked, in the browser that asked. */
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { SignJWT } from 'jose'
 import { openTestEngines, type TestEngines } from '../../../tests/server/engines.ts'
@@ -52,7 +52,8 @@ test('is good with its own other half alone, and is not used up by another', asy
 
 test('is ours: nothing else that is signed will do', async () => {
   const { proof } = await gateway().issue(identity)
-  const claims = { sid: identity.sessionId, proof: 'a'.repeat(64) }
+  const half = createHash('sha256').update(proof).digest('hex')
+  const claims = { sid: identity.sessionId, proof: half }
   const signed = (purpose: string) =>
     new SignJWT(claims)
       .setProtectedHeader({ alg: 'HS256' })
