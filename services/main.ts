@@ -57,6 +57,8 @@ async function startServices(config: Config, repos: readonly string[], engines: 
     if (services.has('command')) {
       const { startDispatcher } = await import('./command/dispatcher.ts')
       running.push(engines.leases.hold('dispatcher', () => startDispatcher(engines)))
+      const { startImageSweep } = await import('./command/images/sweep.ts')
+      running.push(engines.leases.hold('images', () => startImageSweep(engines)))
     }
     const apis = await apisOf(config, engines)
     // Before the runner, whose first words it hears.

@@ -4,6 +4,7 @@ import { Position } from '../kernel/event.ts'
 import { MessageId, TaskId } from '../kernel/ids.ts'
 import { AgentName, ToolKind } from '../task/events.ts'
 import { defineRead, defineWrite } from './call.ts'
+import { attachedImages, imageLimits, ShownImage } from './images.ts'
 import { limits, Moment, queryNumber, required, success, Text } from './fields.ts'
 
 export const messageTypes = ['user', 'command', 'system', 'error', 'response'] as const
@@ -20,9 +21,7 @@ export const ChatMessage = z.object({
   messageType: z.enum(messageTypes),
   isCommand: z.boolean(),
   commandText: z.string().nullable(),
-  images: z.array(
-    z.object({ id: z.string(), url: z.string(), name: z.string(), size: z.number(), type: z.string() }),
-  ),
+  images: z.array(ShownImage),
   attachments: z.array(z.object({ path: z.string(), name: z.string(), mimeType: z.string() })),
   isVisible: z.boolean(),
   isEdited: z.boolean(),
@@ -117,17 +116,32 @@ export const sendMessage = defineWrite({
       messageType: z.enum(['user', 'command', 'system']).optional(),
       isCommand: z.boolean().optional(),
       commandText: Text.pipe(z.string().max(limits.messageLength)).nullable().optional(),
-      images: z.array(z.unknown()).max(0, 'Images cannot be attached yet.').optional(),
+      images: attachedImages(imageLimits.aMessage).optional(),
       agent: AgentName.nullish(),
     })
-    .refine((body) => (isCommand(body) ? textOfCommand(body) : (body.message ?? '').trim()) !== '', {
-      path: ['message'],
-      error: 'Enter a message.',
-    }),
+    .refine(({ images = [], ...body }) => images.length === 0 || isForAgent(body), {
+      path: ['images'],
+      error: 'Images go with messages to the agent.',
+    })
+    .refine(hasText, { path: ['message'], error: 'Enter a message.' }),
   status: 201,
   answer: { success: z.literal(true), chatMessage: ChatMessage },
   faults: ['not_found', 'already_exists'],
 })
+
+/** A message to the agent may have images for its text. */
+function hasText({
+  images = [],
+  ...body
+}: MessageBody & { images?: readonly string[] | undefined }): boolean {
+  if (isForAgent(body) && images.length > 0) return true
+  return (isCommand(body) ? textOfCommand(body) : (body.message ?? '').trim()) !== ''
+}
+
+/** Whether a chat body is a message to the agent: no command, and no note. */
+function isForAgent(body: MessageBody): boolean {
+  return !isCommand(body) && body.messageType !== 'system'
+}
 
 interface MessageBody {
   readonly message?: string | undefined

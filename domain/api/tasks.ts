@@ -5,6 +5,7 @@ import { ProjectId, TaskId } from '../kernel/ids.ts'
 import { AgentName } from '../task/events.ts'
 import { taskStatuses } from '../task/state.ts'
 import { defineRead, defineWrite } from './call.ts'
+import { attachedImages, imageLimits, ShownImage } from './images.ts'
 import { limits, Moment, queryNumber, required, success, Text } from './fields.ts'
 
 export const TaskStatus = z.enum(taskStatuses)
@@ -28,7 +29,7 @@ export const Task = z.object({
   }),
   branch: z.string(),
   codexModel: z.string().nullable(),
-  images: z.array(z.object({ id: z.string(), url: z.string(), name: z.string(), uploadedAt: Moment })),
+  images: z.array(z.object({ ...ShownImage.shape, uploadedAt: Moment })),
   workingBranch: z.string().nullable(),
   prUrl: z.string().nullable(),
   prNumber: z.number().nullable(),
@@ -132,8 +133,7 @@ export const createTask = defineWrite({
     projectId: required('Please select a project', 100).pipe(ProjectId),
     branch: required('Please select a branch', 250),
     codexModel: Text.pipe(z.string().max(200)).nullable().optional(),
-    // Uploads come with the upload call; until then a task can have none.
-    images: z.array(z.unknown()).max(0, 'Images cannot be attached yet.').optional(),
+    images: attachedImages(imageLimits.aTask).optional(),
     agent: AgentName.default('claude'),
   }),
   status: 201,

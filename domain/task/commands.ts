@@ -1,5 +1,5 @@
 /** What people and runners may ask of a task. Ids come in with the command. */
-import type { AgentName, ExecutionKind, ProgressEvent, TerminalHead } from './events.ts'
+import type { AgentName, ExecutionKind, MessageImage, ProgressEvent, TerminalHead } from './events.ts'
 
 /** Names one attempt of one execution: a report that names another is refused. */
 export interface Fence {
@@ -28,6 +28,11 @@ export type PullRequestOutcome =
     }
   | { readonly kind: 'failed'; readonly code: string; readonly reason: string }
 
+/** An image on its way into a message, with the name that its file had. */
+export interface NamedImage extends MessageImage {
+  readonly name: string
+}
+
 export type TaskCommand =
   | {
       readonly type: 'CreateTask'
@@ -41,6 +46,8 @@ export type TaskCommand =
       readonly branch: string
       readonly messageId: string
       readonly executionId: string
+      /** Of the first message, which is the description. */
+      readonly images: readonly NamedImage[]
     }
   | { readonly type: 'UpdateTask'; readonly title?: string; readonly description?: string }
   | { readonly type: 'DeleteTask' }
@@ -49,7 +56,9 @@ export type TaskCommand =
       readonly messageId: string
       readonly kind: ExecutionKind
       readonly agent: AgentName | null
+      /** May be blank where there are images. */
       readonly message: string
+      readonly images: readonly NamedImage[]
       /** The execution that starts when the task is idle. */
       readonly executionId: string
     }

@@ -18,6 +18,7 @@ const createTask = {
   branch: 'main',
   messageId: messageId(1),
   executionId: executionId(1),
+  images: [],
 } as const
 
 describe('creation', () => {

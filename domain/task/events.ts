@@ -1,7 +1,8 @@
 /** What happens to a task. Facts are in `data`; what people and agents wrote, printed or named is in `content`. */
 import { z } from 'zod'
+import { imageFacts } from '../image/events.ts'
 import { BlobRef, Sha256 } from '../kernel/blob.ts'
-import { event, none, type EventOf } from '../kernel/event.ts'
+import { event, none, upcast, type EventOf } from '../kernel/event.ts'
 import { ExecutionId, MessageId, ProjectId, TaskId, UserId } from '../kernel/ids.ts'
 
 export const agents = ['claude', 'cursor'] as const
@@ -49,10 +50,24 @@ export const TaskUpdated = event('TaskUpdated', 1, {
 })
 export const TaskDeleted = event('TaskDeleted', 1, { data: z.object({}), content: none })
 
+/** An image of a message: a copy of one that was uploaded, sealed under the task's key. */
+export const MessageImage = z.object({ ...imageFacts, uploadedAt: z.iso.datetime() })
+export type MessageImage = z.infer<typeof MessageImage>
+
+const queued = { messageId: MessageId, kind: ExecutionKind, agent: AgentName }
+const said = { message: z.string() }
 /** A person's message, or a command they want run, waits for its turn. */
-export const MessageQueued = event('MessageQueued', 1, {
-  data: z.object({ messageId: MessageId, kind: ExecutionKind, agent: AgentName }),
-  content: z.object({ message: z.string() }),
+export const MessageQueued = event('MessageQueued', 2, {
+  data: z.object({ ...queued, images: z.array(MessageImage) }),
+  /** `imageNames` are those of the images, in their order. */
+  content: z.object({ ...said, imageNames: z.array(z.string()) }),
+  upcasts: [
+    // Version 1 knew no images.
+    upcast({ data: z.object(queued), content: z.object(said) }, ({ data, content }) => ({
+      data: { ...data, images: [] },
+      content: content && { ...content, imageNames: [] },
+    })),
+  ],
 })
 export const MessageWithdrawn = event('MessageWithdrawn', 1, {
   data: z.object({ messageId: MessageId }),

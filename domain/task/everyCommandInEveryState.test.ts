@@ -35,6 +35,7 @@ const commands: { readonly [Type in TaskCommand['type']]: Extract<TaskCommand, {
     kind: 'turn',
     agent: null,
     message: 'And the changelog.',
+    images: [],
     executionId: executionId(2),
   },
   PostNote: { type: 'PostNote', messageId: messageId(2), message: 'Images cannot be attached yet.' },

@@ -246,6 +246,7 @@ describe('cancelling', () => {
         kind: 'turn',
         agent: null,
         message: 'message 3',
+        images: [],
         executionId: executionId(3),
       })
       .then([past.waits(3), past.requested(3)]))

@@ -22,6 +22,7 @@ const send = (n: number, kind: ExecutionKind = 'turn') =>
     kind,
     agent: null,
     message: `message ${n}`,
+    images: [],
     executionId: executionId(n),
   }) as const
 

@@ -99,8 +99,10 @@ function evolveTask(
       return event.content === null ? task : { ...task, ...event.content }
     case 'TaskDeleted':
       return { kind: 'deleted', ownerId: task.ownerId }
-    case 'MessageQueued':
-      return { ...task, queue: [...task.queue, event.data] }
+    case 'MessageQueued': {
+      const { images: _images, ...queued } = event.data
+      return { ...task, queue: [...task.queue, queued] }
+    }
     case 'MessageWithdrawn':
       return { ...task, queue: without(task.queue, event.data.messageId) }
     case 'QueueReordered':

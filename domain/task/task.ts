@@ -2,7 +2,7 @@
 import type { Decider, Decision } from '../kernel/decider.ts'
 import { limits } from '../api/fields.ts'
 import { refuse, type Refusal } from '../kernel/errors.ts'
-import type { ExecutionOutcome, Fence, PullRequestOutcome, TaskCommand } from './commands.ts'
+import type { ExecutionOutcome, Fence, NamedImage, PullRequestOutcome, TaskCommand } from './commands.ts'
 import {
   CancellationRequested,
   ExecutionCancelled,
@@ -45,11 +45,11 @@ function decide(command: TaskCommand, state: TaskState): Decision<TaskEvent> {
     case 'DeleteTask':
       return [TaskDeleted.of({})]
     case 'SendMessage': {
-      const { messageId, kind, message, executionId } = command
+      const { messageId, kind, message, images, executionId } = command
       if (state.delivered.has(messageId) || isQueued(state, messageId)) return refuse('already_exists')
       if (state.queue.length >= limits.queueLength) return refuse('queue_full')
       const queued = { messageId, kind, agent: command.agent ?? state.agent }
-      const events = [MessageQueued.of(queued, { message })]
+      const events = [messageQueued(queued, message, images)]
       if ('execution' in state.phase) return events
       return [...events, requested(executionId, 'follow_up', state.queue[0] ?? queued)]
     }
@@ -161,13 +161,20 @@ function created(command: Extract<TaskCommand, { type: 'CreateTask' }>): Decisio
     branch,
     messageId,
     executionId,
+    images,
   } = command
   const first: QueuedMessage = { messageId, kind: 'turn', agent }
   return [
     TaskCreated.of({ taskId, ownerId, projectId, agent }, { title, description, branch, codexModel }),
-    MessageQueued.of(first, { message: description }),
+    messageQueued(first, description, images),
     requested(executionId, 'start', first),
   ]
+}
+
+function messageQueued(message: QueuedMessage, text: string, images: readonly NamedImage[]) {
+  const facts = images.map(({ name: _name, ...image }) => image)
+  const imageNames = images.map(({ name }) => name)
+  return MessageQueued.of({ ...message, images: facts }, { message: text, imageNames })
 }
 
 function requested(executionId: string, reason: 'start' | 'follow_up' | 'retry', message: QueuedMessage) {

@@ -10,6 +10,8 @@ import { MessagePosted, MessageQueued, MessageWithdrawn, type TaskEvent } from '
 import { chatMessageOf, chatView, messageDocumentId } from './chat.ts'
 import { foldView, type AnyRecorded } from './view.ts'
 
+const addressOf = ({ imageId }: { imageId: string }) => `/api/images/${imageId}`
+
 const chat = (...events: readonly (TaskEvent | readonly TaskEvent[])[]) =>
   foldView(chatView, new Map(), historyOf(...events))
 const message = (n: number, ...events: readonly (TaskEvent | readonly TaskEvent[])[]) =>
@@ -108,7 +110,7 @@ describe('a command', () => {
 describe('as the API shows it', () => {
   const shown = (n: number, ...events: readonly (TaskEvent | readonly TaskEvent[])[]) => {
     const document = message(n, ...events)
-    return document && chatMessageOf(document, { owner: 'ada', projectId: 'hello' })
+    return document && chatMessageOf(document, { owner: 'ada', projectId: 'hello' }, addressOf)
   }
 
   test.each([
@@ -131,7 +133,10 @@ describe('a message id that a client made', () => {
   })
   const queued = (task: number) =>
     recorded(
-      MessageQueued.of({ messageId: messageId(1), kind: 'turn', agent: 'claude' }, { message: `of ${task}` }),
+      MessageQueued.of(
+        { messageId: messageId(1), kind: 'turn', agent: 'claude', images: [] },
+        { message: `of ${task}`, imageNames: [] },
+      ),
       at(task, 1),
     )
   const folded = (...log: readonly AnyRecorded[]) => foldView(chatView, new Map(), log)
@@ -152,7 +157,7 @@ describe('a message id that a client made', () => {
 
   test('is what the API shows', () => {
     const document = folded(queued(1)).get(ofTask(1))
-    const answer = document && chatMessageOf(document, { owner: 'ada', projectId: 'hello' })
+    const answer = document && chatMessageOf(document, { owner: 'ada', projectId: 'hello' }, addressOf)
     expect(ChatMessage.parse(answer)).toStrictEqual(answer)
     expect(answer?.id).toBe(messageId(1))
     expect(answer).not.toHaveProperty('messageId')

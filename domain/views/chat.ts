@@ -2,10 +2,14 @@
 import type { ChatMessage } from '../api/chat.ts'
 import { sortKey, type RecordedOf } from '../kernel/event.ts'
 import { parseStream } from '../kernel/ids.ts'
+import type { NamedImage } from '../task/commands.ts'
 import type { TaskEvent } from '../task/events.ts'
+import { imagesOf, shownImage, type AddressOf } from './images.ts'
 import type { AnyRecorded, View } from './view.ts'
 
 export interface MessageDocument extends Omit<ChatMessage, 'project' | 'owner' | 'images' | 'attachments'> {
+  /** Missing in documents that were folded before messages could have any. */
+  readonly images?: readonly NamedImage[]
   /** The message's own id: unique in its task. The document's is unique among all, since clients may make the former. */
   readonly messageId: string
   /** The position as it sorts. */
@@ -51,6 +55,7 @@ export const chatView: View<MessageDocument> = {
         const text = event.content?.message ?? null
         return {
           ...posted(event, event.data.messageId, text),
+          images: imagesOf(event),
           messageType: isCommand ? 'command' : 'user',
           isCommand,
           commandText: isCommand ? text : null,
@@ -111,6 +116,7 @@ function posted(event: AnyRecorded, messageId: string, message: string | null): 
     response: null,
     agent: null,
     queueIndex: null,
+    images: [],
     createdAt: event.at,
     updatedAt: event.at,
     status: 'completed',
@@ -157,15 +163,17 @@ export function parseTask(stream: string): string {
   return name.kind === 'task' ? name.id : ''
 }
 
-/** What the API shows of a message document. */
+/** What the API shows of a message document; `addressOf` gives its images theirs. */
 export function chatMessageOf(
   document: MessageDocument,
   task: { owner: string; projectId: string },
+  addressOf: AddressOf,
 ): ChatMessage {
-  const { order: _order, messageId: id, ...shown } = document
+  const { order: _order, messageId: id, images: kept = [], ...shown } = document
   const owner =
     document.messageType === 'user' || document.messageType === 'command'
       ? task.owner
       : (document.agent ?? 'system')
-  return { ...shown, id, project: task.projectId, owner, images: [], attachments: [] }
+  const images = kept.map((image) => shownImage(image, document.task, addressOf))
+  return { ...shown, id, project: task.projectId, owner, images, attachments: [] }
 }

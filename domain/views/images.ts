@@ -1,8 +1,11 @@
 /** Images that were uploaded and not discarded yet, and what it takes to show one wherever it is kept. */
+import type { ShownImage } from '../api/images.ts'
 import type { MediaType } from '../image/events.ts'
 import type { BlobRef } from '../kernel/blob.ts'
-import { sortKey } from '../kernel/event.ts'
-import { parseStream } from '../kernel/ids.ts'
+import { sortKey, type RecordedOf } from '../kernel/event.ts'
+import { parseStream, scopeOfStream, taskStream } from '../kernel/ids.ts'
+import type { NamedImage } from '../task/commands.ts'
+import type { TaskEvent } from '../task/events.ts'
 import type { View, ViewDocument } from './view.ts'
 
 export interface ImageDocument extends ViewDocument {
@@ -55,3 +58,18 @@ export interface SealedImage {
 
 /** Where a browser gets an image, for a while: given out to its owner alone. */
 export type AddressOf = (image: SealedImage) => string
+
+type Queued = Extract<RecordedOf<TaskEvent>, { type: 'MessageQueued' }>
+
+/** The images of a message, each with its name; none once it was erased, since their bytes went with its words. */
+export function imagesOf({ data, content }: Queued): readonly NamedImage[] {
+  if (content === null) return []
+  return data.images.map((image, index) => ({ ...image, name: content.imageNames[index] ?? '' }))
+}
+
+/** What the API shows of an image that a message of the task has. */
+export function shownImage(image: NamedImage, taskId: string, addressOf: AddressOf): ShownImage {
+  const { imageId, blob, mediaType, name } = image
+  const url = addressOf({ imageId, scope: scopeOfStream(taskStream(taskId)), blob, mediaType, name })
+  return { id: imageId, url, name, size: blob.size, type: mediaType }
+}

@@ -18,6 +18,8 @@ import {
 import { taskOf, tasksView } from './tasks.ts'
 import { foldView } from './view.ts'
 
+const addressOf = ({ imageId }: { imageId: string }) => `/api/images/${imageId}`
+
 type Past = readonly (TaskEvent | readonly TaskEvent[])[]
 const documentOf = (...events: Past) => [...foldView(tasksView, new Map(), historyOf(...events)).values()][0]
 const preparing = WorkspacePreparing.of({ executionId: executionId(1) })
@@ -175,7 +177,7 @@ describe('as the API shows it', () => {
     ['failed', past.failed],
   ])('a %s task fits the contract', (status, events) => {
     const document = documentOf(events)
-    const answer = document && taskOf(document, undefined)
+    const answer = document && taskOf(document, undefined, addressOf)
     expect(Task.parse(answer)).toStrictEqual(answer)
     expect(answer).toMatchObject({
       status,
@@ -191,7 +193,7 @@ describe('as the API shows it', () => {
       new Map(),
       historyOf(past.failed, past.changed(1)).map(erased),
     ).values()
-    const answer = document && taskOf(document, undefined)
+    const answer = document && taskOf(document, undefined, addressOf)
     expect(Task.parse(answer)).toStrictEqual(answer)
     expect(answer).toMatchObject({
       title: '',

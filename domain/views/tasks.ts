@@ -5,11 +5,15 @@ import type { BlobRef } from '../kernel/blob.ts'
 import type { EndStatus } from '../task/state.ts'
 import { sortKey } from '../kernel/event.ts'
 import { parseStream } from '../kernel/ids.ts'
+import type { NamedImage } from '../task/commands.ts'
+import { imagesOf, shownImage, type AddressOf } from './images.ts'
 import type { View } from './view.ts'
 
 type ShownExecution = NonNullable<Task['execution']>
 
 export interface TaskDocument extends Omit<Task, 'project' | 'images'> {
+  /** Those of the first message; missing in documents that were folded before messages could have any. */
+  readonly images?: readonly NamedImage[]
   /** The creation's place among all, as it sorts. */
   readonly order: string
   /** What a command gives the task back to. */
@@ -85,6 +89,9 @@ function evolveTask(
   switch (event.type) {
     case 'TaskUpdated':
       return { ...seen, ...event.content }
+    case 'MessageQueued':
+      // The first message is recorded with the creation, right after it.
+      return event.revision === 1 ? { ...seen, images: imagesOf(event) } : seen
     case 'TaskDeleted':
       return undefined
     case 'ExecutionRequested':
@@ -219,8 +226,12 @@ function progressAfter(toolCalls: number): number {
   return Math.round(95 - 80 * 0.9 ** toolCalls)
 }
 
-/** What the API shows of a task document. */
-export function taskOf(document: TaskDocument, project: ProjectDocument | undefined): Task {
+/** What the API shows of a task document; `addressOf` gives its images theirs. */
+export function taskOf(
+  document: TaskDocument,
+  project: ProjectDocument | undefined,
+  addressOf: AddressOf,
+): Task {
   const {
     statusBefore: _statusBefore,
     workspace: _workspace,
@@ -228,9 +239,14 @@ export function taskOf(document: TaskDocument, project: ProjectDocument | undefi
     executions: _executions,
     recorded: _recorded,
     order: _order,
+    images: kept = [],
     ...shown
   } = document
-  return { ...shown, images: [], project: projectOfTask(document.projectId, project) }
+  const images = kept.map((image) => ({
+    ...shownImage(image, document.id, addressOf),
+    uploadedAt: image.uploadedAt,
+  }))
+  return { ...shown, images, project: projectOfTask(document.projectId, project) }
 }
 
 function projectOfTask(id: string, project: ProjectDocument | undefined): Task['project'] {

@@ -15,6 +15,8 @@ import type { InTurn } from '#platform/commands/turns.ts'
 import type { Idempotency } from '#platform/commands/idempotency.ts'
 import { presentTask } from '#platform/commands/present.ts'
 import type { Projected } from '#platform/commands/projected.ts'
+import type { SealedBlobs } from '#platform/commands/sealedBlobs.ts'
+import type { ImageAddresses } from '#platform/images/addresses.ts'
 import type { HostAccess } from '#platform/hostAccess.ts'
 import type { Person } from '#platform/http/guards.ts'
 import { routeWith } from '#platform/http/route.ts'
@@ -29,6 +31,8 @@ export interface CommandServices {
   readonly documents: Documents
   readonly projected: Projected
   readonly idempotency: Idempotency
+  readonly blobs: SealedBlobs
+  readonly imageAddresses: ImageAddresses
   readonly access: HostAccess
   readonly codeHost: CodeHost
   readonly admission: Admission
@@ -116,7 +120,7 @@ export function executeOnProject(
 export async function taskAfter(services: CommandServices, taskId: string, head: Head): Promise<Task> {
   const document = await services.documents.asOf(tasksView, taskStream(taskId), taskId, head)
   if (!document) throw new Fault('not_found', 'There is no such task.')
-  return presentTask(services.documents, document)
+  return presentTask(services, document)
 }
 
 /** What writes on a task answer: the task as it is now, and where the write ends in the log. */

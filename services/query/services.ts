@@ -7,6 +7,7 @@ import type { EventLog } from '#platform/commands/eventLog.ts'
 import type { Projected } from '#platform/commands/projected.ts'
 import type { SealedBlobs } from '#platform/commands/sealedBlobs.ts'
 import type { HostAccess } from '#platform/hostAccess.ts'
+import type { ImageAddresses } from '#platform/images/addresses.ts'
 import type { Person } from '#platform/http/guards.ts'
 import { routeWith } from '#platform/http/route.ts'
 import type { CodeHost } from '#platform/ports/codeHost.ts'
@@ -17,6 +18,7 @@ export interface QueryServices {
   readonly log: EventLog
   readonly projected: Projected
   readonly blobs: SealedBlobs
+  readonly imageAddresses: ImageAddresses
   readonly access: HostAccess
   readonly codeHost: CodeHost
   readonly requests: Requests

@@ -1,6 +1,7 @@
 /** The command that makes a task, as tests give it. */
-import type { TaskCommand } from '#domain/task/commands.ts'
-import { executionId, messageId, projectId, taskId, userId } from './ids.ts'
+import type { NamedImage, TaskCommand } from '#domain/task/commands.ts'
+import { executionId, imageId, messageId, projectId, taskId, userId } from './ids.ts'
+import { moment } from './recorded.ts'
 
 /** Makes the nth task, for the first person in the first project, with its nth execution. */
 export function creating(n = 1): Extract<TaskCommand, { type: 'CreateTask' }> {
@@ -16,5 +17,19 @@ export function creating(n = 1): Extract<TaskCommand, { type: 'CreateTask' }> {
     branch: 'main',
     messageId: messageId(n),
     executionId: executionId(n),
+    images: [],
+  }
+}
+
+/** The nth image, on its way into a message. */
+export function sampleImage(n = 1): NamedImage {
+  return {
+    imageId: imageId(n),
+    mediaType: 'image/png',
+    width: 60,
+    height: 40,
+    blob: { hash: n.toString(16).padStart(64, 'a'), size: 1_000 + n },
+    uploadedAt: moment,
+    name: `words ${n}.png`,
   }
 }

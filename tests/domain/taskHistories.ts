@@ -36,7 +36,7 @@ export const waits = (
   kind: ExecutionKind = 'turn',
   agent: AgentName = 'claude',
   message = `message ${n}`,
-) => MessageQueued.of({ messageId: messageId(n), kind, agent }, { message })
+) => MessageQueued.of({ messageId: messageId(n), kind, agent, images: [] }, { message, imageNames: [] })
 
 /** Execution `n` is requested for message `n`, unless another is named. */
 export const requested = (

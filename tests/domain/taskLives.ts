@@ -19,6 +19,7 @@ import {
 } from '#domain/task/events.ts'
 import type { LiveTask, TaskState } from '#domain/task/state.ts'
 import { task } from '#domain/task/task.ts'
+import { sampleImage } from './creating.ts'
 import { executionId, messageId, projectId, taskId, userId } from './ids.ts'
 import { recorded } from './recorded.ts'
 
@@ -111,6 +112,7 @@ export function lives(n = 1): fc.Arbitrary<Life> {
         branch: 'main',
         messageId: ids.message(0),
         executionId: ids.execution(0),
+        images: [sampleImage(n)],
       }
       const asks = steps.map((step, index) => (state: TaskState) => commandOf(step, state, ids, index + 1))
       const last = deleted ? [(): TaskCommand => ({ type: 'DeleteTask' })] : []
@@ -170,6 +172,7 @@ function commandOf(step: Step, state: TaskState, ids: Ids, index: number): TaskC
         kind,
         agent,
         message: `words ${n}`,
+        images: kind === 'turn' ? [sampleImage(n)] : [],
         executionId: fresh,
       }
     }

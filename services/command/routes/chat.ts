@@ -16,6 +16,7 @@ import type { Head } from '#platform/commands/eventLog.ts'
 import type { Executed } from '#platform/commands/execute.ts'
 import { signedIn } from '#platform/http/guards.ts'
 import type { Route } from '#platform/http/route.ts'
+import { withImages } from '../images/attach.ts'
 import { executeOnTask, ownTask, route, taskAfter, written, type CommandServices } from '../services.ts'
 
 export const chatRoutes: readonly Route<CommandServices>[] = [
@@ -25,20 +26,24 @@ export const chatRoutes: readonly Route<CommandServices>[] = [
     const messageId = (isNote ? undefined : body.id) ?? uuidv5('message', asked.commandId)
     const command = isCommand(body)
     const text = command ? textOfCommand(body) : (body.message ?? '').trim()
-    const executed = await executeOnTask(
-      services,
-      taskId,
-      asked,
-      isNote
-        ? { type: 'PostNote', messageId, message: text }
-        : {
-            type: 'SendMessage',
-            messageId,
-            kind: command ? 'command' : 'turn',
-            agent: body.agent ?? null,
-            message: text,
-            executionId: uuidv5('execution', asked.commandId),
-          },
+    const attaching = { taskId, messageId, imageIds: body.images ?? [], asked }
+    const executed = await withImages(services, attaching, (images) =>
+      executeOnTask(
+        services,
+        taskId,
+        asked,
+        isNote
+          ? { type: 'PostNote', messageId, message: text }
+          : {
+              type: 'SendMessage',
+              messageId,
+              kind: command ? 'command' : 'turn',
+              agent: body.agent ?? null,
+              message: text,
+              images,
+              executionId: uuidv5('execution', asked.commandId),
+            },
+      ),
     )
     return answerMessage(services, taskId, messageId, executed)
   }),
@@ -91,5 +96,6 @@ async function messageAfter(
   const id = messageDocumentId(taskId, messageId)
   const message = await services.documents.asOf(chatView, taskStream(taskId), id, head)
   if (!message) throw new Fault('not_found', 'There is no such message in this task.')
-  return chatMessageOf(message, await taskAfter(services, taskId, head))
+  const { addressOf } = services.imageAddresses
+  return chatMessageOf(message, await taskAfter(services, taskId, head), addressOf)
 }

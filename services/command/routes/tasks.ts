@@ -14,6 +14,7 @@ import { projectStream } from '#domain/kernel/ids.ts'
 import { project } from '#domain/project/project.ts'
 import { signedIn } from '#platform/http/guards.ts'
 import type { Route } from '#platform/http/route.ts'
+import { withImages } from '../images/attach.ts'
 import { answerTask, executeOnTask, ownTask, route, written, type CommandServices } from '../services.ts'
 
 export const taskRoutes: readonly Route<CommandServices>[] = [
@@ -21,19 +22,24 @@ export const taskRoutes: readonly Route<CommandServices>[] = [
     const { user, commandId } = asked
     await requireOwnProject(body.projectId, user.id, services)
     const taskId = body.id ?? uuidv5('task', commandId)
-    const executed = await executeOnTask(services, taskId, asked, {
-      type: 'CreateTask',
-      taskId,
-      ownerId: user.id,
-      projectId: body.projectId,
-      agent: body.agent,
-      codexModel: body.codexModel ?? null,
-      title: titleOf(body.title?.trim() || body.description),
-      description: body.description,
-      branch: body.branch,
-      messageId: uuidv5('message', commandId),
-      executionId: uuidv5('execution', commandId),
-    })
+    const messageId = uuidv5('message', commandId)
+    const attaching = { taskId, messageId, imageIds: body.images ?? [], asked }
+    const executed = await withImages(services, attaching, (images) =>
+      executeOnTask(services, taskId, asked, {
+        type: 'CreateTask',
+        taskId,
+        ownerId: user.id,
+        projectId: body.projectId,
+        agent: body.agent,
+        codexModel: body.codexModel ?? null,
+        title: titleOf(body.title?.trim() || body.description),
+        description: body.description,
+        branch: body.branch,
+        messageId,
+        executionId: uuidv5('execution', commandId),
+        images,
+      }),
+    )
     return answerTask(services, taskId, executed)
   }),
   route(updateTask, signedIn, ownTask, async ({ params, body, ...asked }, services) => {
@@ -67,6 +73,7 @@ export const taskRoutes: readonly Route<CommandServices>[] = [
             kind: 'command',
             agent: null,
             message: body.command,
+            images: [],
             executionId,
           },
     )

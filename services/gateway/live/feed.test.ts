@@ -97,6 +97,7 @@ function fakeEngines(wait: <T>(value: T) => Promise<T>) {
     eventStore,
     log,
     documents: documents(readStore, log),
+    imageAddresses: { addressOf: ({ imageId }: { imageId: string }) => `/api/images/${imageId}` },
     watch: nobodyWatches,
     events,
     append(stream: string, event: TaskEvent | TerminalEvent): AnyRecorded {
@@ -160,7 +161,7 @@ function eventsOf(
   const printed = { executionId: executionId(n), attempt: 1, kind, channel: 'stdout' } as const
   const toTask = (event: TaskEvent) => [taskStream(task1), event] as const
   return [
-    toTask(MessageQueued.of(said, { message: `m${n}` })),
+    toTask(MessageQueued.of({ ...said, images: [] }, { message: `m${n}`, imageNames: [] })),
     toTask(start),
     toTask(ExecutionStarted.of({ ...work, attempt: 1, runnerId: 'r' })),
     toTask(MessageDelivered.of(work)),

@@ -9,6 +9,7 @@ import { tasksView, type TaskDocument } from '#domain/views/tasks.ts'
 import { project, type AnyRecorded } from '#domain/views/view.ts'
 import type { Documents } from '#platform/commands/documents.ts'
 import type { EventLog } from '#platform/commands/eventLog.ts'
+import type { ImageAddresses } from '#platform/images/addresses.ts'
 import type { EventStore } from '#platform/ports/eventStore.ts'
 import { moment, type Watch } from '#platform/watch/watch.ts'
 import { sayingsOf, statusOf, type Around, type ExecutionEvent, type Saying } from './translate.ts'
@@ -64,9 +65,11 @@ export async function startFeed(engines: {
   eventStore: EventStore
   log: EventLog
   documents: Documents
+  imageAddresses: Pick<ImageAddresses, 'addressOf'>
   watch: Watch
 }): Promise<Feed> {
   const { eventStore, log, documents, watch } = engines
+  const { addressOf } = engines.imageAddresses
   const rooms = new Map<string, Room>()
   const followers = new Map<string, Set<Viewer>>()
   let reached = await eventStore.head()
@@ -147,7 +150,7 @@ export async function startFeed(engines: {
     // What the event changed can no longer be seen in a document that was read ahead of it.
     const before = isAhead ? undefined : room.task
     room.task = after
-    const sayings = sayingsOf(event, { before, after, ...more })
+    const sayings = sayingsOf(event, { before, after, ...more }, addressOf)
     const told = [...room.viewers].flatMap(([viewer, seen]) =>
       isCovered(event.position, seen) ? [] : [viewer],
     )
@@ -206,7 +209,7 @@ export async function startFeed(engines: {
     const sayings: Saying[] = []
     for (const event of events) {
       const more = await moreOf(event, task, taskId)
-      sayings.push(...sayingsOf(event, { before: task, after: task, ...more }))
+      sayings.push(...sayingsOf(event, { before: task, after: task, ...more }, addressOf))
       if (event === lastOfTask && task) sayings.push(['task_status_changed', statusOf(event, task)])
     }
     return sayings

@@ -23,11 +23,15 @@ import {
 import { MessageTextRecorded, TerminalOutputRecorded, type TerminalEvent } from '#domain/task/terminal.ts'
 import { SessionStarted } from '#domain/user/events.ts'
 import { chatView, type MessageDocument } from '#domain/views/chat.ts'
+import type { SealedImage } from '#domain/views/images.ts'
 import { tasksView } from '#domain/views/tasks.ts'
 import type { AnyRecorded } from '#domain/views/view.ts'
 import { executionId, messageId, projectId, taskId, userId } from '../../../tests/domain/ids.ts'
 import { erased, moment, recorded } from '../../../tests/domain/recorded.ts'
-import { sayingsOf } from './translate.ts'
+import { sayingsOf as sayingsWith, type Around } from './translate.ts'
+
+const addressOf = ({ imageId, scope }: SealedImage) => `/${imageId}?${scope}`
+const sayingsOf = (event: AnyRecorded, around: Around) => sayingsWith(event, around, addressOf)
 
 const stream = taskStream(taskId(1))
 const work = { executionId: executionId(1), messageId: messageId(1) }
@@ -37,7 +41,10 @@ const created = TaskCreated.of(
   { title: 't', description: 'd', branch: 'main', codexModel: null },
 )
 const queued = (kind: ExecutionKind) =>
-  MessageQueued.of({ messageId: messageId(1), kind, agent: 'claude' }, { message: 'Do it' })
+  MessageQueued.of(
+    { messageId: messageId(1), kind, agent: 'claude', images: [] },
+    { message: 'Do it', imageNames: [] },
+  )
 const requested = (kind: ExecutionKind) =>
   ExecutionRequested.of({ ...work, kind, reason: 'start', agent: 'claude' })
 const started = ExecutionStarted.of({ ...work, attempt: 1, runnerId: 'r' })

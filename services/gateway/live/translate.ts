@@ -2,6 +2,7 @@
 import type { ServerEvents, TaskEventMessage, TaskStatusChanged } from '#domain/api/socket.ts'
 import { taskEvents } from '#domain/task/events.ts'
 import { chatMessageOf, chatView, faredIn, type MessageDocument } from '#domain/views/chat.ts'
+import type { AddressOf } from '#domain/views/images.ts'
 import type { TaskDocument } from '#domain/views/tasks.ts'
 import { messageDeltaOf, terminalOutputOf } from '#domain/views/terminal.ts'
 import type { AnyRecorded } from '#domain/views/view.ts'
@@ -21,7 +22,12 @@ export interface Around {
   readonly edited?: MessageDocument | undefined
 }
 
-export function sayingsOf(event: AnyRecorded, { before, after, isCommand, edited }: Around): Saying[] {
+/** What is said of an event; `addressOf` gives the images of a message theirs. */
+export function sayingsOf(
+  event: AnyRecorded,
+  { before, after, isCommand, edited }: Around,
+  addressOf: AddressOf,
+): Saying[] {
   switch (event.type) {
     case 'TerminalOutputRecorded': {
       const output = { ...terminalOutputOf(event), commandId: event.meta.commandId }
@@ -37,11 +43,11 @@ export function sayingsOf(event: AnyRecorded, { before, after, isCommand, edited
     case 'MessageQueued':
     case 'MessagePosted': {
       const message = chatView.evolve(undefined, event, '')
-      return message && after ? [['task_event', event], messageSaying(message, event, after)] : []
+      return message && after ? [['task_event', event], messageSaying(message, event, after, addressOf)] : []
     }
     case 'MessageEdited':
       return edited && after
-        ? [['task_event', event], messageSaying(edited, event, after)]
+        ? [['task_event', event], messageSaying(edited, event, after, addressOf)]
         : [['task_event', event]]
     case 'ExecutionStarted':
     case 'ExecutionCompleted':
@@ -63,8 +69,13 @@ function isTaskEvent(event: AnyRecorded): event is TaskEventMessage {
   return typesOfTasks.has(event.type)
 }
 
-function messageSaying(message: MessageDocument, event: AnyRecorded, task: TaskDocument): Saying {
-  return ['chat_message', { ...chatMessageOf(message, task), commandId: event.meta.commandId }]
+function messageSaying(
+  message: MessageDocument,
+  event: AnyRecorded,
+  task: TaskDocument,
+  addressOf: AddressOf,
+): Saying {
+  return ['chat_message', { ...chatMessageOf(message, task, addressOf), commandId: event.meta.commandId }]
 }
 
 export type ExecutionEvent = Parameters<typeof faredIn>[0]

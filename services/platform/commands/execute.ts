@@ -36,6 +36,12 @@ export interface Commands {
     cause: Cause,
     admit?: Admit<E>,
   ): Promise<Executed<State>>
+  /** Whether a person's command took effect in the stream before: what it needed may be gone, and is not needed again. */
+  hasTakenEffect<State, Command, E extends DomainEvent>(
+    decider: Decider<State, Command, E>,
+    stream: string,
+    commandId: string,
+  ): Promise<boolean>
   /** The state as the log has it now. */
   load<State, Command, E extends DomainEvent>(
     decider: Decider<State, Command, E>,
@@ -98,6 +104,8 @@ export function commands(log: EventLog): Commands {
 
   return {
     load: (decider, stream) => catchUp(decider, stream),
+    hasTakenEffect: async (decider, stream, commandId) =>
+      (await catchUp(decider, stream)).commandIds.has(commandId),
     execute: (decider, stream, command, cause, admit = (_, append) => append()) =>
       inTurn(stream, async () => {
         for (let attempt = 1; attempt <= conflictAttempts; attempt += 1) {

@@ -5,7 +5,7 @@ import type { Commands } from './execute.ts'
 /** The same commands, which go back to `origin` unless they say otherwise. */
 export function commandsFrom(commands: Commands, origin: Origin): Commands {
   return {
-    load: commands.load,
+    ...commands,
     execute: (decider, stream, command, cause, ...rest) =>
       commands.execute(decider, stream, command, { ...origin, ...cause }, ...rest),
   }

@@ -4,18 +4,31 @@ import type { Task } from '#domain/api/tasks.ts'
 import { projectOf, projectsView, type ProjectDocument } from '#domain/views/projects.ts'
 import { taskOf, tasksView, type TaskDocument } from '#domain/views/tasks.ts'
 import type { UserDocument } from '#domain/views/users.ts'
+import type { ImageAddresses } from '#platform/images/addresses.ts'
 import type { Documents } from './documents.ts'
 
 const runningTitles = 10
 
-/** Tasks with their projects, in the order given. */
-export async function presentTasks(documents: Documents, tasks: readonly TaskDocument[]): Promise<Task[]> {
-  const projects = await documents.getMany(projectsView, [...new Set(tasks.map((task) => task.projectId))])
-  return tasks.map((task) => taskOf(task, projects.get(task.projectId)))
+/** What it takes to show a document. */
+export interface Presenting {
+  readonly documents: Documents
+  readonly imageAddresses: Pick<ImageAddresses, 'addressOf'>
 }
 
-export async function presentTask(documents: Documents, task: TaskDocument): Promise<Task> {
-  return taskOf(task, await documents.get(projectsView, task.projectId))
+/** Tasks with their projects, in the order given. */
+export async function presentTasks(
+  { documents, imageAddresses: { addressOf } }: Presenting,
+  tasks: readonly TaskDocument[],
+): Promise<Task[]> {
+  const projects = await documents.getMany(projectsView, [...new Set(tasks.map((task) => task.projectId))])
+  return tasks.map((task) => taskOf(task, projects.get(task.projectId), addressOf))
+}
+
+export async function presentTask(
+  { documents, imageAddresses: { addressOf } }: Presenting,
+  task: TaskDocument,
+): Promise<Task> {
+  return taskOf(task, await documents.get(projectsView, task.projectId), addressOf)
 }
 
 /** A project with its tasks counted. */

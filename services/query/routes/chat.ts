@@ -21,9 +21,13 @@ import { route, ownTask, type QueryServices } from '../services.ts'
 const pageLength = 500
 
 export const chatRoutes: readonly Route<QueryServices>[] = [
-  route(getChat, signedIn, fresh, ownTask, async ({ task, query }, { documents }) => {
+  route(getChat, signedIn, fresh, ownTask, async ({ task, query }, { documents, imageAddresses }) => {
+    const { addressOf } = imageAddresses
     const messages = await latest(documents, chatView, task.id, query)
-    return { messages: messages.map((message) => chatMessageOf(message, task)), version: task.version }
+    return {
+      messages: messages.map((message) => chatMessageOf(message, task, addressOf)),
+      version: task.version,
+    }
   }),
   route(getCommands, signedIn, fresh, ownTask, async ({ task, query }, { documents }) => {
     const logs = await latest(documents, logView, task.id, query)

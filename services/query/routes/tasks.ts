@@ -16,17 +16,19 @@ const diffsBesideTask = 1_000_000
 const otherBaseWithinMs = 10_000
 
 export const taskRoutes: readonly Route<QueryServices>[] = [
-  route(listTasks, signedIn, fresh, async ({ user, query }, { documents }) => {
+  route(listTasks, signedIn, fresh, async ({ user, query }, services) => {
     const where = {
       owner: user.id,
       ...(query.project === undefined ? {} : { projectId: query.project }),
       ...(query.status === undefined ? {} : { status: query.status }),
     }
-    const { shown, next } = await pageAfter(query, (page) => documents.find(tasksView, { where, ...page }))
-    return { tasks: await presentTasks(documents, shown), next }
+    const { shown, next } = await pageAfter(query, (page) =>
+      services.documents.find(tasksView, { where, ...page }),
+    )
+    return { tasks: await presentTasks(services, shown), next }
   }),
   route(getTask, signedIn, fresh, ownTask, async ({ task }, services) => ({
-    task: await presentTask(services.documents, task),
+    task: await presentTask(services, task),
     data: { changedFiles: cut(await changedFiles(task, services), diffsBesideTask) },
   })),
   route(getTaskDiff, signedIn, fresh, ownTask, async ({ task, query }, services) => ({

@@ -23,6 +23,8 @@ import {
   type OpenTask,
 } from './openTask.ts'
 
+const addressOf = ({ imageId }: { imageId: string }) => `/api/images/${imageId}`
+
 const id = taskId(1)
 type Log = readonly TaskEventMessage[]
 type Action = Parameters<typeof openTaskReducer>[1]
@@ -32,7 +34,7 @@ const taskAt = (log: Log, version: number): TaskDocument | undefined =>
   foldView(tasksView, new Map(), upTo(log, version)).get(id)
 const shownTask = (log: Log, version: number) => {
   const document = taskAt(log, version)
-  return document && taskOf(document, undefined)
+  return document && taskOf(document, undefined, addressOf)
 }
 
 /** What the server answers when it has folded so far. */
@@ -40,7 +42,7 @@ function chatAt(log: Log, version: number) {
   const task = taskAt(log, version)
   const owner = { owner: task?.owner ?? '', projectId: task?.projectId ?? '' }
   const documents = [...foldView<MessageDocument>(chatView, new Map(), upTo(log, version)).values()]
-  return { version, messages: documents.map((document) => chatMessageOf(document, owner)) }
+  return { version, messages: documents.map((document) => chatMessageOf(document, owner, addressOf)) }
 }
 function logsAt(log: Log, version: number) {
   return {
@@ -98,8 +100,13 @@ function watched(
   return state
 }
 
+/** The client does not keep a task's images yet. */
+function withoutImages(event: TaskEventMessage): TaskEventMessage {
+  return event.type === 'MessageQueued' ? { ...event, data: { ...event.data, images: [] } } : event
+}
+
 const watching = lives()
-  .map(logOf)
+  .map((life) => logOf(life).map(withoutImages))
   .filter((log) => log.length > 1)
   .chain((log) =>
     fc.record({

@@ -230,7 +230,8 @@ function messageDocument(message: ChatMessage): MessageDocument {
     ...document
   } = message
   const id = messageDocumentId(message.task, messageId)
-  return { ...document, id, messageId, order: sortKey(message.position) }
+  // The client does not keep a message's images yet.
+  return { ...document, id, messageId, images: [], order: sortKey(message.position) }
 }
 
 function logDocument(entry: LogEntry): LogDocument {

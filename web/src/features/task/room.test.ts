@@ -18,6 +18,8 @@ import { openTaskReducer, selectOpenTask } from './openTask.ts'
 import { openRoom } from './room.ts'
 import { createTerminalLog } from './terminal/terminalLog.ts'
 
+const addressOf = ({ imageId }: { imageId: string }) => `/api/images/${imageId}`
+
 const id = taskId(1)
 /** Positions are ten times the revision: they have gaps. */
 const recordedLog = (events: readonly TaskEvent[]): readonly TaskEventMessage[] =>
@@ -49,7 +51,9 @@ function server(log: () => readonly TaskEventMessage[], terminal: () => readonly
       const messages = [...foldView<MessageDocument>(chatView, new Map(), log()).values()]
       return json(200, {
         version,
-        messages: messages.map((message) => chatMessageOf(message, { owner: 'u', projectId: 'p' })),
+        messages: messages.map((message) =>
+          chatMessageOf(message, { owner: 'u', projectId: 'p' }, addressOf),
+        ),
       })
     }
     if (path.endsWith('/commands')) return json(200, { version, logs: [] })
@@ -57,7 +61,7 @@ function server(log: () => readonly TaskEventMessage[], terminal: () => readonly
       const lines = terminal().map((text, index) => output(index, text))
       return json(200, { version: lines.length - 1, output: lines, deltas: [] })
     }
-    return json(200, { task: taskOf(document, undefined), data: { changedFiles: [] } })
+    return json(200, { task: taskOf(document, undefined, addressOf), data: { changedFiles: [] } })
   })
   return asked
 }
