@@ -1,16 +1,17 @@
 /** Over any number of reconnects a viewer misses nothing and sees nothing twice. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { TerminalOutput } from '#domain/api/chat.ts'
-import { getTerminal } from '#domain/api/chat.ts'
+import { getTerminal, TerminalOutput } from '#domain/api/chat.ts'
 import { executeTask } from '#domain/api/tasks.ts'
-import { comparePositions, type Position } from '#domain/kernel/event.ts'
+import { comparePositions } from '#domain/kernel/event.ts'
 import { connectLive, type Live } from '../product/live.ts'
+import { endlessTurn, holdThroughReconnects } from './reconnecting.ts'
 import { hasEnded, openScene, watching, type Scene } from './scene.ts'
 
+const turn = endlessTurn()
 let scene: Scene
 let taskId = ''
 beforeAll(async () => {
-  scene = await openScene([])
+  scene = await openScene([turn.script])
   const task = await scene.ada.task(scene.projectId, 'Be ready')
   taskId = task.id
   await scene.ada.taskOnce(taskId, hasEnded)
@@ -32,58 +33,16 @@ async function run(command: string): Promise<void> {
 const history = async (): Promise<readonly TerminalOutput[]> =>
   (await scene.ada.ask(getTerminal, { params: { taskId }, query: { limit: '5000' } })).output
 
-/** The last position of anything that was heard of the task. */
-const lastOf = ({ heard }: Live): Position | undefined =>
-  heard
-    .filter(({ name }) => name !== 'global_task_status_changed')
-    .flatMap(({ payload }) => ('position' in payload ? [payload.position] : []))
-    .at(-1)
+/** Output as the history has it: on the socket it also names the command that it came of. */
+const heardBy = (live: Live): readonly TerminalOutput[] =>
+  live.of('terminal_output').map((output) => TerminalOutput.parse(output))
 
 const isOver = ({ name }: Live['heard'][number]) => name === 'command_completed'
 
-/** A random number that a failing run can be done again with. */
-function randomFrom(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state * 1_664_525 + 1_013_904_223) % 4_294_967_296
-    return state / 4_294_967_296
-  }
-}
-
-test('with fifty lost connections while output flows, every piece is heard once, in order', async () => {
-  const seed = Date.now() % 100_000
-  const random = randomFrom(seed)
-  const steady = await watching(scene.ada, taskId)
-  const before = await history()
-  await run(counting(400, 8))
-
-  const heard: TerminalOutput[] = []
-  const ends: Position[] = []
-  let last: Position | null = before.at(-1)?.position ?? null
-  let connections = 0
-  for (let over = false; !over;) {
-    const live = await scene.ada.socket()
-    const joined = await live.join(taskId, last)
-    expect(joined).toMatchObject({ joined: true, resync: false })
-    connections += 1
-    if (connections <= 50) await pause(random() * 150)
-    else await live.until('the end', isOver, 30_000)
-    over = live.heard.some(isOver)
-    live.close()
-    heard.push(...live.of('terminal_output'))
-    ends.push(...live.of('command_completed').map(({ position }) => position))
-    last = lastOf(live) ?? last
-  }
-  await steady.until('the end', isOver, 30_000)
-  steady.close()
-
-  const printed = (await history()).slice(before.length)
-  expect(heard, `seed ${seed}`).toEqual(printed)
-  expect(heard).toEqual(steady.of('terminal_output'))
-  expect(ends).toHaveLength(1)
-  expect(connections).toBeGreaterThan(30)
-  const text = heard.map(({ content }) => content).join('')
-  expect(text.match(/^line \d+$/gm)).toEqual(Array.from({ length: 400 }, (_, n) => `line ${n + 1}`))
+test('with fifty lost connections, three viewers each hear and see everything, once, in order', async () => {
+  const held = await holdThroughReconnects({ scene, turn, reconnects: 50 })
+  await scene.product.restart()
+  expect(held.reconnects).toBeGreaterThanOrEqual(50)
 })
 
 test('a tab that comes late sees the same as one that was there from the start', async () => {
@@ -105,7 +64,7 @@ test('a tab that comes late sees the same as one that was there from the start',
   await first.until('the end', isOver)
   for (const { live, read } of late) {
     await live.until('the end', isOver)
-    expect([...read, ...live.of('terminal_output')]).toEqual([...before, ...first.of('terminal_output')])
+    expect([...read, ...heardBy(live)]).toEqual([...before, ...heardBy(first)])
     live.close()
   }
   first.close()
