@@ -18,7 +18,12 @@ export const settingsApi = api.injectEndpoints({
     }),
     disconnectGitHub: build.mutation<AnswerOf<typeof disconnectGitHub>, void>({
       query: () => ({ method: 'POST', path: '/auth/disconnect-github', fallback: texts.disconnectFailed }),
-      invalidatesTags: ['GitHub', 'User'],
+      onQueryStarted: async (_arg, { dispatch, queryFulfilled }) => {
+        const answer = await queryFulfilled.catch(() => null)
+        // What the host had told is not asked for again: it would refuse, and the person be told of a fault.
+        if (answer !== null)
+          dispatch(authApi.util.upsertQueryData('me', undefined, { user: answer.data.user }))
+      },
     }),
     linkGitHub: build.mutation<AnswerOf<typeof linkGitHub>, void>({
       query: () => ({ method: 'POST', path: '/auth/github/link', fallback: texts.notConnected }),
