@@ -34,6 +34,8 @@ test('nothing needs to be set', () => {
     model: { kind: 'scripted' },
     claudeBin: undefined,
     sandbox: 'bubblewrap',
+    metricsPort: null,
+    otlpEndpoint: null,
     logLevel: 'warn',
     unused: [],
   })
