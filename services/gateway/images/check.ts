@@ -6,8 +6,8 @@ import type { Sharp, SharpOptions } from 'sharp'
 import { imageLimits, imageTexts } from '#domain/api/images.ts'
 import type { MediaType } from '#domain/image/events.ts'
 import { Fault } from '#domain/kernel/errors.ts'
+import { openDecoder } from '#platform/images/decoder.ts'
 import { isWhole, mediaTypeOf } from './container.ts'
-import { openDecoder } from './decoder.ts'
 
 export interface CheckedImage {
   readonly bytes: Buffer

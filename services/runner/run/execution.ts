@@ -15,6 +15,7 @@ import { CodeHostFault } from '#platform/ports/codeHost.ts'
 import { EngineUnavailable, TooLarge } from '#platform/ports/faults.ts'
 import type { RunnerParts } from '../parts.ts'
 import { changesReport } from './changesReport.ts'
+import { imagesForAgent } from './images.ts'
 import { runOutput } from './output.ts'
 import { failed, prepare } from './prepare.ts'
 import { reporter as openReporter, type Reporter } from './reporter.ts'
@@ -130,7 +131,11 @@ async function outcomeOf(
     userOf(parts, task.ownerId),
   ])
   if (!document || !user) throw new Evicted('The task is gone.')
-  if (!message?.message) return failed('message_erased', 'The message of this turn was erased.')
+  // A message may be blank, where it has images.
+  if (typeof message?.message !== 'string')
+    return failed('message_erased', 'The message of this turn was erased.')
+  const images = await imagesForAgent(parts, task.taskId, message.images ?? [])
+  if (!images) return failed('image_erased', 'An image of this message was erased.')
 
   const booting = runOutput(terminal, { fence, kind: execution.kind, secrets: [] })
   if (isAnew) await booting.stderr.write(`${lostWorkspace}\n`)
@@ -177,6 +182,7 @@ async function outcomeOf(
             session === null
               ? withTranscript(message.message, await earlier(parts, message))
               : message.message,
+          images,
           session,
           model: document.codexModel,
           secrets,

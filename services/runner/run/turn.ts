@@ -9,7 +9,7 @@ import type { ExecutionOutcome } from '#domain/task/commands.ts'
 import type { AgentName } from '#domain/task/events.ts'
 import { agents } from '../agents/agents.ts'
 import { claudeHome, instructionFiles, writeHome } from '../agents/home.ts'
-import type { Agent } from '../agents/port.ts'
+import type { Agent, AgentImage } from '../agents/port.ts'
 import { startBroker, type Broker } from '../broker/broker.ts'
 import type { RunnerParts } from '../parts.ts'
 import type { Sandbox, SandboxedProcess } from '../sandbox/port.ts'
@@ -26,6 +26,7 @@ export interface TurnRequest {
   readonly workspace: Workspace
   readonly agent: AgentName
   readonly message: string
+  readonly images: readonly AgentImage[]
   /** The session to resume, when the agent had one in this task. */
   readonly session: string | null
   /** As the client sent it; passed on only when the agent knows it. */
@@ -113,7 +114,7 @@ interface Launch {
 
 async function attempt(
   parts: RunnerParts,
-  { run, workspace, message, model }: TurnRequest,
+  { run, workspace, message, images, model }: TurnRequest,
   launch: Launch,
 ): Promise<ExecutionOutcome | 'unknown_session'> {
   const { agent, sandbox, secrets } = launch
@@ -157,7 +158,7 @@ async function attempt(
   })
   const unwatch = watch(run, child, agent)
   try {
-    say(child, agent.userMessage(message, []))
+    say(child, agent.userMessage(message, images))
     let told = ''
     const errors = drain(child.stderr, async (chunk) => {
       told = `${told}${chunk.toString('utf8')}`.slice(-keptTail)
