@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { run } from './run.js'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
-const compiler = join(root, 'node_modules/typescript/bin/tsc')
+const compiler = join(root, 'node_modules/typescript-native/bin/tsc')
 const limit = 600_000
 
 /** The folders that have a tsconfig.json; those that take longest first, so that none runs alone in the end. */
