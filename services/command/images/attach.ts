@@ -3,20 +3,29 @@ import { v5 as uuidv5 } from 'uuid'
 import { imageTexts } from '#domain/api/images.ts'
 import { image, type KeptImage } from '#domain/image/image.ts'
 import { Fault } from '#domain/kernel/errors.ts'
+import type { Actor } from '#domain/kernel/event.ts'
 import { imageStream, scopeOfStream, taskStream } from '#domain/kernel/ids.ts'
 import type { NamedImage } from '#domain/task/commands.ts'
 import type { TaskState } from '#domain/task/state.ts'
 import { task } from '#domain/task/task.ts'
-import type { Executed } from '#platform/commands/execute.ts'
-import type { Person } from '#platform/http/guards.ts'
-import type { CommandServices } from '../services.ts'
+import type { Commands, Executed } from '#platform/commands/execute.ts'
+import type { SealedBlobs } from '#platform/commands/sealedBlobs.ts'
+
+interface Services {
+  readonly commands: Commands
+  readonly blobs: SealedBlobs
+}
 
 /** Into which message which images go, by their ids, and whose command it is. */
 export interface Attaching {
   readonly taskId: string
   readonly messageId: string
   readonly imageIds: readonly string[]
-  readonly asked: Person & { readonly commandId: string }
+  readonly asked: {
+    readonly actor: Actor
+    readonly user: { readonly id: string }
+    readonly commandId: string
+  }
 }
 
 /**
@@ -24,7 +33,7 @@ export interface Attaching {
  * or discarded: the same for all three. A command that took effect before needs no images again: they may be discarded by now.
  */
 export async function withImages(
-  services: CommandServices,
+  services: Services,
   attaching: Attaching,
   execute: (images: readonly NamedImage[]) => Promise<Executed<TaskState>>,
 ): Promise<Executed<TaskState>> {
@@ -51,7 +60,7 @@ export async function withImages(
 }
 
 async function copied(
-  { commands, blobs }: CommandServices,
+  { commands, blobs }: Services,
   wanted: {
     readonly imageId: string
     readonly index: number
@@ -74,7 +83,7 @@ function factsOf({ imageId, mediaType, width, height, blob, uploadedAt, name }: 
 
 /** Notes that they wait no more. The message is there already: an image that is not noted only counts as waiting until it is discarded. */
 async function note(
-  { commands }: CommandServices,
+  { commands }: Services,
   { taskId, messageId, imageIds, asked: { actor, commandId } }: Attaching,
 ): Promise<void> {
   for (const imageId of imageIds) {
