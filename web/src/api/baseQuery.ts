@@ -6,6 +6,9 @@ import { request, type ApiCall } from './request.ts'
 import { sessionEnded, wroteAhead, type SessionState } from './session.ts'
 import { dropToken, readToken } from './tokenStore.ts'
 
+/** Section 5. */
+const tokenMissing = 'Authentication token not found'
+
 export const baseQuery: BaseQueryFn<ApiCall, unknown, ApiFault> = async (
   call,
   { signal, getState, dispatch },
@@ -13,7 +16,7 @@ export const baseQuery: BaseQueryFn<ApiCall, unknown, ApiFault> = async (
   const token = readToken()
   // Nothing under /api is open to somebody who is not signed in.
   if (token === null) {
-    return { error: { status: 401, code: 'sign_in_required', message: call.fallback, field: null } }
+    return { error: { status: 401, code: 'sign_in_required', message: tokenMissing, field: null } }
   }
   const answer = await request(ahead(call, getState), {
     fetch: (...args) => fetch(...args),

@@ -8,6 +8,7 @@ import { Panel } from '../../ui/Panel.tsx'
 import { Skeleton } from '../../ui/Skeleton.tsx'
 import { useRecentTasksQuery } from '../tasks/tasksApi.ts'
 import { TaskRow } from '../tasks/TaskRow.tsx'
+import { texts as taskTexts } from '../tasks/texts.ts'
 import { texts } from './texts.ts'
 
 /** Section 9. */
@@ -30,7 +31,7 @@ export function RecentTasks() {
             </Button>
           }
         >
-          {reasonOf(error, texts.notCreated)}
+          {reasonOf(error, taskTexts.notFetched)}
         </Note>
       )}
       {data === undefined ? (

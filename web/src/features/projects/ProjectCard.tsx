@@ -6,6 +6,7 @@ import { age } from '../../ui/clock.ts'
 import { Status } from '../../ui/Status.tsx'
 import { useNow } from '../../ui/useNow.ts'
 import { RepositoryLine } from './RepositoryLine.tsx'
+import { statusOf } from './statusOf.ts'
 import { texts } from './texts.ts'
 
 /** Titles of running tasks that a card has room for (section 9). */
@@ -28,7 +29,7 @@ export function ProjectCard({ project }: { readonly project: Project }) {
             <Lock className="size-3.5 text-muted" role="img" aria-label={texts.private} />
           )}
           <span className="flex-1" />
-          <Status status={project.status} small />
+          <Status status={statusOf(project.status)} small />
         </div>
         <p className="mt-1 mb-2.5 line-clamp-2 min-h-10 text-ui wrap-anywhere text-muted">
           {project.description || texts.card.noDescription}

@@ -22,6 +22,7 @@ import { useProjectTasksQuery } from '../tasks/tasksApi.ts'
 import { TaskRow } from '../tasks/TaskRow.tsx'
 import { useProjectQuery, useSyncProjectMutation } from './projectsApi.ts'
 import { RepositoryLine } from './RepositoryLine.tsx'
+import { statusOf } from './statusOf.ts'
 import { texts } from './texts.ts'
 
 export function ProjectDetail() {
@@ -139,7 +140,7 @@ function Sync({ project }: { readonly project: Project }) {
   }
   return (
     <>
-      <Status status={project.status} />
+      <Status status={statusOf(project.status)} />
       <Button
         icon={<RefreshCw />}
         busy={isLoading}

@@ -23,7 +23,7 @@ import { useTaskActions } from './useTaskActions.ts'
 export function TaskHeader({ task }: { readonly task: Task }) {
   const actions = useTaskActions(task)
   const [deleting, setDeleting] = useState(false)
-  const stoppable = task.status === 'running' || task.status === 'queued'
+  const stoppable = task.status === 'running'
   const prWord = actions.updates ? texts.header.updatePr : texts.header.createPr
   const prBusyWord = actions.updates ? texts.header.updatingPr : texts.header.creatingPr
   const items: readonly MenuItem[] = [

@@ -3,6 +3,7 @@ import type { Task } from '#domain/api/tasks.ts'
 import type { TaskEventMessage, TaskStatusChanged } from '#domain/api/socket.ts'
 import { sortKey } from '#domain/kernel/event.ts'
 import { tasksView, type TaskDocument } from '#domain/views/tasks.ts'
+import { statusOf } from '../tasks/statusOf.ts'
 
 /** The task after an event; `null` when it is deleted. An event that it has seen changes nothing. */
 export function foldTask(task: Task, event: TaskEventMessage): Task | null {
@@ -31,7 +32,7 @@ export function foldTask(task: Task, event: TaskEventMessage): Task | null {
 /** The task with the status that was said last, unless it was read from the server after that: at `readAt`. */
 export function withStatus(task: Task, said: TaskStatusChanged | null, readAt: number): Task {
   if (said === null || said.version <= readAt) return task
-  return { ...task, status: said.status, progress: said.progress }
+  return { ...task, status: statusOf(said.status), progress: said.progress }
 }
 
 /** The document as far as the API shows it. */

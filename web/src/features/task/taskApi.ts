@@ -8,10 +8,12 @@ import type {
   executeTask,
   getTask,
   getTaskDiff,
+  listTasks,
   retryTask,
 } from '#domain/api/tasks.ts'
 import type { Position } from '#domain/kernel/event.ts'
 import { api } from '../../api/api.ts'
+import { tasksApi } from '../tasks/tasksApi.ts'
 import { texts } from './texts.ts'
 
 /** Which task, and what its history must hold at least. */
@@ -105,6 +107,16 @@ export const taskApi = api.injectEndpoints({
         path: pathOf(taskId),
         fallback: texts.toasts.notDeleted,
       }),
+      // It is gone from the lists at once, and not only when they were read again.
+      onQueryStarted: async (taskId, { dispatch, getState, queryFulfilled }) => {
+        if ((await queryFulfilled.catch(() => null)) === null) return
+        const leaveOut = (list: AnswerOf<typeof listTasks>) => {
+          list.tasks = list.tasks.filter(({ id }) => id !== taskId)
+        }
+        dispatch(tasksApi.util.updateQueryData('recentTasks', undefined, leaveOut))
+        for (const project of tasksApi.util.selectCachedArgsForQuery(getState(), 'projectTasks'))
+          dispatch(tasksApi.util.updateQueryData('projectTasks', project, leaveOut))
+      },
       invalidatesTags: ['Tasks', 'Projects'],
     }),
     createPullRequest: build.mutation<

@@ -37,6 +37,7 @@ export const texts = {
     notSent: 'Failed to send message',
     commandNotSent: 'Failed to send command',
     commandStarted: 'Command execution started',
+    commandFailed: 'Command execution failed',
     notRetried: 'Failed to retry task',
     notExecuted: 'Failed to execute command',
     notWithdrawn: 'The message could not be withdrawn',

@@ -51,7 +51,8 @@ export function useTaskActions(task: Task): TaskActions {
   const onStart = async () => {
     const answer = await execute(task.id)
     if (answer.error === undefined) dispatch(taskLoaded(answer.data.task))
-    else dispatch(notified('error', texts.toasts.notExecuted, why(answer.error, texts.toasts.notExecuted)))
+    else
+      dispatch(notified('error', texts.toasts.commandFailed, why(answer.error, texts.toasts.commandFailed)))
   }
   const onPullRequest = async () => {
     const answer = await createPullRequest({ taskId: task.id, update: updates })

@@ -4,6 +4,7 @@ import { api } from '../../api/api.ts'
 import type { rootReducer } from '../../app/rootReducer.ts'
 import { connectionChanged } from '../../live/connection.ts'
 import { taskStatusChanged } from '../../live/taskStatusChanged.ts'
+import { statusOf } from './statusOf.ts'
 import { tasksApi } from './tasksApi.ts'
 
 /** A rush of changes fetches lists at most this often, in milliseconds. */
@@ -28,7 +29,7 @@ export function followStatus() {
         tasksApi.util.updateQueryData('recentTasks', undefined, ({ tasks }) => {
           const task = tasks.find(({ id }) => id === payload.taskId)
           if (task === undefined || task.version > payload.version) return
-          task.status = payload.status
+          task.status = statusOf(payload.status)
           task.progress = payload.progress
           task.version = payload.version
         }),

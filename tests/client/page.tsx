@@ -1,0 +1,103 @@
+/** The client in a test: its own pages on its own store, a server that answers as it is told, and no live connection. */
+import { configureStore } from '@reduxjs/toolkit'
+import { cleanup, configure, render } from '@testing-library/react'
+import { Provider } from 'react-redux'
+import { MemoryRouter } from 'react-router-dom'
+import { onTestFinished, vi } from 'vitest'
+import { api } from '../../web/src/api/api.ts'
+import { initialSession, type SessionEnd } from '../../web/src/api/session.ts'
+import { tokenKey } from '../../web/src/api/tokenStore.ts'
+import { App } from '../../web/src/app/App.tsx'
+import { rootReducer } from '../../web/src/app/rootReducer.ts'
+import { ada, diffOf } from './samples.ts'
+import { fakeServer, type Answers, type FakeServer } from './server.ts'
+
+// Pages are chunks that are loaded when they are first shown: on a busy machine that takes a while.
+// jsdom lays nothing out: asking it of each element whether it can be seen takes most of a test's time and tells little.
+configure({ asyncUtilTimeout: 10_000, defaultHidden: true })
+
+export interface Opening {
+  readonly answers?: Answers
+  /** Nobody is signed in, since a session ended so. */
+  readonly signedOut?: SessionEnd
+}
+
+/** A store of the client with somebody signed in, or nobody. */
+export function clientStore(signedOut?: SessionEnd) {
+  return configureStore({
+    reducer: rootReducer,
+    preloadedState: {
+      session: { ...initialSession, signedIn: signedOut === undefined, end: signedOut ?? 'none' },
+    },
+    // Its checks of a whole state after each action are slow, and the product's own tests have them.
+    middleware: (defaults) =>
+      defaults({ immutableCheck: false, serializableCheck: false }).concat(api.middleware),
+  })
+}
+
+/** Opens the client at an address; ada is signed in unless told. It closes with the test. Needs a DOM. */
+export function openPage(address: string, { answers = {}, signedOut }: Opening = {}): FakeServer {
+  const server = fakeServer({ ...usual, ...answers })
+  if (signedOut === undefined) localStorage.setItem(tokenKey, 'token-of-ada')
+  makeUpForJsdom()
+  render(
+    <Provider store={clientStore(signedOut)}>
+      <MemoryRouter initialEntries={[address]}>
+        <App callback={null} />
+      </MemoryRouter>
+    </Provider>,
+  )
+  onTestFinished(() => {
+    cleanup()
+    localStorage.clear()
+  })
+  return server
+}
+
+/** What every page asks for. */
+const usual: Answers = {
+  'GET /auth/me': { user: ada },
+  'GET /notices': { notices: [] },
+  'GET /tasks': { tasks: [], next: null },
+  'GET /projects': { projects: [], next: null },
+  'GET /github/repos': { repositories: [] },
+}
+
+/** What jsdom has not; nothing has a size there. */
+function makeUpForJsdom(): void {
+  window.scrollTo = () => undefined
+  window.matchMedia = (media) => Object.assign(new EventTarget(), noMedia, { media })
+  Element.prototype.scrollIntoView = () => undefined
+  HTMLDialogElement.prototype.showModal = function showModal() {
+    this.open = true
+  }
+  HTMLDialogElement.prototype.close = function close() {
+    this.open = false
+  }
+  vi.stubGlobal('ResizeObserver', NoResizing)
+}
+
+class NoResizing implements ResizeObserver {
+  observe(): void {}
+  unobserve(): void {}
+  disconnect(): void {}
+}
+
+const noMedia = {
+  matches: true,
+  onchange: null,
+  addListener: () => undefined,
+  removeListener: () => undefined,
+}
+
+/** What the server answers of a task that is opened; nothing was said in it. */
+export function openTaskAnswers(task: { readonly id: string; readonly version: number }): Answers {
+  const at = `/tasks/${task.id}`
+  return {
+    [`GET ${at}`]: { task, data: { changedFiles: [] } },
+    [`GET ${at}/chat`]: { messages: [], version: task.version },
+    [`GET ${at}/commands`]: { logs: [], version: task.version },
+    [`GET ${at}/terminal`]: { output: [], version: -1, deltas: [] },
+    [`GET ${at}/git/diff`]: { data: diffOf() },
+  }
+}

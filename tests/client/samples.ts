@@ -1,0 +1,102 @@
+/** What the server answers, made for tests of the client: whole, and changed where a test says so. */
+import type { User } from '#domain/api/auth.ts'
+import type { Project, Repository } from '#domain/api/projects.ts'
+import type { ChangedFile, GitDiff, Task } from '#domain/api/tasks.ts'
+import { projectId, taskId, userId } from '../domain/ids.ts'
+import { moment } from '../domain/recorded.ts'
+
+export const ada: User = {
+  id: userId(1),
+  name: 'Ada Lovelace',
+  fullName: 'Ada Lovelace',
+  email: 'ada@example.com',
+  avatar: null,
+  onboardingCompleted: true,
+  githubConnected: true,
+  githubId: '42',
+  githubUsername: 'ada',
+}
+
+export function projectOf(n: number, over: Partial<Project> = {}): Project {
+  return {
+    id: projectId(n),
+    name: `engine-${n}`,
+    description: 'It computes.',
+    status: 'active',
+    isPrivate: false,
+    language: 'Go',
+    githubUrl: `https://code.example/ada/engine-${n}`,
+    githubOwner: 'ada',
+    githubRepoName: `engine-${n}`,
+    defaultBranch: 'trunk',
+    lastSync: moment,
+    createdAt: moment,
+    isOrganization: false,
+    stats: { totalTasks: 0, completedTasks: 0, runningTasks: 0, runningTitles: [] },
+    position: String(n),
+    ...over,
+  }
+}
+
+export function taskOf(n: number, over: Partial<Task> = {}): Task {
+  return {
+    id: taskId(n),
+    title: `Task ${n}`,
+    description: `Task ${n}`,
+    status: 'completed',
+    progress: 100,
+    agent: 'claude',
+    projectId: projectId(1),
+    project: { id: projectId(1), name: 'engine-1', githubRepoName: 'engine-1', githubOwner: 'ada' },
+    branch: 'trunk',
+    codexModel: 'o4-mini',
+    images: [],
+    workingBranch: `flightdeck/task-${n}`,
+    prUrl: null,
+    prNumber: null,
+    owner: userId(1),
+    createdAt: moment,
+    updatedAt: moment,
+    execution: null,
+    failure: null,
+    usage: { inputTokens: 0, outputTokens: 0, costUsd: 0, model: null },
+    changes: null,
+    pullRequestPending: false,
+    position: String(n),
+    version: 1,
+    ...over,
+  }
+}
+
+export function repositoryOf(name: string, over: Partial<Repository> = {}): Repository {
+  return {
+    id: name,
+    name,
+    full_name: `ada/${name}`,
+    description: null,
+    private: false,
+    html_url: `https://code.example/ada/${name}`,
+    ...over,
+  }
+}
+
+export function fileOf(fileName: string, over: Partial<ChangedFile> = {}): ChangedFile {
+  const diff = `--- a/${fileName}\n+++ b/${fileName}\n@@ -1,2 +1,2 @@\n same\n-before\n+after\n`
+  return { fileName, status: 'modified', additions: 1, deletions: 1, binary: false, diff, ...over }
+}
+
+export function diffOf(over: Partial<GitDiff> = {}): GitDiff {
+  const changedFiles = over.changedFiles ?? []
+  return {
+    status: 'ready',
+    changedFiles,
+    totalChanges: changedFiles.length,
+    currentBranch: 'flightdeck/task-1',
+    exists: true,
+    commitComparison: { ahead: 2, behind: 1 },
+    baseBranch: 'trunk',
+    truncated: false,
+    version: 1,
+    ...over,
+  }
+}

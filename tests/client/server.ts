@@ -1,0 +1,65 @@
+/** A server for tests of the client: it answers what a test says, and keeps what it was asked. */
+import { onTestFinished, vi } from 'vitest'
+
+/** One call as it was asked; `path` is below `/api`. */
+export interface Asked {
+  readonly method: string
+  readonly path: string
+  readonly query: Readonly<Record<string, string>>
+  readonly body: unknown
+  readonly authorization: string | null
+}
+
+/** What a call answers, by method and path (`GET /tasks`): the body of a 200, a `Response`, or what makes either. */
+export type Answers = Readonly<Record<string, unknown>>
+
+export interface FakeServer {
+  /** Calls so far, in order. */
+  readonly asked: readonly Asked[]
+  /** Those at one method and path, such as `GET /tasks`. */
+  of(call: string): readonly Asked[]
+  /** Answers differently from now on. */
+  answer(answers: Answers): void
+}
+
+/** Takes the place of the network until the test is finished. What it has no answer for is a 404. */
+export function fakeServer(answers: Answers): FakeServer {
+  let known: Answers = answers
+  const asked: Asked[] = []
+  vi.stubGlobal('fetch', async (address: string | URL, init: RequestInit = {}) => {
+    const url = new URL(address, 'http://localhost')
+    const call: Asked = {
+      method: init.method ?? 'GET',
+      path: url.pathname.replace(/^\/api/, ''),
+      query: Object.fromEntries(url.searchParams),
+      body: typeof init.body === 'string' ? JSON.parse(init.body) : undefined,
+      authorization: new Headers(init.headers).get('authorization'),
+    }
+    asked.push(call)
+    const told: unknown = known[nameOf(call)]
+    const answer: unknown = typeof told === 'function' ? await told(call) : told
+    if (answer instanceof Response) return answer
+    return answer === undefined ? refusal(404, `Nobody answers ${nameOf(call)}.`) : json(200, answer)
+  })
+  onTestFinished(() => {
+    vi.unstubAllGlobals()
+  })
+  return {
+    asked,
+    of: (call) => asked.filter((one) => nameOf(one) === call),
+    answer: (more) => void (known = { ...known, ...more }),
+  }
+}
+
+export function json(status: number, body: unknown): Response {
+  return new Response(JSON.stringify(body), { status })
+}
+
+/** A refusal in the server's words, or without any: then the client has its own. */
+export function refusal(status: number, error?: string, code = 'refused'): Response {
+  return json(status, error === undefined ? {} : { error, code })
+}
+
+function nameOf({ method, path }: Asked): string {
+  return `${method} ${path}`
+}

@@ -1,0 +1,186 @@
+// @vitest-environment jsdom
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { clientStore } from '../../../tests/client/page.tsx'
+import { fakeServer, refusal } from '../../../tests/client/server.ts'
+import { authApi } from '../features/auth/authApi.ts'
+import { onboardingApi } from '../features/onboarding/onboardingApi.ts'
+import { projectsApi } from '../features/projects/projectsApi.ts'
+import { settingsApi } from '../features/settings/settingsApi.ts'
+import { taskApi } from '../features/task/taskApi.ts'
+import { readTerminal } from '../features/task/terminal/readTerminal.ts'
+import { tasksApi } from '../features/tasks/tasksApi.ts'
+import { tokenKey } from './tokenStore.ts'
+
+const store = () => clientStore()
+type Store = ReturnType<typeof store>
+const history = { taskId: 't1', minPosition: undefined }
+const once = { subscribe: false } as const
+const onboarding = { fullName: 'Ada', companySize: 'solo', role: 'cto' } as const
+const newTask = { description: 'Words', projectId: 'p1', branch: 'main' }
+
+/** Every call of the client whose failure has words of its own: who asks it, where, and the words (section 8). */
+const calls: readonly (readonly [words: string, call: string, ask: (to: Store) => Promise<unknown>])[] = [
+  [
+    'Profile update failed',
+    'PUT /auth/profile',
+    (to) => to.dispatch(settingsApi.endpoints.updateProfile.initiate({})),
+  ],
+  [
+    'Failed to disconnect GitHub',
+    'POST /auth/disconnect-github',
+    (to) => to.dispatch(settingsApi.endpoints.disconnectGitHub.initiate()),
+  ],
+  [
+    'Onboarding completion failed',
+    'POST /auth/complete-onboarding',
+    (to) => to.dispatch(onboardingApi.endpoints.completeOnboarding.initiate(onboarding)),
+  ],
+  [
+    'Failed to fetch projects',
+    'GET /projects',
+    (to) => to.dispatch(projectsApi.endpoints.projects.initiate(undefined, once)),
+  ],
+  [
+    'Failed to fetch project',
+    'GET /projects/p1',
+    (to) => to.dispatch(projectsApi.endpoints.project.initiate('p1', once)),
+  ],
+  [
+    'Failed to fetch branches',
+    'GET /projects/p1/branches',
+    (to) => to.dispatch(projectsApi.endpoints.branches.initiate('p1', once)),
+  ],
+  [
+    'Failed to create project',
+    'POST /projects',
+    (to) => to.dispatch(projectsApi.endpoints.createProject.initiate({ repoUrl: 'x' })),
+  ],
+  [
+    'Failed to sync project',
+    'POST /projects/p1/sync',
+    (to) => to.dispatch(projectsApi.endpoints.syncProject.initiate('p1')),
+  ],
+  [
+    'Failed to fetch tasks',
+    'GET /tasks',
+    (to) => to.dispatch(tasksApi.endpoints.recentTasks.initiate(undefined, once)),
+  ],
+  [
+    'Failed to fetch task',
+    'GET /tasks/t1',
+    (to) => to.dispatch(taskApi.endpoints.task.initiate(history, once)),
+  ],
+  [
+    'Failed to send message',
+    'POST /tasks/t1/chat',
+    (to) => to.dispatch(taskApi.endpoints.sendMessage.initiate({ taskId: 't1', body: {} })),
+  ],
+  [
+    'Failed to fetch chat history',
+    'GET /tasks/t1/chat',
+    (to) => to.dispatch(taskApi.endpoints.chat.initiate(history, once)),
+  ],
+  [
+    'Failed to execute command',
+    'POST /tasks/t1/execute',
+    (to) => to.dispatch(taskApi.endpoints.executeTask.initiate('t1')),
+  ],
+  [
+    'Failed to cancel execution',
+    'POST /tasks/t1/cancel',
+    (to) => to.dispatch(taskApi.endpoints.cancelTask.initiate('t1')),
+  ],
+  [
+    'Failed to fetch command logs',
+    'GET /tasks/t1/commands',
+    (to) => to.dispatch(taskApi.endpoints.commands.initiate(history, once)),
+  ],
+  [
+    'Failed to create task',
+    'POST /tasks',
+    (to) => to.dispatch(tasksApi.endpoints.createTask.initiate(newTask)),
+  ],
+  [
+    'Failed to retry task',
+    'POST /tasks/t1/retry',
+    (to) => to.dispatch(taskApi.endpoints.retryTask.initiate('t1')),
+  ],
+]
+
+beforeEach(() => localStorage.setItem(tokenKey, 'token-1'))
+afterEach(() => localStorage.clear())
+
+describe('where the server gives no reason', () => {
+  test.each(calls)('it is said: %s (%s)', async (words, call, ask) => {
+    const server = fakeServer({ [call]: () => refusal(500) })
+    expect(await ask(store())).toMatchObject({ error: { message: words } })
+    expect(server.of(call)).toHaveLength(1)
+  })
+
+  test('it is said of the terminal: Failed to fetch terminal output', async () => {
+    fakeServer({ 'GET /tasks/t1/terminal': () => refusal(500) })
+    expect(await readTerminal('t1', undefined, new AbortController().signal)).toEqual({
+      reason: 'Failed to fetch terminal output',
+    })
+  })
+})
+
+test('the reason that the server gives is said instead', async () => {
+  for (const [, call, ask] of calls) {
+    fakeServer({ [call]: () => refusal(422, `No ${call}.`) })
+    expect(await ask(store())).toMatchObject({ error: { message: `No ${call}.` } })
+  }
+})
+
+test('every call carries the token from local storage as a bearer', async () => {
+  const server = fakeServer({})
+  for (const [, , ask] of calls) await ask(store())
+  await readTerminal('t1', undefined, new AbortController().signal)
+  expect(server.asked).toHaveLength(calls.length + 1)
+  for (const { authorization } of server.asked) expect(authorization).toBe('Bearer token-1')
+})
+
+test('without a stored token a task is neither changed nor deleted: Authentication token not found', async () => {
+  localStorage.clear()
+  const server = fakeServer({})
+  const answer = await store().dispatch(taskApi.endpoints.deleteTask.initiate('t1'))
+  expect(answer).toMatchObject({ error: { message: 'Authentication token not found' } })
+  for (const [, , ask] of calls)
+    expect(await ask(store())).toMatchObject({ error: { message: 'Authentication token not found' } })
+  expect(server.asked).toEqual([])
+})
+
+test('a deleted task is out of every list at once', async () => {
+  const tasks = [{ id: 't1' }, { id: 't2' }]
+  const server = fakeServer({ 'GET /tasks': { tasks, next: null }, 'DELETE /tasks/t1': { success: true } })
+  const lists = store()
+  const recent = tasksApi.endpoints.recentTasks
+  const ofProject = tasksApi.endpoints.projectTasks
+  await Promise.all([lists.dispatch(recent.initiate()), lists.dispatch(ofProject.initiate('p1'))])
+  // What reads them again finds nobody: what shows then is what is known here.
+  server.answer({ 'GET /tasks': () => refusal(503) })
+  await lists.dispatch(taskApi.endpoints.deleteTask.initiate('t1'))
+  for (const select of [recent.select(), ofProject.select('p1')])
+    expect(select(lists.getState()).data?.tasks).toEqual([{ id: 't2' }])
+})
+
+describe('who is signed in', () => {
+  const me = authApi.endpoints.me
+
+  test('is asked for with the token, and the token goes when the server refuses them', async () => {
+    const server = fakeServer({ 'GET /auth/me': () => refusal(500) })
+    const session = store()
+    await session.dispatch(me.initiate())
+    expect(server.of('GET /auth/me')[0]?.authorization).toBe('Bearer token-1')
+    expect(localStorage.getItem(tokenKey)).toBeNull()
+    expect(session.getState().session).toMatchObject({ signedIn: false, end: 'lost' })
+  })
+
+  test('keeps the token while the server cannot be reached', async () => {
+    fakeServer({ 'GET /auth/me': () => Promise.reject(new TypeError('Failed to fetch')) })
+    const session = store()
+    await session.dispatch(me.initiate())
+    expect(localStorage.getItem(tokenKey)).toBe('token-1')
+    expect(session.getState().session.signedIn).toBe(true)
+  })
+})

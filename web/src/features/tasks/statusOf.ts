@@ -1,0 +1,8 @@
+/** How a task stands, as the screens know it. */
+import type { Task } from '#domain/api/tasks.ts'
+import { taskStatuses } from '#domain/task/state.ts'
+
+/** A status that is not known here counts as pending (section 4). */
+export function statusOf(said: string): Task['status'] {
+  return taskStatuses.find((status) => status === said) ?? 'pending'
+}
