@@ -23,10 +23,13 @@ export const subjects = {
   Server: { of: server, says: 'What the server says of itself.' },
 } as const
 
+/** By subject, then by address. */
 export const calls: readonly NamedCall[] = Object.entries(subjects).flatMap(([about, { of }]) =>
-  Object.entries(of).flatMap(([name, member]: readonly [string, unknown]) =>
-    isCall(member) ? [{ name, about, call: member }] : [],
-  ),
+  Object.entries(of)
+    .flatMap(([name, member]: readonly [string, unknown]) =>
+      isCall(member) ? [{ name, about, call: member }] : [],
+    )
+    .toSorted((a, b) => (a.call.path < b.call.path ? -1 : a.call.path > b.call.path ? 1 : 0)),
 )
 
 function isCall(member: unknown): member is AnyCall {

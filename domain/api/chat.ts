@@ -112,10 +112,10 @@ export const sendMessage = defineWrite({
   body: z
     .object({
       id: MessageId.optional(),
-      message: Text.pipe(z.string().max(limits.messageLength)).optional(),
+      message: Text.max(limits.messageLength).optional(),
       messageType: z.enum(['user', 'command', 'system']).optional(),
       isCommand: z.boolean().optional(),
-      commandText: Text.pipe(z.string().max(limits.messageLength)).nullable().optional(),
+      commandText: Text.max(limits.messageLength).nullable().optional(),
       images: attachedImages(imageLimits.aMessage).optional(),
       agent: AgentName.nullish(),
     })

@@ -16,17 +16,21 @@ export const limits = {
   pageSize: 5_000,
 } as const
 
-/** Text without what no screen can show: NUL and lone surrogates. */
-export const Text = z
-  .string()
-  .refine((text) => !/[\0\p{Surrogate}]/u.test(text), 'This text has characters that cannot be kept.')
+/** Whether no character is in it that no screen can show: NUL and lone surrogates. */
+const canBeKept = (text: string): boolean => !/[\0\p{Surrogate}]/u.test(text)
+const cannotBeKept = 'This text has characters that cannot be kept.'
+
+/** Text without what no screen can show. */
+export const Text = z.string().refine(canBeKept, cannotBeKept)
 
 /** Text that is not blank, trimmed. */
 export const required = (sentence: string, max: number) =>
   z
     .string({ error: ({ input }) => (input === undefined || input === null ? sentence : undefined) })
-    .pipe(Text)
-    .pipe(z.string().trim().min(1, sentence).max(max, `At most ${max} characters.`))
+    .refine(canBeKept, cannotBeKept)
+    .trim()
+    .min(1, sentence)
+    .max(max, `At most ${max} characters.`)
 
 export const success = { success: z.literal(true) }
 

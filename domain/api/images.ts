@@ -57,7 +57,7 @@ export const uploadImage = defineWrite({
 export const imagePath = '/images/:imageId'
 
 const address = /^(?:https?:\/\/[^/?#]+)?\/api\/images\/([^/?#]+)(?:[?#].*)?$/
-const Name = Text.pipe(z.string().max(8_192))
+const Name = Text.max(8_192)
 const NamedImage = z.union([Name, z.object({ id: Name.optional(), url: Name.optional() })], {
   error: imageTexts.unnamed,
 })

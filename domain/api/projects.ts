@@ -59,8 +59,8 @@ export const createProject = defineWrite({
   summary: 'Registers a repository as a project.',
   body: z.object({
     repoUrl: required('Please choose a repository to create your project from.', 2_000),
-    name: Text.pipe(z.string().trim().max(limits.nameLength)).optional(),
-    description: Text.pipe(z.string().max(2_000)).nullable().optional(),
+    name: Text.trim().max(limits.nameLength).optional(),
+    description: Text.max(2_000).nullable().optional(),
   }),
   status: 201,
   answer: { ...projectAnswer, id: z.string() },
@@ -74,7 +74,7 @@ export const updateProject = defineWrite({
   params,
   body: z.object({
     name: required('A project needs a name.', limits.nameLength).optional(),
-    description: Text.pipe(z.string().max(2_000)).optional(),
+    description: Text.max(2_000).optional(),
   }),
   answer: projectAnswer,
   faults: ['not_found'],
@@ -159,10 +159,11 @@ export const createRepository = defineWrite({
   path: '/github/repos',
   summary: "Makes a repository in the person's account.",
   body: z.object({
-    name: required('Please enter a name for your new repository.', 100).pipe(
-      z.string().regex(/^[A-Za-z0-9._-]+$/, 'Use letters, digits, dots, dashes and underscores.'),
+    name: required('Please enter a name for your new repository.', 100).regex(
+      /^[A-Za-z0-9._-]+$/,
+      'Use letters, digits, dots, dashes and underscores.',
     ),
-    description: Text.pipe(z.string().max(350)).nullable().optional(),
+    description: Text.max(350).nullable().optional(),
     private: z.boolean().optional(),
   }),
   status: 201,

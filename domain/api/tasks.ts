@@ -128,11 +128,11 @@ export const createTask = defineWrite({
   summary: 'Makes a task and starts its agent.',
   body: z.object({
     id: TaskId.optional(),
-    title: Text.pipe(z.string().max(limits.descriptionLength)).optional(),
+    title: Text.max(limits.descriptionLength).optional(),
     description: required('Please enter a task description', limits.descriptionLength),
     projectId: required('Please select a project', 100).pipe(ProjectId),
     branch: required('Please select a branch', 250),
-    codexModel: Text.pipe(z.string().max(200)).nullable().optional(),
+    codexModel: Text.max(200).nullable().optional(),
     images: attachedImages(imageLimits.aTask).optional(),
     agent: AgentName.default('claude'),
   }),
@@ -208,7 +208,7 @@ export const createPullRequest = defineWrite({
   body: z
     .object({
       title: required('A pull request needs a title.', 250).optional(),
-      body: Text.pipe(z.string().max(60_000)).optional(),
+      body: Text.max(60_000).optional(),
       draft: z.boolean().optional(),
     })
     .optional(),

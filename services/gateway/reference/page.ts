@@ -4,6 +4,8 @@ import { html, type Html } from '#platform/http/html.ts'
 import { schemaLines } from './schema.ts'
 import { style } from './style.ts'
 
+type Schemas = OpenApi['components']['schemas']
+
 interface Placed {
   readonly path: string
   readonly method: string
@@ -17,7 +19,9 @@ export function referencePage(document: OpenApi): string {
     Object.entries(methods).map(([method, operation]): Placed => ({ path, method, operation })),
   )
   const under = (tag: string) => operations.filter(({ operation }) => operation.tags.includes(tag))
-  const names = Object.keys(components.schemas).toSorted()
+  const names = Object.keys(components.schemas)
+    .filter((name) => !name.endsWith('Answer'))
+    .toSorted()
   const title = `${String(info['title'])} API`
   const page = html`<!doctype html>
     <html lang="en">
@@ -55,7 +59,7 @@ export function referencePage(document: OpenApi): string {
               html`<section aria-labelledby="tag-${name}">
                 <h2 id="tag-${name}">${name}</h2>
                 <p>${description}</p>
-                ${under(name).map(operationArticle)}
+                ${under(name).map((placed) => operationArticle(placed, components.schemas))}
               </section>`,
           )}
           <section aria-labelledby="schemas">
@@ -80,14 +84,14 @@ function contentsLine({ method, operation }: Placed): Html {
 
 const badge = (method: string): Html => html`<span class="method ${method}">${method.toUpperCase()}</span>`
 
-function operationArticle({ path, method, operation }: Placed): Html {
+function operationArticle({ path, method, operation }: Placed, schemas: Schemas): Html {
   const [done, ...refused] = Object.entries(operation.responses)
   return html`<article id="${operation.operationId}">
     <h3>${operation.summary}</h3>
     <p class="address">${badge(method)} <code>${path}</code></p>
     <p class="who">${operation.security.length > 0 ? 'Needs a sign-in.' : 'Open to anybody.'}</p>
-    ${parameterTable(operation.parameters)} ${contentOf('Body', operation.requestBody?.content)}
-    ${done && (contentOf(`Answer ${done[0]}`, done[1].content) ?? html`<p>${done[0]}: ${done[1].description}</p>`)}
+    ${parameterTable(operation.parameters)} ${contentOf('Body', operation.requestBody?.content, schemas)}
+    ${done && (contentOf(`Answer ${done[0]}`, done[1].content, schemas) ?? html`<p>${done[0]}: ${done[1].description}</p>`)}
     <details>
       <summary>Refusals</summary>
       <dl>
@@ -123,12 +127,19 @@ function parameterTable(parameters: readonly Parameter[]): Html | undefined {
 function contentOf(
   title: string,
   content: NonNullable<Operation['requestBody']>['content'] | undefined,
+  schemas: Schemas,
 ): Html | undefined {
   const [shown] = Object.entries(content ?? {})
   if (!shown) return undefined
   const [type, { schema }] = shown
   return html`<h4>${title} <small>${type}</small></h4>
-    ${schemaLines(schema)}`
+    ${schemaLines(answerIn(schema, schemas) ?? schema)}`
+}
+
+/** An answer is shown where it is given; what it is made of has a place of its own. */
+function answerIn({ $ref }: Schemas[string], schemas: Schemas): Schemas[string] | undefined {
+  const name = $ref?.slice($ref.lastIndexOf('/') + 1)
+  return name?.endsWith('Answer') ? schemas[name] : undefined
 }
 
 /** Paragraphs with `code` and **strong**: the Markdown that our own sentences use. */

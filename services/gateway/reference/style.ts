@@ -25,10 +25,10 @@ code{font:13px/1.4 ui-monospace,monospace;overflow-wrap:anywhere}
 table{width:100%;border-collapse:collapse;font-size:13px;margin-top:.75rem}
 caption{text-align:left;font-weight:600;padding-bottom:.25rem}
 th,td{text-align:left;vertical-align:top;padding:.35rem .75rem .35rem 0;border-top:1px solid var(--line);font-weight:400}
-td p{margin:0}
+td p{margin:0}th code{white-space:nowrap}
 .members{list-style:none;margin:.25rem 0;padding-left:.9rem;border-left:1px solid var(--line);font-size:13px}
 .members em{color:var(--muted)}.type{color:var(--muted)}
 details{margin-top:.75rem;font-size:13px}summary{cursor:pointer;color:var(--muted)}
 dl{display:grid;grid-template-columns:3rem 1fr;gap:.25rem .5rem;margin:.5rem 0 0}dd,dd p{margin:0}
-@media (max-width:48rem){body{display:block}nav{position:static;height:auto;border-right:0;border-bottom:1px solid var(--line)}main{padding:1rem}}
+@media (max-width:48rem){body{display:block}nav{position:static;height:auto;border-right:0;border-bottom:1px solid var(--line)}main{padding:1rem}th,td{display:block;border:0;padding:0}tr{display:block;padding:.4rem 0;border-top:1px solid var(--line)}}
 `
