@@ -71,8 +71,7 @@ function serve(socket: LiveSocket, feed: Feed, services: SocketServices): void {
       waiting.packets += 1
       waiting.characters += charactersOf(payload)
       // At once: what waits for one that does not read would be waited for as well.
-      if (waiting.packets > waitingAtMost.packets || waiting.characters > waitingAtMost.characters)
-        cutOff()
+      if (waiting.packets > waitingAtMost.packets || waiting.characters > waitingAtMost.characters) cutOff()
       // A saying pairs a name with its own payload; the compiler loses that over the union.
       else socket.emit(name, ...([payload] as never))
     },
