@@ -41,6 +41,8 @@ export interface ApartProduct extends AnyProduct {
   readonly at: Readonly<Record<ServiceApart, readonly string[]>>
   /** Somebody with this token at one of several gateways. */
   personAt(gateway: number, token: string): Person
+  /** Where a gateway answers: `http://127.0.0.1:<port>`. */
+  baseAt(gateway: number): string
   /** What of one process is alive, itself included. */
   processesOf(service: ServiceApart, index: number): ReturnType<typeof processesOf>
   readonly masterKey: string
@@ -122,6 +124,7 @@ export async function startApart(options: ApartOptions): Promise<ApartProduct> {
     },
     signIn: signingIn(base),
     personWith: (token) => personWith(base, token),
+    baseAt: (gateway) => nth(urlsOf('gateway'), gateway),
     personAt: (gateway, token) => personWith(nth(urlsOf('gateway'), gateway), token),
     processes,
     stop,

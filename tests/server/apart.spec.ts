@@ -1,6 +1,7 @@
 /** Services in processes of their own, two of each, on shared engines: the main job, and kill -9 of any of them in the middle of it. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { getTerminal } from '#domain/api/chat.ts'
+import { uploadImage } from '#domain/api/images.ts'
 import { createPullRequest, createTask, executeTask, getTask, getTaskDiff } from '#domain/api/tasks.ts'
 import type { ServiceApart } from '../product/apart.ts'
 import type { Live } from '../product/live.ts'
@@ -9,6 +10,7 @@ import { forMongo } from '../servers/sharedEngines.ts'
 import { changeSomething, openApartScene, readyTask, type ApartScene } from './apartScene.ts'
 import { counted, counting, linesOf, printedBy, saidBy } from './counting.ts'
 import { eventually } from './engines.ts'
+import { picture } from './pictures.ts'
 import { hasEnded, watching } from './scene.ts'
 
 const mongo = await forMongo()
@@ -50,6 +52,26 @@ describe.skipIf('missing' in mongo)('services apart', () => {
     })
     const { pr } = await ada.ask(createPullRequest, { params })
     expect((await ada.ask(getTask, { params })).task).toMatchObject({ prNumber: pr.number })
+  })
+
+  test('take an image at one gateway, attach it, and show it at another', async () => {
+    const { ada, adaAt, projectId, product } = scene
+    const bases = [product.baseAt(0), product.baseAt(1)] as const
+    const form = new FormData()
+    form.set('image', new File([new Uint8Array(await picture('image/png', 60, 40))], 'plan.png'))
+    const headers = { authorization: `Bearer ${ada.token}` }
+    const answer = await fetch(`${bases[0]}/api/upload/image`, { method: 'POST', headers, body: form })
+    const image = uploadImage.answer.parse(await answer.json())
+    const body = { description: 'Look', projectId, branch: 'main', images: [image.id] }
+    const { task, position } = await adaAt(1).ask(createTask, { body })
+    expect(task.images).toMatchObject([{ id: image.id, name: 'plan.png' }])
+    const query = position === undefined ? {} : { minPosition: position }
+    const read = await ada.ask(getTask, { params: { taskId: task.id }, query })
+    for (const url of [image.url, task.images[0]?.url, read.task.images[0]?.url]) {
+      const seen = await Promise.all(bases.map(async (base) => (await fetch(`${base}${url}`)).arrayBuffer()))
+      expect(seen.map(({ byteLength }) => byteLength)).toEqual([image.size, image.size])
+    }
+    await ada.taskOnce(task.id, hasEnded)
   })
 
   test.each<ServiceApart>(['command', 'query', 'gateway'])(
