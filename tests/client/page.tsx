@@ -1,4 +1,4 @@
-/** The client in a test: its own pages on its own store, a server that answers as it is told, and no live connection. */
+/** The client in a test: its own pages on its own store, a server that answers as it is told, and a live connection that says nothing. */
 import { configureStore } from '@reduxjs/toolkit'
 import { cleanup, configure, render } from '@testing-library/react'
 import { Provider } from 'react-redux'
@@ -9,6 +9,8 @@ import { initialSession, type SessionEnd } from '../../web/src/api/session.ts'
 import { tokenKey } from '../../web/src/api/tokenStore.ts'
 import { App } from '../../web/src/app/App.tsx'
 import { rootReducer } from '../../web/src/app/rootReducer.ts'
+import type { Live } from '../../web/src/live/live.ts'
+import { LiveProvider } from '../../web/src/live/LiveContext.tsx'
 import { ada, diffOf } from './samples.ts'
 import { fakeServer, type Answers, type FakeServer } from './server.ts'
 
@@ -43,7 +45,9 @@ export function openPage(address: string, { answers = {}, signedOut }: Opening =
   render(
     <Provider store={clientStore(signedOut)}>
       <MemoryRouter initialEntries={[address]}>
-        <App callback={null} />
+        <LiveProvider live={live}>
+          <App callback={null} />
+        </LiveProvider>
       </MemoryRouter>
     </Provider>,
   )
@@ -52,6 +56,14 @@ export function openPage(address: string, { answers = {}, signedOut }: Opening =
     localStorage.clear()
   })
   return server
+}
+
+/** A connection that stands at once and then says nothing. */
+const live: Live = {
+  enter: (viewer) => {
+    queueMicrotask(() => viewer.connected(async () => ({ joined: true, resync: false, position: null })))
+    return () => undefined
+  },
 }
 
 /** What every page asks for. */

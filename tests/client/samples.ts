@@ -1,8 +1,9 @@
 /** What the server answers, made for tests of the client: whole, and changed where a test says so. */
 import type { User } from '#domain/api/auth.ts'
+import type { ChatMessage } from '#domain/api/chat.ts'
 import type { Project, Repository } from '#domain/api/projects.ts'
 import type { ChangedFile, GitDiff, Task } from '#domain/api/tasks.ts'
-import { projectId, taskId, userId } from '../domain/ids.ts'
+import { messageId, projectId, taskId, userId } from '../domain/ids.ts'
 import { moment } from '../domain/recorded.ts'
 
 export const ada: User = {
@@ -96,6 +97,34 @@ export function diffOf(over: Partial<GitDiff> = {}): GitDiff {
     commitComparison: { ahead: 2, behind: 1 },
     baseBranch: 'trunk',
     truncated: false,
+    version: 1,
+    ...over,
+  }
+}
+
+export function messageOf(n: number, over: Partial<ChatMessage> = {}): ChatMessage {
+  return {
+    id: messageId(n),
+    task: taskId(1),
+    project: projectId(1),
+    owner: userId(1),
+    message: `message ${n}`,
+    messageType: 'user',
+    isCommand: false,
+    commandText: null,
+    images: [],
+    attachments: [],
+    isVisible: true,
+    isEdited: false,
+    commandStatus: 'pending',
+    response: null,
+    agent: 'claude',
+    createdAt: moment,
+    updatedAt: moment,
+    status: 'completed',
+    executionId: null,
+    queueIndex: null,
+    position: String(n),
     version: 1,
     ...over,
   }

@@ -10,7 +10,7 @@ export interface Asked {
   readonly authorization: string | null
 }
 
-/** What a call answers, by method and path (`GET /tasks`): the body of a 200, a `Response`, or what makes either. */
+/** What a call answers, by method and path (`GET /tasks`): the body of a 200, a `Response`, a promise of either, or what makes one. */
 export type Answers = Readonly<Record<string, unknown>>
 
 export interface FakeServer {
@@ -37,7 +37,7 @@ export function fakeServer(answers: Answers): FakeServer {
     }
     asked.push(call)
     const told: unknown = known[nameOf(call)]
-    const answer: unknown = typeof told === 'function' ? await told(call) : told
+    const answer: unknown = await (typeof told === 'function' ? told(call) : told)
     if (answer instanceof Response) return answer
     return answer === undefined ? refusal(404, `Nobody answers ${nameOf(call)}.`) : json(200, answer)
   })

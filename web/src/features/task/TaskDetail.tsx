@@ -29,7 +29,7 @@ function OpenTaskPage({ taskId }: { readonly taskId: string }) {
     return (
       <Problem
         title={texts.error}
-        why={load.fault.message || texts.notLoaded}
+        why={load.fault.message === texts.notFetched ? texts.notLoaded : load.fault.message}
         onRetry={() => open.reload()}
       />
     )

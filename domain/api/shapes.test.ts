@@ -1,0 +1,300 @@
+/** The shapes of the contract, name by name: what a client may rely on. More may come; none of these may go. */
+import { describe, expect, test } from 'vitest'
+import type { z } from 'zod'
+import { imageId, projectId } from '../../tests/domain/ids.ts'
+import { mediaTypes } from '../image/events.ts'
+import { agents } from '../task/events.ts'
+import { taskStatuses } from '../task/state.ts'
+import { companySizes, roles } from '../user/events.ts'
+import { calls } from './all.ts'
+import { completeOnboarding, signInErrors, User } from './auth.ts'
+import { ChatMessage, getCommands, messageTypes, sendMessage, TerminalOutput } from './chat.ts'
+import { imageLimits, imageTexts, ShownImage, uploadImage } from './images.ts'
+import {
+  Branch,
+  createProject,
+  createRepository,
+  getGitHubUser,
+  listBranches,
+  listOrganizations,
+  listRepositories,
+  Project,
+  projectStatuses,
+  Repository,
+} from './projects.ts'
+import { ChatMessageStatusChanged, CommandOutput, TaskStatusChanged } from './socket.ts'
+import { ChangedFile, createPullRequest, createTask, GitDiff, Task, titleOf } from './tasks.ts'
+
+/** Those of the names that the schema of an object does not have. */
+const missing = (schema: z.ZodObject, ...names: readonly string[]) =>
+  names.filter((name) => !Object.hasOwn(schema.shape, name))
+
+describe('these are there:', () => {
+  test('the fields of a user', () =>
+    expect(
+      missing(
+        User,
+        'name',
+        'fullName',
+        'email',
+        'avatar',
+        'onboardingCompleted',
+        'githubConnected',
+        'githubId',
+        'githubUsername',
+      ),
+    ).toEqual([]))
+
+  test('the fields of a project, with its stats', () => {
+    expect(
+      missing(
+        Project,
+        'id',
+        'name',
+        'description',
+        'status',
+        'isPrivate',
+        'language',
+        'githubUrl',
+        'githubOwner',
+      ),
+    ).toEqual([])
+    expect(missing(Project, 'githubRepoName', 'defaultBranch', 'lastSync', 'stats')).toEqual([])
+    expect(missing(Project.shape.stats, 'totalTasks', 'completedTasks')).toEqual([])
+  })
+
+  test('the statuses of a project', () =>
+    expect(projectStatuses).toEqual(['active', 'syncing', 'error', 'inactive']))
+
+  test('the name of a branch, and a list of them for each project', () => {
+    expect(missing(Branch, 'name')).toEqual([])
+    expect(listBranches.path).toBe('/projects/:projectId/branches')
+    expect(listBranches.answer.parse({ branches: [{ name: 'main' }] })).toEqual({
+      branches: [{ name: 'main' }],
+    })
+  })
+
+  test('the fields of a task, of its project and of its images', () => {
+    expect(
+      missing(
+        Task,
+        'id',
+        'title',
+        'description',
+        'status',
+        'progress',
+        'agent',
+        'project',
+        'projectId',
+        'branch',
+      ),
+    ).toEqual([])
+    expect(
+      missing(
+        Task,
+        'codexModel',
+        'images',
+        'workingBranch',
+        'prUrl',
+        'prNumber',
+        'owner',
+        'createdAt',
+        'updatedAt',
+      ),
+    ).toEqual([])
+    expect(missing(Task.shape.project, 'id', 'name', 'githubRepoName')).toEqual([])
+    expect(missing(Task.shape.images.element, 'id', 'url', 'name', 'size', 'type', 'uploadedAt')).toEqual([])
+  })
+
+  test('the statuses of a task, and both agents', () => {
+    expect(taskStatuses).toEqual(['pending', 'queued', 'running', 'completed', 'failed', 'cancelled'])
+    expect(agents).toEqual(['claude', 'cursor'])
+  })
+
+  test('the fields of a chat message, of its images and of its attachments', () => {
+    expect(
+      missing(
+        ChatMessage,
+        'id',
+        'task',
+        'project',
+        'owner',
+        'message',
+        'messageType',
+        'isCommand',
+        'commandText',
+      ),
+    ).toEqual([])
+    expect(
+      missing(
+        ChatMessage,
+        'images',
+        'attachments',
+        'isVisible',
+        'isEdited',
+        'commandStatus',
+        'response',
+        'agent',
+      ),
+    ).toEqual([])
+    expect(missing(ChatMessage, 'createdAt', 'updatedAt')).toEqual([])
+    expect(missing(ChatMessage.shape.images.element, 'id', 'url', 'name', 'size', 'type')).toEqual([])
+    expect(missing(ChatMessage.shape.attachments.element, 'path', 'name', 'mimeType')).toEqual([])
+    expect(messageTypes).toEqual(['user', 'command', 'system', 'error', 'response'])
+  })
+
+  test('the members of what is sent to the chat', () => {
+    const payload = {
+      message: 'Run it',
+      messageType: 'command',
+      isCommand: true,
+      commandText: 'make',
+      images: [],
+      agent: 'claude',
+    }
+    expect(sendMessage.body.parse(payload)).toEqual(payload)
+  })
+
+  test('a list for the command log', () =>
+    expect(getCommands.answer.parse({ logs: [], version: 0 })).toEqual({ logs: [], version: 0 }))
+
+  test('the fields of terminal output', () =>
+    expect(missing(TerminalOutput, 'timestamp', 'content', 'taskId')).toEqual([]))
+
+  test('the fields of a command’s output on the socket, and both its types', () => {
+    expect(missing(CommandOutput, 'type', 'output')).toEqual([])
+    expect(CommandOutput.shape.type.options).toEqual(['stdout', 'stderr'])
+  })
+
+  test('the fields of what is said on the socket of statuses', () => {
+    expect(missing(TaskStatusChanged, 'taskId', 'status', 'progress')).toEqual([])
+    expect(missing(ChatMessageStatusChanged, 'taskId', 'messageId', 'commandStatus', 'response')).toEqual([])
+  })
+
+  test('the fields of a diff, and its statuses', () => {
+    expect(
+      missing(
+        GitDiff,
+        'status',
+        'message',
+        'changedFiles',
+        'totalChanges',
+        'currentBranch',
+        'exists',
+        'commitComparison',
+      ),
+    ).toEqual([])
+    expect(missing(GitDiff.shape.commitComparison, 'ahead', 'behind')).toEqual([])
+    expect(GitDiff.shape.status.options).toEqual(expect.arrayContaining(['pending_clone', 'not_initialized']))
+  })
+
+  test('the fields of a changed file, and its statuses', () => {
+    expect(missing(ChangedFile, 'fileName', 'status', 'diff')).toEqual([])
+    expect(ChangedFile.shape.status.options).toEqual(['added', 'untracked', 'modified', 'deleted', 'renamed'])
+  })
+
+  test('the fields of an uploaded image', () => {
+    expect(missing(uploadImage.answer, 'id', 'url', 'name', 'size', 'type')).toEqual([])
+    expect(Object.keys(ShownImage.shape)).toEqual(['id', 'url', 'name', 'size', 'type'])
+  })
+
+  test('the fields of a repository, and lists of repositories and organisations', () => {
+    expect(missing(Repository, 'id', 'name', 'full_name', 'description', 'private', 'html_url')).toEqual([])
+    expect(missing(listRepositories.answer, 'repositories')).toEqual([])
+    expect(missing(listOrganizations.answer, 'organizations')).toEqual([])
+  })
+
+  test('the fields of the account at the code host', () =>
+    expect(missing(getGitHubUser.answer.shape.user, 'login', 'public_repos')).toEqual([]))
+
+  test('the answers of the onboarding', () => {
+    const answers = { fullName: 'Ada', companySize: 'solo', role: 'cto' } as const
+    expect(completeOnboarding.body.parse(answers)).toEqual(answers)
+    expect(completeOnboarding.body.parse({ ...answers, email: 'ada@example.com' }).email).toBe(
+      'ada@example.com',
+    )
+    expect(companySizes).toEqual(['solo', '2-5', '6-20', '21-50', '51-200', '200+'])
+    expect(roles).toEqual(['developer', 'designer', 'product_manager', 'team_lead', 'cto', 'other'])
+  })
+
+  test('the pull request', () =>
+    expect(missing(createPullRequest.answer.shape.pr, 'html_url', 'number')).toEqual([]))
+
+  test('the errors of the sign-in', () =>
+    expect(signInErrors).toEqual([
+      'github',
+      'server',
+      'no_install_id',
+      'session_lost',
+      'user_not_found',
+      'install_callback',
+    ]))
+})
+
+test('a call asks of nobody more than to be signed in, and to have completed the onboarding', () => {
+  expect(new Set(calls.map(({ call }) => call.open))).toEqual(new Set(['anybody', 'signed_in', 'onboarded']))
+  const open = calls.filter(({ call }) => call.open === 'anybody').map(({ name }) => name)
+  expect(open.toSorted()).toEqual(['login', 'register'])
+})
+
+/** What is said of a body that is refused, by field. */
+function refusals(schema: z.ZodType, body: unknown): Readonly<Record<string, string>> {
+  const { error } = schema.safeParse(body)
+  // The first of a field is what is said.
+  return Object.fromEntries(
+    error?.issues.map(({ path, message }) => [path.join('.'), message]).toReversed() ?? [],
+  )
+}
+const uploaded = (count: number) => Array.from({ length: count }, (_, index) => imageId(index + 1))
+
+describe('input', () => {
+  const task = { description: 'Words', projectId: projectId(1), branch: 'main' }
+
+  test('of a task needs a description, a project and a branch, in the words of the spec', () => {
+    expect(refusals(createTask.body, { description: ' \n' })).toEqual({
+      description: 'Please enter a task description',
+      projectId: 'Please select a project',
+      branch: 'Please select a branch',
+    })
+    expect(refusals(createTask.body, task)).toEqual({})
+  })
+
+  test('of a repository needs a name, and of a project a repository', () => {
+    expect(refusals(createRepository.body, { name: ' ' })).toEqual({
+      name: 'Please enter a name for your new repository.',
+    })
+    expect(refusals(createProject.body, {})).toEqual({
+      repoUrl: 'Please choose a repository to create your project from.',
+    })
+  })
+
+  test('of a message needs text or an image', () => {
+    for (const body of [{}, { message: ' ' }, { images: [] }, { isCommand: true, commandText: ' ' }])
+      expect(refusals(sendMessage.body, body)).toEqual({ message: 'Enter a message.' })
+    for (const body of [{ message: 'x' }, { images: uploaded(1) }, { isCommand: true, commandText: 'ls' }])
+      expect(refusals(sendMessage.body, body)).toEqual({})
+  })
+
+  test('of a task has at most five images, of a message at most three', () => {
+    expect(refusals(createTask.body, { ...task, images: uploaded(5) })).toEqual({})
+    expect(refusals(createTask.body, { ...task, images: uploaded(6) })).toEqual({
+      images: 'At most 5 images.',
+    })
+    expect(refusals(sendMessage.body, { message: 'x', images: uploaded(3) })).toEqual({})
+    expect(refusals(sendMessage.body, { message: 'x', images: uploaded(4) })).toEqual({
+      images: 'At most 3 images.',
+    })
+  })
+})
+
+test('an image is a JPEG, PNG, GIF or WebP of at most 10 MB, or is refused in the words of the spec', () => {
+  expect([...mediaTypes].toSorted()).toEqual(['image/gif', 'image/jpeg', 'image/png', 'image/webp'])
+  expect(imageLimits.bytes).toBe(10 * 1024 * 1024)
+  expect(imageTexts.type).toBe('Only JPEG, PNG, GIF, and WebP images are allowed')
+  expect(imageTexts.size).toBe('Image size must be less than 10MB')
+})
+
+test('a title is the first line of the description, cut to 100 characters', () => {
+  expect(titleOf('  Count the lines  \nand more')).toBe('Count the lines')
+  expect(titleOf('🚀'.repeat(101))).toBe('🚀'.repeat(100))
+})

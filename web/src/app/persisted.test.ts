@@ -1,0 +1,45 @@
+import { describe, expect, test } from 'vitest'
+import {
+  draftDescription,
+  recall,
+  remember,
+  selectedAgent,
+  selectedModel,
+  selectedProjectId,
+  splitPosition,
+  type Persisted,
+} from './persisted.ts'
+
+function storage(): Pick<Storage, 'getItem' | 'setItem'> {
+  const kept = new Map<string, string>()
+  return {
+    getItem: (key) => kept.get(key) ?? null,
+    setItem: (key, value) => void kept.set(key, value),
+  }
+}
+
+describe('what the browser keeps', () => {
+  test('begins with claude, o4-mini, no draft, no project, and the chat at 40 percent', () => {
+    const fresh = storage()
+    expect(recall(selectedAgent, fresh)).toBe('claude')
+    expect(recall(selectedModel, fresh)).toBe('o4-mini')
+    expect(recall(draftDescription, fresh)).toBe('')
+    expect(recall(selectedProjectId, fresh)).toBe('')
+    expect(recall(splitPosition, fresh)).toBe(40)
+  })
+
+  test('is there again: agent, model, draft description, selected project and split position', () => {
+    const kept = storage()
+    const again = <Value>(thing: Persisted<Value>, value: Value) => {
+      remember(thing, value, kept)
+      return recall(thing, kept)
+    }
+    expect(again(selectedAgent, 'cursor')).toBe('cursor')
+    expect(again(selectedModel, 'o3')).toBe('o3')
+    expect(again(draftDescription, 'Half a thought')).toBe('Half a thought')
+    expect(again(selectedProjectId, 'p1')).toBe('p1')
+    expect(again(splitPosition, 55)).toBe(55)
+    // Each has a place of its own.
+    expect(recall(selectedAgent, kept)).toBe('cursor')
+  })
+})

@@ -1,0 +1,40 @@
+// @vitest-environment jsdom
+import { act, cleanup, render, screen } from '@testing-library/react'
+import { Provider } from 'react-redux'
+import { afterEach, expect, test, vi } from 'vitest'
+import { clientStore } from '../../../../tests/client/page.tsx'
+import { notified, selectNotifications } from './notifications.ts'
+import { Toasts } from './Toasts.tsx'
+
+afterEach(() => {
+  cleanup()
+  vi.useRealTimers()
+})
+
+test.each([
+  ['success', 5_000],
+  ['warning', 5_000],
+  ['info', 5_000],
+  ['error', 7_000],
+] as const)('a notification of type %s goes by itself after %i ms', async (type, duration) => {
+  const store = clientStore()
+  render(
+    <Provider store={store}>
+      <Toasts />
+    </Provider>,
+  )
+  // What a toast looks like is a chunk of its own.
+  await import('../../ui/Toast.tsx')
+  vi.useFakeTimers()
+  act(() => void store.dispatch(notified(type, 'The title', 'The message')))
+  await act(() => vi.advanceTimersByTimeAsync(0))
+  expect(selectNotifications(store.getState())).toEqual([
+    { id: expect.any(String), type, title: 'The title', message: 'The message', duration },
+  ])
+  expect(screen.getByText('The title')).toBeTruthy()
+  expect(screen.getByText('The message')).toBeTruthy()
+  await act(() => vi.advanceTimersByTimeAsync(duration - 1))
+  expect(screen.queryByText('The title')).not.toBeNull()
+  await act(() => vi.advanceTimersByTimeAsync(1))
+  expect(screen.queryByText('The title')).toBeNull()
+})

@@ -1,0 +1,319 @@
+// @vitest-environment jsdom
+import { fireEvent, screen, waitFor, within } from '@testing-library/react'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import type { Task } from '#domain/api/tasks.ts'
+import { openPage, openTaskAnswers } from '../../../../tests/client/page.tsx'
+import { diffOf, fileOf, messageOf, taskOf } from '../../../../tests/client/samples.ts'
+import { json, refusal, type Answers } from '../../../../tests/client/server.ts'
+
+const at = `/tasks/${taskOf(1).id}`
+/** The page of a task, once it is there. */
+async function open(over: Partial<Task> = {}, answers: Answers = {}) {
+  const task = taskOf(1, over)
+  const server = openPage(at, { answers: { ...openTaskAnswers(task), ...answers } })
+  await screen.findByRole('heading', { level: 1, name: 'Task 1' })
+  return server
+}
+const press = (name: string) => {
+  const [button] = screen.getAllByRole('button', { name })
+  if (button === undefined) throw new Error(`There is no button ${name}.`)
+  fireEvent.click(button)
+}
+const seen = (text: string) => screen.findByText(text)
+
+describe('cancelling', () => {
+  test.each([
+    ['pending', 0],
+    ['queued', 0],
+    ['running', 1],
+    ['completed', 0],
+    ['failed', 0],
+    ['cancelled', 0],
+  ] as const)('a task that is %s is offered %i times', async (status, count) => {
+    await open({ status })
+    expect(screen.queryAllByRole('button', { name: 'Cancel' })).toHaveLength(count)
+  })
+
+  test('is told as a warning, and so is that it failed', async () => {
+    const server = await open({ status: 'running' }, { [`POST ${at}/cancel`]: () => refusal(500) })
+    press('Cancel')
+    expect(await seen('Failed to cancel execution')).toBeTruthy()
+    server.answer({ [`POST ${at}/cancel`]: { task: taskOf(1, { status: 'cancelled', version: 2 }) } })
+    press('Cancel')
+    const toast = await seen('Command execution cancelled')
+    expect(toast.closest('li')?.querySelector('.text-warn')).not.toBeNull()
+    await waitFor(() => expect(screen.queryAllByRole('button', { name: 'Cancel' })).toEqual([]))
+  })
+})
+
+describe('a pull request', () => {
+  const url = 'https://code.example/ada/engine-1/pull/7'
+  const made = taskOf(1, { prUrl: url, prNumber: 7, version: 2 })
+  const pr = { pr: { html_url: url, number: 7 }, task: made }
+
+  test('that was opened is told, the task knows it, and changes and tasks are read again', async () => {
+    const server = await open(
+      {},
+      {
+        [`POST ${at}/pr`]: pr,
+        [`GET ${at}/git/diff`]: { data: diffOf({ changedFiles: [fileOf('a.txt')] }) },
+      },
+    )
+    fireEvent.click(screen.getByRole('tab', { name: /Code Changes/ }))
+    await seen('Changed Files (1)')
+    const reads = () => [server.of(`GET ${at}/git/diff`).length, server.of('GET /tasks').length]
+    const before = reads()
+    press('Create PR')
+    expect(await seen('Pull request created successfully')).toBeTruthy()
+    expect((await screen.findByRole('link', { name: 'Pull request #7' })).getAttribute('href')).toBe(url)
+    expect((await screen.findAllByRole('button', { name: 'Update PR' })).length).toBeGreaterThan(0)
+    await waitFor(() => expect(reads()).toEqual(before.map((count) => count + 1)))
+  })
+
+  test('that was updated is told', async () => {
+    await open({ prUrl: url, prNumber: 7 }, { [`POST ${at}/pr`]: pr })
+    press('Update PR')
+    expect(await seen('Pull request updated successfully')).toBeTruthy()
+  })
+
+  test.each([
+    ['created', {}, 'Create PR', 'Failed to create pull request'],
+    ['updated', { prUrl: url, prNumber: 7 }, 'Update PR', 'Failed to update pull request'],
+  ])('that could not be %s is told', async (_, over, button, text) => {
+    await open(over, { [`POST ${at}/pr`]: () => refusal(504, 'It is still being made.') })
+    press(button)
+    expect(await seen(text)).toBeTruthy()
+    expect(await seen('It is still being made.')).toBeTruthy()
+  })
+})
+
+describe('a message', () => {
+  const composer = () => screen.findByRole('textbox', { name: 'Message' })
+  const send = async (text: string) => {
+    fireEvent.change(await composer(), { target: { value: text } })
+    fireEvent.keyDown(await composer(), { key: 'Enter' })
+  }
+  const taken = { success: true, chatMessage: messageOf(2, { message: 'Go on', status: 'queued' }) }
+
+  test('needs some text', async () => {
+    const server = await open()
+    await send('  ')
+    expect(screen.getByRole('button', { name: 'Send' })).toHaveProperty('disabled', true)
+    fireEvent.change(await composer(), { target: { value: 'Go on' } })
+    expect(screen.getByRole('button', { name: 'Send' })).toHaveProperty('disabled', false)
+    expect(server.of(`POST ${at}/chat`)).toEqual([])
+  })
+
+  test('is sent with its type, images and agent', async () => {
+    const server = await open({}, { [`POST ${at}/chat`]: () => json(201, taken) })
+    await send('Go on')
+    await waitFor(() => expect(server.of(`POST ${at}/chat`)).toHaveLength(1))
+    expect(server.of(`POST ${at}/chat`)[0]?.body).toMatchObject({
+      message: 'Go on',
+      messageType: 'user',
+      isCommand: false,
+      commandText: null,
+      images: [],
+      agent: 'claude',
+    })
+  })
+
+  test('that is answered with anything else has the history read again', async () => {
+    const server = await open({}, { [`POST ${at}/chat`]: { success: false } })
+    await waitFor(() => expect(server.of(`GET ${at}/chat`)).toHaveLength(1))
+    await send('Go on')
+    await waitFor(() => expect(server.of(`GET ${at}/chat`)).toHaveLength(2))
+  })
+
+  test('that is refused says so, a command in words of its own', async () => {
+    await open({}, { [`POST ${at}/chat`]: () => refusal(500) })
+    await send('Go on')
+    expect(await seen('Failed to send message')).toBeTruthy()
+    press('Command mode')
+    await send('ls')
+    expect(await seen('Failed to send command')).toBeTruthy()
+  })
+
+  test('that is a command is told as started', async () => {
+    const command = messageOf(2, { messageType: 'command', isCommand: true, commandText: 'ls' })
+    const server = await open(
+      {},
+      { [`POST ${at}/chat`]: () => json(201, { success: true, chatMessage: command }) },
+    )
+    await composer()
+    press('Command mode')
+    await send('ls')
+    expect((await seen('Command execution started')).closest('li')?.querySelector('.text-ok')).not.toBeNull()
+    expect(server.of(`POST ${at}/chat`)[0]?.body).toMatchObject({ isCommand: true, commandText: 'ls' })
+  })
+
+  test.each([
+    ['the reason', refusal(429, 'Too many tasks.'), 'Too many tasks.'],
+    ['words of its own', refusal(500), 'Failed to execute command'],
+  ])('that waits and cannot be begun is told as such, with %s', async (_, answer, reason) => {
+    const waits = messageOf(1, { status: 'queued' })
+    await open(
+      { status: 'failed' },
+      { [`GET ${at}/chat`]: { messages: [waits], version: 1 }, [`POST ${at}/execute`]: () => answer },
+    )
+    fireEvent.click(await screen.findByRole('button', { name: 'Send now' }))
+    expect(await seen('Command execution failed')).toBeTruthy()
+    expect(await seen(reason)).toBeTruthy()
+  })
+
+  test('is written in a box that grows to 120 pixels, and then scrolls', async () => {
+    const content = vi.spyOn(HTMLElement.prototype, 'scrollHeight', 'get')
+    content.mockReturnValue(80)
+    await open()
+    const box = await composer()
+    fireEvent.change(box, { target: { value: 'a line\nand another' } })
+    expect(box.style).toMatchObject({ height: '80px', overflowY: 'hidden' })
+    content.mockReturnValue(400)
+    fireEvent.change(box, { target: { value: 'line\n'.repeat(20) } })
+    expect(box.style).toMatchObject({ height: '120px', overflowY: 'auto' })
+    content.mockRestore()
+  })
+})
+
+describe('a task that is opened', () => {
+  test('shows nothing of the one before while it is loaded', async () => {
+    const [one, two] = [taskOf(1), taskOf(2)]
+    const said = messageOf(1, { message: 'Words of the first' })
+    const printed = {
+      taskId: one.id,
+      timestamp: one.createdAt,
+      content: 'output of the first\n',
+      type: 'stdout',
+      executionId: 'e1',
+      position: '5',
+      version: 0,
+    }
+    const server = openPage('/dashboard', {
+      answers: {
+        'GET /tasks': { tasks: [one, two], next: null },
+        ...openTaskAnswers(one),
+        [`GET ${at}/chat`]: { messages: [said], version: 1 },
+        [`GET ${at}/terminal`]: { output: [printed], version: 0, deltas: [] },
+        ...openTaskAnswers(two),
+        [`GET /tasks/${two.id}/chat`]: new Promise(() => undefined),
+        [`GET /tasks/${two.id}/terminal`]: new Promise(() => undefined),
+      },
+    })
+    fireEvent.click(await screen.findByRole('link', { name: 'Task 1' }))
+    expect(await seen('Words of the first')).toBeTruthy()
+    expect(await seen('1 lines')).toBeTruthy()
+    fireEvent.click(screen.getByRole('link', { name: 'Back to Dashboard' }))
+    fireEvent.click(await screen.findByRole('link', { name: 'Task 2' }))
+    await screen.findByRole('heading', { level: 1, name: 'Task 2' })
+    expect(screen.queryByText('Words of the first')).toBeNull()
+    expect(await seen('0 lines')).toBeTruthy()
+    for (const part of ['', '/chat', '/commands', '/terminal'])
+      await waitFor(() => expect(server.of(`GET /tasks/${two.id}${part}`)).toHaveLength(1))
+  })
+
+  test.each([
+    ['without a reason', refusal(500), 'Failed to load task data'],
+    ['with one', refusal(503, 'A part is away.'), 'A part is away.'],
+  ])('and cannot be loaded says so, %s', async (_, answer, text) => {
+    openPage(at, { answers: { [`GET ${at}`]: () => answer } })
+    expect(await seen('Error Loading Task')).toBeTruthy()
+    expect(await seen(text)).toBeTruthy()
+  })
+
+  describe('and is pending', () => {
+    afterEach(() => void vi.useRealTimers())
+
+    test.each([
+      ['pending', 3],
+      ['completed', 1],
+    ] as const)('is read again every 5 seconds: %s, %i reads after 10', async (status, reads) => {
+      vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'], shouldAdvanceTime: true })
+      const server = await open({ status })
+      expect(server.of(`GET ${at}`)).toHaveLength(1)
+      await vi.advanceTimersByTimeAsync(10_000)
+      await waitFor(() => expect(server.of(`GET ${at}`).length).toBeGreaterThanOrEqual(reads))
+      expect(server.of(`GET ${at}`).length - reads).toBeLessThanOrEqual(status === 'pending' ? 1 : 0)
+    })
+  })
+})
+
+describe('the divider', () => {
+  const divider = async () => screen.findByRole('separator', { name: 'Width of the chat' })
+  const position = async () => (await divider()).getAttribute('aria-valuenow')
+  const move = async (key: string) => fireEvent.keyDown(await divider(), { key })
+
+  test('stands at 40 percent, goes from 20 to 80, and stays where it was put', async () => {
+    await open()
+    expect(await position()).toBe('40')
+    await move('End')
+    expect(await position()).toBe('80')
+    await move('ArrowRight')
+    expect(await position()).toBe('80')
+    await move('Home')
+    await move('ArrowLeft')
+    expect(await position()).toBe('20')
+    expect(localStorage.getItem('splitPosition')).toBe('20')
+  })
+
+  test.each([
+    ['63', '63'],
+    ['95', '80'],
+    ['3', '20'],
+    ['wide', '40'],
+  ])('that was left at %s stands at %s', async (kept, shown) => {
+    localStorage.setItem('splitPosition', kept)
+    await open()
+    expect(await position()).toBe(shown)
+  })
+})
+
+describe('the changes', () => {
+  const changes = async (answer: unknown) => {
+    const server = await open({}, { [`GET ${at}/git/diff`]: answer })
+    fireEvent.click(screen.getByRole('tab', { name: /Code Changes/ }))
+    return server
+  }
+  const panel = () => within(document.body)
+
+  test('are being loaded first', async () => {
+    await changes(new Promise(() => undefined))
+    expect(await panel().findByText('Loading changes')).toBeTruthy()
+  })
+
+  test.each([
+    [
+      'cannot be loaded: the reason',
+      () => refusal(409, 'There is no such branch.'),
+      ['Failed to Load Changes', 'There is no such branch.', 'Try Again'],
+    ],
+    [
+      'cannot be loaded, without a reason',
+      () => refusal(500),
+      ['Failed to Load Changes', 'Failed to load git changes'],
+    ],
+    [
+      'wait for the clone',
+      { data: diffOf({ status: 'pending_clone' }) },
+      ['Preparing Repository', 'Check Status'],
+    ],
+    [
+      'have no repository yet',
+      { data: diffOf({ status: 'not_initialized' }) },
+      ['Repository Not Initialized', 'Task repository not initialized. Run a command to start.', 'Refresh'],
+    ],
+    ['are none', { data: diffOf() }, ['No Changes', 'flightdeck/task-1']],
+    [
+      'are files',
+      { data: diffOf({ changedFiles: [fileOf('a.txt'), fileOf('b.txt')] }) },
+      ['Changed Files (2)', '2 ahead, 1 behind trunk'],
+    ],
+    [
+      'are no changes at all',
+      { data: { status: 'ready', changedFiles: 'none' } },
+      ['Invalid Data Format', 'Received unexpected data format from the server.'],
+    ],
+  ])('%s', async (_, answer, texts) => {
+    await changes(answer)
+    for (const text of texts) expect((await panel().findAllByText(text)).length).toBeGreaterThan(0)
+  })
+})

@@ -1,0 +1,98 @@
+// @vitest-environment jsdom
+import type { UnknownAction } from '@reduxjs/toolkit'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
+import { tokenKey } from '../api/tokenStore.ts'
+import { connectionChanged, connectionReducer } from './connection.ts'
+import { openSocket } from './socket.ts'
+
+const { io, server } = vi.hoisted(() => {
+  type Listener = (payload?: unknown) => void
+  const server = {
+    listeners: new Map<string, Listener>(),
+    emitted: [] as unknown[][],
+    connected: false,
+    /** Whether the client tries again by itself. */
+    active: true,
+  }
+  const socket = {
+    on: (name: string, listener: Listener) => server.listeners.set(name, listener),
+    emit: (...said: unknown[]) => server.emitted.push(said),
+    connect: () => undefined,
+    disconnect: () => undefined,
+    get connected() {
+      return server.connected
+    },
+    get active() {
+      return server.active
+    },
+  }
+  return { io: vi.fn<(options: unknown) => typeof socket>(() => socket), server }
+})
+vi.mock('socket.io-client', () => ({ io }))
+
+beforeEach(() => {
+  io.mockClear()
+  Object.assign(server, { emitted: [], connected: false, active: true })
+})
+
+function opened() {
+  const actions: UnknownAction[] = []
+  const heard: unknown[] = []
+  const hear = (...said: unknown[]) => void heard.push(said)
+  const socket = openSocket({
+    dispatch: (action) => {
+      actions.push(action)
+      return action
+    },
+    onConnect: hear,
+    onTaskEvent: hear,
+    onTerminalOutput: hear,
+    onMessageDelta: hear,
+    onStatusChanged: hear,
+    onGlobalStatus: hear,
+    onResync: hear,
+  })
+  const tells = (name: string, payload?: unknown) => server.listeners.get(name)?.(payload)
+  const status = () => actions.filter(connectionChanged.match).reduce(connectionReducer, undefined)?.status
+  return { socket, heard, tells, status }
+}
+
+describe('the live connection', () => {
+  test('is to the host of the page, with credentials, by websocket and then polling, and is given up after 20 s', () => {
+    localStorage.setItem(tokenKey, 'token-1')
+    opened()
+    expect(io).toHaveBeenCalledOnce()
+    // No address: that of the page.
+    expect(io.mock.calls[0]).toHaveLength(1)
+    expect(io.mock.calls[0]?.[0]).toMatchObject({
+      withCredentials: true,
+      transports: ['websocket', 'polling'],
+      timeout: 20_000,
+    })
+    const options: unknown = io.mock.calls[0]?.[0]
+    const give = vi.fn<(credentials: unknown) => void>()
+    Reflect.apply(Object(Reflect.get(Object(options), 'auth')), undefined, [give])
+    expect(give).toHaveBeenCalledWith({ token: 'token-1' })
+  })
+
+  test('is connecting, connected, disconnected, or in error when the server says no', () => {
+    const { tells, status } = opened()
+    expect(status()).toBe('connecting')
+    tells('connect')
+    expect(status()).toBe('connected')
+    tells('disconnect', 'transport close')
+    expect(status()).toBe('disconnected')
+    server.active = false
+    tells('connect_error')
+    expect(status()).toBe('error')
+  })
+
+  test('says nothing while it does not stand', () => {
+    const { socket } = opened()
+    socket.leave('t1')
+    expect(server.emitted).toEqual([])
+    server.connected = true
+    socket.leave('t1')
+    expect(server.emitted).toEqual([['leave_task', 't1']])
+  })
+})

@@ -1,0 +1,32 @@
+import { describe, expect, test } from 'vitest'
+import { age, dayLabel, messageTime, shortDate } from './clock.ts'
+
+const at = '2026-03-10T09:05:00'
+const seconds = (count: number) => Date.parse(at) + 1_000 * count
+
+describe('how long ago something was', () => {
+  test.each([
+    [0, 'Just now', 'Just now'],
+    [59, 'Just now', 'Just now'],
+    [60, '1m ago', '1m ago'],
+    [3_599, '59m ago', '59m ago'],
+    [3_600, '1h ago', '1h ago'],
+    [86_399, '23h ago', '23h ago'],
+    [86_400, '1d ago', '09:05'],
+    [10 * 86_400, '10d ago', '09:05'],
+  ])('%i seconds: %s in lists, %s in the chat', (passed, inLists, inChat) => {
+    expect(age(at, seconds(passed))).toBe(inLists)
+    expect(messageTime(at, seconds(passed))).toBe(inChat)
+  })
+})
+
+test('a day is Today, Yesterday, or its weekday, month and day', () => {
+  expect(dayLabel(at, Date.parse('2026-03-10T23:59:00'))).toBe('Today')
+  expect(dayLabel(at, Date.parse('2026-03-11T00:01:00'))).toBe('Yesterday')
+  expect(dayLabel(at, Date.parse('2026-03-12T00:01:00'))).toBe('Tuesday, March 10')
+})
+
+test('a date is a short month and day, or N/A', () => {
+  expect(shortDate(at)).toBe('Mar 10')
+  for (const none of [null, undefined, '', 'soon']) expect(shortDate(none)).toBe('N/A')
+})
