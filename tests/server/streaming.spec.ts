@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { getChat, getTerminal } from '#domain/api/chat.ts'
 import { executeTask } from '#domain/api/tasks.ts'
+import { asRead } from '../product/live.ts'
 import { createGate } from '../standins/messagesApi.ts'
 import { hasEnded, openScene, watching, type Scene } from './scene.ts'
 
@@ -49,7 +50,7 @@ test('the first words are in chat and terminal before the last are sent', async 
   const late = await watching(ada, task.id)
   const { deltas, output } = await ada.ask(getTerminal, { params })
   expect(textOf(deltas)).toContain(first)
-  expect(deltas).toEqual(live.of('chat_message_delta'))
+  expect(deltas).toEqual(asRead(live.of('chat_message_delta')))
   expect(contentOf(output)).toContain(printed)
   expect((await ada.ask(getChat, { params })).messages).toHaveLength(2)
 
@@ -61,7 +62,7 @@ test('the first words are in chat and terminal before the last are sent', async 
       tab.of('chat_message').some(({ message }) => message === whole),
     )
   const pieces = live.of('chat_message_delta')
-  expect([...deltas, ...late.of('chat_message_delta')]).toEqual(pieces)
+  expect([...deltas, ...asRead(late.of('chat_message_delta'))]).toEqual(asRead(pieces))
   expect(textOf(pieces)).toBe(`I look around.${whole}`)
   expect(late.of('chat_message')).toEqual(live.of('chat_message').slice(1))
   expect(live.of('chat_message').at(-1)?.id).toBe(pieces.at(-1)?.messageId)
