@@ -130,7 +130,6 @@ describe('an upload is refused, and nothing of it stays,', () => {
   beforeAll(async () => {
     before = (await blobFiles()).length
   })
-  afterAll(async () => expect(await blobFiles()).toHaveLength(before))
 
   test('from somebody who has not signed in, or not completed the onboarding', async () => {
     const form = () => formOf(png, 'plan.png')
@@ -201,6 +200,8 @@ describe('an upload is refused, and nothing of it stays,', () => {
       await refused(ada, new Uint8Array(cut), { 'content-type': 'multipart/form-data; boundary=x' }),
     ).toMatchObject({ status: 400 })
   })
+
+  test('as all of these were', async () => expect(await blobFiles()).toHaveLength(before))
 })
 
 describe('an address', () => {
