@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { getChat, getTerminal, sendMessage } from '#domain/api/chat.ts'
 import { createPullRequest, createTask, getTask, listTasks, retryTask } from '#domain/api/tasks.ts'
+import { asRead } from '../product/live.ts'
 import { createGate } from '../standins/messagesApi.ts'
 import { eventually } from './engines.ts'
 import { hasEnded, openScene, watching, type Scene } from './scene.ts'
@@ -62,7 +63,7 @@ describe('while tasks run', () => {
       async () => (await product.processes()).some(({ command }) => command.includes('sleep 700')),
       20_000,
     )
-    const heard = live.of('terminal_output')
+    const heard = asRead(live.of('terminal_output'))
 
     await killAndSeeNothingLeft()
     gate.release()
@@ -111,7 +112,7 @@ describe('while tasks run', () => {
       'the end',
       ({ name, payload }) => name === 'task_status_changed' && payload.status === 'completed',
     )
-    expect(live.of('terminal_output')).toEqual(output.slice(3))
+    expect(asRead(live.of('terminal_output'))).toEqual(output.slice(3))
     live.close()
   })
 })
