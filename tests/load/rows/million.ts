@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { startProduct } from '../../product.ts'
 import { openClient, type Asked, type Client } from '../load.ts'
-import { makeCrowd } from '../million.ts'
+import { makeCrowd, type Crowd } from '../million.ts'
 import type { Line, Row, Scene } from '../row.ts'
 import { withoutLimits } from '../seededProduct.ts'
 import { inTurn, median, percentile } from '../statistics.ts'
@@ -45,21 +45,23 @@ export const million: Row = {
   withinMs: 2_400_000,
   remark:
     'Of the 1,000,000 tasks 2,000 were made through the product and are what is asked for; 998,000 are copies of their rows, made in SQLite, with ids, owners and places in the log of their own, which are stored and never opened. They belong to 1,000 people.',
-  async measure(scene) {
-    const { small, large, busy } = await makeCrowd(join(scene.folder, 'crowd'), amounts)
-    const few: Asker = { client: await clientOf(scene, small.dataDir, small.token), taskIds: small.taskIds }
-    const one = await clientOf(scene, large.dataDir, large.token)
-    const many = openClient(one.base, busy.token)
-    scene.atEnd(async () => many.close())
-    const lines: Line[] = []
-    for (const kind of kinds)
-      for (const [who, asker] of [
-        ['1,000', { client: one, taskIds: large.taskIds }],
-        ['100,000', { client: many, taskIds: busy.taskIds }],
-      ] as const)
-        lines.push(await compared(kind, who, asker, few))
-    return lines
-  },
+  measure: async (scene) => compareCrowd(scene, await makeCrowd(join(scene.folder, 'crowd'), amounts)),
+}
+
+/** The lines for a crowd that is made. */
+export async function compareCrowd(scene: Scene, { small, large, busy }: Crowd): Promise<readonly Line[]> {
+  const few: Asker = { client: await clientOf(scene, small.dataDir, small.token), taskIds: small.taskIds }
+  const one = await clientOf(scene, large.dataDir, large.token)
+  const many = openClient(one.base, busy.token)
+  scene.atEnd(async () => many.close())
+  const lines: Line[] = []
+  for (const kind of kinds)
+    for (const [who, asker] of [
+      ['1,000', { client: one, taskIds: large.taskIds }],
+      ['100,000', { client: many, taskIds: busy.taskIds }],
+    ] as const)
+      lines.push(await compared(kind, who, asker, few))
+  return lines
 }
 
 async function clientOf(scene: Scene, dataDir: string, token: string) {

@@ -26,6 +26,8 @@ export interface Doing {
   follows?(): Promise<unknown>
   /** Statuses of refusals that a kill may make right: a run that was to be cancelled has ended with the process. */
   readonly mayBeRefused?: readonly number[]
+  /** Of a command that takes away what it was asked with: the status of its repeat, once it was done. */
+  readonly doneAnswers?: number
   /** Throws unless each command that was accepted had its effect, once. `answers` are the last ones. */
   check(answers: readonly Answer[]): Promise<void>
 }
@@ -95,7 +97,7 @@ export function openKilling(folder: string): Killing {
     const again: Answer[] = []
     for (const [index, ask] of doing.commands.entries()) {
       const answer = await ask(`${key} ${index}`, again)
-      hold(answer, answers[index], doing.mayBeRefused ?? [])
+      hold(answer, answers[index], doing)
       again.push(answer)
     }
     await doing.check(again)
@@ -124,7 +126,8 @@ export function openKilling(folder: string): Killing {
 }
 
 /** The second answer to the same key: the first one's, where there was one. */
-function hold(again: Answer, first: Answer | undefined, mayBeRefused: readonly number[]): void {
+function hold(again: Answer, first: Answer | undefined, { mayBeRefused = [], doneAnswers }: Doing): void {
+  if (again.status === doneAnswers) return
   const isFine = again.status < 300 || (first === undefined && mayBeRefused.includes(again.status))
   if (!isFine) throw new Error(`It answers ${again.status}: ${again.text}`)
   if (first === undefined) return
