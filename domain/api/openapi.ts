@@ -283,7 +283,7 @@ const besideCalls: OpenApi['paths'] = {
       ...anybody,
       parameters: [
         { name: 'imageId', in: 'path', required: true, schema: { type: 'string' } },
-        { ...inQuery('token', 'What makes the address good.'), required: true },
+        { ...inQuery('grant', 'What makes the address good.'), required: true },
       ],
       responses: {
         '200': {

@@ -95,6 +95,16 @@ export const chatView: View<MessageDocument> = {
   },
 }
 
+/** Compares messages that wait by who goes first: as they were put in order, and those that came later after them. */
+export function byPlaceInQueue(
+  a: Pick<MessageDocument, 'queueIndex' | 'order'>,
+  b: Pick<MessageDocument, 'queueIndex' | 'order'>,
+): number {
+  const places = (a.queueIndex ?? Infinity) - (b.queueIndex ?? Infinity)
+  if (places !== 0 && !Number.isNaN(places)) return places
+  return a.order < b.order ? -1 : 1
+}
+
 /** The id of a message's document. */
 export function messageDocumentId(taskId: string, messageId: string): string {
   return `${taskId}:${messageId}`

@@ -8,7 +8,7 @@ import { fold } from '../kernel/decider.ts'
 import { taskStream } from '../kernel/ids.ts'
 import { task } from '../task/task.ts'
 import { views } from './all.ts'
-import { chatView } from './chat.ts'
+import { byPlaceInQueue, chatView } from './chat.ts'
 import { logView } from './log.ts'
 import { tasksView } from './tasks.ts'
 import { foldView, type AnyRecorded, type ViewDocument } from './view.ts'
@@ -107,14 +107,22 @@ describe('the documents of a task', () => {
       )
     }))
 
-  test('show a message as queued when it waits for its turn, and not else', () =>
+  test('show a message as queued when it waits for its turn, and not else, in the order of the queue', () =>
     overLives((log) => {
       const state = liveTask(fold(task, log))
+      // What is on its way to a runner goes first, whatever the others were put in.
+      const onItsWay = state && 'execution' in state.phase ? state.phase.execution.messageId : ''
       const queued = [...foldView(chatView, new Map(), log).values()].filter(
         ({ status }) => status === 'queued',
       )
-      expect(state === undefined || queued.map((shown) => shown.messageId)).toEqual(
-        state === undefined || state.queue.map(({ messageId }) => messageId),
+      const waiting = queued.filter(({ messageId }) => messageId !== onItsWay).toSorted(byPlaceInQueue)
+      expect(state === undefined || waiting.map((shown) => shown.messageId)).toEqual(
+        state === undefined ||
+          state.queue.map(({ messageId }) => messageId).filter((messageId) => messageId !== onItsWay),
+      )
+      const isQueued = state?.queue.some(({ messageId }) => messageId === onItsWay) === true
+      expect(state === undefined || queued.length).toBe(
+        state === undefined || waiting.length + (isQueued ? 1 : 0),
       )
     }))
 
