@@ -161,6 +161,18 @@ describe('a message', () => {
     expect(await seen(reason)).toBeTruthy()
   })
 
+  test.each([
+    ['running', '1 message queued, sent when this turn ends'],
+    ['queued', '1 message queued, sent when this turn ends'],
+    ['completed', '1 message waiting'],
+    ['failed', '1 message waiting'],
+    ['cancelled', '1 message waiting'],
+  ] as const)('that waits in a task that is %s is told so: %s', async (status, text) => {
+    const waits = messageOf(1, { status: 'queued' })
+    await open({ status }, { [`GET ${at}/chat`]: { messages: [waits], version: 1 } })
+    expect(await seen(text)).toBeTruthy()
+  })
+
   test('is written in a box that grows to 120 pixels, and then scrolls', async () => {
     const content = vi.spyOn(HTMLElement.prototype, 'scrollHeight', 'get')
     content.mockReturnValue(80)
