@@ -10,7 +10,7 @@ import { goodBody } from './goodBodies.ts'
 import { hasEnded, openScene, type Scene } from './scene.ts'
 
 /** As long as `npm test` can wait: each run is a request. */
-const runsEach = 60
+const runsEach = 25
 
 let scene: Scene
 let ada: Person
