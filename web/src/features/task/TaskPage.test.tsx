@@ -162,14 +162,15 @@ describe('a message', () => {
   })
 
   test.each([
-    ['running', '1 message queued, sent when this turn ends'],
+    ['running', '2 messages queued, sent when this turn ends'],
+    // The first is on its way.
     ['queued', '1 message queued, sent when this turn ends'],
-    ['completed', '1 message waiting'],
-    ['failed', '1 message waiting'],
-    ['cancelled', '1 message waiting'],
+    ['completed', '2 messages waiting'],
+    ['failed', '2 messages waiting'],
+    ['cancelled', '2 messages waiting'],
   ] as const)('that waits in a task that is %s is told so: %s', async (status, text) => {
-    const waits = messageOf(1, { status: 'queued' })
-    await open({ status }, { [`GET ${at}/chat`]: { messages: [waits], version: 1 } })
+    const messages = [1, 2].map((n) => messageOf(n, { status: 'queued' }))
+    await open({ status }, { [`GET ${at}/chat`]: { messages, version: 1 } })
     expect(await seen(text)).toBeTruthy()
   })
 
