@@ -288,7 +288,12 @@ test('what an older version recorded is read in the form of today, and stays as 
   const [id, content] = [randomUUID(), canonicalJson({ message: secretWords })]
   const sealed = await engines.vault.seal(`task:${taskId(1)}`, `${stream}#${id}`, Buffer.from(content))
   const first = {
-    ...{ id, stream, revision: 0, type: 'MessageQueued', version: 1, at: new Date().toISOString() },
+    id,
+    stream,
+    revision: 0,
+    type: 'MessageQueued',
+    version: 1,
+    at: new Date().toISOString(),
     data: { messageId: messageId(1), kind: 'turn', agent: 'claude' },
     content: Buffer.from(sealed).toString('base64'),
     meta: { ...cause(), correlationId: id, causationId: null, prev: '' },
