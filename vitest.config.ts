@@ -35,14 +35,15 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'unit',
-          include: [
-            'services/**/*.test.ts',
-            'web/src/**/*.test.{ts,tsx}',
-            'tests/{scripts,report}/**/*.spec.{js,ts}',
-          ],
+          include: ['services/**/*.test.ts', 'tests/{scripts,report}/**/*.spec.{js,ts}'],
           exclude: [...configDefaults.exclude, ...outside],
           testTimeout: patience,
         },
+      },
+      {
+        extends: true,
+        // What runs in browsers says little of the version of Node.
+        test: { name: 'unit-web', include: ['web/src/**/*.test.{ts,tsx}'], testTimeout: patience },
       },
       {
         extends: true,
