@@ -40,8 +40,8 @@ export interface Person {
   repository(name: string): Promise<string>
   /** Makes the repository a project, and gives its id. */
   project(repository: string): Promise<string>
-  /** Starts a task on the project's `main`. */
-  task(projectId: string, description: string): Promise<Task>
+  /** Starts a task on the project's `main`, or on another branch. */
+  task(projectId: string, description: string, branch?: string): Promise<Task>
   /** The task, once it is like this; throws with what it was after `withinMs` (30 s). */
   taskOnce(taskId: string, like: (task: Task) => boolean, withinMs?: number): Promise<Task>
 }
@@ -103,8 +103,8 @@ export function personWith(base: string, token: string | undefined): Person {
       })
       return id
     },
-    async task(projectId, description) {
-      const body = { projectId, description, branch: 'main', agent: 'claude' } as const
+    async task(projectId, description, branch = 'main') {
+      const body = { projectId, description, branch, agent: 'claude' } as const
       return (await person.ask(createTask, { body })).task
     },
     async taskOnce(taskId, like, withinMs = 30_000) {

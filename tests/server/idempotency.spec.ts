@@ -22,6 +22,9 @@ import {
 import type { Person } from '../product/person.ts'
 import { hasEnded, openScene, type Scene } from './scene.ts'
 
+/** There is no such branch, so that a run ends soon: what agents do is not asked about here. */
+const branch = 'no-such-branch'
+
 let scene: Scene
 let ada: Person
 let projectId = ''
@@ -40,7 +43,7 @@ const messagesOf = async (taskId: string) =>
 
 describe('the same Idempotency-Key', () => {
   test('makes one task, whether sent again later or many times at once', async () => {
-    const body = { description: 'Once only', projectId, branch: 'main' }
+    const body = { description: 'Once only', projectId, branch }
     const headers = key()
     const first = await ada.ask(createTask, { body, headers })
     const rest = await Promise.all(Array.from({ length: 5 }, () => ada.ask(createTask, { body, headers })))
@@ -61,7 +64,7 @@ describe('the same Idempotency-Key', () => {
   })
 
   test('sends one message, and starts one turn', async () => {
-    const task = await ada.task(projectId, 'For messages')
+    const task = await ada.task(projectId, 'For messages', branch)
     const params = { taskId: task.id }
     await ada.taskOnce(task.id, hasEnded)
     const headers = key()
@@ -75,7 +78,7 @@ describe('the same Idempotency-Key', () => {
   })
 
   test('runs a command once, retries once, and deletes once with the same answer', async () => {
-    const task = await ada.task(projectId, 'For the rest')
+    const task = await ada.task(projectId, 'For the rest', branch)
     const params = { taskId: task.id }
     await ada.taskOnce(task.id, hasEnded)
     const run = { params, body: { command: 'echo once' }, headers: key() }
@@ -111,7 +114,7 @@ describe('the same Idempotency-Key', () => {
 
   test('with another body is refused, and changes nothing, also when the client names what it makes', async () => {
     const headers = key()
-    const body = { description: 'The first body', projectId, branch: 'main' }
+    const body = { description: 'The first body', projectId, branch }
     await ada.ask(createTask, { body, headers })
     for (const other of [
       { ...body, description: 'Another body' },
@@ -124,13 +127,13 @@ describe('the same Idempotency-Key', () => {
     expect(await tasksNamed('The first body')).toHaveLength(1)
     expect(await tasksNamed('Another body')).toHaveLength(0)
     // The same members in another order, and one that nobody knows, are the same body.
-    const same = JSON.stringify({ unknown: 1, branch: 'main', projectId, description: 'The first body' })
+    const same = JSON.stringify({ unknown: 1, branch, projectId, description: 'The first body' })
     expect((await ada.api('POST', '/tasks', same, headers)).status).toBe(201)
   })
 
   test('with another body is refused also when the first had no effect', async () => {
     const { fullName } = (await ada.ask(getMe)).user
-    const task = await ada.task(projectId, 'Of no effect')
+    const task = await ada.task(projectId, 'Of no effect', branch)
     await ada.taskOnce(task.id, hasEnded)
     const params = { taskId: task.id }
     const headers = key()
@@ -157,7 +160,7 @@ describe('the same Idempotency-Key', () => {
   test('is nobody’s business when who sends it may not write', async () => {
     const headers = key()
     const body = { title: 'Not mine' }
-    const task = await ada.task(projectId, 'Of ada alone')
+    const task = await ada.task(projectId, 'Of ada alone', branch)
     const grace = await scene.product.signIn('grace')
     const params = { taskId: task.id }
     expect(await grace.refused(updateTask, { params, body, headers })).toMatchObject({ status: 404 })
@@ -168,7 +171,10 @@ describe('the same Idempotency-Key', () => {
 
   test('of another person, or at another address, is another command', async () => {
     const headers = key('shared')
-    const [one, other] = await Promise.all([ada.task(projectId, 'One'), ada.task(projectId, 'Other')])
+    const [one, other] = await Promise.all([
+      ada.task(projectId, 'One', branch),
+      ada.task(projectId, 'Other', branch),
+    ])
     await ada.ask(updateTask, { params: { taskId: one.id }, body: { title: 'One new' }, headers })
     await ada.ask(updateTask, { params: { taskId: other.id }, body: { title: 'Other new' }, headers })
     const grace = await scene.product.signIn('grace')
@@ -180,7 +186,7 @@ describe('the same Idempotency-Key', () => {
   })
 
   test('survives a restart of the server', async () => {
-    const body = { description: 'Over a restart', projectId, branch: 'main' }
+    const body = { description: 'Over a restart', projectId, branch }
     const headers = key()
     const { task } = await ada.ask(createTask, { body, headers })
     await scene.product.kill9()
@@ -190,7 +196,7 @@ describe('the same Idempotency-Key', () => {
   })
 
   test('may be any text up to 200 characters', async () => {
-    const body = { description: 'Any key', projectId, branch: 'main' }
+    const body = { description: 'Any key', projectId, branch }
     for (const name of ['x', 'a key with spaces', 'x'.repeat(200)])
       await ada.ask(createTask, { body, headers: key(name) })
     expect(await ada.refused(createTask, { body, headers: key('x'.repeat(201)) })).toMatchObject({
@@ -203,13 +209,13 @@ describe('the same Idempotency-Key', () => {
 describe('an id that the client made', () => {
   test('names the task, and is taken once', async () => {
     const id = randomUUID()
-    const body = { id, description: 'By my id', projectId, branch: 'main' }
+    const body = { id, description: 'By my id', projectId, branch }
     expect((await ada.ask(createTask, { body })).task.id).toBe(id)
     expect(await ada.refused(createTask, { body })).toMatchObject({ status: 409, code: 'already_exists' })
   })
 
   test('names the message, and is taken once in its task', async () => {
-    const task = await ada.task(projectId, 'Messages by id')
+    const task = await ada.task(projectId, 'Messages by id', branch)
     const params = { taskId: task.id }
     const body = { id: randomUUID(), message: 'By my id' }
     expect((await ada.ask(sendMessage, { params, body })).chatMessage.id).toBe(body.id)
@@ -219,7 +225,7 @@ describe('an id that the client made', () => {
 
 describe('a read after a write', () => {
   test('shows it, each of many times', async () => {
-    const task = await ada.task(projectId, 'Read me')
+    const task = await ada.task(projectId, 'Read me', branch)
     const params = { taskId: task.id }
     for (let count = 0; count < 40; count += 1) {
       const { position, stale } = await ada.ask(updateTask, { params, body: { title: `Title ${count}` } })
@@ -230,7 +236,7 @@ describe('a read after a write', () => {
   })
 
   test('may name the position that it must have seen, and waits for one to come', async () => {
-    const task = await ada.task(projectId, 'Wait for me')
+    const task = await ada.task(projectId, 'Wait for me', branch)
     const params = { taskId: task.id }
     // Positions count for all tasks: nothing else may write meanwhile.
     const { tasks } = await ada.ask(listTasks)
@@ -258,7 +264,7 @@ describe('a read after a write', () => {
 })
 
 describe('input', () => {
-  const good = () => ({ description: 'Words', projectId, branch: 'main' })
+  const good = () => ({ description: 'Words', projectId, branch })
   const asked = (body: unknown) => ada.api('POST', '/tasks', body)
 
   test.each([
@@ -318,7 +324,7 @@ describe('input', () => {
   })
 
   test('in a message must not be empty, nor an empty command', async () => {
-    const task = await ada.task(projectId, 'Empty')
+    const task = await ada.task(projectId, 'Empty', branch)
     for (const body of [{}, { message: ' ' }, { isCommand: true, commandText: '' }]) {
       const answer = await ada.api('POST', `/tasks/${task.id}/chat`, body)
       expect(answer).toMatchObject({ status: 400, body: { error: 'Enter a message.' } })
