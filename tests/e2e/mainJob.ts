@@ -162,6 +162,8 @@ async function whatShows(task: TaskPage): Promise<Shown> {
   await expect(task.diff).toContainText('@@')
   const changes = await task.diff.innerText()
   await task.openTerminal()
+  // Its lines are drawn a frame after the tab is opened.
+  await expect.poll(() => task.printed()).not.toBe('')
   return { said: await task.said(), printed: await task.printed(), changes }
 }
 
