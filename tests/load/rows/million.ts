@@ -33,7 +33,7 @@ const kinds: readonly Kind[] = [
     }),
   },
   {
-    name: 'GET /tasks, 50 of them',
+    name: 'GET /tasks',
     inFlight: 16,
     next: () => ({ method: 'GET', path: '/api/tasks?limit=50' }),
   },
@@ -84,9 +84,9 @@ async function compared(kind: Kind, who: string, asker: Asker, few: Asker): Prom
   await round(asker)
   const { figures, floors } = await inTurn(rounds, { figure: () => round(asker), floor: () => round(few) })
   return {
-    name: `${kind.name}, ${kind.inFlight} in flight, p95; of ${who} own tasks, 1,000,000 stored`,
+    name: `${kind.name}, ${kind.inFlight} in flight, p95: ${who} own of 1,000,000`,
     unit: 'ms',
     figure: median(figures),
-    floor: { name: 'of 1,000 own tasks, no others stored', figure: median(floors) },
+    floor: { name: '1,000 own, no others stored', figure: median(floors) },
   }
 }
