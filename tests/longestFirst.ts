@@ -11,8 +11,10 @@ const longest = [
   'changes.test.ts',
   'a11y.spec.ts',
   'mainJobApart.spec.ts',
-  'startFaults.spec.ts',
-  'apart.spec.ts',
+  'TaskPage.test.tsx',
+  'images.spec.ts',
+  'crash.spec.ts',
+  'cancel.spec.ts',
 ]
 
 export class LongestFirst extends BaseSequencer {
