@@ -1,13 +1,16 @@
-/** The toasts, at the bottom right of every page; what they look like is loaded with the first of them. */
-import { lazy, Suspense } from 'react'
+/** The toasts, at the bottom right of every page; what they look like is loaded once the page stands. */
+import { lazy, Suspense, useEffect } from 'react'
 import { useDispatch, useSelector } from 'react-redux'
 import { notificationClosed, selectNotifications } from './notifications.ts'
 
-const Toast = lazy(async () => ({ default: (await import('../../ui/Toast.tsx')).Toast }))
+const loadToast = () => import('../../ui/Toast.tsx')
+const Toast = lazy(async () => ({ default: (await loadToast()).Toast }))
 
 export function Toasts() {
   const dispatch = useDispatch()
   const shown = useSelector(selectNotifications)
+  // Before there is one: most are shown when the server is away, and nothing could be loaded then.
+  useEffect(() => void loadToast().catch(() => undefined), [])
   return (
     <ol
       aria-label="Notifications"
