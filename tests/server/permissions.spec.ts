@@ -16,6 +16,8 @@ import type { Product } from '../product.ts'
 import { connectLive } from '../product/live.ts'
 import { addressOf, onboard, type Person } from '../product/person.ts'
 import { note } from '../report/notes.ts'
+import { commandRoutes } from '../../services/command/command.ts'
+import { queryRoutes } from '../../services/query/query.ts'
 import { goodBody, nameOf } from './goodBodies.ts'
 import { hasEnded, openScene, watching, type Scene } from './scene.ts'
 
@@ -48,6 +50,23 @@ const bodyOf = (call: AnyCall): unknown =>
   goodBody(call, { projectId: ids.projectId, repoUrl: `${scene.product.codeHostUrl}/ada/engine` })
 const asks = (person: Person, call: AnyCall, body: unknown = bodyOf(call)) =>
   person.api(call.method, addressOf(call, ids), body)
+
+/** What the gateway answers by itself: sign-in, uploads, notices. */
+const atTheGateway = ['/auth/register', '/auth/login', '/auth/github/link', '/upload/image', '/notices']
+
+test('every route that is served is a call of the document, and every call of it is served', () => {
+  const served = [...commandRoutes, ...queryRoutes].map(({ call }) => nameOf(call))
+  const stated = everyCall.map(({ call }) => call)
+  const elsewhere = stated.filter(({ path }) => !atTheGateway.includes(path)).map(nameOf)
+  expect(served.toSorted()).toEqual(elsewhere.toSorted())
+})
+
+test.each(atTheGateway)('the gateway serves %s', async (path) => {
+  const call = everyCall.map((known) => known.call).find((known) => known.path === path)
+  const body = call?.method === 'GET' ? undefined : {}
+  const { text } = await ada.api(call?.method ?? '', path, body)
+  expect(text).not.toContain('There is no such call.')
+})
 
 test('the table knows every call, each once', () => {
   expect(new Set(named.map(([name]) => name)).size).toBe(calls.length)

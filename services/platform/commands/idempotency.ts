@@ -9,8 +9,9 @@ import type { Commands } from './execute.ts'
 
 export interface Idempotency {
   /**
-   * Notes that the request was taken, before it has any effect. `body` is what its schema has let through. The same again is fine; another body under the same command id is
-   * refused as `key_reused`. Tells whether it was taken before. It is in the log, and so remembered for longer than the 24 hours that are promised.
+   * Notes that the request was taken, before it has any effect, and tells whether it was taken before. `body` is what its schema has
+   * let through: another one under the same command id is refused as `key_reused`. It is in the log, and so remembered for longer
+   * than the 24 hours that are promised.
    */
   accept(
     commandId: string,
