@@ -10,27 +10,16 @@ import {
   listTasks,
   retryTask,
 } from '#domain/api/tasks.ts'
-import { createGate, type Gate } from '../standins/messagesApi.ts'
+import { renewableGate } from '../standins/messagesApi.ts'
 import { eventually } from './engines.ts'
 import { hasEnded, openScene, watching, type Scene } from './scene.ts'
 
-/** Stands for the present gate: each test has one of its own. */
-let gate: Gate = createGate()
-const presentGate: Gate = {
-  get reached() {
-    return gate.reached
-  },
-  get released() {
-    return gate.released
-  },
-  arrive: () => gate.arrive(),
-  release: () => gate.release(),
-}
+const { gate, renew } = renewableGate()
 
 let scene: Scene
 beforeAll(async () => {
   scene = await openScene([
-    { when: /Talk on/, turns: [{ text: 'I talk and talk on.', hold: { afterWords: 3, gate: presentGate } }] },
+    { when: /Talk on/, turns: [{ text: 'I talk and talk on.', hold: { afterWords: 3, gate } }] },
     {
       when: /Sleep long/,
       turns: [
@@ -42,7 +31,7 @@ beforeAll(async () => {
 })
 afterAll(() => scene?.close())
 beforeEach(() => {
-  gate = createGate()
+  renew()
 })
 
 const isSleeping = async () =>

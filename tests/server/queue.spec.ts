@@ -2,32 +2,22 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { editMessage, getChat, reorderQueue, sendMessage, withdrawMessage } from '#domain/api/chat.ts'
 import { cancelTask, executeTask, getTask, retryTask } from '#domain/api/tasks.ts'
-import { createGate, type Gate } from '../standins/messagesApi.ts'
+import { renewableGate } from '../standins/messagesApi.ts'
 import { hasEnded, openScene, watching, type Scene } from './scene.ts'
 
-let gate: Gate = createGate()
-const presentGate: Gate = {
-  get reached() {
-    return gate.reached
-  },
-  get released() {
-    return gate.released
-  },
-  arrive: () => gate.arrive(),
-  release: () => gate.release(),
-}
+const { gate, renew } = renewableGate()
 
 let scene: Scene
 beforeAll(async () => {
   scene = await openScene([
-    { when: /Talk on/, turns: [{ text: 'I talk and talk on.', hold: { afterWords: 3, gate: presentGate } }] },
+    { when: /Talk on/, turns: [{ text: 'I talk and talk on.', hold: { afterWords: 3, gate } }] },
   ])
 })
 afterAll(() => scene?.close())
 
 /** A task whose agent stands in the middle of an answer, with messages that wait. */
 async function talking(...messages: string[]) {
-  gate = createGate()
+  renew()
   const task = await scene.ada.task(scene.projectId, 'Talk on')
   await gate.reached
   const params = { taskId: task.id }
@@ -110,7 +100,7 @@ describe('a message that waits', () => {
     await scene.product.restart()
     await scene.ada.taskOnce(params.taskId, hasEnded)
     expect(await saidByPeople(talk)).toEqual(['Talk on', 'Word h', 'Word g'])
-    gate = createGate()
+    renew()
     gate.release()
     // A failed turn stops the queue; asked to go on, it goes on in its order.
     const before = scene.api.requests.length

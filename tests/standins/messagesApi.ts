@@ -75,6 +75,26 @@ export function createGate(): Gate {
   return { reached, released, arrive: () => arrive(), release: () => release() }
 }
 
+/** A gate that scripts name once and each test has anew: `renew` puts a closed one in its place. */
+export function renewableGate(): { readonly gate: Gate; renew(): void } {
+  let present = createGate()
+  return {
+    gate: {
+      get reached() {
+        return present.reached
+      },
+      get released() {
+        return present.released
+      },
+      arrive: () => present.arrive(),
+      release: () => present.release(),
+    },
+    renew() {
+      present = createGate()
+    },
+  }
+}
+
 /** Starts the stand-in on a free port of 127.0.0.1. */
 export async function startMessagesApi(scripts: readonly Script[]): Promise<MessagesApi> {
   const requests: SeenRequest[] = []
