@@ -14,6 +14,21 @@ import { sampleEvent, sampleEvents } from './eventStore.samples.ts'
 
 const onFault = () => {}
 
+/** How the table of events was released first. */
+const firstFormat = `CREATE TABLE events (
+   position INTEGER PRIMARY KEY AUTOINCREMENT,
+   id TEXT NOT NULL UNIQUE,
+   stream TEXT NOT NULL,
+   revision INTEGER NOT NULL,
+   type TEXT NOT NULL,
+   version INTEGER NOT NULL,
+   at TEXT NOT NULL,
+   data TEXT NOT NULL,
+   content TEXT,
+   meta TEXT NOT NULL,
+   UNIQUE (stream, revision)
+ ) STRICT`
+
 eventStoreContract('SQLite', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'flightdeck-log-'))
   const file = join(folder, 'events.db')
@@ -63,18 +78,34 @@ describe('the SQLite event store', () => {
     await store.close()
   })
 
-  test('an id that another event has is refused, and the appends beside it are not harmed', async () => {
+  test('data that is no JSON is refused, and the appends beside it are not harmed', async () => {
     const store = openSqliteEventStore({ file, onFault })
-    const taken = sampleEvent('a', 0)
-    await store.append('a', -1, [taken])
     const [before, stray, after] = await Promise.allSettled([
       store.append('b', -1, sampleEvents('b', 0, 2)),
-      store.append('c', -1, [sampleEvent('c', 0), sampleEvent('c', 1, taken.id)]),
+      store.append('c', -1, [sampleEvent('c', 0), { ...sampleEvent('c', 1), data: { amount: 1n } }]),
       store.append('d', -1, sampleEvents('d', 0, 2)),
     ])
     expect([before.status, stray.status, after.status]).toEqual(['fulfilled', 'rejected', 'fulfilled'])
     const streams = (await store.readAll(null, 10)).map((event) => event.stream)
-    expect(streams).toEqual(['a', 'b', 'b', 'd', 'd'])
+    expect(streams).toEqual(['b', 'b', 'd', 'd'])
+    await store.close()
+  })
+
+  test('a log of the first format keeps its events, and places are never given twice', async () => {
+    const log = openSqlite({ file, synchronous: 'FULL', formats: [firstFormat] })
+    log.exec(`
+      INSERT INTO events VALUES (7, 'x', 'task-1', 0, 'TaskCreated', 1, '2026-01-01T00:00:00.000Z', '{"a":1}', 'sealed', '{"correlationId":"c"}');
+      INSERT INTO events VALUES (9, 'y', 'task-1', 1, 'TaskCreated', 1, '2026-01-01T00:00:00.000Z', '{}', NULL, '{}')`)
+    log.close()
+    const store = openSqliteEventStore({ file, onFault })
+    expect(await store.readAll(null, 10)).toMatchObject([
+      { position: '7', id: 'x', stream: 'task-1', revision: 0, data: { a: 1 }, content: 'sealed' },
+      { position: '9', id: 'y', revision: 1, content: null },
+    ])
+    expect(await store.append('task-1', 1, [sampleEvent('task-1', 2)])).toEqual({
+      kind: 'appended',
+      positions: ['10'],
+    })
     await store.close()
   })
 
@@ -93,13 +124,13 @@ describe('the SQLite event store', () => {
     const newer = openSqlite({
       file,
       synchronous: 'FULL',
-      formats: ['CREATE TABLE a (b)', 'CREATE TABLE c (d)'],
+      formats: ['CREATE TABLE a (b)', '', 'CREATE TABLE c (d)'],
     })
     newer.close()
     const bytes = await readFile(file)
     expect(() => openSqliteEventStore({ file, onFault })).toThrow(NewerData)
     expect(() => openSqliteEventStore({ file, onFault })).toThrow(
-      `The data in ${file} was written by a newer Flightdeck (format 2; this one knows 1).`,
+      `The data in ${file} was written by a newer Flightdeck (format 3; this one knows 2).`,
     )
     expect(await readFile(file)).toEqual(bytes)
   })
@@ -108,7 +139,7 @@ describe('the SQLite event store', () => {
     const newer = openSqlite({
       file,
       synchronous: 'FULL',
-      formats: ['CREATE TABLE a (b)', 'CREATE TABLE c (d)'],
+      formats: ['CREATE TABLE a (b)', '', 'CREATE TABLE c (d)'],
     })
     const wal = await readFile(`${file}-wal`)
     expect(() => openSqliteEventStore({ file, onFault })).toThrow(NewerData)

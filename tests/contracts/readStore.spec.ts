@@ -1,14 +1,17 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { EngineUnavailable, NewerData } from '#platform/ports/faults.ts'
-import type { Find } from '#platform/ports/readStore.ts'
+import type { Document, Find } from '#platform/ports/readStore.ts'
 import { countSql, findSql } from '#platform/readstore/findSql.ts'
 import { openSqliteReadStore } from '#platform/readstore/sqlite.ts'
+import { openTable } from '#platform/readstore/table.ts'
 import { openSqlite } from '#platform/sqlite.ts'
 import type { SqlValue } from '#platform/sqlite.ts'
 import { readStoreContract, taskCollection } from './readStore.contract.ts'
+
+const checkpoints = 'CREATE TABLE checkpoints (projection TEXT PRIMARY KEY, position TEXT NOT NULL) STRICT'
 
 readStoreContract('SQLite', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'flightdeck-read-'))
@@ -41,7 +44,7 @@ describe('the SQLite read store', () => {
     const store = openSqliteReadStore({ file })
     await store.prepare([taskCollection('tasks')])
     await store.close()
-    const db = openSqlite({ file, synchronous: 'NORMAL', formats: [''] })
+    const db = openSqlite({ file, synchronous: 'NORMAL', formats: ['', ''] })
     const planOf = ({ sql, values }: { sql: string; values: readonly SqlValue[] }) =>
       db
         .prepare<readonly SqlValue[], [number, number, number, string]>(`EXPLAIN QUERY PLAN ${sql}`)
@@ -49,7 +52,7 @@ describe('the SQLite read store', () => {
         .map(([, , , detail]) => detail)
     const find = (query: Partial<Find>) =>
       planOf(
-        findSql('tasks', {
+        findSql(openTable(db, 'tasks'), {
           where: { ownerId: 'ada' },
           sort: { field: 'order', direction: 'descending' },
           limit: 20,
@@ -57,23 +60,67 @@ describe('the SQLite read store', () => {
         }),
       )
 
-    const byOwner = 'SEARCH docs_tasks USING INDEX tasks by ownerId, order (<expr>=?)'
+    const byOwner = 'SEARCH docs_tasks USING INDEX tasks keyed by ownerId, order (key ownerId=?)'
     expect(find({})).toEqual([byOwner])
     expect(find({ sort: { field: 'order', direction: 'ascending' } })).toEqual([byOwner])
     expect(find({ after: { value: 3, id: 'a' } })).toEqual([
-      expect.stringContaining('INDEX tasks by ownerId, order'),
+      expect.stringContaining('INDEX tasks keyed by ownerId, order'),
     ])
     expect(find({ after: { value: 3, id: 'a' } }).join()).not.toMatch(/SCAN|TEMP B-TREE/)
     expect(find({ where: { open: true } })).toEqual([
-      'SEARCH docs_tasks USING INDEX tasks by open, order (<expr>=?)',
+      'SEARCH docs_tasks USING INDEX tasks keyed by open, order (key open=?)',
     ])
     expect(find({ where: { ownerId: ['ada', 'eve'] } }).join()).toMatch(
-      /^SEARCH docs_tasks USING INDEX tasks by ownerId, /,
+      /^SEARCH docs_tasks USING INDEX tasks keyed by ownerId, /,
     )
-    expect(planOf(countSql('tasks', { 'pull.number': 7 })).join()).toContain(
-      'INDEX tasks by pull.number (<expr>=?)',
+    expect(planOf(countSql(openTable(db, 'tasks'), { 'pull.number': 7 })).join()).toContain(
+      'INDEX tasks keyed by pull.number (key pull.number=?)',
     )
     db.close()
+  })
+
+  test('a change writes an index only if one of its fields changed', async () => {
+    const store = openSqliteReadStore({ file })
+    await store.prepare([taskCollection('tasks')])
+    const put = (document: Document, position: string) =>
+      store.apply([{ kind: 'put', collection: 'tasks', document, position }], { projection: 'p', position })
+    const document = { id: 'a', ownerId: 'ada', order: 1, open: true, pull: { number: 7 } }
+    await put(document, '1')
+    const { size: before } = await stat(`${file}-wal`)
+    await put({ ...document, title: 'Widget' }, '2')
+    const { size: unkeyed } = await stat(`${file}-wal`)
+    await put({ ...document, title: 'Widget', open: false, ownerId: 'eve' }, '3')
+    const { size: keyed } = await stat(`${file}-wal`)
+    const pages = (bytes: number) => Math.floor(bytes / 4_096)
+    // The document's and the checkpoint's.
+    expect(pages(unkeyed - before)).toBe(2)
+    expect(pages(keyed - unkeyed)).toBeGreaterThan(3)
+    await store.close()
+  })
+
+  test('what an older Flightdeck stored without columns for keys is found by them', async () => {
+    const db = openSqlite({ file, synchronous: 'NORMAL', formats: [checkpoints] })
+    db.exec(`
+      CREATE TABLE docs_tasks (id TEXT PRIMARY KEY, position TEXT NOT NULL, body TEXT) STRICT;
+      CREATE INDEX "tasks by ownerId, order" ON docs_tasks (json_extract(body, '$.ownerId'), json_extract(body, '$.order'), id) WHERE body IS NOT NULL;
+      INSERT INTO docs_tasks VALUES ('a', '1', '{"id":"a","ownerId":"ada","order":1}'), ('b', '2', NULL)`)
+    db.close()
+    const store = openSqliteReadStore({ file })
+    await store.prepare([taskCollection('tasks')])
+    const found = await store.find('tasks', {
+      where: { ownerId: 'ada' },
+      sort: { field: 'order', direction: 'ascending' },
+      limit: 9,
+    })
+    expect(found).toEqual([{ id: 'a', ownerId: 'ada', order: 1 }])
+    expect(await store.count('tasks', {})).toBe(1)
+    await store.close()
+    const after = openSqlite({ file, synchronous: 'NORMAL', formats: [checkpoints, ''] })
+    const indexes = after.prepare<[], [string]>(`SELECT name FROM sqlite_master WHERE name LIKE '%by%'`).all()
+    expect(indexes.flat()).toEqual(
+      taskCollection('tasks').indexes.map((fields) => `tasks keyed by ${fields.join(', ')}`),
+    )
+    after.close()
   })
 
   test('a batch with a defect leaves no part of it behind', async () => {

@@ -173,23 +173,43 @@ function copyViews(db: Database): void {
     revision: string,
   ) => `json_set(${body}, '$.position', CAST(${placeOf(revision)} AS TEXT),
     '$.order', ${padded(placeOf(revision))})`
-  const ofPerson = (table: string, id: string, name: string) => `
-    DELETE FROM main.${table};
-    INSERT INTO main.${table} SELECT ${name}, ${padded(`n * ${perPerson} + ${perPerson}`)}, ${forPerson('body')}
-    FROM s.person JOIN t.${table} d ON d.id = ${id};`
+  // The limit keeps the inner query whole: the body would else be made again for each key.
+  const fill = (table: string, documents: string) => {
+    const keys = keysOf(db, table)
+    const columns = keys.map((key) => `, "key ${key}"`).join('')
+    const values = keys.map((key) => `, json_extract(body, '$.${key}')`).join('')
+    return `
+      DELETE FROM main.${table};
+      INSERT INTO main.${table} (id, position, body, present${columns})
+      SELECT id, position, body, 1${values} FROM (${documents} LIMIT -1) WHERE body IS NOT NULL;`
+  }
+  const ofPerson = (table: string, id: string, name: string) =>
+    fill(
+      table,
+      `SELECT ${name} id, ${padded(`n * ${perPerson} + ${perPerson}`)} position, ${forPerson('body')} body
+       FROM s.person JOIN t.${table} d ON d.id = ${id}`,
+    )
+  const ofTask = (table: string, id: (of: string) => string, revision: string) =>
+    fill(
+      table,
+      `SELECT ${id('slot')} id, ${padded(placeOf(String(perTask - 1)))} position, ${moved(forTask('d.body'), revision)} body
+       FROM ${slots} JOIN t.${table} d ON d.id = ${id('t')} ORDER BY slot`,
+    )
   db.exec(`
     ${ofPerson('docs_users', 'ofOwner', 'owner')}
     ${ofPerson('docs_projects', 'ofProject', 'project')}
-    DELETE FROM main.docs_tasks;
-    INSERT INTO main.docs_tasks
-    SELECT slot.task, ${padded(placeOf(String(perTask - 1)))}, ${moved(forTask('d.body'), '0')}
-    FROM ${slots} JOIN t.docs_tasks d ON d.id = t.task ORDER BY slot;
-    DELETE FROM main.docs_messages;
-    INSERT INTO main.docs_messages
-    SELECT slot.task || ':' || slot.message, ${padded(placeOf(String(perTask - 1)))}, ${moved(forTask('d.body'), '1')}
-    FROM ${slots} JOIN t.docs_messages d ON d.id = t.task || ':' || t.message ORDER BY slot;
+    ${ofTask('docs_tasks', (of) => `${of}.task`, '0')}
+    ${ofTask('docs_messages', (of) => `${of}.task || ':' || ${of}.message`, '1')}
     UPDATE main.checkpoints SET position = ${padded(`(SELECT ${people} * ${perPerson} + count(*) * ${perTask} FROM s.slot)`)}`)
   for (const { sql } of made) db.exec(sql)
+}
+
+/** The fields that have a column of their own. */
+function keysOf(db: Database, table: string): readonly string[] {
+  return db
+    .prepare(`SELECT substr(name, 5) AS key FROM pragma_table_info('${table}') WHERE name LIKE 'key %'`)
+    .all()
+    .map((row: unknown) => String(Object(row).key))
 }
 
 function copyKeys(db: Database): void {

@@ -7,6 +7,15 @@ export interface Query {
   readonly values: readonly SqlValue[]
 }
 
+/**
+ * A collection as it is stored. Each key, a field that some index names, has a column beside the body, so that an index is written only
+ * when one of its own fields changed.
+ */
+export interface Table {
+  readonly collection: string
+  readonly keys: readonly string[]
+}
+
 /** The table of a collection, quoted. Throws on a name that is not a plain word. */
 export function tableOf(collection: string): string {
   if (!/^[A-Za-z][A-Za-z0-9_]*$/.test(collection))
@@ -14,19 +23,33 @@ export function tableOf(collection: string): string {
   return `"docs_${collection}"`
 }
 
+/** The column of a key. A space keeps it apart from the table's own columns. */
+export function columnOf(key: string): string {
+  return `"key ${plain(key)}"`
+}
+
+/** What a field has in a document that is given as JSON text. */
+export function valueIn(body: string, field: string): string {
+  return `json_extract(${body}, '$.${plain(field)}')`
+}
+
+export function indexName(collection: string, fields: readonly string[]): string {
+  return `${collection} keyed by ${fields.join(', ')}`
+}
+
 /** The SQL of an index: equality fields, the sort field, then the id that breaks ties. */
 export function indexSql(collection: string, fields: readonly string[]): string {
-  const expressions = [...fields.filter((field) => field !== 'id').map(valueOf), 'id']
+  const columns = [...fields.filter((field) => field !== 'id').map(columnOf), 'id']
   return (
-    `CREATE INDEX IF NOT EXISTS "${collection} by ${fields.join(', ')}" ` +
-    `ON ${tableOf(collection)} (${expressions.join(', ')}) WHERE ${present}`
+    `CREATE INDEX IF NOT EXISTS "${indexName(collection, fields)}" ` +
+    `ON ${tableOf(collection)} (${columns.join(', ')}) WHERE ${present}`
   )
 }
 
 /** Finds bodies; a sorted page that an index serves whole when one fits. */
-export function findSql(collection: string, { where, sort, limit, after }: Find): Query {
-  const conditions = conditionsOf(where)
-  const field = valueOf(sort.field)
+export function findSql(table: Table, { where, sort, limit, after }: Find): Query {
+  const conditions = conditionsOf(table, where)
+  const field = valueOf(table, sort.field)
   const [order, comes] = sort.direction === 'ascending' ? ['ASC', '>'] : ['DESC', '<']
   const place =
     after === undefined
@@ -37,28 +60,31 @@ export function findSql(collection: string, { where, sort, limit, after }: Find)
   const sorted = sort.field === 'id' ? `id ${order}` : `${field} ${order}, id ${order}`
   return {
     sql:
-      `SELECT body FROM ${tableOf(collection)} ` +
+      `SELECT body FROM ${tableOf(table.collection)} ` +
       `WHERE ${[present, ...conditions.sql, ...place.sql].join(' AND ')} ORDER BY ${sorted} LIMIT ?`,
     values: [...conditions.values, ...place.values, Math.max(0, limit)],
   }
 }
 
-export function countSql(collection: string, where: Find['where']): Query {
-  const conditions = conditionsOf(where)
+export function countSql(table: Table, where: Find['where']): Query {
+  const conditions = conditionsOf(table, where)
   return {
-    sql: `SELECT count(*) FROM ${tableOf(collection)} WHERE ${[present, ...conditions.sql].join(' AND ')}`,
+    sql: `SELECT count(*) FROM ${tableOf(table.collection)} WHERE ${[present, ...conditions.sql].join(' AND ')}`,
     values: conditions.values,
   }
 }
 
-// A removed document keeps its row, without a body. The indexes leave it out, and serve a query only if it says so too.
-const present = 'body IS NOT NULL'
+// A removed document keeps its row. The indexes leave it out, and serve a query only if it says so too.
+const present = 'present = 1'
 
-function conditionsOf(where: Find['where']): { sql: readonly string[]; values: readonly SqlValue[] } {
+function conditionsOf(
+  table: Table,
+  where: Find['where'],
+): { sql: readonly string[]; values: readonly SqlValue[] } {
   const sql: string[] = []
   const values: SqlValue[] = []
   for (const [field, value] of Object.entries(where)) {
-    const expression = valueOf(field)
+    const expression = valueOf(table, field)
     if (value === null) {
       sql.push(`${expression} IS NULL`)
     } else if (typeof value === 'boolean') {
@@ -76,7 +102,12 @@ function conditionsOf(where: Find['where']): { sql: readonly string[]; values: r
   return { sql, values }
 }
 
-function valueOf(field: string): string {
+function valueOf(table: Table, field: string): string {
+  if (field === 'id') return 'id'
+  return table.keys.includes(field) ? columnOf(field) : valueIn('body', field)
+}
+
+function plain(field: string): string {
   if (!/^[A-Za-z][A-Za-z0-9_.]*$/.test(field)) throw new RangeError(`${field} is no name for a field.`)
-  return field === 'id' ? 'id' : `json_extract(body, '$.${field}')`
+  return field
 }

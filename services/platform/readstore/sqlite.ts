@@ -3,9 +3,16 @@ import type { Position } from '#domain/kernel/event.ts'
 import type { Document, ReadStore } from '../ports/readStore.ts'
 import { openSqlite } from '../sqlite.ts'
 import type { SqlValue, Statement } from '../sqlite.ts'
-import { countSql, findSql, indexSql, tableOf } from './findSql.ts'
+import { countSql, findSql, tableOf } from './findSql.ts'
+import type { Table } from './findSql.ts'
+import { openTable, prepareTable } from './table.ts'
+import { putSql, replaceSql } from './writeSql.ts'
 
-const formats = ['CREATE TABLE checkpoints (projection TEXT PRIMARY KEY, position TEXT NOT NULL) STRICT']
+const formats = [
+  'CREATE TABLE checkpoints (projection TEXT PRIMARY KEY, position TEXT NOT NULL) STRICT',
+  // Keys have columns, which `prepare` adds; who does not know them must not write.
+  '',
+]
 
 /** Opens the read models in `file`. A power cut may take the last writes, with their checkpoint: they are folded again. */
 export function openSqliteReadStore(options: { file: string }): ReadStore {
@@ -18,12 +25,17 @@ export function openSqliteReadStore(options: { file: string }): ReadStore {
     kept.set(sql, statement)
     return statement
   }
+  const tables = new Map<string, Table>()
+  const tableFor = (collection: string): Table => {
+    const table = tables.get(collection) ?? openTable(db, collection)
+    tables.set(collection, table)
+    return table
+  }
   const write = (collection: string, id: string, position: Position, body: string | null): void => {
-    prepared(
-      `INSERT INTO ${tableOf(collection)} (id, position, body) VALUES (?, ?, ?)
-       ON CONFLICT (id) DO UPDATE SET position = excluded.position, body = excluded.body
-       WHERE excluded.position >= position`,
-    ).run(id, ordered(position), body)
+    const table = tableFor(collection)
+    const values = [id, ordered(position), body]
+    if (body !== null && prepared(replaceSql(table)).run(...values).changes > 0) return
+    prepared(putSql(table)).run(...values)
   }
   const moveCheckpoint = db.prepare<[string, string]>(
     `INSERT INTO checkpoints (projection, position) VALUES (?, ?)
@@ -35,12 +47,8 @@ export function openSqliteReadStore(options: { file: string }): ReadStore {
   return {
     prepare: async (collections) =>
       db.transaction(() => {
-        for (const { name, indexes } of collections) {
-          db.exec(
-            `CREATE TABLE IF NOT EXISTS ${tableOf(name)} (id TEXT PRIMARY KEY, position TEXT NOT NULL, body TEXT) STRICT`,
-          )
-          for (const fields of indexes) db.exec(indexSql(name, fields))
-        }
+        tables.clear()
+        for (const collection of collections) prepareTable(db, collection)
       }),
     apply: async (changes, { projection, position }) =>
       db.transaction(() => {
@@ -61,25 +69,23 @@ export function openSqliteReadStore(options: { file: string }): ReadStore {
       return row === undefined ? null : row[0].replace(/^0+(?=\d)/, '')
     },
     get: async (collection, id) => {
-      const row = prepared(`SELECT body FROM ${tableOf(collection)} WHERE id = ? AND body IS NOT NULL`).get(
-        id,
-      )
+      const row = prepared(`SELECT body FROM ${tableOf(collection)} WHERE id = ? AND present = 1`).get(id)
       return row === undefined ? undefined : parsed(row)
     },
     getMany: async (collection, ids) => {
       const rows = prepared(
-        `SELECT body FROM ${tableOf(collection)} WHERE id IN (SELECT value FROM json_each(?)) AND body IS NOT NULL`,
+        `SELECT body FROM ${tableOf(collection)} WHERE id IN (SELECT value FROM json_each(?)) AND present = 1`,
       ).all(JSON.stringify(ids))
       return new Map(rows.map(parsed).map((document) => [document.id, document]))
     },
     find: async (collection, query) => {
-      const { sql, values } = findSql(collection, query)
+      const { sql, values } = findSql(tableFor(collection), query)
       return prepared(sql)
         .all(...values)
         .map(parsed)
     },
     count: async (collection, where) => {
-      const { sql, values } = countSql(collection, where)
+      const { sql, values } = countSql(tableFor(collection), where)
       return Number(prepared(sql).get(...values)?.[0])
     },
     reset: async (projection, collections) =>
