@@ -1,8 +1,7 @@
 /** A socket as a browser has one: everything it hears is kept, in order. */
 import { Socket as Connection } from 'node:net'
 import { io, type Socket } from 'socket.io-client'
-import type { ClientEvents, JoinAnswer, ServerEvents } from '#domain/api/socket.ts'
-import type { Position } from '#domain/kernel/event.ts'
+import type { ClientEvents, JoinAnswer, LastHeard, ServerEvents } from '#domain/api/socket.ts'
 
 /** One event as it was heard. */
 export type Heard = {
@@ -21,7 +20,7 @@ export interface Live {
   readonly heard: readonly Heard[]
   /** What came with the events of one name, in order. */
   of<Name extends keyof ServerEvents>(name: Name): readonly PayloadOf<Name>[]
-  join(taskId: string, lastPosition?: Position | null): Promise<JoinAnswer>
+  join(taskId: string, last?: LastHeard | null): Promise<JoinAnswer>
   leave(taskId: string): void
   /** The first event that is like this, now or within `withinMs` (20 s). */
   until(what: string, like: (event: Heard) => boolean, withinMs?: number): Promise<Heard>
@@ -135,11 +134,11 @@ export async function connectLive(
   return {
     heard,
     of: (name) => payloads[name],
-    join: (taskId, lastPosition) =>
+    join: (taskId, last) =>
       within(
         answerMs,
         'join_task was not answered',
-        new Promise((resolve) => socket.emit('join_task', taskId, lastPosition ?? null, resolve)),
+        new Promise((resolve) => socket.emit('join_task', taskId, last ?? null, resolve)),
       ),
     leave: (taskId) => void socket.emit('leave_task', taskId),
     until: (what, like, withinMs = 20_000) => {

@@ -1,6 +1,7 @@
 /** Viewers whose connections are cut again and again while a task runs, and what the log says that each must have been told. */
 import { expect } from 'vitest'
 import { getChat, getTerminal, sendMessage } from '#domain/api/chat.ts'
+import type { LastHeard } from '#domain/api/socket.ts'
 import { comparePositions, type Position } from '#domain/kernel/event.ts'
 import { taskStream, terminalStream } from '#domain/kernel/ids.ts'
 import { tasksView, type TaskDocument } from '#domain/views/tasks.ts'
@@ -141,12 +142,13 @@ async function watchOn(watching: Watching, tellShare: () => void): Promise<Seen>
   const { scene, taskId, start, share, name, transports, remembers, onCut } = watching
   const seen: Seen = { name, heard: [], terminal: [], chat: [], reconnects: 0, seconds: 0 }
   const asleep: Live[] = []
-  let last = start
   const begun = performance.now()
   for (let isLast = false; !isLast;) {
     const transport = transports[seen.reconnects % transports.length] ?? 'websocket'
     const live = await connected(scene, transport)
-    const joined = await live.join(taskId, remembers ? last : null).catch(() => undefined)
+    const joined = await live
+      .join(taskId, remembers ? lastHeard(seen.heard, start) : null)
+      .catch(() => undefined)
     // A server that was killed meanwhile.
     if (joined === undefined) continue
     if (!joined.joined || joined.resync) throw new Error(`${name}: it was told ${JSON.stringify(joined)}`)
@@ -161,7 +163,7 @@ async function watchOn(watching: Watching, tellShare: () => void): Promise<Seen>
       isLast = await sawTheEnd(live, watching.isOver)
     }
     // What is heard after this moment came too late: the next connection is told it again.
-    const heard = remembers && !isLast ? whole(ofTask(live)) : ofTask(live)
+    const heard = ofTask(live)
     const ending = endings[seen.reconnects % endings.length]
     if (hasMore && transport === 'websocket' && ending === 'sleep') {
       if (live.isConnected()) live.fallAsleep()
@@ -175,7 +177,6 @@ async function watchOn(watching: Watching, tellShare: () => void): Promise<Seen>
 
     seen.heard.push(...heard)
     if (!remembers) addTo(seen, heard, covered)
-    last = heard.reduce((latest, event) => later(latest, positionOf(event)), last)
   }
   for (const live of asleep) live.close()
   return seen
@@ -184,10 +185,11 @@ async function watchOn(watching: Watching, tellShare: () => void): Promise<Seen>
 const ofTask = (live: Live): readonly Heard[] =>
   live.heard.filter((event) => event.name !== 'global_task_status_changed')
 
-/** An event of the log may be told in several sayings, and the connection be cut between them: the last place is asked for again. */
-function whole(heard: readonly Heard[]): readonly Heard[] {
-  const latest = heard.map(positionOf).reduce(later, '0')
-  return heard.filter((event) => positionOf(event) !== latest)
+/** What a viewer that has heard this names when it comes again. */
+function lastHeard(heard: readonly Heard[], start: Position): LastHeard {
+  const position = heard.map(positionOf).reduce(later, start)
+  const sayings = heard.filter((event) => positionOf(event) === position).length
+  return sayings === 0 ? position : { position, sayings }
 }
 
 /** Connected, however often it must be tried while the server is away. */

@@ -1,6 +1,7 @@
 /** Viewers miss nothing and hear nothing twice: on an event store whose every answer comes when the test lets it. */
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import type { LastHeard } from '#domain/api/socket.ts'
 import { comparePositions, type Position, type RecordedOf, type StoredEvent } from '#domain/kernel/event.ts'
 import { taskStream, terminalStream } from '#domain/kernel/ids.ts'
 import {
@@ -223,6 +224,15 @@ describe('any interleaving of appending, telling, joining, losing the connection
       },
       { weight: 4, arbitrary: fc.record({ do: fc.constant('connect' as const), who: fc.nat(2) }) },
       { weight: 3, arbitrary: fc.record({ do: fc.constant('disconnect' as const), who: fc.nat(2) }) },
+      // Cut off after some more sayings, and so between those of one event.
+      {
+        weight: 3,
+        arbitrary: fc.record({
+          do: fc.constant('cut' as const),
+          who: fc.nat(2),
+          after: fc.integer({ min: 1, max: 5 }),
+        }),
+      },
       {
         weight: 6,
         arbitrary: fc.record({ do: fc.constant('breathe' as const), count: fc.integer({ min: 1, max: 4 }) }),
@@ -231,13 +241,20 @@ describe('any interleaving of appending, telling, joining, losing the connection
     { minLength: 5, maxLength: 60, size: 'max' },
   )
 
-  /** A tab: over all its connections it keeps what it heard, and the last position of it. */
+  /** A tab: over all its connections it keeps what it heard. */
   interface Tab {
     readonly heard: Saying[]
     /** Where its history ended when it came first. */
     from: Position | null | undefined
-    last: Position | null
-    connection: { viewer: Viewer; done: Promise<void>; open: boolean } | undefined
+    connection: { viewer: Viewer; done: Promise<void>; open: boolean; cutAfter: number } | undefined
+  }
+
+  /** What it names when it comes again. */
+  function lastHeard({ heard, from }: Tab): LastHeard | null {
+    const last = heard.at(-1)
+    if (last === undefined) return from ?? null
+    const position = positionOf(last)
+    return { position, sayings: heard.filter((saying) => positionOf(saying) === position).length }
   }
 
   test(
@@ -256,7 +273,6 @@ describe('any interleaving of appending, telling, joining, losing the connection
           const tabs: Tab[] = [0, 1, 2].map(() => ({
             heard: [],
             from: undefined,
-            last: null,
             connection: undefined,
           }))
           const underWay: Promise<void>[] = []
@@ -271,21 +287,21 @@ describe('any interleaving of appending, telling, joining, losing the connection
               say(saying) {
                 if (!connection.open) return
                 tab.heard.push(saying)
-                tab.last = positionOf(saying)
+                connection.cutAfter -= 1
+                if (connection.cutAfter === 0) disconnect(tab)
               },
               sessionEnded: () => undefined,
             }
-            const connection = { open: true, viewer, done: Promise.resolve() }
+            const connection = { open: true, viewer, done: Promise.resolve(), cutAfter: Infinity }
             const before = tab.connection?.done ?? Promise.resolve()
             const join = async () => {
               // A new connection's join is asked when the old one's has ended, as one server does for one viewer.
               await before
-              const { position, resync } = await feed.join(task1, viewer, tab.last)
+              const { position, resync } = await feed.join(task1, viewer, lastHeard(tab))
               expect(resync).toBe(false)
               // Who never had an answer has no history either: the place where it ends is the answer's.
               if (!connection.open || tab.from !== undefined) return
               tab.from = position
-              tab.last ??= position
             }
             connection.done = join()
             tab.connection = connection
@@ -297,10 +313,7 @@ describe('any interleaving of appending, telling, joining, losing the connection
             connection.open = false
             underWay.push(connection.done.then(() => feed.leave(task1, connection.viewer)))
             // Nothing was heard of the server yet: the next connection is the first.
-            if (tab.from === undefined) {
-              tab.heard.length = 0
-              tab.last = null
-            }
+            if (tab.from === undefined) tab.heard.length = 0
           }
 
           for (const act of acts) {
@@ -320,6 +333,11 @@ describe('any interleaving of appending, telling, joining, losing the connection
               case 'disconnect':
                 disconnect(tabs[act.who] as Tab)
                 break
+              case 'cut': {
+                const { connection } = tabs[act.who] as Tab
+                if (connection) connection.cutAfter = act.after
+                break
+              }
               case 'breathe':
                 for (let count = 0; count < act.count && scheduler.count() > 0; count += 1)
                   await scheduler.waitOne()
@@ -328,7 +346,10 @@ describe('any interleaving of appending, telling, joining, losing the connection
           }
           // At the end everything comes to rest: all is appended, all come back, all is told.
           for (const [stream, event] of plan) fake.append(stream, event)
-          for (const tab of tabs) connect(tab)
+          for (const tab of tabs) {
+            if (tab.connection) tab.connection.cutAfter = Infinity
+            connect(tab)
+          }
           deliver(fake.events.length)
           deliver(fake.events.length)
           await scheduler.waitFor(Promise.all(underWay))

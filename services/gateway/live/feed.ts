@@ -2,6 +2,7 @@
  * What viewers are told, in the log's own order. One subscription to the log feeds every room of this gateway, so that one position says
  * exactly what a viewer has seen; joins run in turn with its batches, so that nothing is missed between history and live.
  */
+import type { LastHeard } from '#domain/api/socket.ts'
 import { comparePositions, type Position, type StoredEvent } from '#domain/kernel/event.ts'
 import { parseStream, taskStream, terminalStream } from '#domain/kernel/ids.ts'
 import { chatView, messageDocumentId } from '#domain/views/chat.ts'
@@ -29,7 +30,7 @@ export interface Feed {
   join(
     taskId: string,
     viewer: Viewer,
-    last: Position | null,
+    last: LastHeard | null,
   ): Promise<{ resync: boolean; position: Position | null }>
   leave(taskId: string, viewer: Viewer): void
   /** Tells the viewer each change of status of the person's tasks, and each end of a session of theirs. */
@@ -39,8 +40,8 @@ export interface Feed {
 }
 
 interface Room {
-  /** Each with the last position that it has seen elsewhere, which may be ahead of what was told here. */
-  readonly viewers: Map<Viewer, Position | null>
+  /** Each with what it has heard elsewhere, which may be ahead of what was told here. */
+  readonly viewers: Map<Viewer, LastHeard | null>
   /** At least as new as what was told: it may have been read ahead of it. */
   task: TaskDocument | undefined
 }
@@ -151,22 +152,28 @@ export async function startFeed(engines: {
     const before = isAhead ? undefined : room.task
     room.task = after
     const sayings = sayingsOf(event, { before, after, ...more }, addressOf)
-    const told = [...room.viewers].flatMap(([viewer, seen]) =>
-      isCovered(event.position, seen) ? [] : [viewer],
+    tell(
+      event,
+      [...room.viewers].map(([viewer, last]) => ({
+        viewer,
+        sayings: sayings.slice(heardOf(event.position, last)),
+      })),
     )
-    tell(event, told, sayings)
   }
 
-  function tell(event: AnyRecorded, viewers: readonly Viewer[], sayings: readonly Saying[]): void {
+  function tell(event: AnyRecorded, words: readonly { viewer: Viewer; sayings: readonly Saying[] }[]): void {
     const begun = moment()
-    for (const viewer of viewers) for (const saying of sayings) viewer.say(saying)
-    const said = viewers.length * sayings.length
+    for (const { viewer, sayings } of words) for (const saying of sayings) viewer.say(saying)
+    const said = words.reduce((sum, { sayings }) => sum + sayings.length, 0)
     if (said > 0) watch({ kind: 'said', event, sayings: said, begun, ended: moment() })
   }
 
   function tellFollowers(event: AnyRecorded, task: TaskDocument): void {
     const saying: Saying = ['global_task_status_changed', statusOf(event, task)]
-    tell(event, [...(followers.get(task.owner) ?? [])], [saying])
+    tell(
+      event,
+      [...(followers.get(task.owner) ?? [])].map((viewer) => ({ viewer, sayings: [saying] })),
+    )
   }
 
   function tellSessionEnded(event: AnyRecorded, userId: string): void {
@@ -175,7 +182,7 @@ export async function startFeed(engines: {
   }
 
   /** What a viewer missed, from both streams, in position order; `undefined` when it is too much. */
-  async function missed(taskId: string, last: Position): Promise<readonly AnyRecorded[] | undefined> {
+  async function missed(taskId: string, last: LastHeard): Promise<readonly AnyRecorded[] | undefined> {
     const events: AnyRecorded[] = []
     let characters = 0
     for (const stream of [taskStream(taskId), terminalStream(taskId)]) {
@@ -183,7 +190,7 @@ export async function startFeed(engines: {
       reading: for (;;) {
         const page = await log.readBackwards(stream, from, batch)
         for (const event of page) {
-          if (isCovered(event.position, last)) break reading
+          if (heardOf(event.position, last) === Infinity) break reading
           // What is still to come through the subscription is not told twice.
           if (!isCovered(event.position, reached)) continue
           events.push(event)
@@ -204,13 +211,16 @@ export async function startFeed(engines: {
     taskId: string,
     task: TaskDocument | undefined,
     events: readonly AnyRecorded[],
+    last: LastHeard | null,
   ): Promise<readonly Saying[]> {
     const lastOfTask = events.findLast((event) => event.stream === taskStream(taskId))
     const sayings: Saying[] = []
     for (const event of events) {
       const more = await moreOf(event, task, taskId)
-      sayings.push(...sayingsOf(event, { before: task, after: task, ...more }, addressOf))
-      if (event === lastOfTask && task) sayings.push(['task_status_changed', statusOf(event, task)])
+      const ofEvent = sayingsOf(event, { before: task, after: task, ...more }, addressOf)
+      // A change of status is the last that is said of an event, live too: who has heard it counted it.
+      if (event === lastOfTask && task) ofEvent.push(['task_status_changed', statusOf(event, task)])
+      sayings.push(...ofEvent.slice(heardOf(event.position, last)))
     }
     return sayings
   }
@@ -227,7 +237,7 @@ export async function startFeed(engines: {
       inTurn(async () => {
         const room = await roomOf(taskId)
         const events = last === null ? [] : await missed(taskId, last)
-        const replay = await replayOf(taskId, room.task, events ?? [])
+        const replay = await replayOf(taskId, room.task, events ?? [], last)
         for (const saying of replay) viewer.say(saying)
         watch({ kind: 'replayed', sayings: replay.length })
         room.viewers.set(viewer, last)
@@ -256,6 +266,15 @@ export async function startFeed(engines: {
 
 function isCovered(position: Position, by: Position | null): boolean {
   return by !== null && comparePositions(position, by) <= 0
+}
+
+/** How many sayings of the event at a position are heard: infinitely many if all. */
+function heardOf(position: Position, last: LastHeard | null): number {
+  if (last === null) return 0
+  const whole = typeof last === 'string'
+  const order = comparePositions(position, whole ? last : last.position)
+  if (order > 0) return 0
+  return order < 0 || whole ? Infinity : last.sayings
 }
 
 function isExecutionEvent(event: AnyRecorded): event is ExecutionEvent {

@@ -96,12 +96,12 @@ function serve(socket: LiveSocket, feed: Feed, services: SocketServices): void {
     turn = turn.then(work).finally(() => (asked -= 1))
   }
 
-  socket.on('join_task', (taskId, lastPosition, answer) => {
-    // A client may leave the position out and give only the callback.
-    const reply = typeof lastPosition === 'function' ? lastPosition : answer
-    const last = typeof lastPosition === 'function' ? null : lastPosition
+  socket.on('join_task', (taskId, last, answer) => {
+    // A client may leave out what it has heard and give only the callback.
+    const reply = typeof last === 'function' ? last : answer
+    const heard = typeof last === 'function' ? null : last
     inTurn(async () => {
-      const joining = await join(taskId, last)
+      const joining = await join(taskId, heard)
       if (typeof reply === 'function') reply(joining)
     })
   })
@@ -110,11 +110,11 @@ function serve(socket: LiveSocket, feed: Feed, services: SocketServices): void {
     try {
       const asked = JoinTask.safeParse([taskId, last])
       if (!asked.success) throw new Fault('invalid_input', asked.error.issues[0]?.message)
-      const [id, position] = asked.data
+      const [id, heard] = asked.data
       if (!joined.has(id) && joined.size >= roomsAtOnce) throw new Fault('rate_limited')
       const task = await services.documents.get(tasksView, id)
       if (task?.owner !== userId) throw new Fault('not_found', 'There is no such task.')
-      const joining = await feed.join(id, viewer, position ?? null)
+      const joining = await feed.join(id, viewer, heard ?? null)
       // Who went away meanwhile has left already: nothing may stay in the room.
       if (socket.disconnected) feed.leave(id, viewer)
       else joined.add(id)
