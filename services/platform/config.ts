@@ -57,12 +57,22 @@ export interface Config {
   /** Tasks of one person that may run or wait to run at once. */
   readonly tasksAtOnce: number
   /** Where `/metrics` is served, on `HOST`; `null`: nowhere. */
+  readonly runs: RunLimits
   readonly metricsPort: number | null
   /** Where traces are sent, by OTLP over HTTP; `null`: nowhere. */
   readonly otlpEndpoint: string | null
   readonly logLevel: string
   /** Variables that are set and have no effect yet. */
   readonly unused: readonly string[]
+}
+
+/** How long things may take in a run, in milliseconds. */
+export interface RunLimits {
+  /** Nothing heard of an agent for so long means that nothing will be. */
+  readonly silentMs: number
+  readonly longestMs: number
+  /** How long an agent waits in its box for the next message of its task; 0: not at all. */
+  readonly idleMs: number
 }
 
 /** Faults of a configuration, one sentence each. */
@@ -158,6 +168,18 @@ const variables = {
     count.min(1, { error: 'is at least 1' }).default(20),
     'tasks of one person that may run or wait to run at once (20)',
   ],
+  SILENT_AGENT_SECONDS: [
+    count.min(1, { error: 'is at least 1' }).default(900),
+    'an agent of which nothing is heard for so long is stopped (900)',
+  ],
+  RUN_SECONDS: [
+    count.min(1, { error: 'is at least 1' }).default(7_200),
+    'a turn or command that goes on for longer is stopped (7200)',
+  ],
+  IDLE_AGENT_SECONDS: [
+    count.default(300),
+    'an agent waits so long in its box for the next message; 0: it ends with its turn (300)',
+  ],
   METRICS_PORT: [anyPort.optional(), 'port of /metrics, for Prometheus; without it there are none'],
   OTEL_EXPORTER_OTLP_ENDPOINT: [
     address.optional(),
@@ -237,6 +259,11 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     trustProxy: values.TRUST_PROXY,
     requestsAMinute: values.REQUESTS_PER_MINUTE === 0 ? null : values.REQUESTS_PER_MINUTE,
     tasksAtOnce: values.TASKS_AT_ONCE,
+    runs: {
+      silentMs: values.SILENT_AGENT_SECONDS * 1_000,
+      longestMs: values.RUN_SECONDS * 1_000,
+      idleMs: values.IDLE_AGENT_SECONDS * 1_000,
+    },
     metricsPort: values.METRICS_PORT ?? null,
     otlpEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT?.replace(/\/+$/, '') ?? null,
     logLevel: values.LOG_LEVEL,
