@@ -5,7 +5,7 @@ const request = {
   binary: '/opt/claude',
   session: { kind: 'new', id: '0f6e2a66-2f3c-4b38-9f0e-7f5a0d7c9a11' },
   model: null,
-  broker: { socketPath: '/run/model.sock', runToken: 'run-token', scripted: false },
+  access: { kind: 'broker', socketPath: '/run/model.sock', runToken: 'run-token', scripted: false },
 } as const
 
 describe('models', () => {
@@ -25,7 +25,7 @@ describe('models', () => {
     const { argv } = claude.launch({
       ...request,
       model: 'opus',
-      broker: { ...request.broker, scripted: true },
+      access: { ...request.access, scripted: true },
     })
     expect(argv.slice(-2)).toEqual(['--model', 'flightdeck-scripted'])
   })
@@ -41,6 +41,10 @@ test('the token is in the environment and not among the arguments', () => {
   const { argv, env } = claude.launch(request)
   expect(argv.join(' ')).not.toContain('run-token')
   expect(env).toMatchObject({ ANTHROPIC_API_KEY: 'run-token', ANTHROPIC_UNIX_SOCKET: '/run/model.sock' })
+})
+
+test('a real key is not handed to it', () => {
+  expect(() => claude.launch({ ...request, access: { kind: 'key', apiKey: 'sk-real' } })).toThrow('broker')
 })
 
 test('a message is one line, whatever is in it', () => {

@@ -1,5 +1,6 @@
 /** `claude`: Anthropic's coding agent, run headless with its messages on standard input. */
 import { createClaudeParser } from './claudeStream.ts'
+import { claudeHome } from './home.ts'
 import { scriptedModel } from '../model/scripted.ts'
 import type { Agent } from './port.ts'
 
@@ -9,41 +10,49 @@ const maxRetries = 6
 /** Aliases that follow the latest model of a family. */
 const aliases = new Set(['default', 'best', 'opus', 'opusplan', 'sonnet', 'haiku'])
 
-export const claude: Agent = {
+export const claude = {
   name: 'claude',
+  dialogue: 'open',
+  images: 'inline',
+  access: 'broker',
+  leavesByItself: true,
+  home: claudeHome,
   knowsModel,
-  launch: ({ binary, session, model, broker }) => ({
-    argv: [
-      binary,
-      '-p',
-      '--input-format',
-      'stream-json',
-      '--output-format',
-      'stream-json',
-      '--verbose',
-      '--include-partial-messages',
-      // The box is what holds the agent; asking a person before each step would stop it for ever.
-      '--dangerously-skip-permissions',
-      // A repository's own settings can name another API address and hooks to run: only ours are read.
-      '--setting-sources',
-      'user',
-      '--strict-mcp-config',
-      session.kind === 'new' ? '--session-id' : '--resume',
-      session.id,
-      ...(broker.scripted ? ['--model', scriptedModel] : modelArguments(model)),
-    ],
-    env: {
-      ANTHROPIC_API_KEY: broker.runToken,
-      // Over the socket no name is looked up; this one only has to be one.
-      ANTHROPIC_BASE_URL: 'http://gateway.internal',
-      ANTHROPIC_UNIX_SOCKET: broker.socketPath,
-      // A process with background work lives on after its result.
-      CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: '1',
-      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-      CLAUDE_CODE_MAX_RETRIES: String(maxRetries),
-      DISABLE_AUTOUPDATER: '1',
-    },
-  }),
+  launch({ binary, session, model, access }) {
+    if (access.kind !== 'broker') throw new Error('claude reaches its model through the broker alone.')
+    return {
+      argv: [
+        binary,
+        '-p',
+        '--input-format',
+        'stream-json',
+        '--output-format',
+        'stream-json',
+        '--verbose',
+        '--include-partial-messages',
+        // The box is what holds the agent; asking a person before each step would stop it for ever.
+        '--dangerously-skip-permissions',
+        // A repository's own settings can name another API address and hooks to run: only ours are read.
+        '--setting-sources',
+        'user',
+        '--strict-mcp-config',
+        session.kind === 'new' ? '--session-id' : '--resume',
+        session.id,
+        ...(access.scripted ? ['--model', scriptedModel] : modelArguments(model)),
+      ],
+      env: {
+        ANTHROPIC_API_KEY: access.runToken,
+        // Over the socket no name is looked up; this one only has to be one.
+        ANTHROPIC_BASE_URL: 'http://gateway.internal',
+        ANTHROPIC_UNIX_SOCKET: access.socketPath,
+        // A process with background work lives on after its result.
+        CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: '1',
+        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+        CLAUDE_CODE_MAX_RETRIES: String(maxRetries),
+        DISABLE_AUTOUPDATER: '1',
+      },
+    }
+  },
   parser: () => createClaudeParser(),
   userMessage(text, images) {
     const content = [
@@ -57,7 +66,9 @@ export const claude: Agent = {
   },
   interrupt: (requestId) =>
     `${JSON.stringify({ type: 'control_request', request_id: requestId, request: { subtype: 'interrupt' } })}\n`,
-}
+  // It tells its faults in its result; without one, what it said on standard error says it best.
+  faultOf: () => null,
+} satisfies Agent
 
 function knowsModel(model: string): boolean {
   return aliases.has(model.replace(/\[1m\]$/, '')) || /^claude-[a-z0-9][a-z0-9.-]*(?:\[1m\])?$/.test(model)

@@ -104,7 +104,12 @@ async function startClaude(
   await writeHome(home, claudeHome(new Set(['CLAUDE.md']), workspace), user)
   const sessionId = resume ?? randomUUID()
   const kind = resume === undefined ? 'new' : 'resume'
-  const launch = claude.launch({ binary, session: { kind, id: sessionId }, model: 'o4-mini', broker })
+  const launch = claude.launch({
+    binary,
+    session: { kind, id: sessionId },
+    model: 'o4-mini',
+    access: { kind: 'broker', ...broker },
+  })
   const child = spawn(launch.argv[0] ?? '', launch.argv.slice(1), {
     cwd: workspace,
     env: {

@@ -1,15 +1,8 @@
-/** The agent's private home: what `claude` finds there when it starts. */
+/** The agent's private home: what an agent finds there when it starts. */
 import { constants } from 'node:fs'
 import { chown, lstat, mkdir, open } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-
-export interface HomeFile {
-  /** Relative to the home. */
-  readonly path: string
-  readonly content: string
-  /** What the CLI keeps its own state in is written once and then left to it. */
-  readonly onlyOnce: boolean
-}
+import type { HomeFile } from './port.ts'
 
 /** A repository's files with instructions for agents, in the order in which they are read. */
 export const instructionFiles = ['CLAUDE.md', 'AGENTS.md'] as const

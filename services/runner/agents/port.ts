@@ -103,33 +103,81 @@ export interface AgentImage {
   readonly base64: string
 }
 
+/** How an agent reaches its model. */
+export type ModelAccess =
+  /**
+   * Over the broker's socket, as the box sees it, with the token that the broker knows this run by. When the scripted model stands
+   * behind it, the model that was asked for counts for nothing.
+   */
+  | {
+      readonly kind: 'broker'
+      readonly socketPath: string
+      readonly runToken: string
+      readonly scripted: boolean
+    }
+  /** By itself, with the real key, which enters the box. */
+  | { readonly kind: 'key'; readonly apiKey: string }
+
 export interface LaunchRequest {
   /** The CLI's path as the box sees it. */
   readonly binary: string
+  /** The id of a new session is a proposal: what the agent made of it is in its `session` event. */
   readonly session: { readonly kind: 'new' | 'resume'; readonly id: string }
   /** Passed on only when the agent knows it; `null` leaves the choice to the agent. */
   readonly model: string | null
-  /**
-   * The broker's socket as the box sees it, and the token that it knows this run by. When the scripted model stands behind it,
-   * `model` counts for nothing.
-   */
-  readonly broker: { readonly socketPath: string; readonly runToken: string; readonly scripted: boolean }
+  /** Of the kind that `Agent.access` names. */
+  readonly access: ModelAccess
 }
 
 export interface Launch {
   readonly argv: readonly string[]
-  /** What the CLI needs beside `HOME`, `PATH` and the like. Holds the run's token and no other secret. */
+  /** What the CLI needs beside `HOME`, `PATH` and the like. Holds the run's token, or the key of an agent that needs it. */
   readonly env: Readonly<Record<string, string>>
 }
 
-/** An agent that takes messages on its standard input while it runs. */
-export interface Agent {
+/** A file that an agent finds in its home when it starts. */
+export interface HomeFile {
+  /** Relative to the home. */
+  readonly path: string
+  readonly content: string | Uint8Array
+  /** What the CLI keeps its own state in is written once and then left to it. */
+  readonly onlyOnce: boolean
+}
+
+/** How an agent's CLI is used. */
+export type Agent = {
   readonly name: AgentName
+  /**
+   * `open`: it takes message after message on standard input while it runs, and leaves when that is closed. `single`: it takes one, ended by the close
+   * of standard input, and its process ends with the turn.
+   */
+  readonly dialogue: 'open' | 'single'
+  readonly access: ModelAccess['kind']
+  /** Whether it can be trusted to leave after its `end`; one that cannot is to be killed then. */
+  readonly leavesByItself: boolean
+  /** The files of its home; `present` are those of the repository's `instructionFiles` that are there, `workspace` where the box has it. */
+  home(present: ReadonlySet<string>, workspace: string): readonly HomeFile[]
   knowsModel(model: string): boolean
+  /** Throws when the access is of another kind than its own. */
   launch(request: LaunchRequest): Launch
   parser(): AgentParser
-  /** A person's message as a line for standard input. Sent while a turn runs, it steers that turn. */
-  userMessage(text: string, images: readonly AgentImage[]): string
-  /** Asks to stop the turn, as a line for standard input: an `aborted` error and an `end` follow. */
-  interrupt(requestId: string): string
-}
+  /** Asks to stop the turn, as a line for standard input: an `aborted` error and an `end` follow. `null`: SIGINT is the way. */
+  interrupt(requestId: string): string | null
+  /**
+   * Why it ended, where it ended without an `end`, by the last that it said on standard error; `null` when that is nothing that is
+   * known of it.
+   */
+  faultOf(said: string, exitCode: number | null): AgentError | null
+} & (
+  | {
+      readonly images: 'inline'
+      /** A person's message, for standard input. Sent while a turn runs, it steers that turn where the dialogue is open. */
+      userMessage(text: string, images: readonly AgentImage[]): string
+    }
+  | {
+      /** It reads images from files: see `messageFor` in images.ts. */
+      readonly images: 'files'
+      /** A person's message, for standard input, with the paths of its images as the box sees them. */
+      userMessage(text: string, imagePaths: readonly string[]): string
+    }
+)

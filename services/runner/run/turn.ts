@@ -8,7 +8,8 @@ import { StringDecoder } from 'node:string_decoder'
 import type { ExecutionOutcome } from '#domain/task/commands.ts'
 import type { AgentName } from '#domain/task/events.ts'
 import { agents } from '../agents/agents.ts'
-import { claudeHome, instructionFiles, writeHome } from '../agents/home.ts'
+import { instructionFiles, writeHome } from '../agents/home.ts'
+import { messageFor } from '../agents/images.ts'
 import type { Agent, AgentImage } from '../agents/port.ts'
 import { startBroker, type Broker } from '../broker/broker.ts'
 import type { RunnerParts } from '../parts.ts'
@@ -56,7 +57,7 @@ export async function runTurn(parts: RunnerParts, request: TurnRequest): Promise
   const present = new Set(
     (await readdir(dir)).filter((name) => instructionFiles.some((file) => file === name)),
   )
-  await writeHome(homeDir, claudeHome(present, sandbox.paths(request.workspace).tree), owner)
+  await writeHome(homeDir, agent.home(present, sandbox.paths(request.workspace).tree), owner)
 
   const runToken = randomBytes(24).toString('base64url')
   const secrets = [...request.secrets, runToken]
@@ -128,7 +129,8 @@ async function attempt(
         ? { kind: 'new', id: parts.ids.uuid() }
         : { kind: 'resume', id: launch.session },
     model,
-    broker: {
+    access: {
+      kind: 'broker',
       socketPath: sandbox.seenAs(socket),
       runToken: launch.runToken,
       scripted: parts.model.kind === 'scripted',
@@ -158,7 +160,8 @@ async function attempt(
   })
   const unwatch = watch(run, child, agent)
   try {
-    say(child, agent.userMessage(message, images))
+    say(child, await messageFor(agent, { text: message, images }, homeFor(sandbox, workspace)))
+    if (agent.dialogue === 'single') child.stdin?.end()
     let told = ''
     const errors = drain(child.stderr, async (chunk) => {
       told = `${told}${chunk.toString('utf8')}`.slice(-keptTail)
@@ -168,7 +171,7 @@ async function attempt(
     await errors
     const exit = await child.exited
     if (heard.lastError()?.code === 'unknown_session' && launch.session !== null) return 'unknown_session'
-    return outcomeOfStop(run.stopping) ?? outcomeOf(heard, exit, told.trim())
+    return outcomeOfStop(run.stopping) ?? outcomeOf(agent, heard, exit, told.trim())
   } finally {
     unwatch.stop()
     child.kill()
@@ -191,7 +194,7 @@ async function hearAll(
     for (const event of parser.push(characters.write(chunk))) await heard.hear(event)
     if (heard.ended() && leaving === undefined) {
       child.stdin?.end()
-      leaving = setTimeout(() => child.kill(), interruptMs)
+      leaving = setTimeout(() => child.kill(), agent.leavesByItself ? interruptMs : 0)
     }
   }
   clearTimeout(leaving)
@@ -204,7 +207,9 @@ function watch(run: Run, child: SandboxedProcess, agent: Agent): { alive(): void
   let ending: NodeJS.Timeout | undefined
   const onStop = () => {
     if (run.stopping.reason() !== 'cancelled') return child.kill()
-    say(child, agent.interrupt('cancel'))
+    const asked = agent.interrupt('cancel')
+    if (asked === null) child.interrupt()
+    else say(child, asked)
     ending = setTimeout(() => child.kill(), interruptMs)
   }
   const silence = setTimeout(() => run.stopping.stop('silent'), silentMs)
@@ -236,13 +241,18 @@ export async function drain(stream: Readable, take: (chunk: Buffer) => Promise<v
   for await (const chunk of stream) await take(Buffer.from(chunk))
 }
 
+function homeFor(sandbox: Sandbox, workspace: Workspace) {
+  return { dir: workspace.homeDir, seenAs: sandbox.paths(workspace).home, owner: workspace.owner }
+}
+
 function outcomeOf(
+  agent: Agent,
   heard: Listener,
   exit: Awaited<SandboxedProcess['exited']>,
   told: string,
 ): ExecutionOutcome {
   const end = heard.ended()
-  const error = heard.lastError()
+  const error = heard.lastError() ?? agent.faultOf(told, exit.code)
   if (end?.ok) return { kind: 'completed', exitCode: null }
   if (exit.reason === 'time_limit') return failed('time_limit', 'The agent was stopped after two hours.')
   if (exit.reason === 'memory_limit')

@@ -36,7 +36,7 @@ export async function bareTurn(scene: Scene, modelUrl: string, message: string):
     binary: located,
     session: { kind: 'new', id: randomUUID() },
     model: null,
-    broker: { socketPath: '', runToken: 'sk-ant-bench', scripted: false },
+    access: { kind: 'broker', socketPath: '', runToken: 'sk-ant-bench', scripted: false },
   })
   const { ANTHROPIC_UNIX_SOCKET: _socket, ...rest } = env
   const [program = '', ...args] = argv

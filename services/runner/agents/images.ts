@@ -1,0 +1,39 @@
+/** Gives a message and its images to an agent in the way it takes them: within the message, or as files that the message names. */
+import { createHash } from 'node:crypto'
+import { join } from 'node:path'
+import { writeHome } from './home.ts'
+import type { Agent, AgentImage } from './port.ts'
+
+/** The agent's home: where it is on this machine, where the box shows it, and whose it is. */
+export interface AgentHome {
+  readonly dir: string
+  readonly seenAs: string
+  readonly owner?: { readonly uid: number; readonly gid: number } | undefined
+}
+
+const endings = { 'image/jpeg': 'jpg', 'image/png': 'png', 'image/gif': 'gif', 'image/webp': 'webp' } as const
+
+/**
+ * What to write to the agent's standard input for a person's message. For an agent that reads images from files it writes them into its
+ * home first. Fails with a sentence when something stands in the way there.
+ */
+export async function messageFor(
+  agent: Agent,
+  { text, images }: { readonly text: string; readonly images: readonly AgentImage[] },
+  home: AgentHome,
+): Promise<string> {
+  if (agent.images === 'inline') return agent.userMessage(text, images)
+  const files = images.map(fileOf)
+  await writeHome(home.dir, files, home.owner)
+  return agent.userMessage(
+    text,
+    files.map(({ path }) => join(home.seenAs, path)),
+  )
+}
+
+/** Named by its content: the same image in another turn is the same file, and what an earlier turn names stays. */
+function fileOf({ mediaType, base64 }: AgentImage) {
+  const content = Buffer.from(base64, 'base64')
+  const name = createHash('sha256').update(content).digest('hex').slice(0, 16)
+  return { path: `images/${name}.${endings[mediaType]}`, content, onlyOnce: false }
+}
