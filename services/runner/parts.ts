@@ -1,5 +1,6 @@
 /** What the runner works with, found and opened once. */
-import type { ModelConfig } from '#platform/config.ts'
+import type { AgentName } from '#domain/task/events.ts'
+import type { ModelConfig, RunLimits } from '#platform/config.ts'
 import type { Commands } from '#platform/commands/execute.ts'
 import type { Documents } from '#platform/commands/documents.ts'
 import type { EventLog } from '#platform/commands/eventLog.ts'
@@ -13,6 +14,7 @@ import type { Jobs } from '#platform/ports/jobs.ts'
 import type { Requests } from '#platform/ports/requests.ts'
 import type { Watch } from '#platform/watch/watch.ts'
 import type { Located } from './agents/locate.ts'
+import type { WarmAgents } from './run/warmAgents.ts'
 import type { Sandbox } from './sandbox/port.ts'
 import type { Git } from './workspace/git.ts'
 import type { Mirrors } from './workspace/mirror.ts'
@@ -47,5 +49,9 @@ export interface RunnerParts extends RunnerEngines {
   /** The box, or the sentence that says why there is none. */
   readonly sandbox: Sandbox | { readonly missing: string }
   readonly model: ModelConfig
-  readonly claude: () => Promise<Located>
+  readonly located: (agent: AgentName) => Promise<Located>
+  /** The keys of agents that take theirs into the box; what has none here cannot run. */
+  readonly agentKeys: Readonly<Partial<Record<AgentName, string>>>
+  readonly limits: RunLimits
+  readonly warm: WarmAgents
 }

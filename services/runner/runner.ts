@@ -1,7 +1,7 @@
 /** The runner: takes jobs, and runs agents and commands in their boxes. */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { taskStream } from '#domain/kernel/ids.ts'
+import { parseStream, taskStream } from '#domain/kernel/ids.ts'
 import type { LiveTask } from '#domain/task/state.ts'
 import { task as decider } from '#domain/task/task.ts'
 import { commandsFrom, logFrom } from '#platform/commands/origin.ts'
@@ -18,6 +18,7 @@ import { answerChanges } from './run/otherBase.ts'
 import { runExecution } from './run/execution.ts'
 import { makePullRequest } from './run/pullRequest.ts'
 import { stopping, type Stopping } from './run/stopping.ts'
+import { warmAgents } from './run/warmAgents.ts'
 import { detectBubblewrap } from './sandbox/detect.ts'
 import { noSandbox } from './sandbox/none.ts'
 import { hostGit, type Git } from './workspace/git.ts'
@@ -30,6 +31,12 @@ export interface RunningRunner {
 }
 
 const runsAtOnce = 8
+/** Agents that may wait for a next message, each with some 200 MB. */
+const warmAtMost = 8
+const notThere = Promise.resolve({
+  found: false,
+  reason: 'This agent is not there yet. Choose claude.',
+} as const)
 /** A runner that died is followed by another within this time. */
 const leaseMs = 4_000
 const renewMs = 1_000
@@ -52,7 +59,7 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
   const git = hostGit({ program: 'git', path: config.path })
   const { sandbox, notice } = await openSandbox(config, root, git)
   // Asking a CLI for its version takes a moment: the first run waits for it, the start does not.
-  const located = locateClaude({ configured: config.claudeBin, path: config.path })
+  const claude = locateClaude({ configured: config.claudeBin, path: config.path })
   const parts: RunnerParts = {
     ...engines,
     runnerId: runnerIdIn(root),
@@ -64,7 +71,10 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
     mirrors: openMirrors({ root, git }),
     sandbox,
     model: config.model,
-    claude: () => located,
+    located: (agent) => (agent === 'claude' ? claude : notThere),
+    agentKeys: {},
+    limits: config.runs,
+    warm: warmAgents({ most: warmAtMost }),
   }
   const roster = startRoster({
     bus: engines.bus,
@@ -87,12 +97,22 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
     ),
   )
   const stopAnswering = answerChanges(parts, engines.requests)
+  // What a deleted task left waiting is of use to nobody.
+  const unfollow = engines.bus.subscribe('appended', ({ stream, type }) => {
+    const name = parseStream(stream)
+    if (type === 'TaskDeleted' && name.kind === 'task')
+      parts.warm
+        .drop(name.id)
+        .catch((fault: unknown) => engines.logger.warn({ err: fault }, 'an agent did not end'))
+  })
   return {
     async stop() {
       stopAnswering()
       const stopped = Promise.all([executions.stop(), pullRequests.stop()])
       for (const run of held.runs.keys()) run.stop('stopping')
       await stopped
+      await parts.warm.close()
+      unfollow()
       roster.stop()
     },
   }
@@ -163,7 +183,10 @@ async function underLease(
   const unwatch = watchTask(parts, delivery, stop)
   try {
     // What is here from before is older than what the other runner did. It may be large: the lease is kept meanwhile.
-    if (home === 'gone') await removeWorkspace(parts.root, taskId, parts.path)
+    if (home === 'gone') {
+      await parts.warm.drop(taskId)
+      await removeWorkspace(parts.root, taskId, parts.path)
+    }
     await watched(parts, delivery, () => work(parts, stop, home === 'gone'))
     await delivery.ack()
   } catch (fault) {

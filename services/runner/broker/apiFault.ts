@@ -17,6 +17,7 @@ export const faults = {
     type: 'not_found_error',
     message: 'Only /v1/messages and /v1/messages/count_tokens are served here.',
   },
+  noTurn: { status: 403, type: 'permission_error', message: 'No turn is under way.' },
   tooLarge: { status: 413, type: 'request_too_large', message: 'The request is larger than 64 MB.' },
   tooMany: { status: 429, type: 'rate_limit_error', message: 'Too many requests of this run at once.' },
   budget: { status: 403, type: 'permission_error', message: budgetUsedUp },

@@ -39,6 +39,8 @@ export interface BrokerOptions {
 }
 
 export interface Broker {
+  /** Between two turns nothing is asked of the model: until it is admitted again, and from then on with the whole budget. */
+  admit(isAdmitted: boolean): void
   /** Breaks off what is under way and removes the socket. */
   close(): Promise<void>
 }
@@ -52,6 +54,7 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
   const knowsToken = tokenCheck(options.runToken)
   let spent = 0
   let underWay = 0
+  let isAdmitted = true
 
   const refuse = async (
     request: IncomingMessage,
@@ -69,6 +72,7 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
     const path = pathOf(request)
     if (!knowsToken(request)) return refuse(request, response, 'bad_token', faults.badToken)
     if (path === undefined) return refuse(request, response, 'not_served', faults.notServed)
+    if (!isAdmitted) return refuse(request, response, 'no_turn', faults.noTurn)
     if (options.budget !== undefined && spent >= options.budget.limit) {
       return refuse(request, response, 'budget', faults.budget)
     }
@@ -106,6 +110,10 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
   if (owner !== undefined) await chown(socketPath, owner.uid, owner.gid)
 
   return {
+    admit(next) {
+      if (next && !isAdmitted) spent = 0
+      isAdmitted = next
+    },
     close: () =>
       new Promise<void>((resolve) => {
         server.close(() => resolve())

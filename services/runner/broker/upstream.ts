@@ -20,6 +20,7 @@ export interface BrokerFault {
   readonly code:
     | 'bad_token'
     | 'not_served'
+    | 'no_turn'
     | 'too_large'
     | 'too_many'
     | 'budget'

@@ -14,6 +14,7 @@ import type { Head } from '#platform/commands/eventLog.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
 import { EngineUnavailable, TooLarge } from '#platform/ports/faults.ts'
 import type { RunnerParts } from '../parts.ts'
+import { nothingAround } from './agentProcess.ts'
 import { changesReport } from './changesReport.ts'
 import { imagesForAgent } from './images.ts'
 import { runOutput } from './output.ts'
@@ -185,6 +186,7 @@ async function outcomeOf(
           images,
           session,
           model: document.codexModel,
+          surroundings: nothingAround,
           secrets,
         })
   } finally {

@@ -1,9 +1,29 @@
 /** What a run may use. */
+import type { RunLimits } from '#platform/config.ts'
 import type { SandboxLimits } from '../sandbox/port.ts'
 
-export const boxLimits: SandboxLimits = {
+const ofBox = {
   memoryBytes: 8 * 1024 ** 3,
   processes: 1_024,
   fileSizeBytes: 4 * 1024 ** 3,
-  wallMs: 2 * 60 * 60_000,
+}
+
+/** Of a command's box, which lasts as long as the command. */
+export function commandLimits({ longestMs }: RunLimits): SandboxLimits {
+  return { ...ofBox, wallMs: longestMs }
+}
+
+/** Of an agent's box, which may serve many turns: each of them has a limit of its own. */
+export const agentLimits: SandboxLimits = { ...ofBox, wallMs: 24 * 60 * 60_000 }
+
+/** A time in words: `2 hours`, `15 minutes`, `3 seconds`. */
+export function timeInWords(ms: number): string {
+  const seconds = Math.round(ms / 1_000)
+  const [count, unit] =
+    seconds % 3_600 === 0
+      ? [seconds / 3_600, 'hour']
+      : seconds % 60 === 0
+        ? [seconds / 60, 'minute']
+        : [seconds, 'second']
+  return `${count} ${unit}${count === 1 ? '' : 's'}`
 }

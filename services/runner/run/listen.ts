@@ -17,6 +17,8 @@ export interface Listener {
   /** The turn's end as the agent told it; `undefined` while it has not. */
   ended(): { readonly ok: boolean; readonly error: AgentError | undefined } | undefined
   lastError(): AgentError | undefined
+  /** The session that it told of in this turn. */
+  session(): string | undefined
 }
 
 /** Names that come out of the box are kept short: they stand open in the log. */
@@ -42,17 +44,17 @@ export function listener(run: {
   const lines = createTerminal()
   const startedAt = new Map<string, number>()
   const clean = (text: string) => redact(text, run.secrets)
-  let begun = false
+  let session: string | undefined
   let error: AgentError | undefined
   let end: { readonly ok: boolean } | undefined
 
   async function record(event: AgentEvent): Promise<void> {
     switch (event.type) {
       case 'session': {
-        if (begun) return
-        begun = true
+        if (session !== undefined) return
         const { name, version, resumed } = agent
         const sessionId = named(event.sessionId)
+        session = sessionId
         return reporter.report(AgentStarted.of({ executionId, agent: name, version, sessionId, resumed }))
       }
       case 'text_delta':
@@ -112,5 +114,6 @@ export function listener(run: {
     },
     ended: () => end && { ok: end.ok, error },
     lastError: () => error,
+    session: () => session,
   }
 }

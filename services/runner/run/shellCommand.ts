@@ -2,7 +2,7 @@
 import type { ExecutionOutcome } from '#domain/task/commands.ts'
 import type { RunnerParts } from '../parts.ts'
 import type { Workspace } from '../workspace/workspace.ts'
-import { boxLimits } from './limits.ts'
+import { commandLimits, timeInWords } from './limits.ts'
 import { failed } from './prepare.ts'
 import type { Run } from './run.ts'
 import { outcomeOfStop } from './stopping.ts'
@@ -25,7 +25,7 @@ export async function runShellCommand(
     readOnly: [],
     sockets: [],
     stdin: 'ignore',
-    limits: boxLimits,
+    limits: commandLimits(parts.limits),
   })
   const onStop = () => {
     if (run.stopping.reason() === 'cancelled') child.interrupt()
@@ -41,7 +41,8 @@ export async function runShellCommand(
     const exit = await child.exited
     const stopped = outcomeOfStop(run.stopping)
     if (stopped) return stopped
-    if (exit.reason === 'time_limit') return failed('time_limit', 'The command was stopped after two hours.')
+    if (exit.reason === 'time_limit')
+      return failed('time_limit', `The command was stopped after ${timeInWords(parts.limits.longestMs)}.`)
     if (exit.reason === 'memory_limit')
       return failed('memory_limit', 'The command used more memory than it may.')
     return { kind: 'completed', exitCode: exit.code ?? 1 }

@@ -15,30 +15,34 @@ export type StopReason =
   | 'stopping'
   /** Nothing was heard of the agent for too long. */
   | 'silent'
+  /** It went on for too long. */
+  | 'too_long'
 
 /** A signal that carries why: `signal.reason` is a `StopReason`. */
 export interface Stopping {
   readonly signal: AbortSignal
-  /** The first reason counts. */
-  stop(reason: StopReason): void
+  /** The first reason counts; `sentence` says more of it than its name does. */
+  stop(reason: StopReason, sentence?: string): void
   reason(): StopReason | undefined
+  sentence(): string
 }
 
 export function stopping(): Stopping {
   const controller = new AbortController()
-  let why: StopReason | undefined
+  let why: { readonly reason: StopReason; readonly sentence: string } | undefined
   return {
     signal: controller.signal,
-    stop(reason) {
-      why ??= reason
-      controller.abort(why)
+    stop(reason, sentence = 'This was stopped.') {
+      why ??= { reason, sentence }
+      controller.abort(why.reason)
     },
-    reason: () => why,
+    reason: () => why?.reason,
+    sentence: () => why?.sentence ?? '',
   }
 }
 
 /** The outcome of a run that was stopped; `undefined` when it was not. Throws `Evicted` when nobody may report it. */
-export function outcomeOfStop({ reason }: Stopping): ExecutionOutcome | undefined {
+export function outcomeOfStop({ reason, sentence }: Stopping): ExecutionOutcome | undefined {
   switch (reason()) {
     case undefined:
       return undefined
@@ -47,7 +51,9 @@ export function outcomeOfStop({ reason }: Stopping): ExecutionOutcome | undefine
     case 'stopping':
       return failed('server_stopped', 'The server was stopped while this ran. Try again to go on.')
     case 'silent':
-      return failed('agent_silent', 'The agent was stopped: nothing was heard of it for 15 minutes.')
+      return failed('agent_silent', sentence())
+    case 'too_long':
+      return failed('time_limit', sentence())
     case 'deleted':
     case 'evicted':
       throw new Evicted('This run has nobody to report to.')

@@ -1,24 +1,20 @@
-/** One turn of an agent: started in its box, given its message, listened to, ended. */
-import { randomBytes } from 'node:crypto'
-import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+/** One turn of an agent: given its message, by one that waits in its box or that is started, listened to, ended. */
+import { readdir } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
-import { StringDecoder } from 'node:string_decoder'
 import type { ExecutionOutcome } from '#domain/task/commands.ts'
 import type { AgentName } from '#domain/task/events.ts'
 import { agents } from '../agents/agents.ts'
 import { instructionFiles, writeHome } from '../agents/home.ts'
 import { messageFor } from '../agents/images.ts'
-import type { Agent, AgentImage } from '../agents/port.ts'
-import { startBroker, type Broker } from '../broker/broker.ts'
+import type { Agent, AgentImage, HomeFile } from '../agents/port.ts'
 import type { RunnerParts } from '../parts.ts'
-import type { Sandbox, SandboxedProcess } from '../sandbox/port.ts'
+import type { Sandbox, SandboxExit } from '../sandbox/port.ts'
 import type { Workspace } from '../workspace/workspace.ts'
-import { boxLimits } from './limits.ts'
+import { startAgent, type AgentProcess, type AgentSurroundings, type Hearing } from './agentProcess.ts'
+import { timeInWords } from './limits.ts'
 import { listener, type Listener } from './listen.ts'
 import { messageTexts } from './messageText.ts'
-import { failed } from './prepare.ts'
+import { failed, type Failed } from './prepare.ts'
 import type { Run } from './run.ts'
 import { outcomeOfStop } from './stopping.ts'
 
@@ -32,125 +28,119 @@ export interface TurnRequest {
   readonly session: string | null
   /** As the client sent it; passed on only when the agent knows it. */
   readonly model: string | null
+  /** What the agent's box has beside the agent. */
+  readonly surroundings: AgentSurroundings
   /** Secrets that must not show in anything that is recorded. */
   readonly secrets: readonly string[]
 }
 
-/** The agent's CLI and the broker's socket, where the box shows them. */
-const cliInBox = '/opt/agent/agent'
-const socketInBox = '/run/flightdeck/model.sock'
-/** Nothing heard for so long means that nothing will be. */
-const silentMs = 15 * 60_000
 const interruptMs = 5_000
 /** Characters of what was said on stderr that explain an agent's death. */
 const keptTail = 1_000
 
 export async function runTurn(parts: RunnerParts, request: TurnRequest): Promise<ExecutionOutcome> {
-  const agent = agents[request.agent]
-  if (!agent) return failed('no_agent', `The ${request.agent} agent is not there yet. Choose claude.`)
-  const located = await parts.claude()
-  if (!located.found) return failed('no_agent', located.reason)
-  const { sandbox } = parts
-  if ('missing' in sandbox) return failed('no_box', sandbox.missing)
-
-  const { homeDir, dir, owner } = request.workspace
-  const present = new Set(
-    (await readdir(dir)).filter((name) => instructionFiles.some((file) => file === name)),
-  )
-  await writeHome(homeDir, agent.home(present, sandbox.paths(request.workspace).tree), owner)
-
-  const runToken = randomBytes(24).toString('base64url')
-  const secrets = [...request.secrets, runToken]
-  const folder = await mkdtemp(join(tmpdir(), 'flightdeck-'))
-  let broker: Broker | undefined
-  try {
-    // The box's user passes through to its socket and sees nothing else.
-    await chmod(folder, 0o711)
-    const socketPath = join(folder, 'model.sock')
-    broker = await startBroker({
-      socketPath,
-      ...(owner && { owner }),
-      runToken,
-      upstream: parts.model,
-      onUsage: () => {},
-      onFault: ({ code, message }) =>
-        parts.logger.warn({ code, message, executionId: request.run.fence.executionId }, 'model broker'),
-    })
-    const launch = {
-      agent,
-      version: located.version,
-      binary: located.path,
-      socketPath,
-      runToken,
-      sandbox,
-      secrets,
-    }
-    const first = await attempt(parts, request, { ...launch, session: request.session })
-    // A session that never came to be cannot be resumed: the agent starts anew and is given the message again.
-    return first === 'unknown_session'
-      ? settled(await attempt(parts, request, { ...launch, session: null }))
-      : first
-  } finally {
-    await broker?.close()
-    await rm(folder, { recursive: true, force: true })
+  const setup = await setUp(parts, request)
+  if (setup.kind === 'failed') return setup
+  const { taskId } = request.workspace
+  const waiting = await parts.warm.take(taskId, { setup: setup.likeness, session: request.session })
+  if (waiting) {
+    const outcome = await turnOf(parts, request, { setup, process: waiting, isWaiting: true })
+    if (outcome !== 'unheard') return outcome
   }
+  const start = async (session: string | null) =>
+    turnOf(parts, request, {
+      setup,
+      process: await startFor(parts, request, setup, session),
+      isWaiting: false,
+    })
+  const first = await start(request.session)
+  if (first !== 'unheard') return first
+  // A session that never came to be cannot be resumed: the agent starts anew and is given the message again.
+  const second = await start(null)
+  return second === 'unheard' ? failed('unknown_session', 'The agent could not open a session.') : second
 }
 
-function settled(outcome: ExecutionOutcome | 'unknown_session'): ExecutionOutcome {
-  return outcome === 'unknown_session'
-    ? failed('unknown_session', 'The agent could not open a session.')
-    : outcome
-}
-
-interface Launch {
+/** The agent as it is to be started for this task. */
+interface Setup {
+  readonly kind: 'set_up'
   readonly agent: Agent
   readonly version: string
   readonly binary: string
-  readonly socketPath: string
-  readonly runToken: string
   readonly sandbox: Sandbox
-  readonly secrets: readonly string[]
-  readonly session: string | null
+  readonly apiKey: string
+  readonly home: readonly HomeFile[]
+  /** All of it in words: an agent that was started with the same can take this turn. */
+  readonly likeness: string
 }
 
-async function attempt(
+type ToStart = Pick<TurnRequest, 'workspace' | 'agent' | 'model' | 'surroundings'>
+
+async function setUp(parts: RunnerParts, request: ToStart): Promise<Setup | Failed> {
+  const agent = agents[request.agent]
+  if (!agent) return failed('no_agent', `The ${request.agent} agent is not there yet. Choose claude.`)
+  const located = await parts.located(request.agent)
+  if (!located.found) return failed('no_agent', located.reason)
+  const { sandbox } = parts
+  if ('missing' in sandbox) return failed('no_box', sandbox.missing)
+  const apiKey = agent.access === 'key' ? parts.agentKeys[request.agent] : ''
+  if (apiKey === undefined)
+    return failed(
+      'no_key',
+      `There is no key for ${request.agent} here. Whoever runs this server can set one.`,
+    )
+
+  const { dir } = request.workspace
+  const present = new Set(
+    (await readdir(dir)).filter((name) => instructionFiles.some((file) => file === name)),
+  )
+  const home = agent.home(present, sandbox.paths(request.workspace).tree)
+  const { path: binary, version } = located
+  const { model, surroundings } = request
+  const likeness = JSON.stringify([agent.name, binary, version, model, home, surroundings.likeness])
+  return { kind: 'set_up', agent, version, binary, sandbox, apiKey, home, likeness }
+}
+
+async function startFor(
   parts: RunnerParts,
-  { run, workspace, message, images, model }: TurnRequest,
-  launch: Launch,
-): Promise<ExecutionOutcome | 'unknown_session'> {
-  const { agent, sandbox, secrets } = launch
-  // The program alone: what lies beside it on the host is none of the agent's business.
-  const cli = { source: launch.binary, target: cliInBox }
-  const socket = { source: launch.socketPath, target: socketInBox }
-  const { argv, env } = agent.launch({
-    binary: sandbox.seenAs(cli),
-    session:
-      launch.session === null
-        ? { kind: 'new', id: parts.ids.uuid() }
-        : { kind: 'resume', id: launch.session },
-    model,
-    access: {
-      kind: 'broker',
-      socketPath: sandbox.seenAs(socket),
-      runToken: launch.runToken,
-      scripted: parts.model.kind === 'scripted',
-    },
-  })
-  const [program, ...rest] = argv
-  if (program === undefined) throw new Error('An agent is launched by a program.')
-  const child = sandbox.run({
-    command: [program, ...rest],
-    // As root the CLI asks to be told that it may; with a box it is not root.
-    env: sandbox.kind === 'none' && parts.isRoot ? { ...env, IS_SANDBOX: '1' } : env,
+  { workspace, model, surroundings }: ToStart,
+  { agent, version, binary, sandbox, apiKey, home }: Setup,
+  session: string | null,
+): Promise<AgentProcess> {
+  await writeHome(workspace.homeDir, home, workspace.owner)
+  return startAgent(parts, {
+    agent,
+    version,
+    binary,
+    sandbox,
     workspace,
-    readOnly: [cli],
-    sockets: [socket],
-    stdin: 'pipe',
-    limits: boxLimits,
+    session,
+    model,
+    apiKey,
+    surroundings,
   })
+}
+
+/** Starts an agent that waits for the first message of a task. False when there is none to start, or it would not wait. */
+export async function startAhead(parts: RunnerParts, request: ToStart, waitMs: number): Promise<boolean> {
+  const setup = await setUp(parts, request)
+  if (setup.kind === 'failed' || setup.agent.dialogue !== 'open') return false
+  const process = await startFor(parts, request, setup, null)
+  const likeness = { setup: setup.likeness, session: null }
+  await parts.warm.keep(request.workspace.taskId, process, likeness, waitMs)
+  return true
+}
+
+/** `unheard`: the agent took no notice of the message, as its session or its process is gone. */
+async function turnOf(
+  parts: RunnerParts,
+  { run, workspace, message, images, secrets: ofRun }: TurnRequest,
+  { setup, process, isWaiting }: { setup: Setup; process: AgentProcess; isWaiting: boolean },
+): Promise<ExecutionOutcome | 'unheard'> {
+  const { agent, sandbox, likeness } = setup
+  const secrets = [...ofRun, ...process.secrets]
   const heard = listener({
     fence: run.fence,
-    agent: { name: agent.name, version: launch.version, resumed: launch.session !== null },
+    agent: { name: agent.name, version: process.version, resumed: process.resumed },
     reporter: run.reporter,
     output: run.output,
     texts: messageTexts(run.terminal, run.fence, secrets),
@@ -158,77 +148,78 @@ async function attempt(
     secrets,
     elapsed: () => performance.now(),
   })
-  const unwatch = watch(run, child, agent)
-  try {
-    say(child, await messageFor(agent, { text: message, images }, homeFor(sandbox, workspace)))
-    if (agent.dialogue === 'single') child.stdin?.end()
-    let told = ''
-    const errors = drain(child.stderr, async (chunk) => {
+  const unwatch = watch(parts, run, process)
+  let told = ''
+  const hearing: Hearing = {
+    alive: unwatch.alive,
+    hear: heard.hear,
+    isOver: () => heard.ended() !== undefined,
+    async complain(chunk) {
       told = `${told}${chunk.toString('utf8')}`.slice(-keptTail)
       await run.output.stderr.write(parts.model.kind === 'scripted' ? withoutModelWarning(chunk) : chunk)
-    })
-    await hearAll(child, agent, heard, () => unwatch.alive())
-    await errors
-    const exit = await child.exited
-    if (heard.lastError()?.code === 'unknown_session' && launch.session !== null) return 'unknown_session'
-    return outcomeOfStop(run.stopping) ?? outcomeOf(agent, heard, exit, told.trim())
+    },
+  }
+  let isKept = false
+  try {
+    const home = { dir: workspace.homeDir, seenAs: sandbox.paths(workspace).home, owner: workspace.owner }
+    await process.turn(await messageFor(agent, { text: message, images }, home), hearing)
+    const session = heard.session()
+    const mayStay =
+      agent.dialogue === 'open' && parts.limits.idleMs > 0 && run.stopping.reason() === undefined
+    if (mayStay && session !== undefined && heard.ended()?.ok === true) {
+      isKept = true
+      await parts.warm.keep(workspace.taskId, process, { setup: likeness, session }, parts.limits.idleMs)
+      return { kind: 'completed', exitCode: null }
+    }
+    const exit = await process.close(hearing)
+    const stopped = outcomeOfStop(run.stopping)
+    if (stopped) return stopped
+    const isUnknown = heard.lastError()?.code === 'unknown_session'
+    // A process that waited and is gone, or a session that is: the message was not heard.
+    if (isUnknown || (isWaiting && session === undefined)) return 'unheard'
+    return outcomeOf(agent, heard, exit, told.trim())
   } finally {
     unwatch.stop()
-    child.kill()
-    await child.exited
+    if (!isKept) await process.close()
   }
-}
-
-/** Reads to the end what the agent prints. After its last word it is let go, and ended when it does not leave. */
-async function hearAll(
-  child: SandboxedProcess,
-  agent: Agent,
-  heard: Listener,
-  alive: () => void,
-): Promise<void> {
-  const parser = agent.parser()
-  const characters = new StringDecoder('utf8')
-  let leaving: NodeJS.Timeout | undefined
-  for await (const chunk of child.stdout) {
-    alive()
-    for (const event of parser.push(characters.write(chunk))) await heard.hear(event)
-    if (heard.ended() && leaving === undefined) {
-      child.stdin?.end()
-      leaving = setTimeout(() => child.kill(), agent.leavesByItself ? interruptMs : 0)
-    }
-  }
-  clearTimeout(leaving)
-  for (const event of [...parser.push(characters.end()), ...parser.end()]) await heard.hear(event)
 }
 
 /** Stops the agent when the run is to stop: asked first where a person cancelled, ended at once for every other reason. */
-function watch(run: Run, child: SandboxedProcess, agent: Agent): { alive(): void; stop(): void } {
+function watch(
+  { limits }: Pick<RunnerParts, 'limits'>,
+  run: Run,
+  process: AgentProcess,
+): { alive(): void; stop(): void } {
   const { signal } = run.stopping
   let ending: NodeJS.Timeout | undefined
   const onStop = () => {
-    if (run.stopping.reason() !== 'cancelled') return child.kill()
-    const asked = agent.interrupt('cancel')
-    if (asked === null) child.interrupt()
-    else say(child, asked)
-    ending = setTimeout(() => child.kill(), interruptMs)
+    if (run.stopping.reason() !== 'cancelled') return process.kill()
+    process.interrupt()
+    ending = setTimeout(() => process.kill(), interruptMs)
   }
-  const silence = setTimeout(() => run.stopping.stop('silent'), silentMs)
+  const silence = setTimeout(
+    () =>
+      run.stopping.stop(
+        'silent',
+        `The agent was stopped: nothing was heard of it for ${timeInWords(limits.silentMs)}.`,
+      ),
+    limits.silentMs,
+  )
+  const tooLong = setTimeout(
+    () => run.stopping.stop('too_long', `The agent was stopped after ${timeInWords(limits.longestMs)}.`),
+    limits.longestMs,
+  )
   if (signal.aborted) onStop()
   else signal.addEventListener('abort', onStop, { once: true })
   return {
     alive: () => silence.refresh(),
     stop() {
       clearTimeout(silence)
+      clearTimeout(tooLong)
       clearTimeout(ending)
       signal.removeEventListener('abort', onStop)
     },
   }
-}
-
-/** Writes a line to the agent; one that is gone already does not hear it. */
-function say(child: SandboxedProcess, line: string): void {
-  child.stdin?.on('error', () => undefined)
-  if (child.stdin?.writable) child.stdin.write(line)
 }
 
 /** The CLI wonders about the scripted model's name, which is ours: that is nothing to a person. */
@@ -241,20 +232,10 @@ export async function drain(stream: Readable, take: (chunk: Buffer) => Promise<v
   for await (const chunk of stream) await take(Buffer.from(chunk))
 }
 
-function homeFor(sandbox: Sandbox, workspace: Workspace) {
-  return { dir: workspace.homeDir, seenAs: sandbox.paths(workspace).home, owner: workspace.owner }
-}
-
-function outcomeOf(
-  agent: Agent,
-  heard: Listener,
-  exit: Awaited<SandboxedProcess['exited']>,
-  told: string,
-): ExecutionOutcome {
+function outcomeOf(agent: Agent, heard: Listener, exit: SandboxExit, told: string): ExecutionOutcome {
   const end = heard.ended()
   const error = heard.lastError() ?? agent.faultOf(told, exit.code)
   if (end?.ok) return { kind: 'completed', exitCode: null }
-  if (exit.reason === 'time_limit') return failed('time_limit', 'The agent was stopped after two hours.')
   if (exit.reason === 'memory_limit')
     return failed('memory_limit', 'The agent used more memory than a run may.')
   if (error) return failed(error.code, error.message)

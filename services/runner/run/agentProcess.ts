@@ -1,0 +1,282 @@
+/** An agent's process in its box, with the broker by which it reaches its model. It takes one turn after another until it is closed. */
+import { randomBytes } from 'node:crypto'
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { StringDecoder } from 'node:string_decoder'
+import type { Agent, AgentEvent } from '../agents/port.ts'
+import { startBroker, type Broker } from '../broker/broker.ts'
+import type { RunnerParts } from '../parts.ts'
+import type { Bind, Sandbox, SandboxedProcess, SandboxExit } from '../sandbox/port.ts'
+import type { Workspace } from '../workspace/workspace.ts'
+import { agentLimits } from './limits.ts'
+
+/** Who listens to a turn. */
+export interface Hearing {
+  /** Something was printed. */
+  alive(): void
+  hear(event: AgentEvent): Promise<void>
+  /** What was said on standard error. */
+  complain(chunk: Buffer): Promise<void>
+  /** The agent has told the end of its turn. */
+  isOver(): boolean
+}
+
+export interface AgentProcess {
+  readonly agent: Agent
+  readonly version: string
+  /** What it was given and must not show in anything that is recorded. */
+  readonly secrets: readonly string[]
+  /** Whether it went on with a session that was there before. */
+  readonly resumed: boolean
+  /** Gives a message, as the agent's `userMessage` words it, and hears its turn: `over` when the agent told its end, `gone` when the process ended before. */
+  turn(message: string, hearing: Hearing): Promise<'over' | 'gone'>
+  /** Gives another message to the turn that runs; false when it can take none. */
+  steer(message: string): boolean
+  /** Asks it to stop its turn. */
+  interrupt(): void
+  kill(): void
+  isAlive(): boolean
+  readonly exited: Promise<SandboxExit>
+  /** Lets it leave by itself and hears what it still says; ends it when it does not leave. Nothing of it is left then. */
+  close(hearing?: Hearing): Promise<SandboxExit>
+}
+
+export interface AgentStart {
+  readonly agent: Agent
+  readonly version: string
+  readonly binary: string
+  readonly sandbox: Sandbox
+  readonly workspace: Workspace
+  /** The session to resume; `null`: a new one. */
+  readonly session: string | null
+  readonly model: string | null
+  /** The agent's own key, where it takes one. */
+  readonly apiKey: string
+  /** What its box has beside the agent itself. */
+  readonly surroundings: AgentSurroundings
+}
+
+/** What an agent's box has beside the agent: made when one is started, and gone with it, which may be many turns later. */
+export interface AgentSurroundings {
+  /** What it is, in words: an agent that was started with the same need not be started anew. */
+  readonly likeness: string
+  open(): Promise<{
+    readonly env: Readonly<Record<string, string>>
+    readonly readOnly: readonly Bind[]
+    readonly sockets: readonly Bind[]
+    close(): Promise<void>
+  }>
+}
+
+export const nothingAround: AgentSurroundings = {
+  likeness: '',
+  open: async () => ({ env: {}, readOnly: [], sockets: [], close: async () => undefined }),
+}
+
+/** The agent's CLI and the broker's socket, where the box shows them. */
+const cliInBox = '/opt/agent/agent'
+const socketInBox = '/run/flightdeck/model.sock'
+/** How long an agent may take to leave when it was let go. */
+const leaveMs = 5_000
+
+/** Starts an agent, which waits for its first message. Fails with a sentence when its broker or its box cannot be made. */
+export async function startAgent(parts: RunnerParts, start: AgentStart): Promise<AgentProcess> {
+  const runToken = randomBytes(24).toString('base64url')
+  const folder = await mkdtemp(join(tmpdir(), 'flightdeck-'))
+  const { agent } = start
+  let broker: Broker | undefined
+  let around: Around | undefined
+  const closeAll = async () => {
+    await Promise.all([broker?.close(), around?.close()])
+    await rm(folder, { recursive: true, force: true })
+  }
+  try {
+    around = await start.surroundings.open()
+    // The box's user passes through to its socket and sees nothing else.
+    await chmod(folder, 0o711)
+    const socketPath = join(folder, 'model.sock')
+    const { owner, taskId } = start.workspace
+    broker =
+      agent.access === 'key'
+        ? undefined
+        : await startBroker({
+            socketPath,
+            ...(owner && { owner }),
+            runToken,
+            upstream: parts.model,
+            onUsage: () => {},
+            onFault: ({ code, message }) => parts.logger.warn({ code, message, taskId }, 'model broker'),
+          })
+    broker?.admit(false)
+    const child = launch(parts, start, { socketPath, runToken, around })
+    return agentProcess(start, child, [runToken, start.apiKey].filter(Boolean), {
+      admit: (isAdmitted) => broker?.admit(isAdmitted),
+      close: closeAll,
+    })
+  } catch (fault) {
+    await closeAll()
+    throw fault
+  }
+}
+
+type Around = Awaited<ReturnType<AgentSurroundings['open']>>
+
+function launch(
+  parts: RunnerParts,
+  start: AgentStart,
+  { socketPath, runToken, around }: { socketPath: string; runToken: string; around: Around },
+): SandboxedProcess {
+  const { agent, binary, sandbox, workspace, session, model } = start
+  // The program alone: what lies beside it on the host is none of the agent's business.
+  const cli = { source: binary, target: cliInBox }
+  const socket = { source: socketPath, target: socketInBox }
+  const socketPathInBox = sandbox.seenAs(socket)
+  const { argv, env } = agent.launch({
+    binary: sandbox.seenAs(cli),
+    session: session === null ? { kind: 'new', id: parts.ids.uuid() } : { kind: 'resume', id: session },
+    model,
+    access:
+      agent.access === 'key'
+        ? { kind: 'key', apiKey: start.apiKey }
+        : {
+            kind: 'broker',
+            socketPath: socketPathInBox,
+            runToken,
+            scripted: parts.model.kind === 'scripted',
+          },
+  })
+  const [program, ...rest] = argv
+  if (program === undefined) throw new Error('An agent is launched by a program.')
+  return sandbox.run({
+    command: [program, ...rest],
+    env: {
+      ...around.env,
+      ...env,
+      // As root the CLI asks to be told that it may; with a box it is not root.
+      ...(sandbox.kind === 'none' && parts.isRoot ? { IS_SANDBOX: '1' } : {}),
+    },
+    workspace,
+    readOnly: [cli, ...around.readOnly],
+    sockets: [...(agent.access === 'key' ? [] : [socket]), ...around.sockets],
+    stdin: 'pipe',
+    limits: agentLimits,
+  })
+}
+
+function agentProcess(
+  { agent, version, session }: AgentStart,
+  child: SandboxedProcess,
+  secrets: readonly string[],
+  broker: Pick<Broker, 'admit' | 'close'>,
+): AgentProcess {
+  const chunks = child.stdout[Symbol.asyncIterator]()
+  const parser = agent.parser()
+  const characters = new StringDecoder('utf8')
+  const complaints = hearComplaints(child)
+  let isAlive = true
+  let isInTurn = false
+  child.stdin?.on('error', () => undefined)
+  void child.exited.then(() => (isAlive = false))
+
+  /** Writes a line to the agent; one that is gone already does not hear it. */
+  const say = (line: string): boolean => {
+    if (!child.stdin?.writable) return false
+    child.stdin.write(line)
+    return true
+  }
+  /** Hears until the agent tells the end of its turn, or has printed its last. */
+  async function listen(hearing: Hearing, isEnough: () => boolean): Promise<'over' | 'gone'> {
+    for (;;) {
+      const next: IteratorResult<Buffer> = await chunks.next()
+      if (next.done === true) {
+        for (const event of [...parser.push(characters.end()), ...parser.end()]) await hearing.hear(event)
+        return 'gone'
+      }
+      hearing.alive()
+      for (const event of parser.push(characters.write(next.value))) await hearing.hear(event)
+      if (isEnough()) return 'over'
+    }
+  }
+
+  return {
+    agent,
+    version,
+    secrets,
+    resumed: session !== null,
+    exited: child.exited,
+    isAlive: () => isAlive,
+    async turn(message, hearing) {
+      complaints.to(hearing.complain)
+      broker.admit(true)
+      isInTurn = true
+      try {
+        say(message)
+        if (agent.dialogue === 'single') child.stdin?.end()
+        return await listen(hearing, hearing.isOver)
+      } finally {
+        isInTurn = false
+        broker.admit(false)
+        await complaints.pause()
+      }
+    },
+    steer: (message) => isInTurn && agent.dialogue === 'open' && say(message),
+    interrupt() {
+      const line = agent.interrupt('cancel')
+      if (line === null) child.interrupt()
+      else say(line)
+    },
+    kill: () => child.kill(),
+    async close(hearing = nobody) {
+      complaints.to(hearing.complain)
+      const leaving = setTimeout(() => child.kill(), leaveMs)
+      try {
+        if (hearing === nobody || !agent.leavesByItself) child.kill()
+        child.stdin?.end()
+        await listen(hearing, () => false)
+        await complaints.heard
+      } finally {
+        clearTimeout(leaving)
+        child.kill()
+        await child.exited
+        await broker.close()
+      }
+      return child.exited
+    },
+  }
+}
+
+const nobody: Hearing = {
+  alive: () => undefined,
+  hear: async () => undefined,
+  complain: async () => undefined,
+  isOver: () => false,
+}
+
+/** Reads standard error as fast as somebody writes it down. What is said between two turns waits for the next. */
+function hearComplaints(child: SandboxedProcess) {
+  let begin: (complain: Hearing['complain']) => void = () => {}
+  const nextTurn = () => new Promise<Hearing['complain']>((resolve) => (begin = resolve))
+  let complain = nextTurn()
+  let writing: Promise<void> = Promise.resolve()
+  const heard = (async () => {
+    for await (const chunk of child.stderr) {
+      const take = await complain
+      writing = take(Buffer.from(chunk))
+      // A fault of the one who writes it down is told to the turn that waits for it.
+      await writing.catch(() => undefined)
+    }
+  })()
+  return {
+    /** All of it, once the process has ended. */
+    heard: heard.catch(() => undefined),
+    to(next: Hearing['complain']) {
+      begin(next)
+      complain = Promise.resolve(next)
+    },
+    async pause() {
+      complain = nextTurn()
+      await writing
+    },
+  }
+}
