@@ -133,14 +133,18 @@ export async function startAhead(parts: RunnerParts, request: ToStart, waitMs: n
 /** `unheard`: the agent took no notice of the message, as its session or its process is gone. */
 async function turnOf(
   parts: RunnerParts,
-  { run, workspace, message, images, secrets: ofRun }: TurnRequest,
+  { run, workspace, message, images, session: before, secrets: ofRun }: TurnRequest,
   { setup, process, isWaiting }: { setup: Setup; process: AgentProcess; isWaiting: boolean },
 ): Promise<ExecutionOutcome | 'unheard'> {
   const { agent, sandbox, likeness } = setup
   const secrets = [...ofRun, ...process.secrets]
   const heard = listener({
     fence: run.fence,
-    agent: { name: agent.name, version: process.version, resumed: process.resumed },
+    agent: {
+      name: agent.name,
+      version: process.version,
+      resumed: process.resumed || (isWaiting && before !== null),
+    },
     reporter: run.reporter,
     output: run.output,
     texts: messageTexts(run.terminal, run.fence, secrets),
