@@ -1,6 +1,7 @@
-/** The agents that can be run. One that is not here is known by name and has no adapter. */
+/** The agents that can be run. */
 import type { AgentName } from '#domain/task/events.ts'
 import { claude } from './claude.ts'
+import { cursor } from './cursor.ts'
 import type { Agent } from './port.ts'
 
-export const agents: Readonly<Partial<Record<AgentName, Agent>>> = { claude }
+export const agents: Readonly<Record<AgentName, Agent>> = { claude, cursor }

@@ -1,0 +1,87 @@
+import { describe, expect, test } from 'vitest'
+import { cursor } from './cursor.ts'
+
+const request = {
+  binary: '/opt/agent/cursor-agent',
+  session: { kind: 'new', id: 'proposed' },
+  model: null,
+  access: { kind: 'key', apiKey: 'key-of-cursor' },
+} as const
+
+test('it is started headless, prints lines, and asks nobody', () => {
+  const { argv } = cursor.launch(request)
+  expect(argv).toEqual([
+    '/opt/agent/cursor-agent',
+    '-p',
+    '--output-format',
+    'stream-json',
+    '--stream-partial-output',
+    '--force',
+  ])
+})
+
+test('its key is in the environment and not among the arguments', () => {
+  const { argv, env } = cursor.launch(request)
+  expect(argv.join(' ')).not.toContain('key-of-cursor')
+  expect(env).toMatchObject({ CURSOR_API_KEY: 'key-of-cursor' })
+})
+
+test('it names its sessions itself, and takes one up by that name', () => {
+  expect(cursor.launch(request).argv).not.toContain('proposed')
+  const { argv } = cursor.launch({ ...request, session: { kind: 'resume', id: 'chat-1' } })
+  expect(argv.slice(-2)).toEqual(['--resume', 'chat-1'])
+})
+
+test('a token for the broker is of no use to it', () => {
+  const access = { kind: 'broker', socketPath: '/s', runToken: 't', scripted: false } as const
+  expect(() => cursor.launch({ ...request, access })).toThrow('key')
+})
+
+describe('models', () => {
+  test.each(['auto', 'composer-2-fast', 'gpt-5.3-codex-high', 'claude-opus-4-7-low', 'sonnet-4.5-thinking'])(
+    '%s is known',
+    (model) => {
+      expect(cursor.launch({ ...request, model }).argv.slice(-2)).toEqual(['--model', model])
+    },
+  )
+  test.each(['o4-mini', 'opus', '--print', 'gpt-', 'gpt-5 --force', ''])('%j is not passed on', (model) => {
+    expect(cursor.launch({ ...request, model }).argv).not.toContain('--model')
+  })
+})
+
+describe('a message', () => {
+  test('is what the person wrote, to the letter', () => {
+    expect(cursor.userMessage('/two\nlines\n', [])).toBe('/two\nlines\n')
+  })
+  test('names its images by their paths, also where there is nothing else', () => {
+    expect(cursor.userMessage('What is it?', ['/home/agent/images/a.png'])).toBe(
+      'What is it?\n\nLook at this image:\n- /home/agent/images/a.png\n',
+    )
+    expect(cursor.userMessage('', ['/a.png', '/b.png'])).toBe('Look at these images:\n- /a.png\n- /b.png\n')
+  })
+})
+
+describe('what it says on standard error when it fails', () => {
+  test.each([
+    ['Cannot use this model: gpt-9. Available models: auto, composer-2', 'bad_model', null],
+    ['⚠ Warning: The provided API key is invalid.', 'unauthorized', null],
+    ["Error: Authentication required. Please run 'agent login' first", 'unauthorized', null],
+    ['\u001B[31mError: request failed with status 401\u001B[0m', 'unauthorized', 401],
+    ['ConnectError: [resource_exhausted] Error', 'rate_limited', null],
+    ['Error: 429 Too Many Requests', 'rate_limited', 429],
+    ['Error: 529 Overloaded', 'overloaded', 529],
+    ['ConnectError: [unavailable] Service Unavailable', 'overloaded', null],
+    ['ConnectError: [internal] Error 500', 'api_error', 500],
+    ['Error: getaddrinfo ENOTFOUND somewhere', 'api_error', null],
+    ['Error: Chat 1234 not found', 'unknown_session', null],
+  ])('%j is %s', (said, code, httpStatus) => {
+    expect(cursor.faultOf(said)).toMatchObject({ code, httpStatus })
+  })
+  test('is left to speak for itself where it is not known', () => {
+    expect(cursor.faultOf('Segmentation fault')).toBe(null)
+    expect(cursor.faultOf('')).toBe(null)
+  })
+  test('names the variable to whoever can set the key', () => {
+    expect(cursor.faultOf('Invalid API key')?.message).toMatch(/CURSOR_API_KEY.*\(Invalid API key\)$/)
+  })
+})

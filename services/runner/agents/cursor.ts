@@ -1,0 +1,50 @@
+/** `cursor`: Cursor's coding agent, run headless, one process a turn. Built from its documentation, not from runs of it. */
+import { faultOf } from './cursorFault.ts'
+import { createCursorParser } from './cursorStream.ts'
+import type { Agent } from './port.ts'
+
+/** Families of models that it offers; which of them an account has, Cursor says itself. */
+const models =
+  /^(?:auto|(?:composer|claude|opus|sonnet|haiku|gpt|gemini|grok|kimi|deepseek)-[a-z0-9][a-z0-9.-]*)$/
+
+export const cursor = {
+  name: 'cursor',
+  dialogue: 'single',
+  images: 'files',
+  access: 'key',
+  // It has been seen to hang after its result.
+  leavesByItself: false,
+  // It reads a repository's AGENTS.md and CLAUDE.md by itself.
+  home: () => [],
+  knowsModel,
+  launch({ binary, session, model, access }) {
+    if (access.kind !== 'key') throw new Error('cursor reaches its model with its own key alone.')
+    return {
+      argv: [
+        binary,
+        '-p',
+        '--output-format',
+        'stream-json',
+        '--stream-partial-output',
+        // The box is what holds the agent; asking a person before each step would stop it for ever.
+        '--force',
+        ...(session.kind === 'resume' ? ['--resume', session.id] : []),
+        ...(model !== null && knowsModel(model) ? ['--model', model] : []),
+      ],
+      env: { CURSOR_API_KEY: access.apiKey, NO_COLOR: '1' },
+    }
+  },
+  parser: () => createCursorParser(),
+  userMessage(text, imagePaths) {
+    if (imagePaths.length === 0) return text
+    const named = imagePaths.map((path) => `- ${path}`).join('\n')
+    const asked = imagePaths.length === 1 ? 'Look at this image:' : 'Look at these images:'
+    return `${text === '' ? '' : `${text}\n\n`}${asked}\n${named}\n`
+  },
+  interrupt: () => null,
+  faultOf,
+} satisfies Agent
+
+function knowsModel(model: string): boolean {
+  return models.test(model)
+}

@@ -1,0 +1,47 @@
+/** Why `cursor-agent` failed, in words that a person can act on: it says so on standard error, most often without a result. */
+import { stripVTControlCharacters } from 'node:util'
+import type { AgentError } from './port.ts'
+
+/** What tells a fault, in the order in which they are looked for: what names the cause stands before what only names a layer. */
+const signs: readonly (readonly [AgentError['code'], RegExp])[] = [
+  ['bad_model', /cannot use this model|(?:invalid|unknown) model|model \S+ (?:is )?not (?:available|found)/i],
+  [
+    'unknown_session',
+    /(?:chat|session|conversation)\b.{0,80}\b(?:not found|does not exist)|no such (?:chat|session)|could not find (?:chat|session)/i,
+  ],
+  [
+    'unauthorized',
+    /api key is invalid|invalid api key|not authenticated|unauthenticated|unauthorized|authentication required|not logged in|\b40[13]\b/i,
+  ],
+  ['rate_limited', /resource_exhausted|rate.?limit|too many requests|usage limit|\b429\b/i],
+  ['overloaded', /overloaded|\bunavailable\b|\b5(?:03|29)\b/i],
+  ['api_error', /connecterror|internal error|fetch failed|network|econn|enotfound|etimedout|\b5\d\d\b/i],
+]
+
+const longest = 500
+
+/** The fault in what was said; `null` when nothing of it is known, and then what was said tells it best. */
+export function faultOf(said: string): AgentError | null {
+  const plain = stripVTControlCharacters(said).trim()
+  const code = signs.find(([, sign]) => sign.test(plain))?.[0]
+  if (code === undefined) return null
+  const status = /\b(?:40[134]|429|5\d\d)\b/.exec(plain)?.[0]
+  return {
+    type: 'error',
+    code,
+    message: messageOf(code, plain.slice(-longest)),
+    httpStatus: status === undefined ? null : Number(status),
+  }
+}
+
+/** The error of a result whose `is_error` is set. */
+export function errorOf(result: string): AgentError {
+  const message = result === '' ? 'The agent failed without saying why.' : result
+  return faultOf(result) ?? { type: 'error', code: 'other', message, httpStatus: null }
+}
+
+function messageOf(code: AgentError['code'], said: string): string {
+  return code === 'unauthorized'
+    ? `Cursor refused the key of this server; whoever runs it should check CURSOR_API_KEY. (${said})`
+    : said
+}

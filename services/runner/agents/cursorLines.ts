@@ -1,0 +1,76 @@
+/** The lines that `cursor-agent --output-format stream-json` prints, as far as we read them. What is not named here is passed over. */
+import { z } from 'zod'
+
+const sessionId = z.string().default('')
+
+const init = z.object({
+  type: z.literal('system'),
+  subtype: z.literal('init'),
+  session_id: sessionId,
+  model: z.string().default(''),
+  cwd: z.string().optional(),
+})
+
+const thinking = z.object({
+  type: z.literal('thinking'),
+  subtype: z.enum(['delta', 'completed']),
+  text: z.string().default(''),
+})
+
+const text = z.object({ type: z.literal('text'), text: z.string() })
+const other = z.object({ type: z.string().transform(() => 'other' as const) })
+
+const assistant = z.object({
+  type: z.literal('assistant'),
+  message: z.object({ content: z.array(z.union([text, other])) }),
+  /** A text said again as a whole, before a tool is called. */
+  model_call_id: z.string().optional(),
+  /** Not there on the text that is said again as a whole at the end. */
+  timestamp_ms: z.number().optional(),
+})
+export type AssistantLine = z.infer<typeof assistant>
+
+const toolCall = z.object({
+  type: z.literal('tool_call'),
+  subtype: z.enum(['started', 'completed']),
+  call_id: z.string(),
+  tool_call: z.record(z.string(), z.unknown()),
+})
+export type ToolCallLine = z.infer<typeof toolCall>
+
+const count = z.number().default(0)
+const result = z.object({
+  type: z.literal('result'),
+  is_error: z.boolean().default(false),
+  session_id: sessionId,
+  duration_ms: count,
+  result: z.string().default(''),
+  usage: z
+    .object({
+      inputTokens: count,
+      outputTokens: count,
+      cacheReadTokens: count,
+      cacheWriteTokens: count,
+    })
+    .optional(),
+})
+export type ResultLine = z.infer<typeof result>
+
+const known = z.union([init, thinking, assistant, toolCall, result])
+export type CursorLine = z.infer<typeof known>
+
+/** What was asked, said back. */
+const echo = z.object({ type: z.literal('user') })
+
+/** A line read: one we know, one to pass over, or one that nobody understands. */
+export function readCursorLine(line: string): CursorLine | 'silent' | 'unknown' {
+  let json: unknown
+  try {
+    json = JSON.parse(line)
+  } catch {
+    return 'unknown'
+  }
+  const read = known.safeParse(json)
+  if (read.success) return read.data
+  return echo.safeParse(json).success ? 'silent' : 'unknown'
+}

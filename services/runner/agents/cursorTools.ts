@@ -1,0 +1,229 @@
+/** The tools of `cursor-agent`: what kind each is, what it works on, and what came of it. */
+import { z } from 'zod'
+import type { ToolKind } from '#domain/task/events.ts'
+import type { ToolFinished, ToolStarted } from './port.ts'
+import { firstLine, shortened, shortJson } from './shorten.ts'
+
+/** By the tool's key without `ToolCall`, and for tools that are called as functions by their name without underscores. */
+const kinds: Readonly<Record<string, ToolKind>> = {
+  read: 'read',
+  readfile: 'read',
+  write: 'edit',
+  edit: 'edit',
+  editfile: 'edit',
+  editnotebook: 'edit',
+  applypatch: 'edit',
+  searchreplace: 'edit',
+  delete: 'edit',
+  deletefile: 'edit',
+  shell: 'run',
+  runterminalcmd: 'run',
+  ls: 'search',
+  listdir: 'search',
+  glob: 'search',
+  grep: 'search',
+  semsearch: 'search',
+  semanticsearch: 'search',
+  codebasesearch: 'search',
+  websearch: 'fetch',
+  webfetch: 'fetch',
+  fetch: 'fetch',
+  updatetodos: 'todo',
+  todowrite: 'todo',
+}
+
+/** The arguments that say what a tool works on, the most telling first. */
+const targets = [
+  'command',
+  'pattern',
+  'globPattern',
+  'query',
+  'searchTerm',
+  'url',
+  'path',
+  'filePath',
+  'target_file',
+  'targetDirectory',
+  'toolName',
+  'question',
+]
+const paths = new Set(['path', 'filePath', 'target_file', 'targetDirectory'])
+const targetLimit = 2000
+const outputLimit = 64 * 1024
+
+const Args = z.record(z.string(), z.unknown())
+type Args = z.infer<typeof Args>
+const Call = z.object({ args: Args.catch({}), result: z.unknown().optional() })
+const Function = z.object({
+  name: z.string(),
+  arguments: z.unknown().optional(),
+  result: z.unknown().optional(),
+})
+
+interface ToolCall {
+  /** As the agent calls it: `Shell`, `Read`. */
+  readonly name: string
+  readonly args: Args
+  readonly result: unknown
+}
+
+/** The call within a line's `tool_call`, which holds it under a key of its own, with others beside it. */
+export function toolCallOf(toolCall: Readonly<Record<string, unknown>>): ToolCall {
+  const key = Object.keys(toolCall).find((name) => name.endsWith('ToolCall'))
+  const called = Call.safeParse(key === undefined ? undefined : toolCall[key])
+  if (key !== undefined && called.success)
+    return {
+      name: titled(key.slice(0, -'ToolCall'.length)),
+      args: called.data.args,
+      result: called.data.result,
+    }
+  const named = Function.safeParse(toolCall['function'])
+  if (!named.success) return { name: key ?? 'Tool', args: {}, result: undefined }
+  const { name, arguments: given, result } = named.data
+  return { name, args: argumentsOf(given), result }
+}
+
+const titled = (name: string): string =>
+  name === 'ls' ? 'LS' : `${name.slice(0, 1).toUpperCase()}${name.slice(1)}`
+
+/** The arguments of a function, which may be JSON within a string. */
+function argumentsOf(given: unknown): Args {
+  if (typeof given !== 'string') return Args.catch({}).parse(given)
+  try {
+    return Args.catch({}).parse(JSON.parse(given))
+  } catch {
+    return {}
+  }
+}
+
+/** A tool begins. `workspace` is the folder to which its paths are shown relative. */
+export function toolStarted(toolId: string, { name, args }: ToolCall, workspace: string): ToolStarted {
+  return {
+    type: 'tool_started',
+    toolId,
+    parentToolId: null,
+    kind: kinds[name.toLowerCase().replaceAll('_', '')] ?? 'other',
+    name,
+    target: targetOf(args, workspace),
+    input: shortJson(args),
+  }
+}
+
+function targetOf(args: Args, workspace: string): string {
+  for (const field of targets) {
+    const value = args[field]
+    if (typeof value !== 'string' || value === '') continue
+    const within = paths.has(field) && value.startsWith(`${workspace}/`)
+    return shortened(within ? value.slice(workspace.length + 1) : value, targetLimit)
+  }
+  return ''
+}
+
+/** How a call ended: with `success`, or under the name of what went wrong. */
+const Details = z
+  .union([z.record(z.string(), z.unknown()), z.string().transform((message) => ({ message }))])
+  .catch({})
+const Ended = z.record(z.string(), Details)
+const Ran = z.object({
+  exitCode: z.number().int().optional(),
+  stdout: z.string().catch(''),
+  stderr: z.string().catch(''),
+})
+const Edited = z.object({
+  linesAdded: z.number().int().optional(),
+  linesRemoved: z.number().int().optional(),
+  linesCreated: z.number().int().optional(),
+  diffString: z.string().optional(),
+})
+
+/** What came of a tool. */
+export function toolFinished(started: ToolStarted, { args, result }: ToolCall): ToolFinished {
+  const { how, details } = endOf(result)
+  const done = { type: 'tool_finished', toolId: started.toolId } as const
+  const nothing = { exitCode: null, additions: null, deletions: null }
+  if (how !== 'success' && how !== 'failure') {
+    const said = reasonOf(how, details)
+    return { ...done, ...nothing, ok: false, summary: firstLine(said), output: shortened(said, outputLimit) }
+  }
+  if (started.kind === 'run') return { ...done, ...nothing, ...ran(how === 'success', details) }
+  const ok = how === 'success'
+  if (started.kind === 'edit' && ok) return { ...done, ...nothing, ok, ...edited(args, details) }
+  const said = ok ? saidIn(details) : reasonOf(how, details)
+  const summary = ok && started.kind === 'read' ? '' : firstLine(said)
+  return { ...done, ...nothing, ok, summary, output: shortened(said, outputLimit) }
+}
+
+/** A tool that was under way when its turn or its agent ended. */
+export function toolAbandoned(toolId: string): ToolFinished {
+  const nothing = { exitCode: null, output: '', additions: null, deletions: null }
+  return { type: 'tool_finished', toolId, ok: false, summary: 'It did not finish.', ...nothing }
+}
+
+function endOf(result: unknown): { readonly how: string; readonly details: Args } {
+  const read = Ended.safeParse(result)
+  // A call that says nothing of its end has at least come to one.
+  if (!read.success) return { how: 'success', details: {} }
+  const ends = Object.keys(read.data)
+  // Beside the end stand remarks such as `isBackground`.
+  const how = ['success', 'failure'].find((name) => ends.includes(name)) ?? ends[0] ?? 'success'
+  return { how, details: read.data[how] ?? {} }
+}
+
+function ran(isSuccess: boolean, details: Args) {
+  const { exitCode, stdout, stderr } = Ran.parse(details)
+  const code = exitCode ?? (isSuccess ? 0 : null)
+  const output = [stdout, stderr].filter((part) => part !== '').join(stdout.endsWith('\n') ? '' : '\n')
+  const ok = isSuccess && code === 0
+  const said = output === '' ? reasonOf('failure', details) : output
+  return {
+    ok,
+    exitCode: code,
+    summary: code === null ? firstLine(said) : `exit code ${code}`,
+    output: shortened(output.trimEnd(), outputLimit),
+  }
+}
+
+function edited(args: Args, details: Args) {
+  const read = Edited.safeParse(details)
+  const { linesAdded, linesRemoved, linesCreated, diffString } = read.success ? read.data : {}
+  const additions = linesAdded ?? linesCreated ?? writtenLines(args)
+  const deletions = linesRemoved ?? null
+  const counts = additions === null ? '' : `+${additions}${deletions === null ? '' : ` −${deletions}`}`
+  return {
+    additions,
+    deletions,
+    summary: counts === '' ? firstLine(saidIn(details)) : counts,
+    output: shortened(diffString ?? '', outputLimit),
+  }
+}
+
+/** Of a file that was written whole. */
+function writtenLines({ fileText }: Args): number | null {
+  if (typeof fileText !== 'string') return null
+  const lines = fileText.split('\n').length
+  return fileText === '' || fileText.endsWith('\n') ? lines - 1 : lines
+}
+
+/** The text of an answer, which each tool has under another name. */
+function saidIn(details: Args): string {
+  for (const field of ['content', 'markdown', 'text', 'output', 'message', 'contents']) {
+    const value = details[field]
+    if (typeof value === 'string') return value
+  }
+  return Object.keys(details).length === 0 ? '' : shortJson(details)
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  rejected: 'It was refused.',
+  permissionDenied: 'It is not permitted.',
+  timeout: 'It took too long.',
+  fileNotFound: 'There is no such file.',
+}
+
+function reasonOf(how: string, details: Args): string {
+  for (const field of ['reason', 'errorMessage', 'error', 'message', 'stderr']) {
+    const value = details[field]
+    if (typeof value === 'string' && value !== '') return value
+  }
+  return reasons[how] ?? 'It failed.'
+}

@@ -1,0 +1,35 @@
+import { mkdtemp, readdir, readFile, realpath, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { claude } from './claude.ts'
+import { cursor } from './cursor.ts'
+import { messageFor } from './images.ts'
+
+let dir = ''
+beforeEach(async () => {
+  dir = await realpath(await mkdtemp(join(tmpdir(), 'home-')))
+})
+afterEach(() => rm(dir, { recursive: true, force: true }))
+
+const gif = { mediaType: 'image/gif', base64: 'R0lGODlh' } as const
+const png = { mediaType: 'image/png', base64: 'iVBORw0KGgo=' } as const
+
+test('an agent that reads images from files finds them in its home, under the paths that its box shows', async () => {
+  const message = { text: 'What is it?', images: [gif, png] }
+  const said = await messageFor(cursor, message, { dir, seenAs: '/home/agent' })
+  const named = [...said.matchAll(/^- (\/home\/agent\/images\/[0-9a-f]{16}\.(?:gif|png))$/gm)]
+  expect(named.length).toBe(2)
+  const [first = ''] = named.map(([, path = '']) => path.replace('/home/agent', dir))
+  expect(await readFile(first, 'base64')).toBe(gif.base64)
+  expect((await stat(first)).mode & 0o777).toBe(0o600)
+  // The same image in a later turn is the same file.
+  await messageFor(cursor, message, { dir, seenAs: '/home/agent' })
+  expect((await readdir(join(dir, 'images'))).length).toBe(2)
+})
+
+test('one that takes images in its message leaves no file behind', async () => {
+  const said = await messageFor(claude, { text: 'x', images: [gif] }, { dir, seenAs: '/home/agent' })
+  expect(JSON.parse(said)).toMatchObject({ message: { content: [{ type: 'image' }, { text: 'x' }] } })
+  expect(await readdir(dir)).toEqual([])
+})
