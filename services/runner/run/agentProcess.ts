@@ -25,6 +25,7 @@ export interface Hearing {
 export interface AgentProcess {
   readonly agent: Agent
   readonly version: string
+  readonly workspace: Workspace
   /** What it was given and must not show in anything that is recorded. */
   readonly secrets: readonly string[]
   /** Whether it went on with a session that was there before. */
@@ -165,7 +166,7 @@ function launch(
 }
 
 function agentProcess(
-  { agent, version, session }: AgentStart,
+  { agent, version, workspace, session }: AgentStart,
   child: SandboxedProcess,
   secrets: readonly string[],
   broker: Pick<Broker, 'admit' | 'close'>,
@@ -202,6 +203,7 @@ function agentProcess(
   return {
     agent,
     version,
+    workspace,
     secrets,
     resumed: session !== null,
     exited: child.exited,

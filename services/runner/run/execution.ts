@@ -18,7 +18,7 @@ import { nothingAround } from './agentProcess.ts'
 import { changesReport } from './changesReport.ts'
 import { imagesForAgent } from './images.ts'
 import { runOutput } from './output.ts'
-import { failed, prepare } from './prepare.ts'
+import { failed, prepare, prepareBeside } from './prepare.ts'
 import { reporter as openReporter, type Reporter } from './reporter.ts'
 import { runShellCommand } from './shellCommand.ts'
 import { outcomeOfStop, type Stopping } from './stopping.ts'
@@ -140,14 +140,18 @@ async function outcomeOf(
 
   const booting = runOutput(terminal, { fence, kind: execution.kind, secrets: [] })
   if (isAnew) await booting.stderr.write(`${lostWorkspace}\n`)
-  const prepared = await prepare(parts, {
-    task: document,
-    user,
-    executionId: fence.executionId,
-    reporter: report,
-    output: booting.stdout,
-    signal: stop.signal,
-  }).finally(() => booting.end())
+  const waiting = isAnew || execution.kind !== 'turn' ? undefined : parts.warm.workspaceOf(task.taskId)
+  const preparing = waiting
+    ? prepareBeside(parts, { task: document, workspace: waiting, stop })
+    : prepare(parts, {
+        task: document,
+        user,
+        executionId: fence.executionId,
+        reporter: report,
+        output: booting.stdout,
+        signal: stop.signal,
+      })
+  const prepared = await preparing.finally(() => booting.end())
   const stopped = outcomeOfStop(stop)
   if (stopped) return stopped
   if (prepared.kind === 'failed') return prepared
@@ -190,6 +194,7 @@ async function outcomeOf(
           secrets,
         })
   } finally {
+    await prepared.settle()
     await output.end()
     await changes.stop()
     if (stop.reason() !== 'evicted' && stop.reason() !== 'deleted') await recordChanges(parts, changes)

@@ -10,6 +10,7 @@ import type { RefreshRequest, RefreshResult } from '../workspace/mirror.ts'
 import type { RunnerParts } from '../parts.ts'
 import type { OutputRecorder } from '../output/record.ts'
 import type { Reporter } from './reporter.ts'
+import type { Stopping } from './stopping.ts'
 
 export type Failed = Extract<ExecutionOutcome, { kind: 'failed' }>
 
@@ -19,6 +20,8 @@ export interface Ready {
   readonly workspace: Workspace
   readonly repository: { readonly owner: string; readonly name: string }
   readonly access: { readonly accessToken: string; readonly url: string; readonly authorization: string }
+  /** Ends what still goes on beside the turn, and waits for it. */
+  settle(): Promise<void>
 }
 
 const cloneWithinMs = 600_000
@@ -69,25 +72,54 @@ export async function prepare(
   const { workspace } = prepared
   const { branch: workingBranch, baseBranch, startCommit: baseCommit } = workspace
   await reporter?.report(WorkspacePrepared.of({ executionId, baseCommit }, { workingBranch, baseBranch }))
-  return { kind: 'ready', workspace, repository, access }
+  return { kind: 'ready', workspace, repository, access, settle: async () => undefined }
+}
+
+/**
+ * For a workspace in which an agent waits: it is ready as it is. The mirror is brought up to date beside the turn, which is stopped when
+ * the person can no longer reach the repository.
+ */
+export async function prepareBeside(
+  parts: RunnerParts,
+  { task, workspace, stop }: { task: TaskDocument; workspace: Workspace; stop: Stopping },
+): Promise<Ready | Failed> {
+  const reached = await reachRepository(parts, task)
+  if (reached.kind === 'failed') return reached
+  const { repository, access } = reached
+  const isOver = new AbortController()
+  const refreshing = refreshReached(parts, reached, { signal: AbortSignal.any([isOver.signal, stop.signal]) })
+    .then((refreshed) => {
+      if (refreshed.kind === 'failed' && !isOver.signal.aborted) stop.stop('no_access', refreshed.reason)
+    })
+    .catch((fault: unknown) => parts.logger.warn({ err: fault }, 'the mirror could not be refreshed'))
+  const settle = () => {
+    isOver.abort()
+    return refreshing
+  }
+  return { kind: 'ready', workspace, repository, access, settle }
 }
 
 /** Brings the mirror of the task's repository up to date, with the person's own access to it. */
 export async function refreshMirror(
   parts: RunnerParts,
   task: TaskDocument,
-  { signal, onProgress }: Pick<RefreshRequest, 'signal' | 'onProgress'>,
+  options: Pick<RefreshRequest, 'signal' | 'onProgress'>,
 ) {
   const reached = await reachRepository(parts, task)
-  if (reached.kind === 'failed') return reached
-  const { repository, access } = reached
+  return reached.kind === 'failed' ? reached : refreshReached(parts, reached, options)
+}
+
+async function refreshReached(
+  parts: RunnerParts,
+  { repository, access }: Pick<Ready, 'repository' | 'access'>,
+  options: Pick<RefreshRequest, 'signal' | 'onProgress'>,
+) {
   const refreshed = await parts.mirrors.refresh({
     ...repository,
     url: access.url,
     authorization: access.authorization,
     timeoutMs: cloneWithinMs,
-    ...(signal === undefined ? {} : { signal }),
-    ...(onProgress === undefined ? {} : { onProgress }),
+    ...options,
   })
   if (refreshed.kind !== 'ready') return failed('clone_failed', sentenceOf(refreshed))
   return { kind: 'ready' as const, mirror: refreshed.mirror, repository, access }

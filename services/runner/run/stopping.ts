@@ -15,6 +15,8 @@ export type StopReason =
   | 'stopping'
   /** Nothing was heard of the agent for too long. */
   | 'silent'
+  /** The person can no longer reach the repository. */
+  | 'no_access'
   /** It went on for too long. */
   | 'too_long'
 
@@ -52,6 +54,8 @@ export function outcomeOfStop({ reason, sentence }: Stopping): ExecutionOutcome 
       return failed('server_stopped', 'The server was stopped while this ran. Try again to go on.')
     case 'silent':
       return failed('agent_silent', sentence())
+    case 'no_access':
+      return failed('clone_failed', sentence())
     case 'too_long':
       return failed('time_limit', sentence())
     case 'deleted':

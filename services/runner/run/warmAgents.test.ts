@@ -22,6 +22,9 @@ function fakeProcess() {
     get agent(): never {
       return unused()
     },
+    get workspace(): never {
+      return unused()
+    },
     version: '1',
     secrets: [],
     resumed: false,

@@ -1,4 +1,5 @@
 /** Agents that wait in their boxes for the next message of their task: a follow-up pays no start. */
+import type { Workspace } from '../workspace/workspace.ts'
 import type { AgentProcess } from './agentProcess.ts'
 
 /** What an agent that waits must be like to be of use. */
@@ -12,6 +13,8 @@ export interface Likeness {
 export interface WarmAgents {
   /** The agent that waits for this task, if it is alive and alike; one that is not is ended first. */
   take(taskId: string, wanted: Likeness): Promise<AgentProcess | undefined>
+  /** Where an agent waits that had a turn, if one does. */
+  workspaceOf(taskId: string): Workspace | undefined
   /** Lets an agent wait for its task, for `idleMs` at most. Another that waited for it is ended. */
   keep(taskId: string, process: AgentProcess, likeness: Likeness, idleMs: number): Promise<void>
   /** Ends the agent that waits for this task, if one does. */
@@ -45,6 +48,10 @@ export function warmAgents({ most }: { readonly most: number }): WarmAgents {
   }
 
   return {
+    workspaceOf(taskId) {
+      const found = waiting.get(taskId)
+      return found?.process.isAlive() === true && found.session !== null ? found.process.workspace : undefined
+    },
     async take(taskId, wanted) {
       const found = waiting.get(taskId)
       const isAlike =
