@@ -1,5 +1,8 @@
 /** A person at the product, with a project whose repository is there already, and the stamping model behind the agent. */
+import { mkdtemp } from 'node:fs/promises'
 import { join } from 'node:path'
+import { sendMessage } from '#domain/api/chat.ts'
+import type { Position } from '#domain/kernel/event.ts'
 import type { Live } from '../product/live.ts'
 import type { Person } from '../product/person.ts'
 import { startProduct } from '../product.ts'
@@ -10,6 +13,8 @@ export interface AgentScene {
   readonly modelUrl: string
   /** Has the agent make a speech in a task of its own, and listens from before it begins to its end. */
   turn(speech: Speech): Promise<Turn>
+  /** Has it make a speech as the next turn of the task that came last. */
+  followUp(speech: Speech): Promise<Turn>
 }
 
 /** What was heard of a turn; `askedAt` is when the task was sent, in milliseconds of `performance.now()`. */
@@ -21,28 +26,47 @@ export interface Turn {
 const turnWithinMs = 60_000
 
 /** Starts all of it, and has one task done: after it the mirror of the repository is warm. */
-export async function openAgentScene(scene: Scene): Promise<AgentScene> {
+export async function openAgentScene(
+  scene: Scene,
+  env: Readonly<Record<string, string>> = {},
+): Promise<AgentScene> {
   const model = await startStampingModel()
   scene.atEnd(() => model.close())
   const product = await startProduct({
-    dataDir: join(scene.folder, 'data'),
-    env: { ANTHROPIC_API_KEY: 'sk-ant-bench', ANTHROPIC_BASE_URL: model.baseUrl },
+    dataDir: await mkdtemp(join(scene.folder, 'data-')),
+    env: { ANTHROPIC_API_KEY: 'sk-ant-bench', ANTHROPIC_BASE_URL: model.baseUrl, ...env },
   })
   scene.atEnd(() => product.stop())
   const person = await product.signIn('ada')
   const projectId = await person.project('sample')
-  const turn = (speech: Speech) => speechIn(person, projectId, speech)
+  let last = ''
+  const turn = async (speech: Speech) =>
+    heardFrom(person, async () => {
+      const task = await person.task(projectId, asking(speech))
+      last = task.id
+      // From the task's beginning: nothing of it is missed between the answer and the joining.
+      return { taskId: task.id, position: task.position }
+    })
+  const followUp = (speech: Speech) =>
+    heardFrom(person, async () => {
+      const params = { taskId: last }
+      const { position } = await person.ask(sendMessage, { params, body: { message: asking(speech) } })
+      return { taskId: last, position }
+    })
   await turn({ words: 1, everyMs: 0 })
-  return { modelUrl: model.baseUrl, turn }
+  return { modelUrl: model.baseUrl, turn, followUp }
 }
 
-async function speechIn(person: Person, projectId: string, speech: Speech): Promise<Turn> {
+/** Asks for a turn, and listens to it. */
+async function heardFrom(
+  person: Person,
+  ask: () => Promise<{ readonly taskId: string; readonly position: Position | undefined }>,
+): Promise<Turn> {
   const live = await person.socket()
   try {
     const askedAt = performance.now()
-    const task = await person.task(projectId, asking(speech))
-    // From the task's beginning: nothing of it is missed between the answer and the joining.
-    await live.join(task.id, task.position)
+    const { taskId, position } = await ask()
+    await live.join(taskId, position)
     const end = await live.until(
       'the end of the turn',
       ({ name, payload }) =>

@@ -13,6 +13,7 @@ import type { Line, Row, Seeded } from './row.ts'
 import { appends } from './rows/appends.ts'
 import { commandsOverHttp } from './rows/commandsOverHttp.ts'
 import { firstLine } from './rows/firstLine.ts'
+import { followUp } from './rows/followUp.ts'
 import { idleMemory } from './rows/idleMemory.ts'
 import { longTask } from './rows/longTask.ts'
 import { million } from './rows/million.ts'
@@ -30,6 +31,7 @@ const rows: readonly Row[] = [
   longTask,
   outputLatency,
   firstLine,
+  followUp,
   startToReady,
   idleMemory,
   million,

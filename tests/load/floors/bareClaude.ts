@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { z } from 'zod'
 import { claude } from '../../../services/runner/agents/claude.ts'
+import type { LaunchRequest } from '../../../services/runner/agents/port.ts'
 import { locateClaude } from '../../../services/runner/agents/locate.ts'
 import { within } from '../../product/live.ts'
 import { environment } from '../project.ts'
@@ -28,19 +29,44 @@ const TextDelta = z.object({
   event: z.object({ delta: z.object({ type: z.literal('text_delta'), text: z.string() }) }),
 })
 
+/** Where the CLI keeps its sessions: a folder that is its home and working directory. */
+export type BareHome = string
+
+export function bareHome(scene: Scene): Promise<BareHome> {
+  return mkdtemp(join(scene.folder, 'claude-'))
+}
+
 /** Starts the CLI with a message, and ends it after its answer. */
 export async function bareTurn(scene: Scene, modelUrl: string, message: string): Promise<BareTurn> {
-  const located = await claudeHere()
-  const home = await mkdtemp(join(scene.folder, 'claude-'))
+  const [turn] = await bareTurns(scene, { modelUrl, home: await bareHome(scene), messages: [message] })
+  if (turn === undefined) throw new Error('The bare CLI took no turn.')
+  return turn
+}
+
+/** Starts the CLI, in a new session or one to resume, and gives it one message after another, each when the last was answered. */
+export async function bareTurns(
+  scene: Scene,
+  {
+    modelUrl,
+    home,
+    messages,
+    session = { kind: 'new', id: randomUUID() },
+  }: {
+    readonly modelUrl: string
+    readonly home: BareHome
+    readonly messages: readonly string[]
+    readonly session?: LaunchRequest['session']
+  },
+): Promise<readonly BareTurn[]> {
   const { argv, env } = claude.launch({
-    binary: located,
-    session: { kind: 'new', id: randomUUID() },
+    binary: await claudeHere(),
+    session,
     model: null,
     access: { kind: 'broker', socketPath: '', runToken: 'sk-ant-bench', scripted: false },
   })
   const { ANTHROPIC_UNIX_SOCKET: _socket, ...rest } = env
   const [program = '', ...args] = argv
-  const startedAt = performance.now()
+  let startedAt = performance.now()
   const child = spawn(program, args, {
     cwd: home,
     // As root it only skips permissions when it is told that it is in a box.
@@ -49,21 +75,33 @@ export async function bareTurn(scene: Scene, modelUrl: string, message: string):
   })
   scene.atEnd(async () => child.kill('SIGKILL'))
   const gone = once(child, 'close')
-  child.stdin.write(claude.userMessage(message, []))
+  const waiting = [...messages]
+  const say = () => {
+    const message = waiting.shift()
+    if (message === undefined) child.stdin.end()
+    else child.stdin.write(claude.userMessage(message, []))
+  }
+  say()
   let firstLineAt: number | undefined
-  const texts: { at: number; text: string }[] = []
+  let texts: { at: number; text: string }[] = []
+  const turns: BareTurn[] = []
   createInterface(child.stdout).on('line', (line) => {
     const at = performance.now()
     firstLineAt ??= at
     const value: unknown = JSON.parse(line)
     const delta = TextDelta.safeParse(value)
     if (delta.success) texts.push({ at, text: delta.data.event.delta.text })
-    if (Result.safeParse(value).success) child.stdin.end()
+    if (!Result.safeParse(value).success) return
+    const firstWordAt = texts[0]?.at
+    if (firstWordAt !== undefined) turns.push({ startedAt, firstLineAt, firstWordAt, texts })
+    startedAt = performance.now()
+    firstLineAt = undefined
+    texts = []
+    say()
   })
   await within(turnWithinMs, 'The bare CLI does not end', gone)
-  const firstWordAt = texts[0]?.at
-  if (firstLineAt === undefined || firstWordAt === undefined) throw new Error('The bare CLI said nothing.')
-  return { startedAt, firstLineAt, firstWordAt, texts }
+  if (turns.length !== messages.length) throw new Error('The bare CLI said nothing.')
+  return turns
 }
 
 const Result = z.object({ type: z.literal('result') })

@@ -44,9 +44,10 @@ export const firstLine: Row = {
 
 /** Recorded when the CLI has printed its first line, and not before. */
 const agentSpoke = (event: Heard) => event.name === 'task_event' && event.payload.type === 'AgentStarted'
-const wordCame = (event: Heard) => event.name === 'chat_message_delta'
+export const wordCame = (event: Heard) => event.name === 'chat_message_delta'
 
-function firstAt({ heard }: Turn, like: (event: Heard) => boolean): number {
+/** When the first event like this was heard. */
+export function firstAt({ heard }: Turn, like: (event: Heard) => boolean): number {
   const first = heard.find(like)
   if (!first) throw new Error('The agent was not heard.')
   return first.at
