@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { chmod, readFile, rm, symlink, unlink } from 'node:fs/promises'
+import { chmod, readFile, rm, symlink, truncate, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { findTestBox } from '../sandbox/testBox.ts'
@@ -210,6 +210,25 @@ for (const [way, gitFor] of ways)
       expect(await atHost('ls-tree', '-r', '--format=%(objectmode) %(path)', workspace.branch)).toBe(
         '100644 .gitignore\n100644 README.md/inside\n120000 src',
       )
+    })
+
+    test('a folder that becomes a link to one with the same files, outside of the tree', async () => {
+      await writeIn(scene.root, 'outside/a.js', 'the secret of another\n')
+      await rm(join(workspace.dir, 'src'), { recursive: true })
+      await symlink(join(scene.root, 'outside'), join(workspace.dir, 'src'))
+      expect(await publish()).toMatchObject({ kind: 'published' })
+      expect(await atHost('ls-tree', '-r', '--format=%(objectmode) %(path)', workspace.branch)).toBe(
+        '100644 .gitignore\n100644 LICENSE\n100644 README.md\n120000 src',
+      )
+    })
+
+    test('a file of more than 100 MB is refused by its name', async () => {
+      await writeIn(workspace.dir, 'large.bin', '')
+      await truncate(join(workspace.dir, 'large.bin'), 101 * 1024 * 1024)
+      expect(await publish()).toMatchObject({
+        kind: 'not_committable',
+        message: expect.stringContaining('large.bin is larger than 100 MB'),
+      })
     })
 
     test('a file that cannot be written as its attributes say is told of', async () => {

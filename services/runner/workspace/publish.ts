@@ -92,7 +92,9 @@ async function commitTree(request: PublishRequest, index: ScratchIndex): Promise
   const paths: Buffer[] = []
   const gone: Buffer[] = []
   for (const path of [...tracked, ...untracked]) {
-    const { kind } = await kindAt(workspace, path)
+    const { kind, size } = await kindAt(workspace, path)
+    if (kind === 'file' && size > largestFile)
+      return { kind: 'not_committable', message: tooLarge(path.toString('utf8')) }
     if (kind === 'file' || kind === 'link') paths.push(path, nul)
     // A pipe or a folder in a file's place: the file is gone.
     else gone.push(path, nul)
@@ -220,6 +222,11 @@ function commitMessage({ message, coAuthor }: PublishRequest): string {
 function oneLine(text: string): string {
   return text.replace(/\p{Cc}+/gu, ' ').trim()
 }
+
+/** GitHub takes no larger one, and would say so only once all of it was sent. Bytes. */
+const largestFile = 100 * 1024 * 1024
+const tooLarge = (path: string): string =>
+  `${path} is larger than 100 MB, which no code host takes. Remove it, or name it in .gitignore.`
 
 /** So many are dependencies or build output that nobody wants in a pull request. */
 const mostNewFiles = 50_000

@@ -86,12 +86,19 @@ export async function treeDifferences(
   }
 }
 
-/** What lies at a path of the tree: only its own entry is looked at, and of that nothing but kind and size. */
+/**
+ * What lies at a path of the tree: only its own entry is looked at, and of that nothing but kind and size. Below a link there is nothing:
+ * what it leads to is not of the tree.
+ */
 export async function kindAt(
   workspace: Workspace,
   path: TreePath,
 ): Promise<{ readonly kind: 'file' | 'link' | 'folder' | 'special' | 'missing'; readonly size: number }> {
-  const entry = await lstat(Buffer.concat([Buffer.from(`${workspace.dir}/`), path])).catch(() => undefined)
+  const at = (inTree: TreePath) =>
+    lstat(Buffer.concat([Buffer.from(`${workspace.dir}/`), inTree])).catch(() => undefined)
+  for (let slash = path.indexOf(0x2f); slash !== -1; slash = path.indexOf(0x2f, slash + 1))
+    if (!(await at(path.subarray(0, slash)))?.isDirectory()) return { kind: 'missing', size: 0 }
+  const entry = await at(path)
   if (!entry) return { kind: 'missing', size: 0 }
   const kind = entry.isFile()
     ? 'file'

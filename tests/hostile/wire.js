@@ -1,0 +1,24 @@
+/** Loaded before the product (`node --import`): writes down whatever comes in on a port of its servers, in the file of that port in `WIRE_FOLDER`. */
+import { appendFileSync } from 'node:fs'
+import { Server } from 'node:http'
+import { join } from 'node:path'
+
+const folder = process.env['WIRE_FOLDER'] ?? ''
+const emit = Server.prototype.emit
+
+/**
+ * @this {Server}
+ * @param {string | symbol} name
+ * @param {unknown[]} args
+ */
+Server.prototype.emit = function (name, ...args) {
+  const told = emit.call(this, name, ...args)
+  const [socket] = args
+  // After the server's own listener: one that comes before would make the connection flow too soon.
+  if (name === 'connection' && socket && typeof socket === 'object' && 'localPort' in socket) {
+    const connection = /** @type {import('node:net').Socket} */ (socket)
+    const file = join(folder, String(connection.localPort))
+    connection.on('data', (chunk) => appendFileSync(file, chunk))
+  }
+  return told
+}
