@@ -324,6 +324,8 @@ describe('of what was planted, nothing ran outside of the box', () => {
     const env = {
       ...cleanEnvironment(join(folder, 'home')),
       ANTHROPIC_API_KEY: 'sk-ant-api03-a-key-for-the-canary-0123456789',
+      // Nobody is there: it is the repository's own settings that lead to the canary.
+      ANTHROPIC_BASE_URL: 'http://127.0.0.1:1',
       CLAUDE_CODE_MAX_RETRIES: '0',
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
       DISABLE_AUTOUPDATER: '1',
