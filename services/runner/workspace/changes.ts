@@ -119,7 +119,7 @@ async function readTree(
 ): Promise<TreeReading> {
   const on = { gitDir: workspace.privateGitDir, workTree: workspace.dir, env: { GIT_INDEX_FILE: index.file } }
   const differences = await treeDifferences(git, workspace, index, limits.files)
-  const { entries, unread } = await plan(workspace, differences, limits)
+  const { entries, unread, listed } = await plan(workspace, differences, limits)
   if (entries.length > 0)
     await gitOrThrow(git, {
       ...on,
@@ -142,7 +142,7 @@ async function readTree(
       '--no-color',
       '--no-ext-diff',
       '--no-textconv',
-      '--ignore-submodules=all',
+      '--ignore-submodules=dirty',
       '--find-renames',
       '-l1000',
       against,
@@ -157,7 +157,25 @@ async function readTree(
   // Taking a file out of the index makes it look deleted.
   const told = new Set(unread.map(({ fileName }) => fileName))
   const diffs = files.filter(({ path }) => !told.has(path.toString('utf8')))
-  return { diffs, unread, truncated: isShort }
+  const refused = isShort ? [] : await refusedByGit(workspace, listed, files)
+  return { diffs, unread: [...unread, ...refused], truncated: isShort }
+}
+
+/** New files that git keeps out of every index, such as `git~1`: on some other machine they would be its own directory. */
+async function refusedByGit(
+  workspace: Workspace,
+  listed: readonly TreePath[],
+  files: readonly FileDiff[],
+): Promise<readonly ChangedFile[]> {
+  const shown = new Set(files.map(({ path }) => path.toString('latin1')))
+  const refused: ChangedFile[] = []
+  for (const path of listed.filter((path) => !shown.has(path.toString('latin1')))) {
+    const { kind } = await kindAt(workspace, path)
+    // What is gone by now was refused by nobody.
+    if (kind === 'file' || kind === 'link')
+      refused.push(untold(path, 'untracked', 'Git takes no file of this name: it cannot be committed.'))
+  }
+  return refused
 }
 
 /**
@@ -166,6 +184,7 @@ async function readTree(
  */
 async function plan(workspace: Workspace, differences: TreeDifferences, limits: DiffLimits) {
   const entries: Buffer[] = []
+  const listed: TreePath[] = []
   const unread: ChangedFile[] = differences.nested.map((path) =>
     untold(path, 'untracked', 'A repository of its own: what is in it is not part of the changes.'),
   )
@@ -179,10 +198,14 @@ async function plan(workspace: Workspace, differences: TreeDifferences, limits: 
   for (const path of differences.untracked.slice(0, limits.files)) {
     const { kind, size } = await kindAt(workspace, path)
     if (kind !== 'file' && kind !== 'link') continue
-    if (size > largestReadFile) unread.push(untold(path, 'untracked', 'The file is too large to be shown.'))
-    else entries.push(indexRecord('100644', path))
+    if (size > largestReadFile) {
+      unread.push(untold(path, 'untracked', 'The file is too large to be shown.'))
+      continue
+    }
+    entries.push(indexRecord('100644', path))
+    listed.push(path)
   }
-  return { entries, unread }
+  return { entries, unread, listed }
 }
 
 function indexRecord(mode: '0' | '100644', path: TreePath): Buffer {
@@ -262,7 +285,7 @@ async function committedPaths(
     '-z',
     '--name-only',
     '--diff-filter=A',
-    '--ignore-submodules=all',
+    '--ignore-submodules=dirty',
     from,
     head,
     '--',

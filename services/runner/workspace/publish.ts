@@ -99,6 +99,8 @@ async function commitTree(request: PublishRequest, index: ScratchIndex): Promise
     // A pipe or a folder in a file's place: the file is gone.
     else gone.push(path, nul)
   }
+  // Of these the commit is taken that they stand at.
+  for (const path of differences.submodules) paths.push(path, nul)
   for (const [args, input] of [
     [['update-index', '-z', '--force-remove', '--stdin'], Buffer.concat(gone)],
     [['update-index', '-z', '--add', '--remove', '--replace', '--stdin'], Buffer.concat(paths)],

@@ -11,6 +11,8 @@ export type TreePath = Buffer
 export interface TreeDifferences {
   /** Tracked by the index and not as it says: changed, gone, or of another kind. Sorted. */
   readonly tracked: readonly TreePath[]
+  /** Submodules that are there and stand at another commit. */
+  readonly submodules: readonly TreePath[]
   /** New files that no ignore rule names. Sorted. */
   readonly untracked: readonly TreePath[]
   /** New folders that are repositories of their own. They are not looked into. */
@@ -59,9 +61,10 @@ export async function treeDifferences(
   const on = { gitDir: workspace.privateGitDir, workTree: workspace.dir, env: { GIT_INDEX_FILE: index.file } }
   await gitOrThrow(git, { ...on, args: ['update-index', '-q', '--refresh', '--ignore-submodules'] })
   await index.keep()
-  const tracked = await gitOrThrow(git, {
+  // Of a submodule only its HEAD is read, which starts nothing.
+  const changed = await gitOrThrow(git, {
     ...on,
-    args: ['diff-files', '-z', '--name-only', '--ignore-submodules=all'],
+    args: ['diff-files', '-z', '--raw', '--ignore-submodules=dirty'],
   })
   const found: TreePath[] = []
   let rest: Buffer = Buffer.alloc(0)
@@ -79,11 +82,23 @@ export async function treeDifferences(
   if (!truncated && (untracked.endedBy !== 'itself' || untracked.code !== 0))
     await gitOrThrow(async () => untracked, { args: ['ls-files'] })
   return {
-    tracked: splitNul(tracked.stdout).whole,
+    ...trackedIn(splitNul(changed.stdout).whole),
     untracked: found.filter((path) => !isFolder(path)),
     nested: found.filter(isFolder),
     truncated,
   }
+}
+
+/** Sorts what `diff-files --raw` tells: a record, then its path. */
+function trackedIn(fields: readonly Buffer[]): Pick<TreeDifferences, 'tracked' | 'submodules'> {
+  const tracked: TreePath[] = []
+  const submodules: TreePath[] = []
+  for (let at = 0; at + 1 < fields.length; at += 2) {
+    const record = fields[at]?.toString('latin1') ?? ''
+    const path = fields[at + 1]
+    if (path) (record.startsWith(':160000 160000 ') ? submodules : tracked).push(path)
+  }
+  return { tracked, submodules }
 }
 
 /**

@@ -1,0 +1,177 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readChanges } from './changes.ts'
+import type { Changes } from './changes.ts'
+import { openMirrors } from './mirror.ts'
+import { commitAndPush } from './publish.ts'
+import { awkwardRepositories, plainGit, treeAt } from './testCorpus.ts'
+import type { AwkwardRepository, Tree } from './testCorpus.ts'
+import { testGit, testPath, testTaskId } from './testScene.ts'
+import { prepareWorkspace } from './workspace.ts'
+
+/** What is compared of a file; the patches of all files are compared as one text. */
+interface Told {
+  readonly fileName: string
+  readonly previousName: string | undefined
+  readonly status: string
+  readonly additions: number
+  readonly deletions: number
+  readonly binary: boolean
+}
+
+let root: string
+beforeAll(() => {
+  root = mkdtempSync(join(tmpdir(), 'flightdeck-corpus-'))
+})
+afterAll(() => rmSync(root, { recursive: true, force: true }))
+
+describe('the changes of an awkward repository are what plain git says of them:', () => {
+  test.each(awkwardRepositories.map((repository) => [repository.name, repository] as const))(
+    '%s',
+    async (name, repository) => {
+      const folder = join(root, name.replaceAll(' ', '-'))
+      const { ours, trusted } = await workTwice(folder, repository)
+      if (ours.kind !== 'changes') throw new Error(ours.kind)
+      const otherwise = repository.toldOtherwise ?? {}
+      const plain = plainly(trusted, Object.keys(otherwise))
+
+      const own = ours.files.filter(({ fileName }) => !(fileName.replace(/\/$/, '') in otherwise))
+      expect(
+        own.map(({ fileName, previousName, status, additions, deletions, binary }): Told => {
+          return { fileName, previousName, status, additions, deletions, binary }
+        }),
+      ).toEqual(plain.files)
+      expect(own.map(({ diff }) => diff).join('')).toBe(plain.patch)
+      expect({ ahead: ours.ahead, behind: ours.behind, truncated: ours.truncated }).toEqual({
+        ...plain.distance,
+        truncated: false,
+      })
+      const told = (fileName: string): string =>
+        ours.files.find((file) => file.fileName.replace(/\/$/, '') === fileName)?.diff ?? 'nothing'
+      expect(Object.entries(otherwise).filter(([fileName, words]) => !words.test(told(fileName)))).toEqual([])
+    },
+  )
+})
+
+/** Does the work of a case in a workspace of ours and in a plain clone. */
+async function workTwice(
+  folder: string,
+  { base, meanwhile, work, afterCommit }: AwkwardRepository,
+): Promise<{ readonly ours: Changes; readonly trusted: Tree }> {
+  const host = treeAt(join(folder, 'host'))
+  mkdirSync(host.dir, { recursive: true })
+  host.git('init', '-q', '-b', 'main')
+  if (base) {
+    base(host)
+    // A submodule that is not checked out would be taken out again.
+    if (!host.git('ls-files', '-s').includes('160000')) host.commit()
+  }
+  plainGit(folder, ['clone', '-q', 'host', 'trusted'])
+  const trusted = treeAt(join(folder, 'trusted'))
+
+  const url = join(host.dir, '.git')
+  const mirrors = openMirrors({ root: folder, git: testGit })
+  const refresh = async () => {
+    const refreshed = await mirrors.refresh({ url, owner: 'ada', name: 'sample', timeoutMs: 30_000 })
+    if (refreshed.kind !== 'ready') throw new Error(JSON.stringify(refreshed))
+    return refreshed.mirror
+  }
+  const prepared = await prepareWorkspace({
+    git: testGit,
+    path: testPath,
+    root: folder,
+    taskId: testTaskId,
+    mirror: await refresh(),
+    baseBranch: 'main',
+    workingBranch: 'flightdeck/a-task-12345678',
+    originUrl: 'http://localhost/ada/sample.git',
+    identity: { name: 'claude', email: 'noreply@anthropic.com' },
+    owner: undefined,
+  })
+  if (prepared.kind !== 'ready') throw new Error(prepared.kind)
+  const { workspace } = prepared
+  if (meanwhile) {
+    meanwhile(host)
+    await refresh()
+    trusted.git('fetch', '-q')
+  }
+  const own = treeAt(workspace.dir)
+  work?.(own)
+  work?.(trusted)
+  if (afterCommit) {
+    const published = await commitAndPush({
+      git: testGit,
+      treeGit: testGit,
+      workspace,
+      message: 'Work',
+      author: { name: 'Ada', email: 'ada@example.com' },
+      url,
+    })
+    if (published.kind !== 'published') throw new Error(published.kind)
+    trusted.commit()
+    afterCommit(own)
+    afterCommit(trusted)
+  }
+  const ours = await readChanges({ git: testGit, treeGit: testGit, workspace, baseBranch: 'main' })
+  return { ours, trusted }
+}
+
+/** What git says in a clone that is trusted: `status` of what is new, `diff` of the rest. */
+function plainly(trusted: Tree, leftOut: readonly string[]) {
+  const git = (...args: string[]): Buffer => plainGit(trusted.dir, args)
+  const untracked = new Set(
+    fields(git('status', '--porcelain', '-z', '--untracked-files=all', '--no-renames'))
+      .filter((field) => field.startsWith('?? '))
+      .map((field) => field.slice(3)),
+  )
+  const hasBase = git('branch', '-r', '--list', 'origin/main').length > 0
+  const emptyTree = git('hash-object', '-t', 'tree', '/dev/null').toString().trim()
+  const against = hasBase
+    ? git('merge-base', 'refs/remotes/origin/main', 'HEAD').toString().trim()
+    : emptyTree
+  const outside = leftOut.map((path) => `:(top,exclude,literal)${path}`)
+  git('add', '-A', '--', '.', ...outside)
+  const diff = (...args: string[]): Buffer =>
+    git('diff', '--cached', '--find-renames', '--full-index', ...args, against, '--', '.', ...outside)
+
+  const counts = new Map<string, Pick<Told, 'additions' | 'deletions' | 'binary'>>()
+  const numbers = fields(diff('--numstat', '-z'))
+  for (let at = 0; at < numbers.length; at++) {
+    const [, plus = '', minus = '', path = ''] = /^(\S+)\t(\S+)\t([^]*)$/.exec(numbers[at] ?? '') ?? []
+    const count = { additions: Number(plus) || 0, deletions: Number(minus) || 0, binary: plus === '-' }
+    if (path === '') at += 2
+    counts.set(path || (numbers[at] ?? ''), count)
+  }
+
+  const files: Told[] = []
+  const names = fields(diff('--name-status', '-z'))
+  for (let at = 0; at < names.length; at += 2) {
+    const letter = names[at]?.charAt(0) ?? ''
+    const previousName = letter === 'R' ? names[at + 1] : undefined
+    if (previousName !== undefined) at += 1
+    const fileName = names[at + 1] ?? ''
+    const isNew = letter === 'A'
+    const status = isNew
+      ? untracked.has(fileName)
+        ? 'untracked'
+        : 'added'
+      : (statuses[letter] ?? 'modified')
+    const count = counts.get(fileName) ?? { additions: -1, deletions: -1, binary: false }
+    files.push({ fileName, previousName, status, ...count })
+  }
+  const [behind = 0, ahead = 0] = hasBase
+    ? git('rev-list', '--left-right', '--count', 'refs/remotes/origin/main...HEAD')
+        .toString()
+        .split('\t')
+        .map(Number)
+    : []
+  return { files, patch: diff().toString('utf8'), distance: { ahead, behind } }
+}
+
+const statuses: Readonly<Record<string, string>> = { D: 'deleted', R: 'renamed' }
+
+function fields(bytes: Buffer): string[] {
+  return bytes.toString('utf8').split('\0').slice(0, -1)
+}
