@@ -122,9 +122,10 @@ async function startDoor(
     const { startServiceApp } = await import('#platform/http/serviceApp.ts')
     return [await startServiceApp({ apis, host, port, parts: engines.parts }, { ...engines, tokens })]
   }
-  const [{ startGateway }, { startNotices }, { upstream }] = await Promise.all([
+  const [{ startGateway }, { startNotices }, { startAgents }, { upstream }] = await Promise.all([
     import('./gateway/gateway.ts'),
     import('./gateway/live/notices.ts'),
+    import('./gateway/live/agents.ts'),
     import('./gateway/http/upstream.ts'),
   ])
   const parts = new Map(engines.parts)
@@ -141,6 +142,7 @@ async function startDoor(
   }
   const [command, query] = [answering('command'), answering('query')]
   const notices = startNotices(engines.bus)
+  const agents = startAgents(engines.bus)
   const gateway = await startGateway(
     {
       host,
@@ -152,13 +154,14 @@ async function startDoor(
       passwordSignIn: config.passwordSignIn,
       webFolder: new URL('../web', import.meta.url).pathname,
       notices: notices.read,
+      agents: agents.read,
       query,
       command,
       parts,
     },
     engines,
   )
-  return [...upstreams, { stop: async () => notices.stop() }, gateway]
+  return [...upstreams, { stop: async () => notices.stop() }, { stop: async () => agents.stop() }, gateway]
 }
 
 function hostNameOf({ codeHost }: Config): string {

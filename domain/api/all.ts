@@ -1,4 +1,5 @@
 /** Every call there is, by the name that the documentation gives it, under the heading of what it is about. */
+import * as agents from './agents.ts'
 import * as auth from './auth.ts'
 import type { AnyCall } from './call.ts'
 import * as chat from './chat.ts'
@@ -20,6 +21,7 @@ export const subjects = {
   Tasks: { of: tasks, says: 'Making tasks, running them, their changes and their pull request.' },
   Chat: { of: chat, says: "A task's messages, tool calls and terminal." },
   Images: { of: images, says: 'Images for tasks and messages.' },
+  Agents: { of: agents, says: 'The agents that tasks can be given to.' },
   Server: { of: server, says: 'What the server says of itself.' },
 } as const
 

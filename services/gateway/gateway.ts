@@ -3,6 +3,7 @@ import { createServer, type Server as HttpServer } from 'node:http'
 import type { Socket as Connection } from 'node:net'
 import { bodyParser } from '@koa/bodyparser'
 import Koa, { type Middleware } from 'koa'
+import { getAgents } from '#domain/api/agents.ts'
 import { getNotices } from '#domain/api/server.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import { answers } from '#platform/http/answers.ts'
@@ -75,6 +76,7 @@ export async function startGateway(
     ...passwordRoutes(options, { passwords: passwords(), slow: slowDown() }),
     ...linkRoutes(options),
     ...noticeRoutes(options.notices),
+    ...agentRoutes(options.agents),
   ]
   app.use(mount('/api', routes, services, mounting))
   app.use(reference())
@@ -126,6 +128,10 @@ const noStore: Middleware = (context, next) => {
 
 const noticeRoutes = (notices: GatewayOptions['notices']): readonly Route<GatewayServices>[] => [
   route(getNotices, signedIn, fresh, async () => ({ notices: [...notices()] })),
+]
+
+const agentRoutes = (agents: GatewayOptions['agents']): readonly Route<GatewayServices>[] => [
+  route(getAgents, signedIn, fresh, async () => ({ agents: [...(await agents())] })),
 ]
 
 function listen(http: HttpServer, { port, host }: { port: number; host: string }): Promise<void> {

@@ -1,5 +1,6 @@
 /** What the gateway works with. */
 import type { Middleware } from 'koa'
+import type { AgentState } from '#domain/api/agents.ts'
 import type { Commands } from '#platform/commands/execute.ts'
 import type { Documents } from '#platform/commands/documents.ts'
 import type { EventLog } from '#platform/commands/eventLog.ts'
@@ -53,6 +54,8 @@ export interface GatewayOptions {
   readonly webFolder: string
   /** What a banner on every page says. */
   readonly notices: () => readonly string[]
+  /** What the runners that are there tell of the agents. */
+  readonly agents: () => Promise<readonly AgentState[]>
   /** Who answers reads and writes below `/api`: in this process, or a proxy to those who do. */
   readonly query: Middleware
   readonly command: Middleware

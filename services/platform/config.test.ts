@@ -250,10 +250,32 @@ describe('a secret in a file', () => {
 })
 
 test('a variable without effect yet is told, and taken', () => {
-  expect(readConfig({ GITHUB_TOKEN: 't', CURSOR_BIN: '/x', PASSWORD_SIGN_IN: '' }).unused).toEqual([
-    'GITHUB_TOKEN',
-    'CURSOR_BIN',
-  ])
+  const env = { GITHUB_TOKEN: 't', GITHUB_APP_ID: '1', PASSWORD_SIGN_IN: '' }
+  expect(readConfig(env).unused).toEqual(['GITHUB_APP_ID', 'GITHUB_TOKEN'])
+})
+
+describe('the second agent', () => {
+  test('has its program, its key and its hosts', () => {
+    expect(readConfig({}).cursor).toEqual({ bin: undefined, apiKey: undefined, hosts: [] })
+    const env = {
+      CURSOR_BIN: process.execPath,
+      CURSOR_API_KEY: 'key',
+      CURSOR_HOSTS: 'One.example.com, *.two.example,',
+    }
+    const hosts = ['one.example.com', '*.two.example']
+    expect(readConfig(env).cursor).toEqual({ bin: process.execPath, apiKey: 'key', hosts })
+  })
+  test('has its key in a file, where that is wanted', () => {
+    const file = join(folder, 'cursor')
+    writeFileSync(file, 'key\n')
+    expect(readConfig({ CURSOR_API_KEY_FILE: file }).cursor.apiKey).toBe('key')
+  })
+  test('cannot be a folder, and its hosts no addresses', () => {
+    expect(faultsOf({ CURSOR_BIN: folder })).toEqual([`CURSOR_BIN: ${folder} is no program that can be run.`])
+    expect(faultsOf({ CURSOR_HOSTS: 'https://example.com, a b' })).toEqual([
+      'CURSOR_HOSTS: is a list of host names with commas, as example.com or *.example.com: https://example.com, a b.',
+    ])
+  })
 })
 
 test('the help lists every variable that is read, each with what it is', () => {

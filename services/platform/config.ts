@@ -20,6 +20,14 @@ export type ModelConfig =
   | { readonly kind: 'scripted' }
   | { readonly kind: 'anthropic'; readonly apiKey: string; readonly baseUrl: string }
 
+/** The second agent. Its key enters the box that it runs in. */
+export interface CursorConfig {
+  readonly bin: string | undefined
+  readonly apiKey: string | undefined
+  /** What its box may reach, beside what the project allows. */
+  readonly hosts: readonly string[]
+}
+
 /** What stands behind the ports: an address of an engine that others may share, or `null` for the embedded one. */
 export interface EngineUrls {
   readonly eventStore: string | null
@@ -43,6 +51,7 @@ export interface Config {
   readonly codeHost: CodeHostConfig
   readonly model: ModelConfig
   readonly claudeBin: string | undefined
+  readonly cursor: CursorConfig
   /** Where programs are looked for. */
   readonly path: string
   /** The operator's own environment, for programs that act for the operator: cloning what `--repo` names. */
@@ -95,6 +104,14 @@ const onOrOff = z.enum(['0', '1'], { error: 'is 1 or 0' }).transform((value) => 
 const address = z.url({ protocol: /^https?$/, error: 'is an http or https address' })
 const key = z.string().regex(/^([0-9a-f]{64}|[\w+/-]{43}=?)$/i, {
   error: 'is 32 bytes in base64 or hex; `openssl rand -base64 32` makes one',
+})
+/** Names of hosts, each with all that is below it where it begins with `*.`. */
+const hosts = z.string().transform((listed, { addIssue }) => {
+  const named = listed.split(',').flatMap((name) => name.trim().toLowerCase() || [])
+  const wrong = named.filter((name) => !/^(?:\*\.)?[a-z0-9-]+(?:\.[a-z0-9-]+)*$/.test(name))
+  if (wrong.length > 0)
+    addIssue(`is a list of host names with commas, as example.com or *.example.com: ${wrong.join(', ')}`)
+  return named
 })
 const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const
 /** Has its name already and no effect yet: whoever sets it is told. */
@@ -149,9 +166,16 @@ const variables = {
     'key for the model of `claude`; without it a built-in scripted model answers',
   ],
   ANTHROPIC_BASE_URL: [address.default('https://api.anthropic.com'), 'where the key broker asks the model'],
-  CURSOR_API_KEY: [unused, 'no effect yet'],
+  CURSOR_API_KEY: [
+    z.string().optional(),
+    'key of `cursor`, which it cannot run without; it enters the box that the agent runs in',
+  ],
+  CURSOR_HOSTS: [
+    hosts.default([]),
+    'hosts that the box of `cursor` may reach, with commas, where agents have no network otherwise',
+  ],
   CLAUDE_BIN: [z.string().optional(), 'the `claude` program; else PATH, else the installed package'],
-  CURSOR_BIN: [unused, 'no effect yet'],
+  CURSOR_BIN: [z.string().optional(), 'the `cursor-agent` program; else PATH, else ~/.local/bin'],
   SANDBOX: [
     z.enum(['bubblewrap', 'none'], { error: 'is bubblewrap or none' }).default('bubblewrap'),
     'the box agents run in: bubblewrap, or none at your own risk',
@@ -196,6 +220,7 @@ const inFiles = [
   'MASTER_KEY',
   'GITHUB_CLIENT_SECRET',
   'ANTHROPIC_API_KEY',
+  'CURSOR_API_KEY',
   'EVENTSTORE_URL',
   'MONGODB_URL',
   'NATS_URL',
@@ -228,7 +253,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   // What is there and not understood is not said to be missing as well.
   const atFault = new Set(faults.map(variableOf))
   const missing = faultsOfSharing(services, values).filter((fault) => !atFault.has(variableOf(fault)))
-  faults.push(...missing, ...faultsOfClaude(values.CLAUDE_BIN))
+  faults.push(...missing, ...faultsOfPrograms(values))
   if (values.PORT !== undefined && values.PORT === values.CODEHOST_PORT)
     faults.push('CODEHOST_PORT: is the same as PORT.')
   if (faults.length > 0) throw new BadConfig(faults)
@@ -252,6 +277,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
         ? { kind: 'scripted' }
         : { kind: 'anthropic', apiKey: values.ANTHROPIC_API_KEY, baseUrl: values.ANTHROPIC_BASE_URL },
     claudeBin: values.CLAUDE_BIN,
+    cursor: { bin: values.CURSOR_BIN, apiKey: values.CURSOR_API_KEY, hosts: values.CURSOR_HOSTS },
     path: env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin',
     environment: env,
     sandbox: values.SANDBOX,
@@ -363,8 +389,11 @@ function faultsOfSharing(services: ReadonlySet<ServiceName>, values: Variables):
   return faults
 }
 
-function faultsOfClaude(file: string | undefined): string[] {
-  return file === undefined || isProgram(file) ? [] : [`CLAUDE_BIN: ${file} is no program that can be run.`]
+function faultsOfPrograms(values: Variables): string[] {
+  return (['CLAUDE_BIN', 'CURSOR_BIN'] as const).flatMap((name) => {
+    const file = values[name]
+    return file === undefined || isProgram(file) ? [] : [`${name}: ${file} is no program that can be run.`]
+  })
 }
 
 function isProgram(file: string): boolean {

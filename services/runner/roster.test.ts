@@ -10,6 +10,7 @@ let roster: Roster
 beforeEach(() => {
   vi.useFakeTimers()
   bus = hearingBus()
+  agents = []
   roster = started('me')
 })
 afterEach(() => {
@@ -17,15 +18,19 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-const started = (runnerId: string) => startRoster({ bus, runnerId, notices: ['A sentence.'], isAlone: false })
+const claude = { name: 'claude', installed: true, version: '1', missing: null, keyInBox: false } as const
+let agents: BusMessages['runner']['agents'] = []
+const started = (runnerId: string) =>
+  startRoster({ bus, runnerId, notices: ['A sentence.'], agents: () => agents, isAlone: false })
 const pass = (ms: number) => vi.advanceTimersByTime(ms)
 const said = (by: string): readonly BusMessages['runner'][] =>
   bus.said('runner').filter(({ runnerId }) => runnerId === by)
-const other = (...jobs: string[]) => bus.publish('runner', { runnerId: 'other', notices: [], jobs })
+const other = (...jobs: string[]) =>
+  bus.publish('runner', { runnerId: 'other', notices: [], agents: [], jobs })
 
 describe('a runner tells', () => {
   test('at once and each second who it is, what people should know, and what it runs', () => {
-    expect(said('me')).toEqual([{ runnerId: 'me', notices: ['A sentence.'], jobs: [] }])
+    expect(said('me')).toEqual([{ runnerId: 'me', notices: ['A sentence.'], agents: [], jobs: [] }])
     roster.running.add(job)
     pass(1_000)
     roster.running.add(otherJob)
@@ -33,6 +38,12 @@ describe('a runner tells', () => {
     roster.running.delete(job)
     pass(1_000)
     expect(said('me').map(({ jobs }) => jobs)).toEqual([[], [job], [job, otherJob], [otherJob]])
+  })
+
+  test('which agents it can run, once it knows', () => {
+    agents = [claude]
+    pass(1_000)
+    expect(said('me').map((told) => told.agents)).toEqual([[], [claude]])
   })
 
   test('nothing more once it is stopped', () => {
@@ -58,7 +69,7 @@ describe('a job that was given out before', () => {
   })
 
   test('is known at once by a runner that is alone with its queue', () => {
-    const alone = startRoster({ bus, runnerId: 'alone', notices: [], isAlone: true })
+    const alone = startRoster({ bus, runnerId: 'alone', notices: [], agents: () => [], isAlone: true })
     alone.running.add(job)
     expect([alone.whereabouts(job), alone.whereabouts(otherJob)]).toEqual(['running', 'nowhere'])
     alone.stop()
@@ -91,9 +102,9 @@ describe('a job that was given out before', () => {
 
   test('is where the one says that has it, when several speak', () => {
     pass(3_000)
-    bus.publish('runner', { runnerId: 'a', notices: [], jobs: [] })
-    bus.publish('runner', { runnerId: 'b', notices: [], jobs: [job] })
-    bus.publish('runner', { runnerId: 'c', notices: [], jobs: [otherJob] })
+    bus.publish('runner', { runnerId: 'a', notices: [], agents: [], jobs: [] })
+    bus.publish('runner', { runnerId: 'b', notices: [], agents: [], jobs: [job] })
+    bus.publish('runner', { runnerId: 'c', notices: [], agents: [], jobs: [otherJob] })
     expect([roster.whereabouts(job), roster.whereabouts(otherJob)]).toEqual(['running', 'running'])
   })
 })
@@ -129,7 +140,7 @@ describe('when nothing is heard', () => {
   test('this process stood still: what the others said meanwhile is waited for again', () => {
     let now = 0
     roster.stop()
-    roster = startRoster({ bus, runnerId: 'me', notices: [], isAlone: false }, () => now)
+    roster = startRoster({ bus, runnerId: 'me', notices: [], agents: () => [], isAlone: false }, () => now)
     for (now = 1_000; now <= 5_000; now += 1_000) pass(1_000)
     now = 5_000
     expect(roster.whereabouts(job)).toBe('nowhere')

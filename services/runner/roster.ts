@@ -1,4 +1,5 @@
 /** Who runs what, by what the runners say of themselves each second. It tells a run that goes on without its lease from one that died. */
+import type { AgentState } from '#domain/api/agents.ts'
 import type { Bus } from '#platform/ports/bus.ts'
 
 export interface Roster {
@@ -26,8 +27,16 @@ export function startRoster(
     bus,
     runnerId,
     notices,
+    agents,
     isAlone,
-  }: { bus: Bus; runnerId: string; notices: readonly string[]; isAlone: boolean },
+  }: {
+    bus: Bus
+    runnerId: string
+    notices: readonly string[]
+    /** What is known of the agents by now. */
+    agents: () => readonly AgentState[]
+    isAlone: boolean
+  },
   now: () => number = () => performance.now(),
 ): Roster {
   const running = new Set<string>()
@@ -45,7 +54,7 @@ export function startRoster(
     heardLast = at
     for (const [id, other] of others) if (at - other.at > rememberedMs) others.delete(id)
   })
-  const say = () => bus.publish('runner', { runnerId, notices, jobs: [...running] })
+  const say = () => bus.publish('runner', { runnerId, notices, agents: agents(), jobs: [...running] })
   const beat = setInterval(say, beatMs)
   say()
 

@@ -10,7 +10,7 @@ import type { Origin } from '#platform/commands/eventLog.ts'
 import { EngineUnavailable } from '#platform/ports/faults.ts'
 import type { Delivery } from '#platform/ports/jobs.ts'
 import { moment } from '#platform/watch/watch.ts'
-import { locateClaude } from './agents/locate.ts'
+import { installedAgents } from './agents/installed.ts'
 import type { RunnerEngines, RunnerParts } from './parts.ts'
 import { homeOf, runnerIdIn } from './home.ts'
 import { startRoster, type Roster } from './roster.ts'
@@ -33,10 +33,6 @@ export interface RunningRunner {
 const runsAtOnce = 8
 /** Agents that may wait for a next message, each with some 200 MB. */
 const warmAtMost = 8
-const notThere = Promise.resolve({
-  found: false,
-  reason: 'This agent is not there yet. Choose claude.',
-} as const)
 /** A runner that died is followed by another within this time. */
 const leaseMs = 4_000
 const renewMs = 1_000
@@ -59,7 +55,7 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
   const git = hostGit({ program: 'git', path: config.path })
   const { sandbox, notice } = await openSandbox(config, root, git)
   // Asking a CLI for its version takes a moment: the first run waits for it, the start does not.
-  const claude = locateClaude({ configured: config.claudeBin, path: config.path })
+  const agents = installedAgents(config)
   const parts: RunnerParts = {
     ...engines,
     runnerId: runnerIdIn(root),
@@ -71,8 +67,8 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
     mirrors: openMirrors({ root, git }),
     sandbox,
     model: config.model,
-    located: (agent) => (agent === 'claude' ? claude : notThere),
-    agentKeys: {},
+    located: agents.located,
+    agentKeys: agents.keys,
     limits: config.runs,
     warm: warmAgents({ most: warmAtMost }),
   }
@@ -80,6 +76,7 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
     bus: engines.bus,
     runnerId: parts.runnerId,
     isAlone: parts.isAlone,
+    agents: agents.told,
     notices: [
       ...(config.model.kind === 'scripted' ? [scriptedNotice] : []),
       ...(notice === null ? [] : [notice]),

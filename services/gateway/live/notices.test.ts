@@ -15,7 +15,7 @@ beforeEach(() => {
 afterEach(() => notices.stop())
 
 const speaks = (runnerId: string, ...sentences: string[]) =>
-  bus.publish('runner', { runnerId, notices: sentences, jobs: [] })
+  bus.publish('runner', { runnerId, notices: sentences, agents: [], jobs: [] })
 
 test('nothing is said before a runner could have spoken, and then that there is none', () => {
   expect(notices.read()).toEqual([])

@@ -1,5 +1,6 @@
 /** What a banner on every page says: what the runners that are there have told of themselves. */
 import type { Bus } from '#platform/ports/bus.ts'
+import { hearRunners } from './runners.ts'
 
 export interface Notices {
   /** Each sentence once; when no runner is heard of, that. */
@@ -7,23 +8,17 @@ export interface Notices {
   stop(): void
 }
 
-/** A runner speaks each second. */
-const silentMs = 5_000
 const nobody = 'No runner is heard of: what is started waits until one comes.'
 
 /** Begins to listen. `now` is monotonic, in milliseconds. */
-export function startNotices(bus: Bus, now: () => number = () => performance.now()): Notices {
-  const begun = now()
-  const runners = new Map<string, { notices: readonly string[]; at: number }>()
-  const stop = bus.subscribe('runner', ({ runnerId, notices }) =>
-    runners.set(runnerId, { notices, at: now() }),
-  )
+export function startNotices(bus: Bus, now?: () => number): Notices {
+  const runners = hearRunners(bus, now)
   return {
     read() {
-      for (const [id, { at }] of runners) if (now() - at > silentMs) runners.delete(id)
-      if (runners.size === 0) return now() - begun > silentMs ? [nobody] : []
-      return [...new Set([...runners.values()].flatMap(({ notices }) => notices))]
+      const told = runners.now()
+      if (told.length === 0) return runners.isSettled() ? [nobody] : []
+      return [...new Set(told.flatMap(({ notices }) => notices))]
     },
-    stop,
+    stop: runners.stop,
   }
 }

@@ -1,6 +1,7 @@
 /** The bus of many processes: core NATS, which keeps nothing. Who was away has missed what was said, and reads the log. */
 import type { Subscription } from 'nats'
 import { z } from 'zod'
+import { AgentState } from '#domain/api/agents.ts'
 import { Actor, Position, type StoredEvent } from '#domain/kernel/event.ts'
 import type { Bus, BusMessages, Topic } from '../ports/bus.ts'
 import type { ReportFault } from '../ports/faults.ts'
@@ -32,7 +33,13 @@ const appended: z.ZodType<StoredEvent> = z.object({
 const messages: { readonly [T in Topic]: z.ZodType<BusMessages[T]> } = {
   appended,
   projected: z.object({ projection: z.string(), position: Position }),
-  runner: z.object({ runnerId: z.string(), notices: z.array(z.string()), jobs: z.array(z.string()) }),
+  runner: z.object({
+    runnerId: z.string(),
+    notices: z.array(z.string()),
+    // An older version does not tell them.
+    agents: z.array(AgentState).default([]),
+    jobs: z.array(z.string()),
+  }),
 }
 
 type Listeners = { readonly [T in Topic]: Set<{ readonly listen: (message: BusMessages[T]) => void }> }

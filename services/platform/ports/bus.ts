@@ -2,6 +2,7 @@
  * Hints between processes. A message may be lost and nothing depends on it: who listens also reads the log. Held by
  * `tests/contracts/bus.spec.ts`.
  */
+import type { AgentState } from '#domain/api/agents.ts'
 import type { Position, StoredEvent } from '#domain/kernel/event.ts'
 
 /** Everything that is said on the bus. */
@@ -10,10 +11,11 @@ export interface BusMessages {
   readonly appended: StoredEvent
   /** A projection has folded everything up to and including this position. */
   readonly projected: { readonly projection: string; readonly position: Position }
-  /** A runner is there, which it says each second: what people should know of how agents run on it, and the ids of the jobs that it runs. */
+  /** A runner is there, which it says each second: what people should know of how agents run on it, the agents it can run (none while it is still looking for them), and the ids of the jobs that it runs. */
   readonly runner: {
     readonly runnerId: string
     readonly notices: readonly string[]
+    readonly agents: readonly AgentState[]
     readonly jobs: readonly string[]
   }
 }

@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -27,6 +27,7 @@ describe('claude', () => {
       found: true,
       path: configured,
       version: '9.8.7',
+      shown: configured,
     })
     expect(await locateClaude({ configured: join(folder, 'none'), path: folder })).toEqual({
       found: false,
@@ -41,6 +42,7 @@ describe('claude', () => {
       found: true,
       path,
       version: '2.3.4',
+      shown: path,
     })
   })
 
@@ -67,12 +69,39 @@ describe('claude', () => {
   })
 })
 
-test('cursor-agent is on the path or missed', async () => {
-  expect(await locateCursor({ configured: undefined, path: folder })).toMatchObject({ found: false })
-  const path = await program('cursor-agent', 'echo 2026.01.02-abc')
-  expect(await locateCursor({ configured: undefined, path: folder })).toEqual({
-    found: true,
-    path,
-    version: '2026.01.02-abc',
+describe('cursor-agent', () => {
+  const version = '2026.01.02-abc'
+
+  test('is on the path or missed, with a sentence that says what to do', async () => {
+    expect(await locateCursor({ configured: undefined, path: folder })).toEqual({
+      found: false,
+      reason: expect.stringMatching(/Cursor's own installer.*CURSOR_BIN/),
+    })
+    const path = await program('cursor-agent', `echo ${version}`)
+    const found = { found: true, path, version, shown: path }
+    expect(await locateCursor({ configured: undefined, path: folder })).toEqual(found)
+  })
+
+  test('is where its installer puts it, shown with the parts that lie beside it', async () => {
+    const versions = join(folder, 'share', version)
+    const bin = join(folder, '.local/bin')
+    await mkdir(versions, { recursive: true })
+    await mkdir(bin, { recursive: true })
+    const path = await program(`share/${version}/cursor-agent`, `echo ${version}`)
+    await writeFile(join(versions, 'index.js'), '')
+    await symlink(path, join(bin, 'cursor-agent'))
+    expect(await locateCursor({ configured: undefined, path: '/none', home: folder })).toEqual({
+      found: true,
+      path,
+      version,
+      shown: versions,
+    })
+  })
+
+  test('that is configured and none is told by its variable', async () => {
+    expect(await locateCursor({ configured: join(folder, 'none'), path: folder })).toEqual({
+      found: false,
+      reason: expect.stringMatching(/^CURSOR_BIN names .*none, which/),
+    })
   })
 })

@@ -1,12 +1,21 @@
 /** Finds the agents' CLIs on this machine. */
 import { execFile } from 'node:child_process'
-import { access, constants, realpath } from 'node:fs/promises'
+import { access, constants, mkdtemp, realpath, rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { delimiter, join } from 'node:path'
+import { tmpdir } from 'node:os'
+import { delimiter, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 
+export interface Found {
+  readonly found: true
+  readonly path: string
+  readonly version: string
+  /** What a box must show for it to run: the file itself, or the folder that it lies in with its parts. */
+  readonly shown: string
+}
+
 export type Located =
-  | { readonly found: true; readonly path: string; readonly version: string }
+  | Found
   /** `reason` is a sentence that says what to do. */
   | { readonly found: false; readonly reason: string }
 
@@ -15,6 +24,8 @@ export interface WhereToLook {
   readonly configured: string | undefined
   /** The value of `PATH`. */
   readonly path: string
+  /** The operator's own home; some installers put a program there and not on the path. */
+  readonly home?: string | undefined
   /** How long a CLI may take to say its version, in milliseconds; 15 s by default. */
   readonly timeoutMs?: number
 }
@@ -31,17 +42,22 @@ export async function locateClaude(where: WhereToLook, machine: Machine = thisMa
   )
 }
 
-/** `cursor-agent`: as configured, else on the path. */
+/** `cursor-agent`: as configured, else on the path, else where its installer puts it in the operator's home. */
 export async function locateCursor(where: WhereToLook): Promise<Located> {
-  if (where.configured !== undefined) return tried(where.configured, 'CURSOR_BIN', where)
-  return (
-    (await firstOf(onPath('cursor-agent', where.path), where)) ?? {
-      found: false,
-      reason:
-        'The cursor-agent CLI is not installed: install it from cursor.com/cli, or set CURSOR_BIN to the path of the program.',
-    }
-  )
+  const located =
+    where.configured === undefined
+      ? await firstOf([...onPath(cursorProgram, where.path), ...inHome(cursorProgram, where.home)], where)
+      : await tried(where.configured, 'CURSOR_BIN', where)
+  if (!located) return { found: false, reason: cursorMissing }
+  if (!located.found) return located
+  // It is a script that starts what lies beside it; one that stands alone is shown alone.
+  const folder = dirname(located.path)
+  return (await isThere(join(folder, 'index.js'))) ? { ...located, shown: folder } : located
 }
+
+const cursorProgram = 'cursor-agent'
+const cursorMissing =
+  "The cursor-agent CLI is not installed: get it with Cursor's own installer, or set CURSOR_BIN to the path of the program."
 
 export interface Machine {
   readonly platform: string
@@ -76,6 +92,17 @@ function onPath(name: string, path: string): readonly string[] {
     .map((folder) => join(folder, name))
 }
 
+function inHome(name: string, home: string | undefined): readonly string[] {
+  return home === undefined || home === '' ? [] : [join(home, '.local/bin', name)]
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  )
+}
+
 /** The platform package holds the program itself; it is there without any install script having run. */
 function installed({ platform, arch, musl }: Machine): readonly string[] {
   const name = `@anthropic-ai/claude-code-${platform}-${arch}${musl ? '-musl' : ''}`
@@ -86,12 +113,12 @@ function installed({ platform, arch, musl }: Machine): readonly string[] {
   }
 }
 
-async function firstOf(candidates: readonly string[], where: WhereToLook): Promise<Located | undefined> {
+async function firstOf(candidates: readonly string[], where: WhereToLook): Promise<Found | undefined> {
   for (const candidate of candidates) {
     try {
       await access(candidate, constants.X_OK)
       const path = await realpath(candidate)
-      return { found: true, path, version: await versionOf(path, where) }
+      return { found: true, path, version: await versionOf(path, where), shown: path }
     } catch {
       // Not there, not a program, or one that does not start: the next may be better.
     }
@@ -102,14 +129,19 @@ async function firstOf(candidates: readonly string[], where: WhereToLook): Promi
 const run = promisify(execFile)
 
 async function versionOf(binary: string, { path, timeoutMs = 15_000 }: WhereToLook): Promise<string> {
-  const { stdout } = await run(binary, ['--version'], {
-    timeout: timeoutMs,
-    killSignal: 'SIGKILL',
-    maxBuffer: 64 * 1024,
-    // An empty home: the program's own state must not be touched by asking.
-    env: { PATH: path, HOME: '/nonexistent', DISABLE_AUTOUPDATER: '1' },
-  })
-  const version = /\d[\w.+-]*/.exec(stdout)?.[0]
-  if (version === undefined) throw new Error('It does not say its version.')
-  return version
+  // An empty home: the program's own state must not be touched by asking.
+  const home = await mkdtemp(join(tmpdir(), 'flightdeck-home-'))
+  try {
+    const { stdout } = await run(binary, ['--version'], {
+      timeout: timeoutMs,
+      killSignal: 'SIGKILL',
+      maxBuffer: 64 * 1024,
+      env: { PATH: path, HOME: home, DISABLE_AUTOUPDATER: '1' },
+    })
+    const version = /\d[\w.+-]*/.exec(stdout)?.[0]
+    if (version === undefined) throw new Error('It does not say its version.')
+    return version
+  } finally {
+    await rm(home, { recursive: true, force: true })
+  }
 }

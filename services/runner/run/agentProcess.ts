@@ -4,9 +4,11 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { StringDecoder } from 'node:string_decoder'
+import type { Found } from '../agents/locate.ts'
 import type { Agent, AgentEvent } from '../agents/port.ts'
+import { programBind, programIn } from '../agents/program.ts'
 import { startBroker, type Broker } from '../broker/broker.ts'
-import type { RunnerParts } from '../parts.ts'
+import type { PreparingParts, RunnerParts } from '../parts.ts'
 import type { Bind, Sandbox, SandboxedProcess, SandboxExit } from '../sandbox/port.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import { agentLimits } from './limits.ts'
@@ -25,7 +27,6 @@ export interface Hearing {
 export interface AgentProcess {
   readonly agent: Agent
   readonly version: string
-  readonly workspace: Workspace
   /** What it was given and must not show in anything that is recorded. */
   readonly secrets: readonly string[]
   /** Whether it went on with a session that was there before. */
@@ -45,8 +46,7 @@ export interface AgentProcess {
 
 export interface AgentStart {
   readonly agent: Agent
-  readonly version: string
-  readonly binary: string
+  readonly program: Found
   readonly sandbox: Sandbox
   readonly workspace: Workspace
   /** The session to resume; `null`: a new one. */
@@ -75,14 +75,13 @@ export const nothingAround: AgentSurroundings = {
   open: async () => ({ env: {}, readOnly: [], sockets: [], close: async () => undefined }),
 }
 
-/** The agent's CLI and the broker's socket, where the box shows them. */
-const cliInBox = '/opt/agent/agent'
+/** The broker's socket, where the box shows it. */
 const socketInBox = '/run/flightdeck/model.sock'
 /** How long an agent may take to leave when it was let go. */
 const leaveMs = 5_000
 
 /** Starts an agent, which waits for its first message. Fails with a sentence when its broker or its box cannot be made. */
-export async function startAgent(parts: RunnerParts, start: AgentStart): Promise<AgentProcess> {
+export async function startAgent(parts: PreparingParts, start: AgentStart): Promise<AgentProcess> {
   const runToken = randomBytes(24).toString('base64url')
   const folder = await mkdtemp(join(tmpdir(), 'flightdeck-'))
   const { agent } = start
@@ -124,17 +123,16 @@ export async function startAgent(parts: RunnerParts, start: AgentStart): Promise
 type Around = Awaited<ReturnType<AgentSurroundings['open']>>
 
 function launch(
-  parts: RunnerParts,
+  parts: PreparingParts,
   start: AgentStart,
   { socketPath, runToken, around }: { socketPath: string; runToken: string; around: Around },
 ): SandboxedProcess {
-  const { agent, binary, sandbox, workspace, session, model } = start
-  // The program alone: what lies beside it on the host is none of the agent's business.
-  const cli = { source: binary, target: cliInBox }
+  const { agent, program, sandbox, workspace, session, model } = start
+  const cli = programBind(program)
   const socket = { source: socketPath, target: socketInBox }
   const socketPathInBox = sandbox.seenAs(socket)
   const { argv, env } = agent.launch({
-    binary: sandbox.seenAs(cli),
+    binary: programIn(program, sandbox.seenAs(cli)),
     session: session === null ? { kind: 'new', id: parts.ids.uuid() } : { kind: 'resume', id: session },
     model,
     access:
@@ -147,10 +145,10 @@ function launch(
             scripted: parts.model.kind === 'scripted',
           },
   })
-  const [program, ...rest] = argv
-  if (program === undefined) throw new Error('An agent is launched by a program.')
+  const [command, ...rest] = argv
+  if (command === undefined) throw new Error('An agent is launched by a program.')
   return sandbox.run({
-    command: [program, ...rest],
+    command: [command, ...rest],
     env: {
       ...around.env,
       ...env,
@@ -166,7 +164,7 @@ function launch(
 }
 
 function agentProcess(
-  { agent, version, workspace, session }: AgentStart,
+  { agent, program: { version }, session }: AgentStart,
   child: SandboxedProcess,
   secrets: readonly string[],
   broker: Pick<Broker, 'admit' | 'close'>,
@@ -203,7 +201,6 @@ function agentProcess(
   return {
     agent,
     version,
-    workspace,
     secrets,
     resumed: session !== null,
     exited: child.exited,
@@ -233,7 +230,7 @@ function agentProcess(
       complaints.to(hearing.complain)
       const leaving = setTimeout(() => child.kill(), leaveMs)
       try {
-        if (hearing === nobody || !agent.leavesByItself) child.kill()
+        if (hearing === nobody || (!agent.leavesByItself && hearing.isOver())) child.kill()
         child.stdin?.end()
         await listen(hearing, () => false)
         await complaints.heard

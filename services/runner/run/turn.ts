@@ -6,6 +6,7 @@ import type { AgentName } from '#domain/task/events.ts'
 import { agents } from '../agents/agents.ts'
 import { instructionFiles, writeHome } from '../agents/home.ts'
 import { messageFor } from '../agents/images.ts'
+import type { Found } from '../agents/locate.ts'
 import type { Agent, AgentImage, HomeFile } from '../agents/port.ts'
 import type { RunnerParts } from '../parts.ts'
 import type { Sandbox, SandboxExit } from '../sandbox/port.ts'
@@ -64,8 +65,7 @@ export async function runTurn(parts: RunnerParts, request: TurnRequest): Promise
 interface Setup {
   readonly kind: 'set_up'
   readonly agent: Agent
-  readonly version: string
-  readonly binary: string
+  readonly program: Found
   readonly sandbox: Sandbox
   readonly apiKey: string
   readonly home: readonly HomeFile[]
@@ -94,23 +94,21 @@ async function setUp(parts: RunnerParts, request: ToStart): Promise<Setup | Fail
     (await readdir(dir)).filter((name) => instructionFiles.some((file) => file === name)),
   )
   const home = agent.home(present, sandbox.paths(request.workspace).tree)
-  const { path: binary, version } = located
   const { model, surroundings } = request
-  const likeness = JSON.stringify([agent.name, binary, version, model, home, surroundings.likeness])
-  return { kind: 'set_up', agent, version, binary, sandbox, apiKey, home, likeness }
+  const likeness = JSON.stringify([agent.name, located, model, home, surroundings.likeness])
+  return { kind: 'set_up', agent, program: located, sandbox, apiKey, home, likeness }
 }
 
 async function startFor(
   parts: RunnerParts,
   { workspace, model, surroundings }: ToStart,
-  { agent, version, binary, sandbox, apiKey, home }: Setup,
+  { agent, program, sandbox, apiKey, home }: Setup,
   session: string | null,
 ): Promise<AgentProcess> {
   await writeHome(workspace.homeDir, home, workspace.owner)
   return startAgent(parts, {
     agent,
-    version,
-    binary,
+    program,
     sandbox,
     workspace,
     session,
@@ -178,7 +176,8 @@ async function turnOf(
     const exit = await process.close(hearing)
     const stopped = outcomeOfStop(run.stopping)
     if (stopped) return stopped
-    const isUnknown = heard.lastError()?.code === 'unknown_session'
+    const error = heard.lastError() ?? agent.faultOf(told, exit.code)
+    const isUnknown = error?.code === 'unknown_session'
     // A process that waited and is gone, or a session that is: the message was not heard.
     if (isUnknown || (isWaiting && session === undefined)) return 'unheard'
     return outcomeOf(agent, heard, exit, told.trim())

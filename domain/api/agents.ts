@@ -1,0 +1,25 @@
+/** The agents that tasks can be given to. */
+import { z } from 'zod'
+import { agents } from '../task/events.ts'
+import { defineRead } from './call.ts'
+
+/** What is known of an agent: whether it can run, and what it needs. */
+export const AgentState = z.object({
+  name: z.enum(agents),
+  /** Its program is there. */
+  installed: z.boolean(),
+  version: z.string().nullable(),
+  /** Why it cannot run, in a sentence that says what to do; `null` when it can. */
+  missing: z.string().nullable(),
+  /** Its key enters the box that it runs in, where whatever runs there can read it. */
+  keyInBox: z.boolean(),
+})
+export type AgentState = z.output<typeof AgentState>
+
+export const getAgents = defineRead({
+  path: '/agents',
+  summary:
+    'The agents: which are installed, in which version, and what those that cannot run are missing. While no runner is heard of, none can.',
+  open: 'signed_in',
+  answer: { agents: z.array(AgentState) },
+})
