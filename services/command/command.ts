@@ -6,6 +6,8 @@ import { mount, type Mounting, type Route } from '#platform/http/route.ts'
 import { admission } from './admission.ts'
 import { authRoutes } from './routes/auth.ts'
 import { chatRoutes } from './routes/chat.ts'
+import { prepareRoutes } from './routes/prepare.ts'
+import { projectSettingsRoutes } from './routes/projectSettings.ts'
 import { projectRoutes } from './routes/projects.ts'
 import { pullRequestRoutes } from './routes/pullRequest.ts'
 import { taskRoutes } from './routes/tasks.ts'
@@ -14,6 +16,8 @@ import type { CommandServices } from './services.ts'
 export const commandRoutes = [
   ...authRoutes,
   ...projectRoutes,
+  ...projectSettingsRoutes,
+  ...prepareRoutes,
   ...taskRoutes,
   ...chatRoutes,
   ...pullRequestRoutes,

@@ -18,22 +18,26 @@ import type { Projected } from '#platform/commands/projected.ts'
 import type { SealedBlobs } from '#platform/commands/sealedBlobs.ts'
 import type { ImageAddresses } from '#platform/images/addresses.ts'
 import type { HostAccess } from '#platform/hostAccess.ts'
+import type { ProjectSecrets } from '#platform/projectSecrets.ts'
 import type { Person } from '#platform/http/guards.ts'
 import { routeWith } from '#platform/http/route.ts'
 import type { Bus } from '#platform/ports/bus.ts'
 import type { CodeHost } from '#platform/ports/codeHost.ts'
+import type { Requests } from '#platform/ports/requests.ts'
 import type { Admission } from './admission.ts'
 
 export interface CommandServices {
   readonly commands: Commands
   readonly log: EventLog
   readonly bus: Bus
+  readonly requests: Requests
   readonly documents: Documents
   readonly projected: Projected
   readonly idempotency: Idempotency
   readonly blobs: SealedBlobs
   readonly imageAddresses: ImageAddresses
   readonly access: HostAccess
+  readonly projectSecrets: ProjectSecrets
   readonly codeHost: CodeHost
   readonly admission: Admission
   /** Work of one person that must not run beside itself. */

@@ -14,6 +14,7 @@ import type { Jobs } from '#platform/ports/jobs.ts'
 import type { Requests } from '#platform/ports/requests.ts'
 import type { Watch } from '#platform/watch/watch.ts'
 import type { Located } from './agents/locate.ts'
+import type { Ahead } from './run/ahead.ts'
 import type { WarmAgents } from './run/warmAgents.ts'
 import type { Sandbox } from './sandbox/port.ts'
 import type { Git } from './workspace/git.ts'
@@ -35,7 +36,8 @@ export interface RunnerEngines {
   readonly watch: Watch
 }
 
-export interface RunnerParts extends RunnerEngines {
+/** What workspaces and agents are made with. */
+export interface PreparingParts extends RunnerEngines {
   readonly runnerId: string
   /** No other runner has this queue. */
   readonly isAlone: boolean
@@ -54,4 +56,8 @@ export interface RunnerParts extends RunnerEngines {
   readonly agentKeys: Readonly<Partial<Record<AgentName, string>>>
   readonly limits: RunLimits
   readonly warm: WarmAgents
+}
+
+export interface RunnerParts extends PreparingParts {
+  readonly ahead: Ahead
 }

@@ -11,9 +11,10 @@ import { EngineUnavailable } from '#platform/ports/faults.ts'
 import type { Delivery } from '#platform/ports/jobs.ts'
 import { moment } from '#platform/watch/watch.ts'
 import { installedAgents } from './agents/installed.ts'
-import type { RunnerEngines, RunnerParts } from './parts.ts'
+import type { PreparingParts, RunnerEngines, RunnerParts } from './parts.ts'
 import { homeOf, runnerIdIn } from './home.ts'
 import { startRoster, type Roster } from './roster.ts'
+import { openAhead } from './run/ahead.ts'
 import { answerChanges } from './run/otherBase.ts'
 import { runExecution } from './run/execution.ts'
 import { makePullRequest } from './run/pullRequest.ts'
@@ -56,7 +57,7 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
   const { sandbox, notice } = await openSandbox(config, root, git)
   // Asking a CLI for its version takes a moment: the first run waits for it, the start does not.
   const agents = installedAgents(config)
-  const parts: RunnerParts = {
+  const preparing: PreparingParts = {
     ...engines,
     runnerId: runnerIdIn(root),
     isAlone: config.engines.nats === null,
@@ -72,6 +73,7 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
     limits: config.runs,
     warm: warmAgents({ most: warmAtMost }),
   }
+  const parts: RunnerParts = { ...preparing, ahead: await openAhead(preparing, engines.requests) }
   const roster = startRoster({
     bus: engines.bus,
     runnerId: parts.runnerId,
@@ -94,13 +96,11 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
     ),
   )
   const stopAnswering = answerChanges(parts, engines.requests)
-  // What a deleted task left waiting is of use to nobody.
   const unfollow = engines.bus.subscribe('appended', ({ stream, type }) => {
     const name = parseStream(stream)
-    if (type === 'TaskDeleted' && name.kind === 'task')
-      parts.warm
-        .drop(name.id)
-        .catch((fault: unknown) => engines.logger.warn({ err: fault }, 'an agent did not end'))
+    // A run of it is stopped, and clears away when it has ended.
+    if (type === 'TaskDeleted' && name.kind === 'task' && ![...held.runs.values()].includes(name.id))
+      void clearAway(parts, name.id)
   })
   return {
     async stop() {
@@ -108,6 +108,7 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
       const stopped = Promise.all([executions.stop(), pullRequests.stop()])
       for (const run of held.runs.keys()) run.stop('stopping')
       await stopped
+      await parts.ahead.close()
       await parts.warm.close()
       unfollow()
       roster.stop()
@@ -196,6 +197,17 @@ async function underLease(
     unwatch()
     runs.delete(stop)
     roster.running.delete(id)
+    if (stop.reason() === 'deleted') await clearAway(parts, taskId)
+  }
+}
+
+/** What a deleted task left here is of use to nobody. What cannot be taken away is left, and told in the log. */
+async function clearAway({ warm, root, path, logger }: RunnerParts, taskId: string): Promise<void> {
+  try {
+    await warm.drop(taskId)
+    await removeWorkspace(root, taskId, path)
+  } catch (fault) {
+    logger.warn({ err: fault, taskId }, 'the workspace of a deleted task is left')
   }
 }
 

@@ -1,4 +1,5 @@
 /** A body that each call would take. */
+import { randomUUID } from 'node:crypto'
 import type { AnyCall } from '#domain/api/call.ts'
 
 export const nameOf = ({ method, path }: AnyCall): string => `${method} ${path}`
@@ -15,6 +16,9 @@ export function goodBody(
     'POST /auth/complete-onboarding': { fullName: 'Somebody', companySize: 'solo', role: 'developer' },
     'POST /projects': { repoUrl },
     'PUT /projects/:projectId': { name: 'Taken over' },
+    'POST /projects/:projectId/prepare': { taskId: randomUUID(), branch: 'main' },
+    'PUT /projects/:projectId/settings': { variables: [{ name: 'STAGE', value: 'test' }] },
+    'PUT /projects/:projectId/secrets/:name': { value: 'not to be shown' },
     'POST /github/repos': { name: 'planted' },
     'POST /tasks': { description: 'Words', projectId, branch: 'main' },
     'PUT /tasks/:taskId': { title: 'Taken over' },

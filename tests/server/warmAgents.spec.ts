@@ -2,24 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sendMessage } from '#domain/api/chat.ts'
 import { deleteTask } from '#domain/api/tasks.ts'
+import { agentsOf, agentsOnce } from './agentProcesses.ts'
 import { hasEnded, openScene, type Scene } from './scene.ts'
-
-/** The agent's own process, as the host sees it. */
-const isAgent = ({ command }: { readonly command: string }) => command.startsWith('/opt/agent/agent ')
-
-async function agentsOf({ product }: Scene): Promise<readonly number[]> {
-  return (await product.processes()).filter(isAgent).map(({ pid }) => pid)
-}
-
-async function agentsOnce(scene: Scene, isSo: (pids: readonly number[]) => boolean) {
-  const end = Date.now() + 20_000
-  for (;;) {
-    const pids = await agentsOf(scene)
-    if (isSo(pids)) return pids
-    if (Date.now() > end) throw new Error(`Agents that are there: ${pids.join(', ') || 'none'}.`)
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
-}
 
 const scripts = [{ when: /Say (\w+)/, turns: [{ text: 'Said.' }] }]
 
@@ -39,22 +23,22 @@ describe('an agent', () => {
     const { ada, api, projectId } = scene
     const { id } = await ada.task(projectId, 'Say one')
     await ada.taskOnce(id, hasEnded)
-    const [first] = await agentsOnce(scene, (pids) => pids.length === 1)
+    const [first] = await agentsOnce(scene.product, (pids) => pids.length === 1)
     expect(await followUp(scene, id, 'Say two', 2)).toMatchObject({ status: 'completed' })
-    expect(await agentsOf(scene)).toEqual([first])
+    expect(await agentsOf(scene.product)).toEqual([first])
     expect(JSON.stringify(api.requests.at(-1)?.body)).toMatch(/Say one.*Said\..*Say two/)
     await ada.ask(deleteTask, { params: { taskId: id } })
-    await agentsOnce(scene, (pids) => pids.length === 0)
+    await agentsOnce(scene.product, (pids) => pids.length === 0)
   })
 
   test('that was killed while it waited is followed by one that goes on with its session', async () => {
     const { ada, api, projectId } = scene
     const { id } = await ada.task(projectId, 'Say three')
     await ada.taskOnce(id, hasEnded)
-    const [first = 0] = await agentsOnce(scene, (pids) => pids.length === 1)
+    const [first = 0] = await agentsOnce(scene.product, (pids) => pids.length === 1)
     process.kill(first, 'SIGKILL')
     expect(await followUp(scene, id, 'Say four', 2)).toMatchObject({ status: 'completed' })
-    const [second] = await agentsOf(scene)
+    const [second] = await agentsOf(scene.product)
     expect(second).not.toBe(first)
     expect(JSON.stringify(api.requests.at(-1)?.body)).toMatch(/Say three.*Said\..*Say four/)
     await ada.ask(deleteTask, { params: { taskId: id } })
@@ -72,7 +56,7 @@ describe('where agents may wait for a second', () => {
     const { ada, projectId } = scene
     const { id } = await ada.task(projectId, 'Say five')
     await ada.taskOnce(id, hasEnded)
-    await agentsOnce(scene, (pids) => pids.length === 0)
+    await agentsOnce(scene.product, (pids) => pids.length === 0)
     expect(await followUp(scene, id, 'Say six', 2)).toMatchObject({ status: 'completed' })
   })
 })

@@ -2,6 +2,7 @@
 import { createInbox, type Msg, type Subscription } from 'nats'
 import { z } from 'zod'
 import { BlobRef } from '#domain/kernel/blob.ts'
+import { AgentName } from '#domain/task/events.ts'
 import { EngineUnavailable, type ReportFault } from '../ports/faults.ts'
 import type { Answered, Asked, Question, Requests } from '../ports/requests.ts'
 import type { Nats } from './natsConnection.ts'
@@ -27,6 +28,17 @@ const schemas: Schemas = {
       }),
       z.object({ kind: z.literal('base_not_found') }),
     ]),
+  },
+  prepare: {
+    asked: z.object({
+      taskId: z.string(),
+      ownerId: z.string(),
+      projectId: z.string(),
+      branch: z.string(),
+      agent: AgentName,
+      model: z.string().nullable(),
+    }),
+    answered: z.object({ kind: z.enum(['begun', 'left']) }),
   },
 }
 

@@ -1,8 +1,9 @@
 /**
- * Questions from one process to whichever other one knows: read-only, answered at once or not at all. Held by
+ * Questions from one process to whichever other one knows: they change nothing that is recorded, and are answered at once or not at all. Held by
  * `tests/contracts/requests.spec.ts`.
  */
 import type { BlobRef } from '#domain/kernel/blob.ts'
+import type { AgentName } from '#domain/task/events.ts'
 
 /** All that may be asked, and what is answered. Both are small: what is large is named by a blob. */
 export interface Questions {
@@ -21,6 +22,18 @@ export interface Questions {
           readonly blob: BlobRef | null
         }
       | { readonly kind: 'base_not_found' }
+  }
+  /** Whether a runner makes things ready for a task that may come, with this id. Who asks has checked whose project it is. */
+  readonly prepare: {
+    readonly asked: {
+      readonly taskId: string
+      readonly ownerId: string
+      readonly projectId: string
+      readonly branch: string
+      readonly agent: AgentName
+      readonly model: string | null
+    }
+    readonly answered: { readonly kind: 'begun' | 'left' }
   }
 }
 export type Question = keyof Questions

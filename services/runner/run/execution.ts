@@ -8,7 +8,7 @@ import type { Execution, LiveTask } from '#domain/task/state.ts'
 import { task as decider } from '#domain/task/task.ts'
 import { TerminalOutputRecorded } from '#domain/task/terminal.ts'
 import { chatView, messageDocumentId, type MessageDocument } from '#domain/views/chat.ts'
-import { tasksView } from '#domain/views/tasks.ts'
+import { tasksView, type TaskDocument } from '#domain/views/tasks.ts'
 import { usersView } from '#domain/views/users.ts'
 import type { Head } from '#platform/commands/eventLog.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
@@ -140,13 +140,14 @@ async function outcomeOf(
 
   const booting = runOutput(terminal, { fence, kind: execution.kind, secrets: [] })
   if (isAnew) await booting.stderr.write(`${lostWorkspace}\n`)
-  const waiting = isAnew || execution.kind !== 'turn' ? undefined : parts.warm.workspaceOf(task.taskId)
+  const { executionId } = fence
+  const waiting = isAnew || execution.kind !== 'turn' ? undefined : await waitingFor(parts, document)
   const preparing = waiting
-    ? prepareBeside(parts, { task: document, workspace: waiting, stop })
+    ? prepareBeside(parts, { task: document, workspace: waiting, executionId, reporter: report, stop })
     : prepare(parts, {
         task: document,
         user,
-        executionId: fence.executionId,
+        executionId,
         reporter: report,
         output: booting.stdout,
         signal: stop.signal,
@@ -164,7 +165,6 @@ async function outcomeOf(
     access.authorization,
     ...(parts.model.kind === 'anthropic' ? [parts.model.apiKey] : []),
   ]
-  const { executionId } = fence
   const changes = changesReport({
     git: parts.git,
     treeGit,
@@ -199,6 +199,11 @@ async function outcomeOf(
     await changes.stop()
     if (stop.reason() !== 'evicted' && stop.reason() !== 'deleted') await recordChanges(parts, changes)
   }
+}
+
+/** The workspace in which an agent waits for this task, or that was made ahead of it. */
+async function waitingFor({ warm, ahead }: RunnerParts, task: TaskDocument) {
+  return task.workspace === 'ready' ? warm.workspaceOf(task.id) : ahead.adopt(task)
 }
 
 /** A diff that cannot be read takes nothing from the turn. */

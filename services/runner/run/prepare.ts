@@ -5,9 +5,15 @@ import { projectsView } from '#domain/views/projects.ts'
 import type { TaskDocument } from '#domain/views/tasks.ts'
 import type { UserDocument } from '#domain/views/users.ts'
 import { workingBranchName } from '../workspace/names.ts'
-import { boxUser, prepareWorkspace, type PrepareResult, type Workspace } from '../workspace/workspace.ts'
-import type { RefreshRequest, RefreshResult } from '../workspace/mirror.ts'
-import type { RunnerParts } from '../parts.ts'
+import {
+  boxUser,
+  prepareWorkspace,
+  renameBranch,
+  type PrepareResult,
+  type Workspace,
+} from '../workspace/workspace.ts'
+import type { Mirror, RefreshRequest, RefreshResult } from '../workspace/mirror.ts'
+import type { PreparingParts, RunnerParts } from '../parts.ts'
 import type { OutputRecorder } from '../output/record.ts'
 import type { Reporter } from './reporter.ts'
 import type { Stopping } from './stopping.ts'
@@ -27,7 +33,10 @@ export interface Ready {
 const cloneWithinMs = 600_000
 
 /** What the person may reach is asked anew each time: access that was taken away ends here. */
-export async function reachRepository(parts: RunnerParts, task: TaskDocument) {
+export async function reachRepository(
+  parts: PreparingParts,
+  task: Pick<TaskDocument, 'owner' | 'projectId'>,
+) {
   const project = await parts.documents.get(projectsView, task.projectId)
   if (!project) return failed('project_deleted', 'The project of this task was deleted.')
   const repository = { owner: project.githubOwner, name: project.githubRepoName }
@@ -55,12 +64,31 @@ export async function prepare(
   })
   if (refreshed.kind === 'failed') return refreshed
   const { repository, access } = refreshed
+  const prepared = await workspaceFor(parts, refreshed, { task, user })
+  if (prepared.kind === 'failed') return prepared
+  await reporter?.report(preparedOf(prepared.workspace, executionId))
+  const { workspace } = prepared
+  return { kind: 'ready', workspace, repository, access, settle: async () => undefined }
+}
+
+/** The workspace of a task on a fresh mirror: made, or the one that is there. */
+export async function workspaceFor(
+  parts: PreparingParts,
+  { mirror, access }: { readonly mirror: Mirror; readonly access: Ready['access'] },
+  {
+    task,
+    user,
+  }: {
+    readonly task: Pick<TaskDocument, 'id' | 'branch' | 'title' | 'workingBranch'>
+    readonly user: UserDocument
+  },
+): Promise<{ readonly kind: 'ready'; readonly workspace: Workspace } | Failed> {
   const prepared = await prepareWorkspace({
     git: parts.git,
     path: parts.path,
     root: parts.root,
     taskId: task.id,
-    mirror: refreshed.mirror,
+    mirror,
     baseBranch: task.branch,
     workingBranch: task.workingBranch ?? workingBranchName(task.title, task.id),
     originUrl: access.url,
@@ -68,41 +96,64 @@ export async function prepare(
     // Without a box there is no other user: it could not even reach its tree in a closed data folder.
     owner: parts.isRoot && isBox(parts.sandbox) ? boxUser(task.id) : undefined,
   })
-  if (prepared.kind !== 'ready') return failed('clone_failed', branchSentence(prepared))
-  const { workspace } = prepared
+  return prepared.kind === 'ready' ? prepared : failed('clone_failed', branchSentence(prepared))
+}
+
+function preparedOf(workspace: Workspace, executionId: string) {
   const { branch: workingBranch, baseBranch, startCommit: baseCommit } = workspace
-  await reporter?.report(WorkspacePrepared.of({ executionId, baseCommit }, { workingBranch, baseBranch }))
-  return { kind: 'ready', workspace, repository, access, settle: async () => undefined }
+  return WorkspacePrepared.of({ executionId, baseCommit }, { workingBranch, baseBranch })
 }
 
 /**
- * For a workspace in which an agent waits: it is ready as it is. The mirror is brought up to date beside the turn, which is stopped when
+ * For a workspace in which an agent waits, or that was made ahead of its task: it is ready as it is. The mirror is brought up to date beside the turn, which is stopped when
  * the person can no longer reach the repository.
  */
 export async function prepareBeside(
   parts: RunnerParts,
-  { task, workspace, stop }: { task: TaskDocument; workspace: Workspace; stop: Stopping },
+  {
+    task,
+    workspace: found,
+    executionId,
+    reporter,
+    stop,
+  }: {
+    readonly task: TaskDocument
+    readonly workspace: Workspace
+    readonly executionId: string
+    readonly reporter: Reporter
+    readonly stop: Stopping
+  },
 ): Promise<Ready | Failed> {
   const reached = await reachRepository(parts, task)
   if (reached.kind === 'failed') return reached
   const { repository, access } = reached
   const isOver = new AbortController()
-  const refreshing = refreshReached(parts, reached, { signal: AbortSignal.any([isOver.signal, stop.signal]) })
-    .then((refreshed) => {
-      if (refreshed.kind === 'failed' && !isOver.signal.aborted) stop.stop('no_access', refreshed.reason)
-    })
-    .catch((fault: unknown) => parts.logger.warn({ err: fault }, 'the mirror could not be refreshed'))
+  const refresh = async () => {
+    const signal = AbortSignal.any([isOver.signal, stop.signal])
+    const refreshed = await refreshReached(parts, reached, { signal })
+    if (refreshed.kind === 'failed' && !isOver.signal.aborted) stop.stop('no_access', refreshed.reason)
+  }
+  const refreshing = refresh().catch((fault: unknown) =>
+    parts.logger.warn({ err: fault }, 'the mirror could not be refreshed'),
+  )
   const settle = () => {
     isOver.abort()
     return refreshing
+  }
+  let workspace = found
+  if (task.workspace !== 'ready') {
+    // It was made before the task had a title.
+    const branch = task.workingBranch ?? workingBranchName(task.title, task.id)
+    workspace = await renameBranch(parts.git, parts.root, found, branch)
+    await reporter.report(preparedOf(workspace, executionId))
   }
   return { kind: 'ready', workspace, repository, access, settle }
 }
 
 /** Brings the mirror of the task's repository up to date, with the person's own access to it. */
 export async function refreshMirror(
-  parts: RunnerParts,
-  task: TaskDocument,
+  parts: PreparingParts,
+  task: Pick<TaskDocument, 'owner' | 'projectId'>,
   options: Pick<RefreshRequest, 'signal' | 'onProgress'>,
 ) {
   const reached = await reachRepository(parts, task)
@@ -110,7 +161,7 @@ export async function refreshMirror(
 }
 
 async function refreshReached(
-  parts: RunnerParts,
+  parts: PreparingParts,
   { repository, access }: Pick<Ready, 'repository' | 'access'>,
   options: Pick<RefreshRequest, 'signal' | 'onProgress'>,
 ) {

@@ -8,7 +8,7 @@ import { instructionFiles, writeHome } from '../agents/home.ts'
 import { messageFor } from '../agents/images.ts'
 import type { Found } from '../agents/locate.ts'
 import type { Agent, AgentImage, HomeFile } from '../agents/port.ts'
-import type { RunnerParts } from '../parts.ts'
+import type { PreparingParts, RunnerParts } from '../parts.ts'
 import type { Sandbox, SandboxExit } from '../sandbox/port.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import { startAgent, type AgentProcess, type AgentSurroundings, type Hearing } from './agentProcess.ts'
@@ -75,7 +75,7 @@ interface Setup {
 
 type ToStart = Pick<TurnRequest, 'workspace' | 'agent' | 'model' | 'surroundings'>
 
-async function setUp(parts: RunnerParts, request: ToStart): Promise<Setup | Failed> {
+async function setUp(parts: PreparingParts, request: ToStart): Promise<Setup | Failed> {
   const agent = agents[request.agent]
   if (!agent) return failed('no_agent', `The ${request.agent} agent is not there yet. Choose claude.`)
   const located = await parts.located(request.agent)
@@ -100,7 +100,7 @@ async function setUp(parts: RunnerParts, request: ToStart): Promise<Setup | Fail
 }
 
 async function startFor(
-  parts: RunnerParts,
+  parts: PreparingParts,
   { workspace, model, surroundings }: ToStart,
   { agent, program, sandbox, apiKey, home }: Setup,
   session: string | null,
@@ -119,12 +119,12 @@ async function startFor(
 }
 
 /** Starts an agent that waits for the first message of a task. False when there is none to start, or it would not wait. */
-export async function startAhead(parts: RunnerParts, request: ToStart, waitMs: number): Promise<boolean> {
+export async function startAhead(parts: PreparingParts, request: ToStart, waitMs: number): Promise<boolean> {
   const setup = await setUp(parts, request)
   if (setup.kind === 'failed' || setup.agent.dialogue !== 'open') return false
   const process = await startFor(parts, request, setup, null)
   const likeness = { setup: setup.likeness, session: null }
-  await parts.warm.keep(request.workspace.taskId, process, likeness, waitMs)
+  await parts.warm.keep(request.workspace, process, likeness, waitMs)
   return true
 }
 
@@ -170,7 +170,7 @@ async function turnOf(
       agent.dialogue === 'open' && parts.limits.idleMs > 0 && run.stopping.reason() === undefined
     if (mayStay && session !== undefined && heard.ended()?.ok === true) {
       isKept = true
-      await parts.warm.keep(workspace.taskId, process, { setup: likeness, session }, parts.limits.idleMs)
+      await parts.warm.keep(workspace, process, { setup: likeness, session }, parts.limits.idleMs)
       return { kind: 'completed', exitCode: null }
     }
     const exit = await process.close(hearing)

@@ -1,10 +1,16 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import type { Workspace } from '../workspace/workspace.ts'
 import type { AgentProcess } from './agentProcess.ts'
 import { warmAgents } from './warmAgents.ts'
 
 const session = 'session-1'
 const alike = { setup: 'claude', session }
 const idleMs = 300_000
+
+function workspaceOf(taskId: string): Workspace {
+  const paths = { dir: '/t', homeDir: '/h', privateGitDir: '/g', mirrorDir: '/m', mirrorObjects: '/m/o' }
+  return { taskId, ...paths, branch: 'b', baseBranch: 'main', startCommit: null, owner: undefined }
+}
 
 function fakeProcess() {
   let isAlive = true
@@ -20,9 +26,6 @@ function fakeProcess() {
   }
   const process: AgentProcess = {
     get agent(): never {
-      return unused()
-    },
-    get workspace(): never {
       return unused()
     },
     version: '1',
@@ -49,7 +52,7 @@ describe('agents that wait', () => {
   test('an agent is taken once, by its own task', async () => {
     const warm = warmAgents({ most: 2 })
     const { process } = fakeProcess()
-    await warm.keep('a', process, alike, idleMs)
+    await warm.keep(workspaceOf('a'), process, alike, idleMs)
     expect(await warm.take('b', alike)).toBeUndefined()
     expect(await warm.take('a', alike)).toBe(process)
     expect(await warm.take('a', alike)).toBeUndefined()
@@ -64,7 +67,7 @@ describe('agents that wait', () => {
   ])('one with %s is ended', async (_, wanted) => {
     const warm = warmAgents({ most: 2 })
     const { process } = fakeProcess()
-    await warm.keep('a', process, alike, idleMs)
+    await warm.keep(workspaceOf('a'), process, alike, idleMs)
     expect(await warm.take('a', wanted)).toBeUndefined()
     expect(process.isAlive()).toBe(false)
   })
@@ -72,7 +75,7 @@ describe('agents that wait', () => {
   test('one that nobody takes is ended after its time', async () => {
     const warm = warmAgents({ most: 2 })
     const { process } = fakeProcess()
-    await warm.keep('a', process, alike, idleMs)
+    await warm.keep(workspaceOf('a'), process, alike, idleMs)
     await vi.advanceTimersByTimeAsync(idleMs - 1)
     expect(process.isAlive()).toBe(true)
     await vi.advanceTimersByTimeAsync(1)
@@ -82,7 +85,7 @@ describe('agents that wait', () => {
   test('one that died is not given out', async () => {
     const warm = warmAgents({ most: 2 })
     const { process, die } = fakeProcess()
-    await warm.keep('a', process, alike, idleMs)
+    await warm.keep(workspaceOf('a'), process, alike, idleMs)
     die()
     expect(await warm.take('a', alike)).toBeUndefined()
   })
@@ -90,18 +93,18 @@ describe('agents that wait', () => {
   test('of too many, the one that waits longest is ended', async () => {
     const warm = warmAgents({ most: 2 })
     const [first, second, third] = [fakeProcess(), fakeProcess(), fakeProcess()]
-    await warm.keep('a', first.process, alike, idleMs)
-    await warm.keep('b', second.process, alike, idleMs)
-    await warm.keep('c', third.process, alike, idleMs)
+    await warm.keep(workspaceOf('a'), first.process, alike, idleMs)
+    await warm.keep(workspaceOf('b'), second.process, alike, idleMs)
+    await warm.keep(workspaceOf('c'), third.process, alike, idleMs)
     expect([first, second, third].map(({ isAlive }) => isAlive())).toEqual([false, true, true])
   })
 
   test('after the close none is left, nor kept', async () => {
     const warm = warmAgents({ most: 2 })
     const [before, after] = [fakeProcess(), fakeProcess()]
-    await warm.keep('a', before.process, alike, idleMs)
+    await warm.keep(workspaceOf('a'), before.process, alike, idleMs)
     await warm.close()
-    await warm.keep('b', after.process, alike, idleMs)
+    await warm.keep(workspaceOf('b'), after.process, alike, idleMs)
     expect([before, after].map(({ isAlive }) => isAlive())).toEqual([false, false])
   })
 })

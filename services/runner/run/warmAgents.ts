@@ -16,7 +16,7 @@ export interface WarmAgents {
   /** Where an agent waits that had a turn, if one does. */
   workspaceOf(taskId: string): Workspace | undefined
   /** Lets an agent wait for its task, for `idleMs` at most. Another that waited for it is ended. */
-  keep(taskId: string, process: AgentProcess, likeness: Likeness, idleMs: number): Promise<void>
+  keep(workspace: Workspace, process: AgentProcess, likeness: Likeness, idleMs: number): Promise<void>
   /** Ends the agent that waits for this task, if one does. */
   drop(taskId: string): Promise<void>
   /** Ends all; what is kept afterwards is ended at once. */
@@ -24,6 +24,7 @@ export interface WarmAgents {
 }
 
 interface Waiting extends Likeness {
+  readonly workspace: Workspace
   readonly process: AgentProcess
   readonly timer: NodeJS.Timeout
 }
@@ -50,7 +51,7 @@ export function warmAgents({ most }: { readonly most: number }): WarmAgents {
   return {
     workspaceOf(taskId) {
       const found = waiting.get(taskId)
-      return found?.process.isAlive() === true && found.session !== null ? found.process.workspace : undefined
+      return found?.process.isAlive() === true && found.session !== null ? found.workspace : undefined
     },
     async take(taskId, wanted) {
       const found = waiting.get(taskId)
@@ -64,11 +65,12 @@ export function warmAgents({ most }: { readonly most: number }): WarmAgents {
       clearTimeout(found.timer)
       return found.process
     },
-    async keep(taskId, process, likeness, idleMs) {
+    async keep(workspace, process, likeness, idleMs) {
+      const { taskId } = workspace
       await drop(taskId)
       if (isClosed || !process.isAlive()) return void (await end(process))
       const timer = setTimeout(() => void drop(taskId), idleMs)
-      waiting.set(taskId, { ...likeness, process, timer })
+      waiting.set(taskId, { ...likeness, workspace, process, timer })
       // One that dies while it waits leaves nothing behind.
       void process.exited.then(() => (waiting.get(taskId)?.process === process ? drop(taskId) : undefined))
       const [oldest] = waiting.keys()

@@ -12,6 +12,7 @@ import {
   chmod,
   chown,
   copyFile,
+  lstat,
   mkdir,
   readdir,
   readFile,
@@ -170,6 +171,44 @@ async function readMarker(task: string): Promise<z.infer<typeof Marker> | undefi
 /** Takes a task's workspace away, whatever an agent left in it. None of its processes may still run. */
 export async function removeWorkspace(root: string, taskId: string, path: string): Promise<void> {
   await removeFolder(taskFolder(root, taskId), path)
+}
+
+/**
+ * Gives the branch of a workspace another name: of one that was made before its task had a title, and in which no agent had a turn yet.
+ * Gives the workspace as it is then.
+ */
+export async function renameBranch(
+  git: Git,
+  root: string,
+  workspace: Workspace,
+  branch: string,
+): Promise<Workspace> {
+  // The first branch of an empty repository is the base branch, whatever the title.
+  if (workspace.startCommit === null || workspace.branch === branch) return workspace
+  const agentGitDir = join(workspace.dir, '.git')
+  for (const gitDir of [workspace.privateGitDir, agentGitDir])
+    await gitOrThrow(git, {
+      gitDir,
+      env: { GIT_ALTERNATE_OBJECT_DIRECTORIES: workspace.mirrorObjects },
+      args: ['branch', '--move', '--', workspace.branch, branch],
+    })
+  const renamed = { ...workspace, branch }
+  const { owner } = workspace
+  if (owner)
+    for (const path of await changedByRename(agentGitDir, branch)) await chown(path, owner.uid, owner.gid)
+  await writeMarker(taskFolder(root, workspace.taskId), renamed)
+  return renamed
+}
+
+/** What a rename of a branch writes, with the folders that it may have made. */
+async function changedByRename(gitDir: string, branch: string): Promise<readonly string[]> {
+  const names = branch.split('/')
+  const paths = ['refs/heads', 'logs/refs/heads'].flatMap((folder) =>
+    names.map((_, index) => join(gitDir, folder, ...names.slice(0, index + 1))),
+  )
+  const candidates = [...paths, join(gitDir, 'HEAD'), join(gitDir, 'config'), join(gitDir, 'logs', 'HEAD')]
+  const found = await Promise.all(candidates.map((path) => lstat(path).catch(() => undefined)))
+  return candidates.filter((_, index) => found[index]?.isSymbolicLink() === false)
 }
 
 const Marker = z.object({

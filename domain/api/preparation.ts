@@ -1,0 +1,23 @@
+/** Having things ready before a task is there. */
+import { z } from 'zod'
+import { ProjectId, TaskId } from '../kernel/ids.ts'
+import { AgentName } from '../task/events.ts'
+import { defineWrite } from './call.ts'
+import { required, success, Text } from './fields.ts'
+
+export const prepareTask = defineWrite({
+  method: 'POST',
+  path: '/projects/:projectId/prepare',
+  summary:
+    'Makes ready what a task will need that is made with the same id, branch and agent within a minute. Nothing is recorded, and the task may do without.',
+  params: z.object({ projectId: ProjectId }),
+  body: z.object({
+    /** The id that the task will be made with. */
+    taskId: TaskId,
+    branch: required('Please select a branch', 250),
+    codexModel: Text.max(200).nullable().optional(),
+    agent: AgentName.default('claude'),
+  }),
+  answer: success,
+  faults: ['not_found', 'already_exists'],
+})

@@ -1,0 +1,147 @@
+/**
+ * What can be done before a task is there: once a project is chosen and a description begun, its workspace is made and its agent started,
+ * under the id that the task will have. What no task takes up within a minute goes again.
+ */
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import type { TaskDocument } from '#domain/views/tasks.ts'
+import { projectsView } from '#domain/views/projects.ts'
+import { usersView } from '#domain/views/users.ts'
+import type { Asked, Requests } from '#platform/ports/requests.ts'
+import type { PreparingParts, RunnerParts } from '../parts.ts'
+import { hasWorkspace, removeWorkspace, type Workspace } from '../workspace/workspace.ts'
+import { workspaceFor, refreshMirror } from './prepare.ts'
+import { startAhead } from './turn.ts'
+import { nothingAround } from './agentProcess.ts'
+
+export interface Ahead {
+  /**
+   * The workspace that was made for this task before it was there; `undefined` when there is none, or it was made for another project,
+   * branch or person: it is gone then.
+   */
+  adopt(task: TaskDocument): Promise<Workspace | undefined>
+  /** Takes away all that no task has taken up. */
+  close(): Promise<void>
+}
+
+type Wanted = Asked<'prepare'>
+
+interface Made {
+  readonly wanted: Wanted
+  readonly timer: NodeJS.Timeout
+  readonly stop: AbortController
+  /** `undefined` when it could not be made. */
+  readonly workspace: Promise<Workspace | undefined>
+}
+
+const unusedMs = 60_000
+/** What is made for persons at once; more do without. */
+const atOnce = 4
+
+/** Begins to answer. Where several runners share the queue none does: the task might come to another. */
+export async function openAhead(parts: PreparingParts, requests: Requests): Promise<Ahead> {
+  const made = new Map<string, Made>()
+  await removeLeft(parts)
+
+  async function drop(taskId: string): Promise<void> {
+    const found = made.get(taskId)
+    if (!found) return
+    made.delete(taskId)
+    clearTimeout(found.timer)
+    found.stop.abort()
+    await found.workspace
+    await parts.warm.drop(taskId)
+    await remove(parts, taskId)
+  }
+  const dropLater = (taskId: string) =>
+    void drop(taskId).catch((fault: unknown) => parts.logger.warn({ err: fault }, 'a workspace is left'))
+
+  async function begin(wanted: Wanted): Promise<boolean> {
+    const { taskId, ownerId } = wanted
+    const there = made.get(taskId)
+    if (there && isDeepStrictEqual(there.wanted, wanted)) {
+      there.timer.refresh()
+      return true
+    }
+    if (!there && (await hasWorkspace(parts.root, taskId))) return false
+    // Who changes their mind has one made at a time.
+    const others = [...made].filter(([, other]) => other.wanted.ownerId === ownerId)
+    const dropped = Promise.all(others.map(([id]) => drop(id)))
+    if (made.size >= atOnce) return false
+    const stop = new AbortController()
+    const workspace = dropped
+      .then(() => make(parts, wanted, stop.signal))
+      .catch((fault: unknown) => {
+        parts.logger.info({ err: fault, taskId }, 'nothing could be made ready ahead of a task')
+        return undefined
+      })
+    made.set(taskId, { wanted, stop, workspace, timer: setTimeout(dropLater, unusedMs, taskId) })
+    return true
+  }
+
+  const stopAnswering = parts.isAlone
+    ? requests.answer('prepare', async (wanted) => ({ kind: (await begin(wanted)) ? 'begun' : 'left' }))
+    : () => undefined
+  return {
+    async adopt(task) {
+      const found = made.get(task.id)
+      if (!found) return undefined
+      const { ownerId, projectId, branch } = found.wanted
+      const isForIt = ownerId === task.owner && projectId === task.projectId && branch === task.branch
+      const workspace = isForIt ? await found.workspace : undefined
+      if (!workspace || !made.has(task.id)) {
+        await drop(task.id)
+        return undefined
+      }
+      made.delete(task.id)
+      clearTimeout(found.timer)
+      await rm(markerOf(parts.root, task.id), { force: true })
+      return workspace
+    },
+    async close() {
+      stopAnswering()
+      await Promise.all([...made.keys()].map(drop))
+    },
+  }
+}
+
+async function make(
+  parts: PreparingParts,
+  wanted: Wanted,
+  signal: AbortSignal,
+): Promise<Workspace | undefined> {
+  const { taskId, ownerId, projectId, branch, agent, model } = wanted
+  const [project, user] = await Promise.all([
+    parts.documents.get(projectsView, projectId),
+    parts.documents.get(usersView, ownerId),
+  ])
+  if (project?.owner !== ownerId || !user) return undefined
+  const refreshed = await refreshMirror(parts, { owner: ownerId, projectId }, { signal })
+  if (refreshed.kind === 'failed' || signal.aborted) return undefined
+  await mkdir(join(parts.root, 'tasks'), { recursive: true })
+  await writeFile(markerOf(parts.root, taskId), '')
+  const prepared = await workspaceFor(parts, refreshed, {
+    task: { id: taskId, branch, title: '', workingBranch: null },
+    user,
+  })
+  if (prepared.kind === 'failed' || signal.aborted) return undefined
+  const { workspace } = prepared
+  await startAhead(parts, { workspace, agent, model, surroundings: nothingAround }, unusedMs)
+  return workspace
+}
+
+/** A file beside the workspace: who finds it after a start takes both away, as nobody knows any more for whom it was made. */
+function markerOf(root: string, taskId: string): string {
+  return join(root, 'tasks', `${taskId}.ahead`)
+}
+
+async function remove({ root, path }: Pick<RunnerParts, 'root' | 'path'>, taskId: string): Promise<void> {
+  await removeWorkspace(root, taskId, path)
+  await rm(markerOf(root, taskId), { force: true })
+}
+
+async function removeLeft(parts: Pick<RunnerParts, 'root' | 'path'>): Promise<void> {
+  const found = await readdir(join(parts.root, 'tasks')).catch(() => [])
+  for (const name of found) if (name.endsWith('.ahead')) await remove(parts, name.slice(0, -'.ahead'.length))
+}

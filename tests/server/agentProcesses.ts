@@ -1,0 +1,22 @@
+/** The agents that a product has running, as the host sees them. */
+import type { AnyProduct } from '../product.ts'
+
+const withinMs = 20_000
+
+export async function agentsOf(product: AnyProduct): Promise<readonly number[]> {
+  const found = await product.processes()
+  return found.filter(({ command }) => command.startsWith('/opt/agent/agent ')).map(({ pid }) => pid)
+}
+
+/** The agents once it is so with them; an error that names them when it does not come to be. */
+export async function agentsOnce(
+  product: AnyProduct,
+  isSo: (pids: readonly number[]) => boolean,
+): Promise<readonly number[]> {
+  for (const end = Date.now() + withinMs; ;) {
+    const pids = await agentsOf(product)
+    if (isSo(pids)) return pids
+    if (Date.now() > end) throw new Error(`Agents that are there: ${pids.join(', ') || 'none'}.`)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
