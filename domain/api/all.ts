@@ -4,7 +4,9 @@ import * as auth from './auth.ts'
 import type { AnyCall } from './call.ts'
 import * as chat from './chat.ts'
 import * as images from './images.ts'
+import * as preparation from './preparation.ts'
 import * as projects from './projects.ts'
+import * as projectSettings from './projectSettings.ts'
 import * as server from './server.ts'
 import * as tasks from './tasks.ts'
 
@@ -17,8 +19,14 @@ export interface NamedCall {
 /** What the calls are about, in the order of the documentation. */
 export const subjects = {
   Authentication: { of: auth, says: 'Signing in, the profile, the onboarding.' },
-  Projects: { of: projects, says: 'Repositories as projects, and what the code host says of them.' },
-  Tasks: { of: tasks, says: 'Making tasks, running them, their changes and their pull request.' },
+  Projects: {
+    of: { ...projects, ...projectSettings },
+    says: 'Repositories as projects, and what the code host says of them.',
+  },
+  Tasks: {
+    of: { ...tasks, ...preparation },
+    says: 'Making tasks, running them, their changes and their pull request.',
+  },
   Chat: { of: chat, says: "A task's messages, tool calls and terminal." },
   Images: { of: images, says: 'Images for tasks and messages.' },
   Agents: { of: agents, says: 'The agents that tasks can be given to.' },

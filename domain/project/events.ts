@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { event, none, type EventOf } from '../kernel/event.ts'
 import { ProjectId, UserId } from '../kernel/ids.ts'
+import { ProjectVariable } from './settings.ts'
 
 /** What the code host says of a repository, in the spec's names. */
 export const RepositoryFacts = z.object({
@@ -31,6 +32,24 @@ export const ProjectSyncFailed = event('ProjectSyncFailed', 1, {
   data: z.object({ code: z.string() }),
   content: z.object({ reason: z.string() }),
 })
+/** How tasks of the project run from now on: all of it, as it is then. */
+export const ProjectSettingsChanged = event('ProjectSettingsChanged', 1, {
+  data: z.object({}),
+  content: z.object({
+    setupCommand: z.string(),
+    variables: z.array(ProjectVariable),
+    egress: z.array(z.string()),
+  }),
+})
+/** A secret has a value, which is in the vault and in no event. */
+export const ProjectSecretSet = event('ProjectSecretSet', 1, {
+  data: z.object({ forAgent: z.boolean() }),
+  content: z.object({ name: z.string() }),
+})
+export const ProjectSecretRemoved = event('ProjectSecretRemoved', 1, {
+  data: z.object({}),
+  content: z.object({ name: z.string() }),
+})
 export const ProjectDeleted = event('ProjectDeleted', 1, { data: z.object({}), content: none })
 
 export const projectEvents = [
@@ -38,6 +57,9 @@ export const projectEvents = [
   ProjectUpdated,
   ProjectSynced,
   ProjectSyncFailed,
+  ProjectSettingsChanged,
+  ProjectSecretSet,
+  ProjectSecretRemoved,
   ProjectDeleted,
 ] as const
 export type ProjectEvent = EventOf<(typeof projectEvents)[number]>

@@ -5,6 +5,9 @@ import { projectId, userId } from '../../tests/domain/ids.ts'
 import {
   ProjectCreated,
   ProjectDeleted,
+  ProjectSecretRemoved,
+  ProjectSecretSet,
+  ProjectSettingsChanged,
   ProjectSynced,
   ProjectSyncFailed,
   ProjectUpdated,
@@ -69,6 +72,57 @@ describe('a sync', () => {
       .then([ProjectSyncFailed.of({ code: 'not_found' }, { reason: 'The repository is gone.' })]))
 })
 
+describe('its settings', () => {
+  const words = {
+    setupCommand: 'npm ci',
+    variables: [{ name: 'STAGE', value: 'test' }],
+    egress: ['example.org'],
+  }
+  const changed = ProjectSettingsChanged.of({}, words)
+  const secret = ProjectSecretSet.of({ forAgent: false }, { name: 'TOKEN' })
+
+  test('are changed as a whole', () =>
+    given(project, created)
+      .when({ type: 'ChangeSettings', ...words })
+      .then([changed]))
+  test('keep what is not named', () =>
+    given(project, created, changed)
+      .when({ type: 'ChangeSettings', setupCommand: 'make' })
+      .then([ProjectSettingsChanged.of({}, { ...words, setupCommand: 'make' })]))
+  test('to what is true already are nothing', () =>
+    given(project, created, changed).when({ type: 'ChangeSettings', egress: words.egress }).thenNothing())
+  test('have a secret set and set again: its value is another, which no event tells', () =>
+    given(project, created, secret)
+      .when({ type: 'SetSecret', name: 'TOKEN', forAgent: false })
+      .then([secret]))
+  test('lose a secret once', () => {
+    const removed = ProjectSecretRemoved.of({}, { name: 'TOKEN' })
+    given(project, created, secret).when({ type: 'RemoveSecret', name: 'TOKEN' }).then([removed])
+    given(project, created, secret, removed)
+      .when({ type: 'RemoveSecret', name: 'TOKEN' })
+      .thenRefused('not_found', 'There is no such secret.')
+  })
+  test('have one value for a name', () => {
+    given(project, created, changed)
+      .when({ type: 'SetSecret', name: 'STAGE', forAgent: true })
+      .thenRefused('invalid_input')
+    given(project, created, secret)
+      .when({ type: 'ChangeSettings', variables: [{ name: 'TOKEN', value: 'shown' }] })
+      .thenRefused('invalid_input')
+  })
+  test('have a hundred secrets at most', () => {
+    const all = Array.from({ length: 100 }, (_, n) =>
+      ProjectSecretSet.of({ forAgent: false }, { name: `S${n}` }),
+    )
+    given(project, [created, ...all])
+      .when({ type: 'SetSecret', name: 'S100', forAgent: false })
+      .thenRefused('invalid_input')
+    given(project, [created, ...all])
+      .when({ type: 'SetSecret', name: 'S99', forAgent: false })
+      .then([ProjectSecretSet.of({ forAgent: false }, { name: 'S99' })])
+  })
+})
+
 test('a project is deleted once', () => {
   given(project, created).when({ type: 'DeleteProject' }).then([deleted])
   given(project, created, deleted).when({ type: 'DeleteProject' }).thenRefused('not_found')
@@ -82,6 +136,9 @@ describe.each([
     { type: 'UpdateProject', name: 'Hello' },
     { type: 'RecordSync', isPrivate: false, repository },
     { type: 'RecordSyncFailure', code: 'not_found', reason: 'The repository is gone.' },
+    { type: 'ChangeSettings', setupCommand: 'make' },
+    { type: 'SetSecret', name: 'TOKEN', forAgent: false },
+    { type: 'RemoveSecret', name: 'TOKEN' },
     { type: 'DeleteProject' },
   ])('$type is refused', (command) =>
     given(project, past).when(command).thenRefused('not_found', 'There is no such project.'),

@@ -1,16 +1,21 @@
 /** The project: state, commands, and what may happen to it. */
+import { canonicalJson } from '../kernel/canonicalJson.ts'
 import type { Decider, Decision } from '../kernel/decider.ts'
 import { refuse } from '../kernel/errors.ts'
 import type { RecordedOf } from '../kernel/event.ts'
 import {
   ProjectCreated,
   ProjectDeleted,
+  ProjectSecretRemoved,
+  ProjectSecretSet,
+  ProjectSettingsChanged,
   ProjectSynced,
   ProjectSyncFailed,
   ProjectUpdated,
   type ProjectEvent,
   type RepositoryFacts,
 } from './events.ts'
+import { noSettings, settingsLimits, type ProjectSettings } from './settings.ts'
 
 export type ProjectState =
   | { readonly kind: 'none' }
@@ -19,6 +24,9 @@ export type ProjectState =
       readonly ownerId: string
       readonly name: string
       readonly description: string
+      readonly settings: ProjectSettings
+      /** By name. Their values are in the vault. */
+      readonly secrets: ReadonlyMap<string, { readonly forAgent: boolean }>
     }
   | { readonly kind: 'deleted'; readonly ownerId: string }
 
@@ -36,6 +44,11 @@ export type ProjectCommand =
   | { readonly type: 'UpdateProject'; readonly name?: string; readonly description?: string }
   | { readonly type: 'RecordSync'; readonly isPrivate: boolean; readonly repository: RepositoryFacts }
   | { readonly type: 'RecordSyncFailure'; readonly code: string; readonly reason: string }
+  | ({ readonly type: 'ChangeSettings' } & {
+      readonly [Name in keyof ProjectSettings]?: ProjectSettings[Name]
+    })
+  | { readonly type: 'SetSecret'; readonly name: string; readonly forAgent: boolean }
+  | { readonly type: 'RemoveSecret'; readonly name: string }
   | { readonly type: 'DeleteProject' }
 
 function decide(command: ProjectCommand, state: ProjectState): Decision<ProjectEvent> {
@@ -62,9 +75,39 @@ function decide(command: ProjectCommand, state: ProjectState): Decision<ProjectE
       return [ProjectSynced.of({ isPrivate: command.isPrivate }, command.repository)]
     case 'RecordSyncFailure':
       return [ProjectSyncFailed.of({ code: command.code }, { reason: command.reason })]
+    case 'ChangeSettings':
+      return changeSettings(command, state)
+    case 'SetSecret': {
+      const { name, forAgent } = command
+      if (state.settings.variables.some((variable) => variable.name === name))
+        return refuse('invalid_input', `There is a variable ${name} already. Remove it first.`, 'name')
+      if (!state.secrets.has(name) && state.secrets.size >= settingsLimits.secrets)
+        return refuse('invalid_input', `A project has at most ${settingsLimits.secrets} secrets.`, 'name')
+      return [ProjectSecretSet.of({ forAgent }, { name })]
+    }
+    case 'RemoveSecret':
+      return state.secrets.has(command.name)
+        ? [ProjectSecretRemoved.of({}, { name: command.name })]
+        : refuse('not_found', 'There is no such secret.')
     case 'DeleteProject':
       return [ProjectDeleted.of({})]
   }
+}
+
+type Living = Extract<ProjectState, { kind: 'project' }>
+
+function changeSettings(
+  command: Extract<ProjectCommand, { type: 'ChangeSettings' }>,
+  { settings, secrets }: Living,
+): Decision<ProjectEvent> {
+  const setupCommand = command.setupCommand ?? settings.setupCommand
+  const variables = [...(command.variables ?? settings.variables)]
+  const egress = [...(command.egress ?? settings.egress)]
+  const twice = variables.find(({ name }) => secrets.has(name))
+  if (twice)
+    return refuse('invalid_input', `There is a secret ${twice.name} already. Remove it first.`, 'variables')
+  const changed = { setupCommand, variables, egress }
+  return canonicalJson(changed) === canonicalJson(settings) ? [] : [ProjectSettingsChanged.of({}, changed)]
 }
 
 function evolve(state: ProjectState, event: RecordedOf<ProjectEvent>): ProjectState {
@@ -75,9 +118,25 @@ function evolve(state: ProjectState, event: RecordedOf<ProjectEvent>): ProjectSt
         ownerId: event.data.ownerId,
         name: event.content?.name ?? '',
         description: event.content?.description ?? '',
+        settings: noSettings,
+        secrets: new Map(),
       }
     case 'ProjectUpdated':
       return state.kind === 'project' && event.content !== null ? { ...state, ...event.content } : state
+    case 'ProjectSettingsChanged':
+      return state.kind === 'project' && event.content !== null
+        ? { ...state, settings: event.content }
+        : state
+    case 'ProjectSecretSet':
+      return state.kind === 'project' && event.content !== null
+        ? { ...state, secrets: new Map([...state.secrets, [event.content.name, event.data]]) }
+        : state
+    case 'ProjectSecretRemoved': {
+      const name = event.content?.name
+      return state.kind === 'project'
+        ? { ...state, secrets: new Map([...state.secrets].filter(([known]) => known !== name)) }
+        : state
+    }
     case 'ProjectDeleted':
       return state.kind === 'project' ? { kind: 'deleted', ownerId: state.ownerId } : state
     case 'ProjectSynced':

@@ -2,6 +2,7 @@
 import { chatView } from './chat.ts'
 import { imagesView } from './images.ts'
 import { logView } from './log.ts'
+import { projectSettingsView } from './projectSettings.ts'
 import { projectsView } from './projects.ts'
 import { tasksView } from './tasks.ts'
 import { usersView } from './users.ts'
@@ -10,6 +11,7 @@ import type { View, ViewDocument } from './view.ts'
 export const views: readonly View<ViewDocument>[] = [
   usersView,
   projectsView,
+  projectSettingsView,
   tasksView,
   chatView,
   logView,

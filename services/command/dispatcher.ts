@@ -1,10 +1,14 @@
-/** Turns what was requested into jobs. A job's id is the id of the request, so a batch that is handled twice queues it once. */
+/**
+ * Turns what was requested into jobs. A job's id is the id of the request, so a batch that is handled twice queues it once. And what
+ * follows from a deletion: the secrets of the project are destroyed.
+ */
 import { parseStream } from '#domain/kernel/ids.ts'
 import type { StoredEvent } from '#domain/kernel/event.ts'
 import type { EventLog } from '#platform/commands/eventLog.ts'
 import type { EventStore, Subscription } from '#platform/ports/eventStore.ts'
 import type { Job, Jobs } from '#platform/ports/jobs.ts'
 import type { ReadStore } from '#platform/ports/readStore.ts'
+import type { ProjectSecrets } from '#platform/projectSecrets.ts'
 import { moment, type Watch } from '#platform/watch/watch.ts'
 
 export interface DispatcherEngines {
@@ -12,6 +16,7 @@ export interface DispatcherEngines {
   readonly readStore: ReadStore
   readonly jobs: Jobs
   readonly log: EventLog
+  readonly projectSecrets: Pick<ProjectSecrets, 'destroy'>
   readonly watch: Watch
 }
 
@@ -27,13 +32,18 @@ export async function startDispatcher({
   readStore,
   jobs,
   log,
+  projectSecrets,
   watch,
 }: DispatcherEngines): Promise<Subscription> {
   const after = await readStore.checkpoint(checkpointName)
   let unmarked = 0
   const subscription = eventStore.subscribe(after, batch, async (events) => {
-    const wanted = events.filter((event) => requests.has(event.type))
+    const wanted = events.filter(({ type }) => requests.has(type) || type === 'ProjectDeleted')
     for (const event of wanted) {
+      if (event.type === 'ProjectDeleted') {
+        await projectSecrets.destroy(projectOf(event))
+        continue
+      }
       const begun = moment()
       const job = await jobOf(event, log)
       await jobs.put(job)
@@ -57,6 +67,12 @@ export async function startDispatcher({
 
 async function pendingOf(jobs: Jobs): Promise<ReadonlyMap<string, number>> {
   return new Map(await Promise.all(kinds.map(async (kind) => [kind, await jobs.pending(kind)] as const)))
+}
+
+function projectOf({ stream }: StoredEvent): string {
+  const name = parseStream(stream)
+  if (name.kind !== 'project') throw new Error(`${stream} is no project.`)
+  return name.id
 }
 
 async function jobOf(stored: StoredEvent, log: EventLog): Promise<Job> {

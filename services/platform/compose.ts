@@ -41,6 +41,7 @@ import type { Leases } from '#platform/ports/leases.ts'
 import type { ReadStore } from '#platform/ports/readStore.ts'
 import type { Requests } from '#platform/ports/requests.ts'
 import type { Vault } from '#platform/ports/vault.ts'
+import { projectSecrets, type ProjectSecrets } from '#platform/projectSecrets.ts'
 import { openMongoReadStore } from '#platform/readstore/mongodb.ts'
 import { openSqliteReadStore } from '#platform/readstore/sqlite.ts'
 import { loadMasterKey } from '#platform/vault/masterKey.ts'
@@ -76,6 +77,7 @@ export interface Engines extends Omit<Ports, 'blobs'>, Pick<Watching, 'watch' | 
   readonly blobs: SealedBlobs
   readonly imageAddresses: ImageAddresses
   readonly access: HostAccess
+  readonly projectSecrets: ProjectSecrets
   readonly sessions: Sessions
   /** The credentials of the product at the local code host; `null` with GitHub itself. */
   readonly localCodeHost: { readonly clientId: string; readonly clientSecret: string } | null
@@ -249,6 +251,7 @@ async function onPorts(
     blobs: sealedBlobs({ blobs, vault }),
     imageAddresses: imageAddresses({ vault, clock }),
     access: hostAccess({ vault, codeHost, clock }),
+    projectSecrets: projectSecrets({ vault }),
     sessions: sessions({ vault, clock, ids }),
     localCodeHost,
     parts: new Map(Object.entries(ports).map(([name, part]) => [name, () => part.ready()])),

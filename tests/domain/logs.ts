@@ -86,6 +86,21 @@ const projectCommand: fc.Arbitrary<ProjectCommand> = fc.oneof(
     code: fc.constant('not_found'),
     reason: word,
   }),
+  fc.record({
+    type: fc.constant('ChangeSettings' as const),
+    setupCommand: word,
+    variables: fc.array(
+      word.map((value) => ({ name: 'B', value })),
+      { maxLength: 1 },
+    ),
+    egress: fc.array(word, { maxLength: 2 }),
+  }),
+  fc.record({
+    type: fc.constant('SetSecret' as const),
+    name: fc.constantFrom('B', 'C'),
+    forAgent: fc.boolean(),
+  }),
+  fc.record({ type: fc.constant('RemoveSecret' as const), name: fc.constantFrom('B', 'C') }),
   fc.record({ type: fc.constant('DeleteProject' as const) }),
 )
 

@@ -19,6 +19,7 @@ import type { EventStore } from '#platform/ports/eventStore.ts'
 import type { Jobs } from '#platform/ports/jobs.ts'
 import type { ReadStore } from '#platform/ports/readStore.ts'
 import type { Vault } from '#platform/ports/vault.ts'
+import { projectSecrets, type ProjectSecrets } from '#platform/projectSecrets.ts'
 import { openSqliteReadStore } from '#platform/readstore/sqlite.ts'
 import { openSqliteVault } from '#platform/vault/sqlite.ts'
 import { nobodyWatches, type Watch } from '#platform/watch/watch.ts'
@@ -34,6 +35,7 @@ export interface TestEngines {
   readonly log: EventLog
   readonly commands: Commands
   readonly documents: Documents
+  readonly projectSecrets: ProjectSecrets
   readonly logger: Logger
   readonly watch: Watch
   /** What the engines told of faults that they survived. */
@@ -72,6 +74,7 @@ export async function openTestEngines(): Promise<TestEngines> {
     log,
     commands: commands(log),
     documents: documents(readStore, log),
+    projectSecrets: projectSecrets({ vault }),
     logger: logger('silent'),
     watch: nobodyWatches,
     faults,

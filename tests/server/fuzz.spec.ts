@@ -20,7 +20,13 @@ beforeAll(async () => {
   ada = scene.ada
   const task = await ada.task(scene.projectId, 'To be asked about')
   await ada.taskOnce(task.id, hasEnded)
-  ids = { projectId: scene.projectId, taskId: task.id, messageId: task.id, imageId: task.id }
+  ids = {
+    projectId: scene.projectId,
+    taskId: task.id,
+    messageId: task.id,
+    imageId: task.id,
+    name: 'A_SECRET',
+  }
 })
 afterAll(() => scene?.close())
 

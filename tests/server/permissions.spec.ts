@@ -32,7 +32,7 @@ const aboutThings = named.filter(([, { path }]) => path.includes(':'))
 let scene: Scene
 let ada: Person
 let grace: Person
-let ids: Readonly<Record<'projectId' | 'taskId' | 'messageId', string>>
+let ids: Readonly<Record<'projectId' | 'taskId' | 'messageId' | 'name', string>>
 
 beforeAll(async () => {
   scene = await openScene([])
@@ -40,7 +40,7 @@ beforeAll(async () => {
   const task = await ada.task(scene.projectId, 'The words of ada')
   await ada.taskOnce(task.id, hasEnded)
   const { messages } = await ada.ask(getChat, { params: { taskId: task.id } })
-  ids = { projectId: scene.projectId, taskId: task.id, messageId: messages[0]?.id ?? '' }
+  ids = { projectId: scene.projectId, taskId: task.id, messageId: messages[0]?.id ?? '', name: 'A_SECRET' }
   grace = await scene.product.signIn('grace', { onboarding: 'left' })
 })
 afterAll(() => scene?.close())

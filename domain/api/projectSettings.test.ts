@@ -1,0 +1,84 @@
+/** What may be set: names that an environment takes, and hosts by their names. */
+import { describe, expect, test } from 'vitest'
+import { AllowedHost, EnvironmentName, setProjectSecret, updateProjectSettings } from './projectSettings.ts'
+
+describe('a name', () => {
+  test.each(['A', '_', 'npm_config_registry', 'DATABASE_URL', 'X'.repeat(100), 'LANG', 'PATHS'])(
+    'may be %s',
+    (name) => expect(EnvironmentName.safeParse(name).success).toBe(true),
+  )
+  test.each([
+    '',
+    '1A',
+    'A-B',
+    'A B',
+    'A=B',
+    'Ä',
+    'A\n',
+    'X'.repeat(101),
+    'PATH',
+    'path',
+    'HOME',
+    'LD_PRELOAD',
+    'ANTHROPIC_API_KEY',
+    'CURSOR_API_KEY',
+    'HTTPS_PROXY',
+    'no_proxy',
+    'NODE_OPTIONS',
+    'GIT_SSH_COMMAND',
+    'BASH_ENV',
+  ])('may not be %j', (name) => expect(EnvironmentName.safeParse(name).success).toBe(false))
+})
+
+describe('a host', () => {
+  test.each([
+    ['example.org', 'example.org'],
+    [' Registry.Example.ORG ', 'registry.example.org'],
+    ['*.example.org', '*.example.org'],
+    ['example.org:8443', 'example.org:8443'],
+    ['192.0.2.7', '192.0.2.7'],
+    ['[2001:db8::1]:443', '[2001:db8::1]:443'],
+    ['localhost', 'localhost'],
+  ])('may be %j', (written, kept) => expect(AllowedHost.parse(written)).toBe(kept))
+  test.each([
+    '',
+    '*',
+    '*.',
+    'https://example.org',
+    'example.org/path',
+    'a..b',
+    'a@b',
+    'a b',
+    'a:0',
+    'a:65536',
+    '.a',
+  ])('may not be %j', (written) => expect(AllowedHost.safeParse(written).success).toBe(false))
+})
+
+describe('a value', () => {
+  const secret = (value: string) => setProjectSecret.body.safeParse({ value }).success
+  const variables = (values: readonly string[]) =>
+    updateProjectSettings.body.safeParse({
+      variables: values.map((value, index) => ({ name: `V${index}`, value })),
+    }).success
+
+  test('of a secret has 8 characters at least and 32 KiB at most', () => {
+    expect(secret('1234567')).toBe(false)
+    expect(secret('12345678')).toBe(true)
+    expect(secret('ü'.repeat(16 * 1024))).toBe(true)
+    expect(secret(`${'ü'.repeat(16 * 1024)}x`)).toBe(false)
+    expect(secret('12345678\0')).toBe(false)
+  })
+
+  test('of a variable may be empty, and all together have 256 KiB at most', () => {
+    const large = 'x'.repeat(32 * 1024)
+    expect(variables(['', large])).toBe(true)
+    expect(variables(Array.from({ length: 8 }, () => large))).toBe(false)
+    expect(variables([`${large}x`])).toBe(false)
+  })
+
+  test('is that of one name', () => {
+    const twice = ['A', 'A'].map((name) => ({ name, value: '1' }))
+    expect(updateProjectSettings.body.safeParse({ variables: twice }).success).toBe(false)
+  })
+})

@@ -1,0 +1,119 @@
+/** How the tasks of a project run: setup, variables, secrets, hosts. */
+import { z } from 'zod'
+import { ProjectId } from '../kernel/ids.ts'
+import { bytesOf, isReservedName, settingsLimits } from '../project/settings.ts'
+import { defineRead, defineWrite } from './call.ts'
+import { Moment, success, Text } from './fields.ts'
+
+const params = z.object({ projectId: ProjectId })
+
+/** A name that an environment takes, and that changes nothing of how the box works. */
+export const EnvironmentName = z
+  .string()
+  .min(1, 'A variable needs a name.')
+  .max(settingsLimits.nameLength, `At most ${settingsLimits.nameLength} characters.`)
+  .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'Use letters, digits and underscores, and no digit first.')
+  .refine((name) => !isReservedName(name), 'This name is reserved: the box sets it itself.')
+
+const Value = Text.refine((value) => bytesOf(value) <= settingsLimits.valueBytes, 'At most 32 KiB.')
+
+const Variable = z.object({ name: EnvironmentName, value: Value })
+
+/** `host`, `*.suffix`, or either with a port; an address in numbers counts as a host. */
+export const AllowedHost = z
+  .string()
+  .trim()
+  .toLowerCase()
+  .max(260, 'At most 260 characters.')
+  .regex(
+    /^((\*\.)?[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)*|\[[0-9a-f:.]{2,45}\])(:[1-9]\d{0,4})?$/,
+    'Write the name of a host, without an address around it: example.org, *.example.org, example.org:8443.',
+  )
+  .refine((host) => Number(/:(\d+)$/.exec(host)?.[1] ?? 1) <= 65_535, 'A port is at most 65535.')
+
+export const ShownSettings = z.object({
+  /** Runs once in each new workspace, before the agent; empty: nothing does. */
+  setupCommand: z.string(),
+  /** For setup, commands and the agent. */
+  variables: z.array(z.object({ name: z.string(), value: z.string() })),
+  /** For setup and commands, and for the agent where marked. No answer has a value. */
+  secrets: z.array(z.object({ name: z.string(), forAgent: z.boolean(), updatedAt: Moment })),
+  /** Hosts that may be reached beside the code host, on ports 80 and 443 where no other is named. */
+  egress: z.array(z.string()),
+})
+export type ShownSettings = z.infer<typeof ShownSettings>
+
+/** A host that a package manager is configured with, and where that stands. */
+export const HostSuggestion = z.object({ host: z.string(), from: z.string() })
+export type HostSuggestion = z.infer<typeof HostSuggestion>
+
+export const getProjectSettings = defineRead({
+  path: '/projects/:projectId/settings',
+  summary: 'How the tasks of the project run. Secrets have names and no values.',
+  params,
+  answer: {
+    settings: ShownSettings,
+    /** Hosts of the package managers' own configuration, where a runner knows of any. */
+    suggestions: z.array(HostSuggestion),
+  },
+  faults: ['not_found'],
+})
+
+export const updateProjectSettings = defineWrite({
+  method: 'PUT',
+  path: '/projects/:projectId/settings',
+  summary: 'Changes what is named: the setup command, all variables, or all allowed hosts.',
+  params,
+  body: z.object({
+    setupCommand: Text.max(settingsLimits.setupCommandLength, 'At most 10,000 characters.').optional(),
+    variables: z
+      .array(Variable)
+      .max(settingsLimits.variables, `At most ${settingsLimits.variables} variables.`)
+      .refine(areUnique, 'Two variables have one name.')
+      .refine(areSmall, 'All variables together have at most 256 KiB.')
+      .optional(),
+    egress: z
+      .array(AllowedHost)
+      .max(settingsLimits.egress, `At most ${settingsLimits.egress} hosts.`)
+      .optional(),
+  }),
+  answer: { settings: ShownSettings },
+  faults: ['not_found'],
+})
+
+const secretParams = z.object({ projectId: ProjectId, name: EnvironmentName })
+
+export const setProjectSecret = defineWrite({
+  method: 'PUT',
+  path: '/projects/:projectId/secrets/:name',
+  summary: 'Sets a secret, or replaces it. Its value cannot be read again.',
+  params: secretParams,
+  body: z.object({
+    value: Value.min(
+      settingsLimits.secretLength,
+      'A secret has at least 8 characters, so that it can be kept out of the terminal. What is shorter may be a variable.',
+    ),
+    /** Whether the agent gets it too, beside setup and commands. */
+    forAgent: z.boolean().optional(),
+  }),
+  answer: { settings: ShownSettings },
+  faults: ['not_found'],
+})
+
+export const removeProjectSecret = defineWrite({
+  method: 'DELETE',
+  path: '/projects/:projectId/secrets/:name',
+  summary: 'Removes a secret for good.',
+  params: secretParams,
+  answer: success,
+  faults: ['not_found'],
+})
+
+function areUnique(variables: readonly { readonly name: string }[]): boolean {
+  return new Set(variables.map(({ name }) => name)).size === variables.length
+}
+
+function areSmall(variables: readonly { readonly name: string; readonly value: string }[]): boolean {
+  const bytes = variables.reduce((sum, { name, value }) => sum + bytesOf(name) + bytesOf(value), 0)
+  return bytes <= settingsLimits.allValuesBytes
+}

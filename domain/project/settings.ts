@@ -1,0 +1,70 @@
+/** How the tasks of a project run: what is set up first, what the environment holds, which hosts may be reached. */
+import { z } from 'zod'
+
+export const settingsLimits = {
+  setupCommandLength: 10_000,
+  variables: 100,
+  secrets: 100,
+  nameLength: 100,
+  /** Of one variable or secret, in bytes. */
+  valueBytes: 32 * 1024,
+  /** Of all variables together, in bytes: they are one event. */
+  allValuesBytes: 256 * 1024,
+  /** Shorter ones could not be taken out of what is printed without taking out ordinary words. */
+  secretLength: 8,
+  egress: 200,
+} as const
+
+export const ProjectVariable = z.object({ name: z.string(), value: z.string() })
+export type ProjectVariable = z.infer<typeof ProjectVariable>
+
+export interface ProjectSettings {
+  /** Runs once in each new workspace; empty: nothing does. */
+  readonly setupCommand: string
+  readonly variables: readonly ProjectVariable[]
+  /** Hosts that may be reached beside the code host: `host`, `*.suffix`, or either with `:port`. */
+  readonly egress: readonly string[]
+}
+
+export const noSettings: ProjectSettings = { setupCommand: '', variables: [], egress: [] }
+
+const reservedNames = new Set([
+  'PATH',
+  'HOME',
+  'USER',
+  'LOGNAME',
+  'SHELL',
+  'PWD',
+  'TMPDIR',
+  'ENV',
+  'BASH_ENV',
+  'BASHOPTS',
+  'SHELLOPTS',
+  'IFS',
+  'PS4',
+  'PROMPT_COMMAND',
+  'NODE_OPTIONS',
+  'NODE_REPL_EXTERNAL_MODULE',
+  'IS_SANDBOX',
+])
+const reservedPrefixes = ['LD_', 'DYLD_', 'ANTHROPIC_', 'CLAUDE_', 'CURSOR_', 'GIT_', 'FLIGHTDECK_']
+
+/** Whether a variable of this name would change how the box, git or an agent works. */
+export function isReservedName(name: string): boolean {
+  const upper = name.toUpperCase()
+  return (
+    reservedNames.has(upper) ||
+    reservedPrefixes.some((prefix) => upper.startsWith(prefix)) ||
+    upper.endsWith('_PROXY')
+  )
+}
+
+/** Bytes of a text in UTF-8. */
+export function bytesOf(text: string): number {
+  let bytes = 0
+  for (const character of text) {
+    const code = character.codePointAt(0) ?? 0
+    bytes += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4
+  }
+  return bytes
+}

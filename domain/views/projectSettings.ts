@@ -1,0 +1,58 @@
+/** What a project's settings page shows. A project that never had any has no document. */
+import type { ShownSettings } from '../api/projectSettings.ts'
+import { parseStream } from '../kernel/ids.ts'
+import { noSettings, type ProjectSettings } from '../project/settings.ts'
+import type { View, ViewDocument } from './view.ts'
+
+export interface ProjectSettingsDocument extends ViewDocument, ProjectSettings {
+  readonly secrets: ShownSettings['secrets']
+}
+
+export const projectSettingsView: View<ProjectSettingsDocument> = {
+  collection: 'projectSettings',
+  indexes: [],
+  touches: ({ type, stream: name }) => {
+    const stream = parseStream(name)
+    return stream.kind === 'project' && changing.has(type) ? [stream.id] : []
+  },
+  evolve: (document, event, id) => {
+    const before = document ?? { id, position: event.position, ...noSettings, secrets: [] }
+    const seen = { ...before, version: event.revision }
+    switch (event.type) {
+      case 'ProjectSettingsChanged':
+        return { ...seen, ...event.content }
+      case 'ProjectSecretSet': {
+        if (event.content === null) return seen
+        const set = { name: event.content.name, forAgent: event.data.forAgent, updatedAt: event.at }
+        return { ...seen, secrets: [...without(seen.secrets, set.name), set].toSorted(byName) }
+      }
+      case 'ProjectSecretRemoved':
+        return { ...seen, secrets: without(seen.secrets, event.content?.name) }
+      case 'ProjectDeleted':
+        return undefined
+      default:
+        return document
+    }
+  },
+}
+
+const changing = new Set([
+  'ProjectSettingsChanged',
+  'ProjectSecretSet',
+  'ProjectSecretRemoved',
+  'ProjectDeleted',
+])
+
+/** What the API shows of a project's settings. */
+export function settingsOf(document: ProjectSettingsDocument | undefined): ShownSettings {
+  const { setupCommand, variables, egress } = document ?? noSettings
+  return { setupCommand, variables: [...variables], egress: [...egress], secrets: document?.secrets ?? [] }
+}
+
+type Secrets = ShownSettings['secrets']
+
+const byName = (one: Secrets[number], other: Secrets[number]): number => (one.name < other.name ? -1 : 1)
+
+function without(secrets: Secrets, name: string | undefined): Secrets {
+  return secrets.filter((secret) => secret.name !== name)
+}

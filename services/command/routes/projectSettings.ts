@@ -1,0 +1,75 @@
+/** Writes on how a project's tasks run. A secret's value goes to the vault, and into no event. */
+import {
+  removeProjectSecret,
+  setProjectSecret,
+  updateProjectSettings,
+  type ShownSettings,
+} from '#domain/api/projectSettings.ts'
+import { isRefusal } from '#domain/kernel/decider.ts'
+import { Fault } from '#domain/kernel/errors.ts'
+import { projectStream } from '#domain/kernel/ids.ts'
+import { project, type ProjectCommand, type ProjectState } from '#domain/project/project.ts'
+import { projectSettingsView, settingsOf } from '#domain/views/projectSettings.ts'
+import type { Executed } from '#platform/commands/execute.ts'
+import { signedIn } from '#platform/http/guards.ts'
+import type { Route } from '#platform/http/route.ts'
+import { executeOnProject, ownProject, route, written, type CommandServices } from '../services.ts'
+
+export const projectSettingsRoutes: readonly Route<CommandServices>[] = [
+  route(updateProjectSettings, signedIn, ownProject, async ({ params, body, ...asked }, services) => {
+    const { setupCommand, variables, egress } = body
+    const executed = await executeOnProject(services, params.projectId, asked, {
+      type: 'ChangeSettings',
+      ...(setupCommand === undefined ? {} : { setupCommand }),
+      ...(variables === undefined ? {} : { variables }),
+      ...(egress === undefined ? {} : { egress: [...new Set(egress)] }),
+    })
+    return shown(services, params.projectId, executed)
+  }),
+  route(setProjectSecret, signedIn, ownProject, async ({ params, body, ...asked }, services) => {
+    const { projectId, name } = params
+    const command = { type: 'SetSecret', name, forAgent: body.forAgent ?? false } as const
+    if (await isNew(services, projectId, asked.commandId)) {
+      await refuseEarly(services, projectId, command)
+      // The value first: a name without one would be listed, and a value without a name is given to nobody.
+      if (!(await services.projectSecrets.set(projectId, name, body.value))) throw noProject()
+    }
+    return shown(services, projectId, await executeOnProject(services, projectId, asked, command))
+  }),
+  route(removeProjectSecret, signedIn, ownProject, async ({ params, ...asked }, services) => {
+    const { projectId, name } = params
+    // A repeat must not take what was set since.
+    if (await isNew(services, projectId, asked.commandId))
+      await services.projectSecrets.remove(projectId, name)
+    const { position } = await executeOnProject(services, projectId, asked, { type: 'RemoveSecret', name })
+    return { success: true as const, ...(await written(position, services)) }
+  }),
+]
+
+async function isNew(services: CommandServices, projectId: string, commandId: string): Promise<boolean> {
+  return !(await services.commands.hasTakenEffect(project, projectStream(projectId), commandId))
+}
+
+/** Refuses before there is any effect what would be refused after it. */
+async function refuseEarly(
+  services: CommandServices,
+  projectId: string,
+  command: ProjectCommand,
+): Promise<void> {
+  const { state } = await services.commands.load(project, projectStream(projectId))
+  const decision = project.decide(command, state)
+  if (isRefusal(decision)) throw new Fault(decision.refused, decision.sentence, decision.field)
+}
+
+const noProject = () => new Fault('not_found', 'There is no such project.')
+
+async function shown(
+  services: CommandServices,
+  projectId: string,
+  { head, position }: Executed<ProjectState>,
+): Promise<{ settings: ShownSettings; position?: string; stale?: true }> {
+  const placed = await written(position, services)
+  const stream = projectStream(projectId)
+  const document = await services.documents.asOf(projectSettingsView, stream, projectId, head)
+  return { settings: settingsOf(document), ...placed }
+}

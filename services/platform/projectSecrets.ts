@@ -1,0 +1,36 @@
+/** The values of projects' secrets: in the vault, under a key of their own for each project, and nowhere else. */
+import { KeyDestroyed } from '#platform/ports/faults.ts'
+import type { Vault } from '#platform/ports/vault.ts'
+
+export interface ProjectSecrets {
+  /** Keeps a value, in place of an older one. False when the project was deleted meanwhile: nothing is kept then. */
+  set(projectId: string, name: string, value: string): Promise<boolean>
+  /** Those of these that have a value, by name. */
+  valuesOf(projectId: string, names: readonly string[]): Promise<ReadonlyMap<string, string>>
+  remove(projectId: string, name: string): Promise<void>
+  /** Destroys all of them for good, with their key. May be repeated. */
+  destroy(projectId: string): Promise<void>
+}
+
+export function projectSecrets({ vault }: { readonly vault: Vault }): ProjectSecrets {
+  const scope = (projectId: string): string => `project-secrets:${projectId}`
+  return {
+    async set(projectId, name, value) {
+      try {
+        await vault.putSecret(scope(projectId), name, value)
+        return true
+      } catch (fault) {
+        if (fault instanceof KeyDestroyed) return false
+        throw fault
+      }
+    },
+    async valuesOf(projectId, names) {
+      const found = await Promise.all(
+        names.map(async (name) => [name, await vault.getSecret(scope(projectId), name)] as const),
+      )
+      return new Map(found.flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const])))
+    },
+    remove: (projectId, name) => vault.removeSecret(scope(projectId), name),
+    destroy: (projectId) => vault.destroy(scope(projectId)),
+  }
+}
