@@ -1,6 +1,6 @@
 /** A task in the making: what is to be done, where, and by whom. The draft outlives the page. */
 import { FolderGit2, GitBranch } from 'lucide-react'
-import { useRef, useState, type FormEvent } from 'react'
+import { useState, type FormEvent } from 'react'
 import { useDispatch } from 'react-redux'
 import { useNavigate } from 'react-router-dom'
 import { reasonOf } from '../../api/fault.ts'
@@ -24,6 +24,7 @@ import { projectOptions } from './projectOptions.ts'
 import { texts } from './texts.ts'
 import { titleOf } from './titleOf.ts'
 import { useBranchChoice } from './useBranchChoice.ts'
+import { usePrepared } from './usePrepared.ts'
 
 const agents: readonly AgentName[] = ['claude', 'cursor']
 const agentOptions = agents.map((agent) => ({
@@ -46,7 +47,7 @@ export function Composer() {
   const project = data?.projects.find(({ id }) => id === projectId)
   const branch = useBranchChoice(project)
   // One id until the server has the task: sending again after a lost answer makes no second one.
-  const taskId = useRef(newId())
+  const [taskId, setTaskId] = useState(newId)
 
   const missing =
     description.trim() === ''
@@ -57,13 +58,19 @@ export function Composer() {
           ? texts.missing.branch
           : null
 
+  usePrepared(
+    missing !== null || project === undefined || branch.chosen === null
+      ? null
+      : { taskId, projectId: project.id, branch: branch.chosen, codexModel, agent },
+  )
+
   const onSubmit = async (event?: FormEvent) => {
     event?.preventDefault()
     if (isLoading) return
     setAttempted(true)
     if (missing !== null || project === undefined || branch.chosen === null) return
     const answer = await create({
-      id: taskId.current,
+      id: taskId,
       title: titleOf(description),
       description: description.trim(),
       projectId: project.id,
@@ -76,7 +83,7 @@ export function Composer() {
       dispatch(notified('error', texts.notCreated, reasonOf(answer.error, texts.notCreated)))
       return
     }
-    taskId.current = newId()
+    setTaskId(newId())
     setDescription('')
     setAttempted(false)
     dispatch(notified('success', texts.created, texts.createdWhy))

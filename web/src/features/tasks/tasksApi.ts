@@ -1,5 +1,6 @@
 /** Tasks on the server: lists of them, and making one. What belongs to one open task is in `task/taskApi.ts`. */
 import type { AnswerOf, BodyInputOf } from '#domain/api/call.ts'
+import type { prepareTask } from '#domain/api/preparation.ts'
 import type { createTask, listTasks } from '#domain/api/tasks.ts'
 import { api } from '../../api/api.ts'
 import { texts } from './texts.ts'
@@ -27,7 +28,20 @@ export const tasksApi = api.injectEndpoints({
       invalidatesTags: (answer) =>
         answer === undefined ? [] : ['Tasks', 'Projects', { type: 'Project', id: answer.task.projectId }],
     }),
+    /** Has things made ready for a task that may come. Nobody waits for it, and nobody is told when it fails. */
+    prepareTask: build.mutation<
+      AnswerOf<typeof prepareTask>,
+      BodyInputOf<typeof prepareTask> & { readonly projectId: string }
+    >({
+      query: ({ projectId, ...body }) => ({
+        method: 'POST',
+        path: `/projects/${projectId}/prepare`,
+        body,
+        fallback: '',
+      }),
+    }),
   }),
 })
 
-export const { useRecentTasksQuery, useProjectTasksQuery, useCreateTaskMutation } = tasksApi
+export const { usePrepareTaskMutation, useRecentTasksQuery, useProjectTasksQuery, useCreateTaskMutation } =
+  tasksApi
