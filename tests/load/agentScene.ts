@@ -1,10 +1,15 @@
 /** A person at the product, with a project whose repository is there already, and the stamping model behind the agent. */
+import { randomUUID } from 'node:crypto'
 import { mkdtemp } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { sendMessage } from '#domain/api/chat.ts'
+import { prepareTask } from '#domain/api/preparation.ts'
+import { createTask } from '#domain/api/tasks.ts'
 import type { Position } from '#domain/kernel/event.ts'
 import type { Live } from '../product/live.ts'
 import type { Person } from '../product/person.ts'
+import { agentsOf, agentsOnce } from '../server/agentProcesses.ts'
 import { startProduct } from '../product.ts'
 import type { Scene } from './row.ts'
 import { asking, startStampingModel, type Speech } from './stampingModel.ts'
@@ -15,6 +20,8 @@ export interface AgentScene {
   turn(speech: Speech): Promise<Turn>
   /** Has it make a speech as the next turn of the task that came last. */
   followUp(speech: Speech): Promise<Turn>
+  /** Has it make a speech in a task for which all was made ready before it was asked for. */
+  preparedTurn(speech: Speech): Promise<Turn>
 }
 
 /** What was heard of a turn; `askedAt` is when the task was sent, in milliseconds of `performance.now()`. */
@@ -24,6 +31,8 @@ export interface Turn {
 }
 
 const turnWithinMs = 60_000
+/** As long as a person writes on after they have chosen a project: the CLI has started by then. */
+const agentReadyMs = 2_500
 
 /** Starts all of it, and has one task done: after it the mirror of the repository is warm. */
 export async function openAgentScene(
@@ -53,8 +62,21 @@ export async function openAgentScene(
       const { position } = await person.ask(sendMessage, { params, body: { message: asking(speech) } })
       return { taskId: last, position }
     })
+  const preparedTurn = async (speech: Speech) => {
+    const id = randomUUID()
+    const before = await agentsOf(product)
+    await person.ask(prepareTask, { params: { projectId }, body: { taskId: id, branch: 'main' } })
+    await agentsOnce(product, (pids) => pids.some((pid) => !before.includes(pid)))
+    await pause(agentReadyMs)
+    return heardFrom(person, async () => {
+      const description = asking(speech)
+      const body = { id, projectId, branch: 'main', description }
+      const { position } = await person.ask(createTask, { body })
+      return { taskId: id, position }
+    })
+  }
   await turn({ words: 1, everyMs: 0 })
-  return { modelUrl: model.baseUrl, turn, followUp }
+  return { modelUrl: model.baseUrl, turn, followUp, preparedTurn }
 }
 
 /** Asks for a turn, and listens to it. */

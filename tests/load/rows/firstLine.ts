@@ -12,9 +12,10 @@ const speech = { words: 3, everyMs: 0 }
 export const firstLine: Row = {
   name: 'first-line',
   async measure(scene) {
-    const { modelUrl, turn } = await openAgentScene(scene)
+    const { modelUrl, turn, preparedTurn } = await openAgentScene(scene)
     const lines: number[] = []
     const words: number[] = []
+    const prepared: number[] = []
     const bareLines: number[] = []
     const bareWords: number[] = []
     for (let count = 0; count < turns; count += 1) {
@@ -24,6 +25,8 @@ export const firstLine: Row = {
       const ours = await turn(speech)
       lines.push(firstAt(ours, agentSpoke) - ours.askedAt)
       words.push(firstAt(ours, wordCame) - ours.askedAt)
+      const ahead = await preparedTurn(speech)
+      prepared.push(firstAt(ahead, wordCame) - ahead.askedAt)
     }
     return [
       {
@@ -36,6 +39,12 @@ export const firstLine: Row = {
         name: "POST /tasks to the agent's first word at the socket",
         unit: 'ms',
         figure: median(words),
+        floor: { name: 'bare CLI, start to first word', figure: median(bareWords) },
+      },
+      {
+        name: "POST /tasks to the agent's first word at the socket, all made ready before",
+        unit: 'ms',
+        figure: median(prepared),
         floor: { name: 'bare CLI, start to first word', figure: median(bareWords) },
       },
     ]
