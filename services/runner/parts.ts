@@ -17,6 +17,7 @@ import type { Located } from './agents/locate.ts'
 import type { Ahead } from './run/ahead.ts'
 import type { WarmAgents } from './run/warmAgents.ts'
 import type { Sandbox } from './sandbox/port.ts'
+import type { Scratch } from './scratch.ts'
 import type { Git } from './workspace/git.ts'
 import type { Mirrors } from './workspace/mirror.ts'
 
@@ -55,6 +56,7 @@ export interface PreparingParts extends RunnerEngines {
   /** The keys of agents that take theirs into the box; what has none here cannot run. */
   readonly agentKeys: Readonly<Partial<Record<AgentName, string>>>
   readonly limits: RunLimits
+  readonly scratch: Scratch
   readonly warm: WarmAgents
 }
 

@@ -22,6 +22,7 @@ import { stopping, type Stopping } from './run/stopping.ts'
 import { warmAgents } from './run/warmAgents.ts'
 import { detectBubblewrap } from './sandbox/detect.ts'
 import { noSandbox } from './sandbox/none.ts'
+import { openScratch } from './scratch.ts'
 import { hostGit, type Git } from './workspace/git.ts'
 import { openMirrors } from './workspace/mirror.ts'
 import { removeWorkspace } from './workspace/workspace.ts'
@@ -57,9 +58,10 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
   const { sandbox, notice } = await openSandbox(config, root, git)
   // Asking a CLI for its version takes a moment: the first run waits for it, the start does not.
   const agents = installedAgents(config)
+  const runnerId = runnerIdIn(root)
   const preparing: PreparingParts = {
     ...engines,
-    runnerId: runnerIdIn(root),
+    runnerId,
     isAlone: config.engines.nats === null,
     root,
     path: config.path,
@@ -71,6 +73,7 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
     located: agents.located,
     agentKeys: agents.keys,
     limits: config.runs,
+    scratch: await openScratch(runnerId),
     warm: warmAgents({ most: warmAtMost }),
   }
   const parts: RunnerParts = { ...preparing, ahead: await openAhead(preparing, engines.requests) }

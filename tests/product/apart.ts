@@ -45,6 +45,8 @@ export interface ApartProduct extends AnyProduct {
   baseAt(gateway: number): string
   /** What of one process is alive, itself included. */
   processesOf(service: ServiceApart, index: number): ReturnType<typeof processesOf>
+  /** What a process has as its home, for temporary files and for its data. */
+  folderOf(service: ServiceApart, index: number): string
   readonly masterKey: string
 }
 
@@ -143,6 +145,7 @@ export async function startApart(options: ApartOptions): Promise<ApartProduct> {
       runner: urlsOf('runner'),
     },
     processesOf: (service, index) => processesOf(`${basename(folder)}/${service}-${index}`),
+    folderOf: (service, index) => join(folder, `${service}-${index}`),
     masterKey,
   }
 }

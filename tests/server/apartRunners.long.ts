@@ -36,6 +36,8 @@ describe.skipIf('missing' in mongo)('runners', () => {
         })),
       ],
       { runner: runners.length },
+      // Who has an agent is who is busy.
+      { env: { IDLE_AGENT_SECONDS: '0' } },
     )
   })
   afterAll(() => scene?.close())

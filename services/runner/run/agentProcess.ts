@@ -1,7 +1,6 @@
 /** An agent's process in its box, with the broker by which it reaches its model. It takes one turn after another until it is closed. */
 import { randomBytes } from 'node:crypto'
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { StringDecoder } from 'node:string_decoder'
 import type { Found } from '../agents/locate.ts'
@@ -83,7 +82,7 @@ const leaveMs = 5_000
 /** Starts an agent, which waits for its first message. Fails with a sentence when its broker or its box cannot be made. */
 export async function startAgent(parts: PreparingParts, start: AgentStart): Promise<AgentProcess> {
   const runToken = randomBytes(24).toString('base64url')
-  const folder = await mkdtemp(join(tmpdir(), 'flightdeck-'))
+  const folder = await parts.scratch.make()
   const { agent } = start
   let broker: Broker | undefined
   let around: Around | undefined
@@ -93,8 +92,6 @@ export async function startAgent(parts: PreparingParts, start: AgentStart): Prom
   }
   try {
     around = await start.surroundings.open()
-    // The box's user passes through to its socket and sees nothing else.
-    await chmod(folder, 0o711)
     const socketPath = join(folder, 'model.sock')
     const { owner, taskId } = start.workspace
     broker =

@@ -1,0 +1,24 @@
+/** Folders for the sockets that lead into boxes. They are in the system's temporary folder, since the path of a socket must be short. */
+import { createHash } from 'node:crypto'
+import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+export interface Scratch {
+  /** A new folder, through which a box's user passes to what it knows the name of, and sees nothing else. Whoever makes it removes it. */
+  make(): Promise<string>
+}
+
+/** Takes away what a runner with this id left when it was killed. There is one runner with an id at a time. */
+export async function openScratch(runnerId: string): Promise<Scratch> {
+  const prefix = `flightdeck-${createHash('sha256').update(runnerId).digest('hex').slice(0, 10)}-`
+  const left = (await readdir(tmpdir())).filter((name) => name.startsWith(prefix))
+  for (const name of left) await rm(join(tmpdir(), name), { recursive: true, force: true })
+  return {
+    async make() {
+      const folder = await mkdtemp(join(tmpdir(), prefix))
+      await chmod(folder, 0o711)
+      return folder
+    },
+  }
+}
