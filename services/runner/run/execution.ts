@@ -164,6 +164,8 @@ async function outcomeOf(
     access.accessToken,
     access.authorization,
     ...(parts.model.kind === 'anthropic' ? [parts.model.apiKey] : []),
+    // A box that had one of these may keep it in its home, for any later command to print.
+    ...Object.values(parts.agentKeys),
   ]
   const changes = changesReport({
     git: parts.git,
