@@ -72,7 +72,7 @@ export async function readChanges(request: ReadChangesRequest): Promise<Changes>
 
   const [head, base] = await Promise.all([
     commitOf(git, gitDir, 'HEAD'),
-    baseCommit(git, workspace, baseBranch),
+    currentBase(git, workspace, baseBranch),
   ])
   // The base of an empty repository is there only once it was pushed.
   if (base === null && !(workspace.startCommit === null && baseBranch === workspace.baseBranch))
@@ -240,8 +240,12 @@ function changedFile(diff: FileDiff, status: ChangedFile['status'], limits: Diff
   }
 }
 
-/** The base as the mirror has it now, or else as it was when the workspace was made. */
-async function baseCommit(git: Git, workspace: Workspace, baseBranch: string): Promise<string | null> {
+/** The base as the mirror has it now, or else as it was when the workspace was made; `null` where there is no such branch. */
+export async function currentBase(
+  git: Git,
+  workspace: Workspace,
+  baseBranch: string,
+): Promise<string | null> {
   if (baseBranch.startsWith('-')) return null
   return (
     (await commitOf(git, workspace.mirrorDir, `refs/heads/${baseBranch}`)) ??
@@ -250,7 +254,12 @@ async function baseCommit(git: Git, workspace: Workspace, baseBranch: string): P
 }
 
 /** `null` for branches that have no commit in common. */
-async function mergeBaseOf(git: Git, gitDir: string, base: string, head: string): Promise<string | null> {
+export async function mergeBaseOf(
+  git: Git,
+  gitDir: string,
+  base: string,
+  head: string,
+): Promise<string | null> {
   const found = await git({ gitDir, args: ['merge-base', base, head] })
   if (found.endedBy === 'itself' && found.code === 1) return null
   if (!endedWell(found)) throw new GitFault({ args: ['merge-base'] }, found)

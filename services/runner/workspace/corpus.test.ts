@@ -1,7 +1,9 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { restoreWork, saveWork } from './bundle.ts'
 import { readChanges } from './changes.ts'
 import type { Changes } from './changes.ts'
 import { openMirrors } from './mirror.ts'
@@ -10,6 +12,7 @@ import { awkwardRepositories, plainGit, treeAt } from './testCorpus.ts'
 import type { AwkwardRepository, Tree } from './testCorpus.ts'
 import { testGit, testPath, testTaskId } from './testScene.ts'
 import { prepareWorkspace } from './workspace.ts'
+import type { Workspace } from './workspace.ts'
 
 /** What is compared of a file; the patches of all files are compared as one text. */
 interface Told {
@@ -27,12 +30,12 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(root, { recursive: true, force: true }))
 
-describe('the changes of an awkward repository are what plain git says of them:', () => {
+describe('the changes of an awkward repository are what plain git says of them, and its work goes on elsewhere:', () => {
   test.each(awkwardRepositories.map((repository) => [repository.name, repository] as const))(
     '%s',
     async (name, repository) => {
       const folder = join(root, name.replaceAll(' ', '-'))
-      const { ours, trusted } = await workTwice(folder, repository)
+      const { ours, trusted, workspace, prepareAnother } = await workTwice(folder, repository)
       if (ours.kind !== 'changes') throw new Error(ours.kind)
       const otherwise = repository.toldOtherwise ?? {}
       const plain = plainly(trusted, Object.keys(otherwise))
@@ -51,6 +54,36 @@ describe('the changes of an awkward repository are what plain git says of them:'
       const told = (fileName: string): string =>
         ours.files.find((file) => file.fileName.replace(/\/$/, '') === fileName)?.diff ?? 'nothing'
       expect(Object.entries(otherwise).filter(([fileName, words]) => !words.test(told(fileName)))).toEqual([])
+
+      const saved = await saveWork({ git: testGit, treeGit: testGit, workspace })
+      if (saved.kind !== 'saved') throw new Error(saved.kind)
+      const other = await prepareAnother()
+      const restored = await restoreWork({
+        git: testGit,
+        path: testPath,
+        workspace: other,
+        bundle: saved.bundle,
+      })
+      expect(restored).toMatchObject({ kind: 'restored', head: ours.head, leftOut: saved.leftOut })
+      const before = entriesOf(workspace.dir)
+      const after = entriesOf(other.dir)
+      expect([...after].filter(([path, entry]) => before.get(path) !== entry)).toEqual([])
+      const lost = [...before.keys()].filter((path) => !after.has(path))
+      const mayBeLost = [...saved.leftOut.map((path) => path.replace(/\/$/, '')), ...ignoredIn(trusted)]
+      expect(
+        lost.filter((path) => !mayBeLost.some((own) => path === own || path.startsWith(`${own}/`))),
+      ).toEqual([])
+      const there = await readChanges({
+        git: testGit,
+        treeGit: testGit,
+        workspace: other,
+        baseBranch: 'main',
+      })
+      const isKept = (file: { readonly fileName: string }) => !saved.leftOut.includes(file.fileName)
+      expect({ ...there, files: there.kind === 'changes' && there.files.filter(isKept) }).toEqual({
+        ...ours,
+        files: ours.files.filter(isKept),
+      })
     },
   )
 })
@@ -59,7 +92,12 @@ describe('the changes of an awkward repository are what plain git says of them:'
 async function workTwice(
   folder: string,
   { base, meanwhile, work, afterCommit }: AwkwardRepository,
-): Promise<{ readonly ours: Changes; readonly trusted: Tree }> {
+): Promise<{
+  readonly ours: Changes
+  readonly trusted: Tree
+  readonly workspace: Workspace
+  readonly prepareAnother: () => Promise<Workspace>
+}> {
   const host = treeAt(join(folder, 'host'))
   mkdirSync(host.dir, { recursive: true })
   host.git('init', '-q', '-b', 'main')
@@ -78,20 +116,23 @@ async function workTwice(
     if (refreshed.kind !== 'ready') throw new Error(JSON.stringify(refreshed))
     return refreshed.mirror
   }
-  const prepared = await prepareWorkspace({
-    git: testGit,
-    path: testPath,
-    root: folder,
-    taskId: testTaskId,
-    mirror: await refresh(),
-    baseBranch: 'main',
-    workingBranch: 'flightdeck/a-task-12345678',
-    originUrl: 'http://localhost/ada/sample.git',
-    identity: { name: 'claude', email: 'noreply@anthropic.com' },
-    owner: undefined,
-  })
-  if (prepared.kind !== 'ready') throw new Error(prepared.kind)
-  const { workspace } = prepared
+  const prepare = async (taskId: string): Promise<Workspace> => {
+    const prepared = await prepareWorkspace({
+      git: testGit,
+      path: testPath,
+      root: folder,
+      taskId,
+      mirror: await refresh(),
+      baseBranch: 'main',
+      workingBranch: 'flightdeck/a-task-12345678',
+      originUrl: 'http://localhost/ada/sample.git',
+      identity: { name: 'claude', email: 'noreply@anthropic.com' },
+      owner: undefined,
+    })
+    if (prepared.kind !== 'ready') throw new Error(prepared.kind)
+    return prepared.workspace
+  }
+  const workspace = await prepare(testTaskId)
   if (meanwhile) {
     meanwhile(host)
     await refresh()
@@ -115,7 +156,35 @@ async function workTwice(
     afterCommit(trusted)
   }
   const ours = await readChanges({ git: testGit, treeGit: testGit, workspace, baseBranch: 'main' })
-  return { ours, trusted }
+  return { ours, trusted, workspace, prepareAnother: () => prepare('another-runner') }
+}
+
+/** All files and links below a folder but those of its git directory: mode, and content or target. Names are bytes, as latin1. */
+function entriesOf(dir: string): ReadonlyMap<string, string> {
+  const found = new Map<string, string>()
+  const walk = (below: string): void => {
+    for (const name of readdirSync(Buffer.from(join(dir, below), 'latin1'), { encoding: 'buffer' })) {
+      const path = below === '' ? name.toString('latin1') : `${below}/${name.toString('latin1')}`
+      if (path === '.git') continue
+      const at = Buffer.from(join(dir, path), 'latin1')
+      const entry = lstatSync(at)
+      if (entry.isDirectory()) walk(path)
+      else if (entry.isSymbolicLink()) found.set(path, `link ${readlinkSync(at)}`)
+      else if (entry.isFile())
+        found.set(path, `${entry.mode & 0o100 ? 'run' : 'file'} ${sha256Of(readFileSync(at))}`)
+    }
+  }
+  walk('')
+  return found
+}
+
+function sha256Of(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex')
+}
+
+function ignoredIn(trusted: Tree): readonly string[] {
+  const listed = trusted.git('ls-files', '-z', '--others', '--ignored', '--exclude-standard')
+  return listed.split('\0').slice(0, -1)
 }
 
 /** What git says in a clone that is trusted: `status` of what is new, `diff` of the rest. */

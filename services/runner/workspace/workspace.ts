@@ -119,7 +119,7 @@ export async function prepareWorkspace(request: PrepareRequest): Promise<Prepare
   await makeFolders(request.root, task, workspace)
   await makePrivateGit(git, workspace, { baseCommit, pushedCommit })
   await makeAgentGit(git, workspace, request, baseCommit)
-  if (owner) await giveTo(owner, [workspace.dir, workspace.homeDir], request.path)
+  await settleOwner(workspace, request.path)
   await warmIndexes(git, workspace)
   await writeMarker(task, workspace)
   return { kind: 'ready', workspace, reused: false }
@@ -304,7 +304,7 @@ async function makeAgentGit(
 async function warmIndexes(git: Git, workspace: Workspace): Promise<void> {
   const { privateGitDir: gitDir, dir: workTree, owner } = workspace
   if (workspace.startCommit === null) return
-  await gitText(git, { gitDir, workTree, args: ['update-index', '-q', '--refresh', '--ignore-submodules'] })
+  await refreshIndex(git, workspace)
   const agentIndex = join(workTree, '.git', 'index')
   await copyFile(join(gitDir, 'index'), agentIndex)
   if (owner) await chown(agentIndex, owner.uid, owner.gid)
@@ -349,6 +349,23 @@ async function hasNoBranch(git: Git, mirror: Mirror): Promise<boolean> {
   return (
     (await gitText(git, { gitDir: mirror.dir, args: ['for-each-ref', '--count=1', 'refs/heads'] })) === ''
   )
+}
+
+/** Our index, brought up to date with files whose owner or time was changed. */
+export async function refreshIndex(
+  git: Git,
+  { privateGitDir: gitDir, dir: workTree }: Workspace,
+): Promise<void> {
+  await gitOrThrow(git, {
+    gitDir,
+    workTree,
+    args: ['update-index', '-q', '--refresh', '--ignore-submodules'],
+  })
+}
+
+/** Gives tree and home, as we wrote them, to the workspace's owner. Nothing may run in it. */
+export async function settleOwner({ owner, dir, homeDir }: Workspace, path: string): Promise<void> {
+  if (owner) await giveTo(owner, [dir, homeDir], path)
 }
 
 async function giveTo({ uid, gid }: BoxUser, dirs: readonly string[], path: string): Promise<void> {
