@@ -30,7 +30,13 @@ export interface Turn {
   /** Breaks the connection after so many words. */
   readonly cutAfterWords?: number
   /** Answers with this status and an error of this type instead. */
-  readonly fault?: { readonly status: number; readonly type: string; readonly message?: string }
+  readonly fault?: {
+    readonly status: number
+    readonly type: string
+    readonly message?: string
+    /** It says that asking again is of no use, and is not asked again. */
+    readonly isFinal?: boolean
+  }
 }
 
 /** What the model answers to messages that match `when`; without it, to any message that no other script is for. */
@@ -145,8 +151,11 @@ async function answer(response: ServerResponse, request: MessagesRequest, turn: 
   response.once('close', () => gone.abort())
   if (turn.delayMs !== undefined) await sleep(turn.delayMs, undefined, { signal: gone.signal })
   if (turn.fault !== undefined) {
-    const { status, type, message = type } = turn.fault
-    response.writeHead(status, { 'content-type': 'application/json' })
+    const { status, type, message = type, isFinal = false } = turn.fault
+    response.writeHead(status, {
+      'content-type': 'application/json',
+      ...(isFinal ? { 'x-should-retry': 'false' } : {}),
+    })
     response.end(JSON.stringify({ type: 'error', error: { type, message } }))
     return
   }

@@ -1,0 +1,278 @@
+/** The same eight runs for both agents, through the product: `claude` is the real CLI on a scripted API, `cursor` a look-alike. */
+import { createHash } from 'node:crypto'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { getAgents } from '#domain/api/agents.ts'
+import { getChat, getCommands, getTerminal, sendMessage } from '#domain/api/chat.ts'
+import { uploadImage } from '#domain/api/images.ts'
+import { cancelTask, createTask, getTaskDiff, type Task } from '#domain/api/tasks.ts'
+import { agents, type AgentName } from '#domain/task/events.ts'
+import { ownFolder } from '../product.ts'
+import { note } from '../report/notes.ts'
+import { installCursorAgent } from '../standins/cursorAgent.ts'
+import { createGate, type Script } from '../standins/messagesApi.ts'
+import { picture } from './pictures.ts'
+import { hasEnded, openScene, watching, type Scene } from './scene.ts'
+
+/** What the real CLI is answered, by what it is asked; the look-alike does the same by itself. */
+const scripts: readonly Script[] = [
+  {
+    when: /^Write note\.txt/,
+    turns: [
+      {
+        text: 'I write it.',
+        tools: [
+          {
+            name: 'Write',
+            input: { file_path: '/workspace/note.txt', content: 'Written by a look-alike.\n' },
+          },
+        ],
+      },
+      { text: 'Written.' },
+    ],
+  },
+  {
+    when: /^Run what fails/,
+    turns: [
+      { tools: [{ name: 'Bash', input: { command: 'echo tried; exit 3', description: 'Try' } }] },
+      { text: 'It failed.' },
+    ],
+  },
+  ...(
+    [
+      [401, 'authentication_error'],
+      [429, 'rate_limit_error'],
+      [529, 'overloaded_error'],
+    ] as const
+  ).map(([status, type]) => ({
+    when: new RegExp(`^Answer ${status}`),
+    turns: [{ fault: { status, type, isFinal: true } }],
+  })),
+  { when: /^Say it with another/, turns: [{ fault: { status: 404, type: 'not_found_error' } }] },
+  {
+    when: /^Wait/,
+    turns: [{ text: 'I have begun. And I go on.', hold: { afterWords: 3, gate: createGate() } }],
+  },
+  { when: /^Be silent/, turns: [{ delayMs: 600_000 }] },
+  { when: /^Remember/, turns: [{ text: 'Done.' }] },
+  { when: /^What did I say/, turns: [{ text: 'You said it.' }] },
+]
+
+/** A model that each agent passes on and that its side does not have. */
+const unknownModel = { claude: 'claude-none-9', cursor: 'gpt-none-9' } as const
+
+let folder = ''
+let scene: Scene
+const environment = (cursorAgent: string) => ({
+  CURSOR_BIN: cursorAgent,
+  CURSOR_API_KEY: 'the-key-of-cursor',
+  // Each message finds a new process, which has to take its session up.
+  IDLE_AGENT_SECONDS: '0',
+})
+beforeAll(async () => {
+  folder = await ownFolder()
+  const cursorAgent = await installCursorAgent(folder)
+  scene = await openScene(scripts, { env: environment(cursorAgent) })
+  note('runs of claude', 'the real CLI, on a scripted Messages API, not Anthropic')
+  note('runs of cursor', 'a look-alike of cursor-agent made from its documented format, not the real one')
+})
+afterAll(async () => {
+  await scene?.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+async function begin(agent: AgentName, description: string, codexModel: string | null = null, at = scene) {
+  const body = {
+    projectId: at.projectId,
+    description,
+    branch: 'main',
+    agent,
+    ...(codexModel === null ? {} : { codexModel }),
+  }
+  return (await at.ada.ask(createTask, { body })).task
+}
+async function run(agent: AgentName, description: string, codexModel: string | null = null): Promise<Task> {
+  const { id } = await begin(agent, description, codexModel)
+  return scene.ada.taskOnce(id, hasEnded, 50_000)
+}
+const of = (task: { readonly id: string }) => ({ params: { taskId: task.id } })
+const answersOf = async (task: { readonly id: string }) =>
+  (await scene.ada.ask(getChat, of(task))).messages
+    .filter(({ messageType }) => messageType === 'response')
+    .map(({ message, agent }) => `${agent}: ${message}`)
+/** A task whose agent has begun to speak and stays at it, and what it runs as. */
+async function waiting(agent: AgentName) {
+  const task = await begin(agent, 'Wait')
+  const live = await watching(scene.ada, task.id)
+  await live.until('its first words', () =>
+    live.of('chat_message_delta').some(({ text }) => text.includes('begun')),
+  )
+  live.close()
+  const processes = await scene.product.processes()
+  return {
+    task,
+    pids: processes.filter(({ command }) => command.startsWith('/opt/agent/')).map(({ pid }) => pid),
+  }
+}
+
+describe.each(agents)('%s', (agent) => {
+  test('does what it is asked, and what it did is told', async () => {
+    const task = await run(agent, 'Write note.txt')
+    expect(task).toMatchObject({ status: 'completed', failure: null, agent })
+    expect(await answersOf(task)).toEqual([`${agent}: I write it.`, `${agent}: Written.`])
+    const { data } = await scene.ada.ask(getTaskDiff, of(task))
+    expect(data.changedFiles).toMatchObject([{ fileName: 'note.txt', additions: 1, deletions: 0 }])
+    const { logs } = await scene.ada.ask(getCommands, of(task))
+    expect(logs).toMatchObject([
+      { kind: 'edit', name: 'Write', target: 'note.txt', status: 'completed', additions: 1 },
+    ])
+    const { output } = await scene.ada.ask(getTerminal, of(task))
+    expect(output.map(({ content }) => content).join('')).toMatch(/Session opened.*Written\..*Finished in/s)
+  })
+
+  test('goes on after a tool that failed, with its exit code told', async () => {
+    const task = await run(agent, 'Run what fails')
+    expect(task).toMatchObject({ status: 'completed', failure: null })
+    expect(await answersOf(task)).toEqual([`${agent}: It failed.`])
+    const { logs } = await scene.ada.ask(getCommands, of(task))
+    expect(logs).toMatchObject([
+      {
+        kind: 'run',
+        target: 'echo tried; exit 3',
+        status: 'failed',
+        exitCode: 3,
+        output: expect.stringContaining('tried'),
+      },
+    ])
+  })
+
+  test.each([
+    [401, 'unauthorized'],
+    [429, 'rate_limited'],
+    [529, 'overloaded'],
+  ])('fails when its API answers %i, as %s', async (status, code) => {
+    const task = await run(agent, `Answer ${status}`)
+    expect(task).toMatchObject({ status: 'failed', failure: { code } })
+    const { messages } = await scene.ada.ask(getChat, of(task))
+    expect(messages.at(-1)).toMatchObject({ messageType: 'error', message: task.failure?.reason })
+  })
+
+  test('fails with a model that there is not, as bad_model', async () => {
+    const task = await run(agent, 'Say it with another', unknownModel[agent])
+    expect(task).toMatchObject({ status: 'failed', failure: { code: 'bad_model' } })
+    expect(task.failure?.reason).toMatch(/model/)
+  })
+
+  test('stops when it is cancelled, and nothing of it is left', async () => {
+    const { task, pids } = await waiting(agent)
+    expect(pids.length).toBeGreaterThan(0)
+    await scene.ada.ask(cancelTask, of(task))
+    expect(await scene.ada.taskOnce(task.id, hasEnded)).toMatchObject({ status: 'cancelled', failure: null })
+    const left = (await scene.product.processes()).map(({ pid }) => pid)
+    expect(left.filter((pid) => pids.includes(pid))).toEqual([])
+  })
+
+  test('fails when it is killed, with what it had said kept', async () => {
+    const { task, pids } = await waiting(agent)
+    for (const pid of pids) process.kill(pid, 'SIGKILL')
+    expect(await scene.ada.taskOnce(task.id, hasEnded)).toMatchObject({
+      status: 'failed',
+      failure: { code: 'agent_died' },
+    })
+    expect((await answersOf(task)).join()).toMatch(/I have begun\./)
+  })
+
+  test('takes its session up with the next message, and is given the image that comes with it', async () => {
+    const first = await run(agent, 'Remember the plum')
+    const form = new FormData()
+    form.set('image', new File([new Uint8Array(await picture('image/png', 60, 40))], 'plan.png'))
+    const { base } = scene.product
+    const uploaded = await fetch(`${base}/api${uploadImage.path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${scene.ada.token}` },
+      body: form,
+    })
+    const image = uploadImage.answer.parse(await uploaded.json())
+    const bytes = Buffer.from(await (await fetch(`${base}${image.url}`)).arrayBuffer())
+    const message = 'What did I say?'
+    await scene.ada.ask(sendMessage, { ...of(first), body: { message, images: [image.id] } })
+    const task = await scene.ada.taskOnce(
+      first.id,
+      (now) => hasEnded(now) && now.execution?.turn === 2,
+      50_000,
+    )
+    expect(task).toMatchObject({ status: 'completed' })
+    expect(await heardOf(agent, first)).toEqual({ earlier: true, image: digest(bytes) })
+  })
+})
+
+const digest = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
+
+/** Whether the agent knew, in its last turn, what was said before, and the hash of the image that it was given. */
+async function heardOf(agent: AgentName, task: { readonly id: string }) {
+  const said =
+    agent === 'cursor'
+      ? ((await answersOf(task)).at(-1) ?? '')
+      : JSON.stringify(scene.api.requests.at(-1)?.body)
+  const image =
+    agent === 'cursor'
+      ? /bytes, ([0-9a-f]{64})/.exec(said)?.[1]
+      : digest(Buffer.from(/"data":"([^"]+)"/.exec(said)?.[1] ?? '', 'base64'))
+  return { earlier: said.includes('Remember the plum'), image }
+}
+
+describe('cursor, whose process is its own affair,', () => {
+  test('may hang after its result: its turn is over all the same', async () => {
+    const task = await run('cursor', 'Hang after the result')
+    expect(task).toMatchObject({ status: 'completed' })
+    expect(await answersOf(task)).toEqual(['cursor: I am done and stay.'])
+  })
+
+  test('shows its key in nothing that is recorded or logged', async () => {
+    const task = await run('cursor', 'Print the key')
+    const { output } = await scene.ada.ask(getTerminal, of(task))
+    const { logs } = await scene.ada.ask(getCommands, of(task))
+    expect(logs).toMatchObject([{ kind: 'run', target: 'printenv CURSOR_API_KEY', status: 'completed' }])
+    const recorded = JSON.stringify([
+      output,
+      logs,
+      await scene.ada.ask(getChat, of(task)),
+      scene.product.logs,
+    ])
+    expect(recorded).not.toContain('the-key-of-cursor')
+  })
+})
+
+test('both agents are there, each with its version and what people should know of its key', async () => {
+  expect(await scene.ada.ask(getAgents)).toEqual({
+    agents: [
+      {
+        name: 'claude',
+        installed: true,
+        version: expect.stringMatching(/^\d+\.\d+/),
+        missing: null,
+        keyInBox: false,
+      },
+      { name: 'cursor', installed: true, version: '2026.01.28-lookalike', missing: null, keyInBox: true },
+    ],
+  })
+})
+
+describe('an agent that is silent for longer than it may be is stopped:', () => {
+  let short: Scene
+  beforeAll(async () => {
+    const env = { ...environment(join(folder, 'cursor-agent/cursor-agent')), SILENT_AGENT_SECONDS: '4' }
+    short = await openScene(scripts, { env })
+  })
+  afterAll(() => short?.close())
+
+  test.each(agents)('%s', async (agent) => {
+    const { id } = await begin(agent, 'Be silent', null, short)
+    const task = await short.ada.taskOnce(id, hasEnded)
+    expect(task).toMatchObject({ status: 'failed', failure: { code: 'agent_silent' } })
+    expect(task.failure?.reason).toContain('4 seconds')
+    const left = await short.product.processes()
+    expect(left.filter(({ command }) => command.startsWith('/opt/agent/'))).toEqual([])
+  })
+})
