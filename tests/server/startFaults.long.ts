@@ -318,7 +318,7 @@ describe('once it runs', () => {
     expect(messages.at(-1)).toMatchObject({ messageType: 'error', message: reason })
   })
 
-  test('the other agent says that it is not there yet', async () => {
+  test('the other agent, where it is not installed, says how to get it', async () => {
     const body = {
       description: 'Words',
       projectId: scene.projectId,
@@ -328,7 +328,7 @@ describe('once it runs', () => {
     const { task } = await scene.ada.ask(createTask, { body })
     expect(await scene.ada.taskOnce(task.id, hasEnded)).toMatchObject({
       status: 'failed',
-      failure: { code: 'no_agent', reason: expect.stringMatching(/cursor.*\.$/) },
+      failure: { code: 'no_agent', reason: expect.stringMatching(/^The cursor-agent CLI is not installed: .*CURSOR_BIN.*\.$/) },
     })
   })
 
