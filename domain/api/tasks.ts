@@ -94,6 +94,8 @@ export const GitDiff = z.object({
 })
 export type GitDiff = z.infer<typeof GitDiff>
 
+const PullRequest = z.object({ html_url: z.string(), number: z.number() })
+
 const params = z.object({ taskId: TaskId })
 const taskAnswer = { task: Task }
 
@@ -200,6 +202,20 @@ export const getTaskDiff = defineRead({
   faults: ['not_found', 'base_not_recorded'],
 })
 
+export const getPullRequest = defineRead({
+  path: '/tasks/:taskId/pr',
+  summary: 'The pull request there is, and what it could be called and say.',
+  params,
+  answer: {
+    pr: PullRequest.nullable(),
+    /** Of the task, the whole diff and the chat; once there is a pull request, its words as they were sent last. */
+    proposal: z.object({ title: z.string(), body: z.string() }),
+    /** Whether each turn that goes well updates it. */
+    autoUpdate: z.boolean(),
+  },
+  faults: ['not_found'],
+})
+
 export const createPullRequest = defineWrite({
   method: 'POST',
   path: '/tasks/:taskId/pr',
@@ -210,8 +226,10 @@ export const createPullRequest = defineWrite({
       title: required('A pull request needs a title.', 250).optional(),
       body: Text.max(60_000).optional(),
       draft: z.boolean().optional(),
+      /** Whether each turn that goes well shall update it from now on; left out, that stays as it is. */
+      autoUpdate: z.boolean().optional(),
     })
     .optional(),
-  answer: { pr: z.object({ html_url: z.string(), number: z.number() }), task: Task },
+  answer: { pr: PullRequest, task: Task },
   faults: ['not_found', 'not_initialized', 'no_changes', 'pr_in_progress', 'code_host_refused'],
 })

@@ -1,4 +1,5 @@
 /** What people and runners may ask of a task. Ids come in with the command. */
+import type { Proposal } from './proposal.ts'
 import type { AgentName, ExecutionKind, MessageImage, ProgressEvent, TerminalHead } from './events.ts'
 
 /** Names one attempt of one execution: a report that names another is refused. */
@@ -23,10 +24,18 @@ export type PullRequestOutcome =
       readonly number: number
       readonly url: string
       readonly headCommit: string
-      /** The id of the system message that tells the chat. */
-      readonly messageId: string
+      /** The id of the system message that tells the chat; `null` where there is nothing new to tell. */
+      readonly messageId: string | null
     }
-  | { readonly kind: 'failed'; readonly code: string; readonly reason: string }
+  /** With a message where nobody waits for the outcome. */
+  | {
+      readonly kind: 'failed'
+      readonly code: string
+      readonly reason: string
+      readonly messageId?: string | null
+    }
+  /** The pull request that was to be updated by itself is open no more: no turn updates it again. */
+  | { readonly kind: 'closed'; readonly reason: string; readonly messageId: string }
 
 /** An image on its way into a message, with the name that its file had. */
 export interface NamedImage extends MessageImage {
@@ -77,6 +86,10 @@ export type TaskCommand =
       readonly title: string | null
       readonly body: string | null
       readonly draft: boolean
+      /** Whether each turn that goes well shall update it from now on; `null` leaves it as it is. */
+      readonly autoUpdate: boolean | null
+      /** The words where the person gave none; those of the task without it. */
+      readonly proposed?: Proposal | null
     }
   | {
       readonly type: 'StartExecution'
@@ -91,7 +104,13 @@ export type TaskCommand =
       readonly fence: Fence
       readonly outcome: ExecutionOutcome
       readonly terminal: TerminalHead | null
-      /** The execution that delivers the next queued message, when there is one. */
+      /** The execution that delivers the next queued message, when there is one; else the request that updates the pull request, when it shall be. */
       readonly nextExecutionId: string
     }
-  | { readonly type: 'SettlePullRequest'; readonly requestId: string; readonly outcome: PullRequestOutcome }
+  | {
+      readonly type: 'SettlePullRequest'
+      readonly requestId: string
+      readonly outcome: PullRequestOutcome
+      /** The request that follows, where a turn ended meanwhile and the pull request shall be updated. */
+      readonly nextRequestId: string
+    }

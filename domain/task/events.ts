@@ -195,9 +195,29 @@ export const WorkspaceChanged = event('WorkspaceChanged', 1, {
 })
 
 /** The intent comes first, the outcome after: a pull request is looked up before it is tried again. */
-export const PullRequestRequested = event('PullRequestRequested', 1, {
-  data: z.object({ requestId: z.string(), draft: z.boolean() }),
-  content: z.object({ title: z.string(), body: z.string() }),
+const pullRequestAsked = { requestId: z.string(), draft: z.boolean() }
+const pullRequestWords = z.object({ title: z.string(), body: z.string() })
+export const PullRequestRequested = event('PullRequestRequested', 2, {
+  data: z.object({
+    ...pullRequestAsked,
+    /** Asked for by the end of a turn, and not by a person. */
+    automatic: z.boolean(),
+    /** Whether the words take the place of those that an open pull request has. */
+    rewrites: z.boolean(),
+  }),
+  content: pullRequestWords,
+  upcasts: [
+    // Version 1 was asked for by people alone, and left an open pull request its words.
+    upcast({ data: z.object(pullRequestAsked), content: pullRequestWords }, ({ data, content }) => ({
+      data: { ...data, automatic: false, rewrites: false },
+      content,
+    })),
+  ],
+})
+/** Whether each turn that goes well updates the pull request. */
+export const PullRequestAutoUpdateChanged = event('PullRequestAutoUpdateChanged', 1, {
+  data: z.object({ on: z.boolean() }),
+  content: none,
 })
 const settled = {
   data: z.object({ requestId: z.string(), number: z.number().int(), headCommit: Commit }),
@@ -239,6 +259,7 @@ export const taskEvents = [
   ExecutionFailed,
   ExecutionCancelled,
   PullRequestRequested,
+  PullRequestAutoUpdateChanged,
   PullRequestOpened,
   PullRequestUpdated,
   PullRequestFailed,

@@ -65,11 +65,13 @@ const commands: { readonly [Type in TaskCommand['type']]: Extract<TaskCommand, {
     title: null,
     body: null,
     draft: false,
+    autoUpdate: null,
   },
   SettlePullRequest: {
     type: 'SettlePullRequest',
     requestId: 'request-1',
     outcome: { kind: 'failed', code: 'code_host_refused', reason: 'GitHub refused the request.' },
+    nextRequestId: 'request-2',
   },
 }
 

@@ -1,10 +1,11 @@
 /** A pull request is a recorded intent first and a recorded outcome after; one at a time. */
 import { describe, expect, test } from 'vitest'
 import { given, stateAfter } from '../../tests/domain/given.ts'
-import { messageId } from '../../tests/domain/ids.ts'
+import { executionId, messageId } from '../../tests/domain/ids.ts'
 import * as past from '../../tests/domain/taskHistories.ts'
 import {
   MessagePosted,
+  PullRequestAutoUpdateChanged,
   PullRequestFailed,
   PullRequestOpened,
   PullRequestRequested,
@@ -18,9 +19,10 @@ const request = {
   title: null,
   body: null,
   draft: false,
+  autoUpdate: null,
 } as const
 const asked = PullRequestRequested.of(
-  { requestId: 'request-1', draft: false },
+  { requestId: 'request-1', draft: false, automatic: false, rewrites: false },
   { title: past.title, body: past.description },
 )
 const url = 'https://code.example/acme/hello/pull/7'
@@ -30,6 +32,7 @@ const settle = (kind: 'opened' | 'updated', requestId = 'request-1') =>
     type: 'SettlePullRequest',
     requestId,
     outcome: { kind, number: 7, url, headCommit, messageId: messageId(9) },
+    nextRequestId: 'request-2',
   }) as const
 const opened = PullRequestOpened.of({ requestId: 'request-1', number: 7, headCommit }, { url })
 const said = (message: string) =>
@@ -48,7 +51,7 @@ describe('a request', () => {
       .when({ ...request, title: 'Greet', body: 'Says hello.', draft: true })
       .then([
         PullRequestRequested.of(
-          { requestId: 'request-1', draft: true },
+          { requestId: 'request-1', draft: true, automatic: false, rewrites: true },
           { title: 'Greet', body: 'Says hello.' },
         ),
       ]))
@@ -100,6 +103,7 @@ describe('an outcome', () => {
         type: 'SettlePullRequest',
         requestId: 'request-1',
         outcome: { kind: 'failed', code: 'code_host_refused', reason: 'The branch is protected.' },
+        nextRequestId: 'request-2',
       })
       .then([
         PullRequestFailed.of(
@@ -119,4 +123,127 @@ describe('an outcome', () => {
       pullRequest: { number: 7 },
       pullRequestRequest: null,
     }))
+})
+
+describe('updates by themselves', () => {
+  const on = PullRequestAutoUpdateChanged.of({ on: true })
+  const off = PullRequestAutoUpdateChanged.of({ on: false })
+  /** The request that the end of a turn makes: it is named by what would have been the next execution. */
+  const update = (requestId: string) =>
+    PullRequestRequested.of(
+      { requestId, draft: false, automatic: true, rewrites: false },
+      { title: past.title, body: past.description },
+    )
+  const there = [...changed, on, asked, opened]
+  const followUp = [past.waits(2), past.requested(2), past.started(2), past.delivered(2)]
+  const end = (kind: 'completed' | 'cancelled', n = 2) =>
+    ({
+      type: 'EndExecution',
+      fence: { executionId: executionId(n), attempt: 1 },
+      outcome: kind === 'completed' ? { kind, exitCode: null } : { kind },
+      terminal: null,
+      nextExecutionId: executionId(3),
+    }) as const
+
+  test('are asked for with the pull request, and kept', () =>
+    given(task, changed)
+      .when({ ...request, autoUpdate: true })
+      .then([on, asked]))
+
+  test('may be asked for, and called off, while one is being made', () =>
+    given(task, changed, on, asked)
+      .when({ ...request, autoUpdate: false })
+      .then([off]))
+
+  test('that are asked for already are not asked for again', () =>
+    given(task, there)
+      .when({ ...request, autoUpdate: true })
+      .then([asked]))
+
+  test('come with the end of a turn that went well', () =>
+    given(task, there, followUp)
+      .when(end('completed'))
+      .then([past.succeeded(2), update(executionId(3))]))
+
+  test('do not come with a turn that was cancelled, with a command, or unasked', () => {
+    given(task, there, followUp)
+      .when(end('cancelled'))
+      .then([past.stopped(2)])
+    given(task, past.commandRunning(there))
+      .when(end('completed'))
+      .then([past.succeeded(2)])
+    given(task, changed, asked, opened, followUp)
+      .when(end('completed'))
+      .then([past.succeeded(2)])
+  })
+
+  test('do not come before there is a pull request', () =>
+    given(task, changed, on, followUp)
+      .when(end('completed'))
+      .then([past.succeeded(2)]))
+
+  test('wait for the last of several turns, however that ends', () => {
+    const two = [...there, ...followUp, past.waits(3)]
+    given(task, two)
+      .when(end('completed'))
+      .then([past.succeeded(2), past.requested(3)])
+    const third = [past.succeeded(2), past.requested(3), past.started(3), past.delivered(3)]
+    given(task, two, third)
+      .when({ ...end('cancelled', 3), nextExecutionId: executionId(4) })
+      .then([past.stopped(3), update(executionId(4))])
+  })
+
+  test('follow what was being published while the turn ended', () => {
+    const meanwhile = [...there, asked, ...followUp]
+    given(task, meanwhile)
+      .when(end('completed'))
+      .then([past.succeeded(2)])
+    given(task, meanwhile, past.succeeded(2))
+      .when(settle('updated'))
+      .then([
+        PullRequestUpdated.of({ requestId: 'request-1', number: 7, headCommit }, { url }),
+        said(`Pull request #7 updated successfully: ${url}`),
+        update('request-2'),
+      ])
+  })
+
+  test('that had nothing to push say nothing', () =>
+    given(task, there, update('request-2'))
+      .when({
+        type: 'SettlePullRequest',
+        requestId: 'request-2',
+        outcome: { kind: 'updated', number: 7, url, headCommit, messageId: null },
+        nextRequestId: 'request-3',
+      })
+      .then([PullRequestUpdated.of({ requestId: 'request-2', number: 7, headCommit }, { url })]))
+
+  test('that fail are told in the chat, since nobody waits for them', () =>
+    given(task, there, update('request-2'))
+      .when({
+        type: 'SettlePullRequest',
+        requestId: 'request-2',
+        outcome: { kind: 'failed', code: 'code_host_refused', reason: 'No.', messageId: messageId(9) },
+        nextRequestId: 'request-3',
+      })
+      .then([
+        PullRequestFailed.of({ requestId: 'request-2', code: 'code_host_refused' }, { reason: 'No.' }),
+        said('The pull request was not updated: No.'),
+      ]))
+
+  test('end with the pull request', () =>
+    given(task, there, update('request-2'))
+      .when({
+        type: 'SettlePullRequest',
+        requestId: 'request-2',
+        outcome: { kind: 'closed', reason: 'It is closed.', messageId: messageId(9) },
+        nextRequestId: 'request-3',
+      })
+      .then([
+        PullRequestFailed.of(
+          { requestId: 'request-2', code: 'pull_request_closed' },
+          { reason: 'It is closed.' },
+        ),
+        off,
+        said('It is closed.'),
+      ]))
 })

@@ -53,9 +53,13 @@ export interface LiveTask {
   readonly openTools: ReadonlySet<string>
   /** Files that differ from the merge base, as last recorded. */
   readonly changedFiles: number
-  readonly pullRequest: { readonly number: number } | null
+  readonly pullRequest: { readonly number: number; readonly headCommit: string } | null
   /** The request for a pull request that has no outcome yet. */
   readonly pullRequestRequest: string | null
+  /** Whether each turn that goes well updates the pull request. */
+  readonly autoUpdate: boolean
+  /** A turn went well since the pull request was last asked for, and that is to be in it. */
+  readonly updateOwed: boolean
 }
 
 export type TaskState =
@@ -85,6 +89,8 @@ export function evolve(state: TaskState, event: RecordedOf<TaskEvent>): TaskStat
       changedFiles: 0,
       pullRequest: null,
       pullRequestRequest: null,
+      autoUpdate: false,
+      updateOwed: false,
     }
   }
   return state.kind === 'task' ? evolveTask(state, event) : state
@@ -139,8 +145,10 @@ function evolveTask(
       return 'execution' in task.phase
         ? { ...task, phase: { ...task.phase, execution: { ...task.phase.execution, cancelRequested: true } } }
         : task
-    case 'ExecutionCompleted':
-      return ended(task, 'completed')
+    case 'ExecutionCompleted': {
+      const isTurn = 'execution' in task.phase && task.phase.execution.kind === 'turn'
+      return { ...ended(task, 'completed'), updateOwed: task.updateOwed || (isTurn && task.autoUpdate) }
+    }
     case 'ExecutionFailed':
       return ended(task, 'failed')
     case 'ExecutionCancelled':
@@ -159,10 +167,16 @@ function evolveTask(
         session: { agent: event.data.agent, sessionId: event.data.sessionId },
       }
     case 'PullRequestRequested':
-      return { ...task, pullRequestRequest: event.data.requestId }
+      return { ...task, pullRequestRequest: event.data.requestId, updateOwed: false }
+    case 'PullRequestAutoUpdateChanged':
+      return { ...task, autoUpdate: event.data.on, updateOwed: task.updateOwed && event.data.on }
     case 'PullRequestOpened':
     case 'PullRequestUpdated':
-      return { ...task, pullRequest: { number: event.data.number }, pullRequestRequest: null }
+      return {
+        ...task,
+        pullRequest: { number: event.data.number, headCommit: event.data.headCommit },
+        pullRequestRequest: null,
+      }
     case 'PullRequestFailed':
       return { ...task, pullRequestRequest: null }
     case 'ToolStarted':

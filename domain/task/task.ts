@@ -15,6 +15,7 @@ import {
   MessagePosted,
   MessageQueued,
   MessageWithdrawn,
+  PullRequestAutoUpdateChanged,
   PullRequestFailed,
   PullRequestOpened,
   PullRequestRequested,
@@ -130,22 +131,36 @@ function decide(command: TaskCommand, state: TaskState): Decision<TaskEvent> {
         !execution.cancelRequested &&
         (command.outcome.kind === 'completed' ||
           (execution.kind === 'command' && command.outcome.kind === 'failed'))
-      return next && goesOn ? [...ending, requested(command.nextExecutionId, 'follow_up', next)] : ending
+      if (next && goesOn) return [...ending, requested(command.nextExecutionId, 'follow_up', next)]
+      const isTurnDone = execution.kind === 'turn' && command.outcome.kind === 'completed'
+      const isUpdated = state.pullRequestRequest === null && (state.updateOwed || isTurnDone)
+      return [...ending, ...(isUpdated ? automaticUpdate(state, command.nextExecutionId) : [])]
     }
     case 'RequestPullRequest': {
+      const { requestId, draft, autoUpdate } = command
       if (state.workspace !== 'ready') return refuse('not_initialized')
+      const isOther = autoUpdate !== null && autoUpdate !== state.autoUpdate
+      const changed = isOther ? [PullRequestAutoUpdateChanged.of({ on: autoUpdate })] : []
       // Who asks again while one is being made waits for that one.
-      if (state.pullRequestRequest !== null) return []
+      if (state.pullRequestRequest !== null) return changed
       if (state.changedFiles === 0 && state.pullRequest === null) return refuse('no_changes')
-      const { requestId, draft } = command
-      const title = command.title ?? state.title
-      const body = command.body ?? state.description
-      return [PullRequestRequested.of({ requestId, draft }, { title, body })]
+      const title = command.title ?? command.proposed?.title ?? state.title
+      const body = command.body ?? command.proposed?.body ?? state.description
+      const rewrites = command.title !== null || command.body !== null
+      return [
+        ...changed,
+        PullRequestRequested.of({ requestId, draft, automatic: false, rewrites }, { title, body }),
+      ]
     }
-    case 'SettlePullRequest':
-      return state.pullRequestRequest === command.requestId
-        ? settled(command.requestId, command.outcome)
-        : refuse('evicted', 'This pull request has an outcome already.')
+    case 'SettlePullRequest': {
+      const { requestId, outcome, nextRequestId } = command
+      if (state.pullRequestRequest !== requestId)
+        return refuse('evicted', 'This pull request has an outcome already.')
+      const events = settled(requestId, outcome)
+      const isOver = outcome.kind === 'closed' || 'execution' in state.phase || !state.updateOwed
+      // A turn that ended while the work was being published may not be in it.
+      return isOver ? events : [...events, ...automaticUpdate(after(state, outcome), nextRequestId)]
+    }
   }
 }
 
@@ -206,17 +221,62 @@ function interrupted(task: LiveTask, executionId: string): readonly TaskEvent[] 
   )
 }
 
+/** The request by which a turn that went well updates the pull request, where there is one and that was asked for. */
+function automaticUpdate(
+  {
+    autoUpdate,
+    pullRequest,
+    title,
+    description,
+  }: Pick<LiveTask, 'autoUpdate' | 'pullRequest' | 'title' | 'description'>,
+  requestId: string,
+): readonly TaskEvent[] {
+  if (!autoUpdate || pullRequest === null) return []
+  const asked = { requestId, draft: false, automatic: true, rewrites: false }
+  return [PullRequestRequested.of(asked, { title, body: description })]
+}
+
+/** The task once its pull request has this outcome. */
+function after(task: LiveTask, outcome: PullRequestOutcome): LiveTask {
+  if (!('number' in outcome)) return task
+  const { number, headCommit } = outcome
+  return { ...task, pullRequest: { number, headCommit } }
+}
+
 function settled(requestId: string, outcome: PullRequestOutcome): readonly TaskEvent[] {
-  if (outcome.kind === 'failed') {
-    return [PullRequestFailed.of({ requestId, code: outcome.code }, { reason: outcome.reason })]
+  switch (outcome.kind) {
+    case 'failed': {
+      const { code, reason, messageId = null } = outcome
+      return [
+        PullRequestFailed.of({ requestId, code }, { reason }),
+        ...toldInChat(messageId, `The pull request was not updated: ${reason}`),
+      ]
+    }
+    case 'closed': {
+      const { reason, messageId } = outcome
+      return [
+        PullRequestFailed.of({ requestId, code: 'pull_request_closed' }, { reason }),
+        PullRequestAutoUpdateChanged.of({ on: false }),
+        ...toldInChat(messageId, reason),
+      ]
+    }
+    case 'opened':
+    case 'updated': {
+      const { number, url, headCommit, messageId } = outcome
+      const kind = outcome.kind === 'opened' ? PullRequestOpened : PullRequestUpdated
+      const done = outcome.kind === 'opened' ? 'created' : 'updated'
+      return [
+        kind.of({ requestId, number, headCommit }, { url }),
+        ...toldInChat(messageId, `Pull request #${number} ${done} successfully: ${url}`),
+      ]
+    }
   }
-  const { number, url, headCommit, messageId } = outcome
-  const kind = outcome.kind === 'opened' ? PullRequestOpened : PullRequestUpdated
-  const message = `Pull request #${number} ${outcome.kind === 'opened' ? 'created' : 'updated'} successfully: ${url}`
-  return [
-    kind.of({ requestId, number, headCommit }, { url }),
-    MessagePosted.of({ messageId, messageType: 'system', agent: null, executionId: null }, { message }),
-  ]
+}
+
+function toldInChat(messageId: string | null, message: string): readonly TaskEvent[] {
+  if (messageId === null) return []
+  const data = { messageId, messageType: 'system', agent: null, executionId: null } as const
+  return [MessagePosted.of(data, { message })]
 }
 
 function isQueued(task: LiveTask, messageId: string): boolean {

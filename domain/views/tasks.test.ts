@@ -33,7 +33,10 @@ const used = (inputTokens: number, costUsd: number, model: string | null) =>
     cacheWriteTokens: 0,
     costUsd,
   })
-const asked = PullRequestRequested.of({ requestId: 'request-1', draft: false }, { title: 'One', body: '' })
+const asked = PullRequestRequested.of(
+  { requestId: 'request-1', draft: false, automatic: false, rewrites: false },
+  { title: 'One', body: '' },
+)
 
 describe('an execution', () => {
   test('tells each step on its way to the first words of the agent', () =>

@@ -21,6 +21,9 @@ export interface TaskDocument extends Omit<Task, 'project' | 'images'> {
   readonly workspace: 'none' | 'preparing' | 'ready'
   readonly toolCalls: number
   readonly executions: number
+  /** Of the pull request there is, or is asked for; missing in documents that were folded before they were kept. */
+  readonly pullRequestWords?: { readonly title: string; readonly body: string }
+  readonly autoUpdate?: boolean
   readonly recorded: {
     readonly blob: BlobRef | null
     readonly currentBranch: string
@@ -185,7 +188,15 @@ function evolveTask(
     case 'ExecutionCancelled':
       return ended(seen, 'cancelled', event.at)
     case 'PullRequestRequested':
-      return { ...seen, pullRequestPending: true }
+      return {
+        ...seen,
+        pullRequestPending: true,
+        ...(event.content && (task.prNumber === null || event.data.rewrites)
+          ? { pullRequestWords: event.content }
+          : {}),
+      }
+    case 'PullRequestAutoUpdateChanged':
+      return { ...seen, autoUpdate: event.data.on }
     case 'PullRequestOpened':
     case 'PullRequestUpdated':
       return {
@@ -239,6 +250,8 @@ export function taskOf(
     executions: _executions,
     recorded: _recorded,
     order: _order,
+    pullRequestWords: _pullRequestWords,
+    autoUpdate: _autoUpdate,
     images: kept = [],
     ...shown
   } = document

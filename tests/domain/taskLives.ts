@@ -73,10 +73,20 @@ const step = fc.oneof(
       exitCode: fc.option(few),
     }),
   },
-  { weight: 3, arbitrary: fc.record({ do: fc.constant('requestPullRequest' as const) }) },
   {
     weight: 3,
-    arbitrary: fc.record({ do: fc.constant('settlePullRequest' as const), n: few, opened: fc.boolean() }),
+    arbitrary: fc.record({
+      do: fc.constant('requestPullRequest' as const),
+      autoUpdate: fc.option(fc.boolean()),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('settlePullRequest' as const),
+      n: few,
+      came: fc.constantFrom('there' as const, 'failed' as const, 'closed' as const),
+    }),
   },
 )
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never
@@ -219,17 +229,24 @@ function commandOf(step: Step, state: TaskState, ids: Ids, index: number): TaskC
       return { type: 'EndExecution', fence, outcome, terminal: null, nextExecutionId: fresh }
     }
     case 'requestPullRequest':
-      return { type: 'RequestPullRequest', requestId: fresh, title: null, body: null, draft: false }
+      return {
+        type: 'RequestPullRequest',
+        requestId: fresh,
+        title: null,
+        body: null,
+        draft: false,
+        autoUpdate: step.autoUpdate,
+      }
     case 'settlePullRequest': {
       const requestId = liveTask(state)?.pullRequestRequest ?? fresh
       const pr = { number: step.n, url: `https://code.example/words/${step.n}`, headCommit: 'c'.repeat(40) }
-      return {
-        type: 'SettlePullRequest',
-        requestId,
-        outcome: step.opened
-          ? { kind: liveTask(state)?.pullRequest ? 'updated' : 'opened', ...pr, messageId: ids.said(index) }
-          : { kind: 'failed', code: 'code_host_refused', reason: 'words of the host' },
-      }
+      const messageId = ids.said(index)
+      const outcomes = {
+        there: { kind: liveTask(state)?.pullRequest ? 'updated' : 'opened', ...pr, messageId },
+        failed: { kind: 'failed', code: 'code_host_refused', reason: 'words of the host' },
+        closed: { kind: 'closed', reason: 'words of the host', messageId },
+      } as const
+      return { type: 'SettlePullRequest', requestId, outcome: outcomes[step.came], nextRequestId: fresh }
     }
   }
 }

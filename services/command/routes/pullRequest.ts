@@ -2,8 +2,11 @@
 import { createPullRequest } from '#domain/api/tasks.ts'
 import { Fault, faultCodes } from '#domain/kernel/errors.ts'
 import { taskStream } from '#domain/kernel/ids.ts'
+import type { Proposal } from '#domain/task/proposal.ts'
+import { tasksView } from '#domain/views/tasks.ts'
 import type { AnyRecorded } from '#domain/views/view.ts'
 import { awaitEvent } from '#platform/commands/awaitEvent.ts'
+import { proposalFor } from '#platform/commands/proposal.ts'
 import { signedIn } from '#platform/http/guards.ts'
 import type { Route } from '#platform/http/route.ts'
 import { executeOnTask, ownTask, route, taskAfter, written, type CommandServices } from '../services.ts'
@@ -21,6 +24,8 @@ export const pullRequestRoutes: readonly Route<CommandServices>[] = [
       title: body?.title ?? null,
       body: body?.body ?? null,
       draft: body?.draft ?? false,
+      autoUpdate: body?.autoUpdate ?? null,
+      proposed: await proposed(services, taskId, body),
     })
     const pending = executed.state.kind === 'task' ? executed.state.pullRequestRequest : null
     const requestId = pending ?? asked.commandId
@@ -40,6 +45,17 @@ export const pullRequestRoutes: readonly Route<CommandServices>[] = [
     return { pr: { html_url: outcome.content?.url ?? '', number: outcome.data.number }, task, ...placed }
   }),
 ]
+
+/** The words of a pull request that nobody wrote any for; an open one keeps its own. */
+async function proposed(
+  services: CommandServices,
+  taskId: string,
+  given: { readonly title?: string | undefined; readonly body?: string | undefined } | undefined,
+): Promise<Proposal | null> {
+  if (given?.title !== undefined && given.body !== undefined) return null
+  const task = await services.documents.get(tasksView, taskId)
+  return task && task.prNumber === null ? proposalFor(services, task) : null
+}
 
 type Outcome = Extract<
   AnyRecorded,

@@ -1,11 +1,16 @@
 /** Reads of tasks and of what they changed. */
-import { z } from 'zod'
-import { ChangedFile, getTask, getTaskDiff, listTasks, type GitDiff } from '#domain/api/tasks.ts'
+import {
+  getPullRequest,
+  getTask,
+  getTaskDiff,
+  listTasks,
+  type ChangedFile,
+  type GitDiff,
+} from '#domain/api/tasks.ts'
 import { Fault } from '#domain/kernel/errors.ts'
-import { scopeOfStream, taskStream } from '#domain/kernel/ids.ts'
-import type { BlobRef } from '#domain/kernel/blob.ts'
 import { tasksView, type TaskDocument } from '#domain/views/tasks.ts'
 import { presentTask, presentTasks } from '#platform/commands/present.ts'
+import { changedFilesOf, proposalFor } from '#platform/commands/proposal.ts'
 import { fresh, signedIn } from '#platform/http/guards.ts'
 import { pageAfter } from '#platform/http/paging.ts'
 import type { Route } from '#platform/http/route.ts'
@@ -34,6 +39,13 @@ export const taskRoutes: readonly Route<QueryServices>[] = [
   route(getTaskDiff, signedIn, fresh, ownTask, async ({ task, query }, services) => ({
     data: await gitDiff(task, query.baseBranch, services),
   })),
+  route(getPullRequest, signedIn, fresh, ownTask, async ({ task }, services) => {
+    const { prNumber, prUrl, pullRequestWords, autoUpdate = false } = task
+    const pr = prNumber === null ? null : { html_url: prUrl ?? '', number: prNumber }
+    // What a person wrote for it is not to be lost.
+    const kept = pr === null ? undefined : pullRequestWords
+    return { pr, proposal: kept ?? (await proposalFor(services, task)), autoUpdate }
+  }),
 ]
 
 async function gitDiff(
@@ -63,7 +75,7 @@ async function gitDiff(
   const shown = isRecorded
     ? { ...recorded, files: task.changes?.files }
     : await changesAgainst(task, base, recorded.baseBranch, services)
-  const files = await filesOf(task, shown.blob, services)
+  const files = await changedFilesOf(services, task.id, shown.blob)
   return {
     status: 'ready',
     exists: true,
@@ -91,19 +103,7 @@ async function changesAgainst(
 }
 
 function changedFiles(task: TaskDocument, services: QueryServices): Promise<ChangedFile[]> {
-  return filesOf(task, task.recorded?.blob ?? null, services)
-}
-
-async function filesOf(
-  task: TaskDocument,
-  blob: BlobRef | null,
-  { blobs }: QueryServices,
-): Promise<ChangedFile[]> {
-  if (!blob) return []
-  const bytes = await blobs.get(scopeOfStream(taskStream(task.id)), blob)
-  return bytes === undefined
-    ? []
-    : z.array(ChangedFile).parse(JSON.parse(Buffer.from(bytes).toString('utf8')))
+  return changedFilesOf(services, task.id, task.recorded?.blob ?? null)
 }
 
 /** Leaves every file in the list and cuts diffs once they come to more than `most` together. */

@@ -4,11 +4,15 @@ import { Fault } from '#domain/kernel/errors.ts'
 import { taskStream, userStream } from '#domain/kernel/ids.ts'
 import type { PullRequestOutcome } from '#domain/task/commands.ts'
 import { task as decider } from '#domain/task/task.ts'
+import { titleOf } from '#domain/api/tasks.ts'
+import { chatView } from '#domain/views/chat.ts'
 import { tasksView, type TaskDocument } from '#domain/views/tasks.ts'
 import { usersView, type UserDocument } from '#domain/views/users.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
 import type { RunnerParts } from '../parts.ts'
+import type { Sandbox } from '../sandbox/port.ts'
 import { commitAndPush, type PublishResult } from '../workspace/publish.ts'
+import { bringIn } from './bringIn.ts'
 import { identityOf, prepare } from './prepare.ts'
 
 interface Wanted {
@@ -16,6 +20,9 @@ interface Wanted {
   readonly title: string
   readonly body: string
   readonly draft: boolean
+  /** Asked for by the end of a turn: nobody waits for the outcome. */
+  readonly automatic: boolean
+  readonly rewrites: boolean
 }
 
 const actor = { kind: 'system', service: 'runner' } as const
@@ -43,10 +50,16 @@ export async function makePullRequest(
     wantedOf(parts, taskId, requestId),
   ])
   if (!task || !user || !wanted) return
-  const outcome = await publish(parts, { task, user, wanted, signal }).catch((fault: unknown) =>
+  const last = state.pullRequest?.headCommit ?? null
+  const outcome = await publish(parts, { task, user, wanted, last, signal }).catch((fault: unknown) =>
     outcomeOfFault(parts, fault),
   )
-  const command = { type: 'SettlePullRequest', requestId, outcome } as const
+  const command = {
+    type: 'SettlePullRequest',
+    requestId,
+    outcome: wanted.automatic ? told(outcome) : outcome,
+    nextRequestId: randomUUID(),
+  } as const
   await parts.commands
     .execute(decider, stream, command, { actor, commandId: randomUUID() })
     .catch((fault: unknown) => {
@@ -54,41 +67,57 @@ export async function makePullRequest(
     })
 }
 
+interface Publishing {
+  readonly task: TaskDocument
+  readonly user: UserDocument
+  readonly wanted: Wanted
+  /** The commit that the pull request had last. */
+  readonly last: string | null
+  readonly signal: AbortSignal
+}
+
+/** Where nobody waits for the outcome, the chat tells what went wrong. */
+function told(outcome: PullRequestOutcome): PullRequestOutcome {
+  return outcome.kind === 'failed' ? { ...outcome, messageId: randomUUID() } : outcome
+}
+
 async function publish(
   parts: RunnerParts,
-  {
-    task,
-    user,
-    wanted,
-    signal,
-  }: { task: TaskDocument; user: UserDocument; wanted: Wanted; signal: AbortSignal },
+  { task, user, wanted, last, signal }: Publishing,
 ): Promise<PullRequestOutcome> {
   const prepared = await prepare(parts, { task, user, executionId: '', reporter: null, output: null, signal })
   if (prepared.kind === 'failed') return prepared
   const { workspace, repository, access } = prepared
+  const { accessToken } = access
+  const between = { head: workspace.branch, base: workspace.baseBranch }
+  const existing = await parts.codeHost.findPullRequest(accessToken, repository, between)
+  if (!existing && wanted.automatic) return closed(task)
   const { sandbox } = parts
   const pushed = await commitAndPush({
     git: parts.git,
     treeGit: 'missing' in sandbox ? parts.git : sandbox.gitFor(workspace),
     workspace,
-    message: wanted.title,
+    message: last === null ? wanted.title : await latestMessage(parts, task, wanted),
     author: identityOf(user),
     coAuthor: coAuthors[task.agent],
     url: access.url,
     authorization: access.authorization,
     signal,
+    bringIn: async (patch) => (await whyNotNow(parts, task.id)) ?? bringIn(boxOf(parts), workspace, patch),
   })
   if (pushed.kind !== 'published') return refused(pushed)
   if (workspace.branch === workspace.baseBranch) {
     const reason = `The repository was empty: the work was pushed to ${workspace.branch}, and there is nothing to compare it with.`
     return { kind: 'failed', code: 'no_changes', reason }
   }
-  const { accessToken } = access
-  const between = { head: workspace.branch, base: workspace.baseBranch }
-  const settled = { headCommit: pushed.headSha, messageId: randomUUID() }
-  const existing = await parts.codeHost.findPullRequest(accessToken, repository, between)
-  if (existing) return { kind: 'updated', number: existing.number, url: existing.htmlUrl, ...settled }
-  const { title, body, draft } = wanted
+  const { title, body, draft, rewrites, automatic } = wanted
+  const isNews = !automatic || last !== pushed.headSha
+  const settled = { headCommit: pushed.headSha, messageId: isNews ? randomUUID() : null }
+  if (existing) {
+    const { number, htmlUrl: url } = existing
+    if (rewrites) await parts.codeHost.updatePullRequest(accessToken, repository, number, { title, body })
+    return { kind: 'updated', number, url, ...settled }
+  }
   const opened = await parts.codeHost.openPullRequest(accessToken, repository, {
     ...between,
     title,
@@ -98,14 +127,47 @@ async function publish(
   return { kind: 'opened', number: opened.number, url: opened.htmlUrl, ...settled }
 }
 
+function closed({ prNumber }: TaskDocument): PullRequestOutcome {
+  const reason = `Pull request #${prNumber} is open no more, so it is not updated by itself any longer. A new one takes up what was done since.`
+  return { kind: 'closed', reason, messageId: randomUUID() }
+}
+
+/** What was asked for last says what an update is about. */
+async function latestMessage(
+  { documents }: RunnerParts,
+  task: TaskDocument,
+  wanted: Wanted,
+): Promise<string> {
+  const latest = await documents.find(chatView, {
+    where: { task: task.id },
+    sort: { field: 'order', direction: 'descending' },
+    limit: 50,
+  })
+  const asked = latest.find(({ messageType, status }) => messageType === 'user' && status === 'completed')
+  return titleOf(asked?.message ?? '') || wanted.title
+}
+
+/** Nobody's files change under their hands. */
+async function whyNotNow({ commands }: RunnerParts, taskId: string): Promise<string | null> {
+  const { state } = await commands.load(decider, taskStream(taskId))
+  return state.kind === 'task' && 'execution' in state.phase
+    ? 'the agent is at work in the files; ask again when it is done'
+    : null
+}
+
+function boxOf({ sandbox }: RunnerParts): Sandbox {
+  if ('missing' in sandbox) throw new Fault('code_host_refused', sandbox.missing)
+  return sandbox
+}
+
 async function wantedOf(parts: RunnerParts, taskId: string, requestId: string): Promise<Wanted | undefined> {
   // The request is among the last things that happened: it is looked for from the end.
   for (let from: number | 'end' = 'end'; ;) {
     const events = await parts.log.readBackwards(taskStream(taskId), from, 200)
     for (const event of events) {
       if (event.type !== 'PullRequestRequested' || event.data.requestId !== requestId) continue
-      const { draft } = event.data
-      return { requestId, draft, title: event.content?.title ?? '', body: event.content?.body ?? '' }
+      const { title = '', body = '' } = event.content ?? {}
+      return { ...event.data, title, body }
     }
     const last = events.at(-1)
     if (!last || last.revision === 0) return undefined

@@ -126,6 +126,105 @@ for (const [way, gitFor] of ways)
       expect(await commitOf(testGit, workspace.privateGitDir, remoteSha)).toBe(remoteSha)
     })
 
+    describe('on a branch that moved', () => {
+      /** Applies a patch to the tree, as the box would. */
+      const bringIn = async (patch: Buffer): Promise<string | null> => {
+        const env = { PATH: testPath, GIT_DIR: '/nonexistent' }
+        const applied = spawnSync('git', ['apply', '--whitespace=nowarn', '-'], {
+          cwd: workspace.dir,
+          input: patch,
+          env,
+        })
+        return applied.status === 0 ? null : applied.stderr.toString()
+      }
+      const inTree = (path: string) => readFile(join(workspace.dir, path), 'utf8')
+      const changes = () => readChanges({ git: testGit, treeGit: testGit, workspace, baseBranch: 'main' })
+      beforeEach(async () => {
+        await writeIn(workspace.dir, 'b.js', 'b\n')
+        await publish()
+      })
+
+      test('comes on top of what others pushed, which comes into the tree', async () => {
+        const theirs = await scene.commit(
+          { 'other.txt': 'theirs\n', 'bytes.bin': Uint8Array.of(0, 1, 255), LICENSE: null },
+          workspace.branch,
+        )
+        await writeIn(workspace.dir, 'b.js', 'c\n')
+        await writeIn(workspace.dir, 'ignored/x', 'x')
+        const published = await publish({ message: 'Once more', bringIn })
+        const headSha = await commitOf(testGit, scene.remote, `refs/heads/${workspace.branch}`)
+        expect(published).toEqual({ kind: 'published', headSha, pushed: true, leftOut: [] })
+        expect(await atHost('log', '--format=%s by %an', `main..${workspace.branch}`)).toBe(
+          'Once more by Grace Hopper\nA change by Ada Lovelace\nAdd a greeting by Grace Hopper',
+        )
+        expect(await atHost('rev-parse', `${workspace.branch}^`)).toBe(theirs)
+        expect([await inTree('other.txt'), await inTree('b.js')]).toEqual(['theirs\n', 'c\n'])
+        expect(await readFile(join(workspace.dir, 'bytes.bin'))).toEqual(Buffer.of(0, 1, 255))
+        await expect(inTree('LICENSE')).rejects.toThrow(/ENOENT/)
+        expect(await changes()).toMatchObject({ head: headSha, ahead: 3, behind: 0 })
+        expect(await publish({ bringIn })).toMatchObject({ kind: 'published', pushed: false })
+      })
+
+      test('is left as it is where both changed the same lines, and the files are named', async () => {
+        const theirs = await scene.commit({ 'b.js': 'theirs\n', 'src/a.js': 'theirs\n' }, workspace.branch)
+        await writeIn(workspace.dir, 'b.js', 'c\n')
+        await writeIn(workspace.dir, 'src/a.js', 'ours\n')
+        const result = await publish({ bringIn })
+        expect(result).toMatchObject({
+          kind: 'conflict',
+          files: ['b.js', 'src/a.js'],
+          message: expect.stringContaining('b.js, src/a.js. Nothing was changed.'),
+        })
+        expect(await commitOf(testGit, scene.remote, `refs/heads/${workspace.branch}`)).toBe(theirs)
+        expect([await inTree('b.js'), await inTree('src/a.js')]).toEqual(['c\n', 'ours\n'])
+        // What is as it is there is no conflict any more.
+        await writeIn(workspace.dir, 'b.js', 'theirs\n')
+        await writeIn(workspace.dir, 'src/a.js', 'theirs\n')
+        expect(await publish({ bringIn })).toMatchObject({ kind: 'published', headSha: theirs })
+      })
+
+      test('is told of where the tree cannot take what others pushed', async () => {
+        await scene.commit({ 'ignored/x': 'theirs\n' }, workspace.branch)
+        await writeIn(workspace.dir, 'ignored/x', 'ours\n')
+        await writeIn(workspace.dir, 'b.js', 'c\n')
+        const result = await publish({ bringIn })
+        expect(result).toMatchObject({
+          kind: 'branch_moved',
+          message: expect.stringContaining('ignored/x: already exists'),
+        })
+        expect(await inTree('ignored/x')).toBe('ours\n')
+      })
+
+      test('takes up nothing that others have pushed already', async () => {
+        await scene.commit({ 'b.js': 'c\n', 'other.txt': 'theirs\n' }, workspace.branch)
+        await writeIn(workspace.dir, 'b.js', 'c\n')
+        const theirs = await commitOf(testGit, scene.remote, `refs/heads/${workspace.branch}`)
+        expect(await publish({ bringIn })).toMatchObject({
+          kind: 'published',
+          headSha: theirs,
+          pushed: false,
+        })
+        expect(await inTree('other.txt')).toBe('theirs\n')
+        expect(await changes()).toMatchObject({ head: theirs })
+      })
+
+      test('goes on where it was cut short after the tree was changed', async () => {
+        await scene.commit({ 'other.txt': 'theirs\n' }, workspace.branch)
+        await writeIn(workspace.dir, 'b.js', 'c\n')
+        const cut = publish({
+          bringIn: async (patch) => {
+            await bringIn(patch)
+            throw new Error('killed')
+          },
+        })
+        await expect(cut).rejects.toThrow('killed')
+        expect(await publish({ bringIn })).toMatchObject({ kind: 'published', pushed: true })
+        expect(await atHost('show', `${workspace.branch}:other.txt`, `${workspace.branch}:b.js`)).toBe(
+          'theirs\nc',
+        )
+      })
+    })
+
     test('who is not let in is told so, without the secret', async () => {
       await writeIn(workspace.dir, 'b.js', 'b\n')
       const result = await publish({ authorization: 'basic d3Jvbmc=' })

@@ -12,6 +12,7 @@ import {
 } from './git.ts'
 import type { Git, GitCall } from './git.ts'
 import { isRefusedAccess } from './mirror.ts'
+import { rebase } from './rebase.ts'
 import { kindAt, treeDifferences, withScratchIndex } from './tree.ts'
 import type { ScratchIndex } from './tree.ts'
 import type { Workspace } from './workspace.ts'
@@ -34,6 +35,8 @@ export interface PublishRequest {
   /** Of the push; 120 s when not given. */
   readonly pushTimeoutMs?: number
   readonly signal?: AbortSignal
+  /** Changes the tree by a patch, whole or not at all, and says why not where it cannot. Without it a branch that moved is only told of. */
+  readonly bringIn?: (patch: Buffer) => Promise<string | null>
 }
 
 /** Each sentence is fit to be shown to the person. What was committed stays committed: the next call pushes it. */
@@ -50,14 +53,16 @@ export type PublishResult =
   | { readonly kind: 'nothing_to_publish' }
   /** The branch at the host has commits that the task does not know; `remoteSha` is its head. */
   | { readonly kind: 'branch_moved'; readonly remoteSha: string | null; readonly message: string }
+  /** What others pushed to the branch and the task's work are at odds in these files. Nothing was changed. */
+  | { readonly kind: 'conflict'; readonly files: readonly string[]; readonly message: string }
   | { readonly kind: 'refused'; readonly message: string }
   | { readonly kind: 'unreachable'; readonly message: string }
   /** A file's content cannot be committed as the repository's attributes want it. */
   | { readonly kind: 'not_committable'; readonly message: string }
 
 /**
- * Makes one commit of all that the tree holds and no ignore rule names, if that is anything new, and pushes the branch. Never forces.
- * Asking again after a fault is safe. Throws `GitFault`.
+ * Makes one commit of all that the tree holds and no ignore rule names, if that is anything new, and pushes the branch, on top of what
+ * others have pushed to it. Never forces. Asking again after a fault is safe. Throws `GitFault`.
  */
 export async function commitAndPush(request: PublishRequest): Promise<PublishResult> {
   const { git, workspace } = request
@@ -73,7 +78,45 @@ export async function commitAndPush(request: PublishRequest): Promise<PublishRes
   const known = await commitOf(git, workspace.privateGitDir, trackingRef(branch))
   if (known === headSha) return { kind: 'published', headSha, pushed: false, leftOut }
   if (known === null && headSha === workspace.startCommit) return { kind: 'nothing_to_publish' }
-  return push(request, branch, headSha, leftOut)
+  return pushOnTop(request, branch, headSha, leftOut)
+}
+
+/** Others may push again while we rebase. */
+const mostRebases = 3
+
+async function pushOnTop(
+  request: PublishRequest,
+  branch: string,
+  committed: string,
+  leftOut: readonly string[],
+): Promise<PublishResult> {
+  const { git, treeGit, workspace, author, bringIn } = request
+  let head = committed
+  for (let rebases = 0; ; rebases += 1) {
+    const pushed = await push(request, branch, head, leftOut)
+    if (pushed.kind !== 'branch_moved' || pushed.remoteSha === null) return pushed
+    if (!bringIn || rebases === mostRebases) return pushed
+    const onto = pushed.remoteSha
+    const asked = { git, treeGit, workspace, head, onto, identity: identity(author), bringIn }
+    const rebased = await rebase(asked)
+    if (rebased.kind === 'conflict') return conflict(branch, rebased.files)
+    if (rebased.kind === 'not_brought_in') return { ...pushed, message: notBroughtIn(branch, rebased.why) }
+    if (rebased.head === onto) return { kind: 'published', headSha: onto, pushed: false, leftOut }
+    head = rebased.head
+  }
+}
+
+const mostNamed = 10
+
+function conflict(branch: string, files: readonly string[]): PublishResult {
+  const others = files.length - mostNamed
+  const named = files.slice(0, mostNamed).join(', ') + (others > 0 ? ` and ${others} more` : '')
+  const message = `The branch ${branch} has commits at the code host that are at odds with this task's work in ${named}. Nothing was changed. Make these files as they are there, or take those commits back, and ask again.`
+  return { kind: 'conflict', files, message }
+}
+
+function notBroughtIn(branch: string, why: string): string {
+  return `The branch ${branch} has commits at the code host that could not be brought in: ${why}. Nothing was overwritten.`
 }
 
 type Committed =
