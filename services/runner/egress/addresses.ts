@@ -1,0 +1,50 @@
+/** What an IP address leads to, so that no name leads into the server's own network. */
+import { BlockList, isIP } from 'node:net'
+
+/** `inside`: this machine or a private network. `nowhere`: link-local (and so what a cloud tells its machines), multicast, reserved. */
+export type Reach = 'public' | 'inside' | 'nowhere'
+
+export function reachOf(address: string): Reach {
+  switch (isIP(address)) {
+    case 4:
+      if (inside.check(address, 'ipv4')) return 'inside'
+      return reserved.check(address, 'ipv4') ? 'nowhere' : 'public'
+    case 6:
+      if (inside.check(address, 'ipv6')) return 'inside'
+      // Only what is given out to the world. Addresses that carry another one in them are not.
+      return global.check(address, 'ipv6') && !reserved.check(address, 'ipv6') ? 'public' : 'nowhere'
+    default:
+      return 'nowhere'
+  }
+}
+
+const inside = listed(
+  ['127.0.0.0/8', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10'],
+  ['::1/128', 'fc00::/7'],
+)
+const reserved = listed(
+  [
+    '0.0.0.0/8',
+    '169.254.0.0/16',
+    '192.0.0.0/24',
+    '192.0.2.0/24',
+    '192.88.99.0/24',
+    '198.18.0.0/15',
+    '198.51.100.0/24',
+    '203.0.113.0/24',
+    '224.0.0.0/4',
+    '240.0.0.0/4',
+  ],
+  ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'],
+)
+const global = listed([], ['2000::/3'])
+
+function listed(v4: readonly string[], v6: readonly string[]): BlockList {
+  const list = new BlockList()
+  for (const [subnets, family] of [[v4, 'ipv4'] as const, [v6, 'ipv6'] as const])
+    for (const subnet of subnets) {
+      const [network = '', bits] = subnet.split('/')
+      list.addSubnet(network, Number(bits), family)
+    }
+  return list
+}

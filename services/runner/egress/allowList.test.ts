@@ -1,0 +1,109 @@
+/** What may be reached is what is listed, and nothing listed leads into the server's own network. */
+import { describe, expect, test } from 'vitest'
+import { reachOf } from './addresses.ts'
+import { hostAndPort, mayConnect, ruleOf, ruleOfUrl, rulesFor, type Rule } from './allowList.ts'
+
+const listed = (...hosts: string[]): readonly Rule[] =>
+  hosts.map((host) => ruleOf(host, { mayBeInside: false }))
+const allows = (rules: readonly Rule[], host: string, port = 443): boolean =>
+  rulesFor(rules, host, port).length > 0
+
+describe('an address', () => {
+  test.each(['8.8.8.8', '93.184.215.14', '2606:4700::1111', '172.15.255.255', '172.32.0.1'])(
+    '%s is public',
+    (address) => expect(reachOf(address)).toBe('public'),
+  )
+  test.each([
+    '127.0.0.1',
+    '127.8.8.8',
+    '10.0.0.1',
+    '172.16.0.1',
+    '192.168.1.1',
+    '100.64.0.1',
+    '::1',
+    'fd00::1',
+    '::ffff:127.0.0.1',
+  ])('%s is inside', (address) => expect(reachOf(address)).toBe('inside'))
+  test.each([
+    '169.254.169.254',
+    '0.0.0.0',
+    '255.255.255.255',
+    '224.0.0.1',
+    '198.18.0.1',
+    '::',
+    'fe80::1',
+    'ff02::1',
+    '::ffff:8.8.8.8',
+    '::ffff:169.254.169.254',
+    '64:ff9b::7f00:1',
+    '2002:7f00:1::',
+    '2001::1',
+    'example.org',
+    '',
+  ])('%s leads nowhere', (address) => expect(reachOf(address)).toBe('nowhere'))
+})
+
+describe('a rule', () => {
+  test('is for one host, on the usual ports', () => {
+    const rules = listed('Example.org')
+    expect(allows(rules, 'example.org')).toBe(true)
+    expect(allows(rules, 'example.org', 80)).toBe(true)
+    expect(allows(rules, 'example.org', 22)).toBe(false)
+    expect(allows(rules, 'www.example.org')).toBe(false)
+    expect(allows(rules, 'example.org.evil.example')).toBe(false)
+    expect(allows(rules, 'badexample.org')).toBe(false)
+  })
+  test('with a star is for what is below, and not for the name itself', () => {
+    const rules = listed('*.example.org')
+    expect(allows(rules, 'a.example.org')).toBe(true)
+    expect(allows(rules, 'a.b.example.org')).toBe(true)
+    expect(allows(rules, 'example.org')).toBe(false)
+    expect(allows(rules, 'badexample.org')).toBe(false)
+  })
+  test('with a star is for no address in numbers', () => {
+    expect(allows(listed('*.1'), '10.0.0.1')).toBe(false)
+  })
+  test('with a port is for that one alone', () => {
+    const rules = listed('example.org:8443', '[2606:4700::1111]:853')
+    expect(allows(rules, 'example.org', 8443)).toBe(true)
+    expect(allows(rules, 'example.org', 443)).toBe(false)
+    expect(allows(rules, '2606:4700::1111', 853)).toBe(true)
+  })
+  test('of a server is for its own port, and may lead inside', () => {
+    const rule = ruleOfUrl('http://127.0.0.1:8081/ada/engine.git')
+    expect(rule).toEqual({ host: '127.0.0.1', isSuffix: false, port: 8081, mayBeInside: true })
+    expect(ruleOfUrl('https://code.example/ada/engine.git')).toMatchObject({
+      host: 'code.example',
+      port: 443,
+    })
+  })
+})
+
+test('a destination is read as it is written', () => {
+  expect(hostAndPort('Example.ORG.:443')).toEqual({ host: 'example.org', port: 443 })
+  expect(hostAndPort('[::1]:80')).toEqual({ host: '::1', port: 80 })
+  expect(hostAndPort('::1')).toEqual({ host: '::1', port: null })
+  expect(hostAndPort('example.org')).toEqual({ host: 'example.org', port: null })
+  expect(hostAndPort('')).toEqual({ host: '', port: null })
+})
+
+describe('an address that a name leads to', () => {
+  const named = listed('example.org')
+  const may = (address: string, rules = named) =>
+    mayConnect(address, 443, rulesFor(rules, 'example.org', 443), rules)
+
+  test('is taken when it is public', () => expect(may('93.184.215.14')).toBe(true))
+  test.each(['127.0.0.1', '10.1.2.3', '169.254.169.254', '::1'])('is not taken when it is %s', (address) =>
+    expect(may(address)).toBe(false),
+  )
+  test('is taken inside when it is listed in numbers by who may', () => {
+    const inside = ruleOf('10.1.2.3', { mayBeInside: true })
+    expect(may('10.1.2.3', [...named, inside])).toBe(true)
+    expect(may('10.1.2.4', [...named, inside])).toBe(false)
+    expect(may('10.1.2.3', [...named, ...listed('10.1.2.3')])).toBe(false)
+  })
+  test('is never what a cloud tells its machines', () => {
+    const metadata = ruleOf('169.254.169.254', { mayBeInside: true })
+    expect(may('169.254.169.254', [...named, metadata])).toBe(false)
+  })
+})

@@ -1,0 +1,201 @@
+/** The proxy hands on what is allowed, byte for byte, and refuses the rest whatever name or address it goes by. */
+import { once } from 'node:events'
+import { createServer as createHttp, request, type IncomingMessage, type Server } from 'node:http'
+import { connect, createServer as createTcp, type Socket } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { afterEach, expect, test } from 'vitest'
+import { ruleOf, type Rule } from './allowList.ts'
+import { startProxy, type Proxy, type ProxyOptions, type Refusal } from './proxy.ts'
+
+const ended: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const end of ended.splice(0).toReversed()) await end()
+})
+
+/** A server on the loopback of this machine; its port. */
+async function serve(server: Server | ReturnType<typeof createTcp>): Promise<number> {
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  ended.push(async () => {
+    server.close()
+    if ('closeAllConnections' in server) server.closeAllConnections()
+  })
+  const address = server.address()
+  return typeof address === 'object' && address !== null ? address.port : 0
+}
+
+const inside = (host: string): Rule => ruleOf(host, { mayBeInside: true })
+
+async function open(options: Partial<ProxyOptions>): Promise<{ proxy: Proxy; refusals: readonly Refusal[] }> {
+  const refusals: Refusal[] = []
+  const proxy = await startProxy({
+    listen: 'loopback',
+    rules: [],
+    onRefusal: (refusal) => refusals.push(refusal),
+    ...options,
+  })
+  ended.push(() => proxy.close())
+  return { proxy, refusals }
+}
+
+/** A tunnel through the proxy: the status of the answer, and the socket behind it. */
+async function tunnel(proxy: Proxy, destination: string): Promise<{ status: number; socket: Socket }> {
+  const asking = request({ port: proxy.port, host: '127.0.0.1', method: 'CONNECT', path: destination })
+  asking.end()
+  const [response, socket, head]: [IncomingMessage, Socket, Buffer] = await new Promise((resolve, reject) => {
+    asking.once('connect', (...answer) => resolve(answer))
+    asking.once('error', reject)
+  })
+  if (head.length > 0) socket.unshift(head)
+  ended.push(async () => socket.destroy())
+  return { status: response.statusCode ?? 0, socket }
+}
+
+/** A plain request through the proxy. */
+async function fetched(
+  proxy: Proxy,
+  address: string,
+  headers = {},
+): Promise<{ status: number; body: string }> {
+  const asking = request({ port: proxy.port, host: '127.0.0.1', path: address, headers })
+  asking.end()
+  const [response]: IncomingMessage[] = await once(asking, 'response')
+  return { status: response?.statusCode ?? 0, body: response ? await text(response) : '' }
+}
+
+test('a tunnel to an allowed host carries bytes both ways, and they are counted', async () => {
+  const port = await serve(createTcp((client) => client.pipe(client)))
+  const { proxy, refusals } = await open({ rules: [inside(`127.0.0.1:${port}`)] })
+  const { status, socket } = await tunnel(proxy, `127.0.0.1:${port}`)
+  expect(status).toBe(200)
+  socket.end('to and fro')
+  expect(await text(socket)).toBe('to and fro')
+  await expect.poll(() => proxy.traffic()).toEqual({ connections: 1, sent: 10, received: 10 })
+  expect(refusals).toEqual([])
+})
+
+test('a plain request reaches the host that its address names, without what is for the proxy alone', async () => {
+  let heard: IncomingMessage['headers'] = {}
+  const port = await serve(
+    createHttp((asked, response) => {
+      heard = asked.headers
+      response.end(`${asked.method} ${asked.url}`)
+    }),
+  )
+  const { proxy } = await open({ rules: [inside(`127.0.0.1:${port}`)] })
+  const headers = { host: 'elsewhere', 'proxy-authorization': 'Basic eDp5', 'x-kept': 'yes' }
+  const answer = await fetched(proxy, `http://127.0.0.1:${port}/a?b=c`, headers)
+  expect(answer).toEqual({ status: 200, body: 'GET /a?b=c' })
+  expect(heard).toMatchObject({ host: `127.0.0.1:${port}`, 'x-kept': 'yes' })
+  expect(heard).not.toHaveProperty('proxy-authorization')
+})
+
+test.each([
+  ['a host that is not listed', 'other.example:443'],
+  ['another port', 'listed.example:22'],
+  ['this machine', '127.0.0.1:443'],
+  ['what a cloud tells its machines', '169.254.169.254:80'],
+  ['an address that nobody listed', '8.8.8.8:443'],
+  ['no port', 'listed.example'],
+  ['nothing', ':443'],
+])('%s is refused, and told', async (_, destination) => {
+  const asked: string[] = []
+  const lookup = async (host: string) => {
+    asked.push(host)
+    return ['93.184.215.14']
+  }
+  const { proxy, refusals } = await open({
+    rules: [ruleOf('listed.example', { mayBeInside: false })],
+    lookup,
+  })
+  const { status } = await tunnel(proxy, destination)
+  expect(status).toBe(403)
+  expect(refusals).toEqual([{ destination, why: 'not_allowed' }])
+  // Not even its name is looked up: a name can carry words out.
+  expect(asked).toEqual([])
+})
+
+test.each(['127.0.0.1', '10.0.0.7', '169.254.169.254', '::1', '::ffff:127.0.0.1', 'fd00::1'])(
+  'a listed name that leads to %s is refused',
+  async (address) => {
+    const { proxy, refusals } = await open({
+      rules: [ruleOf('listed.example', { mayBeInside: false })],
+      lookup: async () => [address],
+    })
+    expect((await tunnel(proxy, 'listed.example:443')).status).toBe(403)
+    expect((await fetched(proxy, 'http://listed.example/')).status).toBe(403)
+    expect(refusals.map(({ why }) => why)).toEqual(['inside', 'inside'])
+  },
+)
+
+test('a name is looked up once, and what it leads to by then is what is connected to', async () => {
+  const port = await serve(createTcp((client) => client.end('inside')))
+  const answers = [['127.0.0.1'], ['10.0.0.7']]
+  const { proxy } = await open({
+    rules: [{ ...inside('rebinding.example'), port }],
+    lookup: async () => answers.shift() ?? [],
+  })
+  const { status, socket } = await tunnel(proxy, `rebinding.example:${port}`)
+  expect([status, await text(socket)]).toEqual([200, 'inside'])
+  expect(answers).toHaveLength(1)
+})
+
+test('of several addresses only those are tried that may be', async () => {
+  const port = await serve(createTcp((client) => client.end('here')))
+  const { proxy } = await open({
+    rules: [{ ...ruleOf('many.example', { mayBeInside: false }), port }, inside(`127.0.0.1:${port}`)],
+    lookup: async () => ['169.254.169.254', '10.0.0.7', '127.0.0.1'],
+  })
+  const { status, socket } = await tunnel(proxy, `many.example:${port}`)
+  expect([status, await text(socket)]).toEqual([200, 'here'])
+})
+
+test('an allowed host that does not answer is told as such', async () => {
+  const { proxy, refusals } = await open({
+    rules: [ruleOf('gone.example', { mayBeInside: false })],
+    lookup: async () => [],
+  })
+  expect((await tunnel(proxy, 'gone.example:443')).status).toBe(403)
+  expect(refusals).toEqual([{ destination: 'gone.example:443', why: 'unreachable' }])
+})
+
+test('what is told of a destination is short', async () => {
+  const { proxy, refusals } = await open({})
+  const socket = connect(proxy.port, '127.0.0.1')
+  ended.push(async () => socket.destroy())
+  socket.write(`CONNECT ${'x'.repeat(5_000)}:443 HTTP/1.1\r\nHost: a\r\n\r\n`)
+  await expect.poll(() => refusals.length).toBe(1)
+  expect(refusals[0]?.destination).toMatch(/^[\x21-\x7e]{1,200}$/)
+})
+
+test.each([
+  ['a head that is too long', `CONNECT a:443 HTTP/1.1\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`],
+  ['what is no HTTP', 'SSH-2.0-OpenSSH\r\n\r\n'],
+  ['a request that names no host', 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'],
+  ['another scheme', 'GET ftp://listed.example/ HTTP/1.1\r\nHost: a\r\n\r\n'],
+])('%s is answered with a 4xx', async (_, head) => {
+  const { proxy } = await open({ rules: [ruleOf('listed.example', { mayBeInside: false })] })
+  const socket = connect(proxy.port, '127.0.0.1')
+  ended.push(async () => socket.destroy())
+  socket.write(head)
+  const [answer]: Buffer[] = await once(socket, 'data')
+  expect(answer?.toString()).toMatch(/^HTTP\/1\.1 4\d\d /)
+})
+
+test('a connection without a byte ends, and only so many are taken at once', async () => {
+  const port = await serve(createTcp(() => undefined))
+  const { proxy } = await open({ rules: [inside(`127.0.0.1:${port}`)], idleMs: 50, connections: 1 })
+  const { socket } = await tunnel(proxy, `127.0.0.1:${port}`)
+  const second = connect(proxy.port, '127.0.0.1')
+  await once(second, 'close')
+  await once(socket, 'close')
+  expect((await tunnel(proxy, `127.0.0.1:${port}`)).status).toBe(200)
+})
+
+test('when it closes, so does what is under way', async () => {
+  const port = await serve(createTcp(() => undefined))
+  const { proxy } = await open({ rules: [inside(`127.0.0.1:${port}`)] })
+  const { socket } = await tunnel(proxy, `127.0.0.1:${port}`)
+  await Promise.all([once(socket, 'close'), proxy.close()])
+  expect(proxy.traffic().connections).toBe(1)
+})

@@ -1,0 +1,264 @@
+/**
+ * The one way from a box to the network: an HTTP proxy (`CONNECT`, and plain requests to `http:` addresses) for what is allowed. Names
+ * are resolved here, and the address that was looked at is the one that is connected to.
+ */
+import { lookup as systemLookup } from 'node:dns/promises'
+import { chmod, chown } from 'node:fs/promises'
+import { createServer, request as httpRequest } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
+import { connect, isIP, type Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { setTimeout as delay } from 'node:timers/promises'
+import { hostAndPort, mayConnect, rulesFor, type Rule } from './allowList.ts'
+
+export interface ProxyOptions {
+  /** A unix socket, given to `owner` with mode 0600; `'loopback'`: a port of 127.0.0.1. */
+  readonly listen:
+    | {
+        readonly socketPath: string
+        readonly owner: { readonly uid: number; readonly gid: number } | undefined
+      }
+    | 'loopback'
+  readonly rules: readonly Rule[]
+  /** Told of every destination that is not reached, with the reason: what the box wrote is in both. */
+  readonly onRefusal: (refusal: Refusal) => void
+  /** All addresses of a name; the system's way unless told. */
+  readonly lookup?: (host: string) => Promise<readonly string[]>
+  /** Connections from the box at once: 256 unless told. */
+  readonly connections?: number
+  /** After so long without a byte either way a connection ends: 10 minutes unless told. */
+  readonly idleMs?: number
+}
+
+export interface Refusal {
+  /** As it was asked for, cut and without control characters. */
+  readonly destination: string
+  /** `not_allowed` by any rule; `inside`: it leads into the server's own network; `unreachable`: allowed, and not there. */
+  readonly why: 'not_allowed' | 'inside' | 'unreachable'
+}
+
+export interface Traffic {
+  readonly connections: number
+  /** Towards the network, and from there, in bytes. */
+  readonly sent: number
+  readonly received: number
+}
+
+export interface Proxy {
+  /** With `'loopback'`; 0 on a socket. */
+  readonly port: number
+  traffic(): Traffic
+  /** Breaks off all connections. */
+  close(): Promise<void>
+}
+
+const usualConnections = 256
+const usualIdleMs = 600_000
+const resolveMs = 10_000
+const connectMs = 20_000
+const headBytes = 16 * 1024
+const longestDestination = 200
+
+type Destination = { readonly host: string; readonly port: number }
+
+class NotReached extends Error {
+  readonly why: Refusal['why']
+  constructor(why: Refusal['why'], sentence: string) {
+    super(sentence)
+    this.why = why
+  }
+}
+
+/** Starts a proxy; fails when it cannot listen. */
+export async function startProxy(options: ProxyOptions): Promise<Proxy> {
+  const { rules, lookup = allAddresses, idleMs = usualIdleMs } = options
+  const open = new Set<Duplex>()
+  const counted = { connections: 0, sent: 0, received: 0 }
+  const keep = <S extends Duplex>(stream: S): S => {
+    open.add(stream)
+    stream.once('close', () => open.delete(stream))
+    // Either end may go away at any time.
+    stream.on('error', () => stream.destroy())
+    return stream
+  }
+
+  /** A connection to an allowed address of the destination. Throws `NotReached`. */
+  async function reach({ host, port }: Destination): Promise<Socket> {
+    const matched = rulesFor(rules, host, port)
+    if (matched.length === 0)
+      throw new NotReached('not_allowed', 'It is not among the hosts that this project may reach.')
+    const addresses = isIP(host) === 0 ? await lookup(host).catch(() => []) : [host]
+    if (addresses.length === 0) throw new NotReached('unreachable', 'There is no such host.')
+    const allowed = addresses.filter((address) => mayConnect(address, port, matched, rules))
+    if (allowed.length === 0)
+      throw new NotReached('inside', "It leads into the server's own network, which a box may not reach.")
+    const socket = await firstOf(allowed, port)
+    if (!socket) throw new NotReached('unreachable', 'It does not answer.')
+    counted.connections += 1
+    socket.setTimeout(idleMs, () => socket.destroy())
+    return keep(socket)
+  }
+
+  /** The sentence for the box; the refusal is told. */
+  function refused(fault: unknown, destination: string): string {
+    const why = fault instanceof NotReached ? fault.why : 'unreachable'
+    options.onRefusal({ destination: shown(destination), why })
+    return `${shown(destination)} is not reached. ${fault instanceof NotReached ? fault.message : ''}\n`
+  }
+
+  async function tunnel(request: IncomingMessage, client: Duplex, head: Buffer): Promise<void> {
+    const asked = request.url ?? ''
+    const { host, port } = hostAndPort(asked)
+    let upstream: Socket
+    try {
+      upstream = await reach({ host, port: port ?? 0 })
+    } catch (fault) {
+      const sentence = refused(fault, asked)
+      return void client.end(
+        `HTTP/1.1 403 Forbidden\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(sentence)}\r\nconnection: close\r\n\r\n${sentence}`,
+      )
+    }
+    if (client.destroyed) return void upstream.destroy()
+    client.once('close', () => upstream.destroy())
+    upstream.once('close', () => {
+      counted.sent += upstream.bytesWritten
+      counted.received += upstream.bytesRead
+      client.destroy()
+    })
+    client.write('HTTP/1.1 200 Connection established\r\n\r\n')
+    if (head.length > 0) upstream.write(head)
+    client.pipe(upstream)
+    upstream.pipe(client)
+  }
+
+  async function forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const asked = request.url ?? ''
+    const url = URL.canParse(asked) ? new URL(asked) : undefined
+    if (url?.protocol !== 'http:') return answer(response, 400, 'A request names a whole http address.\n')
+    const destination = hostAndPort(url.host)
+    let upstream: Socket
+    try {
+      upstream = await reach({ host: destination.host, port: destination.port ?? 80 })
+    } catch (fault) {
+      return answer(response, 403, refused(fault, url.host))
+    }
+    upstream.once('close', () => {
+      counted.sent += upstream.bytesWritten
+      counted.received += upstream.bytesRead
+    })
+    const onward = httpRequest({
+      createConnection: () => upstream,
+      method: request.method ?? 'GET',
+      path: `${url.pathname}${url.search}`,
+      headers: { ...endToEnd(request.headers), host: url.host, connection: 'close' },
+    })
+    response.once('close', () => onward.destroy())
+    onward.on('error', () => {
+      if (response.headersSent) response.destroy()
+      else answer(response, 502, 'It broke off.\n')
+    })
+    onward.on('response', (incoming) => {
+      response.writeHead(incoming.statusCode ?? 502, endToEnd(incoming.headers))
+      incoming.on('error', () => response.destroy())
+      incoming.pipe(response)
+    })
+    request.pipe(onward)
+  }
+
+  const server = createServer({ maxHeaderSize: headBytes, headersTimeout: 30_000, requestTimeout: 0 })
+  server.maxConnections = options.connections ?? usualConnections
+  server.on('connection', (client) => {
+    keep(client)
+    client.setTimeout(idleMs, () => client.destroy())
+  })
+  server.on('connect', (request, client, head) => {
+    tunnel(request, client, head).catch(() => client.destroy())
+  })
+  server.on('request', (request, response) => {
+    request.on('error', () => undefined)
+    response.on('error', () => undefined)
+    forward(request, response).catch(() => response.destroy())
+  })
+  await listen(server, options.listen)
+  const address = server.address()
+  return {
+    port: typeof address === 'object' && address !== null ? address.port : 0,
+    traffic: () => ({ ...counted }),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+        for (const stream of open) stream.destroy()
+      }),
+  }
+}
+
+async function listen(server: ReturnType<typeof createServer>, place: ProxyOptions['listen']): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    if (place === 'loopback') server.listen(0, '127.0.0.1', resolve)
+    else server.listen(place.socketPath, resolve)
+  })
+  if (place === 'loopback') return
+  await chmod(place.socketPath, 0o600)
+  if (place.owner) await chown(place.socketPath, place.owner.uid, place.owner.gid)
+}
+
+async function allAddresses(host: string): Promise<readonly string[]> {
+  const found = await Promise.race([systemLookup(host, { all: true }), delay(resolveMs, [], { ref: false })])
+  return found.map(({ address }) => address)
+}
+
+/** A connection to the first address that takes one. */
+async function firstOf(addresses: readonly string[], port: number): Promise<Socket | undefined> {
+  for (const address of addresses) {
+    const socket = await connected(address, port)
+    if (socket) return socket
+  }
+  return undefined
+}
+
+function connected(address: string, port: number): Promise<Socket | undefined> {
+  return new Promise((resolve) => {
+    const socket = connect({ host: address, port, allowHalfOpen: true })
+    const fail = () => {
+      socket.destroy()
+      resolve(undefined)
+    }
+    socket.setTimeout(connectMs, fail)
+    socket.once('error', fail)
+    socket.once('connect', () => {
+      socket.removeListener('timeout', fail)
+      socket.removeListener('error', fail)
+      resolve(socket)
+    })
+  })
+}
+
+/** Without what is meant for the next hop alone. */
+function endToEnd(headers: IncomingHttpHeaders): IncomingHttpHeaders {
+  const named = (headers.connection ?? '').toLowerCase().split(/\s*,\s*/)
+  const dropped = new Set([
+    ...named,
+    'connection',
+    'keep-alive',
+    'proxy-connection',
+    'proxy-authorization',
+    'proxy-authenticate',
+    'te',
+    'trailer',
+    'transfer-encoding',
+    'upgrade',
+  ])
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !dropped.has(name)))
+}
+
+function answer(response: ServerResponse, status: number, sentence: string): void {
+  response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', connection: 'close' })
+  response.end(sentence)
+}
+
+/** What the box wrote, as a person may see it. */
+function shown(destination: string): string {
+  return destination.replace(/[^\x21-\x7e]/g, '?').slice(0, longestDestination)
+}

@@ -1,0 +1,72 @@
+/**
+ * The relay: a box has no network, so programs in it speak to a port of its own loopback, and a small script hands on what they say to
+ * the proxy's socket. It runs beside the command, and ends with the box.
+ */
+
+/** Where the relay listens in a box; its loopback is its own. */
+export const relayPort = 31_280
+
+/**
+ * For `node -e`, with the socket's path and the ports as arguments: the first is the proxy itself; each further one is a port of the
+ * host's loopback, shown in the box under the same number. It prints a line when it listens.
+ */
+export const relayScript = `
+const { connect, createServer } = require('node:net')
+const [path, ...ports] = process.argv.slice(1)
+process.on('SIGINT', () => {})
+const join = (one, other) => {
+  for (const [from, to] of [[one, other], [other, one]]) {
+    from.on('error', () => from.destroy())
+    from.on('close', () => to.destroy())
+    from.pipe(to)
+  }
+}
+const opened = (socket, port) => new Promise((resolve) => {
+  let said = ''
+  const hear = (chunk) => {
+    said += chunk.toString('latin1')
+    const end = said.indexOf('\\r\\n\\r\\n')
+    if (end < 0) return
+    socket.off('data', hear)
+    socket.pause()
+    if (said.length > end + 4) socket.unshift(Buffer.from(said.slice(end + 4), 'latin1'))
+    resolve(said.startsWith('HTTP/1.1 200 '))
+  }
+  socket.on('data', hear)
+  socket.on('close', () => resolve(false))
+  socket.write('CONNECT 127.0.0.1:' + port + ' HTTP/1.1\\r\\nHost: 127.0.0.1\\r\\n\\r\\n')
+})
+const listens = ports.map((port, index) => new Promise((resolve) => {
+  const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, async (client) => {
+    client.on('error', () => client.destroy())
+    const socket = connect({ path, allowHalfOpen: true })
+    socket.on('error', () => client.destroy())
+    if (index > 0 && !(await opened(socket, port))) return client.destroy()
+    join(client, socket)
+    client.resume()
+  })
+  server.on('error', resolve)
+  server.listen(Number(port), '127.0.0.1', resolve)
+}))
+Promise.all(listens).then(() => process.stdout.write('ready\\n'))
+`
+
+/** Where the box has what the relay needs. */
+export interface RelayPlace {
+  /** A Node program, and the proxy's socket, as the box sees them. */
+  readonly node: string
+  readonly socket: string
+  /** Ports of the host's loopback that are shown in the box. */
+  readonly ports: readonly number[]
+}
+
+type Command = readonly [string, ...string[]]
+
+/** The command with a relay beside it: it starts at once, or when the relay listens. The command's process is the first of the box. */
+export function besideRelay(place: RelayPlace, command: Command, waits: boolean): Command {
+  const script = waits
+    ? 'node=$1 socket=$2 ports=$3 script=$4; shift 4; exec 9< <(exec "$node" -e "$script" "$socket" $ports </dev/null 2>/dev/null 9<&-); read -r -t 5 -u 9; exec 9<&-; exec "$@"'
+    : 'node=$1 socket=$2 ports=$3 script=$4; shift 4; "$node" -e "$script" "$socket" $ports </dev/null >/dev/null 2>&1 & exec "$@"'
+  const ports = [relayPort, ...place.ports].join(' ')
+  return ['/bin/bash', '-c', script, 'bash', place.node, place.socket, ports, relayScript, ...command]
+}
