@@ -1,0 +1,196 @@
+/** Pull requests over several turns: proposed, made as a draft, updated by the turns themselves, and put on top of what others pushed. */
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { getMe } from '#domain/api/auth.ts'
+import { getChat, sendMessage } from '#domain/api/chat.ts'
+import { createPullRequest, executeTask, getPullRequest, getTaskDiff } from '#domain/api/tasks.ts'
+import { loadMasterKey } from '#platform/vault/masterKey.ts'
+import { openSqliteVault } from '#platform/vault/sqlite.ts'
+import { commit, gitDone } from '../contracts/codeHost.fixture.ts'
+import { hasEnded, openScene, type Scene } from './scene.ts'
+
+const bash = (command: string) => ({ name: 'Bash', input: { command, description: 'Work' } })
+
+let scene: Scene
+let taskId = ''
+let branch = ''
+/** Ada's own copy, from which she pushes as a person would. */
+let clone = ''
+beforeAll(async () => {
+  scene = await openScene([
+    {
+      when: /Say goodbye/,
+      turns: [
+        { tools: [bash('echo Goodbye. >> README.md; echo 1 > new.txt')] },
+        { text: 'The README says goodbye now.' },
+      ],
+    },
+    { when: /And in German/, turns: [{ tools: [bash('echo 2 >> new.txt')] }, { text: 'Auch auf Deutsch.' }] },
+    { when: /Once more/, turns: [{ tools: [bash('echo ours > src/greet.js')] }, { text: 'Once more.' }] },
+  ])
+  const task = await scene.ada.task(scene.projectId, 'Say goodbye\nin the README')
+  taskId = task.id
+  const ended = await scene.ada.taskOnce(taskId, hasEnded)
+  branch = ended.workingBranch ?? ''
+})
+afterAll(() => scene?.close())
+
+const params = () => ({ taskId })
+const Pull = z.object({
+  number: z.number(),
+  title: z.string(),
+  body: z.string().nullable(),
+  draft: z.boolean(),
+  state: z.string(),
+  head: z.object({ sha: z.string() }),
+})
+const pullRequest = async () =>
+  Pull.parse(await (await fetch(`${scene.product.codeHostUrl}/api/v3/repos/ada/engine/pulls/1`)).json())
+const saidBySystem = async () =>
+  (await scene.ada.ask(getChat, { params: params() })).messages.flatMap(({ messageType, message }) =>
+    messageType === 'system' ? [message] : [],
+  )
+const bareRepository = async () => {
+  const folder = join(scene.product.dataDir, 'codehost')
+  const found = (await readdir(folder, { recursive: true })).find((path) =>
+    /engine\.git$|\/\d+\.git$/.test(path),
+  )
+  if (found === undefined) throw new Error('The code host has no such repository.')
+  return join(folder, found)
+}
+/** Pushes a change to the task's branch from elsewhere. */
+async function pushes(files: Readonly<Record<string, string>>): Promise<void> {
+  clone ||= join(scene.repository, '..', 'clone')
+  const bare = await bareRepository()
+  await gitDone(scene.repository, ['clone', '-q', '-b', branch, bare, clone]).catch(() => undefined)
+  await gitDone(clone, ['pull', '-q', '--ff-only', 'origin', branch])
+  await commit(clone, branch, files)
+  await gitDone(clone, ['push', '-q', 'origin', branch])
+}
+const says = async (message: string, turn: number) => {
+  await scene.ada.ask(sendMessage, { params: params(), body: { message } })
+  await scene.ada.taskOnce(taskId, (task) => hasEnded(task) && task.execution?.turn === turn)
+}
+
+describe('before there is a pull request', () => {
+  test('one is proposed, of the task, what the agent said, and what changed', async () => {
+    const { pr, proposal, autoUpdate } = await scene.ada.ask(getPullRequest, { params: params() })
+    expect({ pr, autoUpdate }).toEqual({ pr: null, autoUpdate: false })
+    expect(proposal).toEqual({
+      title: 'Say goodbye',
+      body: [
+        'in the README',
+        '',
+        '## What was done',
+        '',
+        'The README says goodbye now.',
+        '',
+        '## Changes',
+        '',
+        '2 files, +2 −0',
+        '',
+        '- `README.md` (+1 −0)',
+        '- `new.txt` is new (+1 −0)',
+      ].join('\n'),
+    })
+  })
+
+  test('of another person’s task nothing is proposed', async () => {
+    const grace = await scene.product.signIn('grace')
+    expect(await grace.refused(getPullRequest, { params: params() })).toMatchObject({ status: 404 })
+  })
+})
+
+describe('a pull request', () => {
+  test('is a draft with the proposed words, by the person and with the agent, when that is asked for', async () => {
+    const { proposal } = await scene.ada.ask(getPullRequest, { params: params() })
+    const body = { draft: true, autoUpdate: true }
+    const { pr } = await scene.ada.ask(createPullRequest, { params: params(), body })
+    expect(pr.number).toBe(1)
+    expect(await pullRequest()).toMatchObject({ ...proposal, draft: true, state: 'open' })
+    const told = await gitDone(await bareRepository(), ['log', '-1', '--format=%an <%ae>%n%B', branch])
+    expect(told).toBe(
+      'Ada Lovelace <ada@example.com>\nSay goodbye\n\nCo-Authored-By: claude <noreply@anthropic.com>',
+    )
+    expect(await scene.ada.ask(getPullRequest, { params: params() })).toMatchObject({
+      pr: { number: 1, html_url: pr.html_url },
+      proposal,
+      autoUpdate: true,
+    })
+  })
+
+  test('has the words that a person gives it later, and keeps them', async () => {
+    const body = { title: 'Farewell', body: 'As we agreed.' }
+    await scene.ada.ask(createPullRequest, { params: params(), body })
+    expect(await pullRequest()).toMatchObject(body)
+    await scene.ada.ask(createPullRequest, { params: params() })
+    expect(await pullRequest()).toMatchObject(body)
+    expect((await scene.ada.ask(getPullRequest, { params: params() })).proposal).toEqual(body)
+  })
+
+  test('is updated by the next turn, on top of what others pushed, though the server is killed as it ends', async () => {
+    await pushes({ 'theirs.txt': 'theirs\n' })
+    await says('And in German', 2)
+    await scene.product.kill9()
+    await scene.product.restart()
+    const updates = async () => (await saidBySystem()).filter((message) => /updated/.test(message ?? ''))
+    // Two of them were asked for.
+    await expect.poll(updates, { timeout: 30_000 }).toHaveLength(3)
+    const bare = await bareRepository()
+    const log = await gitDone(bare, ['log', '--format=%s', `main..${branch}`])
+    expect(log).toBe('And in German\nChange theirs.txt\nSay goodbye')
+    expect(await gitDone(bare, ['show', `${branch}:new.txt`])).toBe('1\n2')
+    const { data } = await scene.ada.ask(getTaskDiff, { params: params() })
+    expect(data.changedFiles.map(({ fileName }) => fileName)).toContain('new.txt')
+    // What came in is in the agent's files as well.
+    await scene.ada.ask(executeTask, { params: params(), body: { command: 'cat theirs.txt > seen.txt' } })
+    await scene.ada.taskOnce(taskId, (task) => hasEnded(task) && task.execution?.turn === 3)
+    await scene.ada.ask(createPullRequest, { params: params() })
+    expect(await gitDone(bare, ['show', `${branch}:seen.txt`])).toBe('theirs')
+  })
+
+  test('that is at odds with what others pushed is left as it is, and the chat names the files', async () => {
+    await pushes({ 'src/greet.js': 'theirs\n' })
+    const { head } = await pullRequest()
+    await says('Once more', 4)
+    await expect
+      .poll(async () => (await saidBySystem()).at(-1), { timeout: 30_000 })
+      .toMatch(/^The pull request was not updated: .* at odds with this task's work in src\/greet\.js\./)
+    expect((await pullRequest()).head).toEqual(head)
+    const asked = await scene.ada.refused(createPullRequest, { params: params() })
+    expect(asked).toMatchObject({ status: 422, error: expect.stringContaining('src/greet.js') })
+  })
+
+  test('that was closed is updated no more, and the chat says so', async () => {
+    const { ada, product } = scene
+    const { user } = await ada.ask(getMe)
+    await product.terminate()
+    const token = await codeHostToken(product.dataDir, user.id)
+    await product.restart()
+    const closed = await fetch(`${product.codeHostUrl}/api/v3/repos/ada/engine/pulls/1`, {
+      method: 'PATCH',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ state: 'closed' }),
+    })
+    expect(closed.status).toBe(200)
+    await says('And in German', 5)
+    await expect
+      .poll(async () => (await saidBySystem()).at(-1), { timeout: 30_000 })
+      .toMatch(/^Pull request #1 is open no more/)
+    expect(await ada.ask(getPullRequest, { params: params() })).toMatchObject({ autoUpdate: false })
+  })
+})
+
+/** The person's access to the code host, from where it is kept; the product must be stopped. */
+async function codeHostToken(dataDir: string, userId: string): Promise<string> {
+  const masterKey = await loadMasterKey({ configured: undefined, file: join(dataDir, 'master.key') })
+  const vault = openSqliteVault({ file: join(dataDir, 'vault.sqlite'), masterKey })
+  try {
+    const kept = (await vault.getSecret(`user:${userId}`, 'code-host')) ?? '{}'
+    return z.object({ accessToken: z.string() }).parse(JSON.parse(kept)).accessToken
+  } finally {
+    await vault.close()
+  }
+}
