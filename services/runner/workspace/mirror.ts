@@ -1,5 +1,5 @@
 /** Bare mirrors of repositories, one each, kept fresh. Their objects are shared read-only by every workspace, so they are never collected. */
-import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
+import { mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { Finished } from '../process.ts'
 import { authorizationConfig, endedWell, gitOrThrow, lastWords } from './git.ts'
@@ -67,6 +67,9 @@ async function refreshMirror(git: Git, dir: string, request: RefreshRequest): Pr
   const full = `${request.owner}/${request.name}`
   const mirror = { dir, objects: join(dir, 'objects') }
   if (await isThere(dir)) {
+    // Its time is that of its last use; whoever makes room leaves it alone from now on.
+    const now = new Date()
+    await utimes(dir, now, now)
     await removeLeftLocks(dir)
     request.onProgress?.(`Fetching ${full}…`)
     const fetched = await git(fetchCall(dir, request))

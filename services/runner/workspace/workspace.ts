@@ -4,7 +4,8 @@
  *     <root>/tasks/<taskId>/tree        the agent's, with a `.git` of its own that we never read again
  *     <root>/tasks/<taskId>/home        the agent's
  *     <root>/tasks/<taskId>/git         ours: the tree is its work tree
- *     <root>/tasks/<taskId>/ready.json  written last: without it the rest is half-made
+ *     <root>/tasks/<taskId>/ready.json  written last: without it the rest is half-made; its time is that of the last use
+ *     <root>/tasks/<taskId>/asleep      there after a clean-up: the home is to be kept
  */
 import { createHash } from 'node:crypto'
 import {
@@ -18,6 +19,7 @@ import {
   readFile,
   rename,
   rm,
+  utimes,
   writeFile,
 } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -115,13 +117,14 @@ export async function prepareWorkspace(request: PrepareRequest): Promise<Prepare
     startCommit: pushedCommit ?? baseCommit,
     owner,
   }
-  await removeFolder(task, request.path)
+  await removeHalfMade(task, request.path)
   await makeFolders(request.root, task, workspace)
   await makePrivateGit(git, workspace, { baseCommit, pushedCommit })
   await makeAgentGit(git, workspace, request, baseCommit)
   await settleOwner(workspace, request.path)
   await warmIndexes(git, workspace)
   await writeMarker(task, workspace)
+  await rm(join(task, asleep), { force: true })
   return { kind: 'ready', workspace, reused: false }
 }
 
@@ -131,6 +134,8 @@ export async function findWorkspace(
 ): Promise<Workspace | undefined> {
   const workspace = await readWorkspace(request)
   if (!workspace) return undefined
+  const now = new Date()
+  await utimes(join(taskFolder(request.root, request.taskId), 'ready.json'), now, now)
   // The data folder may have been moved, and a killed run may have left its scratch.
   await writeAlternates(workspace.privateGitDir, workspace.mirrorObjects)
   await removeScratch(workspace.privateGitDir)
@@ -171,6 +176,14 @@ async function readMarker(task: string): Promise<z.infer<typeof Marker> | undefi
 /** Takes a task's workspace away, whatever an agent left in it. None of its processes may still run. */
 export async function removeWorkspace(root: string, taskId: string, path: string): Promise<void> {
   await removeFolder(taskFolder(root, taskId), path)
+}
+
+/** Takes tree and git directory away and leaves the agent's home, from which its session goes on in a workspace made anew. Nothing may run in it. */
+export async function putToSleep(root: string, taskId: string, path: string): Promise<void> {
+  const task = taskFolder(root, taskId)
+  await writeFile(join(task, asleep), '')
+  await rm(join(task, 'ready.json'))
+  for (const name of ['tree', 'git']) await removeFolder(join(task, name), path)
 }
 
 /**
@@ -239,6 +252,16 @@ function taskFolder(root: string, taskId: string): string {
   return join(root, 'tasks', taskId)
 }
 
+async function removeHalfMade(task: string, path: string): Promise<void> {
+  const names = (await readdir(task).catch(() => [])).filter((name) => name !== asleep)
+  const gone = (await isThere(join(task, asleep))) ? names.filter((name) => name !== 'home') : names
+  for (const name of gone) await removeFolder(join(task, name), path)
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return (await lstat(path).catch(() => undefined)) !== undefined
+}
+
 async function makeFolders(root: string, task: string, workspace: Workspace): Promise<void> {
   // Others may pass through, as the box's user must where there is no box, and see nothing.
   for (const dir of [join(root, 'tasks'), task]) {
@@ -246,7 +269,7 @@ async function makeFolders(root: string, task: string, workspace: Workspace): Pr
     await chmod(dir, 0o711)
   }
   for (const dir of [workspace.dir, workspace.homeDir, workspace.privateGitDir])
-    await mkdir(dir, { mode: 0o700 })
+    await mkdir(dir, { recursive: true, mode: 0o700 })
 }
 
 async function makePrivateGit(
@@ -373,7 +396,7 @@ async function giveTo({ uid, gid }: BoxUser, dirs: readonly string[], path: stri
 }
 
 /** `rm` and not Node's: it goes by open folders, so that no depth and no race of an agent's making leads it astray. */
-async function removeFolder(dir: string, path: string): Promise<void> {
+export async function removeFolder(dir: string, path: string): Promise<void> {
   // Folders without their write bit cannot be emptied by a user that is not root.
   if (process.getuid?.() !== 0)
     await run('chmod', ['-R', '-f', 'u+rwX', '--', dir], { env: { PATH: path }, ...limits })
@@ -386,6 +409,7 @@ async function runOrThrow(file: string, args: readonly string[], path: string): 
     throw new Error(`${file} failed: ${finished.stderr.toString('utf8').slice(0, 500) || finished.endedBy}`)
 }
 
+const asleep = 'asleep'
 const limits = { timeoutMs: 300_000, maxOutputBytes: 65_536 }
 
 function lines(all: readonly string[]): string {
