@@ -1,4 +1,5 @@
 /** What the server answers, made for tests of the client: whole, and changed where a test says so. */
+import type { AgentState } from '#domain/api/agents.ts'
 import type { User } from '#domain/api/auth.ts'
 import type { ChatMessage } from '#domain/api/chat.ts'
 import type { Project, Repository } from '#domain/api/projects.ts'
@@ -17,6 +18,12 @@ export const ada: User = {
   githubId: '42',
   githubUsername: 'ada',
 }
+
+/** One agent that can run, and one that cannot. */
+export const agentStates: readonly AgentState[] = [
+  { name: 'claude', installed: true, version: '2.1.329', missing: null, keyInBox: false },
+  { name: 'cursor', installed: false, version: null, missing: 'It is not installed.', keyInBox: true },
+]
 
 export function projectOf(n: number, over: Partial<Project> = {}): Project {
   return {

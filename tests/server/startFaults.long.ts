@@ -328,7 +328,10 @@ describe('once it runs', () => {
     const { task } = await scene.ada.ask(createTask, { body })
     expect(await scene.ada.taskOnce(task.id, hasEnded)).toMatchObject({
       status: 'failed',
-      failure: { code: 'no_agent', reason: expect.stringMatching(/^The cursor-agent CLI is not installed: .*CURSOR_BIN.*\.$/) },
+      failure: {
+        code: 'no_agent',
+        reason: expect.stringMatching(/^The cursor-agent CLI is not installed: .*CURSOR_BIN.*\.$/),
+      },
     })
   })
 

@@ -36,6 +36,7 @@ export function PickerList(props: OpenListProps) {
   )
   const active = shown[Math.min(at, shown.length - 1)]
   const choose = (option: PickerOption) => {
+    if (option.disabled !== undefined) return
     onChoose(option.value)
     onClose()
   }
@@ -169,6 +170,9 @@ function Option({ id, option, head, active, chosen, mono, onChoose, onPoint }: O
         role="option"
         tabIndex={-1}
         aria-selected={chosen}
+        aria-disabled={option.disabled !== undefined}
+        aria-label={option.label}
+        aria-describedby={option.disabled === undefined ? undefined : `${id}-why`}
         ref={active ? intoView : undefined}
         onClick={onChoose}
         onPointerMove={onPoint}
@@ -178,8 +182,15 @@ function Option({ id, option, head, active, chosen, mono, onChoose, onPoint }: O
         )}
       >
         {option.icon}
-        <span className={classes('min-w-0 flex-1 truncate', mono && 'mono')} title={option.label}>
-          {option.label}
+        <span className={classes('min-w-0 flex-1', option.disabled !== undefined && 'py-1 text-muted')}>
+          <span className={classes('block truncate', mono && 'mono')} title={option.label}>
+            {option.label}
+          </span>
+          {option.disabled !== undefined && (
+            <span id={`${id}-why`} className="block text-meta">
+              {option.disabled}
+            </span>
+          )}
         </span>
         {chosen && <Check className="size-3.5" />}
       </div>

@@ -4,7 +4,13 @@ import { classes } from './classes.ts'
 
 interface SegmentedProps<Value extends string> {
   readonly label: string
-  readonly options: readonly { readonly value: Value; readonly label: ReactNode; readonly icon?: ReactNode }[]
+  readonly options: readonly {
+    readonly value: Value
+    readonly label: ReactNode
+    readonly icon?: ReactNode
+    /** Why it cannot be chosen, in a sentence. */
+    readonly disabled?: string | undefined
+  }[]
   readonly chosen: Value
   readonly onChoose: (value: Value) => void
   readonly className?: string
@@ -31,8 +37,11 @@ export function Segmented<Value extends string>({
           key={option.value}
           type="button"
           aria-pressed={option.value === chosen}
-          onClick={() => onChoose(option.value)}
-          className="focus-inset inline-flex h-8 flex-1 items-center justify-center gap-1.25 rounded-badge px-2 text-meta font-medium whitespace-nowrap text-muted transition-colors hover:text-text aria-pressed:bg-panel aria-pressed:text-text aria-pressed:ring aria-pressed:ring-line md:h-5.5 [&_svg]:size-3.5"
+          // It keeps the focus and its sentence, which a button that is disabled outright would not show.
+          aria-disabled={option.disabled !== undefined}
+          title={option.disabled}
+          onClick={() => option.disabled === undefined && onChoose(option.value)}
+          className="focus-inset inline-flex h-8 flex-1 items-center justify-center gap-1.25 rounded-badge px-2 text-meta font-medium whitespace-nowrap text-muted transition-colors hover:text-text aria-disabled:cursor-not-allowed aria-disabled:line-through aria-disabled:hover:text-muted aria-pressed:bg-panel aria-pressed:text-text aria-pressed:ring aria-pressed:ring-line md:h-5.5 [&_svg]:size-3.5"
         >
           {option.icon}
           {option.label}

@@ -7,6 +7,8 @@ export interface PickerOption {
   readonly icon?: ReactNode
   /** Options of one group stand together, in the order given, under this head. */
   readonly group?: string
+  /** Why it cannot be chosen, in a sentence; it is shown all the same. */
+  readonly disabled?: string | undefined
 }
 
 export interface PickerListProps {

@@ -12,11 +12,12 @@ import {
   selectedProjectId,
   usePersisted,
 } from '../../app/persisted.ts'
-import { AgentMark, type AgentName } from '../../ui/AgentMark.tsx'
+import { AgentMark } from '../../ui/AgentMark.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Note } from '../../ui/Note.tsx'
 import { Picker } from '../../ui/Picker.tsx'
 import { TextArea } from '../../ui/TextArea.tsx'
+import { useAgentOptions } from '../agents/useAgentOptions.tsx'
 import { notified } from '../notifications/notifications.ts'
 import { useProjectsQuery } from '../projects/projectsApi.ts'
 import { useCreateTaskMutation } from '../tasks/tasksApi.ts'
@@ -26,13 +27,6 @@ import { titleOf } from './titleOf.ts'
 import { useBranchChoice } from './useBranchChoice.ts'
 import { usePrepared } from './usePrepared.ts'
 
-const agents: readonly AgentName[] = ['claude', 'cursor']
-const agentOptions = agents.map((agent) => ({
-  value: agent,
-  label: agent,
-  icon: <AgentMark agent={agent} bare />,
-}))
-
 export function Composer() {
   const dispatch = useDispatch()
   const navigate = useNavigate()
@@ -40,6 +34,7 @@ export function Composer() {
   const [description, setDescription] = usePersisted(draftDescription)
   const [projectId, setProjectId] = usePersisted(selectedProjectId)
   const [agent, setAgent] = usePersisted(selectedAgent)
+  const agentOptions = useAgentOptions()
   const [codexModel] = usePersisted(selectedModel)
   const [attempted, setAttempted] = useState(false)
   const [create, { isLoading }] = useCreateTaskMutation()

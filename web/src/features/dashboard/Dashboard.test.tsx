@@ -2,7 +2,7 @@
 import { fireEvent, screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, test } from 'vitest'
 import { openPage } from '../../../../tests/client/page.tsx'
-import { projectOf, taskOf } from '../../../../tests/client/samples.ts'
+import { agentStates, projectOf, taskOf } from '../../../../tests/client/samples.ts'
 import { json, refusal, type Answers } from '../../../../tests/client/server.ts'
 
 const [project, empty] = [projectOf(1), projectOf(2)]
@@ -100,6 +100,17 @@ describe('a task in the making', () => {
     expect(await screen.findByText('Failed to create task')).toBeTruthy()
     expect(await screen.findByText('Too many tasks.')).toBeTruthy()
   })
+})
+
+test('an agent that cannot run is shown with the reason, and cannot be chosen', async () => {
+  openPage('/dashboard', { answers: { ...answers, 'GET /agents': { agents: agentStates } } })
+  fireEvent.click(await screen.findByRole('combobox', { name: 'Agent: claude' }))
+  const cursor = await screen.findByRole('option', { name: 'cursor', description: 'It is not installed.' })
+  expect(cursor.getAttribute('aria-disabled')).toBe('true')
+  fireEvent.click(cursor)
+  expect(screen.getByRole('option', { name: 'claude' }).getAttribute('aria-selected')).toBe('true')
+  fireEvent.click(screen.getByRole('option', { name: 'claude' }))
+  expect(await screen.findByRole('combobox', { name: 'Agent: claude' })).toBeTruthy()
 })
 
 test('projects that could not be read are told with the reason', async () => {

@@ -1,8 +1,8 @@
 // @vitest-environment jsdom
-import { fireEvent, screen } from '@testing-library/react'
+import { fireEvent, screen, within } from '@testing-library/react'
 import { describe, expect, test } from 'vitest'
 import { openPage } from '../../../../tests/client/page.tsx'
-import { ada } from '../../../../tests/client/samples.ts'
+import { ada, agentStates } from '../../../../tests/client/samples.ts'
 import { refusal } from '../../../../tests/client/server.ts'
 
 describe('the profile', () => {
@@ -30,6 +30,13 @@ describe('the profile', () => {
       email: 'ada@example.com',
     })
   })
+})
+
+test('the agents are told of: which can run, what the others are missing, and whose key enters its box', async () => {
+  openPage('/settings', { answers: { 'GET /agents': { agents: agentStates } } })
+  const agents = within(await screen.findByRole('region', { name: 'Agents' }))
+  for (const text of ['2.1.329', 'ready', 'It is not installed.', /^Its key enters the box/])
+    expect(agents.getAllByText(text)).toHaveLength(1)
 })
 
 describe('the account at the code host', () => {

@@ -3,7 +3,7 @@ import { fireEvent, screen, waitFor, within } from '@testing-library/react'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import type { Task } from '#domain/api/tasks.ts'
 import { openPage, openTaskAnswers } from '../../../../tests/client/page.tsx'
-import { diffOf, fileOf, messageOf, taskOf } from '../../../../tests/client/samples.ts'
+import { agentStates, diffOf, fileOf, messageOf, taskOf } from '../../../../tests/client/samples.ts'
 import { json, refusal, type Answers } from '../../../../tests/client/server.ts'
 
 const at = `/tasks/${taskOf(1).id}`
@@ -116,6 +116,18 @@ describe('a message', () => {
       images: [],
       agent: 'claude',
     })
+  })
+
+  test('cannot go to an agent that cannot run', async () => {
+    const server = await open(
+      {},
+      { [`POST ${at}/chat`]: json(201, taken), 'GET /agents': { agents: agentStates } },
+    )
+    const cursor = await screen.findByRole('button', { name: 'cursor', description: 'It is not installed.' })
+    fireEvent.click(cursor)
+    expect(cursor.getAttribute('aria-pressed')).toBe('false')
+    await send('Go on')
+    await waitFor(() => expect(server.of(`POST ${at}/chat`)[0]?.body).toMatchObject({ agent: 'claude' }))
   })
 
   test('that is answered with anything else has the history read again', async () => {

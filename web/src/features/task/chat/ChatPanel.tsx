@@ -4,7 +4,6 @@ import { useEffect, useMemo, useState, useSyncExternalStore } from 'react'
 import { useSelector } from 'react-redux'
 import type { Task } from '#domain/api/tasks.ts'
 import type { AgentName } from '../../../ui/AgentMark.tsx'
-import { AgentMark } from '../../../ui/AgentMark.tsx'
 import { Button } from '../../../ui/Button.tsx'
 import { Empty } from '../../../ui/Empty.tsx'
 import { IconButton } from '../../../ui/IconButton.tsx'
@@ -12,6 +11,7 @@ import { Note } from '../../../ui/Note.tsx'
 import { Segmented } from '../../../ui/Segmented.tsx'
 import { Skeleton } from '../../../ui/Skeleton.tsx'
 import { useFollowEnd } from '../../../ui/useFollowEnd.ts'
+import { useAgentOptions } from '../../agents/useAgentOptions.tsx'
 import { selectOpenTask } from '../openTask.ts'
 import { texts } from '../texts.ts'
 import type { OpenRoom } from '../useRoom.ts'
@@ -28,16 +28,11 @@ interface ChatPanelProps {
   readonly headed: boolean
 }
 
-const agentOptions = (['claude', 'cursor'] as const).map((value) => ({
-  value,
-  label: value,
-  icon: <AgentMark agent={value} bare />,
-}))
-
 export function ChatPanel({ task, open, headed }: ChatPanelProps) {
   const { chat, logs, sent } = useSelector(selectOpenTask)
   const writing = useSyncExternalStore(open.writing.subscribe, open.writing.read)
   const [agent, setAgent] = useState<AgentName>(task.agent)
+  const agentOptions = useAgentOptions()
   const [search, setSearch] = useState<string | null>(null)
   const { box, content, following, onScroll, jumpToEnd } = useFollowEnd()
   const send = useSendMessage(task.id, open.reload)

@@ -1,0 +1,15 @@
+/** The agents of this server: which can run, and what the others are missing. */
+import type { getAgents } from '#domain/api/agents.ts'
+import type { AnswerOf } from '#domain/api/call.ts'
+import { api } from '../../api/api.ts'
+import { texts } from './texts.ts'
+
+export const agentsApi = api.injectEndpoints({
+  endpoints: (build) => ({
+    agents: build.query<AnswerOf<typeof getAgents>, void>({
+      query: () => ({ path: '/agents', fallback: texts.notFetched }),
+    }),
+  }),
+})
+
+export const { useAgentsQuery } = agentsApi

@@ -1,0 +1,8 @@
+/** What is said of the agents. */
+export const texts = {
+  title: 'Agents',
+  notFetched: 'Failed to fetch agents',
+  ready: 'ready',
+  keyInBox:
+    'Its key enters the box that it runs in: what runs there, the code of your repository included, can read it.',
+} as const

@@ -1,0 +1,38 @@
+/** The agents of this server: versions, what is missing, and where a key goes. */
+import type { AgentState } from '#domain/api/agents.ts'
+import { AgentMark } from '../../ui/AgentMark.tsx'
+import { Panel } from '../../ui/Panel.tsx'
+import { useAgentsQuery } from '../agents/agentsApi.ts'
+import { texts } from '../agents/texts.ts'
+
+export function AgentsPart() {
+  const { data } = useAgentsQuery()
+  if (data === undefined) return null
+  return (
+    <section className="mt-8">
+      <h2 className="mb-3 font-semibold">{texts.title}</h2>
+      <Panel label={texts.title} className="divide-y divide-line-soft">
+        {data.agents.map((agent) => (
+          <Agent key={agent.name} agent={agent} />
+        ))}
+      </Panel>
+    </section>
+  )
+}
+
+function Agent({ agent: { name, version, missing, keyInBox } }: { readonly agent: AgentState }) {
+  return (
+    <div className="flex gap-3 px-5 py-3.5">
+      <AgentMark agent={name} />
+      <div className="min-w-0 flex-1">
+        <p className="flex flex-wrap gap-x-2">
+          <span className="font-medium">{name}</span>
+          {version !== null && <span className="text-muted">{version}</span>}
+          {missing === null && <span className="text-muted">{texts.ready}</span>}
+        </p>
+        {missing !== null && <p className="text-ui text-muted">{missing}</p>}
+        {keyInBox && <p className="text-ui text-muted">{texts.keyInBox}</p>}
+      </div>
+    </div>
+  )
+}
