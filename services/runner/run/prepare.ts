@@ -13,6 +13,7 @@ import {
   type Workspace,
 } from '../workspace/workspace.ts'
 import type { Mirror, RefreshRequest, RefreshResult } from '../workspace/mirror.ts'
+import type { Room } from '../workspace/room.ts'
 import type { PreparingParts, RunnerParts } from '../parts.ts'
 import type { OutputRecorder } from '../output/record.ts'
 import type { Reporter } from './reporter.ts'
@@ -73,7 +74,7 @@ export async function prepare(
 
 /** The workspace of a task on a fresh mirror: made, or the one that is there. */
 export async function workspaceFor(
-  parts: PreparingParts,
+  parts: PreparingParts & { readonly room?: Room },
   { mirror, access }: { readonly mirror: Mirror; readonly access: Ready['access'] },
   {
     task,
@@ -83,6 +84,7 @@ export async function workspaceFor(
     readonly user: UserDocument
   },
 ): Promise<{ readonly kind: 'ready'; readonly workspace: Workspace } | Failed> {
+  await parts.room?.make()
   const prepared = await prepareWorkspace({
     git: parts.git,
     path: parts.path,

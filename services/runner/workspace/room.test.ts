@@ -14,11 +14,16 @@ import type { Workspace } from './workspace.ts'
 describe('room on the disk', { timeout: 20_000 }, () => {
   let scene: Scene
   const using = new Set<string>()
+  const faults: unknown[] = []
   beforeEach(async () => {
     scene = await makeScene({ 'README.md': '# Sample\n', '.gitignore': 'build/\n' })
     using.clear()
+    faults.length = 0
   })
-  afterEach(() => scene.remove())
+  afterEach(async () => {
+    await scene.remove()
+    if (faults.length > 0) throw faults[0]
+  })
 
   const room = (asked: Partial<RoomOptions> = {}) =>
     openRoom({
@@ -31,6 +36,7 @@ describe('room on the disk', { timeout: 20_000 }, () => {
       inUse: () => using,
       isDeleted: async () => false,
       idleMs: 0,
+      onFault: (fault) => faults.push(fault),
       ...asked,
     })
   const prepare = (taskId: string) => scene.prepare({ taskId, workingBranch: `flightdeck/${taskId}` })
@@ -193,6 +199,13 @@ describe('room on the disk', { timeout: 20_000 }, () => {
     await mkdir(join(scene.root, 'mirrors', 'ada', '.gone-sample-0123456789ab.git'), { recursive: true })
     await room({ budgetBytes: 1_000_000_000 }).clear()
     expect(await mirrorsThere()).toEqual([])
+  })
+
+  test('that cannot be measured keeps no task waiting', async () => {
+    const cleaner = room({ path: '/nonexistent' })
+    await prepare('one')
+    await cleaner.make()
+    await expect.poll(() => faults.splice(0)).toEqual([expect.objectContaining({ name: 'CannotStart' })])
   })
 
   test('is made before a workspace is, once it is known to be short', async () => {

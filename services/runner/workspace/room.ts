@@ -14,7 +14,10 @@ import { putToSleep, readWorkspace, removeFolder, removeWorkspace } from './work
 import type { Workspace } from './workspace.ts'
 
 export interface Room {
-  /** Before a workspace is made: clears up when the last measurement was over the budget, and else only measures anew, beside what follows. */
+  /**
+   * Before a workspace is made: clears up when the last measurement was over the budget, and else only measures anew, beside what follows.
+   * Never throws.
+   */
   make(): Promise<void>
   /** Measures, and clears up when that is over the budget. One at a time. */
   clear(): Promise<Cleared>
@@ -50,6 +53,8 @@ export interface RoomOptions {
   readonly measureMs?: number
   /** Told when there is more than the budget, and nothing left that may go. */
   readonly onFull?: (bytes: number) => void
+  /** Told of what kept `make` from measuring or clearing up: a task is not kept waiting for that. */
+  readonly onFault: (fault: unknown) => void
 }
 
 /** Opens the room of a runner. Folders that a clean-up left half-removed go with the next one. */
@@ -77,11 +82,14 @@ export function openRoom(options: RoomOptions): Room {
     clear,
     async make() {
       // What it takes away is not to be made meanwhile.
-      if (clearing) await clearing
+      await clearing?.catch(options.onFault)
       const isFresh = measured !== undefined && performance.now() - measured.at < measureMs
       if (isFresh) return
-      if (measured !== undefined && measured.bytes > budgetBytes) await clear()
-      else measuring ??= measure().finally(() => (measuring = undefined))
+      if (measured !== undefined && measured.bytes > budgetBytes) await clear().catch(options.onFault)
+      else
+        measuring ??= measure()
+          .catch(options.onFault)
+          .finally(() => (measuring = undefined))
     },
   }
 }

@@ -2,6 +2,7 @@ import { lstat, mkdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/pr
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { commitOf, gitText } from './git.ts'
+import { commitAndPush } from './publish.ts'
 import { makeScene, testGit, testPath, testTaskId } from './testScene.ts'
 import type { Scene } from './testScene.ts'
 import { boxUser, findWorkspace, prepareWorkspace, removeWorkspace } from './workspace.ts'
@@ -93,6 +94,23 @@ describe('a workspace', { timeout: 20_000 }, () => {
     const head = await readFile(join(workspace.dir, '.git/HEAD'), 'utf8')
     expect(head).toBe('ref: refs/heads/main\n')
     await empty.remove()
+  })
+
+  test('works on a branch that can stand beside those of the host', async () => {
+    await scene.commit({ 'x.txt': 'x\n' }, 'flightdeck')
+    const workspace = await scene.prepare({ baseBranch: 'flightdeck' })
+    expect(workspace.branch).toBe('flightdeck-a-task-12345678')
+    await writeFile(join(workspace.dir, 'new.txt'), 'new\n')
+    const published = await commitAndPush({
+      git: testGit,
+      treeGit: testGit,
+      workspace,
+      message: 'Work',
+      author: { name: 'Ada', email: 'ada@example.com' },
+      url: scene.remote,
+    })
+    expect(published).toMatchObject({ kind: 'published', pushed: true })
+    expect(await scene.prepare({ baseBranch: 'flightdeck' })).toEqual(workspace)
   })
 
   test('asks for a branch that there is, by a name that a branch can have', async () => {

@@ -101,7 +101,7 @@ export async function prepareWorkspace(request: PrepareRequest): Promise<Prepare
   const baseCommit = await commitOf(git, mirror.dir, `refs/heads/${request.baseBranch}`)
   const isEmpty = baseCommit === null && (await hasNoBranch(git, mirror))
   if (baseCommit === null && !isEmpty) return { kind: 'no_such_branch', branch: request.baseBranch }
-  const branch = isEmpty ? request.baseBranch : request.workingBranch
+  const branch = isEmpty ? request.baseBranch : await nameThatFits(git, mirror.dir, request.workingBranch)
   const pushedCommit = await commitOf(git, mirror.dir, `refs/heads/${branch}`)
 
   const task = taskFolder(request.root, request.taskId)
@@ -194,8 +194,9 @@ export async function renameBranch(
   git: Git,
   root: string,
   workspace: Workspace,
-  branch: string,
+  asked: string,
 ): Promise<Workspace> {
+  const branch = await nameThatFits(git, workspace.mirrorDir, asked)
   // The first branch of an empty repository is the base branch, whatever the title.
   if (workspace.startCommit === null || workspace.branch === branch) return workspace
   const agentGitDir = join(workspace.dir, '.git')
@@ -361,6 +362,15 @@ function agentConfig({ identity, originUrl }: PrepareRequest): string {
 /** A value as a configuration file has it. */
 function configValue(text: string): string {
   return `"${text.replace(/\p{Cc}/gu, ' ').replace(/["\\]/g, '\\$&')}"`
+}
+
+/** The name, or one without folders where the host has a branch that stands in the way of these. */
+async function nameThatFits(git: Git, mirrorDir: string, branch: string): Promise<string> {
+  const names = branch.split('/')
+  const folders = names.slice(1).map((_, index) => `refs/heads/${names.slice(0, index + 1).join('/')}`)
+  const inTheWay = await Promise.all(folders.map((ref) => commitOf(git, mirrorDir, ref)))
+  const isTaken = inTheWay.some((commit) => commit !== null)
+  return isTaken ? names.join('-') : branch
 }
 
 /** Git keeps no branch `a` beside `a/b`. */
