@@ -51,8 +51,15 @@ const bodyOf = (call: AnyCall): unknown =>
 const asks = (person: Person, call: AnyCall, body: unknown = bodyOf(call)) =>
   person.api(call.method, addressOf(call, ids), body)
 
-/** What the gateway answers by itself: sign-in, uploads, notices. */
-const atTheGateway = ['/auth/register', '/auth/login', '/auth/github/link', '/upload/image', '/notices']
+/** What the gateway answers by itself: sign-in, uploads, what runners tell. */
+const atTheGateway = [
+  '/auth/register',
+  '/auth/login',
+  '/auth/github/link',
+  '/upload/image',
+  '/notices',
+  '/agents',
+]
 
 test('every route that is served is a call of the document, and every call of it is served', () => {
   const served = [...commandRoutes, ...queryRoutes].map(({ call }) => nameOf(call))
