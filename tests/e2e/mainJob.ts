@@ -126,6 +126,7 @@ export async function walkMainJob(stage: Stage<AnyProduct>): Promise<Shown> {
   await expect(task.diff).toContainText('+It greets you by name.')
 
   await page.getByRole('button', { name: 'Create PR' }).click()
+  await page.getByRole('button', { name: 'Create pull request' }).click()
   await expect(task.toast('Pull request created successfully')).toBeVisible()
   await expect(page.getByRole('button', { name: 'Update PR' })).toBeEnabled()
   await expect(task.chat).toContainText('Pull request #1 created successfully')

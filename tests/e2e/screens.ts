@@ -120,6 +120,7 @@ async function takeAll({ product, visit }: Stage): Promise<void> {
   fakeClock.release()
   await expect(task.status('Completed')).toBeVisible()
   await page.getByRole('button', { name: 'Create PR' }).click()
+  await page.getByRole('button', { name: 'Create pull request' }).click()
   await page.goto(
     (await task.chat.getByRole('link', { name: '/pull/' }).getAttribute('href')) ?? 'about:blank',
   )

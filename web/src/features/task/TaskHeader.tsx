@@ -17,12 +17,14 @@ import { Status } from '../../ui/Status.tsx'
 import { Tooltip } from '../../ui/Tooltip.tsx'
 import { useNow } from '../../ui/useNow.ts'
 import { DeleteTask } from './DeleteTask.tsx'
+import { PullRequestDialog } from './PullRequestDialog.tsx'
 import { texts } from './texts.ts'
 import { useTaskActions } from './useTaskActions.ts'
 
 export function TaskHeader({ task }: { readonly task: Task }) {
   const actions = useTaskActions(task)
   const [deleting, setDeleting] = useState(false)
+  const [asking, setAsking] = useState(false)
   const stoppable = task.status === 'running'
   const prWord = actions.updates ? texts.header.updatePr : texts.header.createPr
   const prBusyWord = actions.updates ? texts.header.updatingPr : texts.header.creatingPr
@@ -30,7 +32,7 @@ export function TaskHeader({ task }: { readonly task: Task }) {
     ...(stoppable
       ? [{ label: texts.header.cancel, icon: Square, onChoose: actions.cancel, disabled: actions.cancelling }]
       : []),
-    { label: prWord, icon: GitPullRequest, onChoose: actions.openPullRequest, disabled: actions.opening },
+    { label: prWord, icon: GitPullRequest, onChoose: () => setAsking(true), disabled: actions.opening },
     { label: texts.header.delete, icon: Trash2, onChoose: () => setDeleting(true), danger: true },
   ]
   const menuButton = (props: MenuButtonProps) => (
@@ -81,7 +83,7 @@ export function TaskHeader({ task }: { readonly task: Task }) {
           icon={<GitPullRequest />}
           busy={actions.opening}
           busyLabel={prBusyWord}
-          onClick={actions.openPullRequest}
+          onClick={() => setAsking(true)}
         >
           {prWord}
         </Button>
@@ -97,6 +99,14 @@ export function TaskHeader({ task }: { readonly task: Task }) {
           className="absolute inset-x-0 -bottom-px"
         />
       )}
+      {/* What was written for one task, or for its first pull request, is not for the next. */}
+      <PullRequestDialog
+        key={`${task.id} ${task.prNumber}`}
+        task={task}
+        open={asking}
+        onClose={() => setAsking(false)}
+        onConfirm={actions.openPullRequest}
+      />
       <DeleteTask taskId={task.id} open={deleting} onClose={() => setDeleting(false)} />
     </section>
   )

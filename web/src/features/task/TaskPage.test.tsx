@@ -19,6 +19,11 @@ const press = (name: string) => {
   if (button === undefined) throw new Error(`There is no button ${name}.`)
   fireEvent.click(button)
 }
+/** Presses a button once it can be pressed. */
+const pressOnce = async (name: string) => {
+  await waitFor(() => expect(screen.getByRole('button', { name })).toHaveProperty('disabled', false))
+  press(name)
+}
 const seen = (text: string) => screen.findByText(text)
 
 describe('cancelling', () => {
@@ -64,6 +69,7 @@ describe('a pull request', () => {
     const reads = () => [server.of(`GET ${at}/git/diff`).length, server.of('GET /tasks').length]
     const before = reads()
     press('Create PR')
+    await pressOnce('Create pull request')
     expect(await seen('Pull request created successfully')).toBeTruthy()
     expect((await screen.findByRole('link', { name: 'Pull request #7' })).getAttribute('href')).toBe(url)
     expect((await screen.findAllByRole('button', { name: 'Update PR' })).length).toBeGreaterThan(0)
@@ -73,15 +79,17 @@ describe('a pull request', () => {
   test('that was updated is told', async () => {
     await open({ prUrl: url, prNumber: 7 }, { [`POST ${at}/pr`]: pr })
     press('Update PR')
+    await pressOnce('Update pull request')
     expect(await seen('Pull request updated successfully')).toBeTruthy()
   })
 
   test.each([
-    ['created', {}, 'Create PR', 'Failed to create pull request'],
-    ['updated', { prUrl: url, prNumber: 7 }, 'Update PR', 'Failed to update pull request'],
+    ['created', {}, 'Create', 'Failed to create pull request'],
+    ['updated', { prUrl: url, prNumber: 7 }, 'Update', 'Failed to update pull request'],
   ])('that could not be %s is told', async (_, over, button, text) => {
     await open(over, { [`POST ${at}/pr`]: () => refusal(504, 'It is still being made.') })
-    press(button)
+    press(`${button} PR`)
+    await pressOnce(`${button} pull request`)
     expect(await seen(text)).toBeTruthy()
     expect(await seen('It is still being made.')).toBeTruthy()
   })

@@ -6,6 +6,7 @@ import type {
   createPullRequest,
   deleteTask,
   executeTask,
+  getPullRequest,
   getTask,
   getTaskDiff,
   listTasks,
@@ -21,6 +22,9 @@ export interface HistoryQuery {
   readonly taskId: string
   readonly minPosition: Position | undefined
 }
+
+/** What a person wants of a pull request. */
+export type PullRequestAsked = NonNullable<BodyInputOf<typeof createPullRequest>>
 
 /** Messages, and tool calls, that are read back at once. */
 const historyPage = 1_000
@@ -119,14 +123,19 @@ export const taskApi = api.injectEndpoints({
       },
       invalidatesTags: ['Tasks', 'Projects'],
     }),
+    pullRequest: build.query<AnswerOf<typeof getPullRequest>, string>({
+      query: (taskId) => ({ path: `${pathOf(taskId)}/pr`, fallback: texts.pullRequest.notProposed }),
+      // It is asked for anew each time: the work has gone on.
+      keepUnusedDataFor: 0,
+    }),
     createPullRequest: build.mutation<
       AnswerOf<typeof createPullRequest>,
-      { readonly taskId: string; readonly update: boolean }
+      { readonly taskId: string; readonly update: boolean; readonly body: PullRequestAsked }
     >({
-      query: ({ taskId, update }) => ({
+      query: ({ taskId, update, body }) => ({
         method: 'POST',
         path: `${pathOf(taskId)}/pr`,
-        body: {},
+        body,
         fallback: update ? texts.toasts.prNotUpdated : texts.toasts.prNotCreated,
       }),
       invalidatesTags: (_answer, _error, { taskId }) => ['Tasks', { type: 'Diff', id: taskId }],
@@ -142,5 +151,6 @@ export const {
   useRetryTaskMutation,
   useExecuteTaskMutation,
   useDeleteTaskMutation,
+  usePullRequestQuery,
   useCreatePullRequestMutation,
 } = taskApi

@@ -54,6 +54,17 @@ export const texts = {
     busy: 'Deleting...',
   },
 
+  pullRequest: {
+    create: { title: 'Create pull request', confirm: 'Create pull request' },
+    update: { title: 'Update pull request', confirm: 'Update pull request' },
+    notProposed: 'No words could be proposed.',
+    name: 'Title',
+    body: 'Description',
+    draft: 'Open it as a draft',
+    autoUpdate: 'Update it after each turn',
+    leave: 'Not now',
+  },
+
   panels: {
     label: 'Panels',
     chat: 'Chat',

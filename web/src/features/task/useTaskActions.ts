@@ -9,6 +9,7 @@ import {
   useCreatePullRequestMutation,
   useExecuteTaskMutation,
   useRetryTaskMutation,
+  type PullRequestAsked,
 } from './taskApi.ts'
 import { texts } from './texts.ts'
 
@@ -21,7 +22,7 @@ interface TaskActions {
   readonly retry: () => void
   readonly retrying: boolean
   /** Opens a pull request, or updates the one there is. */
-  readonly openPullRequest: () => void
+  readonly openPullRequest: (asked: PullRequestAsked) => void
   readonly opening: boolean
   readonly updates: boolean
 }
@@ -54,8 +55,8 @@ export function useTaskActions(task: Task): TaskActions {
     else
       dispatch(notified('error', texts.toasts.commandFailed, why(answer.error, texts.toasts.commandFailed)))
   }
-  const onPullRequest = async () => {
-    const answer = await createPullRequest({ taskId: task.id, update: updates })
+  const onPullRequest = async (body: PullRequestAsked) => {
+    const answer = await createPullRequest({ taskId: task.id, update: updates, body })
     if (answer.error === undefined) {
       dispatch(taskLoaded(answer.data.task))
       const title = updates ? texts.toasts.prUpdated : texts.toasts.prCreated
@@ -73,7 +74,7 @@ export function useTaskActions(task: Task): TaskActions {
     starting: executing.isLoading,
     retry: () => void onRetry(),
     retrying: retrying.isLoading,
-    openPullRequest: () => void onPullRequest(),
+    openPullRequest: (asked) => void onPullRequest(asked),
     opening: opening.isLoading || task.pullRequestPending,
     updates,
   }

@@ -1,0 +1,92 @@
+// @vitest-environment jsdom
+import { fireEvent, screen, waitFor } from '@testing-library/react'
+import { describe, expect, test } from 'vitest'
+import type { Task } from '#domain/api/tasks.ts'
+import { openPage, openTaskAnswers } from '../../../../tests/client/page.tsx'
+import { taskOf } from '../../../../tests/client/samples.ts'
+import { refusal, type Answers } from '../../../../tests/client/server.ts'
+
+const at = `/tasks/${taskOf(1).id}`
+const url = 'https://code.example/ada/engine-1/pull/7'
+const proposal = { title: 'Greet', body: 'As asked.' }
+const isThere = { prUrl: url, prNumber: 7 }
+const made = { pr: { html_url: url, number: 7 }, task: taskOf(1, { ...isThere, version: 2 }) }
+
+/** Opens the dialog of a task, once it has its proposal. */
+async function open(over: Partial<Task> = {}, answers: Answers = {}) {
+  const task = taskOf(1, over)
+  const server = openPage(at, {
+    answers: {
+      ...openTaskAnswers(task),
+      [`GET ${at}/pr`]: { pr: task.prNumber === null ? null : made.pr, proposal, autoUpdate: false },
+      [`POST ${at}/pr`]: made,
+      ...answers,
+    },
+  })
+  await screen.findByRole('heading', { level: 1, name: 'Task 1' })
+  const [button] = screen.getAllByRole('button', { name: / PR$/ })
+  if (button) fireEvent.click(button)
+  await waitFor(() => expect(titleField()).toHaveProperty('disabled', false))
+  return server
+}
+const titleField = () => screen.getByRole('textbox', { name: 'Title' })
+const bodyField = () => screen.getByRole('textbox', { name: 'Description' })
+const write = (field: HTMLElement, value: string) => fireEvent.change(field, { target: { value } })
+const confirm = () => fireEvent.click(screen.getByRole('button', { name: / pull request$/ }))
+const sent = async (server: Awaited<ReturnType<typeof open>>): Promise<unknown> => {
+  await waitFor(() => expect(server.of(`POST ${at}/pr`)).toHaveLength(1))
+  return server.of(`POST ${at}/pr`)[0]?.body
+}
+
+describe('a new pull request', () => {
+  test('has the proposed words, which a person may change, and its options', async () => {
+    const server = await open()
+    expect([titleField(), bodyField()]).toMatchObject([{ value: 'Greet' }, { value: 'As asked.' }])
+    write(titleField(), ' Greet everybody ')
+    write(bodyField(), 'By name.')
+    fireEvent.click(screen.getByRole('checkbox', { name: 'Open it as a draft' }))
+    fireEvent.click(screen.getByRole('checkbox', { name: 'Update it after each turn' }))
+    confirm()
+    const body = { title: 'Greet everybody', body: 'By name.', draft: true, autoUpdate: true }
+    expect(await sent(server)).toEqual(body)
+  })
+
+  test('needs a title', async () => {
+    await open()
+    write(titleField(), '  ')
+    expect(screen.getByRole('button', { name: 'Create pull request' })).toHaveProperty('disabled', true)
+  })
+
+  test('can be written where nothing can be proposed, and why is told', async () => {
+    const server = await open({}, { [`GET ${at}/pr`]: () => refusal(503, 'Not just now.') })
+    expect(screen.getByRole('alert').textContent).toBe('Not just now.')
+    expect(titleField()).toHaveProperty('value', 'Task 1')
+    confirm()
+    expect(await sent(server)).toEqual({ title: 'Task 1', body: '', draft: false, autoUpdate: false })
+  })
+
+  test('that was left has its words when it is opened again', async () => {
+    await open()
+    write(titleField(), 'Greet everybody')
+    fireEvent.click(screen.getByRole('button', { name: 'Not now' }))
+    const [button] = screen.getAllByRole('button', { name: 'Create PR' })
+    if (button) fireEvent.click(button)
+    expect(titleField()).toHaveProperty('value', 'Greet everybody')
+  })
+})
+
+describe('the pull request there is', () => {
+  test('keeps its words unless they were changed here, and is no draft again', async () => {
+    const server = await open(isThere)
+    expect(screen.queryByRole('checkbox', { name: 'Open it as a draft' })).toBeNull()
+    confirm()
+    expect(await sent(server)).toEqual({ autoUpdate: false })
+  })
+
+  test('gets the words that were written', async () => {
+    const server = await open(isThere)
+    write(bodyField(), 'And in German.')
+    confirm()
+    expect(await sent(server)).toEqual({ title: 'Greet', body: 'And in German.', autoUpdate: false })
+  })
+})

@@ -1,0 +1,102 @@
+/** What a pull request is called and says, before it is made or updated: proposed, and for the person to change. */
+import { useState } from 'react'
+import type { Task } from '#domain/api/tasks.ts'
+import { reasonOf } from '../../api/fault.ts'
+import { Button } from '../../ui/Button.tsx'
+import { Checkbox } from '../../ui/Checkbox.tsx'
+import { Dialog } from '../../ui/Dialog.tsx'
+import { Field } from '../../ui/Field.tsx'
+import { TextArea } from '../../ui/TextArea.tsx'
+import { usePullRequestQuery, type PullRequestAsked } from './taskApi.ts'
+import { texts } from './texts.ts'
+
+interface PullRequestDialogProps {
+  readonly task: Task
+  readonly open: boolean
+  readonly onClose: () => void
+  readonly onConfirm: (asked: PullRequestAsked) => void
+}
+
+/** What the person chose other than proposed; it outlives a dialog that was closed. */
+type Choice = Partial<{ title: string; body: string; draft: boolean; autoUpdate: boolean }>
+
+export function PullRequestDialog({ task, open, onClose, onConfirm }: PullRequestDialogProps) {
+  const { currentData, error, isFetching } = usePullRequestQuery(task.id, { skip: !open })
+  const [choice, setChoice] = useState<Choice>({})
+  const updates = task.prNumber !== null
+  const said = updates ? texts.pullRequest.update : texts.pullRequest.create
+  const choose = (changed: Choice) => setChoice((before) => ({ ...before, ...changed }))
+
+  const title = choice.title ?? currentData?.proposal.title ?? (error === undefined ? '' : task.title)
+  const body = choice.body ?? currentData?.proposal.body ?? ''
+  const draft = choice.draft ?? false
+  const autoUpdate = choice.autoUpdate ?? currentData?.autoUpdate ?? false
+  const isWritten = choice.title !== undefined || choice.body !== undefined
+
+  const confirm = () => {
+    onClose()
+    // Words that nobody touched may have been changed at the code host: an update leaves them alone.
+    const words = updates && !isWritten ? {} : { title: title.trim(), body }
+    onConfirm({ ...words, autoUpdate, ...(updates ? {} : { draft }) })
+  }
+
+  return (
+    <Dialog
+      open={open}
+      onClose={onClose}
+      title={said.title}
+      actions={
+        <>
+          <Button data-safe onClick={onClose}>
+            {texts.pullRequest.leave}
+          </Button>
+          <Button kind="primary" disabled={isFetching || title.trim() === ''} onClick={confirm}>
+            {said.confirm}
+          </Button>
+        </>
+      }
+    >
+      <div className="mt-4 grid gap-4 text-text">
+        {error !== undefined && (
+          <p role="alert" className="text-meta text-bad">
+            {reasonOf(error, texts.pullRequest.notProposed)}
+          </p>
+        )}
+        <Field
+          label={texts.pullRequest.name}
+          maxLength={250}
+          disabled={isFetching}
+          value={title}
+          onChange={(event) => choose({ title: event.target.value })}
+        />
+        <div>
+          <p aria-hidden className="mb-1.5 text-ui font-medium">
+            {texts.pullRequest.body}
+          </p>
+          <div className="rounded-control border border-control bg-panel p-2.5 has-focus-visible:outline-2 has-focus-visible:outline-accent">
+            <TextArea
+              label={texts.pullRequest.body}
+              minHeight={120}
+              maxHeight={280}
+              maxLength={60_000}
+              disabled={isFetching}
+              value={body}
+              className="text-typed"
+              onChange={(event) => choose({ body: event.target.value })}
+            />
+          </div>
+        </div>
+        <div className="grid">
+          {!updates && (
+            <Checkbox checked={draft} onChange={(chosen) => choose({ draft: chosen })}>
+              {texts.pullRequest.draft}
+            </Checkbox>
+          )}
+          <Checkbox checked={autoUpdate} onChange={(chosen) => choose({ autoUpdate: chosen })}>
+            {texts.pullRequest.autoUpdate}
+          </Checkbox>
+        </div>
+      </div>
+    </Dialog>
+  )
+}
