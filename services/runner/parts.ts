@@ -13,7 +13,9 @@ import type { Ids } from '#platform/ports/ids.ts'
 import type { Jobs } from '#platform/ports/jobs.ts'
 import type { Requests } from '#platform/ports/requests.ts'
 import type { Watch } from '#platform/watch/watch.ts'
+import type { ProjectSecrets } from '#platform/projectSecrets.ts'
 import type { Located } from './agents/locate.ts'
+import type { Egress } from './egress/egress.ts'
 import type { Ahead } from './run/ahead.ts'
 import type { WarmAgents } from './run/warmAgents.ts'
 import type { Sandbox } from './sandbox/port.ts'
@@ -31,6 +33,7 @@ export interface RunnerEngines {
   readonly requests: Requests
   readonly blobs: SealedBlobs
   readonly access: HostAccess
+  readonly projectSecrets: ProjectSecrets
   readonly codeHost: CodeHost
   readonly ids: Ids
   readonly logger: Logger
@@ -56,6 +59,7 @@ export interface PreparingParts extends RunnerEngines {
   /** The keys of agents that take theirs into the box; what has none here cannot run. */
   readonly agentKeys: Readonly<Partial<Record<AgentName, string>>>
   readonly limits: RunLimits
+  readonly egress: Egress
   readonly scratch: Scratch
   readonly warm: WarmAgents
 }

@@ -11,6 +11,7 @@ import { EngineUnavailable } from '#platform/ports/faults.ts'
 import type { Delivery } from '#platform/ports/jobs.ts'
 import { moment } from '#platform/watch/watch.ts'
 import { installedAgents } from './agents/installed.ts'
+import { openEgress } from './egress/egress.ts'
 import type { PreparingParts, RunnerEngines, RunnerParts } from './parts.ts'
 import { homeOf, runnerIdIn } from './home.ts'
 import { startRoster, type Roster } from './roster.ts'
@@ -73,6 +74,11 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
     located: agents.located,
     agentKeys: agents.keys,
     limits: config.runs,
+    egress: openEgress({
+      agentHosts: { cursor: config.cursor.hosts },
+      mayReachPrivate: false,
+      node: process.execPath,
+    }),
     scratch: await openScratch(runnerId),
     warm: warmAgents({ most: warmAtMost }),
   }

@@ -79,6 +79,13 @@ describe('a rule', () => {
   })
 })
 
+test('this machine is the same by each of its names', () => {
+  const rules = [ruleOfUrl('http://localhost:8081/')]
+  expect(allows(rules, '127.0.0.1', 8081)).toBe(true)
+  expect(allows(rules, '::1', 8081)).toBe(true)
+  expect(allows(rules, '127.0.0.1', 8080)).toBe(false)
+})
+
 test('a destination is read as it is written', () => {
   expect(hostAndPort('Example.ORG.:443')).toEqual({ host: 'example.org', port: 443 })
   expect(hostAndPort('[::1]:80')).toEqual({ host: '::1', port: 80 })

@@ -38,6 +38,11 @@ export function hostAndPort(written: string): { readonly host: string; readonly 
   }
 }
 
+/** Loopback goes by several names. */
+function isSame(one: string, other: string): boolean {
+  return one === other || (isLoopback(one) && isLoopback(other))
+}
+
 /** Whether a host is a machine's own loopback, by name or in numbers. */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
@@ -55,7 +60,7 @@ export function rulesFor(rules: readonly Rule[], host: string, port: number): re
   return rules.filter(
     (rule) =>
       (rule.port === null ? port === 80 || port === 443 : port === rule.port) &&
-      (rule.isSuffix ? host.endsWith(rule.host) && isIP(host) === 0 : host === rule.host),
+      (rule.isSuffix ? host.endsWith(rule.host) && isIP(host) === 0 : isSame(host, rule.host)),
   )
 }
 

@@ -2,6 +2,7 @@
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { openScratch, type Scratch } from '../scratch.ts'
 import { noSandbox } from '../sandbox/none.ts'
 import { processesOf } from '../sandbox/boxGuarantees.ts'
 import { findTestBox } from '../sandbox/testBox.ts'
@@ -19,11 +20,13 @@ const limits = { memoryBytes: 2 * 1024 ** 3, processes: 256, fileSizeBytes: 1024
 let scene: Scene
 let workspace: Workspace
 let git: TestGitServer
+let scratch: Scratch
 const web = createServer((asked, response) => response.end(`${asked.headers.host}${asked.url}`))
 let webPort = 0
 beforeAll(async () => {
   scene = await makeScene({ 'README.md': '# Sample\n' })
   workspace = await scene.prepare()
+  scratch = await openScratch('way-out')
   git = await startGitServer(scene.root)
   await new Promise<void>((resolve) => web.listen(0, '127.0.0.1', resolve))
   const address = web.address()
@@ -52,6 +55,7 @@ async function shell(sandbox: Sandbox | undefined, rules: readonly Rule[], scrip
     owner: workspace.owner,
     rules,
     node: process.execPath,
+    scratch,
     lookup: async () => ['127.0.0.1'],
     onRefusal: (refusal) => refusals.push(refusal),
   })

@@ -1,7 +1,7 @@
 /** The way out of one box: a proxy for what may be reached, and what the box needs to speak to it. */
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Scratch } from '../scratch.ts'
 import type { Bind, Sandbox } from '../sandbox/port.ts'
 import type { BoxUser } from '../workspace/workspace.ts'
 import { isLoopback } from './allowList.ts'
@@ -28,11 +28,13 @@ export async function openWayOut({
   sandbox,
   owner,
   node,
+  scratch,
   ...asked
 }: Pick<ProxyOptions, 'rules' | 'onRefusal' | 'lookup'> & {
   readonly sandbox: Pick<Sandbox, 'kind' | 'seenAs'>
   readonly owner: BoxUser | undefined
   readonly node: string
+  readonly scratch: Scratch
 }): Promise<WayOut> {
   if (sandbox.kind === 'none') {
     const proxy = await startProxy({ listen: 'loopback', ...asked })
@@ -47,10 +49,8 @@ export async function openWayOut({
       },
     }
   }
-  const folder = await mkdtemp(join(tmpdir(), 'flightdeck-'))
+  const folder = await scratch.make()
   try {
-    // The box's user passes through to the socket and sees nothing else.
-    await chmod(folder, 0o711)
     const socketPath = join(folder, 'egress.sock')
     const proxy = await startProxy({ listen: { socketPath, owner }, ...asked })
     const socket = { source: socketPath, target: socketInBox }

@@ -8,8 +8,9 @@ import type { Agent, AgentEvent } from '../agents/port.ts'
 import { programBind, programIn } from '../agents/program.ts'
 import { startBroker, type Broker } from '../broker/broker.ts'
 import type { PreparingParts } from '../parts.ts'
-import type { Bind, Sandbox, SandboxedProcess, SandboxExit } from '../sandbox/port.ts'
+import type { Sandbox, SandboxedProcess, SandboxExit } from '../sandbox/port.ts'
 import type { Workspace } from '../workspace/workspace.ts'
+import type { BoxSurroundings } from './boxSurroundings.ts'
 import { agentLimits } from './limits.ts'
 
 /** Who listens to a turn. */
@@ -54,24 +55,7 @@ export interface AgentStart {
   /** The agent's own key, where it takes one. */
   readonly apiKey: string
   /** What its box has beside the agent itself. */
-  readonly surroundings: AgentSurroundings
-}
-
-/** What an agent's box has beside the agent: made when one is started, and gone with it, which may be many turns later. */
-export interface AgentSurroundings {
-  /** What it is, in words: an agent that was started with the same need not be started anew. */
-  readonly likeness: string
-  open(): Promise<{
-    readonly env: Readonly<Record<string, string>>
-    readonly readOnly: readonly Bind[]
-    readonly sockets: readonly Bind[]
-    close(): Promise<void>
-  }>
-}
-
-export const nothingAround: AgentSurroundings = {
-  likeness: '',
-  open: async () => ({ env: {}, readOnly: [], sockets: [], close: async () => undefined }),
+  readonly surroundings: BoxSurroundings
 }
 
 /** The broker's socket, where the box shows it. */
@@ -117,7 +101,7 @@ export async function startAgent(parts: PreparingParts, start: AgentStart): Prom
   }
 }
 
-type Around = Awaited<ReturnType<AgentSurroundings['open']>>
+type Around = Awaited<ReturnType<BoxSurroundings['open']>>
 
 function launch(
   parts: PreparingParts,
@@ -145,7 +129,7 @@ function launch(
   const [command, ...rest] = argv
   if (command === undefined) throw new Error('An agent is launched by a program.')
   return sandbox.run({
-    command: [command, ...rest],
+    command: around.command([command, ...rest], false),
     env: {
       ...around.env,
       ...env,

@@ -13,7 +13,7 @@ import type { PreparingParts, RunnerParts } from '../parts.ts'
 import { hasWorkspace, removeWorkspace, type Workspace } from '../workspace/workspace.ts'
 import { workspaceFor, refreshMirror } from './prepare.ts'
 import { startAhead } from './turn.ts'
-import { nothingAround } from './agentProcess.ts'
+import { surroundingsOf } from './surroundings.ts'
 
 export interface Ahead {
   /**
@@ -127,7 +127,9 @@ async function make(
   })
   if (prepared.kind === 'failed' || signal.aborted) return undefined
   const { workspace } = prepared
-  await startAhead(parts, { workspace, agent, model, surroundings: nothingAround }, unusedMs)
+  const codeHostUrl = refreshed.access.url
+  const { forAgent } = await surroundingsOf(parts, { projectId, agent, workspace, codeHostUrl })
+  await startAhead(parts, { workspace, agent, model, surroundings: forAgent }, unusedMs)
   return workspace
 }
 

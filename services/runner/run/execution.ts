@@ -14,14 +14,15 @@ import type { Head } from '#platform/commands/eventLog.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
 import { EngineUnavailable, TooLarge } from '#platform/ports/faults.ts'
 import type { RunnerParts } from '../parts.ts'
-import { nothingAround } from './agentProcess.ts'
 import { changesReport } from './changesReport.ts'
 import { imagesForAgent } from './images.ts'
 import { runOutput } from './output.ts'
 import { failed, prepare, prepareBeside } from './prepare.ts'
 import { reporter as openReporter, type Reporter } from './reporter.ts'
+import { setUpWorkspace } from './setup.ts'
 import { runShellCommand } from './shellCommand.ts'
 import { outcomeOfStop, type Stopping } from './stopping.ts'
+import { surroundingsOf } from './surroundings.ts'
 import { withTranscript } from './transcript.ts'
 import { Evicted, terminalWriter } from './terminalWriter.ts'
 import { runTurn } from './turn.ts'
@@ -160,7 +161,14 @@ async function outcomeOf(
   const { workspace, access } = prepared
   const { sandbox } = parts
   const treeGit = 'missing' in sandbox ? parts.git : sandbox.gitFor(workspace)
+  const around = await surroundingsOf(parts, {
+    projectId: task.projectId,
+    agent: execution.agent,
+    workspace,
+    codeHostUrl: access.url,
+  })
   const secrets = [
+    ...around.secrets,
     access.accessToken,
     access.authorization,
     ...(parts.model.kind === 'anthropic' ? [parts.model.apiKey] : []),
@@ -178,9 +186,21 @@ async function outcomeOf(
   const output = runOutput(terminal, { fence, kind: execution.kind, secrets })
   const session = isAnew ? null : sessionOf(task, execution.agent)
   const run = { fence, stopping: stop, reporter: report, terminal, output, changes }
+  const unhear = parts.egress.hear(
+    task.taskId,
+    (line) => void output.stderr.write(`${line}\n`).catch(() => undefined),
+  )
   try {
+    const unready = await setUpWorkspace(parts, { run, workspace, around })
+    if (unready) return unready
+    const { forCommands, forAgent } = around
     return execution.kind === 'command'
-      ? await runShellCommand(parts, { run, workspace, command: message.message })
+      ? await runShellCommand(parts, {
+          run,
+          workspace,
+          command: message.message,
+          surroundings: forCommands,
+        })
       : await runTurn(parts, {
           run,
           workspace,
@@ -192,10 +212,11 @@ async function outcomeOf(
           images,
           session,
           model: document.codexModel,
-          surroundings: nothingAround,
+          surroundings: forAgent,
           secrets,
         })
   } finally {
+    unhear()
     await prepared.settle()
     await output.end()
     await changes.stop()

@@ -11,7 +11,8 @@ import type { Agent, AgentImage, HomeFile } from '../agents/port.ts'
 import type { PreparingParts, RunnerParts } from '../parts.ts'
 import type { Sandbox, SandboxExit } from '../sandbox/port.ts'
 import type { Workspace } from '../workspace/workspace.ts'
-import { startAgent, type AgentProcess, type AgentSurroundings, type Hearing } from './agentProcess.ts'
+import { startAgent, type AgentProcess, type Hearing } from './agentProcess.ts'
+import type { BoxSurroundings } from './boxSurroundings.ts'
 import { timeInWords } from './limits.ts'
 import { listener, type Listener } from './listen.ts'
 import { messageTexts } from './messageText.ts'
@@ -30,7 +31,7 @@ export interface TurnRequest {
   /** As the client sent it; passed on only when the agent knows it. */
   readonly model: string | null
   /** What the agent's box has beside the agent. */
-  readonly surroundings: AgentSurroundings
+  readonly surroundings: BoxSurroundings
   /** Secrets that must not show in anything that is recorded. */
   readonly secrets: readonly string[]
 }

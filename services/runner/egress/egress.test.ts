@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest'
+import { openEgress } from './egress.ts'
+
+const opened = () => openEgress({ agentHosts: {}, mayReachPrivate: false, node: 'node' })
+
+test('who hears of a task is told of each destination once', () => {
+  const egress = opened()
+  const told: string[] = []
+  egress.hear('task-1', (sentence) => told.push(sentence))
+  for (const destination of ['a.example:443', 'a.example:443', 'b.example:443'])
+    egress.refused('task-1', { destination, why: 'not_allowed' })
+  egress.refused('task-1', { destination: 'c.example:443', why: 'unreachable' })
+  egress.refused('task-2', { destination: 'd.example:443', why: 'inside' })
+  expect(told).toEqual([
+    "a.example:443 was not reached: it is not among the hosts that the project's settings allow.",
+    "b.example:443 was not reached: it is not among the hosts that the project's settings allow.",
+  ])
+})
+
+test('a program that tries everything fills no terminal', () => {
+  const egress = opened()
+  const told: string[] = []
+  egress.hear('task-1', (sentence) => told.push(sentence))
+  for (let n = 0; n < 1_000; n += 1)
+    egress.refused('task-1', { destination: `${n}.example:443`, why: 'inside' })
+  expect(told).toHaveLength(21)
+  expect(told.at(-1)).toBe('More was not reached.')
+})
+
+test('the next run of a task is told anew, and the one before no more', () => {
+  const egress = opened()
+  const told: string[] = []
+  const unhear = egress.hear('task-1', () => told.push('first'))
+  egress.hear('task-1', () => told.push('second'))
+  unhear()
+  egress.refused('task-1', { destination: 'a.example:443', why: 'inside' })
+  expect(told).toEqual(['second'])
+})

@@ -1,0 +1,53 @@
+/** What the runner has of egress, once: what each agent needs by itself, and who is told of what was not reached. */
+import type { AgentName } from '#domain/task/events.ts'
+import type { Refusal } from './proxy.ts'
+
+export interface Egress {
+  /** Hosts that the box of an agent may reach, beside what the project allows. */
+  readonly agentHosts: Readonly<Partial<Record<AgentName, readonly string[]>>>
+  /** Whether a project may list addresses of this machine and of private networks. */
+  readonly mayReachPrivate: boolean
+  /** Path of a Node program, which boxes are shown for their relay. */
+  readonly node: string
+  /** Tells a task's refusals, a sentence each, until the returned function is called. The last who asks is told. */
+  hear(taskId: string, tell: (sentence: string) => void): () => void
+  /** A box of the task was refused something: by somebody who may live longer than the run that is told of it. */
+  refused(taskId: string, refusal: Refusal): void
+}
+
+/** Different destinations that are told in a run; further ones are told to be. */
+const mostTold = 20
+
+export function openEgress({
+  agentHosts,
+  mayReachPrivate,
+  node,
+}: Pick<Egress, 'agentHosts' | 'mayReachPrivate' | 'node'>): Egress {
+  const hearing = new Map<string, (refusal: Refusal) => void>()
+  return {
+    agentHosts,
+    mayReachPrivate,
+    node,
+    hear(taskId, tell) {
+      const told = new Set<string>()
+      const hear = ({ destination, why }: Refusal) => {
+        const isNew = !told.has(destination) && told.size <= mostTold
+        // What is allowed and not there is between the program and the network.
+        if (why === 'unreachable' || !isNew) return
+        told.add(destination)
+        tell(told.size > mostTold ? 'More was not reached.' : sentenceOf(destination, why))
+      }
+      hearing.set(taskId, hear)
+      return () => {
+        if (hearing.get(taskId) === hear) hearing.delete(taskId)
+      }
+    },
+    refused: (taskId, refusal) => hearing.get(taskId)?.(refusal),
+  }
+}
+
+function sentenceOf(destination: string, why: 'not_allowed' | 'inside'): string {
+  return why === 'inside'
+    ? `${destination} was not reached: it leads into the server's own network.`
+    : `${destination} was not reached: it is not among the hosts that the project's settings allow.`
+}

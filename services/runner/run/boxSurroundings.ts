@@ -1,0 +1,29 @@
+/** What a box has beside what runs in it: made when the box is started, and gone with it, which may be many turns later. */
+import type { Bind } from '../sandbox/port.ts'
+
+type Command = readonly [string, ...string[]]
+
+export interface BoxSurroundings {
+  /** What it is, in words: an agent that was started with the same need not be started anew. */
+  readonly likeness: string
+  open(): Promise<{
+    /** What is said for the box by others counts for more. */
+    readonly env: Readonly<Record<string, string>>
+    readonly readOnly: readonly Bind[]
+    readonly sockets: readonly Bind[]
+    /** The command that starts the box, with what runs beside it. `waits`: until that is ready; else the command starts at once. */
+    command(command: Command, waits: boolean): Command
+    close(): Promise<void>
+  }>
+}
+
+export const nothingAround: BoxSurroundings = {
+  likeness: '',
+  open: async () => ({
+    env: {},
+    readOnly: [],
+    sockets: [],
+    command: (command) => command,
+    close: async () => undefined,
+  }),
+}

@@ -1,0 +1,65 @@
+/** A line of shell in the task's box, with what it prints in the task's terminal. */
+import type { ExecutionOutcome } from '#domain/task/commands.ts'
+import type { RunnerParts } from '../parts.ts'
+import type { SandboxExit } from '../sandbox/port.ts'
+import type { Workspace } from '../workspace/workspace.ts'
+import type { BoxSurroundings } from './boxSurroundings.ts'
+import { commandLimits } from './limits.ts'
+import { failed } from './prepare.ts'
+import type { Run } from './run.ts'
+import { outcomeOfStop } from './stopping.ts'
+import { drain } from './turn.ts'
+
+export interface BoxedCommand {
+  readonly run: Run
+  readonly workspace: Workspace
+  readonly command: string
+  readonly surroundings: BoxSurroundings
+  /** Milliseconds. */
+  readonly longestMs: number
+}
+
+const interruptMs = 5_000
+
+/** Runs it to its end: how it ended, or the outcome of a run that has no box or was stopped. Throws `Evicted`. */
+export async function runInBox(
+  parts: RunnerParts,
+  { run, workspace, command, surroundings, longestMs }: BoxedCommand,
+): Promise<{ readonly kind: 'ended'; readonly exit: SandboxExit } | ExecutionOutcome> {
+  const { sandbox } = parts
+  if ('missing' in sandbox) return failed('no_box', sandbox.missing)
+  // Bold, as the commands of an agent are.
+  await run.output.stdout.write(`\u001B[1m$ ${command}\u001B[0m\n`)
+  const around = await surroundings.open()
+  try {
+    const child = sandbox.run({
+      command: around.command(['/bin/bash', '-c', command], true),
+      env: { ...around.env, TERM: 'xterm-256color' },
+      workspace,
+      readOnly: around.readOnly,
+      sockets: around.sockets,
+      stdin: 'ignore',
+      limits: commandLimits({ ...parts.limits, longestMs }),
+    })
+    const onStop = () => {
+      if (run.stopping.reason() === 'cancelled') child.interrupt()
+      setTimeout(() => child.kill(), run.stopping.reason() === 'cancelled' ? interruptMs : 0).unref()
+    }
+    if (run.stopping.signal.aborted) onStop()
+    else run.stopping.signal.addEventListener('abort', onStop, { once: true })
+    try {
+      await Promise.all([
+        drain(child.stdout, (chunk) => run.output.stdout.write(chunk)),
+        drain(child.stderr, (chunk) => run.output.stderr.write(chunk)),
+      ])
+      const exit = await child.exited
+      return outcomeOfStop(run.stopping) ?? { kind: 'ended', exit }
+    } finally {
+      run.stopping.signal.removeEventListener('abort', onStop)
+      child.kill()
+      await child.exited
+    }
+  } finally {
+    await around.close()
+  }
+}

@@ -1,0 +1,248 @@
+/** A project's settings, and what they do to its tasks: setup, variables, secrets that nobody reads again, hosts that may be reached. */
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { getTerminal, sendMessage } from '#domain/api/chat.ts'
+import { deleteProject, getProject } from '#domain/api/projects.ts'
+import {
+  getProjectSettings,
+  removeProjectSecret,
+  setProjectSecret,
+  updateProjectSettings,
+} from '#domain/api/projectSettings.ts'
+import { executeTask, getTask, type Task } from '#domain/api/tasks.ts'
+import { projectSecrets } from '#platform/projectSecrets.ts'
+import { hasEnded, openScene, type Scene } from './scene.ts'
+import { openStored } from './stored.ts'
+
+const secret = 'swordfish-of-the-project'
+const shared = 'trout-that-the-agent-may-have'
+const look = 'echo "stage=$STAGE secret=${TOKEN:-none} shared=$SHARED"; cat setup.log'
+
+let scene: Scene
+/** Everything that anybody was told. */
+const told: string[] = []
+beforeAll(async () => {
+  scene = await openScene(
+    [
+      {
+        when: /Look around/,
+        turns: [
+          { tools: [{ name: 'Bash', input: { command: look, description: 'Look around' } }] },
+          { text: 'I have looked around.' },
+        ],
+      },
+      { when: /Once more/, turns: [{ text: 'Nothing more to do.' }] },
+    ],
+    { env: { LOG_LEVEL: 'debug' } },
+  )
+})
+afterAll(() => scene?.close())
+
+const settings = async (projectId = scene.projectId) =>
+  (await scene.ada.ask(getProjectSettings, { params: { projectId } })).settings
+const change = (body: Parameters<typeof updateProjectSettings.body.parse>[0] & object) =>
+  scene.ada.ask(updateProjectSettings, { params: { projectId: scene.projectId }, body })
+const setSecret = (name: string, value: string, forAgent = false) =>
+  scene.ada.ask(setProjectSecret, { params: { projectId: scene.projectId, name }, body: { value, forAgent } })
+async function terminalOf(taskId: string): Promise<string> {
+  const { output } = await scene.ada.ask(getTerminal, { params: { taskId } })
+  const text = output.map(({ content }) => content).join('')
+  told.push(text)
+  return text
+}
+/** The number of the turn or command that comes next. */
+async function nextTurn(taskId: string): Promise<number> {
+  const { task } = await scene.ada.ask(getTask, { params: { taskId } })
+  return (task.execution?.turn ?? 0) + 1
+}
+const isOver = (turn: number) => (task: Task) =>
+  hasEnded(task) && task.execution?.turn === turn && task.execution.endedAt !== null
+async function execute(taskId: string, command: string): Promise<string> {
+  const before = await terminalOf(taskId)
+  const turn = await nextTurn(taskId)
+  await scene.ada.ask(executeTask, { params: { taskId }, body: { command } })
+  await scene.ada.taskOnce(taskId, isOver(turn))
+  return (await terminalOf(taskId)).slice(before.length)
+}
+
+describe('the settings', () => {
+  test('are none at first, changed one by one, and read as they are then', async () => {
+    expect(await settings()).toEqual({ setupCommand: '', variables: [], secrets: [], egress: [] })
+    const { settings: first } = await change({ variables: [{ name: 'STAGE', value: 'test' }] })
+    expect(first.variables).toEqual([{ name: 'STAGE', value: 'test' }])
+    await change({ egress: ['Example.org', 'example.org', '*.example.net:8443'] })
+    expect(await settings()).toEqual({
+      setupCommand: '',
+      variables: [{ name: 'STAGE', value: 'test' }],
+      secrets: [],
+      egress: ['example.org', '*.example.net:8443'],
+    })
+  })
+
+  test('tell the names of secrets, and never a value', async () => {
+    await setSecret('TOKEN', 'an older value')
+    await setSecret('GONE', 'of no more use')
+    await setSecret('TOKEN', secret)
+    const { settings: after } = await setSecret('SHARED', shared, true)
+    const named = [
+      { name: 'GONE', forAgent: false, updatedAt: expect.any(String) },
+      { name: 'SHARED', forAgent: true, updatedAt: expect.any(String) },
+      { name: 'TOKEN', forAgent: false, updatedAt: expect.any(String) },
+    ]
+    expect(after.secrets).toEqual(named)
+    const params = { projectId: scene.projectId, name: 'GONE' }
+    await scene.ada.ask(removeProjectSecret, { params })
+    expect(await scene.ada.refused(removeProjectSecret, { params })).toMatchObject({ status: 404 })
+    expect((await settings()).secrets).toEqual(named.slice(1))
+  })
+
+  test('refuse what would change the box, with the field', async () => {
+    const params = { projectId: scene.projectId }
+    const refused = (body: object) => scene.ada.refused(updateProjectSettings, { params, body })
+    expect(await refused({ variables: [{ name: 'LD_PRELOAD', value: 'x' }] })).toMatchObject({
+      status: 400,
+      field: 'variables.0.name',
+    })
+    expect(await refused({ egress: ['https://example.org/'] })).toMatchObject({
+      status: 400,
+      field: 'egress.0',
+    })
+    expect(await refused({ variables: [{ name: 'TOKEN', value: 'x' }] })).toMatchObject({ status: 400 })
+    expect(
+      await scene.ada.refused(setProjectSecret, {
+        params: { ...params, name: 'PATH' },
+        body: { value: secret },
+      }),
+    ).toMatchObject({ status: 400, field: 'name' })
+  })
+
+  test('set twice under one key have the first value, and a later one stands', async () => {
+    const params = { projectId: scene.projectId, name: 'KEYED' }
+    const headers = { 'idempotency-key': 'set-keyed' }
+    const first = { params, headers, body: { value: 'the first of them' } }
+    await scene.ada.ask(setProjectSecret, first)
+    await setSecret('KEYED', 'the second one', true)
+    const { settings: repeated } = await scene.ada.ask(setProjectSecret, first)
+    expect(repeated.secrets.find(({ name }) => name === 'KEYED')?.forAgent).toBe(true)
+    const { ada } = scene
+    const task = await ada.task(scene.projectId, 'Once more')
+    await ada.taskOnce(task.id, hasEnded)
+    expect(await execute(task.id, 'test "$KEYED" = "the second one" && echo kept')).toContain('\nkept\n')
+    await ada.ask(removeProjectSecret, { params })
+  })
+})
+
+describe('a task', () => {
+  let taskId = ''
+  beforeAll(async () => {
+    await change({ setupCommand: 'echo "set up with $TOKEN for $STAGE" | tee -a setup.log' })
+    taskId = (await scene.ada.task(scene.projectId, 'Look around')).id
+    await scene.ada.taskOnce(taskId, hasEnded)
+  })
+
+  test('is set up first, in sight, without its secrets showing', async () => {
+    const terminal = await terminalOf(taskId)
+    expect(terminal).toContain('set up with [redacted] for test\n')
+    expect(terminal).toMatch(/The workspace was set up in \d+\.\d s\./)
+  })
+
+  test('gives its agent the variables, and of the secrets what is marked for it', async () => {
+    const asked = JSON.stringify(scene.api.requests.at(-1)?.body)
+    expect(asked).toContain('stage=test secret=none')
+    expect(asked).toContain(`shared=${shared}`)
+    expect(await terminalOf(taskId)).toContain('shared=[redacted]')
+  })
+
+  test('is set up once, and again when the command is another', async () => {
+    const { ada } = scene
+    const goOn = async () => {
+      const turn = await nextTurn(taskId)
+      await ada.ask(sendMessage, { params: { taskId }, body: { message: 'Once more' } })
+      await ada.taskOnce(taskId, isOver(turn))
+    }
+    await goOn()
+    expect(await execute(taskId, 'wc -l < setup.log')).toContain('\n1\n')
+    await change({ setupCommand: 'echo "again" >> setup.log' })
+    await goOn()
+    expect(await execute(taskId, 'wc -l < setup.log')).toContain('\n2\n')
+  })
+
+  test('gives its commands all of them', async () => {
+    const ran = await execute(
+      taskId,
+      'echo "$STAGE ${#TOKEN} ${#SHARED} $TOKEN $(printf %s "$TOKEN" | base64)"',
+    )
+    expect(ran).toContain(`\ntest ${secret.length} ${shared.length} [redacted] [redacted]`)
+  })
+
+  test('reaches the code host, and nothing else that is not allowed, which its terminal tells', async () => {
+    const host = scene.product.codeHostUrl
+    expect(await execute(taskId, `curl -sS -o /dev/null -w '%{http_code}' ${host}/`)).toMatch(/\n[2-4]\d\d/)
+    const ran = await execute(
+      taskId,
+      'curl -sS https://elsewhere.example/; curl -sS --noproxy "" -m 5 http://169.254.169.254/; echo done',
+    )
+    expect(ran).toContain(
+      "elsewhere.example:443 was not reached: it is not among the hosts that the project's",
+    )
+    expect(ran).toContain('169.254.169.254 was not reached')
+    expect(ran).toContain('done\n')
+  })
+
+  test('that cannot be set up fails with the reason, and tries again with the next attempt', async () => {
+    const { ada } = scene
+    await change({ setupCommand: 'echo tried; exit 3' })
+    const { id } = await ada.task(scene.projectId, 'Look around')
+    const ended = await ada.taskOnce(id, hasEnded)
+    expect(ended.status).toBe('failed')
+    expect(ended.failure).toMatchObject({
+      code: 'setup_failed',
+      reason: expect.stringContaining("The project's setup command ended with exit code 3."),
+    })
+    await change({ setupCommand: 'echo tried > setup.log' })
+    await ada.ask(executeTask, { params: { taskId: id } })
+    await ada.taskOnce(id, ({ status }) => status === 'completed')
+    expect((await terminalOf(id)).match(/\$ echo tried/g)).toHaveLength(2)
+  })
+})
+
+describe('a secret', () => {
+  test('is in no file of the product, no answer and no log', async () => {
+    const { ada, product, projectId } = scene
+    told.push((await ada.api('GET', `/projects/${projectId}/settings`)).text)
+    told.push(JSON.stringify(await ada.ask(getProject, { params: { projectId } })))
+    told.push(product.logs.stderr, product.logs.stdout)
+    const forms = [secret, Buffer.from(secret).toString('base64').slice(0, -4)]
+    for (const form of forms) expect(told.join('\n')).not.toContain(form)
+    const kept = (await filesBelow(product.dataDir)).filter((path) => !path.includes('/runner/tasks/'))
+    const betraying: string[] = []
+    for (const path of kept) {
+      const bytes = await readFile(path)
+      if (forms.some((form) => bytes.includes(form))) betraying.push(path)
+    }
+    expect(kept.length).toBeGreaterThan(5)
+    expect(betraying).toEqual([])
+  })
+
+  test('is gone with its project', async () => {
+    const { ada, product, projectId } = scene
+    await ada.ask(deleteProject, { params: { projectId } })
+    expect(await ada.refused(setProjectSecret, secretOf(projectId))).toMatchObject({ status: 404 })
+    await product.kill9()
+    const stored = await openStored(product.dataDir)
+    const names = ['TOKEN', 'SHARED']
+    try {
+      expect([...(await projectSecrets(stored).valuesOf(projectId, names)).keys()]).toEqual([])
+    } finally {
+      await stored.close()
+    }
+  })
+})
+
+const secretOf = (projectId: string) => ({ params: { projectId, name: 'TOKEN' }, body: { value: secret } })
+
+async function filesBelow(folder: string): Promise<readonly string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
+}
