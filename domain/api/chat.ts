@@ -118,6 +118,8 @@ export const sendMessage = defineWrite({
       commandText: Text.max(limits.messageLength).nullable().optional(),
       images: attachedImages(imageLimits.aMessage).optional(),
       agent: AgentName.nullish(),
+      /** Told at once to the turn that runs, if one does that can take it; else it waits as others do. */
+      steer: z.boolean().optional(),
     })
     .refine(({ images = [], ...body }) => images.length === 0 || isForAgent(body), {
       path: ['images'],
@@ -179,6 +181,15 @@ export const editMessage = defineWrite({
   body: z.object({ message: required('Enter a message.', limits.messageLength) }),
   answer: { ...success, chatMessage: ChatMessage },
   faults: ['not_found', 'message_delivered'],
+})
+
+export const steerMessage = defineWrite({
+  method: 'POST',
+  path: '/tasks/:taskId/chat/:messageId/steer',
+  summary: 'Tells a message that waits to the turn that runs, at once.',
+  params: z.object({ taskId: TaskId, messageId: MessageId }),
+  answer: { ...success, chatMessage: ChatMessage },
+  faults: ['not_found', 'message_delivered', 'no_turn_to_steer'],
 })
 
 /** Puts the messages that wait in another order. 409 `queue_changed`, with the messages as they wait now, when others wait. */

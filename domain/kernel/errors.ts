@@ -22,6 +22,10 @@ export const faults = {
     status: 409,
     sentence: 'The messages that wait are others by now. Look at them again, and then put them in order.',
   },
+  no_turn_to_steer: {
+    status: 409,
+    sentence: 'No turn runs that this message could be told. It waits for the next one.',
+  },
   message_delivered: { status: 409, sentence: 'The agent already has this message.' },
   not_initialized: { status: 409, sentence: 'Task repository not initialized. Run a command to start.' },
   no_changes: { status: 409, sentence: 'There are no changes to open a pull request with.' },

@@ -70,11 +70,15 @@ export type TaskCommand =
       readonly images: readonly NamedImage[]
       /** The execution that starts when the task is idle. */
       readonly executionId: string
+      /** Given to the turn that runs, if one does that can take it. */
+      readonly steers?: boolean
     }
   /** A note for the chat that starts no turn. */
   | { readonly type: 'PostNote'; readonly messageId: string; readonly message: string }
   | { readonly type: 'WithdrawMessage'; readonly messageId: string }
   | { readonly type: 'EditMessage'; readonly messageId: string; readonly message: string }
+  /** Gives a message that waits to the turn that runs. */
+  | { readonly type: 'SteerMessage'; readonly messageId: string }
   /** Names every message that waits, in the order in which they shall go. */
   | { readonly type: 'ReorderQueue'; readonly messageIds: readonly string[] }
   | { readonly type: 'RequestExecution'; readonly executionId: string }
@@ -99,6 +103,8 @@ export type TaskCommand =
       readonly runnerId: string
     }
   | { readonly type: 'RecordProgress'; readonly fence: Fence; readonly progress: readonly ProgressEvent[] }
+  /** The agent was told a message that steers. */
+  | { readonly type: 'DeliverSteering'; readonly fence: Fence; readonly messageId: string }
   | {
       readonly type: 'EndExecution'
       readonly fence: Fence

@@ -83,6 +83,11 @@ export const QueueReordered = event('QueueReordered', 1, {
   data: z.object({ messageIds: z.array(MessageId) }),
   content: none,
 })
+/** A person wants a message that waits given to the turn that runs, at once. It is delivered when the agent has been told. */
+export const SteeringRequested = event('SteeringRequested', 1, {
+  data: z.object({ messageId: MessageId, ...execution }),
+  content: none,
+})
 export const MessageDelivered = event('MessageDelivered', 1, {
   data: z.object({ messageId: MessageId, ...execution }),
   content: none,
@@ -251,6 +256,7 @@ export const taskEvents = [
   MessageWithdrawn,
   MessageEdited,
   QueueReordered,
+  SteeringRequested,
   MessageDelivered,
   ExecutionRequested,
   ExecutionStarted,

@@ -41,6 +41,8 @@ const commands: { readonly [Type in TaskCommand['type']]: Extract<TaskCommand, {
   PostNote: { type: 'PostNote', messageId: messageId(2), message: 'Images cannot be attached yet.' },
   WithdrawMessage: { type: 'WithdrawMessage', messageId: messageId(1) },
   EditMessage: { type: 'EditMessage', messageId: messageId(1), message: 'Words anew.' },
+  SteerMessage: { type: 'SteerMessage', messageId: messageId(1) },
+  DeliverSteering: { type: 'DeliverSteering', fence, messageId: messageId(1) },
   ReorderQueue: { type: 'ReorderQueue', messageIds: [messageId(1)] },
   RequestExecution: { type: 'RequestExecution', executionId: executionId(2) },
   RetryTask: { type: 'RetryTask', executionId: executionId(2) },
@@ -154,6 +156,17 @@ const table: { readonly [Type in TaskCommand['type']]: Readonly<Record<StateName
     failed: 'message_delivered',
     cancelled: 'message_delivered',
   },
+  SteerMessage: {
+    ...gone,
+    queued: 'message_delivered',
+    running: 'message_delivered',
+    cancelling: 'message_delivered',
+    completed: 'message_delivered',
+    failed: 'message_delivered',
+    cancelled: 'message_delivered',
+  },
+  // It has been told already.
+  DeliverSteering: { ...nowhere, running: [], cancelling: [] },
   // The one message there is has been given away: nothing waits.
   ReorderQueue: {
     ...gone,

@@ -40,6 +40,8 @@ export interface LiveTask {
   readonly phase: Phase
   /** Messages that no agent was given yet, in the order they will be. */
   readonly queue: readonly QueuedMessage[]
+  /** Of those, the ones that go to the turn that runs. */
+  readonly steering: readonly string[]
   /** Messages that have had their turn: given to an agent, or cancelled on their way to one. */
   readonly delivered: ReadonlySet<string>
   /** The message of the last turn: what a retry works on again. */
@@ -80,6 +82,7 @@ export function evolve(state: TaskState, event: RecordedOf<TaskEvent>): TaskStat
       description: event.content?.description ?? '',
       phase: { status: 'pending' },
       queue: [],
+      steering: [],
       delivered: new Set(),
       lastTurn: null,
       workspace: 'none',
@@ -111,6 +114,8 @@ function evolveTask(
     }
     case 'MessageWithdrawn':
       return { ...task, queue: without(task.queue, event.data.messageId) }
+    case 'SteeringRequested':
+      return { ...task, steering: [...task.steering, event.data.messageId] }
     case 'QueueReordered':
       return { ...task, queue: reordered(task.queue, event.data.messageIds) }
     case 'MessageDelivered':
@@ -198,6 +203,8 @@ function ended(task: LiveTask, outcome: EndStatus): LiveTask {
   return {
     ...task,
     workspace,
+    // What was not told any more waits as before.
+    steering: [],
     phase: { status: execution.kind === 'command' ? execution.statusBefore : outcome },
   }
 }
@@ -206,6 +213,7 @@ function hadItsTurn(task: LiveTask, messageId: string): LiveTask {
   return {
     ...task,
     queue: without(task.queue, messageId),
+    steering: task.steering.filter((id) => id !== messageId),
     delivered: new Set([...task.delivered, messageId]),
   }
 }

@@ -21,6 +21,7 @@ import {
   PullRequestRequested,
   PullRequestUpdated,
   QueueReordered,
+  SteeringRequested,
   TaskCreated,
   TaskDeleted,
   TaskUpdated,
@@ -51,7 +52,10 @@ function decide(command: TaskCommand, state: TaskState): Decision<TaskEvent> {
       if (state.queue.length >= limits.queueLength) return refuse('queue_full')
       const queued = { messageId, kind, agent: command.agent ?? state.agent }
       const events = [messageQueued(queued, message, images)]
-      if ('execution' in state.phase) return events
+      if ('execution' in state.phase)
+        return command.steers && canSteer(state, queued)
+          ? [...events, SteeringRequested.of({ messageId, executionId: state.phase.execution.executionId })]
+          : events
       return [...events, requested(executionId, 'follow_up', state.queue[0] ?? queued)]
     }
     case 'PostNote': {
@@ -66,6 +70,24 @@ function decide(command: TaskCommand, state: TaskState): Decision<TaskEvent> {
     case 'WithdrawMessage': {
       const { messageId } = command
       return refusalOfWaiting(state, messageId) ?? [MessageWithdrawn.of({ messageId })]
+    }
+    case 'SteerMessage': {
+      const { messageId } = command
+      if (state.steering.includes(messageId)) return []
+      const refusal = refusalOfWaiting(state, messageId)
+      if (refusal) return refusal
+      const message = state.queue.find((one) => one.messageId === messageId)
+      if (!message || !('execution' in state.phase) || !canSteer(state, message))
+        return refuse('no_turn_to_steer')
+      return [SteeringRequested.of({ messageId, executionId: state.phase.execution.executionId })]
+    }
+    case 'DeliverSteering': {
+      const { fence, messageId } = command
+      if (!fenced(state, fence)) return refuse('evicted')
+      // Withdrawn meanwhile it cannot be: what steers counts as given.
+      return isQueued(state, messageId)
+        ? [MessageDelivered.of({ messageId, executionId: fence.executionId })]
+        : []
     }
     case 'EditMessage': {
       const { messageId, message } = command
@@ -294,9 +316,19 @@ function refusalOfWaiting(task: LiveTask, messageId: string): Refusal | undefine
   return isQueued(task, messageId) ? undefined : refuse('not_found', 'There is no such message in this task.')
 }
 
-/** The message of an execution that is on its way to a runner: it counts as given. */
+/** A message that is on its way to a runner, or to the agent that works: it counts as given. */
 function isBeingStarted(task: LiveTask, messageId: string): boolean {
+  if (task.steering.includes(messageId)) return true
   return 'execution' in task.phase && task.phase.execution.messageId === messageId
+}
+
+/** Whether the turn that runs could be told a message: it is its agent's, and a turn that was not asked to stop. */
+function canSteer(task: LiveTask, { kind, agent }: QueuedMessage): boolean {
+  if (task.phase.status !== 'running') return false
+  const { execution } = task.phase
+  return (
+    kind === 'turn' && execution.kind === 'turn' && execution.agent === agent && !execution.cancelRequested
+  )
 }
 
 function current(task: LiveTask, executionId: string): Execution | undefined {

@@ -34,6 +34,7 @@ export const chatView: View<MessageDocument> = {
       case 'MessagePosted':
       case 'MessageWithdrawn':
       case 'MessageEdited':
+      case 'MessageDelivered':
       case 'ExecutionStarted':
       case 'ExecutionCompleted':
       case 'ExecutionFailed':
@@ -80,6 +81,17 @@ export const chatView: View<MessageDocument> = {
         const written = { message: text, commandText: message?.isCommand ? text : null, isEdited: true }
         return message && { ...message, ...written, updatedAt: event.at, version: event.revision }
       }
+      case 'MessageDelivered':
+        // The message of an execution is told by how that fares; one that still waited was told to a turn that ran.
+        return message?.status === 'queued'
+          ? {
+              ...message,
+              status: 'completed',
+              executionId: event.data.executionId,
+              updatedAt: event.at,
+              version: event.revision,
+            }
+          : message
       case 'QueueReordered': {
         const queueIndex = event.data.messageIds.indexOf(message?.messageId ?? '')
         return message && { ...message, queueIndex, version: event.revision }

@@ -19,7 +19,8 @@ import { openAhead } from './run/ahead.ts'
 import { answerChanges } from './run/otherBase.ts'
 import { runExecution } from './run/execution.ts'
 import { makePullRequest } from './run/pullRequest.ts'
-import { stopping, type Stopping } from './run/stopping.ts'
+import { steering } from './run/steering.ts'
+import { stopping, type Control, type Stopping } from './run/stopping.ts'
 import { warmAgents } from './run/warmAgents.ts'
 import { detectBubblewrap } from './sandbox/detect.ts'
 import { noSandbox } from './sandbox/none.ts'
@@ -95,12 +96,12 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
   })
   const held: Holding = { parts, roster, runs: new Map() }
   const executions = engines.jobs.work('execution', { concurrency: runsAtOnce, leaseMs }, (delivery) =>
-    underLease(held, delivery, (parts, stop, isAnew) =>
-      runExecution(parts, payloadOf(delivery, 'executionId'), stop, { isAnew }),
+    underLease(held, delivery, (parts, control, isAnew) =>
+      runExecution(parts, payloadOf(delivery, 'executionId'), control, { isAnew }),
     ),
   )
   const pullRequests = engines.jobs.work('pull_request', { concurrency: runsAtOnce, leaseMs }, (delivery) =>
-    underLease(held, delivery, (parts, stop) =>
+    underLease(held, delivery, (parts, { stop }) =>
       makePullRequest(parts, payloadOf(delivery, 'requestId'), stop.signal),
     ),
   )
@@ -166,7 +167,7 @@ interface Holding {
 async function underLease(
   { parts: own, roster, runs }: Holding,
   delivery: Delivery,
-  work: (parts: RunnerParts, stop: Stopping, isAnew: boolean) => Promise<void>,
+  work: (parts: RunnerParts, control: Control, isAnew: boolean) => Promise<void>,
 ): Promise<void> {
   const parts = partsFor(own, delivery)
   const { id } = delivery.job
@@ -187,14 +188,15 @@ async function underLease(
       if (delivery.job.kind === 'pull_request') stop.stop('evicted')
     })
   }, renewMs)
-  const unwatch = watchTask(parts, delivery, stop)
+  const control = { stop, steering: steering() }
+  const unwatch = watchTask(parts, delivery, control)
   try {
     // What is here from before is older than what the other runner did. It may be large: the lease is kept meanwhile.
     if (home === 'gone') {
       await parts.warm.drop(taskId)
       await removeWorkspace(parts.root, taskId, parts.path)
     }
-    await watched(parts, delivery, () => work(parts, stop, home === 'gone'))
+    await watched(parts, delivery, () => work(parts, control, home === 'gone'))
     await delivery.ack()
   } catch (fault) {
     // What throws is given back and comes again; an engine that is away is waited for however long.
@@ -261,8 +263,14 @@ function isBegun({ phase }: LiveTask, executionId: string | undefined): boolean 
   return 'execution' in phase && phase.execution.executionId === executionId && phase.execution.attempt > 0
 }
 
-/** Stops the run when a person cancels it, deletes the task, or another runner has ended it. */
-function watchTask({ commands, bus, logger }: RunnerParts, { job }: Delivery, stop: Stopping): () => void {
+const looksAt = new Set(['CancellationRequested', 'TaskDeleted', 'SteeringRequested'])
+
+/** Tells the run what a person wants of it, and stops it when a person cancels it, deletes the task, or another runner has ended it. */
+function watchTask(
+  { commands, bus, logger }: RunnerParts,
+  { job }: Delivery,
+  { stop, steering }: Control,
+): () => void {
   const { taskId = '', executionId } = job.payload
   const stream = taskStream(taskId)
   const look = async () => {
@@ -273,14 +281,14 @@ function watchTask({ commands, bus, logger }: RunnerParts, { job }: Delivery, st
       const execution = 'execution' in state.phase ? state.phase.execution : undefined
       if (execution?.executionId !== executionId) return stop.stop('evicted')
       if (execution.cancelRequested) stop.stop('cancelled')
+      steering.offer(state.steering)
     } catch (fault) {
       // The next look may succeed; what is reported meanwhile is fenced.
       logger.warn({ err: fault }, 'the task cannot be read')
     }
   }
   const unsubscribe = bus.subscribe('appended', (event) => {
-    if (event.stream === stream && (event.type === 'CancellationRequested' || event.type === 'TaskDeleted'))
-      look()
+    if (event.stream === stream && looksAt.has(event.type)) look()
   })
   const timer = setInterval(() => void look(), lookMs)
   return () => {

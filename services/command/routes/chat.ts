@@ -5,6 +5,7 @@ import {
   isCommand,
   reorderQueue,
   sendMessage,
+  steerMessage,
   textOfCommand,
   withdrawMessage,
   type ChatMessage,
@@ -42,6 +43,7 @@ export const chatRoutes: readonly Route<CommandServices>[] = [
               message: text,
               images,
               executionId: uuidv5('execution', asked.commandId),
+              steers: body.steer === true,
             },
       ),
     )
@@ -54,6 +56,11 @@ export const chatRoutes: readonly Route<CommandServices>[] = [
       messageId,
       message: body.message,
     })
+    return answerMessage(services, taskId, messageId, executed)
+  }),
+  route(steerMessage, signedIn, ownTask, async ({ params, ...asked }, services) => {
+    const { taskId, messageId } = params
+    const executed = await executeOnTask(services, taskId, asked, { type: 'SteerMessage', messageId })
     return answerMessage(services, taskId, messageId, executed)
   }),
   route(reorderQueue, signedIn, ownTask, async ({ params, body, ...asked }, services) => {

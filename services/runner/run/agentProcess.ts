@@ -35,6 +35,11 @@ export interface AgentProcess {
   turn(message: string, hearing: Hearing): Promise<'over' | 'gone'>
   /** Gives another message to the turn that runs; false when it can take none. */
   steer(message: string): boolean
+  /**
+   * Tells it that no more messages come, and hears it to its end: a message that steered may have come too late for the turn that ended,
+   * and is a turn of its own then.
+   */
+  finish(hearing: Hearing): Promise<void>
   /** Asks it to stop its turn. */
   interrupt(): void
   kill(): void
@@ -201,6 +206,14 @@ function agentProcess(
       }
     },
     steer: (message) => isInTurn && agent.dialogue === 'open' && say(message),
+    async finish(hearing) {
+      complaints.to(hearing.complain)
+      broker.admit(true)
+      child.stdin?.end()
+      await listen(hearing, () => false)
+      await complaints.heard
+      broker.admit(false)
+    },
     interrupt() {
       const line = agent.interrupt('cancel')
       if (line === null) child.interrupt()

@@ -21,7 +21,7 @@ import { failed, prepare, prepareBeside } from './prepare.ts'
 import { reporter as openReporter, type Reporter } from './reporter.ts'
 import { setUpWorkspace } from './setup.ts'
 import { runShellCommand } from './shellCommand.ts'
-import { outcomeOfStop, type Stopping } from './stopping.ts'
+import { outcomeOfStop, type Control } from './stopping.ts'
 import { surroundingsOf } from './surroundings.ts'
 import { withTranscript } from './transcript.ts'
 import { Evicted, terminalWriter } from './terminalWriter.ts'
@@ -35,12 +35,12 @@ const actor = { kind: 'system', service: 'runner' } as const
 export async function runExecution(
   parts: RunnerParts,
   job: { readonly taskId: string; readonly executionId: string },
-  stop: Stopping,
+  control: Control,
   { isAnew }: { readonly isAnew: boolean },
 ): Promise<void> {
   try {
     const claimed = await claim(parts, job)
-    if (claimed) await runClaimed(parts, { ...claimed, isAnew }, stop)
+    if (claimed) await runClaimed(parts, { ...claimed, isAnew }, control)
   } catch (fault) {
     if (!(fault instanceof Evicted)) throw fault
     parts.logger.info({ ...job }, 'run given up: it is not ours any more')
@@ -103,16 +103,16 @@ function executionOf(state: { kind: string } | LiveTask, executionId: string): E
   return state.phase.execution.executionId === executionId ? state.phase.execution : undefined
 }
 
-async function runClaimed(parts: RunnerParts, claimed: Claimed, stop: Stopping): Promise<void> {
+async function runClaimed(parts: RunnerParts, claimed: Claimed, control: Control): Promise<void> {
   const { task, execution, fence } = claimed
   const report = openReporter(parts.commands, task.taskId, fence)
   const terminal = await terminalWriter(parts.log, task.taskId)
   let outcome: ExecutionOutcome
   try {
-    outcome = await outcomeOf(parts, claimed, { stop, report, terminal })
+    outcome = await outcomeOf(parts, claimed, { control, report, terminal })
   } catch (fault) {
     if (fault instanceof Evicted) throw fault
-    outcome = outcomeOfStop(stop) ?? outcomeOfFault(parts, fault)
+    outcome = outcomeOfStop(control.stop) ?? outcomeOfFault(parts, fault)
   }
   await endWith(report, execution, outcome, terminal.head())
 }
@@ -121,10 +121,10 @@ async function outcomeOf(
   parts: RunnerParts,
   { task, execution, fence, head, isAnew }: Claimed,
   {
-    stop,
+    control: { stop, steering },
     report,
     terminal,
-  }: { stop: Stopping; report: Reporter; terminal: Awaited<ReturnType<typeof terminalWriter>> },
+  }: { control: Control; report: Reporter; terminal: Awaited<ReturnType<typeof terminalWriter>> },
 ): Promise<ExecutionOutcome> {
   const stream = taskStream(task.taskId)
   const [document, message, user] = await Promise.all([
@@ -185,7 +185,7 @@ async function outcomeOf(
   })
   const output = runOutput(terminal, { fence, kind: execution.kind, secrets })
   const session = isAnew ? null : sessionOf(task, execution.agent)
-  const run = { fence, stopping: stop, reporter: report, terminal, output, changes }
+  const run = { fence, stopping: stop, steering, reporter: report, terminal, output, changes }
   const unhear = parts.egress.hear(
     task.taskId,
     (line) => void output.stderr.write(`${line}\n`).catch(() => undefined),

@@ -11,6 +11,8 @@ import { Evicted, recordingPatienceMs } from './terminalWriter.ts'
 export interface Reporter {
   /** Records what happened, after what was reported before. Resolves once it is in the log; rejects with `Evicted`. */
   report(...progress: readonly ProgressEvent[]): Promise<void>
+  /** The agent was told a message that steers; after what was reported before. */
+  delivered(messageId: string): Promise<void>
   /** The execution's end, after all reports. */
   end(outcome: ExecutionOutcome, terminal: TerminalHead | null): Promise<void>
 }
@@ -53,6 +55,10 @@ export function reporter(commands: Commands, taskId: string, fence: Fence): Repo
         last.catch(() => undefined)
       }
       return next
+    },
+    async delivered(messageId) {
+      await last.catch(() => undefined)
+      await execute({ type: 'DeliverSteering', fence, messageId })
     },
     async end(outcome, terminal) {
       await last.catch(() => undefined)

@@ -3,12 +3,14 @@ import type { Fence } from '#domain/task/commands.ts'
 import type { ChangesReport } from './changesReport.ts'
 import type { RunOutput } from './output.ts'
 import type { Reporter } from './reporter.ts'
+import type { Steering } from './steering.ts'
 import type { Stopping } from './stopping.ts'
 import type { TerminalWriter } from './terminalWriter.ts'
 
 export interface Run {
   readonly fence: Fence
   readonly stopping: Stopping
+  readonly steering: Steering
   readonly reporter: Reporter
   readonly terminal: TerminalWriter
   readonly output: RunOutput

@@ -1,5 +1,6 @@
 /** Stopping a run from outside. */
 import type { ExecutionOutcome } from '#domain/task/commands.ts'
+import type { Steering } from './steering.ts'
 import { Evicted } from './terminalWriter.ts'
 import { failed } from './prepare.ts'
 
@@ -27,6 +28,12 @@ export interface Stopping {
   stop(reason: StopReason, sentence?: string): void
   reason(): StopReason | undefined
   sentence(): string
+}
+
+/** What reaches a run from outside. */
+export interface Control {
+  readonly stop: Stopping
+  readonly steering: Steering
 }
 
 export function stopping(): Stopping {

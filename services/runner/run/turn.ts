@@ -18,6 +18,7 @@ import { listener, type Listener } from './listen.ts'
 import { messageTexts } from './messageText.ts'
 import { failed, type Failed } from './prepare.ts'
 import type { Run } from './run.ts'
+import { steerTurn } from './steerTurn.ts'
 import { outcomeOfStop } from './stopping.ts'
 
 export interface TurnRequest {
@@ -165,10 +166,17 @@ async function turnOf(
   let isKept = false
   try {
     const home = { dir: workspace.homeDir, seenAs: sandbox.paths(workspace).home, owner: workspace.owner }
-    await process.turn(await messageFor(agent, { text: message, images }, home), hearing)
+    const steered = steerTurn(parts, { run, taskId: workspace.taskId, process, home })
+    await process
+      .turn(await messageFor(agent, { text: message, images }, home), hearing)
+      .finally(() => steered.stop())
+    if (steered.count() > 0 && run.stopping.reason() === undefined) await process.finish(hearing)
     const session = heard.session()
     const mayStay =
-      agent.dialogue === 'open' && parts.limits.idleMs > 0 && run.stopping.reason() === undefined
+      process.isAlive() &&
+      agent.dialogue === 'open' &&
+      parts.limits.idleMs > 0 &&
+      run.stopping.reason() === undefined
     if (mayStay && session !== undefined && heard.ended()?.ok === true) {
       isKept = true
       await parts.warm.keep(workspace, process, { setup: likeness, session }, parts.limits.idleMs)

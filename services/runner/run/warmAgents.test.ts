@@ -33,6 +33,7 @@ function fakeProcess() {
     resumed: false,
     turn: unused,
     steer: unused,
+    finish: unused,
     interrupt: unused,
     kill: unused,
     isAlive: () => isAlive,
