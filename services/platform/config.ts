@@ -75,8 +75,9 @@ export interface Config {
   readonly unused: readonly string[]
 }
 
-/** How long things may take in a run, in milliseconds. */
+/** How many runs a runner has, and how long things may take in one, in milliseconds. */
 export interface RunLimits {
+  readonly atOnce: number
   /** Nothing heard of an agent for so long means that nothing will be. */
   readonly silentMs: number
   readonly longestMs: number
@@ -200,6 +201,7 @@ const variables = {
     count.min(1, { error: 'is at least 1' }).default(7_200),
     'a turn or command that goes on for longer is stopped (7200)',
   ],
+  RUNS_AT_ONCE: [count.min(1, { error: 'is at least 1' }).default(8), 'runs that a runner has at once (8)'],
   IDLE_AGENT_SECONDS: [
     count.default(300),
     'an agent waits so long in its box for the next message; 0: it ends with its turn (300)',
@@ -289,6 +291,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
       silentMs: values.SILENT_AGENT_SECONDS * 1_000,
       longestMs: values.RUN_SECONDS * 1_000,
       idleMs: values.IDLE_AGENT_SECONDS * 1_000,
+      atOnce: values.RUNS_AT_ONCE,
     },
     metricsPort: values.METRICS_PORT ?? null,
     otlpEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT?.replace(/\/+$/, '') ?? null,

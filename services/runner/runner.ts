@@ -34,7 +34,6 @@ export interface RunningRunner {
   stop(): Promise<void>
 }
 
-const runsAtOnce = 8
 /** Agents that may wait for a next message, each with some 200 MB. */
 const warmAtMost = 8
 /** A runner that died is followed by another within this time. */
@@ -95,12 +94,12 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
     ],
   })
   const held: Holding = { parts, roster, runs: new Map() }
-  const executions = engines.jobs.work('execution', { concurrency: runsAtOnce, leaseMs }, (delivery) =>
+  const executions = engines.jobs.work('execution', { concurrency: config.runs.atOnce, leaseMs }, (delivery) =>
     underLease(held, delivery, (parts, control, isAnew) =>
       runExecution(parts, payloadOf(delivery, 'executionId'), control, { isAnew }),
     ),
   )
-  const pullRequests = engines.jobs.work('pull_request', { concurrency: runsAtOnce, leaseMs }, (delivery) =>
+  const pullRequests = engines.jobs.work('pull_request', { concurrency: config.runs.atOnce, leaseMs }, (delivery) =>
     underLease(held, delivery, (parts, { stop }) =>
       makePullRequest(parts, payloadOf(delivery, 'requestId'), stop.signal),
     ),
