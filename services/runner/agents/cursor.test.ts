@@ -77,6 +77,15 @@ describe('what it says on standard error when it fails', () => {
   ])('%j is %s', (said, code, httpStatus) => {
     expect(cursor.faultOf(said)).toMatchObject({ code, httpStatus })
   })
+  test('is told by its beginning and its end, where it lists every model there is', () => {
+    const listed = Array.from({ length: 300 }, (_, n) => `gpt-${n}-codex-high`).join(', ')
+    const fault = cursor.faultOf(`Cannot use this model: gpt-9. Available models: ${listed}`)
+    expect(fault).toMatchObject({ code: 'bad_model' })
+    expect(fault?.message).toMatch(
+      /^Cannot use this model: gpt-9\..* characters left out .*gpt-299-codex-high$/s,
+    )
+    expect(fault?.message.length).toBeLessThanOrEqual(500)
+  })
   test('is left to speak for itself where it is not known', () => {
     expect(cursor.faultOf('Segmentation fault')).toBe(null)
     expect(cursor.faultOf('')).toBe(null)

@@ -1,6 +1,7 @@
 /** Why `cursor-agent` failed, in words that a person can act on: it says so on standard error, most often without a result. */
 import { stripVTControlCharacters } from 'node:util'
 import type { AgentError } from './port.ts'
+import { shortened } from './shorten.ts'
 
 /** What tells a fault, in the order in which they are looked for: what names the cause stands before what only names a layer. */
 const signs: readonly (readonly [AgentError['code'], RegExp])[] = [
@@ -29,7 +30,7 @@ export function faultOf(said: string): AgentError | null {
   return {
     type: 'error',
     code,
-    message: messageOf(code, plain.slice(-longest)),
+    message: messageOf(code, shortened(plain, longest)),
     httpStatus: status === undefined ? null : Number(status),
   }
 }

@@ -99,7 +99,8 @@ function finishLines(tool: ToolStarted, finished: ToolFinished, lastCommand: str
     finished.additions === null
       ? ''
       : `${count(finished.additions, '+', green)}${count(finished.deletions ?? 0, '−', red)}`
-  return `${green('✎')} ${finished.deletions === 0 && tool.name === 'Write' ? 'Wrote' : 'Edited'} ${target}${counts}`
+  const isWhole = tool.name === 'Write' && (finished.deletions ?? 0) === 0
+  return `${green('✎')} ${isWhole ? 'Wrote' : 'Edited'} ${target}${counts}`
 }
 
 /** A count of lines with its sign; nothing for none. */
