@@ -38,8 +38,10 @@ export interface TurnRequest {
 }
 
 const interruptMs = 5_000
-/** Characters of what was said on stderr that explain an agent's death. */
-const keptTail = 1_000
+/** Characters of what was last said on stderr: a fault may list every model there is. */
+const keptTail = 16_000
+/** Of these, as many explain an agent's death to a person. */
+const shownTail = 1_000
 
 export async function runTurn(parts: RunnerParts, request: TurnRequest): Promise<ExecutionOutcome> {
   const setup = await setUp(parts, request)
@@ -253,6 +255,6 @@ function outcomeOf(agent: Agent, heard: Listener, exit: SandboxExit, told: strin
   if (error) return failed(error.code, error.message)
   return failed(
     'agent_died',
-    told || `The agent ended without a result (exit ${exit.code ?? exit.signal ?? 'unknown'}).`,
+    told.slice(-shownTail) || `The agent ended without a result (exit ${exit.code ?? exit.signal ?? 'unknown'}).`,
   )
 }

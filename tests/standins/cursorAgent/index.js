@@ -10,6 +10,8 @@ import { setInterval } from 'node:timers'
 import { parseArgs } from 'node:util'
 
 const models = ['auto', 'composer-2', 'gpt-5.3-codex']
+/** The real one's list is long. */
+const listed = [...models, ...Array.from({ length: 100 }, (_, n) => `gpt-${n}-codex-high-fast`)]
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
@@ -43,7 +45,7 @@ if (!key) fail("Error: Authentication required. Please run 'agent login' first, 
 if (key === 'a-wrong-key')
   fail('⚠ Warning: The provided API key is invalid.\nThe API key was loaded from CURSOR_API_KEY.')
 const model = values.model ?? 'auto'
-if (!models.includes(model)) fail(`Cannot use this model: ${model}. Available models: ${models.join(', ')}`)
+if (!models.includes(model)) fail(`Cannot use this model: ${model}. Available models: ${listed.join(', ')}`)
 
 const earlier = values.resume === undefined ? [] : chatOf(values.resume)
 const prompt = positionals.join(' ') || readFileSync(0, 'utf8')
