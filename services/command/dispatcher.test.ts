@@ -1,12 +1,14 @@
 /** Every request becomes a job, once, wherever a crash falls. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { taskStream } from '#domain/kernel/ids.ts'
+import { projectStream, taskStream } from '#domain/kernel/ids.ts'
+import { project } from '#domain/project/project.ts'
 import { TaskUpdated, PullRequestRequested } from '#domain/task/events.ts'
 import { task } from '#domain/task/task.ts'
 import type { Job, Jobs } from '#platform/ports/jobs.ts'
 import type { ReadStore } from '#platform/ports/readStore.ts'
+import type { ProjectSecrets } from '#platform/projectSecrets.ts'
 import { creating } from '../../tests/domain/creating.ts'
-import { executionId, taskId } from '../../tests/domain/ids.ts'
+import { executionId, projectId, taskId, userId } from '../../tests/domain/ids.ts'
 import { cause, eventually, openTestEngines, type TestEngines } from '../../tests/server/engines.ts'
 import { startDispatcher } from './dispatcher.ts'
 
@@ -16,6 +18,23 @@ beforeEach(async () => {
 })
 afterEach(() => engines.close())
 
+const creatingProject = (n: number) =>
+  ({
+    type: 'CreateProject',
+    projectId: projectId(n),
+    ownerId: userId(1),
+    githubRepoId: String(n),
+    isPrivate: false,
+    name: 'engine',
+    description: '',
+    repository: {
+      githubUrl: 'https://code.example/ada/engine',
+      githubOwner: 'ada',
+      githubRepoName: 'engine',
+      defaultBranch: 'main',
+      language: null,
+    },
+  }) as const
 const create = (n: number) => engines.commands.execute(task, taskStream(taskId(n)), creating(n), cause())
 /** What its request goes back to is told beside what there is to do. */
 const origin = { correlationId: expect.stringMatching(/^[0-9a-f-]{36}$/), causationId: expect.any(String) }
@@ -121,6 +140,30 @@ test('a job that was done before such a crash is not done again', async () => {
   await create(2)
   await dispatched(restarted, 1)
   expect(await takeJobs('execution', 1)).toEqual([executionOf(2)])
+})
+
+test('a deleted project loses its secrets, also when the vault refuses for a while', async () => {
+  const { projectSecrets, commands } = engines
+  const secrets = async (n: number) => (await projectSecrets.valuesOf(projectId(n), ['TOKEN'])).size
+  for (const n of [1, 2]) {
+    await commands.execute(project, projectStream(projectId(n)), creatingProject(n), cause())
+    await projectSecrets.set(projectId(n), 'TOKEN', 'swordfish')
+  }
+  await commands.execute(project, projectStream(projectId(1)), { type: 'DeleteProject' }, cause())
+  let refusals = 2
+  const reluctant: ProjectSecrets = {
+    ...projectSecrets,
+    async destroy(id) {
+      refusals -= 1
+      if (refusals >= 0) throw new Error('not now')
+      await projectSecrets.destroy(id)
+    },
+  }
+  const dispatcher = await startDispatcher({ ...engines, projectSecrets: reluctant })
+  await eventually('the secrets are gone', async () => (await secrets(1)) === 0)
+  await dispatcher.stop()
+  expect([await secrets(1), await secrets(2)]).toEqual([0, 1])
+  expect(await projectSecrets.set(projectId(1), 'TOKEN', 'another')).toBe(false)
 })
 
 test('a queue that refuses for a while is asked again until it takes the job', async () => {
