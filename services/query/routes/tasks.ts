@@ -48,6 +48,9 @@ export const taskRoutes: readonly Route<QueryServices>[] = [
   }),
 ]
 
+const notWhole =
+  'There is more than can be shown: files beyond the first are left out, and diffs that are cut say so in their place.'
+
 async function gitDiff(
   task: TaskDocument,
   base: string | undefined,
@@ -85,6 +88,7 @@ async function gitDiff(
     commitComparison: { ahead: shown.ahead, behind: shown.behind },
     baseBranch: shown.baseBranch,
     truncated: shown.truncated,
+    ...(shown.truncated && { message: notWhole }),
     version: task.version,
   }
 }
