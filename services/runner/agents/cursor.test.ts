@@ -32,6 +32,16 @@ test('it names its sessions itself, and takes one up by that name', () => {
   expect(argv.slice(-2)).toEqual(['--resume', 'chat-1'])
 })
 
+test('its settings are in its home once, for it to keep its own beside them', () => {
+  const [file] = cursor.home()
+  expect(file).toMatchObject({ path: '.cursor/cli-config.json', onlyOnce: true })
+  expect(JSON.parse(file?.content ?? '')).toMatchObject({
+    version: 1,
+    network: { useHttp1ForAgent: true },
+    attribution: { attributeCommitsToAgent: false },
+  })
+})
+
 test('a token for the broker is of no use to it', () => {
   const access = { kind: 'broker', socketPath: '/s', runToken: 't', scripted: false } as const
   expect(() => cursor.launch({ ...request, access })).toThrow('key')

@@ -10,12 +10,19 @@ const models =
 export const cursor = {
   name: 'cursor',
   dialogue: 'single',
+  sessionFolders: ['.cursor/chats'],
   images: 'files',
   access: 'key',
   // It has been seen to hang after its result.
   leavesByItself: false,
-  // It reads a repository's AGENTS.md and CLAUDE.md by itself.
-  home: () => [],
+  // It reads a repository's AGENTS.md and CLAUDE.md by itself, and writes into its settings what it keeps of its own.
+  home: () => [
+    {
+      path: '.cursor/cli-config.json',
+      content: `${JSON.stringify(settings, null, 2)}\n`,
+      onlyOnce: true,
+    },
+  ],
   knowsModel,
   launch({ binary, session, model, access }) {
     if (access.kind !== 'key') throw new Error('cursor reaches its model with its own key alone.')
@@ -31,7 +38,8 @@ export const cursor = {
         ...(session.kind === 'resume' ? ['--resume', session.id] : []),
         ...(model !== null && knowsModel(model) ? ['--model', model] : []),
       ],
-      env: { CURSOR_API_KEY: access.apiKey, NO_COLOR: '1' },
+      // Without this its node takes no notice of the proxy that is the box's way out.
+      env: { CURSOR_API_KEY: access.apiKey, NODE_USE_ENV_PROXY: '1', NO_COLOR: '1' },
     }
   },
   parser: () => createCursorParser(),
@@ -44,6 +52,16 @@ export const cursor = {
   interrupt: () => null,
   faultOf,
 } satisfies Agent
+
+const settings = {
+  version: 1,
+  editor: { vimMode: false },
+  permissions: { allow: [], deny: [] },
+  // Its HTTP/2 goes through no proxy.
+  network: { useHttp1ForAgent: true },
+  // The commits of a task are the person's; who wrote them is for the person to say.
+  attribution: { attributeCommitsToAgent: false, attributePRsToAgent: false },
+}
 
 function knowsModel(model: string): boolean {
   return models.test(model)
