@@ -22,6 +22,9 @@ const CreateProject = lazyPage(
 const ProjectDetail = lazyPage(
   async () => (await import('../features/projects/ProjectDetail.tsx')).ProjectDetail,
 )
+const ProjectSettings = lazyPage(
+  async () => (await import('../features/projects/settings/ProjectSettings.tsx')).ProjectSettings,
+)
 const Tasks = lazyPage(async () => (await import('./Tasks.tsx')).Tasks)
 const TaskDetail = lazyPage(async () => (await import('../features/task/TaskDetail.tsx')).TaskDetail)
 const Settings = lazyPage(async () => (await import('../features/settings/Settings.tsx')).Settings)
@@ -62,6 +65,7 @@ export function App({ callback }: AppProps) {
               <Route path="/projects" element={<Projects />} />
               <Route path="/projects/new" element={<CreateProject />} />
               <Route path="/projects/:projectId" element={<ProjectDetail />} />
+              <Route path="/projects/:projectId/settings" element={<ProjectSettings />} />
               <Route path="/tasks" element={<Tasks />} />
               <Route path="/tasks/:taskId" element={<TaskDetail />} />
               <Route path="/settings" element={<Settings />} />

@@ -1,5 +1,5 @@
 /** One project: what it is, how its tasks fare, and the tasks themselves. */
-import { Lock, RefreshCw } from 'lucide-react'
+import { Lock, RefreshCw, Settings } from 'lucide-react'
 import { useDispatch } from 'react-redux'
 import { useParams } from 'react-router-dom'
 import type { Project } from '#domain/api/projects.ts'
@@ -141,6 +141,9 @@ function Sync({ project }: { readonly project: Project }) {
   return (
     <>
       <Status status={statusOf(project.status)} />
+      <ButtonLink to={`/projects/${project.id}/settings`} icon={<Settings />}>
+        {texts.detail.settings}
+      </ButtonLink>
       <Button
         icon={<RefreshCw />}
         busy={isLoading}

@@ -1,0 +1,28 @@
+/** A part of the settings: what it is about, and why one would set it. */
+import type { ReactNode } from 'react'
+import type { ShownSettings } from '#domain/api/projectSettings.ts'
+import { Panel } from '../../../ui/Panel.tsx'
+
+/** What every part works on. */
+export interface PartOfProject {
+  readonly projectId: string
+  readonly settings: ShownSettings
+}
+
+interface PartProps {
+  readonly title: string
+  readonly why: string
+  readonly children: ReactNode
+}
+
+export function Part({ title, why, children }: PartProps) {
+  return (
+    <Panel label={title} className="mb-6 grid grid-cols-1 gap-4 p-5">
+      <div>
+        <h2 className="font-semibold">{title}</h2>
+        <p className="mt-1 max-w-[72ch] text-ui text-muted">{why}</p>
+      </div>
+      {children}
+    </Panel>
+  )
+}

@@ -1,0 +1,106 @@
+// @vitest-environment jsdom
+import { fireEvent, screen, waitFor, within } from '@testing-library/react'
+import { expect, test } from 'vitest'
+import type { ShownSettings } from '#domain/api/projectSettings.ts'
+import { openPage } from '../../../../../tests/client/page.tsx'
+import { projectOf } from '../../../../../tests/client/samples.ts'
+import { json } from '../../../../../tests/client/server.ts'
+
+const project = projectOf(1)
+const path = `/projects/${project.id}`
+const settings: ShownSettings = {
+  setupCommand: 'npm ci',
+  variables: [{ name: 'STAGE', value: 'test' }],
+  secrets: [{ name: 'TOKEN', forAgent: true, updatedAt: project.createdAt }],
+  egress: ['example.org'],
+}
+const suggestions = [
+  { host: 'packages.example', from: '.npmrc' },
+  { host: 'example.org', from: 'pip.conf' },
+]
+const answers = {
+  [`GET ${path}`]: { project },
+  [`GET ${path}/settings`]: { settings, suggestions },
+  [`PUT ${path}/settings`]: { settings },
+}
+const open = async () => {
+  const server = openPage(`${path}/settings`, { answers })
+  await screen.findByLabelText('Setup command')
+  const part = (name: string) => within(screen.getByRole('region', { name }))
+  const save = (name: string) => fireEvent.click(part(name).getByText('Save Changes'))
+  const sent = async () => {
+    await waitFor(() => expect(server.of(`PUT ${path}/settings`)).toHaveLength(1))
+    return server.of(`PUT ${path}/settings`)[0]?.body
+  }
+  return { server, part, save, sent }
+}
+
+test('a part that is not changed cannot be saved, and is saved alone when it is', async () => {
+  const { save, sent, server } = await open()
+  save('Setup')
+  expect(server.of(`PUT ${path}/settings`)).toEqual([])
+  fireEvent.change(screen.getByLabelText('Setup command'), { target: { value: 'make' } })
+  save('Setup')
+  expect(await sent()).toEqual({ setupCommand: 'make' })
+})
+
+test('variables are added, changed and taken away', async () => {
+  const { part, save, sent } = await open()
+  const variables = part('Environment Variables')
+  fireEvent.click(variables.getByText('Add Variable'))
+  const write = (label: string, value: string) => {
+    for (const field of variables.getAllByLabelText(label).slice(1))
+      fireEvent.change(field, { target: { value } })
+  }
+  write('Name', ' REGION ')
+  write('Value', 'north')
+  fireEvent.click(variables.getByLabelText('Remove STAGE'))
+  save('Environment Variables')
+  expect(await sent()).toEqual({ variables: [{ name: 'REGION', value: 'north' }] })
+})
+
+test('a fault is told at the variable that has it', async () => {
+  const { part, save, server } = await open()
+  const fault = { error: 'This name is reserved.', code: 'invalid_input', field: 'variables.0.name' }
+  server.answer({ [`PUT ${path}/settings`]: () => json(400, fault) })
+  const variables = part('Environment Variables')
+  fireEvent.change(variables.getByLabelText('Name'), { target: { value: 'PATH' } })
+  save('Environment Variables')
+  await waitFor(() => expect(variables.getByText('This name is reserved.')).toBeTruthy())
+  expect(variables.getByLabelText('Name').getAttribute('aria-invalid')).toBe('true')
+})
+
+test('a secret shows its name alone, and is set without being shown again', async () => {
+  const { part, server } = await open()
+  server.answer({ [`PUT ${path}/secrets/KEY`]: { settings } })
+  const secrets = part('Secrets')
+  expect(secrets.getByText('TOKEN')).toBeTruthy()
+  expect(secrets.getByText('With the agent')).toBeTruthy()
+  fireEvent.change(secrets.getByLabelText('Name'), { target: { value: 'KEY' } })
+  fireEvent.change(secrets.getByLabelText('Value'), { target: { value: 'first line\nsecond line' } })
+  fireEvent.click(secrets.getByLabelText('The agent gets it too'))
+  fireEvent.click(secrets.getByText('Set Secret'))
+  await waitFor(() => expect(server.of(`PUT ${path}/secrets/KEY`)).toHaveLength(1))
+  expect(server.of(`PUT ${path}/secrets/KEY`)[0]?.body).toEqual({
+    value: 'first line\nsecond line',
+    forAgent: true,
+  })
+  await waitFor(() => expect(secrets.getByLabelText('Value')).toHaveProperty('value', ''))
+})
+
+test('a secret is removed once that is confirmed', async () => {
+  const { part, server } = await open()
+  server.answer({ [`DELETE ${path}/secrets/TOKEN`]: { success: true } })
+  fireEvent.click(part('Secrets').getByLabelText('Remove TOKEN'))
+  fireEvent.click(await screen.findByText('Remove Secret'))
+  await waitFor(() => expect(server.of(`DELETE ${path}/secrets/TOKEN`)).toHaveLength(1))
+})
+
+test('a suggested host is added with a click, and one that is there is not suggested', async () => {
+  const { part, save, sent } = await open()
+  const network = part('Network')
+  expect(network.queryByText('Add example.org')).toBeNull()
+  fireEvent.click(network.getByText('Add packages.example'))
+  save('Network')
+  expect(await sent()).toEqual({ egress: ['example.org', 'packages.example'] })
+})

@@ -1,0 +1,66 @@
+/** How the tasks of a project run: setup, variables, secrets, and what the network is. */
+import { useParams } from 'react-router-dom'
+import { reasonOf } from '../../../api/fault.ts'
+import { usePageTitle } from '../../../app/usePageTitle.ts'
+import { Button } from '../../../ui/Button.tsx'
+import { ButtonLink } from '../../../ui/ButtonLink.tsx'
+import { Note } from '../../../ui/Note.tsx'
+import { Page } from '../../../ui/Page.tsx'
+import { Skeleton } from '../../../ui/Skeleton.tsx'
+import { useProjectQuery } from '../projectsApi.ts'
+import { HostsPart } from './HostsPart.tsx'
+import { useProjectSettingsQuery } from './projectSettingsApi.ts'
+import { SecretsPart } from './SecretsPart.tsx'
+import { SetupPart } from './SetupPart.tsx'
+import { texts } from './texts.ts'
+import { VariablesPart } from './VariablesPart.tsx'
+
+export function ProjectSettings() {
+  const { projectId = '' } = useParams()
+  const { data, error, refetch, isFetching } = useProjectSettingsQuery(projectId)
+  const project = useProjectQuery(projectId)
+  usePageTitle(texts.title)
+  const name = project.data?.project.name
+  return (
+    <Page
+      title={texts.title}
+      width="narrow"
+      actions={<ButtonLink to={`/projects/${projectId}`}>{texts.back}</ButtonLink>}
+    >
+      {name !== undefined && <p className="-mt-2 mb-6 wrap-anywhere text-muted">{name}</p>}
+      {data === undefined ? (
+        error === undefined ? (
+          <Loading />
+        ) : (
+          <Note
+            kind="error"
+            action={
+              <Button size="small" busy={isFetching} onClick={() => void refetch()}>
+                {texts.tryAgain}
+              </Button>
+            }
+          >
+            {reasonOf(error, texts.notFetched)}
+          </Note>
+        )
+      ) : (
+        <>
+          <SetupPart projectId={projectId} settings={data.settings} />
+          <VariablesPart projectId={projectId} settings={data.settings} />
+          <SecretsPart projectId={projectId} settings={data.settings} />
+          <HostsPart projectId={projectId} settings={data.settings} suggestions={data.suggestions} />
+        </>
+      )}
+    </Page>
+  )
+}
+
+function Loading() {
+  return (
+    <div role="status">
+      <span className="sr-only">{texts.loading}</span>
+      <Skeleton className="h-40 w-full" />
+      <Skeleton className="mt-6 h-40 w-full" />
+    </div>
+  )
+}

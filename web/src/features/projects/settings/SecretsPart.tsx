@@ -1,0 +1,146 @@
+/** The secrets: their names, and a form that sets one. */
+import { Trash2 } from 'lucide-react'
+import { useState, type FormEvent } from 'react'
+import { useDispatch } from 'react-redux'
+import type { ShownSettings } from '#domain/api/projectSettings.ts'
+import { reasonOf } from '../../../api/fault.ts'
+import { Button } from '../../../ui/Button.tsx'
+import { Checkbox } from '../../../ui/Checkbox.tsx'
+import { age } from '../../../ui/clock.ts'
+import { Dialog } from '../../../ui/Dialog.tsx'
+import { Field } from '../../../ui/Field.tsx'
+import { IconButton } from '../../../ui/IconButton.tsx'
+import { useNow } from '../../../ui/useNow.ts'
+import { notified } from '../../notifications/notifications.ts'
+import { Lines } from './Lines.tsx'
+import { Part, type PartOfProject } from './Part.tsx'
+import { useRemoveProjectSecretMutation, useSetProjectSecretMutation } from './projectSettingsApi.ts'
+import { texts } from './texts.ts'
+
+export function SecretsPart({ projectId, settings }: PartOfProject) {
+  return (
+    <Part title={texts.secrets.title} why={texts.secrets.why}>
+      {settings.secrets.length === 0 ? (
+        <p className="text-ui text-muted">{texts.secrets.none}</p>
+      ) : (
+        <ul className="divide-y divide-line-soft border-y border-line-soft">
+          {settings.secrets.map((secret) => (
+            <SecretRow key={secret.name} projectId={projectId} secret={secret} />
+          ))}
+        </ul>
+      )}
+      <SetSecret projectId={projectId} />
+    </Part>
+  )
+}
+
+function SecretRow({
+  projectId,
+  secret: { name, forAgent, updatedAt },
+}: {
+  readonly projectId: string
+  readonly secret: ShownSettings['secrets'][number]
+}) {
+  const dispatch = useDispatch()
+  const now = useNow(30_000)
+  const [remove, { isLoading }] = useRemoveProjectSecretMutation()
+  const [asking, setAsking] = useState(false)
+  const onConfirm = async () => {
+    const answer = await remove({ projectId, name })
+    setAsking(false)
+    if (answer.error !== undefined) {
+      const { notRemoved } = texts.secrets
+      dispatch(notified('error', notRemoved, reasonOf(answer.error, notRemoved)))
+    }
+  }
+  return (
+    <li className="flex min-h-11 items-center gap-3 py-1">
+      <span className="min-w-0 flex-1 truncate font-mono text-typed">{name}</span>
+      {forAgent && <span className="text-meta text-muted">{texts.secrets.withAgent}</span>}
+      <span className="text-meta text-muted">{texts.secrets.changed(age(updatedAt, now))}</span>
+      <IconButton label={texts.remove(name)} icon={Trash2} onClick={() => setAsking(true)} />
+      <Dialog
+        open={asking}
+        onClose={() => setAsking(false)}
+        title={texts.secrets.removeTitle(name)}
+        actions={
+          <>
+            <Button data-safe onClick={() => setAsking(false)}>
+              {texts.secrets.keep}
+            </Button>
+            <Button
+              kind="danger-filled"
+              busy={isLoading}
+              busyLabel={texts.secrets.removing}
+              onClick={() => void onConfirm()}
+            >
+              {texts.secrets.remove}
+            </Button>
+          </>
+        }
+      >
+        {texts.secrets.removeWhy}
+      </Dialog>
+    </li>
+  )
+}
+
+function SetSecret({ projectId }: { readonly projectId: string }) {
+  const dispatch = useDispatch()
+  const [set, { isLoading, error }] = useSetProjectSecretMutation()
+  const [name, setName] = useState('')
+  const [value, setValue] = useState('')
+  const [forAgent, setForAgent] = useState(false)
+  const refused = error !== undefined && 'field' in error ? error : undefined
+  const onSubmit = async (event: FormEvent) => {
+    event.preventDefault()
+    const named = name.trim()
+    const answer = await set({ projectId, name: named, value, forAgent })
+    if (answer.error !== undefined) {
+      const { notSet } = texts.secrets
+      dispatch(notified('error', notSet, reasonOf(answer.error, notSet)))
+      return
+    }
+    setName('')
+    setValue('')
+    setForAgent(false)
+    dispatch(notified('success', texts.secrets.setDone(named)))
+  }
+  return (
+    <form onSubmit={(event) => void onSubmit(event)} className="grid grid-cols-1 gap-4">
+      <Field
+        label={texts.secrets.name}
+        autoCapitalize="off"
+        autoComplete="off"
+        spellCheck={false}
+        maxLength={100}
+        value={name}
+        error={refused?.field === 'name' ? refused.message : undefined}
+        onChange={(event) => setName(event.target.value)}
+        className="md:w-1/2"
+      />
+      <Lines
+        label={texts.secrets.value}
+        help={texts.secrets.valueHelp}
+        maxLength={32_768}
+        value={value}
+        error={refused?.field === 'value' ? refused.message : undefined}
+        onChange={setValue}
+      />
+      <div className="flex flex-wrap items-center justify-between gap-3">
+        <Checkbox checked={forAgent} onChange={setForAgent}>
+          {texts.secrets.forAgent}
+        </Checkbox>
+        <Button
+          kind="primary"
+          type="submit"
+          busy={isLoading}
+          busyLabel={texts.saving}
+          disabled={name.trim() === '' || value === ''}
+        >
+          {texts.secrets.set}
+        </Button>
+      </div>
+    </form>
+  )
+}

@@ -1,0 +1,66 @@
+/** The settings of a project on the server. */
+import type { AnswerOf, BodyInputOf } from '#domain/api/call.ts'
+import type {
+  getProjectSettings,
+  removeProjectSecret,
+  setProjectSecret,
+  updateProjectSettings,
+} from '#domain/api/projectSettings.ts'
+import { api } from '../../../api/api.ts'
+import { texts } from './texts.ts'
+
+type OfProject<Body> = { readonly projectId: string } & Body
+
+const pathOf = (projectId: string) => `/projects/${encodeURIComponent(projectId)}`
+const tagOf = (projectId: string) => ({ type: 'Project', id: `${projectId} settings` }) as const
+
+export const projectSettingsApi = api.injectEndpoints({
+  endpoints: (build) => ({
+    projectSettings: build.query<AnswerOf<typeof getProjectSettings>, string>({
+      query: (id) => ({ path: `${pathOf(id)}/settings`, fallback: texts.notFetched }),
+      providesTags: (_answer, _error, id) => [tagOf(id)],
+    }),
+    updateProjectSettings: build.mutation<
+      AnswerOf<typeof updateProjectSettings>,
+      OfProject<BodyInputOf<typeof updateProjectSettings>>
+    >({
+      query: ({ projectId, ...body }) => ({
+        method: 'PUT',
+        path: `${pathOf(projectId)}/settings`,
+        body,
+        fallback: texts.notSaved,
+      }),
+      invalidatesTags: (_answer, error, { projectId }) => (error === undefined ? [tagOf(projectId)] : []),
+    }),
+    setProjectSecret: build.mutation<
+      AnswerOf<typeof setProjectSecret>,
+      OfProject<BodyInputOf<typeof setProjectSecret>> & { readonly name: string }
+    >({
+      query: ({ projectId, name, ...body }) => ({
+        method: 'PUT',
+        path: `${pathOf(projectId)}/secrets/${encodeURIComponent(name)}`,
+        body,
+        fallback: texts.secrets.notSet,
+      }),
+      invalidatesTags: (_answer, error, { projectId }) => (error === undefined ? [tagOf(projectId)] : []),
+    }),
+    removeProjectSecret: build.mutation<
+      AnswerOf<typeof removeProjectSecret>,
+      { readonly projectId: string; readonly name: string }
+    >({
+      query: ({ projectId, name }) => ({
+        method: 'DELETE',
+        path: `${pathOf(projectId)}/secrets/${encodeURIComponent(name)}`,
+        fallback: texts.secrets.notRemoved,
+      }),
+      invalidatesTags: (_answer, _error, { projectId }) => [tagOf(projectId)],
+    }),
+  }),
+})
+
+export const {
+  useProjectSettingsQuery,
+  useUpdateProjectSettingsMutation,
+  useSetProjectSecretMutation,
+  useRemoveProjectSecretMutation,
+} = projectSettingsApi
