@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { getTerminal } from '#domain/api/chat.ts'
+import { getTerminal, sendMessage } from '#domain/api/chat.ts'
 import { listBranches } from '#domain/api/projects.ts'
 import { createPullRequest, createTask, executeTask, getTaskDiff, type GitDiff } from '#domain/api/tasks.ts'
 import { locateClaude } from '../../services/runner/agents/locate.ts'
@@ -24,6 +24,7 @@ import type { Person } from '../product/person.ts'
 import { apiKey, cleanEnvironment, ownFolder, startProduct, type Product } from '../product.ts'
 import { note } from '../report/notes.ts'
 import { createGate, startMessagesApi, type MessagesApi } from '../standins/messagesApi.ts'
+import { pushElsewhere } from './pushing.ts'
 import { hasEnded } from './scene.ts'
 import { openStored } from './stored.ts'
 
@@ -268,6 +269,25 @@ describe('a pull request of an agent that was taken over', () => {
   })
 })
 
+describe('what others pushed', () => {
+  test('is not written through a link that an agent put in its way', async () => {
+    const { workingBranch } = await ada.taskOnce(taskId, () => true)
+    await runInBox(`echo way >> .gitignore; ln -s ${outside} way; echo more >> text.bait`)
+    const clone = join(folder, 'elsewhere')
+    const pushing = { dataDir: product.dataDir, clone, branch: workingBranch ?? '' }
+    await pushElsewhere(pushing, { 'way/secret.txt': 'overwritten\n', 'way/new.txt': 'overwritten\n' })
+    const refused = await ada.refused(createPullRequest, { params: params() })
+    expect(refused).toMatchObject({ status: 422, error: expect.stringContaining('beyond a symbolic link') })
+    expect((await readdir(outside)).toSorted()).toEqual(['greet.js', 'secret.txt'])
+    expect(await readFile(join(outside, 'secret.txt'), 'utf8')).toBe(`${secret}\n`)
+    // Without the link it comes in.
+    await runInBox('rm way')
+    await ada.ask(createPullRequest, { params: params() })
+    const tree = join(product.dataDir, 'runner/tasks', taskId, 'tree')
+    expect(await readFile(join(tree, 'way/new.txt'), 'utf8')).toBe('overwritten\n')
+  })
+})
+
 describe('of what was planted, nothing ran outside of the box', () => {
   const ranBefore: string[] = []
   let planted = ''
@@ -369,9 +389,23 @@ describe('an agent that was taken over', () => {
     expect(probed).not.toContain(secret)
     expect(probed).not.toContain('root:')
     expect(probed).toMatch(/cat: leak.txt: No such file or directory/)
-    expect(Number(/^pids: (\d+)/m.exec(probed)?.[1])).toBeLessThan(12)
+    expect(Number(/pids: (\d+)/.exec(probed)?.[1])).toBeLessThan(12)
     expect(await left()).toEqual([])
     expect(canary.heard.filter((line) => line.includes('from-the-box'))).toEqual([])
+  })
+})
+
+describe('an agent’s home that is a link out of the box', () => {
+  test('makes way for one of its own, and the next turn goes well', async () => {
+    await runInBox(`rm -rf ~/.claude && ln -s ${outside} ~/.claude`)
+    // No agent waits from before.
+    await product.terminate()
+    await product.restart()
+    await ada.ask(sendMessage, { params: params(), body: { message: 'Go on' } })
+    const turn = (await ada.taskOnce(taskId, () => true)).execution?.turn
+    const task = await ada.taskOnce(taskId, (now) => hasEnded(now) && now.execution?.turn === turn)
+    expect(task).toMatchObject({ status: 'completed', failure: null })
+    expect((await readdir(outside)).toSorted()).toEqual(['greet.js', 'secret.txt'])
   })
 })
 

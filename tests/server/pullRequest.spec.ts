@@ -1,5 +1,4 @@
 /** Pull requests over several turns: proposed, made as a draft, updated by the turns themselves, and put on top of what others pushed. */
-import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -8,7 +7,8 @@ import { getChat, sendMessage } from '#domain/api/chat.ts'
 import { createPullRequest, executeTask, getPullRequest, getTaskDiff } from '#domain/api/tasks.ts'
 import { loadMasterKey } from '#platform/vault/masterKey.ts'
 import { openSqliteVault } from '#platform/vault/sqlite.ts'
-import { commit, gitDone } from '../contracts/codeHost.fixture.ts'
+import { gitDone } from '../contracts/codeHost.fixture.ts'
+import { bareRepository, pushElsewhere } from './pushing.ts'
 import { hasEnded, openScene, type Scene } from './scene.ts'
 
 const bash = (command: string) => ({ name: 'Bash', input: { command, description: 'Work' } })
@@ -16,8 +16,6 @@ const bash = (command: string) => ({ name: 'Bash', input: { command, description
 let scene: Scene
 let taskId = ''
 let branch = ''
-/** Ada's own copy, from which she pushes as a person would. */
-let clone = ''
 beforeAll(async () => {
   scene = await openScene([
     {
@@ -52,23 +50,9 @@ const saidBySystem = async () =>
   (await scene.ada.ask(getChat, { params: params() })).messages.flatMap(({ messageType, message }) =>
     messageType === 'system' ? [message] : [],
   )
-const bareRepository = async () => {
-  const folder = join(scene.product.dataDir, 'codehost')
-  const found = (await readdir(folder, { recursive: true })).find((path) =>
-    /engine\.git$|\/\d+\.git$/.test(path),
-  )
-  if (found === undefined) throw new Error('The code host has no such repository.')
-  return join(folder, found)
-}
 /** Pushes a change to the task's branch from elsewhere. */
-async function pushes(files: Readonly<Record<string, string>>): Promise<void> {
-  clone ||= join(scene.repository, '..', 'clone')
-  const bare = await bareRepository()
-  await gitDone(scene.repository, ['clone', '-q', '-b', branch, bare, clone]).catch(() => undefined)
-  await gitDone(clone, ['pull', '-q', '--ff-only', 'origin', branch])
-  await commit(clone, branch, files)
-  await gitDone(clone, ['push', '-q', 'origin', branch])
-}
+const pushes = (files: Readonly<Record<string, string>>): Promise<void> =>
+  pushElsewhere({ dataDir: scene.product.dataDir, clone: `${scene.repository}-elsewhere`, branch }, files)
 const says = async (message: string, turn: number) => {
   await scene.ada.ask(sendMessage, { params: params(), body: { message } })
   await scene.ada.taskOnce(taskId, (task) => hasEnded(task) && task.execution?.turn === turn)
@@ -110,7 +94,12 @@ describe('a pull request', () => {
     const { pr } = await scene.ada.ask(createPullRequest, { params: params(), body })
     expect(pr.number).toBe(1)
     expect(await pullRequest()).toMatchObject({ ...proposal, draft: true, state: 'open' })
-    const told = await gitDone(await bareRepository(), ['log', '-1', '--format=%an <%ae>%n%B', branch])
+    const told = await gitDone(await bareRepository(scene.product.dataDir), [
+      'log',
+      '-1',
+      '--format=%an <%ae>%n%B',
+      branch,
+    ])
     expect(told).toBe(
       'Ada Lovelace <ada@example.com>\nSay goodbye\n\nCo-Authored-By: claude <noreply@anthropic.com>',
     )
@@ -138,7 +127,7 @@ describe('a pull request', () => {
     const updates = async () => (await saidBySystem()).filter((message) => /updated/.test(message ?? ''))
     // Two of them were asked for.
     await expect.poll(updates, { timeout: 30_000 }).toHaveLength(3)
-    const bare = await bareRepository()
+    const bare = await bareRepository(scene.product.dataDir)
     const log = await gitDone(bare, ['log', '--format=%s', `main..${branch}`])
     expect(log).toBe('And in German\nChange theirs.txt\nSay goodbye')
     expect(await gitDone(bare, ['show', `${branch}:new.txt`])).toBe('1\n2')

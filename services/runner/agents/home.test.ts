@@ -1,4 +1,16 @@
-import { link, mkdir, mkdtemp, readFile, realpath, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import {
+  link,
+  lstat,
+  mkdir,
+  mkdtemp,
+  readFile,
+  readdir,
+  realpath,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -38,9 +50,13 @@ describe('what an agent left in its home', () => {
     ['a second name of a file', () => link(precious(), join(home, '.claude.json'))],
     ['a folder', () => mkdir(join(home, '.claude.json'))],
     ['a link to a folder', () => symlink(home, join(home, '.claude'))],
-  ])('%s is not written through', async (_, plant) => {
+    ['a file where a folder is to be', () => writeFile(join(home, '.claude'), 'x')],
+  ])('%s is not written through, and makes way', async (_, plant) => {
     await plant()
-    await expect(writeHome(home, claudeHome(new Set()))).rejects.toThrow("The agent's home holds no")
+    await writeHome(home, claudeHome(new Set()))
     expect(await readFile(precious(), 'utf8')).toBe('untouched')
+    expect((await lstat(join(home, '.claude'))).isDirectory()).toBe(true)
+    expect((await lstat(join(home, '.claude.json'))).isFile()).toBe(true)
+    expect((await readdir(home)).toSorted()).toEqual(['.claude', '.claude.json', 'precious'])
   })
 })

@@ -1,6 +1,6 @@
 /** The agent's private home: what an agent finds there when it starts. */
 import { constants } from 'node:fs'
-import { chown, lstat, mkdir, open } from 'node:fs/promises'
+import { chown, lstat, mkdir, open, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { HomeFile } from './port.ts'
 
@@ -31,8 +31,8 @@ const settings = {
 const state = { hasCompletedOnboarding: true, bypassPermissionsModeAccepted: true }
 
 /**
- * Writes files into a home that an agent may have had its hands on: no link in it is followed. Not while the agent runs.
- * Fails with a sentence when something else than a folder or a file stands in the way.
+ * Writes files into a home that an agent may have had its hands on: no link in it is followed, and whatever else than a folder or a
+ * file stands in the way is taken away. Not while the agent runs.
  */
 export async function writeHome(
   home: string,
@@ -43,9 +43,9 @@ export async function writeHome(
     const path = join(home, file.path)
     await makeFolders(home, dirname(file.path), owner)
     const there = await lstat(path).catch(() => undefined)
-    if (there !== undefined && (!there.isFile() || there.nlink > 1))
-      throw new Error(`The agent's home holds no plain file at ${file.path}.`)
-    if (there !== undefined && file.onlyOnce) continue
+    const isPlain = there?.isFile() === true && there.nlink === 1
+    if (isPlain && file.onlyOnce) continue
+    if (!isPlain) await rm(path, { recursive: true, force: true })
     const handle = await open(
       path,
       constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW,
@@ -69,9 +69,9 @@ async function makeFolders(
   for (const name of folder.split('/').filter((part) => part !== '.')) {
     path = join(path, name)
     const there = await lstat(path).catch(() => undefined)
-    if (there === undefined) {
-      await mkdir(path, { mode: 0o700 })
-      if (owner !== undefined) await chown(path, owner.uid, owner.gid)
-    } else if (!there.isDirectory()) throw new Error(`The agent's home holds no folder at ${name}.`)
+    if (there?.isDirectory()) continue
+    await rm(path, { force: true })
+    await mkdir(path, { mode: 0o700 })
+    if (owner !== undefined) await chown(path, owner.uid, owner.gid)
   }
 }
