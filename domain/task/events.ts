@@ -199,6 +199,18 @@ export const WorkspaceChanged = event('WorkspaceChanged', 1, {
   content: z.object({ currentBranch: z.string(), baseBranch: z.string() }),
 })
 
+/** A task's work and its agent's session as they were after a turn, as blobs from which another runner goes on. */
+export const WorkSaved = event('WorkSaved', 1, {
+  data: z.object({
+    ...execution,
+    /** The commit that holds all of the work: the same work is the same commit. */
+    work: Commit,
+    bundle: BlobRef,
+    session: z.object({ agent: AgentName, blob: BlobRef }).nullable(),
+  }),
+  content: none,
+})
+
 /** The intent comes first, the outcome after: a pull request is looked up before it is tried again. */
 const pullRequestAsked = { requestId: z.string(), draft: z.boolean() }
 const pullRequestWords = z.object({ title: z.string(), body: z.string() })
@@ -245,6 +257,7 @@ export const progressEvents = [
   ToolFinished,
   UsageRecorded,
   WorkspaceChanged,
+  WorkSaved,
 ] as const
 export type ProgressEvent = EventOf<(typeof progressEvents)[number]>
 

@@ -1,4 +1,5 @@
 /** A task's state: what its next decision needs, and no more. */
+import type { BlobRef } from '../kernel/blob.ts'
 import type { RecordedOf } from '../kernel/event.ts'
 import type { AgentName, ExecutionKind, TaskEvent } from './events.ts'
 
@@ -29,6 +30,12 @@ export interface QueuedMessage {
   readonly agent: AgentName
 }
 
+export interface SavedWork {
+  readonly work: string
+  readonly bundle: BlobRef
+  readonly session: { readonly agent: AgentName; readonly blob: BlobRef } | null
+}
+
 export interface LiveTask {
   readonly kind: 'task'
   readonly taskId: string
@@ -51,6 +58,8 @@ export interface LiveTask {
   readonly lastRunnerId: string | null
   /** The agent's session that a next turn resumes. */
   readonly session: { readonly agent: AgentName; readonly sessionId: string } | null
+  /** What was saved of its work last. */
+  readonly saved: SavedWork | null
   /** Tools that were started and not finished: the end of the execution closes them. */
   readonly openTools: ReadonlySet<string>
   /** Files that differ from the merge base, as last recorded. */
@@ -88,6 +97,7 @@ export function evolve(state: TaskState, event: RecordedOf<TaskEvent>): TaskStat
       workspace: 'none',
       lastRunnerId: null,
       session: null,
+      saved: null,
       openTools: new Set(),
       changedFiles: 0,
       pullRequest: null,
@@ -163,6 +173,10 @@ function evolveTask(
       return task.workspace === 'ready' ? task : { ...task, workspace: 'preparing' }
     case 'WorkspacePrepared':
       return { ...task, workspace: 'ready' }
+    case 'WorkSaved': {
+      const { work, bundle, session } = event.data
+      return { ...task, saved: { work, bundle, session } }
+    }
     case 'WorkspaceChanged':
       return { ...task, changedFiles: event.data.files }
     case 'AgentStarted':

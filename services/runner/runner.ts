@@ -94,15 +94,21 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
     ],
   })
   const held: Holding = { parts, roster, runs: new Map() }
-  const executions = engines.jobs.work('execution', { concurrency: config.runs.atOnce, leaseMs }, (delivery) =>
-    underLease(held, delivery, (parts, control, isAnew) =>
-      runExecution(parts, payloadOf(delivery, 'executionId'), control, { isAnew }),
-    ),
+  const executions = engines.jobs.work(
+    'execution',
+    { concurrency: config.runs.atOnce, leaseMs },
+    (delivery) =>
+      underLease(held, delivery, (parts, control) =>
+        runExecution(parts, payloadOf(delivery, 'executionId'), control),
+      ),
   )
-  const pullRequests = engines.jobs.work('pull_request', { concurrency: config.runs.atOnce, leaseMs }, (delivery) =>
-    underLease(held, delivery, (parts, { stop }) =>
-      makePullRequest(parts, payloadOf(delivery, 'requestId'), stop.signal),
-    ),
+  const pullRequests = engines.jobs.work(
+    'pull_request',
+    { concurrency: config.runs.atOnce, leaseMs },
+    (delivery) =>
+      underLease(held, delivery, (parts, { stop }) =>
+        makePullRequest(parts, payloadOf(delivery, 'requestId'), stop.signal),
+      ),
   )
   const stopAnswering = answerChanges(parts, engines.requests)
   const unfollow = engines.bus.subscribe('appended', ({ stream, type }) => {
@@ -166,7 +172,7 @@ interface Holding {
 async function underLease(
   { parts: own, roster, runs }: Holding,
   delivery: Delivery,
-  work: (parts: RunnerParts, control: Control, isAnew: boolean) => Promise<void>,
+  work: (parts: RunnerParts, control: Control) => Promise<void>,
 ): Promise<void> {
   const parts = partsFor(own, delivery)
   const { id } = delivery.job
@@ -195,7 +201,7 @@ async function underLease(
       await parts.warm.drop(taskId)
       await removeWorkspace(parts.root, taskId, parts.path)
     }
-    await watched(parts, delivery, () => work(parts, control, home === 'gone'))
+    await watched(parts, delivery, () => work(parts, control))
     await delivery.ack()
   } catch (fault) {
     // What throws is given back and comes again; an engine that is away is waited for however long.

@@ -1,106 +1,124 @@
-/** Two hundred runs, twenty at a time, over three runners that are killed at random: each ends as it really ended, and nothing is left. */
+/** Two hundred runs, twenty at a time, while the process that runs them is killed at random: each ends as it really ended, and nothing is left. */
+import { randomUUID } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { getTerminal } from '#domain/api/chat.ts'
-import { getTask, type Task } from '#domain/api/tasks.ts'
-import { forMongo } from '../servers/sharedEngines.ts'
-import { openApartScene, type ApartScene } from './apartScene.ts'
+import { createTask, getTask, type Task } from '#domain/api/tasks.ts'
+import { agentsOnce } from './agentProcesses.ts'
 import { counted, counting, linesOf, saidBy } from './counting.ts'
 import { eventually } from './engines.ts'
-import { hasEnded } from './scene.ts'
+import { hasEnded, openScene, type Scene } from './scene.ts'
 
 const runs = 200
 const atOnce = 20
-const kills = 12
-const runners = [0, 1, 2]
-const mongo = await forMongo()
-let scene: ApartScene
+const kills = 10
 
-describe.skipIf('missing' in mongo)('two hundred runs', () => {
-  beforeAll(async () => {
-    if ('missing' in mongo) return
-    scene = await openApartScene(
-      mongo.server,
-      [
-        {
-          when: /Count to thirty/,
-          turns: [
-            { tools: [{ name: 'Bash', input: { command: counting(0.02), description: 'Count' } }] },
-            { text: 'Counted.' },
-          ],
-        },
-      ],
-      { runner: runners.length },
-      { env: { TASKS_AT_ONCE: String(runs), REQUESTS_PER_MINUTE: '0', IDLE_AGENT_SECONDS: '2' } },
-    )
-  })
-  afterAll(() => scene?.close())
-
-  test('end as they really ended, whatever becomes of their runners', { timeout: 1_200_000 }, async () => {
-    const { ada, projectId, product } = scene
-    let made = 0
-    let over = 0
-    const ended: Task[] = []
-    const worker = async () => {
-      while (made < runs) {
-        made += 1
-        const { id } = await ada.task(projectId, 'Count to thirty')
-        ended.push(await ada.taskOnce(id, hasEnded, 300_000))
-        over += 1
-      }
-    }
-    const killing = async () => {
-      for (let kill = 1; kill <= kills; kill += 1) {
-        const due = (runs * kill) / (kills + 2)
-        await eventually(`${due} are over`, () => over >= due, 600_000)
-        const victim = product.of.runner[Math.floor(Math.random() * runners.length)]
-        await victim?.kill9()
-        await victim?.start()
-      }
-    }
-    await Promise.all([killing(), ...Array.from({ length: atOnce }, worker)])
-
-    const count = { completed: 0, lost: 0 }
-    for (const { id } of ended) {
-      const { task } = await ada.ask(getTask, { params: { taskId: id } })
-      const { output } = await ada.ask(getTerminal, { params: { taskId: id }, query: { limit: '5000' } })
-      const lines = linesOf(output)
-      const said = await saidBy(ada, id)
-      if (task.status === 'completed') {
-        count.completed += 1
-        expect(lines).toEqual(counted)
-        expect(said).toEqual(['Count to thirty', 'Counted.'])
-      } else {
-        count.lost += 1
-        expect(task).toMatchObject({ status: 'failed', failure: { code: 'runner_lost' } })
-        // What was told of it is its beginning, once.
-        expect(lines).toEqual(counted.slice(0, lines.length))
-      }
-    }
-    expect(count.completed + count.lost).toBe(runs)
-    expect(count.lost).toBeGreaterThan(0)
-    process.stdout.write(
-      `Of ${runs} runs ${count.completed} were completed, ${count.lost} lost with their runner.\n`,
-    )
-
-    await eventually('no agent is left', async () => (await boxes()).length === 0, 30_000)
-    expect(await left()).toEqual([])
-  })
-
-  async function boxes(): Promise<readonly string[]> {
-    const found = await scene.product.processes()
-    return found.flatMap(({ command }) => (/bwrap|\/opt\/agent/.test(command) ? [command] : []))
-  }
-
-  /** Locks, sockets and half-made things in the folders of the runners. */
-  async function left(): Promise<readonly string[]> {
-    const folders = await Promise.all(
-      runners.map((index) => readdir(scene.product.folderOf('runner', index), { recursive: true })),
-    )
-    const isLeft = (path: string) =>
-      /\.lock$|\.sock$|^\.half-made|^scratch-|^tmp_|^flightdeck-/.test(basename(path)) &&
-      !path.startsWith(join('data', 'lock'))
-    return folders.flat().filter(isLeft)
-  }
+let scene: Scene
+beforeAll(async () => {
+  scene = await openScene(
+    [
+      {
+        when: /Count to thirty/,
+        turns: [
+          { tools: [{ name: 'Bash', input: { command: counting(0.02), description: 'Count' } }] },
+          { text: 'Counted.' },
+        ],
+      },
+    ],
+    {
+      env: {
+        TASKS_AT_ONCE: String(runs),
+        RUNS_AT_ONCE: String(atOnce),
+        REQUESTS_PER_MINUTE: '0',
+        IDLE_AGENT_SECONDS: '2',
+      },
+    },
+  )
 })
+afterAll(() => scene?.close())
+
+/** What is asked again and again while the product is away. */
+async function answered<T>(what: string, ask: () => Promise<T>): Promise<T> {
+  let answer: { readonly value: T } | undefined
+  await eventually(
+    what,
+    async () => {
+      answer = await ask().then(
+        (value) => ({ value }),
+        () => undefined,
+      )
+      return answer !== undefined
+    },
+    120_000,
+  )
+  if (answer === undefined) throw new Error(`No answer: ${what}`)
+  return answer.value
+}
+
+test('all end as they really ended, whatever becomes of the runner', { timeout: 1_500_000 }, async () => {
+  const { ada, projectId, product } = scene
+  let made = 0
+  let over = 0
+  const ids: string[] = []
+  const taskOf = (id: string) =>
+    answered('the task is shown', async () => (await ada.ask(getTask, { params: { taskId: id } })).task)
+  const worker = async () => {
+    while (made < runs) {
+      made += 1
+      const body = { id: randomUUID(), projectId, branch: 'main', description: 'Count to thirty' }
+      // A task that was made although its answer was lost is there already.
+      await answered('the task is made', () =>
+        ada.ask(createTask, { body }).catch(() => ada.ask(getTask, { params: { taskId: body.id } })),
+      )
+      let task: Task
+      do {
+        await new Promise((resolve) => setTimeout(resolve, 200))
+        task = await taskOf(body.id)
+      } while (!hasEnded(task))
+      ids.push(body.id)
+      over += 1
+    }
+  }
+  const killing = async () => {
+    for (let kill = 1; kill <= kills; kill += 1) {
+      const due = (runs * kill) / (kills + 2) + Math.random() * 5
+      await eventually(`${due} are over`, () => over >= due, 600_000)
+      await product.kill9()
+      await product.restart()
+    }
+  }
+  await Promise.all([killing(), ...Array.from({ length: atOnce }, worker)])
+
+  const count = { completed: 0, lost: 0 }
+  for (const id of ids) {
+    const task = await taskOf(id)
+    const { output } = await ada.ask(getTerminal, { params: { taskId: id }, query: { limit: '5000' } })
+    const lines = linesOf(output)
+    if (task.status === 'completed') {
+      count.completed += 1
+      expect(lines).toEqual(counted)
+      expect(await saidBy(ada, id)).toEqual(['Count to thirty', 'Counted.'])
+    } else {
+      count.lost += 1
+      expect(task).toMatchObject({ status: 'failed', failure: { code: 'runner_lost' } })
+      // What was told of it is its beginning, once.
+      expect(lines).toEqual(counted.slice(0, lines.length))
+    }
+  }
+  process.stdout.write(`Of ${runs} runs ${count.completed} were completed and ${count.lost} lost.\n`)
+  expect(count.completed + count.lost).toBe(runs)
+  expect(count.lost).toBeGreaterThan(0)
+
+  await agentsOnce(product, (pids) => pids.length === 0)
+  expect(await left()).toEqual([])
+})
+
+/** Locks, sockets and half-made things in the product's folders. */
+async function left(): Promise<readonly string[]> {
+  const found = await readdir(scene.product.dataDir, { recursive: true })
+  const sockets = await readdir(join(scene.product.dataDir, '..'))
+  return [...found, ...sockets].filter((path) =>
+    /\.lock$|\.sock$|^\.half-made|^scratch-|^tmp_|^flightdeck-[0-9a-f]{10}-/.test(basename(path)),
+  )
+}

@@ -13,6 +13,7 @@ const aliases = new Set(['default', 'best', 'opus', 'opusplan', 'sonnet', 'haiku
 export const claude = {
   name: 'claude',
   dialogue: 'open',
+  sessionFolders: ['.claude/projects'],
   images: 'inline',
   access: 'broker',
   leavesByItself: true,

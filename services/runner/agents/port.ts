@@ -152,6 +152,8 @@ export type Agent = {
    * of standard input, and its process ends with the turn.
    */
   readonly dialogue: 'open' | 'single'
+  /** Where its home keeps its sessions: from them another runner resumes one. */
+  readonly sessionFolders: readonly string[]
   readonly access: ModelAccess['kind']
   /** Whether it can be trusted to leave after its `end`; one that cannot is to be killed then. */
   readonly leavesByItself: boolean

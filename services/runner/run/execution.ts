@@ -8,7 +8,7 @@ import type { Execution, LiveTask } from '#domain/task/state.ts'
 import { task as decider } from '#domain/task/task.ts'
 import { TerminalOutputRecorded } from '#domain/task/terminal.ts'
 import { chatView, messageDocumentId, type MessageDocument } from '#domain/views/chat.ts'
-import { tasksView, type TaskDocument } from '#domain/views/tasks.ts'
+import { tasksView } from '#domain/views/tasks.ts'
 import { usersView } from '#domain/views/users.ts'
 import type { Head } from '#platform/commands/eventLog.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
@@ -17,9 +17,11 @@ import type { RunnerParts } from '../parts.ts'
 import { changesReport } from './changesReport.ts'
 import { imagesForAgent } from './images.ts'
 import { runOutput } from './output.ts'
-import { failed, prepare, prepareBeside } from './prepare.ts'
+import { failed } from './prepare.ts'
+import { readyToRun } from './ready.ts'
 import { reporter as openReporter, type Reporter } from './reporter.ts'
 import { setUpWorkspace } from './setup.ts'
+import { recordWork } from './savedWork.ts'
 import { runShellCommand } from './shellCommand.ts'
 import { outcomeOfStop, type Control } from './stopping.ts'
 import { surroundingsOf } from './surroundings.ts'
@@ -27,20 +29,17 @@ import { withTranscript } from './transcript.ts'
 import { Evicted, terminalWriter } from './terminalWriter.ts'
 import { runTurn } from './turn.ts'
 
-const lostWorkspace =
-  'The runner that had the workspace of this task is gone: what it had not pushed is not in the new one.'
 const actor = { kind: 'system', service: 'runner' } as const
 
-/** Runs an execution that was requested; `isAnew` on a task whose workspace and session are lost with another runner. Resolves when it has ended, or when it is no longer ours to report. */
+/** Runs an execution that was requested. Resolves when it has ended, or when it is no longer ours to report. */
 export async function runExecution(
   parts: RunnerParts,
   job: { readonly taskId: string; readonly executionId: string },
   control: Control,
-  { isAnew }: { readonly isAnew: boolean },
 ): Promise<void> {
   try {
     const claimed = await claim(parts, job)
-    if (claimed) await runClaimed(parts, { ...claimed, isAnew }, control)
+    if (claimed) await runClaimed(parts, claimed, control)
   } catch (fault) {
     if (!(fault instanceof Evicted)) throw fault
     parts.logger.info({ ...job }, 'run given up: it is not ours any more')
@@ -52,14 +51,13 @@ interface Claimed {
   readonly execution: Execution
   readonly fence: Fence
   readonly head: Head
-  readonly isAnew: boolean
 }
 
 /** `undefined` when there is nothing to run: ended, withdrawn, or left behind by a runner that died, which is told here. */
 async function claim(
   parts: RunnerParts,
   { taskId, executionId }: { readonly taskId: string; readonly executionId: string },
-): Promise<Omit<Claimed, 'isAnew'> | undefined> {
+): Promise<Claimed | undefined> {
   const stream = taskStream(taskId)
   const { state } = await parts.commands.load(decider, stream)
   const execution = executionOf(state, executionId)
@@ -119,7 +117,7 @@ async function runClaimed(parts: RunnerParts, claimed: Claimed, control: Control
 
 async function outcomeOf(
   parts: RunnerParts,
-  { task, execution, fence, head, isAnew }: Claimed,
+  { task, execution, fence, head }: Claimed,
   {
     control: { stop, steering },
     report,
@@ -139,26 +137,23 @@ async function outcomeOf(
   const images = await imagesForAgent(parts, task.taskId, message.images ?? [])
   if (!images) return failed('image_erased', 'An image of this message was erased.')
 
-  const booting = runOutput(terminal, { fence, kind: execution.kind, secrets: [] })
-  if (isAnew) await booting.stderr.write(`${lostWorkspace}\n`)
   const { executionId } = fence
-  const waiting = isAnew || execution.kind !== 'turn' ? undefined : await waitingFor(parts, document)
-  const preparing = waiting
-    ? prepareBeside(parts, { task: document, workspace: waiting, executionId, reporter: report, stop })
-    : prepare(parts, {
-        task: document,
-        user,
-        executionId,
-        reporter: report,
-        output: booting.stdout,
-        signal: stop.signal,
-      })
-  const prepared = await preparing.finally(() => booting.end())
+  const prepared = await readyToRun(parts, {
+    task,
+    document,
+    user,
+    fence,
+    kind: execution.kind,
+    session: sessionOf(task, execution.agent),
+    terminal,
+    reporter: report,
+    stop,
+  })
   const stopped = outcomeOfStop(stop)
   if (stopped) return stopped
   if (prepared.kind === 'failed') return prepared
 
-  const { workspace, access } = prepared
+  const { workspace, access, session } = prepared
   const { sandbox } = parts
   const treeGit = 'missing' in sandbox ? parts.git : sandbox.gitFor(workspace)
   const around = await surroundingsOf(parts, {
@@ -184,7 +179,6 @@ async function outcomeOf(
     reporter: report,
   })
   const output = runOutput(terminal, { fence, kind: execution.kind, secrets })
-  const session = isAnew ? null : sessionOf(task, execution.agent)
   const run = { fence, stopping: stop, steering, reporter: report, terminal, output, changes }
   const unhear = parts.egress.hear(
     task.taskId,
@@ -220,20 +214,22 @@ async function outcomeOf(
     await prepared.settle()
     await output.end()
     await changes.stop()
-    if (stop.reason() !== 'evicted' && stop.reason() !== 'deleted') await recordChanges(parts, changes)
+    if (stop.reason() !== 'evicted' && stop.reason() !== 'deleted') {
+      const { agent } = execution
+      const saving = recordWork(parts, { task, workspace, treeGit, agent, executionId, reporter: report })
+      await Promise.all([
+        recorded(parts, 'the changes could not be read', changes.record()),
+        recorded(parts, 'the work could not be saved', saving),
+      ])
+    }
   }
 }
 
-/** The workspace in which an agent waits for this task, or that was made ahead of it. */
-async function waitingFor({ warm, ahead }: RunnerParts, task: TaskDocument) {
-  return task.workspace === 'ready' ? warm.workspaceOf(task.id) : ahead.adopt(task)
-}
-
-/** A diff that cannot be read takes nothing from the turn. */
-async function recordChanges(parts: RunnerParts, changes: { record(): Promise<void> }): Promise<void> {
-  await changes.record().catch((fault: unknown) => {
+/** What cannot be recorded of a turn takes nothing from it. */
+async function recorded(parts: RunnerParts, failing: string, recording: Promise<void>): Promise<void> {
+  await recording.catch((fault: unknown) => {
     if (fault instanceof Evicted) throw fault
-    parts.logger.error({ err: fault }, 'the changes could not be read')
+    parts.logger.error({ err: fault }, failing)
   })
 }
 

@@ -27,6 +27,8 @@ export interface Ready {
   readonly workspace: Workspace
   readonly repository: { readonly owner: string; readonly name: string }
   readonly access: { readonly accessToken: string; readonly url: string; readonly authorization: string }
+  /** The workspace was made just now. */
+  readonly isNew: boolean
   /** Ends what still goes on beside the turn, and waits for it. */
   settle(): Promise<void>
 }
@@ -69,7 +71,14 @@ export async function prepare(
   if (prepared.kind === 'failed') return prepared
   await reporter?.report(preparedOf(prepared.workspace, executionId))
   const { workspace } = prepared
-  return { kind: 'ready', workspace, repository, access, settle: async () => undefined }
+  return {
+    kind: 'ready',
+    workspace,
+    repository,
+    access,
+    isNew: !prepared.reused,
+    settle: async () => undefined,
+  }
 }
 
 /** The workspace of a task on a fresh mirror: made, or the one that is there. */
@@ -83,7 +92,7 @@ export async function workspaceFor(
     readonly task: Pick<TaskDocument, 'id' | 'branch' | 'title' | 'workingBranch'>
     readonly user: UserDocument
   },
-): Promise<{ readonly kind: 'ready'; readonly workspace: Workspace } | Failed> {
+): Promise<Extract<PrepareResult, { kind: 'ready' }> | Failed> {
   await parts.room?.make()
   const prepared = await prepareWorkspace({
     git: parts.git,
@@ -149,7 +158,7 @@ export async function prepareBeside(
     workspace = await renameBranch(parts.git, parts.root, found, branch)
     await reporter.report(preparedOf(workspace, executionId))
   }
-  return { kind: 'ready', workspace, repository, access, settle }
+  return { kind: 'ready', workspace, repository, access, isNew: false, settle }
 }
 
 /** Brings the mirror of the task's repository up to date, with the person's own access to it. */

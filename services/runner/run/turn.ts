@@ -255,6 +255,7 @@ function outcomeOf(agent: Agent, heard: Listener, exit: SandboxExit, told: strin
   if (error) return failed(error.code, error.message)
   return failed(
     'agent_died',
-    told.slice(-shownTail) || `The agent ended without a result (exit ${exit.code ?? exit.signal ?? 'unknown'}).`,
+    told.slice(-shownTail) ||
+      `The agent ended without a result (exit ${exit.code ?? exit.signal ?? 'unknown'}).`,
   )
 }

@@ -1,0 +1,72 @@
+/** The workspace of an execution: the one in which an agent waits, the one that is there, or one that is made and given back what was saved. */
+import type { Fence } from '#domain/task/commands.ts'
+import type { ExecutionKind } from '#domain/task/events.ts'
+import type { LiveTask } from '#domain/task/state.ts'
+import type { TaskDocument } from '#domain/views/tasks.ts'
+import type { UserDocument } from '#domain/views/users.ts'
+import type { RunnerParts } from '../parts.ts'
+import { removeWorkspace } from '../workspace/workspace.ts'
+import { runOutput } from './output.ts'
+import { prepare, prepareBeside, type Failed, type Ready } from './prepare.ts'
+import type { Reporter } from './reporter.ts'
+import { bringBack } from './savedWork.ts'
+import type { Stopping } from './stopping.ts'
+import type { TerminalWriter } from './terminalWriter.ts'
+
+export interface ReadyToRun extends Ready {
+  /** The session that the agent goes on with; `null`: a new one. */
+  readonly session: string | null
+}
+
+const broughtBack = 'The workspace of this task was made anew, with its work as it was after the last turn.'
+const lost = 'The workspace of this task was made anew: what was not pushed could not be brought back.'
+
+export async function readyToRun(
+  parts: RunnerParts,
+  asked: {
+    readonly task: LiveTask
+    readonly document: TaskDocument
+    readonly user: UserDocument
+    readonly fence: Fence
+    readonly kind: ExecutionKind
+    /** The session that the agent of this execution had in the task. */
+    readonly session: string | null
+    readonly terminal: TerminalWriter
+    readonly reporter: Reporter
+    readonly stop: Stopping
+  },
+): Promise<ReadyToRun | Failed> {
+  const { task, document, user, fence, kind, reporter, stop } = asked
+  const { executionId } = fence
+  const waiting = kind === 'turn' ? await waitingFor(parts, document) : undefined
+  if (waiting) {
+    const beside = { task: document, workspace: waiting, executionId, reporter, stop }
+    const ready = await prepareBeside(parts, beside)
+    return ready.kind === 'failed' ? ready : { ...ready, session: asked.session }
+  }
+  const booting = runOutput(asked.terminal, { fence, kind, secrets: [] })
+  const { signal } = stop
+  const preparing = { task: document, user, executionId, reporter, output: booting.stdout, signal }
+  try {
+    const ready = await prepare(parts, preparing)
+    if (ready.kind === 'failed') return ready
+    // A task that had no workspace yet lacks nothing.
+    if (!ready.isNew || document.workspace !== 'ready') return { ...ready, session: asked.session }
+    const back = await bringBack(parts, task, ready.workspace)
+    await booting.stderr.write(`${back.kind === 'brought_back' ? broughtBack : lost}\n`)
+    if (back.kind === 'brought_back')
+      return { ...ready, session: back.session === null ? null : asked.session }
+    if (back.kind === 'nothing_saved') return { ...ready, session: null }
+    parts.logger.warn({ taskId: task.taskId, why: back.why }, 'saved work could not be brought back')
+    await removeWorkspace(parts.root, task.taskId, parts.path)
+    const anew = await prepare(parts, preparing)
+    return anew.kind === 'failed' ? anew : { ...anew, session: null }
+  } finally {
+    await booting.end()
+  }
+}
+
+/** The workspace in which an agent waits for this task, or that was made ahead of it. */
+async function waitingFor({ warm, ahead }: RunnerParts, task: TaskDocument) {
+  return task.workspace === 'ready' ? warm.workspaceOf(task.id) : ahead.adopt(task)
+}
