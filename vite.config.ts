@@ -17,7 +17,8 @@ function precompress(outDir: string): Plugin {
   return {
     name: 'flightdeck:precompress',
     apply: 'build',
-    async closeBundle() {
+    // And not when the bundle is closed: that comes after a failure too, and would hide it.
+    async writeBundle() {
       const names = await readdir(outDir, { recursive: true })
       for (const name of names.filter((name) => compressible.test(name))) {
         const path = join(outDir, name)

@@ -1,4 +1,6 @@
 /** Three runners beside each other: one that is killed or stands still in the middle of a run is followed by another. */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { getTerminal } from '#domain/api/chat.ts'
 import { createPullRequest, executeTask, getTaskDiff, retryTask } from '#domain/api/tasks.ts'
@@ -108,6 +110,22 @@ describe.skipIf('missing' in mongo)('runners', () => {
       live.close()
     },
   )
+
+  test('the work of a turn goes to another runner with its task', { timeout: 120_000 }, async () => {
+    const { ada, product } = scene
+    const { id } = await readyTask(scene)
+    const live = await watching(ada, id)
+    const owner = runners.find((index) =>
+      existsSync(join(product.folderOf('runner', index), 'data', 'runner', 'tasks', id)),
+    )
+    await product.of.runner[owner ?? -1]?.kill9()
+    await ada.ask(executeTask, { params: { taskId: id }, body: { command: 'tail -n 1 README.md' } })
+    await live.until('its end', ({ name }) => name === 'command_completed', 90_000)
+    const printed = live.of('command_output').map(({ output }) => output)
+    expect(printed.join('')).toContain('more')
+    await product.of.runner[owner ?? -1]?.start()
+    live.close()
+  })
 
   test('a runner that stood still and comes back is not heard any more', async () => {
     const { ada, projectId, product } = scene
