@@ -13,7 +13,9 @@ import type { Line, Row, Seeded } from './row.ts'
 import { appends } from './rows/appends.ts'
 import { commandsOverHttp } from './rows/commandsOverHttp.ts'
 import { firstLine } from './rows/firstLine.ts'
+import { coldRepository } from './rows/coldRepository.ts'
 import { followUp } from './rows/followUp.ts'
+import { manyRuns } from './rows/manyRuns.ts'
 import { idleMemory } from './rows/idleMemory.ts'
 import { longTask } from './rows/longTask.ts'
 import { million } from './rows/million.ts'
@@ -32,6 +34,8 @@ const rows: readonly Row[] = [
   outputLatency,
   firstLine,
   followUp,
+  coldRepository,
+  manyRuns,
   startToReady,
   idleMemory,
   million,
