@@ -11,7 +11,7 @@ import { commitOf, endedWell, GitFault, gitOrThrow, gitText, lastWords } from '.
 import type { Git, GitCall } from './git.ts'
 import { kindAt, splitNul, treeDifferences, withScratchIndex } from './tree.ts'
 import type { ScratchIndex, TreeDifferences, TreePath } from './tree.ts'
-import { refreshIndex, settleOwner } from './workspace.ts'
+import { copyShallow, refreshIndex, settleOwner } from './workspace.ts'
 import type { Workspace } from './workspace.ts'
 
 export interface SaveRequest {
@@ -272,6 +272,7 @@ async function openPlainGit(git: Git, workspace: Workspace, index: ScratchIndex)
   await mkdir(join(gitDir, 'objects', 'info'), { recursive: true })
   const objects = [join(workspace.privateGitDir, 'objects'), workspace.mirrorObjects]
   await writeFile(join(gitDir, 'objects', 'info', 'alternates'), objects.map((dir) => `${dir}\n`).join(''))
+  await copyShallow(workspace.mirrorDir, gitDir)
   return { gitDir, workTree: workspace.dir, env: { GIT_INDEX_FILE: index.file }, index }
 }
 

@@ -1,4 +1,6 @@
 /** What a task has changed: the content of its tree against the point where its branch left the base. */
+import { access } from 'node:fs/promises'
+import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { commitOf, endedWell, GitFault, gitOrThrow, gitText } from './git.ts'
 import type { Git, GitCall } from './git.ts'
@@ -79,7 +81,9 @@ export async function readChanges(request: ReadChangesRequest): Promise<Changes>
     return { kind: 'base_not_found', baseBranch }
 
   const mergeBase = head === null || base === null ? base : await mergeBaseOf(git, gitDir, base, head)
-  const against = mergeBase ?? (await emptyTree(git, gitDir))
+  // Where only the end of a history was fetched, two branches may have parted before.
+  const fallback = (await isShallow(gitDir)) ? base : null
+  const against = mergeBase ?? fallback ?? (await emptyTree(git, gitDir))
   const [[ahead, behind], committed] = await Promise.all([
     distance(git, gitDir, head, base),
     committedPaths(git, gitDir, against, head),
@@ -301,6 +305,13 @@ async function committedPaths(
   ]
   const listed = await gitOrThrow(git, { gitDir, args })
   return new Set(splitNul(listed.stdout).whole.map((path) => path.toString('latin1')))
+}
+
+async function isShallow(gitDir: string): Promise<boolean> {
+  return access(join(gitDir, 'shallow')).then(
+    () => true,
+    () => false,
+  )
 }
 
 async function emptyTree(git: Git, gitDir: string): Promise<string> {

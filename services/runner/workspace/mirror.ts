@@ -43,14 +43,33 @@ export interface Mirrors {
   refresh(request: RefreshRequest): Promise<RefreshResult>
 }
 
+/** When a repository is large, and what is fetched of it then. */
+export interface LargeRepositories {
+  /** From so many objects on. */
+  readonly objects: number
+  /** Commits of each branch; what is new later is fetched whole, so that a task and its base always meet. */
+  readonly depth: number
+}
+
+/** A clone of this many takes minutes and gigabytes. */
+export const largeRepositories: LargeRepositories = { objects: 500_000, depth: 100 }
+
 /** Opens the mirrors under `root`, which only this process writes to. */
-export function openMirrors({ root, git }: { readonly root: string; readonly git: Git }): Mirrors {
+export function openMirrors({
+  root,
+  git,
+  large = largeRepositories,
+}: {
+  readonly root: string
+  readonly git: Git
+  readonly large?: LargeRepositories
+}): Mirrors {
   const queues = new Map<string, Promise<unknown>>()
   return {
     async refresh(request) {
       const dir = join(root, mirrorPath(request.url, request))
       const before = queues.get(dir) ?? Promise.resolve()
-      const refreshed = before.then(() => refreshMirror(git, dir, request))
+      const refreshed = before.then(() => refreshMirror(git, dir, request, large))
       const settled = refreshed.catch(() => undefined)
       queues.set(dir, settled)
       try {
@@ -62,7 +81,12 @@ export function openMirrors({ root, git }: { readonly root: string; readonly git
   }
 }
 
-async function refreshMirror(git: Git, dir: string, request: RefreshRequest): Promise<RefreshResult> {
+async function refreshMirror(
+  git: Git,
+  dir: string,
+  request: RefreshRequest,
+  large: LargeRepositories,
+): Promise<RefreshResult> {
   if (request.signal?.aborted) return { kind: 'aborted' }
   const full = `${request.owner}/${request.name}`
   const mirror = { dir, objects: join(dir, 'objects') }
@@ -72,28 +96,24 @@ async function refreshMirror(git: Git, dir: string, request: RefreshRequest): Pr
     await utimes(dir, now, now)
     await removeLeftLocks(dir)
     request.onProgress?.(`Fetching ${full}…`)
-    const fetched = await git(fetchCall(dir, request))
+    const isShallow = await isThere(join(dir, 'shallow'))
+    const fetched = await git(fetchCall(dir, request, isShallow ? withoutTags : withTags))
     return endedWell(fetched) ? { kind: 'ready', mirror, cloned: false } : refusal(fetched, full)
   }
 
   request.onProgress?.(`Cloning ${full}…`)
   const half = join(dirname(dir), `.half-made-${basename(dir)}`)
-  await rm(half, { recursive: true, force: true })
   await mkdir(dirname(dir), { recursive: true, mode: 0o700 })
   try {
-    await gitOrThrow(git, {
-      args: [
-        'init',
-        '--quiet',
-        '--bare',
-        '--shared=0644',
-        '--template=',
-        '--initial-branch=main',
-        '--',
-        half,
-      ],
-    })
-    const fetched = await git(fetchCall(half, request))
+    await makeBare(git, half)
+    let fetched = await fetchUnlessLarge(git, half, request, large.objects)
+    if (fetched === 'large') {
+      request.onProgress?.(
+        `${full} has more than ${large.objects} objects: of its history, the last ${large.depth} commits of each branch are fetched.`,
+      )
+      await makeBare(git, half)
+      fetched = await git(fetchCall(half, request, [...withoutTags, `--depth=${large.depth}`]))
+    }
     if (!endedWell(fetched)) return refusal(fetched, full)
     await rename(half, dir)
     return { kind: 'ready', mirror, cloned: true }
@@ -102,20 +122,63 @@ async function refreshMirror(git: Git, dir: string, request: RefreshRequest): Pr
   }
 }
 
-function fetchCall(gitDir: string, request: RefreshRequest): GitCall {
+async function makeBare(git: Git, dir: string): Promise<void> {
+  await rm(dir, { recursive: true, force: true })
+  const args = [
+    'init',
+    '--quiet',
+    '--bare',
+    '--shared=0644',
+    '--template=',
+    '--initial-branch=main',
+    '--',
+    dir,
+  ]
+  await gitOrThrow(git, { args })
+}
+
+/** Fetches all, and gives up as soon as the host says how much that is, when it is too much. */
+async function fetchUnlessLarge(
+  git: Git,
+  gitDir: string,
+  request: RefreshRequest,
+  mostObjects: number,
+): Promise<Finished | 'large'> {
+  const tooLarge = new AbortController()
+  const signals = request.signal ? [request.signal, tooLarge.signal] : [tooLarge.signal]
+  let end = ''
+  const fetched = await git({
+    ...fetchCall(gitDir, { ...request, signal: AbortSignal.any(signals) }, withTags),
+    onStderr: both(request.onProgress && progressLines(request.onProgress), (chunk) => {
+      const told = end + chunk.toString('latin1')
+      const objects = Number(
+        /(?:Counting|Receiving|Unpacking) objects: +\d+% \(\d+\/(\d+)\)/.exec(told)?.[1] ?? 0,
+      )
+      if (objects > mostObjects) tooLarge.abort()
+      end = told.slice(-200)
+    }),
+  })
+  return tooLarge.signal.aborted && !endedWell(fetched) ? 'large' : fetched
+}
+
+/** With --tags, --prune takes away branches only. */
+const withTags = ['--tags']
+/** Old tags would bring their whole history. */
+const withoutTags = ['--no-tags']
+
+function fetchCall(gitDir: string, request: RefreshRequest, options: readonly string[]): GitCall {
   const { url, authorization, timeoutMs, signal, onProgress } = request
   const showProgress = onProgress && progressLines(onProgress)
   return {
     gitDir,
-    // With --tags, --prune takes away branches only.
     args: [
       'fetch',
       '--progress',
       '--prune',
-      '--tags',
       '--force',
       '--no-write-fetch-head',
       '--no-auto-maintenance',
+      ...options,
       '--',
       url,
       '+refs/heads/*:refs/heads/*',
@@ -124,6 +187,13 @@ function fetchCall(gitDir: string, request: RefreshRequest): GitCall {
     timeoutMs,
     signal,
     ...(showProgress && { onStderr: showProgress }),
+  }
+}
+
+function both<T>(one: ((value: T) => void) | undefined, other: (value: T) => void): (value: T) => void {
+  return (value) => {
+    one?.(value)
+    other(value)
   }
 }
 

@@ -138,6 +138,7 @@ export async function findWorkspace(
   await utimes(join(taskFolder(request.root, request.taskId), 'ready.json'), now, now)
   // The data folder may have been moved, and a killed run may have left its scratch.
   await writeAlternates(workspace.privateGitDir, workspace.mirrorObjects)
+  await copyShallow(workspace.mirrorDir, workspace.privateGitDir)
   await removeScratch(workspace.privateGitDir)
   return workspace
 }
@@ -282,6 +283,7 @@ async function makePrivateGit(
   const args = ['init', '--quiet', '--template=', `--initial-branch=${branch}`]
   await gitOrThrow(git, { gitDir, workTree, args })
   await writeAlternates(gitDir, workspace.mirrorObjects)
+  await copyShallow(workspace.mirrorDir, gitDir)
   const refs = [
     ...(startCommit === null ? [] : [`create refs/heads/${branch} ${startCommit}`]),
     ...(baseCommit === null ? [] : [`create refs/remotes/origin/${workspace.baseBranch} ${baseCommit}`]),
@@ -313,6 +315,7 @@ async function makeAgentGit(
   })
   await appendFile(join(gitDir, 'config'), agentConfig(request))
   await writeAlternates(gitDir, mirrorObjectsInBox)
+  await copyShallow(workspace.mirrorDir, gitDir)
   const refs = [
     ...(startCommit === null ? [] : [`create refs/heads/${branch} ${startCommit}`]),
     ...(baseCommit === null ? [] : [`create refs/remotes/origin/${baseBranch} ${baseCommit}`]),
@@ -337,6 +340,18 @@ async function warmIndexes(git: Git, workspace: Workspace): Promise<void> {
 async function writeAlternates(gitDir: string, objects: string): Promise<void> {
   await mkdir(join(gitDir, 'objects', 'info'), { recursive: true })
   await writeFile(join(gitDir, 'objects', 'info', 'alternates'), `${objects}\n`)
+}
+
+/** Where the history of a large repository ends in its mirror, which is no fault. */
+export async function copyShallow(mirrorDir: string, gitDir: string): Promise<void> {
+  const half = join(gitDir, 'shallow.half')
+  try {
+    await copyFile(join(mirrorDir, 'shallow'), half)
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return
+    throw error
+  }
+  await rename(half, join(gitDir, 'shallow'))
 }
 
 async function removeScratch(gitDir: string): Promise<void> {
