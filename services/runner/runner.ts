@@ -16,6 +16,7 @@ import type { PreparingParts, RunnerEngines, RunnerParts } from './parts.ts'
 import { homeOf, runnerIdIn } from './home.ts'
 import { startRoster, type Roster } from './roster.ts'
 import { openAhead } from './run/ahead.ts'
+import { answerHosts } from './run/hostSuggestions.ts'
 import { answerChanges } from './run/otherBase.ts'
 import { runExecution } from './run/execution.ts'
 import { makePullRequest } from './run/pullRequest.ts'
@@ -111,6 +112,7 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
       ),
   )
   const stopAnswering = answerChanges(parts, engines.requests)
+  const stopSuggesting = answerHosts(parts, engines.requests, config.environment['HOME'])
   const unfollow = engines.bus.subscribe('appended', ({ stream, type }) => {
     const name = parseStream(stream)
     // A run of it is stopped, and clears away when it has ended.
@@ -120,6 +122,7 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
   return {
     async stop() {
       stopAnswering()
+      stopSuggesting()
       const stopped = Promise.all([executions.stop(), pullRequests.stop()])
       for (const run of held.runs.keys()) run.stop('stopping')
       await stopped

@@ -1,5 +1,5 @@
 /** A project's settings, and what they do to its tasks: setup, variables, secrets that nobody reads again, hosts that may be reached. */
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { getTerminal, sendMessage } from '#domain/api/chat.ts'
@@ -12,6 +12,7 @@ import {
 } from '#domain/api/projectSettings.ts'
 import { executeTask, getTask, type Task } from '#domain/api/tasks.ts'
 import { projectSecrets } from '#platform/projectSecrets.ts'
+import { pushElsewhere } from './pushing.ts'
 import { hasEnded, openScene, type Scene } from './scene.ts'
 import { openStored } from './stored.ts'
 
@@ -188,6 +189,19 @@ describe('a task', () => {
     )
     expect(ran).toContain('169.254.169.254 was not reached')
     expect(ran).toContain('done\n')
+  })
+
+  test('has the hosts suggested that its repository is configured with, which allows none of them', async () => {
+    const { ada, product, projectId } = scene
+    const clone = join(product.dataDir, 'clone-of-another')
+    const registry = 'registry=https://user:password-of-npm@packages.example/npm/\n'
+    await pushElsewhere({ dataDir: product.dataDir, clone, branch: 'main' }, { '.npmrc': registry })
+    await execute(taskId, 'true')
+    const { suggestions } = await ada.ask(getProjectSettings, { params: { projectId } })
+    expect(suggestions).toContainEqual({ host: 'packages.example', from: '.npmrc' })
+    expect(JSON.stringify(suggestions)).not.toContain('password-of-npm')
+    expect((await settings()).egress).not.toContain('packages.example')
+    await rm(clone, { recursive: true })
   })
 
   test('that cannot be set up fails with the reason, and tries again with the next attempt', async () => {

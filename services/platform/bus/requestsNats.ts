@@ -1,6 +1,7 @@
 /** Questions between processes, over core NATS: put to all who may know, and the first answer counts. */
 import { createInbox, type Msg, type Subscription } from 'nats'
 import { z } from 'zod'
+import { HostSuggestion } from '#domain/api/projectSettings.ts'
 import { BlobRef } from '#domain/kernel/blob.ts'
 import { AgentName } from '#domain/task/events.ts'
 import { EngineUnavailable, type ReportFault } from '../ports/faults.ts'
@@ -39,6 +40,10 @@ const schemas: Schemas = {
       model: z.string().nullable(),
     }),
     answered: z.object({ kind: z.enum(['begun', 'left']) }),
+  },
+  hosts: {
+    asked: z.object({ projectId: z.string(), ownerId: z.string() }),
+    answered: z.object({ suggestions: z.array(HostSuggestion) }),
   },
 }
 

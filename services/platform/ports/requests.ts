@@ -2,6 +2,7 @@
  * Questions from one process to whichever other one knows: they change nothing that is recorded, and are answered at once or not at all. Held by
  * `tests/contracts/requests.spec.ts`.
  */
+import type { HostSuggestion } from '#domain/api/projectSettings.ts'
 import type { BlobRef } from '#domain/kernel/blob.ts'
 import type { AgentName } from '#domain/task/events.ts'
 
@@ -34,6 +35,11 @@ export interface Questions {
       readonly model: string | null
     }
     readonly answered: { readonly kind: 'begun' | 'left' }
+  }
+  /** Which hosts package managers are configured with, at a runner and in a project's repository. Who asks has checked whose project it is. */
+  readonly hosts: {
+    readonly asked: { readonly projectId: string; readonly ownerId: string }
+    readonly answered: { readonly suggestions: readonly HostSuggestion[] }
   }
 }
 export type Question = keyof Questions

@@ -37,7 +37,7 @@ const cloneWithinMs = 600_000
 
 /** What the person may reach is asked anew each time: access that was taken away ends here. */
 export async function reachRepository(
-  parts: PreparingParts,
+  parts: Pick<PreparingParts, 'documents' | 'access' | 'codeHost'>,
   task: Pick<TaskDocument, 'owner' | 'projectId'>,
 ) {
   const project = await parts.documents.get(projectsView, task.projectId)

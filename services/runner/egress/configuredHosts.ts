@@ -1,0 +1,84 @@
+/** Which hosts package managers are configured with, read from their files as plain text: nothing of them is ever run. Pure. */
+import { AllowedHost } from '#domain/api/projectSettings.ts'
+import { reachOf } from './addresses.ts'
+import { hostAndPort, isLoopback } from './allowList.ts'
+
+export type Format = keyof typeof patterns
+
+/** For each form, what stands before an address; one may be followed by more, with commas, bars or blanks between them. */
+const patterns = {
+  npmrc: /^[ \t]*(?:@[^:\s]+:)?registry\s*=\s*(\S+)/gm,
+  npmLock: /"resolved":\s*"([^"]+)"/g,
+  yarnrc: /^[ \t]*npmRegistryServer:\s*["']?([^\s"']+)/gm,
+  yarnLock: /^[ \t]+resolved "([^"#]+)/gm,
+  pip: /^[ \t]*(?:index-url|extra-index-url|find-links)\s*=((?:\s*https?:\S+)+)/gm,
+  requirements: /^[ \t]*(?:-i|-f|--index-url|--extra-index-url|--find-links)[ =]\s*(\S+)/gm,
+  uvLock: /\b(?:registry|url) = "([^"]+)"/g,
+  cargo: /^[ \t]*(?:registry|index|source)\s*=\s*"(?:(?:sparse|registry)\+)?([^"]+)"/gm,
+  go: /^[ \t]*(?:GOPROXY|GOSUMDB)\s*=\s*["']?([^"'\n]+)/gm,
+  maven: /<url>\s*([^<\s]+)\s*<\/url>/g,
+  gems: /^[ \t]*(?:source\s+["']|remote: |BUNDLE_MIRROR[\w.]*:\s*["']?)([^\s"']+)/gm,
+} as const
+
+/** Where each lies in a repository. */
+export const repositoryFiles: ReadonlyMap<string, Format> = new Map([
+  ['.npmrc', 'npmrc'],
+  ['.yarnrc.yml', 'yarnrc'],
+  ['package-lock.json', 'npmLock'],
+  ['yarn.lock', 'yarnLock'],
+  ['pip.conf', 'pip'],
+  ['requirements.txt', 'requirements'],
+  ['uv.lock', 'uvLock'],
+  ['.cargo/config.toml', 'cargo'],
+  ['Cargo.lock', 'cargo'],
+  ['Gemfile', 'gems'],
+  ['Gemfile.lock', 'gems'],
+  ['.mvn/settings.xml', 'maven'],
+])
+
+/** Where each lies on a system; `~` is the home of the runner's user. */
+export const systemFiles: ReadonlyMap<string, Format> = new Map([
+  ['/etc/npmrc', 'npmrc'],
+  ['/usr/etc/npmrc', 'npmrc'],
+  ['/usr/local/etc/npmrc', 'npmrc'],
+  ['~/.npmrc', 'npmrc'],
+  ['~/.yarnrc.yml', 'yarnrc'],
+  ['/etc/pip.conf', 'pip'],
+  ['~/.pip/pip.conf', 'pip'],
+  ['~/.config/pip/pip.conf', 'pip'],
+  ['~/.cargo/config.toml', 'cargo'],
+  ['/usr/lib/go/go.env', 'go'],
+  ['/usr/local/go/go.env', 'go'],
+  ['~/.config/go/env', 'go'],
+  ['/etc/maven/settings.xml', 'maven'],
+  ['~/.m2/settings.xml', 'maven'],
+  ['~/.bundle/config', 'gems'],
+])
+
+const most = 20
+
+/** The hosts in such a file, each once, as an allow-list takes them. Loopback and private addresses are left out. */
+export function hostsIn(format: Format, text: string): readonly string[] {
+  const found = new Set<string>()
+  for (const [, written = ''] of text.matchAll(patterns[format]))
+    for (const word of written.split(/[\s,|]+/)) {
+      const host = hostOf(word, format)
+      if (host !== undefined) found.add(host)
+      if (found.size >= most) return [...found]
+    }
+  return [...found]
+}
+
+function hostOf(word: string, format: Format): string | undefined {
+  // Go's checksum database stands there by its name.
+  const isName = format === 'go' && /^[a-z0-9-]+(\.[a-z0-9-]+)+$/i.test(word)
+  const address = isName ? `https://${word}` : word
+  if (!/^https?:\/\//i.test(address) || !URL.canParse(address)) return undefined
+  const url = new URL(address)
+  // A password in the address is no part of the host.
+  const allowed = AllowedHost.safeParse(url.host)
+  if (!allowed.success) return undefined
+  const { host } = hostAndPort(allowed.data)
+  const isHere = isLoopback(host) || (/^[\d.]+$|:/.test(host) && reachOf(host) !== 'public')
+  return isHere ? undefined : allowed.data
+}
