@@ -1,5 +1,6 @@
 /** What the runner works with, found and opened once. */
 import type { AgentName } from '#domain/task/events.ts'
+import type { TaskDocument } from '#domain/views/tasks.ts'
 import type { ModelConfig, RunLimits } from '#platform/config.ts'
 import type { Commands } from '#platform/commands/execute.ts'
 import type { Documents } from '#platform/commands/documents.ts'
@@ -16,12 +17,12 @@ import type { Watch } from '#platform/watch/watch.ts'
 import type { ProjectSecrets } from '#platform/projectSecrets.ts'
 import type { Located } from './agents/locate.ts'
 import type { Egress } from './egress/egress.ts'
-import type { Ahead } from './run/ahead.ts'
 import type { WarmAgents } from './run/warmAgents.ts'
 import type { Sandbox } from './sandbox/port.ts'
 import type { Scratch } from './scratch.ts'
 import type { Git } from './workspace/git.ts'
 import type { Mirrors } from './workspace/mirror.ts'
+import type { Workspace } from './workspace/workspace.ts'
 
 /** The engines that the runner uses. */
 export interface RunnerEngines {
@@ -62,6 +63,17 @@ export interface PreparingParts extends RunnerEngines {
   readonly egress: Egress
   readonly scratch: Scratch
   readonly warm: WarmAgents
+}
+
+/** Workspaces that were made before their tasks. */
+export interface Ahead {
+  /**
+   * The workspace that was made for this task before it was there; `undefined` when there is none, or it was made for another project,
+   * branch or person: it is gone then.
+   */
+  adopt(task: TaskDocument): Promise<Workspace | undefined>
+  /** Takes away all that no task has taken up. */
+  close(): Promise<void>
 }
 
 export interface RunnerParts extends PreparingParts {

@@ -77,7 +77,7 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
     limits: config.runs,
     egress: openEgress({
       agentHosts: { cursor: config.cursor.hosts },
-      mayReachPrivate: false,
+      mayReachPrivate: config.privateEgress,
       node: process.execPath,
     }),
     scratch: await openScratch(runnerId),

@@ -1,7 +1,15 @@
 /** What may be reached is what is listed, and nothing listed leads into the server's own network. */
 import { describe, expect, test } from 'vitest'
 import { reachOf } from './addresses.ts'
-import { hostAndPort, mayConnect, ruleOf, ruleOfUrl, rulesFor, type Rule } from './allowList.ts'
+import {
+  hostAndPort,
+  mayConnect,
+  ruleOf,
+  ruleOfProject,
+  ruleOfUrl,
+  rulesFor,
+  type Rule,
+} from './allowList.ts'
 
 const listed = (...hosts: string[]): readonly Rule[] =>
   hosts.map((host) => ruleOf(host, { mayBeInside: false }))
@@ -108,6 +116,21 @@ describe('an address that a name leads to', () => {
     expect(may('10.1.2.3', [...named, inside])).toBe(true)
     expect(may('10.1.2.4', [...named, inside])).toBe(false)
     expect(may('10.1.2.3', [...named, ...listed('10.1.2.3')])).toBe(false)
+  })
+  test('is taken inside when the project lists it in numbers and the operator lets it', () => {
+    const rules = (mayReachPrivate: boolean) =>
+      ['10.1.2.3', 'intranet.example'].map((host) => ruleOfProject(host, { mayReachPrivate }))
+    const leads = (address: string, mayReachPrivate: boolean) =>
+      mayConnect(
+        address,
+        443,
+        rulesFor(rules(mayReachPrivate), 'intranet.example', 443),
+        rules(mayReachPrivate),
+      )
+    expect(leads('10.1.2.3', true)).toBe(true)
+    expect(leads('10.1.2.3', false)).toBe(false)
+    // By its name alone it leads nowhere inside.
+    expect(leads('10.1.2.4', true)).toBe(false)
   })
   test('is never what a cloud tells its machines', () => {
     const metadata = ruleOf('169.254.169.254', { mayBeInside: true })

@@ -20,6 +20,15 @@ export function ruleOf(written: string, { mayBeInside }: Pick<Rule, 'mayBeInside
     : { host, isSuffix: false, port, mayBeInside }
 }
 
+/** The rule of what a project lists. Only in numbers may it lead inside, where the operator lets it: a name can come to lead anywhere. */
+export function ruleOfProject(
+  written: string,
+  { mayReachPrivate }: { readonly mayReachPrivate: boolean },
+): Rule {
+  const { host } = hostAndPort(written)
+  return ruleOf(written, { mayBeInside: mayReachPrivate && (isIP(host) !== 0 || isLoopback(host)) })
+}
+
 /** The rule for a server that we know the address of, such as the code host: its port alone, wherever it is. */
 export function ruleOfUrl(address: string): Rule {
   const url = new URL(address)

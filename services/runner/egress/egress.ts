@@ -5,7 +5,7 @@ import type { Refusal } from './proxy.ts'
 export interface Egress {
   /** Hosts that the box of an agent may reach, beside what the project allows. */
   readonly agentHosts: Readonly<Partial<Record<AgentName, readonly string[]>>>
-  /** Whether a project may list addresses of this machine and of private networks. */
+  /** Whether a project may list addresses of this machine and of private networks, in numbers. */
   readonly mayReachPrivate: boolean
   /** Path of a Node program, which boxes are shown for their relay. */
   readonly node: string

@@ -4,50 +4,15 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { StringDecoder } from 'node:string_decoder'
 import type { Found } from '../agents/locate.ts'
-import type { Agent, AgentEvent } from '../agents/port.ts'
+import type { Agent } from '../agents/port.ts'
 import { programBind, programIn } from '../agents/program.ts'
 import { startBroker, type Broker } from '../broker/broker.ts'
 import type { PreparingParts } from '../parts.ts'
-import type { Sandbox, SandboxedProcess, SandboxExit } from '../sandbox/port.ts'
+import type { Sandbox, SandboxedProcess } from '../sandbox/port.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import type { BoxSurroundings } from './boxSurroundings.ts'
+import type { AgentProcess, Hearing } from './agent.ts'
 import { agentLimits } from './limits.ts'
-
-/** Who listens to a turn. */
-export interface Hearing {
-  /** Something was printed. */
-  alive(): void
-  hear(event: AgentEvent): Promise<void>
-  /** What was said on standard error. */
-  complain(chunk: Buffer): Promise<void>
-  /** The agent has told the end of its turn. */
-  isOver(): boolean
-}
-
-export interface AgentProcess {
-  readonly agent: Agent
-  readonly version: string
-  /** What it was given and must not show in anything that is recorded. */
-  readonly secrets: readonly string[]
-  /** Whether it went on with a session that was there before. */
-  readonly resumed: boolean
-  /** Gives a message, as the agent's `userMessage` words it, and hears its turn: `over` when the agent told its end, `gone` when the process ended before. */
-  turn(message: string, hearing: Hearing): Promise<'over' | 'gone'>
-  /** Gives another message to the turn that runs; false when it can take none. */
-  steer(message: string): boolean
-  /**
-   * Tells it that no more messages come, and hears it to its end: a message that steered may have come too late for the turn that ended,
-   * and is a turn of its own then.
-   */
-  finish(hearing: Hearing): Promise<void>
-  /** Asks it to stop its turn. */
-  interrupt(): void
-  kill(): void
-  isAlive(): boolean
-  readonly exited: Promise<SandboxExit>
-  /** Lets it leave by itself and hears what it still says; ends it when it does not leave. Nothing of it is left then. */
-  close(hearing?: Hearing): Promise<SandboxExit>
-}
 
 export interface AgentStart {
   readonly agent: Agent

@@ -5,25 +5,14 @@
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import type { TaskDocument } from '#domain/views/tasks.ts'
 import { projectsView } from '#domain/views/projects.ts'
 import { usersView } from '#domain/views/users.ts'
 import type { Asked, Requests } from '#platform/ports/requests.ts'
-import type { PreparingParts, RunnerParts } from '../parts.ts'
+import type { Ahead, PreparingParts, RunnerParts } from '../parts.ts'
 import { hasWorkspace, removeWorkspace, type Workspace } from '../workspace/workspace.ts'
 import { workspaceFor, refreshMirror } from './prepare.ts'
 import { startAhead } from './turn.ts'
 import { surroundingsOf } from './surroundings.ts'
-
-export interface Ahead {
-  /**
-   * The workspace that was made for this task before it was there; `undefined` when there is none, or it was made for another project,
-   * branch or person: it is gone then.
-   */
-  adopt(task: TaskDocument): Promise<Workspace | undefined>
-  /** Takes away all that no task has taken up. */
-  close(): Promise<void>
-}
 
 type Wanted = Asked<'prepare'>
 

@@ -1,5 +1,4 @@
 /** Getting a task's workspace ready: the person's access asked, the mirror fresh, the tree there. */
-import type { ExecutionOutcome } from '#domain/task/commands.ts'
 import { WorkspacePrepared, WorkspacePreparing } from '#domain/task/events.ts'
 import { projectsView } from '#domain/views/projects.ts'
 import type { TaskDocument } from '#domain/views/tasks.ts'
@@ -16,10 +15,9 @@ import type { Mirror, RefreshRequest, RefreshResult } from '../workspace/mirror.
 import type { Room } from '../workspace/room.ts'
 import type { PreparingParts, RunnerParts } from '../parts.ts'
 import type { OutputRecorder } from '../output/record.ts'
+import { failed, type Failed } from './failed.ts'
 import type { Reporter } from './reporter.ts'
 import type { Stopping } from './stopping.ts'
-
-export type Failed = Extract<ExecutionOutcome, { kind: 'failed' }>
 
 /** A workspace, and how git reaches the repository; `authorization` is a secret. */
 export interface Ready {
@@ -193,10 +191,6 @@ const isBox = (sandbox: RunnerParts['sandbox']): boolean => 'kind' in sandbox &&
 export function identityOf(user: UserDocument): { name: string; email: string } {
   const name = user.fullName || user.githubUsername || 'Flightdeck'
   return { name, email: user.email ?? `${user.githubUsername ?? user.id}@users.noreply.github.com` }
-}
-
-export function failed(code: string, reason: string): Failed {
-  return { kind: 'failed', code, reason, exitCode: null }
 }
 
 function sentenceOf(refreshed: Exclude<RefreshResult, { kind: 'ready' }>): string {

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { Fault } from '#domain/kernel/errors.ts'
 import { taskStream, userStream } from '#domain/kernel/ids.ts'
 import type { PullRequestOutcome } from '#domain/task/commands.ts'
+import type { LiveTask } from '#domain/task/state.ts'
 import { task as decider } from '#domain/task/task.ts'
 import { titleOf } from '#domain/api/tasks.ts'
 import { chatView } from '#domain/views/chat.ts'
@@ -12,8 +13,10 @@ import { CodeHostFault } from '#platform/ports/codeHost.ts'
 import type { RunnerParts } from '../parts.ts'
 import type { Sandbox } from '../sandbox/port.ts'
 import { commitAndPush, type PublishResult } from '../workspace/publish.ts'
+import { removeWorkspace } from '../workspace/workspace.ts'
 import { bringIn } from './bringIn.ts'
 import { identityOf, prepare } from './prepare.ts'
+import { bringBack } from './savedWork.ts'
 
 interface Wanted {
   readonly requestId: string
@@ -30,6 +33,9 @@ const coAuthors = {
   claude: 'claude <noreply@anthropic.com>',
   cursor: 'cursor <cursoragent@cursor.com>',
 } as const
+
+const lostWork =
+  'The workspace of this task is gone, and what was not pushed could not be brought back. Let the agent go on, and ask again.'
 
 export async function makePullRequest(
   parts: RunnerParts,
@@ -50,8 +56,7 @@ export async function makePullRequest(
     wantedOf(parts, taskId, requestId),
   ])
   if (!task || !user || !wanted) return
-  const last = state.pullRequest?.headCommit ?? null
-  const outcome = await publish(parts, { task, user, wanted, last, signal }).catch((fault: unknown) =>
+  const outcome = await publish(parts, { state, task, user, wanted, signal }).catch((fault: unknown) =>
     outcomeOfFault(parts, fault),
   )
   const command = {
@@ -68,11 +73,10 @@ export async function makePullRequest(
 }
 
 interface Publishing {
+  readonly state: LiveTask
   readonly task: TaskDocument
   readonly user: UserDocument
   readonly wanted: Wanted
-  /** The commit that the pull request had last. */
-  readonly last: string | null
   readonly signal: AbortSignal
 }
 
@@ -83,11 +87,17 @@ function told(outcome: PullRequestOutcome): PullRequestOutcome {
 
 async function publish(
   parts: RunnerParts,
-  { task, user, wanted, last, signal }: Publishing,
+  { state, task, user, wanted, signal }: Publishing,
 ): Promise<PullRequestOutcome> {
   const prepared = await prepare(parts, { task, user, executionId: '', reporter: null, output: null, signal })
   if (prepared.kind === 'failed') return prepared
   const { workspace, repository, access } = prepared
+  if (prepared.isNew && (await bringBack(parts, state, workspace)).kind !== 'brought_back') {
+    await removeWorkspace(parts.root, task.id, parts.path)
+    return { kind: 'failed', code: 'no_changes', reason: lostWork }
+  }
+  /** The commit that the pull request had last. */
+  const last = state.pullRequest?.headCommit ?? null
   const { accessToken } = access
   const between = { head: workspace.branch, base: workspace.baseBranch }
   const existing = await parts.codeHost.findPullRequest(accessToken, repository, between)

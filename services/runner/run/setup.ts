@@ -7,7 +7,7 @@ import type { RunnerParts } from '../parts.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import { runInBox } from './inBox.ts'
 import { timeInWords } from './limits.ts'
-import { failed } from './prepare.ts'
+import { failed } from './failed.ts'
 import type { Run } from './run.ts'
 import type { Surroundings } from './surroundings.ts'
 

@@ -3,7 +3,7 @@ import type { ExecutionOutcome } from '#domain/task/commands.ts'
 import type { RunnerParts } from '../parts.ts'
 import { runInBox, type BoxedCommand } from './inBox.ts'
 import { timeInWords } from './limits.ts'
-import { failed } from './prepare.ts'
+import { failed } from './failed.ts'
 
 export async function runShellCommand(
   parts: RunnerParts,

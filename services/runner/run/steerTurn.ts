@@ -3,7 +3,7 @@ import { taskStream } from '#domain/kernel/ids.ts'
 import { chatView, messageDocumentId } from '#domain/views/chat.ts'
 import { messageFor, type AgentHome } from '../agents/images.ts'
 import type { RunnerParts } from '../parts.ts'
-import type { AgentProcess } from './agentProcess.ts'
+import type { AgentProcess } from './agent.ts'
 import { imagesForAgent } from './images.ts'
 import type { Run } from './run.ts'
 

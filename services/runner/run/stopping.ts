@@ -2,7 +2,7 @@
 import type { ExecutionOutcome } from '#domain/task/commands.ts'
 import type { Steering } from './steering.ts'
 import { Evicted } from './terminalWriter.ts'
-import { failed } from './prepare.ts'
+import { failed } from './failed.ts'
 
 /** Why a run stops before its agent is done. */
 export type StopReason =

@@ -4,7 +4,7 @@ import { projectStream } from '#domain/kernel/ids.ts'
 import { project as decider } from '#domain/project/project.ts'
 import { noSettings } from '#domain/project/settings.ts'
 import type { AgentName } from '#domain/task/events.ts'
-import { ruleOf, ruleOfUrl, type Rule } from '../egress/allowList.ts'
+import { ruleOf, ruleOfProject, ruleOfUrl, type Rule } from '../egress/allowList.ts'
 import { openWayOut } from '../egress/wayOut.ts'
 import type { PreparingParts } from '../parts.ts'
 import type { Workspace } from '../workspace/workspace.ts'
@@ -40,7 +40,7 @@ export async function surroundingsOf(
   const { mayReachPrivate, agentHosts } = parts.egress
   const rules = [
     ruleOfUrl(of.codeHostUrl),
-    ...settings.egress.map((host) => ruleOf(host, { mayBeInside: mayReachPrivate })),
+    ...settings.egress.map((host) => ruleOfProject(host, { mayReachPrivate })),
   ]
   const ofAgent = (agentHosts[of.agent] ?? []).map((host) => ruleOf(host, { mayBeInside: false }))
   const around = (env: readonly (readonly [string, string])[], allowed: readonly Rule[]) =>

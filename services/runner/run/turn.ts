@@ -11,14 +11,16 @@ import type { Agent, AgentImage, HomeFile } from '../agents/port.ts'
 import type { PreparingParts, RunnerParts } from '../parts.ts'
 import type { Sandbox, SandboxExit } from '../sandbox/port.ts'
 import type { Workspace } from '../workspace/workspace.ts'
-import { startAgent, type AgentProcess, type Hearing } from './agentProcess.ts'
+import type { AgentProcess, Hearing } from './agent.ts'
+import { startAgent } from './agentProcess.ts'
 import type { BoxSurroundings } from './boxSurroundings.ts'
 import { timeInWords } from './limits.ts'
 import { listener, type Listener } from './listen.ts'
 import { messageTexts } from './messageText.ts'
-import { failed, type Failed } from './prepare.ts'
+import { failed, type Failed } from './failed.ts'
 import type { Run } from './run.ts'
 import { steerTurn } from './steerTurn.ts'
+import { runOutput } from './output.ts'
 import { outcomeOfStop } from './stopping.ts'
 
 export interface TurnRequest {
@@ -140,6 +142,8 @@ async function turnOf(
 ): Promise<ExecutionOutcome | 'unheard'> {
   const { agent, sandbox, likeness } = setup
   const secrets = [...ofRun, ...process.secrets]
+  // Its own: what the process alone was given is known only now.
+  const output = runOutput(run.terminal, { fence: run.fence, kind: 'turn', secrets })
   const heard = listener({
     fence: run.fence,
     agent: {
@@ -148,7 +152,7 @@ async function turnOf(
       resumed: process.resumed || (isWaiting && before !== null),
     },
     reporter: run.reporter,
-    output: run.output,
+    output,
     texts: messageTexts(run.terminal, run.fence, secrets),
     changes: run.changes,
     secrets,
@@ -162,7 +166,7 @@ async function turnOf(
     isOver: () => heard.ended() !== undefined,
     async complain(chunk) {
       told = `${told}${chunk.toString('utf8')}`.slice(-keptTail)
-      await run.output.stderr.write(parts.model.kind === 'scripted' ? withoutModelWarning(chunk) : chunk)
+      await output.stderr.write(parts.model.kind === 'scripted' ? withoutModelWarning(chunk) : chunk)
     },
   }
   let isKept = false
@@ -195,6 +199,7 @@ async function turnOf(
   } finally {
     unwatch.stop()
     if (!isKept) await process.close()
+    await output.end()
   }
 }
 

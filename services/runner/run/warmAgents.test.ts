@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Workspace } from '../workspace/workspace.ts'
-import type { AgentProcess } from './agentProcess.ts'
+import type { AgentProcess } from './agent.ts'
 import { warmAgents } from './warmAgents.ts'
 
 const session = 'session-1'

@@ -1,6 +1,6 @@
 /** Agents that wait in their boxes for the next message of their task: a follow-up pays no start. */
 import type { Workspace } from '../workspace/workspace.ts'
-import type { AgentProcess } from './agentProcess.ts'
+import type { AgentProcess } from './agent.ts'
 
 /** What an agent that waits must be like to be of use. */
 export interface Likeness {

@@ -127,8 +127,14 @@ describe("folders of an agent's home", () => {
   test('are written through no link', async () => {
     const { archive } = await packFolders(home, folders)
     await symlink(join(root, 'secret'), join(other, '.claude'))
-    await expect(unpackFolders(other, folders, archive)).rejects.toThrow('no folder')
+    expect(await unpackFolders(other, folders, archive)).toMatchObject({ kind: 'in_the_way' })
     expect(await readdir(join(root, 'secret'))).toEqual(['passwords.jsonl'])
+    await rm(join(other, '.claude'))
+    await writeIn(other, session, '')
+    await rm(join(other, session))
+    await symlink(join(root, 'secret/passwords.jsonl'), join(other, session))
+    expect(await unpackFolders(other, folders, archive)).toMatchObject({ kind: 'in_the_way' })
+    expect(await readFile(join(root, 'secret/passwords.jsonl'), 'utf8')).toBe('the secret of another\n')
   })
 
   test('of the system with links in them are not taken', async () => {

@@ -58,10 +58,12 @@ export type UnpackResult =
   | { readonly kind: 'unpacked'; readonly files: number }
   /** Not what `packFolders` makes; nothing was written. */
   | { readonly kind: 'unreadable'; readonly message: string }
+  /** A link or a pipe stands where a folder or a file should be; some may have been written. */
+  | { readonly kind: 'in_the_way'; readonly message: string }
 
 /**
  * Writes the files of an archive into a home, for its owner, over those that are there. Those outside of `folders` make it unreadable.
- * Nothing may run in the home. Throws what the file system throws, and where a link or a pipe stands in the way.
+ * Nothing may run in the home. Throws what the file system throws.
  */
 export async function unpackFolders(
   home: string,
@@ -77,7 +79,9 @@ export async function unpackFolders(
   const outside = files.find((file) => !isInside(file))
   if (outside)
     return { kind: 'unreadable', message: `The archive has a file at ${JSON.stringify(outside.path)}.` }
-  for (const { path, content } of files) await writePlain(home, path, content, owner)
+  for (const { path, content } of files)
+    if (!(await writePlain(home, path, content, owner)))
+      return { kind: 'in_the_way', message: `The home has something else at ${JSON.stringify(path)}.` }
   return { kind: 'unpacked', files: files.length }
 }
 
@@ -124,29 +128,30 @@ async function isAt(descriptor: number, path: string): Promise<boolean> {
   return opened === undefined ? (await realpath(path).catch(() => undefined)) === path : opened === path
 }
 
+/** False where something stands in the way. */
 async function writePlain(
   home: string,
   path: string,
   content: Buffer,
   owner: BoxUser | undefined,
-): Promise<void> {
+): Promise<boolean> {
   let folder = home
   for (const name of dirname(path).split('/')) {
     folder = join(folder, name)
     const there = await lstat(folder).catch(() => undefined)
-    if (there && !there.isDirectory()) throw new Error(`The home holds no folder at ${name}.`)
+    if (there && !there.isDirectory()) return false
     if (there) continue
     await mkdir(folder, { mode: 0o700 })
     if (owner) await chown(folder, owner.uid, owner.gid)
   }
   const there = await lstat(join(home, path)).catch(() => undefined)
-  if (there && (!there.isFile() || there.nlink > 1))
-    throw new Error(`The home holds no plain file at ${path}.`)
+  if (there && (!there.isFile() || there.nlink > 1)) return false
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW
   const handle = await open(join(home, path), flags, 0o600)
   try {
     await handle.writeFile(content)
     if (owner) await handle.chown(owner.uid, owner.gid)
+    return true
   } finally {
     await handle.close()
   }

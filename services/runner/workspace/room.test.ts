@@ -33,7 +33,7 @@ describe('room on the disk', { timeout: 20_000 }, () => {
       git: testGit,
       treeGitFor: () => testGit,
       budgetBytes: 0,
-      inUse: () => using,
+      isInUse: (taskId) => using.has(taskId),
       isDeleted: async () => false,
       idleMs: 0,
       onFault: (fault) => faults.push(fault),

@@ -43,8 +43,8 @@ export interface RoomOptions {
   /** Git that may read what an agent wrote: `Sandbox.gitFor`. */
   readonly treeGitFor: (workspace: Workspace) => Git
   readonly budgetBytes: number
-  /** Tasks in which something runs or waits, asked for each time. */
-  readonly inUse: () => ReadonlySet<string>
+  /** Whether something runs or waits in a task's workspace. */
+  readonly isInUse: (taskId: string) => boolean
   /** Whether a task was deleted, by the log: its workspace goes before all others, whatever is in it. */
   readonly isDeleted: (taskId: string) => Promise<boolean>
   /** What was used within this time stays; 15 minutes when not given, which is longer than an agent waits for its next message. */
@@ -103,7 +103,7 @@ interface Holding {
 }
 
 async function clearOnce(options: RoomOptions): Promise<Cleared> {
-  const { budgetBytes, inUse, idleMs = 15 * 60_000 } = options
+  const { budgetBytes, isInUse, idleMs = 15 * 60_000 } = options
   await removeLeftovers(options)
   const held = await holdingsOf(options)
   let bytes = sum(held)
@@ -120,15 +120,15 @@ async function clearOnce(options: RoomOptions): Promise<Cleared> {
   for (const { dir } of ofTasks) {
     if (bytes <= goal) break
     const taskId = basename(dir)
-    if (!(await options.isDeleted(taskId)) || inUse().has(taskId)) continue
+    if (!(await options.isDeleted(taskId)) || isInUse(taskId)) continue
     bytes -= await freed(options, dir, () => removeWorkspace(options.root, taskId, options.path))
     workspaces.push(taskId)
   }
   for (const { dir } of ofTasks.filter(({ dir }) => !workspaces.includes(basename(dir)))) {
     if (bytes <= goal) break
     const taskId = basename(dir)
-    const workspace = inUse().has(taskId) ? undefined : await workspaceAt(options, taskId)
-    if (!workspace || !(await isAllElsewhere(options, workspace)) || inUse().has(taskId)) continue
+    const workspace = isInUse(taskId) ? undefined : await workspaceAt(options, taskId)
+    if (!workspace || !(await isAllElsewhere(options, workspace)) || isInUse(taskId)) continue
     bytes -= await freed(options, dir, () => putToSleep(options.root, taskId, options.path))
     workspaces.push(taskId)
   }
