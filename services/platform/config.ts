@@ -57,6 +57,8 @@ export interface Config {
   /** The operator's own environment, for programs that act for the operator: cloning what `--repo` names. */
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly sandbox: 'bubblewrap' | 'none'
+  /** Whether a project's boxes may reach addresses of this machine and of private networks that the project lists in numbers. */
+  readonly privateEgress: boolean
   /** Whether people may register and sign in with a password. */
   readonly passwordSignIn: boolean
   /** Whether the address of who asks is believed from `X-Forwarded-For`, which a proxy in front has set. */
@@ -181,6 +183,10 @@ const variables = {
     z.enum(['bubblewrap', 'none'], { error: 'is bubblewrap or none' }).default('bubblewrap'),
     'the box agents run in: bubblewrap, or none at your own risk',
   ],
+  PRIVATE_EGRESS: [
+    onOrOff.default(false),
+    '1 lets projects list addresses of this machine and of private networks for their boxes',
+  ],
   TRUST_PROXY: [
     onOrOff.default(false),
     '1 believes the address of who asks from X-Forwarded-For; only behind a proxy that sets it (0)',
@@ -283,6 +289,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     path: env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin',
     environment: env,
     sandbox: values.SANDBOX,
+    privateEgress: values.PRIVATE_EGRESS,
     passwordSignIn: values.PASSWORD_SIGN_IN ?? isEmbedded(values),
     trustProxy: values.TRUST_PROXY,
     requestsAMinute: values.REQUESTS_PER_MINUTE === 0 ? null : values.REQUESTS_PER_MINUTE,
