@@ -1,4 +1,5 @@
 /** Pull requests over several turns: proposed, made as a draft, updated by the turns themselves, and put on top of what others pushed. */
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -170,6 +171,18 @@ describe('a pull request', () => {
       .toMatch(/^Pull request #1 is open no more/)
     expect(await ada.ask(getPullRequest, { params: params() })).toMatchObject({ autoUpdate: false })
   })
+})
+
+test('a workspace that is gone is made anew for a pull request, with the work as it was', async () => {
+  const { ada, product, projectId } = scene
+  const { id } = await ada.task(projectId, 'Say goodbye')
+  const { workingBranch } = await ada.taskOnce(id, hasEnded)
+  await product.terminate()
+  await rm(join(product.dataDir, 'runner/tasks', id), { recursive: true })
+  await product.restart()
+  expect((await ada.ask(createPullRequest, { params: { taskId: id } })).pr.number).toBe(2)
+  const bare = await bareRepository(product.dataDir)
+  expect(await gitDone(bare, ['show', `${workingBranch}:new.txt`])).toBe('1')
 })
 
 /** The person's access to the code host, from where it is kept; the product must be stopped. */
