@@ -27,6 +27,7 @@ import { detectBubblewrap } from './sandbox/detect.ts'
 import { noSandbox } from './sandbox/none.ts'
 import { openScratch } from './scratch.ts'
 import { hostGit, type Git } from './workspace/git.ts'
+import { removeLeftovers } from './workspace/leftovers.ts'
 import { openMirrors } from './workspace/mirror.ts'
 import { removeWorkspace } from './workspace/workspace.ts'
 
@@ -60,6 +61,7 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
   const { sandbox, notice } = await openSandbox(config, root, git)
   // Asking a CLI for its version takes a moment: the first run waits for it, the start does not.
   const agents = installedAgents(config)
+  await removeLeftovers(root)
   const runnerId = runnerIdIn(root)
   const preparing: PreparingParts = {
     ...engines,

@@ -12,7 +12,7 @@ import { hasEnded, openScene, type Scene } from './scene.ts'
 
 const runs = 200
 const atOnce = 20
-const kills = 10
+const kills = 6
 
 let scene: Scene
 beforeAll(async () => {
