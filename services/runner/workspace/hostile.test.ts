@@ -158,6 +158,40 @@ for (const [way, gitFor] of ways)
         args: ['ls-tree', workspace.branch, 'sub'],
       })
       expect(entries).toBe(`160000 commit ${submodule}\tsub`)
+
+      // Once it has a commit, that is what a pull request says; its files and settings are still not looked into.
+      const own = [
+        '-c',
+        'safe.directory=*',
+        '-C',
+        sub,
+        '-c',
+        'user.name=x',
+        '-c',
+        'user.email=x',
+        '-c',
+        'core.fsmonitor=false',
+      ]
+      const quiet = ['-c', 'core.hooksPath=/dev/null', '-c', 'commit.gpgSign=false']
+      const commitIn = [...own, ...quiet, 'commit', '-q', '--allow-empty', '-m', 'Inside']
+      execFileSync('git', commitIn, { env: { PATH: testPath } })
+      const read = await readChanges({
+        git: testGit,
+        treeGit: gitFor?.(workspace) ?? testGit,
+        workspace,
+        baseBranch: 'main',
+      })
+      expect(read).toMatchObject({
+        files: expect.arrayContaining([expect.objectContaining({ fileName: 'sub', status: 'modified' })]),
+      })
+      expect((await readAndPublish()).kind).toBe('published')
+      expect(await whatRan()).toEqual([])
+      const moved = await gitText(testGit, {
+        gitDir: scene.remote,
+        args: ['ls-tree', workspace.branch, 'sub'],
+      })
+      expect(moved).toMatch(/^160000 commit [0-9a-f]{40}\tsub$/)
+      expect(moved).not.toContain(submodule)
     })
 
     test('nor of nested repositories, bare ones and `.git` files', async () => {

@@ -76,6 +76,23 @@ describe('a mirror over HTTP', { timeout: 20_000 }, () => {
     expect(ready(result).cloned).toBe(true)
   })
 
+  test('a repository with hashes of another kind is told of', async () => {
+    const args = ['init', '--quiet', '--bare', '--object-format=sha256', '--', join(scene.root, 'long.git')]
+    await gitText(testGit, { args })
+    const gitDir = join(scene.root, 'long.git')
+    const tree = await gitText(testGit, { gitDir, args: ['hash-object', '-w', '-t', 'tree', '/dev/null'] })
+    const env = {
+      GIT_AUTHOR_NAME: 'x',
+      GIT_AUTHOR_EMAIL: 'x',
+      GIT_COMMITTER_NAME: 'x',
+      GIT_COMMITTER_EMAIL: 'x',
+    }
+    const commit = await gitText(testGit, { gitDir, env, args: ['commit-tree', '-m', 'First', tree] })
+    await gitText(testGit, { gitDir, args: ['update-ref', 'refs/heads/main', commit] })
+    const result = await mirrors.refresh({ ...ada(), url: `${server.url}/long.git`, name: 'long' })
+    expect(result).toMatchObject({ kind: 'unreachable', message: expect.stringContaining('sha256') })
+  })
+
   test('what is not there is refused, and nothing half-made is left', async () => {
     const result = await mirrors.refresh({ ...ada(), url: `${server.url}/missing.git`, name: 'missing' })
     expect(result.kind).toBe('refused')
