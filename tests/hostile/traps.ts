@@ -9,6 +9,8 @@ export interface GitTrap {
   readonly plant: (gitDir: string, command: string) => readonly string[]
   /** What a git that trusts the directory would be asked, for the trap to go off. */
   readonly goesOff: readonly string[]
+  /** What has to be so before that, as lines of a shell. */
+  readonly before?: readonly string[]
   readonly input?: string
 }
 
@@ -30,7 +32,7 @@ export const baitFiles = {
   'included.txt': 'as it was\n',
 } as const
 
-export const gitTraps: readonly GitTrap[] = [
+const gitTraps: readonly GitTrap[] = [
   { name: 'core.fsmonitor', plant: setting('core.fsmonitor'), goesOff: ['status'] },
   {
     name: 'a hook',
@@ -94,6 +96,19 @@ export const gitTraps: readonly GitTrap[] = [
   },
 ]
 
+/** The last of all: it makes commits. */
+const mergeDriver: GitTrap = {
+  name: 'a merge driver of an attribute',
+  plant: setting('merge.evil.driver'),
+  before: [
+    'git commit -qam changed',
+    'git checkout -q -b one && (echo top; cat text.bait) > x && mv x text.bait && git commit -qam one',
+    'git checkout -q -b two HEAD~1 && echo end >> text.bait && git commit -qam two',
+  ],
+  goesOff: ['merge', '-m', 'Both', 'one'],
+}
+export const allTraps: readonly GitTrap[] = [...gitTraps, mergeDriver]
+
 /** Files of the tree, beside the git directory, in which the commands of traps stand. */
 export const plantedFiles = ['.evil-hooks/pre-commit', 'included.gitconfig', '.evil-gpg'] as const
 
@@ -105,7 +120,7 @@ export const leaving = (marks: string, name: string): string => `touch ${join(ma
 
 /** The lines of a shell that lay all traps in a git directory, run at the top of the tree. */
 export const plantAll = (gitDir: string, marks: string): readonly string[] =>
-  gitTraps.flatMap(({ name, plant }) => plant(gitDir, leaving(marks, name)))
+  allTraps.flatMap(({ name, plant }) => plant(gitDir, leaving(marks, name)))
 
 /** Runs a program to its end, with this environment alone; how it ends is no matter. */
 export function runToItsEnd(

@@ -13,7 +13,7 @@ import { startCanary, type Canary } from '../hostile/canary.ts'
 import { hostileRepository, instructions, optionBranch } from '../hostile/repository.ts'
 import {
   baitFiles,
-  gitTraps,
+  allTraps,
   leaving,
   markOf,
   plantAll,
@@ -275,7 +275,12 @@ describe('what others pushed', () => {
     await runInBox(`echo way >> .gitignore; ln -s ${outside} way; echo more >> text.bait`)
     const clone = join(folder, 'elsewhere')
     const pushing = { dataDir: product.dataDir, clone, branch: workingBranch ?? '' }
-    await pushElsewhere(pushing, { 'way/secret.txt': 'overwritten\n', 'way/new.txt': 'overwritten\n' })
+    await pushElsewhere(pushing, {
+      'way/secret.txt': 'overwritten\n',
+      'way/new.txt': 'overwritten\n',
+      // Both changed it: the attributes name a driver for its merge.
+      'text.bait': 'top\nas it was\nchanged\nagain\n',
+    })
     const refused = await ada.refused(createPullRequest, { params: params() })
     expect(refused).toMatchObject({ status: 422, error: expect.stringContaining('beyond a symbolic link') })
     expect((await readdir(outside)).toSorted()).toEqual(['greet.js', 'secret.txt'])
@@ -285,6 +290,7 @@ describe('what others pushed', () => {
     await ada.ask(createPullRequest, { params: params() })
     const tree = join(product.dataDir, 'runner/tasks', taskId, 'tree')
     expect(await readFile(join(tree, 'way/new.txt'), 'utf8')).toBe('overwritten\n')
+    expect(await readFile(join(tree, 'text.bait'), 'utf8')).toBe('top\nas it was\nchanged\nagain\nmore\n')
   })
 })
 
@@ -307,12 +313,13 @@ describe('of what was planted, nothing ran outside of the box', () => {
 
   test('nothing at all', () => expect(ranBefore).toEqual([]))
 
-  test.each(gitTraps)('not $name, which a git that trusts the tree does run', async (trap) => {
+  test.each(allTraps)('not $name, which a git that trusts the tree does run', async (trap) => {
     const command = leaving(marks, trap.name)
     expect(planted).toContain(command)
     await writeFile(join(trusted, '.git/config'), config)
     const on = { cwd: trusted, env: { ...cleanEnvironment(folder), ...someone } }
-    await runToItsEnd('bash', ['-c', trap.plant('.git', command).join('\n')], on)
+    const lines = [...(trap.before ?? []), ...trap.plant('.git', command)]
+    await runToItsEnd('bash', ['-c', lines.join('\n')], on)
     const told = await runToItsEnd('git', trap.goesOff, {
       ...on,
       ...(trap.input === undefined ? {} : { input: trap.input }),
