@@ -34,6 +34,11 @@ describe('the hosts of package managers are read', () => {
       ['go.example', 'next.example', 'sum.example'],
     ],
     ['maven', '<mirror><url>https://maven.example/all</url></mirror>', ['maven.example']],
+    [
+      'maven',
+      '<!-- | <url>https://an.example/of/use</url> --><url>https://maven.example/</url><!-- <url>https://open.example/</url>',
+      ['maven.example'],
+    ],
     ['gems', "source 'https://gems.example'\ngem 'rake'\n", ['gems.example']],
     ['gems', 'GEM\n  remote: https://gems.example/\n', ['gems.example']],
   ])('from %s: %j', (format, text, hosts) => expect(hostsIn(format, text)).toEqual(hosts))

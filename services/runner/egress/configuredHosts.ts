@@ -60,13 +60,25 @@ const most = 20
 /** The hosts in such a file, each once, as an allow-list takes them. Loopback and private addresses are left out. */
 export function hostsIn(format: Format, text: string): readonly string[] {
   const found = new Set<string>()
-  for (const [, written = ''] of text.matchAll(patterns[format]))
+  const meant = format === 'maven' ? withoutComments(text) : text
+  for (const [, written = ''] of meant.matchAll(patterns[format]))
     for (const word of written.split(/[\s,|]+/)) {
       const host = hostOf(word, format)
       if (host !== undefined) found.add(host)
       if (found.size >= most) return [...found]
     }
   return [...found]
+}
+
+/** The examples of an XML file are in its comments. */
+function withoutComments(text: string): string {
+  return text
+    .split('<!--')
+    .map((part, index) => {
+      const end = part.indexOf('-->')
+      return index === 0 ? part : end < 0 ? '' : part.slice(end + 3)
+    })
+    .join('')
 }
 
 function hostOf(word: string, format: Format): string | undefined {

@@ -72,7 +72,7 @@ export const texts = {
     empty: 'No tasks yet',
     emptyWhy: 'Describe what is to be done, and an agent begins.',
     createFirst: 'Create First Task',
-    settings: 'Settings',
+    settings: 'Project Settings',
     sync: 'Sync',
     syncing: 'Syncing...',
     synced: 'Project synced',

@@ -54,10 +54,14 @@ function SecretRow({
     }
   }
   return (
-    <li className="flex min-h-11 items-center gap-3 py-1">
-      <span className="min-w-0 flex-1 truncate font-mono text-typed">{name}</span>
+    <li className="flex min-h-11 flex-wrap items-center gap-x-3 py-1 md:flex-nowrap">
+      <span className="w-full min-w-0 flex-1 basis-full font-mono text-typed wrap-anywhere md:basis-0">
+        {name}
+      </span>
       {forAgent && <span className="text-meta text-muted">{texts.secrets.withAgent}</span>}
-      <span className="text-meta text-muted">{texts.secrets.changed(age(updatedAt, now))}</span>
+      <span className="flex-1 text-meta text-muted md:flex-none">
+        {texts.secrets.changed(age(updatedAt, now))}
+      </span>
       <IconButton label={texts.remove(name)} icon={Trash2} onClick={() => setAsking(true)} />
       <Dialog
         open={asking}

@@ -47,7 +47,7 @@ export const texts = {
   },
   hosts: {
     title: 'Network',
-    why: 'A box reaches the code host, and what is listed here: a host a line, as example.org, *.example.org or example.org:8443. Without a port, 80 and 443 are meant.',
+    why: 'Agents and commands reach the code host, and what is listed here: a host a line, as example.org, *.example.org or example.org:8443. Without a port, 80 and 443 are meant.',
     label: 'Allowed hosts',
     suggested: 'From the package managers here:',
     add: (host: string) => `Add ${host}`,
