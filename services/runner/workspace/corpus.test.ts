@@ -30,74 +30,81 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(root, { recursive: true, force: true }))
 
-describe('the changes of an awkward repository are what plain git says of them, and its work goes on elsewhere:', () => {
+describe('an awkward repository is told of as plain git tells of it, and its work goes on elsewhere:', () => {
   test.each(awkwardRepositories.map((repository) => [repository.name, repository] as const))(
     '%s',
     async (name, repository) => {
-      const folder = join(root, name.replaceAll(' ', '-'))
-      const { ours, trusted, workspace, prepareAnother } = await workTwice(folder, repository)
-      if (ours.kind !== 'changes') throw new Error(ours.kind)
+      const done = await workTwice(join(root, name.replaceAll(' ', '-')), repository)
       const otherwise = repository.toldOtherwise ?? {}
-      const plain = plainly(trusted, Object.keys(otherwise))
-
-      const own = ours.files.filter(({ fileName }) => !(fileName.replace(/\/$/, '') in otherwise))
-      expect(
-        own.map(({ fileName, previousName, status, additions, deletions, binary }): Told => {
-          return { fileName, previousName, status, additions, deletions, binary }
-        }),
-      ).toEqual(plain.files)
-      expect(own.map(({ diff }) => diff).join('')).toBe(plain.patch)
-      expect({ ahead: ours.ahead, behind: ours.behind, truncated: ours.truncated }).toEqual({
-        ...plain.distance,
-        truncated: false,
-      })
-      const told = (fileName: string): string =>
-        ours.files.find((file) => file.fileName.replace(/\/$/, '') === fileName)?.diff ?? 'nothing'
-      expect(Object.entries(otherwise).filter(([fileName, words]) => !words.test(told(fileName)))).toEqual([])
-
-      const saved = await saveWork({ git: testGit, treeGit: testGit, workspace })
-      if (saved.kind !== 'saved') throw new Error(saved.kind)
-      const other = await prepareAnother()
-      const restored = await restoreWork({
-        git: testGit,
-        path: testPath,
-        workspace: other,
-        bundle: saved.bundle,
-      })
-      expect(restored).toMatchObject({ kind: 'restored', head: ours.head, leftOut: saved.leftOut })
-      const before = entriesOf(workspace.dir)
-      const after = entriesOf(other.dir)
-      expect([...after].filter(([path, entry]) => before.get(path) !== entry)).toEqual([])
-      const lost = [...before.keys()].filter((path) => !after.has(path))
-      const mayBeLost = [...saved.leftOut.map((path) => path.replace(/\/$/, '')), ...ignoredIn(trusted)]
-      expect(
-        lost.filter((path) => !mayBeLost.some((own) => path === own || path.startsWith(`${own}/`))),
-      ).toEqual([])
-      const there = await readChanges({
-        git: testGit,
-        treeGit: testGit,
-        workspace: other,
-        baseBranch: 'main',
-      })
-      const isKept = (file: { readonly fileName: string }) => !saved.leftOut.includes(file.fileName)
-      expect({ ...there, files: there.kind === 'changes' && there.files.filter(isKept) }).toEqual({
-        ...ours,
-        files: ours.files.filter(isKept),
-      })
+      expect(told(done.ours, otherwise)).toEqual(plainly(done.trusted, Object.keys(otherwise)))
+      const words = (of: string) =>
+        done.ours.files.find(({ fileName }) => bare(fileName) === of)?.diff ?? 'none'
+      expect(Object.entries(otherwise).filter(([of, beginning]) => !beginning.test(words(of)))).toEqual([])
+      await expectToGoOnElsewhere(done)
     },
   )
 })
+
+/** What we tell, but for the files of which we tell otherwise. */
+function told({ files, ahead, behind, truncated }: ReadChanges, otherwise: object) {
+  const own = files.filter(({ fileName }) => !(bare(fileName) in otherwise))
+  return {
+    files: own.map(({ fileName, previousName, status, additions, deletions, binary }): Told => {
+      return { fileName, previousName, status, additions, deletions, binary }
+    }),
+    patch: own.map(({ diff }) => diff).join(''),
+    distance: { ahead, behind },
+    truncated,
+  }
+}
+
+/** A folder's name without its slash. */
+const bare = (path: string): string => path.replace(/\/$/, '')
+
+async function expectToGoOnElsewhere({ ours, trusted, workspace, prepareAnother }: Done): Promise<void> {
+  const saved = await saveWork({ git: testGit, treeGit: testGit, workspace })
+  if (saved.kind !== 'saved') throw new Error(saved.kind)
+  const { bundle, leftOut } = saved
+  const other = await prepareAnother()
+  const restored = await restoreWork({ git: testGit, path: testPath, workspace: other, bundle })
+  expect(restored).toEqual({ kind: 'restored', head: ours.head, leftOut })
+
+  const before = entriesOf(workspace.dir)
+  const after = entriesOf(other.dir)
+  expect([...after].filter(([path, entry]) => before.get(path) !== entry)).toEqual([])
+  const mayBeLost = [...leftOut.map(bare), ...ignoredIn(trusted)]
+  const isBelow = (path: string) => mayBeLost.some((own) => path === own || path.startsWith(`${own}/`))
+  expect([...before.keys()].filter((path) => !after.has(path) && !isBelow(path))).toEqual([])
+
+  const there = await changesOf(other)
+  const isKept = ({ fileName }: { readonly fileName: string }) => !leftOut.includes(fileName)
+  expect({ ...there, files: there.files.filter(isKept) }).toEqual({
+    ...ours,
+    files: ours.files.filter(isKept),
+  })
+}
+
+async function changesOf(workspace: Workspace): Promise<ReadChanges> {
+  const read = await readChanges({ git: testGit, treeGit: testGit, workspace, baseBranch: 'main' })
+  if (read.kind !== 'changes') throw new Error(read.kind)
+  return read
+}
+
+type ReadChanges = Extract<Changes, { kind: 'changes' }>
+
+interface Done {
+  readonly ours: ReadChanges
+  readonly trusted: Tree
+  readonly workspace: Workspace
+  /** A workspace of the same repository, as a runner makes it that never saw the task. */
+  readonly prepareAnother: () => Promise<Workspace>
+}
 
 /** Does the work of a case in a workspace of ours and in a plain clone. */
 async function workTwice(
   folder: string,
   { base, meanwhile, work, afterCommit }: AwkwardRepository,
-): Promise<{
-  readonly ours: Changes
-  readonly trusted: Tree
-  readonly workspace: Workspace
-  readonly prepareAnother: () => Promise<Workspace>
-}> {
+): Promise<Done> {
   const host = treeAt(join(folder, 'host'))
   mkdirSync(host.dir, { recursive: true })
   host.git('init', '-q', '-b', 'main')
@@ -155,8 +162,12 @@ async function workTwice(
     afterCommit(own)
     afterCommit(trusted)
   }
-  const ours = await readChanges({ git: testGit, treeGit: testGit, workspace, baseBranch: 'main' })
-  return { ours, trusted, workspace, prepareAnother: () => prepare('another-runner') }
+  return {
+    ours: await changesOf(workspace),
+    trusted,
+    workspace,
+    prepareAnother: () => prepare('another-runner'),
+  }
 }
 
 /** All files and links below a folder but those of its git directory: mode, and content or target. Names are bytes, as latin1. */
@@ -236,7 +247,7 @@ function plainly(trusted: Tree, leftOut: readonly string[]) {
         .split('\t')
         .map(Number)
     : []
-  return { files, patch: diff().toString('utf8'), distance: { ahead, behind } }
+  return { files, patch: diff().toString('utf8'), distance: { ahead, behind }, truncated: false }
 }
 
 const statuses: Readonly<Record<string, string>> = { D: 'deleted', R: 'renamed' }
