@@ -154,6 +154,19 @@ describe('a fault', () => {
   })
 })
 
+test('a budget in dollars needs prices, which are JSON', () => {
+  const price = { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 }
+  const MODEL_PRICES = JSON.stringify({ 'claude-x': price })
+  expect(readConfig({ RUN_DOLLARS: '2.5', MODEL_PRICES, DAY_TOKENS: '1000' }).budgets).toEqual({
+    run: { tokens: null, dollars: 2.5 },
+    day: { tokens: 1_000, dollars: null },
+    prices: { 'claude-x': price },
+  })
+  expect(faultsOf({ DAY_DOLLARS: '1' })).toEqual(['DAY_DOLLARS: needs MODEL_PRICES.'])
+  for (const bad of ['no JSON', '[]', '{"claude-x": 3}'])
+    expect(faultsOf({ MODEL_PRICES: bad })).toEqual([expect.stringContaining('MODEL_PRICES: ')])
+})
+
 test('CLAUDE_BIN is a program: neither a folder nor a file that cannot be run', () => {
   const file = join(folder, 'claude')
   writeFileSync(file, '#!/bin/sh\n', { mode: 0o755 })

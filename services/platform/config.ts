@@ -69,12 +69,30 @@ export interface Config {
   readonly tasksAtOnce: number
   /** Where `/metrics` is served, on `HOST`; `null`: nowhere. */
   readonly runs: RunLimits
+  readonly budgets: BudgetConfig
   readonly metricsPort: number | null
   /** Where traces are sent, by OTLP over HTTP; `null`: nowhere. */
   readonly otlpEndpoint: string | null
   readonly logLevel: string
   /** Variables that are set and have no effect yet. */
   readonly unused: readonly string[]
+}
+
+/** What may be used of models; `null`: as much as one likes. Prices are US dollars for a million tokens, by how names of models begin. */
+export interface BudgetConfig {
+  readonly run: { readonly tokens: number | null; readonly dollars: number | null }
+  readonly day: { readonly tokens: number | null; readonly dollars: number | null }
+  readonly prices: Readonly<
+    Record<
+      string,
+      {
+        readonly input: number
+        readonly output: number
+        readonly cacheRead: number
+        readonly cacheWrite: number
+      }
+    >
+  >
 }
 
 /** How many runs a runner has, and how long things may take in one, in milliseconds. */
@@ -116,6 +134,26 @@ const hosts = z.string().transform((listed, { addIssue }) => {
     addIssue(`is a list of host names with commas, as example.com or *.example.com: ${wrong.join(', ')}`)
   return named
 })
+const dollars = z.coerce.number({ error: 'is a number' }).min(0, { error: 'is not below 0' }).default(0)
+const perMillion = z.number().min(0)
+const pricesError = { error: 'is JSON: prices for a million tokens, by how the names of models begin' }
+const prices = z
+  .string()
+  .transform((text, context): unknown => {
+    try {
+      return JSON.parse(text)
+    } catch {
+      context.addIssue({ code: 'custom', message: pricesError.error })
+      return z.NEVER
+    }
+  })
+  .pipe(
+    z.record(
+      z.string().min(1),
+      z.object({ input: perMillion, output: perMillion, cacheRead: perMillion, cacheWrite: perMillion }),
+      pricesError,
+    ),
+  )
 const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const
 /** Has its name already and no effect yet: whoever sets it is told. */
 const unused = z.string().optional()
@@ -208,6 +246,14 @@ const variables = {
     'a turn or command that goes on for longer is stopped (7200)',
   ],
   RUNS_AT_ONCE: [count.min(1, { error: 'is at least 1' }).default(8), 'runs that a runner has at once (8)'],
+  RUN_TOKENS: [count.default(0), 'tokens that a turn may use; 0: any number (0)'],
+  RUN_DOLLARS: [dollars, 'US dollars that a turn may use, by MODEL_PRICES; 0: any amount (0)'],
+  DAY_TOKENS: [count.default(0), 'tokens that a person may use in a day of UTC; 0: any number (0)'],
+  DAY_DOLLARS: [dollars, 'US dollars that a person may use in a day, by MODEL_PRICES; 0: any amount (0)'],
+  MODEL_PRICES: [
+    prices.optional(),
+    'US dollars for a million tokens, as JSON: {"claude-x": {"input": 3, "output": 15, "cacheRead": 0.3, "cacheWrite": 3.75}}, by how names begin',
+  ],
   IDLE_AGENT_SECONDS: [
     count.default(300),
     'an agent waits so long in its box for the next message; 0: it ends with its turn (300)',
@@ -264,6 +310,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   faults.push(...missing, ...faultsOfPrograms(values))
   if (values.PORT !== undefined && values.PORT === values.CODEHOST_PORT)
     faults.push('CODEHOST_PORT: is the same as PORT.')
+  for (const name of ['RUN_DOLLARS', 'DAY_DOLLARS'] as const)
+    if (values[name] > 0 && values.MODEL_PRICES === undefined) faults.push(`${name}: needs MODEL_PRICES.`)
   if (faults.length > 0) throw new BadConfig(faults)
   return {
     services,
@@ -294,6 +342,11 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     trustProxy: values.TRUST_PROXY,
     requestsAMinute: values.REQUESTS_PER_MINUTE === 0 ? null : values.REQUESTS_PER_MINUTE,
     tasksAtOnce: values.TASKS_AT_ONCE,
+    budgets: {
+      run: { tokens: values.RUN_TOKENS || null, dollars: values.RUN_DOLLARS || null },
+      day: { tokens: values.DAY_TOKENS || null, dollars: values.DAY_DOLLARS || null },
+      prices: values.MODEL_PRICES ?? {},
+    },
     runs: {
       silentMs: values.SILENT_AGENT_SECONDS * 1_000,
       longestMs: values.RUN_SECONDS * 1_000,

@@ -9,6 +9,7 @@ import type { SealedBlobs } from '#platform/commands/sealedBlobs.ts'
 import type { HostAccess } from '#platform/hostAccess.ts'
 import type { Logger } from '#platform/log.ts'
 import type { Bus } from '#platform/ports/bus.ts'
+import type { Clock } from '#platform/ports/clock.ts'
 import type { CodeHost } from '#platform/ports/codeHost.ts'
 import type { Ids } from '#platform/ports/ids.ts'
 import type { Jobs } from '#platform/ports/jobs.ts'
@@ -20,6 +21,7 @@ import type { Egress } from './egress/egress.ts'
 import type { WarmAgents } from './run/warmAgents.ts'
 import type { Sandbox } from './sandbox/port.ts'
 import type { Scratch } from './scratch.ts'
+import type { Budgets } from './broker/budget.ts'
 import type { Git } from './workspace/git.ts'
 import type { Mirrors } from './workspace/mirror.ts'
 import type { Workspace } from './workspace/workspace.ts'
@@ -37,6 +39,7 @@ export interface RunnerEngines {
   readonly projectSecrets: ProjectSecrets
   readonly codeHost: CodeHost
   readonly ids: Ids
+  readonly clock: Clock
   readonly logger: Logger
   readonly watch: Watch
 }
@@ -60,6 +63,7 @@ export interface PreparingParts extends RunnerEngines {
   /** The keys of agents that take theirs into the box; what has none here cannot run. */
   readonly agentKeys: Readonly<Partial<Record<AgentName, string>>>
   readonly limits: RunLimits
+  readonly budgets: Budgets
   readonly egress: Egress
   readonly scratch: Scratch
   readonly warm: WarmAgents

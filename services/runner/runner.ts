@@ -15,6 +15,7 @@ import { openEgress } from './egress/egress.ts'
 import type { PreparingParts, RunnerEngines, RunnerParts } from './parts.ts'
 import { homeOf, runnerIdIn } from './home.ts'
 import { startRoster, type Roster } from './roster.ts'
+import { openBudgets } from './broker/budget.ts'
 import { openAhead } from './run/ahead.ts'
 import { answerHosts } from './run/hostSuggestions.ts'
 import { answerChanges } from './run/otherBase.ts'
@@ -77,6 +78,7 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
     located: agents.located,
     agentKeys: agents.keys,
     limits: config.runs,
+    budgets: openBudgets({ ...config.budgets, now: () => engines.clock.now().getTime() }),
     egress: openEgress({
       agentHosts: { cursor: config.cursor.hosts },
       mayReachPrivate: config.privateEgress,

@@ -13,9 +13,9 @@ import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest
 import { createGate, startMessagesApi } from '../../../tests/standins/messagesApi.ts'
 import type { MessagesApi, Script } from '../../../tests/standins/messagesApi.ts'
 import { budgetUsedUp } from '../broker/apiFault.ts'
+import { budgetOf } from '../broker/testBudget.ts'
 import { startBroker } from '../broker/broker.ts'
 import type { Broker, BrokerOptions, Model } from '../broker/broker.ts'
-import { totalTokens } from '../broker/meter.ts'
 import type { ModelUsage } from '../broker/meter.ts'
 import { noteFile, scriptedModel } from '../model/scripted.ts'
 import { claude } from './claude.ts'
@@ -425,7 +425,7 @@ describe('with a Messages API', { timeout: patience }, () => {
 
   test('a run whose budget is used up is told so', async () => {
     const { model } = await apiWith([{ turns: [{ text: 'One.' }] }])
-    const broker = await brokerTo(model, { budget: { limit: 1, cost: totalTokens } })
+    const broker = await brokerTo(model, { budget: budgetOf(1) })
     const agent = await startClaude(broker, undefined, { CLAUDE_CODE_MAX_RETRIES: '1' })
     agent.say('One')
     await agent.ended(1)

@@ -1,5 +1,5 @@
 /** Why a turn of `claude` failed, from its result line, in words that a person can act on. */
-import { budgetUsedUp } from '../broker/apiFault.ts'
+import { budgetUsedUp, dayBudgetUsedUp } from '../broker/apiFault.ts'
 import type { ResultLine } from './claudeLines.ts'
 import type { AgentError } from './port.ts'
 
@@ -10,6 +10,9 @@ export function errorOf(line: ResultLine): AgentError {
   return { type: 'error', code, message: messageOf(code, said), httpStatus: line.api_error_status ?? null }
 }
 
+/** What the broker says, which the CLI passes on. */
+const budgets = [budgetUsedUp, dayBudgetUsedUp]
+
 function saidBy({ result, errors }: ResultLine): string {
   return result ?? errors?.join('\n') ?? ''
 }
@@ -18,7 +21,8 @@ function codeOf(line: ResultLine): AgentError['code'] {
   const said = saidBy(line)
   if (line.terminal_reason?.startsWith('aborted') === true) return 'aborted'
   if (line.subtype === 'error_max_turns') return 'max_turns'
-  if (line.subtype === 'error_max_budget_usd' || said.includes(budgetUsedUp)) return 'budget'
+  if (line.subtype === 'error_max_budget_usd' || budgets.some((sentence) => said.includes(sentence)))
+    return 'budget'
   if (said.startsWith('No conversation found')) return 'unknown_session'
   switch (line.api_error_status) {
     case 401:
@@ -40,7 +44,7 @@ function messageOf(code: AgentError['code'], said: string): string {
     case 'aborted':
       return 'The run was interrupted.'
     case 'budget':
-      return budgetUsedUp
+      return budgets.find((sentence) => said.includes(sentence)) ?? budgetUsedUp
     case 'unauthorized':
       return `The model's API refused the key of this server; whoever runs it should check ANTHROPIC_API_KEY. (${said})`
     case 'unknown_session':

@@ -9,6 +9,7 @@ export interface ApiFault {
 
 /** What the broker says when a run has used up its budget; the agent's parser knows the run's end by it. */
 export const budgetUsedUp = 'The budget of this run is used up.'
+export const dayBudgetUsedUp = 'The budget of this day is used up.'
 
 export const faults = {
   badToken: { status: 401, type: 'authentication_error', message: 'This run has no access to the model.' },
@@ -21,6 +22,7 @@ export const faults = {
   tooLarge: { status: 413, type: 'request_too_large', message: 'The request is larger than 64 MB.' },
   tooMany: { status: 429, type: 'rate_limit_error', message: 'Too many requests of this run at once.' },
   budget: { status: 403, type: 'permission_error', message: budgetUsedUp },
+  dayBudget: { status: 403, type: 'permission_error', message: dayBudgetUsedUp },
   malformed: {
     status: 400,
     type: 'invalid_request_error',

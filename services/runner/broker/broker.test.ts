@@ -8,9 +8,9 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { budgetUsedUp } from './apiFault.ts'
+import { budgetOf } from './testBudget.ts'
 import { startBroker } from './broker.ts'
 import type { BrokerOptions } from './broker.ts'
-import { totalTokens } from './meter.ts'
 import type { ModelUsage } from './meter.ts'
 import type { BrokerFault } from './upstream.ts'
 
@@ -348,7 +348,9 @@ describe('bounds', () => {
   })
 
   test('once the budget is used up, every request is refused', async () => {
-    const { usage } = await brokerFor(await apiThat(streams), { budget: { limit: 24, cost: totalTokens } })
+    const { usage } = await brokerFor(await apiThat(streams), {
+      budget: budgetOf(24),
+    })
     expect((await ask()).status).toBe(200)
     await until(() => usage.length === 1)
     const { status, body } = await ask()

@@ -7,7 +7,8 @@ import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { chmod, chown, lstat, unlink } from 'node:fs/promises'
 import { finished } from 'node:stream/promises'
-import { answerFault, faults } from './apiFault.ts'
+import { answerFault, budgetUsedUp, faults } from './apiFault.ts'
+import { anyAmount, type Budget } from './budget.ts'
 import type { ApiFault } from './apiFault.ts'
 import { anthropicUpstream } from './anthropicUpstream.ts'
 import type { AnthropicOptions } from './anthropicUpstream.ts'
@@ -27,8 +28,8 @@ export interface BrokerOptions {
   readonly owner?: { readonly uid: number; readonly gid: number }
   readonly runToken: string
   readonly upstream: Model
-  /** Requests are refused once what `cost` makes of all usage so far has reached `limit`, in whatever unit the two agree on. */
-  readonly budget?: { readonly limit: number; readonly cost: (usage: ModelUsage) => number }
+  /** What may be used before the first turn is admitted; as much as one likes, unless told. */
+  readonly budget?: Budget
   /** Told after each request that was metered, also of one that broke off. */
   readonly onUsage: (usage: ModelUsage) => void
   readonly onFault: (fault: BrokerFault) => void
@@ -39,8 +40,8 @@ export interface BrokerOptions {
 }
 
 export interface Broker {
-  /** Between two turns nothing is asked of the model: until it is admitted again, and from then on with the whole budget. */
-  admit(isAdmitted: boolean): void
+  /** What the turn that begins may use; `null` between two turns, when nothing may be asked of the model. */
+  admit(budget: Budget | null): void
   /** Breaks off what is under way and removes the socket. */
   close(): Promise<void>
 }
@@ -52,9 +53,8 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
   const { socketPath, owner, bodyBytes = 64 * 1024 * 1024, concurrency = 32, onFault } = options
   const upstream = upstreamOf(options.upstream)
   const knowsToken = tokenCheck(options.runToken)
-  let spent = 0
+  let budget: Budget | null = options.budget ?? anyAmount
   let underWay = 0
-  let isAdmitted = true
 
   const refuse = async (
     request: IncomingMessage,
@@ -72,15 +72,16 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
     const path = pathOf(request)
     if (!knowsToken(request)) return refuse(request, response, 'bad_token', faults.badToken)
     if (path === undefined) return refuse(request, response, 'not_served', faults.notServed)
-    if (!isAdmitted) return refuse(request, response, 'no_turn', faults.noTurn)
-    if (options.budget !== undefined && spent >= options.budget.limit) {
-      return refuse(request, response, 'budget', faults.budget)
-    }
+    const spending = budget
+    if (spending === null) return refuse(request, response, 'no_turn', faults.noTurn)
+    const refusal = spending.refusal()
+    if (refusal !== undefined)
+      return refuse(request, response, 'budget', refusal === budgetUsedUp ? faults.budget : faults.dayBudget)
     if (declaredBytes(request) > bodyBytes) return refuse(request, response, 'too_large', faults.tooLarge)
     if (underWay >= concurrency) return refuse(request, response, 'too_many', faults.tooMany)
     underWay += 1
     const onUsage = (usage: ModelUsage) => {
-      spent += options.budget?.cost(usage) ?? 0
+      spending.spend(usage)
       options.onUsage(usage)
     }
     try {
@@ -111,8 +112,7 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
 
   return {
     admit(next) {
-      if (next && !isAdmitted) spent = 0
-      isAdmitted = next
+      budget = next
     },
     close: () =>
       new Promise<void>((resolve) => {

@@ -1,9 +1,12 @@
 /** An agent that runs, as those see it who give it turns. */
 import type { Agent, AgentEvent } from '../agents/port.ts'
+import type { Budget } from '../broker/budget.ts'
 import type { SandboxExit } from '../sandbox/port.ts'
 
 /** Who listens to a turn. */
 export interface Hearing {
+  /** What the turn may use of models. */
+  readonly budget: Budget
   /** Something was printed. */
   alive(): void
   hear(event: AgentEvent): Promise<void>

@@ -6,6 +6,7 @@ import { StringDecoder } from 'node:string_decoder'
 import type { Found } from '../agents/locate.ts'
 import type { Agent } from '../agents/port.ts'
 import { programBind, programIn } from '../agents/program.ts'
+import { anyAmount } from '../broker/budget.ts'
 import { startBroker, type Broker } from '../broker/broker.ts'
 import type { PreparingParts } from '../parts.ts'
 import type { Sandbox, SandboxedProcess } from '../sandbox/port.ts'
@@ -59,10 +60,10 @@ export async function startAgent(parts: PreparingParts, start: AgentStart): Prom
             onUsage: () => {},
             onFault: ({ code, message }) => parts.logger.warn({ code, message, taskId }, 'model broker'),
           })
-    broker?.admit(false)
+    broker?.admit(null)
     const child = launch(parts, start, { socketPath, runToken, around })
     return agentProcess(start, child, [runToken, start.apiKey].filter(Boolean), {
-      admit: (isAdmitted) => broker?.admit(isAdmitted),
+      admit: (budget) => broker?.admit(budget),
       close: closeAll,
     })
   } catch (fault) {
@@ -158,7 +159,7 @@ function agentProcess(
     isAlive: () => isAlive,
     async turn(message, hearing) {
       complaints.to(hearing.complain)
-      broker.admit(true)
+      broker.admit(hearing.budget)
       isInTurn = true
       try {
         say(message)
@@ -166,18 +167,18 @@ function agentProcess(
         return await listen(hearing, hearing.isOver)
       } finally {
         isInTurn = false
-        broker.admit(false)
+        broker.admit(null)
         await complaints.pause()
       }
     },
     steer: (message) => isInTurn && agent.dialogue === 'open' && say(message),
     async finish(hearing) {
       complaints.to(hearing.complain)
-      broker.admit(true)
+      broker.admit(hearing.budget)
       child.stdin?.end()
       await listen(hearing, () => false)
       await complaints.heard
-      broker.admit(false)
+      broker.admit(null)
     },
     interrupt() {
       const line = agent.interrupt('cancel')
@@ -205,6 +206,7 @@ function agentProcess(
 }
 
 const nobody: Hearing = {
+  budget: anyAmount,
   alive: () => undefined,
   hear: async () => undefined,
   complain: async () => undefined,

@@ -207,6 +207,7 @@ async function outcomeOf(
           session,
           model: document.codexModel,
           surroundings: forAgent,
+          ownerId: task.ownerId,
           secrets,
         })
   } finally {

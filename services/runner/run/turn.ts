@@ -35,6 +35,8 @@ export interface TurnRequest {
   readonly model: string | null
   /** What the agent's box has beside the agent. */
   readonly surroundings: BoxSurroundings
+  /** Whose day the turn takes from. */
+  readonly ownerId: string
   /** Secrets that must not show in anything that is recorded. */
   readonly secrets: readonly string[]
 }
@@ -137,7 +139,7 @@ export async function startAhead(parts: PreparingParts, request: ToStart, waitMs
 /** `unheard`: the agent took no notice of the message, as its session or its process is gone. */
 async function turnOf(
   parts: RunnerParts,
-  { run, workspace, message, images, session: before, secrets: ofRun }: TurnRequest,
+  { run, workspace, message, images, session: before, ownerId, secrets: ofRun }: TurnRequest,
   { setup, process, isWaiting }: { setup: Setup; process: AgentProcess; isWaiting: boolean },
 ): Promise<ExecutionOutcome | 'unheard'> {
   const { agent, sandbox, likeness } = setup
@@ -161,6 +163,7 @@ async function turnOf(
   const unwatch = watch(parts, run, process)
   let told = ''
   const hearing: Hearing = {
+    budget: parts.budgets.ofRun(ownerId),
     alive: unwatch.alive,
     hear: heard.hear,
     isOver: () => heard.ended() !== undefined,
