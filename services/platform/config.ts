@@ -70,6 +70,8 @@ export interface Config {
   /** Where `/metrics` is served, on `HOST`; `null`: nowhere. */
   readonly runs: RunLimits
   readonly budgets: BudgetConfig
+  /** What mirrors and workspaces of a runner may take. */
+  readonly workspaceBytes: number
   readonly metricsPort: number | null
   /** Where traces are sent, by OTLP over HTTP; `null`: nowhere. */
   readonly otlpEndpoint: string | null
@@ -246,6 +248,10 @@ const variables = {
     'a turn or command that goes on for longer is stopped (7200)',
   ],
   RUNS_AT_ONCE: [count.min(1, { error: 'is at least 1' }).default(8), 'runs that a runner has at once (8)'],
+  WORKSPACE_BUDGET_GB: [
+    count.min(1, { error: 'is at least 1' }).default(20),
+    'disk that mirrors and workspaces of a runner may take, of 10^9 bytes (20)',
+  ],
   RUN_TOKENS: [count.default(0), 'tokens that a turn may use; 0: any number (0)'],
   RUN_DOLLARS: [dollars, 'US dollars that a turn may use, by MODEL_PRICES; 0: any amount (0)'],
   DAY_TOKENS: [count.default(0), 'tokens that a person may use in a day of UTC; 0: any number (0)'],
@@ -342,6 +348,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     trustProxy: values.TRUST_PROXY,
     requestsAMinute: values.REQUESTS_PER_MINUTE === 0 ? null : values.REQUESTS_PER_MINUTE,
     tasksAtOnce: values.TASKS_AT_ONCE,
+    workspaceBytes: values.WORKSPACE_BUDGET_GB * 1e9,
     budgets: {
       run: { tokens: values.RUN_TOKENS || null, dollars: values.RUN_DOLLARS || null },
       day: { tokens: values.DAY_TOKENS || null, dollars: values.DAY_DOLLARS || null },

@@ -24,6 +24,7 @@ import type { Scratch } from './scratch.ts'
 import type { Budgets } from './broker/budget.ts'
 import type { Git } from './workspace/git.ts'
 import type { Mirrors } from './workspace/mirror.ts'
+import type { Room } from './workspace/room.ts'
 import type { Workspace } from './workspace/workspace.ts'
 
 /** The engines that the runner uses. */
@@ -56,6 +57,7 @@ export interface PreparingParts extends RunnerEngines {
   readonly isRoot: boolean
   readonly git: Git
   readonly mirrors: Mirrors
+  readonly room: Room
   /** The box, or the sentence that says why there is none. */
   readonly sandbox: Sandbox | { readonly missing: string }
   readonly model: ModelConfig

@@ -30,6 +30,7 @@ import { openScratch } from './scratch.ts'
 import { hostGit, type Git } from './workspace/git.ts'
 import { removeLeftovers } from './workspace/leftovers.ts'
 import { openMirrors } from './workspace/mirror.ts'
+import { openRoom } from './workspace/room.ts'
 import { removeWorkspace } from './workspace/workspace.ts'
 
 export interface RunningRunner {
@@ -37,6 +38,8 @@ export interface RunningRunner {
   stop(): Promise<void>
 }
 
+/** A workspace that was used within this time stays. */
+const leastIdleMs = 15 * 60_000
 /** Agents that may wait for a next message, each with some 200 MB. */
 const warmAtMost = 8
 /** A runner that died is followed by another within this time. */
@@ -64,6 +67,8 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
   const agents = installedAgents(config)
   await removeLeftovers(root)
   const runnerId = runnerIdIn(root)
+  const runs: Holding['runs'] = new Map()
+  const warm = warmAgents({ most: warmAtMost })
   const preparing: PreparingParts = {
     ...engines,
     runnerId,
@@ -85,7 +90,23 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
       node: process.execPath,
     }),
     scratch: await openScratch(runnerId),
-    warm: warmAgents({ most: warmAtMost }),
+    room: openRoom({
+      root,
+      mirrorsRoot: root,
+      path: config.path,
+      git,
+      treeGitFor: (workspace) => ('missing' in sandbox ? git : sandbox.gitFor(workspace)),
+      budgetBytes: config.workspaceBytes,
+      isInUse: (taskId) => [...runs.values()].includes(taskId) || warm.workspaceOf(taskId) !== undefined,
+      // By the log: while read models are made anew, every task looks deleted in them.
+      isDeleted: async (taskId) =>
+        (await engines.commands.load(decider, taskStream(taskId))).state.kind === 'deleted',
+      idleMs: Math.max(leastIdleMs, 2 * config.runs.idleMs),
+      onFault: (fault) => engines.logger.warn({ err: fault }, 'no room could be made for workspaces'),
+      onFull: (bytes) =>
+        engines.logger.warn({ bytes }, 'the disk budget is used up by work that was not pushed'),
+    }),
+    warm,
   }
   const parts: RunnerParts = { ...preparing, ahead: await openAhead(preparing, engines.requests) }
   const roster = startRoster({
@@ -98,7 +119,7 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
       ...(notice === null ? [] : [notice]),
     ],
   })
-  const held: Holding = { parts, roster, runs: new Map() }
+  const held: Holding = { parts, roster, runs }
   const executions = engines.jobs.work(
     'execution',
     { concurrency: config.runs.atOnce, leaseMs },

@@ -12,7 +12,6 @@ import {
   type Workspace,
 } from '../workspace/workspace.ts'
 import type { Mirror, RefreshRequest, RefreshResult } from '../workspace/mirror.ts'
-import type { Room } from '../workspace/room.ts'
 import type { PreparingParts, RunnerParts } from '../parts.ts'
 import type { OutputRecorder } from '../output/record.ts'
 import { failed, type Failed } from './failed.ts'
@@ -81,7 +80,7 @@ export async function prepare(
 
 /** The workspace of a task on a fresh mirror: made, or the one that is there. */
 export async function workspaceFor(
-  parts: PreparingParts & { readonly room?: Room },
+  parts: PreparingParts,
   { mirror, access }: { readonly mirror: Mirror; readonly access: Ready['access'] },
   {
     task,
@@ -91,7 +90,7 @@ export async function workspaceFor(
     readonly user: UserDocument
   },
 ): Promise<Extract<PrepareResult, { kind: 'ready' }> | Failed> {
-  await parts.room?.make()
+  await parts.room.make()
   const prepared = await prepareWorkspace({
     git: parts.git,
     path: parts.path,
