@@ -18,6 +18,8 @@ import { openStored } from './stored.ts'
 
 const secret = 'swordfish-of-the-project'
 const shared = 'trout-that-the-agent-may-have'
+const reach = 'curl -sS -m 10 https://somewhere.example/'
+const keyLine = 'b25lIGxpbmUgb2YgYSBrZXkgb2YgbWFueSBsaW5lcw'
 const look = 'echo "stage=$STAGE secret=${TOKEN:-none} shared=$SHARED"; cat setup.log'
 
 let scene: Scene
@@ -31,6 +33,13 @@ beforeAll(async () => {
         turns: [
           { tools: [{ name: 'Bash', input: { command: look, description: 'Look around' } }] },
           { text: 'I have looked around.' },
+        ],
+      },
+      {
+        when: /Reach out/,
+        turns: [
+          { tools: [{ name: 'Bash', input: { command: reach, description: 'Reach out' } }] },
+          { text: 'I could not.' },
         ],
       },
       { when: /Once more/, turns: [{ text: 'Nothing more to do.' }] },
@@ -59,6 +68,11 @@ async function nextTurn(taskId: string): Promise<number> {
 }
 const isOver = (turn: number) => (task: Task) =>
   hasEnded(task) && task.execution?.turn === turn && task.execution.endedAt !== null
+async function goOn(taskId: string, message: string): Promise<void> {
+  const turn = await nextTurn(taskId)
+  await scene.ada.ask(sendMessage, { params: { taskId }, body: { message } })
+  await scene.ada.taskOnce(taskId, isOver(turn))
+}
 async function execute(taskId: string, command: string): Promise<string> {
   const before = await terminalOf(taskId)
   const turn = await nextTurn(taskId)
@@ -156,17 +170,28 @@ describe('a task', () => {
   })
 
   test('is set up once, and again when the command is another', async () => {
-    const { ada } = scene
-    const goOn = async () => {
-      const turn = await nextTurn(taskId)
-      await ada.ask(sendMessage, { params: { taskId }, body: { message: 'Once more' } })
-      await ada.taskOnce(taskId, isOver(turn))
-    }
-    await goOn()
+    await goOn(taskId, 'Once more')
     expect(await execute(taskId, 'wc -l < setup.log')).toContain('\n1\n')
     await change({ setupCommand: 'echo "again" >> setup.log' })
-    await goOn()
+    await goOn(taskId, 'Once more')
     expect(await execute(taskId, 'wc -l < setup.log')).toContain('\n2\n')
+  })
+
+  test('gives its agent what the settings are by then, also to one that waited', async () => {
+    await change({ variables: [{ name: 'STAGE', value: 'production' }] })
+    await goOn(taskId, 'Look around again')
+    expect(JSON.stringify(scene.api.requests.at(-1)?.body)).toContain('stage=production')
+    await change({ variables: [{ name: 'STAGE', value: 'test' }] })
+  })
+
+  test('tells what its agent did not reach in the turn that tried, also of one that waited', async () => {
+    await goOn(taskId, 'Once more')
+    const before = await terminalOf(taskId)
+    await goOn(taskId, 'Reach out')
+    const after = (await terminalOf(taskId)).slice(before.length)
+    expect(after).toContain('somewhere.example:443 was not reached')
+    const asked = JSON.stringify(scene.api.requests.at(-1)?.body)
+    expect(asked).toContain('CONNECT tunnel failed')
   })
 
   test('gives its commands all of them', async () => {
@@ -175,6 +200,13 @@ describe('a task', () => {
       'echo "$STAGE ${#TOKEN} ${#SHARED} $TOKEN $(printf %s "$TOKEN" | base64)"',
     )
     expect(ran).toContain(`\ntest ${secret.length} ${shared.length} [redacted] [redacted]`)
+  })
+
+  test('does not show a secret of many lines when one of them is printed', async () => {
+    await setSecret('PEM', `-----BEGIN A KEY-----\n${keyLine}\n-----END A KEY-----\n`)
+    const ran = await execute(taskId, 'echo "$PEM" | sed -n 2p; echo "$PEM" | wc -l')
+    expect(ran).toContain('\n[redacted]\n')
+    expect(ran).not.toContain(keyLine)
   })
 
   test('reaches the code host, and nothing else that is not allowed, which its terminal tells', async () => {
