@@ -10,7 +10,7 @@ import {
   setProjectSecret,
   updateProjectSettings,
 } from '#domain/api/projectSettings.ts'
-import { executeTask, getTask, type Task } from '#domain/api/tasks.ts'
+import { cancelTask, executeTask, getTask, type Task } from '#domain/api/tasks.ts'
 import { projectSecrets } from '#platform/projectSecrets.ts'
 import { pushElsewhere } from './pushing.ts'
 import { hasEnded, openScene, type Scene } from './scene.ts'
@@ -234,6 +234,18 @@ describe('a task', () => {
     expect(JSON.stringify(suggestions)).not.toContain('password-of-npm')
     expect((await settings()).egress).not.toContain('packages.example')
     await rm(clone, { recursive: true })
+  })
+
+  test('can be cancelled while it is set up, and is set up again when it goes on', async () => {
+    const { ada } = scene
+    await change({ setupCommand: 'echo begun; sleep 600' })
+    const { id } = await ada.task(scene.projectId, 'Once more')
+    await expect.poll(() => terminalOf(id), { timeout: 20_000 }).toContain('\nbegun\n')
+    await ada.ask(cancelTask, { params: { taskId: id } })
+    await ada.taskOnce(id, ({ status }) => status === 'cancelled')
+    await change({ setupCommand: 'echo done' })
+    await goOn(id, 'Once more')
+    expect(await terminalOf(id)).toContain('\ndone\n')
   })
 
   test('that cannot be set up fails with the reason, and tries again with the next attempt', async () => {
