@@ -10,7 +10,7 @@ const patience = 20_000
 /** Tests of what runs outside of Node: git, boxes, the agents' programs, and engines' servers. They say little of the version of Node. */
 const outside = [
   'services/runner/{workspace,sandbox}/**/*.test.ts',
-  'services/runner/egress/wayOut.test.ts',
+  'services/runner/egress/wayOut*.test.ts',
   'services/runner/agents/claudeCli.test.ts',
   'tests/contracts/codeHost*.spec.ts',
   'tests/contracts/*.{nats,mongodb,eventStoreDb}.spec.ts',
