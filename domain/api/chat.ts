@@ -35,6 +35,8 @@ export const ChatMessage = z.object({
   status: CommandStatus,
   /** The execution that works on it or that it comes from. */
   executionId: z.string().nullable(),
+  /** Told to a turn that another message had begun. */
+  isSteering: z.literal(true).optional(),
   /** Its place among those that wait, once they were put in order; those without one come after, oldest first. */
   queueIndex: z.number().nullable(),
   position: Position,

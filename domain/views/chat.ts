@@ -87,6 +87,7 @@ export const chatView: View<MessageDocument> = {
           ? {
               ...message,
               status: 'completed',
+              isSteering: true,
               executionId: event.data.executionId,
               updatedAt: event.at,
               version: event.revision,

@@ -16,6 +16,7 @@ export function foldTask(task: Task, event: TaskEventMessage): Task | null {
     toolCalls: _t,
     executions: _e,
     recorded: _r,
+    pullRequestWords: _p,
     order: _o,
     ...shown
   } = document

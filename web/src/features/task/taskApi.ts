@@ -1,6 +1,6 @@
 /** The calls of one open task. Its histories are read by `room.ts` and folded on; they are not kept here a second time. */
 import type { AnswerOf, BodyInputOf } from '#domain/api/call.ts'
-import type { getChat, getCommands, sendMessage, withdrawMessage } from '#domain/api/chat.ts'
+import type { getChat, getCommands, sendMessage, steerMessage, withdrawMessage } from '#domain/api/chat.ts'
 import type {
   cancelTask,
   createPullRequest,
@@ -83,6 +83,16 @@ export const taskApi = api.injectEndpoints({
         fallback: texts.toasts.notWithdrawn,
       }),
     }),
+    steerMessage: build.mutation<
+      AnswerOf<typeof steerMessage>,
+      { readonly taskId: string; readonly messageId: string }
+    >({
+      query: ({ taskId, messageId }) => ({
+        method: 'POST',
+        path: `${pathOf(taskId)}/chat/${encodeURIComponent(messageId)}/steer`,
+        fallback: texts.toasts.notSteered,
+      }),
+    }),
     cancelTask: build.mutation<AnswerOf<typeof cancelTask>, string>({
       query: (taskId) => ({
         method: 'POST',
@@ -146,6 +156,7 @@ export const taskApi = api.injectEndpoints({
 export const {
   useDiffQuery,
   useSendMessageMutation,
+  useSteerMessageMutation,
   useWithdrawMessageMutation,
   useCancelTaskMutation,
   useRetryTaskMutation,

@@ -41,6 +41,7 @@ export const texts = {
     notRetried: 'Failed to retry task',
     notExecuted: 'Failed to execute command',
     notWithdrawn: 'The message could not be withdrawn',
+    notSteered: 'The message could not be told to the agent now',
     deleted: 'Task deleted',
     notDeleted: 'The task could not be deleted',
     copied: 'Copied',
@@ -127,6 +128,7 @@ export const texts = {
     waiting: (count: number) => (count === 1 ? '1 message waiting' : `${count} messages waiting`),
     sendNow: 'Send now',
     withdraw: 'Withdraw',
+    steer: 'Tell the agent now',
     usage: (tokens: string, cost: string) => `${tokens} tokens · ${cost}`,
   },
 

@@ -73,7 +73,12 @@ export function ChatComposer({ task, tools, queue, onSend }: ChatComposerProps) 
           </div>
           <ul className="max-h-32 overflow-y-auto">
             {queue.map((message) => (
-              <QueuedMessage key={message.id} taskId={task.id} message={message} />
+              <QueuedMessage
+                key={message.id}
+                taskId={task.id}
+                message={message}
+                maySteer={running && message.agent === task.agent && message.agent === 'claude'}
+              />
             ))}
           </ul>
         </div>

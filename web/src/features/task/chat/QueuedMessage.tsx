@@ -1,5 +1,5 @@
-/** A message that waits for its turn, and the way to take it back. */
-import { X } from 'lucide-react'
+/** A message that waits for its turn, and the ways to take it back and to tell it to the turn that runs. */
+import { CornerRightUp, X } from 'lucide-react'
 import { useDispatch } from 'react-redux'
 import type { MessageDocument } from '#domain/views/chat.ts'
 import { reasonOf } from '../../../api/fault.ts'
@@ -7,17 +7,26 @@ import { classes } from '../../../ui/classes.ts'
 import { IconButton } from '../../../ui/IconButton.tsx'
 import { Status } from '../../../ui/Status.tsx'
 import { notified } from '../../notifications/notifications.ts'
-import { useWithdrawMessageMutation } from '../taskApi.ts'
+import { useSteerMessageMutation, useWithdrawMessageMutation } from '../taskApi.ts'
 import { texts } from '../texts.ts'
 
 interface QueuedMessageProps {
   readonly taskId: string
   readonly message: MessageDocument
+  /** Whether a turn runs that could be told it. */
+  readonly maySteer: boolean
 }
 
-export function QueuedMessage({ taskId, message }: QueuedMessageProps) {
+export function QueuedMessage({ taskId, message, maySteer }: QueuedMessageProps) {
   const dispatch = useDispatch()
   const [withdraw, { isLoading }] = useWithdrawMessageMutation()
+  const [steer, { isLoading: isSteering }] = useSteerMessageMutation()
+  const onSteer = async () => {
+    const answer = await steer({ taskId, messageId: message.messageId })
+    if (answer.error === undefined) return
+    const reason = reasonOf(answer.error, texts.toasts.notSteered)
+    dispatch(notified('error', texts.toasts.notSteered, reason))
+  }
   const onWithdraw = async () => {
     const answer = await withdraw({ taskId, messageId: message.messageId })
     if (answer.error === undefined) return
@@ -34,6 +43,15 @@ export function QueuedMessage({ taskId, message }: QueuedMessageProps) {
         {message.isCommand && '$ '}
         {message.message ?? texts.chat.erased}
       </span>
+      {maySteer && !message.isCommand && (
+        <IconButton
+          icon={CornerRightUp}
+          label={texts.composer.steer}
+          size="row"
+          busy={isSteering}
+          onClick={() => void onSteer()}
+        />
+      )}
       <IconButton
         icon={X}
         label={texts.composer.withdraw}

@@ -185,6 +185,35 @@ describe('the chat', () => {
     expect(queue.map(({ id }) => id)).toEqual(['m3', 'm4'])
   })
 
+  test('messages wait in the order that they were put in', () => {
+    const { queue } = arrange({
+      ...nothing,
+      task: task(runs('e1')),
+      messages: [
+        message(1, { executionId: 'e1', status: 'running' }),
+        message(3, { status: 'queued', queueIndex: 1 }),
+        message(4, { status: 'queued', queueIndex: 0 }),
+        message(5, { status: 'queued' }),
+      ],
+    })
+    expect(queue.map(({ id }) => id)).toEqual(['m4', 'm3', 'm5'])
+  })
+
+  test('a message that was told to a turn stands with the one that began it, which says how the turn ended', () => {
+    const { entries, queue } = arrange({
+      ...nothing,
+      task: task({ status: 'failed' }),
+      messages: [
+        message(1, { executionId: 'e1', status: 'failed' }),
+        message(3, { executionId: 'e1', status: 'completed', isSteering: true }),
+        response(4, 'e1'),
+      ],
+    })
+    expect(keys(entries)).toEqual(['m1', 'm3', 'e1'])
+    expect(queue).toEqual([])
+    expect(entries.at(-1)).toMatchObject({ kind: 'turn', status: 'failed' })
+  })
+
   test('the message of a turn that was asked for and did not begin is in the chat, with the turn below it', () => {
     const asked = task({ ...runs('e1'), status: 'queued' })
     const { entries, queue } = arrange({

@@ -2,7 +2,7 @@
  * The chat as it is read: messages, and turns of an agent with what it did and said in one, in the order of the log.
  * A message waits below the chat until its turn begins, and then stands at the head of it. Pure.
  */
-import type { MessageDocument } from '#domain/views/chat.ts'
+import { byPlaceInQueue, type MessageDocument } from '#domain/views/chat.ts'
 import type { LogDocument } from '#domain/views/log.ts'
 import type { Task } from '#domain/api/tasks.ts'
 import type { AgentName } from '../../../ui/AgentMark.tsx'
@@ -66,7 +66,7 @@ export function arrange({ task, messages, logs, writing, sent }: ChatMaterial): 
   const visible = messages.filter(({ isVisible }) => isVisible)
   const running = runningExecution(task)
   const turns = turnsOf({ task, messages: visible, logs, writing, running })
-  const waiting = visible.filter(isWaiting).toSorted(byOrder)
+  const waiting = visible.filter(isWaiting).toSorted(byPlaceInQueue)
   // The first that waits while a turn is asked for is what that turn begins with.
   const beginning = task.status === 'queued' ? waiting.at(0) : undefined
   const queue = waiting.filter((message) => message !== beginning)
@@ -125,7 +125,9 @@ function turnsOf(
 
   const begunBy = new Map(
     messages.flatMap((message) =>
-      isPersons(message) && message.executionId !== null ? [[message.executionId, message]] : [],
+      isPersons(message) && message.executionId !== null && !message.isSteering
+        ? [[message.executionId, message]]
+        : [],
     ),
   )
   const inOrder = [...parts]
