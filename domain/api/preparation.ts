@@ -9,7 +9,7 @@ export const prepareTask = defineWrite({
   method: 'POST',
   path: '/projects/:projectId/prepare',
   summary:
-    'Makes ready what a task will need that is made with the same id, branch and agent within a minute. Nothing is recorded, and the task may do without.',
+    'Makes ready what a task will need that is made with the same id, branch and agent within a minute. Nothing is recorded, and the task may do without; for a task that is there nothing is done.',
   params: z.object({ projectId: ProjectId }),
   body: z.object({
     /** The id that the task will be made with. */
@@ -19,5 +19,5 @@ export const prepareTask = defineWrite({
     agent: AgentName.default('claude'),
   }),
   answer: success,
-  faults: ['not_found', 'already_exists'],
+  faults: ['not_found'],
 })

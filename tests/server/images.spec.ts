@@ -335,7 +335,8 @@ describe('images of a task', () => {
     const [first] = asked
     await ada.taskOnce(first?.task.id ?? '', hasEnded)
     expect(first?.task.images).toHaveLength(1)
-    expect((await blobFiles()).length).toBe(before + 1)
+    // The image, and what the turn saved: its work and its session.
+    expect((await blobFiles()).length).toBe(before + 3)
   })
 })
 

@@ -1,6 +1,5 @@
 /** Having things ready before a task is there: asked of a runner, and nobody waits for it. */
 import { prepareTask } from '#domain/api/preparation.ts'
-import { Fault } from '#domain/kernel/errors.ts'
 import { taskStream } from '#domain/kernel/ids.ts'
 import { task } from '#domain/task/task.ts'
 import { signedIn } from '#platform/http/guards.ts'
@@ -14,7 +13,8 @@ export const prepareRoutes: readonly Route<CommandServices>[] = [
   route(prepareTask, signedIn, ownProject, async ({ params, body, user }, services) => {
     const { taskId, branch, agent, codexModel = null } = body
     const { state } = await services.commands.load(task, taskStream(taskId))
-    if (state.kind !== 'none') throw new Fault('already_exists')
+    // A task that is there by now needs none of it, whosoever it is.
+    if (state.kind !== 'none') return { success: true as const }
     const asked = { taskId, ownerId: user.id, projectId: params.projectId, branch, agent, model: codexModel }
     await services.requests.ask('prepare', asked, begunWithinMs)
     return { success: true as const }

@@ -54,7 +54,7 @@ export function Composer() {
           : null
 
   usePrepared(
-    missing !== null || project === undefined || branch.chosen === null
+    isLoading || missing !== null || project === undefined || branch.chosen === null
       ? null
       : { taskId, projectId: project.id, branch: branch.chosen, codexModel, agent },
   )
