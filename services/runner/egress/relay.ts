@@ -62,11 +62,14 @@ export interface RelayPlace {
 
 type Command = readonly [string, ...string[]]
 
-/** The command with a relay beside it: it starts at once, or when the relay listens. The command's process is the first of the box. */
+/**
+ * The command with a relay beside it: it starts at once, before the relay where there are too few processors for both, or when the relay
+ * listens. The command's process is the first of the box.
+ */
 export function besideRelay(place: RelayPlace, command: Command, waits: boolean): Command {
   const script = waits
     ? 'node=$1 socket=$2 ports=$3 script=$4; shift 4; exec 9< <(exec "$node" -e "$script" "$socket" $ports </dev/null 2>/dev/null 9<&-); read -r -t 5 -u 9; exec 9<&-; exec "$@"'
-    : 'node=$1 socket=$2 ports=$3 script=$4; shift 4; "$node" -e "$script" "$socket" $ports </dev/null >/dev/null 2>&1 & exec "$@"'
+    : 'node=$1 socket=$2 ports=$3 script=$4; shift 4; nice -n 10 "$node" -e "$script" "$socket" $ports </dev/null >/dev/null 2>&1 & exec "$@"'
   const ports = [relayPort, ...place.ports].join(' ')
   return ['/bin/bash', '-c', script, 'bash', place.node, place.socket, ports, relayScript, ...command]
 }

@@ -57,7 +57,9 @@ export async function prepare(
   },
 ): Promise<Ready | Failed> {
   const { task, user, executionId, reporter, output } = run
-  if (reporter && task.workspace !== 'ready') await reporter.report(WorkspacePreparing.of({ executionId }))
+  const isFirst = reporter !== null && task.workspace !== 'ready'
+  const telling = isFirst ? reporter.report(WorkspacePreparing.of({ executionId })) : undefined
+  telling?.catch(() => undefined)
   const refreshed = await refreshMirror(parts, task, {
     signal: run.signal,
     onProgress: (line) => void output?.write(`${line}\n`).catch(() => undefined),
@@ -65,6 +67,7 @@ export async function prepare(
   if (refreshed.kind === 'failed') return refreshed
   const { repository, access } = refreshed
   const prepared = await workspaceFor(parts, refreshed, { task, user })
+  await telling
   if (prepared.kind === 'failed') return prepared
   await reporter?.report(preparedOf(prepared.workspace, executionId))
   const { workspace } = prepared

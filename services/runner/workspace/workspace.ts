@@ -119,8 +119,12 @@ export async function prepareWorkspace(request: PrepareRequest): Promise<Prepare
   }
   await removeHalfMade(task, request.path)
   await makeFolders(request.root, task, workspace)
-  await makePrivateGit(git, workspace, { baseCommit, pushedCommit })
-  await makeAgentGit(git, workspace, request, baseCommit)
+  // Neither looks at what the other makes; none is at work any more when this has failed.
+  const made = await Promise.allSettled([
+    makePrivateGit(git, workspace, { baseCommit, pushedCommit }),
+    makeAgentGit(git, workspace, request, baseCommit),
+  ])
+  for (const one of made) if (one.status === 'rejected') throw one.reason
   await settleOwner(workspace, request.path)
   await warmIndexes(git, workspace)
   await writeMarker(task, workspace)
