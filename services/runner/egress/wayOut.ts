@@ -88,5 +88,7 @@ function proxyVariables(port: number): Readonly<Record<string, string>> {
     no_proxy: direct,
     // Node's own fetch asks for the proxy only when told to.
     NODE_USE_ENV_PROXY: '1',
+    // npm asks for news of itself: a refusal of that means nothing to a person.
+    npm_config_update_notifier: 'false',
   }
 }
