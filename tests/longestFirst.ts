@@ -3,7 +3,6 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** Measured; a file that is not here keeps vitest's place after them. */
 const longest = [
-  'leases.mongodb.spec.ts',
   'jobs.nats.spec.ts',
   'eventStore.eventStoreDb.spec.ts',
   'codeHost.local.spec.ts',

@@ -237,12 +237,8 @@ function progressAfter(toolCalls: number): number {
   return Math.round(95 - 80 * 0.9 ** toolCalls)
 }
 
-/** What the API shows of a task document; `addressOf` gives its images theirs. */
-export function taskOf(
-  document: TaskDocument,
-  project: ProjectDocument | undefined,
-  addressOf: AddressOf,
-): Task {
+/** A task document without what only the server needs. */
+export function shownOf(document: TaskDocument) {
   const {
     statusBefore: _statusBefore,
     workspace: _workspace,
@@ -252,9 +248,18 @@ export function taskOf(
     order: _order,
     pullRequestWords: _pullRequestWords,
     autoUpdate: _autoUpdate,
-    images: kept = [],
     ...shown
   } = document
+  return shown
+}
+
+/** What the API shows of a task document; `addressOf` gives its images theirs. */
+export function taskOf(
+  document: TaskDocument,
+  project: ProjectDocument | undefined,
+  addressOf: AddressOf,
+): Task {
+  const { images: kept = [], ...shown } = shownOf(document)
   const images = kept.map((image) => ({
     ...shownImage(image, document.id, addressOf),
     uploadedAt: image.uploadedAt,

@@ -2,7 +2,7 @@
 import type { Task } from '#domain/api/tasks.ts'
 import type { TaskEventMessage, TaskStatusChanged } from '#domain/api/socket.ts'
 import { sortKey } from '#domain/kernel/event.ts'
-import { tasksView, type TaskDocument } from '#domain/views/tasks.ts'
+import { shownOf, tasksView, type TaskDocument } from '#domain/views/tasks.ts'
 import { statusOf } from '../tasks/statusOf.ts'
 
 /** The task after an event; `null` when it is deleted. An event that it has seen changes nothing. */
@@ -10,19 +10,9 @@ export function foldTask(task: Task, event: TaskEventMessage): Task | null {
   if (event.revision <= task.version) return task
   const document = tasksView.evolve(documentOf(task), event, task.id)
   if (document === undefined) return null
-  const {
-    statusBefore: _b,
-    workspace: _w,
-    toolCalls: _t,
-    executions: _e,
-    recorded: _r,
-    pullRequestWords: _p,
-    order: _o,
-    ...shown
-  } = document
   // How far it is and how it stands need more than the API shows; the server says both beside each event.
   return {
-    ...shown,
+    ...shownOf(document),
     project: task.project,
     images: task.images,
     status: task.status,
