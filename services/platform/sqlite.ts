@@ -51,7 +51,7 @@ export function openSqlite({ file, synchronous, formats }: SqliteOptions): Sqlit
   if (found > formats.length) throw new NewerData(file, found, formats.length)
 
   const driver = guarded(() => new DatabaseSync(file, { timeout: 5_000 }))
-  // Moving the log into the file stops everything for a while: up to 119 ms were measured at this size, 22 ms at the default of 1,000 pages,
+  // Moving the log into the file stops everything for a while: up to 119 ms were measured at this size, 46 ms at the default of 1,000 pages,
   // which came so often that it made the 95th percentile of writes, and more so the larger the file was.
   guarded(() =>
     driver.exec(`

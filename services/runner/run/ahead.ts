@@ -25,6 +25,8 @@ interface Made {
 }
 
 const unusedMs = 60_000
+/** The agent goes with its workspace, which is kept for longer each time that it is asked for again. */
+const agentMs = 60 * 60_000
 /** What is made for persons at once; more do without. */
 const atOnce = 4
 
@@ -56,8 +58,8 @@ export async function openAhead(parts: PreparingParts, requests: Requests): Prom
     if (!there && (await hasWorkspace(parts.root, taskId))) return false
     // Who changes their mind has one made at a time.
     const others = [...made].filter(([, other]) => other.wanted.ownerId === ownerId)
+    if (made.size - others.length >= atOnce) return false
     const dropped = Promise.all(others.map(([id]) => drop(id)))
-    if (made.size >= atOnce) return false
     const stop = new AbortController()
     const workspace = dropped
       .then(() => make(parts, wanted, stop.signal))
@@ -118,7 +120,7 @@ async function make(
   const { workspace } = prepared
   const codeHostUrl = refreshed.access.url
   const { forAgent } = await surroundingsOf(parts, { projectId, agent, workspace, codeHostUrl })
-  await startAhead(parts, { workspace, agent, model, surroundings: forAgent }, unusedMs)
+  await startAhead(parts, { workspace, agent, model, surroundings: forAgent }, agentMs)
   return workspace
 }
 

@@ -1,4 +1,5 @@
 /** A line of shell in the task's box, with what it prints in the task's terminal. */
+import type { Readable } from 'node:stream'
 import type { ExecutionOutcome } from '#domain/task/commands.ts'
 import type { RunnerParts } from '../parts.ts'
 import type { SandboxExit } from '../sandbox/port.ts'
@@ -8,7 +9,6 @@ import { commandLimits } from './limits.ts'
 import { failed } from './failed.ts'
 import type { Run } from './run.ts'
 import { outcomeOfStop } from './stopping.ts'
-import { drain } from './turn.ts'
 
 export interface BoxedCommand {
   readonly run: Run
@@ -62,4 +62,9 @@ export async function runInBox(
   } finally {
     await around.close()
   }
+}
+
+/** Reads a stream to its end, as fast as what was read is written down. */
+async function drain(stream: Readable, take: (chunk: Buffer) => Promise<void>): Promise<void> {
+  for await (const chunk of stream) await take(Buffer.from(chunk))
 }

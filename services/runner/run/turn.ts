@@ -1,6 +1,5 @@
 /** One turn of an agent: given its message, by one that waits in its box or that is started, listened to, ended. */
 import { readdir } from 'node:fs/promises'
-import type { Readable } from 'node:stream'
 import type { ExecutionOutcome } from '#domain/task/commands.ts'
 import type { AgentName } from '#domain/task/events.ts'
 import { agents } from '../agents/agents.ts'
@@ -179,10 +178,11 @@ async function turnOf(
     await process
       .turn(await messageFor(agent, { text: message, images }, home), hearing)
       .finally(() => steered.stop())
-    if (steered.count() > 0 && run.stopping.reason() === undefined) await process.finish(hearing)
+    const isFinished = steered.count() > 0 && run.stopping.reason() === undefined
+    if (isFinished) await process.finish(hearing)
     const session = heard.session()
     const mayStay =
-      process.isAlive() &&
+      !isFinished &&
       agent.dialogue === 'open' &&
       parts.limits.idleMs > 0 &&
       run.stopping.reason() === undefined
@@ -247,11 +247,6 @@ function watch(
 /** The CLI wonders about the scripted model's name, which is ours: that is nothing to a person. */
 function withoutModelWarning(chunk: Buffer): string {
   return chunk.toString('utf8').replace(/^\[claude-code:unrecognized_model\].*\n?/gm, '')
-}
-
-/** Reads a stream to its end, as fast as what was read is written down. */
-export async function drain(stream: Readable, take: (chunk: Buffer) => Promise<void>): Promise<void> {
-  for await (const chunk of stream) await take(Buffer.from(chunk))
 }
 
 function outcomeOf(agent: Agent, heard: Listener, exit: SandboxExit, told: string): ExecutionOutcome {
