@@ -15,6 +15,7 @@ import type {
 import type { Position } from '#domain/kernel/event.ts'
 import { api } from '../../api/api.ts'
 import { tasksApi } from '../tasks/tasksApi.ts'
+import { texts as changesTexts } from './changes/texts.ts'
 import { texts } from './texts.ts'
 
 /** Which task, and what its history must hold at least. */
@@ -58,7 +59,7 @@ export const taskApi = api.injectEndpoints({
       keepUnusedDataFor: 0,
     }),
     diff: build.query<AnswerOf<typeof getTaskDiff>, string>({
-      query: (taskId) => ({ path: `${pathOf(taskId)}/git/diff`, fallback: texts.changes.errorWhy }),
+      query: (taskId) => ({ path: `${pathOf(taskId)}/git/diff`, fallback: changesTexts.errorWhy }),
       providesTags: (_answer, _error, id) => [{ type: 'Diff', id }],
       structuralSharing: false,
     }),

@@ -9,9 +9,10 @@ import { IconButton } from '../../../ui/IconButton.tsx'
 import { Note } from '../../../ui/Note.tsx'
 import { Skeleton } from '../../../ui/Skeleton.tsx'
 import { useDiffQuery } from '../taskApi.ts'
-import { texts } from '../texts.ts'
+import { texts as taskTexts } from '../texts.ts'
 import { DiffView } from './DiffView.tsx'
 import { isGitDiff } from './isGitDiff.ts'
+import { texts } from './texts.ts'
 
 export function CodeChanges({ task }: { readonly task: Task }) {
   const { data, error, isFetching, refetch } = useDiffQuery(task.id)
@@ -27,8 +28,8 @@ export function CodeChanges({ task }: { readonly task: Task }) {
       <Loading />
     ) : (
       <div role="alert">
-        <State title={texts.changes.error} action={again(texts.tryAgain)}>
-          {reasonOf(error, texts.changes.errorWhy)}
+        <State title={texts.error} action={again(taskTexts.tryAgain)}>
+          {reasonOf(error, texts.errorWhy)}
         </State>
       </div>
     )
@@ -36,30 +37,30 @@ export function CodeChanges({ task }: { readonly task: Task }) {
   const newest: unknown = data.data
   if (!isGitDiff(newest)) {
     return (
-      <State title={texts.changes.invalid} action={again(texts.tryAgain)}>
-        {texts.changes.invalidWhy}
+      <State title={texts.invalid} action={again(taskTexts.tryAgain)}>
+        {texts.invalidWhy}
       </State>
     )
   }
   if (newest.status === 'pending_clone') {
     return (
-      <State title={texts.changes.preparing} action={again(texts.changes.check)}>
-        {newest.message ?? texts.changes.preparingWhy}
+      <State title={texts.preparing} action={again(texts.check)}>
+        {newest.message ?? texts.preparingWhy}
       </State>
     )
   }
   if (newest.status === 'not_initialized') {
     return (
-      <State title={texts.changes.notInitialized} action={again(texts.changes.refresh)}>
-        {newest.message ?? texts.changes.notInitializedWhy}
+      <State title={texts.notInitialized} action={again(texts.refresh)}>
+        {newest.message ?? texts.notInitializedWhy}
       </State>
     )
   }
   const shown = held ?? newest
   if (shown.totalChanges === 0) {
     return (
-      <State title={texts.changes.none} action={again(texts.changes.refresh)}>
-        {texts.changes.noneWhy} {texts.changes.onBranch}{' '}
+      <State title={texts.none} action={again(texts.refresh)}>
+        {texts.noneWhy} {texts.onBranch}{' '}
         <span className="mono text-text">{shown.currentBranch || task.branch}</span>
       </State>
     )
@@ -67,7 +68,7 @@ export function CodeChanges({ task }: { readonly task: Task }) {
   return (
     <>
       <div className="flex h-11 flex-none items-center gap-3 border-b border-line-soft pr-1 pl-4 text-meta whitespace-nowrap text-muted md:h-9">
-        <h2 className="text-ui font-medium text-text">{texts.changes.title(shown.changedFiles.length)}</h2>
+        <h2 className="text-ui font-medium text-text">{texts.title(shown.changedFiles.length)}</h2>
         <span className="inline-flex min-w-0 items-center gap-1.25">
           <GitBranch className="size-3" />
           <span className="truncate mono" title={shown.currentBranch}>
@@ -75,16 +76,12 @@ export function CodeChanges({ task }: { readonly task: Task }) {
           </span>
         </span>
         <span className="hidden xl:inline">
-          {texts.changes.compared(
-            shown.commitComparison.ahead,
-            shown.commitComparison.behind,
-            shown.baseBranch,
-          )}
+          {texts.compared(shown.commitComparison.ahead, shown.commitComparison.behind, shown.baseBranch)}
         </span>
         <span className="flex-1" />
         <IconButton
           icon={RefreshCw}
-          label={texts.changes.refresh}
+          label={texts.refresh}
           size="small"
           busy={isFetching}
           onClick={() => {
@@ -95,7 +92,7 @@ export function CodeChanges({ task }: { readonly task: Task }) {
       </div>
       {shown.truncated && (
         <Note kind="warning" className="m-3 flex-none">
-          {texts.changes.truncated}
+          {texts.truncated}
         </Note>
       )}
       {held !== null && newest.version > held.version && (
@@ -104,11 +101,11 @@ export function CodeChanges({ task }: { readonly task: Task }) {
           className="m-3 flex-none"
           action={
             <Button size="small" onClick={() => setHeld(null)}>
-              {texts.changes.refresh}
+              {texts.refresh}
             </Button>
           }
         >
-          {texts.changes.stale}
+          {texts.stale}
         </Note>
       )}
       <DiffView
@@ -136,7 +133,7 @@ function State({ title, action, children }: StateProps) {
 function Loading() {
   return (
     <div role="status" className="grid gap-3 p-4">
-      <span className="sr-only">{texts.changes.loading}</span>
+      <span className="sr-only">{texts.loading}</span>
       <Skeleton className="h-5 w-48" />
       <Skeleton className="h-40 w-full" />
     </div>

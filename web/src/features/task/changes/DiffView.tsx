@@ -2,12 +2,12 @@
 import { defaultRangeExtractor, useVirtualizer, type Range } from '@tanstack/react-virtual'
 import { useCallback, useMemo, useRef, useState } from 'react'
 import type { ChangedFile } from '#domain/api/tasks.ts'
-import { texts } from '../texts.ts'
 import { DiffLineRow } from './DiffLineRow.tsx'
 import { diffRows, readDiffs, rowHeights, widestLine } from './diffRows.ts'
 import { FileHead } from './FileHead.tsx'
 import { FileTree } from './FileTree.tsx'
 import { useHunkColours } from './useHunkColours.ts'
+import { texts } from './texts.ts'
 
 interface DiffViewProps {
   readonly files: readonly ChangedFile[]
@@ -66,7 +66,7 @@ export function DiffView({ files, onReading }: DiffViewProps) {
       <div
         ref={box}
         role="region"
-        aria-label={texts.changes.diff}
+        aria-label={texts.diff}
         tabIndex={0}
         onScroll={() => onReading((box.current?.scrollTop ?? 0) > readingFrom)}
         className="focus-inset @container min-h-0 overflow-auto overscroll-contain"
@@ -92,7 +92,7 @@ export function DiffView({ files, onReading }: DiffViewProps) {
                   </div>
                 ) : row.kind === 'note' ? (
                   <p className="sticky left-0 w-[100cqw] px-4 py-2.5 text-ui text-muted">
-                    {row.file.binary ? texts.changes.binary : texts.changes.noDiff}
+                    {row.file.binary ? texts.binary : texts.noDiff}
                   </p>
                 ) : (
                   <DiffLineRow line={row.line} spans={coloursOf(row.file.fileName, row.hunk, row.index)} />

@@ -1,7 +1,7 @@
 /** How a file changed: a letter in a small frame. */
 import type { ChangedFile } from '#domain/api/tasks.ts'
 import { classes } from '../../../ui/classes.ts'
-import { texts } from '../texts.ts'
+import { texts } from './texts.ts'
 
 const letters = { added: 'A', untracked: 'U', modified: 'M', deleted: 'D', renamed: 'R' } as const
 const colours = {
@@ -16,8 +16,8 @@ export function FileBadge({ status }: { readonly status: ChangedFile['status'] }
   return (
     <span
       role="img"
-      aria-label={texts.changes.statuses[status]}
-      title={texts.changes.statuses[status]}
+      aria-label={texts.statuses[status]}
+      title={texts.statuses[status]}
       className={classes(
         'inline-grid size-4 flex-none place-items-center rounded-[3px] border border-current font-mono text-[10px] leading-none font-semibold',
         colours[status],

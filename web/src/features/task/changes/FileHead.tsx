@@ -3,9 +3,9 @@ import { ChevronDown } from 'lucide-react'
 import type { ChangedFile } from '#domain/api/tasks.ts'
 import { classes } from '../../../ui/classes.ts'
 import { Count } from '../../../ui/Count.tsx'
-import { texts } from '../texts.ts'
 import { splitName } from './diffRows.ts'
 import { FileBadge } from './FileBadge.tsx'
+import { texts } from './texts.ts'
 
 interface FileHeadProps {
   readonly file: ChangedFile
@@ -31,7 +31,7 @@ export function FileHead({ file, folded, onToggle }: FileHeadProps) {
           <span className="text-muted">{folder}</span>
           <span className="font-medium">{name}</span>
           {file.previousName !== undefined && (
-            <span className="text-muted"> {texts.changes.renamed(file.previousName)}</span>
+            <span className="text-muted"> {texts.renamed(file.previousName)}</span>
           )}
         </span>
         <Count added={file.additions} deleted={file.deletions} />

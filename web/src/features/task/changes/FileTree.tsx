@@ -3,9 +3,9 @@ import { Search } from 'lucide-react'
 import { useState } from 'react'
 import type { ChangedFile } from '#domain/api/tasks.ts'
 import { Count } from '../../../ui/Count.tsx'
-import { texts } from '../texts.ts'
 import { byFolder, splitName } from './diffRows.ts'
 import { FileBadge } from './FileBadge.tsx'
+import { texts } from './texts.ts'
 
 interface FileTreeProps {
   readonly files: readonly ChangedFile[]
@@ -18,22 +18,22 @@ export function FileTree({ files, onChoose }: FileTreeProps) {
   const shown = files.filter(({ fileName }) => fileName.toLowerCase().includes(wanted))
   return (
     <nav
-      aria-label={texts.changes.files}
+      aria-label={texts.files}
       className="hidden min-h-0 flex-col border-r border-line-soft p-2 text-ui xl:flex"
     >
       <label className="mb-2 flex h-7 flex-none items-center gap-2 rounded-control border border-control px-2 has-focus-visible:outline-2 has-focus-visible:outline-accent">
         <Search className="size-3.5 text-muted" />
         <input
           type="search"
-          aria-label={texts.changes.filter}
-          placeholder={texts.changes.filter}
+          aria-label={texts.filter}
+          placeholder={texts.filter}
           value={filter}
           onChange={(event) => setFilter(event.target.value)}
           className="min-w-0 flex-1 bg-transparent outline-none"
         />
       </label>
       <ul className="min-h-0 flex-1 overflow-y-auto">
-        {shown.length === 0 && <li className="px-2 py-1 text-muted">{texts.changes.noFile}</li>}
+        {shown.length === 0 && <li className="px-2 py-1 text-muted">{texts.noFile}</li>}
         {byFolder(shown).map(({ folder, files }) => (
           <li key={folder}>
             {folder !== '' && (

@@ -7,7 +7,7 @@ import { classes } from '../../../ui/classes.ts'
 import { elapsed } from '../../../ui/clock.ts'
 import { Ring } from '../../../ui/Ring.tsx'
 import { useNow } from '../../../ui/useNow.ts'
-import { texts } from '../texts.ts'
+import { texts } from './texts.ts'
 
 const steps = ['queued', 'cloning', 'setup', 'agent_started'] as const
 

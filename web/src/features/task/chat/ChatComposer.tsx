@@ -14,9 +14,9 @@ import { KeyCap } from '../../../ui/KeyCap.tsx'
 import { Status } from '../../../ui/Status.tsx'
 import { TextArea } from '../../../ui/TextArea.tsx'
 import { useNow } from '../../../ui/useNow.ts'
-import { texts } from '../texts.ts'
 import { useTaskActions } from '../useTaskActions.ts'
 import { QueuedMessage } from './QueuedMessage.tsx'
+import { texts } from './texts.ts'
 
 interface ChatComposerProps {
   readonly task: Task

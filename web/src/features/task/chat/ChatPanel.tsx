@@ -13,13 +13,14 @@ import { Skeleton } from '../../../ui/Skeleton.tsx'
 import { useFollowEnd } from '../../../ui/useFollowEnd.ts'
 import { useAgentOptions } from '../../agents/useAgentOptions.tsx'
 import { selectOpenTask } from '../openTask.ts'
-import { texts } from '../texts.ts'
+import { texts as taskTexts } from '../texts.ts'
 import type { OpenRoom } from '../useRoom.ts'
 import { useTaskActions } from '../useTaskActions.ts'
 import { arrange, messagesIn, searched } from './arrange.ts'
 import { ChatComposer } from './ChatComposer.tsx'
 import { ChatEntries } from './ChatEntries.tsx'
 import { useSendMessage } from './useSendMessage.ts'
+import { texts } from './texts.ts'
 
 interface ChatPanelProps {
   readonly task: Task
@@ -81,11 +82,11 @@ export function ChatPanel({ task, open, headed }: ChatPanelProps) {
                 className="m-4"
                 action={
                   <Button size="small" onClick={open.reload}>
-                    {texts.tryAgain}
+                    {taskTexts.tryAgain}
                   </Button>
                 }
               >
-                {chat.load.fault.message || texts.chatNotFetched}
+                {chat.load.fault.message || taskTexts.chatNotFetched}
               </Note>
             )}
             {entries.length === 0 && chat.load.kind === 'loading' ? (
@@ -194,7 +195,7 @@ function Loading() {
   }, [])
   return (
     <div role="status" className="grid gap-3 p-4">
-      <span className="sr-only">{texts.loading}</span>
+      <span className="sr-only">{taskTexts.loading}</span>
       {late && (
         <>
           <Skeleton className="h-14 w-full" />

@@ -1,6 +1,6 @@
 /** What was said. Beyond 300 characters only the beginning shows, until more is asked for. Agents write Markdown. */
 import { lazy, Suspense, useState } from 'react'
-import { texts } from '../texts.ts'
+import { texts } from './texts.ts'
 
 const Markdown = lazy(async () => ({ default: (await import('./Markdown.tsx')).Markdown }))
 

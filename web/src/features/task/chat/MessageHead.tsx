@@ -7,8 +7,9 @@ import { Menu, type MenuButtonProps } from '../../../ui/Menu.tsx'
 import { Status, type StatusName } from '../../../ui/Status.tsx'
 import { notified } from '../../notifications/notifications.ts'
 import { DeleteTask } from '../DeleteTask.tsx'
-import { texts } from '../texts.ts'
+import { texts as taskTexts } from '../texts.ts'
 import { MessageTime } from './MessageTime.tsx'
+import { texts } from './texts.ts'
 
 interface MessageHeadProps {
   readonly mark: ReactNode
@@ -28,7 +29,9 @@ export function MessageHead({ mark, name, at, status, taskId, text }: MessageHea
       () => true,
       () => false,
     )
-    dispatch(copied ? notified('success', texts.toasts.copied) : notified('error', texts.toasts.notCopied))
+    dispatch(
+      copied ? notified('success', taskTexts.toasts.copied) : notified('error', taskTexts.toasts.notCopied),
+    )
   }
   return (
     <div className="mb-1 flex items-center gap-2 text-meta/5 text-muted">
@@ -42,7 +45,7 @@ export function MessageHead({ mark, name, at, status, taskId, text }: MessageHea
           button={menuButton}
           items={[
             { label: texts.chat.copy, icon: Copy, onChoose: () => void copy() },
-            { label: texts.header.delete, icon: Trash2, onChoose: () => setDeleting(true), danger: true },
+            { label: taskTexts.header.delete, icon: Trash2, onChoose: () => setDeleting(true), danger: true },
           ]}
         />
       </span>

@@ -6,10 +6,10 @@ import { Avatar } from '../../../ui/Avatar.tsx'
 import { classes } from '../../../ui/classes.ts'
 import { Status } from '../../../ui/Status.tsx'
 import { useMeQuery } from '../../auth/authApi.ts'
-import { texts } from '../texts.ts'
 import { isPersons, type MessageEntry } from './arrange.ts'
 import { MessageBody } from './MessageBody.tsx'
 import { MessageHead } from './MessageHead.tsx'
+import { texts } from './texts.ts'
 
 interface PersonMessageProps {
   readonly entry: MessageEntry

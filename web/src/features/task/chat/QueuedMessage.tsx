@@ -8,7 +8,8 @@ import { IconButton } from '../../../ui/IconButton.tsx'
 import { Status } from '../../../ui/Status.tsx'
 import { notified } from '../../notifications/notifications.ts'
 import { useSteerMessageMutation, useWithdrawMessageMutation } from '../taskApi.ts'
-import { texts } from '../texts.ts'
+import { texts as taskTexts } from '../texts.ts'
+import { texts } from './texts.ts'
 
 interface QueuedMessageProps {
   readonly taskId: string
@@ -24,14 +25,14 @@ export function QueuedMessage({ taskId, message, maySteer }: QueuedMessageProps)
   const onSteer = async () => {
     const answer = await steer({ taskId, messageId: message.messageId })
     if (answer.error === undefined) return
-    const reason = reasonOf(answer.error, texts.toasts.notSteered)
-    dispatch(notified('error', texts.toasts.notSteered, reason))
+    const reason = reasonOf(answer.error, taskTexts.toasts.notSteered)
+    dispatch(notified('error', taskTexts.toasts.notSteered, reason))
   }
   const onWithdraw = async () => {
     const answer = await withdraw({ taskId, messageId: message.messageId })
     if (answer.error === undefined) return
-    const reason = reasonOf(answer.error, texts.toasts.notWithdrawn)
-    dispatch(notified('error', texts.toasts.notWithdrawn, reason))
+    const reason = reasonOf(answer.error, taskTexts.toasts.notWithdrawn)
+    dispatch(notified('error', taskTexts.toasts.notWithdrawn, reason))
   }
   return (
     <li className="flex h-10 items-center gap-2 border-t border-line-soft pr-1.5 pl-3 text-ui first:border-t-0 md:h-8">

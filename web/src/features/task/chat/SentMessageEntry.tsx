@@ -3,8 +3,9 @@ import { useMeQuery } from '../../auth/authApi.ts'
 import { Button } from '../../../ui/Button.tsx'
 import { classes } from '../../../ui/classes.ts'
 import type { SentMessage } from '../openTask.ts'
-import { texts } from '../texts.ts'
+import { texts as taskTexts } from '../texts.ts'
 import { PersonMark, personName } from './PersonMessage.tsx'
+import { texts } from './texts.ts'
 
 interface SentMessageEntryProps {
   readonly sent: SentMessage
@@ -34,7 +35,7 @@ export function SentMessageEntry({ sent, onResend, onDiscard }: SentMessageEntry
         <p className="mt-1 flex flex-wrap items-center gap-2 text-meta text-bad md:ml-7">
           {texts.chat.notSent} {sent.refused}
           <Button size="small" onClick={() => onResend(sent.id)}>
-            {texts.tryAgain}
+            {taskTexts.tryAgain}
           </Button>
           <Button size="small" kind="ghost" onClick={() => onDiscard(sent.id)}>
             {texts.chat.discard}

@@ -5,12 +5,12 @@ import type { Task } from '#domain/api/tasks.ts'
 import { AgentMark } from '../../../ui/AgentMark.tsx'
 import { classes } from '../../../ui/classes.ts'
 import { took } from '../../../ui/clock.ts'
-import { texts } from '../texts.ts'
 import { spanOf, summaryOf, type TurnEntry, type TurnPart } from './arrange.ts'
 import { Boot } from './Boot.tsx'
 import { MarkdownText, MessageBody } from './MessageBody.tsx'
 import { MessageHead } from './MessageHead.tsx'
 import { ToolRow } from './ToolRow.tsx'
+import { texts } from './texts.ts'
 
 interface TurnProps {
   readonly turn: TurnEntry

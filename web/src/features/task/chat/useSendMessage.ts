@@ -13,7 +13,7 @@ import {
   type SentMessage,
 } from '../openTask.ts'
 import { useSendMessageMutation } from '../taskApi.ts'
-import { texts } from '../texts.ts'
+import { texts as taskTexts } from '../texts.ts'
 
 interface SendMessage {
   readonly send: (text: string, isCommand: boolean, agent: AgentName) => void
@@ -43,7 +43,7 @@ export function useSendMessage(taskId: string, reload: () => void): SendMessage 
       },
     })
     if (answer.error !== undefined) {
-      const title = isCommand ? texts.toasts.commandNotSent : texts.toasts.notSent
+      const title = isCommand ? taskTexts.toasts.commandNotSent : taskTexts.toasts.notSent
       const reason = reasonOf(answer.error, title)
       dispatch(messageRefused({ id, reason }))
       dispatch(notified('error', title, reason === title ? undefined : reason))
@@ -51,7 +51,7 @@ export function useSendMessage(taskId: string, reload: () => void): SendMessage 
     }
     if (!isChatAnswer(answer.data)) return reload()
     dispatch(messageTaken(answer.data.chatMessage))
-    if (isCommand) dispatch(notified('success', texts.toasts.commandStarted))
+    if (isCommand) dispatch(notified('success', taskTexts.toasts.commandStarted))
   }
 
   return {

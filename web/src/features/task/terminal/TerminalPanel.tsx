@@ -9,10 +9,11 @@ import { IconButton } from '../../../ui/IconButton.tsx'
 import { Note } from '../../../ui/Note.tsx'
 import { useFollowEnd } from '../../../ui/useFollowEnd.ts'
 import { notified } from '../../notifications/notifications.ts'
-import { texts } from '../texts.ts'
+import { texts as taskTexts } from '../texts.ts'
 import { withoutColours } from './outputLines.ts'
 import { isCommandLine, TerminalRow } from './TerminalRow.tsx'
 import type { TerminalLog } from './terminalLog.ts'
+import { texts } from './texts.ts'
 
 interface TerminalPanelProps {
   readonly terminal: TerminalLog
@@ -53,7 +54,9 @@ export function TerminalPanel({ terminal, reload, running }: TerminalPanelProps)
       () => true,
       () => false,
     )
-    dispatch(copied ? notified('success', texts.toasts.copied) : notified('error', texts.toasts.notCopied))
+    dispatch(
+      copied ? notified('success', taskTexts.toasts.copied) : notified('error', taskTexts.toasts.notCopied),
+    )
   }
 
   const count = new Intl.NumberFormat('en-US')
@@ -65,11 +68,11 @@ export function TerminalPanel({ terminal, reload, running }: TerminalPanelProps)
           className="m-4 flex-none"
           action={
             <Button size="small" onClick={reload}>
-              {texts.tryAgain}
+              {taskTexts.tryAgain}
             </Button>
           }
         >
-          {reason || texts.terminalNotFetched}
+          {reason || taskTexts.terminalNotFetched}
         </Note>
       )}
       <div className="relative flex min-h-0 flex-1 flex-col">
@@ -77,15 +80,15 @@ export function TerminalPanel({ terminal, reload, running }: TerminalPanelProps)
           ref={box}
           onScroll={onScroll}
           role="log"
-          aria-label={texts.terminal.label}
+          aria-label={texts.label}
           // Reading out every line of a build would drown everything else.
           aria-live="off"
           tabIndex={0}
           className="focus-inset min-h-0 flex-1 overflow-auto overscroll-contain py-2 font-mono text-code tracking-normal"
         >
           {state === 'loaded' && lines.length === 0 && !running && (
-            <Empty title={texts.terminal.empty} className="font-ui">
-              {texts.terminal.emptyWhy}
+            <Empty title={texts.empty} className="font-ui">
+              {texts.emptyWhy}
             </Empty>
           )}
           <div ref={content} className="relative min-w-full" style={{ height: rows.getTotalSize() }}>
@@ -115,31 +118,29 @@ export function TerminalPanel({ terminal, reload, running }: TerminalPanelProps)
             onClick={jumpToEnd}
             className="absolute right-4 bottom-3 shadow-float"
           >
-            {texts.terminal.latest}
+            {texts.latest}
           </Button>
         )}
       </div>
       <footer className="flex h-11 flex-none items-center gap-4 border-t border-line-soft pr-1 pl-4 text-meta text-muted md:h-8">
-        <span>{texts.terminal.lines(count.format(lines.length + dropped))}</span>
-        {dropped > 0 && <span>{texts.terminal.dropped(count.format(dropped))}</span>}
+        <span>{texts.lines(count.format(lines.length + dropped))}</span>
+        {dropped > 0 && <span>{texts.dropped(count.format(dropped))}</span>}
         <span className="hidden items-center gap-1.5 md:inline-flex">
           <span className="h-3 w-0.5 bg-bad" aria-hidden="true" />
-          {texts.terminal.stderr}
+          {texts.stderr}
         </span>
         <span className="flex-1" />
-        <span className="hidden md:inline">
-          {following ? texts.terminal.following : texts.terminal.notFollowing}
-        </span>
+        <span className="hidden md:inline">{following ? texts.following : texts.notFollowing}</span>
         <span className="flex">
           <IconButton
             icon={WrapText}
-            label={texts.terminal.wrap}
+            label={texts.wrap}
             size="small"
             aria-pressed={wrap}
             onClick={() => setWrap(!wrap)}
             className="aria-pressed:bg-raised aria-pressed:text-text"
           />
-          <IconButton icon={Copy} label={texts.terminal.copy} size="small" onClick={() => void copy()} />
+          <IconButton icon={Copy} label={texts.copy} size="small" onClick={() => void copy()} />
         </span>
       </footer>
     </>

@@ -5,7 +5,7 @@ import type { Position } from '#domain/kernel/event.ts'
 import { newId } from '../../../api/newId.ts'
 import { request } from '../../../api/request.ts'
 import { readToken } from '../../../api/tokenStore.ts'
-import { texts } from '../texts.ts'
+import { texts as taskTexts } from '../texts.ts'
 
 type TerminalAnswer = AnswerOf<typeof getTerminal>
 
@@ -21,7 +21,7 @@ export async function readTerminal(
   const call = {
     path: `/tasks/${encodeURIComponent(taskId)}/terminal`,
     query: { minPosition, limit: pieces },
-    fallback: texts.terminalNotFetched,
+    fallback: taskTexts.terminalNotFetched,
   }
   const answer = await request(call, {
     fetch: (...args) => fetch(...args),
@@ -30,7 +30,7 @@ export async function readTerminal(
     newId,
   })
   if ('error' in answer) return { reason: answer.error.message }
-  return isTerminalAnswer(answer.data) ? { data: answer.data } : { reason: texts.terminalNotFetched }
+  return isTerminalAnswer(answer.data) ? { data: answer.data } : { reason: taskTexts.terminalNotFetched }
 }
 
 function isTerminalAnswer(answer: unknown): answer is TerminalAnswer {

@@ -1,0 +1,34 @@
+/** What can be done on this page, for the parts that can do it and those that ask for it. */
+import { createContext, useContext, useEffect, useRef, useState, type ReactNode } from 'react'
+import type { ActionId } from './actions.ts'
+import { isMac } from './keys.ts'
+import { createActionRegistry, type ActionRegistry } from './registry.ts'
+
+const ActionsContext = createContext<ActionRegistry | null>(null)
+
+/** Listens to the keys of the whole page. */
+export function ActionsProvider({ children }: { readonly children: ReactNode }) {
+  const [registry] = useState(() => createActionRegistry(isMac()))
+  useEffect(() => {
+    window.addEventListener('keydown', registry.onKeyDown)
+    return () => window.removeEventListener('keydown', registry.onKeyDown)
+  }, [registry])
+  return <ActionsContext value={registry}>{children}</ActionsContext>
+}
+
+/** @throws Error outside of an `ActionsProvider`. */
+export function useActions(): ActionRegistry {
+  const registry = useContext(ActionsContext)
+  if (registry === null) throw new Error('There is no ActionsProvider around this.')
+  return registry
+}
+
+/** Says that this part can do an action while `enabled`, and how; it always runs the `run` of the latest render. */
+export function useAction(id: ActionId, run: () => void, enabled = true): void {
+  const { offer } = useActions()
+  const latest = useRef(run)
+  useEffect(() => {
+    latest.current = run
+  })
+  useEffect(() => (enabled ? offer(id, () => latest.current()) : undefined), [offer, id, enabled])
+}
