@@ -6,7 +6,7 @@ import { createActionRegistry } from './registry.ts'
 const plain = { ctrlKey: false, metaKey: false, shiftKey: false, altKey: false }
 
 function press(init: KeyboardEventInit & { readonly key: string }, target: HTMLElement = document.body) {
-  document.body.append(target)
+  if (target !== document.body) document.body.append(target)
   const event = new KeyboardEvent('keydown', { bubbles: true, cancelable: true, ...init })
   target.dispatchEvent(event)
   return event
