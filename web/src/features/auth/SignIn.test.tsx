@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
-import { screen } from '@testing-library/react'
-import { expect, test } from 'vitest'
+import { fireEvent, screen, waitFor } from '@testing-library/react'
+import { describe, expect, test, vi } from 'vitest'
 import { openPage } from '../../../../tests/client/page.tsx'
 
 test('an error of the session is told before the one in the address, in the same box', async () => {
@@ -15,4 +15,27 @@ test('the one in the address is told where the session has none', async () => {
   expect(alerts.map(({ textContent }) => textContent)).toEqual([
     'Server error occurred during authentication.',
   ])
+})
+
+describe('the sign-in screen', () => {
+  test('says what the product is, and has one way in', async () => {
+    openPage('/auth', { signedOut: 'logout' })
+    expect(await screen.findByRole('heading', { name: 'Run CLI Coding Agents in the Cloud' })).toBeTruthy()
+    expect(screen.getAllByRole('list')[0]?.children).toHaveLength(4)
+    expect(screen.getByRole('heading', { level: 1 }).textContent).toBe('Welcome Back')
+    expect(screen.getByText('Login with GitHub to continue')).toBeTruthy()
+    expect(screen.queryByRole('alert')).toBeNull()
+    expect(screen.getByRole('button', { name: 'Continue with GitHub' })).toHaveProperty('disabled', false)
+  })
+
+  test('goes to the code host, with the button busy until it is there', async () => {
+    const assign = vi.fn<(address: string) => void>()
+    vi.stubGlobal('location', { ...window.location, assign })
+    openPage('/auth', { signedOut: 'logout' })
+    fireEvent.click(await screen.findByRole('button', { name: 'Continue with GitHub' }))
+    const button = await screen.findByRole('button', { name: 'Connecting...' })
+    expect(button).toHaveProperty('disabled', true)
+    await waitFor(() => expect(assign).toHaveBeenCalledExactlyOnceWith('/api/auth/github'))
+    vi.unstubAllGlobals()
+  })
 })

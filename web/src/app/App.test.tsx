@@ -1,0 +1,152 @@
+// @vitest-environment jsdom
+import { fireEvent, screen, waitFor, within } from '@testing-library/react'
+import { describe, expect, test, vi } from 'vitest'
+import { openPage, openTaskAnswers } from '../../../tests/client/page.tsx'
+import { ada, projectOf, taskOf } from '../../../tests/client/samples.ts'
+import type { Answers } from '../../../tests/client/server.ts'
+
+const project = projectOf(1)
+const task = taskOf(1)
+const answers: Answers = {
+  'GET /projects': { projects: [project], next: null },
+  'GET /tasks': { tasks: [task], next: null },
+  'GET /agents': { agents: [] },
+  [`GET /projects/${project.id}`]: { project },
+  [`GET /projects/${project.id}/branches`]: { branches: [] },
+  ...openTaskAnswers(task),
+}
+const heading = (name: string) => screen.findByRole('heading', { level: 1, name })
+const never = new Promise<never>(() => undefined)
+const newcomer = { user: { ...ada, onboardingCompleted: false } }
+
+describe('the address', () => {
+  test.each([
+    ['/', 'What are we coding next?'],
+    ['/dashboard', 'What are we coding next?'],
+    ['/projects', 'Manage Projects'],
+    ['/projects/new', 'GitHub Integration'],
+    [`/projects/${project.id}`, 'engine-1'],
+    ['/tasks', 'Tasks'],
+    [`/tasks/${task.id}`, 'Task 1'],
+    ['/settings', 'Settings'],
+  ])('%s shows %s', async (address, title) => {
+    openPage(address, { answers })
+    expect(await heading(title)).toBeTruthy()
+  })
+
+  test.each(['/auth', '/login', '/auth/callback'])(
+    '%s shows a visitor the sign-in screen',
+    async (address) => {
+      openPage(address, { signedOut: 'logout' })
+      expect(await heading('Welcome Back')).toBeTruthy()
+    },
+  )
+
+  test.each(['/onboarding', '/onboarding/subscription'])(
+    '%s shows a newcomer the onboarding, without the top bar',
+    async (address) => {
+      openPage(address, { answers: { 'GET /auth/me': newcomer } })
+      expect(await screen.findByText('Step 1 of 2')).toBeTruthy()
+      expect(screen.queryByRole('banner')).toBeNull()
+    },
+  )
+
+  test('/tasks is a place for a page to come', async () => {
+    openPage('/tasks', { answers })
+    expect(await screen.findByText('Tasks page coming soon...')).toBeTruthy()
+  })
+
+  test('that is none says so, and leads to the dashboard', async () => {
+    openPage('/no/such/page', { answers })
+    expect(await heading('Page not found')).toBeTruthy()
+    fireEvent.click(screen.getByRole('link', { name: 'Go back home' }))
+    expect(await heading('What are we coding next?')).toBeTruthy()
+  })
+})
+
+describe('a page for members', () => {
+  test('shows a spinner while it is not known who is there', async () => {
+    openPage('/projects', { answers: { ...answers, 'GET /auth/me': never } })
+    expect((await screen.findAllByRole('status')).length).toBeGreaterThan(0)
+    expect(screen.queryByRole('heading')).toBeNull()
+  })
+
+  test('leads a visitor to the sign-in screen', async () => {
+    openPage('/projects', { signedOut: 'logout' })
+    expect(await heading('Welcome Back')).toBeTruthy()
+  })
+
+  test('leads who has not completed the onboarding to it', async () => {
+    openPage('/projects', { answers: { ...answers, 'GET /auth/me': newcomer } })
+    expect(await screen.findByText('Step 1 of 2')).toBeTruthy()
+  })
+})
+
+describe('the sign-in callback', () => {
+  test('says what it does while it is not known who is there', async () => {
+    openPage('/auth/callback', { answers: { ...answers, 'GET /auth/me': never } })
+    expect(await screen.findByText('Completing authentication...')).toBeTruthy()
+  })
+
+  test('without a token leads who is known to the dashboard, or to the onboarding', async () => {
+    openPage('/auth/callback', { answers })
+    expect(await heading('What are we coding next?')).toBeTruthy()
+  })
+
+  test('without a token leads a newcomer who is known to the onboarding', async () => {
+    openPage('/auth/callback', { answers: { 'GET /auth/me': newcomer } })
+    expect(await screen.findByText('Step 1 of 2')).toBeTruthy()
+  })
+})
+
+describe('the top bar', () => {
+  test('has the brand, the pages with the current one marked, the person and a way out', async () => {
+    openPage('/projects', { answers })
+    const bar = await screen.findByRole('banner')
+    expect(within(bar).getByText('Flightdeck')).toBeTruthy()
+    const pages = within(bar).getAllByRole('navigation')[0]
+    if (pages === undefined) throw new Error('There is no navigation.')
+    expect(
+      within(pages)
+        .getAllByRole('link')
+        .map(({ textContent }) => textContent),
+    ).toEqual(['Dashboard', 'Projects', 'Settings'])
+    expect(within(pages).getByRole('link', { current: 'page' }).textContent).toBe('Projects')
+    const person = within(bar).getByRole('link', { name: 'Ada Lovelace, Settings' })
+    expect(person.getAttribute('href')).toBe('/settings')
+    expect(within(bar).getByRole('button', { name: 'Logout' })).toBeTruthy()
+  })
+})
+
+describe('leaving a task', () => {
+  test('scrolls smoothly to the top, and not smoothly for who wants things still', async () => {
+    openPage(`/tasks/${task.id}`, { answers })
+    await heading('Task 1')
+    const scrollTo = vi.spyOn(window, 'scrollTo').mockImplementation(() => undefined)
+    const media = vi.spyOn(window, 'matchMedia')
+    const leave = async () => {
+      fireEvent.click(screen.getByRole('link', { name: 'Back to Dashboard' }))
+      await heading('What are we coding next?')
+      await waitFor(() => expect(scrollTo).toHaveBeenCalledOnce())
+      return scrollTo.mock.lastCall
+    }
+    expect(await leave()).toEqual([{ top: 0, behavior: 'instant' }])
+    scrollTo.mockClear()
+    fireEvent.click(screen.getByRole('link', { name: 'Task 1' }))
+    await heading('Task 1')
+    scrollTo.mockClear()
+    media.mockImplementation((query) => Object.assign(matchingNothing(), { media: query }))
+    expect(await leave()).toEqual([{ top: 0, behavior: 'smooth' }])
+    scrollTo.mockRestore()
+  })
+})
+
+function matchingNothing(): MediaQueryList {
+  return Object.assign(new EventTarget(), {
+    matches: false,
+    media: '',
+    onchange: null,
+    addListener: () => undefined,
+    removeListener: () => undefined,
+  })
+}
