@@ -1,11 +1,21 @@
 // @vitest-environment jsdom
-import { fireEvent, screen, within } from '@testing-library/react'
-import { describe, expect, test } from 'vitest'
+import { fireEvent, screen, waitFor, within } from '@testing-library/react'
+import { describe, expect, test, vi } from 'vitest'
 import { openPage } from '../../../../tests/client/page.tsx'
-import { ada, agentStates } from '../../../../tests/client/samples.ts'
+import { ada, agentStates, repositoryOf } from '../../../../tests/client/samples.ts'
 import { refusal } from '../../../../tests/client/server.ts'
 
 describe('the profile', () => {
+  test('is a form of the name and the address under Personal Information', async () => {
+    openPage('/settings')
+    expect(await screen.findByRole('heading', { name: 'Personal Information' })).toBeTruthy()
+    expect(screen.getByRole('tab', { selected: true }).textContent).toBe('Profile')
+    expect(screen.getByRole('textbox', { name: 'Full Name' })).toHaveProperty('value', 'Ada Lovelace')
+    const email = screen.getByRole('textbox', { name: 'Email Address' })
+    expect(email.getAttribute('type')).toBe('email')
+    expect(screen.getByRole('button', { name: 'Update Profile' })).toBeTruthy()
+  })
+
   test.each([
     ['changed says so', { user: { ...ada, fullName: 'Ada King' } }, ['Profile updated successfully']],
     [
@@ -48,10 +58,54 @@ describe('the account at the code host', () => {
     'GET /github/orgs': { organizations: [] },
   }
 
+  test('that is not connected is connected at the code host', async () => {
+    const server = openPage('/settings?tab=github', {
+      answers: { 'GET /auth/me': { user: { ...ada, githubConnected: false } } },
+    })
+    expect(await screen.findByRole('heading', { name: 'Connect GitHub Account' })).toBeTruthy()
+    const assign = vi.fn<(address: string) => void>()
+    vi.stubGlobal('location', { ...window.location, assign })
+    server.answer({ 'POST /auth/github/link': { url: '/api/auth/github?link=once' } })
+    fireEvent.click(screen.getByRole('button', { name: 'Connect GitHub' }))
+    await waitFor(() => expect(assign).toHaveBeenCalledExactlyOnceWith('/api/auth/github?link=once'))
+    vi.unstubAllGlobals()
+  })
+
+  test('that is connected shows its handle, three counts, and the ways to its app', async () => {
+    openPage('/settings?tab=github', {
+      answers: {
+        ...host,
+        'GET /github/repos': { repositories: [repositoryOf('engine'), repositoryOf('notes')] },
+        'GET /github/orgs': { organizations: [{ id: '1', login: 'northwind', avatar_url: null }] },
+      },
+    })
+    expect(await screen.findByRole('heading', { name: 'Connected to GitHub' })).toBeTruthy()
+    expect(await screen.findByText('@ada')).toBeTruthy()
+    expect(screen.getByRole('button', { name: 'Disconnect' })).toBeTruthy()
+    const count = (name: string) => screen.getByText(name).nextElementSibling?.textContent
+    await waitFor(() =>
+      expect(['Accessible Repositories', 'Organizations', 'Public Repositories'].map(count)).toEqual([
+        '2',
+        '1',
+        '3',
+      ]),
+    )
+    expect(screen.getByRole('heading', { name: 'Repository access' })).toBeTruthy()
+    const link = (name: string) => screen.getByRole('link', { name })
+    expect(link('Install App in More Organizations').getAttribute('href')).toBe('https://code.example/i')
+    expect(link('Manage App Installations').getAttribute('href')).toBe('https://code.example/m')
+    expect(link('Manage App Installations').getAttribute('target')).toBe('_blank')
+  })
+
   test('is told of: what it reaches, and who must approve what', async () => {
     openPage('/settings?tab=github', { answers: host })
     expect(await screen.findByText('@ada')).toBeTruthy()
-    expect(await screen.findByText('Organization owners must approve the installation.')).toBeTruthy()
+    for (const help of [
+      'Organization owners must approve the installation.',
+      'You can request access, or install the app yourself if you are permitted to.',
+      'New repositories become available when creating projects.',
+    ])
+      expect(await screen.findByText(help)).toBeTruthy()
   })
 
   test('that cannot be read is told of', async () => {

@@ -1,0 +1,64 @@
+// @vitest-environment jsdom
+import { fireEvent, screen, within } from '@testing-library/react'
+import { describe, expect, test } from 'vitest'
+import type { Task } from '#domain/api/tasks.ts'
+import { openPage, openTaskAnswers } from '../../../../tests/client/page.tsx'
+import { taskOf } from '../../../../tests/client/samples.ts'
+
+async function rowOf(over: Partial<Task>) {
+  const task = taskOf(1, over)
+  openPage('/dashboard', {
+    answers: { 'GET /tasks': { tasks: [task], next: null }, ...openTaskAnswers(task) },
+  })
+  const list = await screen.findByRole('region', { name: 'Recent Tasks' })
+  return within(await within(list).findByRole('listitem'))
+}
+
+describe('a recent task', () => {
+  test('shows its status, description, agent, repository, branch, lines, date and pull request', async () => {
+    const row = await rowOf({
+      status: 'running',
+      progress: 40,
+      description: 'Count the lines\nof each file',
+      agent: 'cursor',
+      createdAt: '2026-11-20T12:00:00.000Z',
+      prUrl: 'https://code.example/ada/engine-1/pull/7',
+      prNumber: 7,
+      changes: { files: 1, additions: 12, deletions: 3, recordedAt: '' },
+    })
+    expect(row.getByText('Running')).toBeTruthy()
+    const description = row.getByText(/Count the lines/)
+    expect(description.className).toContain('line-clamp-2')
+    expect(row.getByRole('img', { name: 'cursor' })).toBeTruthy()
+    for (const text of ['ada/engine-1', 'flightdeck/task-1', '+12', '−3', 'Nov 20'])
+      expect(row.getByText(text)).toBeTruthy()
+    const pull = row.getByRole('link', { name: 'Pull request #7' })
+    expect(pull.getAttribute('href')).toBe('https://code.example/ada/engine-1/pull/7')
+    expect(row.getByRole('progressbar').getAttribute('aria-valuenow')).toBe('40')
+  })
+
+  test('is opened by a click', async () => {
+    const row = await rowOf({})
+    fireEvent.click(row.getByRole('link', { name: 'Task 1' }))
+    expect(await screen.findByRole('heading', { level: 1, name: 'Task 1' })).toBeTruthy()
+  })
+})
+
+test('where there is no task yet, it says how to begin', async () => {
+  openPage('/dashboard')
+  expect(await screen.findByText('No tasks yet')).toBeTruthy()
+  expect(screen.getByText('Create your first task to get started with AI-powered development')).toBeTruthy()
+})
+
+test('nothing is loaded before it is known who is there', async () => {
+  let known: (answer: unknown) => void = () => undefined
+  const server = openPage('/dashboard', {
+    answers: { 'GET /auth/me': new Promise((resolve) => (known = resolve)) },
+  })
+  await screen.findAllByRole('status')
+  expect(server.asked.filter(({ path }) => path !== '/auth/me')).toEqual([])
+  const { ada } = await import('../../../../tests/client/samples.ts')
+  known({ user: ada })
+  expect(await screen.findByText('No tasks yet')).toBeTruthy()
+  expect(server.of('GET /projects').length).toBeGreaterThan(0)
+})

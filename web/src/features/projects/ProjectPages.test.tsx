@@ -1,0 +1,171 @@
+// @vitest-environment jsdom
+import { fireEvent, screen, within } from '@testing-library/react'
+import { describe, expect, test } from 'vitest'
+import type { Project } from '#domain/api/projects.ts'
+import { openPage } from '../../../../tests/client/page.tsx'
+import { projectOf, repositoryOf, taskOf } from '../../../../tests/client/samples.ts'
+
+const stats = (totalTasks: number, completedTasks: number, runningTasks: number) => ({
+  totalTasks,
+  completedTasks,
+  runningTasks,
+  runningTitles: [],
+})
+const listing = (...projects: readonly Project[]) => ({ 'GET /projects': { projects, next: null } })
+/** A figure of a strip, by its name. */
+const figure = async (name: string) => (await screen.findByText(name)).nextElementSibling?.textContent
+
+describe('the list of projects', () => {
+  const engine = projectOf(1, { name: 'engine', description: 'It computes.', stats: stats(5, 3, 2) })
+  const notes = projectOf(2, { name: 'notes', description: 'Words about words.', stats: stats(4, 1, 0) })
+
+  test('says that it is loading', async () => {
+    openPage('/projects', { answers: { 'GET /projects': new Promise(() => undefined) } })
+    expect(await screen.findByText('Loading projects...')).toBeTruthy()
+  })
+
+  test('has figures of all projects: in all, running tasks, completed tasks', async () => {
+    openPage('/projects', { answers: listing(engine, notes) })
+    await screen.findByText('engine')
+    expect(await figure('Total Projects')).toBe('2')
+    expect(await figure('Active Tasks')).toBe('2')
+    expect(await figure('Completed Tasks')).toBe('4')
+  })
+
+  test('is searched by name and by description', async () => {
+    openPage('/projects', { answers: listing(engine, notes) })
+    const cards = async () =>
+      (await screen.findAllByRole('heading', { level: 2 })).map(({ textContent }) => textContent)
+    const search = (words: string) =>
+      fireEvent.change(screen.getByPlaceholderText('Search projects...'), { target: { value: words } })
+    expect(await cards()).toEqual(['engine', 'notes'])
+    search('NOTE')
+    expect(await cards()).toEqual(['notes'])
+    search('computes')
+    expect(await cards()).toEqual(['engine'])
+    search('neither')
+    expect(await screen.findByText('No projects found')).toBeTruthy()
+  })
+
+  test('leads to a new project, and where there is none, to the first', async () => {
+    openPage('/projects')
+    expect(await screen.findByText('Ready to Start Building?')).toBeTruthy()
+    for (const name of ['Create New Project', 'Create Your First Project'])
+      expect(screen.getByRole('link', { name }).getAttribute('href')).toBe('/projects/new')
+  })
+})
+
+describe('a card', () => {
+  test('shows what the project is, how it stands, and leads to it', async () => {
+    const project = projectOf(1, { isPrivate: true, status: 'syncing', stats: stats(7, 2, 0) })
+    openPage('/projects', { answers: listing(project) })
+    const card = within(
+      (await screen.findByRole('heading', { name: 'engine-1' })).closest('li') ?? document.body,
+    )
+    expect(card.getByRole('img', { name: 'Private' })).toBeTruthy()
+    for (const text of ['Syncing', 'It computes.', 'Go', '7 tasks', /^Synced .+/])
+      expect(card.getByText(text)).toBeTruthy()
+    expect(card.getByText('Go').querySelector('span')?.style.background).not.toBe('')
+    expect(card.getByRole('link', { name: /ada\/engine-1/ }).getAttribute('href')).toBe(project.githubUrl)
+    expect(card.getByRole('link', { name: /^View Details/ }).getAttribute('href')).toBe(
+      `/projects/${project.id}`,
+    )
+  })
+
+  test('says so where there is no description, and has no box where nothing runs', async () => {
+    openPage('/projects', { answers: listing(projectOf(1, { description: '' })) })
+    expect(await screen.findByText('No description provided')).toBeTruthy()
+    expect(screen.queryByText(/Running$/)).toBeNull()
+  })
+})
+
+describe('the page to make a project', () => {
+  test('has two modes, each with its own fields and its own button', async () => {
+    openPage('/projects/new', {
+      answers: { 'GET /github/repos': { repositories: [repositoryOf('engine')] } },
+    })
+    /** How many buttons of this name submit the form. */
+    const submits = (name: string) =>
+      screen.queryAllByRole('button', { name }).filter((button) => button.getAttribute('type') === 'submit')
+        .length
+    expect(await screen.findByRole('heading', { level: 1, name: 'GitHub Integration' })).toBeTruthy()
+    expect(await screen.findByRole('radio', { name: /ada\/engine/ })).toBeTruthy()
+    expect(submits('Import from GitHub')).toBe(1)
+    fireEvent.click(screen.getByRole('button', { name: 'Create New Repository' }))
+    for (const name of ['Repository Name', 'Description'])
+      expect(await screen.findByRole('textbox', { name })).toBeTruthy()
+    expect(screen.getByRole('checkbox', { name: 'Make this repository private' })).toBeTruthy()
+    expect([submits('Import from GitHub'), submits('Create & Import from GitHub')]).toEqual([0, 1])
+  })
+
+  test('counts the repositories, those that a search shows, and says when it shows none', async () => {
+    const repositories = [
+      repositoryOf('engine', { private: true }),
+      repositoryOf('notes'),
+      repositoryOf('web'),
+    ]
+    openPage('/projects/new', { answers: { 'GET /github/repos': { repositories } } })
+    expect(await screen.findByText('3 repositories found')).toBeTruthy()
+    expect(screen.getAllByText('Private')).toHaveLength(1)
+    const search = (words: string) =>
+      fireEvent.change(screen.getByRole('searchbox'), { target: { value: words } })
+    search('note')
+    expect(await screen.findByText('Showing 1 of 3 repositories')).toBeTruthy()
+    search('neither')
+    expect(await screen.findByText('No Repositories Found')).toBeTruthy()
+  })
+
+  test('says that the repository is being made while it is', async () => {
+    openPage('/projects/new', { answers: { 'POST /github/repos': new Promise(() => undefined) } })
+    fireEvent.click(await screen.findByRole('button', { name: 'Create New Repository' }))
+    fireEvent.change(await screen.findByRole('textbox', { name: 'Repository Name' }), {
+      target: { value: 'engine' },
+    })
+    fireEvent.click(screen.getByRole('button', { name: 'Create & Import from GitHub' }))
+    const busy = await screen.findByRole('button', { name: 'Creating on GitHub...' })
+    expect(busy).toHaveProperty('disabled', true)
+  })
+})
+
+describe('a project', () => {
+  const project = projectOf(1, { isPrivate: true, stats: stats(4, 3, 1) })
+  const open = (tasks: readonly unknown[], over = project) =>
+    openPage(`/projects/${project.id}`, {
+      answers: { [`GET /projects/${project.id}`]: { project: over }, 'GET /tasks': { tasks, next: null } },
+    })
+
+  test('shows its name, lock, description, language and repository, and its figures', async () => {
+    open([])
+    expect(await screen.findByRole('heading', { level: 1, name: 'engine-1' })).toBeTruthy()
+    for (const text of ['Private', 'It computes.', 'Go']) expect(screen.getByText(text)).toBeTruthy()
+    expect(screen.getByRole('link', { name: /ada\/engine-1/ }).getAttribute('href')).toBe(project.githubUrl)
+    expect(await figure('Total Tasks')).toBe('4')
+    expect(await figure('Active Tasks')).toBe('1')
+    expect(await figure('Completed')).toBe('3')
+    expect(await figure('Completion Rate')).toBe('75%')
+  })
+
+  test('shows the tasks that run now, and all of them with their age', async () => {
+    const createdAt = new Date(Date.now() - 3 * 60_000).toISOString()
+    open([
+      taskOf(1, { status: 'running', progress: 40, createdAt }),
+      taskOf(2, { prUrl: 'https://code.example/pull/7', prNumber: 7, createdAt }),
+    ])
+    expect(await screen.findByText('1 Task Currently Running')).toBeTruthy()
+    expect(await screen.findByRole('heading', { name: 'All Tasks (4)' })).toBeTruthy()
+    const rows = (await screen.findAllByRole('link', { name: /^Task \d$/ })).map((link) => link.closest('li'))
+    expect(rows).toHaveLength(2)
+    const [running, done] = rows.map((row) => within(row ?? document.body))
+    expect(running?.getByRole('progressbar').getAttribute('aria-valuenow')).toBe('40')
+    expect(running?.getByText('flightdeck/task-1')).toBeTruthy()
+    expect(done?.getByText('Completed')).toBeTruthy()
+    expect(done?.getByText('3m ago')).toBeTruthy()
+    expect(done?.getByRole('link', { name: 'Pull request #7' })).toBeTruthy()
+  })
+
+  test('without a task leads to the first', async () => {
+    open([], projectOf(1))
+    const first = await screen.findByRole('link', { name: 'Create First Task' })
+    expect(first.getAttribute('href')).toBe('/dashboard')
+  })
+})
