@@ -1,5 +1,13 @@
 /** What can be done on this page, for the parts that can do it and those that ask for it. */
-import { createContext, useContext, useEffect, useRef, useState, type ReactNode } from 'react'
+import {
+  createContext,
+  useContext,
+  useEffect,
+  useRef,
+  useState,
+  useSyncExternalStore,
+  type ReactNode,
+} from 'react'
 import type { ActionId } from './actions.ts'
 import { isMac } from './keys.ts'
 import { createActionRegistry, type ActionRegistry } from './registry.ts'
@@ -21,6 +29,12 @@ export function useActions(): ActionRegistry {
   const registry = useContext(ActionsContext)
   if (registry === null) throw new Error('There is no ActionsProvider around this.')
   return registry
+}
+
+/** What can be done on the page now, as it changes. */
+export function useOffered(): readonly ActionId[] {
+  const { subscribe, offered } = useActions()
+  return useSyncExternalStore(subscribe, offered)
 }
 
 /** Says that this part can do an action while `enabled`, and how; it always runs the `run` of the latest render. */

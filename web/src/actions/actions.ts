@@ -10,13 +10,33 @@ export interface ActionFacts {
   /** What it does, as the palette says it. */
   readonly label: string
   readonly group: 'Everywhere' | 'Dashboard' | 'Task' | 'Chat' | 'Terminal' | 'Code Changes'
-  /** Such as `mod+k` (Ctrl, on a Mac Cmd), `shift+?`, `n`: lower case, in the order mod, shift, alt, key. */
+  /**
+   * Such as `mod+k` (Ctrl, on a Mac Cmd), `?`, `n`: lower case, in the order mod, shift, alt, key. `g d` is one key after
+   * the other. None: the palette offers it, and no key does it.
+   */
   readonly keys: readonly string[]
 }
 
 export const actions = [
   { id: 'palette', label: 'Search or run a command', group: 'Everywhere', keys: ['mod+k'] },
   { id: 'shortcuts', label: 'Show all shortcuts', group: 'Everywhere', keys: ['?'] },
+  { id: 'undoDelete', label: 'Undo the last delete', group: 'Everywhere', keys: ['z'] },
+  { id: 'newTask', label: 'New task', group: 'Everywhere', keys: ['c'] },
+  { id: 'goDashboard', label: 'Go to the dashboard', group: 'Everywhere', keys: ['g d'] },
+  { id: 'goProjects', label: 'Go to the projects', group: 'Everywhere', keys: ['g p'] },
+  { id: 'newProject', label: 'New project', group: 'Everywhere', keys: ['g n'] },
+  { id: 'goSettings', label: 'Go to the settings', group: 'Everywhere', keys: ['g s'] },
+  { id: 'themeLight', label: 'Theme: light', group: 'Everywhere', keys: [] },
+  { id: 'themeDark', label: 'Theme: dark', group: 'Everywhere', keys: [] },
+  { id: 'themeSystem', label: 'Theme: as the system has it', group: 'Everywhere', keys: [] },
+  { id: 'logout', label: 'Log out', group: 'Everywhere', keys: [] },
+  { id: 'cancelTask', label: 'Cancel the run', group: 'Task', keys: [] },
+  { id: 'retryTask', label: 'Try the task again', group: 'Task', keys: [] },
+  { id: 'createPullRequest', label: 'Create a pull request', group: 'Task', keys: [] },
+  { id: 'updatePullRequest', label: 'Update the pull request', group: 'Task', keys: [] },
+  { id: 'openPullRequest', label: 'Open the pull request in a new tab', group: 'Task', keys: [] },
+  { id: 'copyBranch', label: 'Copy the name of the branch', group: 'Task', keys: [] },
+  { id: 'deleteTask', label: 'Delete the task', group: 'Task', keys: [] },
 ] as const satisfies readonly ActionFacts[]
 
 export type ActionId = (typeof actions)[number]['id']

@@ -1,4 +1,4 @@
-/** Keys as the list of actions writes them: `mod+shift+m`. */
+/** Keys as the list of actions writes them: `mod+shift+m`, and `g d` for one after the other. */
 
 /** What of a keyboard event says which key it is. */
 export type Pressed = Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey' | 'shiftKey' | 'altKey'>
@@ -29,7 +29,7 @@ const caps: Readonly<Record<string, string>> = {
   space: 'Space',
 }
 
-/** The caps of a key, as a keyboard has them: `['Ctrl', 'Shift', 'M']`. */
+/** The caps of keys that are pressed together, as a keyboard has them: `['Ctrl', 'Shift', 'M']`. */
 export function keyCaps(written: string, mac: boolean): readonly string[] {
   return written.split('+').map((part) => {
     if (part === 'mod') return mac ? '⌘' : 'Ctrl'
@@ -37,6 +37,36 @@ export function keyCaps(written: string, mac: boolean): readonly string[] {
     if (part === 'alt') return mac ? '⌥' : 'Alt'
     return caps[part] ?? (part.length === 1 ? part.toUpperCase() : part)
   })
+}
+
+/** What is pressed one after the other: `['g', 'd']`; most are one. */
+export function strokesOf(written: string): readonly string[] {
+  return written.split(' ')
+}
+
+const ariaNames: Readonly<Record<string, string>> = {
+  shift: 'Shift',
+  alt: 'Alt',
+  escape: 'Escape',
+  enter: 'Enter',
+  arrowup: 'ArrowUp',
+  arrowdown: 'ArrowDown',
+  space: 'Space',
+}
+
+/** The value of `aria-keyshortcuts`: `Control+K`; `undefined` for keys one after the other, which it cannot say. */
+export function ariaKeys(written: string, mac: boolean): string | undefined {
+  if (strokesOf(written).length > 1) return undefined
+  return written
+    .split('+')
+    .map((part) =>
+      part === 'mod'
+        ? mac
+          ? 'Meta'
+          : 'Control'
+        : (ariaNames[part] ?? (part.length === 1 ? part.toUpperCase() : part)),
+    )
+    .join('+')
 }
 
 /** Whether what is typed there is text, so that a single key is no shortcut. */

@@ -1,49 +1,93 @@
 /** Who can do what, on the page as it is now. */
 import { actions, type ActionId } from './actions.ts'
-import { takesText, writtenKey } from './keys.ts'
+import { strokesOf, takesText, writtenKey } from './keys.ts'
 
 export interface ActionRegistry {
   /** Says that it can be done, and how. The latest to say so does it. Returns how to take it back. */
   readonly offer: (id: ActionId, run: () => void) => () => void
   /** Does it; whether anybody could. */
   readonly run: (id: ActionId) => boolean
-  /** What can be done now, in the order of the list. */
+  /** What can be done now, in the order of the list; the same array until it changes. */
   readonly offered: () => readonly ActionId[]
+  /** Tells whenever `offered` may have changed. Returns how to stop. */
+  readonly subscribe: (changed: () => void) => () => void
   /** Does what the key stands for, if it can be done and the key is not text. */
   readonly onKeyDown: (event: KeyboardEvent) => void
 }
 
+/** How long the first of two keys waits for the second, in milliseconds. */
+const secondKeyMs = 1_500
+
 export function createActionRegistry(mac: boolean): ActionRegistry {
   const offers = new Map<ActionId, (() => void)[]>()
+  const watching = new Set<() => void>()
+  let offered: readonly ActionId[] = []
+  let begun: { readonly written: string; readonly at: number } | null = null
+
+  const isOffered = (id: ActionId) => (offers.get(id)?.length ?? 0) > 0
+  const change = (id: ActionId, now: (() => void)[]) => {
+    const before = isOffered(id)
+    offers.set(id, now)
+    if (before === isOffered(id)) return
+    offered = actions.map((action) => action.id).filter(isOffered)
+    for (const changed of watching) changed()
+  }
   const run = (id: ActionId) => {
     const doIt = offers.get(id)?.at(-1)
     doIt?.()
     return doIt !== undefined
   }
+  const meantBy = (written: string) =>
+    actions.find(({ id, keys }) => keys.some((key) => key === written) && isOffered(id))
+  const beginsWith = (written: string) =>
+    actions.some(
+      ({ id, keys }) =>
+        keys.some((key) => strokesOf(key).length > 1 && strokesOf(key)[0] === written) && isOffered(id),
+    )
+
   return {
     offer: (id, doIt) => {
-      offers.set(id, [...(offers.get(id) ?? []), doIt])
-      return () => {
-        offers.set(
+      change(id, [...(offers.get(id) ?? []), doIt])
+      return () =>
+        change(
           id,
           (offers.get(id) ?? []).filter((other) => other !== doIt),
         )
-      }
     },
     run,
-    offered: () => actions.map(({ id }) => id).filter((id) => (offers.get(id)?.length ?? 0) > 0),
+    offered: () => offered,
+    subscribe: (changed) => {
+      watching.add(changed)
+      return () => void watching.delete(changed)
+    },
     onKeyDown: (event) => {
       // A part of the page that took the key for itself has it; a composed character is no key.
       if (event.defaultPrevented || event.isComposing || event.repeat) return
+      // A key that is only held down beside another.
+      if (['Shift', 'Control', 'Alt', 'Meta'].includes(event.key)) return
+      const first = begun
+      begun = null
+      if (isCovered(event.target)) return
       const written = writtenKey(event, mac)
-      const isText = !written.includes('+') && written !== 'escape'
+      // With Shift, or with Alt on some keyboards, it is another character.
+      const isCharacter = event.key.length === 1 && !/^(mod|other)\+/.test(written)
+      const isText = isCharacter || (!written.includes('+') && written !== 'escape')
       if (isText && takesText(event.target)) return
-      const meant = actions.find(
-        ({ id, keys }) => keys.some((key) => key === written) && (offers.get(id)?.length ?? 0) > 0,
-      )
-      if (meant === undefined) return
+      const pair = first === null ? undefined : meantBy(`${first.written} ${written}`)
+      const inTime = first !== null && event.timeStamp - first.at <= secondKeyMs
+      const meant = (inTime ? pair : undefined) ?? meantBy(written)
+      if (meant === undefined) {
+        if (beginsWith(written)) begun = { written, at: event.timeStamp }
+        return
+      }
       event.preventDefault()
       run(meant.id)
     },
   }
+}
+
+/** Whether a modal dialog lies over the page: then keys are for it alone. */
+function isCovered(target: EventTarget | null): boolean {
+  if (!(target instanceof Node)) return false
+  return (target.ownerDocument ?? document).querySelector('dialog[open]') !== null
 }

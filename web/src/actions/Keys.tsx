@@ -1,0 +1,42 @@
+/** The keys of an action, as caps, and what a button that does the same must carry. */
+import { Fragment } from 'react'
+import { KeyCap } from '../ui/KeyCap.tsx'
+import { actions, type ActionId } from './actions.ts'
+import { ariaKeys, isMac, keyCaps, strokesOf } from './keys.ts'
+
+/** `Ctrl K`, `G then D`. */
+export function Keys({ written }: { readonly written: string }) {
+  return (
+    <span className="inline-flex items-center gap-1">
+      {strokesOf(written).map((stroke, index) => (
+        // The same key may come twice.
+        <Fragment key={`${index}${stroke}`}>
+          {index > 0 && <span className="text-meta text-muted">then</span>}
+          <KeyCap>{keyCaps(stroke, isMac()).join(' ')}</KeyCap>
+        </Fragment>
+      ))}
+    </span>
+  )
+}
+
+/** The keys that do an action; none when only the palette does it. */
+export function keysOf(id: ActionId): readonly string[] {
+  return actions.find((action) => action.id === id)?.keys ?? []
+}
+
+interface ShortcutProps {
+  /** For a tooltip: `Ctrl K`. */
+  readonly shortcut?: string
+  readonly 'aria-keyshortcuts'?: string
+}
+
+/** What a button that does an action carries: its key for the tooltip, and for assistive technology. */
+export function shortcutOf(id: ActionId, mac: boolean = isMac()): ShortcutProps {
+  const [written] = keysOf(id)
+  if (written === undefined) return {}
+  const said = ariaKeys(written, mac)
+  const shortcut = strokesOf(written)
+    .map((stroke) => keyCaps(stroke, mac).join(' '))
+    .join(' then ')
+  return { shortcut, ...(said === undefined ? {} : { 'aria-keyshortcuts': said }) }
+}
