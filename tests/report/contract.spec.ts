@@ -1,4 +1,4 @@
-/** Every line of the contract is held by a test that is named in docs/contract.md, or says there what is missing. */
+/** Every line of the contract and of the screens is held by a test that is named in the table of docs/, or says there what is missing. */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -6,35 +6,38 @@ import { faultsOf, headingsOf, linesOf, rowsOf, type Row } from './contract.ts'
 import { note } from './notes.ts'
 import { titlesIn } from './titles.ts'
 
-/** Parts of lines that no test holds yet: this only goes down. */
-const open = 19
+/** A text with the table of the tests that hold it; `open` parts of its lines no test holds yet: this only goes down. */
+const tables = [
+  { name: 'the contract', text: 'tests/data/contract.md', table: 'docs/contract.md', atLeast: 130, open: 19 },
+  { name: 'the screens', text: 'tests/data/screens.md', table: 'docs/screens.md', atLeast: 66, open: 16 },
+]
 
-const root = join(import.meta.dirname, '../..')
-const textOf = (file: string) => readFileSync(join(root, file), 'utf8')
-const contract = textOf('tests/data/contract.md')
-const table = textOf('docs/contract.md')
-const lines = linesOf(contract)
-const rows = rowsOf(table)
-
-const known = new Map<string, ReturnType<typeof titlesIn>>()
+const textOf = (file: string) => readFileSync(join(import.meta.dirname, '../..', file), 'utf8')
+const known = new Map<string, ReturnType<typeof titlesIn> | undefined>()
 function titlesOf(file: string) {
-  if (!known.has(file) && existsSync(join(root, file))) known.set(file, titlesIn(textOf(file)))
+  if (!known.has(file)) {
+    known.set(file, existsSync(join(import.meta.dirname, '../..', file)) ? titlesIn(textOf(file)) : undefined)
+  }
   return known.get(file)
 }
 
-describe('the table of the contract', () => {
+describe.each(tables)('the table of $name', ({ name, text, table, atLeast, open }) => {
+  const lines = linesOf(textOf(text))
+  const rows = rowsOf(textOf(table))
+
   test('has every line, in order, once, each with a test that is there or with what is missing', () => {
-    expect(lines.length).toBeGreaterThan(130)
+    expect(lines.length).toBeGreaterThanOrEqual(atLeast)
     expect(faultsOf(lines, rows, titlesOf)).toEqual([])
   })
 
-  test('has the sections of the contract', () => expect(headingsOf(table)).toEqual(headingsOf(contract)))
+  test('has the sections of the text', () =>
+    expect(headingsOf(textOf(table))).toEqual(headingsOf(textOf(text))))
 
   test('has no more open rows than there were', () => {
     const missing = rows.filter(({ by }) => 'open' in by)
     expect(missing).toHaveLength(open)
     const held = rows.length - missing.length
-    note('the contract', `${lines.length} lines in ${rows.length} parts: ${held} held by tests, ${open} open`)
+    note(name, `${lines.length} lines in ${rows.length} parts: ${held} held by tests, ${open} open`)
   })
 })
 

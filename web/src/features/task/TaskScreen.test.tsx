@@ -1,0 +1,76 @@
+// @vitest-environment jsdom
+import { fireEvent, screen, within } from '@testing-library/react'
+import { describe, expect, test } from 'vitest'
+import type { Task } from '#domain/api/tasks.ts'
+import { openPage, openTaskAnswers } from '../../../../tests/client/page.tsx'
+import { taskOf } from '../../../../tests/client/samples.ts'
+import { refusal, type Answers } from '../../../../tests/client/server.ts'
+
+const at = `/tasks/${taskOf(1).id}`
+const open = (over: Partial<Task> = {}, answers: Answers = {}) =>
+  openPage(at, { answers: { ...openTaskAnswers(taskOf(1, over)), ...answers } })
+const header = async () => within(await screen.findByRole('region', { name: 'Task' }))
+const toDashboard = async () => {
+  fireEvent.click(await screen.findByRole('link', { name: 'Back to Dashboard' }))
+  expect(await screen.findByRole('heading', { name: 'What are we coding next?' })).toBeTruthy()
+}
+const never = new Promise<never>(() => undefined)
+
+describe('the page of a task', () => {
+  test('says that the task is being loaded', async () => {
+    open({}, { [`GET ${at}`]: never })
+    expect(await screen.findByText('Loading task')).toBeTruthy()
+  })
+
+  test('that could not be loaded leads back to the dashboard', async () => {
+    open({}, { [`GET ${at}`]: () => refusal(500) })
+    expect(await screen.findByText('Error Loading Task')).toBeTruthy()
+    await toDashboard()
+  })
+
+  test('of a task that is not there says so, and leads back to the dashboard', async () => {
+    open({}, { [`GET ${at}`]: () => refusal(404, 'There is no such task.', 'not_found') })
+    expect(await screen.findByText('Task Not Found')).toBeTruthy()
+    expect(screen.getByText('The requested task could not be found.')).toBeTruthy()
+    await toDashboard()
+  })
+
+  test('has the chat with both agents beside terminal and changes', async () => {
+    open()
+    const chat = within(await screen.findByRole('region', { name: 'Task Chat' }))
+    const agents = within(chat.getByRole('group', { name: 'Agent for the next message' }))
+    expect(agents.getAllByRole('button').map(({ textContent }) => textContent)).toEqual(['claude', 'cursor'])
+    const tabs = within(screen.getByRole('tablist', { name: 'Panels' })).getAllByRole('tab')
+    expect(tabs.map(({ textContent }) => textContent)).toEqual(['Terminal', 'Code Changes'])
+  })
+})
+
+describe('its header', () => {
+  test('shows the way back, the agent, the title, the branch, the lines and the status', async () => {
+    open({ agent: 'cursor', changes: { files: 2, additions: 12, deletions: 3, recordedAt: '' } })
+    const shown = await header()
+    expect(shown.getByRole('link', { name: 'Back to Dashboard' }).getAttribute('href')).toBe('/dashboard')
+    expect(shown.getByRole('img', { name: 'cursor' })).toBeTruthy()
+    expect(shown.getByRole('heading', { level: 1 }).textContent).toBe('Task 1')
+    for (const text of ['flightdeck/task-1', '+12', '−3', '2 files'])
+      expect(shown.getByText(text)).toBeTruthy()
+    expect(shown.getAllByText('Completed').length).toBeGreaterThan(0)
+  })
+
+  test('shows the branch it starts from while it has none of its own', async () => {
+    open({ workingBranch: null, branch: 'release' })
+    expect((await header()).getByText('release')).toBeTruthy()
+  })
+
+  test.each([
+    [null, false, 'Create PR'],
+    [7, false, 'Update PR'],
+    [null, true, 'Creating PR'],
+    [7, true, 'Updating PR'],
+  ])('of a task with pull request %s, being made: %s, has the button %s', async (prNumber, pending, name) => {
+    const prUrl = prNumber === null ? null : 'https://code.example/pull/7'
+    open({ prNumber, prUrl, pullRequestPending: pending })
+    const button = (await header()).getByRole('button', { name })
+    expect(button).toHaveProperty('disabled', pending)
+  })
+})
