@@ -6,13 +6,14 @@ import { createAction, type UnknownAction } from '@reduxjs/toolkit'
 import type { ChatMessage, LogEntry } from '#domain/api/chat.ts'
 import type { TaskEventMessage, TaskStatusChanged } from '#domain/api/socket.ts'
 import type { Task } from '#domain/api/tasks.ts'
-import { sortKey } from '#domain/kernel/event.ts'
+import { sortKey, type Position } from '#domain/kernel/event.ts'
 import { chatView, messageDocumentId, type MessageDocument } from '#domain/views/chat.ts'
 import { logView, type LogDocument } from '#domain/views/log.ts'
 import { project, type View, type ViewDocument } from '#domain/views/view.ts'
 import type { ApiFault } from '../../api/fault.ts'
 import { rootReducer } from '../../app/rootReducer.ts'
 import type { AgentName } from '../../ui/AgentMark.tsx'
+import { unseen, type PendingChange } from './chat/queueChanges.ts'
 import { foldTask, withStatus } from './foldTask.ts'
 
 /** How a part stands that is read from the server. */
@@ -51,6 +52,10 @@ export interface OpenTask {
   readonly chat: Folded<MessageDocument>
   readonly logs: Folded<LogDocument>
   readonly sent: readonly SentMessage[]
+  /** What was done to the queue and is not in the chat yet. */
+  readonly changes: readonly PendingChange[]
+  /** Position of the last event that was folded. */
+  readonly seen: Position | null
 }
 
 const loading: Load = { kind: 'loading' }
@@ -67,6 +72,8 @@ export const nothingOpen: OpenTask = {
   chat: unread,
   logs: unread,
   sent: [],
+  changes: [],
+  seen: null,
 }
 
 export const taskOpened = createAction<string>('openTask/opened')
@@ -87,6 +94,12 @@ export const messageRefused = createAction<{ id: string; reason: string }>('open
 export const messageDiscarded = createAction<string>('openTask/messageDiscarded')
 /** The server answered with the message. */
 export const messageTaken = createAction<ChatMessage>('openTask/messageTaken')
+export const queueChanged = createAction<Pick<PendingChange, 'id' | 'change'>>('openTask/queueChanged')
+/** The server has it, at a position; without one it changed nothing. */
+export const queueChangeTaken = createAction<{ id: string; position: Position | undefined }>(
+  'openTask/queueChangeTaken',
+)
+export const queueChangeDropped = createAction<string>('openTask/queueChangeDropped')
 
 export function openTaskReducer(state: OpenTask = nothingOpen, action: UnknownAction): OpenTask {
   if (taskOpened.match(action)) return { ...nothingOpen, taskId: action.payload }
@@ -98,7 +111,9 @@ export function openTaskReducer(state: OpenTask = nothingOpen, action: UnknownAc
   }
   if (chatLoaded.match(action)) {
     const { messages, version } = action.payload
-    return settled({ ...state, chat: snapshot(state.chat, messages.map(messageDocument), version) })
+    const chat = snapshot(state.chat, messages.map(messageDocument), version)
+    // What was answered before is in what was read since.
+    return settled({ ...state, chat, changes: state.changes.filter(({ at }) => at === null) })
   }
   if (chatFailed.match(action)) return { ...state, chat: failed(state.chat, action.payload) }
   if (logsLoaded.match(action)) {
@@ -136,6 +151,20 @@ export function openTaskReducer(state: OpenTask = nothingOpen, action: UnknownAc
       sent: state.sent.filter(({ id }) => id !== document.messageId),
     }
   }
+  if (queueChanged.match(action)) {
+    return { ...state, changes: [...state.changes, { ...action.payload, at: null }] }
+  }
+  if (queueChangeTaken.match(action)) {
+    const { id, position } = action.payload
+    const changes =
+      position === undefined
+        ? state.changes.filter((change) => change.id !== id || change.change.kind === 'steered')
+        : state.changes.map((change) => (change.id === id ? { ...change, at: position } : change))
+    return settled({ ...state, changes })
+  }
+  if (queueChangeDropped.match(action)) {
+    return { ...state, changes: state.changes.filter(({ id }) => id !== action.payload) }
+  }
   return state
 }
 
@@ -165,6 +194,7 @@ function withEvents(state: OpenTask, events: readonly TaskEventMessage[]): OpenT
     ...state,
     task,
     deleted,
+    seen: events.at(-1)?.position ?? state.seen,
     chat: fold(chatView, state.chat, events),
     logs: fold(logView, state.logs, events),
   }
@@ -213,11 +243,15 @@ function failed<D extends ViewDocument>(folded: Folded<D>, fault: ApiFault): Fol
   return { ...folded, load: { kind: 'failed', fault } }
 }
 
-/** Drops what was sent and is in the chat now. */
+/** Drops what was sent or done and is in the chat now. */
 function settled(state: OpenTask): OpenTask {
-  const written = new Set(Object.values(state.chat.documents).map(({ messageId }) => messageId))
-  const sent = state.sent.filter(({ id }) => !written.has(id))
-  return sent.length === state.sent.length ? state : { ...state, sent }
+  const { documents } = state.chat
+  const documentOf = (id: string) =>
+    state.taskId === null ? undefined : documents[messageDocumentId(state.taskId, id)]
+  const sent = state.sent.filter(({ id }) => documentOf(id) === undefined)
+  const running = state.task?.status === 'running'
+  const changes = unseen(state.changes, state.seen, (id) => running && documentOf(id)?.status === 'queued')
+  return sent.length === state.sent.length && changes === state.changes ? state : { ...state, sent, changes }
 }
 
 function messageDocument(message: ChatMessage): MessageDocument {

@@ -15,7 +15,7 @@ import { Status } from '../../../ui/Status.tsx'
 import { TextArea } from '../../../ui/TextArea.tsx'
 import { useNow } from '../../../ui/useNow.ts'
 import { useTaskActions } from '../useTaskActions.ts'
-import { QueuedMessage } from './QueuedMessage.tsx'
+import { Queue } from './Queue.tsx'
 import { texts } from './texts.ts'
 
 interface ChatComposerProps {
@@ -31,10 +31,8 @@ const tallest = 120
 export function ChatComposer({ task, tools, queue, onSend }: ChatComposerProps) {
   const [text, setText] = useState('')
   const [isCommand, setCommand] = useState(false)
-  const { cancel, cancelling, start, starting } = useTaskActions(task)
+  const { cancel, cancelling } = useTaskActions(task)
   const running = task.status === 'running'
-  // A turn that failed or was stopped leaves what waits waiting, until somebody says so.
-  const active = running || task.status === 'queued'
   const empty = text.trim() === ''
 
   const submit = () => {
@@ -59,30 +57,7 @@ export function ChatComposer({ task, tools, queue, onSend }: ChatComposerProps) 
 
   return (
     <div className="flex-none px-2 pb-2 md:px-4 md:pb-4">
-      {queue.length > 0 && (
-        <div className="mx-2 rounded-t-panel border border-b-0 border-line bg-panel">
-          <div className="flex min-h-7 items-center border-b border-line-soft pr-1 pl-3 text-meta text-muted">
-            <p className="flex-1">
-              {active ? texts.composer.queued(queue.length) : texts.composer.waiting(queue.length)}
-            </p>
-            {!active && (
-              <Button kind="ghost" size="small" busy={starting} onClick={start}>
-                {texts.composer.sendNow}
-              </Button>
-            )}
-          </div>
-          <ul className="max-h-32 overflow-y-auto">
-            {queue.map((message) => (
-              <QueuedMessage
-                key={message.id}
-                taskId={task.id}
-                message={message}
-                maySteer={running && message.agent === task.agent && message.agent === 'claude'}
-              />
-            ))}
-          </ul>
-        </div>
-      )}
+      <Queue task={task} queue={queue} onSend={onSend} />
       <div className="rounded-panel border border-control bg-panel focus-within:border-accent focus-within:ring focus-within:ring-accent">
         {isCommand ? (
           <p className="flex min-h-8 items-center border-b border-line-soft px-3 py-1 text-meta text-muted">

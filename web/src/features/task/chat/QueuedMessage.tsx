@@ -1,65 +1,88 @@
-/** A message that waits for its turn, and the ways to take it back and to tell it to the turn that runs. */
-import { CornerRightUp, X } from 'lucide-react'
-import { useDispatch } from 'react-redux'
-import type { MessageDocument } from '#domain/views/chat.ts'
-import { reasonOf } from '../../../api/fault.ts'
+/** A message that waits for its turn, and what can be done about it. */
+import { CornerRightUp, GripVertical, Pencil, X } from 'lucide-react'
+import type { KeyboardEvent, PointerEvent } from 'react'
 import { classes } from '../../../ui/classes.ts'
 import { IconButton } from '../../../ui/IconButton.tsx'
 import { Status } from '../../../ui/Status.tsx'
-import { notified } from '../../notifications/notifications.ts'
-import { useSteerMessageMutation, useWithdrawMessageMutation } from '../taskApi.ts'
-import { texts as taskTexts } from '../texts.ts'
+import type { WaitingMessage } from './queueChanges.ts'
 import { texts } from './texts.ts'
 
 interface QueuedMessageProps {
-  readonly taskId: string
-  readonly message: MessageDocument
+  readonly message: WaitingMessage
   /** Whether a turn runs that could be told it. */
   readonly maySteer: boolean
+  readonly mayMove: boolean
+  readonly dragged: boolean
+  readonly onGrab: (event: PointerEvent<HTMLElement>) => void
+  readonly onMove: (by: -1 | 1 | 'first' | 'last') => void
+  readonly onSteer: () => void
+  readonly onEdit: () => void
+  readonly onWithdraw: () => void
 }
 
-export function QueuedMessage({ taskId, message, maySteer }: QueuedMessageProps) {
-  const dispatch = useDispatch()
-  const [withdraw, { isLoading }] = useWithdrawMessageMutation()
-  const [steer, { isLoading: isSteering }] = useSteerMessageMutation()
-  const onSteer = async () => {
-    const answer = await steer({ taskId, messageId: message.messageId })
-    if (answer.error === undefined) return
-    const reason = reasonOf(answer.error, taskTexts.toasts.notSteered)
-    dispatch(notified('error', taskTexts.toasts.notSteered, reason))
-  }
-  const onWithdraw = async () => {
-    const answer = await withdraw({ taskId, messageId: message.messageId })
-    if (answer.error === undefined) return
-    const reason = reasonOf(answer.error, taskTexts.toasts.notWithdrawn)
-    dispatch(notified('error', taskTexts.toasts.notWithdrawn, reason))
+const moves = { ArrowUp: -1, ArrowDown: 1, Home: 'first', End: 'last' } as const
+
+export function QueuedMessage({
+  message,
+  maySteer,
+  mayMove,
+  dragged,
+  onGrab,
+  onMove,
+  onSteer,
+  onEdit,
+  onWithdraw,
+}: QueuedMessageProps) {
+  const { steered, isCommand } = message
+  const onKeyDown = (event: KeyboardEvent) => {
+    const key = (['ArrowUp', 'ArrowDown', 'Home', 'End'] as const).find((name) => name === event.key)
+    if (key === undefined) return
+    event.preventDefault()
+    onMove(moves[key])
   }
   return (
-    <li className="flex h-10 items-center gap-2 border-t border-line-soft pr-1.5 pl-3 text-ui first:border-t-0 md:h-8">
-      <Status status="queued" iconOnly />
-      <span
-        className={classes('min-w-0 flex-1 truncate', message.isCommand && 'font-mono text-code')}
-        title={message.message ?? undefined}
-      >
-        {message.isCommand && '$ '}
-        {message.message ?? texts.chat.erased}
-      </span>
-      {maySteer && !message.isCommand && (
+    <li
+      data-id={steered ? undefined : message.messageId}
+      className={classes(
+        'flex h-11 items-center gap-1 border-t border-line-soft pr-1.5 pl-1.5 text-ui first:border-t-0 md:h-8',
+        dragged && 'bg-raised',
+      )}
+    >
+      {steered ? (
+        <span className="px-1.5 text-run">
+          <Status status="running" iconOnly />
+        </span>
+      ) : (
         <IconButton
-          icon={CornerRightUp}
-          label={texts.composer.steer}
+          icon={GripVertical}
+          label={texts.queue.move}
+          aria-description={texts.queue.howToMove}
           size="row"
-          busy={isSteering}
-          onClick={() => void onSteer()}
+          disabled={!mayMove}
+          onPointerDown={onGrab}
+          onKeyDown={onKeyDown}
+          className="touch-none cursor-grab!"
         />
       )}
-      <IconButton
-        icon={X}
-        label={texts.composer.withdraw}
-        size="row"
-        busy={isLoading}
-        onClick={() => void onWithdraw()}
-      />
+      <span
+        className={classes('min-w-0 flex-1 truncate', isCommand && 'font-mono text-code')}
+        title={message.message ?? undefined}
+      >
+        {isCommand && '$ '}
+        {message.message ?? texts.chat.erased}
+      </span>
+      {steered && <span className="flex-none pr-1 text-meta text-muted">{texts.queue.telling}</span>}
+      {!steered && (
+        <>
+          {maySteer && !isCommand && (
+            <IconButton icon={CornerRightUp} label={texts.composer.steer} size="row" onClick={onSteer} />
+          )}
+          {message.message !== null && (
+            <IconButton icon={Pencil} label={texts.queue.edit} size="row" onClick={onEdit} />
+          )}
+          <IconButton icon={X} label={texts.composer.withdraw} size="row" onClick={onWithdraw} />
+        </>
+      )}
     </li>
   )
 }

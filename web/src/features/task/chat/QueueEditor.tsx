@@ -1,0 +1,61 @@
+/** A message that waits, being written anew in its place: Enter saves, Escape leaves it as it was. */
+import { useState, type KeyboardEvent } from 'react'
+import { Button } from '../../../ui/Button.tsx'
+import { classes } from '../../../ui/classes.ts'
+import { TextArea } from '../../../ui/TextArea.tsx'
+import type { WaitingMessage } from './queueChanges.ts'
+import { texts } from './texts.ts'
+
+interface QueueEditorProps {
+  readonly message: WaitingMessage
+  /** The agent got it meanwhile: what was written is kept, for a message of its own. */
+  readonly gone: boolean
+  readonly onSave: (text: string) => void
+  readonly onCancel: () => void
+}
+
+/** Section 9. */
+const tallest = 120
+
+export function QueueEditor({ message, gone, onSave, onCancel }: QueueEditorProps) {
+  const [text, setText] = useState(message.message ?? '')
+  const empty = text.trim() === ''
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.nativeEvent.isComposing) return
+    if (event.key === 'Escape') onCancel()
+    else if (event.key === 'Enter' && !event.shiftKey) {
+      if (!empty) onSave(text.trim())
+    } else return
+    event.preventDefault()
+    event.stopPropagation()
+  }
+  return (
+    <div className="border-t border-line-soft px-3 py-2">
+      {gone && (
+        <p role="status" className="mb-1 text-meta text-warn">
+          {texts.queue.gone}
+        </p>
+      )}
+      <TextArea
+        label={texts.queue.editLabel}
+        // oxlint-disable-next-line jsx-a11y/no-autofocus -- the person asked to write here
+        autoFocus
+        minHeight={20}
+        maxHeight={tallest}
+        maxLength={50_000}
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+        onKeyDown={onKeyDown}
+        className={classes('text-typed', message.isCommand && 'font-mono md:text-code')}
+      />
+      <div className="mt-1.5 flex justify-end gap-2">
+        <Button size="small" kind="ghost" onClick={onCancel}>
+          {texts.queue.cancel}
+        </Button>
+        <Button size="small" kind="primary" disabled={empty} onClick={() => onSave(text.trim())}>
+          {gone ? texts.queue.sendAnew : texts.queue.save}
+        </Button>
+      </div>
+    </div>
+  )
+}

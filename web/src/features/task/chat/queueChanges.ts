@@ -1,0 +1,79 @@
+/**
+ * What a person did to the queue and the log does not show yet, laid over the messages that wait. A change goes when
+ * the fold has passed the place that the server answered, or when it was refused. Pure.
+ */
+import type { MessageDocument } from '#domain/views/chat.ts'
+import { comparePositions, type Position } from '#domain/kernel/event.ts'
+
+export type QueueChange =
+  | { readonly kind: 'edited'; readonly messageId: string; readonly text: string }
+  | { readonly kind: 'withdrawn'; readonly messageId: string }
+  | { readonly kind: 'steered'; readonly messageId: string }
+  | { readonly kind: 'reordered'; readonly messageIds: readonly string[] }
+
+export interface PendingChange {
+  readonly id: string
+  readonly change: QueueChange
+  /** Where the log has it; `null` until the server has answered. */
+  readonly at: Position | null
+}
+
+/** A message that waits, as the person left it. */
+export interface WaitingMessage extends MessageDocument {
+  /** It is being told to the turn that runs: nothing can be changed about it any more. */
+  readonly steered: boolean
+}
+
+/** The queue with all that was done to it, in the order in which it was. */
+export function withChanges(
+  queue: readonly MessageDocument[],
+  pending: readonly PendingChange[],
+): readonly WaitingMessage[] {
+  return pending.reduce<readonly WaitingMessage[]>(
+    (messages, { change }) => changed(messages, change),
+    queue.map((message) => ({ ...message, steered: false })),
+  )
+}
+
+function changed(messages: readonly WaitingMessage[], change: QueueChange): readonly WaitingMessage[] {
+  switch (change.kind) {
+    case 'edited':
+      return messages.map((message) =>
+        message.messageId === change.messageId
+          ? { ...message, message: change.text, commandText: message.isCommand ? change.text : null }
+          : message,
+      )
+    case 'withdrawn':
+      return messages.filter(({ messageId }) => messageId !== change.messageId)
+    case 'steered':
+      return messages.map((message) =>
+        message.messageId === change.messageId ? { ...message, steered: true } : message,
+      )
+    case 'reordered': {
+      const places = new Map(change.messageIds.map((id, place) => [id, place]))
+      const placeOf = ({ messageId }: WaitingMessage) => places.get(messageId) ?? places.size
+      // What came after it was put in order stays at the end.
+      return messages.toSorted((a, b) => placeOf(a) - placeOf(b))
+    }
+  }
+}
+
+/** What is left of the changes once the fold has come to `seen`. What is told to a turn shows when the message has left the queue. */
+export function unseen(
+  pending: readonly PendingChange[],
+  seen: Position | null,
+  waits: (messageId: string) => boolean,
+): readonly PendingChange[] {
+  const left = pending.filter(({ change, at }) => {
+    if (change.kind === 'steered') return waits(change.messageId)
+    return at === null || seen === null || comparePositions(at, seen) > 0
+  })
+  return left.length === pending.length ? pending : left
+}
+
+/** The ids with one of them moved to a place; the same where it is there already. */
+export function moved(ids: readonly string[], id: string, to: number): readonly string[] {
+  const place = Math.max(0, Math.min(ids.length - 1, to))
+  const others = ids.filter((other) => other !== id)
+  return ids.indexOf(id) === place ? ids : others.toSpliced(place, 0, id)
+}
