@@ -1,0 +1,133 @@
+/** For everybody: the main job by keyboard alone, and nothing cut off in narrow windows, however long the names are. */
+import type { Locator, Page } from 'playwright'
+import { afterAll, test } from 'vitest'
+import { updateProfile } from '#domain/api/auth.ts'
+import { createGate } from '../standins/messagesApi.ts'
+import { expect } from './expect.ts'
+import { overflowAt } from './overflow.ts'
+import { completeOnboarding, signInAs } from './pages/signIn.ts'
+import { openStage } from './stage.ts'
+import { visiting } from './visiting.ts'
+
+const long = (word: string, length: number) => `${word}-${'x'.repeat(length - word.length - 1)}`
+const longRepository = long('repository', 100)
+const held = createGate()
+const stage = await openStage({
+  repositories: {
+    [longRepository]: { 'README.md': '# Long\n' },
+    leaflet: { 'README.md': '# Leaflet\n' },
+  },
+  scripts: [
+    {
+      when: /Work for a while/,
+      turns: [{ text: 'I look at `README.md` and **think** about it.', hold: { afterWords: 4, gate: held } }],
+    },
+    {
+      when: /Write it down/,
+      turns: [
+        {
+          tools: [
+            { name: 'Bash', input: { command: 'echo "Said in full." >> README.md && rm -f nothing' } },
+            { name: 'Bash', input: { command: `echo new > ${long('file', 180)}` } },
+          ],
+        },
+        { text: 'Written: see `README.md`.' },
+      ],
+    },
+  ],
+})
+afterAll(() => stage.close())
+const ada = await stage.product.signIn('ada')
+const longProject = await ada.project(longRepository)
+const running = await ada.task(longProject, 'Work for a while')
+const done = await ada.task(longProject, `Write it down ${'w'.repeat(180)}`)
+
+test('a person who has only a keyboard gets from the sign-in to a task that runs', async () => {
+  const { page } = await visiting(stage)
+  await page.goto('/')
+  await press(page, 'Enter', page.getByRole('button', { name: 'Continue with GitHub' }))
+  await press(page, 'Enter', page.getByRole('link', { name: 'Ada Lovelace' }))
+  await expect(page).toHaveURL('/dashboard')
+
+  await press(page, 'Enter', page.getByRole('link', { name: 'Projects', exact: true }))
+  await press(page, 'Enter', page.getByRole('link', { name: 'Create New Project' }))
+  await tabTo(page, page.getByRole('searchbox', { name: 'Search repositories...' }))
+  await page.keyboard.type('leaflet')
+  await expect(page.getByRole('radio')).toHaveCount(1)
+  await press(page, 'Space', page.getByRole('radio', { name: 'ada/leaflet' }))
+  await page.keyboard.press('Enter')
+  await expect(page).toHaveURL('/dashboard')
+
+  await tabTo(page, page.getByRole('textbox', { name: 'Task description' }))
+  await page.keyboard.type('Say hello to whoever types')
+  await press(page, 'ArrowDown', page.getByRole('combobox', { name: 'Agent:' }))
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('ArrowUp')
+  await page.keyboard.press('Enter')
+  await press(page, 'Enter', page.getByRole('button', { name: 'Start Coding' }))
+  await press(page, 'Enter', page.getByRole('link', { name: 'Say hello to whoever types' }))
+  await expect(page.getByRole('heading', { name: 'Say hello to whoever types' })).toBeVisible()
+})
+
+test('nothing is cut off at 1280, 640 and 320 pixels, however long the names are', async () => {
+  const person = await stage.product.signIn('ada')
+  await person.ask(updateProfile, { body: { fullName: long('Ada', 180) } })
+  const { page } = await visiting(stage, { as: person })
+  await ada.taskOnce(done.id, ({ status }) => status === 'completed')
+  const there: readonly (readonly [path: string, sign: string])[] = [
+    ['/dashboard', 'What are we coding next?'],
+    ['/projects', 'Manage Projects'],
+    ['/projects/new', 'GitHub Integration'],
+    [`/projects/${longProject}`, 'All Tasks (2)'],
+    [`/tasks/${done.id}`, 'Write it down'],
+    [`/tasks/${running.id}`, 'Work for a while'],
+    ['/settings', 'Personal Information'],
+    ['/settings?tab=github', 'Connected to GitHub'],
+    ['/no/such/page', 'Page not found'],
+  ]
+  const found: string[] = []
+  for (const [path, sign] of there) {
+    await page.goto(path)
+    await expect(page.getByRole('heading', { name: sign })).toBeVisible()
+    for (const width of [1280, 640, 320])
+      for (const what of await overflowAt(page, width)) found.push(`${path} at ${width}: ${what}`)
+  }
+  await page.goto(`/tasks/${done.id}`)
+  await page.getByRole('tab', { name: 'Code Changes' }).click()
+  await expect(page.getByRole('region', { name: 'Changes', exact: true })).toContainText('file-xxx')
+  for (const width of [1280, 640, 320])
+    for (const what of await overflowAt(page, width)) found.push(`changes at ${width}: ${what}`)
+  expect(found).toEqual([])
+})
+
+test('a newcomer completes the onboarding in a narrow window', async () => {
+  const { page } = await visiting(stage, { width: 320, height: 640 })
+  await page.goto('/auth')
+  expect(await overflowAt(page, 320)).toEqual([])
+  await signInAs(page, 'Grace Hopper')
+  await expect(page.getByText('Step 1 of 2')).toBeVisible()
+  expect(await overflowAt(page, 320)).toEqual([])
+  await completeOnboarding(page)
+  await expect(page).toHaveURL('/dashboard')
+  expect(await overflowAt(page, 320)).toEqual([])
+})
+
+const mostTabs = 60
+
+/** Tab until it has the focus, as far as a person would go. */
+async function tabTo(page: Page, target: Locator): Promise<void> {
+  await expect(target).toBeVisible()
+  for (let tabs = 0; tabs < mostTabs; tabs += 1) {
+    if (await target.evaluate((element) => element === document.activeElement)) {
+      await expect(target).toBeInViewport()
+      return
+    }
+    await page.keyboard.press('Tab')
+  }
+  throw new Error(`${mostTabs} times Tab do not lead to ${String(target)}.`)
+}
+
+async function press(page: Page, key: string, target: Locator): Promise<void> {
+  await tabTo(page, target)
+  await page.keyboard.press(key)
+}
