@@ -86,6 +86,7 @@ function makeUpForJsdom(): void {
   HTMLDialogElement.prototype.close = function close() {
     this.open = false
   }
+  HTMLElement.prototype.showPopover = () => undefined
   vi.stubGlobal('ResizeObserver', NoResizing)
 }
 

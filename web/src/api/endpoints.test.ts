@@ -56,6 +56,16 @@ const calls: readonly (readonly [words: string, call: string, ask: (to: Store) =
     (to) => to.dispatch(projectsApi.endpoints.createProject.initiate({ repoUrl: 'x' })),
   ],
   [
+    'Failed to update project',
+    'PUT /projects/p1',
+    (to) => to.dispatch(projectsApi.endpoints.updateProject.initiate({ projectId: 'p1', name: 'x' })),
+  ],
+  [
+    'Failed to delete project',
+    'DELETE /projects/p1',
+    (to) => to.dispatch(projectsApi.endpoints.deleteProject.initiate('p1')),
+  ],
+  [
     'Failed to sync project',
     'POST /projects/p1/sync',
     (to) => to.dispatch(projectsApi.endpoints.syncProject.initiate('p1')),
@@ -143,7 +153,7 @@ test('every call carries the token from local storage as a bearer', async () => 
 test('without a stored token a task is neither changed nor deleted: Authentication token not found', async () => {
   localStorage.clear()
   const server = fakeServer({})
-  const answer = await store().dispatch(taskApi.endpoints.deleteTask.initiate('t1'))
+  const answer = await store().dispatch(tasksApi.endpoints.deleteTask.initiate('t1'))
   expect(answer).toMatchObject({ error: { message: 'Authentication token not found' } })
   for (const [, , ask] of calls)
     expect(await ask(store())).toMatchObject({ error: { message: 'Authentication token not found' } })
@@ -159,7 +169,7 @@ test('a deleted task is out of every list at once', async () => {
   await Promise.all([lists.dispatch(recent.initiate()), lists.dispatch(ofProject.initiate('p1'))])
   // What reads them again finds nobody: what shows then is what is known here.
   server.answer({ 'GET /tasks': () => refusal(503) })
-  await lists.dispatch(taskApi.endpoints.deleteTask.initiate('t1'))
+  await lists.dispatch(tasksApi.endpoints.deleteTask.initiate('t1'))
   for (const select of [recent.select(), ofProject.select('p1')])
     expect(select(lists.getState()).data?.tasks).toEqual([{ id: 't2' }])
 })

@@ -7,6 +7,8 @@ export interface ApiCall {
   readonly path: string
   readonly query?: Readonly<Record<string, string | number | undefined>>
   readonly body?: unknown
+  /** It goes on when the page goes away. */
+  readonly keepalive?: boolean
   /** Said in place of a reason when the server gives none. */
   readonly fallback: string
 }
@@ -40,6 +42,7 @@ export async function request(call: ApiCall, to: Collaborators): Promise<ApiAnsw
     const response = await to.fetch(`/api${call.path}${queryOf(call.query)}`, {
       method,
       headers,
+      keepalive: call.keepalive ?? false,
       signal: AbortSignal.any([to.signal, late]),
       ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
     })

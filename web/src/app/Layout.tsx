@@ -5,6 +5,7 @@ import { Outlet, useLocation } from 'react-router-dom'
 import { selectSignedIn } from '../api/session.ts'
 import { useMeQuery } from '../features/auth/authApi.ts'
 import { classes } from '../ui/classes.ts'
+import { Deletions } from '../features/deletions/Deletions.tsx'
 import { ErrorBoundary } from './ErrorBoundary.tsx'
 import { Notices } from './Notices.tsx'
 import { OfflineBar } from './OfflineBar.tsx'
@@ -24,6 +25,7 @@ export function Layout() {
           <TopBar user={user} />
           <OfflineBar />
           <Notices />
+          <Deletions />
         </div>
       )}
       <main

@@ -2,6 +2,7 @@
 import { combineSlices } from '@reduxjs/toolkit'
 import { api } from '../api/api.ts'
 import { sessionReducer } from '../api/session.ts'
+import { deletionsReducer } from '../features/deletions/deletions.ts'
 import { notificationsReducer } from '../features/notifications/notifications.ts'
 import { connectionReducer } from '../live/connection.ts'
 
@@ -10,4 +11,5 @@ export const rootReducer = combineSlices({
   session: sessionReducer,
   connection: connectionReducer,
   notifications: notificationsReducer,
+  deletions: deletionsReducer,
 })

@@ -1,6 +1,7 @@
 /** One notification: an icon, a title, a message, and when there is one a way back. It counts down unless it is pointed at. */
 import { CircleCheck, CircleX, Info, TriangleAlert, X } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
+import { Button } from './Button.tsx'
 import { IconButton } from './IconButton.tsx'
 
 export type ToastKind = 'success' | 'error' | 'warning' | 'info'
@@ -11,6 +12,8 @@ interface ToastProps {
   readonly message?: string | undefined
   /** Milliseconds until it goes by itself. */
   readonly duration: number
+  /** The way back, such as Undo. */
+  readonly action?: { readonly label: string; readonly onClick: () => void } | undefined
   readonly closeLabel: string
   readonly onClose: () => void
 }
@@ -18,7 +21,7 @@ interface ToastProps {
 const icons = { success: CircleCheck, error: CircleX, warning: TriangleAlert, info: Info } as const
 const colours = { success: 'text-ok', error: 'text-bad', warning: 'text-warn', info: 'text-run' } as const
 
-export function Toast({ kind, title, message, duration, closeLabel, onClose }: ToastProps) {
+export function Toast({ kind, title, message, duration, action, closeLabel, onClose }: ToastProps) {
   const [held, setHeld] = useState(false)
   const left = useRef(duration)
   const close = useRef(onClose)
@@ -39,19 +42,28 @@ export function Toast({ kind, title, message, duration, closeLabel, onClose }: T
   return (
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- pointing at it only stops its clock
     <li
-      role={kind === 'error' ? 'alert' : 'status'}
       onPointerEnter={() => setHeld(true)}
       onPointerLeave={() => setHeld(false)}
       onFocus={() => setHeld(true)}
       onBlur={() => setHeld(false)}
-      className="pointer-events-auto flex w-90 max-w-full animate-rise gap-2.5 rounded-panel bg-panel p-3 shadow-float"
+      className="pointer-events-auto w-90 max-w-full"
     >
-      <Icon className={`mt-0.5 ${colours[kind]}`} />
-      <div className="min-w-0 flex-1 wrap-anywhere">
-        <p className="text-ui font-medium">{title}</p>
-        {message !== undefined && <p className="text-ui text-muted">{message}</p>}
+      <div
+        role={kind === 'error' ? 'alert' : 'status'}
+        className="flex animate-rise gap-2.5 rounded-panel bg-panel p-3 shadow-float"
+      >
+        <Icon className={`mt-0.5 ${colours[kind]}`} />
+        <div className="min-w-0 flex-1 wrap-anywhere">
+          <p className="text-ui font-medium">{title}</p>
+          {message !== undefined && <p className="text-ui text-muted">{message}</p>}
+        </div>
+        {action !== undefined && (
+          <Button size="small" onClick={action.onClick} className="-my-0.5">
+            {action.label}
+          </Button>
+        )}
+        <IconButton label={closeLabel} icon={X} size="row" onClick={onClose} className="-mt-0.5 -mr-1" />
       </div>
-      <IconButton label={closeLabel} icon={X} size="row" onClick={onClose} className="-mt-0.5 -mr-1" />
     </li>
   )
 }

@@ -1,16 +1,21 @@
 /** Logging out: at once here, whatever the server answers. */
-import { useDispatch } from 'react-redux'
+import { useDispatch, useStore } from 'react-redux'
 import { newId } from '../../api/newId.ts'
 import { request } from '../../api/request.ts'
 import { sessionEnded } from '../../api/session.ts'
 import { dropToken, readToken } from '../../api/tokenStore.ts'
+import type { WithDeletions } from '../deletions/deletions.ts'
+import { sendDeletions } from '../deletions/sendDeletions.ts'
 import { texts } from './texts.ts'
 
 const logoutCall = { method: 'POST', path: '/auth/logout', fallback: texts.logoutFailed } as const
 
 export function useLogout(): () => void {
   const dispatch = useDispatch()
+  const store = useStore<WithDeletions>()
   return () => {
+    // With the token that they need: what was deleted is not to come back for having left.
+    sendDeletions(store)
     const token = readToken()
     dropToken()
     dispatch(sessionEnded('logout'))

@@ -1,6 +1,8 @@
 /** The toasts, at the bottom right of every page; what they look like is loaded once the page stands. */
 import { lazy, Suspense, useEffect } from 'react'
 import { useDispatch, useSelector } from 'react-redux'
+import { deletionEnded, selectDeletions } from '../deletions/deletions.ts'
+import { texts as deletionTexts } from '../deletions/texts.ts'
 import { notificationClosed, selectNotifications } from './notifications.ts'
 
 const loadToast = () => import('../../ui/Toast.tsx')
@@ -9,6 +11,18 @@ const Toast = lazy(async () => ({ default: (await loadToast()).Toast }))
 export function Toasts() {
   const dispatch = useDispatch()
   const shown = useSelector(selectNotifications)
+  const deletions = useSelector(selectDeletions)
+  const undoOf = (noticeId: string) => {
+    const deletion = deletions.find((one) => one.noticeId === noticeId && !one.asked)
+    if (deletion === undefined) return undefined
+    return {
+      label: deletionTexts.undo,
+      onClick: () => {
+        dispatch(deletionEnded(deletion.id))
+        dispatch(notificationClosed(noticeId))
+      },
+    }
+  }
   // Before there is one: most are shown when the server is away, and nothing could be loaded then.
   useEffect(() => void loadToast().catch(() => undefined), [])
   return (
@@ -24,6 +38,7 @@ export function Toasts() {
             title={title}
             message={message}
             duration={duration}
+            action={undoOf(id)}
             closeLabel="Dismiss"
             onClose={() => dispatch(notificationClosed(id))}
           />

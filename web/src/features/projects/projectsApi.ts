@@ -3,13 +3,16 @@ import type { AnswerOf, BodyInputOf } from '#domain/api/call.ts'
 import type {
   createProject,
   createRepository,
+  deleteProject,
   getProject,
   listBranches,
   listProjects,
   listRepositories,
   syncProject,
+  updateProject,
 } from '#domain/api/projects.ts'
 import { api } from '../../api/api.ts'
+import { useNotDeleted } from '../deletions/deletions.ts'
 import { texts } from './texts.ts'
 
 export const projectsApi = api.injectEndpoints({
@@ -30,6 +33,40 @@ export const projectsApi = api.injectEndpoints({
     }),
     createProject: build.mutation<AnswerOf<typeof createProject>, BodyInputOf<typeof createProject>>({
       query: (body) => ({ method: 'POST', path: '/projects', body, fallback: texts.notCreated }),
+      invalidatesTags: ['Projects'],
+    }),
+    updateProject: build.mutation<
+      AnswerOf<typeof updateProject>,
+      BodyInputOf<typeof updateProject> & { readonly projectId: string }
+    >({
+      query: ({ projectId, ...body }) => ({
+        method: 'PUT',
+        path: `/projects/${encodeURIComponent(projectId)}`,
+        body,
+        fallback: texts.notUpdated,
+      }),
+      invalidatesTags: (_answer, _error, { projectId }) => [
+        'Projects',
+        'Tasks',
+        { type: 'Project', id: projectId },
+      ],
+    }),
+    deleteProject: build.mutation<AnswerOf<typeof deleteProject>, string>({
+      query: (id) => ({
+        method: 'DELETE',
+        path: `/projects/${encodeURIComponent(id)}`,
+        fallback: texts.notDeleted,
+        keepalive: true,
+      }),
+      // It is gone from the list at once, and not only when that was read again.
+      onQueryStarted: async (projectId, { dispatch, queryFulfilled }) => {
+        if ((await queryFulfilled.catch(() => null)) === null) return
+        dispatch(
+          projectsApi.util.updateQueryData('projects', undefined, (list) => {
+            list.projects = list.projects.filter(({ id }) => id !== projectId)
+          }),
+        )
+      },
       invalidatesTags: ['Projects'],
     }),
     syncProject: build.mutation<AnswerOf<typeof syncProject>, string>({
@@ -62,11 +99,19 @@ export const projectsApi = api.injectEndpoints({
   }),
 })
 
+/** The projects of the person, but those that were just deleted. */
+export function useProjectsQuery() {
+  const { data, error, isFetching, refetch } = projectsApi.useProjectsQuery()
+  const projects = useNotDeleted(data?.projects)
+  return { data: projects === undefined ? undefined : { projects }, error, isFetching, refetch }
+}
+
 export const {
-  useProjectsQuery,
   useProjectQuery,
   useBranchesQuery,
   useCreateProjectMutation,
+  useUpdateProjectMutation,
+  useDeleteProjectMutation,
   useSyncProjectMutation,
   useRepositoriesQuery,
   useCreateRepositoryMutation,

@@ -7,6 +7,8 @@ export const texts = {
   branchesNotFetched: 'Failed to fetch branches',
   notCreated: 'Failed to create project',
   notSynced: 'Failed to sync project',
+  notUpdated: 'Failed to update project',
+  notDeleted: 'Failed to delete project',
   repositoriesNotFetched: 'Failed to fetch repositories',
   repositoriesNotFetchedWhy: 'Could not load your repositories from GitHub. Please try again later.',
   tryAgain: 'Try Again',

@@ -1,11 +1,8 @@
-/** Asks whether a task is to be deleted, and does it. */
-import { useDispatch } from 'react-redux'
+/** Asks whether a task is to be deleted; a toast then offers it back for a while. */
 import { useNavigate } from 'react-router-dom'
-import { reasonOf } from '../../api/fault.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
-import { notified } from '../notifications/notifications.ts'
-import { useDeleteTaskMutation } from './taskApi.ts'
+import { useDelete } from '../deletions/useDelete.ts'
 import { texts } from './texts.ts'
 
 interface DeleteTaskProps {
@@ -15,17 +12,11 @@ interface DeleteTaskProps {
 }
 
 export function DeleteTask({ taskId, open, onClose }: DeleteTaskProps) {
-  const dispatch = useDispatch()
   const navigate = useNavigate()
-  const [deleteTask, { isLoading }] = useDeleteTaskMutation()
-  const onConfirm = async () => {
-    const answer = await deleteTask(taskId)
+  const deleteForNow = useDelete()
+  const onConfirm = () => {
     onClose()
-    if (answer.error !== undefined) {
-      dispatch(notified('error', texts.toasts.notDeleted, reasonOf(answer.error, texts.toasts.notDeleted)))
-      return
-    }
-    dispatch(notified('success', texts.toasts.deleted))
+    deleteForNow('task', taskId)
     void navigate('/dashboard')
   }
   return (
@@ -38,12 +29,7 @@ export function DeleteTask({ taskId, open, onClose }: DeleteTaskProps) {
           <Button data-safe onClick={onClose}>
             {texts.delete.keep}
           </Button>
-          <Button
-            kind="danger-filled"
-            busy={isLoading}
-            busyLabel={texts.delete.busy}
-            onClick={() => void onConfirm()}
-          >
+          <Button kind="danger-filled" onClick={onConfirm}>
             {texts.delete.confirm}
           </Button>
         </>

@@ -6,6 +6,7 @@ import { Button } from '../../ui/Button.tsx'
 import { ButtonLink } from '../../ui/ButtonLink.tsx'
 import { Empty } from '../../ui/Empty.tsx'
 import { Skeleton } from '../../ui/Skeleton.tsx'
+import { useIsDeleted } from '../deletions/deletions.ts'
 import { selectOpenTask } from './openTask.ts'
 import { TaskHeader } from './TaskHeader.tsx'
 import { TaskPanels } from './TaskPanels.tsx'
@@ -21,8 +22,9 @@ export function TaskDetail() {
 function OpenTaskPage({ taskId }: { readonly taskId: string }) {
   const open = useRoom(taskId)
   const { task, load, deleted } = useSelector(selectOpenTask)
+  const deletedHere = useIsDeleted(taskId)
   usePageTitle(task?.title)
-  if (deleted || (load.kind === 'failed' && load.fault.status === 404)) {
+  if (deleted || deletedHere || (load.kind === 'failed' && load.fault.status === 404)) {
     return <Problem title={texts.notFound} why={texts.notFoundWhy} />
   }
   if (load.kind === 'failed') {

@@ -4,17 +4,14 @@ import type { getChat, getCommands, sendMessage, steerMessage, withdrawMessage }
 import type {
   cancelTask,
   createPullRequest,
-  deleteTask,
   executeTask,
   getPullRequest,
   getTask,
   getTaskDiff,
-  listTasks,
   retryTask,
 } from '#domain/api/tasks.ts'
 import type { Position } from '#domain/kernel/event.ts'
 import { api } from '../../api/api.ts'
-import { tasksApi } from '../tasks/tasksApi.ts'
 import { texts as changesTexts } from './changes/texts.ts'
 import { texts } from './texts.ts'
 
@@ -116,24 +113,6 @@ export const taskApi = api.injectEndpoints({
         fallback: texts.toasts.notExecuted,
       }),
     }),
-    deleteTask: build.mutation<AnswerOf<typeof deleteTask>, string>({
-      query: (taskId) => ({
-        method: 'DELETE',
-        path: pathOf(taskId),
-        fallback: texts.toasts.notDeleted,
-      }),
-      // It is gone from the lists at once, and not only when they were read again.
-      onQueryStarted: async (taskId, { dispatch, getState, queryFulfilled }) => {
-        if ((await queryFulfilled.catch(() => null)) === null) return
-        const leaveOut = (list: AnswerOf<typeof listTasks>) => {
-          list.tasks = list.tasks.filter(({ id }) => id !== taskId)
-        }
-        dispatch(tasksApi.util.updateQueryData('recentTasks', undefined, leaveOut))
-        for (const project of tasksApi.util.selectCachedArgsForQuery(getState(), 'projectTasks'))
-          dispatch(tasksApi.util.updateQueryData('projectTasks', project, leaveOut))
-      },
-      invalidatesTags: ['Tasks', 'Projects'],
-    }),
     pullRequest: build.query<AnswerOf<typeof getPullRequest>, string>({
       query: (taskId) => ({ path: `${pathOf(taskId)}/pr`, fallback: texts.pullRequest.notProposed }),
       // It is asked for anew each time: the work has gone on.
@@ -162,7 +141,6 @@ export const {
   useCancelTaskMutation,
   useRetryTaskMutation,
   useExecuteTaskMutation,
-  useDeleteTaskMutation,
   usePullRequestQuery,
   useCreatePullRequestMutation,
 } = taskApi

@@ -42,8 +42,6 @@ export const texts = {
     notExecuted: 'Failed to execute command',
     notWithdrawn: 'The message could not be withdrawn',
     notSteered: 'The message could not be told to the agent now',
-    deleted: 'Task deleted',
-    notDeleted: 'The task could not be deleted',
     copied: 'Copied',
     notCopied: 'The browser did not allow copying',
   },
@@ -52,7 +50,6 @@ export const texts = {
     question: 'Are you sure you want to delete this task?',
     keep: 'Keep it',
     confirm: 'Delete Task',
-    busy: 'Deleting...',
   },
 
   pullRequest: {

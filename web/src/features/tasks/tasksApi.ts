@@ -1,8 +1,9 @@
 /** Tasks on the server: lists of them, and making one. What belongs to one open task is in `task/taskApi.ts`. */
 import type { AnswerOf, BodyInputOf } from '#domain/api/call.ts'
 import type { prepareTask } from '#domain/api/preparation.ts'
-import type { createTask, listTasks } from '#domain/api/tasks.ts'
+import type { createTask, deleteTask, listTasks } from '#domain/api/tasks.ts'
 import { api } from '../../api/api.ts'
+import { useNotDeleted } from '../deletions/deletions.ts'
 import { texts } from './texts.ts'
 
 /** Tasks that a project page shows (section 9). */
@@ -28,6 +29,25 @@ export const tasksApi = api.injectEndpoints({
       invalidatesTags: (answer) =>
         answer === undefined ? [] : ['Tasks', 'Projects', { type: 'Project', id: answer.task.projectId }],
     }),
+    deleteTask: build.mutation<AnswerOf<typeof deleteTask>, string>({
+      query: (taskId) => ({
+        method: 'DELETE',
+        path: `/tasks/${encodeURIComponent(taskId)}`,
+        fallback: texts.notDeleted,
+        keepalive: true,
+      }),
+      // It is gone from the lists at once, and not only when they were read again.
+      onQueryStarted: async (taskId, { dispatch, getState, queryFulfilled }) => {
+        if ((await queryFulfilled.catch(() => null)) === null) return
+        const leaveOut = (list: AnswerOf<typeof listTasks>) => {
+          list.tasks = list.tasks.filter(({ id }) => id !== taskId)
+        }
+        dispatch(tasksApi.util.updateQueryData('recentTasks', undefined, leaveOut))
+        for (const project of tasksApi.util.selectCachedArgsForQuery(getState(), 'projectTasks'))
+          dispatch(tasksApi.util.updateQueryData('projectTasks', project, leaveOut))
+      },
+      invalidatesTags: ['Tasks', 'Projects'],
+    }),
     /** Has things made ready for a task that may come. Nobody waits for it, and nobody is told when it fails. */
     prepareTask: build.mutation<
       AnswerOf<typeof prepareTask>,
@@ -43,5 +63,18 @@ export const tasksApi = api.injectEndpoints({
   }),
 })
 
-export const { usePrepareTaskMutation, useRecentTasksQuery, useProjectTasksQuery, useCreateTaskMutation } =
-  tasksApi
+/** The newest tasks, but those that were just deleted. */
+export function useRecentTasksQuery(options: { readonly skip?: boolean } = {}) {
+  const { data, error, isFetching, refetch } = tasksApi.useRecentTasksQuery(undefined, options)
+  const tasks = useNotDeleted(data?.tasks)
+  return { data: tasks === undefined ? undefined : { tasks }, error, isFetching, refetch }
+}
+
+/** The newest tasks of a project, but those that were just deleted. */
+export function useProjectTasksQuery(projectId: string) {
+  const { data, error, isFetching, refetch } = tasksApi.useProjectTasksQuery(projectId)
+  const tasks = useNotDeleted(data?.tasks)
+  return { data: tasks === undefined ? undefined : { tasks }, error, isFetching, refetch }
+}
+
+export const { usePrepareTaskMutation, useCreateTaskMutation, useDeleteTaskMutation } = tasksApi

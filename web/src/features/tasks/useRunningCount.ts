@@ -2,16 +2,19 @@
 import { useSelector } from 'react-redux'
 import { selectSignedIn } from '../../api/session.ts'
 import { useMeQuery } from '../auth/authApi.ts'
-import { useRecentTasksQuery } from './tasksApi.ts'
+import { selectDeletions, withoutDeleted } from '../deletions/deletions.ts'
+import { tasksApi } from './tasksApi.ts'
 
 export function useRunningCount(): number {
   const signedIn = useSelector(selectSignedIn)
   const { data: me } = useMeQuery(undefined, { skip: !signedIn })
   const member = signedIn && me?.user.onboardingCompleted === true
-  const { running } = useRecentTasksQuery(undefined, {
+  const deleted = useSelector(selectDeletions)
+  // Only the number is looked at: what else changes in the list draws nothing here.
+  const { running } = tasksApi.useRecentTasksQuery(undefined, {
     skip: !member,
     selectFromResult: ({ data }) => ({
-      running: data?.tasks.filter(({ status }) => status === 'running').length ?? 0,
+      running: withoutDeleted(data?.tasks, deleted)?.filter(({ status }) => status === 'running').length ?? 0,
     }),
   })
   return member ? running : 0
