@@ -202,6 +202,26 @@ export const getTaskDiff = defineRead({
   faults: ['not_found', 'base_not_recorded'],
 })
 
+/** Lines that one answer has at most. */
+export const mostFileLines = 500
+const lineNumber = queryNumber(10_000_000)
+
+export const getFileLines = defineRead({
+  path: '/tasks/:taskId/git/file',
+  summary: 'Lines of a changed file as it was before: what stands around the changes.',
+  params,
+  query: { path: Text.min(1).max(4_096), from: lineNumber, to: lineNumber },
+  answer: {
+    /** The first that was asked for, counted from 1. */
+    from: z.number(),
+    /** At most 500, and fewer than asked where they are long or the file ends; what of a line is beyond 2,000 characters is left out. */
+    lines: z.array(z.string()),
+    /** Lines of the whole file. */
+    total: z.number(),
+  },
+  faults: ['not_found', 'not_initialized'],
+})
+
 export const getPullRequest = defineRead({
   path: '/tasks/:taskId/pr',
   summary: 'The pull request there is, and what it could be called and say.',

@@ -19,6 +19,7 @@ import { openBudgets } from './broker/budget.ts'
 import { openAhead } from './run/ahead.ts'
 import { answerHosts } from './run/hostSuggestions.ts'
 import { answerChanges } from './run/otherBase.ts'
+import { answerLines } from './run/fileLines.ts'
 import { runExecution } from './run/execution.ts'
 import { makePullRequest } from './run/pullRequest.ts'
 import { steering } from './run/steering.ts'
@@ -137,6 +138,7 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
       ),
   )
   const stopAnswering = answerChanges(parts, engines.requests)
+  const stopReading = answerLines(parts, engines.requests)
   const stopSuggesting = answerHosts(parts, engines.requests, config.environment['HOME'])
   const unfollow = engines.bus.subscribe('appended', ({ stream, type }) => {
     const name = parseStream(stream)
@@ -147,6 +149,7 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
   return {
     async stop() {
       stopAnswering()
+      stopReading()
       stopSuggesting()
       const stopped = Promise.all([executions.stop(), pullRequests.stop()])
       for (const run of held.runs.keys()) run.stop('stopping')

@@ -1,4 +1,4 @@
-/** A body that each call would take. */
+/** A body and a query that each call would take. */
 import { randomUUID } from 'node:crypto'
 import type { AnyCall } from '#domain/api/call.ts'
 
@@ -28,4 +28,12 @@ export function goodBody(
     'PUT /tasks/:taskId/queue': { messageIds: [] },
   }
   return bodies[nameOf(call)]
+}
+
+/** What a call needs beside its address. */
+export function goodQuery(call: AnyCall): Readonly<Record<string, string>> {
+  const queries: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+    'GET /tasks/:taskId/git/file': { path: 'README.md', from: '1', to: '2' },
+  }
+  return queries[nameOf(call)] ?? {}
 }

@@ -34,6 +34,7 @@ import {
   createPullRequest,
   createTask,
   executeTask,
+  getFileLines,
   getTask,
   getTaskDiff,
   listTasks,
@@ -459,6 +460,24 @@ describe('a task', () => {
     expect(other.data).toEqual({ ...data, baseBranch: 'release' })
     const none = await ada.refused(getTaskDiff, { params: { taskId }, query: { baseBranch: 'nowhere' } })
     expect(none).toMatchObject({ status: 409, code: 'base_not_recorded' })
+  })
+
+  test('tells lines of a changed file as they were before, and of no other file', async () => {
+    const lines = (query: Readonly<Record<'path' | 'from' | 'to', string>>) => ({ params: { taskId }, query })
+    expect(await ada.ask(getFileLines, lines({ path: 'README.md', from: '2', to: '9' }))).toEqual({
+      from: 2,
+      lines: ['', 'It computes.'],
+      total: 3,
+    })
+    for (const path of ['src/greet.js', '../README.md', '/etc/passwd', './README.md', '.git/config'])
+      expect(await ada.refused(getFileLines, lines({ path, from: '1', to: '9' }))).toMatchObject({
+        status: 404,
+        field: 'path',
+      })
+    expect(await ada.refused(getFileLines, lines({ path: 'README.md', from: '3', to: '2' }))).toMatchObject({
+      status: 400,
+      field: 'to',
+    })
   })
 })
 

@@ -18,7 +18,7 @@ import { addressOf, onboard, type Person } from '../product/person.ts'
 import { note } from '../report/notes.ts'
 import { commandRoutes } from '../../services/command/command.ts'
 import { queryRoutes } from '../../services/query/query.ts'
-import { goodBody, nameOf } from './goodBodies.ts'
+import { goodBody, goodQuery, nameOf } from './goodBodies.ts'
 import { hasEnded, openScene, watching, type Scene } from './scene.ts'
 
 /** Registering and signing in are open to anybody; they have a table of their own in signIn.spec.ts. */
@@ -35,7 +35,9 @@ let grace: Person
 let ids: Readonly<Record<'projectId' | 'taskId' | 'messageId' | 'name', string>>
 
 beforeAll(async () => {
-  scene = await openScene([])
+  // A changed file, of which lines can be asked for.
+  const change = { tools: [{ name: 'Bash', input: { command: 'echo more >> README.md' } }] }
+  scene = await openScene([{ when: /The words of ada/, turns: [change, { text: 'Done.' }] }])
   ada = scene.ada
   const task = await ada.task(scene.projectId, 'The words of ada')
   await ada.taskOnce(task.id, hasEnded)
@@ -49,7 +51,7 @@ afterAll(() => scene?.close())
 const bodyOf = (call: AnyCall): unknown =>
   goodBody(call, { projectId: ids.projectId, repoUrl: `${scene.product.codeHostUrl}/ada/engine` })
 const asks = (person: Person, call: AnyCall, body: unknown = bodyOf(call)) =>
-  person.api(call.method, addressOf(call, ids), body)
+  person.api(call.method, addressOf(call, ids, goodQuery(call)), body)
 
 /** What the gateway answers by itself: sign-in, uploads, what runners tell. */
 const atTheGateway = [

@@ -5,7 +5,7 @@ import type { Answered, Asked, Question, Requests } from '../ports/requests.ts'
 type Knowing = { readonly [Q in Question]: Set<(asked: Asked<Q>) => Promise<Answered<Q> | undefined>> }
 
 export function openInProcessRequests({ onFault }: { onFault: ReportFault }): Requests {
-  const knowing: Knowing = { changes: new Set(), prepare: new Set(), hosts: new Set() }
+  const knowing: Knowing = { changes: new Set(), lines: new Set(), prepare: new Set(), hosts: new Set() }
 
   return {
     answer(question, know) {

@@ -30,6 +30,15 @@ const schemas: Schemas = {
       z.object({ kind: z.literal('base_not_found') }),
     ]),
   },
+  lines: {
+    asked: z.object({
+      taskId: z.string(),
+      blob: z.string(),
+      from: z.number().int(),
+      to: z.number().int(),
+    }),
+    answered: z.object({ lines: z.array(z.string()), total: z.number().int() }),
+  },
   prepare: {
     asked: z.object({
       taskId: z.string(),

@@ -24,6 +24,18 @@ export interface Questions {
         }
       | { readonly kind: 'base_not_found' }
   }
+  /** Lines of a file as it was before a task changed it, asked of the runner that has its workspace. */
+  readonly lines: {
+    readonly asked: {
+      readonly taskId: string
+      /** Git's name of the content. */
+      readonly blob: string
+      /** Counted from 1, both included. */
+      readonly from: number
+      readonly to: number
+    }
+    readonly answered: { readonly lines: readonly string[]; readonly total: number }
+  }
   /** Whether a runner makes things ready for a task that may come, with this id. Who asks has checked whose project it is. */
   readonly prepare: {
     readonly asked: {

@@ -1,5 +1,6 @@
 /** Reads of tasks and of what they changed. */
 import {
+  getFileLines,
   getPullRequest,
   getTask,
   getTaskDiff,
@@ -14,6 +15,7 @@ import { changedFilesOf, proposalFor } from '#platform/commands/proposal.ts'
 import { fresh, signedIn } from '#platform/http/guards.ts'
 import { pageAfter } from '#platform/http/paging.ts'
 import type { Route } from '#platform/http/route.ts'
+import { fileLines } from '../fileLines.ts'
 import { route, ownTask, type QueryServices } from '../services.ts'
 
 /** What the diffs beside a task may come to, in UTF-16 code units. */
@@ -39,6 +41,9 @@ export const taskRoutes: readonly Route<QueryServices>[] = [
   route(getTaskDiff, signedIn, fresh, ownTask, async ({ task, query }, services) => ({
     data: await gitDiff(task, query.baseBranch, services),
   })),
+  route(getFileLines, signedIn, fresh, ownTask, ({ task, query }, services) =>
+    fileLines(task, query, services),
+  ),
   route(getPullRequest, signedIn, fresh, ownTask, async ({ task }, services) => {
     const { prNumber, prUrl, pullRequestWords, autoUpdate = false } = task
     const pr = prNumber === null ? null : { html_url: prUrl ?? '', number: prNumber }

@@ -152,6 +152,11 @@ export async function hasWorkspace(root: string, taskId: string): Promise<boolea
   return isTaskFolderName(taskId) && (await readMarker(taskFolder(root, taskId))) !== undefined
 }
 
+/** The git directory by which the runner reads the history of a task's workspace: no agent can write to it. */
+export function privateGitOf(root: string, taskId: string): string {
+  return join(taskFolder(root, taskId), 'git')
+}
+
 /** The workspace a task has, as it is: a run may be at work in it. */
 export async function readWorkspace(
   request: Pick<PrepareRequest, 'root' | 'taskId' | 'mirror'>,

@@ -1,0 +1,44 @@
+/** What stands around the changes of a file: lines of it as it was before, which the runner with the workspace can tell. */
+import { mostFileLines, type getFileLines } from '#domain/api/tasks.ts'
+import type { AnswerOf, QueryOf } from '#domain/api/call.ts'
+import { Fault } from '#domain/kernel/errors.ts'
+import type { TaskDocument } from '#domain/views/tasks.ts'
+import { changedFilesOf } from '#platform/commands/proposal.ts'
+import type { QueryServices } from './services.ts'
+
+const withinMs = 10_000
+
+/**
+ * Lines of a file that is among the recorded changes. What is read is content that git names in the recorded diff, never a
+ * path: so the lines fit the diff however far the work has gone on, and no name and no link leads elsewhere.
+ * Throws `Fault`: not_found for a file without changes or without an earlier content, not_initialized when nobody has the workspace.
+ */
+export async function fileLines(
+  task: TaskDocument,
+  { path, from, to }: QueryOf<typeof getFileLines>,
+  services: Pick<QueryServices, 'blobs' | 'requests'>,
+): Promise<AnswerOf<typeof getFileLines>> {
+  if (to < from) throw new Fault('invalid_input', 'The last line comes before the first.', 'to')
+  const files = await changedFilesOf(services, task.id, task.recorded?.blob ?? null)
+  const file = files.find(({ fileName }) => fileName === path)
+  if (!file) throw new Fault('not_found', 'The task changed no file of this name.', 'path')
+  const blob = blobBefore(file.diff)
+  if (blob === null) throw new Fault('not_found', 'There is no earlier text of this file.', 'path')
+  const last = Math.min(to, from + mostFileLines - 1)
+  const answer = await services.requests.ask('lines', { taskId: task.id, blob, from, to: last }, withinMs)
+  if (!answer)
+    throw new Fault(
+      'not_initialized',
+      'The lines cannot be read now: no runner has the repository of this task at hand.',
+    )
+  return { from, lines: [...answer.lines], total: answer.total }
+}
+
+/** Git's name of what a file held before; `null` for a new file, a binary one, and a diff that does not say. */
+export function blobBefore(diff: string): string | null {
+  // Only what is above the first lines of content is git's own word; a name with a line break in it is quoted there.
+  const firstHunk = diff.indexOf('\n@@ ')
+  if (firstHunk === -1) return null
+  const name = /^index ([0-9a-f]{40,64})\.\./m.exec(diff.slice(0, firstHunk))?.[1]
+  return name === undefined || /^0+$/.test(name) ? null : name
+}
