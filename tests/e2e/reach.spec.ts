@@ -100,6 +100,27 @@ test('nothing is cut off at 1280, 640 and 320 pixels, however long the names are
   expect(found).toEqual([])
 })
 
+test('the top bar stays where pages scroll, and a task begins right below it', async () => {
+  const { page } = await visiting(stage, { as: ada, height: 400 })
+  const bar = page.getByRole('banner')
+  await page.goto('/settings')
+  await expect(page.getByRole('heading', { name: 'Personal Information' })).toBeVisible()
+  await page.mouse.wheel(0, 2_000)
+  await expect.poll(() => page.evaluate(() => window.scrollY)).toBeGreaterThan(0)
+  expect((await bar.boundingBox())?.y).toBe(0)
+
+  await page.goto(`/tasks/${running.id}`)
+  const header = page.getByRole('region', { name: 'Task', exact: true })
+  await expect(header).toBeVisible()
+  await page.mouse.wheel(0, 2_000)
+  const top = await header.evaluate((element) => {
+    const bars = document.querySelector('header')?.parentElement
+    return element.getBoundingClientRect().top - (bars?.getBoundingClientRect().bottom ?? Number.NaN)
+  })
+  expect(top).toBe(0)
+  expect(await page.evaluate(() => window.scrollY)).toBe(0)
+})
+
 test('a newcomer completes the onboarding in a narrow window', async () => {
   const { page } = await visiting(stage, { width: 320, height: 640 })
   await page.goto('/auth')
