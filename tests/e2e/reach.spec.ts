@@ -5,6 +5,7 @@ import { updateProfile } from '#domain/api/auth.ts'
 import { createGate } from '../standins/messagesApi.ts'
 import { expect } from './expect.ts'
 import { overflowAt } from './overflow.ts'
+import { taskPage } from './pages/task.ts'
 import { completeOnboarding, signInAs } from './pages/signIn.ts'
 import { openStage } from './stage.ts'
 import { visiting } from './visiting.ts'
@@ -42,7 +43,7 @@ const longProject = await ada.project(longRepository)
 const running = await ada.task(longProject, 'Work for a while')
 const done = await ada.task(longProject, `Write it down ${'w'.repeat(180)}`)
 
-test('a person who has only a keyboard gets from the sign-in to a task that runs', async () => {
+test('a person who has only a keyboard gets from the sign-in to a pull request', async () => {
   const { page } = await visiting(stage)
   await page.goto('/')
   await press(page, 'Enter', page.getByRole('button', { name: 'Continue with GitHub' }))
@@ -59,14 +60,22 @@ test('a person who has only a keyboard gets from the sign-in to a task that runs
   await expect(page).toHaveURL('/dashboard')
 
   await tabTo(page, page.getByRole('textbox', { name: 'Task description' }))
-  await page.keyboard.type('Say hello to whoever types')
+  await page.keyboard.type('Write it down for whoever types')
   await press(page, 'ArrowDown', page.getByRole('combobox', { name: 'Agent:' }))
   await page.keyboard.press('ArrowDown')
   await page.keyboard.press('ArrowUp')
   await page.keyboard.press('Enter')
   await press(page, 'Enter', page.getByRole('button', { name: 'Start Coding' }))
-  await press(page, 'Enter', page.getByRole('link', { name: 'Say hello to whoever types' }))
-  await expect(page.getByRole('heading', { name: 'Say hello to whoever types' })).toBeVisible()
+  await press(page, 'Enter', page.getByRole('link', { name: 'Write it down for whoever types' }))
+  await expect(page.getByRole('heading', { name: 'Write it down for whoever types' })).toBeVisible()
+
+  const task = taskPage(page)
+  await expect(task.status('Completed')).toBeVisible()
+  await press(page, 'ArrowRight', page.getByRole('tab', { name: 'Terminal' }))
+  await expect(task.diff).toContainText('+Said in full.')
+  await press(page, 'Enter', page.getByRole('button', { name: 'Create PR' }))
+  await press(page, 'Enter', page.getByRole('button', { name: 'Create pull request' }))
+  await expect(task.chat.getByRole('link', { name: '/pull/' })).toBeVisible()
 })
 
 test('nothing is cut off at 1280, 640 and 320 pixels, however long the names are', async () => {

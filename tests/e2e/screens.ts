@@ -1,9 +1,11 @@
 /** `npm run screens`: the pictures in `docs/screens`, of the real product at work on a small repository. */
-import { copyFile, mkdir } from 'node:fs/promises'
+import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright'
+import sharp from 'sharp'
 import { createPullRequest } from '#domain/api/tasks.ts'
+import type { Person } from '../product/person.ts'
 import { createGate, type Script } from '../standins/messagesApi.ts'
 import { expect } from './expect.ts'
 import { pick } from './pages/dashboard.ts'
@@ -13,6 +15,12 @@ import { openStage, type Stage } from './stage.ts'
 
 const folder = join(dirname(dirname(dirname(fileURLToPath(import.meta.url)))), 'docs/screens')
 const still = { reducedMotion: true }
+/** Widths and heights in CSS pixels: a desk, a tablet, a phone. */
+const sizes = [
+  [1440, 900],
+  [768, 1024],
+  [375, 812],
+] as const
 
 const held = createGate()
 const others: readonly (Script & { readonly description: string; readonly repository: string })[] = [
@@ -56,21 +64,65 @@ const stage = await openStage({
   },
   scripts: [...webhookScripts, ...others],
 })
+/** The pictures that were taken, by name, in order. */
+const taken: string[] = []
 try {
+  await rm(folder, { recursive: true, force: true })
   await mkdir(folder, { recursive: true })
   await takeAll(stage)
+  await writeFile(join(folder, 'README.md'), index(taken))
 } finally {
   await stage.close()
 }
 
-async function takeAll({ product, visit }: Stage): Promise<void> {
+async function takeAll(on: Stage): Promise<void> {
+  await atTheDoor(on)
+  const ada = await on.product.signIn('ada')
+  await whereThereIsNothing(on, ada)
+  const projects = await seeded(ada)
+  await atWork(on, ada, projects)
+  await amongProjects(on, ada, projects)
+  held.release()
+}
+
+/** Before one is signed in, and the first steps after. */
+async function atTheDoor({ product, visit }: Stage): Promise<void> {
   const visitor = await visit(still)
   await visitor.page.goto('/auth')
   await expect(visitor.page.getByRole('button', { name: 'Continue with GitHub' })).toBeVisible()
   await take(visitor.page, 'sign-in')
+  await visitor.page.goto('/auth?error=github')
+  await expect(visitor.page.getByRole('alert')).toBeVisible()
+  await take(visitor.page, 'sign-in-error')
   await visitor.leave()
 
-  const ada = await product.signIn('ada')
+  const { page, leave } = await visit({ as: await product.signIn('grace', { onboarding: 'left' }), ...still })
+  await page.goto('/onboarding')
+  await expect(page.getByText('Step 1 of 2')).toBeVisible()
+  await take(page, 'onboarding-1')
+  await page.getByRole('button', { name: 'Continue' }).click()
+  await page.getByRole('group', { name: 'Role' }).getByText('Developer').click()
+  await take(page, 'onboarding-2')
+  await leave()
+}
+
+async function whereThereIsNothing({ visit }: Stage, ada: Person): Promise<void> {
+  const { page, leave } = await visit({ as: ada, ...still })
+  for (const [path, sign, name] of [
+    ['/dashboard', 'No tasks yet', 'dashboard-empty'],
+    ['/projects', 'Ready to Start Building?', 'projects-empty'],
+    ['/tasks', 'Tasks page coming soon...', 'tasks'],
+    ['/no/such/page', 'Page not found', 'not-found'],
+  ] as const) {
+    await page.goto(path)
+    await expect(page.getByText(sign).first()).toBeVisible()
+    await take(page, name)
+  }
+  await leave()
+}
+
+/** Projects with tasks that ended in all ways; by the names of their repositories. */
+async function seeded(ada: Person): Promise<ReadonlyMap<string, string>> {
   const projects = new Map<string, string>()
   for (const name of ['parcel-tracker', 'ledger-api', 'telemetry-gateway'])
     projects.set(name, await ada.project(name))
@@ -84,7 +136,11 @@ async function takeAll({ product, visit }: Stage): Promise<void> {
     if (status === 'completed' && !description.endsWith('?'))
       await ada.ask(createPullRequest, { params: { taskId: id }, body: {} })
   }
+  return projects
+}
 
+/** One task from its first words to its pull request. */
+async function atWork({ visit }: Stage, ada: Person, projects: ReadonlyMap<string, string>): Promise<void> {
   const { id } = await ada.task(projects.get('parcel-tracker') ?? '', webhooks.description)
   const { page, leave } = await visit({ as: ada, ...still })
   const task = await openTask(page, id)
@@ -94,55 +150,120 @@ async function takeAll({ product, visit }: Stage): Promise<void> {
   await expect(task.chat).toContainText('I correct the test')
   await task.send(webhooks.queued)
   await expect(task.chat).toContainText('1 message queued')
-  await expect(task.header.getByText('+43')).toBeVisible()
+  await expect(task.header.getByText('+43').first()).toBeVisible()
   await expect(page.getByRole('list', { name: 'Notifications' })).toBeHidden()
   await take(page, 'task')
-  await copyFile(join(folder, 'task-light.png'), join(folder, 'task.png'))
+  await copyFile(join(folder, 'task-1440-light.png'), join(folder, 'task.png'))
+  await take(page, 'terminal', { before: () => task.openTerminal() })
   await task.openChanges()
   await expect(task.diff).toContainText('backOff')
-  await expect(page.getByRole('navigation', { name: 'Files' })).toContainText('+13')
-  await expect(page.getByRole('button', { name: 'Refresh' })).toBeEnabled()
-  await take(page, 'changes')
+  await take(page, 'changes', { before: () => task.openChanges() })
 
   await page.goto('/dashboard')
   await pick(page, 'Project', 'ada/parcel-tracker')
   await expect(page.getByRole('region', { name: 'Recent Tasks' }).getByRole('listitem')).toHaveCount(6)
   await take(page, 'dashboard')
+  await page.keyboard.press('Control+k')
+  await page.getByRole('dialog').getByRole('combobox').fill('web')
+  await take(page, 'palette', { focused: true })
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('?')
+  await expect(page.getByRole('dialog')).toBeVisible()
+  await take(page, 'shortcuts', { focused: true })
 
-  await page.setViewportSize({ width: 375, height: 812 })
-  await openTask(page, id)
-  await expect(task.chat).toContainText('I correct the test')
-  await take(page, 'task-mobile')
-
-  await page.setViewportSize({ width: 1440, height: 900 })
   await openTask(page, id)
   await task.chat.getByRole('button', { name: 'Withdraw' }).click()
   fakeClock.release()
   await expect(task.status('Completed')).toBeVisible()
   await page.getByRole('button', { name: 'Create PR' }).click()
+  await expect(page.getByRole('dialog').getByRole('textbox', { name: 'Title' })).toBeVisible()
+  await take(page, 'pull-request-dialog', { focused: true })
   await page.getByRole('button', { name: 'Create pull request' }).click()
   await page.goto(
     (await task.chat.getByRole('link', { name: '/pull/' }).getAttribute('href')) ?? 'about:blank',
   )
   await expect(page.getByRole('button', { name: 'Merge pull request' })).toBeVisible()
   await take(page, 'pull-request')
-  held.release()
   await leave()
 }
 
-/** A picture in each theme, of a page at which nobody points and nobody writes. */
-async function take(page: Page, name: string): Promise<void> {
+async function amongProjects(
+  { visit }: Stage,
+  ada: Person,
+  projects: ReadonlyMap<string, string>,
+): Promise<void> {
+  const { page, leave } = await visit({ as: ada, ...still })
+  const project = `/projects/${projects.get('ledger-api')}`
+  for (const [path, sign, name] of [
+    ['/projects', 'Total Projects', 'projects'],
+    ['/projects/new', 'repositories found', 'project-import'],
+    [project, 'All Tasks', 'project'],
+    [`${project}/settings`, 'Setup', 'project-settings'],
+    ['/settings', 'Personal Information', 'settings'],
+    ['/settings?tab=github', 'Accessible Repositories', 'settings-github'],
+  ] as const) {
+    await page.goto(path)
+    await expect(page.getByText(sign).first()).toBeVisible()
+    await take(page, name)
+  }
+  await page.goto('/projects/new')
+  await page.getByRole('button', { name: 'Create New Repository' }).click()
+  await expect(page.getByRole('textbox', { name: 'Repository Name' })).toBeVisible()
+  await take(page, 'project-new')
+  await leave()
+}
+
+interface Taking {
+  /** What shows it again after the window got another width. */
+  readonly before?: () => Promise<unknown>
+  /** Who looks at it is at it: the focus stays. */
+  readonly focused?: boolean
+}
+
+/** A picture in each width and theme, of a page at which nobody points. */
+async function take(page: Page, name: string, { before, focused = false }: Taking = {}): Promise<void> {
+  taken.push(name)
   await page.mouse.move(0, 0)
-  await page.locator(':focus').evaluateAll((focused) => {
+  for (const [width, height] of sizes) {
+    await page.setViewportSize({ width, height })
+    await before?.()
+    if (!focused) await blur(page)
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme })
+      await page.evaluate(() => document.fonts.ready.then(() => true))
+      const picture = await page.screenshot({ caret: 'hide' })
+      // Of a page's few colours a palette loses nothing that is seen.
+      await sharp(picture)
+        .png({ palette: true, colours: 128, effort: 10 })
+        .toFile(join(folder, fileOf(name, width, colorScheme)))
+    }
+    await page.emulateMedia({ colorScheme: 'light' })
+  }
+  await page.setViewportSize({ width: sizes[0][0], height: sizes[0][1] })
+  process.stdout.write(`${name}\n`)
+}
+
+function blur(page: Page): Promise<void> {
+  return page.locator(':focus').evaluateAll((focused) => {
     for (const element of focused) if (element instanceof HTMLElement) element.blur()
   })
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme })
-    await page.evaluate(() => document.fonts.ready.then(() => true))
-    await page.screenshot({ path: join(folder, `${name}-${colorScheme}.png`), caret: 'hide' })
-    process.stdout.write(`${name}-${colorScheme}.png\n`)
-  }
-  await page.emulateMedia({ colorScheme: 'light' })
+}
+
+function fileOf(name: string, width: number, theme: 'light' | 'dark'): string {
+  return `${name}-${width}-${theme}.png`
+}
+
+/** The page that shows the pictures. */
+function index(names: readonly string[]): string {
+  const picture = (name: string, width: number, theme: 'light' | 'dark') =>
+    `<img src="${fileOf(name, width, theme)}" alt="${name}, ${width} wide, ${theme}" height="240">`
+  const parts = names.map(
+    (name) =>
+      `## ${name}\n\n${(['light', 'dark'] as const)
+        .map((theme) => sizes.map(([width]) => picture(name, width, theme)).join(' '))
+        .join('\n\n')}\n`,
+  )
+  return `# The screens\n\nEach 1440, 768 and 375 pixels wide, light and dark, as \`npm run screens\` takes them of the product at work.\n\n${parts.join('\n')}`
 }
 
 /** A turn that writes a file of so many lines. */
