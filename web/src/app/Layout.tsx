@@ -5,6 +5,7 @@ import { Outlet, useLocation } from 'react-router-dom'
 import { selectSignedIn } from '../api/session.ts'
 import { useMeQuery } from '../features/auth/authApi.ts'
 import { classes } from '../ui/classes.ts'
+import { AppActions } from './AppActions.tsx'
 import { Deletions } from '../features/deletions/Deletions.tsx'
 import { ErrorBoundary } from './ErrorBoundary.tsx'
 import { Notices } from './Notices.tsx'
@@ -26,6 +27,7 @@ export function Layout() {
           <OfflineBar />
           <Notices />
           <Deletions />
+          <AppActions />
         </div>
       )}
       <main

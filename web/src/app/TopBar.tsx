@@ -1,14 +1,17 @@
 /** The bar of the signed-in product: where to go, how live the page is, who is signed in. */
-import { Menu } from 'lucide-react'
+import { Menu, Search } from 'lucide-react'
 import { useState } from 'react'
 import { Link, NavLink, useLocation } from 'react-router-dom'
 import type { User } from '#domain/api/auth.ts'
+import { useActions } from '../actions/ActionsContext.tsx'
+import { shortcutOf } from '../actions/Keys.tsx'
 import { useLogout } from '../features/auth/useLogout.ts'
 import { useRunningCount } from '../features/tasks/useRunningCount.ts'
 import { Avatar } from '../ui/Avatar.tsx'
 import { BrandMark } from '../ui/BrandMark.tsx'
 import { Button } from '../ui/Button.tsx'
 import { IconButton } from '../ui/IconButton.tsx'
+import { KeyCap } from '../ui/KeyCap.tsx'
 import { Sheet } from '../ui/Sheet.tsx'
 import { ConnectionPill } from './ConnectionPill.tsx'
 import { texts } from './texts.ts'
@@ -23,6 +26,7 @@ export function TopBar({ user }: TopBarProps) {
   const [menuOn, setMenuOn] = useState<string | null>(null)
   const menuOpen = menuOn === pathname
   const logout = useLogout()
+  const { run } = useActions()
   return (
     <header className="flex h-12 flex-none items-center gap-1 border-b border-line bg-panel pr-1 pl-4 md:pr-4">
       <a
@@ -42,6 +46,7 @@ export function TopBar({ user }: TopBarProps) {
         <Links />
       </nav>
       <span className="flex-1" />
+      <Find />
       <ConnectionPill />
       <Link
         to="/settings"
@@ -68,6 +73,17 @@ export function TopBar({ user }: TopBarProps) {
         <nav aria-label={texts.nav.label} className="flex flex-col gap-1">
           <Links />
         </nav>
+        <button
+          type="button"
+          onClick={() => {
+            setMenuOn(null)
+            run('palette')
+          }}
+          className="mt-1 inline-flex h-11 items-center gap-2.5 rounded-control px-2.5 text-body font-medium text-muted hover:bg-raised hover:text-text"
+        >
+          <Search />
+          {texts.find}
+        </button>
         <div className="mt-auto flex items-center gap-2 border-t border-line-soft pt-3">
           <Avatar name={displayName(user)} src={user.avatar} />
           <span className="min-w-0 flex-1 truncate font-medium">{displayName(user)}</span>
@@ -77,6 +93,32 @@ export function TopBar({ user }: TopBarProps) {
         </div>
       </Sheet>
     </header>
+  )
+}
+
+/** The way to the palette: a field by its looks where there is room for one, else an icon; on a phone it is in the menu. */
+function Find() {
+  const { run } = useActions()
+  const keys = shortcutOf('palette')
+  const open = () => void run('palette')
+  return (
+    <>
+      <button
+        type="button"
+        aria-keyshortcuts={keys['aria-keyshortcuts']}
+        onClick={open}
+        className="mr-2 hidden h-7 w-62 items-center gap-2 rounded-control border border-line pr-1.25 pl-2 text-ui whitespace-nowrap text-muted transition-colors hover:border-control hover:bg-raised wide:inline-flex"
+      >
+        <Search className="size-3.5" />
+        <span className="flex-1 text-left">{texts.find}</span>
+        <span aria-hidden="true" className="inline-flex">
+          <KeyCap>{keys.shortcut ?? ''}</KeyCap>
+        </span>
+      </button>
+      <span className="hidden md:max-wide:inline-flex">
+        <IconButton icon={Search} label={texts.find} size="small" onClick={open} {...keys} />
+      </span>
+    </>
   )
 }
 

@@ -1,5 +1,5 @@
 /** What the browser remembers between visits: choices and drafts, each under a key of its own, each forgotten if it makes no sense. */
-import { useCallback, useState } from 'react'
+import { useCallback, useEffect, useState } from 'react'
 
 /** A remembered thing: where it is, and how its text is read; `null` from `read` means it makes no sense. */
 export interface Persisted<Value> {
@@ -38,6 +38,14 @@ export const selectedProjectId: Persisted<string> = {
   ...text,
   personal: true,
 }
+/** What was being written in the chats, by task; the task that was written in last is the last. */
+export const chatDrafts: Persisted<Readonly<Record<string, string>>> = {
+  key: 'chatDrafts',
+  initial: {},
+  read: readDrafts,
+  write: (value) => JSON.stringify(value),
+  personal: true,
+}
 /** Percent of the width that the chat has. */
 export const splitPosition: Persisted<number> = {
   key: 'splitPosition',
@@ -48,7 +56,24 @@ export const splitPosition: Persisted<number> = {
   personal: false,
 }
 
-const all = [selectedAgent, selectedModel, draftDescription, selectedProjectId, splitPosition] as const
+const all = [
+  selectedAgent,
+  selectedModel,
+  draftDescription,
+  selectedProjectId,
+  chatDrafts,
+  splitPosition,
+] as const
+
+function readDrafts(kept: string): Readonly<Record<string, string>> | null {
+  const drafts: unknown = JSON.parse(kept)
+  if (typeof drafts !== 'object' || drafts === null) return null
+  return Object.fromEntries(
+    Object.entries(drafts).flatMap(([taskId, draft]: [string, unknown]) =>
+      typeof draft === 'string' ? [[taskId, draft]] : [],
+    ),
+  )
+}
 
 export function recall<Value>(
   thing: Persisted<Value>,
@@ -85,9 +110,26 @@ export function forgetPersonal(storage: Pick<Storage, 'removeItem'> = localStora
   }
 }
 
+const changed = 'flightdeck:changed'
+
+/** Changes what is remembered, also where a page shows it just now. */
+export function changeElsewhere<Value>(thing: Persisted<Value>, value: Value): void {
+  remember(thing, value)
+  window.dispatchEvent(new CustomEvent(changed, { detail: `${thing.key} ${thing.write(value)}` }))
+}
+
 /** A remembered value and how to change it. */
 export function usePersisted<Value>(thing: Persisted<Value>): readonly [Value, (value: Value) => void] {
   const [value, setValue] = useState(() => recall(thing))
+  useEffect(() => {
+    const onChanged = (event: Event) => {
+      const detail: unknown = event instanceof CustomEvent ? event.detail : null
+      if (typeof detail !== 'string' || !detail.startsWith(`${thing.key} `)) return
+      setValue(thing.read(detail.slice(thing.key.length + 1)) ?? thing.initial)
+    }
+    window.addEventListener(changed, onChanged)
+    return () => window.removeEventListener(changed, onChanged)
+  }, [thing])
   const change = useCallback(
     (next: Value) => {
       setValue(next)

@@ -9,6 +9,7 @@ export const texts = {
     menu: 'Menu',
     close: 'Close menu',
   },
+  find: 'Search or run a command',
   logout: 'Logout',
   skip: 'Skip to content',
   running: (count: number) => `${count} running`,

@@ -1,15 +1,25 @@
 /** Where tasks begin, and the latest of them. */
+import { useEffect, useRef } from 'react'
+import { useLocation } from 'react-router-dom'
 import { usePageTitle } from '../../app/usePageTitle.ts'
 import { Page } from '../../ui/Page.tsx'
 import { Composer } from './Composer.tsx'
 import { RecentTasks } from './RecentTasks.tsx'
 import { texts } from './texts.ts'
+import { wantsToWrite } from './toWrite.ts'
 
 export function Dashboard() {
   usePageTitle(texts.pageTitle)
+  const composer = useRef<HTMLDivElement>(null)
+  const { state } = useLocation()
+  useEffect(() => {
+    if (wantsToWrite(state)) composer.current?.querySelector('textarea')?.focus()
+  }, [state])
   return (
     <Page title={texts.heading} width="normal">
-      <Composer />
+      <div ref={composer}>
+        <Composer />
+      </div>
       <RecentTasks />
     </Page>
   )

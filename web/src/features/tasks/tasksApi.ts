@@ -1,11 +1,13 @@
 /** Tasks on the server: lists of them, and making one. What belongs to one open task is in `task/taskApi.ts`. */
 import type { AnswerOf, BodyInputOf } from '#domain/api/call.ts'
 import type { prepareTask } from '#domain/api/preparation.ts'
-import type { createTask, deleteTask, listTasks } from '#domain/api/tasks.ts'
+import type { createTask, deleteTask, listTasks, Task } from '#domain/api/tasks.ts'
 import { api } from '../../api/api.ts'
 import { useNotDeleted } from '../deletions/deletions.ts'
 import { texts } from './texts.ts'
 
+/** Tasks that the palette finds things in. */
+const paletteTasks = 500
 /** Tasks that a project page shows (section 9). */
 const projectTasks = 10
 
@@ -15,6 +17,11 @@ export const tasksApi = api.injectEndpoints({
     recentTasks: build.query<AnswerOf<typeof listTasks>, void>({
       query: () => ({ path: '/tasks', query: { limit: 50 }, fallback: texts.notFetched }),
       providesTags: ['Tasks'],
+    }),
+    paletteTasks: build.query<AnswerOf<typeof listTasks>, void>({
+      query: () => ({ path: '/tasks', query: { limit: paletteTasks }, fallback: texts.notFetched }),
+      // It is asked for once each time the palette opens: what is known shows meanwhile.
+      keepUnusedDataFor: 60,
     }),
     projectTasks: build.query<AnswerOf<typeof listTasks>, string>({
       query: (project) => ({
@@ -68,6 +75,15 @@ export function useRecentTasksQuery(options: { readonly skip?: boolean } = {}) {
   const { data, error, isFetching, refetch } = tasksApi.useRecentTasksQuery(undefined, options)
   const tasks = useNotDeleted(data?.tasks)
   return { data: tasks === undefined ? undefined : { tasks }, error, isFetching, refetch }
+}
+
+/** All that the palette can find, but what was just deleted: what is known at once, and what the server says as it comes. */
+export function usePaletteTasks(): readonly Task[] {
+  const { data } = tasksApi.usePaletteTasksQuery(undefined, { refetchOnMountOrArgChange: true })
+  const recent = useRecentTasksQuery().data?.tasks ?? []
+  const all = useNotDeleted(data?.tasks)
+  // How they stand is kept up to date in the list of the newest.
+  return all?.map((task) => recent.find(({ id }) => id === task.id) ?? task) ?? recent
 }
 
 /** The newest tasks of a project, but those that were just deleted. */

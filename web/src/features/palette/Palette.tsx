@@ -1,0 +1,265 @@
+/**
+ * Everything by a few letters: tasks, projects, and what can be done now. The field keeps the focus, the arrow keys walk, Enter
+ * opens, with Ctrl or Cmd in a new tab.
+ */
+import { CornerDownLeft, ExternalLink, FolderGit2, Plus, Search, X } from 'lucide-react'
+import { Fragment, useEffect, useId, useRef, useState, type KeyboardEvent, type ReactNode } from 'react'
+import { useNavigate } from 'react-router-dom'
+import { useActions, useOffered } from '../../actions/ActionsContext.tsx'
+import { Keys, keysOf } from '../../actions/Keys.tsx'
+import { changeElsewhere, selectedProjectId } from '../../app/persisted.ts'
+import { classes } from '../../ui/classes.ts'
+import { useModal } from '../../ui/Dialog.tsx'
+import { IconButton } from '../../ui/IconButton.tsx'
+import { KeyCap } from '../../ui/KeyCap.tsx'
+import { Status } from '../../ui/Status.tsx'
+import { useProjectsQuery } from '../projects/projectsApi.ts'
+import { usePaletteTasks } from '../tasks/tasksApi.ts'
+import { hitsOf, type Hit } from './hits.ts'
+import { texts } from './texts.ts'
+
+export function Palette({ onClose }: { readonly onClose: () => void }) {
+  const id = useId()
+  const modal = useModal(true, onClose)
+  const navigate = useNavigate()
+  const { run } = useActions()
+  const offered = useOffered()
+  const tasks = usePaletteTasks()
+  const { data: projects } = useProjectsQuery()
+  const [query, setQuery] = useState('')
+  const [at, setAt] = useState(0)
+  const groups = hitsOf({ query, tasks, projects: projects?.projects ?? [], offered })
+  const hits = groups.flatMap((group) => group.hits)
+  const active = hits[Math.min(at, hits.length - 1)]
+
+  const open = (hit: Hit, inNewTab: boolean) => {
+    // First: closing gives the focus back to where it was, and what is done may take it elsewhere.
+    modal.current?.close()
+    onClose()
+    if (hit.kind === 'action') run(hit.id)
+    else if (hit.kind === 'outside') window.open(hit.href, '_blank', 'noopener,noreferrer')
+    else if (hit.kind === 'new-task') {
+      changeElsewhere(selectedProjectId, hit.project.id)
+      void navigate('/dashboard')
+    } else if (inNewTab) window.open(hit.to, '_blank', 'noopener')
+    else void navigate(hit.to)
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    const last = hits.length - 1
+    const here = Math.min(at, last)
+    const next = {
+      ArrowDown: here >= last ? 0 : here + 1,
+      ArrowUp: here <= 0 ? last : here - 1,
+      PageDown: Math.min(here + 8, last),
+      PageUp: Math.max(here - 8, 0),
+      Home: 0,
+      End: last,
+    }[event.key]
+    if (next !== undefined) {
+      event.preventDefault()
+      setAt(Math.max(0, next))
+    } else if (event.key === 'Enter' && !event.nativeEvent.isComposing) {
+      event.preventDefault()
+      if (active !== undefined) open(active, event.ctrlKey || event.metaKey)
+    } else if (event.key.toLowerCase() === 'k' && (event.ctrlKey || event.metaKey)) {
+      // The key that opens it closes it.
+      event.preventDefault()
+      modal.current?.close()
+      onClose()
+    }
+  }
+
+  return (
+    <dialog
+      ref={modal}
+      aria-label={texts.label}
+      className="m-0 size-full max-h-none max-w-none flex-col bg-panel p-0 backdrop:bg-scrim open:flex open:animate-appear md:mx-auto md:mt-28 md:h-auto md:max-h-[min(560px,calc(100dvh-144px))] md:w-160 md:rounded-panel md:shadow-float"
+    >
+      <div className="flex h-13 flex-none items-center gap-2.5 border-b border-line pr-2 pl-4 md:pr-4">
+        <Search className="text-muted" />
+        <input
+          type="text"
+          role="combobox"
+          aria-expanded="true"
+          aria-controls={`${id}-list`}
+          aria-activedescendant={active === undefined ? undefined : `${id}-${active.key}`}
+          aria-autocomplete="list"
+          aria-label={texts.label}
+          placeholder={texts.label}
+          autoComplete="off"
+          spellCheck={false}
+          value={query}
+          onChange={(event) => {
+            setQuery(event.target.value)
+            setAt(0)
+          }}
+          onKeyDown={onKeyDown}
+          className="h-full min-w-0 flex-1 bg-transparent text-input outline-none md:text-title"
+        />
+        <span className="hidden md:inline-flex">
+          <KeyCap>Esc</KeyCap>
+        </span>
+        <span className="md:hidden">
+          <IconButton icon={X} label={texts.close} onClick={onClose} />
+        </span>
+      </div>
+      <p role="status" className="sr-only">
+        {query.trim() === '' ? '' : hits.length === 0 ? texts.nothing : texts.found(hits.length)}
+      </p>
+      {hits.length === 0 ? (
+        <div className="px-4 py-6">
+          <p className="font-semibold">{texts.nothing}</p>
+          <p className="mt-1 text-ui text-muted">{texts.nothingWhy}</p>
+        </div>
+      ) : (
+        <div
+          id={`${id}-list`}
+          role="listbox"
+          aria-label={texts.results}
+          className="min-h-0 flex-1 overflow-y-auto overscroll-contain"
+        >
+          {groups.map(({ name, hits: ofGroup }) => (
+            <div
+              key={name}
+              role="group"
+              aria-label={name}
+              className="border-t border-line-soft p-1.5 first:border-t-0"
+            >
+              <div aria-hidden="true" className="px-2.5 pt-1.5 pb-1 text-meta font-medium text-muted">
+                {name}
+              </div>
+              {ofGroup.map((hit) => (
+                <Row
+                  key={hit.key}
+                  id={`${id}-${hit.key}`}
+                  hit={hit}
+                  active={hit === active}
+                  onPoint={() => setAt(hits.indexOf(hit))}
+                  onOpen={(inNewTab) => open(hit, inNewTab)}
+                />
+              ))}
+            </div>
+          ))}
+        </div>
+      )}
+      <Foot />
+    </dialog>
+  )
+}
+
+interface RowProps {
+  readonly id: string
+  readonly hit: Hit
+  readonly active: boolean
+  readonly onPoint: () => void
+  readonly onOpen: (inNewTab: boolean) => void
+}
+
+function Row({ id, hit, active, onPoint, onOpen }: RowProps) {
+  const row = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    if (active) row.current?.scrollIntoView({ block: 'nearest' })
+  }, [active])
+  return (
+    // oxlint-disable-next-line jsx-a11y/click-events-have-key-events -- the field has the keys
+    <div
+      ref={row}
+      id={id}
+      role="option"
+      aria-selected={active}
+      tabIndex={-1}
+      onPointerMove={active ? undefined : onPoint}
+      // The field keeps the focus.
+      onPointerDown={(event) => event.preventDefault()}
+      onMouseDown={(event) => event.preventDefault()}
+      onClick={(event) => onOpen(event.ctrlKey || event.metaKey)}
+      className={classes(
+        'flex h-11 cursor-pointer items-center gap-2.5 rounded-control px-2.5 text-ui md:h-9 [&>svg]:text-muted',
+        active && 'bg-select',
+      )}
+    >
+      <Icon hit={hit} />
+      <span className="min-w-0 flex-1 truncate">
+        <Marked text={hit.label} marks={hit.marks} />
+      </span>
+      <End hit={hit} active={active} />
+    </div>
+  )
+}
+
+function Icon({ hit }: { readonly hit: Hit }) {
+  switch (hit.kind) {
+    case 'task':
+      return <Status status={hit.task.status} progress={hit.task.progress} iconOnly />
+    case 'project':
+      return <FolderGit2 />
+    case 'new-task':
+      return <Plus />
+    case 'outside':
+      return <ExternalLink />
+    case 'action':
+      return hit.id === 'newTask' || hit.id === 'newProject' ? <Plus /> : <CornerDownLeft />
+  }
+}
+
+/** What stands at the end of a row, and on the chosen one the key that opens it. */
+function End({ hit, active }: { readonly hit: Hit; readonly active: boolean }) {
+  const [written] = hit.kind === 'action' ? hit.keys : []
+  return (
+    <span className="ml-auto flex max-w-2/5 flex-none items-center gap-1.5 text-meta text-muted">
+      {hit.kind === 'task' && (
+        <span className="truncate">{hit.task.project.githubRepoName || hit.task.project.name}</span>
+      )}
+      {hit.kind === 'project' && <span>{texts.tasks(hit.project.stats.totalTasks)}</span>}
+      {written !== undefined && (
+        <span className="hidden md:inline-flex" aria-hidden="true">
+          <Keys written={written} />
+        </span>
+      )}
+      {active && written === undefined && (
+        <span className="hidden md:inline-flex" aria-hidden="true">
+          <KeyCap>↵</KeyCap>
+        </span>
+      )}
+    </span>
+  )
+}
+
+function Marked({ text, marks }: { readonly text: string; readonly marks: Hit['marks'] }) {
+  const parts: ReactNode[] = []
+  let from = 0
+  for (const [begin, end] of marks) {
+    parts.push(
+      <Fragment key={begin}>
+        {text.slice(from, begin)}
+        <mark className="bg-transparent font-semibold text-accent">{text.slice(begin, end)}</mark>
+      </Fragment>,
+    )
+    from = end
+  }
+  return [...parts, <Fragment key="rest">{text.slice(from)}</Fragment>]
+}
+
+function Foot() {
+  const [all = '?'] = keysOf('shortcuts')
+  return (
+    <div
+      aria-hidden="true"
+      className="hidden h-9 flex-none items-center gap-4 border-t border-line bg-bg px-4 text-meta text-muted md:flex [&>span]:inline-flex [&>span]:items-center [&>span]:gap-1.5"
+    >
+      <span>
+        <KeyCap>↑</KeyCap>
+        <KeyCap>↓</KeyCap> {texts.foot.move}
+      </span>
+      <span>
+        <KeyCap>↵</KeyCap> {texts.foot.open}
+      </span>
+      <span>
+        <Keys written="mod+enter" /> {texts.foot.newTab}
+      </span>
+      <span className="ml-auto">
+        <Keys written={all} /> {texts.foot.shortcuts}
+      </span>
+    </div>
+  )
+}

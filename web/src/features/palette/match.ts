@@ -1,0 +1,75 @@
+/** Whether a text is what somebody types, how well, and which part of it. Pure. */
+
+export interface Match {
+  /** Higher is better. */
+  readonly score: number
+  /** The parts that matched: where each begins, and where it has ended; in order, none touching the next. */
+  readonly marks: readonly (readonly [from: number, to: number])[]
+}
+
+/** How many times as long as what was typed the part may be over which its letters are spread. */
+const spread = 4
+
+/**
+ * Matches every word of `query` somewhere in `text`, in any order and case: as it stands, best at the beginning of a word, or with
+ * its letters in their order from the beginning of a word on, not far apart (`nwp` in `New project`). `null` when one has no place.
+ */
+export function match(text: string, query: string): Match | null {
+  const words = query.toLowerCase().split(/\s+/).filter(Boolean)
+  const lower = text.toLowerCase()
+  // A letter whose small form is longer would move all the marks after it.
+  const searched = lower.length === text.length ? lower : text
+  let score = 0
+  const marks: (readonly [number, number])[] = []
+  for (const word of words) {
+    const found = whole(searched, word) ?? scattered(searched, word)
+    if (found === null) return null
+    score += found.score
+    marks.push(...found.marks)
+  }
+  return { score, marks: joined(marks) }
+}
+
+function whole(text: string, word: string): Match | null {
+  let best: Match | null = null
+  for (let at = text.indexOf(word); at !== -1; at = text.indexOf(word, at + 1)) {
+    const score = at === 0 ? 4 : beginsWord(text, at) ? 3 : 2
+    if (best === null || score > best.score) best = { score, marks: [[at, at + word.length]] }
+  }
+  return best
+}
+
+function scattered(text: string, word: string): Match | null {
+  if (word.length < 2) return null
+  for (
+    let start = text.indexOf(word.charAt(0));
+    start !== -1;
+    start = text.indexOf(word.charAt(0), start + 1)
+  ) {
+    if (!beginsWord(text, start)) continue
+    const marks: (readonly [number, number])[] = []
+    let next = start
+    for (const letter of word) {
+      const at = text.indexOf(letter, next)
+      if (at === -1) break
+      marks.push([at, at + letter.length])
+      next = at + letter.length
+    }
+    if (marks.length === [...word].length && next - start <= word.length * spread) return { score: 1, marks }
+  }
+  return null
+}
+
+function beginsWord(text: string, at: number): boolean {
+  return at === 0 || !/[\p{L}\p{N}]/u.test(text.charAt(at - 1))
+}
+
+function joined(marks: readonly (readonly [number, number])[]): Match['marks'] {
+  const out: (readonly [number, number])[] = []
+  for (const [from, to] of marks.toSorted((a, b) => a[0] - b[0])) {
+    const last = out.at(-1)
+    if (last !== undefined && from <= last[1]) out[out.length - 1] = [last[0], Math.max(last[1], to)]
+    else out.push([from, to])
+  }
+  return out
+}
