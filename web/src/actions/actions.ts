@@ -20,6 +20,8 @@ export interface ActionFacts {
 export const actions = [
   { id: 'palette', label: 'Search or run a command', group: 'Everywhere', keys: ['mod+k'] },
   { id: 'shortcuts', label: 'Show all shortcuts', group: 'Everywhere', keys: ['?'] },
+  { id: 'stopVoice', label: 'Stop voice recording', group: 'Everywhere', keys: ['escape'] },
+  { id: 'toggleVoice', label: 'Start or stop voice recording', group: 'Everywhere', keys: ['mod+shift+m'] },
   { id: 'undoDelete', label: 'Undo the last delete', group: 'Everywhere', keys: ['z'] },
   { id: 'newTask', label: 'New task', group: 'Everywhere', keys: ['c'] },
   { id: 'goDashboard', label: 'Go to the dashboard', group: 'Everywhere', keys: ['g d'] },
@@ -37,6 +39,16 @@ export const actions = [
   { id: 'openPullRequest', label: 'Open the pull request in a new tab', group: 'Task', keys: [] },
   { id: 'copyBranch', label: 'Copy the name of the branch', group: 'Task', keys: [] },
   { id: 'deleteTask', label: 'Delete the task', group: 'Task', keys: [] },
+  { id: 'terminalFind', label: 'Find in output', group: 'Terminal', keys: ['mod+f'] },
+  { id: 'terminalNext', label: 'Next match in output', group: 'Terminal', keys: ['mod+g'] },
+  { id: 'terminalPrevious', label: 'Previous match in output', group: 'Terminal', keys: ['mod+shift+g'] },
+  { id: 'terminalFindClose', label: 'Close the search in output', group: 'Terminal', keys: ['escape'] },
+  { id: 'searchChat', label: 'Search messages', group: 'Chat', keys: ['/'] },
+  { id: 'findInChat', label: 'Search messages, from within the chat', group: 'Chat', keys: ['mod+f'] },
+  { id: 'closeChatSearch', label: 'Close the search of messages', group: 'Chat', keys: ['escape'] },
+  { id: 'commandMode', label: 'Enter or leave command mode', group: 'Chat', keys: [] },
+  { id: 'leaveCommandMode', label: 'Leave command mode', group: 'Chat', keys: ['escape'] },
+  { id: 'stopTurn', label: 'Stop the turn', group: 'Chat', keys: ['escape'] },
 ] as const satisfies readonly ActionFacts[]
 
 export type ActionId = (typeof actions)[number]['id']

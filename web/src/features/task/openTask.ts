@@ -4,6 +4,7 @@
  */
 import { createAction, type UnknownAction } from '@reduxjs/toolkit'
 import type { ChatMessage, LogEntry } from '#domain/api/chat.ts'
+import type { ShownImage } from '#domain/api/images.ts'
 import type { TaskEventMessage, TaskStatusChanged } from '#domain/api/socket.ts'
 import type { Task } from '#domain/api/tasks.ts'
 import { sortKey, type Position } from '#domain/kernel/event.ts'
@@ -27,6 +28,8 @@ export interface Folded<D extends ViewDocument> {
   readonly at: number
   readonly documents: Readonly<Record<string, D>>
   readonly load: Load
+  /** The server has older ones. */
+  readonly more: boolean
 }
 
 /** A message that was sent and is not in the chat yet. */
@@ -35,6 +38,8 @@ export interface SentMessage {
   readonly text: string
   readonly isCommand: boolean
   readonly agent: AgentName
+  /** Missing where it has none. */
+  readonly images?: readonly ShownImage[]
   readonly sentAt: string
   /** Why it was refused; `null` while it is on its way. */
   readonly refused: string | null
@@ -60,7 +65,7 @@ export interface OpenTask {
 
 const loading: Load = { kind: 'loading' }
 const loaded: Load = { kind: 'loaded' }
-const unread = { at: -1, documents: {}, load: loading }
+const unread = { at: -1, documents: {}, load: loading, more: false }
 
 export const nothingOpen: OpenTask = {
   taskId: null,
@@ -80,11 +85,23 @@ export const taskOpened = createAction<string>('openTask/opened')
 export const taskClosed = createAction<string>('openTask/closed')
 export const taskLoaded = createAction<Task>('openTask/taskLoaded')
 export const taskFailed = createAction<ApiFault>('openTask/taskFailed')
-export const chatLoaded = createAction<{ messages: readonly ChatMessage[]; version: number }>(
-  'openTask/chatLoaded',
-)
+export const chatLoaded = createAction<{
+  messages: readonly ChatMessage[]
+  version: number
+  /** There are older ones. */
+  more?: boolean
+}>('openTask/chatLoaded')
 export const chatFailed = createAction<ApiFault>('openTask/chatFailed')
-export const logsLoaded = createAction<{ logs: readonly LogEntry[]; version: number }>('openTask/logsLoaded')
+export const logsLoaded = createAction<{ logs: readonly LogEntry[]; version: number; more?: boolean }>(
+  'openTask/logsLoaded',
+)
+/** What came before the oldest that is known, at least as new as what is known; and whether there is more before it. */
+export const earlierLoaded = createAction<{
+  taskId: string
+  messages: readonly ChatMessage[]
+  logs: readonly LogEntry[]
+  more: { chat: boolean; logs: boolean }
+}>('openTask/earlierLoaded')
 export const logsFailed = createAction<ApiFault>('openTask/logsFailed')
 /** Events in order and without gaps. */
 export const eventsCame = createAction<readonly TaskEventMessage[]>('openTask/eventsCame')
@@ -110,15 +127,24 @@ export function openTaskReducer(state: OpenTask = nothingOpen, action: UnknownAc
     return state.task === null ? { ...state, load: { kind: 'failed', fault: action.payload } } : state
   }
   if (chatLoaded.match(action)) {
-    const { messages, version } = action.payload
-    const chat = snapshot(state.chat, messages.map(messageDocument), version)
+    const { messages, version, more } = action.payload
+    const chat = snapshot(state.chat, messages.map(messageDocument), version, more)
     // What was answered before is in what was read since.
     return settled({ ...state, chat, changes: state.changes.filter(({ at }) => at === null) })
   }
   if (chatFailed.match(action)) return { ...state, chat: failed(state.chat, action.payload) }
   if (logsLoaded.match(action)) {
-    const { logs, version } = action.payload
-    return { ...state, logs: snapshot(state.logs, logs.map(logDocument), version) }
+    const { logs, version, more } = action.payload
+    return { ...state, logs: snapshot(state.logs, logs.map(logDocument), version, more) }
+  }
+  if (earlierLoaded.match(action)) {
+    const { taskId, messages, logs, more } = action.payload
+    if (taskId !== state.taskId) return state
+    return {
+      ...state,
+      chat: withEarlier(state.chat, messages.map(messageDocument), more.chat),
+      logs: withEarlier(state.logs, logs.map(logDocument), more.logs),
+    }
   }
   if (logsFailed.match(action)) return { ...state, logs: failed(state.logs, action.payload) }
   if (eventsCame.match(action)) return settled(withEvents(state, action.payload))
@@ -226,17 +252,42 @@ function fold<D extends ViewDocument>(
   return { ...folded, at, documents }
 }
 
-function snapshot<D extends ViewDocument>(
+interface Placed extends ViewDocument {
+  readonly order: string
+  readonly status: string
+}
+
+function snapshot<D extends Placed>(
   folded: Folded<D>,
   documents: readonly D[],
   version: number,
+  more = false,
 ): Folded<D> {
   if (version < folded.at) return { ...folded, load: loaded }
-  return {
-    at: version,
-    documents: Object.fromEntries(documents.map((document) => [document.id, document])),
-    load: loaded,
-  }
+  const read = Object.fromEntries(documents.map((document) => [document.id, document]))
+  const [oldest] = documents
+  // Older pages stay when this one follows them without a hole; of what was not over when they were read nothing is known.
+  const follows = more && oldest !== undefined && documents.some(({ id }) => id in folded.documents)
+  const older = follows
+    ? Object.values(folded.documents).filter(({ order, status }) => order < oldest.order && isOver(status))
+    : []
+  if (older.length === 0) return { at: version, documents: read, load: loaded, more }
+  const kept = Object.fromEntries(older.map((document) => [document.id, document]))
+  return { at: version, documents: { ...kept, ...read }, load: loaded, more: folded.more }
+}
+
+function isOver(status: string): boolean {
+  return status !== 'queued' && status !== 'running' && status !== 'pending'
+}
+
+/** Documents from before those that are known; what is known is known better. */
+function withEarlier<D extends ViewDocument>(
+  folded: Folded<D>,
+  documents: readonly D[],
+  more: boolean,
+): Folded<D> {
+  const earlier = Object.fromEntries(documents.map((document) => [document.id, document]))
+  return { ...folded, documents: { ...earlier, ...folded.documents }, more: folded.more && more }
 }
 
 function failed<D extends ViewDocument>(folded: Folded<D>, fault: ApiFault): Folded<D> {
@@ -264,7 +315,7 @@ function messageDocument(message: ChatMessage): MessageDocument {
     ...document
   } = message
   const id = messageDocumentId(message.task, messageId)
-  // The client does not keep a message's images yet.
+  // Its images are kept apart, in `chat/pictures.ts`: their addresses run out.
   return { ...document, id, messageId, images: [], order: sortKey(message.position) }
 }
 

@@ -25,7 +25,7 @@ import {
   taskLoaded,
   taskOpened,
 } from './openTask.ts'
-import { taskApi } from './taskApi.ts'
+import { historyPage, taskApi } from './taskApi.ts'
 import { readTerminal } from './terminal/readTerminal.ts'
 import type { TerminalLog } from './terminal/terminalLog.ts'
 import type { Writing } from './chat/writing.ts'
@@ -169,10 +169,13 @@ export function openRoom(
       readTerminal(taskId, minPosition, leaving.signal),
     ])
     if (!current()) return
-    if (chat.data !== undefined) dispatch(chatLoaded(chat.data))
-    else dispatch(chatFailed(faultOf(chat.error)))
-    if (logs.data !== undefined) dispatch(logsLoaded(logs.data))
-    else dispatch(logsFailed(faultOf(logs.error)))
+    if (chat.data !== undefined) {
+      const more = chat.data.messages.length >= historyPage.messages
+      dispatch(chatLoaded({ ...chat.data, more }))
+    } else dispatch(chatFailed(faultOf(chat.error)))
+    if (logs.data !== undefined) {
+      dispatch(logsLoaded({ ...logs.data, more: logs.data.logs.length >= historyPage.calls }))
+    } else dispatch(logsFailed(faultOf(logs.error)))
     if ('data' in output) {
       writing.reset(output.data.deltas)
       await terminal.reset(output.data.output)

@@ -24,8 +24,8 @@ export interface HistoryQuery {
 /** What a person wants of a pull request. */
 export type PullRequestAsked = NonNullable<BodyInputOf<typeof createPullRequest>>
 
-/** Messages, and tool calls, that are read back at once. */
-const historyPage = 1_000
+/** Messages, and tool calls, that are read when a task is opened: more are read when somebody goes back to them. */
+export const historyPage = { messages: 200, calls: 500 } as const
 
 const pathOf = (taskId: string) => `/tasks/${encodeURIComponent(taskId)}`
 
@@ -42,7 +42,7 @@ export const taskApi = api.injectEndpoints({
     chat: build.query<AnswerOf<typeof getChat>, HistoryQuery>({
       query: ({ taskId, minPosition }) => ({
         path: `${pathOf(taskId)}/chat`,
-        query: { minPosition, limit: historyPage },
+        query: { minPosition, limit: historyPage.messages },
         fallback: texts.chatNotFetched,
       }),
       keepUnusedDataFor: 0,
@@ -50,7 +50,7 @@ export const taskApi = api.injectEndpoints({
     commands: build.query<AnswerOf<typeof getCommands>, HistoryQuery>({
       query: ({ taskId, minPosition }) => ({
         path: `${pathOf(taskId)}/commands`,
-        query: { minPosition, limit: historyPage },
+        query: { minPosition, limit: historyPage.calls },
         fallback: texts.commandsNotFetched,
       }),
       keepUnusedDataFor: 0,

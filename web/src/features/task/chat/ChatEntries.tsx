@@ -22,7 +22,10 @@ export function ChatEntries({ entries, task, wasSeen, onResend, onDiscard }: Cha
   const now = useNow(20_000)
   return (
     <TimeContext value={now}>
-      {entries.map((entry, index) => {
+      {entries.map((each, index) => {
+        // What is drawn first has a head, whatever came before it.
+        const entry =
+          index === 0 && each.kind === 'message' && each.grouped ? { ...each, grouped: false } : each
         const label = dayLabel(entry.at, now)
         const before = entries[index - 1]
         const isNewDay = before === undefined || dayLabel(before.at, now) !== label
@@ -76,6 +79,7 @@ function sameEntry(a: ChatEntry, b: ChatEntry): boolean {
       a.live === b.live &&
       a.status === b.status &&
       a.at === b.at &&
+      a.partial === b.partial &&
       a.parts.length === b.parts.length &&
       a.parts.every((part, index) => samePart(part, b.parts[index]))
     )

@@ -1,5 +1,6 @@
 /** What was said. Beyond 300 characters only the beginning shows, until more is asked for. Agents write Markdown. */
-import { lazy, Suspense, useState } from 'react'
+import { lazy, Suspense, use, useState } from 'react'
+import { SearchContext } from './SearchContext.ts'
 import { texts } from './texts.ts'
 
 const Markdown = lazy(async () => ({ default: (await import('./Markdown.tsx')).Markdown }))
@@ -15,12 +16,16 @@ interface MessageBodyProps {
 }
 
 export function MessageBody({ text, markdown, expanded = false }: MessageBodyProps) {
-  const [open, setOpen] = useState(expanded)
+  const [chosen, setOpen] = useState<boolean | null>(null)
+  const words = use(SearchContext)
   const long = text.length > shownAtFirst
+  // What is looked for must be seen, wherever in the message it is.
+  const found = words !== '' && text.toLowerCase().includes(words.toLowerCase())
+  const open = chosen ?? (expanded || found)
   const shown = long && !open ? beginning(text, shownAtFirst) : text
   return (
     <>
-      {markdown ? <MarkdownText text={shown} /> : <PlainText text={shown} />}
+      <div data-searched="">{markdown ? <MarkdownText text={shown} /> : <PlainText text={shown} />}</div>
       {long && (
         <button
           type="button"

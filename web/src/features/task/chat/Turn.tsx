@@ -20,11 +20,18 @@ interface TurnProps {
   readonly wasSeen: (messageId: string) => boolean
 }
 
+/** Parts of a turn that are drawn at first, and more each time. */
+const drawnAtFirst = 100
+
 export function Turn({ turn, taskId, execution, wasSeen }: TurnProps) {
   const [unfolded, setUnfolded] = useState(false)
+  const [drawn, setDrawn] = useState(drawnAtFirst)
   const tools = turn.parts.flatMap((part) => (part.kind === 'tool' ? [part.log] : []))
   const folds = !turn.live && tools.length > 0
-  const parts = folds && !unfolded ? turn.parts.filter(({ kind }) => kind !== 'tool') : turn.parts
+  const all = folds && !unfolded ? turn.parts.filter(({ kind }) => kind !== 'tool') : turn.parts
+  // A turn of thousands of steps must not slow the page: its latest are drawn, and more when they are asked for.
+  const hidden = Math.max(0, all.length - drawn)
+  const parts = hidden === 0 ? all : all.slice(hidden)
   return (
     <article className="group/message mt-3.5 px-4">
       <MessageHead
@@ -43,10 +50,21 @@ export function Turn({ turn, taskId, execution, wasSeen }: TurnProps) {
           className="focus-inset my-1.5 -ml-2 flex h-9 w-[calc(100%+16px)] items-center gap-2 rounded-control px-2 text-left text-ui text-muted transition-colors hover:bg-raised md:ml-5 md:h-7 md:w-[calc(100%-12px)]"
         >
           <Wrench className="size-3.5" />
-          <span className="flex-none font-medium text-text">{texts.chat.toolCalls(tools.length)}</span>
+          <span className="flex-none font-medium text-text">
+            {texts.chat.toolCalls(tools.length, turn.partial)}
+          </span>
           <span className="min-w-0 flex-1 truncate">{summaryOf(tools)}</span>
           <span className="flex-none text-meta">{took(spanOf(tools))}</span>
           <ChevronRight className={classes('size-3 transition-transform', unfolded && 'rotate-90')} />
+        </button>
+      )}
+      {hidden > 0 && (
+        <button
+          type="button"
+          onClick={() => setDrawn(drawn + drawnAtFirst)}
+          className="focus-inset my-1.5 flex h-9 items-center gap-2 rounded-control px-2 text-ui text-accent hover:underline md:ml-5 md:h-7"
+        >
+          {texts.chat.earlierSteps(hidden)}
         </button>
       )}
       {parts.map((part) => (

@@ -32,6 +32,8 @@ export interface TurnEntry {
   /** It is going on: everything it does is in sight. */
   readonly live: boolean
   readonly parts: readonly TurnPart[]
+  /** It began with tool calls that are not known yet. */
+  readonly partial: boolean
 }
 
 export interface SentEntry {
@@ -53,6 +55,8 @@ export interface ChatMaterial {
   readonly task: Task
   readonly messages: readonly MessageDocument[]
   readonly logs: readonly LogDocument[]
+  /** The server has older tool calls than these. */
+  readonly moreLogs?: boolean
   readonly writing: readonly WrittenMessage[]
   readonly sent: readonly SentMessage[]
 }
@@ -62,10 +66,10 @@ const groupedWithin = 5 * 60_000
 /** Sorts after every position. */
 const last = '~'
 
-export function arrange({ task, messages, logs, writing, sent }: ChatMaterial): Arranged {
+export function arrange({ task, messages, logs, moreLogs, writing, sent }: ChatMaterial): Arranged {
   const visible = messages.filter(({ isVisible }) => isVisible)
   const running = runningExecution(task)
-  const turns = turnsOf({ task, messages: visible, logs, writing, running })
+  const turns = turnsOf({ task, messages: visible, logs, moreLogs: moreLogs ?? false, writing, running })
   const waiting = visible.filter(isWaiting).toSorted(byPlaceInQueue)
   // The first that waits while a turn is asked for is what that turn begins with.
   const beginning = task.status === 'queued' ? waiting.at(0) : undefined
@@ -102,7 +106,7 @@ interface Turn {
 function turnsOf(
   material: Omit<ChatMaterial, 'sent'> & { readonly running: string | null },
 ): ReadonlyMap<string, Turn> {
-  const { task, messages, logs, writing, running } = material
+  const { task, messages, logs, moreLogs, writing, running } = material
   const written = new Set(messages.map(({ messageId }) => messageId))
   const parts = new Map<string, TurnPart[]>()
   const add = (executionId: string, part: TurnPart) => {
@@ -135,6 +139,8 @@ function turnsOf(
     .map((turn) => ({ ...turn, order: turn.ordered[0]?.order ?? last, begun: begunBy.get(turn.executionId) }))
     .toSorted(byOrder)
   const { firstOf, givenUp } = attemptsIn(inOrder)
+  // The oldest call that is known may follow others of its turn.
+  const oldest = logs.reduce<LogDocument | null>((a, b) => (a === null || b.order < a.order ? b : a), null)
   return new Map(
     inOrder.map(({ executionId, ordered, order, begun }) => {
       const live = executionId === running
@@ -151,6 +157,7 @@ function turnsOf(
           : (begun?.status ?? (givenUp.has(executionId) ? endOf(ordered) : 'completed')),
         live,
         parts: ordered,
+        partial: moreLogs === true && oldest?.executionId === executionId,
       }
       return [executionId, { order, first: firstOf.get(executionId) ?? order, entry }]
     }),

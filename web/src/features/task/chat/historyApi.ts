@@ -1,0 +1,91 @@
+/** What was said and done before the page of the chat that is read when a task is opened. */
+import type { ThunkDispatch, UnknownAction } from '@reduxjs/toolkit'
+import type { AnswerOf } from '#domain/api/call.ts'
+import type { getChat, getCommands } from '#domain/api/chat.ts'
+import type { Position } from '#domain/kernel/event.ts'
+import { api } from '../../../api/api.ts'
+import { earlierLoaded, type Folded, type OpenTask } from '../openTask.ts'
+import { texts as taskTexts } from '../texts.ts'
+
+interface PageQuery {
+  readonly taskId: string
+  readonly before: Position
+  readonly limit: number
+  /** Everything that the page was told is in the answer. */
+  readonly minPosition: Position | undefined
+}
+
+/** Messages, and tool calls, that are read at once on the way back. */
+const page = 500
+
+const pathOf = (taskId: string) => `/tasks/${encodeURIComponent(taskId)}`
+
+const historyApi = api.injectEndpoints({
+  endpoints: (build) => ({
+    earlierChat: build.query<AnswerOf<typeof getChat>, PageQuery>({
+      query: ({ taskId, ...query }) => ({
+        path: `${pathOf(taskId)}/chat`,
+        query,
+        fallback: taskTexts.chatNotFetched,
+      }),
+      keepUnusedDataFor: 0,
+    }),
+    earlierCommands: build.query<AnswerOf<typeof getCommands>, PageQuery>({
+      query: ({ taskId, ...query }) => ({
+        path: `${pathOf(taskId)}/commands`,
+        query,
+        fallback: taskTexts.commandsNotFetched,
+      }),
+      keepUnusedDataFor: 0,
+    }),
+  }),
+})
+
+/** Reads one more page of each; whether they came. `beforeShown` is called right before they are shown. */
+export async function readEarlier(
+  { taskId, chat, logs, seen }: Pick<OpenTask, 'taskId' | 'chat' | 'logs' | 'seen'>,
+  dispatch: ThunkDispatch<unknown, unknown, UnknownAction>,
+  beforeShown: () => void,
+): Promise<boolean> {
+  if (taskId === null) return false
+  const queryOf = (folded: Folded<OldestFirst>): PageQuery | null => {
+    const before = oldestOf(folded)
+    return folded.more && before !== null
+      ? { taskId, before, limit: page, minPosition: seen ?? undefined }
+      : null
+  }
+  const fresh = { forceRefetch: true, subscribe: false } as const
+  const [messagesBefore, logsBefore] = [queryOf(chat), queryOf(logs)]
+  const [earlierChat, earlierLogs] = await Promise.all([
+    messagesBefore && dispatch(historyApi.endpoints.earlierChat.initiate(messagesBefore, fresh)),
+    logsBefore && dispatch(historyApi.endpoints.earlierCommands.initiate(logsBefore, fresh)),
+  ])
+  if (earlierChat?.isError || earlierLogs?.isError) return false
+  const messages = earlierChat?.data?.messages ?? []
+  const calls = earlierLogs?.data?.logs ?? []
+  beforeShown()
+  dispatch(
+    earlierLoaded({
+      taskId,
+      messages,
+      logs: calls,
+      more: { chat: messages.length >= page, logs: calls.length >= page },
+    }),
+  )
+  return true
+}
+
+interface OldestFirst {
+  readonly id: string
+  readonly position: Position
+  readonly version: number
+  readonly order: string
+}
+
+function oldestOf({ documents }: Folded<OldestFirst>): Position | null {
+  let oldest: OldestFirst | null = null
+  for (const document of Object.values(documents)) {
+    if (oldest === null || document.order < oldest.order) oldest = document
+  }
+  return oldest?.position ?? null
+}
