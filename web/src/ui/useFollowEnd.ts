@@ -11,6 +11,8 @@ interface FollowEnd {
   readonly following: boolean
   readonly onScroll: () => void
   readonly jumpToEnd: () => void
+  /** Ends the following: something else is shown than the end. */
+  readonly stay: () => void
 }
 
 export function useFollowEnd(): FollowEnd {
@@ -52,6 +54,7 @@ export function useFollowEnd(): FollowEnd {
       else if (view.scrollTop < lastTop.current) follow(false)
       lastTop.current = view.scrollTop
     },
+    stay: () => follow(false),
     jumpToEnd: () => {
       follow(true)
       toEnd()

@@ -234,7 +234,7 @@ describe('a task that is opened', () => {
     })
     fireEvent.click(await screen.findByRole('link', { name: 'Task 1' }))
     expect(await seen('Words of the first')).toBeTruthy()
-    expect(await seen('1 lines')).toBeTruthy()
+    expect(await seen('1 line')).toBeTruthy()
     fireEvent.click(screen.getByRole('link', { name: 'Back to Dashboard' }))
     fireEvent.click(await screen.findByRole('link', { name: 'Task 2' }))
     await screen.findByRole('heading', { level: 1, name: 'Task 2' })

@@ -178,7 +178,7 @@ export function openRoom(
     } else dispatch(logsFailed(faultOf(logs.error)))
     if ('data' in output) {
       writing.reset(output.data.deltas)
-      await terminal.reset(output.data.output)
+      await terminal.reset(output.data.output, output.whole)
       if (!current()) return
     } else {
       terminal.fail(output.reason)

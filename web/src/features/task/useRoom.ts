@@ -7,6 +7,7 @@ import { useLive } from '../../live/LiveContext.tsx'
 import { createWriting, type Writing } from './chat/writing.ts'
 import { selectOpenTask } from './openTask.ts'
 import { openRoom, type Room } from './room.ts'
+import { readEarlier } from './terminal/readTerminal.ts'
 import { createTerminalLog, type TerminalLog } from './terminal/terminalLog.ts'
 
 /** What of an open task is not in the store, and how to read it anew. */
@@ -19,7 +20,7 @@ export interface OpenRoom {
 export function useRoom(taskId: string): OpenRoom {
   const store = useStore<ReturnType<ReturnType<typeof createStore>['store']['getState']>>()
   const live = useLive()
-  const [terminal] = useState(createTerminalLog)
+  const [terminal] = useState(() => createTerminalLog((before) => readEarlier(taskId, before)))
   const [writing] = useState(createWriting)
   const room = useRef<Room | null>(null)
   useEffect(() => {

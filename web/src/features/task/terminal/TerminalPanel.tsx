@@ -1,19 +1,22 @@
 /** What was printed, line by line, with its times. Only the lines in sight are in the page, however many there are. */
-import { useVirtualizer } from '@tanstack/react-virtual'
-import { ArrowDown, Copy, WrapText } from 'lucide-react'
-import { useLayoutEffect, useRef, useState, useSyncExternalStore } from 'react'
+import { ArrowDown, Copy, Search, WrapText } from 'lucide-react'
+import { useState, useSyncExternalStore } from 'react'
 import { useDispatch } from 'react-redux'
+import { useAction } from '../../../actions/ActionsContext.tsx'
+import { shortcutOf } from '../../../actions/Keys.tsx'
 import { Button } from '../../../ui/Button.tsx'
 import { Empty } from '../../../ui/Empty.tsx'
 import { IconButton } from '../../../ui/IconButton.tsx'
 import { Note } from '../../../ui/Note.tsx'
-import { useFollowEnd } from '../../../ui/useFollowEnd.ts'
 import { notified } from '../../notifications/notifications.ts'
 import { texts as taskTexts } from '../texts.ts'
 import { withoutColours } from './outputLines.ts'
-import { isCommandLine, TerminalRow } from './TerminalRow.tsx'
+import { TerminalRows } from './TerminalRows.tsx'
 import type { TerminalLog } from './terminalLog.ts'
+import { TerminalSearch } from './TerminalSearch.tsx'
 import { texts } from './texts.ts'
+import { useTerminalFind } from './useTerminalFind.ts'
+import { useTerminalRows } from './useTerminalRows.ts'
 
 interface TerminalPanelProps {
   readonly terminal: TerminalLog
@@ -22,31 +25,24 @@ interface TerminalPanelProps {
   readonly running: boolean
 }
 
-const lineHeight = 20
-const commandHeight = 32
-
 export function TerminalPanel({ terminal, reload, running }: TerminalPanelProps) {
   const dispatch = useDispatch()
-  const { lines, change, dropped, state, reason } = useSyncExternalStore(terminal.subscribe, terminal.read)
+  const view = useSyncExternalStore(terminal.subscribe, terminal.read)
+  const { lines, earlier, state, reason } = view
   const [wrap, setWrap] = useState(false)
-  const { box, content, following, onScroll, jumpToEnd } = useFollowEnd()
-  const rows = useVirtualizer({
-    count: lines.length,
-    getScrollElement: () => box.current,
-    estimateSize: (index) => (isCommandLine(lines[index]) ? commandHeight : lineHeight),
-    getItemKey: (index) => lines[index]?.id ?? index,
-    overscan: 12,
-  })
-  // Wrapped lines have heights of their own, and lose them when wrapping ends.
-  const wrapped = useRef(wrap)
-  useLayoutEffect(() => {
-    if (wrapped.current === wrap) return
-    wrapped.current = wrap
-    rows.measure()
-  })
-  useLayoutEffect(() => {
-    if (following && change > 0) jumpToEnd()
-  }, [change, following, jumpToEnd])
+  const [focused, setFocused] = useState(false)
+  const rows = useTerminalRows(view, wrap)
+  const find = useTerminalFind(lines, rows.topId, rows.reveal)
+  const { box, following, jumpToEnd } = rows
+
+  const closeFind = () => {
+    find.close()
+    box.current?.focus()
+  }
+  useAction('terminalFind', find.open, focused)
+  useAction('terminalNext', () => find.step(1), focused && find.isOpen)
+  useAction('terminalPrevious', () => find.step(-1), focused && find.isOpen)
+  useAction('terminalFindClose', closeFind, focused && find.isOpen)
 
   const copy = async () => {
     const text = lines.map((line) => withoutColours(line.text)).join('\n')
@@ -59,9 +55,14 @@ export function TerminalPanel({ terminal, reload, running }: TerminalPanelProps)
     )
   }
 
-  const count = new Intl.NumberFormat('en-US')
   return (
-    <>
+    // Whether the keys of the terminal are meant is where the focus is.
+    // oxlint-disable-next-line jsx-a11y/no-static-element-interactions -- it only watches the controls inside it
+    <div
+      onFocus={() => setFocused(true)}
+      onBlur={(event) => setFocused(event.currentTarget.contains(event.relatedTarget))}
+      className="flex min-h-0 flex-1 flex-col"
+    >
       {state === 'failed' && (
         <Note
           kind="error"
@@ -75,42 +76,32 @@ export function TerminalPanel({ terminal, reload, running }: TerminalPanelProps)
           {reason || taskTexts.terminalNotFetched}
         </Note>
       )}
+      {find.isOpen && (
+        <TerminalSearch
+          words={find.words}
+          nth={find.nth}
+          count={find.count}
+          onChange={find.search}
+          onStep={find.step}
+          onClose={closeFind}
+        />
+      )}
       <div className="relative flex min-h-0 flex-1 flex-col">
-        <div
-          ref={box}
-          onScroll={onScroll}
-          role="log"
-          aria-label={texts.label}
-          // Reading out every line of a build would drown everything else.
-          aria-live="off"
-          tabIndex={0}
-          className="focus-inset min-h-0 flex-1 overflow-auto overscroll-contain py-2 font-mono text-code tracking-normal"
+        <TerminalRows
+          view={view}
+          rows={rows}
+          wrap={wrap}
+          running={running}
+          words={find.isOpen ? find.words : ''}
+          current={find.current}
+          onEarlier={() => void terminal.showEarlier()}
         >
           {state === 'loaded' && lines.length === 0 && !running && (
             <Empty title={texts.empty} className="font-ui">
               {texts.emptyWhy}
             </Empty>
           )}
-          <div ref={content} className="relative min-w-full" style={{ height: rows.getTotalSize() }}>
-            {rows.getVirtualItems().map(({ index, start, key }) => {
-              const line = lines[index]
-              return (
-                line !== undefined && (
-                  <TerminalRow
-                    key={key}
-                    measure={wrap ? rows.measureElement : undefined}
-                    index={index}
-                    top={start}
-                    line={line}
-                    before={lines[index - 1]}
-                    wrap={wrap}
-                  />
-                )
-              )
-            })}
-          </div>
-          {running && <span aria-hidden="true" className="caret ml-21.5" />}
-        </div>
+        </TerminalRows>
         {!following && (
           <Button
             size="small"
@@ -123,8 +114,7 @@ export function TerminalPanel({ terminal, reload, running }: TerminalPanelProps)
         )}
       </div>
       <footer className="flex h-11 flex-none items-center gap-4 border-t border-line-soft pr-1 pl-4 text-meta text-muted md:h-8">
-        <span>{texts.lines(count.format(lines.length + dropped))}</span>
-        {dropped > 0 && <span>{texts.dropped(count.format(dropped))}</span>}
+        <span>{earlier === 'none' ? texts.lines(lines.length) : texts.latestLines(lines.length)}</span>
         <span className="hidden items-center gap-1.5 md:inline-flex">
           <span className="h-3 w-0.5 bg-bad" aria-hidden="true" />
           {texts.stderr}
@@ -132,6 +122,14 @@ export function TerminalPanel({ terminal, reload, running }: TerminalPanelProps)
         <span className="flex-1" />
         <span className="hidden md:inline">{following ? texts.following : texts.notFollowing}</span>
         <span className="flex">
+          <IconButton
+            icon={Search}
+            label={texts.find}
+            size="small"
+            aria-expanded={find.isOpen}
+            onClick={find.isOpen ? closeFind : find.open}
+            {...shortcutOf('terminalFind')}
+          />
           <IconButton
             icon={WrapText}
             label={texts.wrap}
@@ -143,6 +141,6 @@ export function TerminalPanel({ terminal, reload, running }: TerminalPanelProps)
           <IconButton icon={Copy} label={texts.copy} size="small" onClick={() => void copy()} />
         </span>
       </footer>
-    </>
+    </div>
   )
 }

@@ -1,8 +1,8 @@
 /** A line of the terminal. Its time shows where the second changes, and on all lines that are pointed at. */
-import { memo } from 'react'
+import { memo, type ReactNode } from 'react'
 import { classes } from '../../../ui/classes.ts'
 import { clockTime } from '../../../ui/clock.ts'
-import { spansOf } from './spans.ts'
+import { piecesOf } from './pieces.ts'
 import type { TerminalLine } from './terminalLog.ts'
 
 interface TerminalRowProps {
@@ -10,16 +10,18 @@ interface TerminalRowProps {
   /** Pixels from the first line. */
   readonly top: number
   readonly line: TerminalLine
-  readonly before: TerminalLine | undefined
+  /** When the line above began. */
+  readonly before: string | undefined
   readonly wrap: boolean
   readonly measure: ((element: Element | null) => void) | undefined
-}
-
-/** How a command is announced: bold, behind a dollar sign. */
-const announced = '\u001B[1m$ '
-
-export function isCommandLine(line: TerminalLine | undefined): boolean {
-  return line?.text.startsWith(announced) ?? false
+  /** What is searched for, to be marked. */
+  readonly words: string
+  /** Which of its places in this line is the one that was gone to. */
+  readonly current: number | undefined
+  /** What folds the output of the command that the line announces. */
+  readonly fold?: ReactNode
+  /** What became of that command, at the right edge. */
+  readonly result?: ReactNode
 }
 
 export const TerminalRow = memo(function TerminalRow({
@@ -29,10 +31,14 @@ export const TerminalRow = memo(function TerminalRow({
   before,
   wrap,
   measure,
+  words,
+  current,
+  fold,
+  result,
 }: TerminalRowProps) {
   const time = clockTime(line.at)
-  const same = before !== undefined && clockTime(before.at) === time
-  const isCommand = isCommandLine(line)
+  const same = before !== undefined && clockTime(before) === time
+  const isCommand = result !== undefined
   return (
     <div
       ref={measure}
@@ -48,28 +54,60 @@ export const TerminalRow = memo(function TerminalRow({
         <time
           dateTime={line.at}
           className={classes(
-            'w-19.5 flex-none pl-4 text-meta/5 text-muted',
+            'w-19.5 flex-none pl-4 text-meta/5 text-muted select-none',
             isCommand && 'leading-7',
-            same && 'invisible group-hover/line:visible',
+            same && !isCommand && 'invisible group-hover/line:visible',
           )}
         >
           {time}
         </time>
+        {fold}
         <span
+          data-line=""
+          dir="ltr"
           className={classes(
-            'min-h-5 flex-1 border-l-2 pr-4 pl-2',
+            'min-h-5 flex-1 pr-4',
+            isCommand ? 'pl-1' : 'border-l-2 pl-2',
             wrap ? 'min-w-0 wrap-anywhere whitespace-pre-wrap' : 'whitespace-pre',
             line.channel === 'stderr' ? 'border-bad' : 'border-transparent',
           )}
         >
-          {spansOf(line.start, line.text).map(({ text, className }, position) => (
-            // Spans have no name but their place.
-            <span key={position} className={className}>
-              {text}
-            </span>
-          ))}
+          <LineText line={line} words={words} current={current} />
         </span>
+        {result}
       </div>
     </div>
   )
 })
+
+function LineText({ line, words, current }: Pick<TerminalRowProps, 'line' | 'words' | 'current'>) {
+  return piecesOf(line.start, line.text, words).map(({ text, className, href, match }, position) => {
+    const marked =
+      match === null ? (
+        text
+      ) : (
+        <mark
+          data-current={match === current || undefined}
+          className="bg-warn-bg text-current outline-1 outline-line data-current:outline-2 data-current:outline-warn"
+        >
+          {text}
+        </mark>
+      )
+    return href === null ? (
+      // Pieces have no name but their place.
+      <span key={position} className={className}>
+        {marked}
+      </span>
+    ) : (
+      <a
+        key={position}
+        href={href}
+        target="_blank"
+        rel="noreferrer"
+        className={classes(className, 'focus-inset underline underline-offset-2')}
+      >
+        {marked}
+      </a>
+    )
+  })
+}

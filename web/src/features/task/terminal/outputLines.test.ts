@@ -8,7 +8,7 @@ function lines(...pieces: string[]): OutputLine[] {
   const all: OutputLine[] = []
   for (const piece of pieces) {
     const next = addOutput(state, piece)
-    all.push(...next.finished)
+    all.push(...next.finished.filter((item) => 'text' in item))
     state = next.state
   }
   return [...all, { text: state.line, start: state.start }]
@@ -52,6 +52,38 @@ describe('the lines of output', () => {
     expect(texts('a\u001B', '[31mb\u001B[', '0', 'mc')).toEqual(['abc'])
     expect(lines('a\u001B', '[31mb')[0]?.text).toBe('a\u001B[31mb')
   })
+  test('a progress line keeps no colours but those that are on', () => {
+    const bar = Array.from({ length: 2_000 }, (_, n) => `\r\u001B[32m${n}\u001B[0m`).join('')
+    expect(lines(bar)).toEqual([{ text: '1999\u001B[0m', start: '\u001B[32m' }])
+  })
+  test('nothing turns the direction of what is read', () => {
+    expect(texts('a\u202Ecod.exe\u2066')).toEqual(['a\uFFFDcod.exe\uFFFD'])
+  })
+  test('control sequences of one character leave nothing behind', () => {
+    expect(texts('a\u009B31mb\u0085c')).toEqual(['a31mbc'])
+  })
+  test('neither a code nor a character is cut in two', () => {
+    const cut = lines(`${'x'.repeat(longestLine - 2)}\u001B[31mred`)
+    expect(cut.map(({ text }) => text)).toEqual(['x'.repeat(longestLine - 2), '\u001B[31mred'])
+    expect(texts(`${'x'.repeat(longestLine - 1)}😀`)[1]).toBe('😀')
+  })
+  test('a long line without an end, of whatever, is lines of bounded length', () => {
+    for (const bit of [
+      'x',
+      '\b',
+      'x\b',
+      '\r',
+      '\u001B',
+      '\u001B]',
+      '\u001B[31m',
+      '\u001B]8;;https://a.b/\u0007',
+      '\u202E',
+      'é😀',
+    ]) {
+      const all = lines(...Array.from({ length: 16 }, () => bit.repeat(Math.ceil(16_000 / bit.length))))
+      expect(Math.max(...all.map(({ text }) => text.length))).toBeLessThanOrEqual(longestLine)
+    }
+  })
   test('an endless line is cut', () => {
     expect(texts('x'.repeat(longestLine * 2 + 5)).map(({ length }) => length)).toEqual([
       longestLine,
@@ -73,6 +105,8 @@ describe('the lines of output', () => {
       '\u001B[5A',
       '\t',
       '✓',
+      '\u001B]8;;https://example.com/\u0007',
+      '\u001B]133;D;1\u0007',
     )
     fc.assert(
       fc.property(

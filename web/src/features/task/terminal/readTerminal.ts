@@ -17,10 +17,28 @@ export async function readTerminal(
   taskId: string,
   minPosition: Position | undefined,
   signal: AbortSignal,
-): Promise<{ readonly data: TerminalAnswer } | { readonly reason: string }> {
+): Promise<
+  | { readonly data: TerminalAnswer; /** Nothing was printed before it. */ readonly whole: boolean }
+  | { readonly reason: string }
+> {
+  const answer = await ask(taskId, { minPosition }, signal)
+  return 'reason' in answer ? answer : { data: answer, whole: answer.output.length < pieces }
+}
+
+/** The output before a position; `null` when it cannot be read. */
+export const readEarlier = async (taskId: string, before: Position) => {
+  const answer = await ask(taskId, { before }, new AbortController().signal)
+  return 'reason' in answer ? null : { output: answer.output, whole: answer.output.length < pieces }
+}
+
+async function ask(
+  taskId: string,
+  page: { readonly minPosition?: Position | undefined; readonly before?: Position },
+  signal: AbortSignal,
+): Promise<TerminalAnswer | { readonly reason: string }> {
   const call = {
     path: `/tasks/${encodeURIComponent(taskId)}/terminal`,
-    query: { minPosition, limit: pieces },
+    query: { ...page, limit: pieces },
     fallback: taskTexts.terminalNotFetched,
   }
   const answer = await request(call, {
@@ -30,7 +48,7 @@ export async function readTerminal(
     newId,
   })
   if ('error' in answer) return { reason: answer.error.message }
-  return isTerminalAnswer(answer.data) ? { data: answer.data } : { reason: taskTexts.terminalNotFetched }
+  return isTerminalAnswer(answer.data) ? answer.data : { reason: taskTexts.terminalNotFetched }
 }
 
 function isTerminalAnswer(answer: unknown): answer is TerminalAnswer {

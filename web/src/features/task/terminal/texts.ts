@@ -1,17 +1,31 @@
 /** What the terminal of a task says. */
+const counts = new Intl.NumberFormat('en-US')
+const lines = (count: number) => `${counts.format(count)} ${count === 1 ? 'line' : 'lines'}`
+
 export const texts = {
   label: 'Terminal',
   empty: 'Nothing was printed yet',
   emptyWhy: 'What the agent and your commands print appears here as it happens.',
-  lines: (count: string) => `${count} lines`,
-  dropped: (count: string) => `${count} earlier lines are not shown`,
+  lines,
+  latestLines: (count: number) => `The latest ${lines(count)}`,
+  earlier: 'Show earlier output',
+  loadingEarlier: 'Loading...',
+  earlierGone: 'Earlier output is not shown here.',
+  earlierFailed: 'Earlier output could not be read.',
   stderr: 'stderr',
   following: 'Following the end',
   notFollowing: 'Not following',
   latest: 'Jump to latest',
   wrap: 'Wrap lines',
   copy: 'Copy without colours',
-  fold: 'Fold the output of this command',
-  foldedLines: (count: number) => `${count} ${count === 1 ? 'line' : 'lines'}`,
+  fold: 'Output of this command',
+  exit: (code: number) => `exit ${code}`,
   running: 'running',
+  find: 'Find in output',
+  found: (nth: number, count: number, more: boolean) =>
+    `${nth === 0 ? '' : `${counts.format(nth)} of `}${counts.format(count)}${more ? '+' : ''}`,
+  notFound: 'No results',
+  previous: 'Previous match',
+  next: 'Next match',
+  closeFind: 'Close search',
 } as const

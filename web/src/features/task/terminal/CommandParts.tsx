@@ -1,0 +1,67 @@
+/** What the row of a command has beside its words: how to fold what it printed, and what became of it. */
+import { ChevronRight } from 'lucide-react'
+import { classes } from '../../../ui/classes.ts'
+import { elapsed, took } from '../../../ui/clock.ts'
+import { Status } from '../../../ui/Status.tsx'
+import { useNow } from '../../../ui/useNow.ts'
+import type { CommandBlock } from './commandBlocks.ts'
+import { texts } from './texts.ts'
+
+interface FoldButtonProps {
+  readonly folded: boolean
+  /** Without any, nothing can be folded. */
+  readonly lines: number
+  readonly onToggle: () => void
+}
+
+export function FoldButton({ folded, lines, onToggle }: FoldButtonProps) {
+  if (lines === 0) return <span className="w-6 flex-none" />
+  return (
+    <button
+      type="button"
+      aria-expanded={!folded}
+      aria-label={texts.fold}
+      onClick={onToggle}
+      className="focus-inset grid h-7 w-6 flex-none place-items-center rounded-badge text-muted select-none hover:text-text"
+    >
+      <ChevronRight className={classes('size-3 transition-transform', !folded && 'rotate-90')} />
+    </button>
+  )
+}
+
+interface CommandResultProps {
+  readonly command: CommandBlock
+  readonly lines: number
+  readonly running: boolean
+}
+
+export function CommandResult({ command, lines, running }: CommandResultProps) {
+  const { at, endedAt, exitCode } = command
+  const took = endedAt === null ? [] : [tookBetween(at, endedAt)]
+  const exit = exitCode === null || exitCode === 0 ? [] : [texts.exit(exitCode)]
+  const goesOn = running && command.until === null
+  return (
+    <span className="sticky right-0 flex flex-none items-center gap-2 bg-raised pr-4 pl-3 font-ui text-meta/7 text-muted select-none">
+      {goesOn ? (
+        <span className="text-run">
+          {texts.running} <Running since={at} />
+        </span>
+      ) : (
+        [...(lines === 0 ? [] : [texts.lines(lines)]), ...took, ...exit].join(' · ')
+      )}
+      {goesOn && <Status status="running" iconOnly />}
+      {endedAt !== null && exitCode !== null && (
+        <Status status={exitCode === 0 ? 'completed' : 'failed'} iconOnly />
+      )}
+    </span>
+  )
+}
+
+function tookBetween(from: string, to: string): string {
+  return took(Date.parse(to) - Date.parse(from))
+}
+
+function Running({ since }: { readonly since: string }) {
+  const now = useNow(1_000)
+  return elapsed(now - Date.parse(since))
+}

@@ -1,0 +1,113 @@
+/** The commands among the lines of a terminal, each with the lines that it printed. */
+
+/** How a command is announced: bold, or dim where it is named again, behind a dollar sign. */
+const announced = ['\u001B[1m$ ', '\u001B[2m$ ']
+
+export function isCommandLine(text: string): boolean {
+  return announced.some((beginning) => text.startsWith(beginning))
+}
+
+/** A command, and where its output ends. Its lines are those between `id` and `until`, by their ids. */
+export interface CommandBlock {
+  /** The id of the line that announces it. */
+  readonly id: number
+  readonly executionId: string
+  /** When it began, ISO 8601. */
+  readonly at: string
+  /** The id of the first line that is no output of it; `null` while it may still print. */
+  readonly until: number | null
+  /** When it ended, ISO 8601; `null` while it goes on, and where nobody said that it ended. */
+  readonly endedAt: string | null
+  /** `null` while it goes on, and where nobody said how it ended. */
+  readonly exitCode: number | null
+}
+
+interface Written {
+  readonly id: number
+  readonly at: string
+  readonly channel: 'stdout' | 'stderr'
+  readonly executionId: string
+  readonly text: string
+}
+
+export interface CommandBlocks {
+  /** In their order; always the same array. */
+  readonly all: readonly CommandBlock[]
+  /** A line was written, or written on. */
+  wrote(line: Written): void
+  /** The command that goes on has ended; the next line has this id. */
+  ended(executionId: string, nextId: number, at: string, exitCode: number | null): void
+  /** Forgets the commands before this line. */
+  dropBefore(id: number): void
+  /** How the command ended whose output the first lines are, and whose own line is not here. */
+  cutOff(): CutOffEnd | null
+  /** Puts the commands of earlier lines before those that are here, and what they are cut off from; `lines` are all by now. */
+  putBefore(earlier: readonly CommandBlock[], cutOff: CutOffEnd | null, lines: readonly Written[]): void
+}
+
+/** The end of a command that is not here. */
+export interface CutOffEnd extends Pick<CommandBlock, 'executionId' | 'endedAt' | 'exitCode'> {
+  readonly until: number
+}
+
+export function createCommandBlocks(): CommandBlocks {
+  const all: CommandBlock[] = []
+  let cutOff: CutOffEnd | null = null
+  return {
+    all,
+    wrote({ id, at, channel, executionId, text }) {
+      const last = all.at(-1)
+      if (isCommandLine(text)) {
+        if (last?.id === id) return
+        if (last?.until === null) all[all.length - 1] = { ...last, until: id }
+        all.push({ id, executionId, at, until: null, endedAt: null, exitCode: null })
+        return
+      }
+      if (last === undefined) return
+      if (last.until === null) {
+        if (last.executionId !== executionId) all[all.length - 1] = { ...last, until: id }
+        return
+      }
+      // Standard error comes by a way of its own: what is right behind the end was printed before it.
+      const late = last.until === id && last.endedAt !== null && channel === 'stderr'
+      if (late && last.executionId === executionId) all[all.length - 1] = { ...last, until: id + 1 }
+    },
+    ended(executionId, nextId, at, exitCode) {
+      const last = all.at(-1)
+      if (last === undefined) cutOff ??= { executionId, until: nextId, endedAt: at, exitCode }
+      if (last === undefined || last.until !== null || last.executionId !== executionId) return
+      all[all.length - 1] = { ...last, until: nextId, endedAt: at, exitCode }
+    },
+    dropBefore(id) {
+      const kept = all.findIndex((block) => block.id >= id)
+      const gone = all.splice(0, kept === -1 ? all.length : kept)
+      const last = gone.at(-1)
+      if (last?.until !== undefined && last.until !== null) cutOff = { ...last, until: last.until }
+    },
+    cutOff: () => cutOff,
+    putBefore(earlier, cutOffBefore, lines) {
+      const last = earlier.at(-1)
+      if (last !== undefined)
+        all.unshift(
+          ...earlier.slice(0, -1),
+          last.until === null ? { ...last, ...endOf(last, all[0], lines) } : last,
+        )
+      cutOff = last === undefined ? (cutOffBefore ?? cutOff) : cutOffBefore
+    },
+  }
+
+  /** The end of a command whose output goes on in lines that were here before it. */
+  function endOf(
+    { executionId, id }: CommandBlock,
+    next: CommandBlock | undefined,
+    lines: readonly Written[],
+  ): Partial<CommandBlock> {
+    if (cutOff?.executionId === executionId) {
+      const { until, endedAt, exitCode } = cutOff
+      return { until, endedAt, exitCode }
+    }
+    const other = lines.find((line) => line.id > id && line.executionId !== executionId)
+    const ends = [next?.id, other?.id].filter((end) => end !== undefined)
+    return { until: ends.length === 0 ? null : Math.min(...ends) }
+  }
+}

@@ -1,0 +1,61 @@
+/** Finds words in the lines of a terminal, and goes on where it was when lines are added. */
+import { withoutColours } from './outputLines.ts'
+import type { TerminalLine } from './terminalLog.ts'
+
+/** Where the words stand: in which line, by its id, and the how manieth in it. */
+export interface Match {
+  readonly id: number
+  readonly nth: number
+}
+
+/** Matches that are counted and gone through at most. */
+export const mostMatches = 10_000
+
+export interface Finder {
+  /** All places of the words, in their order; always the same array. Capital letters do not matter. */
+  find(lines: readonly TerminalLine[], words: string): readonly Match[]
+}
+
+export function createFinder(): Finder {
+  const matches: Match[] = []
+  let of = ''
+  let first = 0
+  /** The id of the line that was last when it was looked: it may have been written on. */
+  let last = Number.NEGATIVE_INFINITY
+  return {
+    find(lines, words) {
+      const firstId = lines[0]?.id ?? 0
+      if (of !== words || firstId < first || matches.length >= mostMatches) {
+        matches.length = 0
+        last = Number.NEGATIVE_INFINITY
+      } else if (firstId > first) {
+        const kept = matches.findIndex(({ id }) => id >= firstId)
+        matches.splice(0, kept === -1 ? matches.length : kept)
+      }
+      of = words
+      first = firstId
+      while ((matches.at(-1)?.id ?? Number.NEGATIVE_INFINITY) >= last && matches.length > 0) matches.pop()
+      if (words === '') return matches
+      for (let index = Math.max(0, last - firstId); index < lines.length; index += 1) {
+        const line = lines[index]
+        if (line === undefined || matches.length >= mostMatches) break
+        const count = placesOf(withoutColours(line.text), words).length
+        for (let nth = 0; nth < count && matches.length < mostMatches; nth += 1)
+          matches.push({ id: line.id, nth })
+      }
+      last = lines.at(-1)?.id ?? Number.NEGATIVE_INFINITY
+      return matches
+    },
+  }
+}
+
+/** Where in a text the words begin; capital letters do not matter. */
+export function placesOf(text: string, words: string): readonly number[] {
+  if (words === '') return []
+  const lower = text.toLowerCase()
+  // A few letters get longer when they are made small: then places would be wrong.
+  const [within, what] = lower.length === text.length ? [lower, words.toLowerCase()] : [text, words]
+  const places: number[] = []
+  for (let at = within.indexOf(what); at !== -1; at = within.indexOf(what, at + what.length)) places.push(at)
+  return places
+}
