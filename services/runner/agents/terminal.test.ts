@@ -53,7 +53,7 @@ test('colours tell what is what', () => {
       '\u001B[1m$ npm test\u001B[0m',
       '1 failing',
       '\u001B[31mexit code 2\u001B[0m',
-      '\u001B[32m✎\u001B[0m Edited src/a.ts \u001B[32m+3\u001B[0m \u001B[31m−1\u001B[0m',
+      '\u001B]133;D;2\u0007\u001B[32m✎\u001B[0m Edited src/a.ts \u001B[32m+3\u001B[0m \u001B[31m−1\u001B[0m',
       '',
     ].join('\n'),
   )
@@ -67,6 +67,12 @@ test('the output of a command stands under its command, also when several run at
     finished('1', { output: 'a' }),
   ]
   expect(stripVTControlCharacters(shown(events))).toBe('$ make a\n> make b\n$ make c\nc\n$ make a\na\n')
+})
+
+test('where the output of a command ends is marked, with how it ended', () => {
+  expect(shown([bash('1', 'true'), finished('1', {})])).toBe('\u001B[1m$ true\u001B[0m\n\u001B]133;D;0\u0007')
+  const interrupted = shown([bash('1', 'x'), finished('1', { ok: false, summary: 'interrupted' })])
+  expect(interrupted.endsWith('\n\u001B]133;D\u0007')).toBe(true)
 })
 
 test('the tools of a sub-agent stand to the right', () => {

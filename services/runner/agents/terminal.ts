@@ -19,7 +19,10 @@ const sequences = new RegExp(
   'g',
 )
 
-/** Turns events into terminal text; it remembers which tools are under way. Each answer is empty or ends with a line break. */
+/**
+ * Turns events into terminal text; it remembers which tools are under way. Each answer is empty or ends with a line break,
+ * but for the mark behind what a command printed.
+ */
 export function createTerminal(): (event: AgentEvent) => string {
   const tools = new Map<string, ToolStarted>()
   let model = ''
@@ -59,9 +62,21 @@ export function createTerminal(): (event: AgentEvent) => string {
     }
   }
   return (event) => {
+    const ended = event.type === 'tool_finished' ? endOf(tools.get(event.toolId), event) : ''
     const lines = lineOf(event)
-    return lines === '' ? '' : `${lines}\n`
+    return lines === '' ? ended : `${lines}\n${ended}`
   }
+}
+
+/** Marks where the output of a command ends; that of a sub-agent's is a part of what it does. */
+function endOf(started: ToolStarted | undefined, { ok, exitCode }: ToolFinished): string {
+  if (started?.kind !== 'run' || started.parentToolId !== null) return ''
+  return commandEnd(exitCode ?? (ok ? 0 : null))
+}
+
+/** Says in the terminal that a command has ended and how, as shells do (OSC 133 D). Nothing of it is seen. */
+export function commandEnd(exitCode: number | null): string {
+  return `${escape}]133;D${exitCode === null ? '' : `;${exitCode}`}\u0007`
 }
 
 function startLine(tool: ToolStarted): string {

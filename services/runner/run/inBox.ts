@@ -2,6 +2,7 @@
 import type { Readable } from 'node:stream'
 import type { ExecutionOutcome } from '#domain/task/commands.ts'
 import type { RunnerParts } from '../parts.ts'
+import { commandEnd } from '../agents/terminal.ts'
 import type { SandboxExit } from '../sandbox/port.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import type { BoxSurroundings } from './boxSurroundings.ts'
@@ -53,6 +54,7 @@ export async function runInBox(
         drain(child.stderr, (chunk) => run.output.stderr.write(chunk)),
       ])
       const exit = await child.exited
+      await run.output.stdout.write(commandEnd(exit.code))
       return outcomeOfStop(run.stopping) ?? { kind: 'ended', exit }
     } finally {
       run.stopping.signal.removeEventListener('abort', onStop)
