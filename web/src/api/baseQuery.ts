@@ -2,7 +2,7 @@
 import type { BaseQueryApi, BaseQueryFn } from '@reduxjs/toolkit/query'
 import type { ApiFault } from './fault.ts'
 import { newId } from './newId.ts'
-import { request, type ApiCall } from './request.ts'
+import { request, type ApiAnswer, type ApiCall } from './request.ts'
 import { sessionEnded, wroteAhead, type SessionState } from './session.ts'
 import { dropToken, readToken } from './tokenStore.ts'
 
@@ -13,20 +13,26 @@ export const baseQuery: BaseQueryFn<ApiCall, unknown, ApiFault> = async (
   call,
   { signal, getState, dispatch },
 ) => {
+  return signedIn(call.path, dispatch, (token) =>
+    request(ahead(call, getState), { fetch: (...args) => fetch(...args), token, signal, newId }),
+  )
+}
+
+/** Asks with the token of now, and minds what the answer means beyond itself: the end of the session, or a write to wait for. */
+export async function signedIn(
+  path: string,
+  dispatch: BaseQueryApi['dispatch'],
+  ask: (token: string) => Promise<ApiAnswer>,
+): Promise<ApiAnswer> {
   const token = readToken()
   // Nothing under /api is open to somebody who is not signed in.
   if (token === null) {
     return { error: { status: 401, code: 'sign_in_required', message: tokenMissing, field: null } }
   }
-  const answer = await request(ahead(call, getState), {
-    fetch: (...args) => fetch(...args),
-    token,
-    signal,
-    newId,
-  })
+  const answer = await ask(token)
   if ('error' in answer) {
     // A late answer to an older token says nothing of the token of now.
-    if (answer.error.status === 401 && endsSession(call.path) && readToken() === token) {
+    if (answer.error.status === 401 && endsSession(path) && readToken() === token) {
       dropToken()
       dispatch(sessionEnded('unauthorised'))
     }

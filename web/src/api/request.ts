@@ -46,13 +46,18 @@ export async function request(call: ApiCall, to: Collaborators): Promise<ApiAnsw
       signal: AbortSignal.any([to.signal, late]),
       ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
     })
-    const text = await response.text()
-    const answer = parsed(text)
-    if (response.ok) return answer === undefined ? failed(response.status, 'unreadable') : { data: answer }
-    return { error: faultOf(response.status, answer, call.fallback) }
+    return answerOf(response.status, await response.text(), call.fallback)
   } catch {
     return failed(null, late.aborted ? 'timeout' : to.signal.aborted ? 'aborted' : 'offline')
   }
+}
+
+/** What the server said with this status and body; `fallback` where it gives no reason. */
+export function answerOf(status: number, text: string, fallback: string): ApiAnswer {
+  const answer = parsed(text)
+  if (status < 200 || status > 299) return { error: faultOf(status, answer, fallback) }
+  if (answer !== undefined) return { data: answer }
+  return { error: { status, code: 'unreadable', message: fallback, field: null } }
 }
 
 function queryOf(query: ApiCall['query'] = {}): string {

@@ -1,6 +1,6 @@
 /** A task in the making: what is to be done, where, and by whom. The draft outlives the page. */
-import { FolderGit2, GitBranch } from 'lucide-react'
-import { useState, type FormEvent } from 'react'
+import { FolderGit2, GitBranch, ImagePlus } from 'lucide-react'
+import { useMemo, useRef, useState, type FormEvent } from 'react'
 import { useDispatch } from 'react-redux'
 import { useNavigate } from 'react-router-dom'
 import { reasonOf } from '../../api/fault.ts'
@@ -18,9 +18,20 @@ import { Note } from '../../ui/Note.tsx'
 import { Picker } from '../../ui/Picker.tsx'
 import { TextArea } from '../../ui/TextArea.tsx'
 import { useAgentOptions } from '../agents/useAgentOptions.tsx'
+import { AttachButton } from '../images/AttachButton.tsx'
+import { imagesAtMost } from '../images/choose.ts'
+import { DropHint } from '../images/DropHint.tsx'
+import { PendingTray } from '../images/PendingTray.tsx'
+import { texts as imageTexts } from '../images/texts.ts'
+import { useImageDrop } from '../images/useImageDrop.ts'
+import { usePendingImages } from '../images/usePendingImages.ts'
+import { useWhenUploaded } from '../images/useWhenUploaded.ts'
 import { notified } from '../notifications/notifications.ts'
 import { useProjectsQuery } from '../projects/projectsApi.ts'
 import { useCreateTaskMutation } from '../tasks/tasksApi.ts'
+import { joined } from '../voice/joined.ts'
+import { useVoice } from '../voice/useVoice.ts'
+import { VoiceButton } from '../voice/VoiceButton.tsx'
 import { projectOptions } from './projectOptions.ts'
 import { texts } from './texts.ts'
 import { titleOf } from './titleOf.ts'
@@ -32,6 +43,15 @@ export function Composer() {
   const navigate = useNavigate()
   const { data, error: projectsError, refetch, isFetching } = useProjectsQuery()
   const [description, setDescription] = usePersisted(draftDescription)
+  // What is spoken is added to the latest words, also where several pieces come before the next drawing.
+  const latest = useRef(description)
+  const write = (next: string) => {
+    latest.current = next
+    setDescription(next)
+  }
+  const voice = useVoice((words) => write(joined(latest.current, words)))
+  const images = usePendingImages(imagesAtMost.compact)
+  const drop = useImageDrop(images.add)
   const [projectId, setProjectId] = usePersisted(selectedProjectId)
   const [agent, setAgent] = usePersisted(selectedAgent)
   const agentOptions = useAgentOptions()
@@ -39,6 +59,7 @@ export function Composer() {
   const [attempted, setAttempted] = useState(false)
   const [create, { isLoading }] = useCreateTaskMutation()
 
+  const options = useMemo(() => projectOptions(data?.projects ?? []), [data?.projects])
   const project = data?.projects.find(({ id }) => id === projectId)
   const branch = useBranchChoice(project)
   // One id until the server has the task: sending again after a lost answer makes no second one.
@@ -59,11 +80,8 @@ export function Composer() {
       : { taskId, projectId: project.id, branch: branch.chosen, codexModel, agent },
   )
 
-  const onSubmit = async (event?: FormEvent) => {
-    event?.preventDefault()
-    if (isLoading) return
-    setAttempted(true)
-    if (missing !== null || project === undefined || branch.chosen === null) return
+  const start = async () => {
+    if (isLoading || missing !== null || project === undefined || branch.chosen === null) return
     const answer = await create({
       id: taskId,
       title: titleOf(description),
@@ -71,7 +89,7 @@ export function Composer() {
       projectId: project.id,
       branch: branch.chosen,
       codexModel,
-      images: [],
+      images: images.completed().map(({ id }) => id),
       agent,
     })
     if (answer.error !== undefined) {
@@ -79,9 +97,18 @@ export function Composer() {
       return
     }
     setTaskId(newId())
-    setDescription('')
+    write('')
+    images.clear()
     setAttempted(false)
     dispatch(notified('success', texts.created, texts.createdWhy))
+  }
+
+  const whenUploaded = useWhenUploaded(images, () => void start())
+  const onSubmit = (event?: FormEvent) => {
+    event?.preventDefault()
+    if (isLoading || whenUploaded.waiting) return
+    setAttempted(true)
+    if (missing === null) whenUploaded.ask()
   }
 
   return (
@@ -100,8 +127,9 @@ export function Composer() {
         </Note>
       )}
       <form
-        onSubmit={(event) => void onSubmit(event)}
-        className="rounded-panel border border-control bg-panel focus-within:border-accent focus-within:ring focus-within:ring-accent"
+        {...drop.handlers}
+        onSubmit={onSubmit}
+        className="relative rounded-panel border border-control bg-panel focus-within:border-accent focus-within:ring focus-within:ring-accent"
       >
         <TextArea
           label={texts.description}
@@ -110,18 +138,23 @@ export function Composer() {
           maxHeight={320}
           maxLength={50_000}
           value={description}
-          onChange={(event) => setDescription(event.target.value)}
+          interim={joined(description, voice.interim).slice(description.length)}
+          onChange={(event) => write(event.target.value)}
           onKeyDown={(event) => {
-            if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) void onSubmit()
+            if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) onSubmit()
           }}
           className="px-4 pt-3.5 pb-2 text-input md:text-[15px]/6"
+        />
+        <PendingTray
+          pending={images}
+          said={whenUploaded.waiting ? imageTexts.waiting : whenUploaded.stopped ? imageTexts.stopped : null}
         />
         <div className="flex flex-wrap items-center gap-1.5 p-2">
           <Picker
             label={texts.project}
             placeholder={texts.noProject}
             icon={<FolderGit2 className="size-3.5" />}
-            options={projectOptions(data?.projects ?? [])}
+            options={options}
             chosen={project?.id ?? null}
             onChoose={setProjectId}
             filterLabel={texts.filterProjects}
@@ -151,18 +184,22 @@ export function Composer() {
             filterLabel={texts.agent}
             emptyText={texts.noProjects}
           />
-          <Button
-            kind="primary"
-            size="touch"
-            type="submit"
-            className="ml-auto"
-            disabled={missing !== null}
-            busy={isLoading}
-            busyLabel={texts.creating}
-          >
-            {texts.start}
-          </Button>
+          <span className="ml-auto flex items-center gap-1.5">
+            <AttachButton images={images} icon={ImagePlus} />
+            <VoiceButton voice={voice} />
+            <Button
+              kind="primary"
+              size="touch"
+              type="submit"
+              disabled={missing !== null}
+              busy={isLoading || whenUploaded.waiting}
+              busyLabel={texts.creating}
+            >
+              {texts.start}
+            </Button>
+          </span>
         </div>
+        {drop.over && <DropHint most={images.most} />}
       </form>
       {attempted && missing !== null && (
         <Note kind="error" className="mt-3">

@@ -195,16 +195,15 @@ describe('a message', () => {
   })
 
   test('is written in a box that grows to 120 pixels, and then scrolls', async () => {
-    const content = vi.spyOn(HTMLElement.prototype, 'scrollHeight', 'get')
-    content.mockReturnValue(80)
     await open()
     const box = await composer()
     fireEvent.change(box, { target: { value: 'a line\nand another' } })
-    expect(box.style).toMatchObject({ height: '80px', overflowY: 'hidden' })
-    content.mockReturnValue(400)
-    fireEvent.change(box, { target: { value: 'line\n'.repeat(20) } })
-    expect(box.style).toMatchObject({ height: '120px', overflowY: 'auto' })
-    content.mockRestore()
+    // It is as high as the mirror of its text in the same cell, in a frame that scrolls.
+    const [mirror, itself] = box.parentElement?.children ?? []
+    expect(itself).toBe(box)
+    expect(mirror?.getAttribute('data-text')).toContain('a line\nand another')
+    expect(box.parentElement?.style.maxHeight).toBe('120px')
+    expect(box.parentElement?.classList).toContain('overflow-y-auto')
   })
 })
 

@@ -1,20 +1,23 @@
 /** The dock below the chat: what waits, what runs, and the box in which the next message is written. */
-import { ArrowUp, Square, Terminal } from 'lucide-react'
-import { useState, type KeyboardEvent } from 'react'
+import { Square } from 'lucide-react'
+import { useEffect, useRef, useState } from 'react'
 import { useSelector } from 'react-redux'
+import type { ShownImage } from '#domain/api/images.ts'
 import type { Task } from '#domain/api/tasks.ts'
 import type { MessageDocument } from '#domain/views/chat.ts'
 import type { LogDocument } from '#domain/views/log.ts'
 import { selectLive } from '../../../live/connection.ts'
 import { Button } from '../../../ui/Button.tsx'
-import { classes } from '../../../ui/classes.ts'
 import { elapsed } from '../../../ui/clock.ts'
-import { IconButton } from '../../../ui/IconButton.tsx'
 import { KeyCap } from '../../../ui/KeyCap.tsx'
 import { Status } from '../../../ui/Status.tsx'
-import { TextArea } from '../../../ui/TextArea.tsx'
 import { useNow } from '../../../ui/useNow.ts'
+import { imagesAtMost } from '../../images/choose.ts'
+import { DropHint } from '../../images/DropHint.tsx'
+import { useImageDrop } from '../../images/useImageDrop.ts'
+import { usePendingImages } from '../../images/usePendingImages.ts'
 import { useTaskActions } from '../useTaskActions.ts'
+import { MessageBox, type SendFromBox } from './MessageBox.tsx'
 import { Queue } from './Queue.tsx'
 import { texts } from './texts.ts'
 
@@ -22,43 +25,24 @@ interface ChatComposerProps {
   readonly task: Task
   readonly tools: Readonly<Record<string, LogDocument>>
   readonly queue: readonly MessageDocument[]
-  readonly onSend: (text: string, isCommand: boolean) => void
+  readonly onSend: (text: string, isCommand: boolean, images?: readonly ShownImage[]) => void
 }
 
-/** Section 9. */
-const tallest = 120
-
 export function ChatComposer({ task, tools, queue, onSend }: ChatComposerProps) {
-  const [text, setText] = useState('')
   const [isCommand, setCommand] = useState(false)
   const { cancel, cancelling } = useTaskActions(task)
+  const pending = usePendingImages(imagesAtMost.message)
+  const drop = useImageDrop(pending.add)
   const running = task.status === 'running'
-  const empty = text.trim() === ''
-
-  const submit = () => {
-    if (empty) return
-    onSend(text.trim(), isCommand)
-    setText('')
-  }
-  const onKeyDown = (event: KeyboardEvent) => {
-    // Enter that ends a composed character is not a wish to send.
-    if (event.nativeEvent.isComposing) return
-    if (event.key === 'Enter' && !event.shiftKey) {
-      event.preventDefault()
-      submit()
-    } else if (event.key === 'Escape') {
-      if (isCommand) setCommand(false)
-      else if (running && empty && !cancelling) cancel()
-      else return
-      event.preventDefault()
-      event.stopPropagation()
-    }
-  }
+  const { send, stop } = useLatest({ send: onSend, stop: cancel })
 
   return (
     <div className="flex-none px-2 pb-2 md:px-4 md:pb-4">
       <Queue task={task} queue={queue} onSend={onSend} />
-      <div className="rounded-panel border border-control bg-panel focus-within:border-accent focus-within:ring focus-within:ring-accent">
+      <div
+        {...drop.handlers}
+        className="relative rounded-panel border border-control bg-panel focus-within:border-accent focus-within:ring focus-within:ring-accent"
+      >
         {isCommand ? (
           <p className="flex min-h-8 items-center border-b border-line-soft px-3 py-1 text-meta text-muted">
             {texts.composer.commandBanner}
@@ -66,42 +50,38 @@ export function ChatComposer({ task, tools, queue, onSend }: ChatComposerProps) 
         ) : (
           running && <TurnHead task={task} tools={tools} cancel={cancel} cancelling={cancelling} />
         )}
-        <TextArea
-          label={texts.composer.label}
-          placeholder={isCommand ? texts.composer.commandPlaceholder : texts.composer.placeholder}
-          minHeight={44}
-          maxHeight={tallest}
-          maxLength={50_000}
-          value={text}
-          onChange={(event) => setText(event.target.value)}
-          onKeyDown={onKeyDown}
-          className={classes(
-            'px-3 pt-2.5 pb-1 text-input md:text-body',
-            isCommand && 'font-mono md:text-code',
-          )}
+        <MessageBox
+          taskId={task.id}
+          usage={task.usage}
+          isCommand={isCommand}
+          onCommand={setCommand}
+          pending={pending}
+          mayStop={running && !cancelling}
+          onStop={stop}
+          onSend={send}
         />
-        <div className="flex items-center gap-0.5 px-1.5 pt-1 pb-1.5">
-          <IconButton
-            icon={Terminal}
-            label={texts.composer.command}
-            aria-pressed={isCommand}
-            onClick={() => setCommand(!isCommand)}
-            className="aria-pressed:bg-raised aria-pressed:text-text"
-          />
-          <span className="flex-1" />
-          <Usage task={task} />
-          <IconButton
-            icon={ArrowUp}
-            label={texts.composer.send}
-            kind="primary"
-            size="small"
-            disabled={empty}
-            onClick={submit}
-          />
-        </div>
+        {drop.over && <DropHint most={pending.most} />}
       </div>
     </div>
   )
+}
+
+interface Done {
+  readonly send: SendFromBox
+  readonly stop: () => void
+}
+
+/** The same functions at each drawing, doing what the latest ones do: the chat is drawn again with each word of an agent. */
+function useLatest(done: Done): Done {
+  const latest = useRef(done)
+  useEffect(() => {
+    latest.current = done
+  })
+  const [same] = useState<Done>(() => ({
+    send: (...args) => latest.current.send(...args),
+    stop: () => latest.current.stop(),
+  }))
+  return same
 }
 
 interface TurnHeadProps {
@@ -160,16 +140,4 @@ const activities: Readonly<Record<LogDocument['kind'], string>> = {
 
 function activity({ kind, name }: LogDocument): string {
   return kind === 'other' && name !== null ? name : activities[kind]
-}
-
-function Usage({ task: { usage } }: { readonly task: Task }) {
-  const tokens = usage.inputTokens + usage.outputTokens
-  if (tokens === 0) return null
-  const count = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 })
-    .format(tokens)
-    .toLowerCase()
-  const cost = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' }).format(usage.costUsd)
-  return (
-    <span className="mr-2.5 hidden text-meta text-muted md:inline">{texts.composer.usage(count, cost)}</span>
-  )
 }

@@ -6,6 +6,7 @@ import { useNow } from '../../../ui/useNow.ts'
 import type { ChatEntry, TurnPart } from './arrange.ts'
 import { PersonMessage } from './PersonMessage.tsx'
 import { SentMessageEntry } from './SentMessageEntry.tsx'
+import { TaskImages } from './TaskImages.tsx'
 import { TimeContext } from './MessageTime.tsx'
 import { Turn } from './Turn.tsx'
 
@@ -22,6 +23,7 @@ export function ChatEntries({ entries, task, wasSeen, onResend, onDiscard }: Cha
   const now = useNow(20_000)
   return (
     <TimeContext value={now}>
+      <TaskImages task={task} />
       {entries.map((each, index) => {
         // What is drawn first has a head, whatever came before it.
         const entry =
@@ -37,7 +39,12 @@ export function ChatEntries({ entries, task, wasSeen, onResend, onDiscard }: Cha
               </div>
             )}
             {entry.kind === 'sent' ? (
-              <SentMessageEntry sent={entry.sent} onResend={onResend} onDiscard={onDiscard} />
+              <SentMessageEntry
+                sent={entry.sent}
+                taskId={task.id}
+                onResend={onResend}
+                onDiscard={onDiscard}
+              />
             ) : (
               <Entry
                 entry={entry}

@@ -8,6 +8,7 @@ import { Status } from '../../../ui/Status.tsx'
 import { useMeQuery } from '../../auth/authApi.ts'
 import { isPersons, type MessageEntry } from './arrange.ts'
 import { MessageBody } from './MessageBody.tsx'
+import { MessagePictures } from './MessagePictures.tsx'
 import { MessageHead } from './MessageHead.tsx'
 import { texts } from './texts.ts'
 
@@ -32,7 +33,8 @@ export function PersonMessage({ entry: { message, grouped }, taskId }: PersonMes
         />
       )}
       <div className={persons ? 'rounded-control bg-raised px-3 py-2 md:ml-7' : 'md:pl-7'}>
-        <Words message={message} />
+        {message.message !== '' && <Words message={message} />}
+        <MessagePictures taskId={taskId} messageId={message.messageId} spaced={message.message !== ''} />
       </div>
     </article>
   )

@@ -4,16 +4,18 @@ import { Button } from '../../../ui/Button.tsx'
 import { classes } from '../../../ui/classes.ts'
 import type { SentMessage } from '../openTask.ts'
 import { texts as taskTexts } from '../texts.ts'
+import { MessagePictures } from './MessagePictures.tsx'
 import { PersonMark, personName } from './PersonMessage.tsx'
 import { texts } from './texts.ts'
 
 interface SentMessageEntryProps {
   readonly sent: SentMessage
+  readonly taskId: string
   readonly onResend: (id: string) => void
   readonly onDiscard: (id: string) => void
 }
 
-export function SentMessageEntry({ sent, onResend, onDiscard }: SentMessageEntryProps) {
+export function SentMessageEntry({ sent, taskId, onResend, onDiscard }: SentMessageEntryProps) {
   const { data } = useMeQuery()
   return (
     <article className="mt-3.5 px-4">
@@ -22,15 +24,21 @@ export function SentMessageEntry({ sent, onResend, onDiscard }: SentMessageEntry
         <b className="text-ui font-semibold text-text">{personName(data?.user)}</b>
         {sent.refused === null && <span>{texts.chat.sending}</span>}
       </div>
-      <p
+      <div
         className={classes(
-          'rounded-control bg-raised px-3 py-2 wrap-anywhere whitespace-pre-wrap md:ml-7',
-          sent.isCommand && 'font-mono text-code',
+          'rounded-control bg-raised px-3 py-2 md:ml-7',
           sent.refused === null && 'text-muted',
         )}
       >
-        {sent.isCommand ? `$ ${sent.text}` : sent.text}
-      </p>
+        {sent.text !== '' && (
+          <p
+            className={classes('wrap-anywhere whitespace-pre-wrap', sent.isCommand && 'font-mono text-code')}
+          >
+            {sent.isCommand ? `$ ${sent.text}` : sent.text}
+          </p>
+        )}
+        <MessagePictures taskId={taskId} messageId={sent.id} spaced={sent.text !== ''} />
+      </div>
       {sent.refused !== null && (
         <p className="mt-1 flex flex-wrap items-center gap-2 text-meta text-bad md:ml-7">
           {texts.chat.notSent} {sent.refused}

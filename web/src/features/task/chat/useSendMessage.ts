@@ -1,5 +1,6 @@
 /** Sends what a person wrote: it stands in the chat at once, and is confirmed or refused there. */
 import { useDispatch, useStore } from 'react-redux'
+import type { ShownImage } from '#domain/api/images.ts'
 import { reasonOf } from '../../../api/fault.ts'
 import { newId } from '../../../api/newId.ts'
 import type { AgentName } from '../../../ui/AgentMark.tsx'
@@ -16,7 +17,7 @@ import { useSendMessageMutation } from '../taskApi.ts'
 import { texts as taskTexts } from '../texts.ts'
 
 interface SendMessage {
-  readonly send: (text: string, isCommand: boolean, agent: AgentName) => void
+  readonly send: (text: string, isCommand: boolean, agent: AgentName, images?: readonly ShownImage[]) => void
   /** Sends a message that was refused once more, under the id it has. */
   readonly again: (id: string) => void
   readonly discard: (id: string) => void
@@ -29,7 +30,7 @@ export function useSendMessage(taskId: string, reload: () => void): SendMessage 
 
   const deliver = async (message: SentMessage) => {
     dispatch(messageSent({ ...message, refused: null }))
-    const { id, text, isCommand, agent } = message
+    const { id, text, isCommand, agent, images = [] } = message
     const answer = await sendMessage({
       taskId,
       body: {
@@ -38,7 +39,7 @@ export function useSendMessage(taskId: string, reload: () => void): SendMessage 
         messageType: isCommand ? 'command' : 'user',
         isCommand,
         commandText: isCommand ? text : null,
-        images: [],
+        images: images.map((image) => image.id),
         agent,
       },
     })
@@ -55,8 +56,16 @@ export function useSendMessage(taskId: string, reload: () => void): SendMessage 
   }
 
   return {
-    send: (text, isCommand, agent) =>
-      void deliver({ id: newId(), text, isCommand, agent, sentAt: new Date().toISOString(), refused: null }),
+    send: (text, isCommand, agent, images = []) =>
+      void deliver({
+        id: newId(),
+        text,
+        isCommand,
+        agent,
+        images,
+        sentAt: new Date().toISOString(),
+        refused: null,
+      }),
     again: (id) => {
       const message = selectOpenTask(store.getState()).sent.find((sent) => sent.id === id)
       if (message !== undefined) void deliver(message)

@@ -1,0 +1,41 @@
+/** A small button that picks images from the computer; it states how many may be attached. */
+import type { LucideIcon } from 'lucide-react'
+import { useRef } from 'react'
+import { IconButton } from '../../ui/IconButton.tsx'
+import { acceptedTypes } from './choose.ts'
+import { texts } from './texts.ts'
+import type { PendingImages } from './usePendingImages.ts'
+
+interface AttachButtonProps {
+  readonly images: PendingImages
+  readonly icon: LucideIcon
+  readonly disabled?: boolean
+}
+
+export function AttachButton({ images: { most, add }, icon, disabled = false }: AttachButtonProps) {
+  const input = useRef<HTMLInputElement>(null)
+  return (
+    <>
+      <input
+        ref={input}
+        type="file"
+        accept={acceptedTypes}
+        multiple
+        hidden
+        tabIndex={-1}
+        aria-label={texts.attach(most)}
+        onChange={({ currentTarget }) => {
+          add([...(currentTarget.files ?? [])])
+          // The same file may be picked again.
+          currentTarget.value = ''
+        }}
+      />
+      <IconButton
+        icon={icon}
+        label={texts.attach(most)}
+        disabled={disabled}
+        onClick={() => input.current?.click()}
+      />
+    </>
+  )
+}

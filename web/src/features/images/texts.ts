@@ -1,0 +1,39 @@
+/** What attaching and showing images says. */
+import { imageTexts } from '#domain/api/images.ts'
+
+export const texts = {
+  attach: (most: number) => `Attach images, up to ${most}`,
+  drop: (most: number) => `Drop images here, up to ${most}`,
+  attached: 'Attached images',
+  uploading: (name: string) => `Uploading ${name}`,
+  progress: (size: string, percent: number) => `${size} · ${percent}%`,
+  failed: 'Upload failed',
+  retryOf: (name: string) => `Upload ${name} again`,
+  remove: (name: string) => `Remove ${name}`,
+  type: imageTexts.type,
+  size: imageTexts.size,
+  tooMany: (most: number, left: number) =>
+    `At most ${most} images. ${left === 1 ? 'One was not attached.' : `${left} were not attached.`}`,
+  failedStay: 'Images that failed are not sent.',
+  stopped: 'An image could not be uploaded. Try it again, or remove it.',
+  waiting: 'This goes as soon as the images are uploaded.',
+  notToCommands: 'Images do not go with commands.',
+  missing: 'This image cannot be shown.',
+  addresses: 'Failed to fetch images',
+  taskImages: (count: number) => `Task Images (${count} ${count === 1 ? 'image' : 'images'})`,
+  images: (count: number) => `${count} ${count === 1 ? 'image' : 'images'}`,
+  more: (count: number) => `+${count}`,
+  open: (name: string) => `Open ${name}`,
+  openAll: (name: string, more: number) => `Open ${name} and ${more} more`,
+  caption: (name: string, at: number, count: number) => (count === 1 ? name : `${name} · ${at} of ${count}`),
+  viewer: 'Images',
+  previous: 'Previous image',
+  next: 'Next image',
+  close: 'Close',
+} as const
+
+/** `840 kB`, `1.2 MB`; 1 MB is 1,048,576 bytes, as the limit counts. */
+export function sizeText(bytes: number): string {
+  const kilo = bytes / 1_024
+  return kilo < 1_000 ? `${Math.max(1, Math.round(kilo))} kB` : `${(kilo / 1_024).toFixed(1)} MB`
+}

@@ -1,0 +1,149 @@
+/** Where the next message is written, spoken and given images. What is typed here draws nothing else of the page again. */
+import { ArrowUp, Paperclip, Terminal } from 'lucide-react'
+import { memo, useRef, useState, type KeyboardEvent } from 'react'
+import type { ShownImage } from '#domain/api/images.ts'
+import type { Task } from '#domain/api/tasks.ts'
+import { useAction } from '../../../actions/ActionsContext.tsx'
+import { classes } from '../../../ui/classes.ts'
+import { IconButton } from '../../../ui/IconButton.tsx'
+import { TextArea } from '../../../ui/TextArea.tsx'
+import { AttachButton } from '../../images/AttachButton.tsx'
+import { PendingTray } from '../../images/PendingTray.tsx'
+import { completedOf } from '../../images/pending.ts'
+import { texts as imageTexts } from '../../images/texts.ts'
+import type { PendingImages } from '../../images/usePendingImages.ts'
+import { useWhenUploaded } from '../../images/useWhenUploaded.ts'
+import { joined } from '../../voice/joined.ts'
+import { useVoice } from '../../voice/useVoice.ts'
+import { VoiceButton } from '../../voice/VoiceButton.tsx'
+import { texts } from './texts.ts'
+import { useChatDraft } from './useChatDraft.ts'
+
+export type SendFromBox = (text: string, isCommand: boolean, images: readonly ShownImage[]) => void
+
+interface MessageBoxProps {
+  readonly taskId: string
+  readonly usage: Task['usage']
+  readonly isCommand: boolean
+  readonly onCommand: (isCommand: boolean) => void
+  readonly pending: PendingImages
+  /** A turn goes on that can be stopped. */
+  readonly mayStop: boolean
+  readonly onStop: () => void
+  readonly onSend: SendFromBox
+}
+
+/** Section 9. */
+const tallest = 120
+
+export const MessageBox = memo(function MessageBox({
+  taskId,
+  usage,
+  isCommand,
+  onCommand,
+  pending,
+  mayStop,
+  onStop,
+  onSend,
+}: MessageBoxProps) {
+  const [text, setText] = useChatDraft(taskId)
+  const [focused, setFocused] = useState(false)
+  const box = useRef<HTMLTextAreaElement>(null)
+  const voice = useVoice((words) => setText((before) => joined(before, words)))
+  const blank = text.trim() === ''
+  // Images wait for a message to the agent; a command is sent without them.
+  const empty = blank && (isCommand || (completedOf(pending.images).length === 0 && !pending.uploading))
+
+  const send = () => {
+    onSend(text.trim(), isCommand, isCommand ? [] : pending.completed())
+    setText('')
+    if (!isCommand) pending.clear()
+  }
+  const whenUploaded = useWhenUploaded(pending, () => {
+    // Everything that was waited for may have been taken off again.
+    if (!blank || pending.completed().length > 0) send()
+  })
+  const submit = () => {
+    if (empty) return
+    if (isCommand) send()
+    else whenUploaded.ask()
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    // Enter that ends a composed character is not a wish to send.
+    if (event.nativeEvent.isComposing || event.key !== 'Enter' || event.shiftKey) return
+    event.preventDefault()
+    submit()
+  }
+  const toggleCommand = () => {
+    onCommand(!isCommand)
+    box.current?.focus()
+  }
+  useAction('commandMode', toggleCommand)
+  useAction('leaveCommandMode', () => onCommand(false), isCommand)
+  // Escape is pressed for many reasons: it stops an agent only from here, and not while something is written.
+  useAction('stopTurn', onStop, mayStop && focused && blank)
+
+  const said = isCommand
+    ? pending.images.length > 0
+      ? imageTexts.notToCommands
+      : null
+    : whenUploaded.waiting
+      ? imageTexts.waiting
+      : whenUploaded.stopped
+        ? imageTexts.stopped
+        : null
+  return (
+    <>
+      <TextArea
+        ref={box}
+        label={texts.composer.label}
+        placeholder={isCommand ? texts.composer.commandPlaceholder : texts.composer.placeholder}
+        minHeight={44}
+        maxHeight={tallest}
+        maxLength={50_000}
+        value={text}
+        interim={joined(text, voice.interim).slice(text.length)}
+        onChange={(event) => setText(event.target.value)}
+        onKeyDown={onKeyDown}
+        onFocus={() => setFocused(true)}
+        onBlur={() => setFocused(false)}
+        className={classes('px-3 pt-2.5 pb-1 text-input md:text-body', isCommand && 'font-mono md:text-code')}
+      />
+      <PendingTray pending={pending} said={said} className="pt-1" />
+      <div className="flex items-center gap-0.5 px-1.5 pt-1 pb-1.5">
+        <AttachButton images={pending} icon={Paperclip} />
+        <VoiceButton voice={voice} />
+        <IconButton
+          icon={Terminal}
+          label={texts.composer.command}
+          aria-pressed={isCommand}
+          onClick={toggleCommand}
+          className="aria-pressed:bg-raised aria-pressed:text-text"
+        />
+        <span className="flex-1" />
+        <Usage usage={usage} />
+        <IconButton
+          icon={ArrowUp}
+          label={texts.composer.send}
+          kind="primary"
+          size="small"
+          disabled={empty}
+          busy={whenUploaded.waiting}
+          onClick={submit}
+        />
+      </div>
+    </>
+  )
+})
+
+function Usage({ usage }: { readonly usage: Task['usage'] }) {
+  const tokens = usage.inputTokens + usage.outputTokens
+  if (tokens === 0) return null
+  const count = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 })
+    .format(tokens)
+    .toLowerCase()
+  const cost = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' }).format(usage.costUsd)
+  return (
+    <span className="mr-2.5 hidden text-meta text-muted md:inline">{texts.composer.usage(count, cost)}</span>
+  )
+}

@@ -1,0 +1,35 @@
+/** The images of a message, side by side. Those that the task began with stand at the head of the chat, and not here again. */
+import { useMemo } from 'react'
+import { useSelector } from 'react-redux'
+import { Pictures } from '../../images/Pictures.tsx'
+import { selectOpenTask } from '../openTask.ts'
+import { selectPicturesOf } from './pictures.ts'
+
+/** Section 9. */
+const shown = 3
+
+interface MessagePicturesProps {
+  readonly taskId: string
+  readonly messageId: string
+  /** There is text above them. */
+  readonly spaced: boolean
+}
+
+export function MessagePictures({ taskId, messageId, spaced }: MessagePicturesProps) {
+  const pictures = useSelector(useMemo(() => selectPicturesOf(messageId), [messageId]))
+  // Selected as one word: the open task itself changes with each event.
+  const areOfTask = useSelector((state: Parameters<typeof selectOpenTask>[0]) => {
+    const ofTask = selectOpenTask(state).task?.images ?? []
+    return pictures.length === ofTask.length && pictures.every(({ id }, at) => id === ofTask[at]?.id)
+  })
+  if (pictures.length === 0 || areOfTask) return null
+  return (
+    <Pictures
+      taskId={taskId}
+      pictures={pictures}
+      layout={pictures.length === 1 ? 'single' : 'horizontal'}
+      most={shown}
+      className={spaced ? 'mt-2' : ''}
+    />
+  )
+}

@@ -1,0 +1,62 @@
+/** The images of the open task's messages, kept beside the chat: an event says which there are, the server where they are. */
+import type { UnknownAction } from '@reduxjs/toolkit'
+import type { ChatMessage } from '#domain/api/chat.ts'
+import { imagesOf } from '#domain/views/images.ts'
+import { rootReducer } from '../../../app/rootReducer.ts'
+import { pictureOf, type Picture } from '../../images/picture.ts'
+import { chatLoaded, earlierLoaded, eventsCame, messageSent, messageTaken, taskOpened } from '../openTask.ts'
+
+/** By the id of the message; one without images is not there. */
+export type Pictures = Readonly<Record<string, readonly Picture[]>>
+
+export function picturesReducer(state: Pictures = {}, action: UnknownAction): Pictures {
+  if (taskOpened.match(action)) return {}
+  if (chatLoaded.match(action)) return withMessages(state, action.payload.messages)
+  if (earlierLoaded.match(action)) return withMessages(state, action.payload.messages)
+  if (messageTaken.match(action)) return withMessages(state, [action.payload])
+  if (messageSent.match(action)) {
+    const { id, images = [] } = action.payload
+    return images.length === 0 ? state : { ...state, [id]: images }
+  }
+  if (eventsCame.match(action)) {
+    const found = action.payload.flatMap((event) =>
+      event.type === 'MessageQueued' && !(event.data.messageId in state)
+        ? [[event.data.messageId, imagesOf(event).map(pictureOf)] as const]
+        : [],
+    )
+    return withPictures(state, found)
+  }
+  return state
+}
+
+function withMessages(state: Pictures, messages: readonly ChatMessage[]): Pictures {
+  return withPictures(
+    state,
+    messages.map(({ id, images }) => [id, images] as const),
+  )
+}
+
+function withPictures(
+  state: Pictures,
+  found: readonly (readonly [id: string, pictures: readonly Picture[]])[],
+): Pictures {
+  const some = found.filter(([, pictures]) => pictures.length > 0)
+  return some.length === 0 ? state : { ...state, ...Object.fromEntries(some) }
+}
+
+rootReducer.inject({ reducerPath: 'pictures', reducer: picturesReducer })
+
+interface WithPictures {
+  readonly session: unknown
+  readonly pictures?: Pictures
+}
+
+const none: Pictures = {}
+const noPictures: readonly Picture[] = []
+
+export const selectPictures = (state: WithPictures): Pictures => state.pictures ?? none
+/** The images of a message, in the order they were attached. */
+export const selectPicturesOf =
+  (messageId: string) =>
+  (state: WithPictures): readonly Picture[] =>
+    selectPictures(state)[messageId] ?? noPictures

@@ -1,0 +1,89 @@
+/** The microphone: it starts and stops a recording, and shows while one goes on how loud it is and since when. */
+import { Mic } from 'lucide-react'
+import { useEffect, useRef } from 'react'
+import { shortcutOf } from '../../actions/Keys.tsx'
+import { IconButton } from '../../ui/IconButton.tsx'
+import { useMedia } from '../../ui/useMedia.ts'
+import { useNow } from '../../ui/useNow.ts'
+import type { Level } from './level.ts'
+import { texts } from './texts.ts'
+import type { VoiceControl } from './useVoice.ts'
+
+const labels = {
+  idle: texts.start,
+  initialising: texts.starting,
+  recording: texts.stop,
+  stopping: texts.stopping,
+} as const
+
+export function VoiceButton({ voice }: { readonly voice: VoiceControl }) {
+  const { state, since, level, toggle } = voice
+  const recording = state.kind === 'recording'
+  return (
+    <span className="inline-flex items-center">
+      {recording && since !== null && (
+        <span className="inline-flex items-center gap-2 pr-1 text-meta text-bad">
+          {level !== null && <LevelBars level={level} />}
+          <Seconds since={since} />
+        </span>
+      )}
+      <IconButton
+        icon={Mic}
+        label={labels[state.kind]}
+        {...shortcutOf('toggleVoice')}
+        aria-pressed={recording}
+        // While the browser asks, the recording can be called off.
+        busy={state.kind === 'stopping'}
+        onClick={toggle}
+        className={state.kind === 'idle' ? undefined : 'text-bad!'}
+      />
+      <span role="status" className="sr-only">
+        {recording ? texts.recording : state.kind === 'initialising' ? texts.starting : ''}
+      </span>
+    </span>
+  )
+}
+
+function Seconds({ since }: { readonly since: number }) {
+  const now = useNow(250)
+  return (
+    <span aria-hidden="true" className="font-mono text-code">
+      {texts.time(Math.max(0, Math.floor((now - since) / 1_000)))}
+    </span>
+  )
+}
+
+const bars = 5
+/** A bar of silence, as part of its height. */
+const lowest = 0.14
+
+/** Drawn past React: many times a second. With reduced motion nothing moves, and the seconds are the sign of life. */
+function LevelBars({ level }: { readonly level: Level }) {
+  const box = useRef<HTMLSpanElement>(null)
+  const still = useMedia('(prefers-reduced-motion: reduce)')
+  useEffect(() => {
+    if (still) return undefined
+    let frame = 0
+    const draw = () => {
+      const loud = level.read(bars)
+      for (const [index, bar] of [...(box.current?.children ?? [])].entries()) {
+        if (bar instanceof HTMLElement)
+          bar.style.transform = `scaleY(${Math.max(lowest, Math.min(1, (loud[index] ?? 0) * 1.6))})`
+      }
+      frame = requestAnimationFrame(draw)
+    }
+    frame = requestAnimationFrame(draw)
+    return () => cancelAnimationFrame(frame)
+  }, [level, still])
+  return (
+    <span ref={box} aria-hidden="true" className="flex h-4 items-center gap-0.5">
+      {Array.from({ length: bars }, (_, index) => (
+        <span
+          key={index}
+          className="h-full w-0.75 origin-center rounded-badge bg-bad"
+          style={{ transform: `scaleY(${still ? 0.4 : lowest})` }}
+        />
+      ))}
+    </span>
+  )
+}

@@ -1,0 +1,49 @@
+import { expect, test, vi } from 'vitest'
+import { browserRecognition } from './recogniser.ts'
+
+/** What a browser has, as far as it is used. */
+class Recognition extends EventTarget {
+  static made: Recognition[] = []
+  lang = ''
+  continuous = false
+  interimResults = false
+  start = vi.fn<() => void>()
+  stop = vi.fn<() => void>()
+  abort = vi.fn<() => void>()
+  constructor() {
+    super()
+    Recognition.made.push(this)
+  }
+}
+const result = (transcript: string, isFinal: boolean) => Object.assign([{ transcript }], { isFinal })
+
+test('a browser listens in English, continuously, with interim results, and tells final words from others', () => {
+  const recognise = browserRecognition({ webkitSpeechRecognition: Recognition })
+  const heard: string[] = []
+  const recogniser = recognise?.({
+    onBegan: () => void heard.push('began'),
+    onHeard: (words, interim) => void heard.push(`${words}|${interim}`),
+    onFailed: (code) => void heard.push(code),
+    onEnded: () => void heard.push('ended'),
+  })
+  const [native] = Recognition.made
+  expect(native).toMatchObject({ lang: 'en-US', continuous: true, interimResults: true })
+  expect(native?.start).toHaveBeenCalledOnce()
+  native?.dispatchEvent(new Event('start'))
+  const results = [result('before', true), result('fix', true), result(' the', false), result(' log', false)]
+  native?.dispatchEvent(Object.assign(new Event('result'), { resultIndex: 1, results }))
+  native?.dispatchEvent(Object.assign(new Event('error'), { error: 'network' }))
+  native?.dispatchEvent(new Event('end'))
+  expect(heard).toEqual(['began', 'fix| the log', 'network', 'ended'])
+  recogniser?.finish()
+  expect(native?.stop).toHaveBeenCalledOnce()
+  recogniser?.drop()
+  native?.dispatchEvent(new Event('end'))
+  expect(native?.abort).toHaveBeenCalledOnce()
+  expect(heard).toHaveLength(4)
+})
+
+test('a browser without speech recognition has none', () => {
+  expect(browserRecognition({})).toBeNull()
+  expect(browserRecognition({ SpeechRecognition: undefined })).toBeNull()
+})

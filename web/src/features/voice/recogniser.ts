@@ -1,0 +1,86 @@
+/** The browser's speech recognition, behind what is needed of it. */
+
+export interface RecogniserEvents {
+  readonly onBegan: () => void
+  /** `words` are final; `interim` is all that may still change. */
+  readonly onHeard: (words: string, interim: string) => void
+  readonly onFailed: (code: string) => void
+  /** Nothing more comes. */
+  readonly onEnded: () => void
+}
+
+export interface Recogniser {
+  /** Says what it still has, and ends. */
+  finish(): void
+  /** Ends at until; nothing more is said. */
+  drop(): void
+}
+
+/** Begins to recognise: English, continuously, with interim results (section 9). Throws what the browser throws. */
+export type Recognise = (events: RecogniserEvents) => Recogniser
+
+/** The recognition of this browser; `null` where there is none. */
+export function browserRecognition(scope: object = window): Recognise | null {
+  const Recognition = read(scope, 'SpeechRecognition') ?? read(scope, 'webkitSpeechRecognition')
+  if (!isRecognition(Recognition)) return null
+  return ({ onBegan, onHeard, onFailed, onEnded }) => {
+    const native = new Recognition()
+    native.lang = 'en-US'
+    native.continuous = true
+    native.interimResults = true
+    const dropped = new AbortController()
+    const until = { signal: dropped.signal }
+    native.addEventListener('start', onBegan, until)
+    native.addEventListener('end', onEnded, until)
+    native.addEventListener('error', ({ error }) => onFailed(error), until)
+    const onResult = ({ resultIndex, results }: HeardEvent) => {
+      let [words, interim] = ['', '']
+      for (const result of [...results].slice(resultIndex)) {
+        const said = result[0]?.transcript ?? ''
+        if (result.isFinal) words += said
+        else interim += said
+      }
+      onHeard(words, interim)
+    }
+    native.addEventListener('result', onResult, until)
+    native.start()
+    return {
+      finish: () => native.stop(),
+      drop: () => {
+        dropped.abort()
+        native.abort()
+      },
+    }
+  }
+}
+
+interface HeardEvent {
+  readonly resultIndex: number
+  readonly results: ArrayLike<ArrayLike<{ readonly transcript: string }> & { readonly isFinal: boolean }> &
+    Iterable<ArrayLike<{ readonly transcript: string }> & { readonly isFinal: boolean }>
+}
+
+interface Until {
+  readonly signal: AbortSignal
+}
+
+/** What of a `SpeechRecognition` is used; the language's own library does not describe it. */
+interface NativeRecognition {
+  lang: string
+  continuous: boolean
+  interimResults: boolean
+  addEventListener(type: 'start' | 'end', heard: () => void, options: Until): void
+  addEventListener(type: 'result', heard: (event: HeardEvent) => void, options: Until): void
+  addEventListener(type: 'error', heard: (event: { readonly error: string }) => void, options: Until): void
+  start(): void
+  stop(): void
+  abort(): void
+}
+
+function isRecognition(value: unknown): value is new () => NativeRecognition {
+  return typeof value === 'function'
+}
+
+function read(scope: object, name: string): unknown {
+  return name in scope ? Reflect.get(scope, name) : undefined
+}

@@ -1,0 +1,35 @@
+/** Voice recording for one box of text; it ends with the box, and the microphone is given back. */
+import { useEffect, useState, useSyncExternalStore } from 'react'
+import { useDispatch } from 'react-redux'
+import { useAction } from '../../actions/ActionsContext.tsx'
+import { notified } from '../notifications/notifications.ts'
+import { levelFits, openLevel } from './level.ts'
+import { browserRecognition } from './recogniser.ts'
+import { createVoice, type VoiceView } from './voice.ts'
+
+export interface VoiceControl extends VoiceView {
+  /** Heard, and may still change. */
+  readonly interim: string
+  readonly toggle: () => void
+}
+
+/** `onWords` is given what was said and will not change any more; it may be called when the box has gone already. */
+export function useVoice(onWords: (words: string) => void): VoiceControl {
+  const dispatch = useDispatch()
+  const [voice] = useState(() =>
+    createVoice({
+      recognise: browserRecognition(),
+      openLevel: () => (levelFits() ? openLevel() : null),
+      now: () => Date.now(),
+    }),
+  )
+  useEffect(() => {
+    voice.speakTo({ onWords, onSaid: (kind, text) => void dispatch(notified(kind, text)) })
+  })
+  useEffect(() => () => voice.dispose(), [voice])
+  const view = useSyncExternalStore(voice.subscribe, voice.read)
+  const { kind } = view.state
+  useAction('toggleVoice', voice.toggle)
+  useAction('stopVoice', voice.stop, kind === 'recording' || kind === 'initialising')
+  return { ...view, interim: 'interim' in view.state ? view.state.interim : '', toggle: voice.toggle }
+}
