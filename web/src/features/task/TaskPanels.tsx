@@ -7,6 +7,7 @@ import { SplitView } from '../../ui/SplitView.tsx'
 import { tabPanelProps, Tabs, type Tab } from '../../ui/Tabs.tsx'
 import { useMedia } from '../../ui/useMedia.ts'
 import { ChatPanel } from './chat/ChatPanel.tsx'
+import { TerminalPictures } from './terminal/TerminalPictures.tsx'
 import { TerminalPanel } from './terminal/TerminalPanel.tsx'
 import { texts } from './texts.ts'
 import type { OpenRoom } from './useRoom.ts'
@@ -34,6 +35,7 @@ export function TaskPanels({ task, open }: TaskPanelsProps) {
   const workPanels = (shown: Panel) => (
     <>
       <TabPanel name="terminal" shown={shown === 'terminal'}>
+        <TerminalPictures task={task} />
         <TerminalPanel terminal={open.terminal} reload={open.reload} running={task.status === 'running'} />
       </TabPanel>
       <TabPanel name="changes" shown={shown === 'changes'}>
