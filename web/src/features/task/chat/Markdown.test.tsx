@@ -1,11 +1,19 @@
 // @vitest-environment jsdom
-import { cleanup, render } from '@testing-library/react'
-import { afterEach, describe, expect, test } from 'vitest'
-import { Markdown } from './Markdown.tsx'
+import { cleanup, fireEvent, render, screen } from '@testing-library/react'
+import { Provider } from 'react-redux'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { clientStore } from '../../../../../tests/client/page.tsx'
+import { isTooMuch, Markdown } from './Markdown.tsx'
 import { beginning } from './MessageBody.tsx'
 
 afterEach(cleanup)
-const shown = (text: string) => render(<Markdown text={text} />).container
+const store = clientStore()
+const shown = (text: string) =>
+  render(
+    <Provider store={store}>
+      <Markdown text={text} />
+    </Provider>,
+  ).container
 
 describe('Markdown of an agent', () => {
   test.each([
@@ -20,10 +28,45 @@ describe('Markdown of an agent', () => {
     '<a href="javascript:alert(1)" onclick="alert(1)">click</a>',
     '```html\n<img src=x onerror=alert(1)>\n```',
     '| a |\n|---|\n| <svg onload=alert(1)> |',
+    '![x](javascript:alert(1))',
+    '![x](data:image/svg+xml;base64,PHN2ZyBvbmxvYWQ9YWxlcnQoMSk+)',
+    '[![pixel](https://evil.example/a.gif)](https://evil.example/)',
+    '![ref][p]\n\n[p]: https://evil.example/pixel.png',
+    '[ref][j]\n\n[j]: javascript:alert(1)',
+    '<javascript:alert(1)>',
+    '<https://evil.example/"onmouseover="alert(1)>',
+    '[a](https://evil.example/"onmouseover="alert(1))',
+    '[a]( &#106;avascript:alert(1))',
+    '[a](java\nscript:alert(1))',
+    '[a](\u0001javascript:alert(1))',
+    '[a](file:///etc/passwd)',
+    '[a](//evil.example/x)',
+    '[a](/settings)',
+    'https://evil.example/<img src=x onerror=alert(1)>',
+    '<style>*{background:url(https://evil.example/a)}</style>',
+    '<link rel=stylesheet href=https://evil.example/a.css>',
+    '<base href=https://evil.example/>',
+    '<meta http-equiv=refresh content="0;url=https://evil.example/">',
+    '<math><mi xlink:href="javascript:alert(1)">x</mi></math>',
+    '<form action=https://evil.example/><button>Send</button></form>',
+    '<video src=https://evil.example/a.mp4 autoplay></video>',
+    '`</code><img src=x onerror=alert(1)>`',
+    'text [^1]\n\n[^1]: <img src=x onerror=alert(1)>',
+    '- [ ] <img src=x onerror=alert(1)>',
+    '~~<script>alert(1)</script>~~',
+    '<!--><img src=x onerror=alert(1)>-->',
   ])('does nothing and fetches nothing: %s', (text) => {
     const page = shown(text)
-    expect(page.querySelector('script, img, iframe, svg, object, embed, form, style')).toBeNull()
-    for (const link of page.querySelectorAll('a')) expect(link.protocol).toMatch(/^https?:$/)
+    // The one picture there may be is the icon of the button that copies code.
+    const active =
+      'script, img, iframe, svg:not(button svg), object, embed, form, style, link, base, meta, video, math'
+    expect(page.querySelector(active)).toBeNull()
+    for (const link of page.querySelectorAll('a')) {
+      expect(link.protocol).toMatch(/^https?:$/)
+      expect(link.target).toBe('_blank')
+      expect(link.rel).toBe('noreferrer noopener nofollow')
+    }
+    for (const box of page.querySelectorAll('input')) expect(box.disabled).toBe(true)
     for (const element of page.querySelectorAll('*')) {
       expect([...element.attributes].filter(({ name }) => name.startsWith('on'))).toEqual([])
     }
@@ -40,6 +83,49 @@ describe('Markdown of an agent', () => {
     expect(shown('```\n  a < b\n```').querySelector('pre code')?.textContent).toBe('  a < b')
     expect(shown('`inline`').querySelector('code')?.textContent).toBe('inline')
   })
+})
+
+describe('Markdown that is too much', () => {
+  test.each([
+    ['quotes in quotes', `${'>'.repeat(10_000)} words`],
+    ['quotes in quotes, apart', `${'> '.repeat(2_000)}words`],
+    ['lists in lists', `${'- '.repeat(1_000)}words`],
+    [
+      'lists that go in and in',
+      Array.from({ length: 200 }, (_, deep) => `${'  '.repeat(deep)}- words`).join('\n'),
+    ],
+    ['stars in stars', `${'*'.repeat(5_000)}words${'*'.repeat(5_000)}`],
+    ['a megabyte', 'words **and** words\n\n'.repeat(50_000)],
+  ])('is shown as it is written: %s', (_, text) => {
+    expect(isTooMuch(text)).toBe(true)
+    expect(shown(text).textContent).toBe(text)
+  })
+
+  test.each([
+    ['brackets that never close', '['.repeat(20_000)],
+    ['pictures that never close', '!['.repeat(10_000)],
+    ['tags that never close', '<div>'.repeat(5_000)],
+    ['a quote in a list in a quote', '> - > - words'],
+    ['a line across', '-'.repeat(200)],
+  ])('it is not, and does no harm: %s', (_, text) => {
+    expect(isTooMuch(text)).toBe(false)
+    expect(shown(text).querySelectorAll('*').length).toBeLessThan(20)
+  })
+})
+
+test('a block of code is copied as it is written', () => {
+  const written = vi.fn<(text: string) => Promise<void>>(async () => undefined)
+  vi.stubGlobal('navigator', { ...navigator, clipboard: { writeText: written } })
+  shown('Do this:\n\n```sh\nnpm test\nnpm start\n```\n')
+  fireEvent.click(screen.getByRole('button', { name: 'Copy code' }))
+  expect(written).toHaveBeenCalledWith('npm test\nnpm start')
+  vi.unstubAllGlobals()
+})
+
+test('lines with their numbers are code', () => {
+  expect(shown('See:\n1→const a = 1\n2→const b = 2\n').querySelector('pre code')?.textContent).toBe(
+    '1→const a = 1\n2→const b = 2',
+  )
 })
 
 describe('the beginning of a long text', () => {

@@ -2,11 +2,16 @@
  * Markdown as agents write it. HTML in it is text; links open elsewhere; pictures are links, for a picture that is
  * fetched tells its server who reads what.
  */
-import { useDeferredValue, type ComponentProps } from 'react'
+import { Copy } from 'lucide-react'
+import { Component, useDeferredValue, useRef, type ComponentProps, type ReactNode } from 'react'
 import ReactMarkdown, { type Components } from 'react-markdown'
 import remarkGfm from 'remark-gfm'
+import { IconButton } from '../../../ui/IconButton.tsx'
 import { safeLink } from '../../../ui/safeLink.ts'
 import { CodeText } from '../changes/CodeText.tsx'
+import { withListings } from './listings.ts'
+import { texts } from './texts.ts'
+import { useCopy } from './useCopy.ts'
 
 const plugins = [remarkGfm]
 
@@ -15,8 +20,7 @@ const components: Components = {
   img: ({ src, alt }) => (
     <OutsideLink href={typeof src === 'string' ? src : undefined}>{alt || 'picture'}</OutsideLink>
   ),
-  // What scrolls must be reached by the keyboard.
-  pre: ({ children }) => <pre tabIndex={0}>{children}</pre>,
+  pre: ({ children }) => <CodeBlock>{children}</CodeBlock>,
   code: Code,
   table: ({ children }) => (
     <div className="overflow-x-auto" tabIndex={0}>
@@ -28,11 +32,75 @@ const components: Components = {
 export function Markdown({ text }: { readonly text: string }) {
   // A long text that is being written is read anew with each piece: typing and scrolling come first.
   const shown = useDeferredValue(text)
+  if (isTooMuch(shown)) return <AsWritten text={shown} />
   return (
-    <div className="markdown">
-      <ReactMarkdown remarkPlugins={plugins} components={components}>
-        {shown}
-      </ReactMarkdown>
+    <ElseAsWritten text={shown}>
+      <div className="markdown">
+        <ReactMarkdown remarkPlugins={plugins} components={components}>
+          {withListings(shown)}
+        </ReactMarkdown>
+      </div>
+    </ElseAsWritten>
+  )
+}
+
+/** Characters; what is longer takes seconds to be laid out as Markdown. */
+const longest = 100_000
+
+/** Whether a text is only to be shown as it is written: it is very long, or nested deeper than anybody writes by hand. */
+export function isTooMuch(text: string): boolean {
+  return (
+    text.length > longest ||
+    />(?:[ \t]*>){50}/.test(text) ||
+    /(?:[-+*][ \t]+){50}|[*_~]{100}|^[ \t]{200}/m.test(text)
+  )
+}
+
+function AsWritten({ text }: { readonly text: string }) {
+  return <p className="wrap-anywhere whitespace-pre-wrap">{text}</p>
+}
+
+interface ElseAsWrittenProps {
+  readonly text: string
+  readonly children: ReactNode
+}
+
+/** A text that its reader fails on is shown as it is written, and the rest of the chat stays. */
+class ElseAsWritten extends Component<ElseAsWrittenProps, { readonly failedOn: string | null }> {
+  override state = { failedOn: null }
+  static getDerivedStateFromError() {
+    return { failedOn: '' }
+  }
+  override componentDidCatch() {
+    this.setState({ failedOn: this.props.text })
+  }
+  override render() {
+    const { failedOn } = this.state
+    return failedOn === '' || failedOn === this.props.text ? (
+      <AsWritten text={this.props.text} />
+    ) : (
+      this.props.children
+    )
+  }
+}
+
+/** What scrolls must be reached by the keyboard; the button comes with the pointer or the focus. */
+function CodeBlock({ children }: { readonly children: ReactNode }) {
+  const block = useRef<HTMLPreElement>(null)
+  const copy = useCopy()
+  return (
+    <div className="group/code relative">
+      <pre ref={block} tabIndex={0}>
+        {children}
+      </pre>
+      <span className="absolute top-1 right-1 rounded-control bg-panel opacity-0 group-hover/code:opacity-100 focus-within:opacity-100 pointer-coarse:opacity-100">
+        <IconButton
+          icon={Copy}
+          label={texts.chat.copyCode}
+          size="row"
+          onClick={() => copy(block.current?.textContent ?? '')}
+        />
+      </span>
     </div>
   )
 }

@@ -1,56 +1,57 @@
 /** Who said it, when, and how it fares; a menu that shows on hover and focus. */
 import { Copy, Ellipsis, Trash2 } from 'lucide-react'
 import { useState, type ReactNode } from 'react'
-import { useDispatch } from 'react-redux'
 import { IconButton } from '../../../ui/IconButton.tsx'
 import { Menu, type MenuButtonProps } from '../../../ui/Menu.tsx'
 import { Status, type StatusName } from '../../../ui/Status.tsx'
-import { notified } from '../../notifications/notifications.ts'
 import { DeleteTask } from '../DeleteTask.tsx'
 import { texts as taskTexts } from '../texts.ts'
 import { MessageTime } from './MessageTime.tsx'
 import { texts } from './texts.ts'
+import { useCopy } from './useCopy.ts'
 
 interface MessageHeadProps {
   readonly mark: ReactNode
   readonly name: string
   readonly at: string
   readonly status: StatusName | null
+  readonly edited?: boolean
   readonly taskId: string
   /** What 'Copy Text' copies. */
   readonly text: string
 }
 
-export function MessageHead({ mark, name, at, status, taskId, text }: MessageHeadProps) {
-  const dispatch = useDispatch()
-  const [deleting, setDeleting] = useState(false)
-  const copy = async () => {
-    const copied = await navigator.clipboard?.writeText(text).then(
-      () => true,
-      () => false,
-    )
-    dispatch(
-      copied ? notified('success', taskTexts.toasts.copied) : notified('error', taskTexts.toasts.notCopied),
-    )
-  }
+export function MessageHead({ mark, name, at, status, edited = false, taskId, text }: MessageHeadProps) {
   return (
     <div className="mb-1 flex items-center gap-2 text-meta/5 text-muted">
       {mark}
       <b className="text-ui font-semibold text-text">{name}</b>
       <MessageTime at={at} />
+      {edited && <span>{texts.chat.edited}</span>}
       {status !== null && <Status status={status} iconOnly />}
       <span className="flex-1" />
+      <MessageMenu taskId={taskId} text={text} />
+    </div>
+  )
+}
+
+/** What can be done with a message; it is in sight while the message is pointed at or has the focus. */
+export function MessageMenu({ taskId, text }: Pick<MessageHeadProps, 'taskId' | 'text'>) {
+  const copy = useCopy()
+  const [deleting, setDeleting] = useState(false)
+  return (
+    <>
       <span className="opacity-0 group-hover/message:opacity-100 focus-within:opacity-100 has-aria-expanded:opacity-100 pointer-coarse:opacity-100">
         <Menu
           button={menuButton}
           items={[
-            { label: texts.chat.copy, icon: Copy, onChoose: () => void copy() },
+            { label: texts.chat.copy, icon: Copy, onChoose: () => copy(text) },
             { label: taskTexts.header.delete, icon: Trash2, onChoose: () => setDeleting(true), danger: true },
           ]}
         />
       </span>
       <DeleteTask taskId={taskId} open={deleting} onClose={() => setDeleting(false)} />
-    </div>
+    </>
   )
 }
 

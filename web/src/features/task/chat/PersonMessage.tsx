@@ -9,7 +9,7 @@ import { useMeQuery } from '../../auth/authApi.ts'
 import { isPersons, type MessageEntry } from './arrange.ts'
 import { MessageBody } from './MessageBody.tsx'
 import { MessagePictures } from './MessagePictures.tsx'
-import { MessageHead } from './MessageHead.tsx'
+import { MessageHead, MessageMenu } from './MessageHead.tsx'
 import { texts } from './texts.ts'
 
 interface PersonMessageProps {
@@ -21,7 +21,7 @@ export function PersonMessage({ entry: { message, grouped }, taskId }: PersonMes
   const { data } = useMeQuery()
   const persons = isPersons(message)
   return (
-    <article className={classes('group/message px-4', grouped ? 'mt-1.5' : 'mt-3.5')}>
+    <article className={classes('group/message relative px-4', grouped ? 'mt-1.5' : 'mt-3.5')}>
       {!grouped && (
         <MessageHead
           mark={persons ? <PersonMark user={data?.user} /> : <SystemMark />}
@@ -29,8 +29,14 @@ export function PersonMessage({ entry: { message, grouped }, taskId }: PersonMes
           at={message.createdAt}
           status={message.messageType === 'error' ? 'failed' : message.status}
           taskId={taskId}
+          edited={message.isEdited}
           text={message.message ?? ''}
         />
+      )}
+      {grouped && (
+        <span className="absolute top-1 right-5 rounded-control bg-raised">
+          <MessageMenu taskId={taskId} text={message.message ?? ''} />
+        </span>
       )}
       <div className={persons ? 'rounded-control bg-raised px-3 py-2 md:ml-7' : 'md:pl-7'}>
         {message.message !== '' && <Words message={message} />}
@@ -45,7 +51,10 @@ function Words({ message }: { readonly message: MessageDocument }) {
   if (message.isCommand) {
     return (
       <div className="flex items-start gap-2">
-        <code className="min-w-0 flex-1 font-mono text-code wrap-anywhere whitespace-pre-wrap">
+        <code
+          data-searched=""
+          className="min-w-0 flex-1 font-mono text-code wrap-anywhere whitespace-pre-wrap"
+        >
           $ {message.commandText ?? message.message}
         </code>
         <Status status={message.commandStatus} small />

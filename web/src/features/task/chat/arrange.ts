@@ -19,7 +19,7 @@ export interface MessageEntry {
   readonly key: string
   readonly at: string
   readonly message: MessageDocument
-  /** Follows another of the same owner, type and fate within five minutes: its head is not said again. */
+  /** Follows another of the same owner, type and fate within five minutes, as it was written: its head is not said again. */
   readonly grouped: boolean
 }
 
@@ -266,7 +266,8 @@ function grouped(entries: readonly ChatEntry[]): readonly ChatEntry[] {
     const before = entries[index - 1]
     if (entry.kind !== 'message' || before?.kind !== 'message') return entry
     const [a, b] = [before.message, entry.message]
-    const same = a.messageType === b.messageType && a.agent === b.agent && a.status === b.status
+    const same =
+      a.messageType === b.messageType && a.agent === b.agent && a.status === b.status && !b.isEdited
     return { ...entry, grouped: same && Date.parse(entry.at) - Date.parse(before.at) < groupedWithin }
   })
 }
