@@ -9,7 +9,7 @@ export interface ActionFacts {
   readonly id: string
   /** What it does, as the palette says it. */
   readonly label: string
-  readonly group: 'Everywhere' | 'Dashboard' | 'Task' | 'Chat' | 'Terminal' | 'Code Changes'
+  readonly group: 'Everywhere' | 'Dashboard' | 'Project' | 'Task' | 'Chat' | 'Terminal' | 'Code Changes'
   /**
    * Such as `mod+k` (Ctrl, on a Mac Cmd), `?`, `n`: lower case, in the order mod, shift, alt, key. `g d` is one key after
    * the other. None: the palette offers it, and no key does it.
@@ -32,6 +32,10 @@ export const actions = [
   { id: 'themeDark', label: 'Theme: dark', group: 'Everywhere', keys: [] },
   { id: 'themeSystem', label: 'Theme: as the system has it', group: 'Everywhere', keys: [] },
   { id: 'logout', label: 'Log out', group: 'Everywhere', keys: [] },
+  { id: 'editProject', label: 'Edit the project', group: 'Project', keys: [] },
+  { id: 'projectSettings', label: 'Settings of the project', group: 'Project', keys: [] },
+  { id: 'syncProject', label: 'Sync the project', group: 'Project', keys: [] },
+  { id: 'deleteProject', label: 'Delete the project', group: 'Project', keys: [] },
   { id: 'cancelTask', label: 'Cancel the run', group: 'Task', keys: [] },
   { id: 'retryTask', label: 'Try the task again', group: 'Task', keys: [] },
   { id: 'createPullRequest', label: 'Create a pull request', group: 'Task', keys: [] },

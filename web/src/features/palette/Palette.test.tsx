@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { fireEvent, screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, test, vi } from 'vitest'
-import { openPage } from '../../../../tests/client/page.tsx'
+import { openPage, openTaskAnswers } from '../../../../tests/client/page.tsx'
 import { projectOf, taskOf } from '../../../../tests/client/samples.ts'
 
 const webhooks = taskOf(1, { title: 'Make webhook deliveries idempotent', status: 'running', progress: 40 })
@@ -125,4 +125,25 @@ test('keys lead through the pages, and C to where a task is written', async () =
   fireEvent.keyDown(document.body, { key: 'c' })
   const description = await screen.findByRole('textbox', { name: 'Task description' })
   await waitFor(() => expect(document.activeElement).toBe(description))
+})
+
+test('on the page of a task the palette offers what can be done with it', async () => {
+  const task = taskOf(9, { status: 'failed', prUrl: 'https://code.example/ada/engine/pull/3', prNumber: 3 })
+  const server = openPage(`/tasks/${task.id}`, { answers: { ...answers, ...openTaskAnswers(task) } })
+  await screen.findByRole('heading', { level: 1, name: 'Task 9' })
+  fireEvent.keyDown(document.body, { key: 'k', ctrlKey: true })
+  await screen.findByRole('option', { name: /webhook/ })
+  for (const [typed, offered] of [
+    ['cancel', false],
+    ['create pull', false],
+    ['update pull', true],
+    ['copy branch', true],
+    ['delete task', true],
+  ] as const) {
+    type(typed)
+    expect([typed, screen.queryAllByRole('option').length > 0]).toEqual([typed, offered])
+  }
+  type('try again')
+  press('Enter')
+  await waitFor(() => expect(server.of(`POST /tasks/${task.id}/retry`)).toHaveLength(1))
 })

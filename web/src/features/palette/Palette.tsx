@@ -2,9 +2,21 @@
  * Everything by a few letters: tasks, projects, and what can be done now. The field keeps the focus, the arrow keys walk, Enter
  * opens, with Ctrl or Cmd in a new tab.
  */
-import { CornerDownLeft, ExternalLink, FolderGit2, Plus, Search, X } from 'lucide-react'
+import {
+  ArrowRight,
+  ChevronRight,
+  ExternalLink,
+  FolderGit2,
+  Keyboard,
+  LogOut,
+  Plus,
+  Search,
+  SunMoon,
+  X,
+} from 'lucide-react'
 import { Fragment, useEffect, useId, useRef, useState, type KeyboardEvent, type ReactNode } from 'react'
 import { useNavigate } from 'react-router-dom'
+import type { ActionId } from '../../actions/actions.ts'
 import { useActions, useOffered } from '../../actions/ActionsContext.tsx'
 import { Keys, keysOf } from '../../actions/Keys.tsx'
 import { changeElsewhere, selectedProjectId } from '../../app/persisted.ts'
@@ -73,7 +85,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
     <dialog
       ref={modal}
       aria-label={texts.label}
-      className="m-0 size-full max-h-none max-w-none flex-col bg-panel p-0 backdrop:bg-scrim open:flex open:animate-appear md:mx-auto md:mt-28 md:h-auto md:max-h-[min(560px,calc(100dvh-144px))] md:w-160 md:rounded-panel md:shadow-float"
+      className="m-0 size-full max-h-none max-w-none flex-col bg-panel p-0 backdrop:bg-scrim open:flex open:animate-appear md:mx-auto md:mt-28 md:h-fit md:max-h-[min(560px,calc(100dvh-144px))] md:w-160 md:rounded-panel md:shadow-float"
     >
       <div className="flex h-13 flex-none items-center gap-2.5 border-b border-line pr-2 pl-4 md:pr-4">
         <Search className="text-muted" />
@@ -174,11 +186,13 @@ function Row({ id, hit, active, onPoint, onOpen }: RowProps) {
       onMouseDown={(event) => event.preventDefault()}
       onClick={(event) => onOpen(event.ctrlKey || event.metaKey)}
       className={classes(
-        'flex h-11 cursor-pointer items-center gap-2.5 rounded-control px-2.5 text-ui md:h-9 [&>svg]:text-muted',
+        'flex h-11 cursor-pointer items-center gap-2.5 rounded-control px-2.5 text-ui md:h-9',
         active && 'bg-select',
       )}
     >
-      <Icon hit={hit} />
+      <span className="inline-grid size-4 flex-none place-items-center text-muted [&_svg]:size-4!">
+        <Icon hit={hit} />
+      </span>
       <span className="min-w-0 flex-1 truncate">
         <Marked text={hit.label} marks={hit.marks} />
       </span>
@@ -198,7 +212,29 @@ function Icon({ hit }: { readonly hit: Hit }) {
     case 'outside':
       return <ExternalLink />
     case 'action':
-      return hit.id === 'newTask' || hit.id === 'newProject' ? <Plus /> : <CornerDownLeft />
+      return <ActionIcon id={hit.id} />
+  }
+}
+
+function ActionIcon({ id }: { readonly id: ActionId }) {
+  switch (id) {
+    case 'newTask':
+    case 'newProject':
+      return <Plus />
+    case 'goDashboard':
+    case 'goProjects':
+    case 'goSettings':
+      return <ArrowRight />
+    case 'themeLight':
+    case 'themeDark':
+    case 'themeSystem':
+      return <SunMoon />
+    case 'shortcuts':
+      return <Keyboard />
+    case 'logout':
+      return <LogOut />
+    default:
+      return <ChevronRight />
   }
 }
 

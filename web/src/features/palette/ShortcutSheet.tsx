@@ -14,7 +14,7 @@ export function ShortcutSheet({ onClose }: { readonly onClose: () => void }) {
     <dialog
       ref={modal}
       aria-labelledby={titleId}
-      className="m-0 size-full max-h-none max-w-none flex-col bg-panel p-0 backdrop:bg-scrim open:flex open:animate-rise md:m-auto md:h-auto md:max-h-[min(640px,calc(100dvh-64px))] md:w-180 md:rounded-panel md:shadow-float"
+      className="m-0 size-full max-h-none max-w-none flex-col bg-panel p-0 backdrop:bg-scrim open:flex open:animate-rise md:m-auto md:h-fit md:max-h-[min(640px,calc(100dvh-64px))] md:w-180 md:rounded-panel md:shadow-float"
     >
       <div className="flex h-13 flex-none items-center gap-2.5 border-b border-line pr-2 pl-4 md:pr-3 md:pl-5">
         <h2 id={titleId} className="flex-1 text-title font-semibold">

@@ -1,6 +1,5 @@
 /** One project: what it is, how its tasks fare, and the tasks themselves. */
-import { Lock, RefreshCw, Settings } from 'lucide-react'
-import { useDispatch } from 'react-redux'
+import { Lock } from 'lucide-react'
 import { useParams } from 'react-router-dom'
 import type { Project } from '#domain/api/projects.ts'
 import type { Task } from '#domain/api/tasks.ts'
@@ -17,19 +16,28 @@ import { Skeleton } from '../../ui/Skeleton.tsx'
 import { Stats } from '../../ui/Stats.tsx'
 import { Status } from '../../ui/Status.tsx'
 import { useNow } from '../../ui/useNow.ts'
-import { notified } from '../notifications/notifications.ts'
+import { useIsDeleted } from '../deletions/deletions.ts'
 import { useProjectTasksQuery } from '../tasks/tasksApi.ts'
 import { TaskRow } from '../tasks/TaskRow.tsx'
-import { useProjectQuery, useSyncProjectMutation } from './projectsApi.ts'
+import { ProjectActions } from './ProjectActions.tsx'
+import { useProjectQuery } from './projectsApi.ts'
 import { RepositoryLine } from './RepositoryLine.tsx'
-import { statusOf } from './statusOf.ts'
 import { texts } from './texts.ts'
 
 export function ProjectDetail() {
   const { projectId = '' } = useParams()
   const { data, error, refetch, isFetching } = useProjectQuery(projectId)
   const tasks = useProjectTasksQuery(projectId)
+  const deleted = useIsDeleted(projectId)
   usePageTitle(data?.project.name)
+  if (deleted) {
+    return (
+      <Page title={texts.detail.deleted} width="normal">
+        <p className="mb-4 text-muted">{texts.detail.deletedWhy}</p>
+        <ButtonLink to="/projects">{texts.detail.back}</ButtonLink>
+      </Page>
+    )
+  }
   if (data === undefined) {
     return error === undefined ? (
       <Loading />
@@ -54,7 +62,7 @@ export function ProjectDetail() {
   const { project } = data
   const running = tasks.data?.tasks.filter(({ status }) => status === 'running') ?? []
   return (
-    <Page title={project.name} width="normal" actions={<Sync project={project} />}>
+    <Page title={project.name} width="normal" actions={<ProjectActions project={project} />}>
       <div className="-mt-2 mb-6 grid grid-cols-1 gap-2">
         <p className="max-w-[80ch] wrap-anywhere text-muted">
           {project.description || texts.card.noDescription}
@@ -124,35 +132,6 @@ function Tasks({ tasks }: { readonly tasks: readonly Task[] }) {
         <TaskRow key={task.id} task={task} when={age(task.createdAt, now)} />
       ))}
     </ul>
-  )
-}
-
-function Sync({ project }: { readonly project: Project }) {
-  const dispatch = useDispatch()
-  const [sync, { isLoading }] = useSyncProjectMutation()
-  const onClick = async () => {
-    const answer = await sync(project.id)
-    dispatch(
-      answer.error === undefined
-        ? notified('success', texts.detail.synced)
-        : notified('error', texts.notSynced, reasonOf(answer.error, texts.notSynced)),
-    )
-  }
-  return (
-    <>
-      <Status status={statusOf(project.status)} />
-      <ButtonLink to={`/projects/${project.id}/settings`} icon={<Settings />}>
-        {texts.detail.settings}
-      </ButtonLink>
-      <Button
-        icon={<RefreshCw />}
-        busy={isLoading}
-        busyLabel={texts.detail.syncing}
-        onClick={() => void onClick()}
-      >
-        {texts.detail.sync}
-      </Button>
-    </>
   )
 }
 

@@ -79,5 +79,24 @@ export const texts = {
     syncing: 'Syncing...',
     synced: 'Project synced',
     back: 'Manage Projects',
+    actions: 'Project actions',
+    deleted: 'This project was deleted',
+    deletedWhy: 'Its repository stays where it is.',
+  },
+  edit: {
+    title: 'Edit Project',
+    name: 'Name',
+    description: 'Description',
+    save: 'Save Changes',
+    saving: 'Saving...',
+    saved: 'Project updated',
+    leave: 'Cancel',
+  },
+  delete: {
+    title: 'Delete Project',
+    question:
+      'Are you sure you want to delete this project? Its settings and secrets go with it. Its tasks and its repository stay.',
+    keep: 'Keep it',
+    confirm: 'Delete Project',
   },
 } as const

@@ -1,9 +1,10 @@
 /** The head of the task page: where it belongs, how it stands, and what can be done with it as a whole. */
-import { ArrowLeft, Ellipsis, GitBranch, GitPullRequest, Square, Trash2 } from 'lucide-react'
+import { ArrowLeft, Copy, Ellipsis, GitBranch, GitPullRequest, Square, Trash2 } from 'lucide-react'
 import { useState } from 'react'
-import { useSelector } from 'react-redux'
+import { useDispatch, useSelector } from 'react-redux'
 import { Link } from 'react-router-dom'
 import type { Task } from '#domain/api/tasks.ts'
+import { useAction } from '../../actions/ActionsContext.tsx'
 import { selectLive } from '../../live/connection.ts'
 import { AgentMark } from '../../ui/AgentMark.tsx'
 import { Button } from '../../ui/Button.tsx'
@@ -16,23 +17,54 @@ import { safeLink } from '../../ui/safeLink.ts'
 import { Status } from '../../ui/Status.tsx'
 import { Tooltip } from '../../ui/Tooltip.tsx'
 import { useNow } from '../../ui/useNow.ts'
+import { notified } from '../notifications/notifications.ts'
 import { DeleteTask } from './DeleteTask.tsx'
 import { PullRequestDialog } from './PullRequestDialog.tsx'
 import { texts } from './texts.ts'
 import { useTaskActions } from './useTaskActions.ts'
 
 export function TaskHeader({ task }: { readonly task: Task }) {
+  const dispatch = useDispatch()
   const actions = useTaskActions(task)
   const [deleting, setDeleting] = useState(false)
   const [asking, setAsking] = useState(false)
   const stoppable = task.status === 'running'
   const prWord = actions.updates ? texts.header.updatePr : texts.header.createPr
   const prBusyWord = actions.updates ? texts.header.updatingPr : texts.header.creatingPr
+  const branch = task.workingBranch ?? task.branch
+  const pullRequest = safeLink(task.prUrl)
+  const copyBranch = async () => {
+    // There is none where the page did not come over TLS.
+    const copied = await navigator.clipboard?.writeText(branch).then(
+      () => true,
+      () => false,
+    )
+    dispatch(
+      copied === true
+        ? notified('success', texts.toasts.copied, branch)
+        : notified('error', texts.toasts.notCopied),
+    )
+  }
+  const isOver = task.status === 'failed' || task.status === 'cancelled'
+  useAction('cancelTask', actions.cancel, stoppable && !actions.cancelling)
+  useAction('retryTask', actions.retry, isOver && !actions.retrying)
+  useAction('createPullRequest', () => setAsking(true), !actions.updates && !actions.opening)
+  useAction('updatePullRequest', () => setAsking(true), actions.updates && !actions.opening)
+  useAction(
+    'openPullRequest',
+    () => {
+      if (pullRequest !== null) window.open(pullRequest, '_blank', 'noopener,noreferrer')
+    },
+    pullRequest !== null,
+  )
+  useAction('copyBranch', () => void copyBranch())
+  useAction('deleteTask', () => setDeleting(true))
   const items: readonly MenuItem[] = [
     ...(stoppable
       ? [{ label: texts.header.cancel, icon: Square, onChoose: actions.cancel, disabled: actions.cancelling }]
       : []),
     { label: prWord, icon: GitPullRequest, onChoose: () => setAsking(true), disabled: actions.opening },
+    { label: texts.header.copyBranch, icon: Copy, onChoose: () => void copyBranch() },
     { label: texts.header.delete, icon: Trash2, onChoose: () => setDeleting(true), danger: true },
   ]
   const menuButton = (props: MenuButtonProps) => (
@@ -87,7 +119,7 @@ export function TaskHeader({ task }: { readonly task: Task }) {
         >
           {prWord}
         </Button>
-        <Menu button={menuButton} items={items.filter(({ danger }) => danger)} />
+        <Menu button={menuButton} items={items.slice(-2)} />
       </div>
       <span className="md:hidden">
         <Menu button={menuButton} items={items} />

@@ -25,6 +25,7 @@ export const texts = {
     updatingPr: 'Updating PR',
     pullRequest: (number: number) => `Pull request #${number}`,
     actions: 'Task actions',
+    copyBranch: 'Copy branch name',
     delete: 'Delete Task',
   },
   toasts: {
