@@ -56,6 +56,7 @@ function preloadFont(name: RegExp): Plugin {
  * that anybody could miss - the domain has no I/O - but a bundler cannot know: this says so for each constant there, and
  * what is not used is left out, zod with it.
  */
+const makesSomething = new Set(['CallExpression', 'ObjectExpression', 'ArrayExpression'])
 function domainIsPure(domain: string): Plugin {
   return {
     name: 'flightdeck:domain-is-pure',
@@ -66,11 +67,15 @@ function domainIsPure(domain: string): Plugin {
       const calls = this.parse(code).body.flatMap((statement) => {
         const declared = statement.type === 'ExportNamedDeclaration' ? statement.declaration : statement
         if (declared?.type !== 'VariableDeclaration' || declared.kind !== 'const') return []
-        return declared.declarations.flatMap(({ init }) => (init?.type === 'CallExpression' ? [init] : []))
+        return declared.declarations.flatMap(({ init }) =>
+          init && makesSomething.has(init.type) && code.slice(init.start, init.end).includes('(')
+            ? [init]
+            : [],
+        )
       })
       const pure = calls.reduceRight(
         (text, { start, end }) =>
-          `${text.slice(0, start)}/* @__PURE__ */ (() => ${text.slice(start, end)})()${text.slice(end)}`,
+          `${text.slice(0, start)}/* @__PURE__ */ (() => (${text.slice(start, end)}))()${text.slice(end)}`,
         code,
       )
       return { code: pure, map: null }
@@ -79,6 +84,8 @@ function domainIsPure(domain: string): Plugin {
 }
 
 const domain = join(import.meta.dirname, 'domain/')
+/** What pages share with each other, beside packages that have a chunk of their own. */
+const own = /web\/src\/|node_modules\/lucide-react\/|vite\/preload-helper/
 const outDir = join(import.meta.dirname, 'dist/web')
 
 export default defineConfig({
@@ -108,17 +115,21 @@ export default defineConfig({
         // What every page needs and rarely changes: cached across deployments.
         codeSplitting: {
           groups: [
-            { name: 'react', test: /node_modules\/(react|react-dom|scheduler)\// },
+            { name: 'react', priority: 2, test: /node_modules\/(react|react-dom|scheduler)\// },
             {
               name: 'router',
+              priority: 2,
               test: /node_modules\/(react-router|react-router-dom|cookie|set-cookie-parser)\//,
             },
             {
               name: 'state',
+              priority: 2,
               test: /node_modules\/(@reduxjs|redux|redux-thunk|react-redux|reselect|immer|use-sync-external-store)\//,
             },
+            // What signing in needs stays by itself: whoever signs in waits for no more than that.
+            { name: 'first', test: own, priority: 1, tags: ['$initial'] },
             // A request each for thirty small pieces would cost more than the few kilobytes that come too early.
-            { name: 'shared', test: /web\/src\/|node_modules\/lucide-react\//, minShareCount: 2 },
+            { name: 'shared', test: own, minShareCount: 2 },
           ],
         },
       },

@@ -1,7 +1,6 @@
 /** Which page an address shows (section 2). */
 import { Suspense } from 'react'
 import { Navigate, Outlet, Route, Routes } from 'react-router-dom'
-import { ActionsProvider } from '../actions/ActionsContext.tsx'
 import { AuthCallback } from '../features/auth/AuthCallback.tsx'
 import { SignIn } from '../features/auth/SignIn.tsx'
 import type { CallbackOutcome } from '../features/auth/takeToken.ts'
@@ -39,45 +38,43 @@ interface AppProps {
 export function App({ callback }: AppProps) {
   return (
     <ErrorBoundary>
-      <ActionsProvider>
-        <RouteEffects onPageView={tellPageView} />
-        <Suspense fallback={<PageSpinner />}>
-          <Routes>
-            <Route path="/auth" element={<SignIn />} />
-            <Route path="/login" element={<SignIn />} />
-            <Route path="/auth/callback" element={<AuthCallback outcome={callback} />} />
+      <RouteEffects onPageView={tellPageView} />
+      <Suspense fallback={<PageSpinner />}>
+        <Routes>
+          <Route path="/auth" element={<SignIn />} />
+          <Route path="/login" element={<SignIn />} />
+          <Route path="/auth/callback" element={<AuthCallback outcome={callback} />} />
+          <Route
+            path="/onboarding/*"
+            element={
+              <Guard for="newcomers">
+                <Onboarding />
+              </Guard>
+            }
+          />
+          <Route element={<Layout />}>
             <Route
-              path="/onboarding/*"
               element={
-                <Guard for="newcomers">
-                  <Onboarding />
+                <Guard for="members">
+                  <Outlet />
                 </Guard>
               }
-            />
-            <Route element={<Layout />}>
-              <Route
-                element={
-                  <Guard for="members">
-                    <Outlet />
-                  </Guard>
-                }
-              >
-                <Route index element={<Navigate to="/dashboard" replace />} />
-                <Route path="/dashboard" element={<Dashboard />} />
-                <Route path="/projects" element={<Projects />} />
-                <Route path="/projects/new" element={<CreateProject />} />
-                <Route path="/projects/:projectId" element={<ProjectDetail />} />
-                <Route path="/projects/:projectId/settings" element={<ProjectSettings />} />
-                <Route path="/tasks" element={<Tasks />} />
-                <Route path="/tasks/:taskId" element={<TaskDetail />} />
-                <Route path="/settings" element={<Settings />} />
-              </Route>
-              <Route path="*" element={<NotFound />} />
+            >
+              <Route index element={<Navigate to="/dashboard" replace />} />
+              <Route path="/dashboard" element={<Dashboard />} />
+              <Route path="/projects" element={<Projects />} />
+              <Route path="/projects/new" element={<CreateProject />} />
+              <Route path="/projects/:projectId" element={<ProjectDetail />} />
+              <Route path="/projects/:projectId/settings" element={<ProjectSettings />} />
+              <Route path="/tasks" element={<Tasks />} />
+              <Route path="/tasks/:taskId" element={<TaskDetail />} />
+              <Route path="/settings" element={<Settings />} />
             </Route>
-          </Routes>
-        </Suspense>
-        <Toasts />
-      </ActionsProvider>
+            <Route path="*" element={<NotFound />} />
+          </Route>
+        </Routes>
+      </Suspense>
+      <Toasts />
     </ErrorBoundary>
   )
 }

@@ -2,6 +2,7 @@
 import { Suspense } from 'react'
 import { useSelector } from 'react-redux'
 import { Outlet, useLocation } from 'react-router-dom'
+import { ActionsProvider } from '../actions/ActionsContext.tsx'
 import { selectSignedIn } from '../api/session.ts'
 import { useMeQuery } from '../features/auth/authApi.ts'
 import { classes } from '../ui/classes.ts'
@@ -13,7 +14,16 @@ import { OfflineBar } from './OfflineBar.tsx'
 import { PageSpinner } from './PageSpinner.tsx'
 import { TopBar } from './TopBar.tsx'
 
+/** Actions begin here: signing in has none, and need not wait for them. */
 export function Layout() {
+  return (
+    <ActionsProvider>
+      <Frame />
+    </ActionsProvider>
+  )
+}
+
+function Frame() {
   const { pathname } = useLocation()
   const signedIn = useSelector(selectSignedIn)
   const { data } = useMeQuery(undefined, { skip: !signedIn })
