@@ -45,7 +45,7 @@ export function ChatPanel({ task, open, headed }: ChatPanelProps) {
         logs: Object.values(logs.documents),
         moreLogs: logs.more,
         writing,
-        sent,
+        sent: sent.filter(({ taskId }) => taskId === task.id),
       }),
     [task, chat.documents, logs, writing, sent],
   )
@@ -108,9 +108,9 @@ export function ChatPanel({ task, open, headed }: ChatPanelProps) {
         task={task}
         tools={logs.documents}
         queue={queue}
-        onSend={(text, isCommand) => {
+        onSend={(text, isCommand, images) => {
           follow.jumpToEnd()
-          send.send(text, isCommand, agent)
+          send.send(text, isCommand, agent, images)
         }}
       />
     </section>
