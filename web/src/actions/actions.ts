@@ -23,6 +23,8 @@ export const actions = [
   { id: 'stopVoice', label: 'Stop voice recording', group: 'Everywhere', keys: ['escape'] },
   { id: 'toggleVoice', label: 'Start or stop voice recording', group: 'Everywhere', keys: ['mod+shift+m'] },
   { id: 'undoDelete', label: 'Undo the last delete', group: 'Everywhere', keys: ['z'] },
+  // Before the other action of its key: it is there only while a line has the focus.
+  { id: 'commentOnLine', label: 'Comment on the line', group: 'Code Changes', keys: ['c'] },
   { id: 'newTask', label: 'New task', group: 'Everywhere', keys: ['c'] },
   { id: 'goDashboard', label: 'Go to the dashboard', group: 'Everywhere', keys: ['g d'] },
   { id: 'goProjects', label: 'Go to the projects', group: 'Everywhere', keys: ['g p'] },
@@ -53,6 +55,11 @@ export const actions = [
   { id: 'commandMode', label: 'Enter or leave command mode', group: 'Chat', keys: [] },
   { id: 'leaveCommandMode', label: 'Leave command mode', group: 'Chat', keys: ['escape'] },
   { id: 'stopTurn', label: 'Stop the turn', group: 'Chat', keys: ['escape'] },
+  { id: 'nextFile', label: 'Next file', group: 'Code Changes', keys: ['n'] },
+  { id: 'previousFile', label: 'Previous file', group: 'Code Changes', keys: ['p'] },
+  { id: 'nextHunk', label: 'Next change', group: 'Code Changes', keys: ['j'] },
+  { id: 'previousHunk', label: 'Previous change', group: 'Code Changes', keys: ['k'] },
+  { id: 'findInChanges', label: 'Find in changes', group: 'Code Changes', keys: ['mod+f'] },
 ] as const satisfies readonly ActionFacts[]
 
 export type ActionId = (typeof actions)[number]['id']

@@ -56,6 +56,31 @@ export const splitPosition: Persisted<number> = {
   personal: false,
 }
 
+/** Whether a diff shows both sides beside each other. */
+export const diffLook: Persisted<'unified' | 'split'> = {
+  key: 'diffLook',
+  initial: 'unified',
+  read: (kept) => (kept === 'unified' || kept === 'split' ? kept : null),
+  write: (value) => value,
+  personal: false,
+}
+/** Hashes of the changes that were looked at, by task, with spaces between. */
+export const viewedFiles: Persisted<Readonly<Record<string, string>>> = {
+  key: 'viewedFiles',
+  initial: {},
+  read: readDrafts,
+  write: (value) => JSON.stringify(value),
+  personal: true,
+}
+/** Comments on changes that were not sent yet, by where they stand. */
+export const commentDrafts: Persisted<Readonly<Record<string, string>>> = {
+  key: 'commentDrafts',
+  initial: {},
+  read: readDrafts,
+  write: (value) => JSON.stringify(value),
+  personal: true,
+}
+
 const all = [
   selectedAgent,
   selectedModel,
@@ -63,6 +88,9 @@ const all = [
   selectedProjectId,
   chatDrafts,
   splitPosition,
+  diffLook,
+  viewedFiles,
+  commentDrafts,
 ] as const
 
 function readDrafts(kept: string): Readonly<Record<string, string>> | null {

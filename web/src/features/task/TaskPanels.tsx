@@ -25,6 +25,8 @@ export function TaskPanels({ task, open }: TaskPanelsProps) {
   const split = useMedia('(width >= 900px)')
   const [chosen, setChosen] = useState<Panel>('chat')
   const [work, setWork] = useState<Exclude<Panel, 'chat'>>('terminal')
+  // Where the changes put their buttons: beside the tabs.
+  const [tools, setTools] = useState<HTMLElement | null>(null)
   const [position, setPosition] = usePersisted(splitPosition)
   const choose = (panel: Panel) => {
     setChosen(panel)
@@ -40,7 +42,12 @@ export function TaskPanels({ task, open }: TaskPanelsProps) {
       </TabPanel>
       <TabPanel name="changes" shown={shown === 'changes'}>
         <Suspense fallback={null}>
-          <CodeChanges task={task} />
+          <CodeChanges
+            task={task}
+            reload={open.reload}
+            shown={shown === 'changes'}
+            tools={split ? tools : null}
+          />
         </Suspense>
       </TabPanel>
     </>
@@ -60,14 +67,17 @@ export function TaskPanels({ task, open }: TaskPanelsProps) {
         left={chat}
         right={
           <section className="flex flex-col bg-panel">
-            <Tabs
-              id="task"
-              label={texts.panels.label}
-              tabs={tabs}
-              chosen={work}
-              onChoose={choose}
-              className="h-10 flex-none border-b border-line px-4"
-            />
+            <div className="flex h-10 flex-none items-center border-b border-line pr-1">
+              <Tabs
+                id="task"
+                label={texts.panels.label}
+                tabs={tabs}
+                chosen={work}
+                onChoose={choose}
+                className="h-10 min-w-0 flex-1 px-4"
+              />
+              <div ref={setTools} className="flex-none" />
+            </div>
             {workPanels(work)}
           </section>
         }

@@ -1,23 +1,39 @@
 /** What the task changed, in whichever of its states that is. */
-import { GitBranch, RefreshCw } from 'lucide-react'
+import { RefreshCw } from 'lucide-react'
 import { useState, type ReactNode } from 'react'
 import type { GitDiff, Task } from '#domain/api/tasks.ts'
 import { reasonOf } from '../../../api/fault.ts'
 import { Button } from '../../../ui/Button.tsx'
 import { Empty } from '../../../ui/Empty.tsx'
-import { IconButton } from '../../../ui/IconButton.tsx'
 import { Note } from '../../../ui/Note.tsx'
 import { Skeleton } from '../../../ui/Skeleton.tsx'
 import { useDiffQuery } from '../taskApi.ts'
 import { texts as taskTexts } from '../texts.ts'
-import { DiffView } from './DiffView.tsx'
+import { ChangesPanel } from './ChangesPanel.tsx'
 import { isGitDiff } from './isGitDiff.ts'
+import { sameChanges } from './readDiffs.ts'
 import { texts } from './texts.ts'
 
-export function CodeChanges({ task }: { readonly task: Task }) {
+interface CodeChangesProps {
+  readonly task: Task
+  /** Reads the task's history again. */
+  readonly reload: () => void
+  /** Whether the panel is the one that is looked at. */
+  readonly shown: boolean
+  /** Where the buttons of the panel stand; `null`: in its own bar. */
+  readonly tools: HTMLElement | null
+}
+
+export function CodeChanges({ task, reload, shown: isShown, tools }: CodeChangesProps) {
   const { data, error, isFetching, refetch } = useDiffQuery(task.id)
   // The changes that are being read; newer ones wait until they are asked for, so that nothing jumps.
   const [held, setHeld] = useState<GitDiff | null>(null)
+  const [reading, setReading] = useState(false)
+  const showNewest = async () => {
+    const { data: answer } = await refetch()
+    const read: unknown = answer?.data
+    setHeld(isGitDiff(read) ? read : null)
+  }
   const again = (word: string) => (
     <Button icon={<RefreshCw />} busy={isFetching} onClick={() => void refetch()}>
       {word}
@@ -56,7 +72,11 @@ export function CodeChanges({ task }: { readonly task: Task }) {
       </State>
     )
   }
-  const shown = held ?? newest
+  const isStale = held !== null && !sameChanges(held.changedFiles, newest.changedFiles)
+  // What was held goes on being shown after the reader has gone, or the page would jump under the next one.
+  const keeps = reading ? (held ?? newest) : isStale ? held : null
+  if (keeps !== held) setHeld(keeps)
+  const shown = keeps ?? newest
   if (shown.totalChanges === 0) {
     return (
       <State title={texts.none} action={again(texts.refresh)}>
@@ -66,53 +86,38 @@ export function CodeChanges({ task }: { readonly task: Task }) {
     )
   }
   return (
-    <>
-      <div className="flex h-11 flex-none items-center gap-3 border-b border-line-soft pr-1 pl-4 text-meta whitespace-nowrap text-muted md:h-9">
-        <h2 className="text-ui font-medium text-text">{texts.title(shown.changedFiles.length)}</h2>
-        <span className="inline-flex min-w-0 items-center gap-1.25">
-          <GitBranch className="size-3" />
-          <span className="truncate mono" title={shown.currentBranch}>
-            {shown.currentBranch}
-          </span>
-        </span>
-        <span className="hidden xl:inline">
-          {texts.compared(shown.commitComparison.ahead, shown.commitComparison.behind, shown.baseBranch)}
-        </span>
-        <span className="flex-1" />
-        <IconButton
-          icon={RefreshCw}
-          label={texts.refresh}
-          size="small"
-          busy={isFetching}
-          onClick={() => {
-            setHeld(null)
-            void refetch()
-          }}
-        />
-      </div>
-      {shown.truncated && (
-        <Note kind="warning" className="m-3 flex-none">
-          {texts.truncated}
-        </Note>
-      )}
-      {held !== null && newest.version > held.version && (
-        <Note
-          kind="warning"
-          className="m-3 flex-none"
-          action={
-            <Button size="small" onClick={() => setHeld(null)}>
-              {texts.refresh}
-            </Button>
-          }
-        >
-          {texts.stale}
-        </Note>
-      )}
-      <DiffView
-        files={shown.changedFiles}
-        onReading={(reading) => setHeld((before) => (reading ? (before ?? newest) : null))}
-      />
-    </>
+    <ChangesPanel
+      task={task}
+      diff={shown}
+      reload={reload}
+      shown={isShown}
+      tools={tools}
+      refreshing={isFetching}
+      onRefresh={() => void showNewest()}
+      onReading={setReading}
+      notes={
+        <>
+          {shown.truncated && (
+            <Note kind="warning" className="m-3 flex-none">
+              {texts.truncated}
+            </Note>
+          )}
+          {isStale && (
+            <Note
+              kind="warning"
+              className="m-3 flex-none"
+              action={
+                <Button size="small" onClick={() => setHeld(newest)}>
+                  {texts.refresh}
+                </Button>
+              }
+            >
+              {texts.stale}
+            </Note>
+          )}
+        </>
+      }
+    />
   )
 }
 

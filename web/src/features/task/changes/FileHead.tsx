@@ -1,41 +1,81 @@
-/** The head of a changed file, which folds its lines. */
-import { ChevronDown } from 'lucide-react'
-import type { ChangedFile } from '#domain/api/tasks.ts'
+/** The head of a changed file, which folds its lines; with its tick and its menu. */
+import { ChevronDown, Copy, Ellipsis, FoldVertical, UnfoldVertical } from 'lucide-react'
+import { memo } from 'react'
 import { classes } from '../../../ui/classes.ts'
 import { Count } from '../../../ui/Count.tsx'
-import { splitName } from './diffRows.ts'
+import { IconButton } from '../../../ui/IconButton.tsx'
+import { Menu, type MenuButtonProps } from '../../../ui/Menu.tsx'
 import { FileBadge } from './FileBadge.tsx'
+import { splitName, type DiffFile } from './readDiffs.ts'
 import { texts } from './texts.ts'
 
-interface FileHeadProps {
-  readonly file: ChangedFile
-  readonly folded: boolean
-  readonly onToggle: () => void
+/** What can be done with a file. */
+export interface FileActions {
+  readonly onFold: (file: DiffFile) => void
+  readonly onFoldAll: (fold: boolean) => void
+  readonly onViewed: (file: DiffFile, viewed: boolean) => void
+  readonly onCopy: (text: string) => void
 }
 
-export function FileHead({ file, folded, onToggle }: FileHeadProps) {
-  const { folder, name } = splitName(file.fileName)
-  return (
-    <h3 className="sticky left-0 h-9 w-[100cqw] border-b border-line-soft bg-panel">
-      <button
-        type="button"
-        aria-expanded={!folded}
-        onClick={onToggle}
-        className="focus-inset flex size-full items-center gap-2 pr-3 pl-2 text-left text-ui hover:bg-raised"
-      >
-        <ChevronDown
-          className={classes('size-3.5 text-muted transition-transform', folded && '-rotate-90')}
-        />
-        <FileBadge status={file.status} />
-        <span className="min-w-0 truncate" title={file.fileName}>
-          <span className="text-muted">{folder}</span>
-          <span className="font-medium">{name}</span>
-          {file.previousName !== undefined && (
-            <span className="text-muted"> {texts.renamed(file.previousName)}</span>
-          )}
-        </span>
-        <Count added={file.additions} deleted={file.deletions} />
-      </button>
-    </h3>
-  )
+interface FileHeadProps extends FileActions {
+  readonly file: DiffFile
+  readonly folded: boolean
+  readonly viewed: boolean
 }
+
+export const FileHead = memo(function FileHead(props: FileHeadProps) {
+  const { file, folded, viewed, onFold, onFoldAll, onViewed, onCopy } = props
+  const { previousName, status, additions, deletions, diff } = file.file
+  const { folder, name } = splitName(file.name)
+  const menuButton = (button: MenuButtonProps) => (
+    <IconButton
+      {...button}
+      icon={Ellipsis}
+      label={texts.fileActions(file.name)}
+      size="row"
+      className="mr-2"
+    />
+  )
+  return (
+    <div className="sticky left-0 flex h-9 w-[100cqw] items-center border-b border-line-soft bg-panel">
+      <h3 className="h-full min-w-0 flex-1">
+        <button
+          type="button"
+          aria-expanded={!folded}
+          onClick={() => onFold(file)}
+          className="focus-inset flex size-full items-center gap-2 pr-2 pl-2 text-left text-ui hover:bg-raised"
+        >
+          <ChevronDown
+            className={classes('size-3.5 text-muted transition-transform', folded && '-rotate-90')}
+          />
+          <FileBadge status={status} />
+          <span className="min-w-0 truncate" title={file.name}>
+            <span className="text-muted">{folder}</span>
+            <span className="font-medium">{name}</span>
+            {previousName !== undefined && <span className="text-muted"> {texts.renamed(previousName)}</span>}
+          </span>
+          <Count added={additions} deleted={deletions} />
+        </button>
+      </h3>
+      <label className="flex h-full flex-none cursor-pointer items-center gap-1.5 px-2 text-meta text-muted has-checked:text-text">
+        <input
+          type="checkbox"
+          checked={viewed}
+          onChange={(event) => onViewed(file, event.target.checked)}
+          aria-label={texts.viewedFile(file.name)}
+          className="size-3.5 accent-accent"
+        />
+        <span className="hidden @md:inline">{texts.viewed}</span>
+      </label>
+      <Menu
+        button={menuButton}
+        items={[
+          { label: texts.copyPath, icon: Copy, onChoose: () => onCopy(file.name) },
+          { label: texts.copyDiff, icon: Copy, onChoose: () => onCopy(diff), disabled: diff === '' },
+          { label: texts.foldAll, icon: FoldVertical, onChoose: () => onFoldAll(true) },
+          { label: texts.unfoldAll, icon: UnfoldVertical, onChoose: () => onFoldAll(false) },
+        ]}
+      />
+    </div>
+  )
+})

@@ -13,34 +13,53 @@ export interface DiffLine {
   readonly noNewline: boolean
 }
 
+/** Line numbers of both sides, counted from 1. */
+export interface Sides {
+  readonly before: number
+  readonly after: number
+}
+
 export interface Hunk {
   /** `@@ -38,6 +38,11 @@ export type Delivery = {` */
   readonly header: string
   readonly lines: readonly DiffLine[]
+  /** Where its first line stands, or would stand, on each side. */
+  readonly from: Sides
+  /** Where the first line after it stands. */
+  readonly to: Sides
 }
 
-const hunkHeader = /^@@ -(?<before>\d+)(?:,\d+)? \+(?<after>\d+)(?:,\d+)? @@/
+const hunkHeader = /^@@ -(?<before>\d+)(?:,(?<beforeCount>\d+))? \+(?<after>\d+)(?:,(?<afterCount>\d+))? @@/
 
 /** The hunks of a diff; none when there is nothing to show, as for a binary file. What is before the first hunk is skipped. */
 export function parseDiff(diff: string): readonly Hunk[] {
-  const hunks: { header: string; lines: DiffLine[] }[] = []
-  let before = 0
-  let after = 0
+  const hunks: Hunk[] = []
+  let header = ''
+  let lines: DiffLine[] | null = null
+  let from: Sides = { before: 1, after: 1 }
+  let before = 1
+  let after = 1
+  const close = () => {
+    if (lines !== null) hunks.push({ header, lines: paired(lines), from, to: { before, after } })
+    lines = null
+  }
   const rows = diff.split('\n')
   // A diff ends with a line break: what follows it is no line.
   if (rows.at(-1) === '') rows.pop()
   for (const row of rows) {
-    const header = hunkHeader.exec(row)
-    if (header !== null) {
-      before = Number(header.groups?.['before'])
-      after = Number(header.groups?.['after'])
-      hunks.push({ header: row, lines: [] })
+    const found = hunkHeader.exec(row)?.groups
+    if (found !== undefined) {
+      close()
+      // Of no lines, git names the one before the place.
+      before = Number(found['before']) + (found['beforeCount'] === '0' ? 1 : 0)
+      after = Number(found['after']) + (found['afterCount'] === '0' ? 1 : 0)
+      header = row
+      from = { before, after }
+      lines = []
       continue
     }
-    const lines = hunks.at(-1)?.lines
-    if (lines === undefined) continue
-    const text = row.slice(1)
-    const line = { text, counterpart: null, noNewline: false }
+    if (lines === null) continue
+    const line = { text: row.slice(1), counterpart: null, noNewline: false }
     switch (row[0]) {
       case '+':
         lines.push({ ...line, kind: 'added', before: null, after })
@@ -52,7 +71,9 @@ export function parseDiff(diff: string): readonly Hunk[] {
         break
       case '\\': {
         const last = lines.at(-1)
-        if (last !== undefined) lines[lines.length - 1] = { ...last, noNewline: true }
+        // Anything else in such a row is a word of the server, not of git.
+        if (last !== undefined && row.startsWith('\\ No newline'))
+          lines[lines.length - 1] = { ...last, noNewline: true }
         break
       }
       case ' ':
@@ -64,14 +85,16 @@ export function parseDiff(diff: string): readonly Hunk[] {
         break
       default:
         // The next file's header in a diff of several: this file is over.
-        return hunks.map(({ header, lines }) => ({ header, lines: paired(lines) }))
+        close()
+        return hunks
     }
   }
-  return hunks.map(({ header, lines }) => ({ header, lines: paired(lines) }))
+  close()
+  return hunks
 }
 
 /** Gives each deleted line the added one that took its place: the first the first, as far as both go. */
-function paired(lines: readonly DiffLine[]): readonly DiffLine[] {
+export function paired(lines: readonly DiffLine[]): readonly DiffLine[] {
   const result = [...lines]
   let index = 0
   while (index < lines.length) {

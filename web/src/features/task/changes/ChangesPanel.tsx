@@ -1,0 +1,256 @@
+/** Changes that can be read: the list with its tree, what is looked for in it, and the comment that is written on it. */
+import { GitBranch } from 'lucide-react'
+import { useCallback, useEffect, useMemo, useState, type ReactNode } from 'react'
+import { createPortal } from 'react-dom'
+import { useDispatch } from 'react-redux'
+import type { GitDiff, Task } from '#domain/api/tasks.ts'
+import { useAction } from '../../../actions/ActionsContext.tsx'
+import { diffLook, usePersisted } from '../../../app/persisted.ts'
+import { Sheet } from '../../../ui/Sheet.tsx'
+import { useMedia } from '../../../ui/useMedia.ts'
+import { notified } from '../../notifications/notifications.ts'
+import { useSendMessage } from '../chat/useSendMessage.ts'
+import { texts as taskTexts } from '../texts.ts'
+import { ChangesTools } from './ChangesTools.tsx'
+import { DiffList, type Destination } from './DiffList.tsx'
+import { FileTree } from './FileTree.tsx'
+import { FindBar } from './FindBar.tsx'
+import type { FileActions } from './FileHead.tsx'
+import { commentMessage } from './quote.ts'
+import { quietDiffs, readDiffs, type DiffFile } from './readDiffs.ts'
+import { texts } from './texts.ts'
+import { useComment } from './useComment.ts'
+import { useFind } from './useFind.ts'
+import { useKnownLines } from './useKnownLines.ts'
+import { useViewed } from './useViewed.ts'
+import { useWidth } from './useWidth.ts'
+
+interface ChangesPanelProps {
+  readonly task: Task
+  readonly diff: GitDiff
+  /** Reads the task's history again. */
+  readonly reload: () => void
+  /** Whether the panel is the one that is looked at. */
+  readonly shown: boolean
+  /** Where its buttons stand; `null`: in its own bar. */
+  readonly tools: HTMLElement | null
+  readonly refreshing: boolean
+  readonly onRefresh: () => void
+  /** Told whether somebody is at work in what is shown: then nothing may move. */
+  readonly onReading: (reading: boolean) => void
+  /** What there is to say above the list. */
+  readonly notes: ReactNode
+}
+
+/** Pixels that two sides need. */
+const leastForSplit = 640
+
+export function ChangesPanel(props: ChangesPanelProps) {
+  const { task, diff, reload, shown, tools, refreshing, onRefresh, onReading, notes } = props
+  const dispatch = useDispatch()
+  const [look, setLook] = usePersisted(diffLook)
+  const [width, measured] = useWidth()
+  const narrow = width > 0 && width < leastForSplit
+  const withTree = useMedia('(width >= 1280px)')
+  const [quiet, setQuiet] = useState(false)
+  const [treeOpen, setTreeOpen] = useState(false)
+
+  const read = useMemo(() => readDiffs(diff.changedFiles), [diff.changedFiles])
+  const files = useMemo(() => (quiet ? quietDiffs(read) : read), [read, quiet])
+  const hidden = files.reduce((sum, file) => sum + file.hidden, 0)
+  const { viewed, setViewed } = useViewed(task.id)
+  const viewedCount = files.filter(({ hash }) => viewed.has(hash)).length
+
+  // What somebody folded and unfolded by hand; otherwise what was viewed is folded.
+  const [folds, setFolds] = useState<ReadonlyMap<string, boolean>>(new Map())
+  const isFolded = useCallback(
+    ({ name, hash }: DiffFile) => folds.get(name) ?? viewed.has(hash),
+    [folds, viewed],
+  )
+  const setFold = useCallback(
+    (name: string, fold: boolean | null) =>
+      setFolds((before) => {
+        const next = new Map(before)
+        if (fold === null) next.delete(name)
+        else next.set(name, fold)
+        return next
+      }),
+    [],
+  )
+  const [asked, setAsked] = useState<ReadonlySet<string>>(new Set())
+  const ask = useCallback((name: string) => setAsked((before) => new Set([...before, name])), [])
+  const { known, show } = useKnownLines(task.id)
+  const [current, setCurrent] = useState<string | null>(null)
+  const [goTo, setGoTo] = useState<Destination | null>(null)
+
+  const actions: FileActions = useMemo(
+    () => ({
+      onFold: (file) => setFold(file.name, !isFolded(file)),
+      onFoldAll: (fold) => setFolds(new Map(files.map(({ name }) => [name, fold]))),
+      onViewed: (file, isViewed) => {
+        setFold(file.name, null)
+        setViewed(file.hash, isViewed)
+      },
+      onCopy: (text) => {
+        const copy = async () => {
+          const copied = await navigator.clipboard?.writeText(text).then(
+            () => true,
+            () => false,
+          )
+          dispatch(
+            copied
+              ? notified('success', taskTexts.toasts.copied)
+              : notified('error', taskTexts.toasts.notCopied),
+          )
+        }
+        void copy()
+      },
+    }),
+    [dispatch, files, isFolded, setFold, setViewed],
+  )
+
+  // How often it was asked for: 0 while it is closed.
+  const [finding, setFinding] = useState(0)
+  const find = useFind(files, finding > 0)
+  const step = (by: 1 | -1) => {
+    const match = find.step(by)
+    if (match === null) return
+    setFold(match.fileName, false)
+    ask(match.fileName)
+    setGoTo({ ...match })
+  }
+  const [focusWithin, setFocusWithin] = useState(false)
+  const openFind = () => setFinding((before) => before + 1)
+  // Elsewhere on the page the browser's own search is the better one.
+  useAction('findInChanges', openFind, shown && focusWithin)
+
+  const comment = useComment(task.id)
+  const { send } = useSendMessage(task.id, reload)
+  const sendComment = () => {
+    if (comment.target === null) return
+    const { fileName, lines } = comment.target
+    send(commentMessage(fileName, lines, comment.text), false, task.agent)
+    comment.write('')
+    // Beside the chat it is seen there.
+    if (tools === null) dispatch(notified('info', texts.sent(task.agent)))
+  }
+
+  const [scrolled, setScrolled] = useState(false)
+  const reading = scrolled || focusWithin || finding > 0 || comment.target !== null || known.size > 0
+  useEffect(() => onReading(reading), [reading, onReading])
+
+  const buttons = (
+    <ChangesTools
+      look={look}
+      onLook={setLook}
+      narrow={narrow}
+      quiet={quiet}
+      onQuiet={setQuiet}
+      onFiles={() => setTreeOpen(true)}
+      onFind={openFind}
+      refreshing={refreshing}
+      onRefresh={onRefresh}
+    />
+  )
+  const tree = (
+    <FileTree
+      files={files}
+      viewed={viewed}
+      current={current}
+      onChoose={(fileName) => {
+        setTreeOpen(false)
+        setGoTo({ fileName, key: null })
+      }}
+    />
+  )
+  return (
+    <div
+      ref={measured}
+      className="@container flex min-h-0 flex-1 flex-col"
+      onFocus={() => setFocusWithin(true)}
+      onBlur={(event) => setFocusWithin(event.currentTarget.contains(event.relatedTarget))}
+    >
+      <div className="flex h-11 flex-none items-center gap-3 border-b border-line-soft pr-1 pl-4 text-meta whitespace-nowrap text-muted md:h-9">
+        <h2 className="text-ui font-medium text-text">{texts.title(diff.changedFiles.length)}</h2>
+        <span className="hidden min-w-0 items-center gap-1.25 @md:inline-flex">
+          <GitBranch className="size-3" />
+          <span className="truncate mono" title={diff.currentBranch}>
+            {diff.currentBranch}
+          </span>
+        </span>
+        <span className="hidden @3xl:inline">
+          {texts.compared(diff.commitComparison.ahead, diff.commitComparison.behind, diff.baseBranch)}
+        </span>
+        <span className="flex-1" />
+        <span className="hidden pr-2 @xl:inline">{texts.viewedOf(viewedCount, files.length)}</span>
+        {tools === null && buttons}
+      </div>
+      {tools !== null && shown && createPortal(buttons, tools)}
+      {finding > 0 && (
+        <FindBar
+          // Asked for again, what is in it is selected.
+          key={finding}
+          wanted={find.wanted}
+          onWanted={find.setWanted}
+          count={find.count}
+          at={find.at}
+          onStep={step}
+          onClose={() => setFinding(0)}
+        />
+      )}
+      {quiet && (
+        <p role="status" className="flex-none border-b border-line-soft px-4 py-1.5 text-meta text-muted">
+          {texts.hidden(hidden)}
+        </p>
+      )}
+      {notes}
+      <div className="grid min-h-0 flex-1 grid-rows-[minmax(0,1fr)] xl:grid-cols-[232px_minmax(0,1fr)]">
+        {withTree && <div className="flex min-h-0 flex-col border-r border-line-soft">{tree}</div>}
+        <ListFrame>
+          {(listWidth) => (
+            <DiffList
+              files={files}
+              split={look === 'split' && !narrow}
+              width={listWidth}
+              isFolded={isFolded}
+              viewed={viewed}
+              asked={asked}
+              onAsk={ask}
+              actions={actions}
+              known={known}
+              onShow={show}
+              wanted={find.sought}
+              match={finding > 0 ? find.match : null}
+              goTo={goTo}
+              comment={comment.target}
+              agent={task.agent}
+              draft={comment.text}
+              onDraft={comment.write}
+              onSend={sendComment}
+              onComment={comment.open}
+              onCommentClosed={comment.close}
+              onCurrent={setCurrent}
+              onScrolled={setScrolled}
+              shown={shown}
+            />
+          )}
+        </ListFrame>
+      </div>
+      {!withTree && (
+        <Sheet open={treeOpen} onClose={() => setTreeOpen(false)} label={texts.files}>
+          {tree}
+        </Sheet>
+      )}
+    </div>
+  )
+}
+
+/** The list's own width, which is not the panel's where the tree stands beside it. */
+function ListFrame({ children }: { readonly children: (width: number) => ReactNode }) {
+  const [width, measured] = useWidth()
+  return (
+    <div ref={measured} className="flex min-h-0 min-w-0 flex-col">
+      {children(width)}
+    </div>
+  )
+}

@@ -1,0 +1,82 @@
+/** Where a comment on lines is written; it goes to the agent as a message. */
+import { useEffect, useId, useRef, type KeyboardEvent } from 'react'
+import { limits } from '#domain/api/fields.ts'
+import { isMac, keyCaps } from '../../../actions/keys.ts'
+import { Button } from '../../../ui/Button.tsx'
+import { KeyCap } from '../../../ui/KeyCap.tsx'
+import type { DiffLine } from './parseDiff.ts'
+import { placeOf, quoteOf } from './quote.ts'
+import { splitName } from './readDiffs.ts'
+import { texts } from './texts.ts'
+
+interface CommentBoxProps {
+  readonly fileName: string
+  readonly lines: readonly DiffLine[]
+  readonly agent: string
+  readonly text: string
+  readonly onText: (text: string) => void
+  readonly onSend: () => void
+  readonly onCancel: () => void
+}
+
+export function CommentBox({ fileName, lines, agent, text, onText, onSend, onCancel }: CommentBoxProps) {
+  const box = useRef<HTMLTextAreaElement>(null)
+  const head = useId()
+  const { place, isBefore } = placeOf(lines)
+  const name = `${splitName(fileName).name}:${place}`
+  const most = limits.messageLength - quoteOf(fileName, lines).length - 2
+  const empty = text.trim() === ''
+  // It was asked for: what is typed next belongs in it.
+  useEffect(() => box.current?.focus({ preventScroll: true }), [])
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.nativeEvent.isComposing) return
+    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey) && !empty) onSend()
+    else if (event.key === 'Escape') onCancel()
+    else return
+    event.preventDefault()
+    event.stopPropagation()
+  }
+  return (
+    <div className="sticky left-0 w-[100cqw] max-w-200 px-3 py-2 md:pl-25">
+      <section
+        aria-label={texts.commentOn(name)}
+        className="rounded-panel border border-control bg-panel font-ui focus-within:border-accent focus-within:ring focus-within:ring-accent"
+      >
+        <p
+          id={head}
+          className="flex h-8 items-center gap-1 border-b border-line-soft px-3 text-meta text-muted"
+        >
+          {texts.commentTo(agent)}{' '}
+          <span className="min-w-0 truncate mono text-text" title={fileName}>
+            {name}
+          </span>{' '}
+          {isBefore && texts.before}
+        </p>
+        <textarea
+          ref={box}
+          aria-labelledby={head}
+          placeholder={texts.commentPlaceholder}
+          rows={2}
+          maxLength={most}
+          value={text}
+          onChange={(event) => onText(event.target.value)}
+          onKeyDown={onKeyDown}
+          className="block field-sizing-content max-h-50 min-h-12 w-full resize-none bg-transparent px-3 py-2 text-typed outline-none"
+        />
+        <div className="flex justify-end gap-2 px-2 pb-2">
+          <Button kind="ghost" size="small" onClick={onCancel}>
+            {texts.cancel}
+          </Button>
+          <Button kind="primary" size="small" disabled={empty} onClick={onSend}>
+            {texts.send}
+            <span className="hidden items-center gap-1 md:inline-flex" aria-hidden="true">
+              {keyCaps('mod+enter', isMac()).map((cap) => (
+                <KeyCap key={cap}>{cap}</KeyCap>
+              ))}
+            </span>
+          </Button>
+        </div>
+      </section>
+    </div>
+  )
+}

@@ -1,0 +1,69 @@
+/** A comment on lines of a diff as a message to the agent: a quote that names file and lines, then the comment. Pure. */
+import type { DiffLine } from './parseDiff.ts'
+
+/** Lines, and characters of them, that a quote has; what is beyond is counted. */
+const mostLines = 120
+const mostCharacters = 12_000
+
+const signs = { context: ' ', added: '+', deleted: '-' } as const
+
+/**
+ * The message, in Markdown. Nothing in a name or a line can end the quote or the code in it: fences and code spans are longer
+ * than any run of backticks inside, and characters that end a line or cannot be seen are written out.
+ */
+export function commentMessage(fileName: string, lines: readonly DiffLine[], comment: string): string {
+  return `${quoteOf(fileName, lines)}\n\n${comment.trim()}`
+}
+
+/** The quote alone: how much of a message is left for the comment can be told from it. */
+export function quoteOf(fileName: string, lines: readonly DiffLine[]): string {
+  const { place, isBefore } = placeOf(lines)
+  const shown: string[] = []
+  let room = mostCharacters
+  for (const line of lines.slice(0, mostLines)) {
+    const text = `${signs[line.kind]}${oneLine(line.text)}`
+    room -= text.length
+    if (room < 0) break
+    shown.push(text)
+  }
+  const left = lines.length - shown.length
+  const fence = '`'.repeat(Math.max(3, longestRun(shown.join('\n')) + 1))
+  return [
+    `${codeSpan(`${oneLine(fileName)}:${place}`)}${isBefore ? ' (as it was before)' : ''}`,
+    '',
+    `${fence}diff`,
+    ...shown,
+    fence,
+    ...(left > 0 ? ['', `and ${left} more ${left === 1 ? 'line' : 'lines'}`] : []),
+  ]
+    .map((row) => (row === '' ? '>' : `> ${row}`))
+    .join('\n')
+}
+
+/** `45` or `40-45`: by the numbers that the lines have now, or had before where none of them is left. */
+export function placeOf(lines: readonly DiffLine[]): { readonly place: string; readonly isBefore: boolean } {
+  const now = lines.flatMap(({ after }) => (after === null ? [] : [after]))
+  const numbers = now.length > 0 ? now : lines.flatMap(({ before }) => (before === null ? [] : [before]))
+  const [first = 0, last = first] = [numbers[0], numbers.at(-1)]
+  return { place: first === last ? `${first}` : `${first}-${last}`, isBefore: now.length === 0 }
+}
+
+function codeSpan(text: string): string {
+  const ticks = '`'.repeat(longestRun(text) + 1)
+  // A space beside a backtick at the edge is taken off again by Markdown.
+  const pad = text.startsWith('`') || text.endsWith('`') ? ' ' : ''
+  return `${ticks}${pad}${text}${pad}${ticks}`
+}
+
+function longestRun(text: string): number {
+  return Math.max(0, ...(text.match(/`+/g) ?? []).map(({ length }) => length))
+}
+
+/** Without line ends, and with a sign for what steers text and cannot be seen. */
+function oneLine(text: string): string {
+  return text
+    .replace(/\r$/, '')
+    .replace(/[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]/gu, (sign) =>
+      sign === '\t' ? sign : `\\u{${(sign.codePointAt(0) ?? 0).toString(16)}}`,
+    )
+}

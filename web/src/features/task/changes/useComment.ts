@@ -1,0 +1,28 @@
+/** The comment that is being written, and what was begun elsewhere: drafts stay until they are sent. */
+import { useState } from 'react'
+import { commentDrafts, usePersisted } from '../../../app/persisted.ts'
+import type { CommentTarget } from './useRange.ts'
+
+/** Drafts that are kept; the oldest are forgotten. */
+const mostDrafts = 30
+
+export function useComment(taskId: string) {
+  const [drafts, keep] = usePersisted(commentDrafts)
+  const [target, setTarget] = useState<CommentTarget | null>(null)
+  const place = target === null ? '' : placeIn(taskId, target)
+  const write = (text: string) => {
+    const others = Object.entries(drafts).filter(([other]) => other !== place)
+    keep(Object.fromEntries([...others.slice(1 - mostDrafts), ...(text === '' ? [] : [[place, text]])]))
+  }
+  return {
+    target,
+    text: drafts[place] ?? '',
+    write,
+    open: setTarget,
+    close: () => setTarget(null),
+  }
+}
+
+function placeIn(taskId: string, { fileName, firstKey, lastKey }: CommentTarget): string {
+  return JSON.stringify([taskId, fileName, firstKey, lastKey])
+}

@@ -1,0 +1,41 @@
+/** What is looked for in the changes, and where one has got to. */
+import { useDeferredValue, useMemo, useState } from 'react'
+import { findInDiff, type Match } from './findInDiff.ts'
+import type { DiffFile } from './readDiffs.ts'
+
+interface Find {
+  readonly wanted: string
+  readonly setWanted: (wanted: string) => void
+  /** What is marked: it follows what is typed when there is time. */
+  readonly sought: string
+  readonly count: number
+  readonly at: number
+  readonly match: Match | null
+  /** Goes on, round the end, and says where that is. */
+  readonly step: (by: 1 | -1) => Match | null
+}
+
+export function useFind(files: readonly DiffFile[], open: boolean): Find {
+  const [wanted, setWanted] = useState('')
+  const [chosen, setChosen] = useState(0)
+  // While somebody types, typing comes first.
+  const sought = useDeferredValue(open ? wanted : '')
+  const matches = useMemo(() => findInDiff(files, sought), [files, sought])
+  const at = Math.min(chosen, Math.max(0, matches.length - 1))
+  return {
+    wanted,
+    setWanted: (next) => {
+      setWanted(next)
+      setChosen(0)
+    },
+    sought,
+    count: matches.length,
+    at,
+    match: matches[at] ?? null,
+    step: (by) => {
+      const next = matches.length === 0 ? 0 : (at + by + matches.length) % matches.length
+      setChosen(next)
+      return matches[next] ?? null
+    },
+  }
+}

@@ -1,0 +1,85 @@
+/** Leaves out of hunks what changed in nothing but its whitespace, as `git diff -w` does, on lines that were read already. Pure. */
+import { paired, type DiffLine, type Hunk } from './parseDiff.ts'
+
+export interface WithoutWhitespace {
+  readonly hunks: readonly Hunk[]
+  /** Changed lines that are shown as they are now, or not at all. */
+  readonly hidden: number
+}
+
+/** Runs longer than this are compared line by line in their order: the table grows with the square. */
+const linesCompared = 400
+
+/** A hunk in which nothing else changed goes as a whole. */
+export function withoutWhitespace(hunks: readonly Hunk[]): WithoutWhitespace {
+  let hidden = 0
+  const left = hunks.flatMap((hunk): readonly Hunk[] => {
+    const { lines, found } = quiet(hunk.lines)
+    if (found === 0) return [hunk]
+    hidden += found
+    return lines.some(({ kind }) => kind !== 'context') ? [{ ...hunk, lines: paired(lines) }] : []
+  })
+  return { hunks: left, hidden }
+}
+
+function quiet(lines: readonly DiffLine[]): { readonly lines: readonly DiffLine[]; readonly found: number } {
+  const result: DiffLine[] = []
+  let found = 0
+  let index = 0
+  while (index < lines.length) {
+    const line = lines[index]
+    if (line?.kind === 'context') {
+      result.push(line)
+      index += 1
+      continue
+    }
+    let end = index
+    while (end < lines.length && lines[end]?.kind !== 'context') end += 1
+    const run = lines.slice(index, end)
+    const deleted = run.filter(({ kind }) => kind === 'deleted')
+    const added = run.filter(({ kind }) => kind === 'added')
+    let [d, a] = [0, 0]
+    for (const [old, young] of matches(deleted, added)) {
+      result.push(...deleted.slice(d, old), ...added.slice(a, young))
+      const [was, is] = [deleted[old], added[young]]
+      if (was !== undefined && is !== undefined)
+        result.push({ ...is, kind: 'context', before: was.before, counterpart: null })
+      ;[d, a] = [old + 1, young + 1]
+      found += 1
+    }
+    result.push(...deleted.slice(d), ...added.slice(a))
+    index = end
+  }
+  return { lines: result.map((line) => ({ ...line, counterpart: null })), found }
+}
+
+/** Pairs of indexes of lines that are the same without whitespace, both in their order: the longest such list. */
+function matches(
+  deleted: readonly DiffLine[],
+  added: readonly DiffLine[],
+): readonly (readonly [old: number, young: number])[] {
+  const [a, b] = [deleted.map(bare), added.map(bare)]
+  if (a.length > linesCompared || b.length > linesCompared)
+    return a.flatMap((text, index) => (text === b[index] ? [[index, index] as const] : []))
+  const width = b.length + 1
+  const lengths = new Uint16Array((a.length + 1) * width)
+  const length = (i: number, j: number) => lengths[i * width + j] ?? 0
+  for (let i = a.length - 1; i >= 0; i -= 1)
+    for (let j = b.length - 1; j >= 0; j -= 1)
+      lengths[i * width + j] =
+        a[i] === b[j] ? length(i + 1, j + 1) + 1 : Math.max(length(i + 1, j), length(i, j + 1))
+  const pairs: (readonly [number, number])[] = []
+  for (let i = 0, j = 0; i < a.length && j < b.length;) {
+    if (a[i] === b[j]) {
+      pairs.push([i, j])
+      i += 1
+      j += 1
+    } else if (length(i + 1, j) >= length(i, j + 1)) i += 1
+    else j += 1
+  }
+  return pairs
+}
+
+function bare({ text }: DiffLine): string {
+  return text.replace(/\s+/g, '')
+}
