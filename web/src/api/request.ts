@@ -7,6 +7,8 @@ export interface ApiCall {
   readonly path: string
   readonly query?: Readonly<Record<string, string | number | undefined>>
   readonly body?: unknown
+  /** Of a write that may be tried again: under the same key it is done once. */
+  readonly key?: string
   /** It goes on when the page goes away. */
   readonly keepalive?: boolean
   /** Said in place of a reason when the server gives none. */
@@ -34,7 +36,7 @@ export async function request(call: ApiCall, to: Collaborators): Promise<ApiAnsw
   if (to.token !== null) headers.set('authorization', `Bearer ${to.token}`)
   if (call.body !== undefined) headers.set('content-type', 'application/json')
   // The server does a write once however often it arrives under one key.
-  if (method !== 'GET') headers.set('idempotency-key', to.newId())
+  if (method !== 'GET') headers.set('idempotency-key', call.key ?? to.newId())
   const failed = (status: number | null, code: string): ApiAnswer => ({
     error: { status, code, message: call.fallback, field: null },
   })

@@ -1,10 +1,12 @@
 /** How live the page is: a dot and a word, in the top bar. */
 import { useSelector } from 'react-redux'
 import { selectConnection, type ConnectionState } from '../live/connection.ts'
+import { selectWaiting } from '../live/outbox.ts'
 import { classes } from '../ui/classes.ts'
 
 export function ConnectionPill() {
-  const { label, colour } = shown(useSelector(selectConnection))
+  const waiting = useSelector(selectWaiting).length
+  const { label, colour } = shown(useSelector(selectConnection), waiting)
   return (
     <span
       role="status"
@@ -16,7 +18,10 @@ export function ConnectionPill() {
   )
 }
 
-function shown({ status, since, behind }: ConnectionState): { label: string; colour: string } {
+function shown(
+  { status, since, behind }: ConnectionState,
+  waiting: number,
+): { label: string; colour: string } {
   switch (status) {
     case 'connected':
       return behind > 0
@@ -28,7 +33,7 @@ function shown({ status, since, behind }: ConnectionState): { label: string; col
       // Before the first attempt nothing is lost yet.
       return since === null
         ? { label: 'Connecting', colour: 'text-control' }
-        : { label: 'Offline', colour: 'text-warn' }
+        : { label: waiting > 0 ? `Offline, ${waiting} queued` : 'Offline', colour: 'text-warn' }
     case 'error':
       return { label: 'Error', colour: 'text-bad' }
   }

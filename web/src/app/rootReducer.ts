@@ -5,11 +5,13 @@ import { sessionReducer } from '../api/session.ts'
 import { deletionsReducer } from '../features/deletions/deletions.ts'
 import { notificationsReducer } from '../features/notifications/notifications.ts'
 import { connectionReducer } from '../live/connection.ts'
+import { outboxReducer } from '../live/outbox.ts'
 
 export const rootReducer = combineSlices({
   [api.reducerPath]: api.reducer,
   session: sessionReducer,
   connection: connectionReducer,
+  outbox: outboxReducer,
   notifications: notificationsReducer,
   deletions: deletionsReducer,
 })

@@ -164,6 +164,7 @@ describe('an open task', () => {
 describe('a message that is sent', () => {
   const sent = {
     id: messageId(1),
+    taskId: id,
     text: 'words',
     isCommand: false,
     agent: 'claude',

@@ -12,6 +12,7 @@ import { chatView, messageDocumentId, type MessageDocument } from '#domain/views
 import { logView, type LogDocument } from '#domain/views/log.ts'
 import { project, type View, type ViewDocument } from '#domain/views/view.ts'
 import type { ApiFault } from '../../api/fault.ts'
+import { sessionEnded } from '../../api/session.ts'
 import { rootReducer } from '../../app/rootReducer.ts'
 import type { AgentName } from '../../ui/AgentMark.tsx'
 import { unseen, type PendingChange } from './chat/queueChanges.ts'
@@ -35,6 +36,7 @@ export interface Folded<D extends ViewDocument> {
 /** A message that was sent and is not in the chat yet. */
 export interface SentMessage {
   readonly id: string
+  readonly taskId: string
   readonly text: string
   readonly isCommand: boolean
   readonly agent: AgentName
@@ -56,6 +58,7 @@ export interface OpenTask {
   readonly deleted: boolean
   readonly chat: Folded<MessageDocument>
   readonly logs: Folded<LogDocument>
+  /** Of all tasks: it is sent also when the person looks at something else. */
   readonly sent: readonly SentMessage[]
   /** What was done to the queue and is not in the chat yet. */
   readonly changes: readonly PendingChange[]
@@ -119,8 +122,11 @@ export const queueChangeTaken = createAction<{ id: string; position: Position | 
 export const queueChangeDropped = createAction<string>('openTask/queueChangeDropped')
 
 export function openTaskReducer(state: OpenTask = nothingOpen, action: UnknownAction): OpenTask {
-  if (taskOpened.match(action)) return { ...nothingOpen, taskId: action.payload }
-  if (taskClosed.match(action)) return state.taskId === action.payload ? nothingOpen : state
+  if (taskOpened.match(action)) return { ...nothingOpen, taskId: action.payload, sent: state.sent }
+  if (taskClosed.match(action)) {
+    return state.taskId === action.payload ? { ...nothingOpen, sent: state.sent } : state
+  }
+  if (sessionEnded.match(action)) return nothingOpen
   if (taskLoaded.match(action)) return withTask(state, action.payload)
   if (taskFailed.match(action)) {
     // What is on the screen stays when a refresh fails.
@@ -167,6 +173,8 @@ export function openTaskReducer(state: OpenTask = nothingOpen, action: UnknownAc
   }
   if (messageTaken.match(action)) {
     const document = messageDocument(action.payload)
+    const sent = state.sent.filter(({ id }) => id !== document.messageId)
+    if (document.task !== state.taskId) return { ...state, sent }
     const { chat } = state
     // What the fold has passed already it knows better: the message may be gone again.
     const known = document.id in chat.documents || document.version <= chat.at
@@ -174,7 +182,7 @@ export function openTaskReducer(state: OpenTask = nothingOpen, action: UnknownAc
     return {
       ...state,
       chat: { ...chat, documents },
-      sent: state.sent.filter(({ id }) => id !== document.messageId),
+      sent,
     }
   }
   if (queueChanged.match(action)) {
@@ -299,7 +307,7 @@ function settled(state: OpenTask): OpenTask {
   const { documents } = state.chat
   const documentOf = (id: string) =>
     state.taskId === null ? undefined : documents[messageDocumentId(state.taskId, id)]
-  const sent = state.sent.filter(({ id }) => documentOf(id) === undefined)
+  const sent = state.sent.filter(({ id, taskId }) => taskId !== state.taskId || documentOf(id) === undefined)
   const running = state.task?.status === 'running'
   const changes = unseen(state.changes, state.seen, (id) => running && documentOf(id)?.status === 'queued')
   return sent.length === state.sent.length && changes === state.changes ? state : { ...state, sent, changes }

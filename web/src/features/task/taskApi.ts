@@ -68,6 +68,7 @@ export const taskApi = api.injectEndpoints({
         method: 'POST',
         path: `${pathOf(taskId)}/chat`,
         body,
+        ...(body.id === undefined ? {} : { key: body.id }),
         fallback: texts.toasts.notSent,
       }),
     }),

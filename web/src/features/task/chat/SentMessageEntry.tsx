@@ -1,4 +1,6 @@
 /** A message on its way, or one that was refused, with what can be done about that. */
+import { useSelector } from 'react-redux'
+import { selectWaiting } from '../../../live/outbox.ts'
 import { useMeQuery } from '../../auth/authApi.ts'
 import { Button } from '../../../ui/Button.tsx'
 import { classes } from '../../../ui/classes.ts'
@@ -17,12 +19,18 @@ interface SentMessageEntryProps {
 
 export function SentMessageEntry({ sent, taskId, onResend, onDiscard }: SentMessageEntryProps) {
   const { data } = useMeQuery()
+  const waits = useSelector(selectWaiting).includes(sent.id)
   return (
     <article className="mt-3.5 px-4">
       <div className="mb-1 flex items-center gap-2 text-meta/5 text-muted">
         <PersonMark user={data?.user} />
         <b className="text-ui font-semibold text-text">{personName(data?.user)}</b>
-        {sent.refused === null && <span>{texts.chat.sending}</span>}
+        {sent.refused === null && <span>{waits ? texts.chat.waits : texts.chat.sending}</span>}
+        {waits && (
+          <Button size="small" kind="ghost" onClick={() => onDiscard(sent.id)}>
+            {texts.chat.discard}
+          </Button>
+        )}
       </div>
       <div
         className={classes(

@@ -262,6 +262,7 @@ describe('the chat', () => {
   test('what was sent is at the end until the log has it', () => {
     const sent = {
       id: 's',
+      taskId: task().id,
       text: 'new',
       isCommand: false,
       agent: 'claude',

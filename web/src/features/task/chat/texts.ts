@@ -28,6 +28,7 @@ export const texts = {
     notSent: 'Not sent.',
     discard: 'Discard',
     sending: 'Sending',
+    waits: 'Waiting for the connection',
     /** `partial`: there were more before them. */
     toolCalls: (count: number, partial = false) =>
       `${count}${partial ? '+' : ''} tool ${count === 1 && !partial ? 'call' : 'calls'}`,

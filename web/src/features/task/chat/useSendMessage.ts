@@ -1,6 +1,7 @@
 /** Sends what a person wrote: it stands in the chat at once, and is confirmed or refused there. */
 import { useDispatch, useStore } from 'react-redux'
 import type { ShownImage } from '#domain/api/images.ts'
+import type { createStore } from '../../../app/store.ts'
 import { reasonOf } from '../../../api/fault.ts'
 import { newId } from '../../../api/newId.ts'
 import type { AgentName } from '../../../ui/AgentMark.tsx'
@@ -15,6 +16,7 @@ import {
 } from '../openTask.ts'
 import { useSendMessageMutation } from '../taskApi.ts'
 import { texts as taskTexts } from '../texts.ts'
+import { sendInTurn } from './sending.ts'
 
 interface SendMessage {
   readonly send: (text: string, isCommand: boolean, agent: AgentName, images?: readonly ShownImage[]) => void
@@ -25,24 +27,23 @@ interface SendMessage {
 
 export function useSendMessage(taskId: string, reload: () => void): SendMessage {
   const dispatch = useDispatch()
-  const store = useStore<Parameters<typeof selectOpenTask>[0]>()
+  const store = useStore<ReturnType<ReturnType<typeof createStore>['store']['getState']>>()
   const [sendMessage] = useSendMessageMutation()
 
   const deliver = async (message: SentMessage) => {
     dispatch(messageSent({ ...message, refused: null }))
     const { id, text, isCommand, agent, images = [] } = message
-    const answer = await sendMessage({
-      taskId,
-      body: {
-        id,
-        message: text,
-        messageType: isCommand ? 'command' : 'user',
-        isCommand,
-        commandText: isCommand ? text : null,
-        images: images.map((image) => image.id),
-        agent,
-      },
-    })
+    const body = {
+      id,
+      message: text,
+      messageType: isCommand ? 'command' : 'user',
+      isCommand,
+      commandText: isCommand ? text : null,
+      images: images.map((image) => image.id),
+      agent,
+    } as const
+    const answer = await sendInTurn(store, id, () => sendMessage({ taskId, body }))
+    if (answer === null) return
     if (answer.error !== undefined) {
       const title = isCommand ? taskTexts.toasts.commandNotSent : taskTexts.toasts.notSent
       const reason = reasonOf(answer.error, title)
@@ -59,6 +60,7 @@ export function useSendMessage(taskId: string, reload: () => void): SendMessage 
     send: (text, isCommand, agent, images = []) =>
       void deliver({
         id: newId(),
+        taskId,
         text,
         isCommand,
         agent,

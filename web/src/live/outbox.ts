@@ -1,0 +1,23 @@
+/** What a person wrote while there was no connection, by the ids of the messages: it is sent when there is one again. */
+import { createSlice, type PayloadAction } from '@reduxjs/toolkit'
+import { sessionEnded } from '../api/session.ts'
+
+const initialState: readonly string[] = []
+
+const outbox = createSlice({
+  name: 'outbox',
+  initialState,
+  reducers: {
+    writingWaits: (waiting, { payload }: PayloadAction<string>) =>
+      waiting.includes(payload) ? waiting : [...waiting, payload],
+    writingWent: (waiting, { payload }: PayloadAction<string>) =>
+      waiting.includes(payload) ? waiting.filter((id) => id !== payload) : waiting,
+  },
+  extraReducers: (builder) => builder.addCase(sessionEnded, () => initialState),
+})
+
+export const { writingWaits, writingWent } = outbox.actions
+export const outboxReducer = outbox.reducer
+
+/** The messages that wait for the connection, in the order they were written. */
+export const selectWaiting = (state: { readonly outbox: readonly string[] }) => state.outbox
