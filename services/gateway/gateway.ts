@@ -23,6 +23,7 @@ import { protectiveHeaders } from './http/headers.ts'
 import { imageRoutes } from './images/routes.ts'
 import { startFeed } from './live/feed.ts'
 import { openSocket } from './live/socket.ts'
+import { pageViewRoutes } from './pageViews.ts'
 import { reference } from './reference/reference.ts'
 import type { GatewayOptions, GatewayServices } from './services.ts'
 
@@ -77,6 +78,7 @@ export async function startGateway(
     ...linkRoutes(options),
     ...noticeRoutes(options.notices),
     ...agentRoutes(options.agents),
+    ...pageViewRoutes(),
   ]
   app.use(mount('/api', routes, services, mounting))
   app.use(reference())

@@ -33,6 +33,15 @@ test('requests are counted by their route, method and class of status, with thei
   expect(read.value('flightdeck_http_request_seconds_count', of('gone'))).toBe(1)
 })
 
+test('pages that were viewed are counted by their address', async () => {
+  const metrics = openMetrics()
+  for (const route of ['/tasks/:taskId', '/tasks/:taskId', 'other'] as const)
+    metrics.watch({ kind: 'page_viewed', route })
+  const read = readMetrics(await metrics.text())
+  expect(read.value('flightdeck_page_views_total', { route: '/tasks/:taskId' })).toBe(2)
+  expect(read.value('flightdeck_page_views_total', { route: 'other' })).toBe(1)
+})
+
 test('of what is appended, events, output, tokens, costs and ends are counted', async () => {
   const metrics = openMetrics()
   const printed = { executionId: executionId(1), attempt: 1, kind: 'turn', channel: 'stdout' } as const

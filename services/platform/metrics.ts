@@ -63,6 +63,7 @@ export function openMetrics(): Metrics {
   const rooms = gauge('socket_rooms_open', 'Tasks that somebody watches.')
   const sayings = counter('socket_sayings', 'What was said of events, over all viewers.')
   const cutOff = counter('sockets_cut_off', 'Viewers that were cut off since they read too slowly.')
+  const pageViews = counter('page_views', 'Pages of the client that were viewed.', ['route'])
   const output = counter('output_recorded_bytes', 'Terminal output recorded.')
   const tokens = counter('model_tokens', 'Tokens used.', ['model', 'kind'])
   const dollars = counter('model_cost_dollars', "The agent's own estimate of what was used.", ['model'])
@@ -138,6 +139,8 @@ export function openMetrics(): Metrics {
       case 'dispatcher':
         pulled.pending = observation.pending
         return
+      case 'page_viewed':
+        return pageViews.inc({ route: observation.route })
       case 'server':
         return server.count(observation.http)
     }

@@ -207,5 +207,7 @@ test('logging out ends the session in every tab and at the server', async () => 
 })
 
 function asksTheServer(address: string): boolean {
-  return isApi(address) || new URL(address).pathname.startsWith('/socket.io')
+  const { pathname } = new URL(address)
+  // That a page was viewed is told, and nothing asked.
+  return (isApi(address) && pathname !== '/api/page-views') || pathname.startsWith('/socket.io')
 }

@@ -11,6 +11,7 @@ export function goodBody(
 ): Readonly<Record<string, unknown>> | undefined {
   const bodies: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     'POST /auth/register': { name: 'Somebody', email: 'somebody@example.org', password: 'correct horse' },
+    'POST /page-views': { route: '/dashboard' },
     'POST /auth/login': { email: 'somebody@example.org', password: 'correct horse' },
     'PUT /auth/profile': { fullName: 'Somebody Else' },
     'POST /auth/complete-onboarding': { fullName: 'Somebody', companySize: 'solo', role: 'developer' },

@@ -21,7 +21,7 @@ import { queryRoutes } from '../../services/query/query.ts'
 import { goodBody, goodQuery, nameOf } from './goodBodies.ts'
 import { hasEnded, openScene, watching, type Scene } from './scene.ts'
 
-/** Registering and signing in are open to anybody; they have a table of their own in signIn.spec.ts. */
+/** Registering and signing in are open to anybody, and have a table of their own in signIn.spec.ts; so is the count of pages (watching.spec.ts). */
 const calls: readonly AnyCall[] = everyCall.map(({ call }) => call).filter(({ open }) => open !== 'anybody')
 const named = calls.map((call) => [nameOf(call), call] as const)
 /** Calls that are open before the onboarding is complete. */
@@ -61,6 +61,7 @@ const atTheGateway = [
   '/upload/image',
   '/notices',
   '/agents',
+  '/page-views',
 ]
 
 test('every route that is served is a call of the document, and every call of it is served', () => {

@@ -6,6 +6,7 @@ import { taskStream, terminalStream } from '#domain/kernel/ids.ts'
 import type { StoredEvent } from '#domain/kernel/event.ts'
 import { openSqliteEventStore } from '#platform/eventstore/sqlite.ts'
 import type { Live } from '../product/live.ts'
+import { personWith } from '../product/person.ts'
 import { freePortsFor } from '../product/server.ts'
 import { apiKey } from '../product.ts'
 import { startOtlpCollector, type CollectedSpan, type OtlpCollector } from '../standins/otlpCollector.ts'
@@ -90,6 +91,19 @@ describe('metrics', () => {
       'process_cpu_seconds_total',
     ]
     expect(counted.filter((name) => !((read.value(name) ?? 0) > 0))).toEqual([])
+  })
+
+  test('count the pages that were viewed, by anybody, and never an id', async () => {
+    const anybody = personWith(scene.product.base, undefined)
+    const view = (body: unknown) => anybody.api('POST', '/page-views', body)
+    for (const route of ['/tasks/:taskId', `/tasks/${task.id}`, '/settings', '/what/somebody/made/up'])
+      expect(await view({ route })).toMatchObject({ status: 200 })
+    expect(await view({ route: 'x'.repeat(201) })).toMatchObject({ status: 400 })
+    expect(await view({})).toMatchObject({ status: 400 })
+    const read = await metrics()
+    const viewed = (route: string) => read.value('flightdeck_page_views_total', { route })
+    expect([viewed('/tasks/:taskId'), viewed('/settings'), viewed('other')]).toEqual([2, 1, 1])
+    expect(read.sum('flightdeck_page_views_total', {})).toBe(4)
   })
 
   test('tell the tokens and the cost of a run, as the log has them', async () => {

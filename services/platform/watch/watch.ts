@@ -1,5 +1,6 @@
 /** What happens in a process, told as it happens to whoever counts it or traces it. Nothing here decides anything: who watches never throws and never waits. */
 import type { Server } from 'node:http'
+import type { PageRoute } from '#domain/api/pageRoutes.ts'
 import type { FaultCode } from '#domain/kernel/errors.ts'
 import type { StoredEvent } from '#domain/kernel/event.ts'
 import type { AnyRecorded } from '#domain/views/view.ts'
@@ -77,6 +78,8 @@ export type Observation =
       readonly origin: Origin
       readonly ok: boolean
     })
+  /** Somebody looked at a page of the client. */
+  | { readonly kind: 'page_viewed'; readonly route: PageRoute }
   /** A server that people or other services ask: its connections are counted from now on. */
   | { readonly kind: 'server'; readonly http: Server }
 

@@ -1,7 +1,18 @@
 /**
- * The page-view call: an event on the window, which an operator's analytics script may listen to. The product itself
- * sends it nowhere.
+ * The page-view call: to the product's own server, which counts pages and nobody. What names a thing stays here, and who asks
+ * not to be tracked tells nothing.
  */
-export function tellPageView(path: string): void {
-  window.dispatchEvent(new CustomEvent('flightdeck:pageview', { detail: { path } }))
+import { pageRouteOf } from '#domain/api/pageRoutes.ts'
+
+/** The parts of a browser that it takes; Global Privacy Control is not known to all of them. */
+export type Teller = Partial<Pick<Navigator, 'doNotTrack' | 'sendBeacon'>> & {
+  readonly globalPrivacyControl?: boolean
+}
+
+/** Tells that a page was viewed, without waiting for anything. A browser without beacons tells nothing. */
+export function tellPageView(path: string, teller: Teller = navigator): void {
+  if (teller.doNotTrack === '1' || teller.globalPrivacyControl === true) return
+  const body = new Blob([JSON.stringify({ route: pageRouteOf(path) })], { type: 'application/json' })
+  // A browser that refuses it has lost a count, and nothing else.
+  teller.sendBeacon?.('/api/page-views', body)
 }
