@@ -85,7 +85,7 @@ function domainIsPure(domain: string): Plugin {
 
 const domain = join(import.meta.dirname, 'domain/')
 /** What pages share with each other, beside packages that have a chunk of their own. */
-const own = /web\/src\/|node_modules\/lucide-react\/|vite\/preload-helper/
+const own = /web\/src\/(?!main\.tsx)|node_modules\/lucide-react\/|vite\/preload-helper/
 const outDir = join(import.meta.dirname, 'dist/web')
 
 export default defineConfig({

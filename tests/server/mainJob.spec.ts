@@ -127,7 +127,7 @@ describe('before anybody has signed in', () => {
     expect(page.headers.get('cache-control')).toBe('no-cache')
     expect(page.headers.get('referrer-policy')).toBe('no-referrer')
     expect(page.headers.get('content-security-policy')).toContain("script-src 'self'")
-    const asset = /\/assets\/[^"]+\.js/.exec(await page.text())?.[0] ?? ''
+    const asset = /\/assets\/react-[^"]+\.js/.exec(await page.text())?.[0] ?? ''
     for (const encoding of ['gzip', 'br']) {
       const { status, headers } = await fetch(product.base + asset, {
         headers: { 'accept-encoding': encoding },
@@ -136,6 +136,8 @@ describe('before anybody has signed in', () => {
       expect(Number(headers.get('content-length'))).toBeGreaterThan(0)
       expect(headers.get('cache-control')).toContain('immutable')
     }
+    const manifest = await fetch(`${product.base}/.vite/manifest.json`)
+    expect(manifest.status).toBe(404)
   })
 
   test('a call that there is not answers 404, and so does an unknown path below /api for any method', async () => {
