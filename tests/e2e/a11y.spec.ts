@@ -89,6 +89,20 @@ describe('axe finds nothing', () => {
     expect(await violations(page)).toEqual([])
   })
 
+  test('on the palette and on the sheet of shortcuts', async () => {
+    const { page } = await visiting(stage, { as: ada, reducedMotion: true })
+    await page.goto('/dashboard')
+    await expect(page.getByRole('region', { name: 'Recent Tasks' }).getByRole('listitem')).toHaveCount(2)
+    await page.keyboard.press('Control+k')
+    await expect(page.getByRole('option').first()).toBeVisible()
+    expect(await violations(page)).toEqual([])
+    await page.keyboard.press('Escape')
+    await expect(page.getByRole('dialog')).toBeHidden()
+    await page.keyboard.press('?')
+    await expect(page.getByRole('dialog')).toBeVisible()
+    expect(await violations(page)).toEqual([])
+  })
+
   test('on the pages of projects', async () => {
     const { page } = await visiting(stage, { as: ada, reducedMotion: true })
     await page.goto('/projects')

@@ -26,24 +26,26 @@ export function Toasts() {
   // Before there is one: most are shown when the server is away, and nothing could be loaded then.
   useEffect(() => void loadToast().catch(() => undefined), [])
   return (
-    <ol
-      aria-label="Notifications"
-      className="pointer-events-none fixed right-4 bottom-4 left-4 z-50 flex flex-col items-end gap-2 empty:hidden"
-    >
-      <Suspense>
-        {shown.map(({ id, type, title, message, duration }) => (
-          <Toast
-            key={id}
-            kind={type}
-            title={title}
-            message={message}
-            duration={duration}
-            action={undoOf(id)}
-            closeLabel="Dismiss"
-            onClose={() => dispatch(notificationClosed(id))}
-          />
-        ))}
-      </Suspense>
-    </ol>
+    <section aria-label="Notifications">
+      <ol
+        aria-label="Notifications"
+        className="pointer-events-none fixed right-4 bottom-4 left-4 z-50 flex flex-col items-end gap-2 empty:hidden"
+      >
+        <Suspense>
+          {shown.map(({ id, type, title, message, duration }) => (
+            <Toast
+              key={id}
+              kind={type}
+              title={title}
+              message={message}
+              duration={duration}
+              action={undoOf(id)}
+              closeLabel="Dismiss"
+              onClose={() => dispatch(notificationClosed(id))}
+            />
+          ))}
+        </Suspense>
+      </ol>
+    </section>
   )
 }
