@@ -9,6 +9,9 @@ import { Ring } from '../../../ui/Ring.tsx'
 import { useNow } from '../../../ui/useNow.ts'
 import { texts } from './texts.ts'
 
+/** Milliseconds after which a step says what it may be waiting for. */
+const long = 8_000
+
 const steps = ['queued', 'cloning', 'setup', 'agent_started'] as const
 
 export function Boot({ execution }: { readonly execution: NonNullable<Task['execution']> }) {
@@ -37,7 +40,11 @@ export function Boot({ execution }: { readonly execution: NonNullable<Task['exec
             )}
             {texts.boot[step]}
             {isCurrent && (
-              <span className="min-w-0 flex-1 truncate text-muted">{texts.boot.waiting[step]}</span>
+              <span className="min-w-0 flex-1 truncate text-muted">
+                {since !== undefined && now - since >= long
+                  ? texts.boot.waitingLong[step]
+                  : texts.boot.waiting[step]}
+              </span>
             )}
             {!isCurrent && <span className="flex-1" />}
             {since !== undefined && (

@@ -75,7 +75,7 @@ export function ChatPanel({ task, open, headed }: ChatPanelProps) {
       onBlur={({ currentTarget, relatedTarget }) => setHasFocus(currentTarget.contains(relatedTarget))}
       className="flex min-h-0 flex-1 flex-col"
     >
-      <div className="flex min-h-10 flex-none items-center gap-2 border-b border-line bg-panel pr-2 pl-4">
+      <div className="flex min-h-10 flex-none items-center gap-2 border-b border-line bg-panel py-1 pr-2 pl-4 split:py-0">
         {headed && <h2 className="min-w-0 flex-1 truncate font-semibold">{texts.chat.title}</h2>}
         <Segmented label={texts.chat.agent} options={agentOptions} chosen={agent} onChoose={setAgent} />
         {!headed && <span className="flex-1" />}

@@ -35,7 +35,7 @@ export function ChatSearch({ words, found, reading, onChange, onGo, onClose }: C
         value={words}
         onChange={(event) => onChange(event.target.value)}
         onKeyDown={onKeyDown}
-        className="min-w-0 flex-1 bg-transparent text-typed outline-none"
+        className="min-w-0 flex-1 bg-transparent text-typed outline-none [&::-webkit-search-cancel-button]:hidden"
       />
       <span role="status" className="mr-1 text-meta whitespace-nowrap text-muted">
         {found !== null && texts.chat.found(found)}

@@ -46,6 +46,7 @@ export function QueueEditor({ message, gone, onSave, onCancel }: QueueEditorProp
         value={text}
         onChange={(event) => setText(event.target.value)}
         onKeyDown={onKeyDown}
+        onFocus={({ currentTarget }) => currentTarget.setSelectionRange(text.length, text.length)}
         className={classes('text-typed', message.isCommand && 'font-mono md:text-code')}
       />
       <div className="mt-1.5 flex justify-end gap-2">

@@ -11,7 +11,9 @@ import {
   type LucideIcon,
 } from 'lucide-react'
 import { useState } from 'react'
+import { useSelector } from 'react-redux'
 import type { LogDocument } from '#domain/views/log.ts'
+import { selectLive } from '../../../live/connection.ts'
 import { classes } from '../../../ui/classes.ts'
 import { elapsed, took } from '../../../ui/clock.ts'
 import { Count } from '../../../ui/Count.tsx'
@@ -77,7 +79,8 @@ function verbOf({ kind, name, status }: LogDocument): string {
 }
 
 function Running({ since }: { readonly since: string }) {
-  const now = useNow(1_000)
+  // What is last known does not go on.
+  const now = useNow(1_000, useSelector(selectLive))
   return elapsed(now - Date.parse(since))
 }
 

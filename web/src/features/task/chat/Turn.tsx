@@ -70,9 +70,7 @@ export function Turn({ turn, taskId, execution, wasSeen }: TurnProps) {
       {parts.map((part) => (
         <Part key={keyOf(part)} part={part} wasSeen={wasSeen} />
       ))}
-      {turn.live && execution !== null && !turn.parts.some(({ kind }) => kind !== 'text') && (
-        <Boot execution={execution} />
-      )}
+      {turn.live && execution !== null && !turn.parts.some(isOfAgent) && <Boot execution={execution} />}
     </article>
   )
 }
@@ -106,6 +104,11 @@ function Part({
         </div>
       )
   }
+}
+
+/** What the system says meanwhile is no sign of the agent. */
+function isOfAgent(part: TurnPart): boolean {
+  return part.kind !== 'text' || part.message.messageType !== 'system'
 }
 
 function keyOf(part: TurnPart): string {

@@ -6,10 +6,13 @@
 import type { Store, UnknownAction } from '@reduxjs/toolkit'
 import { isFault } from '../../../api/fault.ts'
 import { selectLive, type ConnectionState } from '../../../live/connection.ts'
-import { writingWaits, writingWent } from '../../../live/outbox.ts'
-import { selectOpenTask } from '../openTask.ts'
+import { selectWaiting, writingWaits, writingWent } from '../../../live/outbox.ts'
+import { selectOpenTask, type SentMessage } from '../openTask.ts'
 
-type State = Parameters<typeof selectOpenTask>[0] & { readonly connection: ConnectionState }
+type State = Parameters<typeof selectOpenTask>[0] & {
+  readonly connection: ConnectionState
+  readonly outbox: readonly string[]
+}
 type AnyStore = Pick<Store<State, UnknownAction>, 'dispatch' | 'getState' | 'subscribe'>
 
 /** How long one more try waits where nothing tells that the connection is back, in milliseconds. */
@@ -25,11 +28,13 @@ export async function sendInTurn<Answer extends { readonly error?: unknown }>(
   call: () => Promise<Answer>,
 ): Promise<Answer | null> {
   try {
-    await until(store, () => !isBehind(store.getState(), id))
+    const before = ofSameTask(store.getState(), id, 'before')
+    if (before.some(({ id: other }) => selectWaiting(store.getState()).includes(other))) wait(store, id)
+    await until(store, () => ofSameTask(store.getState(), id, 'before').length === 0)
     while (isSent(store.getState(), id)) {
       const answer = await call()
       if (!isAway(answer.error)) return answer
-      store.dispatch(writingWaits(id))
+      wait(store, id)
       addEventListener('beforeunload', askToStay)
       await connectionBack(store, id)
     }
@@ -49,14 +54,20 @@ function isSent(state: State, id: string): boolean {
   return selectOpenTask(state).sent.some((sent) => sent.id === id && sent.refused === null)
 }
 
-/** Whether one of the same task that was sent before it is still on its way. */
-function isBehind(state: State, id: string): boolean {
+/** It waits, and with it what was sent after it. */
+function wait(store: AnyStore, id: string): void {
+  store.dispatch(writingWaits(id))
+  for (const after of ofSameTask(store.getState(), id, 'after')) store.dispatch(writingWaits(after.id))
+}
+
+/** What was sent to the same task before or after a message and is still on its way. */
+function ofSameTask(state: State, id: string, when: 'before' | 'after'): readonly SentMessage[] {
   const { sent } = selectOpenTask(state)
   const place = sent.findIndex((message) => message.id === id)
+  if (place === -1) return []
   const taskId = sent[place]?.taskId
-  return sent
-    .slice(0, Math.max(0, place))
-    .some((message) => message.taskId === taskId && message.refused === null)
+  const others = when === 'before' ? sent.slice(0, place) : sent.slice(place + 1)
+  return others.filter((message) => message.taskId === taskId && message.refused === null)
 }
 
 function until(store: AnyStore, holds: () => boolean): Promise<void> {

@@ -51,6 +51,13 @@ export const texts = {
       setup: 'starting the agent',
       agent_started: 'waiting for its first words',
     },
+    /** After 8 s. */
+    waitingLong: {
+      queued: 'every runner is busy, or none is there',
+      cloning: 'fetching the repository, which takes a while when it is large',
+      setup: 'running the setup of the project, then starting the agent',
+      agent_started: 'the model has not answered yet',
+    },
   },
   queue: {
     label: 'Messages that wait',

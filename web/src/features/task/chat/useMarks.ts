@@ -8,8 +8,12 @@ interface Marks {
   readonly go: (by: -1 | 1) => void
 }
 
-/** The names that styles.css gives a look. */
 const names = { all: 'found', current: 'found-current' } as const
+/** How they look; not in styles.css, for what builds that does not know them and says so at each start. */
+const looks = [
+  `::highlight(${names.all}) { background: var(--warn-bg); text-decoration: underline 1px var(--warn) }`,
+  `::highlight(${names.current}) { background: var(--accent); color: var(--on-accent) }`,
+]
 /** More than these are not marked: nobody looks at them one by one. */
 const markedAtMost = 2_000
 
@@ -22,6 +26,9 @@ export function useMarks(box: RefObject<HTMLElement | null>, words: string | nul
     const content = box.current
     const text = (words ?? '').trim()
     if (content === null || text === '' || !canMark()) return
+    const sheet = new CSSStyleSheet()
+    for (const look of looks) sheet.insertRule(look, sheet.cssRules.length)
+    document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet]
     const mark = () => {
       ranges.current = rangesOf(content, text)
       CSS.highlights.set(names.all, new Highlight(...ranges.current))
@@ -32,6 +39,7 @@ export function useMarks(box: RefObject<HTMLElement | null>, words: string | nul
     changed.observe(content, { childList: true, subtree: true, characterData: true })
     return () => {
       changed.disconnect()
+      document.adoptedStyleSheets = document.adoptedStyleSheets.filter((other) => other !== sheet)
       ranges.current = []
       current.current = null
       CSS.highlights.delete(names.all)
