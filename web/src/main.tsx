@@ -6,7 +6,6 @@ import { BrowserRouter } from 'react-router-dom'
 import { readToken, tokenKey } from './api/tokenStore.ts'
 import { sessionEnded, sessionStarted } from './api/session.ts'
 import { App } from './app/App.tsx'
-import { reloadOnMissingChunk } from './app/lazyPage.ts'
 import { createStore } from './app/store.ts'
 import { followSystemTheme } from './app/theme.ts'
 import { takeToken } from './features/auth/takeToken.ts'
@@ -16,7 +15,6 @@ import './app/styles.css'
 const callback = takeToken(location, history, localStorage)
 const { store, live } = createStore(readToken() !== null)
 
-reloadOnMissingChunk(window)
 followSystemTheme()
 // Signing in or out in one tab does so in all.
 window.addEventListener('storage', ({ key, newValue }) => {

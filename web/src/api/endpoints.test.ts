@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { clientStore } from '../../../tests/client/page.tsx'
 import { fakeServer, refusal } from '../../../tests/client/server.ts'
 import { authApi } from '../features/auth/authApi.ts'
@@ -140,6 +140,34 @@ test('the reason that the server gives is said instead', async () => {
     fakeServer({ [call]: () => refusal(422, `No ${call}.`) })
     expect(await ask(store())).toMatchObject({ error: { message: `No ${call}.` } })
   }
+})
+
+describe('what a page goes on without is logged when it fails', () => {
+  const logged: readonly (readonly [words: string, call: string, ask: () => Promise<unknown>])[] = [
+    ...calls.flatMap(([words, call, ask]) =>
+      ['Failed to fetch chat history', 'Failed to fetch command logs'].includes(words)
+        ? [[words, call, () => ask(store())] as const]
+        : [],
+    ),
+    [
+      'Failed to fetch tasks',
+      'GET /tasks',
+      () => store().dispatch(tasksApi.endpoints.projectTasks.initiate('p1', once)),
+    ],
+    [
+      'Failed to fetch terminal output',
+      'GET /tasks/t1/terminal',
+      () => readTerminal('t1', undefined, new AbortController().signal),
+    ],
+  ]
+
+  test.each(logged)('%s (%s)', async (words, call, ask) => {
+    const warned = vi.spyOn(console, 'warn').mockReturnValue(undefined)
+    fakeServer({ [call]: () => refusal(500) })
+    await ask()
+    await vi.waitFor(() => expect(warned.mock.calls).toEqual([[words]]))
+    warned.mockRestore()
+  })
 })
 
 test('every call carries the token from local storage as a bearer', async () => {

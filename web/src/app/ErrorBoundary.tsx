@@ -2,7 +2,7 @@
 import { Component, type ReactNode } from 'react'
 import { Button } from '../ui/Button.tsx'
 import { Empty } from '../ui/Empty.tsx'
-import { ChunkLoadError } from './lazyPage.ts'
+import { isMissingChunk, reloadingOf, reloadOnMissingChunk } from './lazyPage.ts'
 import { texts } from './texts.ts'
 
 interface ErrorBoundaryProps {
@@ -14,6 +14,19 @@ export class ErrorBoundary extends Component<ErrorBoundaryProps, { readonly erro
 
   static getDerivedStateFromError(error: unknown) {
     return { error }
+  }
+
+  private gone: AbortController | null = null
+
+  // What is missing may come with the next build, or with the connection; nothing that is on the screen is lost by looking.
+  override componentDidCatch(error: unknown) {
+    if (!isMissingChunk(error)) return
+    this.gone = new AbortController()
+    void reloadOnMissingChunk(reloadingOf(window), this.gone.signal)
+  }
+
+  override componentWillUnmount() {
+    this.gone?.abort()
   }
 
   override render() {
@@ -32,10 +45,6 @@ export class ErrorBoundary extends Component<ErrorBoundaryProps, { readonly erro
       </div>
     )
   }
-}
-
-function isMissingChunk(error: unknown): boolean {
-  return error instanceof ChunkLoadError
 }
 
 function messageOf(error: unknown): string {

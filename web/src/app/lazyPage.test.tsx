@@ -3,7 +3,7 @@ import { act, cleanup, render, screen } from '@testing-library/react'
 import { Suspense, type ComponentType } from 'react'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { ErrorBoundary } from './ErrorBoundary.tsx'
-import { ChunkLoadError, inTime, lazyPage } from './lazyPage.ts'
+import { ChunkLoadError, inTime, isMissingChunk, lazyPage, reloadOnMissingChunk } from './lazyPage.ts'
 
 afterEach(() => {
   cleanup()
@@ -46,5 +46,67 @@ describe('a page whose chunk', () => {
       </Suspense>,
     )
     expect(await screen.findByText('Here it is')).toBeTruthy()
+  })
+})
+
+describe('a part that is missing', () => {
+  /** A browser whose server answers so often with a fault before it is there. */
+  function browser(faults: number, kept = new Map<string, string>()) {
+    const reload = vi.fn<() => void>()
+    const fetch = vi.fn<typeof globalThis.fetch>(async () => {
+      if (fetch.mock.calls.length <= faults) throw new TypeError('Failed to fetch')
+      return new Response()
+    })
+    const sessionStorage = {
+      getItem: (key: string) => kept.get(key) ?? null,
+      setItem: (key: string, value: string) => void kept.set(key, value),
+    }
+    const page = { location: { pathname: '/settings', reload }, sessionStorage, fetch, build: '/assets/a.js' }
+    return { page, reload, fetch, kept }
+  }
+  const staying = new AbortController().signal
+
+  test('is waited for until the server answers; then the page is loaded again', async () => {
+    vi.useFakeTimers()
+    const { page, reload, fetch } = browser(3)
+    void reloadOnMissingChunk(page, staying)
+    await vi.advanceTimersByTimeAsync(6_999)
+    expect([fetch.mock.calls.length, reload.mock.calls.length]).toEqual([3, 0])
+    await vi.advanceTimersByTimeAsync(1)
+    expect([fetch.mock.calls.length, reload.mock.calls.length]).toEqual([4, 1])
+  })
+
+  test('makes the page load again once, and once more only for another build', async () => {
+    const { kept } = browser(0)
+    const failing = async (build: string) => {
+      const { page, reload } = browser(0, kept)
+      await reloadOnMissingChunk({ ...page, build }, staying)
+      return reload.mock.calls.length
+    }
+    expect(await failing('/assets/a.js')).toBe(1)
+    expect(await failing('/assets/a.js')).toBe(0)
+    expect(await failing('/assets/b.js')).toBe(1)
+    expect(await failing('/assets/b.js')).toBe(0)
+  })
+
+  test('is left alone where nothing can be remembered, and by who has gone elsewhere', async () => {
+    const closed = () => {
+      throw new DOMException('Closed', 'SecurityError')
+    }
+    const { page, reload, fetch } = browser(0)
+    await reloadOnMissingChunk({ ...page, sessionStorage: { getItem: closed, setItem: closed } }, staying)
+    await reloadOnMissingChunk(page, AbortSignal.abort())
+    expect(fetch).not.toHaveBeenCalled()
+    expect(reload).not.toHaveBeenCalled()
+  })
+
+  test('is told apart from what breaks in a page', () => {
+    for (const words of [
+      'Failed to fetch dynamically imported module: https://x.example/assets/a.js',
+      'error loading dynamically imported module: https://x.example/assets/a.js',
+      'Importing a module script failed.',
+    ])
+      expect(isMissingChunk(new TypeError(words))).toBe(true)
+    expect(isMissingChunk(new TypeError('x is not a function'))).toBe(false)
   })
 })

@@ -31,21 +31,64 @@ export async function inTime<Loaded>(load: () => Promise<Loaded>, limitMs: numbe
   }
 }
 
-const reloadedAt = 'chunkReloadAt'
-/** A second failure within this is not cured by reloading. */
-const reloadAgainMs = 60_000
+const browsersOwn = /dynamically imported module|importing a module script failed|unable to preload/i
+
+/** Whether it means that a part of the client did not come: ours, or what browsers say of an import that failed. */
+export function isMissingChunk(error: unknown): boolean {
+  return error instanceof ChunkLoadError || (error instanceof TypeError && browsersOwn.test(error.message))
+}
+
+/** What of the browser is needed to load the page again. */
+export interface Reloading {
+  readonly location: Pick<Location, 'pathname' | 'reload'>
+  readonly sessionStorage: Pick<Storage, 'getItem' | 'setItem'>
+  readonly fetch: typeof fetch
+  /** The address of the client's first script: another one after a deployment. */
+  readonly build: string
+}
+
+export function reloadingOf(page: Window & typeof globalThis): Reloading {
+  return {
+    location: page.location,
+    sessionStorage: page.sessionStorage,
+    fetch: (...args) => page.fetch(...args),
+    build: page.document.querySelector<HTMLScriptElement>('script[type=module][src]')?.src ?? '',
+  }
+}
+
+const reloadedKey = 'reloadedForChunk'
+const firstAskMs = 1_000
+const slowestAskMs = 10_000
 
 /**
- * After a deployment the old chunks are gone: the first that is missed reloads the page, once. Until it does, or when
- * it did already, the page shows the error.
+ * After a deployment the old chunks are gone, and without a connection none come: loads the page again once the server answers, but a
+ * page of a build only once, however often it fails. `signal` ends the wait.
  */
-export function reloadOnMissingChunk(
-  page: Pick<Window, 'addEventListener' | 'location' | 'sessionStorage'>,
-): void {
-  page.addEventListener('vite:preloadError', () => {
-    const last = Number(page.sessionStorage.getItem(reloadedAt) ?? 0)
-    if (Date.now() - last < reloadAgainMs) return
-    page.sessionStorage.setItem(reloadedAt, String(Date.now()))
-    page.location.reload()
-  })
+export async function reloadOnMissingChunk(
+  { location, sessionStorage, fetch, build }: Reloading,
+  signal: AbortSignal,
+): Promise<void> {
+  const attempt = `${build} ${location.pathname}`
+  try {
+    if (sessionStorage.getItem(reloadedKey) === attempt) return
+  } catch {
+    // Nothing would tell the next time that this was one.
+    return
+  }
+  for (let wait = firstAskMs; !signal.aborted; wait = Math.min(wait * 2, slowestAskMs)) {
+    const answers = await fetch('/', { method: 'HEAD', cache: 'no-store', signal }).then(
+      ({ ok }) => ok,
+      () => false,
+    )
+    if (signal.aborted) return
+    if (answers) {
+      try {
+        sessionStorage.setItem(reloadedKey, attempt)
+      } catch {
+        return
+      }
+      return location.reload()
+    }
+    await new Promise((resolve) => setTimeout(resolve, wait))
+  }
 }

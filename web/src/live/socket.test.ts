@@ -87,10 +87,13 @@ describe('the live connection', () => {
     expect(status()).toBe('error')
   })
 
-  test('says nothing while it does not stand', () => {
+  test('says nothing while it does not stand, and logs that it could not', () => {
     const { socket } = opened()
+    const warned = vi.spyOn(console, 'warn').mockReturnValue(undefined)
     socket.leave('t1')
     expect(server.emitted).toEqual([])
+    expect(warned.mock.calls).toEqual([['Cannot emit event: WebSocket not connected']])
+    warned.mockRestore()
     server.connected = true
     socket.leave('t1')
     expect(server.emitted).toEqual([['leave_task', 't1']])

@@ -60,6 +60,8 @@ export function openSocket(to: SocketHandlers): LiveSocket {
     join: (taskId, last) => joined(socket, taskId, last),
     leave: (taskId) => {
       if (socket.connected) socket.emit('leave_task', taskId)
+      // The words of section 5: nobody but who looks for the reason has a use for them.
+      else console.warn('Cannot emit event: WebSocket not connected')
     },
     close: () => {
       clearTimeout(again)

@@ -19,6 +19,7 @@ import { useNow } from '../../ui/useNow.ts'
 import { useIsDeleted } from '../deletions/deletions.ts'
 import { useProjectTasksQuery } from '../tasks/tasksApi.ts'
 import { TaskRow } from '../tasks/TaskRow.tsx'
+import { texts as taskTexts } from '../tasks/texts.ts'
 import { ProjectActions } from './ProjectActions.tsx'
 import { useProjectQuery } from './projectsApi.ts'
 import { RepositoryLine } from './RepositoryLine.tsx'
@@ -95,7 +96,30 @@ export function ProjectDetail() {
         </Panel>
       )}
       <h2 className="mt-10 mb-2 font-semibold">{texts.detail.all(project.stats.totalTasks)}</h2>
-      <Panel>{tasks.data === undefined ? <TasksLoading /> : <Tasks tasks={tasks.data.tasks} />}</Panel>
+      {tasks.error !== undefined && (
+        <Note
+          kind="error"
+          className="mb-3"
+          action={
+            <Button size="small" busy={tasks.isFetching} onClick={() => void tasks.refetch()}>
+              {texts.tryAgain}
+            </Button>
+          }
+        >
+          {reasonOf(tasks.error, taskTexts.notFetched)}
+        </Note>
+      )}
+      {tasks.data === undefined ? (
+        tasks.error === undefined && (
+          <Panel>
+            <TasksLoading />
+          </Panel>
+        )
+      ) : (
+        <Panel>
+          <Tasks tasks={tasks.data.tasks} />
+        </Panel>
+      )}
     </Page>
   )
 }

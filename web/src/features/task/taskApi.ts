@@ -12,6 +12,7 @@ import type {
 } from '#domain/api/tasks.ts'
 import type { Position } from '#domain/kernel/event.ts'
 import { api } from '../../api/api.ts'
+import { logFailure } from '../../api/logFailure.ts'
 import { texts as changesTexts } from './changes/texts.ts'
 import { texts } from './texts.ts'
 
@@ -46,6 +47,7 @@ export const taskApi = api.injectEndpoints({
         fallback: texts.chatNotFetched,
       }),
       keepUnusedDataFor: 0,
+      onQueryStarted: logFailure,
     }),
     commands: build.query<AnswerOf<typeof getCommands>, HistoryQuery>({
       query: ({ taskId, minPosition }) => ({
@@ -54,6 +56,7 @@ export const taskApi = api.injectEndpoints({
         fallback: texts.commandsNotFetched,
       }),
       keepUnusedDataFor: 0,
+      onQueryStarted: logFailure,
     }),
     diff: build.query<AnswerOf<typeof getTaskDiff>, string>({
       query: (taskId) => ({ path: `${pathOf(taskId)}/git/diff`, fallback: changesTexts.errorWhy }),

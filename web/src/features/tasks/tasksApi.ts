@@ -3,6 +3,7 @@ import type { AnswerOf, BodyInputOf } from '#domain/api/call.ts'
 import type { prepareTask } from '#domain/api/preparation.ts'
 import type { createTask, deleteTask, listTasks, Task } from '#domain/api/tasks.ts'
 import { api } from '../../api/api.ts'
+import { logFailure } from '../../api/logFailure.ts'
 import { useNotDeleted } from '../deletions/deletions.ts'
 import { texts } from './texts.ts'
 
@@ -30,6 +31,7 @@ export const tasksApi = api.injectEndpoints({
         fallback: texts.notFetched,
       }),
       providesTags: ['Tasks'],
+      onQueryStarted: logFailure,
     }),
     createTask: build.mutation<AnswerOf<typeof createTask>, BodyInputOf<typeof createTask>>({
       query: (body) => ({ method: 'POST', path: '/tasks', body, fallback: texts.notCreated }),

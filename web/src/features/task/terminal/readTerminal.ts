@@ -2,6 +2,7 @@
 import type { getTerminal } from '#domain/api/chat.ts'
 import type { AnswerOf } from '#domain/api/call.ts'
 import type { Position } from '#domain/kernel/event.ts'
+import { logReason } from '../../../api/logFailure.ts'
 import { newId } from '../../../api/newId.ts'
 import { request } from '../../../api/request.ts'
 import { readToken } from '../../../api/tokenStore.ts'
@@ -47,7 +48,10 @@ async function ask(
     signal,
     newId,
   })
-  if ('error' in answer) return { reason: answer.error.message }
+  if ('error' in answer) {
+    logReason(answer.error)
+    return { reason: answer.error.message }
+  }
   return isTerminalAnswer(answer.data) ? answer.data : { reason: taskTexts.terminalNotFetched }
 }
 
