@@ -43,7 +43,15 @@ export async function buildServer(root) {
  */
 export async function buildWeb(root) {
   const { build } = await import('vite')
-  await build({ configFile: join(root, 'vite.config.ts'), logLevel: 'warn' })
+  const before = process.env['NODE_ENV']
+  // A test runner says `test` there, and React would be built with all that is for its developers.
+  process.env['NODE_ENV'] = 'production'
+  try {
+    await build({ configFile: join(root, 'vite.config.ts'), logLevel: 'warn' })
+  } finally {
+    if (before === undefined) delete process.env['NODE_ENV']
+    else process.env['NODE_ENV'] = before
+  }
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
