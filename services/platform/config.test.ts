@@ -53,6 +53,23 @@ test('what is set is taken, without the space around it; what is set to nothing 
   })
 })
 
+test('boxes that are containers are of the named engine and image, from folders by the names they have there', () => {
+  expect(readConfig({ SANDBOX: 'container' })).toMatchObject({
+    sandbox: 'container',
+    containers: { socketPath: '/var/run/docker.sock', image: 'flightdeck/runner', shared: {} },
+  })
+  const env = {
+    CONTAINER_HOST: 'unix:///run/podman/podman.sock',
+    CONTAINER_IMAGE: 'registry.example.com/runner:1',
+    CONTAINER_PATHS: '/data=/srv/flightdeck/data/, /tmp=/srv/flightdeck/tmp',
+  }
+  expect(readConfig(env).containers).toEqual({
+    socketPath: '/run/podman/podman.sock',
+    image: 'registry.example.com/runner:1',
+    shared: { '/data': '/srv/flightdeck/data', '/tmp': '/srv/flightdeck/tmp' },
+  })
+})
+
 test('with a key the model is asked where it is or where it is said to be', () => {
   expect(readConfig({ ANTHROPIC_API_KEY: 'k' }).model).toEqual({
     kind: 'anthropic',
@@ -117,7 +134,15 @@ describe('a fault', () => {
     [{ PUBLIC_URL: 'flightdeck.example' }, 'PUBLIC_URL: is an http or https address.'],
     [{ PUBLIC_URL: 'javascript:alert(1)' }, 'PUBLIC_URL: is an http or https address.'],
     [{ ANTHROPIC_BASE_URL: 'file:///etc' }, 'ANTHROPIC_BASE_URL: is an http or https address.'],
-    [{ SANDBOX: 'container' }, 'SANDBOX: is bubblewrap or none.'],
+    [{ SANDBOX: 'wood' }, 'SANDBOX: is bubblewrap, container or none.'],
+    [
+      { CONTAINER_HOST: 'tcp://engine:2375' },
+      'CONTAINER_HOST: is the address of a socket, unix:///var/run/docker.sock.',
+    ],
+    [
+      { CONTAINER_PATHS: '/data=/srv/flightdeck,/tmp' },
+      'CONTAINER_PATHS: is a list of folders, here and at the engine, as /data=/srv/flightdeck.',
+    ],
     [{ LOG_LEVEL: 'all' }, 'LOG_LEVEL: is debug, info, warn, error or silent.'],
     [
       { SERVICES: 'query, painter' },

@@ -28,6 +28,15 @@ export interface CursorConfig {
   readonly hosts: readonly string[]
 }
 
+/** The engine that makes boxes, where these are containers. */
+export interface ContainersConfig {
+  /** Where it listens. */
+  readonly socketPath: string
+  readonly image: string
+  /** Folders of this process, each with the folder that it is on the engine's machine; none: both see the same. */
+  readonly shared: Readonly<Record<string, string>>
+}
+
 /** What stands behind the ports: an address of an engine that others may share, or `null` for the embedded one. */
 export interface EngineUrls {
   readonly eventStore: string | null
@@ -56,7 +65,8 @@ export interface Config {
   readonly path: string
   /** The operator's own environment, for programs that act for the operator: cloning what `--repo` names. */
   readonly environment: Readonly<Record<string, string | undefined>>
-  readonly sandbox: 'bubblewrap' | 'none'
+  readonly sandbox: 'bubblewrap' | 'container' | 'none'
+  readonly containers: ContainersConfig
   /** Whether a project's boxes may reach addresses of this machine and of private networks that the project lists in numbers. */
   readonly privateEgress: boolean
   /** Whether people may register and sign in with a password. */
@@ -135,6 +145,18 @@ const hosts = z.string().transform((listed, { addIssue }) => {
   if (wrong.length > 0)
     addIssue(`is a list of host names with commas, as example.com or *.example.com: ${wrong.join(', ')}`)
   return named
+})
+const unixSocket = z
+  .string()
+  .regex(/^unix:\/\/\/.+/, { error: 'is the address of a socket, unix:///var/run/docker.sock' })
+  .transform((url) => url.slice('unix://'.length))
+/** `/here=/there`, with commas. */
+const folders = z.string().transform((listed, { addIssue }) => {
+  const pairs = listed.split(',').map((pair) => pair.trim().split('='))
+  const isPair = ([here, there, ...more]: readonly string[]) =>
+    more.length === 0 && [here, there].every((path) => path !== undefined && /^\/./.test(path))
+  if (!pairs.every(isPair)) addIssue('is a list of folders, here and at the engine, as /data=/srv/flightdeck')
+  return Object.fromEntries(pairs.map(([here = '', there = '']) => [resolve(here), resolve(there)]))
 })
 const dollars = z.coerce.number({ error: 'is a number' }).min(0, { error: 'is not below 0' }).default(0)
 const perMillion = z.number().min(0)
@@ -220,8 +242,22 @@ const variables = {
   CLAUDE_BIN: [z.string().optional(), 'the `claude` program; else PATH, else the installed package'],
   CURSOR_BIN: [z.string().optional(), 'the `cursor-agent` program; else PATH, else ~/.local/bin'],
   SANDBOX: [
-    z.enum(['bubblewrap', 'none'], { error: 'is bubblewrap or none' }).default('bubblewrap'),
-    'the box agents run in: bubblewrap, or none at your own risk',
+    z
+      .enum(['bubblewrap', 'container', 'none'], { error: 'is bubblewrap, container or none' })
+      .default('bubblewrap'),
+    'the box agents run in: bubblewrap, container, or none at your own risk',
+  ],
+  CONTAINER_HOST: [
+    unixSocket.default('/var/run/docker.sock'),
+    'socket of the engine that makes boxes with SANDBOX=container (unix:///var/run/docker.sock)',
+  ],
+  CONTAINER_IMAGE: [
+    z.string().default('flightdeck/runner'),
+    'image that these boxes are made of (flightdeck/runner)',
+  ],
+  CONTAINER_PATHS: [
+    folders.default({}),
+    'folders of a runner in a container, and where the engine has them: /data=/srv/flightdeck,/tmp=/srv/tmp',
   ],
   PRIVATE_EGRESS: [
     onOrOff.default(false),
@@ -343,6 +379,11 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     path: env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin',
     environment: env,
     sandbox: values.SANDBOX,
+    containers: {
+      socketPath: values.CONTAINER_HOST,
+      image: values.CONTAINER_IMAGE,
+      shared: values.CONTAINER_PATHS,
+    },
     privateEgress: values.PRIVATE_EGRESS,
     passwordSignIn: values.PASSWORD_SIGN_IN ?? isEmbedded(values),
     trustProxy: values.TRUST_PROXY,

@@ -119,6 +119,14 @@ export async function run(file: string, args: readonly string[], options: RunOpt
     stdin: options.input === undefined ? 'ignore' : 'pipe',
     extraPipes: options.extraInputs?.length ?? 0,
   })
+  return runToEnd(child, options)
+}
+
+/** The same for a child that was started already: gives it its inputs and keeps its bounds. It never throws. */
+export async function runToEnd(
+  child: SpawnedProcess,
+  options: Omit<RunOptions, 'cwd' | 'env' | 'user'>,
+): Promise<Finished> {
   let endedBy: EndedBy = 'itself'
   const end = (why: EndedBy): void => {
     if (endedBy === 'itself') endedBy = why
@@ -127,6 +135,7 @@ export async function run(file: string, args: readonly string[], options: RunOpt
   const timer = setTimeout(end, options.timeoutMs, 'time_limit')
   const abort = (): void => end('aborted')
   options.signal?.addEventListener('abort', abort)
+  if (options.signal?.aborted) abort()
 
   const { onStdout, onStderr } = options
   const stdout = collect(

@@ -25,10 +25,11 @@ import { makePullRequest } from './run/pullRequest.ts'
 import { steering } from './run/steering.ts'
 import { stopping, type Control, type Stopping } from './run/stopping.ts'
 import { warmAgents } from './run/warmAgents.ts'
+import { detectContainers } from './sandbox/containerDetect.ts'
 import { detectBubblewrap } from './sandbox/detect.ts'
 import { noSandbox } from './sandbox/none.ts'
 import { openScratch } from './scratch.ts'
-import { hostGit, type Git } from './workspace/git.ts'
+import { hostGit } from './workspace/git.ts'
 import { removeLeftovers } from './workspace/leftovers.ts'
 import { openMirrors } from './workspace/mirror.ts'
 import { openRoom } from './workspace/room.ts'
@@ -63,11 +64,12 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
   const root = join(config.dataDir, 'runner')
   mkdirSync(root, { recursive: true, mode: 0o711 })
   const git = hostGit({ program: 'git', path: config.path })
-  const { sandbox, notice } = await openSandbox(config, root, git)
+  const runnerId = runnerIdIn(root)
+  const scratch = await openScratch(runnerId)
+  const { sandbox, notice, close } = await openSandbox(config, { root, git, runnerId, scratch })
   // Asking a CLI for its version takes a moment: the first run waits for it, the start does not.
   const agents = installedAgents(config)
   await removeLeftovers(root)
-  const runnerId = runnerIdIn(root)
   const runs: Holding['runs'] = new Map()
   const warm = warmAgents({ most: warmAtMost })
   const preparing: PreparingParts = {
@@ -90,7 +92,7 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
       mayReachPrivate: config.privateEgress,
       node: process.execPath,
     }),
-    scratch: await openScratch(runnerId),
+    scratch,
     room: openRoom({
       root,
       mirrorsRoot: root,
@@ -156,26 +158,63 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
       await stopped
       await parts.ahead.close()
       await parts.warm.close()
+      await close()
       unfollow()
       roster.stop()
     },
   }
 }
 
-/** The box; without one the scripted model may run, whose commands we wrote, and a real one may not. */
+interface OpenedSandbox {
+  readonly sandbox: RunnerParts['sandbox']
+  readonly notice: string | null
+  /** Ends what it has beside what runs in its boxes. */
+  close(): Promise<void>
+}
+
+/**
+ * The box; without one the scripted model may run, whose commands we wrote, and a real one may not. An engine that was asked for by name
+ * and makes no boxes is a fault, told in a sentence.
+ */
 async function openSandbox(
   config: Config,
-  root: string,
-  git: Git,
-): Promise<{ sandbox: RunnerParts['sandbox']; notice: string | null }> {
-  const unboxed = noSandbox({ path: config.path, git })
-  if (config.sandbox === 'none') return { sandbox: unboxed, notice: unboxedNotice }
-  const detected = await detectBubblewrap({ path: config.path, root, gitProgram: 'git' })
-  if (detected.kind === 'works') return { sandbox: detected.sandbox, notice: null }
-  const why = `There is no box for agents here. ${detected.why}`
-  return config.model.kind === 'scripted'
-    ? { sandbox: unboxed, notice: `${why} Until then only the scripted model runs, without one.` }
-    : { sandbox: { missing: `${why} SANDBOX=none runs agents without one, at your own risk.` }, notice: why }
+  { root, git, runnerId, scratch }: Pick<PreparingParts, 'root' | 'git' | 'runnerId' | 'scratch'>,
+): Promise<OpenedSandbox> {
+  const { path, containers } = config
+  const unboxed = noSandbox({ path, git })
+  const close = async () => undefined
+  switch (config.sandbox) {
+    case 'none':
+      return { sandbox: unboxed, notice: unboxedNotice, close }
+    case 'container': {
+      const boxes = {
+        ...containers,
+        root,
+        runnerId,
+        scratch,
+        path,
+        gitProgram: 'git',
+        node: process.execPath,
+      }
+      const detected = await detectContainers(boxes)
+      if (detected.kind === 'fails') throw new Error(`SANDBOX=container: ${detected.why}`)
+      const { sandbox } = detected
+      return { sandbox, notice: null, close: () => sandbox.close() }
+    }
+    case 'bubblewrap': {
+      const detected = await detectBubblewrap({ path, root, gitProgram: 'git' })
+      if (detected.kind === 'works') return { sandbox: detected.sandbox, notice: null, close }
+      const why = `There is no box for agents here. ${detected.why}`
+      if (config.model.kind === 'scripted')
+        return {
+          sandbox: unboxed,
+          notice: `${why} Until then only the scripted model runs, without one.`,
+          close,
+        }
+      const missing = `${why} SANDBOX=none runs agents without one, at your own risk.`
+      return { sandbox: { missing }, notice: why, close }
+    }
+  }
 }
 
 function payloadOf<Name extends string>(

@@ -1,9 +1,10 @@
 /** For tests: what every box promises, whoever makes it. */
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { gitOrThrow } from '../workspace/git.ts'
 import { makeScene, testGit, testPath, writeIn } from '../workspace/testScene.ts'
@@ -11,10 +12,12 @@ import type { Scene } from '../workspace/testScene.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import type { Sandbox, SandboxedProcess, SandboxExit, SandboxSpec } from './port.ts'
 import { birthOf } from './processTree.ts'
+import type { TestEngine } from './testBox.ts'
 
 const wide = { memoryBytes: 2 * 1024 ** 3, processes: 256, fileSizeBytes: 1024 ** 3, wallMs: 20_000 }
 
-export function describeBox(title: string, sandbox: Sandbox | undefined): void {
+/** `engine`: where the box is a container, whose system is an image's and not the host's. */
+export function describeBox(title: string, sandbox: Sandbox | undefined, engine?: TestEngine): void {
   describe.skipIf(!sandbox)(`a box ${title}`, { timeout: 20_000 }, () => {
     let scene: Scene
     let workspace: Workspace
@@ -62,7 +65,9 @@ export function describeBox(title: string, sandbox: Sandbox | undefined): void {
           'usr',
           'workspace',
         ]
-        expect(names.filter((name) => !/^(lib32|libx32|nix|\/home:|agent)$/.test(name))).toEqual(expected)
+        const found = names.filter((name) => !/^(lib32|libx32|nix|\/home:|agent)$/.test(name))
+        // What else an image has is its own.
+        expect(engine ? expected.filter((name) => found.includes(name)) : found).toEqual(expected)
       })
 
       test('the command is a user without a name on the host, without rights, in a group of its own', async () => {
@@ -104,11 +109,11 @@ export function describeBox(title: string, sandbox: Sandbox | undefined): void {
       })
 
       test('what the spec gives is in no list of processes on the host', async () => {
-        const box = start(['sleep', '30'], { env: { TOKEN: 'run-token-1234' } })
-        await settled(box)
-        const listed = execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8', env: { PATH: testPath } })
-        expect(listed).toContain('bwrap')
-        expect(listed).not.toContain('run-token-1234')
+        const listed = () =>
+          execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8', env: { PATH: testPath } })
+        const box = start(['sleep', '31.4159'], { env: { TOKEN: 'run-token-1234' } })
+        await expect.poll(listed, { timeout: 10_000 }).toMatch(/^sleep 31\.4159$/m)
+        expect(listed()).not.toContain('run-token-1234')
         box.kill()
         await box.exited
       })
@@ -150,9 +155,8 @@ export function describeBox(title: string, sandbox: Sandbox | undefined): void {
           join(others.dir, 'secret.txt'),
           workspace.privateGitDir,
           '/root',
-          '/etc/shadow',
-          '/var',
-          '/sys',
+          // An image has these of its own.
+          ...(engine ? [] : ['/etc/shadow', '/var', '/sys']),
         ]
         const { stdout } = await shell(
           `for f in ${paths.join(' ')}; do ls $f 2>/dev/null; cat $f 2>/dev/null; done; true`,
@@ -230,6 +234,7 @@ export function describeBox(title: string, sandbox: Sandbox | undefined): void {
         const box = start(['bash', '-c', 'head -c 3000000 /dev/zero | tr "\\0" "\\377"; echo done >&2'])
         let isDone = false
         box.stderr.on('data', () => (isDone = true))
+        await new Promise((resolve) => box.stdout.once('readable', resolve))
         await delay(300)
         expect(isDone).toBe(false)
         let size = 0
@@ -304,11 +309,10 @@ export function describeBox(title: string, sandbox: Sandbox | undefined): void {
       })
 
       test('comes with the end of the server, even one that cannot say goodbye', async () => {
-        const box = await startStubborn()
-        // What the kernel does to bubblewrap when its parent dies.
-        process.kill(box.pid, 'SIGKILL')
-        await box.exited
-        await expect.poll(() => processesOf(workspace), { timeout: 2_000 }).toEqual([])
+        const server = await startServerWith(workspace, engine)
+        expect((await processesOf(workspace)).length).toBeGreaterThan(2)
+        server.kill('SIGKILL')
+        await expect.poll(() => processesOf(workspace), { timeout: 3_000 }).toEqual([])
       })
 
       test('an interrupt reaches the command as Ctrl-C would', async () => {
@@ -397,12 +401,20 @@ async function text(stream: NodeJS.ReadableStream): Promise<string> {
   return Buffer.concat(parts).toString('utf8')
 }
 
-/** Waits until the box's command runs. */
-async function settled(box: SandboxedProcess): Promise<void> {
-  await expect
-    .poll(async () => (await readFile(`/proc/${box.pid}/task/${box.pid}/children`, 'utf8')).trim())
-    .not.toBe('')
-  await delay(100)
+/** A process with a box of its own, which runs by now. */
+async function startServerWith(workspace: Workspace, engine: TestEngine | undefined): Promise<ChildProcess> {
+  const program = fileURLToPath(new URL('testServer.ts', import.meta.url))
+  const args = ['--import', import.meta.resolve('tsx'), program, JSON.stringify(workspace)]
+  if (engine) args.push(JSON.stringify(engine))
+  const server = spawn(process.execPath, args, {
+    env: { PATH: testPath },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  await new Promise((resolve, reject) => {
+    server.stdout.once('data', resolve)
+    server.once('exit', (code) => reject(new Error(`the server ended with ${code}`)))
+  })
+  return server
 }
 
 /** The processes on this machine, dead ones left out, that have the workspace's tree mounted as a box has. */

@@ -1,5 +1,4 @@
 /** The box made by bubblewrap: a user, a process tree, a network and a file system of its own, and nothing left after its end. */
-import { posix } from 'node:path'
 import type { Duplex, Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { run, signalProcess, spawnProcess } from '../process.ts'
@@ -9,16 +8,16 @@ import { mirrorObjectsInBox } from '../workspace/workspace.ts'
 import type { BoxUser, Workspace } from '../workspace/workspace.ts'
 import { boxArguments, launcher } from './boxArguments.ts'
 import type { BoxIdentity, BoxPlan, HostSystem } from './boxArguments.ts'
+import {
+  accountFiles,
+  boxPaths,
+  boxSearchPath,
+  checkedBind,
+  commandEnvironment,
+  gitLimits,
+} from './boxPlaces.ts'
 import { watchLimits } from './limits.ts'
-import type {
-  Bind,
-  BoxPaths,
-  Sandbox,
-  SandboxedProcess,
-  SandboxEnd,
-  SandboxExit,
-  SandboxSpec,
-} from './port.ts'
+import type { Bind, Sandbox, SandboxedProcess, SandboxEnd, SandboxExit, SandboxSpec } from './port.ts'
 import { birthOf } from './processTree.ts'
 
 export interface BubblewrapOptions {
@@ -30,10 +29,6 @@ export interface BubblewrapOptions {
   /** Path or name of git inside the box, where only the system's programs are. */
   readonly gitProgram: string
 }
-
-export const boxPaths: BoxPaths = { tree: '/workspace', home: '/home/agent' }
-
-export const boxSearchPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
 export function bubblewrap(options: BubblewrapOptions): Sandbox {
   return {
@@ -49,7 +44,7 @@ function startBox(options: BubblewrapOptions, spec: SandboxSpec): SandboxedProce
   const { system } = options
   const { workspace, limits } = spec
   const identity = commandIdentity(workspace)
-  const files = accountFiles(identity)
+  const files = madeFiles(identity)
   const plan: BoxPlan = {
     system,
     identity,
@@ -175,16 +170,6 @@ function withoutInherited(
 /** Descriptors 3 and 4 are the arguments and bubblewrap's own word. */
 const firstFile = 5
 
-const gitLimits = { memoryBytes: 4 * 1024 ** 3, processes: 256, fileSizeBytes: 8 * 1024 ** 3 }
-
-const commandEnvironment = {
-  HOME: boxPaths.home,
-  PATH: boxSearchPath,
-  USER: 'agent',
-  LANG: 'C.UTF-8',
-  TMPDIR: '/tmp',
-} as const
-
 /** Inside a user namespace the number is only a name; it is not 0, since programs behave otherwise for that one. */
 const namespaceUser: BoxUser = { uid: 27_182, gid: 27_182 }
 
@@ -192,27 +177,12 @@ function commandIdentity({ owner }: Workspace): BoxIdentity {
   return owner ? { kind: 'host_user', ...owner } : { kind: 'user_namespace', ...namespaceUser }
 }
 
-function accountFiles(
-  identity: BoxIdentity,
-): readonly { readonly target: string; readonly content: string }[] {
-  const { uid, gid } = identity.kind === 'reader' ? namespaceUser : identity
-  const rootAndAgent = `root:x:0:0:root:/:/bin/sh\nagent:x:${uid}:${gid}:agent:${boxPaths.home}:/bin/bash\n`
+function madeFiles(identity: BoxIdentity): readonly { readonly target: string; readonly content: string }[] {
+  const accounts = accountFiles(identity.kind === 'reader' ? namespaceUser : identity)
   return [
-    { target: '/etc/passwd', content: rootAndAgent },
-    { target: '/etc/group', content: `root:x:0:\nagent:x:${gid}:\n` },
+    ...Object.entries(accounts).map(([target, content]) => ({ target, content })),
     { target: '/etc/hosts', content: '127.0.0.1 localhost flightdeck\n::1 localhost\n' },
   ]
-}
-
-/** A mount point in a folder that an agent writes to could be made a link to elsewhere. */
-function checkedBind(bind: Bind): Bind {
-  const { source, target } = bind
-  const isPlain = [source, target].every((path) => path.startsWith('/') && posix.normalize(path) === path)
-  const isFree = ![...Object.values(boxPaths), '/proc', '/dev', mirrorObjectsInBox].some(
-    (path) => target === path || target.startsWith(`${path}/`),
-  )
-  if (!isPlain || !isFree) throw new RangeError(`${target} cannot be bound in the box`)
-  return bind
 }
 
 function argumentBytes(plan: BoxPlan): string {

@@ -40,7 +40,7 @@ export async function detectBubblewrap({ path, root, gitProgram }: DetectRequest
     inherited: await inheritedDescriptors(),
     gitProgram,
   })
-  const why = await withTrialWorkspace(root, (workspace) => trial(sandbox, workspace))
+  const why = await withTrialWorkspace(root, (workspace) => boxFault(sandbox, workspace))
   if (why === undefined) return { kind: 'works', sandbox, version }
   return { kind: 'fails', why: `bubblewrap ${version} cannot make a box here (${why}). ${howToAllow}` }
 }
@@ -58,14 +58,20 @@ export async function findProgram(name: string, path: string): Promise<string | 
   return undefined
 }
 
-/** The reason why a box does not work, if it does not. */
-async function trial(sandbox: Sandbox, workspace: Workspace): Promise<string | undefined> {
+/** The reason why a box does not work, if it does not. `node`: a Node program that must run in it, by its path here. */
+export async function boxFault(
+  sandbox: Sandbox,
+  workspace: Workspace,
+  node?: string,
+): Promise<string | undefined> {
   const limits = { memoryBytes: 512 * 1024 ** 2, processes: 64, fileSizeBytes: 1024 ** 2, wallMs: 10_000 }
+  const program = node === undefined ? undefined : { source: node, target: '/opt/flightdeck/node' }
   const box = sandbox.run({
-    command: ['true'],
+    // What runs beside commands is started by bash.
+    command: program ? ['/bin/bash', '-c', '"$1" --version', 'bash', sandbox.seenAs(program)] : ['true'],
     env: {},
     workspace,
-    readOnly: [],
+    readOnly: program ? [program] : [],
     sockets: [],
     stdin: 'ignore',
     limits,
@@ -80,7 +86,11 @@ async function trial(sandbox: Sandbox, workspace: Workspace): Promise<string | u
   return endedWell(git) ? undefined : `git does not run in it: ${lastWords(git)}`
 }
 
-async function withTrialWorkspace<T>(root: string, use: (workspace: Workspace) => Promise<T>): Promise<T> {
+/** A workspace with nothing in it, which is gone afterwards. */
+export async function withTrialWorkspace<T>(
+  root: string,
+  use: (workspace: Workspace) => Promise<T>,
+): Promise<T> {
   const dir = await mkdtemp(join(root, '.box-trial-'))
   try {
     const owner = process.getuid?.() === 0 ? boxUser('trial') : undefined

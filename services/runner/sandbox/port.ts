@@ -3,6 +3,8 @@
  *
  * - `bubblewrap`: a user, a process tree, a network and a file system of its own. Inside are the workspace, a private home, the mirror's
  *   objects, the system read-only, and what the spec names; the environment is the spec's. Nothing of it lives on after its end.
+ * - `container`: the same, made by a container engine. The system is the image's, and what the processes hold and what lies in the
+ *   temporary folders is counted together.
  * - `none`: a plain child of this process, which can do what the server's user can. It is only for operators who ask for it by name.
  *
  * Held by the tests beside the adapters.
@@ -12,7 +14,7 @@ import type { Git } from '../workspace/git.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 
 export interface Sandbox {
-  readonly kind: 'bubblewrap' | 'none'
+  readonly kind: 'bubblewrap' | 'container' | 'none'
   /** Starts a command. Throws `CannotStart`; what goes wrong inside shows as the command's own failure. */
   run(spec: SandboxSpec): SandboxedProcess
   /** The paths that a command sees. */
@@ -68,8 +70,8 @@ export interface SandboxExit {
 }
 
 export interface SandboxedProcess {
-  /** On the host. */
-  readonly pid: number
+  /** On the host; `null` where it is none of this process's own. */
+  readonly pid: number | null
   readonly stdin: Writable | null
   /** A command waits when these are not read. */
   readonly stdout: Readable

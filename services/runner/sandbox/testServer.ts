@@ -1,9 +1,13 @@
-/** For tests: a process that starts a box, as the server does, says so, and waits to be killed. Its argument is the workspace as JSON. */
+/**
+ * For tests: a process that starts a box, as the server does, says so, and waits to be killed. Its arguments are the workspace as JSON,
+ * and for a box that is a container the engine as JSON.
+ */
 import type { Workspace } from '../workspace/workspace.ts'
-import { findTestBox } from './testBox.ts'
+import { findTestBox, type TestEngine } from './testBox.ts'
 
 const workspace: Workspace = JSON.parse(process.argv[2] ?? '')
-const { sandbox } = await findTestBox()
+const engine: TestEngine | undefined = process.argv[3] === undefined ? undefined : JSON.parse(process.argv[3])
+const { sandbox } = await findTestBox(engine)
 const box = sandbox?.run({
   command: ['bash', '-c', 'setsid sleep 1000 & echo started; sleep 1000'],
   env: {},

@@ -1,0 +1,40 @@
+/** What is at the same place in every box, whoever makes it. */
+import { posix } from 'node:path'
+import { mirrorObjectsInBox } from '../workspace/workspace.ts'
+import type { BoxUser } from '../workspace/workspace.ts'
+import type { Bind, BoxPaths } from './port.ts'
+
+export const boxPaths: BoxPaths = { tree: '/workspace', home: '/home/agent' }
+
+export const boxSearchPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
+
+/** What a command's environment has when its spec says nothing else. */
+export const commandEnvironment = {
+  HOME: boxPaths.home,
+  PATH: boxSearchPath,
+  USER: 'agent',
+  LANG: 'C.UTF-8',
+  TMPDIR: '/tmp',
+} as const
+
+/** Git looks at a tree and a mirror: it needs less than an agent. */
+export const gitLimits = { memoryBytes: 4 * 1024 ** 3, processes: 256, fileSizeBytes: 8 * 1024 ** 3 }
+
+/** The files by which programs know the user's name. */
+export function accountFiles({ uid, gid }: BoxUser): Readonly<Record<'/etc/passwd' | '/etc/group', string>> {
+  return {
+    '/etc/passwd': `root:x:0:0:root:/:/bin/sh\nagent:x:${uid}:${gid}:agent:${boxPaths.home}:/bin/bash\n`,
+    '/etc/group': `root:x:0:\nagent:x:${gid}:\n`,
+  }
+}
+
+/** A mount point in a folder that an agent writes to could be made a link to elsewhere. Throws `RangeError`. */
+export function checkedBind(bind: Bind): Bind {
+  const { source, target } = bind
+  const isPlain = [source, target].every((path) => path.startsWith('/') && posix.normalize(path) === path)
+  const isFree = ![...Object.values(boxPaths), '/proc', '/dev', mirrorObjectsInBox].some(
+    (path) => target === path || target.startsWith(`${path}/`),
+  )
+  if (!isPlain || !isFree) throw new RangeError(`${target} cannot be bound in the box`)
+  return bind
+}

@@ -1,0 +1,87 @@
+/** The box made by a container engine: a container for each run, with a user, a process tree, a network and a file system of its own. */
+import { mirrorObjectsInBox } from '../workspace/workspace.ts'
+import { accountFiles, boxPaths, checkedBind, commandEnvironment } from './boxPlaces.ts'
+import { containerGit } from './containerGit.ts'
+import { runnerLabel, thereOrFault, type ContainerOptions } from './containerOptions.ts'
+import { engineSees, type ContainerMount } from './containerPlan.ts'
+import { startContainer, type ContainerParts } from './containerProcess.ts'
+import type { Bind, Sandbox, SandboxedProcess, SandboxEnd, SandboxSpec } from './port.ts'
+
+export interface ContainerSandbox extends Sandbox {
+  readonly kind: 'container'
+  /** Ends the containers that wait for git to be asked. */
+  close(): Promise<void>
+}
+
+export function containerSandbox(options: ContainerOptions): ContainerSandbox {
+  const { shared } = options
+  const parts: ContainerParts = { ...options, there: (path) => thereOrFault(shared, path) }
+  const git = containerGit(options, parts)
+  return {
+    kind: 'container',
+    run: (spec) => startBox(options, parts, spec),
+    paths: () => boxPaths,
+    // What the engine has not is in the image, where it is here.
+    seenAs: ({ source, target }) => (engineSees(shared, source) === undefined ? source : target),
+    gitFor: git.for,
+    close: git.close,
+  }
+}
+
+function startBox(options: ContainerOptions, parts: ContainerParts, spec: SandboxSpec): SandboxedProcess {
+  const { workspace, limits } = spec
+  const user = workspace.owner ?? options.ownUser
+  const at = ({ source, target }: Bind, readOnly: boolean): ContainerMount => ({
+    source: parts.there(source),
+    target,
+    readOnly,
+  })
+  const isShared = ({ source }: Bind): boolean => engineSees(options.shared, source) !== undefined
+  const shown = [
+    ...spec.readOnly.map(checkedBind).filter(isShared),
+    // A socket is never in the image.
+    ...spec.sockets.map(checkedBind),
+  ]
+  let reason: SandboxEnd = 'itself'
+  let isOver = false
+  const end = (why: SandboxEnd): void => {
+    if (isOver) return
+    if (reason === 'itself') reason = why
+    container.end()
+  }
+  const container = startContainer(parts, {
+    plan: {
+      image: options.image,
+      labels: { [runnerLabel]: options.runnerId },
+      user,
+      capabilities: [],
+      mounts: [
+        at({ source: workspace.mirrorObjects, target: mirrorObjectsInBox }, true),
+        at({ source: workspace.dir, target: boxPaths.tree }, false),
+        at({ source: workspace.homeDir, target: boxPaths.home }, false),
+        ...shown.map((bind) => at(bind, true)),
+      ],
+      limits,
+      command: spec.command,
+      startIn: boxPaths.tree,
+    },
+    env: { ...commandEnvironment, ...spec.env },
+    files: accountFiles(user),
+    stdin: spec.stdin,
+    onOutOfMemory: () => end('memory_limit'),
+  })
+  const wall = setTimeout(end, limits.wallMs, 'time_limit')
+  return {
+    pid: null,
+    stdin: container.stdin,
+    stdout: container.stdout,
+    stderr: container.stderr,
+    exited: container.exited.then((code) => {
+      clearTimeout(wall)
+      isOver = true
+      return { code, signal: null, reason }
+    }),
+    interrupt: container.interrupt,
+    kill: () => end('killed'),
+  }
+}

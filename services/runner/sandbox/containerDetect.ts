@@ -1,0 +1,49 @@
+/** Finds out whether the container engine can make boxes, by making one. */
+import { containerSandbox, type ContainerSandbox } from './container.ts'
+import { containerEngine, EngineFault } from './containerEngine.ts'
+import { removeContainers, type ContainerOptions } from './containerOptions.ts'
+import { boxFault, withTrialWorkspace } from './detect.ts'
+
+export type DetectedContainers =
+  | { readonly kind: 'works'; readonly sandbox: ContainerSandbox; readonly version: string }
+  /** Why not, and what to do about it: a sentence or two for the operator. */
+  | { readonly kind: 'fails'; readonly why: string }
+
+export interface DetectContainersRequest extends Omit<ContainerOptions, 'engine' | 'image' | 'ownUser'> {
+  /** Where the engine listens. */
+  readonly socketPath: string
+  /** The name of the image that boxes are made of. */
+  readonly image: string
+  /** A folder that exists, where workspaces will lie: the trial box is made from there. */
+  readonly root: string
+}
+
+/** Takes away what an earlier run of this runner left, and tries a box. Takes about 2 s, 2 min at most. */
+export async function detectContainers(request: DetectContainersRequest): Promise<DetectedContainers> {
+  const { socketPath, image: imageName, root, ...rest } = request
+  const { getuid, getgid } = process
+  if (process.platform !== 'linux' || !getuid || !getgid)
+    return { kind: 'fails', why: 'Containers for agents need Linux, with the engine on the same machine.' }
+  const engine = containerEngine(socketPath)
+  try {
+    const version = await engine.version()
+    const image = await engine.image(imageName)
+    if (!image) return { kind: 'fails', why: `${version} has no image ${imageName}. ${howToGetTheImage}` }
+    const options = { ...rest, engine, image, ownUser: { uid: getuid(), gid: getgid() } }
+    await removeContainers(options)
+    const sandbox = containerSandbox(options)
+    const why = await withTrialWorkspace(root, (workspace) =>
+      boxFault(sandbox, workspace, options.node),
+    ).catch((fault: unknown) => (fault instanceof Error ? fault.message : String(fault)))
+    await sandbox.close()
+    if (why === undefined) return { kind: 'works', sandbox, version }
+    return { kind: 'fails', why: `${version} cannot make a box of ${imageName} here (${why}).` }
+  } catch (fault) {
+    if (!(fault instanceof EngineFault)) throw fault
+    return { kind: 'fails', why: `The container engine cannot be used: ${fault.message}. ${howToReach}` }
+  }
+}
+
+const howToReach = 'Start it, and name its socket in CONTAINER_HOST (unix:///var/run/docker.sock).'
+const howToGetTheImage =
+  'Build it (`docker build --target runner --tag flightdeck/runner .`) or pull one, and name it in CONTAINER_IMAGE.'

@@ -1,0 +1,157 @@
+/** One container: made, joined to, started, and gone. */
+import { constants } from 'node:fs'
+import { chmod, open, rm, writeFile, type FileHandle } from 'node:fs/promises'
+import { join } from 'node:path'
+import { PassThrough, type Readable, type Writable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { run } from '../process.ts'
+import type { Scratch } from '../scratch.ts'
+import { EngineFault, type ContainerEngine } from './containerEngine.ts'
+import { opening, type Word } from './containerInit.ts'
+import { containerBody, type ContainerMount, type ContainerPlan } from './containerPlan.ts'
+import { partsOf } from './frames.ts'
+
+export interface ContainerParts {
+  readonly engine: ContainerEngine
+  readonly scratch: Scratch
+  /** Where the engine's machine has a file of ours; it must have it. */
+  readonly there: (path: string) => string
+  /** PATH, for the program that makes named pipes. */
+  readonly path: string
+}
+
+export interface ContainerStart {
+  readonly plan: Omit<ContainerPlan, 'line'>
+  readonly env: Readonly<Record<string, string>>
+  /** Files made for it, by their paths inside. */
+  readonly files: Readonly<Record<string, string>>
+  readonly stdin: 'pipe' | 'ignore'
+  readonly onOutOfMemory: () => void
+}
+
+export interface StartedContainer {
+  readonly stdin: Writable | null
+  readonly stdout: Readable
+  readonly stderr: Readable
+  /** Settles when nothing of it runs: the command's code, 125 when it could not be made. */
+  readonly exited: Promise<number>
+  interrupt(): void
+  /** Ends it at once, also one that is being made. */
+  end(): void
+}
+
+/** Where the line to its first process is inside. */
+const lineInside = '/run/flightdeck.line'
+/** What does not end by a word by then is taken away by the engine. */
+const heardMs = 2_000
+const failedToStart = 125
+
+/** Begins to make it. What goes wrong on the way is told on its standard error. */
+export function startContainer(parts: ContainerParts, start: ContainerStart): StartedContainer {
+  const stdin = start.stdin === 'pipe' ? new PassThrough() : null
+  const stdout = new PassThrough()
+  const stderr = new PassThrough()
+  // Whoever writes to a box that is gone sees it in how it ended.
+  stdin?.on('error', () => undefined)
+  const words: Word[] = []
+  let line: FileHandle | undefined
+  let id: string | undefined
+  let isOver = false
+  let forcing: NodeJS.Timeout | undefined
+
+  const say = (word: Word): void => {
+    if (isOver) return
+    words.push(word)
+    // A line that nobody reads is full some time: the engine ends that box.
+    line?.write(`${word}\n`).catch(() => undefined)
+  }
+  const force = (): void => {
+    if (id !== undefined && !isOver) parts.engine.remove(id).catch(() => undefined)
+  }
+
+  const live = async (folder: string): Promise<number> => {
+    const made = await Promise.all([
+      openLine(join(folder, 'line'), parts.path),
+      ...Object.entries(start.files).map(async ([target, content], index): Promise<ContainerMount> => {
+        const file = join(folder, `file-${index}`)
+        await writeFile(file, content, { mode: 0o644 })
+        return { source: parts.there(file), target, readOnly: true }
+      }),
+    ])
+    const [opened, ...files] = made
+    line = opened
+    // What was asked before there was a line.
+    for (const word of words.splice(0)) say(word)
+    const lineMount = { source: parts.there(join(folder, 'line')), target: lineInside, readOnly: true }
+    const mounts = [...start.plan.mounts, ...files, lineMount]
+    const { engine } = parts
+    id = await engine.create(containerBody({ ...start.plan, mounts, line: lineInside }))
+    const [input, complaints, exit, unwatch] = await Promise.all([
+      engine.attach(id, ['stdin', 'stdout']),
+      engine.attach(id, ['stderr']),
+      engine.awaitExit(id),
+      engine.onOutOfMemory(id, start.onOutOfMemory),
+    ])
+    try {
+      await engine.start(id)
+      input.write(opening(start.env))
+      if (stdin) stdin.pipe(input)
+      else input.end()
+      // Broken streams are how a container that was taken away looks; its end is told by the engine.
+      pipeline(partsOf(input), saidIn, stdout).catch(() => stdout.end())
+      pipeline(partsOf(complaints), saidIn, stderr).catch(() => stderr.end())
+      return await exit.code
+    } finally {
+      unwatch()
+    }
+  }
+
+  const exited = (async () => {
+    const folder = await parts.scratch.make()
+    try {
+      return await live(folder)
+    } catch (fault) {
+      stderr.end(`The box cannot be made: ${fault instanceof EngineFault ? fault.message : String(fault)}\n`)
+      stdout.end()
+      if (id !== undefined) await parts.engine.remove(id).catch(() => undefined)
+      return failedToStart
+    } finally {
+      isOver = true
+      clearTimeout(forcing)
+      stdin?.destroy()
+      // The end of the line: whatever became of the engine, the box ends with it.
+      await line?.close()
+      await rm(folder, { recursive: true, force: true })
+    }
+  })()
+
+  return {
+    stdin,
+    stdout,
+    stderr,
+    exited,
+    interrupt: () => say('interrupt'),
+    end() {
+      if (words.includes('end')) return
+      say('end')
+      forcing = setTimeout(force, heardMs)
+    },
+  }
+}
+
+/** Both ends are ours, so that it can be opened before anybody reads; inside it can only be read, also by a user of our own id. */
+async function openLine(path: string, searchPath: string): Promise<FileHandle> {
+  const made = await run('mkfifo', ['-m', '600', path], {
+    env: { PATH: searchPath },
+    timeoutMs: 5_000,
+    maxOutputBytes: 1_000,
+  })
+  if (made.code !== 0) throw new Error(`a named pipe cannot be made: ${made.stderr.toString('utf8').trim()}`)
+  const line = await open(path, constants.O_RDWR | constants.O_NONBLOCK)
+  await chmod(path, 0o444)
+  return line
+}
+
+async function* saidIn(parts: ReturnType<typeof partsOf>): AsyncGenerator<Buffer> {
+  for await (const { bytes } of parts) yield bytes
+}
