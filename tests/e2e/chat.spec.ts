@@ -1,9 +1,13 @@
-/** Talking with an agent that works: messages that wait, stopping it, trying again, and commands of one's own. */
+/** Talking with an agent that works: messages that wait, stopping it, trying again, commands of one's own, and images. */
+import type { Locator } from 'playwright'
 import { afterAll, test } from 'vitest'
+import { picture } from '../server/pictures.ts'
 import { createGate, type Turn } from '../standins/messagesApi.ts'
 import { expect } from './expect.ts'
-import { openTask, type TaskPage } from './pages/task.ts'
+import { pick } from './pages/dashboard.ts'
+import { openTask, taskPage, type TaskPage } from './pages/task.ts'
 import { openStage } from './stage.ts'
+import { withSpeech } from '../standins/speech.ts'
 import { visiting } from './visiting.ts'
 
 const gates = { queue: createGate(), cancel: createGate() }
@@ -24,6 +28,7 @@ const stage = await openStage({
     },
     { when: /Go on/, turns: [{ text: 'I go on.' }] },
     { when: /Fail at first/, turns: refused },
+    { when: /Look at/, turns: [{ text: 'I have looked.' }] },
     { when: /Say a lot/, turns: [{ text: long }] },
   ],
 })
@@ -140,6 +145,101 @@ test('messages are found by their words, and long ones are cut until more is ask
   await search.press('Escape')
   await expect(task.chat.getByRole('article')).toHaveCount(2)
 })
+
+test('images come by picker, paste and drop, one after a second try, and everybody who looks sees them', async () => {
+  const { page, expectFault } = await visiting(stage, { as: ada })
+  expectFault(/upload\/image failed/)
+  await page.goto('/dashboard')
+  await pick(page, 'Project', 'ada/notes')
+  const description = page.getByRole('textbox', { name: 'Task description' })
+  await description.fill('Look at these')
+  await page.route('**/upload/image', (route) => route.abort(), { times: 1 })
+  const bytes = await picture('image/png', 320, 200)
+  const file = { name: 'picked.png', mimeType: 'image/png', buffer: bytes }
+  await page.locator('input[type=file]').setInputFiles([file])
+  await expect(page.getByText('Upload failed')).toBeVisible()
+  await page.getByRole('button', { name: 'Upload picked.png again' }).click()
+  await handOver(description, 'paste', 'pasted.png', bytes)
+  await handOver(page.getByRole('button', { name: 'Start Coding' }), 'drop', 'dropped.png', bytes)
+  await expect(page.getByRole('list', { name: 'Attached images' }).getByRole('listitem')).toHaveCount(3)
+  await page.getByRole('button', { name: 'Start Coding' }).click()
+  await page.getByRole('link', { name: 'Look at these' }).click()
+  const task = taskPage(page)
+  await expect(task.chat).toContainText('Task Images (3 images)')
+  await expect(task.chat).toContainText('I have looked.')
+  const other = await visiting(stage, { as: ada })
+  const seen = await openTask(other.page, page.url().split('/').at(-1) ?? '')
+  await expect(seen.chat).toContainText('I have looked.')
+
+  await page.locator('input[type=file]').setInputFiles([{ ...file, name: 'said.png' }])
+  await task.send('Look at this too')
+  for (const { chat } of [task, seen]) {
+    await expect(chat.getByRole('button', { name: /^Open / })).toHaveCount(4)
+    for (const name of ['picked.png', 'pasted.png', 'dropped.png', 'said.png'])
+      await expect(chat.getByRole('img', { name })).toHaveJSProperty('naturalWidth', 320)
+  }
+
+  const thumbnail = seen.chat.getByRole('button', { name: 'Open pasted.png' })
+  await thumbnail.press('Enter')
+  const lightbox = other.page.getByRole('dialog', { name: 'Images' })
+  await expect(lightbox).toContainText('pasted.png · 2 of 3')
+  await other.page.keyboard.press('ArrowRight')
+  await expect(lightbox).toContainText('dropped.png · 3 of 3')
+  // What is a shortcut of the page is none here.
+  await other.page.keyboard.press('c')
+  await other.page.keyboard.press('Escape')
+  await expect(lightbox).toBeHidden()
+  await expect(thumbnail).toBeFocused()
+  await expect(seen.header).toBeVisible()
+})
+
+test('what is spoken is written behind what is typed, and the microphone is given back', async () => {
+  const { page } = await visiting(stage, { as: ada })
+  const speech = await withSpeech(page)
+  await page.goto('/dashboard')
+  const description = page.getByRole('textbox', { name: 'Task description' })
+  await description.fill('Write down')
+  await page.keyboard.press('Control+Shift+M')
+  await expect(page.getByRole('button', { name: 'Stop voice recording' })).toBeVisible()
+  await expect.poll(() => speech.listens()).toBe(true)
+  await speech.says('what there', true)
+  await expect(description).toHaveValue('Write down what there')
+  await speech.says('is to know', false)
+  await expect(page.getByText('is to know')).toBeVisible()
+  // The recogniser ends by itself: it is begun anew, and no word is lost.
+  await speech.ends()
+  await expect(description).toHaveValue('Write down what there is to know')
+  await expect.poll(() => speech.begun()).toBe(2)
+  await page.keyboard.press('Escape')
+  await expect(page.getByText('Voice recording stopped. Your text has been saved.')).toBeVisible()
+  await expect.poll(() => speech.listens()).toBe(false)
+
+  await page.getByRole('button', { name: 'Start voice recording' }).click()
+  await expect.poll(() => speech.listens()).toBe(true)
+  await speech.fails('not-allowed')
+  await expect(page.getByText('Microphone access denied. Please allow microphone permissions.')).toBeVisible()
+  await expect.poll(() => speech.listens()).toBe(false)
+  await page.reload()
+  await expect(description).toHaveValue('Write down what there is to know')
+})
+
+/** Pastes or drops a file, as the system would: a browser lets no script fill its clipboard with one. */
+async function handOver(to: Locator, how: 'paste' | 'drop', name: string, bytes: Buffer): Promise<void> {
+  await to.evaluate(
+    (element, { how, name, base64 }) => {
+      const pixels = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0))
+      const data = new DataTransfer()
+      data.items.add(new File([pixels], name, { type: 'image/png' }))
+      const init = { bubbles: true, cancelable: true }
+      element.dispatchEvent(
+        how === 'paste'
+          ? new ClipboardEvent('paste', { ...init, clipboardData: data })
+          : new DragEvent('drop', { ...init, dataTransfer: data }),
+      )
+    },
+    { how, name, base64: bytes.toString('base64') },
+  )
+}
 
 function waiting({ chat }: TaskPage, text: string) {
   return chat.getByRole('listitem').filter({ hasText: text })

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import {
+  chatDrafts,
   draftDescription,
+  forgetPersonal,
   recall,
   remember,
   selectedAgent,
@@ -41,5 +43,31 @@ describe('what the browser keeps', () => {
     expect(again(splitPosition, 55)).toBe(55)
     // Each has a place of its own.
     expect(recall(selectedAgent, kept)).toBe('cursor')
+  })
+
+  test('is without drafts once the person has left, and with the choices that are nobody’s', () => {
+    const kept = new Map<string, string>()
+    const place = {
+      getItem: (key: string) => kept.get(key) ?? null,
+      setItem: (key: string, value: string) => void kept.set(key, value),
+      removeItem: (key: string) => void kept.delete(key),
+    }
+    remember(selectedAgent, 'cursor', place)
+    remember(draftDescription, 'A secret', place)
+    remember(chatDrafts, { t1: 'Another secret' }, place)
+    forgetPersonal(place)
+    expect([...kept]).toEqual([['selectedAgent', 'cursor']])
+  })
+
+  test('of drafts of chats is only what is text', () => {
+    const kept = storage()
+    for (const [text, drafts] of [
+      ['{"t1":"a","t2":5}', { t1: 'a' }],
+      ['nonsense', {}],
+      ['null', {}],
+    ] as const) {
+      kept.setItem('chatDrafts', text)
+      expect(recall(chatDrafts, kept)).toEqual(drafts)
+    }
   })
 })
