@@ -45,7 +45,7 @@ export function SentMessageEntry({ sent, taskId, onResend, onDiscard }: SentMess
             {sent.isCommand ? `$ ${sent.text}` : sent.text}
           </p>
         )}
-        <MessagePictures taskId={taskId} messageId={sent.id} spaced={sent.text !== ''} />
+        <MessagePictures taskId={taskId} messageId={sent.id} sent={sent.images} spaced={sent.text !== ''} />
       </div>
       {sent.refused !== null && (
         <p className="mt-1 flex flex-wrap items-center gap-2 text-meta text-bad md:ml-7">
