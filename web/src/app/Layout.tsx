@@ -8,10 +8,12 @@ import { useMeQuery } from '../features/auth/authApi.ts'
 import { classes } from '../ui/classes.ts'
 import { AppActions } from './AppActions.tsx'
 import { Deletions } from '../features/deletions/Deletions.tsx'
+import { DesktopNotifications } from '../features/notifications/DesktopNotifications.tsx'
 import { ErrorBoundary } from './ErrorBoundary.tsx'
 import { Notices } from './Notices.tsx'
 import { OfflineBar } from './OfflineBar.tsx'
 import { PageSpinner } from './PageSpinner.tsx'
+import { RunningFavicon } from './RunningFavicon.tsx'
 import { TopBar } from './TopBar.tsx'
 
 /** Actions begin here: signing in has none, and need not wait for them. */
@@ -38,6 +40,8 @@ function Frame() {
           <Notices />
           <Deletions />
           <AppActions />
+          <RunningFavicon />
+          <DesktopNotifications />
         </div>
       )}
       <main

@@ -56,6 +56,14 @@ export const splitPosition: Persisted<number> = {
   personal: false,
 }
 
+/** Whether the person wants to be told of a task's end while they look elsewhere; the browser has to allow it as well. */
+export const desktopNotifications: Persisted<'unasked' | 'on' | 'off'> = {
+  key: 'desktopNotifications',
+  initial: 'unasked',
+  read: (kept) => (kept === 'on' || kept === 'off' ? kept : null),
+  write: (value) => value,
+  personal: false,
+}
 /** Whether a diff shows both sides beside each other. */
 export const diffLook: Persisted<'unified' | 'split'> = {
   key: 'diffLook',

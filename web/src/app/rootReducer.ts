@@ -3,6 +3,7 @@ import { combineSlices } from '@reduxjs/toolkit'
 import { api } from '../api/api.ts'
 import { sessionReducer } from '../api/session.ts'
 import { deletionsReducer } from '../features/deletions/deletions.ts'
+import { askingReducer } from '../features/notifications/asking.ts'
 import { notificationsReducer } from '../features/notifications/notifications.ts'
 import { connectionReducer } from '../live/connection.ts'
 import { outboxReducer } from '../live/outbox.ts'
@@ -14,4 +15,5 @@ export const rootReducer = combineSlices({
   outbox: outboxReducer,
   notifications: notificationsReducer,
   deletions: deletionsReducer,
+  asking: askingReducer,
 })

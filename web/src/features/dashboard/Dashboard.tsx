@@ -3,6 +3,7 @@ import { useEffect, useRef } from 'react'
 import { useLocation } from 'react-router-dom'
 import { usePageTitle } from '../../app/usePageTitle.ts'
 import { Page } from '../../ui/Page.tsx'
+import { AskToNotify } from '../notifications/AskToNotify.tsx'
 import { Composer } from './Composer.tsx'
 import { RecentTasks } from './RecentTasks.tsx'
 import { texts } from './texts.ts'
@@ -20,6 +21,7 @@ export function Dashboard() {
       <div ref={composer}>
         <Composer />
       </div>
+      <AskToNotify />
       <RecentTasks />
     </Page>
   )

@@ -9,6 +9,7 @@ import { Field } from '../../ui/Field.tsx'
 import { Panel } from '../../ui/Panel.tsx'
 import { Segmented } from '../../ui/Segmented.tsx'
 import { notified } from '../notifications/notifications.ts'
+import { NotificationsPart } from '../notifications/NotificationsPart.tsx'
 import { AgentsPart } from './AgentsPart.tsx'
 import { useUpdateProfileMutation } from './settingsApi.ts'
 import { texts } from './texts.ts'
@@ -18,6 +19,7 @@ export function ProfileTab({ user }: { readonly user: User }) {
     <>
       <PersonalInformation user={user} />
       <Appearance />
+      <NotificationsPart />
       <AgentsPart />
     </>
   )

@@ -1,0 +1,33 @@
+/** After a task was begun, once: whether its end may be told outside of the page. The browser asks only who says yes. */
+import { Bell } from 'lucide-react'
+import { useDispatch, useSelector } from 'react-redux'
+import { Button } from '../../ui/Button.tsx'
+import { asked, selectAsking } from './asking.ts'
+import { texts } from './desktopTexts.ts'
+import { useDesktop } from './useDesktop.ts'
+
+export function AskToNotify() {
+  const dispatch = useDispatch()
+  const asking = useSelector(selectAsking)
+  const { desktop, turnOn, turnOff } = useDesktop()
+  if (!asking || desktop !== 'unasked') return null
+  const answer = (choose: () => void) => () => {
+    choose()
+    dispatch(asked())
+  }
+  return (
+    <aside
+      aria-label={texts.title}
+      className="mt-4 flex flex-wrap items-center gap-x-3 gap-y-2 rounded-panel border border-line bg-panel py-2 pr-2 pl-4 text-ui"
+    >
+      <Bell className="text-muted" />
+      <p className="min-w-0 flex-1 basis-60">{texts.ask}</p>
+      <span className="flex gap-1">
+        <Button kind="ghost" onClick={answer(turnOff)}>
+          {texts.no}
+        </Button>
+        <Button onClick={answer(turnOn)}>{texts.yes}</Button>
+      </span>
+    </aside>
+  )
+}

@@ -1,0 +1,29 @@
+/** In the settings: whether a task's end is told outside of the page. */
+import { Segmented } from '../../ui/Segmented.tsx'
+import { texts } from './desktopTexts.ts'
+import { useDesktop } from './useDesktop.ts'
+
+const options = [
+  { value: 'off', label: texts.off },
+  { value: 'on', label: texts.on },
+] as const
+
+export function NotificationsPart() {
+  const { desktop, turnOn, turnOff } = useDesktop()
+  const why = desktop === 'denied' || desktop === 'unsupported' ? texts[desktop] : texts.why
+  return (
+    <section className="mt-8">
+      <h2 className="mb-1 font-semibold">{texts.title}</h2>
+      <p className="mb-3 max-w-[72ch] text-ui text-muted">{why}</p>
+      {desktop !== 'denied' && desktop !== 'unsupported' && (
+        <Segmented
+          label={texts.label}
+          options={options}
+          chosen={desktop === 'on' ? 'on' : 'off'}
+          onChoose={(value) => (value === 'on' ? turnOn() : turnOff())}
+          className="w-full md:w-auto"
+        />
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,14 @@
+/** Whether it is time to ask about notifications of the desktop: after a task was begun, and never out of the blue. */
+import { createSlice } from '@reduxjs/toolkit'
+import { tasksApi } from '../tasks/tasksApi.ts'
+
+const asking = createSlice({
+  name: 'asking',
+  initialState: false,
+  reducers: { asked: () => false },
+  extraReducers: (builder) => builder.addMatcher(tasksApi.endpoints.createTask.matchFulfilled, () => true),
+})
+
+export const { asked } = asking.actions
+export const askingReducer = asking.reducer
+export const selectAsking = (state: { readonly asking: boolean }) => state.asking
