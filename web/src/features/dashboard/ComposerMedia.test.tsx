@@ -39,6 +39,26 @@ function pick(...files: readonly File[]) {
 /** As a browser hands files over that are dropped or pasted. */
 const transfer = (types: readonly string[], ...files: readonly File[]) => ({ types, files, dropEffect: '' })
 
+test('the composer has its text, pickers, an image button, a microphone, and Start Coding, which says Creating... while it does', async () => {
+  let created: (answer: Response) => void = () => undefined
+  const creating = new Promise<Response>((resolve) => {
+    created = resolve
+  })
+  await open({ 'POST /tasks': () => creating })
+  expect((await description()).getAttribute('placeholder')).toBe(
+    'Describe a task (or use voice recording with the microphone button)',
+  )
+  expect(screen.getByRole('combobox', { name: /^Agent:/ })).toBeTruthy()
+  expect(screen.getByRole('button', { name: 'Attach images, up to 5' })).toBeTruthy()
+  expect(screen.getByRole('button', { name: 'Start voice recording' })).toBeTruthy()
+  const button = start()
+  fireEvent.click(button)
+  await waitFor(() => expect(button.getAttribute('aria-busy')).toBe('true'))
+  expect(within(button).getByText('Creating...').closest('[aria-hidden]')).toBeNull()
+  created(json(201, { task: taskOf(1), position: '9' }))
+  await screen.findByText('Task created successfully')
+})
+
 describe('an image of a task', () => {
   test('goes from uploading, with its percent, to completed, and is sent under its id', async () => {
     const { uploads, server } = await open()

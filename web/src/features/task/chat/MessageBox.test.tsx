@@ -38,6 +38,39 @@ function pick(...names: readonly string[]) {
   fireEvent.change(input, { target: { files } })
 }
 
+describe('the box of the next message', () => {
+  test('sends with Enter and adds a line with Shift+Enter; an Enter that ends a character does neither', async () => {
+    const server = await open({}, { [`POST ${at}/chat`]: () => json(201, taken()) })
+    const box = await composer()
+    expect(box.getAttribute('placeholder')).toBe('Create a new task...')
+    await write('one line')
+    // A key that is not prevented does what it does in any box of text.
+    expect(fireEvent.keyDown(box, { key: 'Enter', shiftKey: true })).toBe(true)
+    expect(fireEvent.keyDown(box, { key: 'Enter', isComposing: true })).toBe(true)
+    expect(server.of(`POST ${at}/chat`)).toEqual([])
+    expect(fireEvent.keyDown(box, { key: 'Enter' })).toBe(false)
+    await waitFor(() => expect(server.of(`POST ${at}/chat`)).toHaveLength(1))
+  })
+
+  test('in command mode says where commands run, and Escape closes the search and leaves the mode', async () => {
+    await open()
+    const box = await composer()
+    fireEvent.click(screen.getByRole('button', { name: 'Command mode' }))
+    expect(box.getAttribute('placeholder')).toBe('Enter command to execute...')
+    expect(
+      screen.getByText('Commands will be executed in the terminal. Press Escape to exit command mode.'),
+    ).toBeTruthy()
+    fireEvent.click(chat().getByRole('button', { name: 'Search messages' }))
+    expect(chat().getByRole('searchbox')).toBeTruthy()
+    act(() => box.focus())
+    await press('Escape')
+    expect(chat().queryByRole('searchbox')).toBeNull()
+    expect(box.getAttribute('placeholder')).toBe('Enter command to execute...')
+    await press('Escape')
+    expect(box.getAttribute('placeholder')).toBe('Create a new task...')
+  })
+})
+
 describe('images of a message', () => {
   test('are up to three, stand for its text, and go in the order they were attached', async () => {
     const uploads = fakeUploads()
