@@ -10,6 +10,7 @@ import { lives, logOf } from '../../../../tests/domain/taskLives.ts'
 import { cover, receive, unsequenced, type Received } from '../../live/sequencer.ts'
 import {
   chatLoaded,
+  earlierLoaded,
   eventsCame,
   logsLoaded,
   messageRefused,
@@ -157,6 +158,68 @@ describe('an open task', () => {
         expect(later.chat.documents).toEqual(now.chat.documents)
       }),
       { numRuns: 50 },
+    )
+  })
+})
+
+describe('a history that is read in pages', () => {
+  test('is the same as one that is read at once, whatever came meanwhile', () => {
+    const reading = lives()
+      .map((life) => logOf(life).map(withoutImages))
+      .filter((log) => log.length > 1)
+      .chain((log) =>
+        fc.record({
+          log: fc.constant(log),
+          read: fc.nat({ max: log.length - 1 }),
+          page: fc.integer({ min: 1, max: 5 }),
+          again: fc.boolean(),
+        }),
+      )
+    const placed = <D extends { readonly position: string }>(all: readonly D[]) =>
+      all.toSorted((a, b) => Number(a.position) - Number(b.position))
+    fc.assert(
+      fc.property(reading, ({ log, read, page, again }) => {
+        const end = log.length - 1
+        const latest = (version: number) => {
+          const chat = chatAt(log, version)
+          const logs = logsAt(log, version)
+          return [
+            chatLoaded({
+              version,
+              messages: placed(chat.messages).slice(-page),
+              more: chat.messages.length > page,
+            }),
+            logsLoaded({ version, logs: placed(logs.logs).slice(-page), more: logs.logs.length > page }),
+          ]
+        }
+        let state = after(nothingOpen, taskOpened(id), ...latest(read))
+        state = after(state, eventsCame(log.filter(({ revision }) => revision > read)))
+        // A history that is read anew keeps the older pages.
+        if (again) state = after(state, ...latest(end))
+        for (let left = log.length; left > 0 && (state.chat.more || state.logs.more); left -= 1) {
+          const before = <D extends { readonly position: string }>(
+            known: Readonly<Record<string, { readonly position: string }>>,
+            all: readonly D[],
+          ) => {
+            const oldest = Math.min(...Object.values(known).map(({ position }) => Number(position)))
+            return placed(all).filter(({ position }) => Number(position) < oldest)
+          }
+          const messages = before(state.chat.documents, chatAt(log, end).messages)
+          const logs = before(state.logs.documents, logsAt(log, end).logs)
+          state = after(
+            state,
+            earlierLoaded({
+              taskId: id,
+              messages: messages.slice(-page),
+              logs: logs.slice(-page),
+              more: { chat: messages.length > page, logs: logs.length > page },
+            }),
+          )
+        }
+        expect(state.chat.documents).toEqual(Object.fromEntries(foldView(chatView, new Map(), log)))
+        expect(state.logs.documents).toEqual(Object.fromEntries(foldView(logView, new Map(), log)))
+      }),
+      { numRuns: 150 },
     )
   })
 })

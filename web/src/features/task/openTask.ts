@@ -274,12 +274,11 @@ function snapshot<D extends Placed>(
   if (version < folded.at) return { ...folded, load: loaded }
   const read = Object.fromEntries(documents.map((document) => [document.id, document]))
   const [oldest] = documents
-  // Older pages stay when this one follows them without a hole; of what was not over when they were read nothing is known.
+  // Older pages stay when this one follows them without a hole and all of them is over: nothing of them can have changed.
   const follows = more && oldest !== undefined && documents.some(({ id }) => id in folded.documents)
-  const older = follows
-    ? Object.values(folded.documents).filter(({ order, status }) => order < oldest.order && isOver(status))
-    : []
-  if (older.length === 0) return { at: version, documents: read, load: loaded, more }
+  const older = follows ? Object.values(folded.documents).filter(({ order }) => order < oldest.order) : []
+  if (older.length === 0 || !older.every(({ status }) => isOver(status)))
+    return { at: version, documents: read, load: loaded, more }
   const kept = Object.fromEntries(older.map((document) => [document.id, document]))
   return { at: version, documents: { ...kept, ...read }, load: loaded, more: folded.more }
 }

@@ -26,7 +26,7 @@ export interface HistoryQuery {
 export type PullRequestAsked = NonNullable<BodyInputOf<typeof createPullRequest>>
 
 /** Messages, and tool calls, that are read when a task is opened: more are read when somebody goes back to them. */
-export const historyPage = { messages: 200, calls: 500 } as const
+export const historyPage = { messages: 1_000, calls: 500 } as const
 
 const pathOf = (taskId: string) => `/tasks/${encodeURIComponent(taskId)}`
 

@@ -15,8 +15,8 @@ interface PageQuery {
   readonly minPosition: Position | undefined
 }
 
-/** Messages, and tool calls, that are read at once on the way back. */
-const page = 500
+/** What is read at once on the way back: messages and tool calls, or many messages to look for something in them. */
+const pages = { both: 500, messages: 2_000 } as const
 
 const pathOf = (taskId: string) => `/tasks/${encodeURIComponent(taskId)}`
 
@@ -41,21 +41,21 @@ const historyApi = api.injectEndpoints({
   }),
 })
 
-/** Reads one more page of each; whether they came. `beforeShown` is called right before they are shown. */
+/** Reads one more page of each, or of the messages alone; whether they came. `beforeShown` is called right before they are shown. */
 export async function readEarlier(
   { taskId, chat, logs, seen }: Pick<OpenTask, 'taskId' | 'chat' | 'logs' | 'seen'>,
   dispatch: ThunkDispatch<unknown, unknown, UnknownAction>,
+  what: keyof typeof pages,
   beforeShown: () => void,
 ): Promise<boolean> {
   if (taskId === null) return false
+  const limit = pages[what]
   const queryOf = (folded: Folded<OldestFirst>): PageQuery | null => {
     const before = oldestOf(folded)
-    return folded.more && before !== null
-      ? { taskId, before, limit: page, minPosition: seen ?? undefined }
-      : null
+    return folded.more && before !== null ? { taskId, before, limit, minPosition: seen ?? undefined } : null
   }
   const fresh = { forceRefetch: true, subscribe: false } as const
-  const [messagesBefore, logsBefore] = [queryOf(chat), queryOf(logs)]
+  const [messagesBefore, logsBefore] = [queryOf(chat), what === 'both' ? queryOf(logs) : null]
   const [earlierChat, earlierLogs] = await Promise.all([
     messagesBefore && dispatch(historyApi.endpoints.earlierChat.initiate(messagesBefore, fresh)),
     logsBefore && dispatch(historyApi.endpoints.earlierCommands.initiate(logsBefore, fresh)),
@@ -69,7 +69,10 @@ export async function readEarlier(
       taskId,
       messages,
       logs: calls,
-      more: { chat: messages.length >= page, logs: calls.length >= page },
+      more: {
+        chat: messages.length >= limit,
+        logs: logsBefore === null ? logs.more : calls.length >= limit,
+      },
     }),
   )
   return true

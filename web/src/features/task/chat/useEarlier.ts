@@ -71,11 +71,16 @@ export function useEarlier<Entry extends Keyed>(
     if (!more) return
     setBusy(true)
     const read = async () => {
-      const came = await readEarlier(selectOpenTask(store.getState()), dispatch, () => {
-        if (all !== undefined) return
-        hold()
-        setReach(further)
-      })
+      const came = await readEarlier(
+        selectOpenTask(store.getState()),
+        dispatch,
+        all === undefined ? 'both' : 'messages',
+        () => {
+          if (all !== undefined) return
+          hold()
+          setReach(further)
+        },
+      )
       setFailed(!came)
       setBusy(false)
     }
