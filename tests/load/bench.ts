@@ -22,6 +22,7 @@ import { million } from './rows/million.ts'
 import { outputLatency } from './rows/outputLatency.ts'
 import { startToReady } from './rows/startToReady.ts'
 import { taskList } from './rows/taskList.ts'
+import { web } from './rows/web.ts'
 import { seed } from './seed.ts'
 import { heading, printed } from './table.ts'
 import { openUndo, type Undo } from './undo.ts'
@@ -39,6 +40,7 @@ const rows: readonly Row[] = [
   startToReady,
   idleMemory,
   million,
+  web,
 ]
 
 const buildWithinMs = 300_000

@@ -1,0 +1,151 @@
+/** What is measured inside of a page of Chromium, and on what. Times are milliseconds. */
+import type { Browser, BrowserContext, CDPSession, Page } from 'playwright'
+import { openChromium } from '../e2e/chromium.ts'
+import type { Scene } from './row.ts'
+
+const actionMs = 30_000
+
+export async function openBrowser(scene: Scene): Promise<Browser> {
+  const browser = await openChromium(scene.folder)
+  scene.atEnd(() => browser.close())
+  return browser
+}
+
+export interface Tab {
+  readonly page: Page
+  readonly devtools: CDPSession
+  close(): Promise<void>
+}
+
+/** A browser without a history, at no page yet; with a token somebody is signed in at `base`. */
+export async function openTab(browser: Browser, base?: string, token?: string): Promise<Tab> {
+  const context: BrowserContext = await browser.newContext({
+    ...(base === undefined ? {} : { baseURL: base }),
+    viewport: { width: 1440, height: 900 },
+    storageState: {
+      cookies: [],
+      origins:
+        base === undefined || token === undefined
+          ? []
+          : [{ origin: base, localStorage: [{ name: 'authToken', value: token }] }],
+    },
+  })
+  context.setDefaultTimeout(actionMs)
+  // The compiler that runs the bench names functions by this, also those that are sent to the page.
+  await context.addInitScript('globalThis.__name = (named) => named')
+  const page = await context.newPage()
+  return { page, devtools: await context.newCDPSession(page), close: () => context.close() }
+}
+
+/** A page of this body, with nothing else. */
+export async function plainPage(browser: Browser, body: string): Promise<Tab> {
+  const tab = await openTab(browser)
+  await tab.page.setContent(`<!doctype html><style>div{font:12.5px/20px monospace}</style>${body}`)
+  return tab
+}
+
+/** As many lines as a task may print, as plain elements. */
+export const plainLines = (count: number): string =>
+  Array.from({ length: count }, (_, line) => `<div>Compiled module ${line} in 0.3 s.</div>`).join('')
+
+/** When the largest thing was painted, from the beginning of the navigation. Waits until the page is quiet. */
+export async function largestPaint(page: Page): Promise<number> {
+  await page.waitForLoadState('networkidle')
+  return page.evaluate(
+    () =>
+      new Promise<number>((resolve) => {
+        new PerformanceObserver((list) => resolve(list.getEntries().at(-1)?.startTime ?? 0)).observe({
+          type: 'largest-contentful-paint',
+          buffered: true,
+        })
+      }),
+  )
+}
+
+/** How much of what was seen has moved by itself, as Chromium scores it; since the page's beginning. */
+export function layoutShift(page: Page): Promise<number> {
+  return page.evaluate(
+    () =>
+      new Promise<number>((resolve) => {
+        let score = 0
+        new PerformanceObserver((list) => {
+          for (const entry of list.getEntries())
+            if ('value' in entry && typeof entry.value === 'number') score += entry.value
+        }).observe({ type: 'layout-shift', buffered: true })
+        setTimeout(() => resolve(score), 100)
+      }),
+  )
+}
+
+/** The longest time between two frames while a box is scrolled from its end to its beginning in so many steps. */
+export function longestFrameScrolling(page: Page, selector: string, steps: number): Promise<number> {
+  return page.locator(selector).evaluate(
+    (box, count) =>
+      new Promise<number>((resolve) => {
+        const whole = box.scrollHeight
+        let step = 0
+        let longest = 0
+        let last = performance.now()
+        const next = (now: number) => {
+          longest = Math.max(longest, now - last)
+          last = now
+          step += 1
+          box.scrollTop = whole * (1 - step / count)
+          if (step < count) requestAnimationFrame(next)
+          else resolve(longest)
+        }
+        requestAnimationFrame((now) => {
+          last = now
+          requestAnimationFrame(next)
+        })
+      }),
+    steps,
+  )
+}
+
+/** From each key to the paint that follows it, while a text is typed. */
+export async function typingTimes(page: Page, text: string, everyMs: number): Promise<readonly number[]> {
+  await page.evaluate(() => {
+    const times: number[] = []
+    Object.assign(window, { typed: times })
+    window.addEventListener(
+      'keydown',
+      (event) => {
+        // The frame after the next has been painted when this runs.
+        requestAnimationFrame(() => setTimeout(() => times.push(performance.now() - event.timeStamp)))
+      },
+      { capture: true },
+    )
+  })
+  await page.keyboard.type(text, { delay: everyMs })
+  await page.waitForTimeout(200)
+  return page.evaluate(() =>
+    'typed' in window && Array.isArray(window.typed) ? window.typed.map(Number) : [],
+  )
+}
+
+/** Bytes of JavaScript that are in use, in MB of 10^6, after what is not has been thrown away. */
+export async function heapOf({ devtools }: Tab): Promise<number> {
+  await devtools.send('Performance.enable')
+  await devtools.send('HeapProfiler.collectGarbage')
+  const { metrics } = await devtools.send('Performance.getMetrics')
+  return (metrics.find(({ name }) => name === 'JSHeapUsedSize')?.value ?? 0) / 1_000_000
+}
+
+/** When something like this is first on the page, in its own time, from the next frame on. */
+export function whenSeen(page: Page, selector: string, text: string): Promise<number> {
+  return page.evaluate(
+    ([where, words]) =>
+      new Promise<number>((resolve) => {
+        const look = () => {
+          const found = [...document.querySelectorAll(where ?? '')].some((element) =>
+            element.textContent?.includes(words ?? ''),
+          )
+          if (found) resolve(performance.now())
+          else requestAnimationFrame(look)
+        }
+        look()
+      }),
+    [selector, text] as const,
+  )
+}
