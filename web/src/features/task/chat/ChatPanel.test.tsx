@@ -1,0 +1,55 @@
+// @vitest-environment jsdom
+import { fireEvent, screen, waitFor, within } from '@testing-library/react'
+import { describe, expect, test } from 'vitest'
+import { executionId } from '../../../../../tests/domain/ids.ts'
+import { openPage, openTaskAnswers } from '../../../../../tests/client/page.tsx'
+import { messageOf, taskOf } from '../../../../../tests/client/samples.ts'
+import { historyPage } from '../taskApi.ts'
+
+const task = taskOf(1)
+const at = `/tasks/${task.id}`
+const chat = async () => within(await screen.findByRole('region', { name: 'Task Chat' }))
+
+test('messages are looked for from the keyboard, by their words or their command, and Escape shows all again', async () => {
+  const messages = [
+    messageOf(1, { message: 'Add a date' }),
+    messageOf(2, { message: 'ls date', messageType: 'command', isCommand: true, commandText: 'ls date' }),
+    messageOf(3, { message: 'Something else' }),
+  ]
+  openPage(at, { answers: { ...openTaskAnswers(task), [`GET ${at}/chat`]: { messages, version: 1 } } })
+  await screen.findByText('Something else')
+  fireEvent.keyDown(document.body, { key: '/' })
+  const box = (await chat()).getByRole('searchbox', { name: 'Search messages' })
+  fireEvent.change(box, { target: { value: 'DATE' } })
+  expect((await chat()).getByText('Found 2 messages')).toBeTruthy()
+  expect(screen.queryByText('Something else')).toBeNull()
+  fireEvent.keyDown(box, { key: 'Escape' })
+  expect(await screen.findByText('Something else')).toBeTruthy()
+  expect((await chat()).queryByRole('searchbox')).toBeNull()
+})
+
+describe('a long chat', () => {
+  const told = (n: number) =>
+    messageOf(n, { message: `step ${n}`, messageType: 'response', executionId: executionId(1) })
+  const latest = Array.from({ length: historyPage.messages }, (_, index) => told(index + 2))
+
+  test('draws its end, and reads what was before when somebody goes back', async () => {
+    const server = openPage(at, {
+      answers: {
+        ...openTaskAnswers(task),
+        [`GET ${at}/chat`]: ({ query }: { readonly query: Readonly<Record<string, string>> }) =>
+          query['before'] === undefined
+            ? { messages: latest, version: 1 }
+            : { messages: [messageOf(1, { message: 'How it began' })], version: 1 },
+      },
+    })
+    await screen.findByText(`step ${historyPage.messages + 1}`)
+    expect(screen.queryByText('step 2')).toBeNull()
+    fireEvent.click(screen.getByRole('button', { name: 'Show earlier messages' }))
+    expect(await screen.findByText('How it began')).toBeTruthy()
+    expect(server.of(`GET ${at}/chat`).map(({ query }) => query['before'])).toEqual([undefined, '2'])
+    await waitFor(() => expect(screen.queryByRole('button', { name: 'Show earlier messages' })).toBeNull())
+    fireEvent.click(screen.getByRole('button', { name: `${historyPage.messages - 100} earlier steps` }))
+    expect(screen.getByText(`step ${historyPage.messages - 150}`)).toBeTruthy()
+  })
+})
