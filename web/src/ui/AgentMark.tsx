@@ -23,6 +23,7 @@ const glyphs: Record<AgentName, ReactNode> = {
 export function AgentMark({ agent, bare = false, className }: AgentMarkProps) {
   const glyph = (
     <svg
+      data-agent={agent}
       className={classes(bare ? classes('size-3.5', className) : 'size-3', 'flex-none')}
       viewBox="0 0 24 24"
       fill="none"

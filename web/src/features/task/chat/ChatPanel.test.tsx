@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 import { fireEvent, screen, waitFor, within } from '@testing-library/react'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { executionId } from '../../../../../tests/domain/ids.ts'
 import { openPage, openTaskAnswers } from '../../../../../tests/client/page.tsx'
 import { messageOf, taskOf } from '../../../../../tests/client/samples.ts'
@@ -26,6 +26,37 @@ test('messages are looked for from the keyboard, by their words or their command
   fireEvent.keyDown(box, { key: 'Escape' })
   expect(await screen.findByText('Something else')).toBeTruthy()
   expect((await chat()).queryByRole('searchbox')).toBeNull()
+})
+
+test('a chat in which nothing was said says what to do', async () => {
+  openPage(at, { answers: openTaskAnswers(task) })
+  expect(await screen.findByText('No messages yet')).toBeTruthy()
+  const why = 'Start a conversation or execute a command to begin collaborating on this task.'
+  expect(screen.getByText(why)).toBeTruthy()
+})
+
+test('each message shows whose it is and how it fares, and is copied or its task deleted by a menu', async () => {
+  const copied = vi.fn<(text: string) => Promise<void>>(async () => undefined)
+  vi.stubGlobal('navigator', { ...navigator, clipboard: { writeText: copied } })
+  const messages = [
+    messageOf(1, { message: 'Fix it', status: 'failed', executionId: executionId(1) }),
+    messageOf(2, { message: 'I could not.', messageType: 'response', executionId: executionId(1) }),
+  ]
+  openPage(at, { answers: { ...openTaskAnswers(task), [`GET ${at}/chat`]: { messages, version: 1 } } })
+  await screen.findByText('I could not.')
+  const [asked, said] = (await chat()).getAllByRole('article')
+  if (asked === undefined || said === undefined) throw new Error('A message is missing.')
+  expect(said.querySelector('svg[data-agent=claude]')).not.toBeNull()
+  for (const article of [asked, said]) expect(article.querySelector('[data-status=failed]')).not.toBeNull()
+
+  const choose = (name: string) => {
+    fireEvent.click(within(said).getByRole('button', { name: 'Message menu' }))
+    fireEvent.click(screen.getByRole('menuitem', { name }))
+  }
+  choose('Copy Text')
+  expect(copied).toHaveBeenCalledWith('I could not.')
+  choose('Delete Task')
+  expect(screen.getByText('Are you sure you want to delete this task?')).toBeTruthy()
 })
 
 describe('a long chat', () => {
