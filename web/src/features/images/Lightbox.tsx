@@ -29,7 +29,7 @@ export function Lightbox({ pictures, first, onClose }: LightboxProps) {
       slides={shown.map(({ picture, url }, at) => ({
         src: url ?? '',
         alt: picture.name,
-        title: texts.caption(picture.name, at + 1, shown.length),
+        title: <Caption name={picture.name} place={texts.place(at + 1, shown.length)} />,
       }))}
       plugins={[Captions]}
       className="lightbox"
@@ -46,6 +46,16 @@ export function Lightbox({ pictures, first, onClose }: LightboxProps) {
         Close: texts.close,
       }}
     />
+  )
+}
+
+/** A long name is cut, and never which of how many it is. */
+function Caption({ name, place }: { readonly name: string; readonly place: string }) {
+  return (
+    <span className="flex">
+      <span className="truncate">{name}</span>
+      <span className="flex-none whitespace-pre text-muted">{place}</span>
+    </span>
   )
 }
 

@@ -111,7 +111,7 @@ function Thumbnail({ addressed, more, className, onOpen }: ThumbnailProps) {
         <img src={url} alt={picture.name} onError={onFailed} className="size-full object-cover" />
       )}
       {more > 0 && (
-        <span className="absolute inset-0 grid place-items-center bg-text/70 text-page font-semibold text-bg">
+        <span className="absolute inset-0 grid place-items-center bg-bg/85 text-page font-semibold">
           {texts.more(more)}
         </span>
       )}

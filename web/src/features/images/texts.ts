@@ -25,7 +25,7 @@ export const texts = {
   more: (count: number) => `+${count}`,
   open: (name: string) => `Open ${name}`,
   openAll: (name: string, more: number) => `Open ${name} and ${more} more`,
-  caption: (name: string, at: number, count: number) => (count === 1 ? name : `${name} · ${at} of ${count}`),
+  place: (at: number, count: number) => (count === 1 ? '' : ` · ${at} of ${count}`),
   viewer: 'Images',
   previous: 'Previous image',
   next: 'Next image',
