@@ -2,6 +2,7 @@
 import type { Locator, Page } from 'playwright'
 import { afterAll, test } from 'vitest'
 import { updateProfile } from '#domain/api/auth.ts'
+import { getTask } from '#domain/api/tasks.ts'
 import { createGate } from '../standins/messagesApi.ts'
 import { expect } from './expect.ts'
 import { overflowAt } from './overflow.ts'
@@ -19,6 +20,7 @@ const stage = await openStage({
     leaflet: { 'README.md': '# Leaflet\n' },
   },
   scripts: [
+    { when: /Throw this away/, turns: [{ text: 'Nothing to do.' }] },
     {
       when: /Work for a while/,
       turns: [{ text: 'I look at `README.md` and **think** about it.', hold: { afterWords: 4, gate: held } }],
@@ -76,6 +78,45 @@ test('a person who has only a keyboard gets from the sign-in to a pull request',
   await press(page, 'Enter', page.getByRole('button', { name: 'Create PR' }))
   await press(page, 'Enter', page.getByRole('button', { name: 'Create pull request' }))
   await expect(task.chat.getByRole('link', { name: '/pull/' })).toBeVisible()
+})
+
+test('by keys alone a task is found, deleted, brought back, and deleted for good as the page is left', async () => {
+  const { id } = await ada.task(longProject, 'Throw this away')
+  const { page } = await visiting(stage, { as: ada })
+  const palette = page.getByRole('dialog', { name: 'Search or run a command' })
+  const find = async (typed: string, option: string) => {
+    await page.keyboard.press('Control+k')
+    await expect(palette).toBeVisible()
+    await page.keyboard.type(typed)
+    await expect(palette.getByRole('option', { selected: true })).toContainText(option)
+    await page.keyboard.press('Enter')
+    await expect(palette).toBeHidden()
+  }
+  const deleteIt = async () => {
+    await find('throw away', 'Throw this away')
+    await expect(page).toHaveURL(`/tasks/${id}`)
+    await expect(page.getByRole('heading', { level: 1, name: 'Throw this away' })).toBeVisible()
+    await find('delete', 'Delete the task')
+    await press(page, 'Enter', page.getByRole('dialog').getByRole('button', { name: 'Delete Task' }))
+    await expect(page).toHaveURL('/dashboard')
+    await expect(page.getByText('Task deleted')).toBeVisible()
+    await expect(row).toBeHidden()
+  }
+  const row = page.getByRole('link', { name: 'Throw this away' })
+  await page.goto('/projects')
+  await expect(page.getByRole('link', { name: 'View Details' }).first()).toBeVisible()
+  await page.keyboard.press('g')
+  await page.keyboard.press('d')
+  await expect(row).toBeVisible()
+  await deleteIt()
+  await page.keyboard.press('z')
+  await expect(row).toBeVisible()
+
+  await deleteIt()
+  await page.reload()
+  await expect(page.getByRole('region', { name: 'Recent Tasks' }).getByRole('listitem').first()).toBeVisible()
+  await expect(row).toBeHidden()
+  expect(await ada.refused(getTask, { params: { taskId: id } })).toMatchObject({ status: 404 })
 })
 
 test('nothing is cut off at 1280, 640 and 320 pixels, however long the names are', async () => {
