@@ -23,6 +23,8 @@ const sizes = [
 ] as const
 
 const held = createGate()
+/** The task that is at work in every picture. */
+const goingOn = 'Upgrade the gateway to HTTP/2 and keep the old health check'
 const others: readonly (Script & { readonly description: string; readonly repository: string })[] = [
   {
     description: 'Pin the CI actions to commit hashes',
@@ -49,7 +51,7 @@ const others: readonly (Script & { readonly description: string; readonly reposi
     turns: [{ text: 'The reader splits at newlines, and forgets what is left after the last one.' }],
   },
   {
-    description: 'Upgrade the gateway to HTTP/2 and keep the old health check',
+    description: goingOn,
     repository: 'telemetry-gateway',
     when: /Upgrade the gateway/,
     turns: [writes('src/server.js', 48), { text: 'The server is', hold: { afterWords: 2, gate: held } }],
@@ -128,10 +130,9 @@ async function seeded(ada: Person): Promise<ReadonlyMap<string, string>> {
     projects.set(name, await ada.project(name))
   for (const { description, repository } of others) {
     const { id } = await ada.task(projects.get(repository) ?? '', description)
-    const { status } = await ada.taskOnce(
-      id,
-      ({ status, changes }) =>
-        status === 'completed' || status === 'failed' || (status === 'running' && (changes?.files ?? 0) > 0),
+    const goesOn = description === goingOn
+    const { status } = await ada.taskOnce(id, ({ status, changes }) =>
+      goesOn ? (changes?.files ?? 0) > 0 : status === 'completed' || status === 'failed',
     )
     if (status === 'completed' && !description.endsWith('?'))
       await ada.ask(createPullRequest, { params: { taskId: id }, body: {} })
@@ -167,6 +168,7 @@ async function atWork({ visit }: Stage, ada: Person, projects: ReadonlyMap<strin
   await page.getByRole('dialog').getByRole('combobox').fill('web')
   await take(page, 'palette', { focused: true })
   await page.keyboard.press('Escape')
+  await blur(page)
   await page.keyboard.press('?')
   await expect(page.getByRole('dialog')).toBeVisible()
   await take(page, 'shortcuts', { focused: true })
