@@ -1,10 +1,9 @@
 /** Programs run in a container that is there already: asked on a socket, their outputs and their end told on it. */
 import { connect } from 'node:net'
-import { once } from 'node:events'
 import { PassThrough } from 'node:stream'
 import { z } from 'zod'
 import type { Exit, SpawnedProcess } from '../process.ts'
-import { partsOf } from './frames.ts'
+import { pour } from './frames.ts'
 
 export interface Call {
   readonly file: string
@@ -78,19 +77,12 @@ export function startCall(socketPath: string, call: Call): SpawnedProcess {
   ])
   const hear = async (): Promise<Exit> => {
     let told = ''
-    for await (const { kind, bytes } of partsOf(socket)) {
-      const output = outputs.get(kind)
-      if (!output) told += bytes.toString('utf8')
-      else if (!output.write(bytes)) await once(output, 'drain')
-    }
+    await pour(socket, outputs, (bytes) => (told += bytes.toString('utf8')))
     return Ending.parse(JSON.parse(told))
   }
   const exited = hear()
     .catch((): Exit => ({ code: null, signal: 'SIGKILL' }))
-    .finally(() => {
-      socket.destroy()
-      for (const output of outputs.values()) output.end()
-    })
+    .finally(() => socket.destroy())
   return {
     pid: 0,
     stdin: call.hasInput ? socket : null,

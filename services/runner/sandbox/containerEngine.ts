@@ -164,7 +164,9 @@ function attached(socketPath: string, path: string): Promise<Socket> {
     const headers = { host: 'engine', connection: 'Upgrade', upgrade: 'tcp' }
     const asking = request({ socketPath, method: 'POST', path, agent: false, headers })
     asking.on('upgrade', (_, socket: Socket, head) => {
-      asking.setTimeout(0)
+      socket.setTimeout(0)
+      // Who writes to a container that is gone sees it in how that ended.
+      socket.on('error', () => socket.destroy())
       if (head.length > 0) socket.unshift(head)
       resolve(socket)
     })

@@ -3,13 +3,12 @@ import { constants } from 'node:fs'
 import { chmod, open, rm, writeFile, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PassThrough, type Readable, type Writable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
 import { run } from '../process.ts'
 import type { Scratch } from '../scratch.ts'
 import { EngineFault, type ContainerEngine } from './containerEngine.ts'
 import { opening, type Word } from './containerInit.ts'
 import { containerBody, type ContainerMount, type ContainerPlan } from './containerPlan.ts'
-import { partsOf } from './frames.ts'
+import { pour } from './frames.ts'
 
 export interface ContainerParts {
   readonly engine: ContainerEngine
@@ -86,20 +85,19 @@ export function startContainer(parts: ContainerParts, start: ContainerStart): St
     const mounts = [...start.plan.mounts, ...files, lineMount]
     const { engine } = parts
     id = await engine.create(containerBody({ ...start.plan, mounts, line: lineInside }))
-    const [input, complaints, exit, unwatch] = await Promise.all([
+    const [input, complaints, exit] = await Promise.all([
       engine.attach(id, ['stdin', 'stdout']),
       engine.attach(id, ['stderr']),
       engine.awaitExit(id),
-      engine.onOutOfMemory(id, start.onOutOfMemory),
     ])
+    const unwatch = await engine.onOutOfMemory(id, start.onOutOfMemory)
     try {
       await engine.start(id)
       input.write(opening(start.env))
       if (stdin) stdin.pipe(input)
       else input.end()
-      // Broken streams are how a container that was taken away looks; its end is told by the engine.
-      pipeline(partsOf(input), saidIn, stdout).catch(() => stdout.end())
-      pipeline(partsOf(complaints), saidIn, stderr).catch(() => stderr.end())
+      void pour(input, new Map([[1, stdout]]))
+      void pour(complaints, new Map([[2, stderr]]))
       return await exit.code
     } finally {
       unwatch()
@@ -111,8 +109,10 @@ export function startContainer(parts: ContainerParts, start: ContainerStart): St
     try {
       return await live(folder)
     } catch (fault) {
-      stderr.end(`The box cannot be made: ${fault instanceof EngineFault ? fault.message : String(fault)}\n`)
-      stdout.end()
+      const why = fault instanceof EngineFault ? fault.message : String(fault)
+      // Of a box that ran the engine has ended the output with it.
+      if (!stderr.writableEnded) stderr.end(`The box cannot be made: ${why}\n`)
+      if (!stdout.writableEnded) stdout.end()
       if (id !== undefined) await parts.engine.remove(id).catch(() => undefined)
       return failedToStart
     } finally {
@@ -150,8 +150,4 @@ async function openLine(path: string, searchPath: string): Promise<FileHandle> {
   const line = await open(path, constants.O_RDWR | constants.O_NONBLOCK)
   await chmod(path, 0o444)
   return line
-}
-
-async function* saidIn(parts: ReturnType<typeof partsOf>): AsyncGenerator<Buffer> {
-  for await (const { bytes } of parts) yield bytes
 }

@@ -1,5 +1,5 @@
 /** Several outputs in one stream, as the container engine sends them: eight bytes that say which and how long, then what was said. */
-import type { Readable } from 'node:stream'
+import type { Readable, Writable } from 'node:stream'
 
 const headBytes = 8
 
@@ -28,4 +28,38 @@ export async function* partsOf(
     }
   }
   if (left > 0 || waiting.length > 0) throw new Error('a stream of the container ended in the midst')
+}
+
+/**
+ * Pours each output into its sink, as fast as that takes it, until the stream or the sink is over; then the sinks are ended. A stream that
+ * breaks ends them as well: what became of whom it came from is told elsewhere. What has no sink goes to `rest`.
+ */
+export async function pour(
+  stream: Readable,
+  sinks: ReadonlyMap<number, Writable>,
+  rest: (bytes: Buffer) => void = () => undefined,
+): Promise<void> {
+  try {
+    for await (const { kind, bytes } of partsOf(stream)) {
+      const sink = sinks.get(kind)
+      if (!sink) rest(bytes)
+      else if (sink.destroyed) break
+      else if (!sink.write(bytes)) await ready(sink)
+    }
+  } catch {
+    // It broke.
+  } finally {
+    for (const sink of sinks.values()) if (!sink.writableEnded) sink.end()
+  }
+}
+
+/** Until it takes more, or is gone. */
+function ready(sink: Writable): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      sink.off('drain', done).off('close', done)
+      resolve()
+    }
+    sink.on('drain', done).on('close', done)
+  })
 }
