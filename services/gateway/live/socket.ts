@@ -37,8 +37,8 @@ export function openSocket(http: HttpServer, feed: Feed, services: SocketService
     transports: ['websocket', 'polling'],
     maxHttpBufferSize: 100_000,
     connectTimeout: 20_000,
-    // A connection that died without a word is noticed within ten seconds, at both ends.
-    pingInterval: 5_000,
+    // A connection that died without a word is in doubt for who looks at it within three seconds, and given up within seven.
+    pingInterval: 2_000,
     pingTimeout: 5_000,
   })
   io.use(async (socket, next) => {

@@ -19,11 +19,12 @@ export function ConnectionPill() {
 }
 
 function shown(
-  { status, since, behind }: ConnectionState,
+  { status, since, behind, quiet }: ConnectionState,
   waiting: number,
 ): { label: string; colour: string } {
   switch (status) {
     case 'connected':
+      if (quiet) return { label: 'Connecting', colour: 'text-control' }
       return behind > 0
         ? { label: `Catching up ${behind}`, colour: 'text-run' }
         : { label: 'Live', colour: 'text-ok' }

@@ -9,9 +9,11 @@ export interface ConnectionState {
   readonly since: number | null
   /** Events still being fetched after a gap; 0 when nothing is missing. */
   readonly behind: number
+  /** The connection stands, and the server has not been heard for longer than it is ever silent: it may be lost. */
+  readonly quiet: boolean
 }
 
-const initialState: ConnectionState = { status: 'disconnected', since: null, behind: 0 }
+const initialState: ConnectionState = { status: 'disconnected', since: null, behind: 0, quiet: false }
 
 const connection = createSlice({
   name: 'connection',
@@ -23,14 +25,18 @@ const connection = createSlice({
         state,
         { payload }: PayloadAction<{ status: ConnectionStatus; at: number }>,
       ): ConnectionState =>
-        state.status === payload.status
+        state.status === payload.status && state.since !== null
           ? state
           : {
               status: payload.status,
               since: payload.at,
               behind: payload.status === 'connected' ? state.behind : 0,
+              quiet: false,
             },
     },
+    /** Whether the server is silent. */
+    quietChanged: (state, { payload }: PayloadAction<boolean>): ConnectionState =>
+      state.quiet === payload ? state : { ...state, quiet: payload },
     catchingUp: (state, { payload }: PayloadAction<number>): ConnectionState => ({
       ...state,
       behind: payload,
@@ -40,7 +46,7 @@ const connection = createSlice({
 
 /** The server hung up or said no: the session may be over. */
 export const turnedAway = createAction('connection/turnedAway')
-export const { connectionChanged, catchingUp } = connection.actions
+export const { connectionChanged, quietChanged, catchingUp } = connection.actions
 export const connectionReducer = connection.reducer
 
 interface WithConnection {

@@ -3,11 +3,12 @@
  * known and closes when the session ends. Rooms are joined in the `connect` handler and nowhere else, so that a
  * connection that was lost and found again is joined like a new one.
  */
-import { createListenerMiddleware, type UnknownAction } from '@reduxjs/toolkit'
+import { createListenerMiddleware, type Dispatch, type UnknownAction } from '@reduxjs/toolkit'
 import type { JoinAnswer, TaskEventMessage, TaskStatusChanged } from '#domain/api/socket.ts'
 import type { MessageDelta, TerminalOutput } from '#domain/api/chat.ts'
 import type { Position } from '#domain/kernel/event.ts'
 import { sessionEnded } from '../api/session.ts'
+import { connectionChanged } from './connection.ts'
 import { taskStatusChanged } from './taskStatusChanged.ts'
 import type { LiveSocket, openSocket } from './socket.ts'
 
@@ -32,6 +33,9 @@ export interface Live {
   enter(viewer: Viewer): () => void
 }
 
+/** How long until a chunk that did not come is asked for again, in milliseconds. */
+const loadAgainMs = 3_000
+
 interface LiveOptions {
   /** Says when the user is known, so that the connection may open. */
   readonly userKnown: (action: UnknownAction) => boolean
@@ -45,6 +49,17 @@ export function createLive({ userKnown, loadSocket = () => import('./socket.ts')
   let socket: LiveSocket | null = null
   let wanted = false
 
+  /** The chunk, as soon as it can be had: it is asked for again until the session ends; `null` then. */
+  const loaded = async (load: typeof loadSocket, dispatch: Dispatch) => {
+    for (;;) {
+      const chunk = await load().catch(() => null)
+      if (!wanted) return null
+      if (chunk !== null) return chunk
+      dispatch(connectionChanged('disconnected'))
+      await new Promise((resolve) => setTimeout(resolve, loadAgainMs))
+      if (!wanted) return null
+    }
+  }
   const of = (taskId: string) => [...viewers].filter((viewer) => viewer.taskId === taskId)
   const tellConnected = (viewer: Viewer, on: LiveSocket) =>
     viewer.connected((last) => on.join(viewer.taskId, last))
@@ -54,9 +69,9 @@ export function createLive({ userKnown, loadSocket = () => import('./socket.ts')
     effect: async (_action, { dispatch }) => {
       if (wanted) return
       wanted = true
-      const chunk = await loadSocket()
+      const chunk = await loaded(loadSocket, dispatch)
       // The session may have ended while the chunk was on its way.
-      if (!wanted || socket !== null) return
+      if (chunk === null || socket !== null) return
       socket = chunk.openSocket({
         dispatch,
         onConnect: (on) => {

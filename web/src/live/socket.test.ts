@@ -2,7 +2,7 @@
 import type { UnknownAction } from '@reduxjs/toolkit'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { tokenKey } from '../api/tokenStore.ts'
-import { connectionChanged, connectionReducer } from './connection.ts'
+import { connectionReducer, type ConnectionState } from './connection.ts'
 import { openSocket } from './socket.ts'
 
 const { io, server } = vi.hoisted(() => {
@@ -15,6 +15,7 @@ const { io, server } = vi.hoisted(() => {
     active: true,
   }
   const socket = {
+    io: { on: (name: string, listener: Listener) => server.listeners.set(name, listener) },
     on: (name: string, listener: Listener) => server.listeners.set(name, listener),
     emit: (...said: unknown[]) => server.emitted.push(said),
     connect: () => undefined,
@@ -53,8 +54,9 @@ function opened() {
     onResync: hear,
   })
   const tells = (name: string, payload?: unknown) => server.listeners.get(name)?.(payload)
-  const status = () => actions.filter(connectionChanged.match).reduce(connectionReducer, undefined)?.status
-  return { socket, heard, tells, status }
+  const state = () => actions.reduce<ConnectionState | undefined>(connectionReducer, undefined)
+  const status = () => state()?.status
+  return { socket, heard, tells, state, status }
 }
 
 describe('the live connection', () => {
@@ -85,6 +87,26 @@ describe('the live connection', () => {
     server.active = false
     tells('connect_error')
     expect(status()).toBe('error')
+  })
+
+  test('is said to be in doubt when the server is silent for three seconds, and to stand when it is heard', () => {
+    vi.useFakeTimers()
+    const { tells, state } = opened()
+    const quietAfter = (ms: number) => {
+      vi.advanceTimersByTime(ms)
+      return state()?.quiet
+    }
+    tells('connect')
+    expect(quietAfter(2_000)).toBe(false)
+    tells('ping')
+    expect(quietAfter(2_000)).toBe(false)
+    expect(quietAfter(1_000)).toBe(true)
+    expect(state()?.status).toBe('connected')
+    tells('ping')
+    expect(state()?.quiet).toBe(false)
+    tells('disconnect', 'transport close')
+    expect(quietAfter(10_000)).toBe(false)
+    vi.useRealTimers()
   })
 
   test('says nothing while it does not stand, and logs that it could not', () => {

@@ -11,7 +11,7 @@ import type {
 } from '#domain/api/socket.ts'
 import type { Position } from '#domain/kernel/event.ts'
 import { readToken } from '../api/tokenStore.ts'
-import { connectionChanged, turnedAway } from './connection.ts'
+import { connectionChanged, quietChanged, turnedAway } from './connection.ts'
 
 export interface LiveSocket {
   isConnected(): boolean
@@ -38,6 +38,9 @@ const joinTimeoutMs = 10_000
 /** How long until the server is asked again after it turned us away, in milliseconds. */
 const turnedAwayMs = 5_000
 
+/** The server is heard every two seconds: after this long it may be lost, and that is said. Milliseconds. */
+const quietMs = 2_900
+
 export function openSocket(to: SocketHandlers): LiveSocket {
   const socket: Socket<ServerEvents, ClientEvents> = io({
     // Asked for at each attempt: the token may have changed meanwhile.
@@ -55,6 +58,14 @@ export function openSocket(to: SocketHandlers): LiveSocket {
     again = setTimeout(() => socket.connect(), turnedAwayMs)
   }
 
+  let quiet: ReturnType<typeof setTimeout> | undefined
+  const heard = () => {
+    clearTimeout(quiet)
+    to.dispatch(quietChanged(false))
+    quiet = setTimeout(() => to.dispatch(quietChanged(true)), quietMs)
+  }
+  socket.io.on('ping', heard)
+
   const live: LiveSocket = {
     isConnected: () => socket.connected,
     join: (taskId, last) => joined(socket, taskId, last),
@@ -65,6 +76,7 @@ export function openSocket(to: SocketHandlers): LiveSocket {
     },
     close: () => {
       clearTimeout(again)
+      clearTimeout(quiet)
       window.removeEventListener('online', onOnline)
       window.removeEventListener('offline', onOffline)
       socket.disconnect()
@@ -81,9 +93,11 @@ export function openSocket(to: SocketHandlers): LiveSocket {
   socket.on('connect', () => {
     clearTimeout(again)
     to.dispatch(connectionChanged('connected'))
+    heard()
     to.onConnect(live)
   })
   socket.on('disconnect', (reason) => {
+    clearTimeout(quiet)
     to.dispatch(connectionChanged('disconnected'))
     // It does not come back by itself when the server hung up.
     if (reason === 'io server disconnect') tryAgain()

@@ -1,0 +1,53 @@
+import { configureStore, createAction } from '@reduxjs/toolkit'
+import { afterEach, expect, test, vi } from 'vitest'
+import { sessionEnded } from '../api/session.ts'
+import { connectionReducer } from './connection.ts'
+import { createLive } from './live.ts'
+import type { openSocket } from './socket.ts'
+
+afterEach(() => void vi.useRealTimers())
+
+const known = createAction('known')
+const open = vi.fn<typeof openSocket>(() => ({
+  isConnected: () => false,
+  join: async () => ({ joined: true, resync: false, position: null }),
+  leave: () => undefined,
+  close: () => undefined,
+}))
+
+/** A client whose socket's chunk fails to come so often. */
+function client(failures: number) {
+  vi.useFakeTimers()
+  open.mockClear()
+  const loadSocket = vi.fn<() => Promise<{ openSocket: typeof openSocket }>>(async () => {
+    if (loadSocket.mock.calls.length <= failures) throw new TypeError('Failed to fetch')
+    return { openSocket: open }
+  })
+  const { middleware } = createLive({ userKnown: known.match, loadSocket })
+  const store = configureStore({
+    reducer: { connection: connectionReducer },
+    middleware: (defaults) => defaults().prepend(middleware),
+  })
+  return { store, loadSocket }
+}
+
+test('a connection whose code did not come is said to be lost, and made when it comes', async () => {
+  const { store } = client(2)
+  store.dispatch(known())
+  await vi.advanceTimersByTimeAsync(0)
+  expect(store.getState().connection).toMatchObject({ status: 'disconnected', since: expect.any(Number) })
+  await vi.advanceTimersByTimeAsync(3_000)
+  expect(open).not.toHaveBeenCalled()
+  await vi.advanceTimersByTimeAsync(3_000)
+  expect(open).toHaveBeenCalledOnce()
+})
+
+test('its code is not asked for any more by who was logged out', async () => {
+  const { store, loadSocket } = client(9)
+  store.dispatch(known())
+  await vi.advanceTimersByTimeAsync(0)
+  store.dispatch(sessionEnded('logout'))
+  await vi.advanceTimersByTimeAsync(30_000)
+  expect(loadSocket).toHaveBeenCalledOnce()
+  expect(open).not.toHaveBeenCalled()
+})
