@@ -4,6 +4,7 @@ import { useMemo, useRef, useState, type FormEvent } from 'react'
 import { useDispatch } from 'react-redux'
 import { useNavigate } from 'react-router-dom'
 import { reasonOf } from '../../api/fault.ts'
+import { readToken } from '../../api/tokenStore.ts'
 import { newId } from '../../api/newId.ts'
 import {
   draftDescription,
@@ -49,7 +50,10 @@ export function Composer() {
     latest.current = next
     setDescription(next)
   }
-  const voice = useVoice((words) => write(joined(latest.current, words)))
+  const voice = useVoice((words) => {
+    // Whoever has logged out has taken their draft along.
+    if (readToken() !== null) write(joined(latest.current, words))
+  })
   const images = usePendingImages(imagesAtMost.compact)
   const drop = useImageDrop(images.add)
   const [projectId, setProjectId] = usePersisted(selectedProjectId)
@@ -82,10 +86,12 @@ export function Composer() {
 
   const start = async () => {
     if (isLoading || missing !== null || project === undefined || branch.chosen === null) return
+    voice.end()
+    const words = latest.current.trim()
     const answer = await create({
       id: taskId,
-      title: titleOf(description),
-      description: description.trim(),
+      title: titleOf(words),
+      description: words,
       projectId: project.id,
       branch: branch.chosen,
       codexModel,

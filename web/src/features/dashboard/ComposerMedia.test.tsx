@@ -210,6 +210,19 @@ describe('voice', () => {
     expect(await screen.findByRole('button', { name: 'Start voice recording' })).toBeTruthy()
   })
 
+  test('ends when the task is started, which has all that was heard', async () => {
+    listening()
+    const { server } = await open()
+    toggle()
+    await screen.findByRole('button', { name: 'Stop voice recording' })
+    Recognition.last?.hears('in every file', false)
+    fireEvent.click(start())
+    await screen.findByText('Task created successfully')
+    expect(server.of('POST /tasks')[0]?.body).toMatchObject({ description: 'Count the lines in every file' })
+    expect(screen.getByRole('button', { name: 'Start voice recording' })).toBeTruthy()
+    expect(await description()).toHaveProperty('value', '')
+  })
+
   test('that the browser does not know is said', async () => {
     await open()
     fireEvent.click(screen.getByRole('button', { name: 'Start voice recording' }))

@@ -4,7 +4,7 @@ import { texts } from './texts.ts'
 
 export function DropHint({ most }: { readonly most: number }) {
   return (
-    <div className="pointer-events-none absolute inset-0 z-10 flex animate-appear items-center justify-center gap-2 rounded-panel border-2 border-dashed border-accent bg-select text-ui font-medium">
+    <div className="pointer-events-none absolute inset-1 z-10 flex animate-appear items-center justify-center gap-2 rounded-control border-2 border-dashed border-accent bg-select text-ui font-medium">
       <ImagePlus />
       {texts.drop(most)}
     </div>

@@ -11,6 +11,8 @@ export interface VoiceControl extends VoiceView {
   /** Heard, and may still change. */
   readonly interim: string
   readonly toggle: () => void
+  /** Ends at once, with what was heard: it is sent now. */
+  readonly end: () => void
 }
 
 /** `onWords` is given what was said and will not change any more; it may be called when the box has gone already. */
@@ -31,5 +33,10 @@ export function useVoice(onWords: (words: string) => void): VoiceControl {
   const { kind } = view.state
   useAction('toggleVoice', voice.toggle)
   useAction('stopVoice', voice.stop, kind === 'recording' || kind === 'initialising')
-  return { ...view, interim: 'interim' in view.state ? view.state.interim : '', toggle: voice.toggle }
+  return {
+    ...view,
+    interim: 'interim' in view.state ? view.state.interim : '',
+    toggle: voice.toggle,
+    end: voice.dispose,
+  }
 }

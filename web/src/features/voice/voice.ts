@@ -38,7 +38,7 @@ export interface Voice {
   speakTo(listener: VoiceListener): void
   toggle(): void
   stop(): void
-  /** Ends at once and keeps what was heard: nobody looks at it any more. */
+  /** Ends at once, says nothing, and keeps what was heard. */
   dispose(): void
 }
 

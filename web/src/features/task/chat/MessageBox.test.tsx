@@ -183,22 +183,6 @@ describe('images of a task', () => {
     fireEvent.click(screen.getByRole('button', { name: '8 images' }))
     expect(screen.getByRole('button', { name: '8 images' }).getAttribute('aria-expanded')).toBe('false')
   })
-
-  test('open full-screen, all of them, with their names; Escape gives the focus back', async () => {
-    await open({ images: ofTask(8) }, answers)
-    await chat().findByText('Look at this')
-    const last = chat().getByRole('button', { name: 'Open screen 6.png and 2 more' })
-    last.focus()
-    fireEvent.click(last)
-    const lightbox = within(await screen.findByRole('dialog', { name: 'Images' }))
-    const place = await lightbox.findByText('· 6 of 8')
-    expect(place.parentElement?.textContent).toBe('screen 6.png · 6 of 8')
-    expect(lightbox.getByRole('button', { name: 'Previous image' })).toBeTruthy()
-    expect(lightbox.getByRole('button', { name: 'Next image' })).toBeTruthy()
-    fireEvent.click(lightbox.getByRole('button', { name: 'Close' }))
-    await waitFor(() => expect(screen.queryByRole('dialog', { name: 'Images' })).toBeNull())
-    expect(document.activeElement).toBe(last)
-  })
 })
 
 describe('what is being written', () => {

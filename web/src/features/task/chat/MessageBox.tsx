@@ -17,6 +17,7 @@ import { joined } from '../../voice/joined.ts'
 import { useVoice } from '../../voice/useVoice.ts'
 import { VoiceButton } from '../../voice/VoiceButton.tsx'
 import { texts } from './texts.ts'
+import { usageWords } from './usageWords.ts'
 import { useChatDraft } from './useChatDraft.ts'
 
 export type SendFromBox = (text: string, isCommand: boolean, images: readonly ShownImage[]) => void
@@ -46,7 +47,7 @@ export const MessageBox = memo(function MessageBox({
   onStop,
   onSend,
 }: MessageBoxProps) {
-  const [text, setText] = useChatDraft(taskId)
+  const [text, setText, textNow] = useChatDraft(taskId)
   const [focused, setFocused] = useState(false)
   const box = useRef<HTMLTextAreaElement>(null)
   const voice = useVoice((words) => setText((before) => joined(before, words)))
@@ -55,7 +56,8 @@ export const MessageBox = memo(function MessageBox({
   const empty = blank && (isCommand || (completedOf(pending.images).length === 0 && !pending.uploading))
 
   const send = () => {
-    onSend(text.trim(), isCommand, isCommand ? [] : pending.completed())
+    voice.end()
+    onSend(textNow().trim(), isCommand, isCommand ? [] : pending.completed())
     setText('')
     if (!isCommand) pending.clear()
   }
@@ -137,13 +139,7 @@ export const MessageBox = memo(function MessageBox({
 })
 
 function Usage({ usage }: { readonly usage: Task['usage'] }) {
-  const tokens = usage.inputTokens + usage.outputTokens
-  if (tokens === 0) return null
-  const count = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 })
-    .format(tokens)
-    .toLowerCase()
-  const cost = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' }).format(usage.costUsd)
-  return (
-    <span className="mr-2.5 hidden text-meta text-muted md:inline">{texts.composer.usage(count, cost)}</span>
-  )
+  const words = usageWords(usage)
+  if (words === null) return null
+  return <span className="mr-2.5 hidden text-meta text-muted md:inline">{words}</span>
 }

@@ -10,7 +10,8 @@ const settledMs = 300
 
 type Change = (next: string | ((before: string) => string)) => void
 
-export function useChatDraft(taskId: string): readonly [text: string, change: Change] {
+/** The text, how to change it, and the text of now: changes show only at the next drawing. */
+export function useChatDraft(taskId: string): readonly [text: string, change: Change, now: () => string] {
   const [text, setText] = useState(() => recall(chatDrafts)[taskId] ?? '')
   const latest = useRef(text)
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined)
@@ -38,7 +39,8 @@ export function useChatDraft(taskId: string): readonly [text: string, change: Ch
       keep()
     }
   }, [keep])
-  return [text, change]
+  const now = useCallback(() => latest.current, [])
+  return [text, change, now]
 }
 
 function keepDraft(taskId: string, text: string): void {
