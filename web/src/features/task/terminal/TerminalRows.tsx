@@ -33,7 +33,7 @@ export function TerminalRows({
   onEarlier,
   children,
 }: TerminalRowsProps) {
-  const { box, content, onScroll, virtual, lineOf, folded, toggle } = rows
+  const { box, content, onScroll, virtual, height, lineOf, folded, toggle } = rows
   const firstId = lines[0]?.id ?? 0
   const beside = (command: CommandBlock | undefined) => {
     if (command === undefined) return undefined
@@ -61,7 +61,7 @@ export function TerminalRows({
       className="focus-inset min-h-0 flex-1 overflow-auto overscroll-contain font-mono text-code tracking-normal"
     >
       {children}
-      <div ref={content} className="relative min-w-full" style={{ height: virtual.getTotalSize() }}>
+      <div ref={content} className="relative min-w-full" style={{ height }}>
         {earlier !== 'none' && (
           <div className="sticky left-0 flex h-11 w-fit items-center gap-3 px-4 font-ui text-meta text-muted">
             {earlier === 'gone' ? (

@@ -13,6 +13,8 @@ export interface TerminalRowsState {
   readonly following: boolean
   readonly jumpToEnd: () => void
   readonly virtual: Virtualizer<HTMLDivElement, Element>
+  /** Of all rows together, in pixels. */
+  readonly height: number
   readonly lineOf: (row: number) => TerminalLine | undefined
   /** Ids of the commands whose output is folded. */
   readonly folded: ReadonlySet<number>
@@ -26,6 +28,8 @@ export interface TerminalRowsState {
 const lineHeight = 20
 const commandHeight = 32
 const edge = 8
+/** Rows that come at the end before all are placed anew. */
+const roomFor = 500
 /** The row that offers earlier output. */
 const offerHeight = 44
 
@@ -51,21 +55,32 @@ export function useTerminalRows(
   const idOf = useCallback((row: number) => lineOf(row)?.id, [lineOf])
   const selected = useRowSelection(content, idOf)
 
-  const virtual = useVirtualizer({
-    count: shown.count,
-    getScrollElement: () => box.current,
-    estimateSize: (row) => {
+  const announced = commands.length
+  const getItemKey = useMemo(
+    () => keysOf(idOf, [firstId, folded, announced]),
+    [idOf, firstId, folded, announced],
+  )
+  const estimateSize = useCallback(
+    (row: number) => {
       const id = idOf(row)
       return id !== undefined && commandOf(commands, id)?.id === id ? commandHeight : lineHeight
     },
-    getItemKey: (row) => idOf(row) ?? row,
+    [commands, idOf],
+  )
+  // All rows are placed anew when their number changes: so there is room for some that are still to come.
+  const room = Math.ceil(shown.count / roomFor) * roomFor
+  const virtual = useVirtualizer({
+    count: room,
+    getScrollElement: () => box.current,
+    estimateSize,
+    getItemKey,
     overscan: 12,
     paddingStart: earlier === 'none' ? edge : offerHeight,
     paddingEnd: edge,
     rangeExtractor: (range) => {
       const rows = new Set(defaultRangeExtractor(range))
       for (const id of selected) if (id >= firstId) rows.add(shown.rowOf(id - firstId))
-      return [...rows].toSorted((one, other) => one - other)
+      return [...rows].filter((row) => row < shown.count).toSorted((one, other) => one - other)
     },
   })
   // Wrapped lines have heights of their own, and lose them when wrapping ends.
@@ -118,6 +133,7 @@ export function useTerminalRows(
     following,
     jumpToEnd,
     virtual,
+    height: virtual.getTotalSize() - (room - shown.count) * lineHeight,
     lineOf,
     folded,
     toggle: (id) => setFolded((before) => toggled(before, id)),
@@ -130,6 +146,14 @@ export function useTerminalRows(
       setRevealing({ id })
     },
   }
+}
+
+/** The keys of rows in this layout. Each new function has all rows placed anew, which takes a while with many. */
+function keysOf(
+  idOf: (row: number) => number | undefined,
+  _layout: readonly unknown[],
+): (row: number) => number | string {
+  return (row) => idOf(row) ?? `to come ${row}`
 }
 
 function toggled(ids: ReadonlySet<number>, id: number): ReadonlySet<number> {
