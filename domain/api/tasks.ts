@@ -48,6 +48,8 @@ export const Task = z.object({
       endedAt: Moment.nullable(),
       steps: z.array(z.object({ step: z.enum(executionSteps), at: Moment })),
       cancelRequested: z.boolean(),
+      /** What it has used of models; missing until something is recorded. */
+      usage: z.object({ inputTokens: z.number(), outputTokens: z.number(), costUsd: z.number() }).optional(),
     })
     .nullable(),
   /** Why the last turn failed. */

@@ -119,6 +119,15 @@ test('the usage adds up, under the last model that was named', () =>
     model: 'model-1',
   }))
 
+test('an execution tells what it used itself, and begins with nothing', () => {
+  const first = [past.running, used(10, 0.25, 'model-1'), used(5, 0.5, null)]
+  expect(documentOf(...first)?.execution?.usage).toEqual({ inputTokens: 15, outputTokens: 4, costUsd: 0.75 })
+  const again = [...first, past.broke(1), past.requested(2, 'retry', { message: 1 })]
+  expect(documentOf(...again)?.execution).not.toHaveProperty('usage')
+  // What comes late of the one before is not of this one.
+  expect(documentOf(...again, used(1, 1, null))?.execution).not.toHaveProperty('usage')
+})
+
 test('the changes are the last that were recorded', () =>
   expect(documentOf(past.running, past.changed(1), past.changed(3))).toMatchObject({
     changes: { files: 3, additions: 3, deletions: 0, recordedAt: moment },

@@ -159,6 +159,7 @@ function evolveTask(
           costUsd: task.usage.costUsd + costUsd,
           model: model ?? task.usage.model,
         },
+        execution: used(task.execution, event.data),
       }
     }
     case 'WorkspaceChanged': {
@@ -220,6 +221,25 @@ function step(
   if (execution === null) return null
   return { ...execution, ...change, steps: reached ? [...execution.steps, reached] : execution.steps }
 }
+
+/** The execution with what it used added, when it is the one that used it. */
+function used(
+  execution: ShownExecution | null,
+  more: NonNullable<ShownExecution['usage']> & { readonly executionId: string },
+): ShownExecution | null {
+  if (execution === null || execution.id !== more.executionId) return execution
+  const { inputTokens, outputTokens, costUsd } = execution.usage ?? nothingUsed
+  return {
+    ...execution,
+    usage: {
+      inputTokens: inputTokens + more.inputTokens,
+      outputTokens: outputTokens + more.outputTokens,
+      costUsd: costUsd + more.costUsd,
+    },
+  }
+}
+
+const nothingUsed = { inputTokens: 0, outputTokens: 0, costUsd: 0 }
 
 function ended(task: TaskDocument, outcome: EndStatus, at: string): TaskDocument {
   const status = task.execution?.kind === 'command' ? task.statusBefore : outcome

@@ -8,7 +8,7 @@ import { PersonMessage } from './PersonMessage.tsx'
 import { SentMessageEntry } from './SentMessageEntry.tsx'
 import { TaskImages } from './TaskImages.tsx'
 import { TimeContext } from './MessageTime.tsx'
-import { Turn } from './Turn.tsx'
+import { Turn, type TurnUsage } from './Turn.tsx'
 
 interface ChatEntriesProps {
   readonly entries: readonly ChatEntry[]
@@ -50,6 +50,7 @@ export function ChatEntries({ entries, task, wasSeen, onResend, onDiscard }: Cha
                 entry={entry}
                 taskId={task.id}
                 execution={entry.kind === 'turn' && entry.live ? task.execution : null}
+                usage={entry.key === task.execution?.id ? task.execution.usage : undefined}
                 wasSeen={wasSeen}
               />
             )}
@@ -64,19 +65,24 @@ interface EntryProps {
   readonly entry: Exclude<ChatEntry, { kind: 'sent' }>
   readonly taskId: string
   readonly execution: Task['execution']
+  readonly usage: TurnUsage | undefined
   readonly wasSeen: (messageId: string) => boolean
 }
 
 /** Only the entry that changes is drawn again: a long chat must not slow the one that is being written. */
 const Entry = memo(
-  function Entry({ entry, taskId, execution, wasSeen }: EntryProps) {
+  function Entry({ entry, taskId, execution, usage, wasSeen }: EntryProps) {
     return entry.kind === 'turn' ? (
-      <Turn turn={entry} taskId={taskId} execution={execution} wasSeen={wasSeen} />
+      <Turn turn={entry} taskId={taskId} execution={execution} usage={usage} wasSeen={wasSeen} />
     ) : (
       <PersonMessage entry={entry} taskId={taskId} />
     )
   },
-  (a, b) => a.taskId === b.taskId && a.execution === b.execution && sameEntry(a.entry, b.entry),
+  (a, b) =>
+    a.taskId === b.taskId &&
+    a.execution === b.execution &&
+    a.usage === b.usage &&
+    sameEntry(a.entry, b.entry),
 )
 
 function sameEntry(a: ChatEntry, b: ChatEntry): boolean {

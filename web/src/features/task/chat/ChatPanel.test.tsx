@@ -7,6 +7,16 @@ import { messageOf, taskOf } from '../../../../../tests/client/samples.ts'
 import { historyPage } from '../taskApi.ts'
 
 const task = taskOf(1)
+const execution = {
+  id: executionId(1),
+  kind: 'turn',
+  turn: 1,
+  requestedAt: task.createdAt,
+  startedAt: task.createdAt,
+  endedAt: task.createdAt,
+  steps: [],
+  cancelRequested: false,
+} as const
 const at = `/tasks/${task.id}`
 const chat = async () => within(await screen.findByRole('region', { name: 'Task Chat' }))
 
@@ -42,12 +52,16 @@ test('each message shows whose it is and how it fares, and is copied or its task
     messageOf(1, { message: 'Fix it', status: 'failed', executionId: executionId(1) }),
     messageOf(2, { message: 'I could not.', messageType: 'response', executionId: executionId(1) }),
   ]
-  openPage(at, { answers: { ...openTaskAnswers(task), [`GET ${at}/chat`]: { messages, version: 1 } } })
+  const usage = { inputTokens: 5_000, outputTokens: 700, costUsd: 0.031 }
+  const answers = openTaskAnswers({ ...task, execution: { ...execution, usage } })
+  openPage(at, { answers: { ...answers, [`GET ${at}/chat`]: { messages, version: 1 } } })
   await screen.findByText('I could not.')
   const [asked, said] = (await chat()).getAllByRole('article')
   if (asked === undefined || said === undefined) throw new Error('A message is missing.')
   expect(said.querySelector('svg[data-agent=claude]')).not.toBeNull()
   for (const article of [asked, said]) expect(article.querySelector('[data-status=failed]')).not.toBeNull()
+
+  expect(within(said).getByText('5.7k tokens · $0.03')).toBeTruthy()
 
   const choose = (name: string) => {
     fireEvent.click(within(said).getByRole('button', { name: 'Message menu' }))

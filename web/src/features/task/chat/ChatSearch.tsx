@@ -45,6 +45,7 @@ export function ChatSearch({ words, found, reading, onChange, onGo, onClose }: C
         icon={ChevronUp}
         label={texts.chat.before}
         size="row"
+        className="max-md:size-11!"
         disabled={nothing}
         onClick={() => onGo(-1)}
       />
@@ -52,10 +53,17 @@ export function ChatSearch({ words, found, reading, onChange, onGo, onClose }: C
         icon={ChevronDown}
         label={texts.chat.next}
         size="row"
+        className="max-md:size-11!"
         disabled={nothing}
         onClick={() => onGo(1)}
       />
-      <IconButton icon={X} label={texts.chat.closeSearch} size="row" onClick={onClose} />
+      <IconButton
+        icon={X}
+        label={texts.chat.closeSearch}
+        size="row"
+        className="max-md:size-11!"
+        onClick={onClose}
+      />
     </search>
   )
 }

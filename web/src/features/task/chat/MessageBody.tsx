@@ -31,7 +31,7 @@ export function MessageBody({ text, markdown, expanded = false }: MessageBodyPro
           type="button"
           aria-expanded={open}
           onClick={() => setOpen(!open)}
-          className="mt-1 rounded-badge text-ui font-medium text-accent hover:underline"
+          className="mt-1 rounded-badge text-ui max-md:min-h-11 font-medium text-accent hover:underline"
         >
           {open ? texts.chat.less : texts.chat.more}
         </button>

@@ -16,12 +16,23 @@ interface MessageHeadProps {
   readonly at: string
   readonly status: StatusName | null
   readonly edited?: boolean
+  /** What more there is to say of it, in a few words. */
+  readonly detail?: string | null
   readonly taskId: string
   /** What 'Copy Text' copies. */
   readonly text: string
 }
 
-export function MessageHead({ mark, name, at, status, edited = false, taskId, text }: MessageHeadProps) {
+export function MessageHead({
+  mark,
+  name,
+  at,
+  status,
+  edited = false,
+  detail = null,
+  taskId,
+  text,
+}: MessageHeadProps) {
   return (
     <div className="mb-1 flex items-center gap-2 text-meta/5 text-muted">
       {mark}
@@ -29,6 +40,7 @@ export function MessageHead({ mark, name, at, status, edited = false, taskId, te
       <MessageTime at={at} />
       {edited && <span>{texts.chat.edited}</span>}
       {status !== null && <Status status={status} iconOnly />}
+      {detail !== null && <span className="truncate">{detail}</span>}
       <span className="flex-1" />
       <MessageMenu taskId={taskId} text={text} />
     </div>
@@ -56,5 +68,13 @@ export function MessageMenu({ taskId, text }: Pick<MessageHeadProps, 'taskId' | 
 }
 
 function menuButton(props: MenuButtonProps) {
-  return <IconButton icon={Ellipsis} label={texts.chat.menu} size="row" className="h-5!" {...props} />
+  return (
+    <IconButton
+      icon={Ellipsis}
+      label={texts.chat.menu}
+      size="row"
+      className="max-md:-my-3 max-md:size-11! md:h-5!"
+      {...props}
+    />
+  )
 }

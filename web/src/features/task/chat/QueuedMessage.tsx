@@ -20,6 +20,9 @@ interface QueuedMessageProps {
   readonly onWithdraw: () => void
 }
 
+/** As high as the row to a finger; four of them leave room for the words. */
+const toFingers = 'max-md:h-11! max-md:w-9!'
+
 const moves = { ArrowUp: -1, ArrowDown: 1, Home: 'first', End: 'last' } as const
 
 export function QueuedMessage({
@@ -44,7 +47,7 @@ export function QueuedMessage({
     <li
       data-id={steered ? undefined : message.messageId}
       className={classes(
-        'flex h-11 items-center gap-1 border-t border-line-soft pr-1.5 pl-1.5 text-ui first:border-t-0 md:h-8',
+        'flex h-11 items-center border-t md:gap-1 border-line-soft pr-1.5 pl-1.5 text-ui first:border-t-0 md:h-8',
         dragged && 'bg-raised',
       )}
     >
@@ -61,7 +64,7 @@ export function QueuedMessage({
           disabled={!mayMove}
           onPointerDown={onGrab}
           onKeyDown={onKeyDown}
-          className="touch-none cursor-grab!"
+          className={`${toFingers} touch-none cursor-grab!`}
         />
       )}
       <span
@@ -75,12 +78,30 @@ export function QueuedMessage({
       {!steered && (
         <>
           {maySteer && !isCommand && (
-            <IconButton icon={CornerRightUp} label={texts.composer.steer} size="row" onClick={onSteer} />
+            <IconButton
+              icon={CornerRightUp}
+              label={texts.composer.steer}
+              size="row"
+              onClick={onSteer}
+              className={toFingers}
+            />
           )}
           {message.message !== null && (
-            <IconButton icon={Pencil} label={texts.queue.edit} size="row" onClick={onEdit} />
+            <IconButton
+              icon={Pencil}
+              label={texts.queue.edit}
+              size="row"
+              onClick={onEdit}
+              className={toFingers}
+            />
           )}
-          <IconButton icon={X} label={texts.composer.withdraw} size="row" onClick={onWithdraw} />
+          <IconButton
+            icon={X}
+            label={texts.composer.withdraw}
+            size="row"
+            onClick={onWithdraw}
+            className={toFingers}
+          />
         </>
       )}
     </li>

@@ -11,19 +11,24 @@ import { MarkdownText, MessageBody } from './MessageBody.tsx'
 import { MessageHead } from './MessageHead.tsx'
 import { ToolRow } from './ToolRow.tsx'
 import { texts } from './texts.ts'
+import { usageWords } from './usageWords.ts'
+
+export type TurnUsage = NonNullable<NonNullable<Task['execution']>['usage']>
 
 interface TurnProps {
   readonly turn: TurnEntry
   readonly taskId: string
   /** Of the turn that goes on. */
   readonly execution: Task['execution']
+  /** What it has used, where that is known. */
+  readonly usage: TurnUsage | undefined
   readonly wasSeen: (messageId: string) => boolean
 }
 
 /** Parts of a turn that are drawn at first, and more each time. */
 const drawnAtFirst = 100
 
-export function Turn({ turn, taskId, execution, wasSeen }: TurnProps) {
+export function Turn({ turn, taskId, execution, usage, wasSeen }: TurnProps) {
   const [unfolded, setUnfolded] = useState(false)
   const [drawn, setDrawn] = useState(drawnAtFirst)
   const tools = turn.parts.flatMap((part) => (part.kind === 'tool' ? [part.log] : []))
@@ -39,6 +44,7 @@ export function Turn({ turn, taskId, execution, wasSeen }: TurnProps) {
         name={turn.agent}
         at={turn.at}
         status={turn.status}
+        detail={usage === undefined ? null : usageWords(usage)}
         taskId={taskId}
         text={textOf(turn.parts)}
       />
