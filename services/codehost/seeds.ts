@@ -1,12 +1,15 @@
 /** Seeds: repositories of the person's own that are brought in under `ada`, so that the product can be tried on them. */
-import { stat } from 'node:fs/promises'
-import { resolve } from 'node:path'
+import { readFile, stat } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ada } from './accounts.ts'
 import type { Git } from './git/run.ts'
 import { repositoryName } from './names.ts'
 import type { Repositories } from './repositories.ts'
 import type { Repository } from './state.ts'
+
+/** Characters of a description. */
+const longestDescription = 350
 
 /** A local path or a git address, as the person wrote it. */
 export interface Seed {
@@ -79,7 +82,7 @@ async function check(place: Place): Promise<void> {
 async function clone(place: Place, { git, repositories, log }: Parts): Promise<void> {
   const { name, at } = place
   const repository = await repositories.create(
-    { owner: ada.login, name, description: `Brought in from ${at}`, isPrivate: false, source: at },
+    { owner: ada.login, name, description: await descriptionOf(place), isPrivate: false, source: at },
     async (dir) => {
       // Bare, not mirror: a person's stash and remote branches are nobody's business. Not local: no link to objects that may go away.
       const cloned = await git.run(
@@ -90,6 +93,17 @@ async function clone(place: Place, { git, repositories, log }: Parts): Promise<v
     },
   )
   log(`Brought ${at} in as ${ada.login}/${repository.name}`)
+}
+
+/** What its owner wrote into the repository's own description file, or where it was brought in from. */
+async function descriptionOf({ kind, at }: Place): Promise<string> {
+  if (kind === 'address') return `Brought in from ${at}`
+  for (const file of [join(at, '.git/description'), join(at, 'description')]) {
+    const words = (await readFile(file, 'utf8').catch(() => '')).trim().slice(0, longestDescription)
+    // Git puts a sentence there that asks for one.
+    if (words !== '' && !words.startsWith('Unnamed repository')) return words
+  }
+  return `Brought in from ${at}`
 }
 
 /** Takes over what is new; branches that have gone another way here stay as they are here. */

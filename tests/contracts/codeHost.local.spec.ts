@@ -619,6 +619,17 @@ describe('seeds', () => {
     expect(await readdir(folder.path)).not.toContain('ran')
   })
 
+  test("it has the owner's own description, or says where it came from", async () => {
+    await localRepository(source('engine'), { '.git/description': 'It computes.\n', 'a.py': '' })
+    await localRepository(source('notes'), { 'a.md': '' })
+    const local = await start({ seeds: [{ source: source('engine') }, { source: source('notes') }] })
+    const { accessToken } = await signIn(local.codeHost, 'ada')
+    const described = async (name: string) =>
+      (await local.codeHost.repository(accessToken, { owner: 'ada', name })).description
+    expect(await described('engine')).toBe('It computes.')
+    expect(await described('notes')).toBe(`Brought in from ${source('notes')}`)
+  })
+
   test('brought in again it takes over what is new, and keeps what went another way here', async () => {
     const at = source('engine')
     await localRepository(at, { 'a.txt': '1\n' })

@@ -60,9 +60,15 @@ const others: readonly (Script & { readonly description: string; readonly reposi
 
 const stage = await openStage({
   repositories: {
-    'parcel-tracker': parcelTracker,
-    'ledger-api': { 'README.md': '# Ledger\n', 'src/ledger.js': 'export const ledger = []\n' },
-    'telemetry-gateway': { 'README.md': '# Telemetry\n', 'src/server.js': 'export const port = 8080\n' },
+    'parcel-tracker': described('Where every parcel is, and who is told', parcelTracker),
+    'ledger-api': described('Invoices, payments and what became of them', {
+      'README.md': '# Ledger\n',
+      'src/ledger.js': 'export const ledger = []\n',
+    }),
+    'telemetry-gateway': described('Takes in what devices measure', {
+      'README.md': '# Telemetry\n',
+      'src/server.js': 'export const port = 8080\n',
+    }),
   },
   scripts: [...webhookScripts, ...others],
 })
@@ -266,6 +272,11 @@ function index(names: readonly string[]): string {
         .join('\n\n')}\n`,
   )
   return `# The screens\n\nEach 1440, 768 and 375 pixels wide, light and dark, as \`npm run screens\` takes them of the product at work.\n\n${parts.join('\n')}`
+}
+
+/** With what its owner says of it. */
+function described(words: string, files: Readonly<Record<string, string>>) {
+  return { ...files, '.git/description': words }
 }
 
 /** A turn that writes a file of so many lines. */

@@ -14,7 +14,7 @@ export function Checkbox({ checked, onChange, children }: CheckboxProps) {
         type="checkbox"
         checked={checked}
         onChange={(event) => onChange(event.target.checked)}
-        className="size-4 accent-accent"
+        className="size-4"
       />
       {children}
     </label>

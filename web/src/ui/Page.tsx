@@ -17,7 +17,7 @@ export function Page({ title, width, actions, children }: PageProps) {
   return (
     <div className={classes('mx-auto w-full px-4 pt-6 pb-12 md:px-6 md:pt-12 md:pb-16', widths[width])}>
       <div className="mb-4 flex flex-wrap items-center gap-3">
-        <h1 className="min-w-0 flex-1 basis-48 text-page font-semibold wrap-anywhere">{title}</h1>
+        <h1 className="min-w-0 flex-1 basis-60 text-page font-semibold wrap-anywhere">{title}</h1>
         {actions}
       </div>
       {children}

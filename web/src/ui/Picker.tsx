@@ -47,7 +47,7 @@ export function Picker({ icon, placeholder, disabled = false, ...list }: PickerP
         className="inline-flex h-9 max-w-full min-w-0 items-center gap-1.5 rounded-control border border-line bg-panel px-2 text-ui font-medium transition-colors hover:border-control hover:bg-raised disabled:cursor-not-allowed disabled:bg-raised disabled:text-muted md:h-7 [&_svg]:flex-none [&_svg]:text-muted"
       >
         {chosen?.icon ?? icon}
-        <span className={classes('min-w-0', list.mono && 'mono', chosen === undefined && 'text-muted')}>
+        <span className={classes('min-w-0', chosen === undefined ? 'text-muted' : list.mono && 'mono')}>
           <MiddleCut>{chosen?.label ?? placeholder}</MiddleCut>
         </span>
         <ChevronDown className="size-3" />

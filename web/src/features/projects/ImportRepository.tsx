@@ -107,7 +107,7 @@ interface RepositoriesProps {
 function Repositories({ repositories, chosen, onChoose }: RepositoriesProps) {
   const name = useId()
   return (
-    <fieldset className="max-h-100 overflow-y-auto">
+    <fieldset className="max-h-100 min-w-0 overflow-y-auto">
       <legend className="sr-only">{texts.create.list}</legend>
       {repositories.map((repository) => (
         <label

@@ -41,7 +41,13 @@ export function Projects() {
             onChange={(event) => setSearch(event.target.value)}
             className="w-full md:w-66"
           />
-          <ButtonLink to="/projects/new" kind="primary" size="touch" icon={<Plus />}>
+          {/* Where there is none, the one below is the button to press. */}
+          <ButtonLink
+            to="/projects/new"
+            kind={projects?.length === 0 ? 'plain' : 'primary'}
+            size="touch"
+            icon={<Plus />}
+          >
             {texts.list.create}
           </ButtonLink>
         </>

@@ -63,7 +63,7 @@ export const FileHead = memo(function FileHead(props: FileHeadProps) {
           checked={viewed}
           onChange={(event) => onViewed(file, event.target.checked)}
           aria-label={texts.viewedFile(file.name)}
-          className="size-3.5 accent-accent"
+          className="size-3.5"
         />
         <span className="hidden @md:inline">{texts.viewed}</span>
       </label>
