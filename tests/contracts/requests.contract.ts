@@ -46,6 +46,19 @@ export function requestsContract(name: string, open: () => Promise<OpenRequests>
       expect(heard).toEqual([asked])
     })
 
+    test('lines of a file are asked for and told, whatever is in them', async () => {
+      const lines = { taskId: 'a-task', blob: 'ab'.repeat(20), from: 3, to: 5 }
+      const told: Answered<'lines'> = { lines: ['', '\t"Ä ☃"\r', '\u0000\u2028'], total: 5 }
+      const heard: unknown[] = []
+      elsewhere.answer('lines', async (question) => {
+        heard.push(question)
+        return told
+      })
+      await elsewhere.ready()
+      expect(await requests.ask('lines', lines, 5_000)).toEqual(told)
+      expect(heard).toEqual([lines])
+    })
+
     test('with nobody to ask there is no answer, and no wait for one', async () => {
       expect(await ask(60_000)).toBeUndefined()
     })

@@ -70,6 +70,12 @@ test('names, output and words of an agent are shown as text, and the page asks n
   for (const name of ['<img src=x onerror=alert(1)>.js', '--output=x', 'a => b.js'])
     await expect(files).toContainText(name)
   await expect(task.diff).toContainText('<b>x</b>')
+  // A comment takes names and lines into the chat.
+  for (const key of ['j', 'c']) await page.keyboard.press(key)
+  await page.keyboard.type('Why this?')
+  await page.keyboard.press('Control+Enter')
+  await expect(task.chat).toContainText('Why this?')
+  await expect(task.chat).toContainText('<b>x</b>')
 
   expect(await page.title()).not.toContain('a title')
   const links = await page.locator('a').evaluateAll((found) => found.map((link) => link.getAttribute('href')))

@@ -52,6 +52,7 @@ export const actions = [
   { id: 'searchChat', label: 'Search messages', group: 'Chat', keys: ['/'] },
   { id: 'findInChat', label: 'Search messages, from within the chat', group: 'Chat', keys: ['mod+f'] },
   { id: 'closeChatSearch', label: 'Close the search of messages', group: 'Chat', keys: ['escape'] },
+  { id: 'closeFindInChanges', label: 'Close the search in changes', group: 'Code Changes', keys: ['escape'] },
   { id: 'commandMode', label: 'Enter or leave command mode', group: 'Chat', keys: [] },
   { id: 'leaveCommandMode', label: 'Leave command mode', group: 'Chat', keys: ['escape'] },
   { id: 'stopTurn', label: 'Stop the turn', group: 'Chat', keys: ['escape'] },
@@ -60,6 +61,13 @@ export const actions = [
   { id: 'nextHunk', label: 'Next change', group: 'Code Changes', keys: ['j'] },
   { id: 'previousHunk', label: 'Previous change', group: 'Code Changes', keys: ['k'] },
   { id: 'findInChanges', label: 'Find in changes', group: 'Code Changes', keys: ['mod+f'] },
+  { id: 'nextInChanges', label: 'Next match in changes', group: 'Code Changes', keys: ['mod+g'] },
+  {
+    id: 'previousInChanges',
+    label: 'Previous match in changes',
+    group: 'Code Changes',
+    keys: ['mod+shift+g'],
+  },
 ] as const satisfies readonly ActionFacts[]
 
 export type ActionId = (typeof actions)[number]['id']

@@ -123,6 +123,11 @@ export function ChangesPanel(props: ChangesPanelProps) {
   const openFind = () => setFinding((before) => before + 1)
   // Elsewhere on the page the browser's own search is the better one.
   useAction('findInChanges', openFind, shown && focusWithin)
+  const closeFind = () => setFinding(0)
+  const mayStep = shown && focusWithin && finding > 0
+  useAction('closeFindInChanges', closeFind, mayStep)
+  useAction('nextInChanges', () => step(1), mayStep)
+  useAction('previousInChanges', () => step(-1), mayStep)
 
   const comment = useComment(task.id)
   const { send } = useSendMessage(task.id, reload)
@@ -195,7 +200,7 @@ export function ChangesPanel(props: ChangesPanelProps) {
           count={find.count}
           at={find.at}
           onStep={step}
-          onClose={() => setFinding(0)}
+          onClose={closeFind}
         />
       )}
       {quiet && (

@@ -124,10 +124,8 @@ function Half({ placed, number, selected, side, children }: HalfProps) {
     >
       <LineNumber>{number}</LineNumber>
       {placed === undefined ? <span /> : <Sign kind={kind} />}
-      <span className="min-w-0 overflow-hidden">
-        <span className="block [transform:translateX(calc(-1*var(--scrolled,0px)))] [tab-size:4]">
-          {children}
-        </span>
+      <span className="min-w-0 overflow-hidden indent-[calc(-1*var(--scrolled,0px))] [tab-size:4]">
+        {children}
       </span>
     </div>
   )

@@ -114,13 +114,11 @@ export function DiffList(props: DiffListProps) {
   const [focused, setFocused] = useState(false)
   const dragging = useRef(false)
 
-  /** The head of the file whose lines are at the top. */
-  const current = useRef(0)
   const rangeExtractor = useCallback(
     (seen: Seen) => {
-      current.current = heads.findLast((head) => head <= seen.startIndex) ?? 0
-      // What has the focus, or is being written, stays in the page.
-      const kept = [current.current, activeIndex, commentIndex].filter((index) => index !== -1)
+      const head = heads.findLast((each) => each <= seen.startIndex) ?? 0
+      // What has the focus, or is being written, stays in the page, and the head of what is at the top.
+      const kept = [head, activeIndex, commentIndex].filter((index) => index !== -1)
       return [...new Set([...kept, ...defaultRangeExtractor(seen)])].toSorted((a, b) => a - b)
     },
     [heads, activeIndex, commentIndex],
@@ -130,14 +128,17 @@ export function DiffList(props: DiffListProps) {
     getScrollElement: () => box.current,
     estimateSize: (index) => rowHeights[rows[index]?.kind ?? 'line'],
     getItemKey: useCallback((index: number) => rows[index]?.id ?? index, [rows]),
-    overscan: 8,
+    // Two sides have twice the nodes.
+    overscan: split ? 3 : 6,
     scrollPaddingStart: rowHeights.file,
     rangeExtractor,
   })
   const items = list.getVirtualItems()
   const seen = list.range ?? { startIndex: 0, endIndex: 0 }
   const isSeen = (index: number) => index >= seen.startIndex && index <= seen.endIndex
-  const position = activeIndex !== -1 && isSeen(activeIndex) ? activeIndex : seen.startIndex
+  // The head of a file covers what is behind it.
+  const below = list.getVirtualItemForOffset((list.scrollOffset ?? 0) + rowHeights.file - 1)
+  const position = activeIndex !== -1 && isSeen(activeIndex) ? activeIndex : (below?.index ?? 0)
   const startOf = (index: number) => list.measurementsCache[index]?.start ?? 0
 
   const currentName = rows[heads.findLast((head) => head <= position) ?? 0]?.file.name
@@ -408,18 +409,29 @@ export function DiffList(props: DiffListProps) {
         {items.map(({ index, start, size }) => {
           const row = rows[index]
           if (row === undefined) return null
-          const isCurrentHead = index === current.current
+          if (row.kind === 'file') {
+            const next = heads.find((head) => head > index)
+            const end = next === undefined ? list.getTotalSize() : startOf(next)
+            return (
+              // As high as the file: its head stays above its lines, and the next one pushes it away.
+              <div
+                key={row.id}
+                data-index={index}
+                className="pointer-events-none absolute top-0 left-0 z-10 w-full"
+                style={{ height: end - start, transform: `translateY(${start}px)` }}
+              >
+                <div className="pointer-events-auto sticky top-0">{draw(row, index)}</div>
+              </div>
+            )
+          }
           const isMeasured = row.kind === 'note' || row.kind === 'comment' || row.kind === 'large'
           return (
             <div
               key={row.id}
               data-index={index}
               ref={isMeasured ? list.measureElement : undefined}
-              className={isCurrentHead ? 'sticky top-0 z-10' : 'absolute top-0 left-0 w-full'}
-              style={{
-                ...(isMeasured ? {} : { height: size }),
-                ...(isCurrentHead ? {} : { transform: `translateY(${start}px)` }),
-              }}
+              className="absolute top-0 left-0 w-full"
+              style={{ ...(isMeasured ? {} : { height: size }), transform: `translateY(${start}px)` }}
             >
               {draw(row, index)}
             </div>

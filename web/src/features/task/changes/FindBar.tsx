@@ -20,11 +20,9 @@ export function FindBar({ wanted, onWanted, count, at, onStep, onClose }: FindBa
   useEffect(() => field.current?.select(), [])
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.nativeEvent.isComposing) return
-    if (event.key === 'Enter') onStep(event.shiftKey ? -1 : 1)
-    else if (event.key === 'Escape') onClose()
-    else return
+    if (event.key !== 'Enter') return
     event.preventDefault()
-    event.stopPropagation()
+    onStep(event.shiftKey ? -1 : 1)
   }
   const told = count >= mostMatches ? texts.foundMany : texts.found
   return (

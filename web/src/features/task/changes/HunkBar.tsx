@@ -21,7 +21,7 @@ export const HunkBar = memo(function HunkBar({ row, onShow }: HunkBarProps) {
   }
   return (
     <div className="h-7 bg-raised font-mono text-meta/7 tracking-normal whitespace-pre text-muted">
-      <span className="sticky left-0 inline-flex h-7 items-center">
+      <span className="sticky left-0 flex h-7 w-fit items-center">
         <span className="inline-flex w-20 items-center justify-end gap-1 pr-1">
           {row.gap !== null &&
             waysInto(row.gap).map(({ icon, label, from, to }) => (
