@@ -6,8 +6,10 @@ import { BrowserRouter } from 'react-router-dom'
 import { readToken, tokenKey } from './api/tokenStore.ts'
 import { sessionEnded, sessionStarted } from './api/session.ts'
 import { App } from './app/App.tsx'
+import { loadAhead, loadWherePointed } from './app/loadAhead.ts'
 import { createStore } from './app/store.ts'
 import { followSystemTheme } from './app/theme.ts'
+import { authApi } from './features/auth/authApi.ts'
 import { takeToken } from './features/auth/takeToken.ts'
 import { LiveProvider } from './live/LiveContext.tsx'
 import './app/styles.css'
@@ -15,6 +17,12 @@ import './app/styles.css'
 const callback = takeToken(location, history, localStorage)
 const { store, live } = createStore(readToken() !== null)
 
+// The page and who looks at it are asked for together, and before anything is drawn.
+if (readToken() !== null) {
+  loadAhead(location.pathname)
+  void store.dispatch(authApi.endpoints.me.initiate(undefined, { subscribe: false }))
+}
+loadWherePointed(document)
 followSystemTheme()
 // Signing in or out in one tab does so in all.
 window.addEventListener('storage', ({ key, newValue }) => {

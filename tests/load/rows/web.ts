@@ -160,6 +160,9 @@ async function slowNetwork(browser: Browser, { base, token, taskId }: Place): Pr
     downloadThroughput: 50_000,
     uploadThroughput: 50_000,
   })
+  // As a hand does it: pointed at, then pressed.
+  await link.hover()
+  await page.waitForTimeout(100)
   const clicked = await page.evaluate(() => performance.now())
   const skeleton = whenSeen(page, '[role=status]', 'Loading task')
   await link.evaluate((element) => {
