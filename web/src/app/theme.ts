@@ -4,10 +4,12 @@ export const themes = ['system', 'light', 'dark'] as const
 export type Theme = (typeof themes)[number]
 
 const key = 'theme'
+/** Told on the window when another theme is chosen. */
+export const themeChosen = 'flightdeck:theme'
 
-export function chosenTheme(storage: Pick<Storage, 'getItem'> = localStorage): Theme {
+export function chosenTheme(): Theme {
   try {
-    const kept = storage.getItem(key)
+    const kept = localStorage.getItem(key)
     return themes.find((theme) => theme === kept) ?? 'system'
   } catch {
     return 'system'
@@ -23,14 +25,22 @@ export function chooseTheme(theme: Theme): void {
     // Then it lasts as long as the page does.
   }
   show(theme)
+  window.dispatchEvent(new Event(themeChosen))
 }
 
-/** Follows the system while nothing else is chosen. Returns how to stop. */
+/** Follows the system while nothing else is chosen, and what is chosen in another tab. Returns how to stop. */
 export function followSystemTheme(): () => void {
   const system = matchMedia('(prefers-color-scheme: dark)')
   const follow = () => show(chosenTheme())
+  const onStorage = ({ key: changed }: StorageEvent) => {
+    if (changed === key || changed === null) follow()
+  }
   system.addEventListener('change', follow)
-  return () => system.removeEventListener('change', follow)
+  window.addEventListener('storage', onStorage)
+  return () => {
+    system.removeEventListener('change', follow)
+    window.removeEventListener('storage', onStorage)
+  }
 }
 
 function show(theme: Theme): void {

@@ -95,12 +95,14 @@ describe('the palette', () => {
     expect(await screen.findByRole('combobox', { name: 'Project: helios/web-console' })).toBeTruthy()
   })
 
-  test('chooses the theme', async () => {
-    await opened()
+  test('chooses the theme, and the settings follow', async () => {
+    await opened('/settings')
     type('theme dark')
     press('Enter')
     expect(document.documentElement.dataset['theme']).toBe('dark')
     expect(localStorage.getItem('theme')).toBe('dark')
+    const dark = screen.getByRole('button', { name: 'Dark' })
+    await waitFor(() => expect(dark.getAttribute('aria-pressed')).toBe('true'))
   })
 })
 

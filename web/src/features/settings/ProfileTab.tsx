@@ -3,7 +3,8 @@ import { useState, type FormEvent } from 'react'
 import { useDispatch } from 'react-redux'
 import type { User } from '#domain/api/auth.ts'
 import { reasonOf } from '../../api/fault.ts'
-import { chooseTheme, chosenTheme, themes } from '../../app/theme.ts'
+import { chooseTheme, themes } from '../../app/theme.ts'
+import { useChosenTheme } from '../../app/useChosenTheme.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Field } from '../../ui/Field.tsx'
 import { Panel } from '../../ui/Panel.tsx'
@@ -81,7 +82,7 @@ function PersonalInformation({ user }: { readonly user: User }) {
 }
 
 function Appearance() {
-  const [theme, setTheme] = useState(() => chosenTheme())
+  const theme = useChosenTheme()
   return (
     <section className="mt-8">
       <h2 className="mb-3 font-semibold">{texts.appearance}</h2>
@@ -89,10 +90,7 @@ function Appearance() {
         label={texts.theme}
         options={themes.map((value) => ({ value, label: texts.themes[value] }))}
         chosen={theme}
-        onChoose={(value) => {
-          chooseTheme(value)
-          setTheme(value)
-        }}
+        onChoose={chooseTheme}
         className="w-full md:w-auto"
       />
     </section>
