@@ -208,6 +208,15 @@ describe('the configuration', () => {
     expect(ended.map(({ code }) => code)).toEqual([1, 1, 1])
   })
 
+  test('that names an engine for boxes which is not there is told so, and where to name another', async () => {
+    const change = { SANDBOX: 'container', CONTAINER_HOST: `unix://${join(folder, 'no-engine.sock')}` }
+    const { code, stdout } = await cannotStart(
+      change,
+      /^SANDBOX=container: The container engine cannot be used: there is none at .*CONTAINER_HOST/m,
+    )
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+  })
+
   test('is listed by --help, with an exit code of 0', async () => {
     const { code, stdout, stderr } = await runProduct({ PATH: env['PATH'] ?? '' }, ['--help'])
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
