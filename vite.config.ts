@@ -86,6 +86,7 @@ function domainIsPure(domain: string): Plugin {
 const domain = join(import.meta.dirname, 'domain/')
 /** What pages share with each other, beside packages that have a chunk of their own. */
 const own = /web\/src\/(?!main\.tsx)|node_modules\/lucide-react\/|vite\/preload-helper/
+const router = join(import.meta.dirname, 'node_modules/react-router/dist/production')
 const outDir = join(import.meta.dirname, 'dist/web')
 
 export default defineConfig({
@@ -98,7 +99,12 @@ export default defineConfig({
     precompress(outDir),
   ],
   resolve: {
-    alias: [{ find: /^#domain\//, replacement: domain }],
+    alias: [
+      { find: /^#domain\//, replacement: domain },
+      // Its package names the one with warnings for developers alone.
+      { find: /^react-router$/, replacement: join(router, 'index.mjs') },
+      { find: /^react-router\/dom$/, replacement: join(router, 'dom-export.mjs') },
+    ],
   },
   build: {
     outDir,
@@ -115,16 +121,10 @@ export default defineConfig({
         // What every page needs and rarely changes: cached across deployments.
         codeSplitting: {
           groups: [
-            { name: 'react', priority: 2, test: /node_modules\/(react|react-dom|scheduler)\// },
             {
-              name: 'router',
+              name: 'libraries',
               priority: 2,
-              test: /node_modules\/(react-router|react-router-dom|cookie|set-cookie-parser)\//,
-            },
-            {
-              name: 'state',
-              priority: 2,
-              test: /node_modules\/(@reduxjs|redux|redux-thunk|react-redux|reselect|immer|use-sync-external-store)\//,
+              test: /node_modules\/(react|react-dom|scheduler|react-router|react-router-dom|cookie|set-cookie-parser|@reduxjs|redux|redux-thunk|react-redux|reselect|immer|use-sync-external-store)\//,
             },
             // What signing in needs stays by itself: whoever signs in waits for no more than that.
             { name: 'first', test: own, priority: 1, tags: ['$initial'] },

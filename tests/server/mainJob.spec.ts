@@ -127,7 +127,7 @@ describe('before anybody has signed in', () => {
     expect(page.headers.get('cache-control')).toBe('no-cache')
     expect(page.headers.get('referrer-policy')).toBe('no-referrer')
     expect(page.headers.get('content-security-policy')).toContain("script-src 'self'")
-    const asset = /\/assets\/react-[^"]+\.js/.exec(await page.text())?.[0] ?? ''
+    const asset = /\/assets\/libraries-[^"]+\.js/.exec(await page.text())?.[0] ?? ''
     for (const encoding of ['gzip', 'br']) {
       const { status, headers } = await fetch(product.base + asset, {
         headers: { 'accept-encoding': encoding },
