@@ -111,7 +111,7 @@ export function ChangesPanel(props: ChangesPanelProps) {
 
   // How often it was asked for: 0 while it is closed.
   const [finding, setFinding] = useState(0)
-  const find = useFind(files, finding > 0)
+  const find = useFind(files, known, finding > 0)
   const step = (by: 1 | -1) => {
     const match = find.step(by)
     if (match === null) return

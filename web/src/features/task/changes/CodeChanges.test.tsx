@@ -221,6 +221,12 @@ describe('lines around a change', () => {
     expect((await rowWith('line 30')).textContent).toBe('3030 line 30')
     expect(server.of(`GET ${at}/git/file`)[0]?.query).toEqual({ path: 'a.ts', from: '11', to: '30' })
     expect(screen.getByLabelText('Show the 10 hidden lines')).toBeTruthy()
+    // They are looked through as well.
+    fireEvent.click(screen.getByLabelText('Find in changes'))
+    fireEvent.change(await screen.findByRole('textbox', { name: 'Find in changes' }), {
+      target: { value: 'line 2' },
+    })
+    expect(await screen.findByText('1 of 10')).toBeTruthy()
   })
 
   test('that cannot be read are told, with the reason', async () => {

@@ -284,6 +284,8 @@ export function DiffList(props: DiffListProps) {
     const id = rowOf(event.target)
     if (id === null) return
     if (isAdd(event.target)) {
+      // Of lines that were taken together it is the button of all of them.
+      if (ids.size > 1 && ids.has(id)) return
       dragging.current = !event.shiftKey
       if (!event.shiftKey) setRange({ anchor: id, head: id })
     } else if (event.shiftKey && active !== null) {

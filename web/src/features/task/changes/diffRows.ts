@@ -117,13 +117,12 @@ export function linesOf({ left, right }: LineRow): readonly DiffLine[] {
 const givenContext = 3
 
 function addLines(rows: DiffRow[], number: number, file: DiffFile, { split, known }: Shown): void {
-  const { hunks, facts } = file
-  const lines = known.get(file.name) ?? nothingKnown
-  const bar = (id: string, header: string, gap: Gap | null) =>
-    rows.push({ kind: 'bar', id: `${number}b${id}`, file, header, gap })
-  const add = (hunk: Hunk) => {
-    const placed = split ? sideBySide(hunk) : inOrder(hunk)
-    for (const { left, right, changed } of placed)
+  for (const part of partsOf(file, known.get(file.name))) {
+    if (part.kind === 'bar') {
+      rows.push({ ...part, id: `${number}b${part.id}`, file })
+      continue
+    }
+    for (const { left, right, changed } of split ? sideBySide(part.hunk) : inOrder(part.hunk))
       rows.push({
         kind: 'line',
         id: `${number}:${left === null ? '' : lineKey(left.line)}|${right === null ? '' : lineKey(right.line)}`,
@@ -133,6 +132,21 @@ function addLines(rows: DiffRow[], number: number, file: DiffFile, { split, know
         changed,
       })
   }
+}
+
+/** The hunks of a file that are shown, those of lines around the changes among them. */
+export function hunksShown(file: DiffFile, known: KnownLines | undefined): readonly Hunk[] {
+  return partsOf(file, known).flatMap((part) => (part.kind === 'lines' ? [part.hunk] : []))
+}
+
+type Part =
+  | { readonly kind: 'lines'; readonly hunk: Hunk }
+  | { readonly kind: 'bar'; readonly id: string; readonly header: string; readonly gap: Gap | null }
+
+function partsOf({ hunks, facts }: DiffFile, lines: KnownLines = nothingKnown): readonly Part[] {
+  const parts: Part[] = []
+  const bar = (id: string, header: string, gap: Gap | null) => parts.push({ kind: 'bar', id, header, gap })
+  const add = (hunk: Hunk) => parts.push({ kind: 'lines', hunk })
   let end: Sides = { before: 1, after: 1 }
   hunks.forEach((hunk, index) => {
     const gap = facts.hasBefore && hunk.from.before > end.before
@@ -153,11 +167,12 @@ function addLines(rows: DiffRow[], number: number, file: DiffFile, { split, know
     end = hunk.to
   })
   const last = hunks.at(-1)
-  if (last === undefined || !facts.hasBefore || facts.isCut || !mayGoOn(last)) return
+  if (last === undefined || !facts.hasBefore || facts.isCut || !mayGoOn(last)) return parts
   const below = knownFrom(lines, end)
   if (below !== null) add(below)
   const from = (below ?? last).to.before
   if (lines.total === null || from <= lines.total) bar('e', '', { from, to: lines.total, place: 'end' })
+  return parts
 }
 
 const nothingKnown: KnownLines = { lines: new Map(), total: null }

@@ -1,5 +1,6 @@
 /** What is looked for in the changes, and where one has got to. */
 import { useDeferredValue, useMemo, useState } from 'react'
+import { hunksShown, type KnownLines } from './diffRows.ts'
 import { findInDiff, type Match } from './findInDiff.ts'
 import type { DiffFile } from './readDiffs.ts'
 
@@ -15,12 +16,20 @@ interface Find {
   readonly step: (by: 1 | -1) => Match | null
 }
 
-export function useFind(files: readonly DiffFile[], open: boolean): Find {
+export function useFind(
+  files: readonly DiffFile[],
+  known: ReadonlyMap<string, KnownLines>,
+  open: boolean,
+): Find {
   const [wanted, setWanted] = useState('')
   const [chosen, setChosen] = useState(0)
   // While somebody types, typing comes first.
   const sought = useDeferredValue(open ? wanted : '')
-  const matches = useMemo(() => findInDiff(files, sought), [files, sought])
+  const matches = useMemo(() => {
+    if (sought === '') return []
+    const shown = files.map((file) => ({ name: file.name, hunks: hunksShown(file, known.get(file.name)) }))
+    return findInDiff(shown, sought)
+  }, [files, known, sought])
   const at = Math.min(chosen, Math.max(0, matches.length - 1))
   return {
     wanted,
