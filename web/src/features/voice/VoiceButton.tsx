@@ -31,7 +31,6 @@ export function VoiceButton({ voice }: { readonly voice: VoiceControl }) {
         icon={Mic}
         label={labels[state.kind]}
         {...shortcutOf('toggleVoice')}
-        aria-pressed={recording}
         // While the browser asks, the recording can be called off.
         busy={state.kind === 'stopping'}
         onClick={toggle}

@@ -7,6 +7,18 @@ import { messageOf, taskOf } from '../../../../../tests/client/samples.ts'
 import { json, type Answers } from '../../../../../tests/client/server.ts'
 import { fakeUploads, uploadedOf } from '../../../../../tests/client/uploads.ts'
 
+/** How often the chat was drawn. */
+const drawn = vi.hoisted(() => vi.fn<() => void>())
+vi.mock(import('./ChatEntries.tsx'), async (original) => {
+  const { ChatEntries } = await original()
+  return {
+    ChatEntries: (props) => {
+      drawn()
+      return ChatEntries(props)
+    },
+  }
+})
+
 const { id } = taskOf(1)
 const at = `/tasks/${id}`
 const image = (n: number) => ({
@@ -50,6 +62,15 @@ describe('the box of the next message', () => {
     expect(server.of(`POST ${at}/chat`)).toEqual([])
     expect(fireEvent.keyDown(box, { key: 'Enter' })).toBe(false)
     await waitFor(() => expect(server.of(`POST ${at}/chat`)).toHaveLength(1))
+  })
+
+  test('draws nothing of the chat again while somebody types', async () => {
+    await open({}, { [`GET ${at}/chat`]: { messages: [messageOf(1)], version: 1 } })
+    await chat().findByText('message 1')
+    drawn.mockClear()
+    for (const text of ['a', 'ab', 'abc']) await write(text)
+    expect(await composer()).toHaveProperty('value', 'abc')
+    expect(drawn).not.toHaveBeenCalled()
   })
 
   test('in command mode says where commands run, and Escape closes the search and leaves the mode', async () => {
