@@ -22,8 +22,8 @@ interface IconButtonProps extends Omit<ComponentProps<'button'>, 'aria-label' | 
 
 const sizes: Record<IconButtonSize, string> = {
   row: 'size-8 md:size-6 [&_svg]:size-3.5',
-  small: 'size-11 md:size-7',
-  normal: 'size-11 md:size-8',
+  small: 'size-11! md:size-7!',
+  normal: 'size-11! md:size-8!',
 }
 
 export function IconButton({

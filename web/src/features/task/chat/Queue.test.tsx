@@ -2,6 +2,7 @@
 import { cleanup, fireEvent, render, screen, waitFor, within } from '@testing-library/react'
 import { Provider, useSelector } from 'react-redux'
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import type { ChatMessage } from '#domain/api/chat.ts'
 import type { Task } from '#domain/api/tasks.ts'
 import { messageId } from '../../../../../tests/domain/ids.ts'
 import { clientStore } from '../../../../../tests/client/page.tsx'
@@ -18,7 +19,7 @@ const one = `${at}/chat/${messageId(1)}`
 const waits = [1, 2, 3].map((n) => messageOf(n, { status: 'queued' }))
 
 /** The queue of a task in which three messages wait, alone on the page. */
-function open(over: Partial<Task> = {}, answers: Answers = {}) {
+function open(over: Partial<Task> = {}, answers: Answers = {}, messages: readonly ChatMessage[] = waits) {
   const task = taskOf(1, { status: 'running', ...over })
   const server = fakeServer(answers)
   localStorage.setItem(tokenKey, 'token-of-ada')
@@ -26,7 +27,7 @@ function open(over: Partial<Task> = {}, answers: Answers = {}) {
   const store = clientStore()
   store.dispatch(taskOpened(task.id))
   store.dispatch(taskLoaded(task))
-  store.dispatch(chatLoaded({ messages: waits, version: 1 }))
+  store.dispatch(chatLoaded({ messages, version: 1 }))
   render(
     <Provider store={store}>
       <QueueOfOpenTask />
@@ -164,6 +165,13 @@ describe('a message that is withdrawn', () => {
     vi.useRealTimers()
     await waitFor(() => expect(server.of(`DELETE ${one}`)).toHaveLength(1))
     expect(rows()).toEqual(['message 2', 'message 3'])
+  })
+
+  test('says what of it would come back: its words, when it has images', async () => {
+    const image = { id: 'i', url: '/api/images/i', name: 'a.png', size: 1, type: 'image/png' } as const
+    open({}, { [`DELETE ${one}`]: done }, [messageOf(1, { status: 'queued', message: '', images: [image] })])
+    fireEvent.click(screen.getByRole('button', { name: 'Withdraw' }))
+    expect(row('Withdrawn').getByRole('button', { name: 'Undo, without its images' })).toBeTruthy()
   })
 
   test('is not what the next turn begins with', async () => {

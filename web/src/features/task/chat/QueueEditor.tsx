@@ -50,10 +50,16 @@ export function QueueEditor({ message, gone, onSave, onCancel }: QueueEditorProp
         className={classes('text-typed', message.isCommand && 'font-mono md:text-code')}
       />
       <div className="mt-1.5 flex justify-end gap-2">
-        <Button size="small" kind="ghost" onClick={onCancel}>
+        <Button size="small" kind="ghost" onClick={onCancel} className="max-md:h-11!">
           {texts.queue.cancel}
         </Button>
-        <Button size="small" kind="primary" disabled={empty} onClick={() => onSave(text.trim())}>
+        <Button
+          size="small"
+          kind="primary"
+          disabled={empty}
+          onClick={() => onSave(text.trim())}
+          className="max-md:h-11!"
+        >
           {gone ? texts.queue.sendAnew : texts.queue.save}
         </Button>
       </div>

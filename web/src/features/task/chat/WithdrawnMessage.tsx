@@ -1,6 +1,8 @@
 /** In the place of a message that was withdrawn, for a while: the way back. */
 import { useEffect, useRef, useState } from 'react'
+import { useSelector } from 'react-redux'
 import { Button } from '../../../ui/Button.tsx'
+import { selectPicturesOf } from './pictures.ts'
 import type { WaitingMessage } from './queueChanges.ts'
 import { texts } from './texts.ts'
 
@@ -21,8 +23,9 @@ interface WithdrawnMessageProps {
 /** As long as other notifications (section 9), in milliseconds. */
 const shownFor = 5_000
 
-export function WithdrawnMessage({ withdrawn: { message }, onUndo, onOver }: WithdrawnMessageProps) {
+export function WithdrawnMessage({ withdrawn: { message, show }, onUndo, onOver }: WithdrawnMessageProps) {
   const [held, setHeld] = useState(false)
+  const hasImages = useSelector(selectPicturesOf(message.messageId)).length > 0
   const over = useRef(onOver)
   useEffect(() => {
     over.current = onOver
@@ -43,8 +46,8 @@ export function WithdrawnMessage({ withdrawn: { message }, onUndo, onOver }: Wit
     >
       <span className="flex-none">{texts.queue.withdrawn}</span>
       <s className="min-w-0 flex-1 truncate">{message.message}</s>
-      <Button size="small" kind="ghost" onClick={onUndo}>
-        {texts.queue.undo}
+      <Button size="small" kind="ghost" onClick={onUndo} className="max-md:h-11!">
+        {show === null && hasImages ? texts.queue.undoWords : texts.queue.undo}
       </Button>
     </li>
   )

@@ -73,6 +73,7 @@ export const texts = {
     cancel: 'Cancel',
     withdrawn: 'Withdrawn',
     undo: 'Undo',
+    undoWords: 'Undo, without its images',
     telling: 'Telling the agent',
     notEdited: 'The message could not be changed',
     notMoved: 'The messages could not be put in order',
