@@ -40,14 +40,17 @@ export function QueueEditor({ message, gone, onSave, onCancel }: QueueEditorProp
         label={texts.queue.editLabel}
         // oxlint-disable-next-line jsx-a11y/no-autofocus -- the person asked to write here
         autoFocus
-        minHeight={20}
+        minHeight={30}
         maxHeight={tallest}
         maxLength={50_000}
         value={text}
         onChange={(event) => setText(event.target.value)}
         onKeyDown={onKeyDown}
         onFocus={({ currentTarget }) => currentTarget.setSelectionRange(text.length, text.length)}
-        className={classes('text-typed', message.isCommand && 'font-mono md:text-code')}
+        className={classes(
+          'rounded-control border border-control bg-panel px-2 py-1 text-typed focus:border-accent focus:ring focus:ring-accent',
+          message.isCommand && 'font-mono md:text-code',
+        )}
       />
       <div className="mt-1.5 flex justify-end gap-2">
         <Button size="small" kind="ghost" onClick={onCancel} className="max-md:h-11!">
