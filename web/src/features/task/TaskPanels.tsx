@@ -25,7 +25,7 @@ export function TaskPanels({ task, open }: TaskPanelsProps) {
   const split = useMedia('(width >= 900px)')
   const [chosen, setChosen] = useState<Panel>('chat')
   const [work, setWork] = useState<Exclude<Panel, 'chat'>>('terminal')
-  // Where the changes put their buttons: beside the tabs.
+  // Where the terminal and the changes put their buttons: beside the tabs.
   const [tools, setTools] = useState<HTMLElement | null>(null)
   const [position, setPosition] = usePersisted(splitPosition)
   const choose = (panel: Panel) => {
@@ -38,7 +38,13 @@ export function TaskPanels({ task, open }: TaskPanelsProps) {
     <>
       <TabPanel name="terminal" shown={shown === 'terminal'}>
         <TerminalPictures task={task} />
-        <TerminalPanel terminal={open.terminal} reload={open.reload} running={task.status === 'running'} />
+        <TerminalPanel
+          terminal={open.terminal}
+          reload={open.reload}
+          running={task.status === 'running'}
+          shown={shown === 'terminal'}
+          tools={split ? tools : null}
+        />
       </TabPanel>
       <TabPanel name="changes" shown={shown === 'changes'}>
         <Suspense fallback={null}>

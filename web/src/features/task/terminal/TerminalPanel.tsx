@@ -1,6 +1,7 @@
 /** What was printed, line by line, with its times. Only the lines in sight are in the page, however many there are. */
 import { ArrowDown, Copy, Search, WrapText } from 'lucide-react'
 import { useState, useSyncExternalStore } from 'react'
+import { createPortal } from 'react-dom'
 import { useDispatch } from 'react-redux'
 import { useAction } from '../../../actions/ActionsContext.tsx'
 import { shortcutOf } from '../../../actions/Keys.tsx'
@@ -23,9 +24,12 @@ interface TerminalPanelProps {
   readonly reload: () => void
   /** A cursor stands at the end while something runs. */
   readonly running: boolean
+  readonly shown: boolean
+  /** Where its buttons go; `null` where there is no such place, then they are at its foot. */
+  readonly tools: HTMLElement | null
 }
 
-export function TerminalPanel({ terminal, reload, running }: TerminalPanelProps) {
+export function TerminalPanel({ terminal, reload, running, shown, tools }: TerminalPanelProps) {
   const dispatch = useDispatch()
   const view = useSyncExternalStore(terminal.subscribe, terminal.read)
   const { lines, earlier, state, reason } = view
@@ -54,6 +58,28 @@ export function TerminalPanel({ terminal, reload, running }: TerminalPanelProps)
       copied ? notified('success', taskTexts.toasts.copied) : notified('error', taskTexts.toasts.notCopied),
     )
   }
+
+  const buttons = (
+    <span className="flex flex-none items-center gap-0.5">
+      <IconButton
+        icon={Search}
+        label={texts.find}
+        size="small"
+        aria-expanded={find.isOpen}
+        onClick={find.isOpen ? closeFind : find.open}
+        {...shortcutOf('terminalFind')}
+      />
+      <IconButton
+        icon={WrapText}
+        label={texts.wrap}
+        size="small"
+        aria-pressed={wrap}
+        onClick={() => setWrap(!wrap)}
+        className="aria-pressed:bg-raised aria-pressed:text-text"
+      />
+      <IconButton icon={Copy} label={texts.copy} size="small" onClick={() => void copy()} />
+    </span>
+  )
 
   return (
     // Whether the keys of the terminal are meant is where the focus is.
@@ -113,7 +139,7 @@ export function TerminalPanel({ terminal, reload, running }: TerminalPanelProps)
           </Button>
         )}
       </div>
-      <footer className="flex h-11 flex-none items-center gap-4 border-t border-line-soft pr-1 pl-4 text-meta text-muted md:h-8">
+      <footer className="flex h-11 flex-none items-center gap-4 border-t border-line-soft pr-1 pl-4 text-meta text-muted md:h-8 md:pr-4">
         <span>{earlier === 'none' ? texts.lines(lines.length) : texts.latestLines(lines.length)}</span>
         <span className="hidden items-center gap-1.5 md:inline-flex">
           <span className="h-3 w-0.5 bg-bad" aria-hidden="true" />
@@ -121,26 +147,9 @@ export function TerminalPanel({ terminal, reload, running }: TerminalPanelProps)
         </span>
         <span className="flex-1" />
         <span className="hidden md:inline">{following ? texts.following : texts.notFollowing}</span>
-        <span className="flex">
-          <IconButton
-            icon={Search}
-            label={texts.find}
-            size="small"
-            aria-expanded={find.isOpen}
-            onClick={find.isOpen ? closeFind : find.open}
-            {...shortcutOf('terminalFind')}
-          />
-          <IconButton
-            icon={WrapText}
-            label={texts.wrap}
-            size="small"
-            aria-pressed={wrap}
-            onClick={() => setWrap(!wrap)}
-            className="aria-pressed:bg-raised aria-pressed:text-text"
-          />
-          <IconButton icon={Copy} label={texts.copy} size="small" onClick={() => void copy()} />
-        </span>
+        {tools === null && buttons}
       </footer>
+      {tools !== null && shown && createPortal(buttons, tools)}
     </div>
   )
 }

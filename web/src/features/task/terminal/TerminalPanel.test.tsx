@@ -1,0 +1,123 @@
+// @vitest-environment jsdom
+import { act, cleanup, fireEvent, render, screen, waitFor, within } from '@testing-library/react'
+import { Provider } from 'react-redux'
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { clientStore } from '../../../../../tests/client/page.tsx'
+import { ActionsProvider } from '../../../actions/ActionsContext.tsx'
+import { Toasts } from '../../notifications/Toasts.tsx'
+import { TerminalPanel } from './TerminalPanel.tsx'
+import { createTerminalLog } from './terminalLog.ts'
+
+const printed = [
+  '\u001B[1m$ npm test\u001B[0m\n',
+  'an \u001B[31merror\u001B[0m\nfine\n',
+  '\u001B]133;D;2\u0007An Error was found.\n',
+].map((content, index) => ({
+  taskId: 't',
+  timestamp: `2026-11-21T10:00:0${index}.000Z`,
+  content,
+  type: 'stdout' as const,
+  executionId: 'e1',
+  position: String(index + 1),
+  version: index,
+}))
+
+// jsdom lays nothing out: without a height no row is in sight.
+beforeEach(() => {
+  const height = vi.spyOn(HTMLElement.prototype, 'clientHeight', 'get').mockReturnValue(600)
+  return () => height.mockRestore()
+})
+
+/** A terminal that printed this. */
+async function open() {
+  vi.stubGlobal('ResizeObserver', NoResizing)
+  const terminal = createTerminalLog()
+  await terminal.reset(printed)
+  render(
+    <Provider store={clientStore()}>
+      <ActionsProvider>
+        <TerminalPanel terminal={terminal} reload={() => undefined} running={false} shown tools={null} />
+        <Toasts />
+      </ActionsProvider>
+    </Provider>,
+  )
+  onTestFinished(cleanup)
+  return screen.getByRole('log', { name: 'Terminal' })
+}
+
+class NoResizing implements ResizeObserver {
+  observe(): void {}
+  unobserve(): void {}
+  disconnect(): void {}
+}
+const find = (log: HTMLElement) => {
+  act(() => log.focus())
+  fireEvent.keyDown(log, { key: 'f', ctrlKey: true })
+}
+const field = () => screen.getByRole('searchbox', { name: 'Find in output' })
+const told = async (text: string) => waitFor(() => expect(screen.getByText(text)).toBeTruthy())
+
+describe('finding in the output', () => {
+  test('is begun by its key where the focus is in the terminal, and nowhere else', async () => {
+    const log = await open()
+    fireEvent.keyDown(document.body, { key: 'f', ctrlKey: true })
+    expect(screen.queryByRole('searchbox', { name: 'Find in output' })).toBeNull()
+    find(log)
+    expect(field()).toBeTruthy()
+  })
+
+  test('counts the places, goes from one to the next and round, and marks them', async () => {
+    const log = await open()
+    find(log)
+    fireEvent.change(field(), { target: { value: 'error' } })
+    await told('1 of 2')
+    expect([...log.querySelectorAll('mark')].map(({ textContent }) => textContent)).toEqual([
+      'error',
+      'Error',
+    ])
+    fireEvent.keyDown(field(), { key: 'Enter' })
+    await told('2 of 2')
+    fireEvent.keyDown(field(), { key: 'g', ctrlKey: true })
+    await told('1 of 2')
+    fireEvent.keyDown(field(), { key: 'Enter', shiftKey: true })
+    await told('2 of 2')
+    fireEvent.change(field(), { target: { value: 'nothing' } })
+    await told('No results')
+  })
+
+  test('ends with Escape, and the focus is in the terminal again', async () => {
+    const log = await open()
+    find(log)
+    fireEvent.keyDown(field(), { key: 'Escape' })
+    await waitFor(() => expect(screen.queryByRole('searchbox', { name: 'Find in output' })).toBeNull())
+    expect(document.activeElement).toBe(log)
+    expect(log.querySelector('mark')).toBeNull()
+  })
+
+  test('unfolds what the place is folded in', async () => {
+    const log = await open()
+    const fold = within(log).getByRole('button', { name: 'Output of this command' })
+    fireEvent.click(fold)
+    await waitFor(() => expect(within(log).queryByText('fine')).toBeNull())
+    find(log)
+    fireEvent.change(field(), { target: { value: 'fine' } })
+    await told('1 of 1')
+    expect(fold.getAttribute('aria-expanded')).toBe('true')
+  })
+})
+
+test('a command says how many lines it printed, how long it took and how it ended', async () => {
+  const log = await open()
+  expect(within(log).getByText('2 lines · 2.0s · exit 2')).toBeTruthy()
+  expect(within(log).getByText('Failed')).toBeTruthy()
+})
+
+test('all of it is copied without its colours', async () => {
+  const writeText = vi.fn<(text: string) => Promise<void>>(async () => undefined)
+  Object.defineProperty(navigator, 'clipboard', { configurable: true, value: { writeText } })
+  await open()
+  fireEvent.click(screen.getByRole('button', { name: 'Copy without colours' }))
+  await told('Copied')
+  expect(writeText).toHaveBeenCalledWith('$ npm test\nan error\nfine\nAn Error was found.')
+  Reflect.deleteProperty(navigator, 'clipboard')
+})
