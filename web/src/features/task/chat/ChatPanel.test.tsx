@@ -1,13 +1,14 @@
 // @vitest-environment jsdom
 import { fireEvent, screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, test, vi } from 'vitest'
+import type { Task } from '#domain/api/tasks.ts'
 import { executionId } from '../../../../../tests/domain/ids.ts'
 import { openPage, openTaskAnswers } from '../../../../../tests/client/page.tsx'
 import { messageOf, taskOf } from '../../../../../tests/client/samples.ts'
 import { historyPage } from '../taskApi.ts'
 
 const task = taskOf(1)
-const execution = {
+const execution: NonNullable<Task['execution']> = {
   id: executionId(1),
   kind: 'turn',
   turn: 1,
@@ -16,7 +17,7 @@ const execution = {
   endedAt: task.createdAt,
   steps: [],
   cancelRequested: false,
-} as const
+}
 const at = `/tasks/${task.id}`
 const chat = async () => within(await screen.findByRole('region', { name: 'Task Chat' }))
 
@@ -53,7 +54,7 @@ test('each message shows whose it is and how it fares, and is copied or its task
     messageOf(2, { message: 'I could not.', messageType: 'response', executionId: executionId(1) }),
   ]
   const usage = { inputTokens: 5_000, outputTokens: 700, costUsd: 0.031 }
-  const answers = openTaskAnswers({ ...task, execution: { ...execution, usage } })
+  const answers = openTaskAnswers(taskOf(1, { execution: { ...execution, usage } }))
   openPage(at, { answers: { ...answers, [`GET ${at}/chat`]: { messages, version: 1 } } })
   await screen.findByText('I could not.')
   const [asked, said] = (await chat()).getAllByRole('article')
