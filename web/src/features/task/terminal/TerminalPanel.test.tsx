@@ -29,14 +29,14 @@ beforeEach(() => {
 })
 
 /** A terminal that printed this. */
-async function open() {
+async function open({ running = false } = {}) {
   vi.stubGlobal('ResizeObserver', NoResizing)
   const terminal = createTerminalLog()
   await terminal.reset(printed)
   render(
     <Provider store={clientStore()}>
       <ActionsProvider>
-        <TerminalPanel terminal={terminal} reload={() => undefined} running={false} shown tools={null} />
+        <TerminalPanel terminal={terminal} reload={() => undefined} running={running} shown tools={null} />
         <Toasts />
       </ActionsProvider>
     </Provider>,
@@ -104,6 +104,23 @@ describe('finding in the output', () => {
     await told('1 of 1')
     expect(fold.getAttribute('aria-expanded')).toBe('true')
   })
+})
+
+test('each line has its time, shown where the second changes, and a cursor stands at the end while something runs', async () => {
+  const log = await open({ running: true })
+  const shown = [...log.querySelectorAll('time')].map(({ dateTime, className }) => [
+    dateTime.slice(17, 19),
+    !className.includes('invisible'),
+  ])
+  expect(shown).toEqual([
+    ['00', true],
+    ['01', true],
+    ['01', false],
+    ['02', true],
+  ])
+  expect(log.querySelectorAll('.caret')).toHaveLength(1)
+  cleanup()
+  expect((await open()).querySelectorAll('.caret')).toHaveLength(0)
 })
 
 test('a command says how many lines it printed, how long it took and how it ended', async () => {
