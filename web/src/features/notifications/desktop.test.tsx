@@ -1,9 +1,17 @@
 // @vitest-environment jsdom
-import { act, fireEvent, screen, waitFor } from '@testing-library/react'
+import { act, cleanup, fireEvent, render, screen, waitFor } from '@testing-library/react'
+import { Provider } from 'react-redux'
+import { MemoryRouter, useLocation } from 'react-router-dom'
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { openPage, openTaskAnswers } from '../../../../tests/client/page.tsx'
-import { projectOf, taskOf } from '../../../../tests/client/samples.ts'
-import { json } from '../../../../tests/client/server.ts'
+import type { Task } from '#domain/api/tasks.ts'
+import { clientStore } from '../../../../tests/client/page.tsx'
+import { taskOf } from '../../../../tests/client/samples.ts'
+import { fakeServer, json } from '../../../../tests/client/server.ts'
+import { tokenKey } from '../../api/tokenStore.ts'
+import { tasksApi, useRecentTasksQuery } from '../tasks/tasksApi.ts'
+import { AskToNotify } from './AskToNotify.tsx'
+import { DesktopNotifications } from './DesktopNotifications.tsx'
+import { NotificationsPart } from './NotificationsPart.tsx'
 
 /** What of the browser tells something outside of the page. */
 class Told extends EventTarget {
@@ -27,84 +35,116 @@ class Told extends EventTarget {
   close() {}
 }
 
-const project = projectOf(1)
 const running = taskOf(1, { status: 'running', progress: 10 })
 const ended = taskOf(1, { status: 'completed', version: 2 })
-const newTask = taskOf(2, { status: 'queued', progress: 0 })
-const answers = {
-  'GET /tasks': { tasks: [running], next: null },
-  'GET /projects': { projects: [project], next: null },
-  'GET /agents': { agents: [] },
-  [`GET /projects/${project.id}/branches`]: { branches: [{ name: 'trunk' }] },
-  [`POST /projects/${project.id}/prepare`]: { success: true },
-  'POST /tasks': () => json(201, { task: newTask, position: '2' }),
-  ...openTaskAnswers(ended),
-}
+const listed = (...tasks: readonly Task[]) => ({ 'GET /tasks': { tasks, next: null } })
 
 beforeEach(() => {
   Object.assign(Told, { permission: 'default', answer: 'granted', shown: [], asked: 0 })
   vi.stubGlobal('Notification', Told)
-  onTestFinished(() => void vi.unstubAllGlobals())
+  onTestFinished(() => {
+    cleanup()
+    localStorage.clear()
+    vi.restoreAllMocks()
+    vi.unstubAllGlobals()
+  })
 })
 
 function look(elsewhere: boolean) {
   vi.spyOn(document, 'hidden', 'get').mockReturnValue(elsewhere)
 }
 
-/** The dashboard, on which a task is begun. Its list is read again then. */
-async function begun(nowListed: readonly object[] = [newTask, running]) {
-  localStorage.setItem('selectedProjectId', project.id)
-  const server = openPage('/dashboard', { answers })
-  await screen.findByRole('link', { name: 'Task 1' })
-  const description = screen.getByRole('textbox', { name: 'Task description' })
-  fireEvent.change(description, { target: { value: 'Task 2' } })
-  const start = screen.getByRole('button', { name: 'Start Coding' })
-  await waitFor(() => expect(start).toHaveProperty('disabled', false))
-  server.answer({ 'GET /tasks': { tasks: nowListed, next: null } })
-  fireEvent.click(start)
-  await screen.findByRole('link', { name: 'Task 2' })
-  return server
+/** What asks and what tells, over a list with a task that runs; and how a task is begun there. */
+async function opened() {
+  const server = fakeServer({
+    ...listed(running),
+    'POST /tasks': () => json(201, { task: taskOf(2, { status: 'queued' }), position: '2' }),
+  })
+  localStorage.setItem(tokenKey, 'token-of-ada')
+  const store = clientStore()
+  render(
+    <Provider store={store}>
+      <MemoryRouter>
+        <AskToNotify />
+        <DesktopNotifications />
+        <Page />
+      </MemoryRouter>
+    </Provider>,
+  )
+  const list = tasksApi.endpoints.recentTasks
+  const read = async (...tasks: readonly Task[]) => {
+    // A reading that is under way would be taken for this one.
+    await waitFor(() => expect(list.select()(store.getState()).status).not.toBe('pending'))
+    server.answer(listed(...tasks))
+    await act(() => store.dispatch(list.initiate(undefined, { forceRefetch: true, subscribe: false })))
+    await screen.findByText(tasks.map(({ id, status }) => `${id} ${status}`).join(', '))
+  }
+  await read(running)
+  const body = { description: 'More', projectId: running.projectId, branch: 'trunk' }
+  const begin = () => act(() => store.dispatch(tasksApi.endpoints.createTask.initiate(body)))
+  return { begin, read }
+}
+
+/** What the person sees besides: where they are, and how the tasks stand. */
+function Page() {
+  const tasks = useRecentTasksQuery().data?.tasks ?? []
+  return (
+    <>
+      <p>{useLocation().pathname}</p>
+      <p>{tasks.map(({ id, status }) => `${id} ${status}`).join(', ')}</p>
+    </>
+  )
 }
 
 describe('notifications of the desktop', () => {
   test('are asked for after a task was begun and by a button, and tell of an end while nobody looks', async () => {
     look(true)
-    const server = await begun()
+    const { begin, read } = await opened()
+    expect(screen.queryByText(/Do you want to be told/)).toBeNull()
+    await begin()
     expect(Told.asked).toBe(0)
-    fireEvent.click(screen.getByRole('button', { name: 'Turn on notifications' }))
+    fireEvent.click(await screen.findByRole('button', { name: 'Turn on notifications' }))
     await waitFor(() => expect(localStorage.getItem('desktopNotifications')).toBe('on'))
     expect(screen.queryByText(/Do you want to be told/)).toBeNull()
     expect([Told.asked, Told.shown.length]).toEqual([1, 0])
 
-    server.answer({ 'GET /tasks': { tasks: [newTask, ended], next: null } })
-    await begunAgain()
-    await waitFor(() => expect(Told.shown.map(({ title }) => title)).toEqual(['Task 1']))
+    await read(ended)
+    expect(Told.shown.map(({ title }) => title)).toEqual(['Task 1'])
     const [told] = Told.shown
     expect(told?.options).toMatchObject({ body: 'Completed · engine-1', tag: `task-${running.id}` })
     const focus = vi.spyOn(window, 'focus').mockReturnValue(undefined)
     act(() => void told?.dispatchEvent(new Event('click')))
     expect(focus).toHaveBeenCalledOnce()
-    expect(await screen.findByRole('heading', { level: 1, name: 'Task 1' })).toBeTruthy()
+    expect(screen.getByText(`/tasks/${running.id}`)).toBeTruthy()
+    // It is told once.
+    await read(ended, taskOf(3))
+    expect(Told.shown).toHaveLength(1)
   })
 
-  test('are not shown to who looks at the page', async () => {
-    Told.permission = 'granted'
-    localStorage.setItem('desktopNotifications', 'on')
-    look(false)
-    await begun([newTask, ended])
-    await screen.findAllByText('Completed')
+  test.each([
+    ['who looks at the page', false, 'on', 'granted'],
+    ['who has turned them off', true, 'off', 'granted'],
+    ['whom the browser does not let', true, 'on', 'denied'],
+  ] as const)('are not shown to %s', async (_, elsewhere, wanted, permission) => {
+    look(elsewhere)
+    Told.permission = permission
+    localStorage.setItem('desktopNotifications', wanted)
+    const { read } = await opened()
+    await read(ended)
     expect(Told.shown).toEqual([])
   })
 
   test('are not asked for again by who has said no', async () => {
-    await begun()
-    fireEvent.click(screen.getByRole('button', { name: 'Not now' }))
+    const { begin } = await opened()
+    await begin()
+    fireEvent.click(await screen.findByRole('button', { name: 'Not now' }))
+    await begin()
     expect(screen.queryByText(/Do you want to be told/)).toBeNull()
     expect([Told.asked, localStorage.getItem('desktopNotifications')]).toEqual([0, 'off'])
   })
 
   test('are turned on and off in the settings', async () => {
-    openPage('/settings', { answers })
+    render(<NotificationsPart />)
     const on = await screen.findByRole('button', { name: 'On' })
     fireEvent.click(on)
     await waitFor(() => expect(on.getAttribute('aria-pressed')).toBe('true'))
@@ -115,17 +155,9 @@ describe('notifications of the desktop', () => {
 
   test('that the browser does not allow are told to be so', async () => {
     Told.answer = 'denied'
-    openPage('/settings', { answers })
+    render(<NotificationsPart />)
     fireEvent.click(await screen.findByRole('button', { name: 'On' }))
     expect(await screen.findByText(/This browser does not allow notifications/)).toBeTruthy()
     expect(screen.queryByRole('button', { name: 'On' })).toBeNull()
   })
 })
-
-/** Another task: the list is read again. */
-async function begunAgain() {
-  fireEvent.change(screen.getByRole('textbox', { name: 'Task description' }), { target: { value: 'More' } })
-  const start = screen.getByRole('button', { name: 'Start Coding' })
-  await waitFor(() => expect(start).toHaveProperty('disabled', false))
-  fireEvent.click(start)
-}
