@@ -1,10 +1,13 @@
 // @vitest-environment jsdom
 import { act, createEvent, fireEvent, screen, waitFor, within } from '@testing-library/react'
-import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { openPage } from '../../../../tests/client/page.tsx'
 import { projectOf, taskOf } from '../../../../tests/client/samples.ts'
 import { json, refusal, type Answers } from '../../../../tests/client/server.ts'
 import { fakeUploads, uploadedOf } from '../../../../tests/client/uploads.ts'
+
+// The page is loaded before the first test waits for it: on a busy machine that takes a while.
+beforeAll(() => import('./Dashboard.tsx'), 60_000)
 
 const project = projectOf(1)
 const answers: Answers = {

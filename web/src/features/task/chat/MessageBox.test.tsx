@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 import { act, cleanup, fireEvent, screen, waitFor, within } from '@testing-library/react'
-import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Task } from '#domain/api/tasks.ts'
 import { openPage, openTaskAnswers } from '../../../../../tests/client/page.tsx'
 import { messageOf, taskOf } from '../../../../../tests/client/samples.ts'
@@ -18,6 +18,9 @@ vi.mock(import('./ChatEntries.tsx'), async (original) => {
     },
   }
 })
+
+// The page is loaded before the first test waits for it: on a busy machine that takes a while.
+beforeAll(() => import('../TaskDetail.tsx'), 60_000)
 
 const { id } = taskOf(1)
 const at = `/tasks/${id}`
