@@ -23,7 +23,8 @@ export type Word = 'interrupt' | 'end'
 
 /** 125: it could not begin; 127: there is no such command; 137: it was ended. Else as a shell tells it. */
 const script = `
-open(my $line, '<', shift @ARGV) or exit 125;
+# 2048: not to wait for a runner that is gone already.
+sysopen(my $line, shift @ARGV, 2048) or exit 125;
 sub take {
   my ($wanted) = @_;
   my $got = '';

@@ -55,7 +55,7 @@ describe('what the engine is asked for', () => {
     expect(body).toMatchObject({
       Env: [],
       HostConfig: {
-        Tmpfs: { '/data': 'rw,nosuid,nodev,noexec,size=4k,mode=0555' },
+        Tmpfs: { '/data': 'ro,nosuid,nodev,noexec,size=4k,uid=27200,gid=27200,mode=0500' },
         LogConfig: { Type: 'none' },
         Mounts: [{ Type: 'bind', Source: '/srv/tree', Target: '/workspace', ReadOnly: false }],
       },

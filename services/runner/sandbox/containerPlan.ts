@@ -66,10 +66,8 @@ export function containerBody(plan: ContainerPlan): object {
       OomScoreAdj: 500,
       ShmSize: temporaryBytes,
       Tmpfs: {
-        // Else the engine would make a volume of each container.
-        ...Object.fromEntries(
-          image.volumes.map((path) => [path, 'rw,nosuid,nodev,noexec,size=4k,mode=0555']),
-        ),
+        // Else the engine would make a volume of each container. The user may pass: what is mounted may lie below.
+        ...Object.fromEntries(image.volumes.map((path) => [path, coverFor(user)])),
         '/tmp': `rw,nosuid,nodev,exec,size=${temporaryBytes},mode=1777`,
       },
       Mounts: plan.mounts.map(({ source, target, readOnly }) => ({
@@ -88,6 +86,10 @@ export function containerBody(plan: ContainerPlan): object {
       LogConfig: { Type: 'none', Config: {} },
     },
   }
+}
+
+function coverFor({ uid, gid }: BoxUser): string {
+  return `ro,nosuid,nodev,noexec,size=4k,uid=${uid},gid=${gid},mode=0500`
 }
 
 /**

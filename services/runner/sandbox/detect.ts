@@ -1,5 +1,5 @@
 /** Finds out whether this machine can make boxes, by making one. */
-import { access, chown, constants, mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { access, chown, constants, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { run } from '../process.ts'
 import { endedWell, lastWords } from '../workspace/git.ts'
@@ -82,7 +82,11 @@ export async function boxFault(
   const { code, reason } = await box.exited
   if (reason === 'time_limit') return 'it does not start within 10 s'
   if (code !== 0) return told.trim().replace(/^bwrap: /, '') || `it ends with code ${String(code)}`
-  const git = await sandbox.gitFor(workspace)({ args: ['--version'], timeoutMs: 10_000 })
+  // A tree that git cannot enter would look as if nothing had changed.
+  const file = join(workspace.dir, 'trial')
+  await writeFile(file, 'trial\n')
+  const args = ['hash-object', '--no-filters', '--', file]
+  const git = await sandbox.gitFor(workspace)({ args, timeoutMs: 10_000 })
   return endedWell(git) ? undefined : `git does not run in it: ${lastWords(git)}`
 }
 
