@@ -33,6 +33,8 @@ export function loadAhead(pathname: string, load: LoadChunk = loadChunk): void {
 /** Loads the page that a link leads to when somebody points at it: until they press there is time enough. */
 export function loadWherePointed(document: Document, load: LoadChunk = loadChunk): void {
   const pointed = ({ target }: Event) => {
+    // Some browsers remember that a chunk did not come, and ask for it no more.
+    if (!navigator.onLine) return
     const link = target instanceof Element ? target.closest('a[href]') : null
     if (link instanceof HTMLAnchorElement && link.origin === document.location.origin)
       loadAhead(link.pathname, load)
