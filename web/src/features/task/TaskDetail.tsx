@@ -8,6 +8,7 @@ import { Empty } from '../../ui/Empty.tsx'
 import { Skeleton } from '../../ui/Skeleton.tsx'
 import { useIsDeleted } from '../deletions/deletions.ts'
 import { selectOpenTask } from './openTask.ts'
+import { notSelected } from './room.ts'
 import { TaskHeader } from './TaskHeader.tsx'
 import { TaskPanels } from './TaskPanels.tsx'
 import { texts } from './texts.ts'
@@ -26,6 +27,9 @@ function OpenTaskPage({ taskId }: { readonly taskId: string }) {
   usePageTitle(task?.title)
   if (deleted || deletedHere || (load.kind === 'failed' && load.fault.status === 404)) {
     return <Problem title={texts.notFound} why={texts.notFoundWhy} />
+  }
+  if (load.kind === 'failed' && load.fault.code === notSelected.code) {
+    return <Problem title={texts.notFound} why={notSelected.message} />
   }
   if (load.kind === 'failed') {
     return (

@@ -35,6 +35,32 @@ describe('the page of a task', () => {
     await toDashboard()
   })
 
+  test('of a task that was answered with something else says that it could not be loaded', async () => {
+    open({}, { [`GET ${at}`]: { data: { changedFiles: [] } } })
+    expect(await screen.findByText('Task Not Found')).toBeTruthy()
+    expect(screen.getByText('Task could not be loaded')).toBeTruthy()
+    await toDashboard()
+  })
+
+  test.each([
+    ['running', 1],
+    ['completed', 0],
+  ] as const)('of a task that is %s has %i cursors at the end of its terminal', async (status, cursors) => {
+    const printed = {
+      taskId: taskOf(1).id,
+      timestamp: '2026-11-22T10:00:00.000Z',
+      content: 'said\n',
+      type: 'stdout',
+      executionId: 'e',
+      position: '1',
+      version: 0,
+    }
+    open({ status }, { [`GET ${at}/terminal`]: { output: [printed], version: 0, deltas: [] } })
+    const terminal = await screen.findByRole('log', { name: 'Terminal' })
+    await screen.findByText('1 line')
+    expect(terminal.querySelectorAll('.caret')).toHaveLength(cursors)
+  })
+
   test('has the chat with both agents beside terminal and changes', async () => {
     open()
     const chat = within(await screen.findByRole('region', { name: 'Task Chat' }))

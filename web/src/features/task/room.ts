@@ -29,6 +29,7 @@ import { historyPage, taskApi } from './taskApi.ts'
 import { readTerminal } from './terminal/readTerminal.ts'
 import type { TerminalLog } from './terminal/terminalLog.ts'
 import type { Writing } from './chat/writing.ts'
+import { texts } from './texts.ts'
 
 /** Milliseconds before a task is loaded (section 9). */
 const loadDelayMs = 100
@@ -202,6 +203,11 @@ export function openRoom(
       dispatch(taskFailed(faultOf(error)))
       return null
     }
+    // An answer that has no such task in it selects none (section 2).
+    if (data.task?.id !== taskId) {
+      dispatch(taskFailed(notSelected))
+      return null
+    }
     dispatch(taskLoaded(data.task))
     return data.task
   }
@@ -287,6 +293,14 @@ export function openRoom(
 
 function hasGap({ at, held }: Sequencer<TaskItem> | Sequencer<TerminalItem>): boolean {
   return at !== null && held.size > 0
+}
+
+/** The answer had no such task in it. */
+export const notSelected: ApiFault = {
+  status: null,
+  code: 'no_task',
+  message: texts.notSelected,
+  field: null,
 }
 
 /** The fault of a call; RTK's own errors come without a status. */

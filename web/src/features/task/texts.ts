@@ -10,6 +10,7 @@ export const texts = {
   back: 'Back to Dashboard',
   error: 'Error Loading Task',
   notFound: 'Task Not Found',
+  notSelected: 'Task could not be loaded',
   notFoundWhy: 'The requested task could not be found.',
 
   header: {

@@ -114,6 +114,30 @@ describe('a diff of 10,000 lines', () => {
   })
 })
 
+test('each file has its badge, its counts and its numbered lines, and folds; all can be read again', async () => {
+  const { server } = open([
+    fileOf('a.ts'),
+    fileOf('empty.txt', { status: 'untracked', additions: 0, deletions: 0, diff: '' }),
+  ])
+  const head = await screen.findByRole('button', { name: /a\.ts/, expanded: true })
+  expect(within(head).getByRole('img', { name: 'Modified' })).toBeTruthy()
+  for (const count of ['+1', '−1']) expect(within(head).getByText(count)).toBeTruthy()
+  const shown = (await rows()).map((row) => row.textContent).slice(0, 3)
+  expect(shown).toEqual([
+    expect.stringMatching(/^11\s*same$/),
+    expect.stringMatching(/^2−before$/),
+    expect.stringMatching(/^2\+after$/),
+  ])
+  expect(screen.getByText('@@ -1,2 +1,2 @@')).toBeTruthy()
+  expect(screen.getByText('No diff available to display for this file.')).toBeTruthy()
+  fireEvent.click(head)
+  expect((await rows()).filter((row) => row.textContent.includes('after'))).toEqual([])
+
+  const before = server.of(`GET ${at}/git/diff`).length
+  fireEvent.click(screen.getByRole('button', { name: 'Refresh' }))
+  await waitFor(() => expect(server.of(`GET ${at}/git/diff`).length).toBe(before + 1))
+})
+
 describe('what is read', () => {
   test('stays when there are newer changes, until they are asked for', async () => {
     const { become } = open([fileOf('a.ts')])
@@ -296,7 +320,10 @@ describe('a comment', () => {
     const add = await within(await rowWith('same')).findByRole('button', { name: 'Comment on this line' })
     fireEvent.pointerDown(add, { button: 0, buttons: 1 })
     fireEvent.pointerMove(await rowWith('+after'), { pointerType: 'mouse', buttons: 1 })
-    fireEvent.pointerUp(await rowWith('+after'))
+    // The button is under the pointer there as well.
+    fireEvent.pointerUp(
+      await within(await rowWith('+after')).findByRole('button', { name: 'Comment on this line' }),
+    )
     expect(await screen.findByRole('region', { name: 'Comment on a.ts:1-2' })).toBeTruthy()
   })
 
