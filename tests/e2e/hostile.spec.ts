@@ -70,6 +70,22 @@ test('names, output and words of an agent are shown as text, and the page asks n
   for (const name of ['<img src=x onerror=alert(1)>.js', '--output=x', 'a => b.js'])
     await expect(files).toContainText(name)
   await expect(task.diff).toContainText('<b>x</b>')
+  // A head stays above its own lines while they pass, and goes with the last of them.
+  await page.setViewportSize({ width: 1440, height: 480 })
+  const strayed = await task.diff.evaluate(async (box) => {
+    box.scrollTop = 90
+    await new Promise(requestAnimationFrame)
+    if (box.scrollTop !== 90) throw new Error('There is too little to scroll.')
+    const top = box.getBoundingClientRect().top
+    return [...box.querySelectorAll('h3')].filter((head) => {
+      const own = head.getBoundingClientRect()
+      const file = head.closest('[data-index]')?.getBoundingClientRect()
+      if (file === undefined) return true
+      return Math.abs(own.top - Math.max(file.top, Math.min(top, file.bottom - 36))) > 1
+    }).length
+  })
+  expect(strayed).toBe(0)
+  await page.setViewportSize({ width: 1440, height: 900 })
   // A comment takes names and lines into the chat.
   for (const key of ['j', 'c']) await page.keyboard.press(key)
   await page.keyboard.type('Why this?')

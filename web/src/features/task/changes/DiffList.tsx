@@ -301,11 +301,11 @@ export function DiffList(props: DiffListProps) {
     if (event.buttons === 0) dragging.current = false
     else if (id !== null) setRange((before) => (before === null ? null : { ...before, head: id }))
   }
-  const onPointerUp = (event: PointerEvent) => {
+  const onPointerUp = () => {
     if (!dragging.current) return
     dragging.current = false
     // Let go where it began, it is a click on the button.
-    if (range !== null && range.head !== range.anchor && !isAdd(event.target)) commentOn(range.head, false)
+    if (range !== null && range.head !== range.anchor) commentOn(range.head, false)
   }
 
   const firstLine = items.find(({ index }) => index >= seen.startIndex && rows[index]?.kind === 'line')?.index
@@ -419,8 +419,9 @@ export function DiffList(props: DiffListProps) {
               <div
                 key={row.id}
                 data-index={index}
-                className="pointer-events-none absolute top-0 left-0 z-10 w-full"
-                style={{ height: end - start, transform: `translateY(${start}px)` }}
+                className="pointer-events-none absolute left-0 z-10 w-full"
+                // Not moved by a transform: what is sticky does not count it.
+                style={{ height: end - start, top: start }}
               >
                 <div className="pointer-events-auto sticky top-0">{draw(row, index)}</div>
               </div>
