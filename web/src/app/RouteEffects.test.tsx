@@ -1,7 +1,9 @@
 // @vitest-environment jsdom
-import { fireEvent, screen } from '@testing-library/react'
+import { cleanup, fireEvent, render, screen } from '@testing-library/react'
+import { Link, MemoryRouter } from 'react-router-dom'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { openPage } from '../../../tests/client/page.tsx'
+import { tellPageView } from './pageView.ts'
+import { RouteEffects } from './RouteEffects.tsx'
 
 test('a page view is told at the start and on every change of the route, and not when only the query changes', async () => {
   const told: unknown[] = []
@@ -9,18 +11,23 @@ test('a page view is told at the start and on every change of the route, and not
     if (body instanceof Blob) told.push(JSON.parse(await body.text()))
   }
   Object.defineProperty(navigator, 'sendBeacon', { configurable: true, value: sendBeacon })
-  onTestFinished(() => void Reflect.deleteProperty(navigator, 'sendBeacon'))
-
-  openPage('/settings')
-  fireEvent.click(await screen.findByRole('tab', { name: 'GitHub' }))
-  const [projects] = screen.getAllByRole('link', { name: 'Projects' })
-  if (projects === undefined) throw new Error('There is no way to the projects.')
-  fireEvent.click(projects)
-  await screen.findByRole('heading', { level: 1, name: 'Manage Projects' })
-  const [create] = screen.getAllByRole('link', { name: 'Create New Project' })
-  if (create === undefined) throw new Error('There is no way to a new project.')
-  fireEvent.click(create)
+  vi.stubGlobal('matchMedia', () => ({ matches: true }))
+  vi.stubGlobal('scrollTo', () => undefined)
+  onTestFinished(() => {
+    cleanup()
+    Reflect.deleteProperty(navigator, 'sendBeacon')
+    vi.unstubAllGlobals()
+  })
+  render(
+    <MemoryRouter initialEntries={['/settings']}>
+      <RouteEffects onPageView={tellPageView} />
+      <Link to="/settings?tab=github">GitHub</Link>
+      <Link to="/tasks/0192f0c1-7e1b-7000-8000-000000000001">A task</Link>
+      <Link to="/no/such/page">Nowhere</Link>
+    </MemoryRouter>,
+  )
+  for (const name of ['GitHub', 'A task', 'Nowhere']) fireEvent.click(screen.getByText(name))
   await vi.waitFor(() =>
-    expect(told).toEqual([{ route: '/settings' }, { route: '/projects' }, { route: '/projects/new' }]),
+    expect(told).toEqual([{ route: '/settings' }, { route: '/tasks/:taskId' }, { route: 'other' }]),
   )
 })

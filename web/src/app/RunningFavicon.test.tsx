@@ -1,24 +1,42 @@
 // @vitest-environment jsdom
-import { fireEvent, screen, waitFor } from '@testing-library/react'
+import { cleanup, render, waitFor } from '@testing-library/react'
+import { Provider } from 'react-redux'
 import { expect, onTestFinished, test } from 'vitest'
-import { openPage } from '../../../tests/client/page.tsx'
-import { taskOf } from '../../../tests/client/samples.ts'
+import { clientStore } from '../../../tests/client/page.tsx'
+import { ada, taskOf } from '../../../tests/client/samples.ts'
+import { fakeServer } from '../../../tests/client/server.ts'
+import { tokenKey } from '../api/tokenStore.ts'
 import { badgedIcon } from './badgedIcon.ts'
+import { RunningFavicon } from './RunningFavicon.tsx'
+import { usePageTitle } from './usePageTitle.ts'
+
+function Page() {
+  usePageTitle('Settings')
+  return <RunningFavicon />
+}
 
 test('how many tasks run is in the title and on the icon of the tab, until nobody is signed in', async () => {
   const icon = document.createElement('link')
   icon.rel = 'icon'
   icon.href = '/favicon.svg'
   document.head.append(icon)
-  onTestFinished(() => icon.remove())
+  localStorage.setItem(tokenKey, 'token-of-ada')
+  onTestFinished(() => {
+    cleanup()
+    icon.remove()
+    localStorage.clear()
+  })
   const running = [1, 2].map((n) => taskOf(n, { status: 'running', progress: 5 }))
-  openPage('/settings', { answers: { 'GET /tasks': { tasks: [...running, taskOf(3)], next: null } } })
+  fakeServer({ 'GET /auth/me': { user: ada }, 'GET /tasks': { tasks: [...running, taskOf(3)], next: null } })
+  const { unmount } = render(
+    <Provider store={clientStore()}>
+      <Page />
+    </Provider>,
+  )
   await waitFor(() => expect(document.title).toBe('(2) Settings · Flightdeck'))
   expect(icon.getAttribute('href')).toBe(badgedIcon(2))
-  const [logout] = screen.getAllByRole('button', { name: 'Logout' })
-  if (logout === undefined) throw new Error('There is no way out.')
-  fireEvent.click(logout)
-  await screen.findByRole('heading', { name: 'Welcome Back' })
+  // The frame of the pages goes with who is logged out.
+  unmount()
   expect(icon.getAttribute('href')).toBe('/favicon.svg')
 })
 
