@@ -3,7 +3,13 @@ import { lazy, Suspense, use, useState } from 'react'
 import { SearchContext } from './SearchContext.ts'
 import { texts } from './texts.ts'
 
-const Markdown = lazy(async () => ({ default: (await import('./Markdown.tsx')).Markdown }))
+/** Without the chunk - the server went away before it came - what was said is shown as it is written. */
+const Markdown = lazy(() =>
+  import('./Markdown.tsx').then(
+    (chunk) => ({ default: chunk.Markdown }),
+    () => ({ default: PlainText }),
+  ),
+)
 
 /** Section 9. */
 const shownAtFirst = 300
