@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-import { cleanup, render, screen } from '@testing-library/react'
+import { act, cleanup, render, screen } from '@testing-library/react'
 import { afterEach, expect, test, vi } from 'vitest'
 import { MarkdownText } from './MessageBody.tsx'
 
@@ -10,6 +10,7 @@ afterEach(cleanup)
 
 test('what an agent said is shown as it is written when Markdown does not arrive', async () => {
   render(<MarkdownText text="It is **done**." />)
-  await vi.dynamicImportSettled()
-  expect(await screen.findByText('It is **done**.')).toBeTruthy()
+  await act(() => vi.dynamicImportSettled())
+  await act(async () => undefined)
+  expect(screen.getByText('It is **done**.')).toBeTruthy()
 })
