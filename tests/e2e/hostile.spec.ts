@@ -19,6 +19,7 @@ const inBash = (name: string) =>
 const printed = [
   '\\e]0;a title\\a\\e[2J\\e[H',
   '<script>alert(2)</script>',
+  'turned\\xe2\\x80\\xaearound',
   '\\e]8;;javascript:alert(3)\\aa link\\e]8;;\\a',
 ].join('')
 const elsewhere = 'http://elsewhere.invalid/steal'
@@ -64,6 +65,7 @@ test('names, output and words of an agent are shown as text, and the page asks n
   const task = await openTask(page, id)
   await expect(task.chat).toContainText('a link')
   await expect(task.terminal).toContainText('<script>alert(2)</script>')
+  await expect(task.terminal).toContainText('turned\uFFFDaround')
   await task.openChanges()
   await expect(page.getByRole('heading', { name: `Changed Files (${names.length})` })).toBeVisible()
   const files = page.getByRole('navigation', { name: 'Files' })

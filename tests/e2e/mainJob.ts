@@ -108,6 +108,8 @@ export async function walkMainJob(stage: Stage<AnyProduct>): Promise<Shown> {
   await expect(task.status('Completed')).toBeVisible()
   await expect(task.terminal).toContainText('$ cat src/greeting.js')
   await expect(task.terminal).toContainText('return `Good morning, ${name}!`')
+  // The command says what became of it.
+  await expect(task.terminal.getByText(/^\d+ lines? · \d+\.\ds/)).toBeVisible()
   const tools = task.chat.getByRole('button', { name: '3 tool calls' })
   await tools.click()
   await expect(task.chat.getByRole('button', { name: 'Edited src/greeting.js' })).toBeVisible()
