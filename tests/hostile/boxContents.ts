@@ -37,7 +37,9 @@ export async function filesWith(
 async function smallFile(path: string): Promise<Buffer | undefined> {
   const file = await open(path, 'r').catch(() => undefined)
   try {
-    return file && (await file.stat()).size <= largestFile ? await file.readFile() : undefined
+    const facts = await file?.stat()
+    // A folder tells what a mount is on, and not what is mounted there: that may be a pipe.
+    return facts?.isFile() && facts.size <= largestFile ? await file?.readFile() : undefined
   } finally {
     await file?.close()
   }
