@@ -1,28 +1,75 @@
-/** The built client: precompressed files with their length, and the page itself for every address that is no file. */
+/**
+ * The built client, read once at the start: whoever builds another one while it is served breaks nothing, and no file that
+ * cannot be opened ends the process. The page itself is the answer for every address that is no file.
+ */
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { extname, join, relative, sep } from 'node:path'
 import type { Middleware } from 'koa'
-import sirv from 'sirv'
 
 const yearSeconds = 31_536_000
+/** How a file may be packed, the smallest first, and the ending of what the build packed so. */
+const packings = [
+  ['br', '.br'],
+  ['gzip', '.gz'],
+] as const
 
+interface Served {
+  readonly etag: string
+  readonly bodies: ReadonlyMap<string, Buffer>
+}
+
+/** @throws when the folder cannot be read: there is no page to show then. */
 export function client(folder: string): Middleware {
-  const serve = sirv(folder, {
-    brotli: true,
-    gzip: true,
-    etag: true,
-    single: true,
-    setHeaders: (response, path) => {
-      // Names of assets carry the hash of what is in them; the page itself is asked for each time.
-      const kept = path.startsWith('/assets/') ? `public, max-age=${yearSeconds}, immutable` : 'no-cache'
-      response.setHeader('cache-control', kept)
-    },
-  })
+  const files = filesIn(folder)
+  const page = files.get('/index.html')
   return async (context, next) => {
     if (context.method !== 'GET' && context.method !== 'HEAD') return next()
-    let found = true
-    serve(context.req, context.res, () => {
-      found = false
-    })
-    if (!found) return next()
-    context.respond = false
+    const { path } = context
+    const file = files.get(path) ?? (extname(path) === '' ? page : undefined)
+    if (file === undefined) return next()
+    const packing = context.acceptsEncodings([...file.bodies.keys()])
+    const body = file.bodies.get(packing === false ? 'identity' : packing)
+    if (body === undefined) return next()
+    context.vary('accept-encoding')
+    if (packing !== false && packing !== 'identity') context.set('content-encoding', packing)
+    // Names of assets carry the hash of what is in them; the page itself is asked for each time.
+    const kept = path.startsWith('/assets/') ? `public, max-age=${yearSeconds}, immutable` : 'no-cache'
+    context.set('cache-control', kept)
+    context.etag = file.etag
+    context.type = file === page ? '.html' : extname(path)
+    context.status = 200
+    if (context.fresh) context.status = 304
+    else context.body = body
   }
+}
+
+/** By address. What begins with a dot is the build's own. */
+function filesIn(folder: string): ReadonlyMap<string, Served> {
+  const contents = new Map<string, Buffer>()
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    const file = join(entry.parentPath, entry.name)
+    const address = `/${relative(folder, file).split(sep).join('/')}`
+    if (entry.isFile() && !address.includes('/.')) contents.set(address, readFileSync(file))
+  }
+  const served = new Map<string, Served>()
+  for (const [address, content] of contents) {
+    if (
+      packings.some(
+        ([, ending]) => address.endsWith(ending) && contents.has(address.slice(0, -ending.length)),
+      )
+    )
+      continue
+    const bodies = new Map<string, Buffer>()
+    for (const [packing, ending] of packings) {
+      const packed = contents.get(`${address}${ending}`)
+      if (packed !== undefined) bodies.set(packing, packed)
+    }
+    bodies.set('identity', content)
+    served.set(address, {
+      etag: `W/"${createHash('sha256').update(content).digest('base64url').slice(0, 27)}"`,
+      bodies,
+    })
+  }
+  return served
 }
