@@ -1,4 +1,5 @@
 /** The main job at a product that runs in containers: sign in, import, run, watch, run a command in the box, compare, publish. */
+import { stripVTControlCharacters } from 'node:util'
 import { expect, test } from 'vitest'
 import { getChat, getTerminal } from '#domain/api/chat.ts'
 import { getNotices } from '#domain/api/server.ts'
@@ -57,7 +58,8 @@ export function mainJob(visited: () => Visited): void {
     await ada.ask(executeTask, { params: { taskId }, body: { command } })
     await live.until('its end', ({ name }) => name === 'command_completed', runMs)
     const said = live.of('command_output').flatMap((one) => (one.type === 'stdout' ? [one.output] : []))
-    const [uid, folder, processes, variable] = said.join('').trim().split('\n').slice(-4)
+    const printed = stripVTControlCharacters(said.join(''))
+    const [uid, folder, processes, variable] = printed.trim().split('\n').slice(-4)
     expect({ uid, folder, variable }).toEqual({ uid: '27182', folder: '/workspace', variable: '.' })
     expect(Number(processes)).toBeLessThan(10)
     const errors = live.of('command_output').flatMap((one) => (one.type === 'stderr' ? [one.output] : []))

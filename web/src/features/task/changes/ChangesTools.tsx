@@ -24,7 +24,7 @@ const pressed = 'aria-pressed:bg-raised aria-pressed:text-text'
 export function ChangesTools(props: ChangesToolsProps) {
   const { look, onLook, narrow, quiet, onQuiet, onFiles, onFind, refreshing, onRefresh } = props
   return (
-    <div className="flex flex-none items-center gap-0.5">
+    <div className="flex flex-none items-center md:gap-0.5">
       {!narrow && (
         <Segmented
           label={texts.view}
