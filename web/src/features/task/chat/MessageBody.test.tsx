@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-import { cleanup, fireEvent, render, screen } from '@testing-library/react'
+import { cleanup, fireEvent, render, screen, waitFor } from '@testing-library/react'
 import { afterEach, expect, test } from 'vitest'
 import { MessageBody } from './MessageBody.tsx'
 
@@ -19,4 +19,14 @@ test('a message of more than 300 characters is cut there, until more is asked fo
   expect(container.textContent).toBe(`${text}Show less`)
   fireEvent.click(screen.getByRole('button', { name: 'Show less' }))
   expect(container.textContent).toBe(`${'x'.repeat(300)}…Show more`)
+})
+
+test.each([
+  ['```\nlet answer = 42\n```', 1],
+  ['> `src/a.ts:4`\n>\n> ```diff\n> +let answer = 42\n> ```\n\nWhy 42?', 1],
+  ['a *star* and a `tick` are as they were written', 0],
+])("a person's block of code is shown as code, and all else as it is written: %j", async (text, blocks) => {
+  const { container } = render(<MessageBody text={text} markdown={false} />)
+  if (blocks === 0) expect(container.textContent).toBe(text)
+  else await waitFor(() => expect(container.querySelectorAll('pre')).toHaveLength(blocks))
 })

@@ -1,4 +1,7 @@
-/** What was said. Beyond 300 characters only the beginning shows, until more is asked for. Agents write Markdown. */
+/**
+ * What was said. Beyond 300 characters only the beginning shows, until more is asked for. Agents write Markdown; what a
+ * person writes is shown as it is written, unless there is a block of code in it.
+ */
 import { lazy, Suspense, use, useState } from 'react'
 import { SearchContext } from './SearchContext.ts'
 import { texts } from './texts.ts'
@@ -31,7 +34,9 @@ export function MessageBody({ text, markdown, expanded = false }: MessageBodyPro
   const shown = long && !open ? beginning(text, shownAtFirst) : text
   return (
     <>
-      <div data-searched="">{markdown ? <MarkdownText text={shown} /> : <PlainText text={shown} />}</div>
+      <div data-searched="" className={markdown ? undefined : '[&_p]:whitespace-pre-line'}>
+        {markdown || hasCode(shown) ? <MarkdownText text={shown} /> : <PlainText text={shown} />}
+      </div>
       {long && (
         <button
           type="button"
@@ -44,6 +49,11 @@ export function MessageBody({ text, markdown, expanded = false }: MessageBodyPro
       )}
     </>
   )
+}
+
+/** Whether a block of code begins in it, by itself or in a quote. */
+function hasCode(text: string): boolean {
+  return /^(?: {0,3}>)* {0,3}(?:```|~~~)/m.test(text)
 }
 
 /** Markdown; until its chunk is there, the text as it is written. */
