@@ -1,6 +1,8 @@
 // @vitest-environment jsdom
 import { cleanup, fireEvent, render, screen, waitFor } from '@testing-library/react'
+import { Provider } from 'react-redux'
 import { afterEach, expect, test } from 'vitest'
+import { clientStore } from '../../../../../tests/client/page.tsx'
 import { MessageBody } from './MessageBody.tsx'
 
 afterEach(cleanup)
@@ -26,7 +28,11 @@ test.each([
   ['> `src/a.ts:4`\n>\n> ```diff\n> +let answer = 42\n> ```\n\nWhy 42?', 1],
   ['a *star* and a `tick` are as they were written', 0],
 ])("a person's block of code is shown as code, and all else as it is written: %j", async (text, blocks) => {
-  const { container } = render(<MessageBody text={text} markdown={false} />)
+  const { container } = render(
+    <Provider store={clientStore()}>
+      <MessageBody text={text} markdown={false} />
+    </Provider>,
+  )
   if (blocks === 0) expect(container.textContent).toBe(text)
   else await waitFor(() => expect(container.querySelectorAll('pre')).toHaveLength(blocks))
 })
