@@ -27,7 +27,7 @@ import { texts as imageTexts } from '../images/texts.ts'
 import { useImageDrop } from '../images/useImageDrop.ts'
 import { usePendingImages } from '../images/usePendingImages.ts'
 import { useWhenUploaded } from '../images/useWhenUploaded.ts'
-import { notified } from '../notifications/notifications.ts'
+import { notified, notifiedFailure } from '../notifications/notifications.ts'
 import { useProjectsQuery } from '../projects/projectsApi.ts'
 import { useCreateTaskMutation } from '../tasks/tasksApi.ts'
 import { joined } from '../voice/joined.ts'
@@ -99,7 +99,7 @@ export function Composer() {
       agent,
     })
     if (answer.error !== undefined) {
-      dispatch(notified('error', texts.notCreated, reasonOf(answer.error, texts.notCreated)))
+      dispatch(notifiedFailure(texts.notCreated, answer.error))
       return
     }
     setTaskId(newId())

@@ -2,8 +2,7 @@
 import { useEffect } from 'react'
 import { useDispatch, useSelector, useStore } from 'react-redux'
 import { useAction } from '../../actions/ActionsContext.tsx'
-import { reasonOf } from '../../api/fault.ts'
-import { notificationClosed, notified, selectNotifications } from '../notifications/notifications.ts'
+import { notificationClosed, notifiedFailure, selectNotifications } from '../notifications/notifications.ts'
 import { useDeleteProjectMutation } from '../projects/projectsApi.ts'
 import { useDeleteTaskMutation } from '../tasks/tasksApi.ts'
 import {
@@ -31,9 +30,7 @@ export function Deletions() {
       // What is not there any more is what was wanted.
       if (error === undefined || ('status' in error && error.status === 404)) return
       dispatch(deletionEnded(id))
-      const title = texts.failed[kind]
-      const reason = reasonOf(error, title)
-      dispatch(notified('error', title, reason === title ? undefined : reason))
+      dispatch(notifiedFailure(texts.failed[kind], error))
     }
     for (const deletion of deletions) {
       const canBeUndone = shown.some(({ id }) => id === deletion.noticeId)

@@ -1,5 +1,6 @@
 /** What the product tells in passing, as toasts: the latest few, oldest first. */
 import { createSlice, nanoid, type PayloadAction } from '@reduxjs/toolkit'
+import { reasonOf } from '../../api/fault.ts'
 
 export type NotificationType = 'success' | 'error' | 'warning' | 'info'
 
@@ -41,6 +42,12 @@ const notifications = createSlice({
 
 export const { notified, notificationClosed } = notifications.actions
 export const notificationsReducer = notifications.reducer
+
+/** That something did not work, and why: the error's reason, else `fallback`; nothing that the title says already. */
+export function notifiedFailure(title: string, error: unknown, fallback: string = title) {
+  const reason = reasonOf(error, fallback)
+  return notified('error', title, reason === title ? undefined : reason)
+}
 
 export const selectNotifications = (state: { readonly notifications: readonly Notification[] }) =>
   state.notifications

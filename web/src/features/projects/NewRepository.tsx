@@ -6,7 +6,7 @@ import { Button } from '../../ui/Button.tsx'
 import { Checkbox } from '../../ui/Checkbox.tsx'
 import { Field } from '../../ui/Field.tsx'
 import { Panel } from '../../ui/Panel.tsx'
-import { notified } from '../notifications/notifications.ts'
+import { notified, notifiedFailure } from '../notifications/notifications.ts'
 import { useCreateProjectMutation, useCreateRepositoryMutation } from './projectsApi.ts'
 import { texts } from './texts.ts'
 import { useCreatedProject } from './useCreatedProject.ts'
@@ -35,7 +35,7 @@ export function NewRepository() {
     }
     const answer = await createProject({ repoUrl: made.data.data.html_url, name: named, description })
     if (answer.error !== undefined) {
-      dispatch(notified('error', texts.notCreated, reasonOf(answer.error, texts.notCreated)))
+      dispatch(notifiedFailure(texts.notCreated, answer.error))
       return
     }
     onCreated(answer.data.project, texts.create.repositoryCreated(named), texts.create.repositoryCreatedWhy)

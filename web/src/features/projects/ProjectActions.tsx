@@ -4,14 +4,13 @@ import { useState } from 'react'
 import { useDispatch } from 'react-redux'
 import { useNavigate } from 'react-router-dom'
 import type { Project } from '#domain/api/projects.ts'
-import { reasonOf } from '../../api/fault.ts'
 import { useAction } from '../../actions/ActionsContext.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { ButtonLink } from '../../ui/ButtonLink.tsx'
 import { IconButton } from '../../ui/IconButton.tsx'
 import { Menu, type MenuButtonProps, type MenuItem } from '../../ui/Menu.tsx'
 import { Status } from '../../ui/Status.tsx'
-import { notified } from '../notifications/notifications.ts'
+import { notified, notifiedFailure } from '../notifications/notifications.ts'
 import { DeleteProject } from './DeleteProject.tsx'
 import { EditProject } from './EditProject.tsx'
 import { useSyncProjectMutation } from './projectsApi.ts'
@@ -29,7 +28,7 @@ export function ProjectActions({ project }: { readonly project: Project }) {
     dispatch(
       answer.error === undefined
         ? notified('success', texts.detail.synced)
-        : notified('error', texts.notSynced, reasonOf(answer.error, texts.notSynced)),
+        : notifiedFailure(texts.notSynced, answer.error),
     )
   }
   const leave = () => setAsking('nothing')

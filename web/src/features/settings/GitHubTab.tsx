@@ -4,7 +4,6 @@ import { useEffect, useState } from 'react'
 import { useDispatch } from 'react-redux'
 import { useSearchParams } from 'react-router-dom'
 import type { User } from '#domain/api/auth.ts'
-import { reasonOf } from '../../api/fault.ts'
 import { Button } from '../../ui/Button.tsx'
 import { ButtonLink } from '../../ui/ButtonLink.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
@@ -12,7 +11,7 @@ import { GitHubMark } from '../../ui/GitHubMark.tsx'
 import { Note } from '../../ui/Note.tsx'
 import { Panel } from '../../ui/Panel.tsx'
 import { Stats } from '../../ui/Stats.tsx'
-import { notified } from '../notifications/notifications.ts'
+import { notified, notifiedFailure } from '../notifications/notifications.ts'
 import { useRepositoriesQuery } from '../projects/projectsApi.ts'
 import {
   useDisconnectGitHubMutation,
@@ -46,7 +45,7 @@ function NotConnected() {
     const answer = await link()
     if (answer.data !== undefined) return window.location.assign(answer.data.url)
     setLeaving(false)
-    dispatch(notified('error', texts.notConnected, reasonOf(answer.error, texts.notConnected)))
+    dispatch(notifiedFailure(texts.notConnected, answer.error))
   }
   return (
     <Panel label={texts.connectTitle} className="flex flex-wrap items-center gap-4 p-5">
@@ -69,7 +68,7 @@ function Connected({ handle }: { readonly handle: string | null }) {
   const organizations = useOrganizationsQuery()
   const error = account.error ?? repositories.error ?? organizations.error
   useEffect(() => {
-    if (error !== undefined) dispatch(notified('error', texts.notFetched, reasonOf(error, texts.notFetched)))
+    if (error !== undefined) dispatch(notifiedFailure(texts.notFetched, error))
   }, [dispatch, error])
 
   const login = account.data?.user.login ?? handle
@@ -134,7 +133,7 @@ function Disconnect() {
     dispatch(
       answer.error === undefined
         ? notified('success', texts.disconnected)
-        : notified('error', texts.notDisconnected, reasonOf(answer.error, texts.disconnectFailed)),
+        : notifiedFailure(texts.notDisconnected, answer.error, texts.disconnectFailed),
     )
   }
   return (

@@ -2,14 +2,13 @@
 import { useState, type FormEvent } from 'react'
 import { useDispatch } from 'react-redux'
 import type { User } from '#domain/api/auth.ts'
-import { reasonOf } from '../../api/fault.ts'
 import { chooseTheme, themes } from '../../app/theme.ts'
 import { useChosenTheme } from '../../app/useChosenTheme.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Field } from '../../ui/Field.tsx'
 import { Panel } from '../../ui/Panel.tsx'
 import { Segmented } from '../../ui/Segmented.tsx'
-import { notified } from '../notifications/notifications.ts'
+import { notified, notifiedFailure } from '../notifications/notifications.ts'
 import { NotificationsPart } from '../notifications/NotificationsPart.tsx'
 import { AgentsPart } from './AgentsPart.tsx'
 import { useUpdateProfileMutation } from './settingsApi.ts'
@@ -40,7 +39,7 @@ function PersonalInformation({ user }: { readonly user: User }) {
     dispatch(
       answer.error === undefined
         ? notified('success', texts.updated)
-        : notified('error', texts.notUpdated, reasonOf(answer.error, texts.updateFailed)),
+        : notifiedFailure(texts.notUpdated, answer.error, texts.updateFailed),
     )
   }
 

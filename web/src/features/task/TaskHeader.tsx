@@ -1,7 +1,7 @@
 /** The head of the task page: where it belongs, how it stands, and what can be done with it as a whole. */
 import { ArrowLeft, Copy, Ellipsis, GitBranch, GitPullRequest, Square, Trash2 } from 'lucide-react'
 import { useState } from 'react'
-import { useDispatch, useSelector } from 'react-redux'
+import { useSelector } from 'react-redux'
 import { Link } from 'react-router-dom'
 import type { Task } from '#domain/api/tasks.ts'
 import { useAction } from '../../actions/ActionsContext.tsx'
@@ -17,14 +17,14 @@ import { safeLink } from '../../ui/safeLink.ts'
 import { Status } from '../../ui/Status.tsx'
 import { Tooltip } from '../../ui/Tooltip.tsx'
 import { useNow } from '../../ui/useNow.ts'
-import { notified } from '../notifications/notifications.ts'
 import { DeleteTask } from './DeleteTask.tsx'
 import { PullRequestDialog } from './PullRequestDialog.tsx'
 import { texts } from './texts.ts'
+import { useCopy } from './useCopy.ts'
 import { useTaskActions } from './useTaskActions.ts'
 
 export function TaskHeader({ task }: { readonly task: Task }) {
-  const dispatch = useDispatch()
+  const copy = useCopy()
   const actions = useTaskActions(task)
   const [deleting, setDeleting] = useState(false)
   const [asking, setAsking] = useState(false)
@@ -33,18 +33,7 @@ export function TaskHeader({ task }: { readonly task: Task }) {
   const prBusyWord = actions.updates ? texts.header.updatingPr : texts.header.creatingPr
   const branch = task.workingBranch ?? task.branch
   const pullRequest = safeLink(task.prUrl)
-  const copyBranch = async () => {
-    // There is none where the page did not come over TLS.
-    const copied = await navigator.clipboard?.writeText(branch).then(
-      () => true,
-      () => false,
-    )
-    dispatch(
-      copied === true
-        ? notified('success', texts.toasts.copied, branch)
-        : notified('error', texts.toasts.notCopied),
-    )
-  }
+  const copyBranch = () => copy(branch, branch)
   const isOver = task.status === 'failed' || task.status === 'cancelled'
   useAction('cancelTask', actions.cancel, stoppable && !actions.cancelling)
   useAction('retryTask', actions.retry, isOver && !actions.retrying)
@@ -57,14 +46,14 @@ export function TaskHeader({ task }: { readonly task: Task }) {
     },
     pullRequest !== null,
   )
-  useAction('copyBranch', () => void copyBranch())
+  useAction('copyBranch', copyBranch)
   useAction('deleteTask', () => setDeleting(true))
   const items: readonly MenuItem[] = [
     ...(stoppable
       ? [{ label: texts.header.cancel, icon: Square, onChoose: actions.cancel, disabled: actions.cancelling }]
       : []),
     { label: prWord, icon: GitPullRequest, onChoose: () => setAsking(true), disabled: actions.opening },
-    { label: texts.header.copyBranch, icon: Copy, onChoose: () => void copyBranch() },
+    { label: texts.header.copyBranch, icon: Copy, onChoose: copyBranch },
     { label: texts.header.delete, icon: Trash2, onChoose: () => setDeleting(true), danger: true },
   ]
   const menuButton = (props: MenuButtonProps) => (

@@ -1,8 +1,7 @@
 /** What can be done with a task as a whole, and what is said of it. */
 import { useDispatch } from 'react-redux'
 import type { Task } from '#domain/api/tasks.ts'
-import { reasonOf } from '../../api/fault.ts'
-import { notified } from '../notifications/notifications.ts'
+import { notified, notifiedFailure } from '../notifications/notifications.ts'
 import { taskLoaded } from './openTask.ts'
 import {
   useCancelTaskMutation,
@@ -41,19 +40,18 @@ export function useTaskActions(task: Task): TaskActions {
       dispatch(taskLoaded(answer.data.task))
       dispatch(notified('warning', texts.toasts.cancelled))
     } else {
-      dispatch(notified('error', texts.toasts.notCancelled, why(answer.error, texts.toasts.notCancelled)))
+      dispatch(notifiedFailure(texts.toasts.notCancelled, answer.error))
     }
   }
   const onRetry = async () => {
     const answer = await retry(task.id)
     if (answer.error === undefined) dispatch(taskLoaded(answer.data.task))
-    else dispatch(notified('error', texts.toasts.notRetried, why(answer.error, texts.toasts.notRetried)))
+    else dispatch(notifiedFailure(texts.toasts.notRetried, answer.error))
   }
   const onStart = async () => {
     const answer = await execute(task.id)
     if (answer.error === undefined) dispatch(taskLoaded(answer.data.task))
-    else
-      dispatch(notified('error', texts.toasts.commandFailed, why(answer.error, texts.toasts.commandFailed)))
+    else dispatch(notifiedFailure(texts.toasts.commandFailed, answer.error))
   }
   const onPullRequest = async (body: PullRequestAsked) => {
     const answer = await createPullRequest({ taskId: task.id, update: updates, body })
@@ -63,7 +61,7 @@ export function useTaskActions(task: Task): TaskActions {
       dispatch(notified('success', title, texts.header.pullRequest(answer.data.pr.number)))
     } else {
       const title = updates ? texts.toasts.prNotUpdated : texts.toasts.prNotCreated
-      dispatch(notified('error', title, why(answer.error, title)))
+      dispatch(notifiedFailure(title, answer.error))
     }
   }
 
@@ -78,10 +76,4 @@ export function useTaskActions(task: Task): TaskActions {
     opening: opening.isLoading || task.pullRequestPending,
     updates,
   }
-}
-
-/** The reason, unless the title says it already. */
-function why(error: unknown, title: string): string | undefined {
-  const reason = reasonOf(error, title)
-  return reason === title ? undefined : reason
 }

@@ -3,7 +3,6 @@ import { Trash2 } from 'lucide-react'
 import { useState, type FormEvent } from 'react'
 import { useDispatch } from 'react-redux'
 import type { ShownSettings } from '#domain/api/projectSettings.ts'
-import { reasonOf } from '../../../api/fault.ts'
 import { Button } from '../../../ui/Button.tsx'
 import { Checkbox } from '../../../ui/Checkbox.tsx'
 import { age } from '../../../ui/clock.ts'
@@ -11,7 +10,7 @@ import { Dialog } from '../../../ui/Dialog.tsx'
 import { Field } from '../../../ui/Field.tsx'
 import { IconButton } from '../../../ui/IconButton.tsx'
 import { useNow } from '../../../ui/useNow.ts'
-import { notified } from '../../notifications/notifications.ts'
+import { notified, notifiedFailure } from '../../notifications/notifications.ts'
 import { Lines } from './Lines.tsx'
 import { Part, type PartOfProject } from './Part.tsx'
 import { useRemoveProjectSecretMutation, useSetProjectSecretMutation } from './projectSettingsApi.ts'
@@ -50,7 +49,7 @@ function SecretRow({
     setAsking(false)
     if (answer.error !== undefined) {
       const { notRemoved } = texts.secrets
-      dispatch(notified('error', notRemoved, reasonOf(answer.error, notRemoved)))
+      dispatch(notifiedFailure(notRemoved, answer.error))
     }
   }
   return (
@@ -102,7 +101,7 @@ function SetSecret({ projectId }: { readonly projectId: string }) {
     const answer = await set({ projectId, name: named, value, forAgent })
     if (answer.error !== undefined) {
       const { notSet } = texts.secrets
-      dispatch(notified('error', notSet, reasonOf(answer.error, notSet)))
+      dispatch(notifiedFailure(notSet, answer.error))
       return
     }
     setName('')

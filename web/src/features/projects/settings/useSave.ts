@@ -2,8 +2,7 @@
 import { useDispatch } from 'react-redux'
 import type { BodyInputOf } from '#domain/api/call.ts'
 import type { updateProjectSettings } from '#domain/api/projectSettings.ts'
-import { reasonOf } from '../../../api/fault.ts'
-import { notified } from '../../notifications/notifications.ts'
+import { notified, notifiedFailure } from '../../notifications/notifications.ts'
 import { useUpdateProjectSettingsMutation } from './projectSettingsApi.ts'
 import { texts } from './texts.ts'
 
@@ -19,7 +18,7 @@ export function useSave(projectId: string) {
       dispatch(
         answer.error === undefined
           ? notified('success', texts.saved)
-          : notified('error', texts.notSaved, reasonOf(answer.error, texts.notSaved)),
+          : notifiedFailure(texts.notSaved, answer.error),
       )
     },
   }

@@ -10,7 +10,7 @@ import { Sheet } from '../../../ui/Sheet.tsx'
 import { useMedia } from '../../../ui/useMedia.ts'
 import { notified } from '../../notifications/notifications.ts'
 import { useSendMessage } from '../chat/useSendMessage.ts'
-import { texts as taskTexts } from '../texts.ts'
+import { useCopy } from '../useCopy.ts'
 import { ChangesTools } from './ChangesTools.tsx'
 import { DiffList, type Destination } from './DiffList.tsx'
 import { FileTree } from './FileTree.tsx'
@@ -48,6 +48,7 @@ const leastForSplit = 640
 export function ChangesPanel(props: ChangesPanelProps) {
   const { task, diff, reload, shown, tools, refreshing, onRefresh, onReading, notes } = props
   const dispatch = useDispatch()
+  const copy = useCopy()
   const [look, setLook] = usePersisted(diffLook)
   const [width, measured] = useWidth()
   const narrow = width > 0 && width < leastForSplit
@@ -91,22 +92,9 @@ export function ChangesPanel(props: ChangesPanelProps) {
         setFold(file.name, null)
         setViewed(file.hash, isViewed)
       },
-      onCopy: (text) => {
-        const copy = async () => {
-          const copied = await navigator.clipboard?.writeText(text).then(
-            () => true,
-            () => false,
-          )
-          dispatch(
-            copied
-              ? notified('success', taskTexts.toasts.copied)
-              : notified('error', taskTexts.toasts.notCopied),
-          )
-        }
-        void copy()
-      },
+      onCopy: copy,
     }),
-    [dispatch, files, isFolded, setFold, setViewed],
+    [copy, files, isFolded, setFold, setViewed],
   )
 
   // How often it was asked for: 0 while it is closed.
@@ -176,7 +164,9 @@ export function ChangesPanel(props: ChangesPanelProps) {
       onBlur={(event) => setFocusWithin(event.currentTarget.contains(event.relatedTarget))}
     >
       <div className="flex h-11 flex-none items-center gap-1 border-b border-line-soft pr-1 pl-4 md:gap-3 text-meta whitespace-nowrap text-muted md:h-9">
-        <h2 className="min-w-0 truncate text-ui font-medium text-text">{texts.title(diff.changedFiles.length)}</h2>
+        <h2 className="min-w-0 truncate text-ui font-medium text-text">
+          {texts.title(diff.changedFiles.length)}
+        </h2>
         <span className="hidden min-w-0 items-center gap-1.25 @md:inline-flex">
           <GitBranch className="size-3" />
           <span className="truncate mono" title={diff.currentBranch}>

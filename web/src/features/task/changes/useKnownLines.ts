@@ -1,8 +1,7 @@
 /** Lines around the changes, as they are asked for. They are those of the text before, which stays what it is while the task goes on. */
 import { useCallback, useRef, useState } from 'react'
 import { useDispatch } from 'react-redux'
-import { reasonOf } from '../../../api/fault.ts'
-import { notified } from '../../notifications/notifications.ts'
+import { notifiedFailure } from '../../notifications/notifications.ts'
 import { useLazyFileLinesQuery } from './changesApi.ts'
 import type { KnownLines } from './diffRows.ts'
 import { texts } from './texts.ts'
@@ -24,9 +23,7 @@ export function useKnownLines(taskId: string) {
       const { data, error } = await ask({ taskId, path, from, to })
       asking.current.delete(question)
       if (data === undefined || !Array.isArray(data.lines)) {
-        const reason = error === undefined ? undefined : reasonOf(error, texts.linesNotRead)
-        dispatch(notified('error', texts.linesNotRead, reason === texts.linesNotRead ? undefined : reason))
-        return
+        return void dispatch(notifiedFailure(texts.linesNotRead, error))
       }
       setKnown((before) => {
         const lines = new Map(before.get(path)?.lines)

@@ -11,7 +11,7 @@ import { safeLink } from '../../../ui/safeLink.ts'
 import { CodeText } from '../changes/CodeText.tsx'
 import { withListings } from './listings.ts'
 import { texts } from './texts.ts'
-import { useCopy } from './useCopy.ts'
+import { useCopy } from '../useCopy.ts'
 
 const plugins = [remarkGfm]
 

@@ -8,7 +8,7 @@ import { DeleteTask } from '../DeleteTask.tsx'
 import { texts as taskTexts } from '../texts.ts'
 import { MessageTime } from './MessageTime.tsx'
 import { texts } from './texts.ts'
-import { useCopy } from './useCopy.ts'
+import { useCopy } from '../useCopy.ts'
 
 interface MessageHeadProps {
   readonly mark: ReactNode

@@ -3,9 +3,8 @@ import { useRef } from 'react'
 import { useDispatch } from 'react-redux'
 import type { Position } from '#domain/kernel/event.ts'
 import type { MessageDocument } from '#domain/views/chat.ts'
-import { reasonOf } from '../../../api/fault.ts'
 import { newId } from '../../../api/newId.ts'
-import { notified } from '../../notifications/notifications.ts'
+import { notifiedFailure } from '../../notifications/notifications.ts'
 import { messageTaken, queueChangeDropped, queueChanged, queueChangeTaken } from '../openTask.ts'
 import { useSendMessageMutation, useSteerMessageMutation, useWithdrawMessageMutation } from '../taskApi.ts'
 import { texts as taskTexts } from '../texts.ts'
@@ -66,8 +65,7 @@ export function useQueue(taskId: string): QueueActions {
         return void dispatch(queueChangeTaken({ id, position: answer.data?.position }))
       }
       dispatch(queueChangeDropped(id))
-      const reason = reasonOf(answer.error, failed)
-      dispatch(notified('error', failed, reason === failed ? undefined : reason))
+      dispatch(notifiedFailure(failed, answer.error))
     })
     return id
   }
@@ -118,7 +116,7 @@ export function useQueue(taskId: string): QueueActions {
           body: { id, message: text, messageType, isCommand, commandText: isCommand ? text : null, agent },
         })
         if (answer.error !== undefined) {
-          return void dispatch(notified('error', taskTexts.toasts.notSent, reasonOf(answer.error, '')))
+          return void dispatch(notifiedFailure(taskTexts.toasts.notSent, answer.error))
         }
         dispatch(messageTaken(answer.data.chatMessage))
         const order = orderWith(id)

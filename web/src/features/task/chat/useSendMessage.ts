@@ -5,7 +5,7 @@ import type { createStore } from '../../../app/store.ts'
 import { reasonOf } from '../../../api/fault.ts'
 import { newId } from '../../../api/newId.ts'
 import type { AgentName } from '../../../ui/AgentMark.tsx'
-import { notified } from '../../notifications/notifications.ts'
+import { notified, notifiedFailure } from '../../notifications/notifications.ts'
 import {
   messageDiscarded,
   messageRefused,
@@ -46,9 +46,8 @@ export function useSendMessage(taskId: string, reload: () => void): SendMessage 
     if (answer === null) return
     if (answer.error !== undefined) {
       const title = isCommand ? taskTexts.toasts.commandNotSent : taskTexts.toasts.notSent
-      const reason = reasonOf(answer.error, title)
-      dispatch(messageRefused({ id, reason }))
-      dispatch(notified('error', title, reason === title ? undefined : reason))
+      dispatch(messageRefused({ id, reason: reasonOf(answer.error, title) }))
+      dispatch(notifiedFailure(title, answer.error))
       return
     }
     if (!isChatAnswer(answer.data)) return reload()

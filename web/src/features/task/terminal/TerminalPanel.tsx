@@ -2,15 +2,14 @@
 import { ArrowDown, Copy, Search, WrapText } from 'lucide-react'
 import { useState, useSyncExternalStore } from 'react'
 import { createPortal } from 'react-dom'
-import { useDispatch } from 'react-redux'
 import { useAction } from '../../../actions/ActionsContext.tsx'
 import { shortcutOf } from '../../../actions/Keys.tsx'
 import { Button } from '../../../ui/Button.tsx'
 import { Empty } from '../../../ui/Empty.tsx'
 import { IconButton } from '../../../ui/IconButton.tsx'
 import { Note } from '../../../ui/Note.tsx'
-import { notified } from '../../notifications/notifications.ts'
 import { texts as taskTexts } from '../texts.ts'
+import { useCopy } from '../useCopy.ts'
 import { withoutColours } from './outputLines.ts'
 import { TerminalRows } from './TerminalRows.tsx'
 import type { TerminalLog } from './terminalLog.ts'
@@ -30,7 +29,7 @@ interface TerminalPanelProps {
 }
 
 export function TerminalPanel({ terminal, reload, running, shown, tools }: TerminalPanelProps) {
-  const dispatch = useDispatch()
+  const copy = useCopy()
   const view = useSyncExternalStore(terminal.subscribe, terminal.read)
   const { lines, earlier, state, reason } = view
   const [wrap, setWrap] = useState(false)
@@ -47,17 +46,6 @@ export function TerminalPanel({ terminal, reload, running, shown, tools }: Termi
   useAction('terminalNext', () => find.step(1), focused && find.isOpen)
   useAction('terminalPrevious', () => find.step(-1), focused && find.isOpen)
   useAction('terminalFindClose', closeFind, focused && find.isOpen)
-
-  const copy = async () => {
-    const text = lines.map((line) => withoutColours(line.text)).join('\n')
-    const copied = await navigator.clipboard?.writeText(text).then(
-      () => true,
-      () => false,
-    )
-    dispatch(
-      copied ? notified('success', taskTexts.toasts.copied) : notified('error', taskTexts.toasts.notCopied),
-    )
-  }
 
   const buttons = (
     <span className="flex flex-none items-center gap-0.5">
@@ -77,7 +65,12 @@ export function TerminalPanel({ terminal, reload, running, shown, tools }: Termi
         onClick={() => setWrap(!wrap)}
         className="aria-pressed:bg-raised aria-pressed:text-text"
       />
-      <IconButton icon={Copy} label={texts.copy} size="small" onClick={() => void copy()} />
+      <IconButton
+        icon={Copy}
+        label={texts.copy}
+        size="small"
+        onClick={() => copy(lines.map((line) => withoutColours(line.text)).join('\n'))}
+      />
     </span>
   )
 
