@@ -24,9 +24,11 @@ import { runExecution } from './run/execution.ts'
 import { makePullRequest } from './run/pullRequest.ts'
 import { steering } from './run/steering.ts'
 import { stopping, type Control, type Stopping } from './run/stopping.ts'
+import { recordingPatienceMs } from './run/terminalWriter.ts'
 import { warmAgents } from './run/warmAgents.ts'
 import { detectContainers } from './sandbox/containerDetect.ts'
 import { detectBubblewrap } from './sandbox/detect.ts'
+import { endLeftBoxes } from './sandbox/leftBoxes.ts'
 import { noSandbox } from './sandbox/none.ts'
 import { openScratch } from './scratch.ts'
 import { hostGit } from './workspace/git.ts'
@@ -69,6 +71,7 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
   const { sandbox, notice, close } = await openSandbox(config, { root, git, runnerId, scratch })
   // Asking a CLI for its version takes a moment: the first run waits for it, the start does not.
   const agents = installedAgents(config)
+  await endLeftBoxes(root)
   await removeLeftovers(root)
   const runs: Holding['runs'] = new Map()
   const warm = warmAgents({ most: warmAtMost })
@@ -86,7 +89,14 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
     located: agents.located,
     agentKeys: agents.keys,
     limits: config.runs,
-    budgets: openBudgets({ ...config.budgets, now: () => engines.clock.now().getTime() }),
+    budgets: openBudgets({
+      ...config.budgets,
+      now: () => engines.clock.now().getTime(),
+      commands: engines.commands,
+      patienceMs: recordingPatienceMs,
+      onFault: (fault) =>
+        engines.logger.warn({ err: fault }, 'what a person used today could not be read or recorded'),
+    }),
     egress: openEgress({
       agentHosts: { cursor: config.cursor.hosts },
       mayReachPrivate: config.privateEgress,

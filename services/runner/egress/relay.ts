@@ -14,6 +14,9 @@ export const relayScript = `
 const { connect, createServer } = require('node:net')
 const [path, ...ports] = process.argv.slice(1)
 process.on('SIGINT', () => {})
+// The command that it stands beside has its own end; who is first in the box then is nobody's relay.
+const command = process.ppid
+setInterval(() => { if (process.ppid !== command) process.exit() }, 1_000).unref()
 const join = (one, other) => {
   for (const [from, to] of [[one, other], [other, one]]) {
     from.on('error', () => from.destroy())
