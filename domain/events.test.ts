@@ -12,6 +12,7 @@ import { projectEvents } from './project/events.ts'
 import { requestEvents } from './request/events.ts'
 import { taskEvents } from './task/events.ts'
 import { terminalEvents } from './task/terminal.ts'
+import { usageEvents } from './usage/events.ts'
 import { userEvents } from './user/events.ts'
 
 const kinds = [...eventKinds.values()]
@@ -31,6 +32,7 @@ test('no two kinds share a name', () =>
       ...terminalEvents,
       ...requestEvents,
       ...imageEvents,
+      ...usageEvents,
     ].map((kind) => kind.type),
   ).toEqual([...eventKinds.keys()]))
 
@@ -59,6 +61,7 @@ describe('a fact that a program in the box made up is at most 200 characters', (
     ['ToolStarted', 'toolId'],
     ['ToolFinished', 'toolId'],
     ['UsageRecorded', 'model'],
+    ['ModelUseMetered', 'model'],
   ])('%s: %s', (type, name) => {
     expect(takes(type, { [name]: 'x'.repeat(200) })).toBe(true)
     expect(takes(type, { [name]: 'x'.repeat(201) })).toBe(false)

@@ -7,6 +7,7 @@ import { projectEvents, type ProjectEvent } from './project/events.ts'
 import { requestEvents, type RequestEvent } from './request/events.ts'
 import { taskEvents, type TaskEvent } from './task/events.ts'
 import { terminalEvents, type TerminalEvent } from './task/terminal.ts'
+import { usageEvents, type UsageEvent } from './usage/events.ts'
 import { userEvents, type UserEvent } from './user/events.ts'
 
 export type DomainEvent =
@@ -17,6 +18,7 @@ export type DomainEvent =
   | TerminalEvent
   | RequestEvent
   | ImageEvent
+  | UsageEvent
 
 type AnyKind = Pick<
   EventKind<string, z.ZodType, z.ZodType>,
@@ -33,5 +35,6 @@ export const eventKinds: ReadonlyMap<string, AnyKind> = new Map<string, AnyKind>
     ...terminalEvents,
     ...requestEvents,
     ...imageEvents,
+    ...usageEvents,
   ].map((kind) => [kind.type, kind]),
 )

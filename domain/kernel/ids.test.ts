@@ -8,6 +8,7 @@ import {
   scopeOfStream,
   taskStream,
   terminalStream,
+  usageStream,
   userStream,
 } from './ids.ts'
 
@@ -20,6 +21,9 @@ describe('a stream', () => {
     ['task', taskStream(id)],
     ['terminal', terminalStream(id)],
   ])('of a %s names its kind and id', (kind, stream) => expect(parseStream(stream)).toEqual({ kind, id }))
+
+  test('of what a person used on a day names both', () =>
+    expect(parseStream(usageStream(id, '2026-01-31'))).toEqual({ kind: 'usage', id: `${id}-2026-01-31` }))
 
   test.each(['', 'task', 'tasks', 'userx', '-a', 'tasks-a', '$settings-a'])(
     'called %j is of no kind',

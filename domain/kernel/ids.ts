@@ -24,8 +24,10 @@ export const requestStream = (commandId: string): string => `request-${commandId
 export const identityStream = (id: string): string => `identity-${id}`
 /** An image that was uploaded and may wait to be attached. */
 export const imageStream = (imageId: string): string => `image-${imageId}`
+/** What a person used of models on a day of UTC, `2026-01-31`. */
+export const usageStream = (userId: string, day: string): string => `usage-${userId}-${day}`
 
-const kinds = ['user', 'project', 'task', 'terminal', 'request', 'identity', 'image'] as const
+const kinds = ['user', 'project', 'task', 'terminal', 'request', 'identity', 'image', 'usage'] as const
 
 export type StreamName =
   | { readonly kind: (typeof kinds)[number]; readonly id: string }
@@ -52,6 +54,7 @@ export function scopeOfStream(stream: string): string {
     case 'request':
     case 'identity':
     case 'image':
+    case 'usage':
       return `${name.kind}:${name.id}`
     case 'terminal':
       return `task:${name.id}`

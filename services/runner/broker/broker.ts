@@ -74,7 +74,9 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
     if (path === undefined) return refuse(request, response, 'not_served', faults.notServed)
     const spending = budget
     if (spending === null) return refuse(request, response, 'no_turn', faults.noTurn)
-    const refusal = spending.refusal()
+    const refusal = await spending.refusal()
+    // A client that left meanwhile sends nothing that could be passed on.
+    if (response.destroyed) return
     if (refusal !== undefined)
       return refuse(request, response, 'budget', refusal === budgetUsedUp ? faults.budget : faults.dayBudget)
     if (declaredBytes(request) > bodyBytes) return refuse(request, response, 'too_large', faults.tooLarge)

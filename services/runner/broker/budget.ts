@@ -1,5 +1,7 @@
-/** What a run, and a person in a day, may use of models. Counted in this process, since its start; a day is one of UTC. */
+/** What a run, and a person in a day of UTC, may use of models. A run is counted in this process, a day in the log, for all runners. */
+import type { MeteredUse } from '#domain/usage/events.ts'
 import { budgetUsedUp, dayBudgetUsedUp } from './apiFault.ts'
+import { openDayBook, type DayBook, type DayBookOptions } from './dayBook.ts'
 import { totalTokens, type ModelUsage } from './meter.ts'
 
 /** `null`: as much as one likes. */
@@ -21,65 +23,98 @@ export interface Price {
 export type Prices = Readonly<Record<string, Price>>
 
 export interface Budget {
-  /** Why nothing more may be asked; `undefined` while something may. What is under way is not broken off. */
-  refusal(): typeof budgetUsedUp | typeof dayBudgetUsedUp | undefined
+  /** Why nothing more may be asked; `undefined` while something may. What is under way is not broken off. Never fails. */
+  refusal(): Promise<typeof budgetUsedUp | typeof dayBudgetUsedUp | undefined>
   spend(usage: ModelUsage): void
+  /** Resolves once what was spent counts for all runners, or cannot be brought to them now. Never fails. */
+  settled(): Promise<void>
 }
 
 export interface Budgets {
   /** A run's own budget, which takes from the day of the person as well. */
-  ofRun(userId: string): Budget
+  ofRun(run: { readonly userId: string; readonly executionId: string }): Budget
 }
 
 interface Spent {
-  tokens: number
-  dollars: number
+  readonly tokens: number
+  readonly dollars: number
 }
+/** Characters of a model's name that the log takes. */
+const longestName = 200
+/** Far above what any answer takes. */
+const mostTokens = 1e12
+const nothing: Spent = { tokens: 0, dollars: 0 }
 
+/** Budgets over the log, which has what people used in a day only where there is a limit for days. */
 export function openBudgets({
   run,
   day,
   prices,
   now,
-}: {
+  ...logged
+}: DayBookOptions & {
   readonly run: BudgetLimits
   readonly day: BudgetLimits
   readonly prices: Prices
   /** Milliseconds since 1970. */
   readonly now: () => number
 }): Budgets {
-  let today = ''
-  let days = new Map<string, Spent>()
-  const dayOf = (userId: string): Spent => {
-    const date = new Date(now()).toISOString().slice(0, 10)
-    if (date !== today) [today, days] = [date, new Map()]
-    const spent = days.get(userId) ?? { tokens: 0, dollars: 0 }
-    days.set(userId, spent)
-    return spent
+  const books = new Map<string, DayBook>()
+  const todayOf = (userId: string): DayBook | undefined => {
+    if (day.tokens === null && day.dollars === null) return undefined
+    const today = new Date(now()).toISOString().slice(0, 10)
+    const open = books.get(userId)
+    if (open?.day === today) return open
+    const book = openDayBook(logged, userId, today)
+    books.set(userId, book)
+    return book
   }
+  const spentIn = (uses: readonly ModelUsage[]): Spent =>
+    uses.reduce((spent, use) => more(spent, use, prices), nothing)
   return {
-    ofRun(userId) {
-      const ofRun: Spent = { tokens: 0, dollars: 0 }
+    ofRun({ userId, executionId }) {
+      let ofRun = nothing
       return {
-        refusal() {
+        async refusal() {
           if (isUsedUp(ofRun, run)) return budgetUsedUp
-          return isUsedUp(dayOf(userId), day) ? dayBudgetUsedUp : undefined
+          const today = todayOf(userId)
+          return today && isUsedUp(spentIn(await today.uses()), day) ? dayBudgetUsedUp : undefined
         },
         spend(usage) {
-          const tokens = totalTokens(usage)
-          const dollars = costOf(usage, prices)
-          for (const spent of [ofRun, dayOf(userId)]) {
-            spent.tokens += tokens
-            spent.dollars += dollars
-          }
+          const use = meteredUse(executionId, usage)
+          ofRun = more(ofRun, use, prices)
+          todayOf(userId)?.enter(use)
         },
+        settled: async () => todayOf(userId)?.settled(),
       }
     },
   }
 }
 
 /** For whoever counts nothing. */
-export const anyAmount: Budget = { refusal: () => undefined, spend: () => undefined }
+export const anyAmount: Budget = {
+  refusal: async () => undefined,
+  spend: () => undefined,
+  settled: async () => undefined,
+}
+
+function more(spent: Spent, use: ModelUsage, prices: Prices): Spent {
+  return { tokens: spent.tokens + totalTokens(use), dollars: spent.dollars + costOf(use, prices) }
+}
+
+/** As the log takes it, whatever somebody in a box told: what it does not take would hold up all that follows. */
+function meteredUse(executionId: string, usage: ModelUsage): MeteredUse {
+  return {
+    executionId,
+    model: usage.model.slice(0, longestName),
+    inputTokens: whole(usage.inputTokens),
+    outputTokens: whole(usage.outputTokens),
+    cacheReadTokens: whole(usage.cacheReadTokens),
+    cacheWriteTokens: whole(usage.cacheWriteTokens),
+  }
+}
+
+const whole = (tokens: number): number => Math.min(Math.max(Math.ceil(tokens), 0), mostTokens)
 
 function isUsedUp(spent: Spent, limits: BudgetLimits): boolean {
   return (

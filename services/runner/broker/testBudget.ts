@@ -1,7 +1,19 @@
 import { openBudgets, type Budget } from './budget.ts'
 
-/** A run's budget of so many tokens. */
+/** A run's budget of so many tokens, with days of any amount: it needs no log. */
 export function budgetOf(tokens: number): Budget {
   const any = { tokens: null, dollars: null }
-  return openBudgets({ run: { tokens, dollars: null }, day: any, prices: {}, now: () => 0 }).ofRun('ada')
+  const noLog = () => Promise.reject(new Error('There is no log here.'))
+  const budgets = openBudgets({
+    run: { tokens, dollars: null },
+    day: any,
+    prices: {},
+    now: () => 0,
+    commands: { execute: noLog, load: noLog },
+    patienceMs: 0,
+    onFault: (fault) => {
+      throw fault
+    },
+  })
+  return budgets.ofRun({ userId: 'ada', executionId: 'run' })
 }

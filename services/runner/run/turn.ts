@@ -7,6 +7,7 @@ import { instructionFiles, writeHome } from '../agents/home.ts'
 import { messageFor } from '../agents/images.ts'
 import type { Found } from '../agents/locate.ts'
 import type { Agent, AgentImage, HomeFile } from '../agents/port.ts'
+import type { Budget } from '../broker/budget.ts'
 import type { PreparingParts, RunnerParts } from '../parts.ts'
 import type { Sandbox, SandboxExit } from '../sandbox/port.ts'
 import type { Workspace } from '../workspace/workspace.ts'
@@ -49,15 +50,34 @@ const shownTail = 1_000
 export async function runTurn(parts: RunnerParts, request: TurnRequest): Promise<ExecutionOutcome> {
   const setup = await setUp(parts, request)
   if (setup.kind === 'failed') return setup
+  const { executionId } = request.run.fence
+  const budget = parts.budgets.ofRun({ userId: request.ownerId, executionId })
+  // An agent that reaches its model by itself can only be refused its turn as a whole.
+  const refusal = setup.agent.access === 'key' ? await budget.refusal() : undefined
+  if (refusal !== undefined) return failed('budget', refusal)
+  try {
+    return await turnWithin(parts, request, setup, budget)
+  } finally {
+    await budget.settled()
+  }
+}
+
+async function turnWithin(
+  parts: RunnerParts,
+  request: TurnRequest,
+  setup: Setup,
+  budget: Budget,
+): Promise<ExecutionOutcome> {
   const { taskId } = request.workspace
   const waiting = await parts.warm.take(taskId, { setup: setup.likeness, session: request.session })
   if (waiting) {
-    const outcome = await turnOf(parts, request, { setup, process: waiting, isWaiting: true })
+    const outcome = await turnOf(parts, request, { setup, budget, process: waiting, isWaiting: true })
     if (outcome !== 'unheard') return outcome
   }
   const start = async (session: string | null) =>
     turnOf(parts, request, {
       setup,
+      budget,
       process: await startFor(parts, request, setup, session),
       isWaiting: false,
     })
@@ -138,8 +158,13 @@ export async function startAhead(parts: PreparingParts, request: ToStart, waitMs
 /** `unheard`: the agent took no notice of the message, as its session or its process is gone. */
 async function turnOf(
   parts: RunnerParts,
-  { run, workspace, message, images, session: before, ownerId, secrets: ofRun }: TurnRequest,
-  { setup, process, isWaiting }: { setup: Setup; process: AgentProcess; isWaiting: boolean },
+  { run, workspace, message, images, session: before, secrets: ofRun }: TurnRequest,
+  {
+    setup,
+    budget,
+    process,
+    isWaiting,
+  }: { setup: Setup; budget: Budget; process: AgentProcess; isWaiting: boolean },
 ): Promise<ExecutionOutcome | 'unheard'> {
   const { agent, sandbox, likeness } = setup
   const secrets = [...ofRun, ...process.secrets]
@@ -162,9 +187,13 @@ async function turnOf(
   const unwatch = watch(parts, run, process)
   let told = ''
   const hearing: Hearing = {
-    budget: parts.budgets.ofRun(ownerId),
+    budget,
     alive: unwatch.alive,
-    hear: heard.hear,
+    hear(event) {
+      // What goes by the broker is metered there, request by request.
+      if (event.type === 'usage' && agent.access === 'key') budget.spend(event)
+      return heard.hear(event)
+    },
     isOver: () => heard.ended() !== undefined,
     async complain(chunk) {
       told = `${told}${chunk.toString('utf8')}`.slice(-keptTail)

@@ -1,0 +1,24 @@
+/** What a person uses of models: one stream a person and day. Written where people have a budget for a day. */
+import { z } from 'zod'
+import { event, none, type EventOf } from '../kernel/event.ts'
+import { ExecutionId } from '../kernel/ids.ts'
+
+const Tokens = z.int().nonnegative()
+
+/** What an answer of a model took, as the broker metered it, or as an agent told that reaches its model by itself. */
+export const ModelUseMetered = event('ModelUseMetered', 1, {
+  data: z.object({
+    executionId: ExecutionId,
+    /** As whoever answered named it: open, so that it must be short. */
+    model: z.string().max(200),
+    inputTokens: Tokens,
+    outputTokens: Tokens,
+    cacheReadTokens: Tokens,
+    cacheWriteTokens: Tokens,
+  }),
+  content: none,
+})
+
+export const usageEvents = [ModelUseMetered] as const
+export type UsageEvent = EventOf<(typeof usageEvents)[number]>
+export type MeteredUse = UsageEvent['data']
