@@ -5,7 +5,9 @@ import { createPortal } from 'react-dom'
 import { useDispatch } from 'react-redux'
 import type { GitDiff, Task } from '#domain/api/tasks.ts'
 import { useAction } from '../../../actions/ActionsContext.tsx'
+import { shortcutOf } from '../../../actions/Keys.tsx'
 import { diffLook, usePersisted } from '../../../app/persisted.ts'
+import { SearchBar } from '../../../ui/SearchBar.tsx'
 import { Sheet } from '../../../ui/Sheet.tsx'
 import { useMedia } from '../../../ui/useMedia.ts'
 import { notified } from '../../notifications/notifications.ts'
@@ -14,7 +16,7 @@ import { useCopy } from '../useCopy.ts'
 import { ChangesTools } from './ChangesTools.tsx'
 import { DiffList, type Destination } from './DiffList.tsx'
 import { FileTree } from './FileTree.tsx'
-import { FindBar } from './FindBar.tsx'
+import { mostMatches } from './findInDiff.ts'
 import type { FileActions } from './FileHead.tsx'
 import { commentMessage } from './quote.ts'
 import { quietDiffs, readDiffs, type DiffFile } from './readDiffs.ts'
@@ -42,6 +44,11 @@ interface ChangesPanelProps {
   readonly notes: ReactNode
 }
 
+const findKeys = {
+  previous: shortcutOf('previousInChanges'),
+  next: shortcutOf('nextInChanges'),
+  close: shortcutOf('closeFindInChanges'),
+}
 /** Pixels that two sides need. */
 const leastForSplit = 640
 
@@ -182,13 +189,21 @@ export function ChangesPanel(props: ChangesPanelProps) {
       </div>
       {tools !== null && shown && createPortal(buttons, tools)}
       {finding > 0 && (
-        <FindBar
+        <SearchBar
           // Asked for again, what is in it is selected.
           key={finding}
-          wanted={find.wanted}
-          onWanted={find.setWanted}
-          count={find.count}
-          at={find.at}
+          names={texts.find}
+          keys={findKeys}
+          words={find.wanted}
+          onWords={find.setWanted}
+          said={
+            find.wanted === ''
+              ? ''
+              : find.count === 0
+                ? texts.notFound
+                : texts.found(find.at + 1, find.count, find.count >= mostMatches)
+          }
+          nothing={find.count === 0}
           onStep={step}
           onClose={closeFind}
         />

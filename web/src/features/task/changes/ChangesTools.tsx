@@ -46,7 +46,7 @@ export function ChangesTools(props: ChangesToolsProps) {
         onClick={() => onQuiet(!quiet)}
         className={pressed}
       />
-      <IconButton icon={Search} label={texts.find} size="small" onClick={onFind} />
+      <IconButton icon={Search} label={texts.find.label} size="small" onClick={onFind} />
       <IconButton icon={RefreshCw} label={texts.refresh} size="small" busy={refreshing} onClick={onRefresh} />
     </div>
   )

@@ -219,7 +219,7 @@ describe('looking for text', () => {
     fireEvent.click(await screen.findByLabelText('Viewed b.ts'))
     fireEvent.focus(await rowWith('+after'))
     key('f', { ctrlKey: true })
-    const field = await screen.findByRole('textbox', { name: 'Find in changes' })
+    const field = await screen.findByRole('searchbox', { name: 'Find in changes' })
     fireEvent.change(field, { target: { value: 'AFTER' } })
     expect(await screen.findByText('1 of 2')).toBeTruthy()
     expect((await rowWith('+after')).querySelector('mark')?.textContent).toBe('after')
@@ -247,7 +247,7 @@ describe('lines around a change', () => {
     expect(screen.getByLabelText('Show the 10 hidden lines')).toBeTruthy()
     // They are looked through as well.
     fireEvent.click(screen.getByLabelText('Find in changes'))
-    fireEvent.change(await screen.findByRole('textbox', { name: 'Find in changes' }), {
+    fireEvent.change(await screen.findByRole('searchbox', { name: 'Find in changes' }), {
       target: { value: 'line 2' },
     })
     expect(await screen.findByText('1 of 10')).toBeTruthy()

@@ -36,13 +36,14 @@ export const texts = {
   noFile: 'No file has this name.',
   topFolder: 'Top of the repository',
 
-  find: 'Find in changes',
-  found: (at: number, count: number) => `${at} of ${count}`,
-  foundMany: (at: number, count: number) => `${at} of ${count}+`,
+  find: {
+    label: 'Find in changes',
+    previous: 'Previous match',
+    next: 'Next match',
+    close: 'Close search',
+  },
+  found: (at: number, count: number, more: boolean) => `${at} of ${count}${more ? '+' : ''}`,
   notFound: 'No results',
-  nextMatch: 'Next match',
-  previousMatch: 'Previous match',
-  closeFind: 'Close search',
 
   viewed: 'Viewed',
   viewedFile: (name: string) => `Viewed ${name}`,

@@ -4,9 +4,11 @@ import { useMemo, useState, useSyncExternalStore } from 'react'
 import { useSelector } from 'react-redux'
 import type { Task } from '#domain/api/tasks.ts'
 import { useAction } from '../../../actions/ActionsContext.tsx'
+import { shortcutOf } from '../../../actions/Keys.tsx'
 import type { AgentName } from '../../../ui/AgentMark.tsx'
 import { IconButton } from '../../../ui/IconButton.tsx'
 import { Segmented } from '../../../ui/Segmented.tsx'
+import { SearchBar } from '../../../ui/SearchBar.tsx'
 import { useFollowEnd } from '../../../ui/useFollowEnd.ts'
 import { useAgentOptions } from '../../agents/useAgentOptions.tsx'
 import { selectOpenTask } from '../openTask.ts'
@@ -15,7 +17,6 @@ import { Announcer } from './Announcer.tsx'
 import { arrange, messagesIn, searched } from './arrange.ts'
 import { ChatComposer } from './ChatComposer.tsx'
 import { ChatHistory } from './ChatHistory.tsx'
-import { ChatSearch } from './ChatSearch.tsx'
 import { SearchContext } from './SearchContext.ts'
 import { texts } from './texts.ts'
 import { useMarks } from './useMarks.ts'
@@ -51,6 +52,7 @@ export function ChatPanel({ task, open, headed }: ChatPanelProps) {
   )
   const words = search?.trim() ?? ''
   const shown = useMemo(() => (words === '' ? entries : searched(entries, words)), [entries, words])
+  const found = useMemo(() => messagesIn(shown), [shown])
   const marks = useMarks(follow.content, words)
   const openSearch = () => setSearch((looked) => looked ?? '')
   const closeSearch = () => setSearch(null)
@@ -61,7 +63,7 @@ export function ChatPanel({ task, open, headed }: ChatPanelProps) {
   const searchButton = (
     <IconButton
       icon={Search}
-      label={texts.chat.search}
+      label={texts.chat.search.label}
       size="small"
       aria-expanded={search !== null}
       onClick={search === null ? openSearch : closeSearch}
@@ -82,12 +84,20 @@ export function ChatPanel({ task, open, headed }: ChatPanelProps) {
         {searchButton}
       </div>
       {search !== null && (
-        <ChatSearch
+        <SearchBar
+          names={texts.chat.search}
+          keys={{ close: shortcutOf('closeChatSearch') }}
           words={search}
-          found={words === '' ? null : messagesIn(shown)}
-          reading={chat.more}
-          onChange={setSearch}
-          onGo={marks.go}
+          onWords={setSearch}
+          said={
+            words === ''
+              ? ''
+              : chat.more
+                ? `${texts.chat.found(found)} · ${texts.chat.reading}`
+                : texts.chat.found(found)
+          }
+          nothing={words === '' || found === 0}
+          onStep={marks.go}
           onClose={closeSearch}
         />
       )}

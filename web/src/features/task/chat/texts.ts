@@ -3,8 +3,12 @@ export const texts = {
   chat: {
     title: 'Task Chat',
     agent: 'Agent for the next message',
-    search: 'Search messages',
-    closeSearch: 'Close search',
+    search: {
+      label: 'Search messages',
+      previous: 'Previous match',
+      next: 'Next match',
+      close: 'Close search',
+    },
     found: (count: number) => `Found ${count} ${count === 1 ? 'message' : 'messages'}`,
     empty: 'No messages yet',
     emptyWhy: 'Start a conversation or execute a command to begin collaborating on this task.',
@@ -17,8 +21,6 @@ export const texts = {
     erased: 'This message was erased.',
     latest: 'Jump to latest',
     unread: (count: number) => `${count} new`,
-    next: 'Next match',
-    before: 'Previous match',
     reading: 'reading earlier messages',
     finished: 'The agent has finished',
     asks: (question: string) => `The agent asks: ${question}`,

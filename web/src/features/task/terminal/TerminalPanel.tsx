@@ -8,12 +8,13 @@ import { Button } from '../../../ui/Button.tsx'
 import { Empty } from '../../../ui/Empty.tsx'
 import { IconButton } from '../../../ui/IconButton.tsx'
 import { Note } from '../../../ui/Note.tsx'
+import { SearchBar } from '../../../ui/SearchBar.tsx'
 import { texts as taskTexts } from '../texts.ts'
 import { useCopy } from '../useCopy.ts'
+import { mostMatches } from './findInLines.ts'
 import { withoutColours } from './outputLines.ts'
 import { TerminalRows } from './TerminalRows.tsx'
 import type { TerminalLog } from './terminalLog.ts'
-import { TerminalSearch } from './TerminalSearch.tsx'
 import { texts } from './texts.ts'
 import { useTerminalFind } from './useTerminalFind.ts'
 import { useTerminalRows } from './useTerminalRows.ts'
@@ -26,6 +27,12 @@ interface TerminalPanelProps {
   readonly shown: boolean
   /** Where its buttons go; `null` where there is no such place, then they are at its foot. */
   readonly tools: HTMLElement | null
+}
+
+const findKeys = {
+  previous: shortcutOf('terminalPrevious'),
+  next: shortcutOf('terminalNext'),
+  close: shortcutOf('terminalFindClose'),
 }
 
 export function TerminalPanel({ terminal, reload, running, shown, tools }: TerminalPanelProps) {
@@ -51,7 +58,7 @@ export function TerminalPanel({ terminal, reload, running, shown, tools }: Termi
     <span className="flex flex-none items-center gap-0.5">
       <IconButton
         icon={Search}
-        label={texts.find}
+        label={texts.find.label}
         size="small"
         aria-expanded={find.isOpen}
         onClick={find.isOpen ? closeFind : find.open}
@@ -96,11 +103,19 @@ export function TerminalPanel({ terminal, reload, running, shown, tools }: Termi
         </Note>
       )}
       {find.isOpen && (
-        <TerminalSearch
+        <SearchBar
+          names={texts.find}
+          keys={findKeys}
           words={find.words}
-          nth={find.nth}
-          count={find.count}
-          onChange={find.search}
+          onWords={find.search}
+          said={
+            find.words === ''
+              ? ''
+              : find.count === 0
+                ? texts.notFound
+                : texts.found(find.nth, find.count, find.count >= mostMatches)
+          }
+          nothing={find.count === 0}
           onStep={find.step}
           onClose={closeFind}
         />

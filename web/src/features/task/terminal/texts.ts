@@ -21,11 +21,13 @@ export const texts = {
   fold: 'Output of this command',
   exit: (code: number) => `exit ${code}`,
   running: 'running',
-  find: 'Find in output',
+  find: {
+    label: 'Find in output',
+    previous: 'Previous match',
+    next: 'Next match',
+    close: 'Close search',
+  },
   found: (nth: number, count: number, more: boolean) =>
     `${nth === 0 ? '' : `${counts.format(nth)} of `}${counts.format(count)}${more ? '+' : ''}`,
   notFound: 'No results',
-  previous: 'Previous match',
-  next: 'Next match',
-  closeFind: 'Close search',
 } as const

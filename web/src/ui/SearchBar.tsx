@@ -1,0 +1,83 @@
+/**
+ * A bar in which text is looked for in what is below it: what was found, and the way from one place to the next. Enter goes
+ * on, with Shift back.
+ */
+import { ChevronDown, ChevronUp, Search, X } from 'lucide-react'
+import type { ComponentProps, KeyboardEvent } from 'react'
+import { IconButton } from './IconButton.tsx'
+
+/** What the bar and its buttons are called. */
+export interface SearchBarNames {
+  readonly label: string
+  readonly previous: string
+  readonly next: string
+  readonly close: string
+}
+
+/** Keys that do what a button does. */
+type KeysOfButton = Pick<ComponentProps<typeof IconButton>, 'shortcut' | 'aria-keyshortcuts'>
+
+interface SearchBarProps {
+  readonly names: SearchBarNames
+  readonly keys?: Readonly<Partial<Record<'previous' | 'next' | 'close', KeysOfButton>>>
+  readonly words: string
+  readonly onWords: (words: string) => void
+  /** What was found, in words. */
+  readonly said: string
+  /** There is nowhere to go. */
+  readonly nothing: boolean
+  readonly onStep: (by: -1 | 1) => void
+  readonly onClose: () => void
+}
+
+export function SearchBar({ names, keys, words, onWords, said, nothing, onStep, onClose }: SearchBarProps) {
+  const onKeyDown = (event: KeyboardEvent) => {
+    // Enter that ends a composed character is not a wish to go on.
+    if (event.key !== 'Enter' || event.nativeEvent.isComposing) return
+    event.preventDefault()
+    onStep(event.shiftKey ? -1 : 1)
+  }
+  return (
+    <search className="flex h-11 flex-none items-center gap-1 border-b border-line-soft bg-panel pr-1 pl-4 md:h-10 md:pr-2">
+      <Search className="mr-1 size-3.5 flex-none text-muted" />
+      <input
+        ref={takeFocus}
+        type="search"
+        aria-label={names.label}
+        placeholder={names.label}
+        value={words}
+        onChange={(event) => onWords(event.target.value)}
+        onKeyDown={onKeyDown}
+        className="min-w-16 flex-1 bg-transparent text-typed outline-none [&::-webkit-search-cancel-button]:hidden"
+      />
+      <span role="status" className="mr-1 min-w-0 truncate text-meta text-muted">
+        {said}
+      </span>
+      <Step
+        icon={ChevronUp}
+        label={names.previous}
+        {...keys?.previous}
+        disabled={nothing}
+        onClick={() => onStep(-1)}
+      />
+      <Step
+        icon={ChevronDown}
+        label={names.next}
+        {...keys?.next}
+        disabled={nothing}
+        onClick={() => onStep(1)}
+      />
+      <Step icon={X} label={names.close} {...keys?.close} onClick={onClose} />
+    </search>
+  )
+}
+
+function Step(props: ComponentProps<typeof IconButton>) {
+  return <IconButton {...props} size="row" className="flex-none max-md:size-11!" />
+}
+
+/** What was looked for last is there to be typed over. */
+function takeFocus(input: HTMLInputElement | null): void {
+  input?.focus()
+  input?.select()
+}
