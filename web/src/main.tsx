@@ -17,10 +17,15 @@ import './app/styles.css'
 const callback = takeToken(location, history, localStorage)
 const { store, live } = createStore(readToken() !== null)
 
-// The page and who looks at it are asked for together, and before anything is drawn.
-if (readToken() !== null) {
-  loadAhead(location.pathname)
-  void store.dispatch(authApi.endpoints.me.initiate(undefined, { subscribe: false }))
+/** How long the first drawing waits for what is to be drawn, in milliseconds: on a slow network it shows that it waits. */
+const patienceMs = 300
+
+// The page and who looks at it are asked for together, and drawn at once where they come soon: each wait that is shown costs a third of a second.
+async function toBeDrawn(): Promise<void> {
+  if (readToken() === null) return
+  const me = store.dispatch(authApi.endpoints.me.initiate(undefined, { subscribe: false }))
+  const late = new Promise((resolve) => setTimeout(resolve, patienceMs))
+  await Promise.race([Promise.all([loadAhead(location.pathname), me]), late])
 }
 loadWherePointed(document)
 followSystemTheme()
@@ -32,6 +37,7 @@ window.addEventListener('storage', ({ key, newValue }) => {
 
 const root = document.getElementById('root')
 if (root === null) throw new Error('The page has no place for the client.')
+await toBeDrawn()
 createRoot(root).render(
   <StrictMode>
     <Provider store={store}>

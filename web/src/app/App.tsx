@@ -7,28 +7,22 @@ import type { CallbackOutcome } from '../features/auth/takeToken.ts'
 import { Toasts } from '../features/notifications/Toasts.tsx'
 import { ErrorBoundary } from './ErrorBoundary.tsx'
 import { Guard } from './Guard.tsx'
-import { lazyPage } from './lazyPage.ts'
 import { PageSpinner } from './PageSpinner.tsx'
+import {
+  CreateProject,
+  Dashboard,
+  Frame,
+  NotFound,
+  Onboarding,
+  ProjectDetail,
+  Projects,
+  ProjectSettings,
+  Settings,
+  TaskDetail,
+  Tasks,
+} from './pages.ts'
 import { tellPageView } from './pageView.ts'
 import { RouteEffects } from './RouteEffects.tsx'
-
-const Layout = lazyPage(async () => (await import('./Layout.tsx')).Layout)
-const Onboarding = lazyPage(async () => (await import('../features/onboarding/Onboarding.tsx')).Onboarding)
-const Dashboard = lazyPage(async () => (await import('../features/dashboard/Dashboard.tsx')).Dashboard)
-const Projects = lazyPage(async () => (await import('../features/projects/Projects.tsx')).Projects)
-const CreateProject = lazyPage(
-  async () => (await import('../features/projects/CreateProject.tsx')).CreateProject,
-)
-const ProjectDetail = lazyPage(
-  async () => (await import('../features/projects/ProjectDetail.tsx')).ProjectDetail,
-)
-const ProjectSettings = lazyPage(
-  async () => (await import('../features/projects/settings/ProjectSettings.tsx')).ProjectSettings,
-)
-const Tasks = lazyPage(async () => (await import('./Tasks.tsx')).Tasks)
-const TaskDetail = lazyPage(async () => (await import('../features/task/TaskDetail.tsx')).TaskDetail)
-const Settings = lazyPage(async () => (await import('../features/settings/Settings.tsx')).Settings)
-const NotFound = lazyPage(async () => (await import('./NotFound.tsx')).NotFound)
 
 interface AppProps {
   /** What the address of the sign-in callback said, when the page was opened there. */
@@ -52,7 +46,7 @@ export function App({ callback }: AppProps) {
               </Guard>
             }
           />
-          <Route element={<Layout />}>
+          <Route element={<Frame />}>
             <Route
               element={
                 <Guard for="members">

@@ -49,6 +49,23 @@ describe('a page whose chunk', () => {
   })
 })
 
+test('a page that was loaded before is shown without a wait, also where it did not come at first', async () => {
+  let comes = false
+  const Page = lazyPage(async () => {
+    if (!comes) throw new TypeError('Failed to fetch dynamically imported module')
+    return () => <p>Here it is</p>
+  })
+  await expect(Page.load()).rejects.toThrow(ChunkLoadError)
+  comes = true
+  await Page.load()
+  render(
+    <Suspense fallback="Loading">
+      <Page />
+    </Suspense>,
+  )
+  expect(screen.getByText('Here it is')).toBeTruthy()
+})
+
 describe('a part that is missing', () => {
   /** A browser whose server answers so often with a fault before it is there. */
   function browser(faults: number, kept = new Map<string, string>()) {

@@ -1,5 +1,5 @@
 /** Pages are chunks of their own; one that does not come is an error that a person is told of, not an endless wait. */
-import { lazy, type ComponentType } from 'react'
+import { createElement, lazy, type ComponentType, type ReactNode } from 'react'
 
 /** Milliseconds (section 9). */
 const chunkTimeoutMs = 120_000
@@ -9,9 +9,27 @@ export class ChunkLoadError extends Error {
   override readonly name = 'ChunkLoadError'
 }
 
-/** A page that is loaded when it is first shown. */
-export function lazyPage(load: () => Promise<ComponentType>) {
-  return lazy(async () => ({ default: await inTime(load, chunkTimeoutMs) }))
+export interface LazyPage {
+  (): ReactNode
+  /** Loads it before it is shown; then it is there at once. That it does not come is told where it is shown. */
+  readonly load: () => Promise<unknown>
+}
+
+/** A page that is loaded when it is first shown, or before. React's own `lazy` would wait a moment even for what is there. */
+export function lazyPage(load: () => Promise<ComponentType>): LazyPage {
+  let loaded: ComponentType | undefined
+  const bring = async () => {
+    loaded ??= await inTime(load, chunkTimeoutMs)
+    return loaded
+  }
+  const Waiting = lazy(async () => ({ default: await bring() }))
+  let shown: ComponentType | undefined
+  const Page = () => {
+    // What is shown once stays: another component in its place would begin anew.
+    shown ??= loaded ?? Waiting
+    return createElement(shown)
+  }
+  return Object.assign(Page, { load: bring })
 }
 
 /** What `load` brings. @throws ChunkLoadError when it fails or takes longer than `limitMs`. */

@@ -1,37 +1,50 @@
 // @vitest-environment jsdom
 import { expect, test } from 'vitest'
-import { loadAhead, loadWherePointed, type LoadChunk } from './loadAhead.ts'
+import { loadAhead, loadWherePointed, type PartsAt } from './loadAhead.ts'
+import * as pages from './pages.ts'
+
+const { Frame, partsAt } = pages
+
+test.each([
+  ['/', pages.Dashboard],
+  ['/dashboard', pages.Dashboard],
+  ['/projects', pages.Projects],
+  ['/projects/new', pages.CreateProject],
+  ['/projects/p1', pages.ProjectDetail],
+  ['/projects/p1/settings', pages.ProjectSettings],
+  ['/tasks/t1', pages.TaskDetail],
+  ['/settings', pages.Settings],
+])('at %s there are the frame and its page', (path, page) => {
+  expect(partsAt(path)).toEqual([Frame, page])
+})
+
+test('at an address that is none nothing is loaded', () => expect(partsAt('/nowhere')).toEqual([]))
 
 function loading() {
   const loaded: string[] = []
-  const load: LoadChunk = async (chunk) => {
-    loaded.push(chunk)
-    throw new Error('There is no connection.')
-  }
-  return { loaded, load }
+  const parts: PartsAt = (pathname) => [
+    {
+      load: async () => {
+        loaded.push(pathname)
+        throw new Error('There is no connection.')
+      },
+    },
+  ]
+  return { loaded, parts }
 }
 
-test.each([
-  ['/', ['frame', 'dashboard']],
-  ['/dashboard', ['frame', 'dashboard']],
-  ['/projects', ['frame', 'projects']],
-  ['/projects/new', ['frame', 'newProject']],
-  ['/projects/p1', ['frame', 'project']],
-  ['/tasks/t1', ['frame', 'task']],
-  ['/settings', ['frame', 'settings']],
-  ['/nowhere', []],
-])('at %s %j are loaded; that they do not come is for the page to tell', (path, chunks) => {
-  const { loaded, load } = loading()
-  loadAhead(path, load)
-  expect(loaded).toEqual(chunks)
+test('that a page does not come is for the page to tell', async () => {
+  const { loaded, parts } = loading()
+  await loadAhead('/settings', parts)
+  expect(loaded).toEqual(['/settings'])
 })
 
 test('what a link leads to is loaded when somebody points at it, and nothing of other sites', () => {
-  const { loaded, load } = loading()
-  loadWherePointed(document, load)
+  const { loaded, parts } = loading()
+  loadWherePointed(document, parts)
   document.body.innerHTML =
     '<a href="https://elsewhere.example/settings"><b>out</b></a><a href="/tasks/t1"><b>in</b></a><b>none</b>'
   for (const word of document.querySelectorAll('b'))
     word.dispatchEvent(new Event('pointerover', { bubbles: true }))
-  expect(loaded).toEqual(['frame', 'task'])
+  expect(loaded).toEqual(['/tasks/t1'])
 })
