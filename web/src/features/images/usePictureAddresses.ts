@@ -33,7 +33,11 @@ export function usePictureAddresses(taskId: string, pictures: readonly Picture[]
       missing: before.length >= tries || (url === null && asks && !isFetching),
       onFailed: () => {
         if (url === null || before.length >= tries) return
-        setFailed(new Map(failed).set(picture.id, [...before, url]))
+        // Several may fail before the next drawing, and none of them says so twice.
+        setFailed((known) => {
+          const already = known.get(picture.id) ?? []
+          return already.includes(url) ? known : new Map(known).set(picture.id, [...already, url])
+        })
         if (url === fresh) void refetch()
       },
     }
