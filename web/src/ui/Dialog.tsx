@@ -2,7 +2,7 @@
  * A question in front of the page: a title, a sentence, buttons at the right with focus on the safe one. It is the
  * browser's own modal dialog, which keeps focus in, makes the page inert and closes on Escape.
  */
-import { useEffect, useId, useRef, type ReactNode } from 'react'
+import { useEffect, useId, useLayoutEffect, useRef, type ReactNode } from 'react'
 
 interface DialogProps {
   readonly open: boolean
@@ -35,7 +35,10 @@ export function Dialog({ open, onClose, title, children, actions }: DialogProps)
   )
 }
 
-/** Opens and closes a `<dialog>` as a modal, in step with `open`; Escape and a click on the backdrop ask to close it. */
+/**
+ * Opens and closes a `<dialog>` as a modal, in step with `open`; Escape and a click on the backdrop ask to close it. The
+ * focus goes back to where it was, also when the dialog is taken out of the page.
+ */
 export function useModal(open: boolean, onClose: () => void) {
   const ref = useRef<HTMLDialogElement>(null)
   const close = useRef(onClose)
@@ -52,18 +55,31 @@ export function useModal(open: boolean, onClose: () => void) {
     }
     if (!open && dialog.open) dialog.close()
   }, [open])
+  useLayoutEffect(() => {
+    const dialog = ref.current
+    // Before it leaves the page: the browser gives the focus back as it closes one that is still there.
+    return () => {
+      if (dialog?.open === true) dialog.close()
+    }
+  }, [])
   useEffect(() => {
     const dialog = ref.current
     if (dialog === null) return
     const onDismiss = () => close.current()
-    // The dialog itself is only hit outside its content.
+    // The dialog itself is only hit outside its content. What was pressed inside and let go outside chose text there.
+    let pressed: EventTarget | null = null
+    const onPress = (event: PointerEvent) => {
+      pressed = event.target
+    }
     const onClick = (event: MouseEvent) => {
-      if (event.target === dialog) close.current()
+      if (event.target === dialog && pressed === dialog) close.current()
     }
     dialog.addEventListener('close', onDismiss)
+    dialog.addEventListener('pointerdown', onPress)
     dialog.addEventListener('click', onClick)
     return () => {
       dialog.removeEventListener('close', onDismiss)
+      dialog.removeEventListener('pointerdown', onPress)
       dialog.removeEventListener('click', onClick)
     }
   }, [])

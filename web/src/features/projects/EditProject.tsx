@@ -3,11 +3,11 @@ import { useState, type FormEvent } from 'react'
 import { useDispatch } from 'react-redux'
 import type { Project } from '#domain/api/projects.ts'
 import { reasonOf } from '../../api/fault.ts'
+import { AreaField } from '../../ui/AreaField.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
 import { Field } from '../../ui/Field.tsx'
 import { Note } from '../../ui/Note.tsx'
-import { TextArea } from '../../ui/TextArea.tsx'
 import { notified } from '../notifications/notifications.ts'
 import { useUpdateProjectMutation } from './projectsApi.ts'
 import { texts } from './texts.ts'
@@ -73,22 +73,14 @@ export function EditProject({ project, open, onClose }: EditProjectProps) {
           error={refused?.field === 'name' ? refused.message : undefined}
           onChange={(event) => setName(event.target.value)}
         />
-        <div>
-          <p aria-hidden className="mb-1.5 text-ui font-medium">
-            {texts.edit.description}
-          </p>
-          <div className="rounded-control border border-control bg-panel p-2.5 has-focus-visible:outline-2 has-focus-visible:outline-accent">
-            <TextArea
-              label={texts.edit.description}
-              minHeight={72}
-              maxHeight={240}
-              maxLength={2_000}
-              value={description}
-              onChange={(event) => setDescription(event.target.value)}
-              className="text-typed"
-            />
-          </div>
-        </div>
+        <AreaField
+          label={texts.edit.description}
+          minHeight={72}
+          maxHeight={240}
+          maxLength={2_000}
+          value={description}
+          onChange={(event) => setDescription(event.target.value)}
+        />
       </form>
     </Dialog>
   )

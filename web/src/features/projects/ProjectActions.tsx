@@ -10,8 +10,8 @@ import { ButtonLink } from '../../ui/ButtonLink.tsx'
 import { IconButton } from '../../ui/IconButton.tsx'
 import { Menu, type MenuButtonProps, type MenuItem } from '../../ui/Menu.tsx'
 import { Status } from '../../ui/Status.tsx'
+import { DeleteQuestion } from '../deletions/DeleteQuestion.tsx'
 import { notified, notifiedFailure } from '../notifications/notifications.ts'
-import { DeleteProject } from './DeleteProject.tsx'
 import { EditProject } from './EditProject.tsx'
 import { useSyncProjectMutation } from './projectsApi.ts'
 import { statusOf } from './statusOf.ts'
@@ -62,7 +62,13 @@ export function ProjectActions({ project }: { readonly project: Project }) {
       <Menu button={menuButton} items={items} />
       {/* What was written and left is not there when it is opened again. */}
       {asking === 'edit' && <EditProject project={project} open onClose={leave} />}
-      <DeleteProject project={project} open={asking === 'delete'} onClose={leave} />
+      <DeleteQuestion
+        kind="project"
+        id={project.id}
+        words={texts.delete}
+        open={asking === 'delete'}
+        onClose={leave}
+      />
     </>
   )
 }

@@ -2,11 +2,11 @@
 import { useState } from 'react'
 import type { Task } from '#domain/api/tasks.ts'
 import { reasonOf } from '../../api/fault.ts'
+import { AreaField } from '../../ui/AreaField.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Checkbox } from '../../ui/Checkbox.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
 import { Field } from '../../ui/Field.tsx'
-import { TextArea } from '../../ui/TextArea.tsx'
 import { usePullRequestQuery, type PullRequestAsked } from './taskApi.ts'
 import { texts } from './texts.ts'
 
@@ -69,23 +69,15 @@ export function PullRequestDialog({ task, open, onClose, onConfirm }: PullReques
           value={title}
           onChange={(event) => choose({ title: event.target.value })}
         />
-        <div>
-          <p aria-hidden className="mb-1.5 text-ui font-medium">
-            {texts.pullRequest.body}
-          </p>
-          <div className="rounded-control border border-control bg-panel p-2.5 has-focus-visible:outline-2 has-focus-visible:outline-accent">
-            <TextArea
-              label={texts.pullRequest.body}
-              minHeight={120}
-              maxHeight={280}
-              maxLength={60_000}
-              disabled={isFetching}
-              value={body}
-              className="text-typed"
-              onChange={(event) => choose({ body: event.target.value })}
-            />
-          </div>
-        </div>
+        <AreaField
+          label={texts.pullRequest.body}
+          minHeight={120}
+          maxHeight={280}
+          maxLength={60_000}
+          disabled={isFetching}
+          value={body}
+          onChange={(event) => choose({ body: event.target.value })}
+        />
         <div className="grid">
           {!updates && (
             <Checkbox checked={draft} onChange={(chosen) => choose({ draft: chosen })}>

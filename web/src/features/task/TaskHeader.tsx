@@ -17,7 +17,7 @@ import { safeLink } from '../../ui/safeLink.ts'
 import { Status } from '../../ui/Status.tsx'
 import { Tooltip } from '../../ui/Tooltip.tsx'
 import { useNow } from '../../ui/useNow.ts'
-import { DeleteTask } from './DeleteTask.tsx'
+import { DeleteQuestion } from '../deletions/DeleteQuestion.tsx'
 import { PullRequestDialog } from './PullRequestDialog.tsx'
 import { texts } from './texts.ts'
 import { useCopy } from './useCopy.ts'
@@ -128,7 +128,13 @@ export function TaskHeader({ task }: { readonly task: Task }) {
         onClose={() => setAsking(false)}
         onConfirm={actions.openPullRequest}
       />
-      <DeleteTask taskId={task.id} open={deleting} onClose={() => setDeleting(false)} />
+      <DeleteQuestion
+        kind="task"
+        id={task.id}
+        words={texts.delete}
+        open={deleting}
+        onClose={() => setDeleting(false)}
+      />
     </section>
   )
 }

@@ -4,7 +4,7 @@ import { useState, type ReactNode } from 'react'
 import { IconButton } from '../../../ui/IconButton.tsx'
 import { Menu, type MenuButtonProps } from '../../../ui/Menu.tsx'
 import { Status, type StatusName } from '../../../ui/Status.tsx'
-import { DeleteTask } from '../DeleteTask.tsx'
+import { DeleteQuestion } from '../../deletions/DeleteQuestion.tsx'
 import { texts as taskTexts } from '../texts.ts'
 import { MessageTime } from './MessageTime.tsx'
 import { texts } from './texts.ts'
@@ -62,7 +62,15 @@ export function MessageMenu({ taskId, text }: Pick<MessageHeadProps, 'taskId' | 
           ]}
         />
       </span>
-      <DeleteTask taskId={taskId} open={deleting} onClose={() => setDeleting(false)} />
+      {deleting && (
+        <DeleteQuestion
+          kind="task"
+          id={taskId}
+          words={taskTexts.delete}
+          open
+          onClose={() => setDeleting(false)}
+        />
+      )}
     </>
   )
 }

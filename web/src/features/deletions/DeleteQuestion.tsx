@@ -1,0 +1,51 @@
+/** Asks whether something is to be deleted; a toast then offers it back for a while. */
+import { useNavigate } from 'react-router-dom'
+import { Button } from '../../ui/Button.tsx'
+import { Dialog } from '../../ui/Dialog.tsx'
+import type { Deletion } from './deletions.ts'
+import { useDelete } from './useDelete.ts'
+
+interface DeleteQuestionProps {
+  readonly kind: Deletion['kind']
+  readonly id: string
+  readonly words: {
+    readonly title: string
+    readonly question: string
+    readonly keep: string
+    readonly confirm: string
+  }
+  readonly open: boolean
+  readonly onClose: () => void
+}
+
+/** Where one goes from the page of what is gone. */
+const pagesAfter: Record<Deletion['kind'], string> = { task: '/dashboard', project: '/projects' }
+
+export function DeleteQuestion({ kind, id, words, open, onClose }: DeleteQuestionProps) {
+  const navigate = useNavigate()
+  const deleteForNow = useDelete()
+  const onConfirm = () => {
+    onClose()
+    deleteForNow(kind, id)
+    void navigate(pagesAfter[kind])
+  }
+  return (
+    <Dialog
+      open={open}
+      onClose={onClose}
+      title={words.title}
+      actions={
+        <>
+          <Button data-safe onClick={onClose}>
+            {words.keep}
+          </Button>
+          <Button kind="danger-filled" onClick={onConfirm}>
+            {words.confirm}
+          </Button>
+        </>
+      }
+    >
+      {words.question}
+    </Dialog>
+  )
+}
