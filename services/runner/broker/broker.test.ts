@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { budgetUsedUp } from './apiFault.ts'
+import { anyAmount, type Budget } from './budget.ts'
 import { budgetOf } from './testBudget.ts'
 import { startBroker } from './broker.ts'
 import type { BrokerOptions } from './broker.ts'
@@ -359,6 +360,29 @@ describe('bounds', () => {
       type: 'error',
       error: { type: 'permission_error', message: budgetUsedUp },
     })
+  })
+
+  test('a client that leaves while its budget is looked up takes no place', async () => {
+    let lookedUp: (() => void) | undefined
+    const slow: Budget = {
+      ...anyAmount,
+      refusal: () => new Promise((resolve) => (lookedUp = () => resolve(undefined))),
+    }
+    const { broker } = await brokerFor(await apiThat(streams), { budget: slow, concurrency: 1 })
+    const leaving = httpRequest({
+      socketPath,
+      method: 'POST',
+      path: '/v1/messages',
+      headers: { 'x-api-key': runToken },
+    })
+    leaving.on('error', () => undefined)
+    leaving.end('{}')
+    await until(() => lookedUp !== undefined)
+    leaving.destroy()
+    broker.admit(anyAmount)
+    expect((await ask()).status).toBe(200)
+    lookedUp?.()
+    expect((await ask()).status).toBe(200)
   })
 })
 

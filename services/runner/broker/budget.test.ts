@@ -79,6 +79,7 @@ describe('the budget of a day', () => {
     expect(await after.refusal()).toBeUndefined()
     after.spend(usage(1))
     expect(await after.refusal()).toBe(dayBudgetUsedUp)
+    expect(await runner(thousand).run(3).refusal()).toBe(dayBudgetUsedUp)
     expect((await inLog()).map(({ type, data }) => [type, data])).toEqual(
       [
         [1, 400],
