@@ -1,6 +1,6 @@
 /** Changes that can be read: the list with its tree, what is looked for in it, and the comment that is written on it. */
 import { GitBranch } from 'lucide-react'
-import { useCallback, useEffect, useMemo, useState, type ReactNode } from 'react'
+import { useEffect, useMemo, useState, type ReactNode } from 'react'
 import { createPortal } from 'react-dom'
 import { useDispatch } from 'react-redux'
 import type { GitDiff, Task } from '#domain/api/tasks.ts'
@@ -12,18 +12,18 @@ import { Sheet } from '../../../ui/Sheet.tsx'
 import { useMedia } from '../../../ui/useMedia.ts'
 import { notified } from '../../notifications/notifications.ts'
 import { useSendMessage } from '../chat/useSendMessage.ts'
-import { useCopy } from '../useCopy.ts'
 import { ChangesTools } from './ChangesTools.tsx'
-import { DiffList, type Destination } from './DiffList.tsx'
+import { DiffList } from './DiffList.tsx'
 import { FileTree } from './FileTree.tsx'
 import { mostMatches } from './findInDiff.ts'
-import type { FileActions } from './FileHead.tsx'
 import { commentMessage } from './quote.ts'
-import { quietDiffs, readDiffs, type DiffFile } from './readDiffs.ts'
+import { quietDiffs, readDiffs } from './readDiffs.ts'
 import { texts } from './texts.ts'
 import { useComment } from './useComment.ts'
 import { useFind } from './useFind.ts'
+import { useFolds } from './useFolds.ts'
 import { useKnownLines } from './useKnownLines.ts'
+import type { Destination } from './useTravel.ts'
 import { useViewed } from './useViewed.ts'
 import { useWidth } from './useWidth.ts'
 
@@ -55,7 +55,6 @@ const leastForSplit = 640
 export function ChangesPanel(props: ChangesPanelProps) {
   const { task, diff, reload, shown, tools, refreshing, onRefresh, onReading, notes } = props
   const dispatch = useDispatch()
-  const copy = useCopy()
   const [look, setLook] = usePersisted(diffLook)
   const [width, measured] = useWidth()
   const narrow = width > 0 && width < leastForSplit
@@ -66,52 +65,22 @@ export function ChangesPanel(props: ChangesPanelProps) {
   const read = useMemo(() => readDiffs(diff.changedFiles), [diff.changedFiles])
   const files = useMemo(() => (quiet ? quietDiffs(read) : read), [read, quiet])
   const hidden = files.reduce((sum, file) => sum + file.hidden, 0)
-  const { viewed, setViewed } = useViewed(task.id)
-  const viewedCount = files.filter(({ hash }) => viewed.has(hash)).length
+  const viewed = useViewed(task.id)
+  const viewedCount = files.filter(({ hash }) => viewed.viewed.has(hash)).length
 
-  // What somebody folded and unfolded by hand; otherwise what was viewed is folded.
-  const [folds, setFolds] = useState<ReadonlyMap<string, boolean>>(new Map())
-  const isFolded = useCallback(
-    ({ name, hash }: DiffFile) => folds.get(name) ?? viewed.has(hash),
-    [folds, viewed],
-  )
-  const setFold = useCallback(
-    (name: string, fold: boolean | null) =>
-      setFolds((before) => {
-        const next = new Map(before)
-        if (fold === null) next.delete(name)
-        else next.set(name, fold)
-        return next
-      }),
-    [],
-  )
-  const [asked, setAsked] = useState<ReadonlySet<string>>(new Set())
-  const ask = useCallback((name: string) => setAsked((before) => new Set([...before, name])), [])
-  const { known, show } = useKnownLines(task.id)
+  const folds = useFolds(viewed.viewed)
+  const known = useKnownLines(task.id)
   const [current, setCurrent] = useState<string | null>(null)
   const [goTo, setGoTo] = useState<Destination | null>(null)
 
-  const actions: FileActions = useMemo(
-    () => ({
-      onFold: (file) => setFold(file.name, !isFolded(file)),
-      onFoldAll: (fold) => setFolds(new Map(files.map(({ name }) => [name, fold]))),
-      onViewed: (file, isViewed) => {
-        setFold(file.name, null)
-        setViewed(file.hash, isViewed)
-      },
-      onCopy: copy,
-    }),
-    [copy, files, isFolded, setFold, setViewed],
-  )
-
   // How often it was asked for: 0 while it is closed.
   const [finding, setFinding] = useState(0)
-  const find = useFind(files, known, finding > 0)
+  const find = useFind(files, known.known, finding > 0)
   const step = (by: 1 | -1) => {
     const match = find.step(by)
     if (match === null) return
-    setFold(match.fileName, false)
-    ask(match.fileName)
+    folds.fold(match.fileName, false)
+    folds.ask(match.fileName)
     setGoTo({ ...match })
   }
   const [focusWithin, setFocusWithin] = useState(false)
@@ -136,7 +105,7 @@ export function ChangesPanel(props: ChangesPanelProps) {
   }
 
   const [scrolled, setScrolled] = useState(false)
-  const reading = scrolled || focusWithin || finding > 0 || comment.target !== null || known.size > 0
+  const reading = scrolled || focusWithin || finding > 0 || comment.target !== null || known.known.size > 0
   useEffect(() => onReading(reading), [reading, onReading])
 
   const buttons = (
@@ -155,7 +124,7 @@ export function ChangesPanel(props: ChangesPanelProps) {
   const tree = (
     <FileTree
       files={files}
-      viewed={viewed}
+      viewed={viewed.viewed}
       current={current}
       onChoose={(fileName) => {
         setTreeOpen(false)
@@ -222,23 +191,15 @@ export function ChangesPanel(props: ChangesPanelProps) {
               files={files}
               split={look === 'split' && !narrow}
               width={listWidth}
-              isFolded={isFolded}
+              folds={folds}
               viewed={viewed}
-              asked={asked}
-              onAsk={ask}
-              actions={actions}
               known={known}
-              onShow={show}
-              wanted={find.sought}
+              sought={find.sought}
               match={finding > 0 ? find.match : null}
               goTo={goTo}
-              comment={comment.target}
+              comment={comment}
               agent={task.agent}
-              draft={comment.text}
-              onDraft={comment.write}
               onSend={sendComment}
-              onComment={comment.open}
-              onCommentClosed={comment.close}
               onCurrent={setCurrent}
               onScrolled={setScrolled}
               shown={shown}

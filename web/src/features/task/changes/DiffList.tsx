@@ -2,70 +2,54 @@
  * The changed files as one long list of which only the rows in sight are in the page; the head of a file stays above its
  * lines. One line can be reached by Tab; the arrow keys walk from it, with Shift they take lines together.
  */
-import { defaultRangeExtractor, useVirtualizer, type Range as Seen } from '@tanstack/react-virtual'
-import {
-  useCallback,
-  useEffect,
-  useLayoutEffect,
-  useMemo,
-  useRef,
-  useState,
-  type KeyboardEvent,
-  type PointerEvent,
-  type ReactNode,
-} from 'react'
+import { useEffect, useMemo, useRef, type KeyboardEvent, type ReactNode } from 'react'
 import { useAction } from '../../../actions/ActionsContext.tsx'
 import { Button } from '../../../ui/Button.tsx'
+import { useStable } from '../../../ui/useStable.ts'
 import { CommentBox } from './CommentBox.tsx'
 import { DiffLineRow } from './DiffLineRow.tsx'
 import {
   diffRows,
-  hunkStarts,
+  hasKey,
   linesOf,
-  rowHeights,
   widestLine,
   type CommentPlace,
   type DiffRow,
-  type KnownLines,
+  type LineRow,
 } from './diffRows.ts'
-import { FileHead, type FileActions } from './FileHead.tsx'
+import { FileHead } from './FileHead.tsx'
 import type { Match } from './findInDiff.ts'
 import { HunkBar } from './HunkBar.tsx'
 import { lineKey } from './lineKey.ts'
 import type { DiffFile } from './readDiffs.ts'
+import { rowIdOf } from './rowIdOf.ts'
 import { texts } from './texts.ts'
+import { useActiveRow } from './useActiveRow.ts'
+import type { Comment } from './useComment.ts'
+import type { Folds } from './useFolds.ts'
 import { useHunkColours } from './useHunkColours.ts'
-import { rowsBetween, targetOf, useRange, type CommentTarget } from './useRange.ts'
-
-/** Where to go: a file, or a line in it. Each time another object. */
-export interface Destination {
-  readonly fileName: string
-  readonly key: string | null
-}
+import type { KnownLinesOfFiles } from './useKnownLines.ts'
+import { useLineSelection } from './useLineSelection.ts'
+import { useRowWindow } from './useRowWindow.ts'
+import { useTravel, type Destination } from './useTravel.ts'
+import type { Viewed } from './useViewed.ts'
 
 interface DiffListProps {
   readonly files: readonly DiffFile[]
   readonly split: boolean
   /** Pixels. */
   readonly width: number
-  readonly isFolded: (file: DiffFile) => boolean
-  readonly viewed: ReadonlySet<string>
-  readonly asked: ReadonlySet<string>
-  readonly onAsk: (fileName: string) => void
-  readonly actions: FileActions
-  readonly known: ReadonlyMap<string, KnownLines>
-  readonly onShow: (fileName: string, from: number, to: number) => Promise<void>
-  readonly wanted: string
+  readonly folds: Folds
+  readonly viewed: Viewed
+  readonly known: KnownLinesOfFiles
+  /** What is looked for, and the place that is looked at. */
+  readonly sought: string
   readonly match: Match | null
   readonly goTo: Destination | null
-  readonly comment: CommentTarget | null
+  readonly comment: Comment
   /** Whom the comment is for, by the name on the screen. */
   readonly agent: string
-  readonly draft: string
-  readonly onDraft: (text: string) => void
   readonly onSend: () => void
-  readonly onComment: (target: CommentTarget) => void
-  readonly onCommentClosed: () => void
   /** The file whose lines are at the top. */
   readonly onCurrent: (fileName: string) => void
   readonly onScrolled: (scrolled: boolean) => void
@@ -79,241 +63,95 @@ const readingFrom = 40
 const characterWidth = 7.55
 const gutterWidth = 112
 const halfGutterWidth = 72
-/** What stays in sight above a change that is gone to: a head, a bar and some lines. */
-const aboveChange = rowHeights.file + rowHeights.bar + 3 * rowHeights.line
 
 export function DiffList(props: DiffListProps) {
-  const { files, split, width, isFolded, asked, known, comment, wanted, match, goTo, shown } = props
-  const { onCurrent, onScrolled, onComment, onCommentClosed } = props
+  const { files, split, width, folds, viewed, known, sought, match, goTo, comment, shown } = props
+  const { onCurrent, onScrolled } = props
+  const { target } = comment
   const box = useRef<HTMLDivElement>(null)
   const place: CommentPlace | null = useMemo(
-    () => (comment === null ? null : { fileName: comment.fileName, lastKey: comment.lastKey }),
-    [comment],
+    () => (target === null ? null : { fileName: target.fileName, lastKey: target.lastKey }),
+    [target],
   )
+  const { isFolded, asked } = folds
   const rows = useMemo(
     () =>
       diffRows(files, {
         isFolded,
         asked,
         split,
-        known,
+        known: known.known,
         comment: place,
         onlyWhitespace: texts.onlyWhitespace,
       }),
-    [files, isFolded, asked, split, known, place],
+    [files, isFolded, asked, split, known.known, place],
   )
   const heads = useMemo(() => rows.flatMap((row, index) => (row.kind === 'file' ? [index] : [])), [rows])
-  const widest = useMemo(() => widestLine(files) * characterWidth, [files])
-  const coloursOf = useHunkColours()
-
-  const [active, setActive] = useState<string | null>(null)
-  const activeIndex = useMemo(() => rows.findIndex(({ id }) => id === active), [rows, active])
   const commentIndex = useMemo(() => rows.findIndex(({ kind }) => kind === 'comment'), [rows])
-  const { range, setRange, inRange, ids } = useRange(rows)
-  const [pointed, setPointed] = useState<string | null>(null)
-  const [focused, setFocused] = useState(false)
-  const dragging = useRef(false)
-
-  const rangeExtractor = useCallback(
-    (seen: Seen) => {
-      const head = heads.findLast((each) => each <= seen.startIndex) ?? 0
-      // What has the focus, or is being written, stays in the page, and the head of what is at the top.
-      const kept = [head, activeIndex, commentIndex].filter((index) => index !== -1)
-      return [...new Set([...kept, ...defaultRangeExtractor(seen)])].toSorted((a, b) => a - b)
-    },
-    [heads, activeIndex, commentIndex],
-  )
-  const list = useVirtualizer({
-    count: rows.length,
-    getScrollElement: () => box.current,
-    estimateSize: (index) => rowHeights[rows[index]?.kind ?? 'line'],
-    getItemKey: useCallback((index: number) => rows[index]?.id ?? index, [rows]),
-    // Two sides have twice the nodes.
-    overscan: split ? 3 : 6,
-    scrollPaddingStart: rowHeights.file,
-    rangeExtractor,
-  })
-  const items = list.getVirtualItems()
-  const seen = list.range ?? { startIndex: 0, endIndex: 0 }
-  const isSeen = (index: number) => index >= seen.startIndex && index <= seen.endIndex
-  // The head of a file covers what is behind it.
-  const below = list.getVirtualItemForOffset((list.scrollOffset ?? 0) + rowHeights.file - 1)
-  const position = activeIndex !== -1 && isSeen(activeIndex) ? activeIndex : (below?.index ?? 0)
-  const startOf = (index: number) => list.measurementsCache[index]?.start ?? 0
+  const coloursOf = useHunkColours()
+  const active = useActiveRow(rows, box)
+  const selection = useLineSelection(rows, active, comment.open)
+  const view = useRowWindow({ rows, heads, split, box, active: active.index, comment: commentIndex })
+  const travel = useTravel({ rows, heads, view, active, goTo, shown, onLeave: selection.clear })
+  const { list, items, position, startOf } = view
 
   const currentName = rows[heads.findLast((head) => head <= position) ?? 0]?.file.name
   useEffect(() => {
     if (currentName !== undefined) onCurrent(currentName)
   }, [currentName, onCurrent])
 
-  // A row that is to have the focus may come into the page only now.
-  const focusWanted = useRef(false)
-  useLayoutEffect(() => {
-    if (!focusWanted.current || active === null) return
-    const row = box.current?.querySelector<HTMLElement>(`[data-row="${active}"]`)
-    if (row === null || row === undefined) return
-    focusWanted.current = false
-    row.focus({ preventScroll: true })
-  })
-  const focusRow = (index: number) => {
-    const row = rows[index]
-    if (row === undefined) return
-    setActive(row.id)
-    focusWanted.current = true
-  }
-
-  const scrollTo = (offset: number) => list.scrollToOffset(Math.max(0, offset))
-  const goToFile = (head: number) => {
-    scrollTo(startOf(head))
-    const row = rows[head + 1]
-    const line = rows.findIndex((other, index) => index > head && other.kind === 'line')
-    if (row !== undefined && line !== -1 && rows[line]?.file === row.file) focusRow(line)
-    else setActive(rows[head]?.id ?? null)
-  }
-  const stepFile = (by: 1 | -1) => {
-    const next =
-      by === 1
-        ? heads.find((head) => head > position)
-        : heads.findLast((head) => head < (heads.findLast((each) => each <= position) ?? 0))
-    if (next !== undefined) goToFile(next)
-  }
-  const stepHunk = (by: 1 | -1) => {
-    const starts = hunkStarts(rows)
-    const next = by === 1 ? starts.find((at) => at > position) : starts.findLast((at) => at < position)
-    if (next === undefined) return
-    setRange(null)
-    scrollTo(startOf(next) - aboveChange)
-    focusRow(next)
-  }
-  const commentOn = (id: string, extend: boolean) => {
-    const taken =
-      range !== null && ids.has(id)
-        ? inRange
-        : rowsBetween(rows, { anchor: extend ? (active ?? id) : id, head: id })
-    const target = targetOf(taken)
-    if (target !== null) onComment(target)
-    setRange(null)
-  }
-  const latestComment = useRef(commentOn)
-  useEffect(() => {
-    latestComment.current = commentOn
-  })
-  const onRowComment = useCallback((id: string, extend: boolean) => latestComment.current(id, extend), [])
-
-  useAction('nextFile', () => stepFile(1), shown)
-  useAction('previousFile', () => stepFile(-1), shown)
-  useAction('nextHunk', () => stepHunk(1), shown)
-  useAction('previousHunk', () => stepHunk(-1), shown)
-  const mayComment = active !== null && rows[activeIndex]?.kind === 'line'
+  const isOnLine = rows[active.index]?.kind === 'line'
   useAction(
     'commentOnLine',
-    () => active !== null && commentOn(active, false),
-    shown && focused && mayComment,
+    () => active.id !== null && selection.commentOn(active.id, false),
+    shown && active.focused && isOnLine,
   )
-
-  // Where one is sent from elsewhere. Rows of a file that was folded are there by now.
-  useLayoutEffect(() => {
-    if (goTo === null) return
-    const head = rows.findIndex((row) => row.kind === 'file' && row.file.name === goTo.fileName)
-    if (head === -1) return
-    if (goTo.key === null) {
-      scrollTo(startOf(head))
-      const first = rows[head + 1]?.file === rows[head]?.file ? head + 1 : head
-      return setActive(rows[first]?.id ?? null)
-    }
-    const line = rows.findIndex(
-      (row, index) => index > head && row.kind === 'line' && hasKey(row, goTo.fileName, goTo.key),
-    )
-    if (line !== -1) list.scrollToIndex(line, { align: 'center' })
-    // oxlint-disable-next-line react-hooks/exhaustive-deps -- one is sent once, however the rows change later
-  }, [goTo])
-
+  const onRowComment = useStable(selection.commentOn)
   const closeComment = () => {
-    const line = rows.findIndex(
-      (row) => row.kind === 'line' && comment !== null && hasKey(row, comment.fileName, comment.lastKey),
-    )
-    focusRow(line)
-    onCommentClosed()
+    active.focus(rows.find((row) => target !== null && hasKey(row, target.fileName, target.lastKey)))
+    comment.close()
   }
 
   /** What stands at the top stays there when the lines below it go. */
   const keepHead = (file: DiffFile) => {
     const head = rows.findIndex((row) => row.kind === 'file' && row.file === file)
-    if (startOf(head) < (list.scrollOffset ?? 0)) scrollTo(startOf(head))
+    if (startOf(head) < (list.scrollOffset ?? 0)) view.scrollTo(startOf(head))
   }
-  const latestKeep = useRef(keepHead)
-  useEffect(() => {
-    latestKeep.current = keepHead
+  const onFold = useStable((file: DiffFile) => {
+    keepHead(file)
+    folds.fold(file.name, !isFolded(file))
   })
-  const { onFold, onViewed, onFoldAll, onCopy } = props.actions
-  const fold = useCallback(
-    (file: DiffFile) => {
-      latestKeep.current(file)
-      onFold(file)
-    },
-    [onFold],
-  )
-  const tick = useCallback(
-    (file: DiffFile, viewed: boolean) => {
-      latestKeep.current(file)
-      onViewed(file, viewed)
-    },
-    [onViewed],
-  )
+  const onFoldAll = useStable((folded: boolean) => folds.foldAll(files, folded))
+  const onViewed = useStable((file: DiffFile, isViewed: boolean) => {
+    keepHead(file)
+    folds.fold(file.name, null)
+    viewed.setViewed(file.hash, isViewed)
+  })
 
+  const walk = (by: 1 | -1, extend: boolean) => {
+    const next = travel.lineBeside(by)
+    const row = rows[next]
+    if (row === undefined || active.id === null) return
+    if (extend && row.file.name !== rows[active.index]?.file.name) return
+    if (extend) selection.extendTo(row.id)
+    else selection.clear()
+    travel.walkTo(next)
+  }
   const onKeyDown = (event: KeyboardEvent) => {
-    if (rowOf(event.target, true) === null || event.ctrlKey || event.metaKey || event.altKey) return
-    const by = { ArrowDown: 1, ArrowUp: -1 }[event.key]
-    if (by !== undefined) {
-      const next =
-        by === 1
-          ? rows.findIndex((row, index) => index > activeIndex && row.kind === 'line')
-          : rows.findLastIndex((row, index) => index < activeIndex && row.kind === 'line')
-      const row = rows[next]
-      if (row === undefined || active === null) return
-      if (event.shiftKey && row.file.name !== rows[activeIndex]?.file.name) return
-      setRange(event.shiftKey ? { anchor: range?.anchor ?? active, head: row.id } : null)
-      list.scrollToIndex(next, { align: 'auto' })
-      focusRow(next)
-    } else if (event.key === 'Enter' && active !== null) commentOn(active, false)
-    else if (event.key === 'Escape' && range !== null) setRange(null)
+    if (rowIdOf(event.target, 'itself') === null || event.ctrlKey || event.metaKey || event.altKey) return
+    if (event.key === 'ArrowDown') walk(1, event.shiftKey)
+    else if (event.key === 'ArrowUp') walk(-1, event.shiftKey)
+    else if (event.key === 'Enter' && active.id !== null) selection.commentOn(active.id, false)
+    else if (event.key === 'Escape' && selection.taken) selection.clear()
     else return
     event.preventDefault()
   }
-  const onPointerDown = (event: PointerEvent) => {
-    const id = rowOf(event.target)
-    if (id === null) return
-    if (isAdd(event.target)) {
-      // Of lines that were taken together it is the button of all of them.
-      if (ids.size > 1 && ids.has(id)) return
-      dragging.current = !event.shiftKey
-      if (!event.shiftKey) setRange({ anchor: id, head: id })
-    } else if (event.shiftKey && active !== null) {
-      event.preventDefault()
-      setRange({ anchor: range?.anchor ?? active, head: id })
-    } else setRange(null)
-  }
-  const onPointerMove = (event: PointerEvent) => {
-    if (event.pointerType === 'touch') return
-    const id = rowOf(event.target)
-    setPointed(id)
-    if (!dragging.current) return
-    if (event.buttons === 0) dragging.current = false
-    else if (id !== null) setRange((before) => (before === null ? null : { ...before, head: id }))
-  }
-  const onPointerUp = () => {
-    if (!dragging.current) return
-    dragging.current = false
-    // Let go where it began, it is a click on the button.
-    if (range !== null && range.head !== range.anchor) commentOn(range.head, false)
-  }
 
-  const firstLine = items.find(({ index }) => index >= seen.startIndex && rows[index]?.kind === 'line')?.index
-  const reachable = rows[activeIndex]?.kind === 'line' ? activeIndex : firstLine
-  const half = width / 2
-  const wide = split
-    ? { width: `calc(100% + ${Math.max(0, Math.ceil(widest + halfGutterWidth - half))}px)` }
-    : { width: Math.ceil(widest + gutterWidth) }
+  const reachable = isOnLine ? active.index : view.firstLine
+  const isCommented = (row: LineRow) =>
+    target !== null &&
+    target.fileName === row.file.name &&
+    linesOf(row).some((line) => target.keys.has(lineKey(line)))
   const draw = (row: DiffRow, index: number): ReactNode => {
     switch (row.kind) {
       case 'file':
@@ -321,35 +159,34 @@ export function DiffList(props: DiffListProps) {
           <FileHead
             file={row.file}
             folded={row.folded}
-            viewed={props.viewed.has(row.file.hash)}
-            onFold={fold}
-            onViewed={tick}
+            viewed={viewed.viewed.has(row.file.hash)}
+            onFold={onFold}
             onFoldAll={onFoldAll}
-            onCopy={onCopy}
+            onViewed={onViewed}
           />
         )
       case 'bar':
-        return <HunkBar row={row} onShow={props.onShow} />
+        return <HunkBar row={row} onShow={known.show} />
       case 'note':
         return <p className="sticky left-0 w-[100cqw] px-4 py-2.5 text-ui text-muted">{row.text}</p>
       case 'large':
         return (
           <p className="sticky left-0 flex w-[100cqw] flex-wrap items-center gap-3 px-4 py-2.5 text-ui text-muted">
             {texts.large(row.file.lines)}
-            <Button size="small" onClick={() => props.onAsk(row.file.name)}>
+            <Button size="small" onClick={() => folds.ask(row.file.name)}>
               {texts.showLarge}
             </Button>
           </p>
         )
       case 'comment':
         return (
-          comment && (
+          target && (
             <CommentBox
-              fileName={comment.fileName}
-              lines={comment.lines}
+              fileName={target.fileName}
+              lines={target.lines}
               agent={props.agent}
-              text={props.draft}
-              onText={props.onDraft}
+              text={comment.text}
+              onText={comment.write}
               onSend={() => {
                 props.onSend()
                 closeComment()
@@ -360,29 +197,29 @@ export function DiffList(props: DiffListProps) {
         )
       case 'line': {
         const { left, right, file } = row
-        const isSelected =
-          ids.has(row.id) ||
-          (comment !== null &&
-            comment.fileName === file.name &&
-            linesOf(row).some((line) => comment.keys.has(lineKey(line))))
         return (
           <DiffLineRow
             row={row}
             split={split}
             leftSpans={left === null ? null : coloursOf(file.name, left.hunk, left.index)}
             rightSpans={right === null ? null : coloursOf(file.name, right.hunk, right.index)}
-            wanted={wanted}
+            wanted={sought}
             currentKey={match !== null && hasKey(row, match.fileName, match.key) ? match.key : null}
             currentNth={match?.nth ?? 0}
-            selected={isSelected}
+            selected={selection.ids.has(row.id) || isCommented(row)}
             reachable={index === reachable}
-            mayComment={row.id === pointed || (focused && row.id === active)}
+            mayComment={row.id === selection.pointed || (active.focused && row.id === active.id)}
             onComment={onRowComment}
           />
         )
       }
     }
   }
+
+  const widest = useMemo(() => widestLine(files) * characterWidth, [files])
+  const wide = split
+    ? { width: `calc(100% + ${Math.max(0, Math.ceil(widest + halfGutterWidth - width / 2))}px)` }
+    : { width: Math.ceil(widest + gutterWidth) }
 
   return (
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- it stands in for its rows, of which there may be thousands
@@ -395,16 +232,8 @@ export function DiffList(props: DiffListProps) {
         if (split) event.currentTarget.style.setProperty('--scrolled', `${event.currentTarget.scrollLeft}px`)
       }}
       onKeyDown={onKeyDown}
-      onFocus={(event) => {
-        const id = rowOf(event.target, true)
-        setFocused(true)
-        if (id !== null) setActive(id)
-      }}
-      onBlur={() => setFocused(false)}
-      onPointerDown={onPointerDown}
-      onPointerMove={onPointerMove}
-      onPointerUp={onPointerUp}
-      onPointerLeave={() => setPointed(null)}
+      {...active.handlers}
+      {...selection.handlers}
       className="focus-inset @container min-h-0 flex-1 overflow-auto overscroll-contain"
     >
       <div className="relative min-w-full" style={{ height: list.getTotalSize(), ...wide }}>
@@ -412,8 +241,6 @@ export function DiffList(props: DiffListProps) {
           const row = rows[index]
           if (row === undefined) return null
           if (row.kind === 'file') {
-            const next = heads.find((head) => head > index)
-            const end = next === undefined ? list.getTotalSize() : startOf(next)
             return (
               // As high as the file: its head stays above its lines, and the next one pushes it away.
               <div
@@ -421,7 +248,7 @@ export function DiffList(props: DiffListProps) {
                 data-index={index}
                 className="pointer-events-none absolute left-0 z-10 w-full"
                 // Not moved by a transform: what is sticky does not count it.
-                style={{ height: end - start, top: start }}
+                style={{ height: view.endOfFile(index) - start, top: start }}
               >
                 <div className="pointer-events-auto sticky top-0">{draw(row, index)}</div>
               </div>
@@ -442,22 +269,5 @@ export function DiffList(props: DiffListProps) {
         })}
       </div>
     </div>
-  )
-}
-
-/** The row that something on the page belongs to, or is when `itself`. */
-function rowOf(target: EventTarget, itself = false): string | null {
-  if (!(target instanceof HTMLElement || target instanceof SVGElement)) return null
-  const row = itself ? target : target.closest<HTMLElement>('[data-row]')
-  return row?.dataset['row'] ?? null
-}
-
-function isAdd(target: EventTarget): boolean {
-  return target instanceof Element && target.closest('[data-add]') !== null
-}
-
-function hasKey(row: DiffRow, fileName: string, key: string | null): boolean {
-  return (
-    row.kind === 'line' && row.file.name === fileName && linesOf(row).some((line) => lineKey(line) === key)
   )
 }

@@ -5,26 +5,23 @@ import { classes } from '../../../ui/classes.ts'
 import { Count } from '../../../ui/Count.tsx'
 import { IconButton } from '../../../ui/IconButton.tsx'
 import { Menu, type MenuButtonProps } from '../../../ui/Menu.tsx'
+import { useCopy } from '../useCopy.ts'
 import { FileBadge } from './FileBadge.tsx'
 import { splitName, type DiffFile } from './readDiffs.ts'
 import { texts } from './texts.ts'
 
-/** What can be done with a file. */
-export interface FileActions {
-  readonly onFold: (file: DiffFile) => void
-  readonly onFoldAll: (fold: boolean) => void
-  readonly onViewed: (file: DiffFile, viewed: boolean) => void
-  readonly onCopy: (text: string) => void
-}
-
-interface FileHeadProps extends FileActions {
+interface FileHeadProps {
   readonly file: DiffFile
   readonly folded: boolean
   readonly viewed: boolean
+  readonly onFold: (file: DiffFile) => void
+  readonly onFoldAll: (fold: boolean) => void
+  readonly onViewed: (file: DiffFile, viewed: boolean) => void
 }
 
 export const FileHead = memo(function FileHead(props: FileHeadProps) {
-  const { file, folded, viewed, onFold, onFoldAll, onViewed, onCopy } = props
+  const { file, folded, viewed, onFold, onFoldAll, onViewed } = props
+  const copy = useCopy()
   const { previousName, status, additions, deletions, diff } = file.file
   const { folder, name } = splitName(file.name)
   const menuButton = (button: MenuButtonProps) => (
@@ -70,8 +67,8 @@ export const FileHead = memo(function FileHead(props: FileHeadProps) {
       <Menu
         button={menuButton}
         items={[
-          { label: texts.copyPath, icon: Copy, onChoose: () => onCopy(file.name) },
-          { label: texts.copyDiff, icon: Copy, onChoose: () => onCopy(diff), disabled: diff === '' },
+          { label: texts.copyPath, icon: Copy, onChoose: () => copy(file.name) },
+          { label: texts.copyDiff, icon: Copy, onChoose: () => copy(diff), disabled: diff === '' },
           { label: texts.foldAll, icon: FoldVertical, onChoose: () => onFoldAll(true) },
           { label: texts.unfoldAll, icon: UnfoldVertical, onChoose: () => onFoldAll(false) },
         ]}

@@ -113,6 +113,13 @@ export function linesOf({ left, right }: LineRow): readonly DiffLine[] {
   return [left.line, right.line]
 }
 
+/** Whether it is the row of a line of that file. */
+export function hasKey(row: DiffRow, fileName: string, key: string): boolean {
+  return (
+    row.kind === 'line' && row.file.name === fileName && linesOf(row).some((line) => lineKey(line) === key)
+  )
+}
+
 /** Context that git gives around a change; less of it below the last one is the end of the file. */
 const givenContext = 3
 

@@ -23,6 +23,8 @@ export function useComment(taskId: string) {
   }
 }
 
+export type Comment = ReturnType<typeof useComment>
+
 function placeIn(taskId: string, { fileName, firstKey, lastKey }: CommentTarget): string {
   return JSON.stringify([taskId, fileName, firstKey, lastKey])
 }

@@ -35,3 +35,5 @@ export function useKnownLines(taskId: string) {
   )
   return { known, show }
 }
+
+export type KnownLinesOfFiles = ReturnType<typeof useKnownLines>

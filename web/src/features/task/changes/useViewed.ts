@@ -24,3 +24,5 @@ export function useViewed(taskId: string) {
   )
   return { viewed, setViewed }
 }
+
+export type Viewed = ReturnType<typeof useViewed>
