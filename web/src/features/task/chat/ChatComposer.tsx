@@ -1,6 +1,6 @@
 /** The dock below the chat: what waits, what runs, and the box in which the next message is written. */
 import { Square } from 'lucide-react'
-import { useEffect, useRef, useState } from 'react'
+import { useState } from 'react'
 import { useSelector } from 'react-redux'
 import type { ShownImage } from '#domain/api/images.ts'
 import type { Task } from '#domain/api/tasks.ts'
@@ -12,12 +12,13 @@ import { elapsed } from '../../../ui/clock.ts'
 import { KeyCap } from '../../../ui/KeyCap.tsx'
 import { Status } from '../../../ui/Status.tsx'
 import { useNow } from '../../../ui/useNow.ts'
+import { useStable } from '../../../ui/useStable.ts'
 import { imagesAtMost } from '../../images/choose.ts'
 import { DropHint } from '../../images/DropHint.tsx'
 import { useImageDrop } from '../../images/useImageDrop.ts'
 import { usePendingImages } from '../../images/usePendingImages.ts'
 import { useTaskActions } from '../useTaskActions.ts'
-import { MessageBox, type SendFromBox } from './MessageBox.tsx'
+import { MessageBox } from './MessageBox.tsx'
 import { Queue } from './Queue.tsx'
 import { texts } from './texts.ts'
 
@@ -34,7 +35,9 @@ export function ChatComposer({ task, tools, queue, onSend }: ChatComposerProps) 
   const pending = usePendingImages(imagesAtMost.message)
   const drop = useImageDrop(pending.add)
   const running = task.status === 'running'
-  const { send, stop } = useLatest({ send: onSend, stop: cancel })
+  // The chat is drawn again with each word of an agent, and the box only when something changes for it.
+  const send = useStable(onSend)
+  const stop = useStable(cancel)
 
   return (
     <div className="flex-none px-2 pb-2 md:px-4 md:pb-4">
@@ -64,24 +67,6 @@ export function ChatComposer({ task, tools, queue, onSend }: ChatComposerProps) 
       </div>
     </div>
   )
-}
-
-interface Done {
-  readonly send: SendFromBox
-  readonly stop: () => void
-}
-
-/** The same functions at each drawing, doing what the latest ones do: the chat is drawn again with each word of an agent. */
-function useLatest(done: Done): Done {
-  const latest = useRef(done)
-  useEffect(() => {
-    latest.current = done
-  })
-  const [same] = useState<Done>(() => ({
-    send: (...args) => latest.current.send(...args),
-    stop: () => latest.current.stop(),
-  }))
-  return same
 }
 
 interface TurnHeadProps {
