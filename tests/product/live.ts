@@ -124,11 +124,14 @@ export async function connectLive(
   })
 
   await new Promise<void>((resolve, reject) => {
-    socket.once('connect', () => resolve())
-    socket.once('connect_error', (fault) => {
+    const fail = (fault: Error) => {
       socket.close()
       reject(fault)
-    })
+    }
+    socket.once('connect', () => resolve())
+    socket.once('connect_error', fail)
+    // The server went away between the opening and its answer: then there is no error, and no connection either.
+    socket.once('disconnect', (reason) => fail(new Error(`It was closed before it stood: ${reason}`)))
   })
 
   return {
