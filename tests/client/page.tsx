@@ -1,9 +1,11 @@
 /** The client in a test: its own pages on its own store, a server that answers as it is told, and a live connection that says nothing. */
 import { configureStore } from '@reduxjs/toolkit'
 import { cleanup, configure, render } from '@testing-library/react'
+import type { ReactNode } from 'react'
 import { Provider } from 'react-redux'
 import { MemoryRouter } from 'react-router-dom'
 import { onTestFinished, vi } from 'vitest'
+import { ActionsProvider } from '../../web/src/actions/ActionsContext.tsx'
 import { api } from '../../web/src/api/api.ts'
 import { initialSession, type SessionEnd } from '../../web/src/api/session.ts'
 import { tokenKey } from '../../web/src/api/tokenStore.ts'
@@ -56,6 +58,26 @@ export function openPage(address: string, { answers = {}, signedOut }: Opening =
     localStorage.clear()
   })
   return server
+}
+
+/** Parts of a page without the page, over what they ask for and nothing more; ada is signed in. They close with the test. */
+export function openPart(part: ReactNode, answers: Answers = {}) {
+  const server = fakeServer(answers)
+  localStorage.setItem(tokenKey, 'token-of-ada')
+  makeUpForJsdom()
+  const store = clientStore()
+  render(
+    <Provider store={store}>
+      <MemoryRouter>
+        <ActionsProvider>{part}</ActionsProvider>
+      </MemoryRouter>
+    </Provider>,
+  )
+  onTestFinished(() => {
+    cleanup()
+    localStorage.clear()
+  })
+  return { server, store }
 }
 
 /** A connection that stands at once and then says nothing. */

@@ -1,13 +1,9 @@
 // @vitest-environment jsdom
-import { cleanup, fireEvent, render, screen, waitFor, within } from '@testing-library/react'
-import { Provider } from 'react-redux'
-import { MemoryRouter } from 'react-router-dom'
-import { describe, expect, onTestFinished, test } from 'vitest'
-import { clientStore, openPage, openTaskAnswers } from '../../../../tests/client/page.tsx'
+import { fireEvent, screen, waitFor, within } from '@testing-library/react'
+import { describe, expect, test } from 'vitest'
+import { openPage, openPart, openTaskAnswers } from '../../../../tests/client/page.tsx'
 import { taskOf } from '../../../../tests/client/samples.ts'
-import { fakeServer, refusal } from '../../../../tests/client/server.ts'
-import { ActionsProvider } from '../../actions/ActionsContext.tsx'
-import { tokenKey } from '../../api/tokenStore.ts'
+import { refusal } from '../../../../tests/client/server.ts'
 import { useLogout } from '../auth/useLogout.ts'
 import { RecentTasks } from '../dashboard/RecentTasks.tsx'
 import { Toasts } from '../notifications/Toasts.tsx'
@@ -57,24 +53,15 @@ describe('what was deleted', () => {
 
   /** The list, after the first of its two tasks was deleted. */
   async function deleted() {
-    const server = fakeServer(answers)
-    localStorage.setItem(tokenKey, 'token-of-ada')
-    render(
-      <Provider store={clientStore()}>
-        <MemoryRouter>
-          <ActionsProvider>
-            <Buttons />
-            <RecentTasks />
-            <Deletions />
-            <Toasts />
-          </ActionsProvider>
-        </MemoryRouter>
-      </Provider>,
+    const { server } = openPart(
+      <>
+        <Buttons />
+        <RecentTasks />
+        <Deletions />
+        <Toasts />
+      </>,
+      answers,
     )
-    onTestFinished(() => {
-      cleanup()
-      localStorage.clear()
-    })
     await screen.findByRole('link', { name: 'Task 1' })
     fireEvent.click(screen.getByRole('button', { name: 'Delete it' }))
     expect(row('Task 1')).toBeNull()

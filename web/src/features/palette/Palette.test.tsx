@@ -1,13 +1,10 @@
 // @vitest-environment jsdom
-import { cleanup, fireEvent, render, screen, waitFor, within } from '@testing-library/react'
-import { Provider } from 'react-redux'
-import { MemoryRouter, useLocation } from 'react-router-dom'
-import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { clientStore, openPage, openTaskAnswers } from '../../../../tests/client/page.tsx'
+import { fireEvent, screen, waitFor, within } from '@testing-library/react'
+import { useLocation } from 'react-router-dom'
+import { describe, expect, test, vi } from 'vitest'
+import { openPage, openPart, openTaskAnswers } from '../../../../tests/client/page.tsx'
 import { projectOf, taskOf } from '../../../../tests/client/samples.ts'
-import { fakeServer } from '../../../../tests/client/server.ts'
-import { ActionsProvider, useAction } from '../../actions/ActionsContext.tsx'
-import { tokenKey } from '../../api/tokenStore.ts'
+import { useAction } from '../../actions/ActionsContext.tsx'
 import { Palette } from './Palette.tsx'
 
 const webhooks = taskOf(1, { title: 'Make webhook deliveries idempotent', status: 'running', progress: 40 })
@@ -36,36 +33,20 @@ const where = () => screen.getByTestId('where').textContent
 
 /** The palette alone, with an action that can be done. */
 async function opened() {
-  const server = fakeServer(answers)
-  localStorage.setItem(tokenKey, 'token-of-ada')
-  Element.prototype.scrollIntoView = () => undefined
-  HTMLDialogElement.prototype.showModal = function showModal() {
-    this.open = true
-  }
-  HTMLDialogElement.prototype.close = function close() {
-    this.open = false
-  }
   const onClose = vi.fn<() => void>()
   const done = vi.fn<() => void>()
   function CanSync() {
     useAction('syncProject', done)
     return null
   }
-  render(
-    <Provider store={clientStore()}>
-      <MemoryRouter>
-        <ActionsProvider>
-          <CanSync />
-          <Palette onClose={onClose} />
-          <Where />
-        </ActionsProvider>
-      </MemoryRouter>
-    </Provider>,
+  const { server } = openPart(
+    <>
+      <CanSync />
+      <Palette onClose={onClose} />
+      <Where />
+    </>,
+    answers,
   )
-  onTestFinished(() => {
-    cleanup()
-    localStorage.clear()
-  })
   await screen.findByText('Make webhook deliveries idempotent')
   await screen.findByText('helios/web-console')
   return { server, onClose, done }
@@ -101,6 +82,9 @@ describe('the palette', () => {
     press('ArrowDown')
     expect(chosen()?.textContent).toContain('Make webhook')
     press('End')
+    expect(chosen()?.textContent).toContain('Open helios')
+    // Keys that choose a composed character are not for the list.
+    press('ArrowDown', { isComposing: true })
     expect(chosen()?.textContent).toContain('Open helios')
     press('Home')
     press('ArrowDown')

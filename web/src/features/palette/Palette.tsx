@@ -2,31 +2,18 @@
  * Everything by a few letters: tasks, projects, and what can be done now. The field keeps the focus, the arrow keys walk, Enter
  * opens, with Ctrl or Cmd in a new tab.
  */
-import {
-  ArrowRight,
-  ChevronRight,
-  ExternalLink,
-  FolderGit2,
-  Keyboard,
-  LogOut,
-  Plus,
-  Search,
-  SunMoon,
-  X,
-} from 'lucide-react'
-import { Fragment, useEffect, useId, useRef, useState, type KeyboardEvent, type ReactNode } from 'react'
+import { Search, X } from 'lucide-react'
+import { useId, useState, type KeyboardEvent } from 'react'
 import { useNavigate } from 'react-router-dom'
-import type { ActionId } from '../../actions/actions.ts'
 import { useActions, useOffered } from '../../actions/ActionsContext.tsx'
 import { Keys, keysOf } from '../../actions/Keys.tsx'
 import { changeElsewhere, selectedProjectId } from '../../app/persisted.ts'
-import { classes } from '../../ui/classes.ts'
 import { useModal } from '../../ui/Dialog.tsx'
 import { IconButton } from '../../ui/IconButton.tsx'
 import { KeyCap } from '../../ui/KeyCap.tsx'
-import { Status } from '../../ui/Status.tsx'
 import { useProjectsQuery } from '../projects/projectsApi.ts'
 import { usePaletteTasks } from '../tasks/tasksApi.ts'
+import { HitRow } from './HitRow.tsx'
 import { hitsOf, type Hit } from './hits.ts'
 import { texts } from './texts.ts'
 
@@ -57,6 +44,8 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
     else void navigate(hit.to)
   }
   const onKeyDown = (event: KeyboardEvent) => {
+    // The keys that choose a composed character are not for the list.
+    if (event.nativeEvent.isComposing) return
     const last = hits.length - 1
     const here = Math.min(at, last)
     const next = {
@@ -70,7 +59,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
     if (next !== undefined) {
       event.preventDefault()
       setAt(Math.max(0, next))
-    } else if (event.key === 'Enter' && !event.nativeEvent.isComposing) {
+    } else if (event.key === 'Enter') {
       event.preventDefault()
       if (active !== undefined) open(active, event.ctrlKey || event.metaKey)
     } else if (event.key.toLowerCase() === 'k' && (event.ctrlKey || event.metaKey)) {
@@ -141,7 +130,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
                 {name}
               </div>
               {ofGroup.map((hit) => (
-                <Row
+                <HitRow
                   key={hit.key}
                   id={`${id}-${hit.key}`}
                   hit={hit}
@@ -157,123 +146,6 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
       <Foot />
     </dialog>
   )
-}
-
-interface RowProps {
-  readonly id: string
-  readonly hit: Hit
-  readonly active: boolean
-  readonly onPoint: () => void
-  readonly onOpen: (inNewTab: boolean) => void
-}
-
-function Row({ id, hit, active, onPoint, onOpen }: RowProps) {
-  const row = useRef<HTMLDivElement>(null)
-  useEffect(() => {
-    if (active) row.current?.scrollIntoView({ block: 'nearest' })
-  }, [active])
-  return (
-    // oxlint-disable-next-line jsx-a11y/click-events-have-key-events -- the field has the keys
-    <div
-      ref={row}
-      id={id}
-      role="option"
-      aria-selected={active}
-      tabIndex={-1}
-      onPointerMove={active ? undefined : onPoint}
-      // The field keeps the focus.
-      onPointerDown={(event) => event.preventDefault()}
-      onMouseDown={(event) => event.preventDefault()}
-      onClick={(event) => onOpen(event.ctrlKey || event.metaKey)}
-      className={classes(
-        'flex h-11 cursor-pointer items-center gap-2.5 rounded-control px-2.5 text-ui md:h-9',
-        active && 'bg-select',
-      )}
-    >
-      <span className="inline-grid size-4 flex-none place-items-center text-muted [&_svg]:size-4!">
-        <Icon hit={hit} />
-      </span>
-      <span className="min-w-0 flex-1 truncate">
-        <Marked text={hit.label} marks={hit.marks} />
-      </span>
-      <End hit={hit} active={active} />
-    </div>
-  )
-}
-
-function Icon({ hit }: { readonly hit: Hit }) {
-  switch (hit.kind) {
-    case 'task':
-      return <Status status={hit.task.status} progress={hit.task.progress} iconOnly />
-    case 'project':
-      return <FolderGit2 />
-    case 'new-task':
-      return <Plus />
-    case 'outside':
-      return <ExternalLink />
-    case 'action':
-      return <ActionIcon id={hit.id} />
-  }
-}
-
-function ActionIcon({ id }: { readonly id: ActionId }) {
-  switch (id) {
-    case 'newTask':
-    case 'newProject':
-      return <Plus />
-    case 'goDashboard':
-    case 'goProjects':
-    case 'goSettings':
-      return <ArrowRight />
-    case 'themeLight':
-    case 'themeDark':
-    case 'themeSystem':
-      return <SunMoon />
-    case 'shortcuts':
-      return <Keyboard />
-    case 'logout':
-      return <LogOut />
-    default:
-      return <ChevronRight />
-  }
-}
-
-/** What stands at the end of a row, and on the chosen one the key that opens it. */
-function End({ hit, active }: { readonly hit: Hit; readonly active: boolean }) {
-  const [written] = hit.kind === 'action' ? hit.keys : []
-  return (
-    <span className="ml-auto flex max-w-2/5 flex-none items-center gap-1.5 text-meta text-muted">
-      {hit.kind === 'task' && (
-        <span className="truncate">{hit.task.project.githubRepoName || hit.task.project.name}</span>
-      )}
-      {hit.kind === 'project' && <span>{texts.tasks(hit.project.stats.totalTasks)}</span>}
-      {written !== undefined && (
-        <span className="hidden md:inline-flex" aria-hidden="true">
-          <Keys written={written} />
-        </span>
-      )}
-      {active && written === undefined && (
-        <span className="hidden md:inline-flex" aria-hidden="true">
-          <KeyCap>↵</KeyCap>
-        </span>
-      )}
-    </span>
-  )
-}
-
-function Marked({ text, marks }: { readonly text: string; readonly marks: Hit['marks'] }) {
-  const parts: ReactNode[] = []
-  let from = 0
-  for (const [begin, end] of marks) {
-    parts.push(
-      <Fragment key={begin}>
-        {text.slice(from, begin)}
-        <mark className="bg-transparent font-semibold text-accent">{text.slice(begin, end)}</mark>
-      </Fragment>,
-    )
-    from = end
-  }
-  return [...parts, <Fragment key="rest">{text.slice(from)}</Fragment>]
 }
 
 function Foot() {

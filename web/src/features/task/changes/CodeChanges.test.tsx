@@ -1,20 +1,14 @@
 // @vitest-environment jsdom
-import { act, cleanup, configure, fireEvent, render, screen, waitFor, within } from '@testing-library/react'
-import { Provider } from 'react-redux'
-import { MemoryRouter } from 'react-router-dom'
+import { act, cleanup, fireEvent, screen, waitFor, within } from '@testing-library/react'
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { ChangedFile } from '#domain/api/tasks.ts'
-import { clientStore } from '../../../../../tests/client/page.tsx'
+import { openPart } from '../../../../../tests/client/page.tsx'
 import { diffOf, fileOf, messageOf, taskOf } from '../../../../../tests/client/samples.ts'
-import { fakeServer, refusal, type Answers } from '../../../../../tests/client/server.ts'
-import { ActionsProvider } from '../../../actions/ActionsContext.tsx'
+import { refusal, type Answers } from '../../../../../tests/client/server.ts'
 import { api } from '../../../api/api.ts'
-import { tokenKey } from '../../../api/tokenStore.ts'
 import { CodeChanges } from './CodeChanges.tsx'
 import { commentMessage } from './quote.ts'
 import { readDiffs } from './readDiffs.ts'
-
-configure({ asyncUtilTimeout: 10_000, defaultHidden: true })
 
 const task = taskOf(1)
 const at = `/tasks/${task.id}`
@@ -24,18 +18,6 @@ beforeEach(() => {
   vi.spyOn(Element.prototype, 'clientHeight', 'get').mockReturnValue(900)
   vi.spyOn(Element.prototype, 'clientWidth', 'get').mockReturnValue(1_000)
   vi.spyOn(HTMLElement.prototype, 'offsetHeight', 'get').mockReturnValue(40)
-  const media = { onchange: null, addListener: () => undefined, removeListener: () => undefined }
-  vi.stubGlobal('matchMedia', (query: string) =>
-    Object.assign(new EventTarget(), media, { media: query, matches: true }),
-  )
-  vi.stubGlobal(
-    'ResizeObserver',
-    class {
-      observe = () => undefined
-      unobserve = () => undefined
-      disconnect = () => undefined
-    },
-  )
   Element.prototype.scrollTo = function scrollTo(this: Element, to?: ScrollToOptions | number) {
     this.scrollTop = typeof to === 'object' ? (to.top ?? 0) : 0
     this.dispatchEvent(new Event('scroll'))
@@ -44,21 +26,11 @@ beforeEach(() => {
 
 function open(changedFiles: readonly ChangedFile[], answers: Answers = {}) {
   const diff = (files: readonly ChangedFile[]) => ({ data: diffOf({ changedFiles: [...files] }) })
-  const server = fakeServer({ [`GET ${at}/git/diff`]: diff(changedFiles), ...answers })
-  localStorage.setItem(tokenKey, 'token-of-ada')
-  const store = clientStore()
-  render(
-    <Provider store={store}>
-      <MemoryRouter>
-        <ActionsProvider>
-          <CodeChanges task={task} reload={() => undefined} shown tools={null} />
-        </ActionsProvider>
-      </MemoryRouter>
-    </Provider>,
+  const { server, store } = openPart(
+    <CodeChanges task={task} reload={() => undefined} shown tools={null} />,
+    { [`GET ${at}/git/diff`]: diff(changedFiles), ...answers },
   )
   onTestFinished(() => {
-    cleanup()
-    localStorage.clear()
     vi.restoreAllMocks()
     vi.unstubAllGlobals()
   })
