@@ -1,0 +1,136 @@
+/** One of the things that the palette lists: what it is, what of it matched, and what more there is to know of it. */
+import {
+  ArrowRight,
+  ChevronRight,
+  ExternalLink,
+  FolderGit2,
+  Keyboard,
+  LogOut,
+  Plus,
+  SunMoon,
+} from 'lucide-react'
+import { Fragment, useEffect, useRef, type ReactNode } from 'react'
+import type { ActionId } from '../../actions/actions.ts'
+import { Keys } from '../../actions/Keys.tsx'
+import { classes } from '../../ui/classes.ts'
+import { KeyCap } from '../../ui/KeyCap.tsx'
+import { Status } from '../../ui/Status.tsx'
+import type { Hit } from './hits.ts'
+import { texts } from './texts.ts'
+
+interface HitRowProps {
+  readonly id: string
+  readonly hit: Hit
+  readonly active: boolean
+  readonly onPoint: () => void
+  readonly onOpen: (inNewTab: boolean) => void
+}
+
+export function HitRow({ id, hit, active, onPoint, onOpen }: HitRowProps) {
+  const row = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    if (active) row.current?.scrollIntoView({ block: 'nearest' })
+  }, [active])
+  return (
+    // oxlint-disable-next-line jsx-a11y/click-events-have-key-events -- the field has the keys
+    <div
+      ref={row}
+      id={id}
+      role="option"
+      aria-selected={active}
+      tabIndex={-1}
+      onPointerMove={active ? undefined : onPoint}
+      // The field keeps the focus.
+      onPointerDown={(event) => event.preventDefault()}
+      onMouseDown={(event) => event.preventDefault()}
+      onClick={(event) => onOpen(event.ctrlKey || event.metaKey)}
+      className={classes(
+        'flex h-11 cursor-pointer items-center gap-2.5 rounded-control px-2.5 text-ui md:h-9',
+        active && 'bg-select',
+      )}
+    >
+      <span className="inline-grid size-4 flex-none place-items-center text-muted [&_svg]:size-4!">
+        <Icon hit={hit} />
+      </span>
+      <span className="min-w-0 flex-1 truncate">
+        <Marked text={hit.label} marks={hit.marks} />
+      </span>
+      <End hit={hit} active={active} />
+    </div>
+  )
+}
+
+function Icon({ hit }: { readonly hit: Hit }) {
+  switch (hit.kind) {
+    case 'task':
+      return <Status status={hit.task.status} progress={hit.task.progress} iconOnly />
+    case 'project':
+      return <FolderGit2 />
+    case 'new-task':
+      return <Plus />
+    case 'outside':
+      return <ExternalLink />
+    case 'action':
+      return <ActionIcon id={hit.id} />
+  }
+}
+
+function ActionIcon({ id }: { readonly id: ActionId }) {
+  switch (id) {
+    case 'newTask':
+    case 'newProject':
+      return <Plus />
+    case 'goDashboard':
+    case 'goProjects':
+    case 'goSettings':
+      return <ArrowRight />
+    case 'themeLight':
+    case 'themeDark':
+    case 'themeSystem':
+      return <SunMoon />
+    case 'shortcuts':
+      return <Keyboard />
+    case 'logout':
+      return <LogOut />
+    default:
+      return <ChevronRight />
+  }
+}
+
+/** What stands at the end of a row, and on the chosen one the key that opens it. */
+function End({ hit, active }: { readonly hit: Hit; readonly active: boolean }) {
+  const [written] = hit.kind === 'action' ? hit.keys : []
+  return (
+    <span className="ml-auto flex max-w-2/5 flex-none items-center gap-1.5 text-meta text-muted">
+      {hit.kind === 'task' && (
+        <span className="truncate">{hit.task.project.githubRepoName || hit.task.project.name}</span>
+      )}
+      {hit.kind === 'project' && <span>{texts.tasks(hit.project.stats.totalTasks)}</span>}
+      {written !== undefined && (
+        <span className="hidden md:inline-flex" aria-hidden="true">
+          <Keys written={written} />
+        </span>
+      )}
+      {active && written === undefined && (
+        <span className="hidden md:inline-flex" aria-hidden="true">
+          <KeyCap>↵</KeyCap>
+        </span>
+      )}
+    </span>
+  )
+}
+
+function Marked({ text, marks }: { readonly text: string; readonly marks: Hit['marks'] }) {
+  const parts: ReactNode[] = []
+  let from = 0
+  for (const [begin, end] of marks) {
+    parts.push(
+      <Fragment key={begin}>
+        {text.slice(from, begin)}
+        <mark className="bg-transparent font-semibold text-accent">{text.slice(begin, end)}</mark>
+      </Fragment>,
+    )
+    from = end
+  }
+  return [...parts, <Fragment key="rest">{text.slice(from)}</Fragment>]
+}
