@@ -10,28 +10,23 @@ import type { Task } from '#domain/api/tasks.ts'
 import { sortKey, type Position } from '#domain/kernel/event.ts'
 import { chatView, messageDocumentId, type MessageDocument } from '#domain/views/chat.ts'
 import { logView, type LogDocument } from '#domain/views/log.ts'
-import { project, type View, type ViewDocument } from '#domain/views/view.ts'
 import type { ApiFault } from '../../api/fault.ts'
 import { sessionEnded } from '../../api/session.ts'
 import { rootReducer } from '../../app/rootReducer.ts'
 import type { AgentName } from '../../ui/AgentMark.tsx'
 import { unseen, type PendingChange } from './chat/queueChanges.ts'
+import {
+  failed,
+  fold,
+  loaded,
+  loading,
+  snapshot,
+  unread,
+  withEarlier,
+  type Folded,
+  type Load,
+} from './folded.ts'
 import { foldTask, withStatus } from './foldTask.ts'
-
-/** How a part stands that is read from the server. */
-export type Load =
-  | { readonly kind: 'loading' }
-  | { readonly kind: 'loaded' }
-  | { readonly kind: 'failed'; readonly fault: ApiFault }
-
-/** Documents by id, folded up to a revision of the task's stream; `-1` before there is a snapshot. */
-export interface Folded<D extends ViewDocument> {
-  readonly at: number
-  readonly documents: Readonly<Record<string, D>>
-  readonly load: Load
-  /** The server has older ones. */
-  readonly more: boolean
-}
 
 /** A message that was sent and is not in the chat yet. */
 export interface SentMessage {
@@ -65,10 +60,6 @@ export interface OpenTask {
   /** Position of the last event that was folded. */
   readonly seen: Position | null
 }
-
-const loading: Load = { kind: 'loading' }
-const loaded: Load = { kind: 'loaded' }
-const unread = { at: -1, documents: {}, load: loading, more: false }
 
 export const nothingOpen: OpenTask = {
   taskId: null,
@@ -232,73 +223,6 @@ function withEvents(state: OpenTask, events: readonly TaskEventMessage[]): OpenT
     chat: fold(chatView, state.chat, events),
     logs: fold(logView, state.logs, events),
   }
-}
-
-/** Folds events into documents; those that the snapshot covers change nothing. */
-function fold<D extends ViewDocument>(
-  view: View<D>,
-  folded: Folded<D>,
-  events: readonly TaskEventMessage[],
-): Folded<D> {
-  let { at } = folded
-  const changes = new Map<string, D | undefined>()
-  for (const event of events) {
-    if (event.revision <= at) continue
-    at = event.revision
-    for (const id of view.touches(event)) {
-      const before = changes.has(id) ? changes.get(id) : folded.documents[id]
-      changes.set(id, project(view, before, event, id))
-    }
-  }
-  if (at === folded.at) return folded
-  if (changes.size === 0) return { ...folded, at }
-  const documents = { ...folded.documents }
-  for (const [id, document] of changes) {
-    if (document === undefined) delete documents[id]
-    else documents[id] = document
-  }
-  return { ...folded, at, documents }
-}
-
-interface Placed extends ViewDocument {
-  readonly order: string
-  readonly status: string
-}
-
-function snapshot<D extends Placed>(
-  folded: Folded<D>,
-  documents: readonly D[],
-  version: number,
-  more = false,
-): Folded<D> {
-  if (version < folded.at) return { ...folded, load: loaded }
-  const read = Object.fromEntries(documents.map((document) => [document.id, document]))
-  const [oldest] = documents
-  // Older pages stay when this one follows them without a hole and all of them is over: nothing of them can have changed.
-  const follows = more && oldest !== undefined && documents.some(({ id }) => id in folded.documents)
-  const older = follows ? Object.values(folded.documents).filter(({ order }) => order < oldest.order) : []
-  if (older.length === 0 || !older.every(({ status }) => isOver(status)))
-    return { at: version, documents: read, load: loaded, more }
-  const kept = Object.fromEntries(older.map((document) => [document.id, document]))
-  return { at: version, documents: { ...kept, ...read }, load: loaded, more: folded.more }
-}
-
-function isOver(status: string): boolean {
-  return status !== 'queued' && status !== 'running' && status !== 'pending'
-}
-
-/** Documents from before those that are known; what is known is known better. */
-function withEarlier<D extends ViewDocument>(
-  folded: Folded<D>,
-  documents: readonly D[],
-  more: boolean,
-): Folded<D> {
-  const earlier = Object.fromEntries(documents.map((document) => [document.id, document]))
-  return { ...folded, documents: { ...earlier, ...folded.documents }, more: folded.more && more }
-}
-
-function failed<D extends ViewDocument>(folded: Folded<D>, fault: ApiFault): Folded<D> {
-  return { ...folded, load: { kind: 'failed', fault } }
 }
 
 /** Drops what was sent or done and is in the chat now. */

@@ -1,0 +1,91 @@
+/** Documents of the open task as they are read from the server and folded on by its events. Pure. */
+import type { TaskEventMessage } from '#domain/api/socket.ts'
+import { project, type View, type ViewDocument } from '#domain/views/view.ts'
+import type { ApiFault } from '../../api/fault.ts'
+
+/** How a part stands that is read from the server. */
+export type Load =
+  | { readonly kind: 'loading' }
+  | { readonly kind: 'loaded' }
+  | { readonly kind: 'failed'; readonly fault: ApiFault }
+
+/** Documents by id, folded up to a revision of the task's stream; `-1` before there is a snapshot. */
+export interface Folded<D extends ViewDocument> {
+  readonly at: number
+  readonly documents: Readonly<Record<string, D>>
+  readonly load: Load
+  /** The server has older ones. */
+  readonly more: boolean
+}
+
+export const loading: Load = { kind: 'loading' }
+export const loaded: Load = { kind: 'loaded' }
+export const unread = { at: -1, documents: {}, load: loading, more: false }
+
+/** Folds events into documents; those that the snapshot covers change nothing. */
+export function fold<D extends ViewDocument>(
+  view: View<D>,
+  folded: Folded<D>,
+  events: readonly TaskEventMessage[],
+): Folded<D> {
+  let { at } = folded
+  const changes = new Map<string, D | undefined>()
+  for (const event of events) {
+    if (event.revision <= at) continue
+    at = event.revision
+    for (const id of view.touches(event)) {
+      const before = changes.has(id) ? changes.get(id) : folded.documents[id]
+      changes.set(id, project(view, before, event, id))
+    }
+  }
+  if (at === folded.at) return folded
+  if (changes.size === 0) return { ...folded, at }
+  const documents = { ...folded.documents }
+  for (const [id, document] of changes) {
+    if (document === undefined) delete documents[id]
+    else documents[id] = document
+  }
+  return { ...folded, at, documents }
+}
+
+interface Placed extends ViewDocument {
+  readonly order: string
+  readonly status: string
+}
+
+/** A reading of the newest documents in place of what is known, unless that is newer. `version`: the revision it covers; `more`: there are older ones. */
+export function snapshot<D extends Placed>(
+  folded: Folded<D>,
+  documents: readonly D[],
+  version: number,
+  more = false,
+): Folded<D> {
+  if (version < folded.at) return { ...folded, load: loaded }
+  const read = Object.fromEntries(documents.map((document) => [document.id, document]))
+  const [oldest] = documents
+  // Older pages stay when this one follows them without a hole and all of them is over: nothing of them can have changed.
+  const follows = more && oldest !== undefined && documents.some(({ id }) => id in folded.documents)
+  const older = follows ? Object.values(folded.documents).filter(({ order }) => order < oldest.order) : []
+  if (older.length === 0 || !older.every(({ status }) => isOver(status)))
+    return { at: version, documents: read, load: loaded, more }
+  const kept = Object.fromEntries(older.map((document) => [document.id, document]))
+  return { at: version, documents: { ...kept, ...read }, load: loaded, more: folded.more }
+}
+
+function isOver(status: string): boolean {
+  return status !== 'queued' && status !== 'running' && status !== 'pending'
+}
+
+/** Documents from before those that are known; what is known is known better. */
+export function withEarlier<D extends ViewDocument>(
+  folded: Folded<D>,
+  documents: readonly D[],
+  more: boolean,
+): Folded<D> {
+  const earlier = Object.fromEntries(documents.map((document) => [document.id, document]))
+  return { ...folded, documents: { ...earlier, ...folded.documents }, more: folded.more && more }
+}
+
+export function failed<D extends ViewDocument>(folded: Folded<D>, fault: ApiFault): Folded<D> {
+  return { ...folded, load: { kind: 'failed', fault } }
+}
