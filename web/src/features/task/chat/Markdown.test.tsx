@@ -61,6 +61,7 @@ describe('Markdown of an agent', () => {
     const active =
       'script, img, iframe, svg:not(button svg), object, embed, form, style, link, base, meta, video, math'
     expect(page.querySelector(active)).toBeNull()
+    expect(page.querySelector('a a')).toBeNull()
     for (const link of page.querySelectorAll('a')) {
       expect(link.protocol).toMatch(/^https?:$/)
       expect(link.target).toBe('_blank')

@@ -3,23 +3,29 @@
  * fetched tells its server who reads what.
  */
 import { Copy } from 'lucide-react'
-import { Component, useDeferredValue, useRef, type ComponentProps, type ReactNode } from 'react'
+import {
+  Component,
+  createContext,
+  useContext,
+  useDeferredValue,
+  useRef,
+  type ComponentProps,
+  type ReactNode,
+} from 'react'
 import ReactMarkdown, { type Components } from 'react-markdown'
 import remarkGfm from 'remark-gfm'
 import { IconButton } from '../../../ui/IconButton.tsx'
 import { safeLink } from '../../../ui/safeLink.ts'
 import { CodeText } from '../changes/CodeText.tsx'
+import { useCopy } from '../useCopy.ts'
 import { withListings } from './listings.ts'
 import { texts } from './texts.ts'
-import { useCopy } from '../useCopy.ts'
 
 const plugins = [remarkGfm]
 
 const components: Components = {
   a: ({ href, children }) => <OutsideLink href={href}>{children}</OutsideLink>,
-  img: ({ src, alt }) => (
-    <OutsideLink href={typeof src === 'string' ? src : undefined}>{alt || 'picture'}</OutsideLink>
-  ),
+  img: PictureLink,
   pre: ({ children }) => <CodeBlock>{children}</CodeBlock>,
   code: Code,
   table: ({ children }) => (
@@ -110,9 +116,18 @@ function OutsideLink({ href, children }: Pick<ComponentProps<'a'>, 'href' | 'chi
   if (address === null) return <span>{children}</span>
   return (
     <a href={address} target="_blank" rel="noreferrer noopener nofollow">
-      {children}
+      <InLink value>{children}</InLink>
     </a>
   )
+}
+
+/** A link has no other link in it: a picture there is its word. */
+const InLink = createContext(false)
+
+function PictureLink({ src, alt }: Pick<ComponentProps<'img'>, 'src' | 'alt'>) {
+  const word = alt || 'picture'
+  if (useContext(InLink)) return word
+  return <OutsideLink href={typeof src === 'string' ? src : undefined}>{word}</OutsideLink>
 }
 
 function Code({ className, children }: Pick<ComponentProps<'code'>, 'className' | 'children'>) {
