@@ -120,15 +120,23 @@ export function openSocket(to: SocketHandlers): LiveSocket {
   return live
 }
 
+const notAnswered: JoinAnswer = {
+  joined: false,
+  error: 'The server did not answer in time.',
+  code: 'timeout',
+}
+
 async function joined(
   socket: Socket<ServerEvents, ClientEvents>,
   taskId: string,
   last: Position | null,
 ): Promise<JoinAnswer> {
+  // What is asked without a connection would be asked again with it: joining is for then.
+  if (!socket.connected) return notAnswered
   try {
     return await socket.timeout(joinTimeoutMs).emitWithAck('join_task', taskId, last)
   } catch {
-    return { joined: false, error: 'The server did not answer in time.', code: 'timeout' }
+    return notAnswered
   }
 }
 

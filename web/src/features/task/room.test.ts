@@ -213,6 +213,30 @@ describe('an open task', () => {
     expect(task.state().load).toMatchObject({ kind: 'failed', fault: { status: 404 } })
   })
 
+  test('tries again to join when the server could not let it in, and misses nothing', async () => {
+    const log = recordedLog([...running, waits(2)])
+    server(() => log.slice(0, -1))
+    const task = room()
+    task.connects(joinedAt('50'))
+    await settle()
+    const seen = task.state().seen
+    task.connects({ joined: false, error: 'The log is away.', code: 'engine_unavailable' })
+    await settle()
+    expect(task.joins).toHaveLength(2)
+    await vi.advanceTimersByTimeAsync(2_000 + 4_000)
+    expect(task.joins).toEqual([null, '50', '50', '50'])
+    expect(task.state().seen).toBe(seen)
+    // The connection came anew: nothing is tried beside it.
+    task.connects(joinedAt('60'))
+    task.tells(...log.slice(-1))
+    await vi.advanceTimersByTimeAsync(60_000)
+    expect(task.joins).toHaveLength(5)
+    expect(task.messages()).toHaveLength(2)
+    task.connects({ joined: false, error: 'There is no such task.', code: 'not_found' })
+    await vi.advanceTimersByTimeAsync(60_000)
+    expect(task.joins).toHaveLength(6)
+  })
+
   test('keeps what is on the screen when reading it again fails, and goes on from there', async () => {
     const log = recordedLog([...running, waits(2)])
     server(() => log.slice(0, -1))

@@ -5,7 +5,7 @@
  */
 import type { ThunkDispatch, UnknownAction } from '@reduxjs/toolkit'
 import type { MessageDelta, TerminalOutput } from '#domain/api/chat.ts'
-import type { TaskEventMessage } from '#domain/api/socket.ts'
+import type { JoinAnswer, TaskEventMessage } from '#domain/api/socket.ts'
 import { comparePositions, type Position } from '#domain/kernel/event.ts'
 import type { ApiFault } from '../../api/fault.ts'
 import { api } from '../../api/api.ts'
@@ -40,6 +40,9 @@ const refreshEveryMs = 5_000
 /** How long a gap may last before the history is read again, in milliseconds; longer each time that did not help. */
 const gapMs = 1_000
 const longestGapMs = 30_000
+/** When joining is tried again that was refused for now, in milliseconds; later each time. */
+const joinAgainMs = 2_000
+const latestJoinAgainMs = 30_000
 /** How often the diff is fetched at most, in milliseconds. */
 const diffEveryMs = 1_000
 
@@ -84,6 +87,8 @@ export function openRoom(
   let gapWait = gapMs
   let gapTimer: ReturnType<typeof setTimeout> | undefined
   let diffTimer: ReturnType<typeof setTimeout> | undefined
+  let joinWait = joinAgainMs
+  let joinTimer: ReturnType<typeof setTimeout> | undefined
 
   dispatch(taskOpened(taskId))
   const frames = createFrames(flush)
@@ -99,6 +104,7 @@ export function openRoom(
     taskId,
     connected: (newJoin) => {
       join = newJoin
+      joinWait = joinAgainMs
       void enter()
     },
     taskEvent: (event) => {
@@ -122,18 +128,29 @@ export function openRoom(
   })
 
   async function enter(): Promise<void> {
+    clearTimeout(joinTimer)
     if (join === null || closed) return
     const missedFrom = reading === 0 ? null : seen
     const answer = await join(missedFrom)
-    if (closed || !answer.joined) {
+    if (closed) return
+    if (!answer.joined) {
+      if (mayPass(answer)) enterLater()
       // Who may not join may not read either: reading says why.
-      if (!closed && reading === 0) await read(undefined)
+      if (reading === 0) await read(undefined)
       return
     }
+    joinWait = joinAgainMs
     // What was missed has been said already; without a history to add it to, that is read now.
     if (missedFrom !== null && !answer.resync && taskStream.at !== null) return
     seen = answer.position
     await read(answer.position ?? undefined)
+  }
+
+  /** Without a room nothing more would come, while the connection stands and says that all is well. */
+  function enterLater(): void {
+    clearTimeout(joinTimer)
+    joinTimer = setTimeout(() => void enter(), joinWait)
+    joinWait = Math.min(joinWait * 2, latestJoinAgainMs)
   }
 
   async function enterAnew(): Promise<void> {
@@ -284,6 +301,7 @@ export function openRoom(
       clearTimeout(graceTimer)
       clearTimeout(gapTimer)
       clearTimeout(diffTimer)
+      clearTimeout(joinTimer)
       clearInterval(refreshTimer)
       dispatch(catchingUp(0))
       dispatch(taskClosed(taskId))
@@ -293,6 +311,11 @@ export function openRoom(
 
 function hasGap({ at, held }: Sequencer<TaskItem> | Sequencer<TerminalItem>): boolean {
   return at !== null && held.size > 0
+}
+
+/** Whether a refusal is one of the moment: the server was slow, or an engine of it was away. */
+function mayPass({ code }: Extract<JoinAnswer, { joined: false }>): boolean {
+  return code !== 'not_found' && code !== 'invalid_input'
 }
 
 /** The answer had no such task in it. */
