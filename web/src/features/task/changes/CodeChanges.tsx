@@ -1,6 +1,6 @@
 /** What the task changed, in whichever of its states that is. */
 import { RefreshCw } from 'lucide-react'
-import { useState, type ReactNode } from 'react'
+import { useState } from 'react'
 import type { GitDiff, Task } from '#domain/api/tasks.ts'
 import { reasonOf } from '../../../api/fault.ts'
 import { Button } from '../../../ui/Button.tsx'
@@ -44,32 +44,32 @@ export function CodeChanges({ task, reload, shown: isShown, tools }: CodeChanges
       <Loading />
     ) : (
       <div role="alert">
-        <State title={texts.error} action={again(taskTexts.tryAgain)}>
+        <Empty title={texts.error} action={again(taskTexts.tryAgain)}>
           {reasonOf(error, texts.errorWhy)}
-        </State>
+        </Empty>
       </div>
     )
   }
   const newest: unknown = data.data
   if (!isGitDiff(newest)) {
     return (
-      <State title={texts.invalid} action={again(taskTexts.tryAgain)}>
+      <Empty title={texts.invalid} action={again(taskTexts.tryAgain)}>
         {texts.invalidWhy}
-      </State>
+      </Empty>
     )
   }
   if (newest.status === 'pending_clone') {
     return (
-      <State title={texts.preparing} action={again(texts.check)}>
+      <Empty title={texts.preparing} action={again(texts.check)}>
         {newest.message ?? texts.preparingWhy}
-      </State>
+      </Empty>
     )
   }
   if (newest.status === 'not_initialized') {
     return (
-      <State title={texts.notInitialized} action={again(texts.refresh)}>
+      <Empty title={texts.notInitialized} action={again(texts.refresh)}>
         {newest.message ?? texts.notInitializedWhy}
-      </State>
+      </Empty>
     )
   }
   const isStale = held !== null && !sameChanges(held.changedFiles, newest.changedFiles)
@@ -79,10 +79,10 @@ export function CodeChanges({ task, reload, shown: isShown, tools }: CodeChanges
   const shown = keeps ?? newest
   if (shown.totalChanges === 0) {
     return (
-      <State title={texts.none} action={again(texts.refresh)}>
+      <Empty title={texts.none} action={again(texts.refresh)}>
         {texts.noneWhy} {texts.onBranch}{' '}
         <span className="mono text-text">{shown.currentBranch || task.branch}</span>
-      </State>
+      </Empty>
     )
   }
   return (
@@ -118,20 +118,6 @@ export function CodeChanges({ task, reload, shown: isShown, tools }: CodeChanges
         </>
       }
     />
-  )
-}
-
-interface StateProps {
-  readonly title: string
-  readonly action: ReactNode
-  readonly children: ReactNode
-}
-
-function State({ title, action, children }: StateProps) {
-  return (
-    <Empty title={title} action={action}>
-      {children}
-    </Empty>
   )
 }
 

@@ -17,14 +17,14 @@ const looks = [
 /** More than these are not marked: nobody looks at them one by one. */
 const markedAtMost = 2_000
 
-/** Marks `words` within a box for as long as they are looked for; `null` or blank marks nothing. */
-export function useMarks(box: RefObject<HTMLElement | null>, words: string | null): Marks {
+/** Marks `words` within a box for as long as they are looked for; blank ones mark nothing. */
+export function useMarks(box: RefObject<HTMLElement | null>, words: string): Marks {
   const ranges = useRef<readonly Range[]>([])
   const current = useRef<Range | null>(null)
 
   useEffect(() => {
     const content = box.current
-    const text = (words ?? '').trim()
+    const text = words.trim()
     if (content === null || text === '' || !canMark()) return
     const sheet = new CSSStyleSheet()
     for (const look of looks) sheet.insertRule(look, sheet.cssRules.length)
