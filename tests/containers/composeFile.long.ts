@@ -159,7 +159,7 @@ describe.skipIf(missing !== undefined)(
           if (/:\/\/[^/]*@/.test(value ?? '')) return true
           // A switch, and no password.
           if (variable === 'PASSWORD_SIGN_IN') return false
-          if (!/SECRET|PASSWORD|KEY|TOKEN|^(EVENTSTORE|MONGODB|NATS)_URL/.test(variable)) return false
+          if (!/SECRET|PASSWORD|KEY|TOKEN(?!S)|^(EVENTSTORE|MONGODB|NATS)_URL/.test(variable)) return false
           return !variable.endsWith('_FILE') || !targets.includes(value ?? '')
         })
       }
