@@ -1,8 +1,8 @@
 /** One notification: an icon, a title, a message, and when there is one a way back. It counts down unless it is pointed at. */
 import { CircleCheck, CircleX, Info, TriangleAlert, X } from 'lucide-react'
-import { useEffect, useRef, useState } from 'react'
 import { Button } from './Button.tsx'
 import { IconButton } from './IconButton.tsx'
+import { useCountdown } from './useCountdown.ts'
 
 export type ToastKind = 'success' | 'error' | 'warning' | 'info'
 
@@ -22,32 +22,11 @@ const icons = { success: CircleCheck, error: CircleX, warning: TriangleAlert, in
 const colours = { success: 'text-ok', error: 'text-bad', warning: 'text-warn', info: 'text-run' } as const
 
 export function Toast({ kind, title, message, duration, action, closeLabel, onClose }: ToastProps) {
-  const [held, setHeld] = useState(false)
-  const left = useRef(duration)
-  const close = useRef(onClose)
-  useEffect(() => {
-    close.current = onClose
-  })
-  useEffect(() => {
-    if (held) return
-    const since = Date.now()
-    const timer = setTimeout(() => close.current(), left.current)
-    return () => {
-      clearTimeout(timer)
-      left.current -= Date.now() - since
-    }
-  }, [held])
-
+  const clock = useCountdown(duration, onClose)
   const Icon = icons[kind]
   return (
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- pointing at it only stops its clock
-    <li
-      onPointerEnter={() => setHeld(true)}
-      onPointerLeave={() => setHeld(false)}
-      onFocus={() => setHeld(true)}
-      onBlur={() => setHeld(false)}
-      className="pointer-events-auto w-90 max-w-full"
-    >
+    <li {...clock} className="pointer-events-auto w-90 max-w-full">
       <div
         role={kind === 'error' ? 'alert' : 'status'}
         className="flex animate-rise gap-2.5 rounded-panel bg-panel p-3 shadow-float"

@@ -1,7 +1,7 @@
 /** In the place of a message that was withdrawn, for a while: the way back. */
-import { useEffect, useRef, useState } from 'react'
 import { useSelector } from 'react-redux'
 import { Button } from '../../../ui/Button.tsx'
+import { useCountdown } from '../../../ui/useCountdown.ts'
 import { selectPicturesOf } from './pictures.ts'
 import type { WaitingMessage } from './queueChanges.ts'
 import { texts } from './texts.ts'
@@ -24,24 +24,12 @@ interface WithdrawnMessageProps {
 const shownFor = 5_000
 
 export function WithdrawnMessage({ withdrawn: { message, show }, onUndo, onOver }: WithdrawnMessageProps) {
-  const [held, setHeld] = useState(false)
+  const clock = useCountdown(shownFor, onOver)
   const hasImages = useSelector(selectPicturesOf(message.messageId)).length > 0
-  const over = useRef(onOver)
-  useEffect(() => {
-    over.current = onOver
-  })
-  useEffect(() => {
-    if (held) return
-    const timer = setTimeout(() => over.current(), shownFor)
-    return () => clearTimeout(timer)
-  }, [held])
   return (
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- pointing at it only stops its clock
     <li
-      onPointerEnter={() => setHeld(true)}
-      onPointerLeave={() => setHeld(false)}
-      onFocus={() => setHeld(true)}
-      onBlur={() => setHeld(false)}
+      {...clock}
       className="flex h-11 items-center gap-2 border-t border-line-soft pr-1.5 pl-3 text-ui text-muted first:border-t-0 md:h-8"
     >
       <span className="flex-none">{texts.queue.withdrawn}</span>
