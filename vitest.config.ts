@@ -17,6 +17,7 @@ const outside = [
   'tests/contracts/{nats,mongo}Connection.spec.ts',
 ]
 
+// Unit tests are not isolated: no module keeps state, so that no file can leave anything to the next, and each is loaded once.
 export default defineConfig({
   test: {
     maxWorkers: workers,
@@ -27,7 +28,6 @@ export default defineConfig({
         test: {
           name: 'unit-domain',
           include: ['domain/**/*.test.ts'],
-          // Pure functions without state: no file can leave anything to the next, and each is loaded once.
           isolate: false,
           testTimeout: patience,
         },
@@ -36,6 +36,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'unit',
+          isolate: false,
           include: ['services/**/*.test.ts', 'tests/{scripts,report}/**/*.spec.{js,ts}'],
           exclude: [...configDefaults.exclude, ...outside],
           testTimeout: patience,
@@ -44,7 +45,12 @@ export default defineConfig({
       {
         extends: true,
         // What runs in browsers says little of the version of Node.
-        test: { name: 'unit-web', include: ['web/src/**/*.test.{ts,tsx}'], testTimeout: patience },
+        test: {
+          name: 'unit-web',
+          isolate: false,
+          include: ['web/src/**/*.test.{ts,tsx}'],
+          testTimeout: patience,
+        },
       },
       {
         extends: true,
