@@ -5,6 +5,7 @@ import { getChat, getTerminal } from '#domain/api/chat.ts'
 import { getNotices } from '#domain/api/server.ts'
 import { createPullRequest, executeTask, getTaskDiff } from '#domain/api/tasks.ts'
 import type { Live } from '../product/live.ts'
+import { asRead } from '../product/live.ts'
 import type { Person } from '../product/person.ts'
 import { hasEnded, watching } from '../server/scene.ts'
 
@@ -49,7 +50,7 @@ export function mainJob(visited: () => Visited): void {
     const { output } = await ada.ask(getTerminal, { params })
     const heard = live.of('terminal_output')
     expect(heard.length).toBeGreaterThan(0)
-    expect(output.slice(-heard.length)).toEqual(heard)
+    expect(output.slice(-heard.length)).toEqual(asRead(heard))
   })
 
   test('a command runs in the box: as nobody of the container, without its program, its secrets and its processes', async () => {

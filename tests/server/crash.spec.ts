@@ -51,9 +51,8 @@ describe('while tasks run', () => {
     const sleeping = await ada.task(projectId, 'Sleep long')
     const live = await watching(ada, talking.id)
     await gate.reached
-    await live.until('what is being said', () =>
-      live.of('chat_message_delta').some(({ text }) => text.includes('And')),
-    )
+    const said = () => live.of('chat_message_delta').map(({ text }) => text)
+    await live.until('what is being said', () => said().join('').includes('And I go'))
     // Output is recorded within 50 ms of being printed: what came less than that before a kill may be lost.
     await live.until('what was printed', () =>
       live.of('terminal_output').some(({ content }) => content.includes('printed\n')),
