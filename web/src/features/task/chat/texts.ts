@@ -91,10 +91,11 @@ export const texts = {
     working: 'Working',
     turn: (turn: number, time: string) => `Turn ${turn} · ${time}`,
     queued: (count: number) =>
-      count === 1
-        ? '1 message queued, sent when this turn ends'
-        : `${count} messages queued, sent when this turn ends`,
-    waiting: (count: number) => (count === 1 ? '1 message waiting' : `${count} messages waiting`),
+      count === 0
+        ? 'No messages queued'
+        : `${count} ${count === 1 ? 'message' : 'messages'} queued, sent when this turn ends`,
+    waiting: (count: number) =>
+      count === 0 ? 'No messages waiting' : `${count} ${count === 1 ? 'message' : 'messages'} waiting`,
     sendNow: 'Send now',
     withdraw: 'Withdraw',
     steer: 'Tell the agent now',
