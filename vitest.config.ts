@@ -17,6 +17,18 @@ const outside = [
   'tests/contracts/{nats,mongo}Connection.spec.ts',
 ]
 
+/**
+ * What takes a third of the time of all others and is rarely touched: engines that are away and come back, whole corpora, and what is
+ * left behind over restarts. It runs with `npm run test:long`.
+ */
+const slow = [
+  'services/runner/workspace/{corpus,large,bundle,hostile}.test.ts',
+  'tests/contracts/eventStore.eventStoreDb.spec.ts',
+  'tests/contracts/jobs.nats.spec.ts',
+  'tests/contracts/{nats,mongo}Connection.spec.ts',
+  'tests/server/{chain,busLoss,savedWork,ahead,warmAgents,steering,workspaces,budget,fuzz}.spec.ts',
+]
+
 // Unit tests are not isolated: no module keeps state, so that no file can leave anything to the next, and each is loaded once.
 export default defineConfig({
   test: {
@@ -64,7 +76,13 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'outside', include: outside, testTimeout: 60_000, hookTimeout: 60_000 },
+        test: {
+          name: 'outside',
+          include: outside,
+          exclude: [...configDefaults.exclude, ...slow],
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
       },
       {
         extends: true,
@@ -72,6 +90,7 @@ export default defineConfig({
           name: 'server',
           sequence: { groupOrder: 1 },
           include: ['tests/server/**/*.spec.ts'],
+          exclude: [...configDefaults.exclude, ...slow],
           globalSetup: ['tests/product/build.js'],
           testTimeout: 60_000,
           hookTimeout: 60_000,
@@ -95,7 +114,7 @@ export default defineConfig({
         test: {
           name: 'long',
           sequence: { groupOrder: 2 },
-          include: ['tests/**/*.long.ts'],
+          include: ['tests/**/*.long.ts', ...slow],
           globalSetup: ['tests/product/build.js'],
           testTimeout: 1_800_000,
           hookTimeout: 120_000,
