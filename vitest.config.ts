@@ -23,6 +23,8 @@ const outside = [
  */
 const slow = [
   'services/runner/workspace/{corpus,large,bundle,hostile}.test.ts',
+  'services/runner/agents/claudeCli.test.ts',
+  'tests/contracts/codeHost.local.spec.ts',
   'tests/contracts/eventStore.eventStoreDb.spec.ts',
   'tests/contracts/jobs.nats.spec.ts',
   'tests/contracts/{nats,mongo}Connection.spec.ts',
