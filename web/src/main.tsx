@@ -11,6 +11,7 @@ import { createStore } from './app/store.ts'
 import { followSystemTheme } from './app/theme.ts'
 import { authApi } from './features/auth/authApi.ts'
 import { takeToken } from './features/auth/takeToken.ts'
+import { tasksApi } from './features/tasks/tasksApi.ts'
 import { LiveProvider } from './live/LiveContext.tsx'
 import './app/styles.css'
 
@@ -23,9 +24,15 @@ const patienceMs = 300
 // The page and who looks at it are asked for together, and drawn at once where they come soon: each wait that is shown costs a third of a second.
 async function toBeDrawn(): Promise<void> {
   if (readToken() === null) return
-  const me = store.dispatch(authApi.endpoints.me.initiate(undefined, { subscribe: false }))
+  const { me } = authApi.endpoints
+  const { recentTasks } = tasksApi.endpoints
+  // Every page counts the tasks that run: they are asked for as soon as it is known who looks.
+  const known = store.dispatch(me.initiate(undefined, { subscribe: false })).then(({ data }) => {
+    if (data?.user.onboardingCompleted !== true) return undefined
+    return store.dispatch(recentTasks.initiate(undefined, { subscribe: false }))
+  })
   const late = new Promise((resolve) => setTimeout(resolve, patienceMs))
-  await Promise.race([Promise.all([loadAhead(location.pathname), me]), late])
+  await Promise.race([Promise.all([loadAhead(location.pathname), known]), late])
 }
 loadWherePointed(document)
 followSystemTheme()
