@@ -18,8 +18,8 @@ const outside = [
 ]
 
 /**
- * What takes a third of the time of all others and is rarely touched: engines that are away and come back, whole corpora, and what is
- * left behind over restarts. It runs with `npm run test:long`.
+ * What keeps `npm test` from its ten minutes: engines that are away and come back, whole corpora, and what is left behind over restarts.
+ * It runs with `npm run test:long`, on one Node.
  */
 const slow = [
   'services/runner/workspace/{corpus,large,bundle,hostile}.test.ts',

@@ -14,7 +14,7 @@ export const relayScript = `
 const { connect, createServer } = require('node:net')
 const [path, ...ports] = process.argv.slice(1)
 process.on('SIGINT', () => {})
-// The command that it stands beside has its own end; who is first in the box then is nobody's relay.
+// Without its command nobody needs it, and it alone would keep a box alive whose runner was killed.
 const command = process.ppid
 setInterval(() => { if (process.ppid !== command) process.exit() }, 1_000).unref()
 const join = (one, other) => {
