@@ -52,6 +52,45 @@ function preloadFont(name: RegExp): Plugin {
 }
 
 /**
+ * The early script and the styles before all others: a browser has six connections to a server, and these are what the rest waits for.
+ * The early script is small, and has begun to ask for things when the libraries come.
+ */
+function earlyFirst(): Plugin {
+  const styles = /\s*<link rel="stylesheet"[^>]*>/
+  return {
+    name: 'flightdeck:early-first',
+    apply: 'build',
+    transformIndexHtml: {
+      order: 'post',
+      handler: (html, { bundle = {} }) => {
+        const early = Object.values(bundle).find((chunk) => chunk.type === 'chunk' && chunk.name === 'early')
+        const [link = ''] = styles.exec(html) ?? []
+        if (early === undefined || link === '') throw new Error('There is no early script, or no styles.')
+        const script = `\n    <script type="module" async fetchpriority="high" crossorigin src="/${early.fileName}"></script>`
+        const theme = '<script src="/theme.js"></script>'
+        return html.replace(link, '').replace(theme, `${theme}${script}${link}`)
+      },
+    },
+  }
+}
+
+/** Says of each chunk that all its functions run at its start: the browser compiles them beside the page's own thread, and not one by one on it. */
+function compileAhead(chunks: RegExp): Plugin {
+  return {
+    name: 'flightdeck:compile-ahead',
+    apply: 'build',
+    generateBundle: {
+      order: 'post',
+      handler: (_options, bundle) => {
+        for (const file of Object.values(bundle))
+          if (file.type === 'chunk' && chunks.test(file.name))
+            file.code = `//# allFunctionsCalledOnLoad\n${file.code}`
+      },
+    },
+  }
+}
+
+/**
  * The schemas of the domain stand beside the pure functions that the client folds with. Making a schema has no effect
  * that anybody could miss - the domain has no I/O - but a bundler cannot know: this says so for each constant there, and
  * what is not used is left out, zod with it.
@@ -85,7 +124,10 @@ function domainIsPure(domain: string): Plugin {
 
 const domain = join(import.meta.dirname, 'domain/')
 /** What pages share with each other, beside packages that have a chunk of their own. */
-const own = /web\/src\/(?!main\.tsx)|node_modules\/lucide-react\/|vite\/preload-helper/
+const own = /web\/src\/(?!main\.tsx)|node_modules\/lucide-react\//
+/** What asks for things before the libraries are there, and can need none of them. */
+const early = /web\/src\/(early|app\/chunks|api\/(askedAhead|tokenStore))\.ts$|vite\/preload-helper/
+const onEveryPage = /assets\/(rolldown-runtime|react|libraries|first)-/
 const router = join(import.meta.dirname, 'node_modules/react-router/dist/production')
 const outDir = join(import.meta.dirname, 'dist/web')
 
@@ -96,6 +138,8 @@ export default defineConfig({
     react(),
     tailwindcss(),
     preloadFont(/geist-latin-wght-normal.*\.woff2$/),
+    earlyFirst(),
+    compileAhead(/^(react|libraries|first|shared|Layout|Dashboard|index)$/),
     precompress(outDir),
   ],
   resolve: {
@@ -114,17 +158,32 @@ export default defineConfig({
     assetsInlineLimit: 0,
     manifest: true,
     // Every browser that runs the client knows modulepreload.
-    modulePreload: { polyfill: false },
+    modulePreload: {
+      polyfill: false,
+      // What every page has loaded is not looked for again with each chunk.
+      resolveDependencies: (_file, needed, { hostType }) =>
+        hostType === 'js' ? needed.filter((file) => !onEveryPage.test(file)) : needed,
+    },
     reportCompressedSize: false,
     rolldownOptions: {
+      input: {
+        index: join(import.meta.dirname, 'web/index.html'),
+        early: join(import.meta.dirname, 'web/src/early.ts'),
+      },
       output: {
         // What every page needs and rarely changes: cached across deployments.
         codeSplitting: {
           groups: [
+            { name: 'early', priority: 3, test: early },
+            {
+              name: 'react',
+              priority: 2,
+              test: /node_modules\/(react|react-dom|scheduler)\//,
+            },
             {
               name: 'libraries',
               priority: 2,
-              test: /node_modules\/(react|react-dom|scheduler|react-router|react-router-dom|cookie|set-cookie-parser|@reduxjs|redux|redux-thunk|react-redux|reselect|immer|use-sync-external-store)\//,
+              test: /node_modules\/(react-router|react-router-dom|cookie|set-cookie-parser|@reduxjs|redux|redux-thunk|react-redux|reselect|immer|use-sync-external-store)\//,
             },
             // What signing in needs stays by itself: whoever signs in waits for no more than that.
             { name: 'first', test: own, priority: 1, tags: ['$initial'] },

@@ -82,6 +82,7 @@ export function openPart(part: ReactNode, answers: Answers = {}) {
 
 /** A connection that stands at once and then says nothing. */
 const live: Live = {
+  begin: () => undefined,
   enter: (viewer) => {
     queueMicrotask(() => viewer.connected(async () => ({ joined: true, resync: false, position: null })))
     return () => undefined

@@ -8,26 +8,29 @@ const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-s
 /** The first start reads all of it from the disk. */
 const launchMs = 90_000
 
+/** It asks nothing of a network, and its own sandbox is off: tests may run as root, where that does not start. */
+export const chromiumArguments = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+] as const
+
 /** Starts it with nothing of the shell's environment; `folder` is its home. Throws a sentence when there is none. */
 export function openChromium(folder: string): Promise<Browser> {
   return chromium.launch({
-    executablePath: installed(process.env['PATH'] ?? ''),
+    executablePath: chromiumPath(),
     env: cleanEnvironment(folder),
     timeout: launchMs,
-    args: [
-      // Tests may run as root, where Chromium's own sandbox does not.
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-quic',
-      '--no-first-run',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-    ],
+    args: [...chromiumArguments],
   })
 }
 
-function installed(path: string): string {
+/** Where the system's Chromium is. Throws a sentence when there is none. */
+export function chromiumPath(path = process.env['PATH'] ?? ''): string {
   const folders = path.split(delimiter).filter((folder) => folder !== '')
   const found = names.flatMap((name) => folders.map((folder) => join(folder, name))).find(isProgram)
   if (found === undefined) throw new Error('There is no Chromium on the PATH: install the package chromium.')

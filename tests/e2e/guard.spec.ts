@@ -110,6 +110,18 @@ test('the token of a sign-in is out of the address before anything is asked for,
   expect(page.url()).not.toContain(ada.token)
 })
 
+test('who is signed in is asked for once, beside the libraries, and so are the tasks', async () => {
+  const { page, requests } = await visiting(stage, { as: ada })
+  await page.goto('/dashboard')
+  await expect(page.getByRole('heading', { name: 'What are we coding next?' })).toBeVisible()
+  await expect(page.getByRole('banner').getByRole('status')).toHaveText('Live')
+  const paths = requests
+    .map((request) => new URL(request.url()))
+    .map(({ pathname, search }) => pathname + search)
+  for (const path of ['/api/auth/me', '/api/tasks?limit=50'])
+    expect(paths.filter((asked) => asked === path)).toEqual([path])
+})
+
 describe('a session that is over', () => {
   test('leads to /login, and the token is dropped', async () => {
     const { page, expectFault } = await visiting(stage, { as: stage.product.personWith('no-such-token') })

@@ -48,20 +48,6 @@ export async function plainPage(browser: Browser, body: string): Promise<Tab> {
 export const plainLines = (count: number): string =>
   Array.from({ length: count }, (_, line) => `<div>Compiled module ${line} in 0.3 s.</div>`).join('')
 
-/** When the largest thing was painted, from the beginning of the navigation. Waits until the page is quiet. */
-export async function largestPaint(page: Page): Promise<number> {
-  await page.waitForLoadState('networkidle')
-  return page.evaluate(
-    () =>
-      new Promise<number>((resolve) => {
-        new PerformanceObserver((list) => resolve(list.getEntries().at(-1)?.startTime ?? 0)).observe({
-          type: 'largest-contentful-paint',
-          buffered: true,
-        })
-      }),
-  )
-}
-
 /** How much of what was seen has moved by itself, as Chromium scores it; since the page's beginning. */
 export function layoutShift(page: Page): Promise<number> {
   return page.evaluate(

@@ -6,9 +6,9 @@ import type { Browser } from 'playwright'
 import { executeTask } from '#domain/api/tasks.ts'
 import type { Person } from '../../product/person.ts'
 import { startProduct } from '../../product.ts'
+import { openBareChromium } from '../bareChromium.ts'
 import {
   heapOf,
-  largestPaint,
   layoutShift,
   longestFrameScrolling,
   openBrowser,
@@ -40,7 +40,7 @@ export const web: Row = {
     const browser = await openBrowser(scene)
     const seeded = await openSeeded(scene)
     return [
-      await firstPaint(scene, browser, seeded),
+      await firstPaint(scene, seeded),
       ...(await longTask(browser, seeded)),
       ...(await slowNetwork(browser, seeded)),
       ...(await atWork(scene, browser)),
@@ -62,24 +62,19 @@ async function openSeeded(scene: Scene): Promise<Place> {
 }
 
 /** The dashboard on a cold cache, with a processor of a quarter of the speed. */
-async function firstPaint(scene: Scene, browser: Browser, { base, token }: Place): Promise<Line> {
+async function firstPaint(scene: Scene, { base, token }: Place): Promise<Line> {
   const plain = await servePage(
     scene,
     '<!doctype html><title>Plain</title><h1>Dashboard</h1><p>Nothing else.</p>',
   )
-  const paintOf = async (address: string, at?: string) => {
-    const tab = await openTab(browser, at, token)
-    await tab.devtools.send('Emulation.setCPUThrottlingRate', { rate: 4 })
-    await tab.page.goto(address)
-    const paint = await largestPaint(tab.page)
-    await tab.close()
-    return paint
-  }
+  const chromium = openBareChromium(scene)
+  const slowed = 4
+  const signIn = `localStorage.setItem('authToken', ${JSON.stringify(token)})`
   const figures: number[] = []
   const floors: number[] = []
   for (let round = 0; round < rounds; round += 1) {
-    floors.push(await paintOf(plain))
-    figures.push(await paintOf(`${base}/dashboard`, base))
+    floors.push(await chromium.largestPaint(plain, { slowed, before: '' }))
+    figures.push(await chromium.largestPaint(`${base}/dashboard`, { slowed, before: signIn }))
   }
   return {
     name: 'dashboard, largest paint: nothing cached, processor slowed 4 times',

@@ -2,6 +2,7 @@
 import { configureStore } from '@reduxjs/toolkit'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { api } from './api.ts'
+import { askAhead } from './askedAhead.ts'
 import { initialSession, selectSessionEnd, selectSignedIn, sessionReducer } from './session.ts'
 import { tokenKey } from './tokenStore.ts'
 
@@ -94,4 +95,14 @@ describe('the client', () => {
     await read(store, '/tasks')
     expect(String(fetch.mock.calls.at(-1)?.[0])).toBe('/api/tasks?minPosition=42')
   })
+})
+
+test('a read that was sent ahead is not sent again, and the next one is', async () => {
+  answers(200, { ok: true })
+  void askAhead('/api/auth/me', 'token-1')
+  const store = client()
+  expect((await read(store, '/auth/me')).data).toEqual({ ok: true })
+  expect(fetch).toHaveBeenCalledOnce()
+  await read(store, '/auth/me')
+  expect(fetch).toHaveBeenCalledTimes(2)
 })

@@ -1,4 +1,5 @@
 /** One call to `/api`: JSON in and out, a bearer token when there is one, an end after 30 s. Throws nothing. */
+import { callTimeoutMs, type Answer } from './askedAhead.ts'
 import type { ApiFault } from './fault.ts'
 
 export interface ApiCall {
@@ -18,16 +19,13 @@ export interface ApiCall {
 export type ApiAnswer = { readonly data: unknown } | { readonly error: ApiFault }
 
 interface Collaborators {
-  readonly fetch: typeof fetch
+  readonly fetch: (address: string, init: RequestInit) => Promise<Answer>
   readonly token: string | null
   /** Ends the call early: the page no longer wants it. */
   readonly signal: AbortSignal
   readonly newId: () => string
   readonly timeoutMs?: number
 }
-
-/** The time-out of every call (section 9), in milliseconds. */
-export const callTimeoutMs = 30_000
 
 export async function request(call: ApiCall, to: Collaborators): Promise<ApiAnswer> {
   const method = call.method ?? 'GET'

@@ -8,19 +8,7 @@ import { Toasts } from '../features/notifications/Toasts.tsx'
 import { ErrorBoundary } from './ErrorBoundary.tsx'
 import { Guard } from './Guard.tsx'
 import { PageSpinner } from './PageSpinner.tsx'
-import {
-  CreateProject,
-  Dashboard,
-  Frame,
-  NotFound,
-  Onboarding,
-  ProjectDetail,
-  Projects,
-  ProjectSettings,
-  Settings,
-  TaskDetail,
-  Tasks,
-} from './pages.ts'
+import { pages } from './pages.ts'
 import { tellPageView } from './pageView.ts'
 import { RouteEffects } from './RouteEffects.tsx'
 
@@ -42,11 +30,11 @@ export function App({ callback }: AppProps) {
             path="/onboarding/*"
             element={
               <Guard for="newcomers">
-                <Onboarding />
+                <pages.Onboarding />
               </Guard>
             }
           />
-          <Route element={<Frame />}>
+          <Route element={<pages.Frame />}>
             <Route
               element={
                 <Guard for="members">
@@ -55,16 +43,16 @@ export function App({ callback }: AppProps) {
               }
             >
               <Route index element={<Navigate to="/dashboard" replace />} />
-              <Route path="/dashboard" element={<Dashboard />} />
-              <Route path="/projects" element={<Projects />} />
-              <Route path="/projects/new" element={<CreateProject />} />
-              <Route path="/projects/:projectId" element={<ProjectDetail />} />
-              <Route path="/projects/:projectId/settings" element={<ProjectSettings />} />
-              <Route path="/tasks" element={<Tasks />} />
-              <Route path="/tasks/:taskId" element={<TaskDetail />} />
-              <Route path="/settings" element={<Settings />} />
+              <Route path="/dashboard" element={<pages.Dashboard />} />
+              <Route path="/projects" element={<pages.Projects />} />
+              <Route path="/projects/new" element={<pages.CreateProject />} />
+              <Route path="/projects/:projectId" element={<pages.ProjectDetail />} />
+              <Route path="/projects/:projectId/settings" element={<pages.ProjectSettings />} />
+              <Route path="/tasks" element={<pages.Tasks />} />
+              <Route path="/tasks/:taskId" element={<pages.TaskDetail />} />
+              <Route path="/settings" element={<pages.Settings />} />
             </Route>
-            <Route path="*" element={<NotFound />} />
+            <Route path="*" element={<pages.NotFound />} />
           </Route>
         </Routes>
       </Suspense>

@@ -1,5 +1,5 @@
 /** The frame of every page that has the top bar. */
-import { Suspense } from 'react'
+import { Suspense, useDeferredValue, type ReactNode } from 'react'
 import { useSelector } from 'react-redux'
 import { Outlet, useLocation } from 'react-router-dom'
 import { ActionsProvider } from '../actions/ActionsContext.tsx'
@@ -37,11 +37,13 @@ function Frame() {
         <div className={onTask ? 'flex-none' : 'sticky top-0 z-20'}>
           <TopBar user={user} />
           <OfflineBar />
-          <Notices />
-          <Deletions />
-          <AppActions />
-          <RunningFavicon />
-          <DesktopNotifications />
+          <AfterFirstDrawing>
+            <Notices />
+            <Deletions />
+            <AppActions />
+            <RunningFavicon />
+            <DesktopNotifications />
+          </AfterFirstDrawing>
         </div>
       )}
       <main
@@ -57,4 +59,10 @@ function Frame() {
       </main>
     </div>
   )
+}
+
+/** For what shows nothing at first: the page comes before it. */
+function AfterFirstDrawing({ children }: { readonly children: ReactNode }) {
+  const drawn = useDeferredValue(true, false)
+  return drawn && children
 }

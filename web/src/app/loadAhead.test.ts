@@ -1,9 +1,7 @@
 // @vitest-environment jsdom
 import { expect, test } from 'vitest'
 import { loadAhead, loadWherePointed, type PartsAt } from './loadAhead.ts'
-import * as pages from './pages.ts'
-
-const { Frame, partsAt } = pages
+import { pages, partsAt } from './pages.ts'
 
 test.each([
   ['/', pages.Dashboard],
@@ -15,7 +13,7 @@ test.each([
   ['/tasks/t1', pages.TaskDetail],
   ['/settings', pages.Settings],
 ])('at %s there are the frame and its page', (path, page) => {
-  expect(partsAt(path)).toEqual([Frame, page])
+  expect(partsAt(path)).toEqual([pages.Frame, page])
 })
 
 test('at an address that is none nothing is loaded', () => expect(partsAt('/nowhere')).toEqual([]))

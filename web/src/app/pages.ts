@@ -1,38 +1,21 @@
-/** The pages of a signed-in person and their frame, each a chunk of its own, and which of them an address shows. */
+/** The pages of a signed-in person and their frame, as they are drawn. */
+import { chunks, chunksAt, type ChunkName } from './chunks.ts'
 import { lazyPage, type LazyPage } from './lazyPage.ts'
 
-export const Frame = lazyPage(async () => (await import('./Layout.tsx')).Layout)
-export const Onboarding = lazyPage(
-  async () => (await import('../features/onboarding/Onboarding.tsx')).Onboarding,
-)
-export const Dashboard = lazyPage(async () => (await import('../features/dashboard/Dashboard.tsx')).Dashboard)
-export const Projects = lazyPage(async () => (await import('../features/projects/Projects.tsx')).Projects)
-export const CreateProject = lazyPage(
-  async () => (await import('../features/projects/CreateProject.tsx')).CreateProject,
-)
-export const ProjectDetail = lazyPage(
-  async () => (await import('../features/projects/ProjectDetail.tsx')).ProjectDetail,
-)
-export const ProjectSettings = lazyPage(
-  async () => (await import('../features/projects/settings/ProjectSettings.tsx')).ProjectSettings,
-)
-export const Tasks = lazyPage(async () => (await import('./Tasks.tsx')).Tasks)
-export const TaskDetail = lazyPage(async () => (await import('../features/task/TaskDetail.tsx')).TaskDetail)
-export const Settings = lazyPage(async () => (await import('../features/settings/Settings.tsx')).Settings)
-export const NotFound = lazyPage(async () => (await import('./NotFound.tsx')).NotFound)
+export const pages = {
+  Frame: lazyPage(chunks.Frame),
+  Onboarding: lazyPage(chunks.Onboarding),
+  Dashboard: lazyPage(chunks.Dashboard),
+  Projects: lazyPage(chunks.Projects),
+  CreateProject: lazyPage(chunks.CreateProject),
+  ProjectDetail: lazyPage(chunks.ProjectDetail),
+  ProjectSettings: lazyPage(chunks.ProjectSettings),
+  Tasks: lazyPage(chunks.Tasks),
+  TaskDetail: lazyPage(chunks.TaskDetail),
+  Settings: lazyPage(chunks.Settings),
+  NotFound: lazyPage(chunks.NotFound),
+} satisfies Record<ChunkName, LazyPage>
 
-const byPath: readonly (readonly [path: RegExp, page: LazyPage])[] = [
-  [/^\/(dashboard)?$/, Dashboard],
-  [/^\/projects$/, Projects],
-  [/^\/projects\/new$/, CreateProject],
-  [/^\/projects\/[^/]+$/, ProjectDetail],
-  [/^\/projects\/[^/]+\/settings$/, ProjectSettings],
-  [/^\/tasks\/[^/]+$/, TaskDetail],
-  [/^\/settings$/, Settings],
-]
-
-/** What a signed-in person sees at an address: the frame and the page in it, or nothing that is known. */
-export function partsAt(pathname: string): readonly LazyPage[] {
-  const page = byPath.find(([path]) => path.test(pathname))?.[1]
-  return page === undefined ? [] : [Frame, page]
-}
+/** What is drawn for a signed-in person at an address. */
+export const partsAt = (pathname: string): readonly LazyPage[] =>
+  chunksAt(pathname).map((name) => pages[name])

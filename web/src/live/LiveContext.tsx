@@ -1,11 +1,13 @@
 /** Gives the pages the live connection. */
-import { createContext, use, type ReactNode } from 'react'
+import { createContext, use, useEffect, type ReactNode } from 'react'
 import type { Live } from './live.ts'
 
-const nobody: Live = { enter: () => () => undefined }
+const nobody: Live = { begin: () => undefined, enter: () => () => undefined }
 const LiveContext = createContext<Live>(nobody)
 
 export function LiveProvider({ live, children }: { readonly live: Live; readonly children: ReactNode }) {
+  // An effect comes after the first drawing.
+  useEffect(() => live.begin(), [live])
   return <LiveContext value={live}>{children}</LiveContext>
 }
 

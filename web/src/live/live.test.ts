@@ -23,16 +23,17 @@ function client(failures: number) {
     if (loadSocket.mock.calls.length <= failures) throw new TypeError('Failed to fetch')
     return { openSocket: open }
   })
-  const { middleware } = createLive({ userKnown: known.match, loadSocket })
+  const { live, middleware } = createLive({ userKnown: known.match, loadSocket })
   const store = configureStore({
     reducer: { connection: connectionReducer },
     middleware: (defaults) => defaults().prepend(middleware),
   })
-  return { store, loadSocket }
+  return { store, loadSocket, live }
 }
 
 test('a connection whose code did not come is said to be lost, and made when it comes', async () => {
-  const { store } = client(2)
+  const { store, live } = client(2)
+  live.begin()
   store.dispatch(known())
   await vi.advanceTimersByTimeAsync(0)
   expect(store.getState().connection).toMatchObject({ status: 'disconnected', since: expect.any(Number) })
@@ -43,11 +44,22 @@ test('a connection whose code did not come is said to be lost, and made when it 
 })
 
 test('its code is not asked for any more by who was logged out', async () => {
-  const { store, loadSocket } = client(9)
+  const { store, loadSocket, live } = client(9)
+  live.begin()
   store.dispatch(known())
   await vi.advanceTimersByTimeAsync(0)
   store.dispatch(sessionEnded('logout'))
   await vi.advanceTimersByTimeAsync(30_000)
   expect(loadSocket).toHaveBeenCalledOnce()
   expect(open).not.toHaveBeenCalled()
+})
+
+test('it waits for the page: nothing is asked for before that is drawn', async () => {
+  const { store, loadSocket, live } = client(0)
+  store.dispatch(known())
+  await vi.advanceTimersByTimeAsync(10_000)
+  expect(loadSocket).not.toHaveBeenCalled()
+  live.begin()
+  await vi.advanceTimersByTimeAsync(0)
+  expect(open).toHaveBeenCalledOnce()
 })

@@ -29,6 +29,8 @@ export interface Viewer {
 }
 
 export interface Live {
+  /** Lets the connection open. A page is drawn first: what the socket needs to start would come between it and the person. */
+  begin(): void
   /** Watches a task until the answer is called. */
   enter(viewer: Viewer): () => void
 }
@@ -48,6 +50,8 @@ export function createLive({ userKnown, loadSocket = () => import('./socket.ts')
   const viewers = new Set<Viewer>()
   let socket: LiveSocket | null = null
   let wanted = false
+  let begin = (): void => undefined
+  const begun = new Promise<void>((resolve) => (begin = resolve))
 
   /** The chunk, as soon as it can be had: it is asked for again until the session ends; `null` then. */
   const loaded = async (load: typeof loadSocket, dispatch: Dispatch) => {
@@ -69,6 +73,7 @@ export function createLive({ userKnown, loadSocket = () => import('./socket.ts')
     effect: async (_action, { dispatch }) => {
       if (wanted) return
       wanted = true
+      await begun
       const chunk = await loaded(loadSocket, dispatch)
       // The session may have ended while the chunk was on its way.
       if (chunk === null || socket !== null) return
@@ -96,6 +101,7 @@ export function createLive({ userKnown, loadSocket = () => import('./socket.ts')
   })
 
   const live: Live = {
+    begin: () => begin(),
     enter(viewer) {
       viewers.add(viewer)
       if (socket?.isConnected()) tellConnected(viewer, socket)

@@ -1,20 +1,43 @@
-/** How times are said: pure functions of a time and of now, both in milliseconds since 1970. */
+/**
+ * How times are said: pure functions of a time and of now, both in milliseconds since 1970. In English like all that is said here,
+ * and put together by hand: the browser's own formatters cost a millisecond each, and lists have many.
+ */
 
 const second = 1_000
 const minute = 60 * second
 const hour = 60 * minute
 const day = 24 * hour
 
+const weekdays = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday']
+const months = [
+  'January',
+  'February',
+  'March',
+  'April',
+  'May',
+  'June',
+  'July',
+  'August',
+  'September',
+  'October',
+  'November',
+  'December',
+]
+const monthOf = (time: Date) => months[time.getMonth()] ?? ''
+const twoDigits = (number: number) => String(number).padStart(2, '0')
+const hoursAndMinutes = (time: Date) => `${twoDigits(time.getHours())}:${twoDigits(time.getMinutes())}`
+
 /** `Nov 20`; `N/A` for what is no time. */
 export function shortDate(at: string | null | undefined): string {
   const time = at ? new Date(at) : null
   if (time === null || Number.isNaN(time.getTime())) return 'N/A'
-  return time.toLocaleDateString('en-US', { month: 'short', day: 'numeric' })
+  return `${monthOf(time).slice(0, 3)} ${time.getDate()}`
 }
 
 /** `14:31:25`, in the reader's zone. */
 export function clockTime(at: string): string {
-  return new Date(at).toLocaleTimeString('en-GB')
+  const time = new Date(at)
+  return `${hoursAndMinutes(time)}:${twoDigits(time.getSeconds())}`
 }
 
 /** A chat message's time: `Just now`, `4m ago`, `2h ago`, else `14:31`. */
@@ -23,7 +46,7 @@ export function messageTime(at: string, now: number): string {
   if (age < minute) return 'Just now'
   if (age < hour) return `${Math.floor(age / minute)}m ago`
   if (age < day) return `${Math.floor(age / hour)}h ago`
-  return new Date(at).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' })
+  return hoursAndMinutes(new Date(at))
 }
 
 /** An age in lists: `Just now`, `4m ago`, `2h ago`, `3d ago`. */
@@ -40,7 +63,7 @@ export function dayLabel(at: string, now: number): string {
   const then = new Date(at)
   if (sameDay(then, new Date(now))) return 'Today'
   if (sameDay(then, new Date(now - day))) return 'Yesterday'
-  return then.toLocaleDateString('en-US', { weekday: 'long', month: 'long', day: 'numeric' })
+  return `${weekdays[then.getDay()]}, ${monthOf(then)} ${then.getDate()}`
 }
 
 function sameDay(a: Date, b: Date): boolean {
@@ -52,8 +75,8 @@ export function elapsed(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / second))
   if (seconds < 60) return `${seconds}s`
   const minutes = Math.floor(seconds / 60)
-  if (minutes < 60) return `${minutes}m ${String(seconds % 60).padStart(2, '0')}s`
-  return `${Math.floor(minutes / 60)}h ${String(minutes % 60).padStart(2, '0')}m`
+  if (minutes < 60) return `${minutes}m ${twoDigits(seconds % 60)}s`
+  return `${Math.floor(minutes / 60)}h ${twoDigits(minutes % 60)}m`
 }
 
 /** How long something took: like `elapsed`, with tenths under a minute. */

@@ -1,5 +1,6 @@
 /** Sends a file as a form, telling how far it is: `fetch` cannot. Throws nothing. */
-import { answerOf, callTimeoutMs, type ApiAnswer } from '../../api/request.ts'
+import { callTimeoutMs } from '../../api/askedAhead.ts'
+import { answerOf, type ApiAnswer } from '../../api/request.ts'
 
 export interface FileCall {
   /** Below `/api`. */

@@ -78,6 +78,7 @@ function room() {
   const opened = openRoom(id, {
     dispatch: store.dispatch,
     live: {
+      begin: () => undefined,
       enter: (entering) => {
         viewer = entering
         return () => (viewer = null)

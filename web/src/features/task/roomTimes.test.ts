@@ -25,6 +25,7 @@ test('a task is loaded 100 ms after it was opened, then its chat, its tool calls
   const room = openRoom(task.id, {
     dispatch: clientStore().dispatch,
     live: {
+      begin: () => undefined,
       enter: (viewer) => {
         viewer.connected(async () => ({ joined: true, resync: false, position: null }))
         return () => undefined
