@@ -6,7 +6,9 @@ import type { UserDocument } from '#domain/views/users.ts'
 import { workingBranchName } from '../workspace/names.ts'
 import {
   boxUser,
+  groundFor,
   prepareWorkspace,
+  removeWorkspace,
   renameBranch,
   type PrepareResult,
   type Workspace,
@@ -15,6 +17,7 @@ import type { Mirror, RefreshRequest, RefreshResult } from '../workspace/mirror.
 import type { PreparingParts, RunnerParts } from '../parts.ts'
 import type { OutputRecorder } from '../output/record.ts'
 import { failed, type Failed } from './failed.ts'
+import { makeBeside, type Prepared } from './makeBeside.ts'
 import type { Reporter } from './reporter.ts'
 import type { Stopping } from './stopping.ts'
 
@@ -60,13 +63,19 @@ export async function prepare(
   const isFirst = reporter !== null && task.workspace !== 'ready'
   const telling = isFirst ? reporter.report(WorkspacePreparing.of({ executionId })) : undefined
   telling?.catch(() => undefined)
-  const refreshed = await refreshMirror(parts, task, {
+  const reached = await reachRepository(parts, task)
+  if (reached.kind === 'failed') return reached
+  const { repository, access } = reached
+  const refreshing = refreshReached(parts, reached, {
     signal: run.signal,
     onProgress: (line) => void output?.write(`${line}\n`).catch(() => undefined),
   })
-  if (refreshed.kind === 'failed') return refreshed
-  const { repository, access } = refreshed
-  const prepared = await workspaceFor(parts, refreshed, { task, user })
+  const prepared = await makeBeside(refreshing, {
+    find: () => parts.mirrors.find({ ...repository, url: access.url }),
+    make: (mirror) => workspaceFor(parts, { mirror, access }, { task, user }),
+    ground: (mirror) => groundFor(parts.git, mirror, branchesOf(task)),
+    remove: () => removeWorkspace(parts.root, task.id, parts.path),
+  })
   await telling
   if (prepared.kind === 'failed') return prepared
   await reporter?.report(preparedOf(prepared.workspace, executionId))
@@ -76,23 +85,25 @@ export async function prepare(
     workspace,
     repository,
     access,
-    isNew: !prepared.reused,
+    isNew: prepared.madeOn !== null,
     settle: async () => undefined,
   }
 }
 
-/** The workspace of a task on a fresh mirror: made, or the one that is there. */
+interface WhoseWorkspace {
+  readonly task: Pick<TaskDocument, 'id' | 'branch' | 'title' | 'workingBranch'>
+  readonly user: UserDocument
+}
+function branchesOf({ id, branch, title, workingBranch }: WhoseWorkspace['task']) {
+  return { baseBranch: branch, workingBranch: workingBranch ?? workingBranchName(title, id) }
+}
+
+/** The workspace of a task on a mirror: made, or the one that is there. */
 export async function workspaceFor(
   parts: PreparingParts,
   { mirror, access }: { readonly mirror: Mirror; readonly access: Ready['access'] },
-  {
-    task,
-    user,
-  }: {
-    readonly task: Pick<TaskDocument, 'id' | 'branch' | 'title' | 'workingBranch'>
-    readonly user: UserDocument
-  },
-): Promise<Extract<PrepareResult, { kind: 'ready' }> | Failed> {
+  { task, user }: WhoseWorkspace,
+): Promise<Prepared | Failed> {
   await parts.room.make()
   const prepared = await prepareWorkspace({
     git: parts.git,
@@ -100,8 +111,7 @@ export async function workspaceFor(
     root: parts.root,
     taskId: task.id,
     mirror,
-    baseBranch: task.branch,
-    workingBranch: task.workingBranch ?? workingBranchName(task.title, task.id),
+    ...branchesOf(task),
     originUrl: access.url,
     identity: identityOf(user),
     // Without a box there is no other user: it could not even reach its tree in a closed data folder.
@@ -154,8 +164,7 @@ export async function prepareBeside(
   let workspace = found
   if (task.workspace !== 'ready') {
     // It was made before the task had a title.
-    const branch = task.workingBranch ?? workingBranchName(task.title, task.id)
-    workspace = await renameBranch(parts.git, parts.root, found, branch)
+    workspace = await renameBranch(parts.git, parts.root, found, branchesOf(task).workingBranch)
     await reporter.report(preparedOf(workspace, executionId))
   }
   return { kind: 'ready', workspace, repository, access, isNew: false, settle }

@@ -163,6 +163,23 @@ export async function commitOf(git: Git, gitDir: string, ref: string): Promise<s
   return endedWell(found) ? found.stdout.toString('utf8').trim() : null
 }
 
+/** The commits of these branches; one that is not there is not in it. Names need not have been looked at before. */
+export async function headsOf(
+  git: Git,
+  gitDir: string,
+  branches: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const format = '--format=%(objectname) %(refname)'
+  // No program can be given such a name, and no branch has one.
+  const patterns = branches.flatMap((name) => (name.includes('\0') ? [] : [`refs/heads/${name}`]))
+  const told = await gitText(git, { gitDir, args: ['for-each-ref', format, '--', ...patterns] })
+  const found = told.split('\n').map((line): [string, string] => {
+    const [commit = '', name = ''] = line.split(' refs/heads/')
+    return [name, commit]
+  })
+  return new Map(found.filter(([name]) => branches.includes(name)))
+}
+
 const safeSettings = {
   'core.fsmonitor': 'false',
   'core.hooksPath': '/dev/null',

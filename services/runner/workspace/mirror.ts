@@ -36,6 +36,8 @@ export type RefreshResult =
   | { readonly kind: 'aborted' }
 
 export interface Mirrors {
+  /** The mirror as it is, when there is one; it is in use from now on. */
+  find(request: Pick<RefreshRequest, 'url' | 'owner' | 'name'>): Promise<Mirror | undefined>
   /**
    * Clones the repository, or fetches what is new; always asks the host, with this person's access. Nothing half-made is left.
    * One at a time for each repository.
@@ -66,6 +68,10 @@ export function openMirrors({
 }): Mirrors {
   const queues = new Map<string, Promise<unknown>>()
   return {
+    async find(request) {
+      const dir = join(root, mirrorPath(request.url, request))
+      return (await isThere(dir)) ? used(dir) : undefined
+    },
     async refresh(request) {
       const dir = join(root, mirrorPath(request.url, request))
       const before = queues.get(dir) ?? Promise.resolve()
@@ -89,11 +95,8 @@ async function refreshMirror(
 ): Promise<RefreshResult> {
   if (request.signal?.aborted) return { kind: 'aborted' }
   const full = `${request.owner}/${request.name}`
-  const mirror = { dir, objects: join(dir, 'objects') }
   if (await isThere(dir)) {
-    // Its time is that of its last use; whoever makes room leaves it alone from now on.
-    const now = new Date()
-    await utimes(dir, now, now)
+    const mirror = await used(dir)
     await removeLeftLocks(dir)
     request.onProgress?.(`Fetching ${full}…`)
     const isShallow = await isThere(join(dir, 'shallow'))
@@ -116,10 +119,19 @@ async function refreshMirror(
     }
     if (!endedWell(fetched)) return refusal(fetched, full)
     await rename(half, dir)
-    return { kind: 'ready', mirror, cloned: true }
+    return { kind: 'ready', mirror: mirrorIn(dir), cloned: true }
   } finally {
     await rm(half, { recursive: true, force: true })
   }
+}
+
+const mirrorIn = (dir: string): Mirror => ({ dir, objects: join(dir, 'objects') })
+
+/** Its time is that of its last use; whoever makes room leaves it alone from now on. */
+async function used(dir: string): Promise<Mirror> {
+  const now = new Date()
+  await utimes(dir, now, now)
+  return mirrorIn(dir)
 }
 
 async function makeBare(git: Git, dir: string): Promise<void> {

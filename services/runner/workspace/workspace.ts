@@ -9,7 +9,6 @@
  */
 import { createHash } from 'node:crypto'
 import {
-  appendFile,
   chmod,
   chown,
   copyFile,
@@ -22,10 +21,10 @@ import {
   utimes,
   writeFile,
 } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { z } from 'zod'
 import { run } from '../process.ts'
-import { commitOf, gitOrThrow, gitText, isBranchName } from './git.ts'
+import { gitOrThrow, gitText, headsOf, isBranchName } from './git.ts'
 import type { Git } from './git.ts'
 import type { Mirror } from './mirror.ts'
 import { isTaskFolderName } from './names.ts'
@@ -74,9 +73,20 @@ export interface PrepareRequest {
 }
 
 export type PrepareResult =
-  | { readonly kind: 'ready'; readonly workspace: Workspace; readonly reused: boolean }
+  /** `madeOn`: where the host's branches stood when it was made just now; `null`: it was there. */
+  | { readonly kind: 'ready'; readonly workspace: Workspace; readonly madeOn: Ground | null }
   | { readonly kind: 'no_such_branch'; readonly branch: string }
   | { readonly kind: 'invalid_branch'; readonly branch: string }
+
+/** What a new workspace stands on. */
+export interface Ground {
+  /** The branch it is to be on. */
+  readonly branch: string
+  /** The base branch's commit; `null` in an empty repository. */
+  readonly baseCommit: string | null
+  /** The host's own commit of `branch`; `null` when the host has no such branch. */
+  readonly pushedCommit: string | null
+}
 
 /** A user for each task, so that limits which the kernel counts by user are counted for the task alone. No host account is needed. */
 export function boxUser(taskId: string): BoxUser {
@@ -91,19 +101,17 @@ export function boxUser(taskId: string): BoxUser {
 export async function prepareWorkspace(request: PrepareRequest): Promise<PrepareResult> {
   const { git, mirror, owner } = request
   const asked = [request.baseBranch, request.workingBranch]
-  const isName = await Promise.all(asked.map((branch) => isBranchName(git, branch)))
+  const [ground, ...isName] = await Promise.all([
+    groundFor(git, mirror, request),
+    ...asked.map((branch) => isBranchName(git, branch)),
+  ])
   const invalid = asked.find((_, index) => !isName[index])
   if (invalid !== undefined) return { kind: 'invalid_branch', branch: invalid }
 
   const found = await findWorkspace(request)
-  if (found) return { kind: 'ready', workspace: found, reused: true }
+  if (found) return { kind: 'ready', workspace: found, madeOn: null }
 
-  const baseCommit = await commitOf(git, mirror.dir, `refs/heads/${request.baseBranch}`)
-  const isEmpty = baseCommit === null && (await hasNoBranch(git, mirror))
-  if (baseCommit === null && !isEmpty) return { kind: 'no_such_branch', branch: request.baseBranch }
-  const branch = isEmpty ? request.baseBranch : await nameThatFits(git, mirror.dir, request.workingBranch)
-  const pushedCommit = await commitOf(git, mirror.dir, `refs/heads/${branch}`)
-
+  if (ground === 'no_such_branch') return { kind: ground, branch: request.baseBranch }
   const task = taskFolder(request.root, request.taskId)
   const workspace: Workspace = {
     taskId: request.taskId,
@@ -112,24 +120,38 @@ export async function prepareWorkspace(request: PrepareRequest): Promise<Prepare
     privateGitDir: join(task, 'git'),
     mirrorDir: mirror.dir,
     mirrorObjects: mirror.objects,
-    branch,
+    branch: ground.branch,
     baseBranch: request.baseBranch,
-    startCommit: pushedCommit ?? baseCommit,
+    startCommit: ground.pushedCommit ?? ground.baseCommit,
     owner,
   }
   await removeHalfMade(task, request.path)
   await makeFolders(request.root, task, workspace)
   // Neither looks at what the other makes; none is at work any more when this has failed.
   const made = await Promise.allSettled([
-    makePrivateGit(git, workspace, { baseCommit, pushedCommit }),
-    makeAgentGit(git, workspace, request, baseCommit),
+    makePrivateGit(git, workspace, ground),
+    makeAgentGit(workspace, request, ground),
   ])
   for (const one of made) if (one.status === 'rejected') throw one.reason
   await settleOwner(workspace, request.path)
   await warmIndexes(git, workspace)
   await writeMarker(task, workspace)
   await rm(join(task, asleep), { force: true })
-  return { kind: 'ready', workspace, reused: false }
+  return { kind: 'ready', workspace, madeOn: ground }
+}
+
+/** Where a task begins by the mirror as it is now. Names that are no branch's find nothing. */
+export async function groundFor(
+  git: Git,
+  mirror: Mirror,
+  { baseBranch, workingBranch }: Pick<PrepareRequest, 'baseBranch' | 'workingBranch'>,
+): Promise<Ground | 'no_such_branch'> {
+  const heads = await headsOf(git, mirror.dir, [baseBranch, ...namesFor(workingBranch)])
+  const baseCommit = heads.get(baseBranch) ?? null
+  const isEmpty = baseCommit === null && (await hasNoBranch(git, mirror))
+  if (baseCommit === null && !isEmpty) return 'no_such_branch'
+  const branch = isEmpty ? baseBranch : nameThatFits(heads, workingBranch)
+  return { branch, baseCommit, pushedCommit: heads.get(branch) ?? null }
 }
 
 /** The workspace a task has, if one was ever made ready; brought into order for a run, of which there must be no other. */
@@ -206,7 +228,7 @@ export async function renameBranch(
   workspace: Workspace,
   asked: string,
 ): Promise<Workspace> {
-  const branch = await nameThatFits(git, workspace.mirrorDir, asked)
+  const branch = nameThatFits(await headsOf(git, workspace.mirrorDir, namesFor(asked)), asked)
   // The first branch of an empty repository is the base branch, whatever the title.
   if (workspace.startCommit === null || workspace.branch === branch) return workspace
   const agentGitDir = join(workspace.dir, '.git')
@@ -286,21 +308,20 @@ async function makeFolders(root: string, task: string, workspace: Workspace): Pr
 async function makePrivateGit(
   git: Git,
   workspace: Workspace,
-  { baseCommit, pushedCommit }: { baseCommit: string | null; pushedCommit: string | null },
+  { baseCommit, pushedCommit }: Ground,
 ): Promise<void> {
-  const { privateGitDir: gitDir, dir: workTree, branch, startCommit } = workspace
-  const args = ['init', '--quiet', '--template=', `--initial-branch=${branch}`]
-  await gitOrThrow(git, { gitDir, workTree, args })
+  const { privateGitDir: gitDir, dir: workTree, branch, baseBranch, startCommit } = workspace
+  await layOut(gitDir, {
+    branch,
+    config: repositoryConfig,
+    refs: [
+      [`refs/heads/${branch}`, startCommit],
+      [`refs/remotes/origin/${baseBranch}`, baseCommit],
+      ...(branch === baseBranch ? [] : ([[`refs/remotes/origin/${branch}`, pushedCommit]] as const)),
+    ],
+  })
   await writeAlternates(gitDir, workspace.mirrorObjects)
   await copyShallow(workspace.mirrorDir, gitDir)
-  const refs = [
-    ...(startCommit === null ? [] : [`create refs/heads/${branch} ${startCommit}`]),
-    ...(baseCommit === null ? [] : [`create refs/remotes/origin/${workspace.baseBranch} ${baseCommit}`]),
-    ...(pushedCommit === null || branch === workspace.baseBranch
-      ? []
-      : [`create refs/remotes/origin/${branch} ${pushedCommit}`]),
-  ]
-  await gitOrThrow(git, { gitDir, args: ['update-ref', '--stdin'], input: lines(refs) })
   if (startCommit !== null)
     await gitOrThrow(git, {
       gitDir,
@@ -312,29 +333,55 @@ async function makePrivateGit(
 
 /** The agent gets a plain repository on the same commit. It is written here, while nobody else has the tree, and never again. */
 async function makeAgentGit(
-  git: Git,
   workspace: Workspace,
   request: PrepareRequest,
-  baseCommit: string | null,
+  { baseCommit }: Ground,
 ): Promise<void> {
   const { dir: workTree, branch, baseBranch, startCommit } = workspace
   const gitDir = join(workTree, '.git')
-  await gitOrThrow(git, {
-    args: ['init', '--quiet', '--template=', `--initial-branch=${branch}`, '--', workTree],
+  await layOut(gitDir, {
+    branch,
+    config: `${repositoryConfig}${agentConfig(request)}`,
+    refs: [
+      [`refs/heads/${branch}`, startCommit],
+      [`refs/remotes/origin/${baseBranch}`, baseCommit],
+      ...(canStandTogether(branch, baseBranch) ? ([[`refs/heads/${baseBranch}`, baseCommit]] as const) : []),
+    ],
   })
-  await appendFile(join(gitDir, 'config'), agentConfig(request))
   await writeAlternates(gitDir, mirrorObjectsInBox)
   await copyShallow(workspace.mirrorDir, gitDir)
-  const refs = [
-    ...(startCommit === null ? [] : [`create refs/heads/${branch} ${startCommit}`]),
-    ...(baseCommit === null ? [] : [`create refs/remotes/origin/${baseBranch} ${baseCommit}`]),
-    ...(baseCommit === null || !canStandTogether(branch, baseBranch)
-      ? []
-      : [`create refs/heads/${baseBranch} ${baseCommit}`]),
-  ]
-  const env = { GIT_ALTERNATE_OBJECT_DIRECTORIES: workspace.mirrorObjects }
-  await gitOrThrow(git, { gitDir, env, args: ['update-ref', '--stdin'], input: lines(refs) })
 }
+
+/** A new repository by gitrepository-layout(5). By hand: git would take two processes for it, one after the other, and an agent waits. */
+async function layOut(
+  gitDir: string,
+  {
+    branch,
+    config,
+    refs,
+  }: {
+    readonly branch: string
+    readonly config: string
+    readonly refs: readonly (readonly [name: string, commit: string | null])[]
+  },
+): Promise<void> {
+  const files = [
+    ['HEAD', `ref: refs/heads/${branch}`],
+    ['config', config.trimEnd()],
+    ...refs.flatMap(([name, commit]) => (commit === null ? [] : [[name, commit] as const])),
+  ] as const
+  const folders = ['objects/info', 'objects/pack', 'refs/tags', 'refs/heads']
+  for (const folder of [...folders, ...files.map(([name]) => dirname(name))])
+    await mkdir(join(gitDir, folder), { recursive: true })
+  for (const [name, line] of files) await writeFile(join(gitDir, name), `${line}\n`)
+}
+
+const repositoryConfig = `[core]
+repositoryformatversion = 0
+filemode = true
+bare = false
+logallrefupdates = true
+`
 
 /** After the last change of owners: a stale index would make every later diff read every file. */
 async function warmIndexes(git: Git, workspace: Workspace): Promise<void> {
@@ -388,12 +435,17 @@ function configValue(text: string): string {
   return `"${text.replace(/\p{Cc}/gu, ' ').replace(/["\\]/g, '\\$&')}"`
 }
 
-/** The name, or one without folders where the host has a branch that stands in the way of these. */
-async function nameThatFits(git: Git, mirrorDir: string, branch: string): Promise<string> {
+/** The branches of the host that decide what a working branch is called: those that could stand in its way, and itself. */
+function namesFor(branch: string): readonly string[] {
   const names = branch.split('/')
-  const folders = names.slice(1).map((_, index) => `refs/heads/${names.slice(0, index + 1).join('/')}`)
-  const inTheWay = await Promise.all(folders.map((ref) => commitOf(git, mirrorDir, ref)))
-  const isTaken = inTheWay.some((commit) => commit !== null)
+  const folders = names.slice(1).map((_, index) => names.slice(0, index + 1).join('/'))
+  return [...folders, branch, names.join('-')]
+}
+
+/** The name, or one without folders where the host has a branch that stands in the way of these. */
+function nameThatFits(heads: ReadonlyMap<string, string>, branch: string): string {
+  const names = branch.split('/')
+  const isTaken = names.slice(1).some((_, index) => heads.has(names.slice(0, index + 1).join('/')))
   return isTaken ? names.join('-') : branch
 }
 
@@ -445,10 +497,6 @@ async function runOrThrow(file: string, args: readonly string[], path: string): 
 
 const asleep = 'asleep'
 const limits = { timeoutMs: 300_000, maxOutputBytes: 65_536 }
-
-function lines(all: readonly string[]): string {
-  return all.map((line) => `${line}\n`).join('')
-}
 
 function parseJson(text: string): unknown {
   try {
