@@ -21,7 +21,9 @@ interface Making {
 
 /** Nothing is left of a workspace that was made for somebody who may not have it; when this ends, all of it has. */
 export async function makeBeside(
-  refreshing: Promise<{ readonly kind: 'ready'; readonly mirror: Mirror } | Failed>,
+  refreshing: Promise<
+    { readonly kind: 'ready'; readonly mirror: Mirror; readonly isAsBefore: boolean } | Failed
+  >,
   { find, make, ground, remove }: Making,
 ): Promise<Prepared | Failed> {
   const meanwhile = async () => {
@@ -33,8 +35,8 @@ export async function makeBeside(
   const made = making.status === 'fulfilled' && making.value?.kind === 'ready' ? making.value : undefined
   const fresh = refresh.status === 'fulfilled' && refresh.value.kind === 'ready' ? refresh.value : undefined
   if (made && fresh) {
-    const stands = made.madeOn === null || isDeepStrictEqual(made.madeOn, await ground(fresh.mirror))
-    if (stands) return made
+    if (made.madeOn === null || fresh.isAsBefore) return made
+    if (isDeepStrictEqual(made.madeOn, await ground(fresh.mirror))) return made
   }
   if (made && made.madeOn !== null) await remove()
   if (refresh.status === 'rejected') throw refresh.reason

@@ -193,7 +193,8 @@ async function refreshReached(
     ...options,
   })
   if (refreshed.kind !== 'ready') return failed('clone_failed', sentenceOf(refreshed))
-  return { kind: 'ready' as const, mirror: refreshed.mirror, repository, access }
+  const { mirror, isAsBefore } = refreshed
+  return { kind: 'ready' as const, mirror, isAsBefore, repository, access }
 }
 
 const isBox = (sandbox: RunnerParts['sandbox']): boolean => 'kind' in sandbox && sandbox.kind !== 'none'

@@ -148,10 +148,13 @@ export function authorizationConfig(
   return authorization === undefined ? [] : [[`http.${url}.extraHeader`, `Authorization: ${authorization}`]]
 }
 
-/** A name that git takes for a branch and for nothing else. */
-export async function isBranchName(git: Git, name: string): Promise<boolean> {
-  if (name.startsWith('-') || name === 'HEAD' || name.includes('\0')) return false
-  return endedWell(await git({ args: ['check-ref-format', `refs/heads/${name}`] }))
+/** A name that git takes for a branch and for nothing else: the rules of git-check-ref-format(1), and no option. */
+export function isBranchName(name: string): boolean {
+  if (name.startsWith('-') || name === 'HEAD' || name.endsWith('.')) return false
+  if (name.includes('..') || name.includes('@{')) return false
+  const isFit = (character: string) => character > ' ' && !'\x7f~^:?*[\\'.includes(character)
+  if (![...name].every(isFit)) return false
+  return name.split('/').every((part) => part !== '' && !part.startsWith('.') && !part.endsWith('.lock'))
 }
 
 /** The commit a ref names, `null` when there is none. */
@@ -163,21 +166,28 @@ export async function commitOf(git: Git, gitDir: string, ref: string): Promise<s
   return endedWell(found) ? found.stdout.toString('utf8').trim() : null
 }
 
-/** The commits of these branches; one that is not there is not in it. Names need not have been looked at before. */
+/** The commits of these branches; one that is not there is not in it. */
 export async function headsOf(
   git: Git,
   gitDir: string,
   branches: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
-  const format = '--format=%(objectname) %(refname)'
-  // No program can be given such a name, and no branch has one.
-  const patterns = branches.flatMap((name) => (name.includes('\0') ? [] : [`refs/heads/${name}`]))
-  const told = await gitText(git, { gitDir, args: ['for-each-ref', format, '--', ...patterns] })
-  const found = told.split('\n').map((line): [string, string] => {
-    const [commit = '', name = ''] = line.split(' refs/heads/')
-    return [name, commit]
-  })
-  return new Map(found.filter(([name]) => branches.includes(name)))
+  const patterns = branches.map((name) => `refs/heads/${name}`)
+  const refs = await refsOf(git, gitDir, patterns)
+  const found = branches.map((name) => [name, refs.get(`refs/heads/${name}`)] as const)
+  return new Map(found.flatMap(([name, commit]) => (commit === undefined ? [] : [[name, commit] as const])))
+}
+
+/** What refs stand on, by their full names: all of them, or those that are like one of the patterns. */
+export async function refsOf(
+  git: Git,
+  gitDir: string,
+  patterns: readonly string[] = [],
+): Promise<ReadonlyMap<string, string>> {
+  const args = ['for-each-ref', '--format=%(objectname) %(refname)', '--', ...patterns]
+  const told = await gitText(git, { gitDir, args })
+  const lines = told === '' ? [] : told.split('\n')
+  return new Map(lines.map((line) => [line.slice(line.indexOf(' ') + 1), line.slice(0, line.indexOf(' '))]))
 }
 
 const safeSettings = {

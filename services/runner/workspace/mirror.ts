@@ -2,8 +2,9 @@
 import { mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { Finished } from '../process.ts'
-import { authorizationConfig, endedWell, gitOrThrow, lastWords } from './git.ts'
+import { authorizationConfig, endedWell, gitOrThrow, lastWords, refsOf } from './git.ts'
 import type { Git, GitCall } from './git.ts'
+import { hostRefs, type Refs } from './hostRefs.ts'
 import { mirrorPath } from './names.ts'
 
 export interface Mirror {
@@ -28,7 +29,13 @@ export interface RefreshRequest {
 
 /** Each sentence is fit to be shown to the person. */
 export type RefreshResult =
-  | { readonly kind: 'ready'; readonly mirror: Mirror; readonly cloned: boolean }
+  /** `isAsBefore`: nothing was new. */
+  | {
+      readonly kind: 'ready'
+      readonly mirror: Mirror
+      readonly cloned: boolean
+      readonly isAsBefore: boolean
+    }
   /** The host does not let this person in, or knows no such repository: hosts do not tell which. */
   | { readonly kind: 'refused'; readonly message: string }
   | { readonly kind: 'unreachable'; readonly message: string }
@@ -39,7 +46,7 @@ export interface Mirrors {
   /** The mirror as it is, when there is one; it is in use from now on. */
   find(request: Pick<RefreshRequest, 'url' | 'owner' | 'name'>): Promise<Mirror | undefined>
   /**
-   * Clones the repository, or fetches what is new; always asks the host, with this person's access. Nothing half-made is left.
+   * Clones the repository, or fetches what is new, if anything is; always asks the host, with this person's access. Nothing half-made is left.
    * One at a time for each repository.
    */
   refresh(request: RefreshRequest): Promise<RefreshResult>
@@ -100,8 +107,12 @@ async function refreshMirror(
     await removeLeftLocks(dir)
     request.onProgress?.(`Fetching ${full}…`)
     const isShallow = await isThere(join(dir, 'shallow'))
+    if (await isAsAtHost(git, dir, request, { tags: !isShallow }))
+      return { kind: 'ready', mirror, cloned: false, isAsBefore: true }
     const fetched = await git(fetchCall(dir, request, isShallow ? withoutTags : withTags))
-    return endedWell(fetched) ? { kind: 'ready', mirror, cloned: false } : refusal(fetched, full)
+    return endedWell(fetched)
+      ? { kind: 'ready', mirror, cloned: false, isAsBefore: false }
+      : refusal(fetched, full)
   }
 
   request.onProgress?.(`Cloning ${full}…`)
@@ -119,10 +130,27 @@ async function refreshMirror(
     }
     if (!endedWell(fetched)) return refusal(fetched, full)
     await rename(half, dir)
-    return { kind: 'ready', mirror: mirrorIn(dir), cloned: true }
+    return { kind: 'ready', mirror: mirrorIn(dir), cloned: true, isAsBefore: false }
   } finally {
     await rm(half, { recursive: true, force: true })
   }
+}
+
+/** Whether a fetch would bring nothing. The host is asked with this person's access, and tells it only to whom it would let fetch. */
+async function isAsAtHost(
+  git: Git,
+  gitDir: string,
+  request: RefreshRequest,
+  { tags }: { readonly tags: boolean },
+): Promise<boolean> {
+  const [there, here] = await Promise.all([hostRefs(request), refsOf(git, gitDir)])
+  if (there === undefined) return false
+  const heads = (refs: Refs) => [...refs.keys()].filter((name) => name.startsWith('refs/heads/'))
+  // A branch that is gone there is to go here; a tag stays.
+  if (heads(there).length !== heads(here).length) return false
+  return [...there].every(
+    ([name, commit]) => here.get(name) === commit || (!tags && name.startsWith('refs/tags/')),
+  )
 }
 
 const mirrorIn = (dir: string): Mirror => ({ dir, objects: join(dir, 'objects') })

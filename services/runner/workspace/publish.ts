@@ -67,7 +67,7 @@ export type PublishResult =
 export async function commitAndPush(request: PublishRequest): Promise<PublishResult> {
   const { git, workspace } = request
   const branch = request.branch ?? workspace.branch
-  if (!(await isBranchName(git, branch)))
+  if (!isBranchName(branch))
     return { kind: 'refused', message: `${JSON.stringify(branch)} is not a name that a branch can have.` }
 
   const committed = await withScratchIndex(workspace, (index) => commitTree(request, index))

@@ -91,6 +91,9 @@ export function plainGit(dir: string, args: readonly string[]): Buffer {
       GIT_AUTHOR_EMAIL: 'ada@example.com',
       GIT_COMMITTER_NAME: 'Ada Lovelace',
       GIT_COMMITTER_EMAIL: 'ada@example.com',
+      // The work is done twice: its commits are the same only when their times are.
+      GIT_AUTHOR_DATE: '2026-01-02T03:04:05Z',
+      GIT_COMMITTER_DATE: '2026-01-02T03:04:05Z',
     },
     stdio: ['ignore', 'pipe', 'pipe'],
     maxBuffer: 64 * 1024 * 1024,

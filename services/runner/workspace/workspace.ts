@@ -100,17 +100,13 @@ export function boxUser(taskId: string): BoxUser {
  */
 export async function prepareWorkspace(request: PrepareRequest): Promise<PrepareResult> {
   const { git, mirror, owner } = request
-  const asked = [request.baseBranch, request.workingBranch]
-  const [ground, ...isName] = await Promise.all([
-    groundFor(git, mirror, request),
-    ...asked.map((branch) => isBranchName(git, branch)),
-  ])
-  const invalid = asked.find((_, index) => !isName[index])
+  const invalid = [request.baseBranch, request.workingBranch].find((branch) => !isBranchName(branch))
   if (invalid !== undefined) return { kind: 'invalid_branch', branch: invalid }
 
   const found = await findWorkspace(request)
   if (found) return { kind: 'ready', workspace: found, madeOn: null }
 
+  const ground = await groundFor(git, mirror, request)
   if (ground === 'no_such_branch') return { kind: ground, branch: request.baseBranch }
   const task = taskFolder(request.root, request.taskId)
   const workspace: Workspace = {
@@ -140,7 +136,7 @@ export async function prepareWorkspace(request: PrepareRequest): Promise<Prepare
   return { kind: 'ready', workspace, madeOn: ground }
 }
 
-/** Where a task begins by the mirror as it is now. Names that are no branch's find nothing. */
+/** Where a task begins by the mirror as it is now. */
 export async function groundFor(
   git: Git,
   mirror: Mirror,

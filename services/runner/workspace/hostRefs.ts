@@ -1,0 +1,85 @@
+/**
+ * The branches and tags of a repository as its host has them, by gitprotocol-v2(5) over HTTP. Git itself would take two processes and
+ * another round trip to learn that nothing is new, and mostly nothing is, while an agent waits for it.
+ */
+
+export interface HostRefsRequest {
+  readonly url: string
+  /** Value of the `Authorization` header; not given for a public repository. */
+  readonly authorization?: string | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Commits by the full names of refs. */
+export type Refs = ReadonlyMap<string, string>
+
+const withinMs = 10_000
+const atMostBytes = 16 * 1024 * 1024
+const prefixes = ['refs/heads/', 'refs/tags/']
+
+/** Asks the host. `undefined` when it cannot be learned this way, whatever the reason: git finds out, and says why. */
+export async function hostRefs({ url, authorization, signal }: HostRefsRequest): Promise<Refs | undefined> {
+  if (!/^https?:\/\//.test(url)) return undefined
+  const late = AbortSignal.timeout(withinMs)
+  try {
+    const response = await fetch(`${url}/git-upload-pack`, {
+      method: 'POST',
+      redirect: 'error',
+      headers: {
+        accept: 'application/x-git-upload-pack-result',
+        'content-type': 'application/x-git-upload-pack-request',
+        'git-protocol': 'version=2',
+        ...(authorization === undefined ? {} : { authorization }),
+      },
+      body: [
+        packet('command=ls-refs\n'),
+        delimiter,
+        ...prefixes.map((prefix) => packet(`ref-prefix ${prefix}\n`)),
+        end,
+      ].join(''),
+      signal: signal ? AbortSignal.any([signal, late]) : late,
+    })
+    if (response.status !== 200) {
+      await response.body?.cancel()
+      return undefined
+    }
+    return refsIn(await bytesOf(response))
+  } catch {
+    return undefined
+  }
+}
+
+const end = '0000'
+const delimiter = '0001'
+
+/** A line as gitprotocol-common(5) has it: four hexadecimal digits of its own length before it. */
+function packet(line: string): string {
+  return `${(line.length + 4).toString(16).padStart(4, '0')}${line}`
+}
+
+/** The refs of an answer; `undefined` for what is none, or is cut off. */
+export function refsIn(answer: Buffer): Refs | undefined {
+  const refs = new Map<string, string>()
+  for (let at = 0; at + 4 <= answer.length;) {
+    const digits = answer.toString('latin1', at, at + 4)
+    if (digits === end) return at + 4 === answer.length ? refs : undefined
+    const length = /^[0-9a-f]{4}$/.test(digits) ? Number.parseInt(digits, 16) : 0
+    if (length < 5 || at + length > answer.length) return undefined
+    const line = /^([0-9a-f]{40}) (refs\/[^ \n]+)\n?$/.exec(answer.toString('utf8', at + 4, at + length))
+    if (!line?.[1] || !line[2]) return undefined
+    refs.set(line[2], line[1])
+    at += length
+  }
+  return undefined
+}
+
+async function bytesOf(response: Response): Promise<Buffer> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.length
+    if (bytes > atMostBytes) throw new RangeError('the host names more refs than are read')
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
