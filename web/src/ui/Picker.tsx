@@ -44,7 +44,7 @@ export function Picker({ icon, placeholder, disabled = false, ...list }: PickerP
           event.preventDefault()
           setOpen(true)
         }}
-        className="inline-flex h-9 max-w-full min-w-0 items-center gap-1.5 rounded-control border border-line bg-panel px-2 text-ui font-medium transition-colors hover:border-control hover:bg-raised disabled:cursor-not-allowed disabled:bg-raised disabled:text-muted md:h-7 [&_svg]:flex-none [&_svg]:text-muted"
+        className="inline-flex h-11 max-w-full min-w-0 items-center gap-1.5 rounded-control border border-line bg-panel px-2 text-ui font-medium transition-colors hover:border-control hover:bg-raised disabled:cursor-not-allowed disabled:bg-raised disabled:text-muted md:h-7 [&_svg]:flex-none [&_svg]:text-muted"
       >
         {chosen?.icon ?? icon}
         <span className={classes('min-w-0', chosen === undefined ? 'text-muted' : list.mono && 'mono')}>

@@ -79,9 +79,9 @@ function Connected({ handle }: { readonly handle: string | null }) {
         <div className="flex flex-wrap items-center gap-4 p-5">
           <HostBadge />
           <div className="min-w-0 flex-1">
-            <h2 className="flex items-center gap-2 font-semibold">
+            <h2 className="font-semibold">
               {texts.connected}
-              <CircleCheck className="size-3.5 text-ok" />
+              <CircleCheck className="ml-2 inline size-3.5 text-ok" />
             </h2>
             {login !== null && <p className="text-ui text-muted">@{login}</p>}
           </div>

@@ -86,7 +86,7 @@ function TurnHead({ task, tools, cancel, cancelling }: TurnHeadProps) {
   )
   const since = execution?.startedAt ?? execution?.requestedAt ?? null
   return (
-    <div className="flex h-10 items-center gap-2 border-b border-line-soft pr-1 pl-3 text-meta md:h-8">
+    <div className="flex h-11 items-center gap-2 border-b border-line-soft pr-1 pl-3 text-meta md:h-8">
       <Status status="running" small wordHidden>
         <span className="max-w-40 truncate">
           {tool === undefined ? texts.composer.working : activity(tool)}
@@ -99,7 +99,7 @@ function TurnHead({ task, tools, cancel, cancelling }: TurnHeadProps) {
       </span>
       <Button
         kind="ghost"
-        size="small"
+        size="touch"
         icon={<Square className="size-3 fill-current" />}
         busy={cancelling}
         onClick={cancel}

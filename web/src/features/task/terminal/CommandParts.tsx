@@ -41,7 +41,8 @@ export function CommandResult({ command, lines, running }: CommandResultProps) {
   const exit = exitCode === null || exitCode === 0 ? [] : [texts.exit(exitCode)]
   const goesOn = running && command.until === null
   return (
-    <span className="sticky right-0 flex flex-none items-center gap-2 bg-raised pr-4 pl-3 font-ui text-meta/7 text-muted select-none">
+    // A command that goes on below it fades: the box scrolls to its end.
+    <span className="sticky right-0 flex flex-none items-center gap-2 bg-raised pr-4 pl-1 font-ui text-meta/7 text-muted select-none before:absolute before:inset-y-0 before:right-full before:w-6 before:bg-linear-to-r before:from-transparent before:to-raised">
       {goesOn ? (
         <span className="text-run">
           {texts.running} <Running since={at} />
