@@ -140,7 +140,7 @@ export function ChangesPanel(props: ChangesPanelProps) {
       onBlur={(event) => setFocusWithin(event.currentTarget.contains(event.relatedTarget))}
     >
       <div className="flex h-11 flex-none items-center gap-1 border-b border-line-soft pr-1 pl-4 md:gap-3 text-meta whitespace-nowrap text-muted md:h-9">
-        <h2 className="min-w-0 truncate text-ui font-medium text-text">
+        <h2 className="min-w-0 truncate text-ui font-medium text-text @md:flex-none">
           {texts.title(diff.changedFiles.length)}
         </h2>
         <span className="hidden min-w-0 items-center gap-1.25 @md:inline-flex">
