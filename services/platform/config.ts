@@ -2,6 +2,21 @@
 import { accessSync, constants, readFileSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { z } from 'zod'
+import {
+  address,
+  anyPort,
+  count,
+  dollars,
+  engine,
+  folders,
+  hosts,
+  key,
+  onOrOff,
+  port,
+  prices,
+  unixSocket,
+  unused,
+} from './configValues.ts'
 
 export const serviceNames = ['codehost', 'command', 'query', 'runner', 'gateway'] as const
 export type ServiceName = (typeof serviceNames)[number]
@@ -127,63 +142,7 @@ export class BadConfig extends Error {
   }
 }
 
-const isPort = { error: 'is a port: 1 to 65535' }
-const anyPort = z.coerce.number(isPort).int(isPort).min(1, isPort).max(65_535, isPort)
-const port = (fallback: number) => anyPort.default(fallback)
-const count = z.coerce.number({ error: 'is a number' }).int({ error: 'is a whole number' }).min(0, {
-  error: 'is not below 0',
-})
-const onOrOff = z.enum(['0', '1'], { error: 'is 1 or 0' }).transform((value) => value === '1')
-const address = z.url({ protocol: /^https?$/, error: 'is an http or https address' })
-const key = z.string().regex(/^([0-9a-f]{64}|[\w+/-]{43}=?)$/i, {
-  error: 'is 32 bytes in base64 or hex; `openssl rand -base64 32` makes one',
-})
-/** Names of hosts, each with all that is below it where it begins with `*.`. */
-const hosts = z.string().transform((listed, { addIssue }) => {
-  const named = listed.split(',').flatMap((name) => name.trim().toLowerCase() || [])
-  const wrong = named.filter((name) => !/^(?:\*\.)?[a-z0-9-]+(?:\.[a-z0-9-]+)*$/.test(name))
-  if (wrong.length > 0)
-    addIssue(`is a list of host names with commas, as example.com or *.example.com: ${wrong.join(', ')}`)
-  return named
-})
-const unixSocket = z
-  .string()
-  .regex(/^unix:\/\/\/.+/, { error: 'is the address of a socket, unix:///var/run/docker.sock' })
-  .transform((url) => url.slice('unix://'.length))
-/** `/here=/there`, with commas. */
-const folders = z.string().transform((listed, { addIssue }) => {
-  const pairs = listed.split(',').map((pair) => pair.trim().split('='))
-  const isPair = ([here, there, ...more]: readonly string[]) =>
-    more.length === 0 && [here, there].every((path) => path !== undefined && /^\/./.test(path))
-  if (!pairs.every(isPair)) addIssue('is a list of folders, here and at the engine, as /data=/srv/flightdeck')
-  return Object.fromEntries(pairs.map(([here = '', there = '']) => [resolve(here), resolve(there)]))
-})
-const dollars = z.coerce.number({ error: 'is a number' }).min(0, { error: 'is not below 0' }).default(0)
-const perMillion = z.number().min(0)
-const pricesError = { error: 'is JSON: prices for a million tokens, by how the names of models begin' }
-const prices = z
-  .string()
-  .transform((text, context): unknown => {
-    try {
-      return JSON.parse(text)
-    } catch {
-      context.addIssue({ code: 'custom', message: pricesError.error })
-      return z.NEVER
-    }
-  })
-  .pipe(
-    z.record(
-      z.string().min(1),
-      z.object({ input: perMillion, output: perMillion, cacheRead: perMillion, cacheWrite: perMillion }),
-      pricesError,
-    ),
-  )
 const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const
-/** Has its name already and no effect yet: whoever sets it is told. */
-const unused = z.string().optional()
-/** The adapter knows what an address of its engine is. */
-const engine = z.string().optional()
-
 /** The variables, each with what `--help` says of it. A variable that is set to nothing counts as not set. */
 const variables = {
   PORT: [port(8080), 'port of the product, or of the services that run apart (8080)'],

@@ -1,0 +1,65 @@
+/** The kinds of values that variables of the environment have, each with the end of the sentence that is said of a wrong one. */
+import { resolve } from 'node:path'
+import { z } from 'zod'
+
+const isPort = { error: 'is a port: 1 to 65535' }
+export const anyPort = z.coerce.number(isPort).int(isPort).min(1, isPort).max(65_535, isPort)
+/** A port; `fallback` where none is set. */
+export const port = (fallback: number) => anyPort.default(fallback)
+/** A whole number, 0 or more. */
+export const count = z.coerce.number({ error: 'is a number' }).int({ error: 'is a whole number' }).min(0, {
+  error: 'is not below 0',
+})
+export const onOrOff = z.enum(['0', '1'], { error: 'is 1 or 0' }).transform((value) => value === '1')
+export const address = z.url({ protocol: /^https?$/, error: 'is an http or https address' })
+/** 32 bytes. */
+export const key = z.string().regex(/^([0-9a-f]{64}|[\w+/-]{43}=?)$/i, {
+  error: 'is 32 bytes in base64 or hex; `openssl rand -base64 32` makes one',
+})
+/** Names of hosts, each with all that is below it where it begins with `*.`. */
+export const hosts = z.string().transform((listed, { addIssue }) => {
+  const named = listed.split(',').flatMap((name) => name.trim().toLowerCase() || [])
+  const wrong = named.filter((name) => !/^(?:\*\.)?[a-z0-9-]+(?:\.[a-z0-9-]+)*$/.test(name))
+  if (wrong.length > 0)
+    addIssue(`is a list of host names with commas, as example.com or *.example.com: ${wrong.join(', ')}`)
+  return named
+})
+export const unixSocket = z
+  .string()
+  .regex(/^unix:\/\/\/.+/, { error: 'is the address of a socket, unix:///var/run/docker.sock' })
+  .transform((url) => url.slice('unix://'.length))
+/** `/here=/there`, with commas. */
+export const folders = z.string().transform((listed, { addIssue }) => {
+  const pairs = listed.split(',').map((pair) => pair.trim().split('='))
+  const isPair = ([here, there, ...more]: readonly string[]) =>
+    more.length === 0 && [here, there].every((path) => path !== undefined && /^\/./.test(path))
+  if (!pairs.every(isPair)) addIssue('is a list of folders, here and at the engine, as /data=/srv/flightdeck')
+  return Object.fromEntries(pairs.map(([here = '', there = '']) => [resolve(here), resolve(there)]))
+})
+export const dollars = z.coerce
+  .number({ error: 'is a number' })
+  .min(0, { error: 'is not below 0' })
+  .default(0)
+const perMillion = z.number().min(0)
+const pricesError = { error: 'is JSON: prices for a million tokens, by how the names of models begin' }
+export const prices = z
+  .string()
+  .transform((text, context): unknown => {
+    try {
+      return JSON.parse(text)
+    } catch {
+      context.addIssue({ code: 'custom', message: pricesError.error })
+      return z.NEVER
+    }
+  })
+  .pipe(
+    z.record(
+      z.string().min(1),
+      z.object({ input: perMillion, output: perMillion, cacheRead: perMillion, cacheWrite: perMillion }),
+      pricesError,
+    ),
+  )
+/** Has its name already and no effect yet: whoever sets it is told. */
+export const unused = z.string().optional()
+/** The adapter knows what an address of its engine is. */
+export const engine = z.string().optional()
