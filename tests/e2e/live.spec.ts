@@ -1,7 +1,11 @@
 /** Live means live: what the agent does reaches every tab as it happens, and a cut connection loses nothing. */
-import { afterAll, test } from 'vitest'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Route } from 'playwright'
+import { afterAll, describe, test } from 'vitest'
 import { createGate, type Gate, type Script } from '../standins/messagesApi.ts'
 import { expect } from './expect.ts'
+import { pick, recentTask } from './pages/dashboard.ts'
+import { layoutShift } from './layoutShift.ts'
 import { openTask, type TaskPage } from './pages/task.ts'
 import { openStage } from './stage.ts'
 import { visiting } from './visiting.ts'
@@ -24,17 +28,20 @@ const runs = {
 }
 const stage = await openStage({
   repositories: { counting: { 'README.md': '# Counting\n' } },
-  scripts: Object.values(runs).map(({ description, first, second }): Script => ({
-    when: new RegExp(description),
-    turns: [
-      {
-        text: 'One two three four five six.',
-        hold: { afterWords: 3, gate: first },
-        tools: [{ name: 'Bash', input: { command: 'seq 1 40 | sed "s/^/line /"' } }],
-      },
-      { text: 'Seven eight nine ten eleven twelve.', hold: { afterWords: 3, gate: second } },
-    ],
-  })),
+  scripts: [
+    { when: /Begin only once/, turns: [{ text: 'Once.' }] },
+    ...Object.values(runs).map(({ description, first, second }): Script => ({
+      when: new RegExp(description),
+      turns: [
+        {
+          text: 'One two three four five six.',
+          hold: { afterWords: 3, gate: first },
+          tools: [{ name: 'Bash', input: { command: 'seq 1 40 | sed "s/^/line /"' } }],
+        },
+        { text: 'Seven eight nine ten eleven twelve.', hold: { afterWords: 3, gate: second } },
+      ],
+    })),
+  ],
 })
 afterAll(() => stage.close())
 const ada = await stage.product.signIn('ada')
@@ -131,3 +138,38 @@ async function seeTheSame(one: TaskPage, other: TaskPage): Promise<void> {
     .poll(async () => [await other.said(), await other.printed()])
     .toEqual([await one.said(), await one.printed()])
 }
+
+describe('on a slow network', () => {
+  test('who presses again while the answer is on its way has one task', async () => {
+    const { page } = await visiting(stage, { as: ada })
+    await page.goto('/dashboard')
+    await pick(page, 'Project', 'ada/counting')
+    const asked: Route[] = []
+    await page.route('**/api/tasks', (route) => void asked.push(route))
+    const text = page.getByRole('textbox', { name: 'Task description' })
+    await text.fill('Begin only once')
+    const button = page.getByRole('button', { name: 'Start Coding' })
+    await button.dblclick()
+    await expect(page.getByRole('button', { name: 'Creating...' })).toBeDisabled()
+    await text.press('Control+Enter')
+    await text.press('Control+Enter')
+    expect(asked).toHaveLength(1)
+    await asked[0]?.continue()
+    await expect(recentTask(page, 'Begin only once')).toHaveCount(1)
+    expect(asked).toHaveLength(1)
+  })
+
+  test('what comes late moves little of what is seen', async () => {
+    const { page } = await visiting(stage, { as: ada })
+    await ada.task(project, 'Begin only once')
+    for (const late of ['**/api/tasks?*', '**/api/projects?*', '**/api/agents'])
+      await page.route(late, async (route) => {
+        await pause(600)
+        await route.continue()
+      })
+    await page.goto('/dashboard')
+    await expect(recentTask(page, 'Begin only once').first()).toBeVisible()
+    await page.waitForLoadState('networkidle')
+    expect(await layoutShift(page)).toBeLessThan(0.1)
+  })
+})

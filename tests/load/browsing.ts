@@ -48,21 +48,6 @@ export async function plainPage(browser: Browser, body: string): Promise<Tab> {
 export const plainLines = (count: number): string =>
   Array.from({ length: count }, (_, line) => `<div>Compiled module ${line} in 0.3 s.</div>`).join('')
 
-/** How much of what was seen has moved by itself, as Chromium scores it; since the page's beginning. */
-export function layoutShift(page: Page): Promise<number> {
-  return page.evaluate(
-    () =>
-      new Promise<number>((resolve) => {
-        let score = 0
-        new PerformanceObserver((list) => {
-          for (const entry of list.getEntries())
-            if ('value' in entry && typeof entry.value === 'number') score += entry.value
-        }).observe({ type: 'layout-shift', buffered: true })
-        setTimeout(() => resolve(score), 100)
-      }),
-  )
-}
-
 /** The longest time between two frames while a box is scrolled from its end to its beginning in so many steps. */
 export function longestFrameScrolling(page: Page, selector: string, steps: number): Promise<number> {
   return page.locator(selector).evaluate(

@@ -6,10 +6,10 @@ import type { Browser } from 'playwright'
 import { executeTask } from '#domain/api/tasks.ts'
 import type { Person } from '../../product/person.ts'
 import { startProduct } from '../../product.ts'
+import { layoutShift } from '../../e2e/layoutShift.ts'
 import { openBareChromium } from '../bareChromium.ts'
 import {
   heapOf,
-  layoutShift,
   longestFrameScrolling,
   openBrowser,
   openTab,
