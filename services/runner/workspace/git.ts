@@ -2,6 +2,8 @@
  * Git as the runner calls it: on git directories of our own only, with nothing in it that can start a program on a repository's word.
  * What an agent wrote is read by the same calls inside a box (`sandbox/boxedGit.ts`).
  */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { run } from '../process.ts'
 import type { Finished } from '../process.ts'
 
@@ -175,6 +177,27 @@ export async function headsOf(
   const patterns = branches.map((name) => `refs/heads/${name}`)
   const refs = await refsOf(git, gitDir, patterns)
   const found = branches.map((name) => [name, refs.get(`refs/heads/${name}`)] as const)
+  return new Map(found.flatMap(([name, commit]) => (commit === undefined ? [] : [[name, commit] as const])))
+}
+
+/**
+ * The same from git's files, by gitrepository-layout(5): a ref of its own before one in `packed-refs`. For a directory of ours whose refs
+ * git wrote; names must be those of branches.
+ */
+export async function headsWritten(
+  gitDir: string,
+  branches: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const text = (path: string) => readFile(join(gitDir, path), 'utf8').catch(() => '')
+  const [packed, ...loose] = await Promise.all([
+    text('packed-refs'),
+    ...branches.map((name) => text(`refs/heads/${name}`)),
+  ])
+  const commitIn = (line: string | undefined) => /^([0-9a-f]{40})(?: |\n|$)/.exec(line ?? '')?.[1]
+  const found = branches.map((name, index) => {
+    const packedLine = () => packed.split('\n').find((line) => line.endsWith(` refs/heads/${name}`))
+    return [name, commitIn(loose[index]) ?? commitIn(packedLine())] as const
+  })
   return new Map(found.flatMap(([name, commit]) => (commit === undefined ? [] : [[name, commit] as const])))
 }
 

@@ -24,7 +24,7 @@ import {
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
 import { run } from '../process.ts'
-import { gitOrThrow, gitText, headsOf, isBranchName } from './git.ts'
+import { gitOrThrow, gitText, headsOf, headsWritten, isBranchName } from './git.ts'
 import type { Git } from './git.ts'
 import type { Mirror } from './mirror.ts'
 import { isTaskFolderName } from './names.ts'
@@ -142,7 +142,10 @@ export async function groundFor(
   mirror: Mirror,
   { baseBranch, workingBranch }: Pick<PrepareRequest, 'baseBranch' | 'workingBranch'>,
 ): Promise<Ground | 'no_such_branch'> {
-  const heads = await headsOf(git, mirror.dir, [baseBranch, ...namesFor(workingBranch)])
+  const names = [baseBranch, ...namesFor(workingBranch)]
+  const written = await headsWritten(mirror.dir, names)
+  // Where git keeps its refs otherwise than in files, it is asked.
+  const heads = written.has(baseBranch) ? written : await headsOf(git, mirror.dir, names)
   const baseCommit = heads.get(baseBranch) ?? null
   const isEmpty = baseCommit === null && (await hasNoBranch(git, mirror))
   if (baseCommit === null && !isEmpty) return 'no_such_branch'
@@ -367,9 +370,9 @@ async function layOut(
     ...refs.flatMap(([name, commit]) => (commit === null ? [] : [[name, commit] as const])),
   ] as const
   const folders = ['objects/info', 'objects/pack', 'refs/tags', 'refs/heads']
-  for (const folder of [...folders, ...files.map(([name]) => dirname(name))])
-    await mkdir(join(gitDir, folder), { recursive: true })
-  for (const [name, line] of files) await writeFile(join(gitDir, name), `${line}\n`)
+  const all = new Set([...folders, ...files.map(([name]) => dirname(name))])
+  await Promise.all([...all].map((folder) => mkdir(join(gitDir, folder), { recursive: true })))
+  await Promise.all(files.map(([name, line]) => writeFile(join(gitDir, name), `${line}\n`)))
 }
 
 const repositoryConfig = `[core]

@@ -1,0 +1,33 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { gitOrThrow, headsOf, headsWritten } from './git.ts'
+import { makeScene, testGit, type Scene } from './testScene.ts'
+
+let scene: Scene
+beforeEach(async () => {
+  scene = await makeScene({ 'README.md': '# Sample\n' })
+})
+afterEach(() => scene.remove())
+const names = ['main', 'side', 'side/ways', 'gone', 'flightdeck']
+const pack = () => gitOrThrow(testGit, { gitDir: scene.remote, args: ['pack-refs', '--all'] })
+
+test('branches are read from the files as git reads them: packed, of their own, and both', async () => {
+  const expectTheSame = async () =>
+    expect(await headsWritten(scene.remote, names)).toEqual(await headsOf(testGit, scene.remote, names))
+  await scene.commit({ 'side.txt': 'side\n' }, 'side/ways')
+  await expectTheSame()
+  await pack()
+  await expectTheSame()
+  const after = await scene.commit({ 'README.md': '# After\n' })
+  await expectTheSame()
+  expect([...(await headsWritten(scene.remote, names)).keys()]).toEqual(['main', 'side/ways'])
+  expect((await headsWritten(scene.remote, names)).get('main')).toBe(after)
+})
+
+test('what is no ref is none', async () => {
+  await gitOrThrow(testGit, {
+    gitDir: scene.remote,
+    args: ['symbolic-ref', 'refs/heads/side', 'refs/heads/main'],
+  })
+  expect([...(await headsWritten(scene.remote, names)).keys()]).toEqual(['main'])
+  expect(await headsWritten(`${scene.remote}/nowhere`, names)).toEqual(new Map())
+})
