@@ -148,9 +148,12 @@ test('the sheet of shortcuts has every key that there is, by where it works', as
 test('keys lead through the pages, and C to where a task is written', async () => {
   openPage('/projects', { answers })
   await screen.findByRole('heading', { level: 1, name: 'Manage Projects' })
-  fireEvent.keyDown(document.body, { key: 'g' })
-  fireEvent.keyDown(document.body, { key: 's' })
-  await screen.findByRole('heading', { level: 1, name: 'Settings' })
+  // What listens for keys comes after the page.
+  await waitFor(() => {
+    fireEvent.keyDown(document.body, { key: 'g' })
+    fireEvent.keyDown(document.body, { key: 's' })
+    expect(screen.queryByRole('heading', { level: 1, name: 'Settings' })).toBeTruthy()
+  })
   fireEvent.keyDown(document.body, { key: 'c' })
   const description = await screen.findByRole('textbox', { name: 'Task description' })
   await waitFor(() => expect(document.activeElement).toBe(description))
