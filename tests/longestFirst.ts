@@ -12,7 +12,6 @@ const longest = [
   'chat.spec.ts',
   'reach.spec.ts',
   'guard.spec.ts',
-  'mainJobApart.spec.ts',
   'agentRuns.spec.ts',
   'TaskPage.test.tsx',
   'images.spec.ts',
