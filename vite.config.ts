@@ -126,7 +126,8 @@ const domain = join(import.meta.dirname, 'domain/')
 /** What pages share with each other, beside packages that have a chunk of their own. */
 const own = /web\/src\/(?!main\.tsx)|node_modules\/lucide-react\//
 /** What asks for things before the libraries are there, and can need none of them. */
-const early = /web\/src\/(early|app\/chunks|api\/(askedAhead|tokenStore))\.ts$|vite\/preload-helper/
+const early =
+  /web\/src\/(early|app\/chunks|api\/(askedAhead|callTimeout|tokenStore))\.ts$|vite\/preload-helper/
 const onEveryPage = /assets\/(rolldown-runtime|react|libraries|first)-/
 const router = join(import.meta.dirname, 'node_modules/react-router/dist/production')
 const outDir = join(import.meta.dirname, 'dist/web')

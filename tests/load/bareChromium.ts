@@ -21,7 +21,7 @@ const Answer = z.object({
 type Answer = z.infer<typeof Answer>
 const Painted = z.object({ result: z.object({ value: z.number() }) })
 
-const window = { width: 1440, height: 900 }
+const viewport = { width: 1440, height: 900 }
 const answerWithinMs = 30_000
 /** Milliseconds without another request after which a page has come to rest. */
 const restMs = 1_000
@@ -56,7 +56,7 @@ export function openBareChromium(scene: Scene): BareChromium {
   return {
     async largestPaint(address, { slowed, before }) {
       const { browserContextId } = await call('Target.createBrowserContext')
-      const page = await call('Target.createTarget', { ...window, url: 'about:blank', browserContextId })
+      const page = await call('Target.createTarget', { ...viewport, url: 'about:blank', browserContextId })
       const { sessionId } = await call('Target.attachToTarget', { targetId: page['targetId'], flatten: true })
       const at = String(sessionId)
       await call('Emulation.setCPUThrottlingRate', { rate: slowed }, at)

@@ -37,7 +37,7 @@ const making = {
   ground: (on: Mirror) => groundFor(testGit, on, branches),
   remove: () => removeWorkspace(scene.root, testTaskId, testPath),
 }
-const ready = async () => ({ kind: 'ready' as const, mirror: await scene.refresh(), isAsBefore: false })
+const ready = async () => ({ kind: 'ready' as const, mirror: await scene.refresh() })
 const readme = ({ workspace }: Prepared) => readFile(join(workspace.dir, 'README.md'), 'utf8')
 
 test('where nothing has moved the workspace is made once, before the refresh has ended', async () => {

@@ -21,9 +21,7 @@ interface Making {
 
 /** Nothing is left of a workspace that was made for somebody who may not have it; when this ends, all of it has. */
 export async function makeBeside(
-  refreshing: Promise<
-    { readonly kind: 'ready'; readonly mirror: Mirror; readonly isAsBefore: boolean } | Failed
-  >,
+  refreshing: Promise<{ readonly kind: 'ready'; readonly mirror: Mirror } | Failed>,
   { find, make, ground, remove }: Making,
 ): Promise<Prepared | Failed> {
   const meanwhile = async () => {
@@ -35,7 +33,8 @@ export async function makeBeside(
   const made = making.status === 'fulfilled' && making.value?.kind === 'ready' ? making.value : undefined
   const fresh = refresh.status === 'fulfilled' && refresh.value.kind === 'ready' ? refresh.value : undefined
   if (made && fresh) {
-    if (made.madeOn === null || fresh.isAsBefore) return made
+    if (made.madeOn === null) return made
+    // Also where this refresh brought nothing: another task's may have, in between.
     if (isDeepStrictEqual(made.madeOn, await ground(fresh.mirror))) return made
   }
   if (made && made.madeOn !== null) await remove()

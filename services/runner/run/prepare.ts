@@ -193,8 +193,7 @@ async function refreshReached(
     ...options,
   })
   if (refreshed.kind !== 'ready') return failed('clone_failed', sentenceOf(refreshed))
-  const { mirror, isAsBefore } = refreshed
-  return { kind: 'ready' as const, mirror, isAsBefore, repository, access }
+  return { kind: 'ready' as const, mirror: refreshed.mirror, repository, access }
 }
 
 const isBox = (sandbox: RunnerParts['sandbox']): boolean => 'kind' in sandbox && sandbox.kind !== 'none'

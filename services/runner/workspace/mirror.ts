@@ -29,12 +29,10 @@ export interface RefreshRequest {
 
 /** Each sentence is fit to be shown to the person. */
 export type RefreshResult =
-  /** `isAsBefore`: nothing was new. */
   | {
       readonly kind: 'ready'
       readonly mirror: Mirror
       readonly cloned: boolean
-      readonly isAsBefore: boolean
     }
   /** The host does not let this person in, or knows no such repository: hosts do not tell which. */
   | { readonly kind: 'refused'; readonly message: string }
@@ -108,11 +106,9 @@ async function refreshMirror(
     request.onProgress?.(`Fetching ${full}…`)
     const isShallow = await isThere(join(dir, 'shallow'))
     if (await isAsAtHost(git, dir, request, { tags: !isShallow }))
-      return { kind: 'ready', mirror, cloned: false, isAsBefore: true }
+      return { kind: 'ready', mirror, cloned: false }
     const fetched = await git(fetchCall(dir, request, isShallow ? withoutTags : withTags))
-    return endedWell(fetched)
-      ? { kind: 'ready', mirror, cloned: false, isAsBefore: false }
-      : refusal(fetched, full)
+    return endedWell(fetched) ? { kind: 'ready', mirror, cloned: false } : refusal(fetched, full)
   }
 
   request.onProgress?.(`Cloning ${full}…`)
@@ -130,7 +126,7 @@ async function refreshMirror(
     }
     if (!endedWell(fetched)) return refusal(fetched, full)
     await rename(half, dir)
-    return { kind: 'ready', mirror: mirrorIn(dir), cloned: true, isAsBefore: false }
+    return { kind: 'ready', mirror: mirrorIn(dir), cloned: true }
   } finally {
     await rm(half, { recursive: true, force: true })
   }

@@ -1,7 +1,5 @@
 /** Reads that are sent before there is anything that could ask for them, so that their answers come while the libraries start. */
-
-/** The time-out of every call (section 9), in milliseconds. */
-export const callTimeoutMs = 30_000
+import { callTimeoutMs } from './callTimeout.ts'
 
 /** An answer is for who asks at once: later it would be old. In milliseconds. */
 const freshMs = 5_000

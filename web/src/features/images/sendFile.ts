@@ -1,5 +1,5 @@
 /** Sends a file as a form, telling how far it is: `fetch` cannot. Throws nothing. */
-import { callTimeoutMs } from '../../api/askedAhead.ts'
+import { callTimeoutMs } from '../../api/callTimeout.ts'
 import { answerOf, type ApiAnswer } from '../../api/request.ts'
 
 export interface FileCall {
