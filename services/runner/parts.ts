@@ -22,7 +22,7 @@ import type { WarmAgents } from './run/warmAgents.ts'
 import type { Sandbox } from './sandbox/port.ts'
 import type { Scratch } from './scratch.ts'
 import type { Budgets } from './broker/budget.ts'
-import type { Git } from './workspace/git.ts'
+import type { HostGit } from './workspace/git.ts'
 import type { Mirrors } from './workspace/mirror.ts'
 import type { Room } from './workspace/room.ts'
 import type { Workspace } from './workspace/workspace.ts'
@@ -55,7 +55,7 @@ export interface PreparingParts extends RunnerEngines {
   /** PATH. */
   readonly path: string
   readonly isRoot: boolean
-  readonly git: Git
+  readonly git: HostGit
   readonly mirrors: Mirrors
   readonly room: Room
   /** The box, or the sentence that says why there is none. */

@@ -23,6 +23,12 @@ export interface Exit {
   readonly signal: NodeJS.Signals | null
 }
 
+/** A user of this machine, by number; it need not have an account. */
+export interface HostUser {
+  readonly uid: number
+  readonly gid: number
+}
+
 export interface SpawnOptions {
   /** Where it starts; `/` when not given, never this process's own folder. */
   readonly cwd?: string
@@ -30,7 +36,7 @@ export interface SpawnOptions {
   readonly env: Readonly<Record<string, string>>
   readonly stdin: 'pipe' | 'ignore'
   /** Another user to run as; only root can. */
-  readonly user?: { readonly uid: number; readonly gid: number } | undefined
+  readonly user?: HostUser | undefined
   /** How many more pipes it gets, as file descriptors from 3 on. */
   readonly extraPipes?: number
 }
@@ -90,7 +96,7 @@ export interface RunOptions {
   readonly input?: string | Uint8Array
   /** What it reads from the descriptors from 3 on. */
   readonly extraInputs?: readonly (string | Uint8Array)[]
-  readonly user?: { readonly uid: number; readonly gid: number } | undefined
+  readonly user?: HostUser | undefined
   readonly timeoutMs: number
   /** Of stdout and of stderr, each. What `onStdout` takes is not kept and not counted. */
   readonly maxOutputBytes: number

@@ -2,6 +2,7 @@
 import { constants } from 'node:fs'
 import { chown, lstat, mkdir, open, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import type { HostUser } from '../process.ts'
 import type { HomeFile } from './port.ts'
 
 /** A repository's files with instructions for agents, in the order in which they are read. */
@@ -34,11 +35,7 @@ const state = { hasCompletedOnboarding: true, bypassPermissionsModeAccepted: tru
  * Writes files into a home that an agent may have had its hands on: no link in it is followed, and whatever else than a folder or a
  * file stands in the way is taken away. Not while the agent runs.
  */
-export async function writeHome(
-  home: string,
-  files: readonly HomeFile[],
-  owner?: { readonly uid: number; readonly gid: number },
-): Promise<void> {
+export async function writeHome(home: string, files: readonly HomeFile[], owner?: HostUser): Promise<void> {
   for (const file of files) {
     const path = join(home, file.path)
     await makeFolders(home, dirname(file.path), owner)
@@ -60,11 +57,7 @@ export async function writeHome(
   }
 }
 
-async function makeFolders(
-  home: string,
-  folder: string,
-  owner: { readonly uid: number; readonly gid: number } | undefined,
-): Promise<void> {
+async function makeFolders(home: string, folder: string, owner: HostUser | undefined): Promise<void> {
   let path = home
   for (const name of folder.split('/').filter((part) => part !== '.')) {
     path = join(path, name)

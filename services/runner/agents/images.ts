@@ -1,6 +1,7 @@
 /** Gives a message and its images to an agent in the way it takes them: within the message, or as files that the message names. */
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
+import type { HostUser } from '../process.ts'
 import { writeHome } from './home.ts'
 import type { Agent, AgentImage } from './port.ts'
 
@@ -8,7 +9,7 @@ import type { Agent, AgentImage } from './port.ts'
 export interface AgentHome {
   readonly dir: string
   readonly seenAs: string
-  readonly owner?: { readonly uid: number; readonly gid: number } | undefined
+  readonly owner?: HostUser | undefined
 }
 
 const endings = { 'image/jpeg': 'jpg', 'image/png': 'png', 'image/gif': 'gif', 'image/webp': 'webp' } as const

@@ -7,6 +7,7 @@ import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { chmod, chown, lstat, unlink } from 'node:fs/promises'
 import { finished } from 'node:stream/promises'
+import type { HostUser } from '../process.ts'
 import { answerFault, budgetUsedUp, faults } from './apiFault.ts'
 import { anyAmount, type Budget } from './budget.ts'
 import type { ApiFault } from './apiFault.ts'
@@ -25,7 +26,7 @@ export interface BrokerOptions {
   /** In a folder that only the runner and the box's user can enter; at most 107 bytes long. */
   readonly socketPath: string
   /** The box's user, to whom the socket is given with mode 0600; the runner's own without one. */
-  readonly owner?: { readonly uid: number; readonly gid: number }
+  readonly owner?: HostUser
   readonly runToken: string
   readonly upstream: Model
   /** What may be used before the first turn is admitted; as much as one likes, unless told. */

@@ -9,6 +9,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import { connect, isIP, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
+import type { HostUser } from '../process.ts'
 import { hostAndPort, mayConnect, rulesFor, type Rule } from './allowList.ts'
 
 export interface ProxyOptions {
@@ -16,7 +17,7 @@ export interface ProxyOptions {
   readonly listen:
     | {
         readonly socketPath: string
-        readonly owner: { readonly uid: number; readonly gid: number } | undefined
+        readonly owner: HostUser | undefined
       }
     | 'loopback'
   readonly rules: readonly Rule[]

@@ -2,10 +2,8 @@
  * Git as the runner calls it: on git directories of our own only, with nothing in it that can start a program on a repository's word.
  * What an agent wrote is read by the same calls inside a box (`sandbox/boxedGit.ts`).
  */
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { run } from '../process.ts'
-import type { Finished } from '../process.ts'
+import type { Finished, HostUser } from '../process.ts'
 
 export interface GitCall {
   /** The subcommand and its arguments; names from outside come after `--` or have passed `isBranchName`. */
@@ -28,7 +26,15 @@ export interface GitCall {
 }
 
 /** Runs git to its end; how it ended is an answer. Throws only `CannotStart`. */
-export type Git = (call: GitCall) => Promise<Finished>
+export interface Git {
+  (call: GitCall): Promise<Finished>
+}
+
+/** Git on the host. */
+export interface HostGit extends Git {
+  /** The same, with all that it writes belonging to another user. Only root can call it. */
+  as(owner: HostUser): Git
+}
 
 /** Git failed where nothing should have made it fail. The message holds its own last words. */
 export class GitFault extends Error {
@@ -90,14 +96,37 @@ export interface HostGitOptions {
 }
 
 /** Git on the host. It is only for repositories that no agent can write to. */
-export function hostGit({ program, path, networkEnv = {} }: HostGitOptions): Git {
-  return (call) =>
-    run(program, gitArguments(call), {
-      env: { ...networkEnv, ...gitEnvironment(call, path) },
-      timeoutMs: call.timeoutMs ?? 60_000,
-      maxOutputBytes: call.maxOutputBytes ?? 16 * 1024 * 1024,
-      ...pick(call),
-    })
+export function hostGit({ program, path, networkEnv = {} }: HostGitOptions): HostGit {
+  const startedBy =
+    (launcher: readonly string[]): Git =>
+    (call) => {
+      const [first = program, ...rest] = [...launcher, program, ...gitArguments(call)]
+      return run(first, rest, {
+        env: { ...networkEnv, ...gitEnvironment(call, path) },
+        timeoutMs: call.timeoutMs ?? 60_000,
+        maxOutputBytes: call.maxOutputBytes ?? 16 * 1024 * 1024,
+        ...pick(call),
+      })
+    }
+  return Object.assign(startedBy([]), { as: (owner: HostUser) => startedBy(becoming(owner)) })
+}
+
+/** What starts a program as another user who may still read and write the files of root, by capabilities(7), and nothing more. */
+function becoming({ uid, gid }: HostUser): readonly string[] {
+  const only = '-all,+dac_override'
+  return [
+    'setpriv',
+    `--reuid=${uid}`,
+    `--regid=${gid}`,
+    '--clear-groups',
+    '--no-new-privs',
+    `--inh-caps=${only}`,
+    `--ambient-caps=${only}`,
+    `--bounding-set=${only}`,
+    // Git asks access(2), which else counts for nothing what a user who is not root may do.
+    '--securebits=+no_setuid_fixup',
+    '--',
+  ]
 }
 
 /** What a call hands to its process unchanged. */
@@ -166,51 +195,6 @@ export async function commitOf(git: Git, gitDir: string, ref: string): Promise<s
     args: ['rev-parse', '--verify', '--quiet', '--end-of-options', `${ref}^{commit}`],
   })
   return endedWell(found) ? found.stdout.toString('utf8').trim() : null
-}
-
-/** The commits of these branches; one that is not there is not in it. */
-export async function headsOf(
-  git: Git,
-  gitDir: string,
-  branches: readonly string[],
-): Promise<ReadonlyMap<string, string>> {
-  const patterns = branches.map((name) => `refs/heads/${name}`)
-  const refs = await refsOf(git, gitDir, patterns)
-  const found = branches.map((name) => [name, refs.get(`refs/heads/${name}`)] as const)
-  return new Map(found.flatMap(([name, commit]) => (commit === undefined ? [] : [[name, commit] as const])))
-}
-
-/**
- * The same from git's files, by gitrepository-layout(5): a ref of its own before one in `packed-refs`. For a directory of ours whose refs
- * git wrote; names must be those of branches.
- */
-export async function headsWritten(
-  gitDir: string,
-  branches: readonly string[],
-): Promise<ReadonlyMap<string, string>> {
-  const text = (path: string) => readFile(join(gitDir, path), 'utf8').catch(() => '')
-  const [packed, ...loose] = await Promise.all([
-    text('packed-refs'),
-    ...branches.map((name) => text(`refs/heads/${name}`)),
-  ])
-  const commitIn = (line: string | undefined) => /^([0-9a-f]{40})(?: |\n|$)/.exec(line ?? '')?.[1]
-  const found = branches.map((name, index) => {
-    const packedLine = () => packed.split('\n').find((line) => line.endsWith(` refs/heads/${name}`))
-    return [name, commitIn(loose[index]) ?? commitIn(packedLine())] as const
-  })
-  return new Map(found.flatMap(([name, commit]) => (commit === undefined ? [] : [[name, commit] as const])))
-}
-
-/** What refs stand on, by their full names: all of them, or those that are like one of the patterns. */
-export async function refsOf(
-  git: Git,
-  gitDir: string,
-  patterns: readonly string[] = [],
-): Promise<ReadonlyMap<string, string>> {
-  const args = ['for-each-ref', '--format=%(objectname) %(refname)', '--', ...patterns]
-  const told = await gitText(git, { gitDir, args })
-  const lines = told === '' ? [] : told.split('\n')
-  return new Map(lines.map((line) => [line.slice(line.indexOf(' ') + 1), line.slice(0, line.indexOf(' '))]))
 }
 
 const safeSettings = {

@@ -3,6 +3,8 @@
  * another round trip to learn that nothing is new, and mostly nothing is, while an agent waits for it.
  */
 
+import type { Refs } from './refs.ts'
+
 export interface HostRefsRequest {
   readonly url: string
   /** Value of the `Authorization` header; not given for a public repository. */
@@ -10,14 +12,11 @@ export interface HostRefsRequest {
   readonly signal?: AbortSignal | undefined
 }
 
-/** Commits by the full names of refs. */
-export type Refs = ReadonlyMap<string, string>
-
 const withinMs = 10_000
 const atMostBytes = 16 * 1024 * 1024
 const prefixes = ['refs/heads/', 'refs/tags/']
 
-/** Asks the host. `undefined` when it cannot be learned this way, whatever the reason: git finds out, and says why. */
+/** Asks the host; the names are full ones. `undefined` when it cannot be learned this way, whatever the reason: git finds out, and says why. */
 export async function hostRefs({ url, authorization, signal }: HostRefsRequest): Promise<Refs | undefined> {
   if (!/^https?:\/\//.test(url)) return undefined
   const late = AbortSignal.timeout(withinMs)

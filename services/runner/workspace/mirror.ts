@@ -2,10 +2,11 @@
 import { mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { Finished } from '../process.ts'
-import { authorizationConfig, endedWell, gitOrThrow, lastWords, refsOf } from './git.ts'
+import { authorizationConfig, endedWell, gitOrThrow, lastWords } from './git.ts'
 import type { Git, GitCall } from './git.ts'
-import { hostRefs, type Refs } from './hostRefs.ts'
+import { hostRefs } from './hostRefs.ts'
 import { mirrorPath } from './names.ts'
+import { refsOf, refsWritten, type Refs } from './refs.ts'
 
 export interface Mirror {
   /** The bare git directory on the host. */
@@ -139,7 +140,7 @@ async function isAsAtHost(
   request: RefreshRequest,
   { tags }: { readonly tags: boolean },
 ): Promise<boolean> {
-  const [there, here] = await Promise.all([hostRefs(request), refsOf(git, gitDir)])
+  const [there, here] = await Promise.all([hostRefs(request), refsHere(git, gitDir)])
   if (there === undefined) return false
   const heads = (refs: Refs) => [...refs.keys()].filter((name) => name.startsWith('refs/heads/'))
   // A branch that is gone there is to go here; a tag stays.
@@ -147,6 +148,10 @@ async function isAsAtHost(
   return [...there].every(
     ([name, commit]) => here.get(name) === commit || (!tags && name.startsWith('refs/tags/')),
   )
+}
+
+async function refsHere(git: Git, gitDir: string): Promise<Refs> {
+  return (await refsWritten(gitDir)) ?? refsOf(git, gitDir)
 }
 
 const mirrorIn = (dir: string): Mirror => ({ dir, objects: join(dir, 'objects') })

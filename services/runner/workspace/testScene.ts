@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { gitOrThrow, gitText, hostGit } from './git.ts'
-import type { Git } from './git.ts'
+import type { HostGit } from './git.ts'
 import { openMirrors } from './mirror.ts'
 import type { Mirror } from './mirror.ts'
 import { boxUser, prepareWorkspace } from './workspace.ts'
@@ -11,7 +11,7 @@ import type { Workspace } from './workspace.ts'
 
 export const testPath = '/usr/local/bin:/usr/bin:/bin'
 export const testTaskId = '0199c6c2-1111-7000-8000-000000000001'
-export const testGit: Git = hostGit({ program: 'git', path: testPath })
+export const testGit: HostGit = hostGit({ program: 'git', path: testPath })
 
 export interface Scene {
   readonly root: string

@@ -1,4 +1,4 @@
-import { lstat, mkdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { lstat, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { commitOf, gitText } from './git.ts'
@@ -24,6 +24,8 @@ describe('a workspace', { timeout: 20_000 }, () => {
     expect(await gitText(testGit, { ...ours, args: ['status', '--porcelain', '--branch'] })).toBe(
       `## ${workspace.branch}`,
     )
+    // By the index alone, without a look into any file.
+    expect(await gitText(testGit, { ...ours, args: ['diff-files'] })).toBe('')
     // Where the agent runs, its alternate is there; here the mirror stands in for it.
     const agents = {
       gitDir: join(workspace.dir, '.git'),
@@ -53,7 +55,10 @@ describe('a workspace', { timeout: 20_000 }, () => {
     expect(uid).toBe(process.getuid?.() === 0 ? boxUser(testTaskId).uid : process.getuid?.())
     expect((await lstat(join(workspace.dir, 'src/a.js'))).uid).toBe(uid)
     expect((await lstat(workspace.homeDir)).uid).toBe(uid)
-    expect((await lstat(workspace.privateGitDir)).uid).toBe(process.getuid?.())
+    for (const name of await readdir(workspace.dir, { recursive: true }))
+      expect([name, (await lstat(join(workspace.dir, name))).uid]).toEqual([name, uid])
+    for (const name of ['.', 'HEAD', 'index'])
+      expect((await lstat(join(workspace.privateGitDir, name))).uid).toBe(process.getuid?.())
     for (const dir of [workspace.dir, workspace.homeDir, workspace.privateGitDir])
       expect((await stat(dir)).mode & 0o777).toBe(0o700)
     expect(boxUser('one').uid).not.toBe(boxUser('two').uid)

@@ -12,6 +12,7 @@ import {
   chmod,
   chown,
   copyFile,
+  lchown,
   lstat,
   mkdir,
   readdir,
@@ -23,20 +24,18 @@ import {
 } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
-import { run } from '../process.ts'
-import { gitOrThrow, gitText, headsOf, headsWritten, isBranchName } from './git.ts'
-import type { Git } from './git.ts'
+import { run, type HostUser } from '../process.ts'
+import { gitOrThrow, gitText, isBranchName } from './git.ts'
+import type { Git, HostGit } from './git.ts'
 import type { Mirror } from './mirror.ts'
 import { isTaskFolderName } from './names.ts'
+import { headsOf, headsWritten } from './refs.ts'
 
 /** Where the mirror's objects are seen inside the box; the agent's `.git` names this path. */
 export const mirrorObjectsInBox = '/mirror/objects'
 
 /** The user that owns a tree and runs what runs in it. */
-export interface BoxUser {
-  readonly uid: number
-  readonly gid: number
-}
+export type BoxUser = HostUser
 
 export interface Workspace {
   readonly taskId: string
@@ -56,8 +55,8 @@ export interface Workspace {
 }
 
 export interface PrepareRequest {
-  readonly git: Git
-  /** PATH, for the one command that is not git. */
+  readonly git: HostGit
+  /** PATH, for the commands that are not git. */
   readonly path: string
   readonly root: string
   readonly taskId: string
@@ -121,7 +120,7 @@ export async function prepareWorkspace(request: PrepareRequest): Promise<Prepare
     startCommit: ground.pushedCommit ?? ground.baseCommit,
     owner,
   }
-  await removeHalfMade(task, request.path)
+  await removeHalfMade(task, workspace, request.path)
   await makeFolders(request.root, task, workspace)
   // Neither looks at what the other makes; none is at work any more when this has failed.
   const made = await Promise.allSettled([
@@ -129,8 +128,7 @@ export async function prepareWorkspace(request: PrepareRequest): Promise<Prepare
     makeAgentGit(workspace, request, ground),
   ])
   for (const one of made) if (one.status === 'rejected') throw one.reason
-  await settleOwner(workspace, request.path)
-  await warmIndexes(git, workspace)
+  await copyIndex(workspace)
   await writeMarker(task, workspace)
   await rm(join(task, asleep), { force: true })
   return { kind: 'ready', workspace, madeOn: ground }
@@ -284,14 +282,13 @@ function taskFolder(root: string, taskId: string): string {
   return join(root, 'tasks', taskId)
 }
 
-async function removeHalfMade(task: string, path: string): Promise<void> {
-  const names = (await readdir(task).catch(() => [])).filter((name) => name !== asleep)
-  const gone = (await isThere(join(task, asleep))) ? names.filter((name) => name !== 'home') : names
+async function removeHalfMade(task: string, { owner, homeDir }: Workspace, path: string): Promise<void> {
+  const names: readonly string[] = await readdir(task).catch(() => [])
+  const isAsleep = names.includes(asleep)
+  const gone = names.filter((name) => name !== asleep && !(isAsleep && name === 'home'))
   for (const name of gone) await removeFolder(join(task, name), path)
-}
-
-async function isThere(path: string): Promise<boolean> {
-  return (await lstat(path).catch(() => undefined)) !== undefined
+  // Since then tasks may have come into boxes, or out of them.
+  if (owner && isAsleep && names.includes('home')) await giveTo(owner, [homeDir], path)
 }
 
 async function makeFolders(root: string, task: string, workspace: Workspace): Promise<void> {
@@ -300,16 +297,23 @@ async function makeFolders(root: string, task: string, workspace: Workspace): Pr
     await mkdir(dir, { recursive: true })
     await chmod(dir, 0o711)
   }
-  for (const dir of [workspace.dir, workspace.homeDir, workspace.privateGitDir])
-    await mkdir(dir, { recursive: true, mode: 0o700 })
+  const { dir: tree, homeDir, privateGitDir, owner } = workspace
+  await Promise.all([
+    mkdir(privateGitDir, { recursive: true, mode: 0o700 }),
+    ...[tree, homeDir].map(async (dir) => {
+      await mkdir(dir, { recursive: true, mode: 0o700 })
+      if (owner) await chown(dir, owner.uid, owner.gid)
+    }),
+  ])
 }
 
+/** Ours, and the tree by it: what git writes there is the owner's at once, and so is as the index says. */
 async function makePrivateGit(
-  git: Git,
+  git: HostGit,
   workspace: Workspace,
   { baseCommit, pushedCommit }: Ground,
 ): Promise<void> {
-  const { privateGitDir: gitDir, dir: workTree, branch, baseBranch, startCommit } = workspace
+  const { privateGitDir: gitDir, dir: workTree, branch, baseBranch, startCommit, owner } = workspace
   await layOut(gitDir, {
     branch,
     config: repositoryConfig,
@@ -322,7 +326,7 @@ async function makePrivateGit(
   await writeAlternates(gitDir, workspace.mirrorObjects)
   await copyShallow(workspace.mirrorDir, gitDir)
   if (startCommit !== null)
-    await gitOrThrow(git, {
+    await gitOrThrow(owner ? git.as(owner) : git, {
       gitDir,
       workTree,
       args: ['read-tree', '-m', '-u', startCommit],
@@ -336,7 +340,7 @@ async function makeAgentGit(
   request: PrepareRequest,
   { baseCommit }: Ground,
 ): Promise<void> {
-  const { dir: workTree, branch, baseBranch, startCommit } = workspace
+  const { dir: workTree, branch, baseBranch, startCommit, owner } = workspace
   const gitDir = join(workTree, '.git')
   await layOut(gitDir, {
     branch,
@@ -349,6 +353,7 @@ async function makeAgentGit(
   })
   await writeAlternates(gitDir, mirrorObjectsInBox)
   await copyShallow(workspace.mirrorDir, gitDir)
+  if (owner) await giveFew(owner, gitDir)
 }
 
 /** A new repository by gitrepository-layout(5). By hand: git would take two processes for it, one after the other, and an agent waits. */
@@ -382,14 +387,12 @@ bare = false
 logallrefupdates = true
 `
 
-/** After the last change of owners: a stale index would make every later diff read every file. */
-async function warmIndexes(git: Git, workspace: Workspace): Promise<void> {
-  const { privateGitDir: gitDir, dir: workTree, owner } = workspace
-  if (workspace.startCommit === null) return
-  await refreshIndex(git, workspace)
-  const agentIndex = join(workTree, '.git', 'index')
-  await copyFile(join(gitDir, 'index'), agentIndex)
-  if (owner) await chown(agentIndex, owner.uid, owner.gid)
+/** What our index says holds for the agent's. */
+async function copyIndex({ privateGitDir, dir, startCommit, owner }: Workspace): Promise<void> {
+  if (startCommit === null) return
+  const [ours, agents] = [join(privateGitDir, 'index'), join(dir, '.git', 'index')]
+  await copyFile(ours, agents)
+  if (owner) await Promise.all([chown(agents, owner.uid, owner.gid), chown(ours, root.uid, root.gid)])
 }
 
 async function writeAlternates(gitDir: string, objects: string): Promise<void> {
@@ -476,6 +479,12 @@ export async function settleOwner({ owner, dir, homeDir }: Workspace, path: stri
   if (owner) await giveTo(owner, [dir, homeDir], path)
 }
 
+/** The same for a folder of a few files that only we have written: a process would take longer than they do. */
+async function giveFew({ uid, gid }: BoxUser, dir: string): Promise<void> {
+  const names = await readdir(dir, { recursive: true })
+  await Promise.all(['.', ...names].map((name) => lchown(join(dir, name), uid, gid)))
+}
+
 async function giveTo({ uid, gid }: BoxUser, dirs: readonly string[], path: string): Promise<void> {
   await runOrThrow('chown', ['-R', '-h', `${uid}:${gid}`, '--', ...dirs], path)
 }
@@ -495,6 +504,8 @@ async function runOrThrow(file: string, args: readonly string[], path: string): 
 }
 
 const asleep = 'asleep'
+/** Who gives a tree to another user. */
+const root: BoxUser = { uid: 0, gid: 0 }
 const limits = { timeoutMs: 300_000, maxOutputBytes: 65_536 }
 
 function parseJson(text: string): unknown {

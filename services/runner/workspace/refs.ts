@@ -1,0 +1,76 @@
+/** The refs of a repository: as git tells them, and as its files have them, by gitrepository-layout(5), which takes no process. */
+import { readdir, readFile } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+import { gitText } from './git.ts'
+import type { Git } from './git.ts'
+
+/** Objects by the names of what stands on them. */
+export type Refs = ReadonlyMap<string, string>
+
+/** What refs stand on, by their full names: all of them, or those that are like one of the patterns. */
+export async function refsOf(git: Git, gitDir: string, patterns: readonly string[] = []): Promise<Refs> {
+  const args = ['for-each-ref', '--format=%(objectname) %(refname)', '--', ...patterns]
+  const told = await gitText(git, { gitDir, args })
+  const lines = told === '' ? [] : told.split('\n')
+  return new Map(lines.map((line) => [line.slice(line.indexOf(' ') + 1), line.slice(0, line.indexOf(' '))]))
+}
+
+/** The commits of these branches; one that is not there is not in it. */
+export async function headsOf(git: Git, gitDir: string, branches: readonly string[]): Promise<Refs> {
+  const patterns = branches.map((name) => `refs/heads/${name}`)
+  const refs = await refsOf(git, gitDir, patterns)
+  const found = branches.map((name) => [name, refs.get(`refs/heads/${name}`)] as const)
+  return known(found)
+}
+
+/**
+ * The same from git's files: a ref of its own before one in `packed-refs`. For a directory of ours whose refs
+ * git wrote; names must be those of branches.
+ */
+export async function headsWritten(gitDir: string, branches: readonly string[]): Promise<Refs> {
+  const [packed, ...loose] = await Promise.all([
+    textIn(gitDir, 'packed-refs'),
+    ...branches.map((name) => textIn(gitDir, `refs/heads/${name}`)),
+  ])
+  const found = branches.map((name, index) => {
+    const packedLine = () => packed.split('\n').find((line) => line.endsWith(` refs/heads/${name}`))
+    return [name, commitIn(loose[index]) ?? commitIn(packedLine())] as const
+  })
+  return known(found)
+}
+
+/** Files of refs that are read one by one; git keeps more of them in one file, or has a reason not to. */
+const mostFiles = 500
+
+/**
+ * All refs that stand in git's files, by their full names; `undefined` where there are too many files. Where git keeps its refs in another
+ * way there is none. For a directory of ours whose refs git wrote.
+ */
+export async function refsWritten(gitDir: string): Promise<Refs | undefined> {
+  const entries = await readdir(join(gitDir, 'refs'), { recursive: true, withFileTypes: true })
+  const files = entries.filter((entry) => entry.isFile())
+  if (files.length > mostFiles) return undefined
+  const names = files.map(({ parentPath, name }) => relative(gitDir, join(parentPath, name)))
+  const [packed, ...loose] = await Promise.all([
+    textIn(gitDir, 'packed-refs'),
+    ...names.map((name) => textIn(gitDir, name)),
+  ])
+  const found = [
+    ...packed.split('\n').map((line) => [line.slice(41), commitIn(line)] as const),
+    ...names.map((name, index) => [name, commitIn(loose[index])] as const),
+  ]
+  return known(found)
+}
+
+/** Empty where there is no such file. */
+function textIn(gitDir: string, path: string): Promise<string> {
+  return readFile(join(gitDir, path), 'utf8').catch(() => '')
+}
+
+function commitIn(line: string | undefined): string | undefined {
+  return /^([0-9a-f]{40})(?: |\n|$)/.exec(line ?? '')?.[1]
+}
+
+function known(found: readonly (readonly [name: string, object: string | undefined])[]): Refs {
+  return new Map(found.flatMap(([name, object]) => (object === undefined ? [] : [[name, object] as const])))
+}
