@@ -65,14 +65,24 @@ export interface RelayPlace {
 
 type Command = readonly [string, ...string[]]
 
-/**
- * The command with a relay beside it: it starts at once, before the relay where there are too few processors for both, or when the relay
- * listens. The command's process is the first of the box.
- */
-export function besideRelay(place: RelayPlace, command: Command, waits: boolean): Command {
-  const script = waits
-    ? 'node=$1 socket=$2 ports=$3 script=$4; shift 4; exec 9< <(exec "$node" -e "$script" "$socket" $ports </dev/null 2>/dev/null 9<&-); read -r -t 5 -u 9; exec 9<&-; exec "$@"'
-    : 'node=$1 socket=$2 ports=$3 script=$4; shift 4; nice -n 10 "$node" -e "$script" "$socket" $ports </dev/null >/dev/null 2>&1 & exec "$@"'
+/** When a command begins: once what it says can go out, or once it is told to, by a line on its standard input that it does not see. */
+export type Begins = 'reachable' | 'told'
+
+/** The command with a relay beside it, which is started at once. The command's process is the first of the box. */
+export function besideRelay(place: RelayPlace, command: Command, begins: Begins): Command {
   const ports = [relayPort, ...place.ports].join(' ')
-  return ['/bin/bash', '-c', script, 'bash', place.node, place.socket, ports, relayScript, ...command]
+  const given = [place.node, place.socket, ports, relayScript, ...command]
+  return ['/bin/bash', '-c', scripts[begins], 'bash', ...given]
+}
+
+const scripts: Readonly<Record<Begins, string>> = {
+  reachable:
+    'node=$1 socket=$2 ports=$3 script=$4; shift 4; exec 9< <(exec "$node" -e "$script" "$socket" $ports </dev/null 2>/dev/null 9<&-); read -r -t 5 -u 9; exec 9<&-; exec "$@"',
+  // Bash reads a pipe byte by byte: what follows the line is the command's. There may be too few processors for both at once.
+  told: 'node=$1 socket=$2 ports=$3 script=$4; shift 4; nice -n 10 "$node" -e "$script" "$socket" $ports </dev/null >/dev/null 2>&1 & read -r || exit; exec "$@"',
+}
+
+/** The same without a relay, where none is needed. */
+export function alone(command: Command, begins: Begins): Command {
+  return begins === 'told' ? ['/bin/bash', '-c', 'read -r || exit; exec "$@"', 'bash', ...command] : command
 }

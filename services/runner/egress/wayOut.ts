@@ -6,14 +6,14 @@ import type { Bind, Sandbox } from '../sandbox/port.ts'
 import type { BoxUser } from '../workspace/workspace.ts'
 import { isLoopback } from './allowList.ts'
 import { startProxy, type ProxyOptions, type Traffic } from './proxy.ts'
-import { besideRelay, relayPort } from './relay.ts'
+import { alone, besideRelay, relayPort, type Begins } from './relay.ts'
 
 export interface WayOut {
   readonly env: Readonly<Record<string, string>>
   readonly readOnly: readonly Bind[]
   readonly sockets: readonly Bind[]
-  /** The command as the box is to start it. `waits`: until what it says can go out; else it starts at once. */
-  command(command: readonly [string, ...string[]], waits: boolean): readonly [string, ...string[]]
+  /** The command as the box is to start it. */
+  command(command: readonly [string, ...string[]], begins: Begins): readonly [string, ...string[]]
   /** Breaks off what is under way, and tells what went. */
   close(): Promise<Traffic>
 }
@@ -42,7 +42,7 @@ export async function openWayOut({
       env: proxyVariables(proxy.port),
       readOnly: [],
       sockets: [],
-      command: (command) => command,
+      command: alone,
       async close() {
         await proxy.close()
         return proxy.traffic()
@@ -64,7 +64,7 @@ export async function openWayOut({
       env: proxyVariables(relayPort),
       readOnly: [program],
       sockets: [socket],
-      command: (command, waits) => besideRelay(place, command, waits),
+      command: (command, begins) => besideRelay(place, command, begins),
       async close() {
         await proxy.close()
         await rm(folder, { recursive: true, force: true })

@@ -13,6 +13,7 @@ import { makeScene, testGit, testPath, type Scene } from '../workspace/testScene
 import type { Workspace } from '../workspace/workspace.ts'
 import { ruleOf, ruleOfUrl, type Rule } from './allowList.ts'
 import type { Refusal } from './proxy.ts'
+import type { Begins } from './relay.ts'
 import { openWayOut, type WayOut } from './wayOut.ts'
 
 const limits = { memoryBytes: 2 * 1024 ** 3, processes: 256, fileSizeBytes: 1024 ** 3, wallMs: 30_000 }
@@ -50,7 +51,13 @@ export function describeWayOut({ sandbox: box, note }: TestBox): void {
   })
 
   /** Runs a script in a box with a way out; every name leads to this machine. */
-  async function shell(sandbox: Sandbox | undefined, rules: readonly Rule[], script: string, waits = true) {
+  async function shell(
+    sandbox: Sandbox | undefined,
+    rules: readonly Rule[],
+    script: string,
+    begins: Begins = 'reachable',
+    input = '\nand more\n',
+  ) {
     if (!sandbox) throw new Error('there is no box')
     way = await openWayOut({
       sandbox,
@@ -62,14 +69,15 @@ export function describeWayOut({ sandbox: box, note }: TestBox): void {
       onRefusal: (refusal) => refusals.push(refusal),
     })
     const child = sandbox.run({
-      command: way.command(['/bin/bash', '-c', script], waits),
+      command: way.command(['/bin/bash', '-c', script], begins),
       env: { ...way.env, GIT_TERMINAL_PROMPT: '0' },
       workspace,
       readOnly: way.readOnly,
       sockets: way.sockets,
-      stdin: 'ignore',
+      stdin: begins === 'told' ? 'pipe' : 'ignore',
       limits,
     })
+    child.stdin?.end(input)
     const [stdout, stderr, exit] = await Promise.all([text(child.stdout), text(child.stderr), child.exited])
     return { stdout, stderr, code: exit.code }
   }
@@ -133,14 +141,20 @@ export function describeWayOut({ sandbox: box, note }: TestBox): void {
       expect(await processesOf(workspace)).toEqual([])
     })
 
-    test('is not waited for by who cannot wait', async () => {
+    test('is not waited for by who cannot wait, and hears what comes after the word to begin', async () => {
       const ran = await shell(
         box,
         [webRule('allowed.example')],
-        `until ${curl} http://allowed.example:${webPort}/ 2>/dev/null; do sleep 0.05; done`,
-        false,
+        `cat; until ${curl} http://allowed.example:${webPort}/ 2>/dev/null; do sleep 0.05; done`,
+        'told',
       )
-      expect(ran).toMatchObject({ stdout: `allowed.example:${webPort}/`, code: 0 })
+      expect(ran).toMatchObject({ stdout: `and more\nallowed.example:${webPort}/`, code: 0 })
+    })
+
+    test('of which nothing begins, and nothing is left, when nobody gives the word', async () => {
+      const ran = await shell(box, [], 'echo begun', 'told', '')
+      expect(ran).toEqual({ stdout: '', stderr: '', code: 1 })
+      expect(await processesOf(workspace)).toEqual([])
     })
 
     test('lives on when its command is interrupted and goes on', async () => {

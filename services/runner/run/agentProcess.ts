@@ -1,4 +1,4 @@
-/** An agent's process in its box, with the broker by which it reaches its model. It takes one turn after another until it is closed. */
+/** An agent's box, with the broker by which it reaches its model; and the agent in it, which takes one turn after another until it is closed. */
 import { randomBytes } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -34,8 +34,17 @@ const socketInBox = '/run/flightdeck/model.sock'
 /** How long an agent may take to leave when it was let go. */
 const leaveMs = 5_000
 
-/** Starts an agent, which waits for its first message. Fails with a sentence when its broker or its box cannot be made. */
-export async function startAgent(parts: PreparingParts, start: AgentStart): Promise<AgentProcess> {
+/** The box of an agent that has not begun yet: nothing of the workspace was looked at. */
+export interface OpenedAgent {
+  isOpen(): boolean
+  /** Has the agent begin, once; it waits for its first message then. */
+  begin(): AgentProcess
+  /** Closes the box of an agent that is not to begin. */
+  close(): Promise<void>
+}
+
+/** Opens the box of an agent. Fails with a sentence when its broker or its box cannot be made. */
+export async function openAgent(parts: PreparingParts, start: AgentStart): Promise<OpenedAgent> {
   const runToken = randomBytes(24).toString('base64url')
   const folder = await parts.scratch.make()
   const { agent } = start
@@ -62,10 +71,24 @@ export async function startAgent(parts: PreparingParts, start: AgentStart): Prom
           })
     broker?.admit(null)
     const child = launch(parts, start, { socketPath, runToken, around })
-    return agentProcess(start, child, [runToken, start.apiKey].filter(Boolean), {
-      admit: (budget) => broker?.admit(budget),
-      close: closeAll,
-    })
+    let isOpen = true
+    void child.exited.then(() => (isOpen = false))
+    return {
+      isOpen: () => isOpen,
+      begin() {
+        child.stdin?.on('error', () => undefined)
+        child.stdin?.write('\n')
+        return agentProcess(start, child, [runToken, start.apiKey].filter(Boolean), {
+          admit: (budget) => broker?.admit(budget),
+          close: closeAll,
+        })
+      },
+      async close() {
+        child.kill()
+        await child.exited
+        await closeAll()
+      },
+    }
   } catch (fault) {
     await closeAll()
     throw fault
@@ -100,7 +123,7 @@ function launch(
   const [command, ...rest] = argv
   if (command === undefined) throw new Error('An agent is launched by a program.')
   return sandbox.run({
-    command: around.command([command, ...rest], false),
+    command: around.command([command, ...rest], 'told'),
     env: {
       ...around.env,
       ...env,
@@ -127,7 +150,6 @@ function agentProcess(
   const complaints = hearComplaints(child)
   let isAlive = true
   let isInTurn = false
-  child.stdin?.on('error', () => undefined)
   void child.exited.then(() => (isAlive = false))
 
   /** Writes a line to the agent; one that is gone already does not hear it. */

@@ -1,4 +1,5 @@
 /** What a box has beside what runs in it: made when the box is started, and gone with it, which may be many turns later. */
+import type { Begins } from '../egress/relay.ts'
 import type { Bind } from '../sandbox/port.ts'
 
 type Command = readonly [string, ...string[]]
@@ -11,19 +12,8 @@ export interface BoxSurroundings {
     readonly env: Readonly<Record<string, string>>
     readonly readOnly: readonly Bind[]
     readonly sockets: readonly Bind[]
-    /** The command that starts the box, with what runs beside it. `waits`: until that is ready; else the command starts at once. */
-    command(command: Command, waits: boolean): Command
+    /** The command that starts the box, with what runs beside it. */
+    command(command: Command, begins: Begins): Command
     close(): Promise<void>
   }>
-}
-
-export const nothingAround: BoxSurroundings = {
-  likeness: '',
-  open: async () => ({
-    env: {},
-    readOnly: [],
-    sockets: [],
-    command: (command) => command,
-    close: async () => undefined,
-  }),
 }

@@ -8,25 +8,27 @@ import type { Execution, LiveTask } from '#domain/task/state.ts'
 import { task as decider } from '#domain/task/task.ts'
 import { TerminalOutputRecorded } from '#domain/task/terminal.ts'
 import { chatView, messageDocumentId, type MessageDocument } from '#domain/views/chat.ts'
-import { tasksView } from '#domain/views/tasks.ts'
-import { usersView } from '#domain/views/users.ts'
+import { tasksView, type TaskDocument } from '#domain/views/tasks.ts'
+import { usersView, type UserDocument } from '#domain/views/users.ts'
 import type { Head } from '#platform/commands/eventLog.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
 import { EngineUnavailable, TooLarge } from '#platform/ports/faults.ts'
+import type { AgentImage } from '../agents/port.ts'
 import type { RunnerParts } from '../parts.ts'
 import { changesReport } from './changesReport.ts'
+import { earlyBoxOf, type EarlyBox } from './earlyBox.ts'
 import { imagesForAgent } from './images.ts'
 import { runOutput } from './output.ts'
-import { failed } from './failed.ts'
+import { failed, type Failed } from './failed.ts'
 import { readyToRun } from './ready.ts'
 import { reporter as openReporter, type Reporter } from './reporter.ts'
 import { setUpWorkspace } from './setup.ts'
 import { recordWork } from './savedWork.ts'
 import { runShellCommand } from './shellCommand.ts'
 import { outcomeOfStop, type Control } from './stopping.ts'
-import { surroundingsOf } from './surroundings.ts'
 import { withTranscript } from './transcript.ts'
-import { Evicted, terminalWriter } from './terminalWriter.ts'
+import { surroundingsOf } from './surroundings.ts'
+import { Evicted, terminalWriter, type TerminalWriter } from './terminalWriter.ts'
 import { runTurn } from './turn.ts'
 
 const actor = { kind: 'system', service: 'runner' } as const
@@ -115,15 +117,37 @@ async function runClaimed(parts: RunnerParts, claimed: Claimed, control: Control
   await endWith(report, execution, outcome, terminal.head())
 }
 
-async function outcomeOf(
-  parts: RunnerParts,
-  { task, execution, fence, head }: Claimed,
-  {
-    control: { stop, steering },
-    report,
-    terminal,
-  }: { control: Control; report: Reporter; terminal: Awaited<ReturnType<typeof terminalWriter>> },
-): Promise<ExecutionOutcome> {
+/** Where a run is told of. */
+interface Told {
+  readonly control: Control
+  readonly report: Reporter
+  readonly terminal: TerminalWriter
+}
+
+/** What a run is about, as it was when the run was claimed. */
+interface Asked {
+  readonly document: TaskDocument
+  readonly message: MessageDocument & { readonly message: string }
+  readonly user: UserDocument
+  readonly images: readonly AgentImage[]
+}
+
+async function outcomeOf(parts: RunnerParts, claimed: Claimed, told: Told): Promise<ExecutionOutcome> {
+  const asked = await askedOf(parts, claimed)
+  if ('kind' in asked) return asked
+  const { task, execution } = claimed
+  const session = sessionOf(task, execution.agent)
+  const { projectId, codexModel: model } = asked.document
+  const wish = { projectId, agent: execution.agent, model, session }
+  const early = execution.kind === 'turn' ? earlyBoxOf(parts, wish) : undefined
+  try {
+    return await outcomeWith(parts, claimed, told, { ...asked, session, early })
+  } finally {
+    await early?.close()
+  }
+}
+
+async function askedOf(parts: RunnerParts, { task, execution, head }: Claimed): Promise<Asked | Failed> {
   const stream = taskStream(task.taskId)
   const [document, message, user] = await Promise.all([
     parts.documents.asOf(tasksView, stream, task.taskId, head),
@@ -136,7 +160,22 @@ async function outcomeOf(
     return failed('message_erased', 'The message of this turn was erased.')
   const images = await imagesForAgent(parts, task.taskId, message.images ?? [])
   if (!images) return failed('image_erased', 'An image of this message was erased.')
+  return { document, message: { ...message, message: message.message }, user, images }
+}
 
+async function outcomeWith(
+  parts: RunnerParts,
+  { task, execution, fence }: Claimed,
+  { control: { stop, steering }, report, terminal }: Told,
+  {
+    document,
+    message,
+    user,
+    images,
+    session: before,
+    early,
+  }: Asked & { readonly session: string | null; readonly early: EarlyBox | undefined },
+): Promise<ExecutionOutcome> {
   const { executionId } = fence
   const prepared = await readyToRun(parts, {
     task,
@@ -144,9 +183,10 @@ async function outcomeOf(
     user,
     fence,
     kind: execution.kind,
-    session: sessionOf(task, execution.agent),
+    session: before,
     terminal,
     reporter: report,
+    early,
     stop,
   })
   const stopped = outcomeOfStop(stop)
@@ -207,6 +247,7 @@ async function outcomeOf(
           session,
           model: document.codexModel,
           surroundings: forAgent,
+          early,
           ownerId: task.ownerId,
           secrets,
         })

@@ -34,7 +34,7 @@ export async function runInBox(
   const around = await surroundings.open()
   try {
     const child = sandbox.run({
-      command: around.command(['/bin/bash', '-c', command], true),
+      command: around.command(['/bin/bash', '-c', command], 'reachable'),
       env: { ...around.env, TERM: 'xterm-256color' },
       workspace,
       readOnly: around.readOnly,

@@ -16,6 +16,7 @@ import {
 import type { Mirror, RefreshRequest, RefreshResult } from '../workspace/mirror.ts'
 import type { PreparingParts, RunnerParts } from '../parts.ts'
 import type { OutputRecorder } from '../output/record.ts'
+import type { EarlyBox } from './earlyBox.ts'
 import { failed, type Failed } from './failed.ts'
 import { makeBeside, type Prepared } from './makeBeside.ts'
 import type { Reporter } from './reporter.ts'
@@ -56,10 +57,12 @@ export async function prepare(
     readonly executionId: string
     readonly reporter: Reporter | null
     readonly output: OutputRecorder | null
+    /** Opened as soon as the workspace has its place. */
+    readonly early?: EarlyBox | undefined
     readonly signal: AbortSignal
   },
 ): Promise<Ready | Failed> {
-  const { task, user, executionId, reporter, output } = run
+  const { task, user, executionId, reporter, output, early } = run
   const isFirst = reporter !== null && task.workspace !== 'ready'
   const telling = isFirst ? reporter.report(WorkspacePreparing.of({ executionId })) : undefined
   telling?.catch(() => undefined)
@@ -72,9 +75,13 @@ export async function prepare(
   })
   const prepared = await makeBeside(refreshing, {
     find: () => parts.mirrors.find({ ...repository, url: access.url }),
-    make: (mirror) => workspaceFor(parts, { mirror, access }, { task, user }),
+    make: (mirror) =>
+      workspaceFor(parts, { mirror, access }, { task, user }, (place) => early?.open(place, access.url)),
     ground: (mirror) => groundFor(parts.git, mirror, branchesOf(task)),
-    remove: () => removeWorkspace(parts.root, task.id, parts.path),
+    async remove() {
+      await early?.close()
+      await removeWorkspace(parts.root, task.id, parts.path)
+    },
   })
   await telling
   if (prepared.kind === 'failed') return prepared
@@ -103,6 +110,7 @@ export async function workspaceFor(
   parts: PreparingParts,
   { mirror, access }: { readonly mirror: Mirror; readonly access: Ready['access'] },
   { task, user }: WhoseWorkspace,
+  onPlace?: (workspace: Workspace) => void,
 ): Promise<Prepared | Failed> {
   await parts.room.make()
   const prepared = await prepareWorkspace({
@@ -116,6 +124,7 @@ export async function workspaceFor(
     identity: identityOf(user),
     // Without a box there is no other user: it could not even reach its tree in a closed data folder.
     owner: parts.isRoot && isBox(parts.sandbox) ? boxUser(task.id) : undefined,
+    ...(onPlace && { onPlace }),
   })
   return prepared.kind === 'ready' ? prepared : failed('clone_failed', branchSentence(prepared))
 }

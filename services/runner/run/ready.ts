@@ -7,6 +7,7 @@ import type { UserDocument } from '#domain/views/users.ts'
 import type { RunnerParts } from '../parts.ts'
 import { removeWorkspace } from '../workspace/workspace.ts'
 import { runOutput } from './output.ts'
+import type { EarlyBox } from './earlyBox.ts'
 import type { Failed } from './failed.ts'
 import { prepare, prepareBeside, type Ready } from './prepare.ts'
 import type { Reporter } from './reporter.ts'
@@ -30,6 +31,8 @@ export async function readyToRun(
     readonly user: UserDocument
     readonly fence: Fence
     readonly kind: ExecutionKind
+    /** For the turn of an agent. */
+    readonly early: EarlyBox | undefined
     /** The session that the agent of this execution had in the task. */
     readonly session: string | null
     readonly terminal: TerminalWriter
@@ -37,7 +40,7 @@ export async function readyToRun(
     readonly stop: Stopping
   },
 ): Promise<ReadyToRun | Failed> {
-  const { task, document, user, fence, kind, reporter, stop } = asked
+  const { task, document, user, fence, kind, reporter, early, stop } = asked
   const { executionId } = fence
   const waiting = kind === 'turn' ? await waitingFor(parts, document) : undefined
   if (waiting) {
@@ -47,7 +50,8 @@ export async function readyToRun(
   }
   const booting = runOutput(asked.terminal, { fence, kind, secrets: [] })
   const { signal } = stop
-  const preparing = { task: document, user, executionId, reporter, output: booting.stdout, signal }
+  const { stdout: output } = booting
+  const preparing = { task: document, user, executionId, reporter, output, early, signal }
   try {
     const ready = await prepare(parts, preparing)
     if (ready.kind === 'failed') return ready
@@ -59,6 +63,7 @@ export async function readyToRun(
       return { ...ready, session: back.session === null ? null : asked.session }
     if (back.kind === 'nothing_saved') return { ...ready, session: null }
     parts.logger.warn({ taskId: task.taskId, why: back.why }, 'saved work could not be brought back')
+    await early?.close()
     await removeWorkspace(parts.root, task.taskId, parts.path)
     const anew = await prepare(parts, preparing)
     return anew.kind === 'failed' ? anew : { ...anew, session: null }

@@ -1,40 +1,30 @@
 /** One turn of an agent: given its message, by one that waits in its box or that is started, listened to, ended. */
-import { readdir } from 'node:fs/promises'
 import type { ExecutionOutcome } from '#domain/task/commands.ts'
-import type { AgentName } from '#domain/task/events.ts'
-import { agents } from '../agents/agents.ts'
-import { instructionFiles, writeHome } from '../agents/home.ts'
 import { messageFor } from '../agents/images.ts'
-import type { Found } from '../agents/locate.ts'
 import type { Agent, AgentImage, HomeFile } from '../agents/port.ts'
 import type { Budget } from '../broker/budget.ts'
 import type { PreparingParts, RunnerParts } from '../parts.ts'
-import type { Sandbox, SandboxExit } from '../sandbox/port.ts'
-import type { Workspace } from '../workspace/workspace.ts'
+import type { SandboxExit } from '../sandbox/port.ts'
 import type { AgentProcess, Hearing } from './agent.ts'
-import { startAgent } from './agentProcess.ts'
-import type { BoxSurroundings } from './boxSurroundings.ts'
+import { agentSetup, beginIn, homeFor, openFor, type AgentSetup, type AgentWish } from './agentSetup.ts'
+import type { EarlyBox } from './earlyBox.ts'
 import { timeInWords } from './limits.ts'
 import { listener, type Listener } from './listen.ts'
 import { messageTexts } from './messageText.ts'
-import { failed, type Failed } from './failed.ts'
+import { failed } from './failed.ts'
 import type { Run } from './run.ts'
 import { steerTurn } from './steerTurn.ts'
 import { runOutput } from './output.ts'
 import { outcomeOfStop } from './stopping.ts'
 
-export interface TurnRequest {
+export interface TurnRequest extends AgentWish {
   readonly run: Run
-  readonly workspace: Workspace
-  readonly agent: AgentName
   readonly message: string
   readonly images: readonly AgentImage[]
   /** The session to resume, when the agent had one in this task. */
   readonly session: string | null
-  /** As the client sent it; passed on only when the agent knows it. */
-  readonly model: string | null
-  /** What the agent's box has beside the agent. */
-  readonly surroundings: BoxSurroundings
+  /** A box that was opened for this turn. */
+  readonly early: EarlyBox | undefined
   /** Whose day the turn takes from. */
   readonly ownerId: string
   /** Secrets that must not show in anything that is recorded. */
@@ -48,7 +38,7 @@ const keptTail = 16_000
 const shownTail = 1_000
 
 export async function runTurn(parts: RunnerParts, request: TurnRequest): Promise<ExecutionOutcome> {
-  const setup = await setUp(parts, request)
+  const setup = await agentSetup(parts, request)
   if (setup.kind === 'failed') return setup
   const { executionId } = request.run.fence
   const budget = parts.budgets.ofRun({ userId: request.ownerId, executionId })
@@ -65,22 +55,25 @@ export async function runTurn(parts: RunnerParts, request: TurnRequest): Promise
 async function turnWithin(
   parts: RunnerParts,
   request: TurnRequest,
-  setup: Setup,
+  setup: AgentSetup,
   budget: Budget,
 ): Promise<ExecutionOutcome> {
-  const { taskId } = request.workspace
-  const waiting = await parts.warm.take(taskId, { setup: setup.likeness, session: request.session })
+  const { workspace } = request
+  const home = await homeFor(setup, workspace)
+  const likeness = waitsAs(setup, home)
+  const waiting = await parts.warm.take(workspace.taskId, { setup: likeness, session: request.session })
   if (waiting) {
-    const outcome = await turnOf(parts, request, { setup, budget, process: waiting, isWaiting: true })
+    const as = { setup, likeness, budget, process: waiting, isWaiting: true }
+    const outcome = await turnOf(parts, request, as)
     if (outcome !== 'unheard') return outcome
   }
-  const start = async (session: string | null) =>
-    turnOf(parts, request, {
-      setup,
-      budget,
-      process: await startFor(parts, request, setup, session),
-      isWaiting: false,
-    })
+  const open = async (session: string | null) =>
+    (await request.early?.take({ likeness: setup.likeness, session })) ??
+    openFor(parts, request, setup, session)
+  const start = async (session: string | null) => {
+    const process = await beginIn(open(session), home, workspace)
+    return turnOf(parts, request, { setup, likeness, budget, process, isWaiting: false })
+  }
   const first = await start(request.session)
   if (first !== 'unheard') return first
   // A session that never came to be cannot be resumed: the agent starts anew and is given the message again.
@@ -88,71 +81,20 @@ async function turnWithin(
   return second === 'unheard' ? failed('unknown_session', 'The agent could not open a session.') : second
 }
 
-/** The agent as it is to be started for this task. */
-interface Setup {
-  readonly kind: 'set_up'
-  readonly agent: Agent
-  readonly program: Found
-  readonly sandbox: Sandbox
-  readonly apiKey: string
-  readonly home: readonly HomeFile[]
-  /** All of it in words: an agent that was started with the same can take this turn. */
-  readonly likeness: string
-}
-
-type ToStart = Pick<TurnRequest, 'workspace' | 'agent' | 'model' | 'surroundings'>
-
-async function setUp(parts: PreparingParts, request: ToStart): Promise<Setup | Failed> {
-  const agent = agents[request.agent]
-  if (!agent) return failed('no_agent', `The ${request.agent} agent is not there yet. Choose claude.`)
-  const located = await parts.located(request.agent)
-  if (!located.found) return failed('no_agent', located.reason)
-  const { sandbox } = parts
-  if ('missing' in sandbox) return failed('no_box', sandbox.missing)
-  const apiKey = agent.access === 'key' ? parts.agentKeys[request.agent] : ''
-  if (apiKey === undefined)
-    return failed(
-      'no_key',
-      `There is no key for ${request.agent} here. Whoever runs this server can set one.`,
-    )
-
-  const { dir } = request.workspace
-  const present = new Set(
-    (await readdir(dir)).filter((name) => instructionFiles.some((file) => file === name)),
-  )
-  const home = agent.home(present, sandbox.paths(request.workspace).tree)
-  const { model, surroundings } = request
-  const likeness = JSON.stringify([agent.name, located, model, home, surroundings.likeness])
-  return { kind: 'set_up', agent, program: located, sandbox, apiKey, home, likeness }
-}
-
-async function startFor(
-  parts: PreparingParts,
-  { workspace, model, surroundings }: ToStart,
-  { agent, program, sandbox, apiKey, home }: Setup,
-  session: string | null,
-): Promise<AgentProcess> {
-  await writeHome(workspace.homeDir, home, workspace.owner)
-  return startAgent(parts, {
-    agent,
-    program,
-    sandbox,
-    workspace,
-    session,
-    model,
-    apiKey,
-    surroundings,
-  })
-}
-
 /** Starts an agent that waits for the first message of a task. False when there is none to start, or it would not wait. */
-export async function startAhead(parts: PreparingParts, request: ToStart, waitMs: number): Promise<boolean> {
-  const setup = await setUp(parts, request)
+export async function startAhead(parts: PreparingParts, wish: AgentWish, waitMs: number): Promise<boolean> {
+  const setup = await agentSetup(parts, wish)
   if (setup.kind === 'failed' || setup.agent.dialogue !== 'open') return false
-  const process = await startFor(parts, request, setup, null)
-  const likeness = { setup: setup.likeness, session: null }
-  await parts.warm.keep(request.workspace, process, likeness, waitMs)
+  const { workspace } = wish
+  const home = await homeFor(setup, workspace)
+  const process = await beginIn(openFor(parts, wish, setup, null), home, workspace)
+  await parts.warm.keep(workspace, process, { setup: waitsAs(setup, home), session: null }, waitMs)
   return true
+}
+
+/** What an agent that waits must have been started with. */
+function waitsAs({ likeness }: AgentSetup, home: readonly HomeFile[]): string {
+  return JSON.stringify([likeness, home])
 }
 
 /** `unheard`: the agent took no notice of the message, as its session or its process is gone. */
@@ -160,13 +102,13 @@ async function turnOf(
   parts: RunnerParts,
   { run, workspace, message, images, session: before, secrets: ofRun }: TurnRequest,
   {
-    setup,
+    setup: { agent, sandbox },
+    likeness,
     budget,
     process,
     isWaiting,
-  }: { setup: Setup; budget: Budget; process: AgentProcess; isWaiting: boolean },
+  }: { setup: AgentSetup; likeness: string; budget: Budget; process: AgentProcess; isWaiting: boolean },
 ): Promise<ExecutionOutcome | 'unheard'> {
-  const { agent, sandbox, likeness } = setup
   const secrets = [...ofRun, ...process.secrets]
   // Its own: what the process alone was given is known only now.
   const output = runOutput(run.terminal, { fence: run.fence, kind: 'turn', secrets })

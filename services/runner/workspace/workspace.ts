@@ -69,6 +69,8 @@ export interface PrepareRequest {
   readonly identity: { readonly name: string; readonly email: string }
   /** Given when this process is root: `boxUser(taskId)`. */
   readonly owner: BoxUser | undefined
+  /** Told once the workspace has its folders, which stay from then on; what is in them may still come. */
+  readonly onPlace?: (workspace: Workspace) => void
 }
 
 export type PrepareResult =
@@ -103,7 +105,10 @@ export async function prepareWorkspace(request: PrepareRequest): Promise<Prepare
   if (invalid !== undefined) return { kind: 'invalid_branch', branch: invalid }
 
   const found = await findWorkspace(request)
-  if (found) return { kind: 'ready', workspace: found, madeOn: null }
+  if (found) {
+    request.onPlace?.(found)
+    return { kind: 'ready', workspace: found, madeOn: null }
+  }
 
   const ground = await groundFor(git, mirror, request)
   if (ground === 'no_such_branch') return { kind: ground, branch: request.baseBranch }
@@ -122,6 +127,7 @@ export async function prepareWorkspace(request: PrepareRequest): Promise<Prepare
   }
   await removeHalfMade(task, workspace, request.path)
   await makeFolders(request.root, task, workspace)
+  request.onPlace?.(workspace)
   // Neither looks at what the other makes; none is at work any more when this has failed.
   const made = await Promise.allSettled([
     makePrivateGit(git, workspace, ground),

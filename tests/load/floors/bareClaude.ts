@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtemp } from 'node:fs/promises'
+import { mkdir, mkdtemp, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { z } from 'zod'
@@ -11,6 +11,7 @@ import type { LaunchRequest } from '../../../services/runner/agents/port.ts'
 import { locateClaude } from '../../../services/runner/agents/locate.ts'
 import { within } from '../../product/live.ts'
 import { environment } from '../project.ts'
+import { makeRepository } from '../repository.ts'
 import type { Scene } from '../row.ts'
 
 /** A turn of the CLI, in times of `performance.now()`. */
@@ -29,12 +30,18 @@ const TextDelta = z.object({
   event: z.object({ delta: z.object({ type: z.literal('text_delta'), text: z.string() }) }),
 })
 
-/** Where the CLI keeps its sessions: a folder that is its home and working directory. */
+/** Where the CLI keeps its sessions, with the checkout in it that the CLI works in, as people have it do. */
 export type BareHome = string
 
-export function bareHome(scene: Scene): Promise<BareHome> {
-  return mkdtemp(join(scene.folder, 'claude-'))
+export async function bareHome(scene: Scene): Promise<BareHome> {
+  const home = await mkdtemp(join(scene.folder, 'claude-'))
+  await mkdir(checkoutIn(home))
+  await writeFile(join(checkoutIn(home), 'README.md'), '# Sample\n')
+  await makeRepository(scene, checkoutIn(home))
+  return home
 }
+
+const checkoutIn = (home: BareHome) => join(home, 'workspace')
 
 /** Starts the CLI with a message, and ends it after its answer. */
 export async function bareTurn(scene: Scene, modelUrl: string, message: string): Promise<BareTurn> {
@@ -68,7 +75,7 @@ export async function bareTurns(
   const [program = '', ...args] = argv
   let startedAt = performance.now()
   const child = spawn(program, args, {
-    cwd: home,
+    cwd: checkoutIn(home),
     // As root it only skips permissions when it is told that it is in a box.
     env: environment(home, { ...rest, ANTHROPIC_BASE_URL: modelUrl, IS_SANDBOX: '1' }),
     stdio: ['pipe', 'pipe', 'ignore'],

@@ -1,13 +1,11 @@
 /** From the request that makes a task to the agent's first line, where the repository of 50 MB is not here yet. */
-import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import type { Person } from '../../product/person.ts'
 import { startProduct } from '../../product.ts'
 import { bareTurn } from '../floors/bareClaude.ts'
-import { environment } from '../project.ts'
+import { git, makeRepository } from '../repository.ts'
 import type { Row, Scene } from '../row.ts'
 import { asking, startStampingModel } from '../stampingModel.ts'
 import { median } from '../statistics.ts'
@@ -77,15 +75,8 @@ async function largeRepository(scene: Scene): Promise<string> {
   await mkdir(folder)
   for (let n = 0; n < megabytes; n += 1)
     await writeFile(join(folder, `file-${n}.bin`), randomBytes(1_000_000))
-  await git(scene, ['init', '--quiet', '--initial-branch=main', '--', folder])
-  await git(scene, ['-C', folder, 'add', '--all'])
-  const who = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.org']
-  await git(scene, ['-C', folder, ...who, 'commit', '--quiet', '--message', 'All'])
+  await makeRepository(scene, folder)
   return folder
 }
 
 const target = async (scene: Scene) => join(await mkdtemp(join(scene.folder, 'clone-')), 'large.git')
-
-async function git(scene: Scene, args: readonly string[]): Promise<void> {
-  await promisify(execFile)('git', args, { env: environment(scene.folder, {}) })
-}

@@ -6,7 +6,7 @@ import type { Row } from '../row.ts'
 import { asking } from '../stampingModel.ts'
 import { median } from '../statistics.ts'
 
-const turns = 5
+const turns = 9
 const speech = { words: 3, everyMs: 0 }
 
 export const firstLine: Row = {

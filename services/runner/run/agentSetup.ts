@@ -1,0 +1,86 @@
+/** The agent of a task as it is to be started: its program, its box, what it finds in its home; and the start itself. */
+import { readdir } from 'node:fs/promises'
+import type { AgentName } from '#domain/task/events.ts'
+import { agents } from '../agents/agents.ts'
+import { instructionFiles, writeHome } from '../agents/home.ts'
+import type { Found } from '../agents/locate.ts'
+import type { Agent, HomeFile } from '../agents/port.ts'
+import type { PreparingParts } from '../parts.ts'
+import type { Sandbox } from '../sandbox/port.ts'
+import type { Workspace } from '../workspace/workspace.ts'
+import type { AgentProcess } from './agent.ts'
+import { openAgent, type OpenedAgent } from './agentProcess.ts'
+import type { BoxSurroundings } from './boxSurroundings.ts'
+import { failed, type Failed } from './failed.ts'
+
+/** What an agent is asked to be for a task. */
+export interface AgentWish {
+  readonly workspace: Workspace
+  readonly agent: AgentName
+  /** As the client sent it; passed on only when the agent knows it. */
+  readonly model: string | null
+  /** What the agent's box has beside the agent. */
+  readonly surroundings: BoxSurroundings
+}
+
+/** An agent that can be started for this task. */
+export interface AgentSetup {
+  readonly kind: 'set_up'
+  readonly agent: Agent
+  readonly program: Found
+  readonly sandbox: Sandbox
+  readonly apiKey: string
+  /** All of it in words: a box that was opened with the same serves as well. */
+  readonly likeness: string
+}
+
+/** Finds what the agent needs, or the sentence that says what is missing. Looks at nothing in the workspace. */
+export async function agentSetup(
+  parts: PreparingParts,
+  { agent: name, model, surroundings }: AgentWish,
+): Promise<AgentSetup | Failed> {
+  const agent = agents[name]
+  if (!agent) return failed('no_agent', `The ${name} agent is not there yet. Choose claude.`)
+  const located = await parts.located(name)
+  if (!located.found) return failed('no_agent', located.reason)
+  const { sandbox } = parts
+  if ('missing' in sandbox) return failed('no_box', sandbox.missing)
+  const apiKey = agent.access === 'key' ? parts.agentKeys[name] : ''
+  if (apiKey === undefined)
+    return failed('no_key', `There is no key for ${name} here. Whoever runs this server can set one.`)
+  const likeness = JSON.stringify([agent.name, located, model, surroundings.likeness])
+  return { kind: 'set_up', agent, program: located, sandbox, apiKey, likeness }
+}
+
+/** Opens the box of an agent, which goes on with a session or has a new one. */
+export function openFor(
+  parts: PreparingParts,
+  { workspace, model, surroundings }: AgentWish,
+  { agent, program, sandbox, apiKey }: AgentSetup,
+  session: string | null,
+): Promise<OpenedAgent> {
+  return openAgent(parts, { agent, program, sandbox, workspace, session, model, apiKey, surroundings })
+}
+
+/** What an agent finds in its home, by what is in the workspace. */
+export async function homeFor(
+  { agent, sandbox }: AgentSetup,
+  workspace: Workspace,
+): Promise<readonly HomeFile[]> {
+  const names = await readdir(workspace.dir)
+  const present = new Set(names.filter((name) => instructionFiles.some((file) => file === name)))
+  return agent.home(present, sandbox.paths(workspace).tree)
+}
+
+/** Has an agent begin in its box. The workspace must be ready. */
+export async function beginIn(
+  opening: Promise<OpenedAgent>,
+  home: readonly HomeFile[],
+  { homeDir, owner }: Workspace,
+): Promise<AgentProcess> {
+  const [opened, written] = await Promise.allSettled([opening, writeHome(homeDir, home, owner)])
+  if (opened.status === 'rejected') throw opened.reason
+  if (written.status === 'fulfilled') return opened.value.begin()
+  await opened.value.close()
+  throw written.reason
+}

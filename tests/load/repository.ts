@@ -1,0 +1,17 @@
+/** Real git, for what is measured beside the product. */
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { environment } from './project.ts'
+import type { Scene } from './row.ts'
+
+export async function git(scene: Scene, args: readonly string[]): Promise<void> {
+  await promisify(execFile)('git', args, { env: environment(scene.folder, {}) })
+}
+
+/** Makes a folder a repository, with all that is in it as one commit on `main`. */
+export async function makeRepository(scene: Scene, folder: string): Promise<void> {
+  await git(scene, ['init', '--quiet', '--initial-branch=main', '--', folder])
+  await git(scene, ['-C', folder, 'add', '--all'])
+  const who = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.org']
+  await git(scene, ['-C', folder, ...who, 'commit', '--quiet', '--message', 'All'])
+}
