@@ -1,0 +1,215 @@
+/** What a claimed execution comes to: what it is about read, its workspace ready, its turn or command run, its changes recorded. */
+import { taskStream, userStream } from '#domain/kernel/ids.ts'
+import type { ExecutionOutcome, Fence } from '#domain/task/commands.ts'
+import type { AgentName } from '#domain/task/events.ts'
+import type { Execution, LiveTask } from '#domain/task/state.ts'
+import { chatView, messageDocumentId, type MessageDocument } from '#domain/views/chat.ts'
+import { tasksView, type TaskDocument } from '#domain/views/tasks.ts'
+import { usersView, type UserDocument } from '#domain/views/users.ts'
+import type { Head } from '#platform/commands/eventLog.ts'
+import type { AgentImage } from '../agents/port.ts'
+import type { RunnerParts } from '../parts.ts'
+import { changesReport } from './changesReport.ts'
+import { earlyBoxOf, type EarlyBox } from './earlyBox.ts'
+import { failed, type Failed } from './failed.ts'
+import { imagesForAgent } from './images.ts'
+import { runOutput } from './output.ts'
+import { readyToRun } from './ready.ts'
+import type { Reporter } from './reporter.ts'
+import { recordWork } from './savedWork.ts'
+import { setUpWorkspace } from './setup.ts'
+import { runShellCommand } from './shellCommand.ts'
+import { outcomeOfStop, type Control } from './stopping.ts'
+import { surroundingsOf } from './surroundings.ts'
+import { Evicted, type TerminalWriter } from './terminalWriter.ts'
+import { withTranscript } from './transcript.ts'
+import { runTurn } from './turn.ts'
+
+/** An execution that is ours to run. */
+export interface Claimed {
+  readonly task: LiveTask
+  readonly execution: Execution
+  readonly fence: Fence
+  readonly head: Head
+}
+
+/** Where a run is told of. */
+export interface Told {
+  readonly control: Control
+  readonly report: Reporter
+  readonly terminal: TerminalWriter
+}
+
+/** What a run is about, as it was when the run was claimed. */
+interface Asked {
+  readonly document: TaskDocument
+  readonly message: MessageDocument & { readonly message: string }
+  readonly user: UserDocument
+  readonly images: readonly AgentImage[]
+}
+
+export async function outcomeOf(parts: RunnerParts, claimed: Claimed, told: Told): Promise<ExecutionOutcome> {
+  const asked = await askedOf(parts, claimed)
+  if ('kind' in asked) return asked
+  const { task, execution } = claimed
+  const session = sessionOf(task, execution.agent)
+  const { projectId, codexModel: model } = asked.document
+  const wish = { projectId, agent: execution.agent, model, session }
+  const early = execution.kind === 'turn' ? earlyBoxOf(parts, wish) : undefined
+  try {
+    return await outcomeWith(parts, claimed, told, { ...asked, session, early })
+  } finally {
+    await early?.close()
+  }
+}
+
+async function askedOf(parts: RunnerParts, { task, execution, head }: Claimed): Promise<Asked | Failed> {
+  const stream = taskStream(task.taskId)
+  const [document, message, user] = await Promise.all([
+    parts.documents.asOf(tasksView, stream, task.taskId, head),
+    parts.documents.asOf(chatView, stream, messageDocumentId(task.taskId, execution.messageId), head),
+    userOf(parts, task.ownerId),
+  ])
+  if (!document || !user) throw new Evicted('The task is gone.')
+  // A message may be blank, where it has images.
+  if (typeof message?.message !== 'string')
+    return failed('message_erased', 'The message of this turn was erased.')
+  const images = await imagesForAgent(parts, task.taskId, message.images ?? [])
+  if (!images) return failed('image_erased', 'An image of this message was erased.')
+  return { document, message: { ...message, message: message.message }, user, images }
+}
+
+async function outcomeWith(
+  parts: RunnerParts,
+  { task, execution, fence }: Claimed,
+  { control: { stop, steering }, report, terminal }: Told,
+  {
+    document,
+    message,
+    user,
+    images,
+    session: before,
+    early,
+  }: Asked & { readonly session: string | null; readonly early: EarlyBox | undefined },
+): Promise<ExecutionOutcome> {
+  const { executionId } = fence
+  const prepared = await readyToRun(parts, {
+    task,
+    document,
+    user,
+    fence,
+    kind: execution.kind,
+    session: before,
+    terminal,
+    reporter: report,
+    early,
+    stop,
+  })
+  const stopped = outcomeOfStop(stop)
+  if (stopped) return stopped
+  if (prepared.kind === 'failed') return prepared
+
+  const { workspace, access, session } = prepared
+  const { sandbox } = parts
+  const treeGit = 'missing' in sandbox ? parts.git : sandbox.gitFor(workspace)
+  const around = await surroundingsOf(parts, {
+    projectId: task.projectId,
+    agent: execution.agent,
+    workspace,
+    codeHostUrl: access.url,
+  })
+  const secrets = [
+    ...around.secrets,
+    access.accessToken,
+    access.authorization,
+    ...(parts.model.kind === 'anthropic' ? [parts.model.apiKey] : []),
+    // A box that had one of these may keep it in its home, for any later command to print.
+    ...Object.values(parts.agentKeys),
+  ]
+  const changes = changesReport({
+    git: parts.git,
+    treeGit,
+    workspace,
+    executionId,
+    blobs: parts.blobs,
+    reporter: report,
+  })
+  const output = runOutput(terminal, { fence, kind: execution.kind, secrets })
+  const run = { fence, stopping: stop, steering, reporter: report, terminal, output, changes }
+  const unhear = parts.egress.hear(
+    task.taskId,
+    (line) => void output.stderr.write(`${line}\n`).catch(() => undefined),
+  )
+  try {
+    const unready = await setUpWorkspace(parts, { run, workspace, around })
+    if (unready) return unready
+    const { forCommands, forAgent } = around
+    return execution.kind === 'command'
+      ? await runShellCommand(parts, {
+          run,
+          workspace,
+          command: message.message,
+          surroundings: forCommands,
+        })
+      : await runTurn(parts, {
+          run,
+          workspace,
+          agent: execution.agent,
+          message:
+            session === null
+              ? withTranscript(message.message, await earlier(parts, message))
+              : message.message,
+          images,
+          session,
+          model: document.codexModel,
+          surroundings: forAgent,
+          early,
+          ownerId: task.ownerId,
+          secrets,
+        })
+  } finally {
+    unhear()
+    await prepared.settle()
+    await output.end()
+    await changes.stop()
+    if (stop.reason() !== 'evicted' && stop.reason() !== 'deleted') {
+      const { agent } = execution
+      const saving = recordWork(parts, { task, workspace, treeGit, agent, executionId, reporter: report })
+      await Promise.all([
+        recorded(parts, 'the changes could not be read', changes.record()),
+        recorded(parts, 'the work could not be saved', saving),
+      ])
+    }
+  }
+}
+
+/** What cannot be recorded of a turn takes nothing from it. */
+async function recorded(parts: RunnerParts, failing: string, recording: Promise<void>): Promise<void> {
+  await recording.catch((fault: unknown) => {
+    if (fault instanceof Evicted) throw fault
+    parts.logger.error({ err: fault }, failing)
+  })
+}
+
+/** Messages of the task before this one, the latest hundred, oldest first. */
+async function earlier(
+  { documents }: RunnerParts,
+  { task, order }: MessageDocument,
+): Promise<readonly MessageDocument[]> {
+  const found = await documents.find(chatView, {
+    where: { task },
+    sort: { field: 'order', direction: 'descending' },
+    limit: 100,
+    after: { value: order, id: '' },
+  })
+  return [...found].reverse()
+}
+
+function sessionOf({ session }: LiveTask, agent: AgentName): string | null {
+  return session?.agent === agent ? session.sessionId : null
+}
+
+async function userOf({ documents, log }: RunnerParts, userId: string) {
+  const stream = userStream(userId)
+  return documents.asOf(usersView, stream, userId, await log.headOf(stream))
+}
