@@ -4,6 +4,7 @@ import { afterAll, describe, test } from 'vitest'
 import { createGate } from '../standins/messagesApi.ts'
 import { violations } from './axe.ts'
 import { expect } from './expect.ts'
+import { openPalette } from './pages/palette.ts'
 import { openTask } from './pages/task.ts'
 import { openStage } from './stage.ts'
 import { visiting } from './visiting.ts'
@@ -93,8 +94,8 @@ describe('axe finds nothing', () => {
     const { page } = await visiting(stage, { as: ada, reducedMotion: true })
     await page.goto('/dashboard')
     await expect(page.getByRole('region', { name: 'Recent Tasks' }).getByRole('listitem')).toHaveCount(2)
-    await page.keyboard.press('Control+k')
-    await expect(page.getByRole('option').first()).toBeVisible()
+    const palette = await openPalette(page)
+    await expect(palette.getByRole('option').first()).toBeVisible()
     expect(await violations(page)).toEqual([])
     await page.keyboard.press('Escape')
     await expect(page.getByRole('dialog')).toBeHidden()

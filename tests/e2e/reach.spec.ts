@@ -6,6 +6,7 @@ import { getTask } from '#domain/api/tasks.ts'
 import { createGate } from '../standins/messagesApi.ts'
 import { expect } from './expect.ts'
 import { overflowAt } from './overflow.ts'
+import { openPalette } from './pages/palette.ts'
 import { taskPage } from './pages/task.ts'
 import { completeOnboarding, signInAs } from './pages/signIn.ts'
 import { openStage } from './stage.ts'
@@ -83,10 +84,8 @@ test('a person who has only a keyboard gets from the sign-in to a pull request',
 test('by keys alone a task is found, deleted, brought back, and deleted for good as the page is left', async () => {
   const { id } = await ada.task(longProject, 'Throw this away')
   const { page } = await visiting(stage, { as: ada })
-  const palette = page.getByRole('dialog', { name: 'Search or run a command' })
   const find = async (typed: string, option: string) => {
-    await page.keyboard.press('Control+k')
-    await expect(palette).toBeVisible()
+    const palette = await openPalette(page)
     await page.keyboard.type(typed)
     await expect(palette.getByRole('option', { selected: true })).toContainText(option)
     await page.keyboard.press('Enter')

@@ -9,6 +9,7 @@ import type { Person } from '../product/person.ts'
 import { createGate, type Script } from '../standins/messagesApi.ts'
 import { expect } from './expect.ts'
 import { pick } from './pages/dashboard.ts'
+import { openPalette } from './pages/palette.ts'
 import { openTask } from './pages/task.ts'
 import { fakeClock, parcelTracker, webhooks, webhookScripts } from './parcelTracker.ts'
 import { openStage, type Stage } from './stage.ts'
@@ -170,8 +171,8 @@ async function atWork({ visit }: Stage, ada: Person, projects: ReadonlyMap<strin
   await pick(page, 'Project', 'ada/parcel-tracker')
   await expect(page.getByRole('region', { name: 'Recent Tasks' }).getByRole('listitem')).toHaveCount(6)
   await take(page, 'dashboard')
-  await page.keyboard.press('Control+k')
-  await page.getByRole('dialog').getByRole('combobox').fill('web')
+  const palette = await openPalette(page)
+  await palette.getByRole('combobox').fill('web')
   await take(page, 'palette', { focused: true })
   await page.keyboard.press('Escape')
   await blur(page)
