@@ -72,8 +72,11 @@ export type Begins = 'reachable' | 'told'
 export function besideRelay(place: RelayPlace, command: Command, begins: Begins): Command {
   const ports = [relayPort, ...place.ports].join(' ')
   const given = [place.node, place.socket, ports, relayScript, ...command]
-  return ['/bin/bash', '-c', scripts[begins], 'bash', ...given]
+  return [...shell, scripts[begins], 'bash', ...given]
 }
+
+// Where its input is a socket, bash would begin with a start-up file of the home, in which an agent may have planted one.
+const shell = ['/bin/bash', '--norc', '--noprofile', '-p', '-c'] as const
 
 const scripts: Readonly<Record<Begins, string>> = {
   reachable:
@@ -84,5 +87,5 @@ const scripts: Readonly<Record<Begins, string>> = {
 
 /** The same without a relay, where none is needed. */
 export function alone(command: Command, begins: Begins): Command {
-  return begins === 'told' ? ['/bin/bash', '-c', 'read -r || exit; exec "$@"', 'bash', ...command] : command
+  return begins === 'told' ? [...shell, 'read -r || exit; exec "$@"', 'bash', ...command] : command
 }

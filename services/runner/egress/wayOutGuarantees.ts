@@ -1,8 +1,10 @@
 /** For tests: what a way out of a real box promises. Programs reach what is allowed and nothing else, and what carries them ends with the box. */
 import { randomUUID } from 'node:crypto'
+import { rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { openScratch, type Scratch } from '../scratch.ts'
 import { noSandbox } from '../sandbox/none.ts'
 import { processesOf } from '../sandbox/boxGuarantees.ts'
@@ -69,7 +71,7 @@ export function describeWayOut({ sandbox: box, note }: TestBox): void {
       onRefusal: (refusal) => refusals.push(refusal),
     })
     const child = sandbox.run({
-      command: way.command(['/bin/bash', '-c', script], begins),
+      command: way.command(['/bin/bash', '--norc', '-c', script], begins),
       env: { ...way.env, GIT_TERMINAL_PROMPT: '0' },
       workspace,
       readOnly: way.readOnly,
@@ -155,6 +157,14 @@ export function describeWayOut({ sandbox: box, note }: TestBox): void {
       const ran = await shell(box, [], 'echo begun', 'told', '')
       expect(ran).toEqual({ stdout: '', stderr: '', code: 1 })
       expect(await processesOf(workspace)).toEqual([])
+    })
+
+    test('runs nothing that an agent planted in its home', async () => {
+      const planted = join(workspace.homeDir, '.bashrc')
+      await writeFile(planted, 'echo planted\n', { mode: 0o755 })
+      onTestFinished(() => rm(planted))
+      for (const begins of ['told', 'reachable'] as const)
+        expect(await shell(box, [], 'echo begun', begins)).toEqual({ stdout: 'begun\n', stderr: '', code: 0 })
     })
 
     test('lives on when its command is interrupted and goes on', async () => {
