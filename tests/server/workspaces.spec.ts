@@ -1,4 +1,6 @@
-/** Repositories that are not like others, through the whole product: an empty one, and one with more changes than can be shown. */
+/** Repositories that are not like others, through the whole product: an empty one, one that goes, and one with more changes than can be shown. */
+import { readdir, rename } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createRepository } from '#domain/api/projects.ts'
 import { getTaskDiff, createPullRequest } from '#domain/api/tasks.ts'
@@ -38,6 +40,27 @@ test('a task in an empty repository works on its first branch, and pushes that',
   })
   const refused = await ada.refused(createPullRequest, { params, body: {} })
   expect(refused.error).toMatch(/was empty: the work was pushed to main/)
+})
+
+test('a task whose repository can no longer be reached fails, and leaves neither a workspace nor a box', async () => {
+  const { ada, product } = scene
+  const hosted = join(product.dataDir, 'codehost', 'repositories')
+  const before = await readdir(hosted)
+  await ada.ask(createRepository, { body: { name: 'fleeting' } })
+  const [made = ''] = (await readdir(hosted)).filter((name) => !before.includes(name))
+  const projectId = await ada.project('fleeting')
+  const first = await ada.task(projectId, 'Begin')
+  expect(await ada.taskOnce(first.id, hasEnded)).toMatchObject({ status: 'completed' })
+
+  const boxes = async () =>
+    (await product.processes()).filter(({ command }) => /bwrap|stream-json/.test(command))
+  const waiting = await boxes()
+  await rename(join(hosted, made), join(hosted, `${made}.gone`))
+  const { id } = await ada.task(projectId, 'Begin again')
+  expect(await ada.taskOnce(id, hasEnded)).toMatchObject({ status: 'failed' })
+  await expect.poll(boxes).toEqual(waiting)
+  expect(await readdir(join(product.dataDir, 'runner', 'tasks'))).not.toContain(id)
+  await rename(join(hosted, `${made}.gone`), join(hosted, made))
 })
 
 test('more changes than can be shown are cut with a word about it', async () => {
