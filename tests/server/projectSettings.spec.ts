@@ -10,9 +10,17 @@ import {
   setProjectSecret,
   updateProjectSettings,
 } from '#domain/api/projectSettings.ts'
-import { cancelTask, executeTask, getTask, type Task } from '#domain/api/tasks.ts'
+import {
+  cancelTask,
+  createPullRequest,
+  executeTask,
+  getTask,
+  getTaskDiff,
+  type Task,
+} from '#domain/api/tasks.ts'
 import { projectSecrets } from '#platform/projectSecrets.ts'
-import { pushElsewhere } from './pushing.ts'
+import { gitDone } from '../contracts/codeHost.fixture.ts'
+import { bareRepository, pushElsewhere } from './pushing.ts'
 import { hasEnded, openScene, type Scene } from './scene.ts'
 import { openStored } from './stored.ts'
 
@@ -207,6 +215,30 @@ describe('a task', () => {
     const ran = await execute(taskId, 'echo "$PEM" | sed -n 2p; echo "$PEM" | wc -l')
     expect(ran).toContain('\n[redacted]\n')
     expect(ran).not.toContain(keyLine)
+  })
+
+  test('that writes a secret into a file shows it in no diff, and pushes it nowhere', async () => {
+    const { ada, product } = scene
+    await execute(taskId, 'printf "a\\n%s\\nb\\n" "$TOKEN" > kept.env')
+    const bare = await bareRepository(product.dataDir)
+    const clone = join(product.dataDir, 'clone-for-a-base')
+    await gitDone(bare, ['branch', 'another-base', 'main'])
+    await pushElsewhere({ dataDir: product.dataDir, clone, branch: 'another-base' }, { 'theirs.txt': '1\n' })
+    await rm(clone, { recursive: true })
+    for (const query of [{}, { baseBranch: 'another-base' }]) {
+      const { data: changes } = await ada.ask(getTaskDiff, { params: { taskId }, query })
+      told.push(JSON.stringify(changes))
+      const diffs = new Map(changes.changedFiles.map(({ fileName, diff }) => [fileName, diff]))
+      expect(diffs.get('kept.env')).toContain('\n+a\n+[redacted]\n+b\n')
+      expect(diffs.get('setup.log')).toContain('\n+set up with [redacted] for test\n')
+      expect(changes.commitComparison?.behind).toBe('baseBranch' in query ? 1 : 0)
+    }
+    const refused = await ada.refused(createPullRequest, { params: { taskId } })
+    expect(refused.error).toMatch(
+      /^kept\.env holds the project's secret TOKEN, .*\.gitignore, and ask again\.$/,
+    )
+    const branches = await gitDone(bare, ['branch', '--format=%(refname:short)'])
+    expect(branches.split('\n').sort()).toEqual(['another-base', 'main'])
   })
 
   test('reaches the code host, and nothing else that is not allowed, which its terminal tells', async () => {

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createRedactor, redact, redacted } from './redaction.ts'
+import { createRedactor, diffRedactor, redact, redacted } from './redaction.ts'
 
 const secret = 'r3ndezvous/Key+9=!'
 const githubToken = `ghp_${'aB3dE6gH9'.repeat(4)}`
@@ -144,5 +144,51 @@ describe('a cut stream', () => {
     expect(redactor.push('plain r3nd')).toBe('plain ')
     expect(redactor.push('ed')).toBe('r3nded')
     expect(redactor.push('!')).toBe('!')
+  })
+})
+
+describe('a diff', () => {
+  const lines = [
+    'diff --git a/.env b/.env',
+    'index 1111111..2222222 100644',
+    '--- a/.env',
+    '+++ b/.env',
+    `@@ -1,3 +1,5 @@ export TOKEN=${secret}`,
+    ' plain',
+    `-old=${secret}`,
+    `+new=${secret};`,
+    ...pem.split('\n').map((line) => `+${line}`),
+    '+after',
+    '@@ -90,2 +99,2 @@',
+    `-${pem.split('\n').slice(0, 2).join('\n-')}`,
+    '@@ -190,1 +199,1 @@',
+    '+the end',
+    '\\ No newline at end of file',
+    '',
+  ]
+
+  test('keeps its lines and their marks', () => {
+    expect(diffRedactor([secret])(lines.join('\n')).split('\n')).toEqual([
+      ...lines.slice(0, 4),
+      `@@ -1,3 +1,5 @@ export TOKEN=${redacted}`,
+      ' plain',
+      `-old=${redacted}`,
+      `+new=${redacted};`,
+      ...pem.split('\n').map(() => `+${redacted}`),
+      '+after',
+      '@@ -90,2 +99,2 @@',
+      `-${redacted}`,
+      `-${redacted}`,
+      '@@ -190,1 +199,1 @@',
+      '+the end',
+      '\\ No newline at end of file',
+      '',
+    ])
+  })
+
+  test('is left as it is without a secret', () => {
+    const text = 'diff --git a/x b/x\n@@ -0,0 +1 @@\n+@@ not a hunk @@\n+\n \n'
+    expect(diffRedactor([secret])(text)).toBe(text)
+    expect(diffRedactor([secret])('')).toBe('')
   })
 })

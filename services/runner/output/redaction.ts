@@ -24,8 +24,48 @@ const tellingPrefix = 8
  * all is the same however the text was cut. What is held is bounded by the longest form, or about 1,000 characters.
  */
 export function createRedactor(secrets: readonly string[]): Redactor {
+  return redactorOf(soughtFor(secrets))
+}
+
+/** Redacts a text that is whole. */
+export function redact(text: string, secrets: readonly string[]): string {
+  return wholly(redactorOf(soughtFor(secrets)), text)
+}
+
+/**
+ * Redacts unified diffs. Every line stays, with the mark that it begins with, so that what counts and numbers lines still can; the
+ * lines before a file's first hunk, which have its name, are left as they are.
+ */
+export function diffRedactor(secrets: readonly string[]): (diff: string) => string {
+  const sought = soughtFor(secrets)
+  const whole = (text: string) => wholly(redactorOf(sought, 'lines_stay'), text)
+  return (diff) => {
+    const [head = '', ...hunks] = diff.split(/^(?=@@ )/m)
+    const shown = hunks.map((hunk) => {
+      const [title = '', ...lines] = hunk.split('\n')
+      const bodies = whole(lines.map((line) => line.slice(1)).join('\n')).split('\n')
+      return [whole(title), ...lines.map((line, at) => line.slice(0, 1) + (bodies[at] ?? ''))].join('\n')
+    })
+    return head + shown.join('')
+  }
+}
+
+interface Sought {
+  readonly forms: readonly string[]
+  /** Found where any of it may begin. */
+  readonly mayStart: RegExp
+}
+
+function soughtFor(secrets: readonly string[]): Sought {
   const forms = formsOf(secrets)
-  const mayStart = startsOf([...forms, ...tokenShapes.map((shape) => shape.prefix)])
+  return { forms, mayStart: startsOf([...forms, ...tokenShapes.map((shape) => shape.prefix)]) }
+}
+
+function wholly(redactor: Redactor, text: string): string {
+  return redactor.push(text) + redactor.end()
+}
+
+function redactorOf({ forms, mayStart }: Sought, lines?: 'lines_stay'): Redactor {
   const runs = new Set<RegExp>()
   let blockLeft = 0
   let covered = 0
@@ -58,9 +98,10 @@ export function createRedactor(secrets: readonly string[]): Redactor {
       const character = text.charAt(at)
       for (const run of runs) if (!run.test(character)) runs.delete(run)
       const hidden = covered > at || runs.size > 0 || blockLeft > 0
-      if (!hidden) shown.push(character)
+      const isLineEnd = lines !== undefined && character === '\n'
+      if (!hidden || isLineEnd) shown.push(character)
       else if (!marked) shown.push(redacted)
-      marked = hidden
+      marked = hidden && !isLineEnd
       blockLeft = Math.max(0, blockLeft - 1)
       at += 1
     }
@@ -76,12 +117,6 @@ export function createRedactor(secrets: readonly string[]): Redactor {
     },
     end: () => scan(true),
   }
-}
-
-/** Redacts a text that is whole. */
-export function redact(text: string, secrets: readonly string[]): string {
-  const redactor = createRedactor(secrets)
-  return redactor.push(text) + redactor.end()
 }
 
 /** Finds where any of these may begin: their first two characters, or their first one at the end of the text. */

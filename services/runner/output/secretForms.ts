@@ -1,4 +1,11 @@
-/** The forms in which a known secret may turn up in what a program prints. */
+/** The forms in which a known secret may turn up in what a program prints or writes. */
+
+/** A secret that nothing may hold which is recorded, shown or pushed. */
+export interface KnownSecret {
+  /** Within a sentence: `the project's secret TOKEN`. */
+  readonly name: string
+  readonly value: string
+}
 
 /** Shorter ones would blot out ordinary words; none of ours is so short. */
 const shortest = 8
@@ -6,6 +13,7 @@ const shortest = 8
 /** Every form of these secrets, longest first, without repeats. Secrets of fewer than 8 characters are left out. */
 export function formsOf(secrets: readonly string[]): readonly string[] {
   const forms = secrets
+    .flatMap((secret) => [secret, ...longLines(secret)])
     .filter((secret) => secret.length >= shortest)
     .flatMap((secret) => [
       secret,
@@ -15,6 +23,15 @@ export function formsOf(secrets: readonly string[]): readonly string[] {
     ])
     .filter((form) => form.length >= shortest)
   return [...new Set(forms)].sort((a, b) => b.length - a.length)
+}
+
+/** Shorter lines, such as a bracket alone, are in everything. */
+const longLine = 12
+
+/** A key of many lines is also printed line by line. */
+function longLines(secret: string): readonly string[] {
+  const lines = secret.split(/\r?\n/).map((line) => line.trim())
+  return lines.length === 1 ? [] : lines.filter((line) => line.length >= longLine)
 }
 
 /**

@@ -7,8 +7,11 @@ import { readChanges, type Changes } from '../workspace/changes.ts'
 import type { Git } from '../workspace/git.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import type { Reporter } from './reporter.ts'
+import { withoutSecrets } from './secrets.ts'
 
 export interface ChangesReport {
+  /** Takes these out of every diff from now on, too. */
+  hide(secrets: readonly string[]): void
   /** Reads and records the changes now; nothing is recorded when they are what was recorded last. */
   record(): Promise<void>
   /** The same soon, and at most every two seconds: for a run that goes on. A fault is left for the next time. */
@@ -26,11 +29,14 @@ export function changesReport(parts: {
   treeGit: Git
   workspace: Workspace
   executionId: string
+  /** Shown by no diff. */
+  secrets: readonly string[]
   blobs: SealedBlobs
   reporter: Reporter
 }): ChangesReport {
   const { git, treeGit, workspace, executionId, blobs, reporter } = parts
   const scope = scopeOfStream(taskStream(workspace.taskId))
+  let { secrets } = parts
   let recorded = ''
   let reading: Promise<void> = Promise.resolve()
   let timer: NodeJS.Timeout | undefined
@@ -38,7 +44,8 @@ export function changesReport(parts: {
   async function read(): Promise<void> {
     const changes = await readChanges({ git, treeGit, workspace, baseBranch: workspace.baseBranch })
     if (changes.kind === 'base_not_found') return
-    const files = Buffer.from(JSON.stringify(changes.files))
+    const shown = await withoutSecrets(changes.files, secrets)
+    const files = Buffer.from(JSON.stringify(shown))
     const summary = summaryOf(changes)
     const same = createHash('sha256').update(JSON.stringify(summary)).update(files).digest('hex')
     if (same === recorded) return
@@ -57,6 +64,9 @@ export function changesReport(parts: {
   }
 
   return {
+    hide(more) {
+      secrets = [...parts.secrets, ...more]
+    },
     record,
     recordSoon() {
       timer ??= setTimeout(() => {

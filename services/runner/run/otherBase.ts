@@ -6,6 +6,7 @@ import type { RunnerParts } from '../parts.ts'
 import { readChanges } from '../workspace/changes.ts'
 import { hasWorkspace, readWorkspace } from '../workspace/workspace.ts'
 import { refreshMirror } from './prepare.ts'
+import { ownSecrets, settingsOf, valuesOf, withoutSecrets } from './secrets.ts'
 
 /** More at once are left to the one who asks, who then shows what was recorded. */
 const mostAtOnce = 4
@@ -40,7 +41,10 @@ async function changesAgainst(
   const treeGit = 'missing' in sandbox ? git : sandbox.gitFor(workspace)
   const changes = await readChanges({ git, treeGit, workspace, baseBranch, signal })
   if (changes.kind === 'base_not_found') return { kind: 'base_not_found' }
-  const { currentBranch, ahead, behind, truncated, files } = changes
+  const { currentBranch, ahead, behind, truncated } = changes
+  const { secrets } = await settingsOf(parts, task.projectId)
+  const hidden = valuesOf([...secrets, ...ownSecrets(parts, refreshed.access)])
+  const files = await withoutSecrets(changes.files, hidden)
   const scope = scopeOfStream(taskStream(taskId))
   const blob = files.length === 0 ? null : await parts.blobs.put(scope, Buffer.from(JSON.stringify(files)))
   return { kind: 'changes', currentBranch, ahead, behind, truncated, files: files.length, blob }

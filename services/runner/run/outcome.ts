@@ -17,6 +17,7 @@ import { runOutput } from './output.ts'
 import { readyToRun } from './ready.ts'
 import type { Reporter } from './reporter.ts'
 import { recordWork } from './savedWork.ts'
+import { ownSecrets, valuesOf } from './secrets.ts'
 import { setUpWorkspace } from './setup.ts'
 import { runShellCommand } from './shellCommand.ts'
 import { outcomeOfStop, type Control } from './stopping.ts'
@@ -118,19 +119,13 @@ async function outcomeWith(
     workspace,
     codeHostUrl: access.url,
   })
-  const secrets = [
-    ...around.secrets,
-    access.accessToken,
-    access.authorization,
-    ...(parts.model.kind === 'anthropic' ? [parts.model.apiKey] : []),
-    // A box that had one of these may keep it in its home, for any later command to print.
-    ...Object.values(parts.agentKeys),
-  ]
+  const secrets = valuesOf([...around.secrets, ...ownSecrets(parts, access)])
   const changes = changesReport({
     git: parts.git,
     treeGit,
     workspace,
     executionId,
+    secrets,
     blobs: parts.blobs,
     reporter: report,
   })

@@ -17,6 +17,7 @@ import { removeWorkspace } from '../workspace/workspace.ts'
 import { bringIn } from './bringIn.ts'
 import { identityOf, prepare } from './prepare.ts'
 import { bringBack } from './savedWork.ts'
+import { ownSecrets, settingsOf } from './secrets.ts'
 
 interface Wanted {
   readonly requestId: string
@@ -103,6 +104,7 @@ async function publish(
   const existing = await parts.codeHost.findPullRequest(accessToken, repository, between)
   if (!existing && wanted.automatic) return closed(task)
   const { sandbox } = parts
+  const { secrets } = await settingsOf(parts, task.projectId)
   const pushed = await commitAndPush({
     git: parts.git,
     treeGit: 'missing' in sandbox ? parts.git : sandbox.gitFor(workspace),
@@ -110,6 +112,7 @@ async function publish(
     message: last === null ? wanted.title : await latestMessage(parts, task, wanted),
     author: identityOf(user),
     coAuthor: coAuthors[task.agent],
+    secrets: [...secrets, ...ownSecrets(parts, access)],
     url: access.url,
     authorization: access.authorization,
     signal,

@@ -1,14 +1,12 @@
 /** What surrounds what runs in a task's boxes: the project's variables and secrets, and the way out to what it allows. */
 import { createHash } from 'node:crypto'
-import { projectStream } from '#domain/kernel/ids.ts'
-import { project as decider } from '#domain/project/project.ts'
-import { noSettings } from '#domain/project/settings.ts'
 import type { AgentName } from '#domain/task/events.ts'
 import { ruleOf, ruleOfProject, ruleOfUrl, type Rule } from '../egress/allowList.ts'
 import { openWayOut } from '../egress/wayOut.ts'
 import type { PreparingParts } from '../parts.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import type { BoxSurroundings } from './boxSurroundings.ts'
+import { settingsOf, type ProjectSecret } from './secrets.ts'
 
 export interface Surroundings {
   /** The project's setup command; empty when it has none. */
@@ -16,8 +14,8 @@ export interface Surroundings {
   /** For setup and for people's commands. */
   readonly forCommands: BoxSurroundings
   readonly forAgent: BoxSurroundings
-  /** The values of all secrets, and their longer lines: what is printed must not show them. */
-  readonly secrets: readonly string[]
+  /** All of the project's: nothing that is recorded may show them. */
+  readonly secrets: readonly ProjectSecret[]
 }
 
 /** As the project's settings are now. What surrounds a box is made when the box is, and told of by then. */
@@ -31,12 +29,11 @@ export async function surroundingsOf(
     readonly codeHostUrl: string
   },
 ): Promise<Surroundings> {
-  const { state } = await parts.commands.load(decider, projectStream(of.projectId))
-  const [settings, secrets] =
-    state.kind === 'project' ? [state.settings, state.secrets] : [noSettings, noSecrets]
-  const values = await parts.projectSecrets.valuesOf(of.projectId, [...secrets.keys()])
+  const { settings, secrets } = await settingsOf(parts, of.projectId)
   const variables = settings.variables.map(({ name, value }) => [name, value] as const)
-  const forAgent = [...values].filter(([name]) => secrets.get(name)?.forAgent === true)
+  const asVariables = (some: readonly ProjectSecret[]) =>
+    some.map(({ variable, value }) => [variable, value] as const)
+  const forAgent = secrets.filter((secret) => secret.forAgent)
   const { mayReachPrivate, agentHosts } = parts.egress
   const rules = [
     ruleOfUrl(of.codeHostUrl),
@@ -47,13 +44,11 @@ export async function surroundingsOf(
     boxSurroundings(parts, of.workspace, Object.fromEntries(env), allowed)
   return {
     setupCommand: settings.setupCommand,
-    forCommands: around([...variables, ...values], rules),
-    forAgent: around([...variables, ...forAgent], [...rules, ...ofAgent]),
-    secrets: [...values.values()].flatMap((value) => [value, ...longLines(value)]),
+    forCommands: around([...variables, ...asVariables(secrets)], rules),
+    forAgent: around([...variables, ...asVariables(forAgent)], [...rules, ...ofAgent]),
+    secrets,
   }
 }
-
-const noSecrets: ReadonlyMap<string, { readonly forAgent: boolean }> = new Map()
 
 function boxSurroundings(
   { sandbox, egress, scratch, logger }: PreparingParts,
@@ -91,13 +86,4 @@ function boxSurroundings(
       }
     },
   }
-}
-
-/** Shorter lines, such as a bracket alone, are in everything. */
-const longLine = 12
-
-/** A key of many lines is also printed line by line. */
-function longLines(value: string): readonly string[] {
-  const lines = value.split(/\r?\n/).map((line) => line.trim())
-  return lines.length === 1 ? [] : lines.filter((line) => line.length >= longLine)
 }

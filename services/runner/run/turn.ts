@@ -110,6 +110,7 @@ async function turnOf(
   }: { setup: AgentSetup; likeness: string; budget: Budget; process: AgentProcess; isWaiting: boolean },
 ): Promise<ExecutionOutcome | 'unheard'> {
   const secrets = [...ofRun, ...process.secrets]
+  run.changes.hide(process.secrets)
   // Its own: what the process alone was given is known only now.
   const output = runOutput(run.terminal, { fence: run.fence, kind: 'turn', secrets })
   const heard = listener({

@@ -44,7 +44,7 @@ for (const [way, gitFor] of ways)
       return { other, result: await restoreWork({ git: testGit, path: testPath, workspace: other, bundle }) }
     }
     const commit = (url = scene.remote) =>
-      commitAndPush({ git: testGit, treeGit: testGit, workspace, message: 'Work', author, url })
+      commitAndPush({ git: testGit, treeGit: testGit, workspace, message: 'Work', author, secrets: [], url })
 
     test('goes on elsewhere: what was committed and not pushed, changed, new and taken away', async () => {
       await writeIn(workspace.dir, 'committed.txt', 'committed\n')
@@ -74,6 +74,7 @@ for (const [way, gitFor] of ways)
         workspace: other,
         message: 'The rest',
         author,
+        secrets: [],
         url: scene.remote,
       })
       expect(published).toMatchObject({ kind: 'published', pushed: true })
@@ -173,6 +174,7 @@ describe('a bundle that is restored', { timeout: 20_000 }, () => {
       workspace,
       message: 'Work',
       author,
+      secrets: [],
       url: scene.remote,
     })
     const bundle = await made()

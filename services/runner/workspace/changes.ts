@@ -2,7 +2,7 @@
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { commitOf, endedWell, GitFault, gitOrThrow, gitText } from './git.ts'
+import { commitOf, emptyTree, endedWell, GitFault, gitOrThrow, gitText } from './git.ts'
 import type { Git, GitCall } from './git.ts'
 import { readDiff } from './patch.ts'
 import type { DiffLimits, FileDiff } from './patch.ts'
@@ -312,10 +312,6 @@ async function isShallow(gitDir: string): Promise<boolean> {
     () => true,
     () => false,
   )
-}
-
-async function emptyTree(git: Git, gitDir: string): Promise<string> {
-  return gitText(git, { gitDir, args: ['hash-object', '-t', 'tree', '--stdin'], input: '' })
 }
 
 /** A file may vanish between git's look at it and its reading; then the next reading finds the tree as it is. */

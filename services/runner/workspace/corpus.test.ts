@@ -155,6 +155,7 @@ async function workTwice(
       workspace,
       message: 'Work',
       author: { name: 'Ada', email: 'ada@example.com' },
+      secrets: [],
       url,
     })
     if (published.kind !== 'published') throw new Error(published.kind)

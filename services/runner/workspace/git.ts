@@ -197,6 +197,10 @@ export async function commitOf(git: Git, gitDir: string, ref: string): Promise<s
   return endedWell(found) ? found.stdout.toString('utf8').trim() : null
 }
 
+export async function emptyTree(git: Git, gitDir: string): Promise<string> {
+  return gitText(git, { gitDir, args: ['hash-object', '-t', 'tree', '--stdin'], input: '' })
+}
+
 const safeSettings = {
   'core.fsmonitor': 'false',
   'core.hooksPath': '/dev/null',

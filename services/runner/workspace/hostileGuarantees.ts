@@ -35,6 +35,7 @@ export function describeHostileTree(way: string, gitFor: ((workspace: Workspace)
         workspace,
         message: 'Work',
         author,
+        secrets: [],
         url: scene.remote,
       })
       await readChanges({ git: testGit, treeGit, workspace, baseBranch: 'main' })

@@ -50,6 +50,7 @@ for (const [way, gitFor] of ways)
         message: 'Add a greeting',
         author,
         coAuthor: 'claude <noreply@anthropic.com>',
+        secrets: [],
         url: `${server.url}/remote.git`,
         authorization,
         ...asked,
@@ -95,6 +96,63 @@ for (const [way, gitFor] of ways)
         'added say "hi"\n',
         'deleted src/a.js',
       ])
+    })
+
+    describe('with a secret in it', () => {
+      const value = 'swordfish/of+the=project'
+      const secrets = [
+        { name: "the project's secret TOKEN", value },
+        { name: "the project's secret KEY", value: 'first line of a key\n{\nsecond line of a key\n' },
+        { name: "the project's secret SHORT", value: 'hi' },
+      ]
+      const refusedFor = (named: RegExp) => ({
+        kind: 'not_committable',
+        message: expect.stringMatching(named),
+      })
+
+      test.each([
+        [
+          'as it is',
+          `token=${value}\n`,
+          /^config\/a b\.env holds the project's secret TOKEN, .*Nothing was committed/,
+        ],
+        ['among bytes that are no text', `\0\u0001${value}\0`, /secret TOKEN/],
+        ['for a basic login', Buffer.from(`user:${value}`).toString('base64'), /secret TOKEN/],
+        ['in an address', `https://x:${encodeURIComponent(value)}@host/`, /secret TOKEN/],
+        ['far into a long line', `${'x'.repeat(300_000)}${value}${'y'.repeat(300_000)}`, /secret TOKEN/],
+        ['by one of its lines', '    second line of a key', /secret KEY/],
+      ])('%s is not committed', async (_, text, named) => {
+        await writeIn(workspace.dir, 'config/a b.env', text)
+        expect(await publish({ secrets })).toEqual(refusedFor(named))
+        expect(await commitOf(testGit, scene.remote, `refs/heads/${workspace.branch}`)).toBe(null)
+        await unlink(join(workspace.dir, 'config/a b.env'))
+        await writeIn(workspace.dir, 'README.md', `# ${value.slice(0, -1)}, hi\n`)
+        expect(await publish({ secrets })).toMatchObject({ kind: 'published', pushed: true })
+      })
+
+      test('is found wherever the stream of the patch is cut', async () => {
+        const lines = Array.from({ length: 4_000 }, (_, at) => `${'z'.repeat(at % 97)}\n`)
+        await writeIn(workspace.dir, 'many.txt', lines.join(''))
+        expect(await publish({ secrets })).toMatchObject({ kind: 'published' })
+        for (const at of [0, 1_361, 3_999]) {
+          await writeIn(workspace.dir, 'many.txt', lines.with(at, `+++ b/${value}\n`).join(''))
+          expect(await publish({ secrets })).toEqual(refusedFor(/^many\.txt holds/))
+        }
+      })
+
+      test('is committed where it is none, as the repository has it already', async () => {
+        await writeIn(workspace.dir, 'old.env', `${value}\n`)
+        await publish()
+        await writeIn(workspace.dir, 'new.env', `again ${value}\n`)
+        expect(await publish({ secrets })).toMatchObject({ kind: 'published', pushed: true })
+      })
+
+      test('can be taken away', async () => {
+        await writeIn(workspace.dir, 'old.env', `a ${value}\n`)
+        await publish()
+        await writeIn(workspace.dir, 'old.env', 'a\n')
+        expect(await publish({ secrets })).toMatchObject({ kind: 'published', pushed: true })
+      })
     })
 
     test('a second time only when there is something new', async () => {

@@ -1,8 +1,11 @@
 /** Commits a task's tree and pushes it, from the private git directory and outside the box. */
+import type { KnownSecret } from '../output/secretForms.ts'
 import type { Finished } from '../process.ts'
+import { addedSecret, type AddedSecret } from './addedSecrets.ts'
 import {
   authorizationConfig,
   commitOf,
+  emptyTree,
   endedWell,
   GitFault,
   gitOrThrow,
@@ -28,6 +31,8 @@ export interface PublishRequest {
   readonly author: { readonly name: string; readonly email: string }
   /** `claude <noreply@anthropic.com>`: becomes the `Co-Authored-By` line. */
   readonly coAuthor?: string
+  /** No commit adds one of these. */
+  readonly secrets: readonly KnownSecret[]
   /** The branch at the host; the workspace's own when not given. */
   readonly branch?: string
   readonly url: string
@@ -57,7 +62,7 @@ export type PublishResult =
   | { readonly kind: 'conflict'; readonly files: readonly string[]; readonly message: string }
   | { readonly kind: 'refused'; readonly message: string }
   | { readonly kind: 'unreachable'; readonly message: string }
-  /** A file's content cannot be committed as the repository's attributes want it. */
+  /** A file's content cannot be committed as the repository's attributes want it, or holds a secret. */
   | { readonly kind: 'not_committable'; readonly message: string }
 
 /**
@@ -162,6 +167,9 @@ async function commitTree(request: PublishRequest, index: ScratchIndex): Promise
     head === null ? null : await gitText(git, { gitDir, args: ['rev-parse', `${head}^{tree}`] })
   const isUnchanged = headTree === null ? paths.length === 0 : tree === headTree
   if (isUnchanged) return { kind: 'committed', headSha: head, leftOut }
+  const from = headTree ?? (await emptyTree(git, gitDir))
+  const added = await addedSecret(git, { gitDir, from, to: tree, secrets: request.secrets })
+  if (added) return { kind: 'not_committable', message: holdsSecret(added) }
 
   const headSha = await gitText(git, {
     gitDir,
@@ -272,6 +280,9 @@ function oneLine(text: string): string {
 const largestFile = 100 * 1024 * 1024
 const tooLarge = (path: string): string =>
   `${path} is larger than 100 MB, which no code host takes. Remove it, or name it in .gitignore.`
+
+const holdsSecret = ({ path, secret }: AddedSecret): string =>
+  `${path} holds ${secret.name}, for all to see who can read the repository. Nothing was committed. Take it out, or name the file in .gitignore, and ask again.`
 
 /** So many are dependencies or build output that nobody wants in a pull request. */
 const mostNewFiles = 50_000

@@ -47,6 +47,7 @@ describe('room on the disk', { timeout: 20_000 }, () => {
       workspace,
       message: 'Work',
       author: { name: 'Ada', email: 'ada@example.com' },
+      secrets: [],
       url: scene.remote,
     })
   const usedAt = (taskId: string, seconds: number) =>
@@ -110,6 +111,7 @@ describe('room on the disk', { timeout: 20_000 }, () => {
           workspace,
           message: 'Work',
           author: { name: 'Ada', email: 'ada@example.com' },
+          secrets: [],
           url: join(scene.root, 'nowhere.git'),
         })
       },

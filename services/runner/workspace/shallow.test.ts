@@ -121,6 +121,7 @@ describe('a large repository', { timeout: 30_000 }, () => {
       workspace: other,
       message: 'Work',
       author: { name: 'Ada', email: 'ada@example.com' },
+      secrets: [],
       url: scene.remote,
     })
     expect(published).toMatchObject({ kind: 'published', pushed: true })

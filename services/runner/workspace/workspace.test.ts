@@ -112,6 +112,7 @@ describe('a workspace', { timeout: 20_000 }, () => {
       workspace,
       message: 'Work',
       author: { name: 'Ada', email: 'ada@example.com' },
+      secrets: [],
       url: scene.remote,
     })
     expect(published).toMatchObject({ kind: 'published', pushed: true })
