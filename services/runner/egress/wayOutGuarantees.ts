@@ -16,7 +16,7 @@ import type { Workspace } from '../workspace/workspace.ts'
 import { ruleOf, ruleOfUrl, type Rule } from './allowList.ts'
 import type { Refusal } from './proxy.ts'
 import type { Begins } from './relay.ts'
-import { openWayOut, type WayOut } from './wayOut.ts'
+import { openWayOut } from './wayOut.ts'
 
 const limits = { memoryBytes: 2 * 1024 ** 3, processes: 256, fileSizeBytes: 1024 ** 3, wallMs: 30_000 }
 
@@ -44,11 +44,8 @@ export function describeWayOut({ sandbox: box, note }: TestBox): void {
     await scene.remove()
   })
 
-  let way: WayOut | undefined
   let refusals: Refusal[] = []
-  afterEach(async () => {
-    await way?.close()
-    way = undefined
+  afterEach(() => {
     refusals = []
   })
 
@@ -61,7 +58,7 @@ export function describeWayOut({ sandbox: box, note }: TestBox): void {
     input = '\nand more\n',
   ) {
     if (!sandbox) throw new Error('there is no box')
-    way = await openWayOut({
+    const way = await openWayOut({
       sandbox,
       owner: workspace.owner,
       rules,
@@ -70,18 +67,22 @@ export function describeWayOut({ sandbox: box, note }: TestBox): void {
       lookup: async () => ['127.0.0.1'],
       onRefusal: (refusal) => refusals.push(refusal),
     })
-    const child = sandbox.run({
-      command: way.command(['/bin/bash', '--norc', '-c', script], begins),
-      env: { ...way.env, GIT_TERMINAL_PROMPT: '0' },
-      workspace,
-      readOnly: way.readOnly,
-      sockets: way.sockets,
-      stdin: begins === 'told' ? 'pipe' : 'ignore',
-      limits,
-    })
-    child.stdin?.end(input)
-    const [stdout, stderr, exit] = await Promise.all([text(child.stdout), text(child.stderr), child.exited])
-    return { stdout, stderr, code: exit.code }
+    try {
+      const child = sandbox.run({
+        command: way.command(['/bin/bash', '--norc', '-c', script], begins),
+        env: { ...way.env, GIT_TERMINAL_PROMPT: '0' },
+        workspace,
+        readOnly: way.readOnly,
+        sockets: way.sockets,
+        stdin: begins === 'told' ? 'pipe' : 'ignore',
+        limits,
+      })
+      child.stdin?.end(input)
+      const [stdout, stderr, exit] = await Promise.all([text(child.stdout), text(child.stderr), child.exited])
+      return { stdout, stderr, code: exit.code }
+    } finally {
+      await way.close()
+    }
   }
 
   /** A host by name, on the port of the server of this test. */
