@@ -1,5 +1,5 @@
 /** The main job over HTTP and the socket, end to end, with the real CLI and real git: sign in, import, run, watch, follow up, publish. */
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -458,8 +458,15 @@ describe('a task', () => {
     expect(beside.data.changedFiles).toEqual(data.changedFiles)
     // Nothing has reached the person's own repository.
     expect(await readFile(join(folder, 'engine/README.md'), 'utf8')).toBe(files['README.md'])
+    const blobs = async () =>
+      (await readdir(join(product.dataDir, 'blobs'), { recursive: true })).filter((path) =>
+        /[0-9a-f]{64}$/.test(path),
+      )
+    const kept = await blobs()
+    expect(kept.length).toBeGreaterThan(0)
     const other = await ada.ask(getTaskDiff, { params: { taskId }, query: { baseBranch: 'release' } })
     expect(other.data).toEqual({ ...data, baseBranch: 'release' })
+    expect(await blobs()).toEqual(kept)
     const none = await ada.refused(getTaskDiff, { params: { taskId }, query: { baseBranch: 'nowhere' } })
     expect(none).toMatchObject({ status: 409, code: 'base_not_recorded' })
   })

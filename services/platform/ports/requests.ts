@@ -19,7 +19,7 @@ export interface Questions {
           readonly behind: number
           readonly truncated: boolean
           readonly files: number
-          /** The changed files, sealed under the task's key; `null` when there are none. */
+          /** The changed files, sealed under the task's key; `null` when there are none. Who asked removes them. */
           readonly blob: BlobRef | null
         }
       | { readonly kind: 'base_not_found' }

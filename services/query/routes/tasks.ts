@@ -84,6 +84,8 @@ async function gitDiff(
     ? { ...recorded, files: task.changes?.files }
     : await changesAgainst(task, base, recorded.baseBranch, services)
   const files = await changedFilesOf(services, task.id, shown.blob)
+  // What was made for this answer alone is of no more use; one that cannot be taken away is left.
+  if (!isRecorded && shown.blob) await services.blobs.remove(shown.blob).catch(() => undefined)
   return {
     status: 'ready',
     exists: true,
