@@ -138,9 +138,9 @@ export function describeWayOut({ sandbox: box, note }: TestBox): void {
     })
 
     test('keeps the code and the signals of its command, and leaves nothing behind', async () => {
-      const ran = await shell(box, [], 'ps -A -o comm=; exit 7')
+      const ran = await shell(box, [], 'ps -A -o args=; exit 7')
       expect(ran.code).toBe(7)
-      expect(ran.stdout).toContain('node')
+      expect(ran.stdout).toContain('/opt/flightdeck/node ')
       expect(await processesOf(workspace)).toEqual([])
     })
 
