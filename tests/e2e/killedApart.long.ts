@@ -6,6 +6,7 @@ import { createGate } from '../standins/messagesApi.ts'
 import { expect } from './expect.ts'
 import { openTask } from './pages/task.ts'
 import { openStageApart, type Stage } from './stage.ts'
+import { serverGone } from './visit.ts'
 import { visiting } from './visiting.ts'
 
 const mongo = await forMongo()
@@ -38,7 +39,8 @@ describe.skipIf('missing' in mongo)('on services apart', async () => {
     const ada = await stage.product.signIn('ada')
     const project = await ada.project('surviving')
     const { page, context, expectFault } = await visiting(stage, { as: ada })
-    expectFault(/socket\.io|ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE|answered 50[34]/)
+    expectFault(serverGone)
+    expectFault(/answered 50[34]/)
     let loads = 0
     const { id } = await ada.task(project, 'Outlive them')
     const tab = await openTask(page, id)

@@ -8,6 +8,7 @@ import { pick, recentTask } from './pages/dashboard.ts'
 import { layoutShift } from './layoutShift.ts'
 import { openTask, type TaskPage } from './pages/task.ts'
 import { openStage } from './stage.ts'
+import { serverGone } from './visit.ts'
 import { visiting } from './visiting.ts'
 
 /** A person must not take old words for new ones for longer than this, in milliseconds. */
@@ -106,7 +107,7 @@ test('a connection that was lost is said to be, and what happened meanwhile come
 
 test('a server that is killed and starts again shows what there was, and how the run ended', async () => {
   const { page, context, expectFault } = await visiting(stage, { as: ada })
-  expectFault(/socket\.io|ERR_CONNECTION_REFUSED/)
+  expectFault(serverGone)
   const { first, second, description } = runs.killed
   const { id } = await ada.task(project, description)
   const tab = await openTask(page, id)
@@ -114,6 +115,8 @@ test('a server that is killed and starts again shows what there was, and how the
   page.on('load', () => (loads += 1))
   await first.reached
   await expect(tab.chat).toContainText('One two three')
+  // A part of the page that is on its way when the server dies is asked for by a reload.
+  await page.waitForLoadState('networkidle')
 
   await stage.product.kill9()
   await expect(tab.pill).toHaveText('Offline', { timeout: noticedMs })

@@ -24,6 +24,9 @@ export interface Visit {
   leave(): Promise<void>
 }
 
+/** What a page meets whose server dies: what it asks for, has asked for or listens to. */
+export const serverGone = /socket\.io|ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE/
+
 const actionMs = 15_000
 
 /** Opens a browser with no history, at no page yet; paths are of the product at `base`. */
