@@ -13,7 +13,7 @@ import { containerEngine } from '../../services/runner/sandbox/containerEngine.t
 import { runnerLabel } from '../../services/runner/sandbox/containerOptions.ts'
 import type { ContainerSandbox } from '../../services/runner/sandbox/container.ts'
 import type { SandboxSpec } from '../../services/runner/sandbox/port.ts'
-import { findTestBox } from '../../services/runner/sandbox/testBox.ts'
+import { findTestBox, noBox } from '../../services/runner/sandbox/testBox.ts'
 import { openScratch } from '../../services/runner/scratch.ts'
 import { gitText } from '../../services/runner/workspace/git.ts'
 import { describeBoxedGit, describeHostileTree } from '../../services/runner/workspace/hostileGuarantees.ts'
@@ -24,8 +24,8 @@ import { docker } from './images.ts'
 
 const found = await boxEngine()
 const engine = 'missing' in found ? undefined : found
-const box =
-  'missing' in found ? { sandbox: undefined, note: ` (${found.missing})` } : await findTestBox(found)
+const box = 'missing' in found ? noBox(found.missing) : await findTestBox(found)
+afterAll(() => box.close())
 
 describeBox(`by a container engine${box.note}`, box.sandbox, engine)
 describeWayOut(box)

@@ -12,7 +12,16 @@ export interface TestBox {
   readonly sandbox: Sandbox | undefined
   /** For the name of a suite: empty, or why it is skipped. */
   readonly note: string
+  /** Ends what the box keeps open between calls. */
+  close(): Promise<void>
 }
+
+/** A machine on which there is no box. */
+export const noBox = (why: string): TestBox => ({
+  sandbox: undefined,
+  note: ` (${why})`,
+  close: async () => undefined,
+})
 
 /** A container engine that is there, and an image on it. */
 export interface TestEngine {
@@ -25,18 +34,31 @@ export async function findTestBox(engine?: TestEngine): Promise<TestBox> {
   const root = await mkdtemp(join(tmpdir(), 'flightdeck-box-'))
   try {
     const asked = { path: testPath, root, gitProgram: 'git' }
-    const found = engine ? await detectOn(engine, asked) : await detectBubblewrap(asked)
-    if (found.kind === 'works') return { sandbox: found.sandbox, note: '' }
+    const found = engine ? await detectOn(engine, asked) : await detectHere(asked)
+    if (found.kind === 'works') return { ...found, note: '' }
     if (process.env['REQUIRE_SANDBOX'] === '1') throw new Error(found.why)
-    return { sandbox: undefined, note: ` (skipped: ${found.why})` }
+    return noBox(`skipped: ${found.why}`)
   } finally {
     await rm(root, { recursive: true, force: true })
   }
 }
 
+interface Asked {
+  readonly path: string
+  readonly root: string
+  readonly gitProgram: string
+}
+
+async function detectHere(asked: Asked) {
+  const found = await detectBubblewrap(asked)
+  return found.kind === 'works' ? { ...found, close: async () => undefined } : found
+}
+
 /** A runner of its own: what others have is not taken away. */
-async function detectOn(engine: TestEngine, asked: { path: string; root: string; gitProgram: string }) {
+async function detectOn(engine: TestEngine, asked: Asked) {
   const runnerId = basename(asked.root)
   const scratch = await openScratch(runnerId)
-  return detectContainers({ ...engine, ...asked, runnerId, scratch, shared: {}, node: process.execPath })
+  const given = { ...engine, ...asked, runnerId, scratch, shared: {}, node: process.execPath }
+  const found = await detectContainers(given)
+  return found.kind === 'works' ? { ...found, close: () => found.sandbox.close() } : found
 }
