@@ -2,7 +2,7 @@
 import type { Machine } from './machine.ts'
 import type { Line } from './row.ts'
 
-const widths = { name: 68, figure: 17, floor: 51 }
+const widths = { name: 80, figure: 17, floor: 51 }
 
 export function heading(machine: Machine): string {
   const { cores, processor, memoryGigabytes, node, platform, loadAverage } = machine
