@@ -48,8 +48,6 @@ describe.skipIf('missing' in mongo)('on services apart', async () => {
     for (const service of victims) {
       await gates[service].reached
       await expect(tab.chat).toContainText('Before and')
-      // A part of the page that is on its way when the server dies is asked for by a reload.
-      await page.waitForLoadState('networkidle')
       await killAndRestart(stage, service)
       gates[service].release()
       await expect(tab.chat).toContainText(sentence(service))

@@ -115,8 +115,6 @@ test('a server that is killed and starts again shows what there was, and how the
   page.on('load', () => (loads += 1))
   await first.reached
   await expect(tab.chat).toContainText('One two three')
-  // A part of the page that is on its way when the server dies is asked for by a reload.
-  await page.waitForLoadState('networkidle')
 
   await stage.product.kill9()
   await expect(tab.pill).toHaveText('Offline', { timeout: noticedMs })

@@ -9,9 +9,10 @@ import { z } from 'zod'
 import { currentBase, mergeBaseOf } from './changes.ts'
 import { commitOf, endedWell, GitFault, gitOrThrow, gitText, lastWords } from './git.ts'
 import type { Git, GitCall } from './git.ts'
+import { copyShallow } from './layout.ts'
 import { kindAt, splitNul, treeDifferences, withScratchIndex } from './tree.ts'
 import type { ScratchIndex, TreeDifferences, TreePath } from './tree.ts'
-import { copyShallow, refreshIndex, settleOwner } from './workspace.ts'
+import { refreshIndex, settleOwner } from './workspace.ts'
 import type { Workspace } from './workspace.ts'
 
 export interface SaveRequest {

@@ -6,11 +6,12 @@ import { renameSync, statSync } from 'node:fs'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { run } from '../process.ts'
+import { removeFolder } from './folders.ts'
 import { commitOf } from './git.ts'
 import type { Git } from './git.ts'
 import { isTaskFolderName } from './names.ts'
 import { treeDifferences, withScratchIndex } from './tree.ts'
-import { putToSleep, readWorkspace, removeFolder, removeWorkspace } from './workspace.ts'
+import { putToSleep, readWorkspace, removeWorkspace } from './workspace.ts'
 import type { Workspace } from './workspace.ts'
 
 export interface Room {

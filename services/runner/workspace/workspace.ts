@@ -12,7 +12,6 @@ import {
   chmod,
   chown,
   copyFile,
-  lchown,
   lstat,
   mkdir,
   readdir,
@@ -22,11 +21,13 @@ import {
   utimes,
   writeFile,
 } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { z } from 'zod'
-import { run, type HostUser } from '../process.ts'
+import type { HostUser } from '../process.ts'
+import { giveFew, giveTo, removeFolder } from './folders.ts'
 import { gitOrThrow, gitText, isBranchName } from './git.ts'
 import type { Git, HostGit } from './git.ts'
+import { configValue, copyShallow, layOut, repositoryConfig, writeAlternates } from './layout.ts'
 import type { Mirror } from './mirror.ts'
 import { isTaskFolderName } from './names.ts'
 import { headsOf, headsWritten } from './refs.ts'
@@ -362,60 +363,12 @@ async function makeAgentGit(
   if (owner) await giveFew(owner, gitDir)
 }
 
-/** A new repository by gitrepository-layout(5). By hand: git would take two processes for it, one after the other, and an agent waits. */
-async function layOut(
-  gitDir: string,
-  {
-    branch,
-    config,
-    refs,
-  }: {
-    readonly branch: string
-    readonly config: string
-    readonly refs: readonly (readonly [name: string, commit: string | null])[]
-  },
-): Promise<void> {
-  const files = [
-    ['HEAD', `ref: refs/heads/${branch}`],
-    ['config', config.trimEnd()],
-    ...refs.flatMap(([name, commit]) => (commit === null ? [] : [[name, commit] as const])),
-  ] as const
-  const folders = ['objects/info', 'objects/pack', 'refs/tags', 'refs/heads']
-  const all = new Set([...folders, ...files.map(([name]) => dirname(name))])
-  await Promise.all([...all].map((folder) => mkdir(join(gitDir, folder), { recursive: true })))
-  await Promise.all(files.map(([name, line]) => writeFile(join(gitDir, name), `${line}\n`)))
-}
-
-const repositoryConfig = `[core]
-repositoryformatversion = 0
-filemode = true
-bare = false
-logallrefupdates = true
-`
-
 /** What our index says holds for the agent's. */
 async function copyIndex({ privateGitDir, dir, startCommit, owner }: Workspace): Promise<void> {
   if (startCommit === null) return
   const [ours, agents] = [join(privateGitDir, 'index'), join(dir, '.git', 'index')]
   await copyFile(ours, agents)
   if (owner) await Promise.all([chown(agents, owner.uid, owner.gid), chown(ours, root.uid, root.gid)])
-}
-
-async function writeAlternates(gitDir: string, objects: string): Promise<void> {
-  await mkdir(join(gitDir, 'objects', 'info'), { recursive: true })
-  await writeFile(join(gitDir, 'objects', 'info', 'alternates'), `${objects}\n`)
-}
-
-/** Where the history of a large repository ends in its mirror, which is no fault. */
-export async function copyShallow(mirrorDir: string, gitDir: string): Promise<void> {
-  const half = join(gitDir, 'shallow.half')
-  try {
-    await copyFile(join(mirrorDir, 'shallow'), half)
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return
-    throw error
-  }
-  await rename(half, join(gitDir, 'shallow'))
 }
 
 async function removeScratch(gitDir: string): Promise<void> {
@@ -436,11 +389,6 @@ function agentConfig({ identity, originUrl }: PrepareRequest): string {
     'checkStat = minimal',
     '',
   ].join('\n')
-}
-
-/** A value as a configuration file has it. */
-function configValue(text: string): string {
-  return `"${text.replace(/\p{Cc}/gu, ' ').replace(/["\\]/g, '\\$&')}"`
 }
 
 /** The branches of the host that decide what a working branch is called: those that could stand in its way, and itself. */
@@ -485,34 +433,9 @@ export async function settleOwner({ owner, dir, homeDir }: Workspace, path: stri
   if (owner) await giveTo(owner, [dir, homeDir], path)
 }
 
-/** The same for a folder of a few files that only we have written: a process would take longer than they do. */
-async function giveFew({ uid, gid }: BoxUser, dir: string): Promise<void> {
-  const names = await readdir(dir, { recursive: true })
-  await Promise.all(['.', ...names].map((name) => lchown(join(dir, name), uid, gid)))
-}
-
-async function giveTo({ uid, gid }: BoxUser, dirs: readonly string[], path: string): Promise<void> {
-  await runOrThrow('chown', ['-R', '-h', `${uid}:${gid}`, '--', ...dirs], path)
-}
-
-/** `rm` and not Node's: it goes by open folders, so that no depth and no race of an agent's making leads it astray. */
-export async function removeFolder(dir: string, path: string): Promise<void> {
-  // Folders without their write bit cannot be emptied by a user that is not root.
-  if (process.getuid?.() !== 0)
-    await run('chmod', ['-R', '-f', 'u+rwX', '--', dir], { env: { PATH: path }, ...limits })
-  await runOrThrow('rm', ['-rf', '--', dir], path)
-}
-
-async function runOrThrow(file: string, args: readonly string[], path: string): Promise<void> {
-  const finished = await run(file, args, { env: { PATH: path, LC_ALL: 'C.UTF-8' }, ...limits })
-  if (finished.endedBy !== 'itself' || finished.code !== 0)
-    throw new Error(`${file} failed: ${finished.stderr.toString('utf8').slice(0, 500) || finished.endedBy}`)
-}
-
 const asleep = 'asleep'
 /** Who gives a tree to another user. */
 const root: BoxUser = { uid: 0, gid: 0 }
-const limits = { timeoutMs: 300_000, maxOutputBytes: 65_536 }
 
 function parseJson(text: string): unknown {
   try {
