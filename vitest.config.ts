@@ -91,7 +91,7 @@ export default defineConfig({
         test: {
           name: 'server',
           sequence: { groupOrder: 1 },
-          include: ['tests/server/**/*.spec.ts'],
+          include: ['tests/{server,hostile}/**/*.spec.ts'],
           exclude: [...configDefaults.exclude, ...slow],
           globalSetup: ['tests/product/build.js'],
           testTimeout: 60_000,
