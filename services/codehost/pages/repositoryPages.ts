@@ -2,6 +2,7 @@
 import { accountOf } from '../accounts.ts'
 import type { PullRequestFigures } from '../pulls/pulls.ts'
 import type { PullRequest, Repository } from '../state.ts'
+import { shownParts } from '#domain/kernel/hiddenCharacters.ts'
 import { readDiff } from './diffLines.ts'
 import type { DiffFile, DiffLine } from './diffLines.ts'
 import { html } from '#platform/http/html.ts'
@@ -173,7 +174,7 @@ const mergeBox = (repository: Repository, pull: PullRequest, merge: MergeOffer):
 
 const filePanel = (file: DiffFile): Html =>
   html`<section class="panel">
-    <div class="head"><code>${file.path}</code></div>
+    <div class="head"><code>${visible(file.path)}</code></div>
     <div class="diff" tabindex="0" role="region" aria-label="${`Changes of ${file.path}`}">
       <table class="code">
         <tbody>
@@ -183,6 +184,12 @@ const filePanel = (file: DiffFile): Html =>
     </div>
   </section>`
 
+/** What turns or hides text is marked by its code point, and is not in the page itself. */
+const visible = (text: string): readonly (Html | string)[] =>
+  shownParts(text).map((part) =>
+    part.kind === 'text' ? part.text : html`<mark title="Hidden character">${part.codePoint}</mark>`,
+  )
+
 const signs = { added: '+', deleted: '-', same: ' ', hunk: '', note: '' } as const
 
 const row = (line: DiffLine): Html =>
@@ -190,7 +197,7 @@ const row = (line: DiffLine): Html =>
     <td class="n">${line.oldLine}</td>
     <td class="n">${line.newLine}</td>
     <td class="sign">${signs[line.kind]}</td>
-    <td>${line.text}</td>
+    <td>${visible(line.text)}</td>
   </tr>`
 
 const counted = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`

@@ -3,6 +3,7 @@ import { ChevronDown, Copy, Ellipsis, FoldVertical, UnfoldVertical } from 'lucid
 import { memo } from 'react'
 import { classes } from '../../../ui/classes.ts'
 import { Count } from '../../../ui/Count.tsx'
+import { HiddenMarks } from '../../../ui/HiddenMarks.tsx'
 import { IconButton } from '../../../ui/IconButton.tsx'
 import { Menu, type MenuButtonProps } from '../../../ui/Menu.tsx'
 import { useCopy } from '../useCopy.ts'
@@ -47,9 +48,18 @@ export const FileHead = memo(function FileHead(props: FileHeadProps) {
           />
           <FileBadge status={status} />
           <span className="min-w-0 truncate" title={file.name}>
-            <span className="text-muted">{folder}</span>
-            <span className="font-medium">{name}</span>
-            {previousName !== undefined && <span className="text-muted"> {texts.renamed(previousName)}</span>}
+            <span className="text-muted">
+              <HiddenMarks text={folder} />
+            </span>
+            <span className="font-medium">
+              <HiddenMarks text={name} />
+            </span>
+            {previousName !== undefined && (
+              <span className="text-muted">
+                {' '}
+                <HiddenMarks text={texts.renamed(previousName)} />
+              </span>
+            )}
           </span>
           <Count added={additions} deleted={deletions} />
         </button>

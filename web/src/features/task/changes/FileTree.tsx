@@ -4,6 +4,7 @@ import { Check, ChevronDown, Search } from 'lucide-react'
 import { memo, useLayoutEffect, useMemo, useRef, useState, type KeyboardEvent } from 'react'
 import { classes } from '../../../ui/classes.ts'
 import { Count } from '../../../ui/Count.tsx'
+import { HiddenMarks } from '../../../ui/HiddenMarks.tsx'
 import { FileBadge } from './FileBadge.tsx'
 import { splitName, type DiffFile } from './readDiffs.ts'
 import { texts } from './texts.ts'
@@ -139,7 +140,9 @@ export const FileTree = memo(function FileTree({ files, viewed, current, onChoos
                         className={classes('size-3.5 transition-transform', row.folded && '-rotate-90')}
                       />
                       <span className="min-w-0 truncate" title={row.folder}>
-                        {row.folder === '' ? texts.topFolder : row.folder.replace(/\/$/, '')}
+                        <HiddenMarks
+                          text={row.folder === '' ? texts.topFolder : row.folder.replace(/\/$/, '')}
+                        />
                       </span>
                       {row.folded && <span className="text-meta">{row.files}</span>}
                     </>
@@ -162,7 +165,7 @@ function FileRow({ file, viewed }: { readonly file: DiffFile; readonly viewed: b
     <>
       <FileBadge status={status} />
       <span className={classes('min-w-0 flex-1 truncate', viewed && 'text-muted')} title={file.name}>
-        {splitName(file.name).name}
+        <HiddenMarks text={splitName(file.name).name} />
       </span>
       {viewed && <Check className="size-3.5 text-muted" role="img" aria-label={texts.viewed} />}
       <Count added={additions} deleted={deletions} small />

@@ -1,5 +1,6 @@
 /** What a line says, coloured, with the words marked that changed and what was found. */
 import { classes } from '../../../ui/classes.ts'
+import { HiddenMarks } from '../../../ui/HiddenMarks.tsx'
 import { longestShown } from './diffRows.ts'
 import { foundIn } from './findInDiff.ts'
 import type { CodeSpan } from './highlight.ts'
@@ -42,13 +43,13 @@ export function LineText({ line, spans, wanted, current }: LineTextProps) {
                 piece.found === 'current' && 'bg-warn text-panel!',
               )}
             >
-              {piece.text}
+              <HiddenMarks text={piece.text} />
             </mark>
           )
-        if (piece.className === '') return piece.text
+        if (piece.className === '') return <HiddenMarks key={index} text={piece.text} />
         return (
           <span key={index} className={piece.className}>
-            {piece.text}
+            <HiddenMarks text={piece.text} />
           </span>
         )
       })}

@@ -13,6 +13,12 @@ describe('beside its lines a file says', () => {
   test.each([
     ['nothing when lines changed', `index ${old}..${young} 100644\n${change}`, {}, []],
     [
+      'finding low: that characters are hidden in it',
+      `index ${old}..${young} 100644\n${change.replace('new', 'if (a\u202E) b')}`,
+      {},
+      [texts.hiddenCharacters],
+    ],
+    [
       'that it is binary',
       `index ${old}..${young} 100644\nBinary files differ\n`,
       { binary: true },

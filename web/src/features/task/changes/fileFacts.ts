@@ -1,5 +1,6 @@
 /** What a diff says of a file beside its lines. Pure. */
 import type { ChangedFile } from '#domain/api/tasks.ts'
+import { hasHidden } from '#domain/kernel/hiddenCharacters.ts'
 import { texts } from './texts.ts'
 
 export interface FileFacts {
@@ -33,6 +34,7 @@ export function fileFacts(file: ChangedFile, hunks: number): FileFacts {
   else if (hunks === 0 && status === 'renamed') notes.push(texts.onlyRenamed)
   else if (hunks === 0 && after !== undefined && before === undefined) notes.push(texts.emptyFile)
   if (notes.length === 0 && hunks === 0) notes.push(texts.noDiff)
+  if (hasHidden(file.fileName) || hasHidden(diff)) notes.unshift(texts.hiddenCharacters)
   const name = word(/^index ([0-9a-f]+)\.\./m)
   return {
     notes,

@@ -63,6 +63,8 @@ export const texts = {
 
   noDiff: 'No diff available to display for this file.',
   binary: 'A binary file.',
+  hiddenCharacters:
+    'There are hidden characters here, or characters that turn the direction of text. Each is marked: read those lines with care.',
   emptyFile: 'An empty file.',
   onlyRenamed: 'Renamed, and not changed.',
   onlyWhitespace: 'Nothing but whitespace changed here; it is hidden.',
