@@ -2,8 +2,8 @@
 import { spawn } from 'node:child_process'
 import { constants } from 'node:os'
 
-/** How much of a quiet child's output is kept for the case that it fails, in characters. */
-const kept = 200_000
+/** How much of a quiet child's output is kept, in characters, where nothing else is asked for. */
+const usuallyKept = 200_000
 /** How long a process group that was asked to end has for it, in milliseconds. */
 const grace = 5_000
 
@@ -19,6 +19,7 @@ const running = new Set()
  * @property {NodeJS.ProcessEnv} env the whole environment of the child
  * @property {number} limit milliseconds after which the child and all it started are ended
  * @property {'show' | 'keep'} output whether its output goes to ours, or is kept and returned
+ * @property {number} [kept] how much of the output is kept, in characters: the last of it
  */
 
 /**
@@ -35,7 +36,7 @@ const running = new Set()
  * @param {RunOptions} options
  * @returns {Promise<Ended>}
  */
-export function run(command, args, { cwd, env, limit, output }) {
+export function run(command, args, { cwd, env, limit, output, kept = usuallyKept }) {
   return new Promise((resolve) => {
     const stdio = output === 'show' ? 'inherit' : 'pipe'
     // A group of its own, so that ending it ends what it started as well.

@@ -1,5 +1,5 @@
 /** `npm test`: everything that can be checked, stage by stage, on a fresh clone. The last line is the totals. `--long` adds what needs longer. */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { testEnvironment } from './environment.js'
@@ -8,6 +8,7 @@ import { staleParts } from './parts.js'
 import { closingLines, nothing, oneCheck, suiteResults, sum } from './results.js'
 import { run } from './run.js'
 import { scratchRoot } from './scratch.js'
+import { auditPackages, writeBill } from './supplyChain.js'
 import { canInstall, findProgram, installForSystem } from './system.js'
 
 /** @typedef {import('./results.js').Results} Results */
@@ -49,6 +50,7 @@ const stages = [
   ['build', build],
   ['lint', () => script('lint', 5 * minute)],
   ['boundaries', () => script('boundaries', 5 * minute)],
+  ['packages: licences and known vulnerabilities', checkPackages],
   ['FerretDB, for MongoDB', ferretDbIsBuilt],
   ['unit and contract tests', unitTestsBesideTypes],
   ['types, beside them', () => types],
@@ -100,6 +102,17 @@ async function build() {
   if (stale.length === 0) return oneCheck(true)
   const builder = [join(root, 'scripts/build.js'), ...stale]
   return check(process.execPath, builder, 10 * minute)
+}
+
+/** npm gets the shell's environment, as in `prepare`. Where the registry answers no audit, the report says so and counts no check. */
+async function checkPackages() {
+  const faults = await writeBill(root, process.env)
+  for (const fault of faults) console.log(fault)
+  const audit = await auditPackages(root, process.env)
+  console.log(`The audit of packages ${audit.says}.`)
+  appendFileSync(files.notes, `${JSON.stringify({ what: 'audit of packages', against: audit.says })}\n`)
+  const licences = oneCheck(faults.length === 0)
+  return audit.kind === 'not_run' ? licences : sum([licences, oneCheck(audit.kind === 'clean')])
 }
 
 function unitTestsBesideTypes() {
