@@ -5,6 +5,7 @@ import type { Middleware } from 'koa'
 import { BadConfig, describeVariables, readConfig, type Config } from '#platform/config.ts'
 import type { Engines } from '#platform/compose.ts'
 import { operationOf, UnknownWords } from './operate.ts'
+import type { Details } from '#platform/http/health.ts'
 import { serviceTokens, type Callee } from '#platform/http/serviceToken.ts'
 import { processName } from '#platform/watch/name.ts'
 
@@ -61,11 +62,14 @@ async function startServices(config: Config, repos: readonly string[], engines: 
       running.push(engines.leases.hold('images', () => startImageSweep(engines)))
     }
     const apis = await apisOf(config, engines)
+    const details = new Map<string, readonly string[]>()
     // Before the runner, whose first words it hears.
-    running.push(...(await startDoor(config, engines, apis)))
+    running.push(...(await startDoor(config, engines, apis, () => Object.fromEntries(details))))
     if (services.has('runner')) {
       const { startRunner } = await import('./runner/runner.ts')
-      running.push(await startRunner(config, engines))
+      const runner = await startRunner(config, engines)
+      details.set('runner', runner.shortcomings)
+      running.push(runner)
     }
     return running
   } catch (fault) {
@@ -115,12 +119,15 @@ async function startDoor(
   config: Config,
   engines: Engines,
   apis: ReadonlyMap<Callee, Middleware>,
+  details: Details,
 ): Promise<Running[]> {
   const { host, port, services } = config
   const tokens = serviceTokens(engines)
   if (!services.has('gateway')) {
     const { startServiceApp } = await import('#platform/http/serviceApp.ts')
-    return [await startServiceApp({ apis, host, port, parts: engines.parts }, { ...engines, tokens })]
+    return [
+      await startServiceApp({ apis, host, port, parts: engines.parts, details }, { ...engines, tokens }),
+    ]
   }
   const [{ startGateway }, { startNotices }, { startAgents }, { upstream }] = await Promise.all([
     import('./gateway/gateway.ts'),
@@ -158,6 +165,7 @@ async function startDoor(
       query,
       command,
       parts,
+      details,
     },
     engines,
   )

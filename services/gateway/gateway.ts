@@ -54,7 +54,7 @@ export async function startGateway(
   app.use(requests({ door: 'gateway', logger, fresh: mounting.fresh, watch }))
   app.use(answers(logger, mounting.fresh))
   app.use(protectiveHeaders)
-  app.use(health(options.parts))
+  app.use(health(options.parts, options.details))
   app.use(below('/api', noStore))
   app.use(below('/api', timeLimit(requestMs)))
   const byAddress = options.requestsAMinute === null ? null : options.requestsAMinute * addressesMayBeShared

@@ -9,6 +9,7 @@ import type { SealedBlobs } from '#platform/commands/sealedBlobs.ts'
 import type { Projected } from '#platform/commands/projected.ts'
 import type { HostAccess } from '#platform/hostAccess.ts'
 import type { ImageAddresses } from '#platform/images/addresses.ts'
+import type { Details } from '#platform/http/health.ts'
 import type { Sessions } from '#platform/http/session.ts'
 import type { Logger } from '#platform/log.ts'
 import type { Clock } from '#platform/ports/clock.ts'
@@ -61,4 +62,6 @@ export interface GatewayOptions {
   readonly command: Middleware
   /** The parts that `/readyz` asks; each throws when it is not ready. */
   readonly parts: ReadonlyMap<string, () => Promise<void>>
+  /** What `/readyz` tells beside. */
+  readonly details: Details
 }

@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import { z } from 'zod'
 import {
   address,
+  type allowedShortcomings,
   anyPort,
   count,
   dollars,
@@ -14,12 +15,16 @@ import {
   onOrOff,
   port,
   prices,
+  shortcomings,
   unixSocket,
   unused,
 } from './configValues.ts'
 
 export const serviceNames = ['codehost', 'command', 'query', 'runner', 'gateway'] as const
 export type ServiceName = (typeof serviceNames)[number]
+
+/** What a box may lack without stopping a real model, by the operator's word. */
+export type AllowedShortcoming = (typeof allowedShortcomings)[number]
 
 export type CodeHostConfig =
   | { readonly kind: 'local' }
@@ -82,6 +87,7 @@ export interface Config {
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly sandbox: 'bubblewrap' | 'container' | 'none'
   readonly containers: ContainersConfig
+  readonly weakerBox: readonly AllowedShortcoming[]
   /** Whether a project's boxes may reach addresses of this machine and of private networks that the project lists in numbers. */
   readonly privateEgress: boolean
   /** Whether people may register and sign in with a password. */
@@ -205,6 +211,10 @@ const variables = {
       .enum(['bubblewrap', 'container', 'none'], { error: 'is bubblewrap, container or none' })
       .default('bubblewrap'),
     'the box agents run in: bubblewrap, container, or none at your own risk',
+  ],
+  ALLOW_WEAKER_BOX: [
+    shortcomings.default([]),
+    'what a box may lack without stopping a real model, with commas: seccomp, user_namespaces',
   ],
   CONTAINER_HOST: [
     unixSocket.default('/var/run/docker.sock'),
@@ -343,6 +353,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
       image: values.CONTAINER_IMAGE,
       shared: values.CONTAINER_PATHS,
     },
+    weakerBox: values.ALLOW_WEAKER_BOX,
     privateEgress: values.PRIVATE_EGRESS,
     passwordSignIn: values.PASSWORD_SIGN_IN ?? isEmbedded(values),
     trustProxy: values.TRUST_PROXY,

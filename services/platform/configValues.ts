@@ -59,6 +59,15 @@ export const prices = z
       pricesError,
     ),
   )
+/** What a box may lack of what boxes promise, where an operator allows it by name. */
+export const allowedShortcomings = ['seccomp', 'user_namespaces'] as const
+export const shortcomings = z.string().transform((listed, { addIssue }) => {
+  const named = listed.split(',').flatMap((name) => name.trim() || [])
+  const known = allowedShortcomings.filter((name) => named.includes(name))
+  if (named.some((name) => !known.some((other) => other === name)))
+    addIssue(`is a list with commas of ${allowedShortcomings.join(', ')}`)
+  return known
+})
 /** Has its name already and no effect yet: whoever sets it is told. */
 export const unused = z.string().optional()
 /** The adapter knows what an address of its engine is. */

@@ -30,6 +30,8 @@ import { detectContainers } from './sandbox/containerDetect.ts'
 import { detectBubblewrap } from './sandbox/detect.ts'
 import { endLeftBoxes } from './sandbox/leftBoxes.ts'
 import { noSandbox } from './sandbox/none.ts'
+import type { Sandbox } from './sandbox/port.ts'
+import { notAllowed, type Shortcoming } from './sandbox/shortcomings.ts'
 import { openScratch } from './scratch.ts'
 import { hostGit } from './workspace/git.ts'
 import { removeLeftovers } from './workspace/leftovers.ts'
@@ -40,6 +42,8 @@ import { removeWorkspace } from './workspace/workspace.ts'
 export interface RunningRunner {
   /** Takes no more jobs, ends what runs and records it. Nothing it started is left. */
   stop(): Promise<void>
+  /** What its boxes lack, in sentences. */
+  readonly shortcomings: readonly string[]
 }
 
 /** A workspace that was used within this time stays. */
@@ -68,7 +72,8 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
   const git = hostGit({ program: 'git', path: config.path })
   const runnerId = runnerIdIn(root)
   const scratch = await openScratch(runnerId)
-  const { sandbox, notice, close } = await openSandbox(config, { root, git, runnerId, scratch })
+  const { sandbox, notice, shortcomings, close } = await openSandbox(config, { root, git, runnerId, scratch })
+  for (const lacks of shortcomings) engines.logger.warn(lacks)
   // Asking a CLI for its version takes a moment: the first run waits for it, the start does not.
   const agents = installedAgents(config)
   await endLeftBoxes(root)
@@ -159,6 +164,7 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
       void clearAway(parts, name.id)
   })
   return {
+    shortcomings,
     async stop() {
       stopAnswering()
       stopReading()
@@ -178,13 +184,15 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
 interface OpenedSandbox {
   readonly sandbox: RunnerParts['sandbox']
   readonly notice: string | null
+  /** What its boxes lack of what boxes promise, in sentences. */
+  readonly shortcomings: readonly string[]
   /** Ends what it has beside what runs in its boxes. */
   close(): Promise<void>
 }
 
 /**
- * The box; without one the scripted model may run, whose commands we wrote, and a real one may not. An engine that was asked for by name
- * and makes no boxes is a fault, told in a sentence.
+ * The box; without one the scripted model may run, whose commands we wrote, and a real one may not, nor in one that lacks what was not
+ * allowed to it. An engine that was asked for by name and makes no boxes is a fault, told in a sentence.
  */
 async function openSandbox(
   config: Config,
@@ -195,7 +203,7 @@ async function openSandbox(
   const close = async () => undefined
   switch (config.sandbox) {
     case 'none':
-      return { sandbox: unboxed, notice: unboxedNotice, close }
+      return { sandbox: unboxed, notice: unboxedNotice, shortcomings: [], close }
     case 'container': {
       const boxes = {
         ...containers,
@@ -208,23 +216,44 @@ async function openSandbox(
       }
       const detected = await detectContainers(boxes)
       if (detected.kind === 'fails') throw new Error(`SANDBOX=container: ${detected.why}`)
-      const { sandbox } = detected
-      return { sandbox, notice: null, close: () => sandbox.close() }
+      return { ...asAllowed(config, detected), close: () => detected.sandbox.close() }
     }
     case 'bubblewrap': {
       const detected = await detectBubblewrap({ path, root, gitProgram: 'git' })
-      if (detected.kind === 'works') return { sandbox: detected.sandbox, notice: null, close }
+      if (detected.kind === 'works') return { ...asAllowed(config, detected), close }
       const why = `There is no box for agents here. ${detected.why}`
-      if (config.model.kind === 'scripted')
+      if (!hasRealModel(config))
         return {
           sandbox: unboxed,
           notice: `${why} Until then only the scripted model runs, without one.`,
+          shortcomings: [],
           close,
         }
       const missing = `${why} SANDBOX=none runs agents without one, at your own risk.`
-      return { sandbox: { missing }, notice: why, close }
+      return { sandbox: { missing }, notice: why, shortcomings: [], close }
     }
   }
+}
+
+/** A box that works, unless it is weaker than a real model may have it. */
+function asAllowed(
+  config: Config,
+  { sandbox, shortcomings }: { readonly sandbox: Sandbox; readonly shortcomings: readonly Shortcoming[] },
+): Omit<OpenedSandbox, 'close'> {
+  const says = shortcomings.map((shortcoming) => shortcoming.says)
+  const wanting = notAllowed(shortcomings, config.weakerBox)
+  if (wanting.length === 0) return { sandbox, notice: null, shortcomings: says }
+  const lacking = shortcomings.filter(({ name }) => name !== null && wanting.includes(name))
+  const why = `The box for agents is weaker here than it should be. ${lacking.map((each) => each.says).join(' ')}`
+  if (!hasRealModel(config))
+    return { sandbox, notice: `${why} Until then only the scripted model runs.`, shortcomings: says }
+  const missing = `${why} ALLOW_WEAKER_BOX=${[...config.weakerBox, ...wanting].join(',')} runs agents in it, at your own risk.`
+  return { sandbox: { missing }, notice: why, shortcomings: says }
+}
+
+/** Whether an agent may be told what to do by something else than our own script. */
+function hasRealModel({ model, cursor }: Config): boolean {
+  return model.kind !== 'scripted' || cursor.apiKey !== undefined
 }
 
 function payloadOf<Name extends string>(

@@ -4,10 +4,13 @@ import type { Middleware } from 'koa'
 /** By name, what must answer; each throws when it does not. */
 export type Parts = ReadonlyMap<string, () => Promise<void>>
 
+/** What whoever operates it should know beside: sentences, by the part that they are of. */
+export type Details = () => Readonly<Record<string, readonly string[]>>
+
 const answersWithinMs = 3_000
 
-/** `/healthz`: alive. `/readyz`: every part answers within 3 seconds; else 503 with those that do not. */
-export function health(parts: Parts): Middleware {
+/** `/healthz`: alive. `/readyz`: every part answers within 3 seconds; else 503 with those that do not. What is in `details` makes nothing unready. */
+export function health(parts: Parts, details: Details = () => ({})): Middleware {
   return async (context, next) => {
     if (context.path === '/healthz') {
       context.body = { alive: true }
@@ -18,7 +21,7 @@ export function health(parts: Parts): Middleware {
     const states = await Promise.all(asked)
     const ready = states.every(([, answered]) => answered)
     context.status = ready ? 200 : 503
-    context.body = { ready, parts: Object.fromEntries(states) }
+    context.body = { ready, parts: Object.fromEntries(states), details: details() }
   }
 }
 

@@ -90,13 +90,13 @@ test('health is told to everybody: alive always, ready while every part answers'
   parts.set('jobs', async () => {})
   expect(await (await fetch(address('/healthz'))).json()).toEqual({ alive: true })
   const well = await fetch(address('/readyz'))
-  expect([well.status, await well.json()]).toEqual([200, { ready: true, parts: { jobs: true } }])
+  expect([well.status, await well.json()]).toEqual([200, { ready: true, parts: { jobs: true }, details: {} }])
   parts.set('bus', () => Promise.reject(new Error('away')))
   parts.set('vault', () => new Promise(() => {}))
   const ill = await fetch(address('/readyz'))
   expect([ill.status, await ill.json()]).toEqual([
     503,
-    { ready: false, parts: { jobs: true, bus: false, vault: false } },
+    { ready: false, parts: { jobs: true, bus: false, vault: false }, details: {} },
   ])
   expect((await fetch(address('/healthz'))).status).toBe(200)
 }, 15_000)

@@ -8,7 +8,7 @@ import type { Ids } from '#platform/ports/ids.ts'
 import { adoptRequest, requests } from '#platform/watch/requests.ts'
 import type { Watch } from '#platform/watch/watch.ts'
 import { answers } from './answers.ts'
-import { health, type Parts } from './health.ts'
+import { health, type Details, type Parts } from './health.ts'
 import { timeLimit } from './timeLimit.ts'
 import { calleeOf, serviceRealm, type Callee, type ServiceTokens } from './serviceToken.ts'
 
@@ -27,7 +27,13 @@ const keepAliveMs = 65_000
 
 /** Resolves once it listens. Throws when the port is taken. `apis` are the routes below `/api` of the services that are here, if any. */
 export async function startServiceApp(
-  options: { apis: ReadonlyMap<Callee, Middleware>; host: string; port: number; parts: Parts },
+  options: {
+    apis: ReadonlyMap<Callee, Middleware>
+    host: string
+    port: number
+    parts: Parts
+    details?: Details
+  },
   services: { tokens: ServiceTokens; logger: Logger; ids: Ids; watch: Watch },
 ): Promise<RunningService> {
   const app = new Koa()
@@ -36,7 +42,7 @@ export async function startServiceApp(
   const fresh = () => services.ids.uuid()
   app.use(requests({ door: 'service', logger, fresh, watch }))
   app.use(answers(logger, fresh))
-  app.use(health(options.parts))
+  app.use(health(options.parts, options.details))
   app.use(timeLimit(requestMs))
   app.use(callersOnly(options.apis, services.tokens))
   app.use(

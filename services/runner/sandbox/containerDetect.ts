@@ -3,9 +3,15 @@ import { containerSandbox, type ContainerSandbox } from './container.ts'
 import { containerEngine, EngineFault } from './containerEngine.ts'
 import { removeContainers, type ContainerOptions } from './containerOptions.ts'
 import { boxFault, withTrialWorkspace } from './detect.ts'
+import type { Shortcoming } from './shortcomings.ts'
 
 export type DetectedContainers =
-  | { readonly kind: 'works'; readonly sandbox: ContainerSandbox; readonly version: string }
+  | {
+      readonly kind: 'works'
+      readonly sandbox: ContainerSandbox
+      readonly version: string
+      readonly shortcomings: readonly Shortcoming[]
+    }
   /** Why not, and what to do about it: a sentence or two for the operator. */
   | { readonly kind: 'fails'; readonly why: string }
 
@@ -36,7 +42,7 @@ export async function detectContainers(request: DetectContainersRequest): Promis
       boxFault(sandbox, workspace, options.node),
     ).catch((fault: unknown) => (fault instanceof Error ? fault.message : String(fault)))
     await sandbox.close()
-    if (why === undefined) return { kind: 'works', sandbox, version }
+    if (why === undefined) return { kind: 'works', sandbox, version, shortcomings: [] }
     return { kind: 'fails', why: `${version} cannot make a box of ${imageName} here (${why}).` }
   } catch (fault) {
     if (!(fault instanceof EngineFault)) throw fault

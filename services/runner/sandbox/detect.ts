@@ -8,9 +8,15 @@ import type { Workspace } from '../workspace/workspace.ts'
 import { bubblewrap } from './bubblewrap.ts'
 import { hostSystem, inheritedDescriptors } from './hostSystem.ts'
 import type { Sandbox } from './port.ts'
+import type { Shortcoming } from './shortcomings.ts'
 
 export type Detected =
-  | { readonly kind: 'works'; readonly sandbox: Sandbox; readonly version: string }
+  | {
+      readonly kind: 'works'
+      readonly sandbox: Sandbox
+      readonly version: string
+      readonly shortcomings: readonly Shortcoming[]
+    }
   /** Why not, and what to do about it: a sentence or two for the operator. */
   | { readonly kind: 'fails'; readonly why: string }
 
@@ -41,7 +47,7 @@ export async function detectBubblewrap({ path, root, gitProgram }: DetectRequest
     gitProgram,
   })
   const why = await withTrialWorkspace(root, (workspace) => boxFault(sandbox, workspace))
-  if (why === undefined) return { kind: 'works', sandbox, version }
+  if (why === undefined) return { kind: 'works', sandbox, version, shortcomings: [] }
   return { kind: 'fails', why: `bubblewrap ${version} cannot make a box here (${why}). ${howToAllow}` }
 }
 
