@@ -1,26 +1,38 @@
 import * as fc from 'fast-check'
+import { Worker } from 'node:worker_threads'
 import { describe, expect, test } from 'vitest'
-import { createRedactor, diffRedactor, redact, redacted } from './redaction.ts'
+import { automatonOf, mostNodes, TooMuchToHide } from './automaton.ts'
+import { redactionOf, withheld } from './redaction.ts'
+import { redactionThreads, startWorker, type RedactionThreads } from './redactionThreads.ts'
+import { goOn, newScan, redacted, soughtFor } from './scan.ts'
+import { naivelyRedacted } from './testRedaction.ts'
+import { diffWithout, textWithout } from './wholeText.ts'
 
 const secret = 'r3ndezvous/Key+9=!'
 const githubToken = `ghp_${'aB3dE6gH9'.repeat(4)}`
 const pem = `-----BEGIN RSA PRIVATE KEY-----\n${'MIIEow/+0 9\n'.repeat(6)}-----END RSA PRIVATE KEY-----`
 const jwt = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJlLW9mLWl0'
 
+const redact = (text: string, secrets: readonly string[]) => textWithout(soughtFor(secrets), text)
+const diffRedactor = (secrets: readonly string[]) => (diff: string) => diffWithout(soughtFor(secrets), diff)
+
 /** Redacts `text` in the pieces that `cuts` make of it. */
 function redactInPieces(text: string, cuts: readonly number[], secrets: readonly string[]): string {
-  const redactor = createRedactor(secrets)
+  const [sought, scan] = [soughtFor(secrets), newScan()]
   const edges = [...new Set([0, ...cuts.map((cut) => cut % (text.length + 1)), text.length])].sort(
     (a, b) => a - b,
   )
   let shown = ''
-  for (const [i, edge] of edges.entries()) shown += redactor.push(text.slice(edge, edges[i + 1] ?? edge))
-  return shown + redactor.end()
+  for (const [i, edge] of edges.entries())
+    shown += goOn(sought, scan, text.slice(edge, edges[i + 1] ?? edge), false)
+  return shown + goOn(sought, scan, '', true)
 }
 
 describe('what is taken out', () => {
   test.each([
     ['a known secret', secret],
+    ['a known secret, in hex', Buffer.from(secret).toString('hex')],
+    ['a known secret, in hex with capitals', Buffer.from(secret).toString('hex').toUpperCase()],
     ['a known secret, URL-encoded', encodeURIComponent(secret)],
     [
       'a known secret, URL-encoded in lower case',
@@ -119,6 +131,26 @@ describe('a cut stream', () => {
     .map((some) => some.join(''))
   const cuts = fc.array(fc.nat({ max: 3000 }), { maxLength: 12 })
 
+  test('is redacted as one who judges every place by itself would', () => {
+    fc.assert(
+      fc.property(texts, cuts, (text, where) => {
+        expect(redactInPieces(text, where, secrets)).toBe(naivelyRedacted(text, secrets))
+      }),
+      { numRuns: 1_000 },
+    )
+  })
+
+  test('of few different characters is redacted so too, for any secrets', () => {
+    const narrow = fc.string({ unit: fc.constantFrom('a', 'b', 'é', '👩', '\n', '\0'), maxLength: 60 })
+    fc.assert(
+      fc.property(fc.array(narrow, { maxLength: 6 }), narrow, cuts, (some, around, where) => {
+        const text = [around, ...some.map((one) => one.slice(1) + one), around].join('')
+        expect(redactInPieces(text, where, some)).toBe(naivelyRedacted(text, some))
+      }),
+      { numRuns: 1_000 },
+    )
+  })
+
   test('is redacted as the whole would be', () => {
     fc.assert(
       fc.property(texts, cuts, (text, where) => {
@@ -140,10 +172,10 @@ describe('a cut stream', () => {
   })
 
   test('shows each character as soon as it cannot belong to a secret', () => {
-    const redactor = createRedactor([secret])
-    expect(redactor.push('plain r3nd')).toBe('plain ')
-    expect(redactor.push('ed')).toBe('r3nded')
-    expect(redactor.push('!')).toBe('!')
+    const [sought, scan] = [soughtFor([secret]), newScan()]
+    expect(goOn(sought, scan, 'plain r3nd', false)).toBe('plain ')
+    expect(goOn(sought, scan, 'ed', false)).toBe('r3nded')
+    expect(goOn(sought, scan, '!', false)).toBe('!')
   })
 })
 
@@ -192,3 +224,113 @@ describe('a diff', () => {
     expect(diffRedactor([secret])('')).toBe('')
   })
 })
+
+describe('what it costs', () => {
+  const many = (length: number, count: number) =>
+    Array.from({ length: count }, (_, at) => 'a'.repeat(length - 2) + String(at).padStart(2, '0'))
+  const inPieces = (text: string, length: number) =>
+    Array.from({ length: Math.ceil(text.length / length) }, (_, at) => text.slice(at * length, (at + 1) * length))
+
+  test.each([
+    ['eyJ again and again', ['eyJ'], []],
+    ['the beginning of a key block again and again', ['-----BEGIN '], []],
+    ['one letter, which the longest secret that may be is made of', ['a'], ['a'.repeat(8_192)]],
+    ['one letter, and sixteen such secrets', ['a'], many(8_192, 16)],
+    ['sixteen secrets, but for their ends', many(8_192, 16).map((one) => one.slice(0, -1)), many(8_192, 16)],
+    ['one letter, and 64 secrets', ['a'], many(2_048, 64)],
+  ] as const)('finding 3: grows no faster than the text: %s', (_, units, secrets) => {
+    const sought = soughtFor(secrets)
+    const unit = units.join('')
+    const text = unit.repeat(Math.ceil(400_000 / unit.length))
+    for (const pieceLength of [1_000, 64_000]) {
+      const scan = newScan()
+      let longestHeld = 0
+      for (const piece of inPieces(text, pieceLength)) {
+        goOn(sought, scan, piece, false)
+        longestHeld = Math.max(longestHeld, scan.held.length)
+      }
+      // A move forward for each character, and at most as many back.
+      expect(scan.steps).toBeLessThanOrEqual(2 * text.length)
+      expect(longestHeld).toBeLessThanOrEqual(8_192 * 3 + 1_100)
+    }
+  })
+
+  test('finding 3: is bounded in memory: more than an automaton holds is refused before it is built', () => {
+    const text = 'x'.repeat(200_000)
+    const words = Array.from({ length: mostNodes / text.length + 1 }, () => ({ text, mark: 0 }))
+    expect(() => automatonOf(words)).toThrow(TooMuchToHide)
+  })
+})
+
+describe('in threads', () => {
+  const long = `${'no secret here; '.repeat(4_000)}${secret}${'eyJ'.repeat(9_000)}`
+  const expected = redact(long, [secret])
+
+  async function withThreads(threads: RedactionThreads, use: (threads: RedactionThreads) => Promise<void>) {
+    try {
+      await use(threads)
+    } finally {
+      await threads.close()
+    }
+  }
+
+  test('long pieces come out in their order among short ones', () =>
+    withThreads(redactionThreads(), async (threads) => {
+      const redaction = redactionOf([secret], threads)
+      const stream = redaction.stream()
+      const pieces = ['short ', long, secret.slice(0, 5), secret.slice(5), long, ' end']
+      const shown = await Promise.all([...pieces.map((piece) => stream.push(piece)), stream.end()])
+      expect(shown.join('')).toBe(redact(pieces.join(''), [secret]))
+      expect(await redaction.text(long)).toBe(expected)
+      const diff = `diff --git a/x b/x\n@@ -0,0 +1 @@\n+${long}\n`
+      expect(await redaction.diff(diff)).toBe(diffRedactor([secret])(diff))
+    }))
+
+  test('many secrets are made ready there, and what is printed meanwhile waits', () =>
+    withThreads(redactionThreads(), async (threads) => {
+      const secrets = Array.from({ length: 64 }, (_, at) => `${at}-${'s3cret '.repeat(200)}${at}`)
+      const stream = redactionOf(secrets, threads).stream()
+      const pieces = ['before ', ...secrets, ' after']
+      const shown = await Promise.all([...pieces.map((piece) => stream.push(piece)), stream.end()])
+      expect(shown.join('')).toBe(`before ${redacted} after`)
+    }))
+
+  test('a thread that ends is replaced, and its work done by another', async () => {
+    let begun = 0
+    const threads = redactionThreads({
+      most: 1,
+      start: () => {
+        begun += 1
+        return begun === 1 ? endingThread() : startWorker()
+      },
+    })
+    await withThreads(threads, async () => {
+      expect(await redactionOf([secret], threads).text(long)).toBe(expected)
+      expect(begun).toBe(2)
+    })
+  })
+
+  test('what cannot be looked through is withheld, and all that follows of its stream', () =>
+    withThreads(redactionThreads({ start: endingThread }), async (threads) => {
+      const redaction = redactionOf([secret], threads)
+      const stream = redaction.stream()
+      const pieces = ['shown ', secret.slice(0, 9), long, secret.slice(9), ' more']
+      const shown = await Promise.all([...pieces.map((piece) => stream.push(piece)), stream.end()])
+      expect(shown.join('')).toBe(`shown ${withheld}`)
+      expect(await redaction.text(long)).toBe(withheld)
+      expect(await redaction.diff(long)).toBe(withheld)
+    }))
+
+  test('nothing is shown once they are closed', async () => {
+    const threads = redactionThreads()
+    const stream = redactionOf([secret], threads).stream()
+    const shown = stream.push(long)
+    await threads.close()
+    expect(await shown).toBe(withheld)
+    expect(await redactionOf([secret], threads).text(long)).toBe(withheld)
+  })
+})
+
+/** Ends over whatever is asked of it. */
+const endingThread = () =>
+  new Worker(`require('node:worker_threads').parentPort.on('message', () => process.exit(1))`, { eval: true })

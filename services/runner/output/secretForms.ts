@@ -13,10 +13,13 @@ const shortest = 8
 /** Every form of these secrets, longest first, without repeats. Secrets of fewer than 8 characters are left out. */
 export function formsOf(secrets: readonly string[]): readonly string[] {
   const forms = secrets
+    // Half a character would be in no output, and has no address form.
+    .map((secret) => Buffer.from(secret).toString())
     .flatMap((secret) => [secret, ...longLines(secret)])
     .filter((secret) => secret.length >= shortest)
     .flatMap((secret) => [
       secret,
+      ...hexForms(secret),
       ...base64Forms(secret),
       ...urlForms(secret),
       JSON.stringify(secret).slice(1, -1),
@@ -47,6 +50,11 @@ function base64Forms(secret: string): readonly string[] {
     const decided = encoded.slice(first, last)
     return [decided, decided.replaceAll('+', '-').replaceAll('/', '_')]
   })
+}
+
+function hexForms(secret: string): readonly string[] {
+  const lower = Buffer.from(secret).toString('hex')
+  return [lower, lower.toUpperCase()]
 }
 
 function urlForms(secret: string): readonly string[] {

@@ -1,0 +1,102 @@
+/** The threads that look through long texts for secrets: started when they are first needed, each with one piece of work at a time. */
+import { Worker } from 'node:worker_threads'
+import type { AnswerTo, Work } from './redactionWork.ts'
+
+export interface RedactionThreads {
+  /**
+   * Does the work in a thread, after what was asked before. A thread that ends is replaced, and its work done once more; it rejects when
+   * that fails too, and once the threads are closed. Who asks waits for the answer before it asks for more of the same stream: so what
+   * waits is bounded by how many ask.
+   */
+  run<W extends Work>(work: W): Promise<AnswerTo<W>>
+  close(): Promise<void>
+}
+
+/** What a thread may use beside the automatons, which are shared; megabytes. */
+const mostMemory = 256
+const attempts = 2
+
+interface Waiting {
+  readonly work: Work
+  /** How often a thread has ended over it. */
+  failed: number
+  readonly done: (answer: unknown) => void
+  readonly fail: (fault: Error) => void
+}
+
+export function redactionThreads({
+  most = 2,
+  start = startWorker,
+}: { readonly most?: number; readonly start?: () => Worker } = {}): RedactionThreads {
+  const waiting: Waiting[] = []
+  const idle: Worker[] = []
+  const all = new Set<Worker>()
+  let isClosed = false
+
+  function next(): void {
+    const first = waiting[0]
+    if (first === undefined) return
+    const thread = idle.pop() ?? (all.size < most ? begun() : undefined)
+    if (thread === undefined) return
+    waiting.shift()
+    doIn(thread, first)
+  }
+  function begun(): Worker {
+    const thread = start()
+    all.add(thread)
+    // It must not keep alive a process that has nothing else to do.
+    thread.unref()
+    // One that ends while nothing is asked of it is replaced by the next that is started.
+    thread.on('error', () => undefined)
+    thread.on('exit', () => {
+      all.delete(thread)
+      const at = idle.indexOf(thread)
+      if (at >= 0) idle.splice(at, 1)
+    })
+    return thread
+  }
+  function doIn(thread: Worker, asked: Waiting): void {
+    const onMessage = (told: { readonly answer: unknown } | { readonly fault: string }) => {
+      thread.off('exit', onExit)
+      idle.push(thread)
+      if ('fault' in told) asked.fail(new Error(told.fault))
+      else asked.done(told.answer)
+      next()
+    }
+    const onExit = () => {
+      thread.off('message', onMessage)
+      asked.failed += 1
+      if (isClosed || asked.failed >= attempts) asked.fail(new Error('The thread ended.'))
+      else waiting.unshift(asked)
+      next()
+    }
+    thread.once('message', onMessage)
+    thread.once('exit', onExit)
+    thread.postMessage(asked.work)
+  }
+
+  return {
+    run<W extends Work>(work: W) {
+      return new Promise<AnswerTo<W>>((done, fail) => {
+        if (isClosed) return fail(new Error('The threads are closed.'))
+        waiting.push({ work, failed: 0, done: (answer) => done(answer as AnswerTo<W>), fail })
+        next()
+      })
+    },
+    async close() {
+      isClosed = true
+      for (const { fail } of waiting.splice(0)) fail(new Error('The threads are closed.'))
+      await Promise.all([...all].map((thread) => thread.terminate()))
+    },
+  }
+}
+
+/** From its sources, as in a test, an older Node needs a reader of them; the built server has the thread beside it. */
+export function startWorker(): Worker {
+  const resourceLimits = { maxOldGenerationSizeMb: mostMemory }
+  const here = import.meta.url
+  if (!here.endsWith('.ts')) return new Worker(new URL('redactionWorker.js', here), { resourceLimits })
+  const file = JSON.stringify(new URL('redactionWorker.ts', here).href)
+  const program = `import('tsx/esm/api').then(({ tsImport }) => tsImport(${file}, ${JSON.stringify(here)}))`
+  return new Worker(program, { eval: true, resourceLimits })
+}

@@ -1,0 +1,39 @@
+/** What is asked of a thread that looks through text for secrets, and what it answers. */
+import type { Automaton } from './automaton.ts'
+import { goOn, soughtFor, type Scan } from './scan.ts'
+import { diffWithout, textWithout } from './wholeText.ts'
+
+export type Work =
+  | { readonly kind: 'build'; readonly secrets: readonly string[] }
+  | {
+      readonly kind: 'piece'
+      readonly sought: Automaton
+      readonly scan: Scan
+      readonly text: string
+      readonly final: boolean
+    }
+  | { readonly kind: 'text' | 'diff'; readonly sought: Automaton; readonly text: string }
+
+interface Answers {
+  readonly build: Automaton
+  readonly piece: { readonly scan: Scan; readonly shown: string }
+  readonly text: string
+  readonly diff: string
+}
+export type AnswerTo<W extends Work> = Answers[W['kind']]
+
+export function answerTo(work: Work): Answers[keyof Answers] {
+  switch (work.kind) {
+    case 'build':
+      return soughtFor(work.secrets)
+    case 'piece': {
+      const { sought, scan, text, final } = work
+      const shown = goOn(sought, scan, text, final)
+      return { scan, shown }
+    }
+    case 'text':
+      return textWithout(work.sought, work.text)
+    case 'diff':
+      return diffWithout(work.sought, work.text)
+  }
+}

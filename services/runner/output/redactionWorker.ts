@@ -1,0 +1,11 @@
+/** The thread that looks through long texts for secrets. It keeps nothing from one piece of work to the next. */
+import { parentPort } from 'node:worker_threads'
+import { answerTo, type Work } from './redactionWork.ts'
+
+parentPort?.on('message', (work: Work) => {
+  try {
+    parentPort?.postMessage({ answer: answerTo(work) })
+  } catch (fault) {
+    parentPort?.postMessage({ fault: fault instanceof Error ? fault.message : String(fault) })
+  }
+})
