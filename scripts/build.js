@@ -18,7 +18,11 @@ export async function buildServer(root) {
   try {
     await build({
       absWorkingDir: root,
-      entryPoints: ['services/main.ts'],
+      // The second is started as a thread by the first, which looks for it in its own folder.
+      entryPoints: {
+        main: 'services/main.ts',
+        redactionWorker: 'services/runner/output/redactionWorker.ts',
+      },
       outdir: made,
       bundle: true,
       splitting: true,

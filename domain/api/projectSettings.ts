@@ -89,7 +89,7 @@ export const setProjectSecret = defineWrite({
   summary: 'Sets a secret, or replaces it. Its value cannot be read again.',
   params: secretParams,
   body: z.object({
-    value: Value.min(
+    value: Text.refine((value) => bytesOf(value) <= settingsLimits.secretBytes, 'At most 8 KiB.').min(
       settingsLimits.secretLength,
       'A secret has at least 8 characters, so that it can be kept out of the terminal. What is shorter may be a variable.',
     ),

@@ -110,16 +110,16 @@ describe('its settings', () => {
       .when({ type: 'ChangeSettings', variables: [{ name: 'TOKEN', value: 'shown' }] })
       .thenRefused('invalid_input')
   })
-  test('have a hundred secrets at most', () => {
-    const all = Array.from({ length: 100 }, (_, n) =>
+  test('have 64 secrets at most', () => {
+    const all = Array.from({ length: 64 }, (_, n) =>
       ProjectSecretSet.of({ forAgent: false }, { name: `S${n}` }),
     )
     given(project, [created, ...all])
-      .when({ type: 'SetSecret', name: 'S100', forAgent: false })
+      .when({ type: 'SetSecret', name: 'S64', forAgent: false })
       .thenRefused('invalid_input')
     given(project, [created, ...all])
-      .when({ type: 'SetSecret', name: 'S99', forAgent: false })
-      .then([ProjectSecretSet.of({ forAgent: false }, { name: 'S99' })])
+      .when({ type: 'SetSecret', name: 'S63', forAgent: false })
+      .then([ProjectSecretSet.of({ forAgent: false }, { name: 'S63' })])
   })
 })
 

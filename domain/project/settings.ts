@@ -4,10 +4,14 @@ import { z } from 'zod'
 export const settingsLimits = {
   setupCommandLength: 10_000,
   variables: 100,
-  secrets: 100,
+  secrets: 64,
   nameLength: 100,
-  /** Of one variable or secret, in bytes. */
+  /** Of one variable, in bytes. */
   valueBytes: 32 * 1024,
+  /** Of one secret, in bytes: all that is printed is searched for each of them, in every form. */
+  secretBytes: 8 * 1024,
+  /** Of all secrets of a project together, in bytes. */
+  allSecretsBytes: 128 * 1024,
   /** Of all variables together, in bytes: they are one event. */
   allValuesBytes: 256 * 1024,
   /** Shorter ones could not be taken out of what is printed without taking out ordinary words. */

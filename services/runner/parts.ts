@@ -20,6 +20,8 @@ import type { Located } from './agents/locate.ts'
 import type { Egress } from './egress/egress.ts'
 import type { WarmAgents } from './run/warmAgents.ts'
 import type { Sandbox } from './sandbox/port.ts'
+import type { Redaction } from './output/redaction.ts'
+import type { RedactionThreads } from './output/redactionThreads.ts'
 import type { Scratch } from './scratch.ts'
 import type { Budgets } from './broker/budget.ts'
 import type { HostGit } from './workspace/git.ts'
@@ -68,6 +70,9 @@ export interface PreparingParts extends RunnerEngines {
   readonly budgets: Budgets
   readonly egress: Egress
   readonly scratch: Scratch
+  /** Hides these secrets. */
+  readonly redaction: (secrets: readonly string[]) => Redaction
+  readonly redactionThreads: RedactionThreads
   readonly warm: WarmAgents
 }
 

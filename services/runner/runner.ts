@@ -16,6 +16,8 @@ import type { PreparingParts, RunnerEngines, RunnerParts } from './parts.ts'
 import { homeOf, runnerIdIn } from './home.ts'
 import { startRoster, type Roster } from './roster.ts'
 import { openBudgets } from './broker/budget.ts'
+import { redactionOf } from './output/redaction.ts'
+import { redactionThreads } from './output/redactionThreads.ts'
 import { openAhead } from './run/ahead.ts'
 import { answerHosts } from './run/hostSuggestions.ts'
 import { answerChanges } from './run/otherBase.ts'
@@ -79,6 +81,7 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
   await endLeftBoxes(root)
   await removeLeftovers(root)
   const runs: Holding['runs'] = new Map()
+  const threads = redactionThreads()
   const warm = warmAgents({ most: warmAtMost })
   const preparing: PreparingParts = {
     ...engines,
@@ -108,6 +111,8 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
       node: process.execPath,
     }),
     scratch,
+    redaction: (secrets) => redactionOf(secrets, threads),
+    redactionThreads: threads,
     room: openRoom({
       root,
       mirrorsRoot: root,
@@ -174,6 +179,7 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
       await stopped
       await parts.ahead.close()
       await parts.warm.close()
+      await threads.close()
       await close()
       unfollow()
       roster.stop()

@@ -8,6 +8,7 @@ import {
 import { isRefusal } from '#domain/kernel/decider.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import { projectStream } from '#domain/kernel/ids.ts'
+import { bytesOf, settingsLimits } from '#domain/project/settings.ts'
 import { project, type ProjectCommand, type ProjectState } from '#domain/project/project.ts'
 import { projectSettingsView, settingsOf } from '#domain/views/projectSettings.ts'
 import type { Executed } from '#platform/commands/execute.ts'
@@ -31,6 +32,7 @@ export const projectSettingsRoutes: readonly Route<CommandServices>[] = [
     const command = { type: 'SetSecret', name, forAgent: body.forAgent ?? false } as const
     if (await isNew(services, projectId, asked.commandId)) {
       await refuseEarly(services, projectId, command)
+      await refuseTooMuch(services, projectId, { name, value: body.value })
       // The value first: a name without one would be listed, and a value without a name is given to nobody.
       if (!(await services.projectSecrets.set(projectId, name, body.value))) throw noProject()
     }
@@ -59,6 +61,20 @@ async function refuseEarly(
   const { state } = await services.commands.load(project, projectStream(projectId))
   const decision = project.decide(command, state)
   if (isRefusal(decision)) throw new Fault(decision.refused, decision.sentence, decision.field)
+}
+
+/** All secrets of a project together have a limit. Of two that are set at once both may pass: twice the limit is still searched for. */
+async function refuseTooMuch(
+  { commands, projectSecrets }: CommandServices,
+  projectId: string,
+  { name, value }: { readonly name: string; readonly value: string },
+): Promise<void> {
+  const { state } = await commands.load(project, projectStream(projectId))
+  const others = state.kind === 'project' ? [...state.secrets.keys()].filter((other) => other !== name) : []
+  const values = await projectSecrets.valuesOf(projectId, others)
+  const bytes = [...values.values()].reduce((sum, other) => sum + bytesOf(other), bytesOf(value))
+  if (bytes > settingsLimits.allSecretsBytes)
+    throw new Fault('invalid_input', 'All secrets of a project together have at most 128 KiB.', 'value')
 }
 
 const noProject = () => new Fault('not_found', 'There is no such project.')

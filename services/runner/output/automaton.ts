@@ -38,13 +38,17 @@ const chainBit = 1 << 30
 const branchBit = 1 << 31
 
 export const longestAt = (output: number): number => output & lengthMask
+/** Whether the next node is a child. */
+export const isChained = (output: number): boolean => (output & chainBit) !== 0
 export const marksIn = (output: number): number => (output >> marksAt) & marksMask
 
 /** Builds in time and memory linear in the words' length. Throws `TooMuchToHide`. */
 export function automatonOf(words: readonly Word[]): Automaton {
   const sum = words.reduce((all, { text }) => all + text.length, 1)
   if (sum > mostNodes || words.some(({ text }) => text.length > lengthMask))
-    throw new TooMuchToHide('All secrets together, in all the forms in which they may be printed, are too long.')
+    throw new TooMuchToHide(
+      'All secrets together, in all the forms in which they may be printed, are too long.',
+    )
   const labels = new Uint16Array(new SharedArrayBuffer(2 * sum))
   const fails = new Int32Array(new SharedArrayBuffer(4 * sum))
   const depths = new Int32Array(new SharedArrayBuffer(4 * sum))
@@ -112,13 +116,23 @@ export function childOf(
 ): number {
   if (node === 0 && label < 128) return starts[label] ?? 0
   const output = outputs[node] ?? 0
-  if ((output & chainBit) !== 0 && labels[node + 1] === label) return node + 1
+  if (isChained(output) && labels[node + 1] === label) return node + 1
   if ((output & branchBit) === 0) return 0
   const slots = branches.length / 2
   for (let slot = slotOf(node, label, slots); ; slot = (slot + 1) & (slots - 1)) {
     const child = branches[2 * slot + 1] ?? 0
     if (child === 0) return 0
     if (branches[2 * slot] === node && labels[child] === label) return child
+  }
+}
+
+/** Where a letter leads to from a node: the longest beginning of a word that what was read ends with. */
+export function moved(automaton: Automaton, from: number, label: number): number {
+  let node = from
+  for (;;) {
+    const next = childOf(automaton, node, label)
+    if (next !== 0 || node === 0) return next
+    node = automaton.fails[node] ?? 0
   }
 }
 
@@ -136,7 +150,8 @@ function byDepth(depths: Int32Array, last: number): Int32Array {
     const after = (depths[node] ?? 0) + 1
     next[after] = (next[after] ?? 0) + 1
   }
-  for (let depth = 1; depth < next.length; depth += 1) next[depth] = (next[depth] ?? 0) + (next[depth - 1] ?? 0)
+  for (let depth = 1; depth < next.length; depth += 1)
+    next[depth] = (next[depth] ?? 0) + (next[depth - 1] ?? 0)
   const nodes = new Int32Array(last)
   for (let node = 1; node <= last; node += 1) {
     const depth = depths[node] ?? 0

@@ -3,6 +3,8 @@ import { describe, expect, test } from 'vitest'
 import { createCoalescer } from './coalesce.ts'
 import type { Timers } from './coalesce.ts'
 import { recordOutput } from './record.ts'
+import { redactionOf } from './redaction.ts'
+import { redactionThreads } from './redactionThreads.ts'
 
 /** Time that passes when the test says so. */
 function handTimers(): Timers & { pass: (ms: number) => Promise<void>; readonly set: number } {
@@ -169,7 +171,7 @@ test('bytes that are cut inside a character or a secret are recorded whole and w
     const output = recordOutput({
       emit: (piece) => void pieces.push(piece),
       timers: handTimers(),
-      secrets: [secret],
+      redaction: redactionOf([secret], redactionThreads()),
     })
     await output.write(bytes.subarray(0, cut))
     await output.write(bytes.subarray(cut))

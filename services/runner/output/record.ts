@@ -2,7 +2,7 @@
 import { StringDecoder } from 'node:string_decoder'
 import { createCoalescer } from './coalesce.ts'
 import type { CoalesceOptions } from './coalesce.ts'
-import { createRedactor } from './redaction.ts'
+import type { Redaction } from './redaction.ts'
 
 export interface OutputRecorder {
   /** Takes what was read, cut anywhere. Await it before reading on: it waits while too much is on its way. */
@@ -11,21 +11,37 @@ export interface OutputRecorder {
   end(): Promise<void>
 }
 
-/** Records output without these secrets. Fails with the error of `emit`, from then on. */
-export function recordOutput(
-  options: CoalesceOptions & { readonly secrets: readonly string[] },
-): OutputRecorder {
+/** Records output without what is to be hidden. Fails with the error of `emit`, from then on. */
+export function recordOutput(options: CoalesceOptions & { readonly redaction: Redaction }): OutputRecorder {
   const decoder = new StringDecoder('utf8')
-  const redactor = createRedactor(options.secrets)
+  const redactor = options.redaction.stream()
   const pieces = createCoalescer(options)
+  /** What is still looked through, or waits behind what is. */
+  let underWay: Promise<void> | undefined
+
+  function take(shown: string | Promise<string>): Promise<void> {
+    if (underWay === undefined && typeof shown === 'string') return pieces.write(shown)
+    const before = underWay
+    const written = (async () => {
+      const piece = await shown
+      await before
+      await pieces.write(piece)
+    })()
+    underWay = written
+    const over = () => {
+      if (underWay === written) underWay = undefined
+    }
+    written.then(over, over)
+    return written
+  }
   return {
-    write(output) {
-      const text = typeof output === 'string' ? output : decoder.write(Buffer.from(output))
-      return pieces.write(redactor.push(text))
-    },
+    write: (output) =>
+      take(redactor.push(typeof output === 'string' ? output : decoder.write(Buffer.from(output)))),
     async end() {
-      const last = redactor.push(decoder.end()) + redactor.end()
-      if (last !== '') await pieces.write(last)
+      const rest = decoder.end()
+      if (rest !== '') void take(redactor.push(rest)).catch(() => undefined)
+      const last = await redactor.end()
+      if (last !== '' || underWay !== undefined) await take(last)
       await pieces.end()
     },
   }

@@ -229,7 +229,9 @@ describe('what it costs', () => {
   const many = (length: number, count: number) =>
     Array.from({ length: count }, (_, at) => 'a'.repeat(length - 2) + String(at).padStart(2, '0'))
   const inPieces = (text: string, length: number) =>
-    Array.from({ length: Math.ceil(text.length / length) }, (_, at) => text.slice(at * length, (at + 1) * length))
+    Array.from({ length: Math.ceil(text.length / length) }, (_, at) =>
+      text.slice(at * length, (at + 1) * length),
+    )
 
   test.each([
     ['eyJ again and again', ['eyJ'], []],

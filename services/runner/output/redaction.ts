@@ -102,9 +102,11 @@ function redactorOf(seeking: () => Automaton | Promise<Automaton>, threads: Reda
     }
     const shown = later(underWay, text, final)
     underWay = shown
-    void shown.then(() => {
+    const over = () => {
       if (underWay === shown) underWay = undefined
-    })
+    }
+    // It does not reject: what goes wrong is told in what is shown.
+    void shown.then(over, over)
     return shown
   }
   return { push: (text) => take(text, false), end: () => take('', true) }

@@ -72,7 +72,7 @@ export function redactionThreads({
     }
     thread.once('message', onMessage)
     thread.once('exit', onExit)
-    thread.postMessage(asked.work)
+    thread.postMessage(asked.work, [])
   }
 
   return {

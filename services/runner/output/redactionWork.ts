@@ -1,10 +1,11 @@
 /** What is asked of a thread that looks through text for secrets, and what it answers. */
-import type { Automaton } from './automaton.ts'
+import { automatonOf, type Automaton, type Word } from './automaton.ts'
 import { goOn, soughtFor, type Scan } from './scan.ts'
 import { diffWithout, textWithout } from './wholeText.ts'
 
 export type Work =
   | { readonly kind: 'build'; readonly secrets: readonly string[] }
+  | { readonly kind: 'words'; readonly words: readonly Word[] }
   | {
       readonly kind: 'piece'
       readonly sought: Automaton
@@ -16,6 +17,7 @@ export type Work =
 
 interface Answers {
   readonly build: Automaton
+  readonly words: Automaton
   readonly piece: { readonly scan: Scan; readonly shown: string }
   readonly text: string
   readonly diff: string
@@ -26,6 +28,8 @@ export function answerTo(work: Work): Answers[keyof Answers] {
   switch (work.kind) {
     case 'build':
       return soughtFor(work.secrets)
+    case 'words':
+      return automatonOf(work.words)
     case 'piece': {
       const { sought, scan, text, final } = work
       const shown = goOn(sought, scan, text, final)

@@ -4,8 +4,9 @@ import { answerTo, type Work } from './redactionWork.ts'
 
 parentPort?.on('message', (work: Work) => {
   try {
-    parentPort?.postMessage({ answer: answerTo(work) })
+    parentPort?.postMessage({ answer: answerTo(work) }, [])
   } catch (fault) {
-    parentPort?.postMessage({ fault: fault instanceof Error ? fault.message : String(fault) })
+    const told = { fault: fault instanceof Error ? fault.message : String(fault) }
+    parentPort?.postMessage(told, [])
   }
 })

@@ -2,7 +2,7 @@
  * Takes secrets out of text in one pass: each character is looked at once, however many secrets are sought, and nothing that was read is
  * read again. What a scan remembers between two pieces of a text is a plain value, so that any thread can go on with it.
  */
-import { automatonOf, childOf, longestAt, marksIn, type Automaton } from './automaton.ts'
+import { automatonOf, childOf, isChained, longestAt, marksIn, type Automaton } from './automaton.ts'
 import { formsOf } from './secretForms.ts'
 import { classes, classesOf, keyBlock, prefixedShapes, webToken } from './tokenShapes.ts'
 
@@ -85,7 +85,7 @@ export function soughtFor(secrets: readonly string[]): Automaton {
  * is known, at most the longest form of a secret or about 1,000 characters. With `final` all is given back, and the scan is over.
  */
 export function goOn(sought: Automaton, scan: Scan, text: string, final: boolean): string {
-  const { outputs, depths, fails, starts } = sought
+  const { labels, outputs, depths, fails, starts } = sought
   const held = scan.held.length
   let { node, steps } = scan
 
@@ -99,12 +99,18 @@ export function goOn(sought: Automaton, scan: Scan, text: string, final: boolean
       }
       if (at === text.length) break
     }
-    let next = childOf(sought, node, code)
-    steps += 1
-    while (next === 0 && node !== 0) {
-      node = fails[node] ?? 0
-      next = childOf(sought, node, code)
+    let next = 0
+    for (;;) {
       steps += 1
+      if (node === 0) {
+        next = code < 128 ? (starts[code] ?? 0) : childOf(sought, 0, code)
+        break
+      }
+      // By far the most: the next letter of the one word that is under way.
+      next =
+        labels[node + 1] === code && isChained(outputs[node] ?? 0) ? node + 1 : childOf(sought, node, code)
+      if (next !== 0) break
+      node = fails[node] ?? 0
     }
     node = next
     const place = held + at
@@ -123,17 +129,11 @@ export function goOn(sought: Automaton, scan: Scan, text: string, final: boolean
   return release(scan, whole, final ? whole.length : firstUndecided(scan, whole.length, depths[node] ?? 0))
 }
 
-const isOf = (wanted: number, code: number): boolean =>
-  code < 128 && ((classesOf[code] ?? 0) & wanted) !== 0
+const isOf = (wanted: number, code: number): boolean => code < 128 && ((classesOf[code] ?? 0) & wanted) !== 0
 
 /** What begins with the character at `place` as the last of its prefix. */
 function beginShapes(scan: Scan, marks: number, place: number): void {
-  for (const [at, { prefix }] of prefixedShapes.entries()) {
-    // One that is under way began earlier, and covers this one with all that follows.
-    if ((marks & (1 << at)) === 0 || (scan.live & (1 << at)) !== 0) continue
-    scan.prefixes[at] = place + 1 - prefix.length
-    scan.live |= 1 << at
-  }
+  if ((marks & (jwtBit - 1)) !== 0) beginPrefixed(scan, marks, place)
   if ((marks & jwtBit) !== 0 && scan.jwt.run === null) {
     scan.jwt.starts.push(place + 1 - webToken.prefix.length)
     scan.live |= jwtBit
@@ -146,6 +146,15 @@ function beginShapes(scan: Scan, marks: number, place: number): void {
   const end = place + 1 - keyBlock.end.length
   if ((marks & endBit) !== 0 && block !== null && end > block.from && end < block.until)
     block.end = { from: end, title: '', dashes: 0 }
+}
+
+function beginPrefixed(scan: Scan, marks: number, place: number): void {
+  for (const [at, { prefix }] of prefixedShapes.entries()) {
+    // One that is under way began earlier, and covers this one with all that follows.
+    if ((marks & (1 << at)) === 0 || (scan.live & (1 << at)) !== 0) continue
+    scan.prefixes[at] = place + 1 - prefix.length
+    scan.live |= 1 << at
+  }
 }
 
 function goOnWithShapes(scan: Scan, code: number, place: number): void {
@@ -321,7 +330,7 @@ function release(scan: Scan, text: string, end: number): string {
     const [from, to] = [covers[pair] ?? 0, covers[pair + 1] ?? 0]
     const until = Math.min(to, end)
     show(Math.min(from, end))
-    for (let line = scan.linesStay ? text.indexOf('\n', at) : -1; line !== -1 && line < until; ) {
+    for (let line = scan.linesStay ? text.indexOf('\n', at) : -1; line !== -1 && line < until;) {
       hide(line)
       show(line + 1)
       line = text.indexOf('\n', at)
@@ -346,6 +355,5 @@ function moveBack(scan: Scan, by: number): void {
   if (jwt.awaiting !== null) jwt.awaiting = { ...jwt.awaiting, from: jwt.awaiting.from - by }
   if (jwt.run !== null) jwt.run -= by
   scan.begin = moved(begin)
-  if (block !== null)
-    scan.block = { from: block.from - by, until: block.until - by, end: moved(block.end) }
+  if (block !== null) scan.block = { from: block.from - by, until: block.until - by, end: moved(block.end) }
 }

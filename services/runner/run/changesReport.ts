@@ -8,6 +8,7 @@ import type { Git } from '../workspace/git.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import type { Reporter } from './reporter.ts'
 import { withoutSecrets } from './secrets.ts'
+import type { Redaction } from '../output/redaction.ts'
 
 export interface ChangesReport {
   /** Takes these out of every diff from now on, too. */
@@ -31,12 +32,13 @@ export function changesReport(parts: {
   executionId: string
   /** Shown by no diff. */
   secrets: readonly string[]
+  redaction: (secrets: readonly string[]) => Redaction
   blobs: SealedBlobs
   reporter: Reporter
 }): ChangesReport {
   const { git, treeGit, workspace, executionId, blobs, reporter } = parts
   const scope = scopeOfStream(taskStream(workspace.taskId))
-  let { secrets } = parts
+  let redaction = parts.redaction(parts.secrets)
   let recorded = ''
   let reading: Promise<void> = Promise.resolve()
   let timer: NodeJS.Timeout | undefined
@@ -44,7 +46,7 @@ export function changesReport(parts: {
   async function read(): Promise<void> {
     const changes = await readChanges({ git, treeGit, workspace, baseBranch: workspace.baseBranch })
     if (changes.kind === 'base_not_found') return
-    const shown = await withoutSecrets(changes.files, secrets)
+    const shown = await withoutSecrets(changes.files, redaction)
     const files = Buffer.from(JSON.stringify(shown))
     const summary = summaryOf(changes)
     const same = createHash('sha256').update(JSON.stringify(summary)).update(files).digest('hex')
@@ -65,7 +67,7 @@ export function changesReport(parts: {
 
   return {
     hide(more) {
-      secrets = [...parts.secrets, ...more]
+      redaction = parts.redaction([...parts.secrets, ...more])
     },
     record,
     recordSoon() {

@@ -5,7 +5,7 @@ import type { Fence } from '#domain/task/commands.ts'
 import type { AgentError, AgentEvent } from '../agents/port.ts'
 import { shortened } from '../agents/shorten.ts'
 import { createTerminal } from '../agents/terminal.ts'
-import { redact } from '../output/redaction.ts'
+import type { Redaction } from '../output/redaction.ts'
 import type { ChangesReport } from './changesReport.ts'
 import type { MessageTexts } from './messageText.ts'
 import type { RunOutput } from './output.ts'
@@ -35,7 +35,7 @@ export function listener(run: {
   readonly output: RunOutput
   readonly texts: MessageTexts
   readonly changes: ChangesReport
-  readonly secrets: readonly string[]
+  readonly redaction: Redaction
   /** Milliseconds of a clock that never goes back. */
   readonly elapsed: () => number
 }): Listener {
@@ -43,7 +43,7 @@ export function listener(run: {
   const { executionId } = fence
   const lines = createTerminal()
   const startedAt = new Map<string, number>()
-  const clean = (text: string) => redact(text, run.secrets)
+  const clean = (text: string) => run.redaction.text(text)
   let session: string | undefined
   let error: AgentError | undefined
   let end: { readonly ok: boolean } | undefined
@@ -63,16 +63,16 @@ export function listener(run: {
         // Every piece is recorded before the whole message, so that nothing of it comes after.
         const messageId = await texts.finish(event.messageKey)
         const data = { messageId, messageType: 'response', agent: agent.name, executionId } as const
-        return event.text.trim() === ''
-          ? undefined
-          : reporter.report(MessagePosted.of(data, { message: clean(event.text) }))
+        if (event.text.trim() === '') return
+        return reporter.report(MessagePosted.of(data, { message: await clean(event.text) }))
       }
       case 'tool_started': {
         const { kind, name } = event
         const toolId = named(event.toolId)
         startedAt.set(toolId, run.elapsed())
-        const content = { name, target: clean(event.target), input: clean(shortened(event.input, keptInput)) }
-        return reporter.report(ToolStarted.of({ executionId, toolId, kind }, content))
+        const target = await clean(event.target)
+        const input = await clean(shortened(event.input, keptInput))
+        return reporter.report(ToolStarted.of({ executionId, toolId, kind }, { name, target, input }))
       }
       case 'tool_finished': {
         const { ok, exitCode, additions, deletions } = event
@@ -80,12 +80,10 @@ export function listener(run: {
         const durationMs = Math.round(run.elapsed() - (startedAt.get(toolId) ?? run.elapsed()))
         startedAt.delete(toolId)
         changes.recordSoon()
-        return reporter.report(
-          ToolFinished.of(
-            { executionId, toolId, ok, durationMs, exitCode, additions, deletions },
-            { summary: clean(event.summary), output: clean(shortened(event.output, keptOutput)) },
-          ),
-        )
+        const summary = await clean(event.summary)
+        const output = await clean(shortened(event.output, keptOutput))
+        const data = { executionId, toolId, ok, durationMs, exitCode, additions, deletions }
+        return reporter.report(ToolFinished.of(data, { summary, output }))
       }
       case 'usage': {
         const { type: _type, ...usage } = event

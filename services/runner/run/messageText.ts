@@ -4,6 +4,7 @@ import type { Fence } from '#domain/task/commands.ts'
 import { MessageTextRecorded } from '#domain/task/terminal.ts'
 import { recordOutput, type OutputRecorder } from '../output/record.ts'
 import { realTimers } from '../output/coalesce.ts'
+import type { Redaction } from '../output/redaction.ts'
 import type { TerminalWriter } from './terminalWriter.ts'
 
 export interface MessageTexts {
@@ -17,11 +18,7 @@ export interface MessageTexts {
 const betweenPiecesMs = 15
 
 /** Message ids follow from the fence and the agent's own key, so that pieces and the whole meet under one id. */
-export function messageTexts(
-  terminal: TerminalWriter,
-  fence: Fence,
-  secrets: readonly string[],
-): MessageTexts {
+export function messageTexts(terminal: TerminalWriter, fence: Fence, redaction: Redaction): MessageTexts {
   const open = new Map<string, OutputRecorder>()
   const idOf = (messageKey: string) => uuidv5(`${fence.attempt}:${messageKey}`, fence.executionId)
 
@@ -30,7 +27,7 @@ export function messageTexts(
     if (known) return known
     let offset = 0
     const recorder = recordOutput({
-      secrets,
+      redaction,
       timers: realTimers,
       intervalMs: betweenPiecesMs,
       emit: async (text) => {

@@ -44,7 +44,7 @@ async function changesAgainst(
   const { currentBranch, ahead, behind, truncated } = changes
   const { secrets } = await settingsOf(parts, task.projectId)
   const hidden = valuesOf([...secrets, ...ownSecrets(parts, refreshed.access)])
-  const files = await withoutSecrets(changes.files, hidden)
+  const files = await withoutSecrets(changes.files, parts.redaction(hidden))
   const scope = scopeOfStream(taskStream(taskId))
   const blob = files.length === 0 ? null : await parts.blobs.put(scope, Buffer.from(JSON.stringify(files)))
   return { kind: 'changes', currentBranch, ahead, behind, truncated, files: files.length, blob }

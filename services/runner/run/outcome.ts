@@ -126,10 +126,11 @@ async function outcomeWith(
     workspace,
     executionId,
     secrets,
+    redaction: parts.redaction,
     blobs: parts.blobs,
     reporter: report,
   })
-  const output = runOutput(terminal, { fence, kind: execution.kind, secrets })
+  const output = runOutput(terminal, { fence, kind: execution.kind, redaction: parts.redaction(secrets) })
   const run = { fence, stopping: stop, steering, reporter: report, terminal, output, changes }
   const unhear = parts.egress.hear(
     task.taskId,

@@ -3,6 +3,7 @@ import type { Fence } from '#domain/task/commands.ts'
 import type { ExecutionKind } from '#domain/task/events.ts'
 import { TerminalOutputRecorded, type OutputChannel } from '#domain/task/terminal.ts'
 import { realTimers } from '../output/coalesce.ts'
+import type { Redaction } from '../output/redaction.ts'
 import { recordOutput, type OutputRecorder } from '../output/record.ts'
 import type { TerminalWriter } from './terminalWriter.ts'
 
@@ -15,11 +16,11 @@ export interface RunOutput {
 
 export function runOutput(
   terminal: TerminalWriter,
-  { fence, kind, secrets }: { fence: Fence; kind: ExecutionKind; secrets: readonly string[] },
+  { fence, kind, redaction }: { fence: Fence; kind: ExecutionKind; redaction: Redaction },
 ): RunOutput {
   const recorder = (channel: OutputChannel): OutputRecorder =>
     recordOutput({
-      secrets,
+      redaction,
       timers: realTimers,
       emit: (text) => terminal.append(TerminalOutputRecorded.of({ ...fence, kind, channel }, { text })),
     })

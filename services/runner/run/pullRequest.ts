@@ -113,6 +113,7 @@ async function publish(
     author: identityOf(user),
     coAuthor: coAuthors[task.agent],
     secrets: [...secrets, ...ownSecrets(parts, access)],
+    threads: parts.redactionThreads,
     url: access.url,
     authorization: access.authorization,
     signal,

@@ -48,7 +48,7 @@ export async function readyToRun(
     const ready = await prepareBeside(parts, beside)
     return ready.kind === 'failed' ? ready : { ...ready, session: asked.session }
   }
-  const booting = runOutput(asked.terminal, { fence, kind, secrets: [] })
+  const booting = runOutput(asked.terminal, { fence, kind, redaction: parts.redaction([]) })
   const { signal } = stop
   const { stdout: output } = booting
   const preparing = { task: document, user, executionId, reporter, output, early, signal }

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import { projectStream } from '#domain/kernel/ids.ts'
 import { project as decider } from '#domain/project/project.ts'
 import { noSettings, type ProjectSettings } from '#domain/project/settings.ts'
-import { diffRedactor } from '../output/redaction.ts'
+import type { Redaction } from '../output/redaction.ts'
 import type { KnownSecret } from '../output/secretForms.ts'
 import type { PreparingParts } from '../parts.ts'
 import type { ChangedFile } from '../workspace/changes.ts'
@@ -46,17 +46,16 @@ export function ownSecrets(
 export const valuesOf = (secrets: readonly KnownSecret[]): readonly string[] =>
   secrets.map(({ value }) => value)
 
-/** The same files, with diffs that show none of these. */
+/** The same files, with diffs that show nothing of what is hidden. */
 export async function withoutSecrets(
   files: readonly ChangedFile[],
-  secrets: readonly string[],
+  redaction: Redaction,
 ): Promise<readonly ChangedFile[]> {
-  const redacted = diffRedactor(secrets)
   const shown: ChangedFile[] = []
   for (const file of files) {
-    // Of many long diffs each takes a while: others have their turn between two.
+    // Of many short diffs each takes a moment of this thread: others have their turn between two.
     await setImmediate()
-    shown.push({ ...file, diff: redacted(file.diff) })
+    shown.push({ ...file, diff: await redaction.diff(file.diff) })
   }
   return shown
 }

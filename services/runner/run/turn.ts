@@ -112,7 +112,8 @@ async function turnOf(
   const secrets = [...ofRun, ...process.secrets]
   run.changes.hide(process.secrets)
   // Its own: what the process alone was given is known only now.
-  const output = runOutput(run.terminal, { fence: run.fence, kind: 'turn', secrets })
+  const redaction = parts.redaction(secrets)
+  const output = runOutput(run.terminal, { fence: run.fence, kind: 'turn', redaction })
   const heard = listener({
     fence: run.fence,
     agent: {
@@ -122,9 +123,9 @@ async function turnOf(
     },
     reporter: run.reporter,
     output,
-    texts: messageTexts(run.terminal, run.fence, secrets),
+    texts: messageTexts(run.terminal, run.fence, redaction),
     changes: run.changes,
-    secrets,
+    redaction,
     elapsed: () => performance.now(),
   })
   const unwatch = watch(parts, run, process)

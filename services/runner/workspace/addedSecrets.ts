@@ -1,4 +1,6 @@
 /** Known secrets in what a commit would add: looked for before anything is committed, and so before it can be pushed. */
+import { automatonOf, longestAt, moved, type Automaton } from '../output/automaton.ts'
+import type { RedactionThreads } from '../output/redactionThreads.ts'
 import { formsOf, type KnownSecret } from '../output/secretForms.ts'
 import { endedWell, GitFault } from './git.ts'
 import type { Git, GitCall } from './git.ts'
@@ -20,11 +22,27 @@ export async function addedSecret(
     from,
     to,
     secrets,
-  }: { gitDir: string; from: string; to: string; secrets: readonly KnownSecret[] },
+    threads,
+  }: {
+    gitDir: string
+    from: string
+    to: string
+    secrets: readonly KnownSecret[]
+    threads?: Pick<RedactionThreads, 'run'>
+  },
 ): Promise<AddedSecret | undefined> {
-  const sought = new Map(secrets.flatMap((secret) => formsOf([secret.value]).map((form) => [form, secret])))
+  // Git prints bytes, and a line of a file need not be text.
+  const sought = new Map(
+    secrets.flatMap((secret) =>
+      formsOf([secret.value]).map(
+        (form) => [Buffer.from(form).toString('latin1'), { form, secret }] as const,
+      ),
+    ),
+  )
   if (sought.size === 0) return undefined
-  const reader = readAdded([...sought.keys()])
+  const words = [...sought.keys()].map((text) => ({ text, mark: 0 }))
+  const automaton = threads ? await threads.run({ kind: 'words', words }) : automatonOf(words)
+  const reader = readAdded(automaton, Math.max(...words.map(({ text }) => text.length)))
   const call: GitCall = {
     gitDir,
     args: [
@@ -46,9 +64,9 @@ export async function addedSecret(
   }
   const read = await git(call)
   if (!endedWell(read)) throw new GitFault(call, read)
-  for (const [form, path] of reader.end()) {
-    const secret = sought.get(form)
-    if (secret && !(await holds(git, gitDir, from, form))) return { secret, path }
+  for (const [printed, path] of reader.end()) {
+    const known = sought.get(printed)
+    if (known && !(await holds(git, gitDir, from, known.form))) return { secret: known.secret, path }
   }
   return undefined
 }
@@ -56,12 +74,14 @@ export async function addedSecret(
 /** Longer lines are looked through in pieces; characters. */
 const longestPiece = 64 * 1024
 
-/** Reads a patch without context as it comes, for where each of these stands in an added line first. */
-function readAdded(forms: readonly string[]) {
-  // Git prints bytes, and a line of a file need not be text.
-  const asPrinted = forms.map((form) => [form, Buffer.from(form).toString('latin1')] as const)
-  const overlap = Math.max(...asPrinted.map(([, printed]) => printed.length))
+/**
+ * Reads a patch without context as it comes, for where each of these words stands in an added line first: of those that end at one place
+ * the longest, since a file that has it has the others.
+ */
+function readAdded(automaton: Automaton, overlap: number) {
   const found = new Map<string, string>()
+  /** Where a word ends, by the automaton: each is looked at once. */
+  const seen = new Set<number>()
   let path = ''
   let isInHunk = false
   let unfinished = ''
@@ -71,9 +91,17 @@ function readAdded(forms: readonly string[]) {
     else if (line.startsWith('@@ ')) isInHunk = true
     else if (!line.startsWith('+')) return
     else if (!isInHunk) path = pathOf(line)
-    else
-      for (const [form, printed] of asPrinted)
-        if (!found.has(form) && line.includes(printed)) found.set(form, path)
+    else {
+      let node = 0
+      for (let at = 1; at < line.length; at += 1) {
+        node = moved(automaton, node, line.charCodeAt(at))
+        const length = longestAt(automaton.outputs[node] ?? 0)
+        if (length === 0 || seen.has(node)) continue
+        seen.add(node)
+        const word = line.slice(at + 1 - length, at + 1)
+        if (!found.has(word)) found.set(word, path)
+      }
+    }
   }
   return {
     push(chunk: Buffer): 'more' {

@@ -1,4 +1,5 @@
 /** Commits a task's tree and pushes it, from the private git directory and outside the box. */
+import type { RedactionThreads } from '../output/redactionThreads.ts'
 import type { KnownSecret } from '../output/secretForms.ts'
 import type { Finished } from '../process.ts'
 import { addedSecret, type AddedSecret } from './addedSecrets.ts'
@@ -33,6 +34,8 @@ export interface PublishRequest {
   readonly coAuthor?: string
   /** No commit adds one of these. */
   readonly secrets: readonly KnownSecret[]
+  /** For making ready to look for them; without these it is done in this thread. */
+  readonly threads?: Pick<RedactionThreads, 'run'>
   /** The branch at the host; the workspace's own when not given. */
   readonly branch?: string
   readonly url: string
@@ -168,7 +171,13 @@ async function commitTree(request: PublishRequest, index: ScratchIndex): Promise
   const isUnchanged = headTree === null ? paths.length === 0 : tree === headTree
   if (isUnchanged) return { kind: 'committed', headSha: head, leftOut }
   const from = headTree ?? (await emptyTree(git, gitDir))
-  const added = await addedSecret(git, { gitDir, from, to: tree, secrets: request.secrets })
+  const added = await addedSecret(git, {
+    gitDir,
+    from,
+    to: tree,
+    secrets: request.secrets,
+    ...(request.threads && { threads: request.threads }),
+  })
   if (added) return { kind: 'not_committable', message: holdsSecret(added) }
 
   const headSha = await gitText(git, {

@@ -31,7 +31,8 @@ export const texts = {
     none: 'No secrets yet.',
     name: 'Name',
     value: 'Value',
-    valueHelp: 'At least 8 characters. A name that is there already gets this value in place of its own.',
+    valueHelp:
+      'At least 8 characters, at most 8 KiB. A name that is there already gets this value in place of its own.',
     forAgent: 'The agent gets it too',
     withAgent: 'With the agent',
     set: 'Set Secret',
