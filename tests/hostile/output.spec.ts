@@ -29,12 +29,12 @@ async function healthyWhile(command: string): Promise<string> {
   const before = await terminal()
   await scene.ada.ask(executeTask, { params: { taskId }, body: { command } })
   turn += 1
-  let isOver = false
+  const run = { isOver: false }
   const over = scene.ada
     .taskOnce(taskId, (task) => hasEnded(task) && task.execution?.turn === turn)
-    .finally(() => (isOver = true))
+    .finally(() => (run.isOver = true))
   let answers = 0
-  while (!isOver) {
+  while (!run.isOver) {
     const answer = await fetch(`${scene.product.base}/healthz`, { signal: AbortSignal.timeout(10_000) })
     expect(answer.status).toBe(200)
     answers += 1
