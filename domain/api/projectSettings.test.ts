@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { AllowedHost, EnvironmentName, setProjectSecret, updateProjectSettings } from './projectSettings.ts'
 
 describe('a name', () => {
-  test.each(['A', '_', 'npm_config_registry', 'DATABASE_URL', 'X'.repeat(100), 'LANG', 'PATHS'])(
+  test.each(['A', '_', 'npm_config_registry', 'DATABASE_URL', 'X'.repeat(100), 'LANGUAGES', 'TZ', 'PATHS'])(
     'may be %s',
     (name) => expect(EnvironmentName.safeParse(name).success).toBe(true),
   )
@@ -28,6 +28,30 @@ describe('a name', () => {
     'GIT_SSH_COMMAND',
     'BASH_ENV',
   ])('may not be %j', (name) => expect(EnvironmentName.safeParse(name).success).toBe(false))
+})
+
+describe('finding 1: a name that steers the C library of whoever starts a command', () => {
+  test.each([
+    'LANG',
+    'LANGUAGE',
+    'LC_ALL',
+    'LC_MESSAGES',
+    'LOCPATH',
+    'NLSPATH',
+    'GCONV_PATH',
+    'GLIBC_TUNABLES',
+    'MALLOC_TRACE',
+    'LD_DEBUG_OUTPUT',
+    'HOSTALIASES',
+  ])('may not be %s, and the field is named', (name) => {
+    const settings = { setupCommand: '', variables: [{ name, value: 'x' }], egress: [] }
+    const parsed = updateProjectSettings.body?.safeParse(settings)
+    expect(parsed?.error?.issues[0]).toMatchObject({
+      path: ['variables', 0, 'name'],
+      message: 'This name is reserved: the box sets it itself.',
+    })
+    expect(EnvironmentName.safeParse(name).success).toBe(false)
+  })
 })
 
 describe('a host', () => {

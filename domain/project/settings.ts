@@ -50,8 +50,37 @@ const reservedNames = new Set([
   'NODE_OPTIONS',
   'NODE_REPL_EXTERNAL_MODULE',
   'IS_SANDBOX',
+  // Which words a C library speaks, and where it looks for them and for its modules: the box says C.UTF-8. What needs another locale sets it
+  // for its own command.
+  'LANG',
+  'LANGUAGE',
+  'LOCPATH',
+  'NLSPATH',
+  'GCONV_PATH',
+  'GETCONF_DIR',
+  'TZDIR',
+  'HOSTALIASES',
+  'LOCALDOMAIN',
+  'RES_OPTIONS',
+  'NIS_PATH',
+  // Every shell knows these by itself.
+  'UID',
+  'EUID',
+  'PPID',
 ])
-const reservedPrefixes = ['LD_', 'DYLD_', 'ANTHROPIC_', 'CLAUDE_', 'CURSOR_', 'GIT_', 'FLIGHTDECK_']
+const reservedPrefixes = [
+  'LD_',
+  'LC_',
+  'GLIBC_',
+  'MALLOC_',
+  'RESOLV_',
+  'DYLD_',
+  'ANTHROPIC_',
+  'CLAUDE_',
+  'CURSOR_',
+  'GIT_',
+  'FLIGHTDECK_',
+]
 
 /** Whether a variable of this name would change how the box, git or an agent works. */
 export function isReservedName(name: string): boolean {

@@ -56,6 +56,7 @@ export function describeWayOut({ sandbox: box, note }: TestBox): void {
     script: string,
     begins: Begins = 'reachable',
     input = '\nand more\n',
+    env: Readonly<Record<string, string>> = {},
   ) {
     if (!sandbox) throw new Error('there is no box')
     const way = await openWayOut({
@@ -70,7 +71,7 @@ export function describeWayOut({ sandbox: box, note }: TestBox): void {
     try {
       const child = sandbox.run({
         command: way.command(['/bin/bash', '--norc', '-c', script], begins),
-        env: { ...way.env, GIT_TERMINAL_PROMPT: '0' },
+        env: { ...way.env, ...env, GIT_TERMINAL_PROMPT: '0' },
         workspace,
         readOnly: way.readOnly,
         sockets: way.sockets,
@@ -117,6 +118,21 @@ export function describeWayOut({ sandbox: box, note }: TestBox): void {
         { destination: `other.example:${webPort}`, why: 'not_allowed' },
         { destination: '169.254.169.254:80', why: 'not_allowed' },
       ])
+    })
+
+    test('finding 1: what carries it has no variable of a project', async () => {
+      const look = `look() { for pid in /proc/[0-9]*; do case $(tr '\\0' ' ' < $pid/cmdline) in */opt/flightdeck/node\\ -e*) cat $pid/environ; echo found;; esac; done; }`
+      for (const begins of ['reachable', 'told'] as const) {
+        const ran = await shell(
+          box,
+          [],
+          `${look}; until look | grep -q found; do sleep 0.05; done; look`,
+          begins,
+          '\n',
+          { NODE_DEBUG: 'net' },
+        )
+        expect(ran.stdout).toBe('found\n')
+      }
     })
 
     test('has no other way: past the proxy there is nothing', async () => {

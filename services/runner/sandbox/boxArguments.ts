@@ -1,4 +1,5 @@
 /** The arguments of bubblewrap: everything that makes the box, in one list. Pure. */
+import { launcherEnvironment } from './launcher.ts'
 import type { Bind } from './port.ts'
 
 /** How the host's programs are laid out, as `hostSystem` found it. */
@@ -25,8 +26,6 @@ export interface BoxPlan {
   /** Small files made for the box: by descriptor. */
   readonly files: readonly { readonly descriptor: number; readonly target: string }[]
   readonly tmpBytes: number
-  readonly env: Readonly<Record<string, string>>
-  readonly startIn: string
 }
 
 export function boxArguments(plan: BoxPlan): readonly string[] {
@@ -68,55 +67,20 @@ export function boxArguments(plan: BoxPlan): readonly string[] {
     '--remount-ro',
     '/',
     '--clearenv',
-    ...Object.entries(plan.env).flatMap(([name, value]) => ['--setenv', name, value]),
+    ...Object.entries(launcherEnvironment).flatMap(([name, value]) => ['--setenv', name, value]),
     '--chdir',
-    plan.startIn,
+    '/',
   ]
-}
-
-/** What runs first inside, as root still, and becomes the command: bounds that no program can lift again, then the user. */
-export function launcher(
-  identity: BoxIdentity,
-  limits: { readonly memoryBytes: number; readonly processes: number; readonly fileSizeBytes: number },
-): readonly string[] {
-  const bounds = [
-    `--nproc=${limits.processes}`,
-    `--fsize=${limits.fileSizeBytes}`,
-    `--data=${limits.memoryBytes}`,
-    '--core=0',
-  ]
-  // When memory is short the kernel ends what runs in a box before it ends the server.
-  const start = ['choom', '-n', '500', '--', 'prlimit', ...bounds, '--']
-  switch (identity.kind) {
-    case 'host_user':
-      return [
-        ...start,
-        'setpriv',
-        `--reuid=${identity.uid}`,
-        `--regid=${identity.gid}`,
-        '--clear-groups',
-        '--no-new-privs',
-        '--inh-caps=-all',
-        '--bounding-set=-all',
-        '--',
-      ]
-    case 'user_namespace':
-    case 'reader':
-      return start
-  }
 }
 
 function identityArguments(identity: BoxIdentity): readonly string[] {
   switch (identity.kind) {
     case 'host_user':
-      // Only to enter that user's folder and to become that user; root keeps all that it has unless told to drop it.
+      // Only to become that user; root keeps all that it has unless told to drop it.
       return [
         '--cap-drop',
         'ALL',
-        ...['CAP_SETUID', 'CAP_SETGID', 'CAP_SETPCAP', 'CAP_DAC_READ_SEARCH'].flatMap((cap) => [
-          '--cap-add',
-          cap,
-        ]),
+        ...['CAP_SETUID', 'CAP_SETGID', 'CAP_SETPCAP'].flatMap((cap) => ['--cap-add', cap]),
       ]
     case 'user_namespace':
       return ['--unshare-user', '--uid', String(identity.uid), '--gid', String(identity.gid)]

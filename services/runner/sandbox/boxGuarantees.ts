@@ -108,6 +108,24 @@ export function describeBox(title: string, sandbox: Sandbox | undefined, engine?
         }
       })
 
+      test('finding 1: no variable of a spec reaches what starts its command', async () => {
+        // The loader writes down which programs it begins, and as whom, whatever these are.
+        const { stdout } = await shell('cat /tmp/loaded.*; stat -c %u /tmp/loaded.*; id -u', {
+          env: { LD_DEBUG: 'libs', LD_DEBUG_OUTPUT: '/tmp/loaded' },
+        })
+        const begun = [...stdout.matchAll(/initialize program: (\S+)/g)].map(([, program]) => program)
+        expect(begun).toContain('bash')
+        expect(begun.filter((program) => !/^(bash|cat|stat|id)$/.test(program ?? ''))).toEqual([])
+        expect(
+          new Set(
+            stdout
+              .trim()
+              .split('\n')
+              .filter((line) => /^\d+$/.test(line)),
+          ).size,
+        ).toBe(1)
+      })
+
       test('what the spec gives is in no list of processes on the host', async () => {
         const listed = () =>
           execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8', env: { PATH: testPath } })

@@ -6,7 +6,7 @@ import { gitArguments, gitEnvironment, pick } from '../workspace/git.ts'
 import type { Git } from '../workspace/git.ts'
 import { mirrorObjectsInBox } from '../workspace/workspace.ts'
 import type { BoxUser, Workspace } from '../workspace/workspace.ts'
-import { boxArguments, launcher } from './boxArguments.ts'
+import { boxArguments } from './boxArguments.ts'
 import type { BoxIdentity, BoxPlan, HostSystem } from './boxArguments.ts'
 import {
   accountFiles,
@@ -16,6 +16,7 @@ import {
   commandEnvironment,
   gitLimits,
 } from './boxPlaces.ts'
+import { launcher, launchWords, nulEnded } from './launcher.ts'
 import { watchLimits } from './limits.ts'
 import type { Bind, Sandbox, SandboxedProcess, SandboxEnd, SandboxExit, SandboxSpec } from './port.ts'
 import { birthOf } from './processTree.ts'
@@ -58,15 +59,21 @@ function startBox(options: BubblewrapOptions, spec: SandboxSpec): SandboxedProce
     ],
     files: files.map(({ target }, index) => ({ target, descriptor: firstFile + index })),
     tmpBytes: Math.floor(limits.memoryBytes / 4),
-    env: { ...commandEnvironment, ...spec.env },
-    startIn: boxPaths.tree,
   }
-  const args = ['--args', '3', '--info-fd', '4', '--', ...launcher(identity, limits), ...spec.command]
+  const words = launchWords({
+    identity,
+    limits,
+    startIn: boxPaths.tree,
+    env: { ...commandEnvironment, ...spec.env },
+    command: spec.command,
+  })
+  const args = ['--args', '3', '--info-fd', '4', '--', ...launcher(identity, 5)]
   // Its own environment is empty: that is what /proc/1/environ shows inside. Arguments go by a pipe, where no list of processes has them.
   const [program, ...rest] = withoutInherited(options, args, firstFile + files.length)
-  const child = spawnProcess(program, rest, { env: {}, stdin: spec.stdin, extraPipes: 2 + files.length })
-  const [argumentPipe, infoPipe, ...filePipes] = child.pipes
-  argumentPipe?.end(argumentBytes(plan))
+  const child = spawnProcess(program, rest, { env: {}, stdin: spec.stdin, extraPipes: 3 + files.length })
+  const [argumentPipe, infoPipe, wordPipe, ...filePipes] = child.pipes
+  argumentPipe?.end(nulEnded(boxArguments(plan)))
+  wordPipe?.end(words)
   filePipes.forEach((pipe, index) => pipe.end(files[index]?.content))
 
   let reason: SandboxEnd = 'itself'
@@ -127,14 +134,19 @@ function boxedGit(options: BubblewrapOptions, workspace: Workspace): Git {
       writable: [atItsPlace(workspace.privateGitDir)],
       files: [],
       tmpBytes: 64 * 1024 * 1024,
-      env: gitEnvironment(call, boxSearchPath),
-      startIn: '/',
     }
-    const args = ['--args', '3', '--', ...launcher(identity, gitLimits), gitProgram, ...gitArguments(call)]
-    const [program, ...rest] = withoutInherited(options, args, 4)
+    const words = launchWords({
+      identity,
+      limits: gitLimits,
+      startIn: '/',
+      env: gitEnvironment(call, boxSearchPath),
+      command: [gitProgram, ...gitArguments(call)],
+    })
+    const args = ['--args', '3', '--', ...launcher(identity, 4)]
+    const [program, ...rest] = withoutInherited(options, args, 5)
     return run(program, rest, {
       env: {},
-      extraInputs: [argumentBytes(plan)],
+      extraInputs: [nulEnded(boxArguments(plan)), words],
       timeoutMs: call.timeoutMs ?? 60_000,
       maxOutputBytes: call.maxOutputBytes ?? 16 * 1024 * 1024,
       ...pick(call),
@@ -167,8 +179,8 @@ function withoutInherited(
       ]
 }
 
-/** Descriptors 3 and 4 are the arguments and bubblewrap's own word. */
-const firstFile = 5
+/** Descriptors from 3 on are the arguments, bubblewrap's own word, and the words of the launcher. */
+const firstFile = 6
 
 /** Inside a user namespace the number is only a name; it is not 0, since programs behave otherwise for that one. */
 const namespaceUser: BoxUser = { uid: 27_182, gid: 27_182 }
@@ -183,15 +195,6 @@ function madeFiles(identity: BoxIdentity): readonly { readonly target: string; r
     ...Object.entries(accounts).map(([target, content]) => ({ target, content })),
     { target: '/etc/hosts', content: '127.0.0.1 localhost flightdeck\n::1 localhost\n' },
   ]
-}
-
-function argumentBytes(plan: BoxPlan): string {
-  return boxArguments(plan)
-    .map((argument) => {
-      if (argument.includes('\0')) throw new RangeError('an argument of the box holds a NUL')
-      return `${argument}\0`
-    })
-    .join('')
 }
 
 /** The id, on the host, of the box's first process: bubblewrap tells it before it starts anything. */
