@@ -1,5 +1,5 @@
 /** The arguments of bubblewrap: everything that makes the box, in one list. Pure. */
-import { launcherEnvironment } from './launcher.ts'
+import { launcherEnvironment } from './boxPlaces.ts'
 import type { Bind } from './port.ts'
 
 /** How the host's programs are laid out, as `hostSystem` found it. */

@@ -8,6 +8,9 @@ export const boxPaths: BoxPaths = { tree: '/workspace', home: '/home/agent' }
 
 export const boxSearchPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
+/** All of the environment of what starts a command. */
+export const launcherEnvironment = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' } as const
+
 /** What a command's environment has when its spec says nothing else. */
 export const commandEnvironment = {
   HOME: boxPaths.home,

@@ -19,9 +19,6 @@ export interface LaunchPlan {
   readonly command: readonly [string, ...string[]]
 }
 
-/** All of the launcher's own environment. */
-export const launcherEnvironment = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' } as const
-
 /** Its command line, the same for all boxes of an identity but for the user's number; it reads its words from the descriptor. */
 export function launcher(identity: BoxIdentity, descriptor: number): readonly string[] {
   const start = ['perl', '-e', script, String(descriptor)]
