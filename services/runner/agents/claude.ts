@@ -49,6 +49,8 @@ export const claude = {
         // A process with background work lives on after its result.
         CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: '1',
         CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+        // Its session is written before it tells its result: it is stopped right after that.
+        CLAUDE_CODE_EAGER_FLUSH: '1',
         CLAUDE_CODE_MAX_RETRIES: String(maxRetries),
         DISABLE_AUTOUPDATER: '1',
       },

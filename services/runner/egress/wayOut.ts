@@ -14,6 +14,8 @@ export interface WayOut {
   readonly sockets: readonly Bind[]
   /** The command as the box is to start it. */
   command(command: readonly [string, ...string[]], begins: Begins): readonly [string, ...string[]]
+  /** How many processes that starts beside the command, where this is told when to begin. */
+  readonly beside: number
   /** Breaks off what is under way, and tells what went. */
   close(): Promise<Traffic>
 }
@@ -43,6 +45,7 @@ export async function openWayOut({
       readOnly: [],
       sockets: [],
       command: alone,
+      beside: 0,
       async close() {
         await proxy.close()
         return proxy.traffic()
@@ -65,6 +68,7 @@ export async function openWayOut({
       readOnly: [program],
       sockets: [socket],
       command: (command, begins) => besideRelay(place, command, begins),
+      beside: 1,
       async close() {
         await proxy.close()
         await rm(folder, { recursive: true, force: true })

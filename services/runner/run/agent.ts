@@ -35,6 +35,11 @@ export interface AgentProcess {
   /** Asks it to stop its turn. */
   interrupt(): void
   kill(): void
+  /**
+   * Ends all that its turns began, and has it stand still until its next turn: nothing of it changes a file meanwhile. False when that
+   * cannot be had; it is ended then.
+   */
+  rest(): Promise<boolean>
   isAlive(): boolean
   readonly exited: Promise<SandboxExit>
   /** Lets it leave by itself and hears what it still says; ends it when it does not leave. Nothing of it is left then. */

@@ -71,6 +71,8 @@ export async function openAgent(parts: PreparingParts, start: AgentStart): Promi
           })
     broker?.admit(null)
     const child = launch(parts, start, { socketPath, runToken, around })
+    // What is there before the agent begins is ours.
+    await child.settled
     let isOpen = true
     void child.exited.then(() => (isOpen = false))
     return {
@@ -135,6 +137,7 @@ function launch(
     sockets: [...(agent.access === 'key' ? [] : [socket]), ...around.sockets],
     stdin: 'pipe',
     limits: agentLimits,
+    beside: around.beside,
   })
 }
 
@@ -180,6 +183,7 @@ function agentProcess(
     exited: child.exited,
     isAlive: () => isAlive,
     async turn(message, hearing) {
+      child.thaw()
       complaints.to(hearing.complain)
       broker.admit(hearing.budget)
       isInTurn = true
@@ -208,6 +212,7 @@ function agentProcess(
       else say(line)
     },
     kill: () => child.kill(),
+    rest: async () => (await child.freeze()) === 'frozen',
     async close(hearing = nobody) {
       complaints.to(hearing.complain)
       const leaving = setTimeout(() => child.kill(), leaveMs)

@@ -14,6 +14,8 @@ export interface BoxSurroundings {
     readonly sockets: readonly Bind[]
     /** The command that starts the box, with what runs beside it. */
     command(command: Command, begins: Begins): Command
+    /** How many processes that is, where the command is begun when it is told to. */
+    readonly beside: number
     close(): Promise<void>
   }>
 }

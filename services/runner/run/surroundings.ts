@@ -79,6 +79,7 @@ function boxSurroundings(
         readOnly: way.readOnly,
         sockets: way.sockets,
         command: way.command,
+        beside: way.beside,
         async close() {
           const traffic = await way.close()
           if (traffic.connections > 0) logger.info({ taskId, ...traffic }, 'what a box reached')

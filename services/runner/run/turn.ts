@@ -160,7 +160,9 @@ async function turnOf(
       parts.limits.idleMs > 0 &&
       run.stopping.reason() === undefined
     if (mayStay && session !== undefined && heard.ended()?.ok === true) {
-      isKept = true
+      // One that cannot be brought to rest is ended: the next turn goes on with its session.
+      isKept = await process.rest()
+      if (!isKept) return { kind: 'completed', exitCode: null }
       await parts.warm.keep(workspace, process, { setup: likeness, session }, parts.limits.idleMs)
       return { kind: 'completed', exitCode: null }
     }

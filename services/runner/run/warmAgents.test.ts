@@ -36,6 +36,7 @@ function fakeProcess() {
     finish: unused,
     interrupt: unused,
     kill: unused,
+    rest: unused,
     isAlive: () => isAlive,
     exited,
     close: async () => {

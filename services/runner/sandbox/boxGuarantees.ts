@@ -348,6 +348,80 @@ export function describeBox(title: string, sandbox: Sandbox | undefined, engine?
       })
     })
 
+    describe('finding 2: frozen,', () => {
+      const beat = (name: string) => `while :; do date +%s%N > /workspace/still-${name}; sleep 0.02; done`
+      const background = '</dev/null >/dev/null 2>&1 &'
+      const perl = (script: string) => `setsid perl -e '${script}' ${background}`
+      const write = (name: string) =>
+        `open my $f, ">", "/workspace/still-${name}"; print $f rand; close $f; select undef, undef, undef, 0.01;`
+      const attacks = {
+        'a session of its own': `setsid bash -c '${beat('a')}' ${background}`,
+        'a double fork': `(setsid setsid bash -c '${beat('b')}' ${background})`,
+        'one that hears no signal and calls itself as others do': perl(
+          `$0 = "sleep 1000.5"; $SIG{$_} = "IGNORE" for grep { !/KILL|STOP|CHLD/ } keys %SIG; $SIG{TERM} = "IGNORE"; while (1) { ${write('c')} }`,
+        ),
+        'a chain of which each is gone when the next is there': perl(
+          `my $n = 0; while (1) { exit if fork; $n += 1; if ($n % 20 == 0) { ${write('d')} } }`,
+        ),
+        'a crowd that fills every place that becomes free': perl(
+          `while (1) { my $pid = fork; if (defined $pid && !$pid) { next } ${write('e')} }`,
+        ),
+      }
+      /** A command with a process beside it, as an agent has its relay; what it then does is the attack's. */
+      const startWith = async (attack: string): Promise<SandboxedProcess> => {
+        for (const name of await readdir(workspace.dir))
+          if (name.startsWith('still-')) await rm(join(workspace.dir, name))
+        const script = `sleep 1000.5 & read -r line; ${attack}\nexec bash -c '${beat('itself')}'`
+        const limits = { ...wide, processes: 100 }
+        const box = start(['bash', '-c', script], { stdin: 'pipe', beside: 1, limits })
+        box.stdout.resume()
+        box.stderr.resume()
+        await box.settled
+        box.stdin?.write('\n')
+        await expect.poll(async () => Object.keys(await beats()).length, { timeout: 10_000 }).toBe(2)
+        return box
+      }
+      const beats = async (): Promise<Readonly<Record<string, string>>> => {
+        const names = (await readdir(workspace.dir)).filter((name) => name.startsWith('still-'))
+        const found = await Promise.all(
+          names.map(async (name) => [name, await readFile(join(workspace.dir, name), 'utf8')] as const),
+        )
+        return Object.fromEntries(found)
+      }
+
+      test.each(Object.entries(attacks))('it is rid of %s', async (_, attack) => {
+        const box = await startWith(attack)
+        const fate = await box.freeze()
+        const before = await beats()
+        await delay(200)
+        expect(await beats()).toEqual(before)
+        // The first of the box, the command and what was beside it; bubblewrap has another outside.
+        const left = (await processesOf(workspace)).length
+        if (fate === 'frozen') expect(left).toBeLessThanOrEqual(4)
+        else expect(left).toBe(0)
+        box.kill()
+        await box.exited
+      })
+
+      test('the command and what was beside it stand still, and go on once thawed', async () => {
+        const box = await startWith(attacks['a double fork'])
+        expect(await box.freeze()).toBe('frozen')
+        const before = await beats()
+        box.thaw()
+        await expect.poll(beats).not.toEqual(before)
+        expect((await beats())['still-b']).toBe(before['still-b'])
+        expect(await box.freeze()).toBe('frozen')
+        box.kill()
+        expect(await box.exited).toMatchObject({ reason: 'killed' })
+      })
+
+      test('it is ended where one of those that stay is gone', async () => {
+        const box = await startWith(`${attacks['a double fork']} ; kill -9 $!`)
+        expect(await box.freeze()).toBe('ended')
+        expect(await processesOf(workspace)).toEqual([])
+      })
+    })
+
     describe('its limits', () => {
       const forkBomb =
         'for (1..200) { my $pid = fork; last unless defined $pid; if (!$pid) { sleep 20; exit } } $| = 1; print "full"; sleep 20'

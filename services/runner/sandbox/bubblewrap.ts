@@ -19,7 +19,8 @@ import {
 import { launcher, launchWords, nulEnded } from './launcher.ts'
 import { watchLimits } from './limits.ts'
 import type { Bind, Sandbox, SandboxedProcess, SandboxEnd, SandboxExit, SandboxSpec } from './port.ts'
-import { birthOf } from './processTree.ts'
+import { freeze, thaw, type Known } from './freeze.ts'
+import { birthOf, processTree } from './processTree.ts'
 
 export interface BubblewrapOptions {
   /** Path of `bwrap`. */
@@ -99,6 +100,12 @@ function startBox(options: BubblewrapOptions, spec: SandboxSpec): SandboxedProce
     if (isInterruptWanted) interrupt()
   }
   const known = learnFirst()
+  let staying: readonly Known[] = []
+  const learnStaying = async (): Promise<void> => {
+    await known
+    if (first) staying = await firstOnes(first.pid, 1 + (spec.beside ?? 0), () => isOver)
+  }
+  const settled = learnStaying()
   const watch = watchLimits(limits, () => first?.pid, end)
 
   const exited = child.exited.then(async (exit): Promise<SandboxExit> => {
@@ -116,6 +123,15 @@ function startBox(options: BubblewrapOptions, spec: SandboxSpec): SandboxedProce
     exited,
     interrupt,
     kill: () => end('killed'),
+    settled,
+    async freeze() {
+      await settled
+      if (first && staying.length > 0 && (await freeze(first.pid, staying))) return 'frozen'
+      end('killed')
+      await exited
+      return 'ended'
+    },
+    thaw: () => thaw(staying),
   }
 }
 
@@ -208,6 +224,19 @@ function readAll(stream: Readable): Promise<string> {
   let text = ''
   stream.on('data', (chunk: Buffer) => (text += chunk.toString('utf8')))
   return new Promise((resolve) => stream.once('close', () => resolve(text)))
+}
+
+/** The first processes below that of the box, once so many are there; none when they do not come within 10 s. */
+async function firstOnes(root: number, count: number, isOver: () => boolean): Promise<readonly Known[]> {
+  for (let waitedMs = 0; waitedMs < 10_000 && !isOver(); waitedMs += 2) {
+    const [, ...below] = await processTree(root)
+    if (below.length >= count) {
+      const found = await Promise.all(below.map(async (pid) => ({ pid, birth: await birthOf(pid) })))
+      return found.flatMap(({ pid, birth }) => (birth === undefined ? [] : [{ pid, birth }]))
+    }
+    await delay(2)
+  }
+  return []
 }
 
 /** Waits, for 10 s at most, until the kernel has cleared the box away. It takes milliseconds. */

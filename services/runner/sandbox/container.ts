@@ -62,6 +62,8 @@ function startBox(options: ContainerOptions, parts: ContainerParts, spec: Sandbo
         ...shown.map((bind) => at(bind, true)),
       ],
       limits,
+      // A command of people's is never frozen.
+      staying: spec.beside === undefined ? 0 : 1 + spec.beside,
       command: spec.command,
       startIn: boxPaths.tree,
     },
@@ -83,5 +85,13 @@ function startBox(options: ContainerOptions, parts: ContainerParts, spec: Sandbo
     }),
     interrupt: container.interrupt,
     kill: () => end('killed'),
+    settled: spec.beside === undefined ? Promise.resolve() : container.settled,
+    async freeze() {
+      if (await container.freeze()) return 'frozen'
+      end('killed')
+      await container.exited
+      return 'ended'
+    },
+    thaw: container.thaw,
   }
 }

@@ -128,6 +128,7 @@ async function startTaking(
       // Root in name, who may read and write the files of others and nothing more.
       user: owner ? { uid: 0, gid: 0 } : ownUser,
       capabilities: owner ? ['DAC_OVERRIDE'] : [],
+      staying: 0,
       mounts: [
         at(mirrorDir, mirrorDir, true),
         at(dir, dir, true),

@@ -13,6 +13,8 @@ describe('what the engine is asked for', () => {
     mounts: [{ source: '/srv/tree', target: '/workspace', readOnly: false }],
     limits: { memoryBytes: 4_000, processes: 64, fileSizeBytes: 500 },
     line: '/run/line',
+    answers: '/run/answers',
+    staying: 2,
     command: ['claude', '--print'],
     startIn: '/workspace',
   })

@@ -23,6 +23,10 @@ export interface ContainerPlan {
   readonly limits: Omit<SandboxLimits, 'wallMs'>
   /** The line to whoever started it, where it is mounted. */
   readonly line: string
+  /** The line back. */
+  readonly answers: string
+  /** How many processes stay when it is frozen; 0 where it never is. */
+  readonly staying: number
   readonly command: readonly [string, ...string[]]
   readonly startIn: string
 }
@@ -42,7 +46,7 @@ export function containerBody(plan: ContainerPlan): object {
     WorkingDir: plan.startIn,
     // Nothing of the image's own environment comes in; the command's is told by its input.
     Env: [],
-    Entrypoint: ['/usr/bin/env', '-i', ...firstProcess(plan.line)],
+    Entrypoint: ['/usr/bin/env', '-i', ...firstProcess(plan.line, plan.answers, plan.staying)],
     Cmd: plan.command,
     AttachStdin: true,
     AttachStdout: true,

@@ -1,12 +1,14 @@
 /** One container: made, joined to, started, and gone. */
-import { constants } from 'node:fs'
+import { constants, openSync } from 'node:fs'
 import { chmod, open, rm, writeFile, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { Socket } from 'node:net'
 import { PassThrough, type Readable, type Writable } from 'node:stream'
 import { run } from '../process.ts'
 import type { Scratch } from '../scratch.ts'
 import { EngineFault, type ContainerEngine } from './containerEngine.ts'
-import { opening, type Word } from './containerInit.ts'
+import { opening, type Answer, type Word } from './containerInit.ts'
 import { containerBody, type ContainerMount, type ContainerPlan } from './containerPlan.ts'
 import { pour } from './frames.ts'
 
@@ -20,7 +22,7 @@ export interface ContainerParts {
 }
 
 export interface ContainerStart {
-  readonly plan: Omit<ContainerPlan, 'line'>
+  readonly plan: Omit<ContainerPlan, 'line' | 'answers'>
   readonly env: Readonly<Record<string, string>>
   /** Files made for it, by their paths inside. */
   readonly files: Readonly<Record<string, string>>
@@ -37,10 +39,18 @@ export interface StartedContainer {
   interrupt(): void
   /** Ends it at once, also one that is being made. */
   end(): void
+  /** Those that stay are there, or it has ended. */
+  readonly settled: Promise<void>
+  /** Ends all but those that stay, and stops these; false when that is not had in time. */
+  freeze(): Promise<boolean>
+  thaw(): void
 }
 
-/** Where the line to its first process is inside. */
+/** Where the lines to and from its first process are inside. */
 const lineInside = '/run/flightdeck.line'
+const answersInside = '/run/flightdeck.answers'
+/** What is not frozen by then is ended. */
+const frozenMs = 8_000
 /** What does not end by a word by then is taken away by the engine. */
 const heardMs = 2_000
 const failedToStart = 125
@@ -53,6 +63,7 @@ export function startContainer(parts: ContainerParts, start: ContainerStart): St
   // Whoever writes to a box that is gone sees it in how it ended.
   stdin?.on('error', () => undefined)
   const words: Word[] = []
+  const answers = hearAnswers()
   let line: FileHandle | undefined
   let id: string | undefined
   let isOver = false
@@ -71,20 +82,29 @@ export function startContainer(parts: ContainerParts, start: ContainerStart): St
   const live = async (folder: string): Promise<number> => {
     const made = await Promise.all([
       openLine(join(folder, 'line'), parts.path),
+      makePipe(join(folder, 'answers'), parts.path),
       ...Object.entries(start.files).map(async ([target, content], index): Promise<ContainerMount> => {
         const file = join(folder, `file-${index}`)
         await writeFile(file, content, { mode: 0o644 })
         return { source: parts.there(file), target, readOnly: true }
       }),
     ])
-    const [opened, ...files] = made
+    const [opened, , ...files] = made
     line = opened
+    answers.listen(openSync(join(folder, 'answers'), bothWays))
+    await chmod(join(folder, 'answers'), 0o222)
     // What was asked before there was a line.
     for (const word of words.splice(0)) say(word)
     const lineMount = { source: parts.there(join(folder, 'line')), target: lineInside, readOnly: true }
-    const mounts = [...start.plan.mounts, ...files, lineMount]
+    const answersMount = {
+      source: parts.there(join(folder, 'answers')),
+      target: answersInside,
+      readOnly: true,
+    }
+    const mounts = [...start.plan.mounts, ...files, lineMount, answersMount]
     const { engine } = parts
-    id = await engine.create(containerBody({ ...start.plan, mounts, line: lineInside }))
+    const body = containerBody({ ...start.plan, mounts, line: lineInside, answers: answersInside })
+    id = await engine.create(body)
     const [input, complaints, exit] = await Promise.all([
       engine.attach(id, ['stdin', 'stdout']),
       engine.attach(id, ['stderr']),
@@ -93,9 +113,13 @@ export function startContainer(parts: ContainerParts, start: ContainerStart): St
     const unwatch = await engine.onOutOfMemory(id, start.onOutOfMemory)
     try {
       await engine.start(id)
-      input.write(opening(start.env))
-      if (stdin) stdin.pipe(input)
-      else input.end()
+      void answers.of('open').then(async () => {
+        // From here on there are others inside.
+        await Promise.all(['line', 'answers'].map((name) => chmod(join(folder, name), 0)))
+        input.write(opening(start.env))
+        if (stdin) stdin.pipe(input)
+        else input.end()
+      })
       void pour(input, new Map([[1, stdout]]))
       void pour(complaints, new Map([[2, stderr]]))
       return await exit.code
@@ -121,6 +145,7 @@ export function startContainer(parts: ContainerParts, start: ContainerStart): St
       stdin?.destroy()
       // The end of the line: whatever became of the engine, the box ends with it.
       await line?.close()
+      answers.close()
       await rm(folder, { recursive: true, force: true })
     }
   })()
@@ -136,18 +161,72 @@ export function startContainer(parts: ContainerParts, start: ContainerStart): St
       say('end')
       forcing = setTimeout(force, heardMs)
     },
+    settled: Promise.race([answers.of('settled'), exited.then(() => undefined)]),
+    async freeze() {
+      say('freeze')
+      const answered = Promise.race([
+        answers.of('frozen').then(() => true),
+        answers.of('lost').then(() => false),
+        exited.then(() => false),
+      ])
+      const late = new AbortController()
+      const tooLate = delay(frozenMs, false, { signal: late.signal }).catch(() => false)
+      return Promise.race([answered, tooLate]).finally(() => late.abort())
+    },
+    thaw: () => say('thaw'),
+  }
+}
+
+/** What the first process of a container says, each answer once to whoever waits for it. */
+function hearAnswers() {
+  const waiting: { answer: Answer; tell: () => void }[] = []
+  let untold: readonly string[] = []
+  let socket: Socket | undefined
+  const tellAll = (): void => {
+    untold = untold.filter((said) => {
+      const index = waiting.findIndex(({ answer }) => answer === said)
+      const [found] = index < 0 ? [] : waiting.splice(index, 1)
+      found?.tell()
+      return found === undefined
+    })
+  }
+  return {
+    /** `fd` is closed with it. */
+    listen(fd: number): void {
+      let half = ''
+      socket = new Socket({ fd, readable: true, writable: false })
+      socket.on('error', () => undefined)
+      socket.on('data', (bytes: Buffer) => {
+        const lines = `${half}${bytes.toString('latin1')}`.split('\n')
+        half = lines.pop() ?? ''
+        untold = [...untold, ...lines]
+        tellAll()
+      })
+    },
+    of: (answer: Answer): Promise<void> =>
+      new Promise((resolve) => {
+        waiting.push({ answer, tell: resolve })
+        tellAll()
+      }),
+    close: () => void socket?.destroy(),
   }
 }
 
 /** Both ends are ours, so that it can be opened before anybody reads; inside it can only be read, also by a user of our own id. */
 async function openLine(path: string, searchPath: string): Promise<FileHandle> {
+  await makePipe(path, searchPath)
+  const line = await open(path, bothWays)
+  await chmod(path, 0o444)
+  return line
+}
+
+const bothWays = constants.O_RDWR | constants.O_NONBLOCK
+
+async function makePipe(path: string, searchPath: string): Promise<void> {
   const made = await run('mkfifo', ['-m', '600', path], {
     env: { PATH: searchPath },
     timeoutMs: 5_000,
     maxOutputBytes: 1_000,
   })
   if (made.code !== 0) throw new Error(`a named pipe cannot be made: ${made.stderr.toString('utf8').trim()}`)
-  const line = await open(path, constants.O_RDWR | constants.O_NONBLOCK)
-  await chmod(path, 0o444)
-  return line
 }

@@ -43,7 +43,7 @@ describe('without a box', { timeout: 20_000 }, () => {
 
   test('a command runs in the tree, with an environment of its own', async () => {
     const told = await output(start('pwd; echo $HOME; env | cut -d= -f1 | sort | tr "\\n" " "'))
-    const names = 'GIT_ALTERNATE_OBJECT_DIRECTORIES GIVEN HOME LANG PATH PWD SHLVL _ '
+    const names = 'FLIGHTDECK_RUN GIT_ALTERNATE_OBJECT_DIRECTORIES GIVEN HOME LANG PATH PWD SHLVL _ '
     expect(told).toBe(`${workspace.dir}\n${workspace.homeDir}\n${names}`)
     expect(sandbox.paths(workspace)).toEqual({ tree: workspace.dir, home: workspace.homeDir })
     expect(sandbox.seenAs({ source: '/a', target: '/b' })).toBe('/a')
@@ -51,6 +51,26 @@ describe('without a box', { timeout: 20_000 }, () => {
 
   test("the agent's git finds the history", async () => {
     expect(await output(start('git -c safe.directory=* log --format=%s main'))).toBe('A change\n')
+  })
+
+  test('finding 2: frozen, it stands still and is alone, until it is thawed', async () => {
+    const beating = (name: string) => `bash -c "while :; do date +%s%N > ${name}; sleep 0.02; done"`
+    const box = start(
+      `setsid ${beating('one')} & (setsid setsid ${beating('two')} &); exec ${beating('itself')}`,
+    )
+    const beats = (...names: string[]) =>
+      Promise.all(names.map((name) => readFile(join(workspace.dir, name), 'utf8').catch(() => '')))
+    await expect.poll(() => beats('one', 'two', 'itself')).not.toContain('')
+    expect(await box.freeze()).toBe('frozen')
+    const before = await beats('one', 'two', 'itself')
+    await delay(200)
+    expect(await beats('one', 'two', 'itself')).toEqual(before)
+    box.thaw()
+    await expect.poll(() => beats('itself')).not.toEqual(before.slice(2))
+    expect(await beats('one', 'two')).toEqual(before.slice(0, 2))
+    box.kill()
+    await box.exited
+    expect(await box.freeze()).toBe('ended')
   })
 
   test('a kill ends what it started, also in sessions of its own', async () => {

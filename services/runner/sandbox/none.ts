@@ -1,7 +1,11 @@
 /**
- * No box: commands run as plain children, with the server's file system and network. What they start and detach may outlive them.
+ * No box: commands run as plain children, with the server's file system and network. What they start and detach may outlive them, and an
+ * agent's turn where it also takes our mark out of its environment.
  * For operators who ask for it by name, on a machine where an agent may do what it likes.
  */
+import { randomUUID } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { run, signalProcess, spawnProcess } from '../process.ts'
 import type { Git } from '../workspace/git.ts'
 import { watchLimits } from './limits.ts'
@@ -26,6 +30,7 @@ export function noSandbox({ path, git }: NoSandboxOptions): Sandbox {
 function startPlain(path: string, spec: SandboxSpec): SandboxedProcess {
   const { workspace, limits } = spec
   const [program, ...args] = spec.command
+  const mark = `${markName}=${randomUUID()}`
   const child = spawnProcess(program, args, {
     cwd: workspace.dir,
     env: {
@@ -34,6 +39,7 @@ function startPlain(path: string, spec: SandboxSpec): SandboxedProcess {
       LANG: 'C.UTF-8',
       // The tree's own `.git` names the mirror's place in a box.
       GIT_ALTERNATE_OBJECT_DIRECTORIES: workspace.mirrorObjects,
+      [markName]: mark.slice(markName.length + 1),
       ...spec.env,
     },
     stdin: spec.stdin,
@@ -66,22 +72,86 @@ function startPlain(path: string, spec: SandboxSpec): SandboxedProcess {
       if (!isOver) child.signalGroup('SIGINT')
     },
     kill: () => end('killed'),
+    settled: Promise.resolve(),
+    async freeze() {
+      if (!isOver && (await endOthers(child.pid, { mark, path }))) return 'frozen'
+      end('killed')
+      await exited
+      return 'ended'
+    },
+    thaw: () => void signalProcess(child.pid, 'SIGCONT'),
   }
+}
+
+/** In the environment of all that a command starts: it finds what left the command's family, unless that took it out. */
+const markName = 'FLIGHTDECK_RUN'
+const endOthersMs = 5_000
+
+/** Stops a process and ends all else that can be found of what it started. False when some of it cannot be got rid of. */
+async function endOthers(
+  root: number,
+  { mark, path }: { readonly mark: string; readonly path: string },
+): Promise<boolean> {
+  signalProcess(root, 'SIGSTOP')
+  for (const end = performance.now() + endOthersMs; performance.now() < end; await delay(5)) {
+    const listed = await listProcesses(path)
+    if (!listed.some(({ pid }) => pid === root)) return false
+    const marked = await markedWith(mark)
+    const ofGroup = listed.filter(({ pid, group }) => group === root || marked.has(pid))
+    const others = [...new Set([...familyOf(root, listed), ...ofGroup.map(({ pid }) => pid)])].filter(
+      (pid) => pid !== root,
+    )
+    if (others.length === 0) return true
+    for (const signal of ['SIGSTOP', 'SIGKILL'] as const) for (const pid of others) signalProcess(pid, signal)
+  }
+  return false
+}
+
+/** Linux alone shows the environment of others. */
+async function markedWith(mark: string): Promise<ReadonlySet<number>> {
+  const pids = (await readdir('/proc').catch(() => [])).map(Number).filter(Number.isSafeInteger)
+  const found = await Promise.all(
+    pids.map(async (pid) => {
+      const environment = await readFile(`/proc/${pid}/environ`, 'latin1').catch(() => '')
+      return environment.split('\0').includes(mark) ? [pid] : []
+    }),
+  )
+  return new Set(found.flat())
 }
 
 /** Ends a process and its descendants, as `ps` tells them: also those in groups and sessions of their own, while their parents live. */
 async function killTree(root: number, path: string): Promise<void> {
   // Stopped, it starts nothing new while we look.
   signalProcess(root, 'SIGSTOP')
-  const listed = await run('ps', ['-A', '-o', 'pid=,ppid='], {
+  const found = familyOf(root, await listProcesses(path))
+  signalProcess(-root, 'SIGKILL')
+  for (const pid of found) signalProcess(pid, 'SIGKILL')
+}
+
+interface Listed {
+  readonly pid: number
+  readonly parent: number
+  readonly group: number
+}
+
+/** Those that live, as `ps` tells them. */
+async function listProcesses(path: string): Promise<readonly Listed[]> {
+  const listed = await run('ps', ['-A', '-o', 'pid=,ppid=,pgid=,stat='], {
     env: { PATH: path },
     timeoutMs: 5_000,
     maxOutputBytes: 4 * 1024 * 1024,
   }).catch(() => undefined)
-  const parents = [...(listed?.stdout.toString('utf8') ?? '').matchAll(/(\d+) +(\d+)/g)]
+  const lines = (listed?.stdout.toString('utf8') ?? '').matchAll(/(\d+) +(\d+) +(\d+) +([^Z\s])/g)
+  return [...lines].map(([, pid, parent, group]) => ({
+    pid: Number(pid),
+    parent: Number(parent),
+    group: Number(group),
+  }))
+}
+
+/** A process and its descendants, parents first. */
+function familyOf(root: number, listed: readonly Listed[]): readonly number[] {
   const found = [root]
-  for (const parent of found)
-    for (const [, pid, ppid] of parents) if (Number(ppid) === parent) found.push(Number(pid))
-  signalProcess(-root, 'SIGKILL')
-  for (const pid of found) signalProcess(pid, 'SIGKILL')
+  for (const member of found) for (const { pid, parent } of listed) if (parent === member) found.push(pid)
+  return found
 }

@@ -57,6 +57,8 @@ export interface SandboxSpec {
   readonly sockets: readonly Bind[]
   readonly stdin: 'pipe' | 'ignore'
   readonly limits: SandboxLimits
+  /** How many processes the command starts beside itself before it reads its input, which live as long as it does; none when not given. */
+  readonly beside?: number
 }
 
 /** Why it ended: by itself, also by a signal from inside, or because we made it. */
@@ -82,4 +84,14 @@ export interface SandboxedProcess {
   interrupt(): void
   /** Ends it at once, with all that it started. `exited` tells when that is done. */
   kill(): void
+  /** When the command, and what it starts beside itself, is there: what is begun from then on does not outlive a freeze. Never fails. */
+  readonly settled: Promise<void>
+  /**
+   * Ends all that runs in it but the command and what was there when it had settled, and stops these: nothing in it runs until `thaw`.
+   * Where that cannot be had within seconds, all of it is ended. Without a box, what hid in a session of its own and took the mark out of
+   * its environment is not found.
+   */
+  freeze(): Promise<'frozen' | 'ended'>
+  /** Lets it run on. */
+  thaw(): void
 }

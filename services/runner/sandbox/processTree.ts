@@ -21,13 +21,25 @@ export async function memoryOf(pids: readonly number[]): Promise<number> {
 
 /** Tells this process from a later one of the same id; `undefined` when none runs, also where a dead one waits to be reaped. */
 export async function birthOf(pid: number): Promise<string | undefined> {
-  // The name, in brackets, may hold anything; the state comes after it, the start time is 19 fields further.
-  const stat = await read(`/proc/${pid}/stat`)
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  return fields[0] === 'Z' || fields[0] === 'X' ? undefined : fields[19]
+  const facts = await factsOf(pid)
+  return facts?.isAlive === true ? facts.birth : undefined
 }
 
-async function childrenOf(pid: number): Promise<readonly number[]> {
+/** When a process began and whether it still runs; `undefined` when there is none of that id. */
+export async function factsOf(
+  pid: number,
+): Promise<{ readonly birth: string; readonly isAlive: boolean } | undefined> {
+  // The name, in brackets, may hold anything; the state comes after it, the threads and the start time are 17 and 19 fields further.
+  const stat = await read(`/proc/${pid}/stat`)
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  const [state, threads, birth] = [fields[0], Number(fields[17]), fields[19]]
+  if (birth === undefined) return undefined
+  // One whose first thread has ended looks dead while its other threads go on.
+  return { birth, isAlive: (state !== 'Z' && state !== 'X') || threads > 1 }
+}
+
+/** Those that a process has begun, or that came to it when their parents ended. */
+export async function childrenOf(pid: number): Promise<readonly number[]> {
   const threads = await readdir(`/proc/${pid}/task`).catch(() => [])
   const listed = await Promise.all(threads.map((thread) => read(`/proc/${pid}/task/${thread}/children`)))
   return listed.flatMap((text) => text.split(' ').filter(Boolean).map(Number))
