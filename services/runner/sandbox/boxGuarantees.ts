@@ -397,8 +397,7 @@ export function describeBox(title: string, sandbox: Sandbox | undefined, engine?
         expect(await beats()).toEqual(before)
         // The first of the box, the command and what was beside it; bubblewrap has another outside.
         const left = (await processesOf(workspace)).length
-        if (fate === 'frozen') expect(left).toBeLessThanOrEqual(4)
-        else expect(left).toBe(0)
+        expect(left).toBeLessThanOrEqual(fate === 'frozen' ? 4 : 0)
         box.kill()
         await box.exited
       })

@@ -44,11 +44,11 @@ sub facts {
   open(my $file, '<', "/proc/$_[0]/stat") or return;
   my $stat = readline $file;
   return unless defined $stat;
-  $stat =~ s/.*\) //s;
+  $stat =~ s/.*\\) //s;
   my @fields = split ' ', $stat;
   return ($fields[19], $fields[0] !~ /[ZX]/ || $fields[17] > 1);
 }
-sub others { opendir(my $folder, '/proc') or return; return grep { /^\d+$/ && $_ != $$ } readdir $folder }
+sub others { opendir(my $folder, '/proc') or return; return grep { /^\\d+$/ && $_ != $$ } readdir $folder }
 my %staying;
 sub settle {
   my %found = map { my ($birth, $lives) = facts($_); $lives ? ($_ => $birth) : () } others();
@@ -60,10 +60,10 @@ sub settle {
 sub stopped {
   for my $pid (keys %staying) {
     opendir(my $folder, "/proc/$pid/task") or return 0;
-    for my $thread (grep { /^\d+$/ } readdir $folder) {
+    for my $thread (grep { /^\\d+$/ } readdir $folder) {
       open(my $file, '<', "/proc/$pid/task/$thread/stat") or next;
       my $stat = readline $file;
-      return 0 if defined $stat && $stat !~ /.*\) [TtZX]/s;
+      return 0 if defined $stat && $stat !~ /.*\\) [TtZX]/s;
     }
   }
   return 1;

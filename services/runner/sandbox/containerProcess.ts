@@ -79,6 +79,15 @@ export function startContainer(parts: ContainerParts, start: ContainerStart): St
     if (id !== undefined && !isOver) parts.engine.remove(id).catch(() => undefined)
   }
 
+  const begin = async (folder: string, input: Socket): Promise<void> => {
+    await answers.of('open')
+    // From here on there are others inside.
+    await Promise.all(['line', 'answers'].map((name) => chmod(join(folder, name), 0)))
+    input.write(opening(start.env))
+    if (stdin) stdin.pipe(input)
+    else input.end()
+  }
+
   const live = async (folder: string): Promise<number> => {
     const made = await Promise.all([
       openLine(join(folder, 'line'), parts.path),
@@ -113,13 +122,7 @@ export function startContainer(parts: ContainerParts, start: ContainerStart): St
     const unwatch = await engine.onOutOfMemory(id, start.onOutOfMemory)
     try {
       await engine.start(id)
-      void answers.of('open').then(async () => {
-        // From here on there are others inside.
-        await Promise.all(['line', 'answers'].map((name) => chmod(join(folder, name), 0)))
-        input.write(opening(start.env))
-        if (stdin) stdin.pipe(input)
-        else input.end()
-      })
+      void begin(folder, input)
       void pour(input, new Map([[1, stdout]]))
       void pour(complaints, new Map([[2, stderr]]))
       return await exit.code
