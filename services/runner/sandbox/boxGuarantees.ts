@@ -11,6 +11,7 @@ import { makeScene, testGit, testPath, writeIn } from '../workspace/testScene.ts
 import type { Scene } from '../workspace/testScene.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import type { Sandbox, SandboxedProcess, SandboxExit, SandboxSpec } from './port.ts'
+import { callNumber, type CallName } from './systemCalls.ts'
 import { birthOf } from './processTree.ts'
 import type { TestEngine } from './testBox.ts'
 
@@ -232,6 +233,56 @@ export function describeBox(title: string, sandbox: Sandbox | undefined, engine?
           '/mirror/objects/x',
         ])
           expect(() => start(['true'], { readOnly: [{ source: '/usr', target }] })).toThrow(RangeError)
+      })
+    })
+
+    describe('finding 13: the kernel', () => {
+      /** Tells of each call how it ended: 0, or the error's number. */
+      const called = async (...calls: readonly (readonly [call: CallName, ...args: number[]])[]) => {
+        const script = calls
+          .map(
+            ([call, ...args]) =>
+              `print((syscall(${[callNumber(call), ...args].join(', ')}) < 0 ? $! + 0 : 0), "\\n");`,
+          )
+          .join(' ')
+        const { stdout } = await ended(start(['perl', '-e', script]))
+        return stdout.trim().split('\n').map(Number)
+      }
+
+      test('makes no namespace in a box: no user is root there, and mounts nothing', async () => {
+        expect((await shell('unshare --user true')).exit.code).not.toBe(0)
+        expect(
+          (await shell('unshare --user --map-root-user --mount mount -t tmpfs x /tmp')).exit.code,
+        ).not.toBe(0)
+        const newUser = 0x1000_0000
+        expect(
+          await called(['unshare', newUser], ['clone', newUser | 17, 0, 0, 0, 0], ['clone3', 0, 88]),
+        ).toEqual([1, 1, 38])
+      })
+
+      test('refuses mounts, keys, rings and what else no agent needs', async () => {
+        const told = await called(
+          ['mount', 0, 0, 0, 0, 0],
+          ['umount2', 0, 0],
+          ['setns', 0, 0],
+          ['chroot', 0],
+          ['keyctl', 0, 0],
+          ['add_key', 0, 0, 0, 0, 0],
+          ['bpf', 0, 0, 0],
+          ['perf_event_open', 0, 0, 0, 0, 0],
+          ['io_uring_setup', 1, 0],
+          ['userfaultfd', 0],
+          ['open_by_handle_at', 0, 0, 0],
+          ['socket', 17, 3, 0],
+        )
+        expect(new Set(told)).toEqual(new Set([1]))
+      })
+
+      test('lets programs be what they are: threads, memory as a file, tracing of their own', async () => {
+        const { stdout, stderr } = await shell(
+          `perl -e 'my $child = fork // die; if (!$child) { exit 3 } waitpid $child, 0; print $? >> 8, "\\n"'; git --version >/dev/null && (sleep 0 & wait) && echo fine`,
+        )
+        expect({ stdout, stderr }).toEqual({ stdout: '3\nfine\n', stderr: '' })
       })
     })
 

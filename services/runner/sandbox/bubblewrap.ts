@@ -28,6 +28,8 @@ export interface BubblewrapOptions {
   readonly system: HostSystem
   /** What this process was started with and must not hand on, as `inheritedDescriptors` found it. */
   readonly inherited: readonly number[]
+  /** The filter of system calls that all its boxes have; `undefined` where the kernel takes none. */
+  readonly filter: Buffer | undefined
   /** Path or name of git inside the box, where only the system's programs are. */
   readonly gitProgram: string
 }
@@ -68,13 +70,14 @@ function startBox(options: BubblewrapOptions, spec: SandboxSpec): SandboxedProce
     env: { ...commandEnvironment, ...spec.env },
     command: spec.command,
   })
-  const args = ['--args', '3', '--info-fd', '4', '--', ...launcher(identity, 5)]
+  const args = ['--args', '3', '--info-fd', '4', ...filtered(options, 6), '--', ...launcher(identity, 5)]
   // Its own environment is empty: that is what /proc/1/environ shows inside. Arguments go by a pipe, where no list of processes has them.
   const [program, ...rest] = withoutInherited(options, args, firstFile + files.length)
-  const child = spawnProcess(program, rest, { env: {}, stdin: spec.stdin, extraPipes: 3 + files.length })
-  const [argumentPipe, infoPipe, wordPipe, ...filePipes] = child.pipes
+  const child = spawnProcess(program, rest, { env: {}, stdin: spec.stdin, extraPipes: 4 + files.length })
+  const [argumentPipe, infoPipe, wordPipe, filterPipe, ...filePipes] = child.pipes
   argumentPipe?.end(nulEnded(boxArguments(plan)))
   wordPipe?.end(words)
+  filterPipe?.end(options.filter)
   filePipes.forEach((pipe, index) => pipe.end(files[index]?.content))
 
   let reason: SandboxEnd = 'itself'
@@ -158,16 +161,21 @@ function boxedGit(options: BubblewrapOptions, workspace: Workspace): Git {
       env: gitEnvironment(call, boxSearchPath),
       command: [gitProgram, ...gitArguments(call)],
     })
-    const args = ['--args', '3', '--', ...launcher(identity, 4)]
-    const [program, ...rest] = withoutInherited(options, args, 5)
+    const args = ['--args', '3', ...filtered(options, 5), '--', ...launcher(identity, 4)]
+    const [program, ...rest] = withoutInherited(options, args, 6)
     return run(program, rest, {
       env: {},
-      extraInputs: [nulEnded(boxArguments(plan)), words],
+      extraInputs: [nulEnded(boxArguments(plan)), words, options.filter ?? ''],
       timeoutMs: call.timeoutMs ?? 60_000,
       maxOutputBytes: call.maxOutputBytes ?? 16 * 1024 * 1024,
       ...pick(call),
     })
   }
+}
+
+/** Where bubblewrap reads the filter, which it loads last, when all of the box is made. */
+function filtered({ filter }: BubblewrapOptions, descriptor: number): readonly string[] {
+  return filter ? ['--seccomp', String(descriptor)] : []
 }
 
 /** The command line of bubblewrap. It closes no descriptor itself, and so a shell does, where there are any; those below `firstFree` are ours. */
@@ -195,8 +203,8 @@ function withoutInherited(
       ]
 }
 
-/** Descriptors from 3 on are the arguments, bubblewrap's own word, and the words of the launcher. */
-const firstFile = 6
+/** Descriptors from 3 on are the arguments, bubblewrap's own word, the words of the launcher, and the filter. */
+const firstFile = 7
 
 /** Inside a user namespace the number is only a name; it is not 0, since programs behave otherwise for that one. */
 const namespaceUser: BoxUser = { uid: 27_182, gid: 27_182 }

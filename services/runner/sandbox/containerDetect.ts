@@ -2,7 +2,7 @@
 import { containerSandbox, type ContainerSandbox } from './container.ts'
 import { containerEngine, EngineFault } from './containerEngine.ts'
 import { removeContainers, type ContainerOptions } from './containerOptions.ts'
-import { boxFault, withTrialWorkspace } from './detect.ts'
+import { boxFault, boxShortcomings, withTrialWorkspace } from './detect.ts'
 import type { Shortcoming } from './shortcomings.ts'
 
 export type DetectedContainers =
@@ -38,12 +38,13 @@ export async function detectContainers(request: DetectContainersRequest): Promis
     const options = { ...rest, engine, image, ownUser: { uid: getuid(), gid: getgid() } }
     await removeContainers(options)
     const sandbox = containerSandbox(options)
-    const why = await withTrialWorkspace(root, (workspace) =>
-      boxFault(sandbox, workspace, options.node),
-    ).catch((fault: unknown) => (fault instanceof Error ? fault.message : String(fault)))
+    const tried = await withTrialWorkspace(root, async (workspace) => {
+      const fault = await boxFault(sandbox, workspace, options.node)
+      return fault ?? (await boxShortcomings(sandbox, workspace))
+    }).catch((fault: unknown) => (fault instanceof Error ? fault.message : String(fault)))
     await sandbox.close()
-    if (why === undefined) return { kind: 'works', sandbox, version, shortcomings: [] }
-    return { kind: 'fails', why: `${version} cannot make a box of ${imageName} here (${why}).` }
+    if (typeof tried !== 'string') return { kind: 'works', sandbox, version, shortcomings: tried }
+    return { kind: 'fails', why: `${version} cannot make a box of ${imageName} here (${tried}).` }
   } catch (fault) {
     if (!(fault instanceof EngineFault)) throw fault
     return { kind: 'fails', why: `The container engine cannot be used: ${fault.message}. ${howToReach}` }

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream'
 import { describe, expect, test } from 'vitest'
 import { opening } from './containerInit.ts'
 import { containerBody, engineSees } from './containerPlan.ts'
+import { engineProfile } from './systemCalls.ts'
 import { partsOf } from './frames.ts'
 
 describe('what the engine is asked for', () => {
@@ -31,7 +32,7 @@ describe('what the engine is asked for', () => {
         ReadonlyRootfs: true,
         CapDrop: ['ALL'],
         CapAdd: [],
-        SecurityOpt: ['no-new-privileges'],
+        SecurityOpt: ['no-new-privileges', `seccomp=${JSON.stringify(engineProfile('box'))}`],
         AutoRemove: true,
       },
     })

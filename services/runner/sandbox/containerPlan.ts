@@ -3,6 +3,7 @@ import type { BoxUser } from '../workspace/workspace.ts'
 import type { ContainerImage } from './containerEngine.ts'
 import { firstProcess } from './containerInit.ts'
 import type { SandboxLimits } from './port.ts'
+import { engineProfile } from './systemCalls.ts'
 
 /** Something of the engine's machine that is shown inside. */
 export interface ContainerMount {
@@ -30,6 +31,8 @@ export interface ContainerPlan {
   readonly command: readonly [string, ...string[]]
   readonly startIn: string
 }
+
+const filter = JSON.stringify(engineProfile('box'))
 
 /** The body of a request to make the container. */
 export function containerBody(plan: ContainerPlan): object {
@@ -61,7 +64,8 @@ export function containerBody(plan: ContainerPlan): object {
       ReadonlyRootfs: true,
       CapDrop: ['ALL'],
       CapAdd: plan.capabilities,
-      SecurityOpt: ['no-new-privileges'],
+      // In place of the engine's own, which lets more or less pass by its version.
+      SecurityOpt: ['no-new-privileges', `seccomp=${filter}`],
       PidsLimit: processes,
       Memory: allBytes,
       MemorySwap: allBytes,

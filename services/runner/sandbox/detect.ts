@@ -9,6 +9,7 @@ import { bubblewrap } from './bubblewrap.ts'
 import { hostSystem, inheritedDescriptors } from './hostSystem.ts'
 import type { Sandbox } from './port.ts'
 import type { Shortcoming } from './shortcomings.ts'
+import { boxFilter, callNumber } from './systemCalls.ts'
 
 export type Detected =
   | {
@@ -29,7 +30,7 @@ export interface DetectRequest {
   readonly gitProgram: string
 }
 
-/** Takes about 50 ms, 20 s at most. */
+/** Takes about 100 ms, 50 s at most. */
 export async function detectBubblewrap({ path, root, gitProgram }: DetectRequest): Promise<Detected> {
   if (process.platform !== 'linux')
     return { kind: 'fails', why: 'Boxes need Linux. In a container or a virtual machine they work.' }
@@ -40,15 +41,24 @@ export async function detectBubblewrap({ path, root, gitProgram }: DetectRequest
     .toString('utf8')
     .replace(/^bubblewrap /, '')
     .trim()
-  const sandbox = bubblewrap({
-    program,
-    system: await hostSystem(),
-    inherited: await inheritedDescriptors(),
-    gitProgram,
+  const parts = { program, system: await hostSystem(), inherited: await inheritedDescriptors(), gitProgram }
+  const filter = boxFilter(process.arch)
+  return withTrialWorkspace(root, async (workspace): Promise<Detected> => {
+    const sandbox = bubblewrap({ ...parts, filter })
+    const why = await boxFault(sandbox, workspace)
+    if (why === undefined)
+      return { kind: 'works', sandbox, version, shortcomings: await boxShortcomings(sandbox, workspace) }
+    // A kernel without filters makes boxes, if weaker ones.
+    const weaker = bubblewrap({ ...parts, filter: undefined })
+    if (filter && (await boxFault(weaker, workspace)) === undefined)
+      return {
+        kind: 'works',
+        sandbox: weaker,
+        version,
+        shortcomings: await boxShortcomings(weaker, workspace),
+      }
+    return { kind: 'fails', why: `bubblewrap ${version} cannot make a box here (${why}). ${howToAllow}` }
   })
-  const why = await withTrialWorkspace(root, (workspace) => boxFault(sandbox, workspace))
-  if (why === undefined) return { kind: 'works', sandbox, version, shortcomings: [] }
-  return { kind: 'fails', why: `bubblewrap ${version} cannot make a box here (${why}). ${howToAllow}` }
 }
 
 /** A program's path, looked for as a shell would. */
@@ -70,7 +80,6 @@ export async function boxFault(
   workspace: Workspace,
   node?: string,
 ): Promise<string | undefined> {
-  const limits = { memoryBytes: 512 * 1024 ** 2, processes: 64, fileSizeBytes: 1024 ** 2, wallMs: 10_000 }
   const program = node === undefined ? undefined : { source: node, target: '/opt/flightdeck/node' }
   const box = sandbox.run({
     // What runs beside commands is started by bash.
@@ -80,7 +89,7 @@ export async function boxFault(
     readOnly: program ? [program] : [],
     sockets: [],
     stdin: 'ignore',
-    limits,
+    limits: trialLimits,
   })
   let told = ''
   box.stderr.on('data', (chunk: Buffer) => (told = (told + chunk.toString('utf8')).slice(0, 500)))
@@ -94,6 +103,50 @@ export async function boxFault(
   const args = ['hash-object', '--no-filters', '--', file]
   const git = await sandbox.gitFor(workspace)({ args, timeoutMs: 10_000 })
   return endedWell(git) ? undefined : `git does not run in it: ${lastWords(git)}`
+}
+
+/** What a box that works lacks, looked for from inside. */
+export async function boxShortcomings(
+  sandbox: Sandbox,
+  workspace: Workspace,
+): Promise<readonly Shortcoming[]> {
+  const box = sandbox.run({
+    command: ['perl', '-e', lookInside, String(callNumber('unshare'))],
+    env: {},
+    workspace,
+    readOnly: [],
+    sockets: [],
+    stdin: 'ignore',
+    limits: trialLimits,
+  })
+  let told = ''
+  box.stdout.on('data', (chunk: Buffer) => (told += chunk.toString('utf8')))
+  box.stderr.resume()
+  await box.exited
+  return [
+    ...(told.includes('filtered') ? [] : [noFilter]),
+    ...(told.includes('refused') ? [] : [userNamespaces]),
+  ]
+}
+
+/** Tells whether a filter is loaded, seccomp(2), and whether a user namespace, CLONE_NEWUSER, is refused. */
+const lookInside =
+  'open(my $own, "<", "/proc/self/status"); print "filtered\\n" if grep { /^Seccomp:\\s+2/ } <$own>; print "refused\\n" if syscall($ARGV[0] + 0, 0x10000000) != 0'
+
+const noFilter: Shortcoming = {
+  name: 'seccomp',
+  says: 'No filter of system calls is loaded: what runs in a box may ask all of the kernel. It takes a kernel with CONFIG_SECCOMP_FILTER, on x86_64 or aarch64.',
+}
+const userNamespaces: Shortcoming = {
+  name: 'user_namespaces',
+  says: 'What runs in a box may make user namespaces, in which it is root in name and may mount. The filter of system calls refuses them, or `sysctl user.max_user_namespaces=0` where nothing else needs them.',
+}
+
+const trialLimits = {
+  memoryBytes: 512 * 1024 ** 2,
+  processes: 64,
+  fileSizeBytes: 1024 ** 2,
+  wallMs: 10_000,
 }
 
 /** A workspace with nothing in it, which is gone afterwards. */

@@ -1,0 +1,59 @@
+import { readFile } from 'node:fs/promises'
+import { expect, test } from 'vitest'
+import { boxFilter, engineProfile } from './systemCalls.ts'
+
+test('finding 13: the profile of the runner in docker-compose.yml is made of the one list', async () => {
+  const file = new URL('../../../deploy/runner.seccomp.json', import.meta.url)
+  // When the list has changed, the file is what `engineProfile('runner')` gives.
+  expect(JSON.parse(await readFile(file, 'utf8'))).toEqual(engineProfile('runner'))
+})
+
+/** What the kernel would answer, by bpf(4): 'allowed', 'killed', or an error's number. */
+function answer(
+  arch: 'x64' | 'arm64',
+  audit: number,
+  call: number,
+  first = 0,
+): 'allowed' | 'killed' | number {
+  const program = boxFilter(arch) ?? Buffer.alloc(0)
+  const data = new Map([
+    [0, call],
+    [4, audit],
+    [16, first],
+  ])
+  let held = 0
+  for (let at = 0; at * 8 < program.length; at++) {
+    const code = program.readUInt16LE(at * 8)
+    const value = program.readUInt32LE(at * 8 + 4)
+    const passOver = (is: boolean): number => program.readUInt8(at * 8 + (is ? 2 : 3))
+    if (code === 0x20) held = data.get(value) ?? 0
+    else if (code === 0x54) held = (held & value) >>> 0
+    else if (code === 0x15) at += passOver(held === value)
+    else if (code === 0x25) at += passOver(held > value)
+    else if (value === 0x7fff_0000) return 'allowed'
+    else return value === 0x8000_0000 ? 'killed' : value & 0xffff
+  }
+  throw new Error('the program has no end')
+}
+
+test.each([
+  ['x64', 0xc000_003e, { unshare: 272, clone: 56, socket: 41, memfd: 319, ptrace: 101, keyctl: 250 }],
+  ['arm64', 0xc000_00b7, { unshare: 97, clone: 220, socket: 198, memfd: 279, ptrace: 117, keyctl: 219 }],
+] as const)('finding 13: the filter for %s refuses what leads out of a box', (arch, audit, calls) => {
+  expect(answer(arch, audit, calls.unshare)).toBe(1)
+  expect(answer(arch, audit, calls.keyctl)).toBe(1)
+  expect(answer(arch, audit, calls.clone, 0x1000_0011)).toBe(1)
+  expect(answer(arch, audit, calls.clone, 0x0100_0011)).toBe('allowed')
+  // clone3, and what is newer than the list.
+  expect([435, 467, 500].map((call) => answer(arch, audit, call))).toEqual([38, 38, 38])
+  expect(answer(arch, audit, calls.socket, 17)).toBe(1)
+  expect(answer(arch, audit, calls.socket, 1)).toBe('allowed')
+  expect([calls.memfd, calls.ptrace].map((call) => answer(arch, audit, call))).toEqual(['allowed', 'allowed'])
+  // 32-bit programs, and x32.
+  expect(answer(arch, 0x4000_0003, 1)).toBe('killed')
+  expect(answer(arch, audit, 0x4000_0001)).toBe(38)
+})
+
+test('an architecture of which the numbers are not known has none', () => {
+  expect(boxFilter('riscv64')).toBeUndefined()
+})

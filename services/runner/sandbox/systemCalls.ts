@@ -1,0 +1,275 @@
+/**
+ * Which system calls are refused to what runs in a box: the one list of which bubblewrap's filter, the profile of containers and the
+ * profile of the runner in `docker-compose.yml` are made. Pure.
+ *
+ * ptrace(2) and process_vm_readv(2) are left: debuggers need them, and in a box of its own user they reach nothing but the box; the kernel
+ * asks the filter again after a tracer. personality(2) is left as well: 32-bit programs are refused, and nothing gains a right when it starts.
+ */
+
+interface Rule {
+  readonly why: string
+  readonly names: readonly CallName[]
+  /** What the program is told: EPERM where nothing else is said. */
+  readonly errno?: number
+  /** Only where this holds for an argument, of which the kernel reads these 32 bits. */
+  readonly argument?: { readonly index: number; readonly mask: number; readonly value: number }
+  /** A runner in a container makes boxes by these: they are refused in the box alone. */
+  readonly isForMakingBoxes?: true
+}
+
+const EPERM = 1
+const ENOSYS = 38
+const allBits = 0xffff_ffff
+
+const socketOf = (family: number, why: string): Rule => ({
+  why,
+  names: ['socket'],
+  argument: { index: 0, mask: allBits, value: family },
+})
+const cloneWith = (flag: number, why: string): Rule => ({
+  why: `a namespace: ${why}`,
+  names: ['clone'],
+  argument: { index: 0, mask: flag, value: flag },
+  isForMakingBoxes: true,
+})
+
+const rules: readonly Rule[] = [
+  {
+    why: 'the kernel itself',
+    names: [
+      'init_module',
+      'finit_module',
+      'delete_module',
+      'create_module',
+      'query_module',
+      'get_kernel_syms',
+      'kexec_load',
+      'kexec_file_load',
+      'reboot',
+      'acct',
+      'swapon',
+      'swapoff',
+      'syslog',
+      'bpf',
+      'perf_event_open',
+      'quotactl',
+      'quotactl_fd',
+      'lookup_dcookie',
+      'nfsservctl',
+      'iopl',
+      'ioperm',
+      'modify_ldt',
+      'vhangup',
+      'fanotify_init',
+      'uselib',
+      'ustat',
+      'sysfs',
+      '_sysctl',
+    ],
+  },
+  { why: 'the clock of the machine', names: ['settimeofday', 'clock_settime', 'clock_adjtime', 'adjtimex'] },
+  { why: 'keys of the kernel, which have no namespace', names: ['keyctl', 'add_key', 'request_key'] },
+  {
+    why: 'ways in that have often led further than they should, and that no agent needs',
+    names: [
+      'userfaultfd',
+      'io_uring_setup',
+      'io_uring_enter',
+      'io_uring_register',
+      'open_by_handle_at',
+      'kcmp',
+      'process_madvise',
+      'move_pages',
+      'migrate_pages',
+      'mbind',
+      'set_mempolicy',
+      'set_mempolicy_home_node',
+    ],
+  },
+  {
+    why: 'the newer calls to mount, which bubblewrap does not use, and other namespaces, which it does not enter',
+    names: ['fsopen', 'fsconfig', 'fsmount', 'fspick', 'open_tree', 'move_mount', 'mount_setattr', 'setns'],
+  },
+  socketOf(17, 'raw packets'),
+  socketOf(21, 'RDS'),
+  socketOf(29, 'CAN'),
+  socketOf(30, 'TIPC'),
+  socketOf(38, 'the cryptography of the kernel'),
+  socketOf(40, 'the hypervisor'),
+  {
+    why: 'mounts and namespaces',
+    names: ['mount', 'umount2', 'pivot_root', 'chroot', 'unshare'],
+    isForMakingBoxes: true,
+  },
+  cloneWith(0x0002_0000, 'mounts'),
+  cloneWith(0x0200_0000, 'control groups'),
+  cloneWith(0x0400_0000, 'names of the machine'),
+  cloneWith(0x0800_0000, 'messages'),
+  cloneWith(0x1000_0000, 'users'),
+  cloneWith(0x2000_0000, 'processes'),
+  cloneWith(0x4000_0000, 'network'),
+  {
+    why: 'its flags are where no filter can read them; libraries use clone instead when it is not there',
+    names: ['clone3'],
+    errno: ENOSYS,
+    isForMakingBoxes: true,
+  },
+]
+
+/** Numbers of the calls on x86_64 and on aarch64; `null` where there is none. */
+const numbers = {
+  init_module: [175, 105],
+  finit_module: [313, 273],
+  delete_module: [176, 106],
+  create_module: [174, null],
+  query_module: [178, null],
+  get_kernel_syms: [177, null],
+  kexec_load: [246, 104],
+  kexec_file_load: [320, 294],
+  reboot: [169, 142],
+  acct: [163, 89],
+  swapon: [167, 224],
+  swapoff: [168, 225],
+  syslog: [103, 116],
+  bpf: [321, 280],
+  perf_event_open: [298, 241],
+  quotactl: [179, 60],
+  quotactl_fd: [443, 443],
+  lookup_dcookie: [212, 18],
+  nfsservctl: [180, 42],
+  iopl: [172, null],
+  ioperm: [173, null],
+  modify_ldt: [154, null],
+  vhangup: [153, 58],
+  fanotify_init: [300, 262],
+  uselib: [134, null],
+  ustat: [136, null],
+  sysfs: [139, null],
+  _sysctl: [156, null],
+  settimeofday: [164, 170],
+  clock_settime: [227, 112],
+  clock_adjtime: [305, 266],
+  adjtimex: [159, 171],
+  keyctl: [250, 219],
+  add_key: [248, 217],
+  request_key: [249, 218],
+  userfaultfd: [323, 282],
+  io_uring_setup: [425, 425],
+  io_uring_enter: [426, 426],
+  io_uring_register: [427, 427],
+  open_by_handle_at: [304, 265],
+  kcmp: [312, 272],
+  process_madvise: [440, 440],
+  move_pages: [279, 239],
+  migrate_pages: [256, 238],
+  mbind: [237, 235],
+  set_mempolicy: [238, 237],
+  set_mempolicy_home_node: [450, 450],
+  fsopen: [430, 430],
+  fsconfig: [431, 431],
+  fsmount: [432, 432],
+  fspick: [433, 433],
+  open_tree: [428, 428],
+  move_mount: [429, 429],
+  mount_setattr: [442, 442],
+  setns: [308, 268],
+  socket: [41, 198],
+  mount: [165, 40],
+  umount2: [166, 39],
+  pivot_root: [155, 41],
+  chroot: [161, 51],
+  unshare: [272, 97],
+  clone: [56, 220],
+  clone3: [435, 435],
+} as const satisfies Record<string, readonly [number | null, number | null]>
+export type CallName = keyof typeof numbers
+
+/** Newer calls than this are not there, for a box: nobody has looked at them. It leaves out x32 as well, whose numbers are far above. */
+const lastKnown = 466
+
+const architectures = {
+  x64: { audit: 0xc000_003e, column: 0 },
+  arm64: { audit: 0xc000_00b7, column: 1 },
+} as const
+
+/** The filter of a box as the kernel loads it, seccomp(2); `undefined` for another architecture. */
+export function boxFilter(arch: string): Buffer | undefined {
+  if (arch !== 'x64' && arch !== 'arm64') return undefined
+  const { audit, column } = architectures[arch]
+  const refuse = (errno: number): Instruction => [returns, 0, 0, 0x0005_0000 | errno]
+  const ofRule = ({ names, argument, errno = EPERM }: Rule): Instruction[] =>
+    names.flatMap((name) => {
+      const number = numbers[name][column]
+      if (number === null) return []
+      if (!argument) return [[ifEqual, 0, 1, number], refuse(errno)]
+      return [
+        [ifEqual, 0, 5, number],
+        // The lower half of an argument; both architectures are little-endian.
+        [load, 0, 0, 16 + 8 * argument.index],
+        [and, 0, 0, argument.mask],
+        [ifEqual, 0, 1, argument.value],
+        refuse(errno),
+        [load, 0, 0, 0],
+      ]
+    })
+  const program: readonly Instruction[] = [
+    [load, 0, 0, 4],
+    [ifEqual, 1, 0, audit],
+    // Another architecture has other numbers: it ends the process.
+    [returns, 0, 0, 0x8000_0000],
+    [load, 0, 0, 0],
+    [ifGreater, 0, 1, lastKnown],
+    refuse(ENOSYS),
+    ...rules.flatMap(ofRule),
+    [returns, 0, 0, 0x7fff_0000],
+  ]
+  const bytes = Buffer.alloc(program.length * 8)
+  for (const [index, [code, ifTrue, ifFalse, value]] of program.entries()) {
+    bytes.writeUInt16LE(code, index * 8)
+    bytes.writeUInt8(ifTrue, index * 8 + 2)
+    bytes.writeUInt8(ifFalse, index * 8 + 3)
+    bytes.writeUInt32LE(value, index * 8 + 4)
+  }
+  return bytes
+}
+
+/** Code, how many to pass over when true and when false, and a value: `struct sock_filter`. */
+type Instruction = readonly [number, number, number, number]
+const load = 0x20
+const and = 0x54
+const ifEqual = 0x15
+const ifGreater = 0x25
+const returns = 0x06
+
+/**
+ * The same for a container engine, as it reads profiles: of a box that is a container, or of a runner in a container, which makes boxes of
+ * its own. An engine has no word for calls that are newer than all it knows.
+ */
+export function engineProfile(of: 'box' | 'runner'): object {
+  const held = rules.filter(({ isForMakingBoxes }) => of === 'box' || !isForMakingBoxes)
+  return {
+    defaultAction: 'SCMP_ACT_ALLOW',
+    archMap: ['SCMP_ARCH_X86_64', 'SCMP_ARCH_AARCH64'].map((architecture) => ({
+      architecture,
+      subArchitectures: [],
+    })),
+    syscalls: held.map(({ names, why, errno = EPERM, argument }) => ({
+      names,
+      action: 'SCMP_ACT_ERRNO',
+      errnoRet: errno,
+      comment: why,
+      ...(argument && {
+        args: [
+          { index: argument.index, value: argument.mask, valueTwo: argument.value, op: 'SCMP_CMP_MASKED_EQ' },
+        ],
+      }),
+    })),
+  }
+}
+
+/** The number of a call where this runs, for a program that makes it by number. */
+export function callNumber(name: CallName): number | null {
+  return process.arch === 'x64' || process.arch === 'arm64'
+    ? numbers[name][architectures[process.arch].column]
+    : null
+}
