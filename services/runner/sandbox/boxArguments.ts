@@ -7,6 +7,9 @@ export interface HostSystem {
   /** Folders and files shown read-only at their own path. */
   readonly readOnly: readonly string[]
   readonly symlinks: readonly { readonly path: string; readonly to: string }[]
+  /** Folders below these that are shown empty, and files: what an operator set for the whole machine, which may hold tokens. */
+  readonly emptyFolders: readonly string[]
+  readonly emptyFiles: readonly string[]
 }
 
 /** Who a command is inside. */
@@ -45,6 +48,7 @@ export function boxArguments(plan: BoxPlan): readonly string[] {
     ...parentsOf(system.readOnly),
     ...system.symlinks.flatMap(({ path, to }) => ['--symlink', to, path]),
     ...system.readOnly.flatMap((path) => ['--ro-bind', path, path]),
+    ...system.emptyFolders.flatMap((path) => ['--perms', '0755', '--tmpfs', path, '--remount-ro', path]),
     '--proc',
     '/proc',
     '--dev',

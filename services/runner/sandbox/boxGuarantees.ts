@@ -175,7 +175,7 @@ export function describeBox(title: string, sandbox: Sandbox | undefined, engine?
           workspace.privateGitDir,
           '/root',
           // An image has these of its own.
-          ...(engine ? [] : ['/etc/shadow', '/var', '/sys']),
+          ...(engine ? [] : ['/usr/local/etc', '/usr/etc', '/etc/shadow', '/var', '/sys']),
         ]
         const { stdout } = await shell(
           `for f in ${paths.join(' ')}; do ls $f 2>/dev/null; cat $f 2>/dev/null; done; true`,

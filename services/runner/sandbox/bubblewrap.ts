@@ -48,7 +48,7 @@ function startBox(options: BubblewrapOptions, spec: SandboxSpec): SandboxedProce
   const { system } = options
   const { workspace, limits } = spec
   const identity = commandIdentity(workspace)
-  const files = madeFiles(identity)
+  const files = madeFiles(identity, system)
   const plan: BoxPlan = {
     system,
     identity,
@@ -213,10 +213,14 @@ function commandIdentity({ owner }: Workspace): BoxIdentity {
   return owner ? { kind: 'host_user', ...owner } : { kind: 'user_namespace', ...namespaceUser }
 }
 
-function madeFiles(identity: BoxIdentity): readonly { readonly target: string; readonly content: string }[] {
+function madeFiles(
+  identity: BoxIdentity,
+  { emptyFiles }: HostSystem,
+): readonly { readonly target: string; readonly content: string }[] {
   const accounts = accountFiles(identity.kind === 'reader' ? namespaceUser : identity)
   return [
     ...Object.entries(accounts).map(([target, content]) => ({ target, content })),
+    ...emptyFiles.map((target) => ({ target, content: '' })),
     { target: '/etc/hosts', content: '127.0.0.1 localhost flightdeck\n::1 localhost\n' },
   ]
 }

@@ -12,7 +12,15 @@ export async function hostSystem(): Promise<HostSystem> {
     if (entry.isSymbolicLink() && !path.startsWith('/etc/')) symlinks.push({ path, to: await readlink(path) })
     else readOnly.push(path)
   }
-  return { readOnly, symlinks }
+  const settings = await Promise.all(
+    settingsPlaces.map(async (path) => ({ path, entry: await lstat(path).catch(() => undefined) })),
+  )
+  return {
+    readOnly,
+    symlinks,
+    emptyFolders: settings.flatMap(({ path, entry }) => (entry?.isDirectory() ? [path] : [])),
+    emptyFiles: settings.flatMap(({ path, entry }) => (entry?.isFile() ? [path] : [])),
+  }
 }
 
 /**
@@ -29,6 +37,16 @@ export async function inheritedDescriptors(): Promise<readonly number[]> {
   }
   return inherited
 }
+
+/** Below what is shown, where npm, pip, git and others keep what holds for the whole machine: registries with their tokens, say. */
+const settingsPlaces = [
+  '/usr/etc',
+  '/usr/local/etc',
+  '/usr/pip.conf',
+  '/usr/local/pip.conf',
+  '/usr/lib/node_modules/npm/npmrc',
+  '/usr/local/lib/node_modules/npm/npmrc',
+] as const
 
 /** O_CLOEXEC, as Linux has it. */
 const closeOnExec = 0o2000000
