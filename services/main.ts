@@ -155,7 +155,7 @@ async function startDoor(
       host,
       port,
       publicUrl: config.publicUrl,
-      trustProxy: config.trustProxy,
+      proxies: config.proxies,
       requestsAMinute: config.requestsAMinute,
       codeHostName: hostNameOf(config),
       passwordSignIn: config.passwordSignIn,

@@ -93,7 +93,8 @@ export function mount<S>(
   services: S,
   { fresh, idempotency }: Mounting,
 ): Middleware {
-  const router = new Router({ prefix })
+  // As whatever else looks at a path does: what is spelled otherwise is another path.
+  const router = new Router({ prefix, sensitive: true })
   for (const { call, serve } of routes) {
     router.register(call.path, [call.method], async (context) => {
       const identity: Identity | null = context.state.identity ?? null
