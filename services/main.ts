@@ -155,7 +155,7 @@ async function startDoor(
       host,
       port,
       publicUrl: config.publicUrl,
-      proxies: config.proxies,
+      trustProxy: config.trustProxy,
       requestsAMinute: config.requestsAMinute,
       codeHostName: hostNameOf(config),
       passwordSignIn: config.passwordSignIn,

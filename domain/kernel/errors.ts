@@ -32,11 +32,6 @@ export const faults = {
   base_not_recorded: { status: 409, sentence: 'The changes are recorded against another branch.' },
   evicted: { status: 409, sentence: 'This run was taken over or has ended.' },
   conflict: { status: 409, sentence: 'Somebody else changed this at the same time. Try again.' },
-  foreign_host: {
-    status: 421,
-    sentence:
-      'This server does not answer to that name. Open it by the address its operator gave you; an operator sets PUBLIC_URL.',
-  },
   unsupported_type: { status: 415, sentence: 'The body is JSON, and its content type says so.' },
   too_large: { status: 413, sentence: 'The request is too large.' },
   code_host_refused: { status: 422, sentence: 'GitHub refused the request.' },

@@ -20,7 +20,6 @@ import { slowDown } from './auth/slowDown.ts'
 import { client } from './http/client.ts'
 import { limitAddresses, limitPeople, onlyJson, rate } from './http/limits.ts'
 import { protectiveHeaders } from './http/headers.ts'
-import { ownNames, refuseForeignHost } from './http/ownNames.ts'
 import { imageRoutes } from './images/routes.ts'
 import { startFeed } from './live/feed.ts'
 import { openSocket } from './live/socket.ts'
@@ -50,15 +49,11 @@ export async function startGateway(
   const mounting = { fresh: () => services.ids.uuid(), idempotency: services.idempotency }
   const app = new Koa()
   app.silent = true
-  // Each proxy adds the address that it was asked from at the end: what stands before those is what somebody says.
-  app.proxy = options.proxies > 0
-  app.maxIpsCount = options.proxies
+  app.proxy = options.trustProxy
   const { logger, watch } = services
   app.use(requests({ door: 'gateway', logger, fresh: mounting.fresh, watch }))
   app.use(answers(logger, mounting.fresh))
   app.use(protectiveHeaders)
-  const names = ownNames({ publicUrl: options.publicUrl, listensOn: options.host })
-  app.use(refuseForeignHost(names))
   app.use(health(options.parts, options.details))
   app.use(below('/api', noStore))
   app.use(below('/api', timeLimit(requestMs)))
@@ -99,7 +94,7 @@ export async function startGateway(
   const feed = await startFeed(services)
   const http = createServer({ requestTimeout: requestMs, headersTimeout: 10_000 }, app.callback())
   watch({ kind: 'server', http })
-  const io = openSocket(http, feed, { ...services, mayConnect: byPerson, names })
+  const io = openSocket(http, feed, { ...services, mayConnect: byPerson })
   const connections = new Set<Connection>()
   http.on('connection', (connection) => {
     connections.add(connection)

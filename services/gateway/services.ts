@@ -43,8 +43,8 @@ export interface GatewayOptions {
   readonly port: number
   /** Where people reach us; `null` keeps the loopback name they used. */
   readonly publicUrl: string | null
-  /** How many proxies in front each add the address they were asked from to `X-Forwarded-For`. */
-  readonly proxies: number
+  /** Whether `X-Forwarded-For` tells the address of who asks. */
+  readonly trustProxy: boolean
   /** Requests a minute that a person may make; `null`: any number. */
   readonly requestsAMinute: number | null
   /** Names the code host in user ids: accounts of two hosts never meet. */

@@ -92,8 +92,8 @@ export interface Config {
   readonly privateEgress: boolean
   /** Whether people may register and sign in with a password. */
   readonly passwordSignIn: boolean
-  /** How many proxies in front each add the address they were asked from to `X-Forwarded-For`; 0: the header is not believed. */
-  readonly proxies: number
+  /** Whether the address of who asks is believed from `X-Forwarded-For`, which a proxy in front has set. */
+  readonly trustProxy: boolean
   /** Requests below `/api` that a person may make in a minute; an address may make twice as many. `null`: any number. */
   readonly requestsAMinute: number | null
   /** Tasks of one person that may run or wait to run at once. */
@@ -233,8 +233,8 @@ const variables = {
     '1 lets projects list addresses of this machine and of private networks for their boxes',
   ],
   TRUST_PROXY: [
-    count.max(10, { error: 'is at most 10' }).default(0),
-    'how many proxies in front add the address they are asked from to X-Forwarded-For; 0: it is not believed (0)',
+    onOrOff.default(false),
+    '1 believes the address of who asks from X-Forwarded-For; only behind a proxy that sets it (0)',
   ],
   REQUESTS_PER_MINUTE: [
     count.default(6_000),
@@ -356,7 +356,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     weakerBox: values.ALLOW_WEAKER_BOX,
     privateEgress: values.PRIVATE_EGRESS,
     passwordSignIn: values.PASSWORD_SIGN_IN ?? isEmbedded(values),
-    proxies: values.TRUST_PROXY,
+    trustProxy: values.TRUST_PROXY,
     requestsAMinute: values.REQUESTS_PER_MINUTE === 0 ? null : values.REQUESTS_PER_MINUTE,
     tasksAtOnce: values.TASKS_AT_ONCE,
     workspaceBytes: values.WORKSPACE_BUDGET_GB * 1e9,

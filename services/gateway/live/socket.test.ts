@@ -9,7 +9,6 @@ import { logger } from '#platform/log.ts'
 import { nobodyWatches } from '#platform/watch/watch.ts'
 import { taskId, userId } from '../../../tests/domain/ids.ts'
 import { openTestEngines, type TestEngines } from '../../../tests/server/engines.ts'
-import { ownNames } from '../http/ownNames.ts'
 import type { Feed, Viewer } from './feed.ts'
 import { openSocket } from './socket.ts'
 
@@ -65,7 +64,6 @@ beforeEach(async () => {
     logger: logger('silent'),
     watch: nobodyWatches,
     mayConnect: async () => undefined,
-    names: ownNames({ publicUrl: null, listensOn: '127.0.0.1' }),
   })
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
   const address = http.address()

@@ -9,7 +9,6 @@ import { tasksView } from '#domain/views/tasks.ts'
 import { signedIn } from '#platform/http/guards.ts'
 import type { Identity } from '#platform/http/session.ts'
 import type { Rate } from '../http/limits.ts'
-import { mayOpenSocket, type OwnNames } from '../http/ownNames.ts'
 import type { GatewayServices } from '../services.ts'
 import type { Feed, Viewer } from './feed.ts'
 import type { Saying } from './translate.ts'
@@ -20,7 +19,6 @@ type LiveSocket = Socket<ClientEvents, ServerEvents, Record<string, never>, Iden
 type SocketServices = Pick<GatewayServices, 'sessions' | 'documents' | 'logger' | 'watch'> & {
   /** Refuses a person who connects too often. */
   readonly mayConnect: Rate
-  readonly names: OwnNames
 }
 
 const Handshake = z.object({ token: z.string() })
@@ -36,7 +34,6 @@ const askedAtOnce = 200
 export function openSocket(http: HttpServer, feed: Feed, services: SocketServices): LiveServer {
   const io: LiveServer = new Server(http, {
     serveClient: false,
-    allowRequest: (request, answer) => answer(null, mayOpenSocket(services.names, request)),
     transports: ['websocket', 'polling'],
     maxHttpBufferSize: 100_000,
     connectTimeout: 20_000,

@@ -48,8 +48,7 @@ function faultOf(thrown: unknown): Fault {
     if (thrown.status === 415) return new Fault('unsupported_type', 'This coding of the body is not known.')
     if (thrown.status === 400) return new Fault('invalid_input', 'The body is not valid JSON.')
   }
-  // zlib's own faults, and those of Brotli, which Node calls `ERR__ERROR_FORMAT_...` and the like.
-  if (thrown instanceof Error && 'code' in thrown && /^(Z_|ERR__)/.test(String(thrown.code)))
+  if (thrown instanceof Error && 'code' in thrown && String(thrown.code).startsWith('Z_'))
     return new Fault('invalid_input', 'The body is not what its coding says.')
   return new Fault('internal')
 }

@@ -93,8 +93,7 @@ export function mount<S>(
   services: S,
   { fresh, idempotency }: Mounting,
 ): Middleware {
-  // As whatever else looks at a path does: what is spelled otherwise is another path.
-  const router = new Router({ prefix, sensitive: true })
+  const router = new Router({ prefix })
   for (const { call, serve } of routes) {
     router.register(call.path, [call.method], async (context) => {
       const identity: Identity | null = context.state.identity ?? null
