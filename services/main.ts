@@ -46,7 +46,9 @@ async function startServices(config: Config, repos: readonly string[], engines: 
     // First, so that it tells of the others to their end.
     if (engines.metrics && config.metricsPort !== null) {
       const { startMetricsDoor } = await import('#platform/watch/door.ts')
-      running.push(await startMetricsDoor({ host: config.host, port: config.metricsPort }, engines.metrics))
+      running.push(
+        await startMetricsDoor({ host: config.metricsHost, port: config.metricsPort }, engines.metrics),
+      )
     }
     if (engines.localCodeHost && services.has('codehost'))
       running.push(await startLocalCodeHost(config, repos, engines, engines.localCodeHost))
@@ -88,7 +90,7 @@ async function startLocalCodeHost(
   return startCodeHost({
     ...credentials,
     dataDir: join(config.dataDir, 'codehost'),
-    host: config.host,
+    host: config.codeHostHost,
     port: config.codeHostPort,
     ...(config.publicUrl === null
       ? {}
@@ -155,7 +157,8 @@ async function startDoor(
       host,
       port,
       publicUrl: config.publicUrl,
-      trustProxy: config.trustProxy,
+      proxies: config.proxies,
+      strangersOfAddress: config.strangersOfAddress,
       requestsAMinute: config.requestsAMinute,
       codeHostName: hostNameOf(config),
       passwordSignIn: config.passwordSignIn,

@@ -33,6 +33,10 @@ export const faults = {
   evicted: { status: 409, sentence: 'This run was taken over or has ended.' },
   conflict: { status: 409, sentence: 'Somebody else changed this at the same time. Try again.' },
   unsupported_type: { status: 415, sentence: 'The body is JSON, and its content type says so.' },
+  foreign_host: {
+    status: 421,
+    sentence: 'This server does not answer to that name. Its operator sets the name in PUBLIC_URL.',
+  },
   too_large: { status: 413, sentence: 'The request is too large.' },
   code_host_refused: { status: 422, sentence: 'GitHub refused the request.' },
   key_reused: {

@@ -1,12 +1,12 @@
 /** The gateway: the one public door. Static client, sign-in, the API, the socket. */
 import { createServer, type Server as HttpServer } from 'node:http'
 import type { Socket as Connection } from 'node:net'
-import { bodyParser } from '@koa/bodyparser'
 import Koa, { type Middleware } from 'koa'
 import { getAgents } from '#domain/api/agents.ts'
 import { getNotices } from '#domain/api/server.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import { answers } from '#platform/http/answers.ts'
+import { readJson } from '#platform/http/body.ts'
 import { health } from '#platform/http/health.ts'
 import { fresh, signedIn } from '#platform/http/guards.ts'
 import { timeLimit } from '#platform/http/timeLimit.ts'
@@ -17,9 +17,12 @@ import { authenticate } from './auth/authenticate.ts'
 import { passwordRoutes } from './auth/password.ts'
 import { linkRoutes, signInRoutes } from './auth/signIn.ts'
 import { slowDown } from './auth/slowDown.ts'
+import { isBelowApi, mayOpenSocket, onlyOurNames, onlyPlainAddresses } from './http/asked.ts'
 import { client } from './http/client.ts'
+import { believeProxies } from './http/forwarded.ts'
 import { limitAddresses, limitPeople, onlyJson, rate } from './http/limits.ts'
 import { protectiveHeaders } from './http/headers.ts'
+import { limitStrangers } from './http/strangers.ts'
 import { imageRoutes } from './images/routes.ts'
 import { startFeed } from './live/feed.ts'
 import { openSocket } from './live/socket.ts'
@@ -35,7 +38,6 @@ export interface RunningGateway {
 
 const route = routeWith<GatewayServices>()
 
-const bodyLimit = '1mb'
 const requestMs = 30_000
 const drainMs = 3_000
 /** How many times as often as a person an address may ask. */
@@ -49,28 +51,29 @@ export async function startGateway(
   const mounting = { fresh: () => services.ids.uuid(), idempotency: services.idempotency }
   const app = new Koa()
   app.silent = true
-  app.proxy = options.trustProxy
+  app.proxy = options.proxies > 0
   const { logger, watch } = services
   app.use(requests({ door: 'gateway', logger, fresh: mounting.fresh, watch }))
   app.use(answers(logger, mounting.fresh))
   app.use(protectiveHeaders)
+  app.use(believeProxies(options.proxies))
+  // Before names are looked at: what asks for it asks by whatever name a service has.
   app.use(health(options.parts, options.details))
-  app.use(below('/api', noStore))
-  app.use(below('/api', timeLimit(requestMs)))
+  app.use(onlyOurNames(options))
+  app.use(onlyPlainAddresses)
+  app.use(inApi(noStore))
+  app.use(inApi(timeLimit(requestMs)))
   const byAddress = options.requestsAMinute === null ? null : options.requestsAMinute * addressesMayBeShared
   const byPerson = rate(options.requestsAMinute)
-  app.use(below('/api', limitAddresses(rate(byAddress))))
-  app.use(below('/api', authenticate(services.sessions)))
-  app.use(below('/api', limitPeople(byPerson)))
-  app.use(
-    below(
-      '/api',
-      onlyJson(({ path }) => path === '/api/upload/image'),
-    ),
-  )
-  app.use(
-    bodyParser({ enableTypes: ['json'], jsonLimit: bodyLimit, parsedMethods: ['POST', 'PUT', 'DELETE'] }),
-  )
+  app.use(inApi(limitAddresses(rate(byAddress))))
+  app.use(inApi(authenticate(services.sessions)))
+  app.use((context, next) => {
+    if (context.state.identity) strangers.known(context.socket)
+    return next()
+  })
+  app.use(inApi(limitPeople(byPerson)))
+  app.use(inApi(onlyJson(({ path }) => path === '/api/upload/image')))
+  app.use(readJson())
   app.use(signInRoutes(options, services))
   app.use(imageRoutes(services))
   const routes = [
@@ -85,16 +88,28 @@ export async function startGateway(
   app.use(options.command)
   app.use(options.query)
   app.use(
-    below('/api', () => {
+    inApi(() => {
       throw new Fault('not_found', 'There is no such call.')
     }),
   )
   app.use(client(options.webFolder))
 
   const feed = await startFeed(services)
-  const http = createServer({ requestTimeout: requestMs, headersTimeout: 10_000 }, app.callback())
+  const http = createServer(
+    { requestTimeout: requestMs, headersTimeout: 10_000, connectionsCheckingInterval: 1_000 },
+    app.callback(),
+  )
+  const strangers = limitStrangers(http, {
+    ofAddress: options.strangersOfAddress,
+    isProxied: options.proxies > 0,
+  })
   watch({ kind: 'server', http })
-  const io = openSocket(http, feed, { ...services, mayConnect: byPerson })
+  const io = openSocket(http, feed, {
+    ...services,
+    mayConnect: byPerson,
+    mayOpen: (request) => mayOpenSocket(request, options),
+    known: strangers.known,
+  })
   const connections = new Set<Connection>()
   http.on('connection', (connection) => {
     connections.add(connection)
@@ -117,10 +132,9 @@ export async function startGateway(
   }
 }
 
-/** A middleware for addresses below a prefix only. */
-function below(prefix: string, middleware: Middleware): Middleware {
-  return (context, next) =>
-    context.path === prefix || context.path.startsWith(`${prefix}/`) ? middleware(context, next) : next()
+/** A middleware for addresses of the API only. */
+function inApi(middleware: Middleware): Middleware {
+  return (context, next) => (isBelowApi(context.path) ? middleware(context, next) : next())
 }
 
 const noStore: Middleware = (context, next) => {

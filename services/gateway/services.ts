@@ -43,8 +43,10 @@ export interface GatewayOptions {
   readonly port: number
   /** Where people reach us; `null` keeps the loopback name they used. */
   readonly publicUrl: string | null
-  /** Whether `X-Forwarded-For` tells the address of who asks. */
-  readonly trustProxy: boolean
+  /** How many proxies of ours are in front, each of which adds to `X-Forwarded-For`. */
+  readonly proxies: number
+  /** Connections of one address on which nobody has signed in. */
+  readonly strangersOfAddress: number
   /** Requests a minute that a person may make; `null`: any number. */
   readonly requestsAMinute: number | null
   /** Names the code host in user ids: accounts of two hosts never meet. */

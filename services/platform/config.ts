@@ -73,6 +73,7 @@ export interface Config {
   /** Where this process listens: the product itself at a gateway, else what other services ask. */
   readonly port: number
   readonly codeHostPort: number
+  readonly codeHostHost: string
   readonly host: string
   readonly dataDir: string
   readonly publicUrl: string | null
@@ -92,18 +93,21 @@ export interface Config {
   readonly privateEgress: boolean
   /** Whether people may register and sign in with a password. */
   readonly passwordSignIn: boolean
-  /** Whether the address of who asks is believed from `X-Forwarded-For`, which a proxy in front has set. */
-  readonly trustProxy: boolean
+  /** How many proxies are in front, whose entries in `X-Forwarded-For` are believed: the address of who asks is counted from the right. */
+  readonly proxies: number
+  /** Connections of one address on which nobody has signed in; in all four times as many. */
+  readonly strangersOfAddress: number
   /** Requests below `/api` that a person may make in a minute; an address may make twice as many. `null`: any number. */
   readonly requestsAMinute: number | null
   /** Tasks of one person that may run or wait to run at once. */
   readonly tasksAtOnce: number
-  /** Where `/metrics` is served, on `HOST`; `null`: nowhere. */
   readonly runs: RunLimits
   readonly budgets: BudgetConfig
   /** What mirrors and workspaces of a runner may take. */
   readonly workspaceBytes: number
+  /** Where `/metrics` is served; `null`: nowhere. */
   readonly metricsPort: number | null
+  readonly metricsHost: string
   /** Where traces are sent, by OTLP over HTTP; `null`: nowhere. */
   readonly otlpEndpoint: string | null
   readonly logLevel: string
@@ -153,6 +157,10 @@ const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const
 const variables = {
   PORT: [port(8080), 'port of the product, or of the services that run apart (8080)'],
   CODEHOST_PORT: [port(8081), 'port of the local code host (8081)'],
+  CODEHOST_HOST: [
+    z.string().optional(),
+    'address that the local code host listens on, which asks for no passwords: HOST where that is loopback',
+  ],
   HOST: [z.string().default('127.0.0.1'), 'address to listen on (127.0.0.1)'],
   DATA_DIR: [z.string().default('./data'), 'folder of all data (./data)'],
   SERVICES: [
@@ -233,8 +241,12 @@ const variables = {
     '1 lets projects list addresses of this machine and of private networks for their boxes',
   ],
   TRUST_PROXY: [
-    onOrOff.default(false),
-    '1 believes the address of who asks from X-Forwarded-For; only behind a proxy that sets it (0)',
+    count.default(0),
+    'how many proxies are in front; the address of who asks is so far from the right in X-Forwarded-For (0)',
+  ],
+  STRANGERS_PER_ADDRESS: [
+    count.min(1, { error: 'is at least 1' }).default(500),
+    'connections of one address on which nobody has signed in, in all four times as many (500)',
   ],
   REQUESTS_PER_MINUTE: [
     count.default(6_000),
@@ -270,6 +282,7 @@ const variables = {
     'an agent waits so long in its box for the next message; 0: it ends with its turn (300)',
   ],
   METRICS_PORT: [anyPort.optional(), 'port of /metrics, for Prometheus; without it there are none'],
+  METRICS_HOST: [z.string().default('127.0.0.1'), 'address to listen on for /metrics (127.0.0.1)'],
   OTEL_EXPORTER_OTLP_ENDPOINT: [
     address.optional(),
     'where traces are sent, by OTLP over HTTP; without it there are none',
@@ -321,6 +334,11 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   faults.push(...missing, ...faultsOfPrograms(values))
   if (values.PORT !== undefined && values.PORT === values.CODEHOST_PORT)
     faults.push('CODEHOST_PORT: is the same as PORT.')
+  const isOpen = values.HOST !== undefined && !/^(localhost|::1|127(\.\d{1,3}){3})$/.test(values.HOST)
+  if (isOpen && services.has('codehost') && values.CODEHOST_HOST === undefined)
+    faults.push(
+      'CODEHOST_HOST: is needed, since HOST is no loopback address: the local code host asks for no passwords. 127.0.0.1 keeps it here; another address opens it to whoever reaches that.',
+    )
   for (const name of ['RUN_DOLLARS', 'DAY_DOLLARS'] as const)
     if (values[name] > 0 && values.MODEL_PRICES === undefined) faults.push(`${name}: needs MODEL_PRICES.`)
   if (faults.length > 0) throw new BadConfig(faults)
@@ -334,6 +352,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     upstreams: { command: values.COMMAND_URL ?? null, query: values.QUERY_URL ?? null },
     port: values.PORT,
     codeHostPort: values.CODEHOST_PORT,
+    codeHostHost: values.CODEHOST_HOST ?? values.HOST,
     host: values.HOST,
     dataDir: resolve(values.DATA_DIR),
     publicUrl: values.PUBLIC_URL ?? null,
@@ -356,7 +375,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     weakerBox: values.ALLOW_WEAKER_BOX,
     privateEgress: values.PRIVATE_EGRESS,
     passwordSignIn: values.PASSWORD_SIGN_IN ?? isEmbedded(values),
-    trustProxy: values.TRUST_PROXY,
+    proxies: values.TRUST_PROXY,
+    strangersOfAddress: values.STRANGERS_PER_ADDRESS,
     requestsAMinute: values.REQUESTS_PER_MINUTE === 0 ? null : values.REQUESTS_PER_MINUTE,
     tasksAtOnce: values.TASKS_AT_ONCE,
     workspaceBytes: values.WORKSPACE_BUDGET_GB * 1e9,
@@ -372,6 +392,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
       atOnce: values.RUNS_AT_ONCE,
     },
     metricsPort: values.METRICS_PORT ?? null,
+    metricsHost: values.METRICS_HOST,
     otlpEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT?.replace(/\/+$/, '') ?? null,
     logLevel: values.LOG_LEVEL,
     unused: Object.entries(variables).flatMap(([name, [schema]]) =>

@@ -45,6 +45,7 @@ describe.skipIf(missing !== undefined)(
         HOST: '127.0.0.1',
         PORT: String(port),
         CODEHOST_PORT: String(codeHostPort),
+        CODEHOST_HOST: '0.0.0.0',
         SANDBOX: 'container',
         CONTAINER_HOST: 'unix:///run/engine.sock',
         CONTAINER_IMAGE: image,

@@ -57,6 +57,7 @@ async function start(
     // The machine's own network: the local code host is found on loopback, by people and services alike.
     HOST: '127.0.0.1',
     CODEHOST_PORT: String(codeHostPort),
+    CODEHOST_HOST: '0.0.0.0',
     COMMAND_URL: at.get('command') ?? '',
     QUERY_URL: at.get('query') ?? '',
     MASTER_KEY_FILE: '/run/secrets/master_key',

@@ -22,7 +22,7 @@ import { ticketCookie, tickets, ticketSeconds } from './tickets.ts'
 
 /** `/api/auth/github` and its callback. Every outcome is a redirect: of signing in to the client's own callback, of connecting to the settings. */
 export function signInRoutes(options: GatewayOptions, services: GatewayServices): Middleware {
-  const router = new Router({ prefix: '/api/auth/github' })
+  const router = new Router({ prefix: '/api/auth/github', sensitive: true })
   const ways = journeys(services)
 
   router.get('/', async (context) => {

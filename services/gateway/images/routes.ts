@@ -9,7 +9,7 @@ import { showImage } from './show.ts'
 import { receiveImage } from './upload.ts'
 
 export function imageRoutes(services: GatewayServices): Middleware {
-  const router = new Router({ prefix: '/api' })
+  const router = new Router({ prefix: '/api', sensitive: true })
   router.post(uploadImage.path, receiveImage({ services, room: places(), checkImage }))
   router.get(imagePath, showImage(services))
   const dispatch = router.routes()

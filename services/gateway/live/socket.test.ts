@@ -64,6 +64,8 @@ beforeEach(async () => {
     logger: logger('silent'),
     watch: nobodyWatches,
     mayConnect: async () => undefined,
+    mayOpen: () => true,
+    known: () => undefined,
   })
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
   const address = http.address()

@@ -1,5 +1,6 @@
 /** The socket's door: who may connect, which rooms they may enter, and how slow they may be. */
-import type { Server as HttpServer } from 'node:http'
+import type { IncomingMessage, Server as HttpServer } from 'node:http'
+import type { Socket as Connection } from 'node:net'
 import { Server, type Socket } from 'socket.io'
 import { z } from 'zod'
 import { JoinTask, type ClientEvents, type JoinAnswer, type ServerEvents } from '#domain/api/socket.ts'
@@ -19,6 +20,10 @@ type LiveSocket = Socket<ClientEvents, ServerEvents, Record<string, never>, Iden
 type SocketServices = Pick<GatewayServices, 'sessions' | 'documents' | 'logger' | 'watch'> & {
   /** Refuses a person who connects too often. */
   readonly mayConnect: Rate
+  /** Whether a request may open the socket at all, by the names that it gives. */
+  readonly mayOpen: (request: IncomingMessage) => boolean
+  /** Told of a connection on which somebody has signed in. */
+  readonly known: (connection: Connection) => void
 }
 
 const Handshake = z.object({ token: z.string() })
@@ -36,7 +41,8 @@ export function openSocket(http: HttpServer, feed: Feed, services: SocketService
     serveClient: false,
     transports: ['websocket', 'polling'],
     maxHttpBufferSize: 100_000,
-    connectTimeout: 20_000,
+    connectTimeout: 10_000,
+    allowRequest: (request, decide) => decide(null, services.mayOpen(request)),
     // A connection that died without a word is in doubt for who looks at it within three seconds, and given up within seven.
     pingInterval: 2_000,
     pingTimeout: 5_000,
@@ -60,6 +66,7 @@ async function enter(socket: LiveSocket, services: SocketServices): Promise<void
   const { user, sessionId } = await signedIn({ identity }, services)
   await services.mayConnect(user.id)
   socket.data = { userId: user.id, sessionId }
+  services.known(socket.request.socket)
 }
 
 function serve(socket: LiveSocket, feed: Feed, services: SocketServices): void {

@@ -42,14 +42,9 @@ function faultOf(thrown: unknown): Fault {
   if (thrown instanceof CodeHostFault) return new Fault(codeOfHost[thrown.kind], thrown.message)
   if (thrown instanceof EngineUnavailable) return new Fault('engine_unavailable')
   if (thrown instanceof TooLarge) return new Fault('too_large')
-  if (thrown instanceof Error && 'status' in thrown) {
-    // What the body parser refuses: a body that is too large, or no JSON.
-    if (thrown.status === 413) return new Fault('too_large')
-    if (thrown.status === 415) return new Fault('unsupported_type', 'This coding of the body is not known.')
-    if (thrown.status === 400) return new Fault('invalid_input', 'The body is not valid JSON.')
-  }
-  if (thrown instanceof Error && 'code' in thrown && String(thrown.code).startsWith('Z_'))
-    return new Fault('invalid_input', 'The body is not what its coding says.')
+  // What the router throws of an address that cannot be decoded.
+  if (thrown instanceof Error && 'status' in thrown && thrown.status === 400)
+    return new Fault('invalid_input')
   return new Fault('internal')
 }
 

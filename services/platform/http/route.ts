@@ -93,7 +93,7 @@ export function mount<S>(
   services: S,
   { fresh, idempotency }: Mounting,
 ): Middleware {
-  const router = new Router({ prefix })
+  const router = new Router({ prefix, sensitive: true })
   for (const { call, serve } of routes) {
     router.register(call.path, [call.method], async (context) => {
       const identity: Identity | null = context.state.identity ?? null

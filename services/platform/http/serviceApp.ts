@@ -1,6 +1,5 @@
 /** The HTTP side of services without a gateway in their process: their routes behind the service token, and their health. */
 import { createServer, type Server } from 'node:http'
-import { bodyParser } from '@koa/bodyparser'
 import Koa, { type Middleware } from 'koa'
 import { Fault } from '#domain/kernel/errors.ts'
 import type { Logger } from '#platform/log.ts'
@@ -8,6 +7,7 @@ import type { Ids } from '#platform/ports/ids.ts'
 import { adoptRequest, requests } from '#platform/watch/requests.ts'
 import type { Watch } from '#platform/watch/watch.ts'
 import { answers } from './answers.ts'
+import { readJson } from './body.ts'
 import { health, type Details, type Parts } from './health.ts'
 import { timeLimit } from './timeLimit.ts'
 import { calleeOf, serviceRealm, type Callee, type ServiceTokens } from './serviceToken.ts'
@@ -18,7 +18,6 @@ export interface RunningService {
   stop(): Promise<void>
 }
 
-const bodyLimit = '1mb'
 const requestMs = 30_000
 const drainMs = 5_000
 const sweepMs = 50
@@ -45,9 +44,7 @@ export async function startServiceApp(
   app.use(health(options.parts, options.details))
   app.use(timeLimit(requestMs))
   app.use(callersOnly(options.apis, services.tokens))
-  app.use(
-    bodyParser({ enableTypes: ['json'], jsonLimit: bodyLimit, parsedMethods: ['POST', 'PUT', 'DELETE'] }),
-  )
+  app.use(readJson())
   for (const api of options.apis.values()) app.use(api)
   app.use(() => {
     throw new Fault('not_found', 'There is no such call.')
