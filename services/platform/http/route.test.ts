@@ -1,6 +1,5 @@
 /** Routes over a real server: who asks, what is asked, how it is answered. */
 import type { Server } from 'node:http'
-import { bodyParser } from '@koa/bodyparser'
 import Koa from 'koa'
 import { afterEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -10,6 +9,7 @@ import { logger } from '#platform/log.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
 import { EngineUnavailable } from '#platform/ports/faults.ts'
 import { answers } from './answers.ts'
+import { readJson } from './body.ts'
 import { mount, routeWith, type Route } from './route.ts'
 import type { Identity } from './session.ts'
 
@@ -32,7 +32,7 @@ async function serving(routes: readonly Route<object>[], identity: Identity | nu
   const app = new Koa()
   app.silent = true
   app.use(answers(logger('silent'), () => 'request-1'))
-  app.use(bodyParser({ enableTypes: ['json'], jsonLimit: '1kb', parsedMethods: ['POST', 'PUT', 'DELETE'] }))
+  app.use(readJson())
   app.use((context, next) => {
     context.state.identity = identity
     return next()
@@ -292,10 +292,12 @@ describe('a fault', () => {
         async () => ({}),
       ),
     ])
-    expect(await ask('POST', '/api/things/t', JSON.stringify({ name: 'x'.repeat(2_000) }))).toMatchObject({
-      status: 413,
-      body: { code: 'too_large' },
-    })
+    expect(await ask('POST', '/api/things/t', JSON.stringify({ name: 'x'.repeat(2_000_000) }))).toMatchObject(
+      {
+        status: 413,
+        body: { code: 'too_large' },
+      },
+    )
     expect(await ask('POST', '/api/things/t', '{"name"')).toMatchObject({
       status: 400,
       body: { code: 'invalid_input', error: 'The body is not valid JSON.' },
