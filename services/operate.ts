@@ -2,7 +2,7 @@
 import type { Jobs } from '#platform/ports/jobs.ts'
 
 /** The kinds of job there are; the queue keeps what was set aside by kind. */
-const kinds = ['execution', 'pull_request'] as const
+const kinds = ['execution', 'pull_request', 'erasure'] as const
 const shownAtMost = 1_000
 
 /** The words are none that this knows. */

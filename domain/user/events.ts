@@ -50,6 +50,8 @@ export const OnboardingCompleted = event('OnboardingCompleted', 1, {
   data: z.object({ companySize: CompanySize, role: Role }),
   content: z.object({ fullName: z.string(), email: z.string().nullable() }),
 })
+/** The person has left. What is theirs is erased from here on; the stream takes nothing more. */
+export const AccountDeleted = event('AccountDeleted', 1, { data: z.object({}), content: none })
 
 export const userEvents = [
   UserRegistered,
@@ -60,5 +62,6 @@ export const userEvents = [
   SessionEnded,
   ProfileUpdated,
   OnboardingCompleted,
+  AccountDeleted,
 ] as const
 export type UserEvent = EventOf<(typeof userEvents)[number]>

@@ -3,6 +3,7 @@ import type { Decider, Decision } from '../kernel/decider.ts'
 import { refuse } from '../kernel/errors.ts'
 import type { RecordedOf } from '../kernel/event.ts'
 import {
+  AccountDeleted,
   GitHubConnected,
   GitHubDisconnected,
   OnboardingCompleted,
@@ -19,6 +20,8 @@ import type { CompanySize, Role } from './events.ts'
 
 export type UserState =
   | { readonly kind: 'nobody' }
+  /** Gone for good: who comes back is somebody new. */
+  | { readonly kind: 'deleted' }
   | {
       readonly kind: 'user'
       readonly email: string | null
@@ -56,6 +59,7 @@ export type UserCommand =
   /** Asked for in a session, which must not have ended meanwhile. */
   | { readonly type: 'ConnectGitHub'; readonly profile: HostProfile; readonly sessionId: string }
   | { readonly type: 'DisconnectGitHub' }
+  | { readonly type: 'DeleteAccount' }
   | { readonly type: 'SignOut'; readonly sessionId: string }
   | { readonly type: 'UpdateProfile'; readonly fullName: string; readonly email: string | null }
   | {
@@ -67,6 +71,7 @@ export type UserCommand =
     }
 
 function decide(command: UserCommand, state: UserState): Decision<UserEvent> {
+  if (state.kind === 'deleted') return refuse('not_found', 'This account was deleted.')
   if (command.type === 'Register') {
     const { userId, name, email, credentialId, sessionId, expiresAt } = command
     if (state.kind === 'user')
@@ -108,6 +113,8 @@ function decide(command: UserCommand, state: UserState): Decision<UserEvent> {
       return sameProfile(state.profile, command.profile) ? [] : [GitHubConnected.of({}, command.profile)]
     case 'DisconnectGitHub':
       return state.githubConnected ? [GitHubDisconnected.of({})] : []
+    case 'DeleteAccount':
+      return [AccountDeleted.of({})]
     case 'SignOut':
       return state.sessions.has(command.sessionId) ? [SessionEnded.of({ sessionId: command.sessionId })] : []
     case 'UpdateProfile':
@@ -147,8 +154,10 @@ function evolve(state: UserState, event: RecordedOf<UserEvent>): UserState {
       sessions: new Map(),
     }
   }
-  if (state.kind === 'nobody') return state
+  if (state.kind !== 'user') return state
   switch (event.type) {
+    case 'AccountDeleted':
+      return { kind: 'deleted' }
     case 'PasswordSet':
       return { ...state, credentialId: event.data.credentialId }
     case 'GitHubConnected':

@@ -46,6 +46,8 @@ export const chatView: View<MessageDocument> = {
         return []
     }
   },
+  goneWith: (event) =>
+    event.type === 'TaskDeleted' ? { field: 'task', value: parseTask(event.stream) } : undefined,
   evolve: (message, event) => {
     // A client may make message ids: one that is taken stays what it was.
     if (message !== undefined && (event.type === 'MessageQueued' || event.type === 'MessagePosted'))

@@ -16,6 +16,8 @@ export const logView: View<LogDocument> = {
     event.type === 'ToolStarted' || event.type === 'ToolFinished'
       ? [`${event.data.executionId}:${event.data.toolId}`]
       : [],
+  goneWith: (event) =>
+    event.type === 'TaskDeleted' ? { field: 'task', value: parseTask(event.stream) } : undefined,
   evolve: (entry, event, id) => {
     switch (event.type) {
       case 'ToolStarted':

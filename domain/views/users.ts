@@ -47,6 +47,8 @@ export const usersView: View<UserDocument> = {
           githubUsername: event.content?.login ?? null,
           avatar: event.content?.avatar ?? null,
         }
+      case 'AccountDeleted':
+        return undefined
       case 'GitHubDisconnected':
         return { ...seen, githubConnected: false }
       case 'SessionEnded':

@@ -17,6 +17,8 @@ export interface View<D extends ViewDocument> {
   readonly indexes: readonly (readonly string[])[]
   /** The ids of the documents that the event may change. */
   touches(event: AnyRecorded): readonly string[]
+  /** Of an event that ends what documents belong to: the field and value by which all of them are found that go with it. */
+  goneWith?(event: AnyRecorded): { readonly field: string & keyof D; readonly value: string } | undefined
   /** The document after the event: `undefined` when there is none, or none any more. Accepts erased content. */
   evolve(document: D | undefined, event: AnyRecorded, id: string): D | undefined
 }
@@ -41,6 +43,8 @@ export function foldView<D extends ViewDocument>(
 ): ReadonlyMap<string, D> {
   const folded = new Map(documents)
   for (const event of events) {
+    const gone = view.goneWith?.(event)
+    for (const [id, document] of folded) if (gone && document[gone.field] === gone.value) folded.delete(id)
     for (const id of view.touches(event)) {
       const document = project(view, folded.get(id), event, id)
       if (document === undefined) folded.delete(id)

@@ -1,30 +1,31 @@
 /**
- * Turns what was requested into jobs. A job's id is the id of the request, so a batch that is handled twice queues it once. And what
- * follows from a deletion: the secrets of the project are destroyed.
+ * Turns what was requested, and what was deleted and is to be erased, into jobs. A job's id is the id of the request, so a batch that is
+ * handled twice queues it once.
  */
 import { parseStream } from '#domain/kernel/ids.ts'
-import type { StoredEvent } from '#domain/kernel/event.ts'
+import { comparePositions, type Position, type StoredEvent } from '#domain/kernel/event.ts'
 import type { EventLog } from '#platform/commands/eventLog.ts'
 import type { EventStore, Subscription } from '#platform/ports/eventStore.ts'
 import type { Job, Jobs } from '#platform/ports/jobs.ts'
 import type { ReadStore } from '#platform/ports/readStore.ts'
-import type { ProjectSecrets } from '#platform/projectSecrets.ts'
 import { moment, type Watch } from '#platform/watch/watch.ts'
+import { erasureJob, isDeletion } from './erasure.ts'
 
 export interface DispatcherEngines {
   readonly eventStore: EventStore
   readonly readStore: ReadStore
   readonly jobs: Jobs
   readonly log: EventLog
-  readonly projectSecrets: Pick<ProjectSecrets, 'destroy'>
   readonly watch: Watch
 }
 
 const checkpointName = 'dispatcher'
+/** Of its own: what was deleted before there were erasures is erased too. */
+const erasuresName = 'erasures'
 const batch = 500
 const markedEvery = 5_000
 const requests = new Set(['ExecutionRequested', 'PullRequestRequested'])
-const kinds = ['execution', 'pull_request'] as const
+const kinds = ['execution', 'pull_request', 'erasure'] as const
 
 /** Starts after the last request that was queued and never ends by itself. */
 export async function startDispatcher({
@@ -32,20 +33,18 @@ export async function startDispatcher({
   readStore,
   jobs,
   log,
-  projectSecrets,
   watch,
 }: DispatcherEngines): Promise<Subscription> {
-  const after = await readStore.checkpoint(checkpointName)
+  const dispatched = await readStore.checkpoint(checkpointName)
+  const erased = await readStore.checkpoint(erasuresName)
   let unmarked = 0
-  const subscription = eventStore.subscribe(after, batch, async (events) => {
-    const wanted = events.filter(({ type }) => requests.has(type) || type === 'ProjectDeleted')
+  const subscription = eventStore.subscribe(earlier(dispatched, erased), batch, async (events) => {
+    const wanted = events.filter((event) =>
+      isDeletion(event) ? isAfter(event, erased) : requests.has(event.type) && isAfter(event, dispatched),
+    )
     for (const event of wanted) {
-      if (event.type === 'ProjectDeleted') {
-        await projectSecrets.destroy(projectOf(event))
-        continue
-      }
       const begun = moment()
-      const job = await jobOf(event, log)
+      const job = isDeletion(event) ? erasureJob(event) : await jobOf(event, log)
       await jobs.put(job)
       watch({ kind: 'queued', job: job.kind, event, begun, ended: moment() })
     }
@@ -53,7 +52,8 @@ export async function startDispatcher({
     const last = events.at(-1)
     // A checkpoint that lags is only more to look through after a start: most events ask for nothing.
     if (!last || (wanted.length === 0 && unmarked < markedEvery)) return
-    await readStore.apply([], { projection: checkpointName, position: last.position })
+    for (const projection of [checkpointName, erasuresName])
+      await readStore.apply([], { projection, position: last.position })
     unmarked = 0
   })
   watch({ kind: 'dispatcher', pending: () => pendingOf(jobs) })
@@ -69,10 +69,13 @@ async function pendingOf(jobs: Jobs): Promise<ReadonlyMap<string, number>> {
   return new Map(await Promise.all(kinds.map(async (kind) => [kind, await jobs.pending(kind)] as const)))
 }
 
-function projectOf({ stream }: StoredEvent): string {
-  const name = parseStream(stream)
-  if (name.kind !== 'project') throw new Error(`${stream} is no project.`)
-  return name.id
+function earlier(one: Position | null, other: Position | null): Position | null {
+  if (one === null || other === null) return null
+  return comparePositions(one, other) < 0 ? one : other
+}
+
+function isAfter({ position }: StoredEvent, checkpoint: Position | null): boolean {
+  return checkpoint === null || comparePositions(position, checkpoint) > 0
 }
 
 async function jobOf(stored: StoredEvent, log: EventLog): Promise<Job> {

@@ -20,6 +20,8 @@ export interface Sqlite {
   exec(sql: string): void
   /** Runs all or nothing. `run` must not await: other work would slip into the transaction. */
   transaction<T>(run: () => T): T
+  /** Moves what the write-ahead log holds into the file and empties it: pages as they once were go with it. */
+  truncateLog(): void
   /** Writes everything into the one file and closes it; a second call is a no-op. */
   close(): void
 }
@@ -30,13 +32,18 @@ export interface SqliteOptions {
   readonly synchronous: 'FULL' | 'NORMAL'
   /** The SQL that leads from format n to n + 1, oldest first; never changed once released. */
   readonly formats: readonly string[]
+  /** Whether what is deleted or replaced is overwritten, for people's words and keys; false when not given. */
+  readonly overwrites?: boolean
 }
+
+/** A format that differs from the one before it in nothing but what free pages hold. */
+export const overwriteFreed = '-- vacuum'
 
 /**
  * Opens the database, makes the file (mode 0600) where there is none, and brings an older format up to date.
  * Throws `NewerData` for a newer format, which is not touched, and `DamagedData` for what is no database.
  */
-export function openSqlite({ file, synchronous, formats }: SqliteOptions): Sqlite {
+export function openSqlite({ file, synchronous, formats, overwrites = false }: SqliteOptions): Sqlite {
   const guarded = <T>(call: () => T): T => {
     try {
       return call()
@@ -60,6 +67,7 @@ export function openSqlite({ file, synchronous, formats }: SqliteOptions): Sqlit
       PRAGMA synchronous = ${synchronous};
       PRAGMA journal_size_limit = 67108864;
       PRAGMA cache_size = -16384;
+      PRAGMA secure_delete = ${overwrites ? 'ON' : 'OFF'};
     `),
   )
 
@@ -91,6 +99,10 @@ export function openSqlite({ file, synchronous, formats }: SqliteOptions): Sqlit
         throw fault
       }
     },
+    truncateLog: () => {
+      const [blocked] = db.prepare<[], [number]>('PRAGMA wal_checkpoint(TRUNCATE)').get() ?? [1]
+      if (blocked !== 0) throw new EngineUnavailable(`The database ${file}`)
+    },
     close: () => {
       if (!driver.isOpen) return
       try {
@@ -105,6 +117,8 @@ export function openSqlite({ file, synchronous, formats }: SqliteOptions): Sqlit
   const begin = db.prepare<[]>('BEGIN IMMEDIATE')
   const commit = db.prepare<[]>('COMMIT')
 
+  // By itself, since it takes no part in a transaction; a kill before the new format is noted has it done again.
+  if (found > 0 && formats.slice(found).includes(overwriteFreed)) db.exec('VACUUM')
   db.transaction(() => {
     for (const format of formats.slice(found)) db.exec(format)
     db.exec(`PRAGMA user_version = ${formats.length}`)

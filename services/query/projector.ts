@@ -3,6 +3,7 @@ import type { Position, StoredEvent } from '#domain/kernel/event.ts'
 import { views } from '#domain/views/all.ts'
 import { project, type AnyRecorded, type View, type ViewDocument } from '#domain/views/view.ts'
 import type { EventLog } from '#platform/commands/eventLog.ts'
+import { goneWith } from '#platform/commands/documents.ts'
 import { mainProjection } from '#platform/commands/projected.ts'
 import type { Bus } from '#platform/ports/bus.ts'
 import type { Logger } from '#platform/log.ts'
@@ -96,8 +97,8 @@ async function changesOf<D extends ViewDocument>(
   events: readonly AnyRecorded[],
 ): Promise<readonly Change[]> {
   const touched = events
-    .map((event) => ({ event, ids: view.touches(event) }))
-    .filter(({ ids }) => ids.length > 0)
+    .map((event) => ({ event, ids: view.touches(event), gone: view.goneWith?.(event) }))
+    .filter(({ ids, gone }) => ids.length > 0 || gone)
   if (touched.length === 0) return []
   const { collection } = view
   const before = await readStore.getMany(collection, [...new Set(touched.flatMap(({ ids }) => ids))])
@@ -106,7 +107,15 @@ async function changesOf<D extends ViewDocument>(
     [...before].map(([id, document]) => [id, document as unknown as D]),
   )
   const changes = new Map<string, Change>()
-  for (const { event, ids } of touched) {
+  for (const { event, ids, gone } of touched) {
+    if (gone) {
+      const ofBatch = [...folded].filter(([, document]) => document?.[gone.field] === gone.value)
+      const stored = await goneWith(readStore, view, event)
+      for (const id of [...stored, ...ofBatch.map(([id]) => id)]) {
+        folded.set(id, undefined)
+        changes.set(id, { kind: 'remove', collection, id, position: event.position })
+      }
+    }
     for (const id of ids) {
       const document = project(view, folded.get(id), event, id)
       folded.set(id, document)

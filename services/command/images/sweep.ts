@@ -69,15 +69,18 @@ export async function sweepImages(
     })
     for (const { id, uploadedAt, order } of found) {
       if (signal.aborted || Date.parse(uploadedAt) > before) return
-      await discard(engines, id)
+      await discardImage(engines, id)
       last = { value: order, id }
     }
     if (found.length < batch) return
   }
 }
 
-/** The fact comes last: what was broken off before it is found again, and each step may be repeated. */
-async function discard({ commands, blobs, vault, ids }: SweepEngines, imageId: string): Promise<void> {
+/** Does nothing when it is gone. The fact comes last: what was broken off before it is found again, and each step may be repeated. */
+export async function discardImage(
+  { commands, blobs, vault, ids }: Pick<SweepEngines, 'commands' | 'blobs' | 'vault' | 'ids'>,
+  imageId: string,
+): Promise<void> {
   const stream = imageStream(imageId)
   const { state } = await commands.load(image, stream)
   if (state.kind !== 'kept') return

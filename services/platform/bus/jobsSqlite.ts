@@ -35,7 +35,7 @@ type Lease = [id: string, payload: string, attempt: number, lease: number]
 /** Opens the queue in `file`. What an earlier process had leased is queued again: one process holds the file. */
 export function openSqliteJobs(options: { file: string; clock: Clock; onFault: ReportFault }): Jobs {
   const { file, clock, onFault } = options
-  const db = openSqlite({ file, synchronous: 'FULL', formats })
+  const db = openSqlite({ file, synchronous: 'FULL', formats, overwrites: true })
   const workers = new Set<{
     readonly kind: string
     readonly wake: () => void

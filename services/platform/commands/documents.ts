@@ -1,6 +1,6 @@
 /** Documents of the read store, with the types of the views that folded them. */
 import { views } from '#domain/views/all.ts'
-import { project, type View, type ViewDocument } from '#domain/views/view.ts'
+import { project, type AnyRecorded, type View, type ViewDocument } from '#domain/views/view.ts'
 import type { Collection, Document, Find, ReadStore } from '#platform/ports/readStore.ts'
 import type { EventLog, Head } from './eventLog.ts'
 
@@ -55,4 +55,27 @@ export function documents(readStore: ReadStore, log: EventLog): Documents {
 /** A view's collection holds what the view folded, and nothing else writes there. */
 function typed<D extends ViewDocument>(document: Document): D {
   return document as unknown as D
+}
+
+/** The ids of the stored documents of a view that go with the event. */
+export async function goneWith<D extends ViewDocument>(
+  readStore: Pick<ReadStore, 'find'>,
+  { collection, goneWith }: View<D>,
+  event: AnyRecorded,
+): Promise<readonly string[]> {
+  const gone = goneWith?.(event)
+  const ids: string[] = []
+  for (let after: { value: string; id: string } | undefined; gone;) {
+    const found = await readStore.find(collection, {
+      where: { [gone.field]: gone.value },
+      sort: { field: 'order', direction: 'ascending' },
+      limit: readBatch,
+      ...(after && { after }),
+    })
+    ids.push(...found.map(({ id }) => id))
+    const last = found.at(-1)
+    if (!last || found.length < readBatch) break
+    after = { value: String(last['order']), id: last.id }
+  }
+  return ids
 }

@@ -56,6 +56,8 @@ export interface ReadStore {
   count(collection: string, where: Find['where']): Promise<number>
   /** Forgets the documents of these collections, what was removed from them, and the checkpoint: the start of a rebuild. */
   reset(projection: string, collections: readonly string[]): Promise<void>
+  /** What was removed or replaced before this call lies in no file of the store any more: neither in free pages nor in a log of writes. */
+  scrub(): Promise<void>
   ready(): Promise<void>
   close(): Promise<void>
 }

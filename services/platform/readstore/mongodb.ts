@@ -89,6 +89,8 @@ export function openMongoReadStore(options: { mongo: Mongo }): ReadStore {
         await checkpoints(db).deleteOne({ _id: projection })
         for (const collection of collections) await storedIn(db, collection).deleteMany({})
       }, longMs),
+    // The server's own files are its operator's: what was removed may stay in its journal and oplog for as long as they go back.
+    scrub: async () => undefined,
     ready: () => mongo.ready(),
     close: () => mongo.close(),
   }

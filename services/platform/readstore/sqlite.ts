@@ -1,7 +1,7 @@
 /** The embedded read store: a table for each collection in a SQLite file, documents as JSON text. */
 import type { Position } from '#domain/kernel/event.ts'
 import type { Document, ReadStore } from '../ports/readStore.ts'
-import { openSqlite } from '../sqlite.ts'
+import { openSqlite, overwriteFreed } from '../sqlite.ts'
 import type { SqlValue, Statement } from '../sqlite.ts'
 import { countSql, findSql, tableOf } from './findSql.ts'
 import type { Table } from './findSql.ts'
@@ -12,11 +12,13 @@ const formats = [
   'CREATE TABLE checkpoints (projection TEXT PRIMARY KEY, position TEXT NOT NULL) STRICT',
   // Keys have columns, which `prepare` adds; who does not know them must not write.
   '',
+  // Pages that were freed until now still hold what was in them.
+  overwriteFreed,
 ]
 
 /** Opens the read models in `file`. A power cut may take the last writes, with their checkpoint: they are folded again. */
 export function openSqliteReadStore(options: { file: string }): ReadStore {
-  const db = openSqlite({ file: options.file, synchronous: 'NORMAL', formats })
+  const db = openSqlite({ file: options.file, synchronous: 'NORMAL', formats, overwrites: true })
 
   // The texts of queries come from code and are few: all are kept.
   const kept = new Map<string, Statement<readonly SqlValue[], [string]>>()
@@ -93,6 +95,7 @@ export function openSqliteReadStore(options: { file: string }): ReadStore {
         for (const collection of collections) prepared(`DELETE FROM ${tableOf(collection)}`).run()
         forget.run(projection)
       }),
+    scrub: async () => db.truncateLog(),
     ready: async () => {
       checkpoint.get('')
     },

@@ -28,9 +28,7 @@ const mostCached = 1_000
 export function openSqliteVault(options: { file: string; masterKey: Uint8Array }): Vault {
   const { file, masterKey } = options
   const wrapping = wrappingKey(masterKey)
-  const db = openSqlite({ file, synchronous: 'FULL', formats })
-  // What is deleted or replaced is overwritten in the file.
-  db.exec('PRAGMA secure_delete = ON')
+  const db = openSqlite({ file, synchronous: 'FULL', formats, overwrites: true })
   try {
     checkMasterKey()
   } catch (fault) {
@@ -122,7 +120,7 @@ export function openSqliteVault(options: { file: string; masterKey: Uint8Array }
       })
       drop(scope)
       // The write-ahead log still holds the key as it was: it is emptied too.
-      db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+      db.truncateLog()
     },
     putSecret: async (scope, name, secret) => {
       writeSecret.run(scope, name, seal(secretPlace(scope, name), Buffer.from(secret, 'utf8')))

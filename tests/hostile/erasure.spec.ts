@@ -1,0 +1,132 @@
+/** What was deleted must be gone: looked for, byte by byte, in all that the data folder holds. */
+import { randomBytes } from 'node:crypto'
+import sharp from 'sharp'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { getMe } from '#domain/api/auth.ts'
+import { sendMessage } from '#domain/api/chat.ts'
+import { uploadImage } from '#domain/api/images.ts'
+import { deleteProject } from '#domain/api/projects.ts'
+import { setProjectSecret, updateProjectSettings } from '#domain/api/projectSettings.ts'
+import { createTask, deleteTask, executeTask } from '#domain/api/tasks.ts'
+import type { Person } from '../product/person.ts'
+import { hasEnded, openScene, type Scene } from '../server/scene.ts'
+import { search } from './dataFolder.ts'
+
+/** Words of one marker: told apart by where a person put them. */
+const wordsOf = (marker: string) => {
+  const of = (where: string) => `${marker}${where}`
+  return {
+    title: of('title'),
+    chat: of('chat'),
+    file: of('file'),
+    output: of('output'),
+    imageName: of('image'),
+    imageBytes: of('pixels'),
+    variable: of('variable'),
+    secret: of('secret'),
+  }
+}
+type Words = ReturnType<typeof wordsOf>
+
+const fresh = (): Words => wordsOf(`quokka${randomBytes(6).toString('hex')}`)
+
+let scene: Scene
+beforeAll(async () => {
+  scene = await openScene([
+    {
+      when: /quokka/,
+      turns: [
+        {
+          tools: [
+            { name: 'Bash', input: { command: 'cat /workspace/.words >> README.md', description: 'Write' } },
+          ],
+        },
+        { text: 'It is written.' },
+      ],
+    },
+  ])
+})
+afterAll(() => scene?.close())
+
+async function upload({ token }: Person, { imageName, imageBytes }: Words): Promise<string> {
+  const form = new FormData()
+  const image = sharp({ create: { width: 8, height: 8, channels: 3, background: '#123' } })
+  const bytes = await image
+    .png()
+    .withExif({ IFD0: { Copyright: imageBytes } })
+    .toBuffer()
+  form.append('image', new Blob([new Uint8Array(bytes)], { type: 'image/png' }), `${imageName}.png`)
+  const answer = await fetch(`${scene.product.base}/api${uploadImage.path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}` },
+    body: form,
+  })
+  return uploadImage.answer.parse(await answer.json()).id
+}
+
+/** A task with a word of the person's in every place there is: title, chat, image, output, a file and its diff. */
+async function taskWith(person: Person, projectId: string, words: Words): Promise<string> {
+  const { task } = await person.ask(createTask, {
+    body: {
+      projectId,
+      description: `${words.title} is to be done`,
+      branch: 'main',
+      agent: 'claude',
+      images: [await upload(person, words)],
+    },
+  })
+  const params = { taskId: task.id }
+  await person.taskOnce(task.id, hasEnded)
+  const command = `echo ${words.file} > ${words.file}.txt; git add -A; git commit -qm ${words.file}; echo ${words.output}`
+  await person.ask(executeTask, { params, body: { command } })
+  await person.ask(sendMessage, { params, body: { message: `And mind ${words.chat}` } })
+  // The command's run, then the message's: the queue is empty when the last message has been answered.
+  await person.taskOnce(task.id, (now) => (now.execution?.turn ?? 0) >= 3 && hasEnded(now))
+  return task.id
+}
+
+/** What is found of the words; asked again until nothing is, for erasing takes its time. */
+async function untilNothingIsFound(words: readonly string[]) {
+  for (const end = Date.now() + 30_000; ;) {
+    const found = await search(scene.product.dataDir, words)
+    if (found.length === 0 || Date.now() > end) return found
+    await new Promise((resolve) => setTimeout(resolve, 200))
+  }
+}
+
+test('finding 10: a deleted task leaves no word in any file of the data folder', async () => {
+  const { ada, product, projectId } = scene
+  const words = fresh()
+  const ofTask = [words.title, words.chat, words.file, words.output, words.imageName, words.imageBytes]
+  const taskId = await taskWith(ada, projectId, words)
+  const before = await search(product.dataDir, ofTask)
+  // The search finds what there is: in the read models, and in the workspace.
+  expect(new Set(before.map(({ word }) => word))).toContain(words.chat)
+  expect(before.map(({ file }) => file)).toEqual(
+    expect.arrayContaining([
+      expect.stringMatching(/^views\.sqlite/),
+      expect.stringContaining(`runner/tasks/${taskId}/tree`),
+      expect.stringMatching(/\.git \(objects\)$/),
+    ]),
+  )
+  await ada.ask(deleteTask, { params: { taskId } })
+  expect(await untilNothingIsFound(ofTask)).toEqual([])
+})
+
+test('finding 10: a deleted project leaves no word of its settings, its secrets and its tasks', async () => {
+  const { ada, product, projectId } = scene
+  const words = fresh()
+  const params = { projectId }
+  const variables = [{ name: 'GREETING', value: words.variable }]
+  await ada.ask(updateProjectSettings, { params, body: { variables } })
+  await ada.ask(setProjectSecret, {
+    params: { ...params, name: 'TOKEN' },
+    body: { value: words.secret, forAgent: false },
+  })
+  await taskWith(ada, projectId, words)
+  expect((await search(product.dataDir, [words.variable])).map(({ file }) => file)).toEqual(
+    expect.arrayContaining([expect.stringMatching(/^views\.sqlite/)]),
+  )
+  await ada.ask(deleteProject, { params })
+  expect(await untilNothingIsFound(Object.values(words))).toEqual([])
+})
