@@ -138,6 +138,15 @@ export const disconnectGitHub = defineWrite({
   answer: { ...success, user: User },
 })
 
+/** Takes the person's word for it: the client asks twice. Ends all sessions; who signs in again afterwards is somebody new. */
+export const deleteAccount = defineWrite({
+  method: 'DELETE',
+  path: '/auth/me',
+  summary: 'Deletes the account, with all projects, tasks, images and secrets, and ends the access to the code host.',
+  open: 'signed_in',
+  answer: success,
+})
+
 export const logout = defineWrite({
   method: 'POST',
   path: '/auth/logout',

@@ -114,7 +114,8 @@ function decide(command: UserCommand, state: UserState): Decision<UserEvent> {
     case 'DisconnectGitHub':
       return state.githubConnected ? [GitHubDisconnected.of({})] : []
     case 'DeleteAccount':
-      return [AccountDeleted.of({})]
+      // Each by itself, so that whoever follows them learns of it.
+      return [...[...state.sessions.keys()].map((sessionId) => SessionEnded.of({ sessionId })), AccountDeleted.of({})]
     case 'SignOut':
       return state.sessions.has(command.sessionId) ? [SessionEnded.of({ sessionId: command.sessionId })] : []
     case 'UpdateProfile':

@@ -11,14 +11,24 @@ export interface ViewDocument {
   readonly version: number
 }
 
+/** A field by which documents belong to something, and what they belong to. */
+export interface Belonging {
+  readonly field: string
+  readonly value: string
+}
+
+export function belongs(document: ViewDocument, { field, value }: Belonging): boolean {
+  return Object.entries(document).some(([name, held]) => name === field && held === value)
+}
+
 export interface View<D extends ViewDocument> {
   readonly collection: string
   /** Equality fields, then the field that is sorted by. */
   readonly indexes: readonly (readonly string[])[]
   /** The ids of the documents that the event may change. */
   touches(event: AnyRecorded): readonly string[]
-  /** Of an event that ends what documents belong to: the field and value by which all of them are found that go with it. */
-  goneWith?(event: AnyRecorded): { readonly field: string & keyof D; readonly value: string } | undefined
+  /** Of an event that ends what documents belong to: by what all of them are found that go with it. */
+  goneWith?(event: AnyRecorded): Belonging | undefined
   /** The document after the event: `undefined` when there is none, or none any more. Accepts erased content. */
   evolve(document: D | undefined, event: AnyRecorded, id: string): D | undefined
 }
@@ -44,7 +54,7 @@ export function foldView<D extends ViewDocument>(
   const folded = new Map(documents)
   for (const event of events) {
     const gone = view.goneWith?.(event)
-    for (const [id, document] of folded) if (gone && document[gone.field] === gone.value) folded.delete(id)
+    for (const [id, document] of folded) if (gone && belongs(document, gone)) folded.delete(id)
     for (const id of view.touches(event)) {
       const document = project(view, folded.get(id), event, id)
       if (document === undefined) folded.delete(id)

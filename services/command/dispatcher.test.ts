@@ -6,7 +6,6 @@ import { TaskUpdated, PullRequestRequested } from '#domain/task/events.ts'
 import { task } from '#domain/task/task.ts'
 import type { Job, Jobs } from '#platform/ports/jobs.ts'
 import type { ReadStore } from '#platform/ports/readStore.ts'
-import type { ProjectSecrets } from '#platform/projectSecrets.ts'
 import { creating } from '../../tests/domain/creating.ts'
 import { executionId, projectId, taskId, userId } from '../../tests/domain/ids.ts'
 import { cause, eventually, openTestEngines, type TestEngines } from '../../tests/server/engines.ts'
@@ -142,28 +141,20 @@ test('a job that was done before such a crash is not done again', async () => {
   expect(await takeJobs('execution', 1)).toEqual([executionOf(2)])
 })
 
-test('a deleted project loses its secrets, also when the vault refuses for a while', async () => {
-  const { projectSecrets, commands } = engines
-  const secrets = async (n: number) => (await projectSecrets.valuesOf(projectId(n), ['TOKEN'])).size
+test('what is deleted becomes a job to erase it, also what was deleted before there were such jobs', async () => {
+  const { commands, readStore } = engines
+  const erasures: unknown[] = []
   for (const n of [1, 2]) {
     await commands.execute(project, projectStream(projectId(n)), creatingProject(n), cause())
-    await projectSecrets.set(projectId(n), 'TOKEN', 'swordfish')
+    const stream = projectStream(projectId(n))
+    const { position, events } = await commands.execute(project, stream, { type: 'DeleteProject' }, cause())
+    erasures.push({ id: events[0]?.id, kind: 'erasure', payload: { stream, ...origin } })
+    // An older version had looked at it, and only destroyed secrets.
+    if (n === 1) await readStore.apply([], { projection: 'dispatcher', position: position ?? '0' })
   }
-  await commands.execute(project, projectStream(projectId(1)), { type: 'DeleteProject' }, cause())
-  let refusals = 2
-  const reluctant: ProjectSecrets = {
-    ...projectSecrets,
-    async destroy(id) {
-      refusals -= 1
-      if (refusals >= 0) throw new Error('not now')
-      await projectSecrets.destroy(id)
-    },
-  }
-  const dispatcher = await startDispatcher({ ...engines, projectSecrets: reluctant })
-  await eventually('the secrets are gone', async () => (await secrets(1)) === 0)
+  const dispatcher = await startDispatcher(engines)
+  expect(await takeJobs('erasure', 2)).toEqual(erasures)
   await dispatcher.stop()
-  expect([await secrets(1), await secrets(2)]).toEqual([0, 1])
-  expect(await projectSecrets.set(projectId(1), 'TOKEN', 'another')).toBe(false)
 })
 
 test('a queue that refuses for a while is asked again until it takes the job', async () => {

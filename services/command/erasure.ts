@@ -51,7 +51,7 @@ export interface ErasureEngines {
 
 const deletions = new Set(['TaskDeleted', 'ProjectDeleted', 'AccountDeleted'])
 
-export function isDeletion({ type }: StoredEvent): boolean {
+export function isDeletion({ type }: Pick<StoredEvent, 'type'>): boolean {
   return deletions.has(type)
 }
 

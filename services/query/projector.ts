@@ -1,7 +1,7 @@
 /** The projector: folds the log into the read models, batch by batch. */
 import type { Position, StoredEvent } from '#domain/kernel/event.ts'
 import { views } from '#domain/views/all.ts'
-import { project, type AnyRecorded, type View, type ViewDocument } from '#domain/views/view.ts'
+import { belongs, project, type AnyRecorded, type View, type ViewDocument } from '#domain/views/view.ts'
 import type { EventLog } from '#platform/commands/eventLog.ts'
 import { goneWith } from '#platform/commands/documents.ts'
 import { mainProjection } from '#platform/commands/projected.ts'
@@ -109,7 +109,7 @@ async function changesOf<D extends ViewDocument>(
   const changes = new Map<string, Change>()
   for (const { event, ids, gone } of touched) {
     if (gone) {
-      const ofBatch = [...folded].filter(([, document]) => document?.[gone.field] === gone.value)
+      const ofBatch = [...folded].filter(([, document]) => document !== undefined && belongs(document, gone))
       const stored = await goneWith(readStore, view, event)
       for (const id of [...stored, ...ofBatch.map(([id]) => id)]) {
         folded.set(id, undefined)

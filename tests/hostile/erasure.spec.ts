@@ -2,7 +2,6 @@
 import { randomBytes } from 'node:crypto'
 import sharp from 'sharp'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { getMe } from '#domain/api/auth.ts'
 import { sendMessage } from '#domain/api/chat.ts'
 import { uploadImage } from '#domain/api/images.ts'
 import { deleteProject } from '#domain/api/projects.ts'

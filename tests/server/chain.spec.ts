@@ -67,6 +67,7 @@ function foldedBy(log: Stored['log']) {
     find: unused,
     count: unused,
     reset: unused,
+    scrub: unused,
     ready: unused,
     close: unused,
   }

@@ -1,5 +1,5 @@
 /** Writes about the person who is signed in. */
-import { completeOnboarding, disconnectGitHub, logout, updateProfile } from '#domain/api/auth.ts'
+import { completeOnboarding, deleteAccount, disconnectGitHub, logout, updateProfile } from '#domain/api/auth.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import { userStream } from '#domain/kernel/ids.ts'
 import { user as userDecider, type UserCommand } from '#domain/user/user.ts'
@@ -23,6 +23,12 @@ export const authRoutes: readonly Route<CommandServices>[] = [
     // The grant ends before the fact is recorded: a fault at the host leaves the person connected, and able to try again.
     await services.access.end(asked.user.id)
     return { success: true as const, ...(await executeOnUser({ type: 'DisconnectGitHub' }, asked, services)) }
+  }),
+  route(deleteAccount, identified, async ({ user, actor, commandId }, services) => {
+    const stream = userStream(user.id)
+    const command = { type: 'DeleteAccount' } as const
+    const { position } = await services.commands.execute(userDecider, stream, command, { actor, commandId })
+    return { success: true as const, ...(await written(position, services)) }
   }),
   route(logout, identified, async (asked, services) => {
     const { position, stale } = await executeOnUser(

@@ -10,6 +10,7 @@ import type { Identity } from '#platform/http/session.ts'
 import type { HostAccount, HostTokens } from '#platform/ports/codeHost.ts'
 import type { GatewayServices } from '../services.ts'
 import { WayFailed } from './failure.ts'
+import { livingId } from './livingId.ts'
 import { signedInWith, type SignedIn } from './session.ts'
 
 /** An account that somebody has shown to be theirs. */
@@ -43,9 +44,14 @@ export function accounts({ codeHostName }: { codeHostName: string }, services: S
   const isUser = async (userId: string) =>
     (await commands.load(user, userStream(userId))).state.kind === 'user'
 
+  const isDeleted = async (userId: string) =>
+    (await commands.load(user, userStream(userId))).state.kind === 'deleted'
+
   /** Whose the account is from here on, when it is this person's or nobody's; else throws `already_exists`. */
   async function claim(account: HostAccount, userId: string): Promise<{ readonly isNew: boolean }> {
     const id = idOf(account)
+    const { state } = await commands.load(identity, identityStream(id))
+    if (state.userId !== null && (await isDeleted(state.userId))) await release(account, state.userId)
     const heldBy = (await isUser(id)) ? id : null
     const executed = await commands.execute(
       identity,
@@ -61,16 +67,17 @@ export function accounts({ codeHostName }: { codeHostName: string }, services: S
     await commands.execute(identity, stream, { type: 'ReleaseIdentity', userId }, causedBy(userId))
   }
 
-  /** Who signs in with the account: who has claimed it, or the user of its own id. */
+  /** Who signs in with the account: who has claimed it, or the user of its own id. Whoever was deleted has it no more. */
   async function userOf(account: HostAccount): Promise<string> {
     const id = idOf(account)
     const claimedBy = async () => (await commands.load(identity, identityStream(id))).state.userId
     const claimed = await claimedBy()
-    if (claimed !== null) return claimed
-    if (await isUser(id)) return id
+    if (claimed !== null && !(await isDeleted(claimed))) return claimed
+    if (claimed === null && (await isUser(id))) return id
+    const newcomer = await livingId(id, commands)
     try {
-      await claim(account, id)
-      return id
+      await claim(account, newcomer)
+      return newcomer
     } catch (fault) {
       // Somebody was connected to it at the same moment: then they sign in.
       const winner = await claimedBy()
@@ -87,7 +94,8 @@ export function accounts({ codeHostName }: { codeHostName: string }, services: S
   return {
     async signIn({ account, tokens }) {
       const userId = await userOf(account)
-      if (userId !== idOf(account) && !(await isUser(userId))) throw new WayFailed('user_not_found')
+      const isNew = userId === (await livingId(idOf(account), commands))
+      if (!isNew && !(await isUser(userId))) throw new WayFailed('user_not_found')
       await access.keep(userId, tokens)
       const session = { userId, ...sessions.begin() }
       const executed = await commands.execute(

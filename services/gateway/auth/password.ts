@@ -8,6 +8,7 @@ import type { Route } from '#platform/http/route.ts'
 import { routeWith } from '#platform/http/route.ts'
 import type { Passwords } from '#platform/passwords.ts'
 import type { GatewayOptions, GatewayServices } from '../services.ts'
+import { livingId } from './livingId.ts'
 import { signedInWith } from './session.ts'
 import type { SlowDown } from './slowDown.ts'
 
@@ -27,8 +28,8 @@ export function passwordRoutes(
     route(register, turnedOn, async ({ body, client, commandId, requestId }, services) => {
       const { name, email, password } = body
       const from = { address: client.ip }
-      const userId = userIdOf(email, services)
       await slow.check(from)
+      const userId = await userIdOf(email, services)
       const { state } = await services.commands.load(user, userStream(userId))
       if (state.kind === 'user') {
         // Who asks for many addresses learns which are taken.
@@ -51,8 +52,8 @@ export function passwordRoutes(
     route(login, turnedOn, async ({ body, client, commandId, requestId }, services) => {
       const { email, password } = body
       const trying = { address: client.ip, account: email }
-      const userId = userIdOf(email, services)
       await slow.check(trying)
+      const userId = await userIdOf(email, services)
       const { state } = await services.commands.load(user, userStream(userId))
       const credentialId = state.kind === 'user' ? state.credentialId : null
       // The same steps for somebody who is not there: no answer comes sooner.
@@ -83,12 +84,16 @@ const addressTaken = 'There is an account with this e-mail address. Sign in.'
  * The user id of who signs in by an address: the same for the same address, so that two who register it meet in one stream, and told from
  * the log by nobody without the master key.
  */
-function userIdOf(email: string, { vault }: Pick<GatewayServices, 'vault'>): string {
+function userIdOf(
+  email: string,
+  { vault, commands }: Pick<GatewayServices, 'vault' | 'commands'>,
+): Promise<string> {
   const digest = createHmac('sha256', vault.deriveKey('password-identity')).update(email).digest()
   // A UUID of version 8: of the maker's own making (RFC 9562).
   digest.writeUInt8(0x80 | (digest.readUInt8(6) & 0x0f), 6)
   digest.writeUInt8(0x80 | (digest.readUInt8(8) & 0x3f), 8)
-  return digest.toString('hex', 0, 16).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+  const id = digest.toString('hex', 0, 16).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+  return livingId(id, commands)
 }
 
 const scopeOf = (userId: string): string => `user:${userId}`

@@ -91,6 +91,7 @@ function fakeEngines(wait: <T>(value: T) => Promise<T>) {
     find: unused,
     count: unused,
     reset: unused,
+    scrub: unused,
     ready: unused,
     close: unused,
   }
