@@ -142,7 +142,8 @@ export const disconnectGitHub = defineWrite({
 export const deleteAccount = defineWrite({
   method: 'DELETE',
   path: '/auth/me',
-  summary: 'Deletes the account, with all projects, tasks, images and secrets, and ends the access to the code host.',
+  summary:
+    'Deletes the account, with all projects, tasks, images and secrets, and ends the access to the code host.',
   open: 'signed_in',
   answer: success,
 })

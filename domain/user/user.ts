@@ -115,7 +115,10 @@ function decide(command: UserCommand, state: UserState): Decision<UserEvent> {
       return state.githubConnected ? [GitHubDisconnected.of({})] : []
     case 'DeleteAccount':
       // Each by itself, so that whoever follows them learns of it.
-      return [...[...state.sessions.keys()].map((sessionId) => SessionEnded.of({ sessionId })), AccountDeleted.of({})]
+      return [
+        ...[...state.sessions.keys()].map((sessionId) => SessionEnded.of({ sessionId })),
+        AccountDeleted.of({}),
+      ]
     case 'SignOut':
       return state.sessions.has(command.sessionId) ? [SessionEnded.of({ sessionId: command.sessionId })] : []
     case 'UpdateProfile':

@@ -1,7 +1,7 @@
 /** The runner: takes jobs, and runs agents and commands in their boxes. */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseStream, taskStream } from '#domain/kernel/ids.ts'
+import { taskStream } from '#domain/kernel/ids.ts'
 import type { LiveTask } from '#domain/task/state.ts'
 import { task as decider } from '#domain/task/task.ts'
 import { commandsFrom, logFrom } from '#platform/commands/origin.ts'
@@ -13,6 +13,7 @@ import { moment } from '#platform/watch/watch.ts'
 import { installedAgents } from './agents/installed.ts'
 import { openEgress } from './egress/egress.ts'
 import type { PreparingParts, RunnerEngines, RunnerParts } from './parts.ts'
+import { startClearing } from './clearing.ts'
 import { homeOf, runnerIdIn } from './home.ts'
 import { startRoster, type Roster } from './roster.ts'
 import { openBudgets } from './broker/budget.ts'
@@ -142,7 +143,7 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
       ...(notice === null ? [] : [notice]),
     ],
   })
-  const held: Holding = { parts, roster, runs }
+  const held: Holding = { parts, roster, runs, hasStopped: () => clearing.soon() }
   const executions = engines.jobs.work(
     'execution',
     { concurrency: config.runs.atOnce, leaseMs },
@@ -162,11 +163,10 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
   const stopAnswering = answerChanges(parts, engines.requests)
   const stopReading = answerLines(parts, engines.requests)
   const stopSuggesting = answerHosts(parts, engines.requests, config.environment['HOME'])
-  const unfollow = engines.bus.subscribe('appended', ({ stream, type }) => {
-    const name = parseStream(stream)
-    // A run of it is stopped, and clears away when it has ended.
-    if (type === 'TaskDeleted' && name.kind === 'task' && ![...held.runs.values()].includes(name.id))
-      void clearAway(parts, name.id)
+  const clearing = startClearing(parts, {
+    isRunning: (taskId) => [...runs.values()].includes(taskId),
+    isBusy: () => runs.size > 0,
+    idleMs: leastIdleMs,
   })
   return {
     shortcomings,
@@ -181,7 +181,7 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
       await parts.warm.close()
       await threads.close()
       await close()
-      unfollow()
+      await clearing.stop()
       roster.stop()
     },
   }
@@ -278,6 +278,8 @@ interface Holding {
   readonly roster: Roster
   /** All that runs here, each with its task. */
   readonly runs: Map<Stopping, string>
+  /** Told when a run of a task that was deleted has ended. */
+  readonly hasStopped: () => void
 }
 
 /**
@@ -285,7 +287,7 @@ interface Holding {
  * its lease is lost, since the queue may have been away for all.
  */
 async function underLease(
-  { parts: own, roster, runs }: Holding,
+  { parts: own, roster, runs, hasStopped }: Holding,
   delivery: Delivery,
   work: (parts: RunnerParts, control: Control) => Promise<void>,
 ): Promise<void> {
@@ -328,17 +330,7 @@ async function underLease(
     unwatch()
     runs.delete(stop)
     roster.running.delete(id)
-    if (stop.reason() === 'deleted') await clearAway(parts, taskId)
-  }
-}
-
-/** What a deleted task left here is of use to nobody. What cannot be taken away is left, and told in the log. */
-async function clearAway({ warm, root, path, logger }: RunnerParts, taskId: string): Promise<void> {
-  try {
-    await warm.drop(taskId)
-    await removeWorkspace(root, taskId, path)
-  } catch (fault) {
-    logger.warn({ err: fault, taskId }, 'the workspace of a deleted task is left')
+    if (stop.reason() === 'deleted') hasStopped()
   }
 }
 

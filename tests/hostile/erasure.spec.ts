@@ -2,9 +2,10 @@
 import { randomBytes } from 'node:crypto'
 import sharp from 'sharp'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { completeOnboarding, deleteAccount, getMe, updateProfile } from '#domain/api/auth.ts'
 import { sendMessage } from '#domain/api/chat.ts'
 import { uploadImage } from '#domain/api/images.ts'
-import { deleteProject } from '#domain/api/projects.ts'
+import { deleteProject, listProjects } from '#domain/api/projects.ts'
 import { setProjectSecret, updateProjectSettings } from '#domain/api/projectSettings.ts'
 import { createTask, deleteTask, executeTask } from '#domain/api/tasks.ts'
 import type { Person } from '../product/person.ts'
@@ -23,6 +24,8 @@ const wordsOf = (marker: string) => {
     imageBytes: of('pixels'),
     variable: of('variable'),
     secret: of('secret'),
+    name: of('name'),
+    email: of('email'),
   }
 }
 type Words = ReturnType<typeof wordsOf>
@@ -112,6 +115,16 @@ test('finding 10: a deleted task leaves no word in any file of the data folder',
   expect(await untilNothingIsFound(ofTask)).toEqual([])
 })
 
+test('finding 10: an erasure that was broken off by a kill goes on at the next start', async () => {
+  const { ada, product, projectId } = scene
+  const words = fresh()
+  const taskId = await taskWith(ada, projectId, words)
+  await ada.ask(deleteTask, { params: { taskId } })
+  await product.kill9()
+  await product.restart()
+  expect(await untilNothingIsFound(Object.values(words))).toEqual([])
+})
+
 test('finding 10: a deleted project leaves no word of its settings, its secrets and its tasks', async () => {
   const { ada, product, projectId } = scene
   const words = fresh()
@@ -128,4 +141,39 @@ test('finding 10: a deleted project leaves no word of its settings, its secrets 
   )
   await ada.ask(deleteProject, { params })
   expect(await untilNothingIsFound(Object.values(words))).toEqual([])
+})
+
+test('finding 10: a deleted account leaves no word, and who comes back is somebody new', async () => {
+  const { product } = scene
+  const words = fresh()
+  const grace = await product.signIn('grace', { onboarding: 'left' })
+  await grace.ask(completeOnboarding, {
+    body: {
+      fullName: words.name,
+      email: `${words.email}@example.com`,
+      companySize: 'solo',
+      role: 'developer',
+    },
+  })
+  await grace.ask(updateProfile, { body: { email: `${words.email}@example.com` } })
+  const { user } = await grace.ask(getMe)
+  // An upload that no message has waits for one.
+  await upload(grace, words)
+  expect((await search(product.dataDir, [words.email])).map(({ file }) => file)).toEqual(
+    expect.arrayContaining([expect.stringMatching(/^views\.sqlite/)]),
+  )
+  await grace.ask(deleteAccount)
+  expect(await grace.refused(getMe)).toMatchObject({ status: 401, code: 'sign_in_required' })
+  expect(await untilNothingIsFound(Object.values(words))).toEqual([])
+  const again = await product.signIn('grace')
+  const { user: newcomer } = await again.ask(getMe)
+  expect(newcomer.id).not.toBe(user.id)
+  expect((await again.ask(listProjects)).projects).toEqual([])
+})
+
+test('finding 10: what was erased is in no file after a stop either', async () => {
+  const { product } = scene
+  await product.terminate()
+  expect(await search(product.dataDir, ['quokka'])).toEqual([])
+  await product.restart()
 })

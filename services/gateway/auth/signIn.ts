@@ -76,8 +76,7 @@ export function signInRoutes(options: GatewayOptions, services: GatewayServices)
     const holder = await tickets(from(context)).use(ticket, proof)
     if (holder === undefined) throw new WayFailed('session_lost')
     const { state } = await services.commands.load(user, userStream(holder.userId))
-    if (state.kind !== 'user' || !state.sessions.has(holder.sessionId))
-      throw new WayFailed('user_not_found')
+    if (state.kind !== 'user' || !state.sessions.has(holder.sessionId)) throw new WayFailed('user_not_found')
     return holder
   }
 

@@ -14,6 +14,12 @@ export function mirrorPath(url: string, repository: { owner: string; name: strin
   return `${owner}/${name}-${shortHash(url, 12)}.git`
 }
 
+/** Whether the folder, below that of the mirrors, is of this repository, at whatever address. */
+export function isMirrorOf(path: string, repository: { owner: string; name: string }): boolean {
+  const [ours, other] = [mirrorPath('', repository), path].map((one) => one.replace(/[0-9a-f]{12}\.git$/, ''))
+  return ours === other
+}
+
 /** Whether a task's id can name a folder; ours are UUIDs. */
 export function isTaskFolderName(taskId: string): boolean {
   return /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(taskId)

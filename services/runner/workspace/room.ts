@@ -4,7 +4,7 @@
  */
 import { renameSync, statSync } from 'node:fs'
 import { readdir, readFile, stat } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, join, relative } from 'node:path'
 import { run } from '../process.ts'
 import { removeFolder } from './folders.ts'
 import { commitOf } from './git.ts'
@@ -22,6 +22,11 @@ export interface Room {
   make(): Promise<void>
   /** Measures, and clears up when that is over the budget. One at a time. */
   clear(): Promise<Cleared>
+  /** Takes away the mirrors that are of no use any more, by their folders below the root, unless a workspace stands on one or it was just used. */
+  removeMirrors(options: {
+    readonly idleMs: number
+    readonly isOfUse: (path: string) => boolean
+  }): Promise<void>
 }
 
 export interface Cleared {
@@ -81,6 +86,11 @@ export function openRoom(options: RoomOptions): Room {
 
   return {
     clear,
+    async removeMirrors({ idleMs, isOfUse }) {
+      const { mirrorsRoot } = options
+      for (const dir of await mirrorsIn(mirrorsRoot))
+        if (!isOfUse(relative(mirrorsRoot, dir))) await removeMirror(options, dir, idleMs)
+    },
     async make() {
       // What it takes away is not to be made meanwhile.
       await clearing?.catch(options.onFault)
@@ -135,17 +145,23 @@ async function clearOnce(options: RoomOptions): Promise<Cleared> {
   }
   for (const mirror of idle.filter(({ kind }) => kind === 'mirror')) {
     if (bytes <= goal) break
-    if ((await mirrorsStoodOn(options)).has(mirror.dir)) continue
-    const gone = join(dirname(mirror.dir), `${leftover}${basename(mirror.dir)}`)
-    // A refresh says so first: between this look and the renaming nothing else happens in this process.
-    if (Date.now() - statSync(mirror.dir).mtimeMs < idleMs) continue
-    renameSync(mirror.dir, gone)
-    await removeFolder(gone, options.path)
+    if (!(await removeMirror(options, mirror.dir, idleMs))) continue
     bytes -= mirror.bytes
     mirrors.push(mirror.dir)
   }
   if (bytes > budgetBytes) options.onFull?.(bytes)
   return { bytes, workspaces, mirrors }
+}
+
+/** False when a workspace stands on it, or it was used within this time. */
+async function removeMirror(options: RoomOptions, dir: string, idleMs: number): Promise<boolean> {
+  if ((await mirrorsStoodOn(options)).has(dir)) return false
+  const gone = join(dirname(dir), `${leftover}${basename(dir)}`)
+  // A refresh says so first: between this look and the renaming nothing else happens in this process.
+  if (Date.now() - statSync(dir).mtimeMs < idleMs) return false
+  renameSync(dir, gone)
+  await removeFolder(gone, options.path)
+  return true
 }
 
 /** Bytes that went from a folder. */
