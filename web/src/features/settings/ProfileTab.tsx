@@ -11,6 +11,7 @@ import { Segmented } from '../../ui/Segmented.tsx'
 import { notified, notifiedFailure } from '../notifications/notifications.ts'
 import { NotificationsPart } from '../notifications/NotificationsPart.tsx'
 import { AgentsPart } from './AgentsPart.tsx'
+import { DeleteAccountPart } from './DeleteAccountPart.tsx'
 import { useUpdateProfileMutation } from './settingsApi.ts'
 import { texts } from './texts.ts'
 
@@ -21,6 +22,7 @@ export function ProfileTab({ user }: { readonly user: User }) {
       <Appearance />
       <NotificationsPart />
       <AgentsPart />
+      <DeleteAccountPart user={user} />
     </>
   )
 }

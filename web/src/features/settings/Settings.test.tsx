@@ -3,6 +3,7 @@ import { fireEvent, screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, test, vi } from 'vitest'
 import { openPage } from '../../../../tests/client/page.tsx'
 import { ada, agentStates, repositoryOf } from '../../../../tests/client/samples.ts'
+import { tokenKey } from '../../api/tokenStore.ts'
 import { refusal } from '../../../../tests/client/server.ts'
 
 describe('the profile', () => {
@@ -39,6 +40,37 @@ describe('the profile', () => {
       fullName: 'Ada King',
       email: 'ada@example.com',
     })
+  })
+})
+
+describe('the account', () => {
+  const question = async () => {
+    fireEvent.click(await screen.findByRole('button', { name: 'Delete account…' }))
+    return within(await screen.findByRole('dialog', { name: 'Delete your account?' }))
+  }
+
+  test('is deleted once its name was typed, and the person is signed out', async () => {
+    const server = openPage('/settings', { answers: { 'DELETE /auth/me': { success: true } } })
+    const dialog = await question()
+    const confirm = dialog.getByRole('button', { name: 'Delete account' })
+    expect(confirm).toHaveProperty('disabled', true)
+    fireEvent.change(dialog.getByRole('textbox', { name: 'Type ada to confirm' }), {
+      target: { value: 'ada' },
+    })
+    fireEvent.click(confirm)
+    await waitFor(() => expect(localStorage.getItem(tokenKey)).toBeNull())
+    expect(server.of('DELETE /auth/me')).toHaveLength(1)
+  })
+
+  test('that could not be deleted stays, and says why', async () => {
+    openPage('/settings', { answers: { 'DELETE /auth/me': () => refusal(500) } })
+    const dialog = await question()
+    fireEvent.change(dialog.getByRole('textbox', { name: 'Type ada to confirm' }), {
+      target: { value: 'ada' },
+    })
+    fireEvent.click(dialog.getByRole('button', { name: 'Delete account' }))
+    expect(await screen.findAllByText('The account could not be deleted')).not.toHaveLength(0)
+    expect(screen.getByRole('dialog', { name: 'Delete your account?' })).toBeTruthy()
   })
 })
 

@@ -1,9 +1,10 @@
 /** The profile and the code-host account. */
-import type { disconnectGitHub, linkGitHub, updateProfile } from '#domain/api/auth.ts'
+import type { deleteAccount, disconnectGitHub, linkGitHub, updateProfile } from '#domain/api/auth.ts'
 import type { AnswerOf, BodyInputOf } from '#domain/api/call.ts'
 import type { getGitHubUser, listOrganizations } from '#domain/api/projects.ts'
 import { api } from '../../api/api.ts'
 import { authApi } from '../auth/authApi.ts'
+import { accountTexts } from './accountTexts.ts'
 import { texts } from './texts.ts'
 
 export const settingsApi = api.injectEndpoints({
@@ -25,6 +26,9 @@ export const settingsApi = api.injectEndpoints({
           dispatch(authApi.util.upsertQueryData('me', undefined, { user: answer.data.user }))
       },
     }),
+    deleteAccount: build.mutation<AnswerOf<typeof deleteAccount>, void>({
+      query: () => ({ method: 'DELETE', path: '/auth/me', fallback: accountTexts.notDeleted }),
+    }),
     linkGitHub: build.mutation<AnswerOf<typeof linkGitHub>, void>({
       query: () => ({ method: 'POST', path: '/auth/github/link', fallback: texts.notConnected }),
     }),
@@ -41,6 +45,7 @@ export const settingsApi = api.injectEndpoints({
 
 export const {
   useUpdateProfileMutation,
+  useDeleteAccountMutation,
   useDisconnectGitHubMutation,
   useLinkGitHubMutation,
   useGitHubUserQuery,

@@ -1,0 +1,101 @@
+/** Deleting one's account: asked for by typing one's own name, since there is no way back. */
+import { useState, type FormEvent } from 'react'
+import { useDispatch } from 'react-redux'
+import type { User } from '#domain/api/auth.ts'
+import { sessionEnded } from '../../api/session.ts'
+import { dropToken } from '../../api/tokenStore.ts'
+import { Button } from '../../ui/Button.tsx'
+import { Dialog } from '../../ui/Dialog.tsx'
+import { Field } from '../../ui/Field.tsx'
+import { Panel } from '../../ui/Panel.tsx'
+import { notifiedFailure } from '../notifications/notifications.ts'
+import { accountTexts as texts } from './accountTexts.ts'
+import { useDeleteAccountMutation } from './settingsApi.ts'
+
+export function DeleteAccountPart({ user }: { readonly user: User }) {
+  const [asking, setAsking] = useState(false)
+  return (
+    <section className="mt-8">
+      <h2 className="mb-3 font-semibold">{texts.heading}</h2>
+      <Panel label={texts.heading}>
+        <div className="flex flex-col items-start gap-4 p-5 md:flex-row md:items-center md:justify-between">
+          <p className="text-body text-muted">{texts.why}</p>
+          <Button kind="danger" className="shrink-0" onClick={() => setAsking(true)}>
+            {texts.open}
+          </Button>
+        </div>
+      </Panel>
+      <Question user={user} open={asking} onClose={() => setAsking(false)} />
+    </section>
+  )
+}
+
+interface QuestionProps {
+  readonly user: User
+  readonly open: boolean
+  readonly onClose: () => void
+}
+
+const form = 'delete-account'
+
+function Question({ user, open, onClose }: QuestionProps) {
+  const dispatch = useDispatch()
+  const [deleteAccount, { isLoading }] = useDeleteAccountMutation()
+  const [typed, setTyped] = useState('')
+  const word = user.githubUsername ?? user.email ?? user.name
+  const close = () => {
+    setTyped('')
+    onClose()
+  }
+  const onSubmit = async (event: FormEvent) => {
+    event.preventDefault()
+    const answer = await deleteAccount()
+    if (answer.error !== undefined) {
+      dispatch(notifiedFailure(texts.notDeleted, answer.error, texts.notDeleted))
+      return
+    }
+    dropToken()
+    dispatch(sessionEnded('logout'))
+  }
+  return (
+    <Dialog
+      open={open}
+      onClose={close}
+      title={texts.title}
+      actions={
+        <>
+          <Button data-safe onClick={close}>
+            {texts.keep}
+          </Button>
+          <Button
+            kind="danger-filled"
+            type="submit"
+            form={form}
+            busy={isLoading}
+            busyLabel={texts.deleting}
+            disabled={typed.trim() !== word}
+          >
+            {texts.delete}
+          </Button>
+        </>
+      }
+    >
+      <ul className="my-3 list-disc space-y-1 pl-5">
+        {texts.goes.map((line) => (
+          <li key={line}>{line}</li>
+        ))}
+      </ul>
+      <p className="mb-4">{texts.stays}</p>
+      <form id={form} onSubmit={(event) => void onSubmit(event)}>
+        <Field
+          label={texts.confirm(word)}
+          autoComplete="off"
+          autoCapitalize="off"
+          spellCheck={false}
+          value={typed}
+          onChange={(event) => setTyped(event.target.value)}
+        />
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,18 @@
+/** What is said of deleting one's account. */
+export const accountTexts = {
+  heading: 'Delete Account',
+  why: 'Deletes everything of yours that Flightdeck keeps, for good. It cannot be undone.',
+  open: 'Delete account…',
+  title: 'Delete your account?',
+  goes: [
+    'All your projects, with their variables and secrets.',
+    'All your tasks, with their chats, output, images and diffs. What runs is stopped.',
+    'Your profile, all your sessions, and the access to your repositories.',
+  ],
+  stays: 'What was pushed to the code host stays there: branches, commits and pull requests.',
+  confirm: (word: string) => `Type ${word} to confirm`,
+  keep: 'Keep account',
+  delete: 'Delete account',
+  deleting: 'Deleting...',
+  notDeleted: 'The account could not be deleted',
+} as const
