@@ -30,20 +30,21 @@ interface Runs {
 }
 
 export function startClearing(parts: RunnerParts, runs: Runs): Clearing {
+  const stopping = new AbortController()
+  const { signal } = stopping
   let clearing: Promise<void> | undefined
   let isAskedAgain = false
-  let isStopped = false
+
+  async function clearAll(): Promise<void> {
+    isAskedAgain = false
+    await clear(parts, runs).catch((fault: unknown) =>
+      parts.logger.warn({ err: fault }, 'what was deleted could not be cleared away'),
+    )
+    if (isAskedAgain && !signal.aborted) await clearAll()
+  }
   const soon = (): void => {
     isAskedAgain = true
-    if (isStopped) return
-    clearing ??= (async () => {
-      while (isAskedAgain && !isStopped) {
-        isAskedAgain = false
-        await clear(parts, runs).catch((fault: unknown) =>
-          parts.logger.warn({ err: fault }, 'what was deleted could not be cleared away'),
-        )
-      }
-    })().finally(() => (clearing = undefined))
+    if (!signal.aborted) clearing ??= clearAll().finally(() => (clearing = undefined))
   }
   const unfollow = parts.bus.subscribe('appended', ({ type }) => {
     if (deletions.has(type)) soon()
@@ -53,7 +54,7 @@ export function startClearing(parts: RunnerParts, runs: Runs): Clearing {
   return {
     soon,
     async stop() {
-      isStopped = true
+      stopping.abort()
       unfollow()
       clearInterval(timer)
       await clearing

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, stat } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -44,7 +44,7 @@ describe('the SQLite read store', () => {
     const store = openSqliteReadStore({ file })
     await store.prepare([taskCollection('tasks')])
     await store.close()
-    const db = openSqlite({ file, synchronous: 'NORMAL', formats: ['', ''] })
+    const db = openSqlite({ file, synchronous: 'NORMAL', formats: ['', '', ''] })
     const planOf = ({ sql, values }: { sql: string; values: readonly SqlValue[] }) =>
       db
         .prepare<readonly SqlValue[], [number, number, number, string]>(`EXPLAIN QUERY PLAN ${sql}`)
@@ -115,12 +115,82 @@ describe('the SQLite read store', () => {
     expect(found).toEqual([{ id: 'a', ownerId: 'ada', order: 1 }])
     expect(await store.count('tasks', {})).toBe(1)
     await store.close()
-    const after = openSqlite({ file, synchronous: 'NORMAL', formats: [checkpoints, ''] })
+    const after = openSqlite({ file, synchronous: 'NORMAL', formats: [checkpoints, '', ''] })
     const indexes = after.prepare<[], [string]>(`SELECT name FROM sqlite_master WHERE name LIKE '%by%'`).all()
     expect(indexes.flat()).toEqual(
       taskCollection('tasks').indexes.map((fields) => `tasks keyed by ${fields.join(', ')}`),
     )
     after.close()
+  })
+
+  /** How often the word lies in the store's files. */
+  async function timesStored(word: string): Promise<number> {
+    const names = (await readdir(folder)).filter((name) => name.startsWith('read.db'))
+    const texts = await Promise.all(names.map((name) => readFile(join(folder, name), 'latin1')))
+    return texts.join().split(word).length - 1
+  }
+  const sizes = [20, 300, 900, 3_000, 9_000]
+  const shelf = (order: number, word: string) => ({
+    id: `d${(order * 7_919) % 10_007}`,
+    ownerId: 'ada',
+    order,
+    text: `${word} `.repeat((sizes[order % sizes.length] ?? 0) / word.length + 1),
+  })
+
+  test('finding 10: what was removed or replaced is in no file once it is scrubbed', async () => {
+    const store = openSqliteReadStore({ file })
+    await store.prepare([taskCollection('tasks')])
+    const put = (order: number, word: string, position: number) =>
+      ({
+        kind: 'put',
+        collection: 'tasks',
+        document: shelf(order, word),
+        position: String(position),
+      }) as const
+    // Out of order and of many sizes, among others that stay: pages split, cells move, and others take their place.
+    for (let batch = 0; batch < 40; batch += 1)
+      await store.apply(
+        Array.from({ length: 50 }, (_, n) =>
+          put(batch * 50 + n, n % 2 === 0 ? 'swordfish' : 'kept', batch + 1),
+        ),
+        { projection: 'p', position: String(batch + 1) },
+      )
+    const goes = Array.from({ length: 1_000 }, (_, n) => 2 * n)
+    await store.apply(
+      goes.filter((order) => order % 3 === 0).map((order) => put(order, 'other', 50)),
+      {
+        projection: 'p',
+        position: '50',
+      },
+    )
+    await store.apply(
+      goes
+        .filter((order) => order % 3 !== 0)
+        .map((order) => ({ kind: 'remove', collection: 'tasks', id: shelf(order, 'none').id, position: '51' })),
+      { projection: 'p', position: '51' },
+    )
+    expect(await timesStored('swordfish')).toBeGreaterThan(0)
+    await store.scrub()
+    expect(await timesStored('swordfish')).toBe(0)
+    expect(await timesStored('kept')).toBeGreaterThan(1_000)
+    await store.close()
+  })
+
+  test('finding 10: what an older Flightdeck removed is in no file either', async () => {
+    const older = openSqlite({ file, synchronous: 'NORMAL', formats: [checkpoints, ''] })
+    older.exec(
+      'CREATE TABLE docs_tasks (id TEXT PRIMARY KEY, position TEXT NOT NULL, body TEXT, present INTEGER) STRICT',
+    )
+    older
+      .prepare<[string]>(`INSERT INTO docs_tasks VALUES ('a', '1', ?, 1)`)
+      .run(JSON.stringify({ id: 'a', text: 'swordfish '.repeat(2_000) }))
+    older.exec(`UPDATE docs_tasks SET body = NULL, present = 0`)
+    older.close()
+    expect(await timesStored('swordfish')).toBeGreaterThan(0)
+    const store = openSqliteReadStore({ file })
+    await store.scrub()
+    expect(await timesStored('swordfish')).toBe(0)
+    await store.close()
   })
 
   test('a batch with a defect leaves no part of it behind', async () => {
@@ -157,7 +227,7 @@ describe('the SQLite read store', () => {
   })
 
   test('a file of a newer format is refused', () => {
-    openSqlite({ file, synchronous: 'NORMAL', formats: ['', '', ''] }).close()
+    openSqlite({ file, synchronous: 'NORMAL', formats: ['', '', '', ''] }).close()
     expect(() => openSqliteReadStore({ file })).toThrow(NewerData)
   })
 })

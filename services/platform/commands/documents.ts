@@ -64,18 +64,18 @@ export async function goneWith<D extends ViewDocument>(
   event: AnyRecorded,
 ): Promise<readonly string[]> {
   const gone = goneWith?.(event)
+  if (!gone) return []
   const ids: string[] = []
-  for (let after: { value: string; id: string } | undefined; gone;) {
-    const found = await readStore.find(collection, {
+  let last: Document | undefined
+  do {
+    const found: readonly Document[] = await readStore.find(collection, {
       where: { [gone.field]: gone.value },
       sort: { field: 'order', direction: 'ascending' },
       limit: readBatch,
-      ...(after && { after }),
+      ...(last && { after: { value: String(last['order']), id: last.id } }),
     })
     ids.push(...found.map(({ id }) => id))
-    const last = found.at(-1)
-    if (!last || found.length < readBatch) break
-    after = { value: String(last['order']), id: last.id }
-  }
+    last = found.length < readBatch ? undefined : found.at(-1)
+  } while (last !== undefined)
   return ids
 }
