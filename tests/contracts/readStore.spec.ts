@@ -166,7 +166,12 @@ describe('the SQLite read store', () => {
     await store.apply(
       goes
         .filter((order) => order % 3 !== 0)
-        .map((order) => ({ kind: 'remove', collection: 'tasks', id: shelf(order, 'none').id, position: '51' })),
+        .map((order) => ({
+          kind: 'remove',
+          collection: 'tasks',
+          id: shelf(order, 'none').id,
+          position: '51',
+        })),
       { projection: 'p', position: '51' },
     )
     expect(await timesStored('swordfish')).toBeGreaterThan(0)

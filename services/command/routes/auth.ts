@@ -1,5 +1,11 @@
 /** Writes about the person who is signed in. */
-import { completeOnboarding, deleteAccount, disconnectGitHub, logout, updateProfile } from '#domain/api/auth.ts'
+import {
+  completeOnboarding,
+  deleteAccount,
+  disconnectGitHub,
+  logout,
+  updateProfile,
+} from '#domain/api/auth.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import { userStream } from '#domain/kernel/ids.ts'
 import { user as userDecider, type UserCommand } from '#domain/user/user.ts'
