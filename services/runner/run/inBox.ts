@@ -9,6 +9,7 @@ import type { BoxSurroundings } from './boxSurroundings.ts'
 import { commandLimits } from './limits.ts'
 import { failed } from './failed.ts'
 import type { Run } from './run.ts'
+import { shellLine } from './shellLine.ts'
 import { outcomeOfStop } from './stopping.ts'
 
 export interface BoxedCommand {
@@ -33,9 +34,10 @@ export async function runInBox(
   await run.output.stdout.write(`\u001B[1m$ ${command}\u001B[0m\n`)
   const around = await surroundings.open()
   try {
+    const line = shellLine(command)
     const child = sandbox.run({
-      command: around.command(['/bin/bash', '-c', command], 'reachable'),
-      env: { ...around.env, TERM: 'xterm-256color' },
+      command: around.command(line.command, 'reachable'),
+      env: { ...around.env, ...line.env, TERM: 'xterm-256color' },
       workspace,
       readOnly: around.readOnly,
       sockets: around.sockets,
