@@ -1,5 +1,5 @@
 /** The data folder: made where there is none, and held by one process at a time. */
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { lockFile } from './sqlite.ts'
 
@@ -9,12 +9,14 @@ export class UnusableDataFolder extends Error {
 }
 
 /**
- * Makes the folder (mode 0700) and locks it. The lock is the system's own on a file, so that it is gone the moment its process is,
+ * Makes the folder, or makes it its owner's alone (mode 0700), and locks it. The lock is the system's own on a file, so that it is gone the moment its process is,
  * however that ends. The returned function gives it back. Throws `UnusableDataFolder`.
  */
 export function holdDataFolder(folder: string): () => void {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
+    // One that was there before may let others of the machine in.
+    if ((statSync(folder).mode & 0o077) !== 0) chmodSync(folder, 0o700)
     const trial = join(folder, '.writable')
     writeFileSync(trial, '')
   } catch (fault) {

@@ -10,6 +10,8 @@ export interface Rule {
   readonly port: number | null
   /** Whether it may lead to this machine or into a private network. */
   readonly mayBeInside: boolean
+  /** Only git's reads of what anybody may read pass, and no tunnel, in which nobody could tell. */
+  readonly onlyGit?: true
 }
 
 /** The rule of `host`, `*.suffix`, or either with `:port`. A port that is no number makes a rule that nothing matches. */
@@ -34,6 +36,24 @@ export function ruleOfUrl(address: string): Rule {
   const url = new URL(address)
   const port = url.port === '' ? (url.protocol === 'http:' ? 80 : 443) : Number(url.port)
   return { host: plainHost(url.hostname), isSuffix: false, port, mayBeInside: true }
+}
+
+/**
+ * The rule for the code host. The local one, on loopback and without TLS, signs anybody in without a password: of it a box gets git alone.
+ */
+export function ruleOfCodeHost(address: string): Rule {
+  const url = new URL(address)
+  const isLocal = url.protocol === 'http:' && isLoopback(plainHost(url.hostname))
+  return { ...ruleOfUrl(address), ...(isLocal ? { onlyGit: true } : {}) }
+}
+
+const gitReads = /^\/[^/]+\/[^/]+\/(?:info\/refs|(git-upload-pack))$/
+
+/** Whether a request is one of git's smart protocol that reads. */
+export function isGitRead(method: string, { pathname, search }: Pick<URL, 'pathname' | 'search'>): boolean {
+  const [matched, pack] = gitReads.exec(pathname) ?? []
+  if (matched === undefined) return false
+  return pack === undefined ? method === 'GET' && search === '?service=git-upload-pack' : method === 'POST'
 }
 
 /** Host and port as `CONNECT` and rules write them: the host in lower case, without brackets and closing dot. */

@@ -4,7 +4,7 @@ import { createServer as createHttp, request, type IncomingMessage, type Server 
 import { connect, createServer as createTcp, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterEach, expect, test } from 'vitest'
-import { ruleOf, type Rule } from './allowList.ts'
+import { ruleOf, ruleOfCodeHost, type Rule } from './allowList.ts'
 import { startProxy, type Proxy, type ProxyOptions, type Refusal } from './proxy.ts'
 
 const ended: (() => Promise<unknown>)[] = []
@@ -198,4 +198,32 @@ test('when it closes, so does what is under way', async () => {
   const { socket } = await tunnel(proxy, `127.0.0.1:${port}`)
   await Promise.all([once(socket, 'close'), proxy.close()])
   expect(proxy.traffic().connections).toBe(1)
+})
+
+test('finding 8: of the local code host a box reaches git’s reads alone, as a stranger', async () => {
+  const asked: string[] = []
+  const port = await serve(
+    createHttp((request, response) => {
+      asked.push(`${request.method} ${request.url} ${request.headers.authorization ?? 'nobody'}`)
+      response.end('refs')
+    }),
+  )
+  const { proxy, refusals } = await open({ rules: [ruleOfCodeHost(`http://localhost:${port}`)] })
+  const at = `http://localhost:${port}`
+  const refs = `${at}/ada/engine.git/info/refs?service=git-upload-pack`
+  expect(await fetched(proxy, refs, { authorization: 'Bearer x' })).toMatchObject({ status: 200 })
+  const refused = [
+    `${at}/`,
+    `${at}/login/oauth/authorize?client_id=x`,
+    `${at}/api/v3/user`,
+    `${at}/ada/engine/pull/1`,
+    `${at}/ada/engine.git/info/refs?service=git-receive-pack`,
+    `${at}/ada/engine.git/info/refs?service=git-upload-pack&service=git-receive-pack`,
+    `${at}/x/../api/v3/user`,
+    `http://127.0.0.1:${port}/api/v3/user`,
+  ]
+  for (const address of refused) expect(await fetched(proxy, address)).toMatchObject({ status: 403 })
+  expect((await tunnel(proxy, `localhost:${port}`)).status).toBe(403)
+  expect(asked).toEqual(['GET /ada/engine.git/info/refs?service=git-upload-pack nobody'])
+  expect(refusals).toHaveLength(refused.length + 1)
 })

@@ -10,7 +10,7 @@ import { connect, isIP, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { HostUser } from '../process.ts'
-import { hostAndPort, mayConnect, rulesFor, type Rule } from './allowList.ts'
+import { hostAndPort, isGitRead, mayConnect, rulesFor, type Rule } from './allowList.ts'
 
 export interface ProxyOptions {
   /** A unix socket, given to `owner` with mode 0600; `'loopback'`: a port of 127.0.0.1. */
@@ -83,6 +83,12 @@ export async function startProxy(options: ProxyOptions): Promise<Proxy> {
     return stream
   }
 
+  /** Whether all that lets a box there lets git's reads pass alone. */
+  const isOnlyGit = ({ host, port }: Destination): boolean => {
+    const matched = rulesFor(rules, host, port)
+    return matched.length > 0 && matched.every(({ onlyGit }) => onlyGit === true)
+  }
+
   /** A connection to an allowed address of the destination. Throws `NotReached`. */
   async function reach({ host, port }: Destination): Promise<Socket> {
     const matched = rulesFor(rules, host, port)
@@ -112,6 +118,7 @@ export async function startProxy(options: ProxyOptions): Promise<Proxy> {
     const { host, port } = hostAndPort(asked)
     let upstream: Socket
     try {
+      if (isOnlyGit({ host, port: port ?? 0 })) throw onlyGitPasses()
       upstream = await reach({ host, port: port ?? 0 })
     } catch (fault) {
       const sentence = refused(fault, asked)
@@ -136,10 +143,13 @@ export async function startProxy(options: ProxyOptions): Promise<Proxy> {
     const asked = request.url ?? ''
     const url = URL.canParse(asked) ? new URL(asked) : undefined
     if (url?.protocol !== 'http:') return answer(response, 400, 'A request names a whole http address.\n')
-    const destination = hostAndPort(url.host)
+    const named = hostAndPort(url.host)
+    const destination = { host: named.host, port: named.port ?? 80 }
+    const onlyGit = isOnlyGit(destination)
     let upstream: Socket
     try {
-      upstream = await reach({ host: destination.host, port: destination.port ?? 80 })
+      if (onlyGit && !isGitRead(request.method ?? '', url)) throw onlyGitPasses()
+      upstream = await reach(destination)
     } catch (fault) {
       return answer(response, 403, refused(fault, url.host))
     }
@@ -151,7 +161,11 @@ export async function startProxy(options: ProxyOptions): Promise<Proxy> {
       createConnection: () => upstream,
       method: request.method ?? 'GET',
       path: `${url.pathname}${url.search}`,
-      headers: { ...endToEnd(request.headers), host: url.host, connection: 'close' },
+      headers: {
+        ...(onlyGit ? asStranger(endToEnd(request.headers)) : endToEnd(request.headers)),
+        host: url.host,
+        connection: 'close',
+      },
     })
     response.once('close', () => onward.destroy())
     onward.on('error', () => {
@@ -234,6 +248,16 @@ function connected(address: string, port: number): Promise<Socket | undefined> {
       resolve(socket)
     })
   })
+}
+
+const onlyGitPasses = (): NotReached =>
+  new NotReached('not_allowed', 'Of the local code host a box reaches git alone: it may clone and fetch.')
+
+/** Without what could say that somebody asks. */
+function asStranger(headers: IncomingHttpHeaders): IncomingHttpHeaders {
+  return Object.fromEntries(
+    Object.entries(headers).filter(([name]) => name !== 'authorization' && name !== 'cookie'),
+  )
 }
 
 /** Without what is meant for the next hop alone. */

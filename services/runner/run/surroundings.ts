@@ -1,7 +1,7 @@
 /** What surrounds what runs in a task's boxes: the project's variables and secrets, and the way out to what it allows. */
 import { createHash } from 'node:crypto'
 import type { AgentName } from '#domain/task/events.ts'
-import { ruleOf, ruleOfProject, ruleOfUrl, type Rule } from '../egress/allowList.ts'
+import { ruleOf, ruleOfCodeHost, ruleOfProject, type Rule } from '../egress/allowList.ts'
 import { openWayOut } from '../egress/wayOut.ts'
 import type { PreparingParts } from '../parts.ts'
 import type { Workspace } from '../workspace/workspace.ts'
@@ -36,7 +36,7 @@ export async function surroundingsOf(
   const forAgent = secrets.filter((secret) => secret.forAgent)
   const { mayReachPrivate, agentHosts } = parts.egress
   const rules = [
-    ruleOfUrl(of.codeHostUrl),
+    ruleOfCodeHost(of.codeHostUrl),
     ...settings.egress.map((host) => ruleOfProject(host, { mayReachPrivate })),
   ]
   const ofAgent = (agentHosts[of.agent] ?? []).map((host) => ruleOf(host, { mayBeInside: false }))
