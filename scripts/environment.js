@@ -13,3 +13,16 @@ export function testEnvironment(shell, { tally, notes }) {
   )
   return { ...Object.fromEntries(allowed), FLIGHTDECK_TEST_TALLY: tally, FLIGHTDECK_TEST_NOTES: notes }
 }
+
+/** What installers need: where programs and their own settings are, proxies, certificates. Most secrets of the product have a name of their own. */
+const forInstallers =
+  /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|LC_\w+|TZ|TERM|TMPDIR|CI|NO_COLOR|XDG_\w+|(https?|no|all|ftp)_proxy|npm_config_\w+|NODE_(OPTIONS|EXTRA_CA_CERTS|USE_SYSTEM_CA)|SSL_CERT_(FILE|DIR)|CURL_CA_BUNDLE|GIT_SSL_CAINFO|APT_CONFIG|DEBIAN_\w+|DEBCONF_\w+|NPM_TOKEN|NODE_AUTH_TOKEN)$/i
+
+/**
+ * The environment of npm and apt, whose packages bring scripts of others: nothing of the product's own is in it, keys above all.
+ * @param {NodeJS.ProcessEnv} shell
+ * @returns {NodeJS.ProcessEnv}
+ */
+export function installEnvironment(shell) {
+  return Object.fromEntries(Object.entries(shell).filter(([name]) => forInstallers.test(name)))
+}

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { installEnvironment } from './environment.js'
 import { run } from './run.js'
 import { isStamped, stamped } from './stamps.js'
 
@@ -49,10 +50,11 @@ export function packagesAreCurrent(root) {
 /**
  * Installs exactly what the lock file says. A fault comes back as the text to show.
  * @param {string} root
- * @param {NodeJS.ProcessEnv} env npm may need all of it: its own settings, a proxy, certificates
+ * @param {NodeJS.ProcessEnv} shell of which npm and the packages' own scripts get what `installEnvironment` passes on
  * @returns {Promise<string | undefined>}
  */
-export async function installPackages(root, env) {
+export async function installPackages(root, shell) {
+  const env = installEnvironment(shell)
   const lock = readFileSync(join(root, 'package-lock.json'), 'utf8')
   // The build needs the development packages too, also where NODE_ENV=production would leave them out.
   const args = ['ci', '--no-audit', '--no-fund', '--loglevel=error', '--include=dev', '--include=optional']

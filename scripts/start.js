@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { installEnvironment } from './environment.js'
 import { installPackages, packagesAreCurrent } from './install.js'
 import { staleParts } from './parts.js'
 import { run } from './run.js'
@@ -44,7 +45,12 @@ async function build() {
   console.log(`Building the ${stale.join(' and the ')}${stale.includes('web') ? ' client' : ''}…`)
   // In a process of its own: a bundler leaves threads and settings behind that a server does not want.
   const builder = [join(root, 'scripts/build.js'), ...stale]
-  const built = await run(process.execPath, builder, { cwd: root, env, limit: 300_000, output: 'keep' })
+  const built = await run(process.execPath, builder, {
+    cwd: root,
+    env: installEnvironment(env),
+    limit: 300_000,
+    output: 'keep',
+  })
   return built.ok ? undefined : `${built.output.trim()}\nBuilding failed: the build ${built.why}.`
 }
 

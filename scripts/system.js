@@ -1,6 +1,7 @@
 /** Programs of the operating system: which are there, and how to get the others on Debian. */
 import { accessSync, constants, existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
+import { installEnvironment } from './environment.js'
 import { run } from './run.js'
 
 const limit = 300_000
@@ -41,7 +42,7 @@ export async function installForSystem(packages, { cwd, env }) {
   const apt = (...args) =>
     run('apt-get', ['-qq', ...args], {
       cwd,
-      env: { ...env, DEBIAN_FRONTEND: 'noninteractive' },
+      env: { ...installEnvironment(env), DEBIAN_FRONTEND: 'noninteractive' },
       limit,
       output: 'keep',
     })

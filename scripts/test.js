@@ -2,7 +2,7 @@
 import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { testEnvironment } from './environment.js'
+import { installEnvironment, testEnvironment } from './environment.js'
 import { installPackages, packagesAreCurrent } from './install.js'
 import { staleParts } from './parts.js'
 import { closingLines, nothing, oneCheck, suiteResults, sum } from './results.js'
@@ -78,7 +78,7 @@ const total = sum(results)
 console.log(`\n${closingLines(total, textOf(files.notes) ?? '').join('\n')}`)
 process.exitCode = total.failed === 0 ? 0 : 1
 
-/** Packages of npm and of the system. npm and apt get the shell's environment: their settings and certificates are in it. */
+/** Packages of npm and of the system. npm and apt get their settings and certificates of the shell's environment, and no key. */
 async function prepare() {
   const lacking = Object.entries(programs).filter(([program]) => !findProgram(program, process.env))
   const names = lacking.map(([, name]) => name)
@@ -152,7 +152,12 @@ async function ferretDbIsBuilt() {
 async function findNode24() {
   // Debian's and nvm's Node 24 are as good as npm's, but this one can be had everywhere that npm ci works.
   const args = ['--yes', '-p', 'node@24', '--', 'node', '-p', 'process.execPath']
-  const npx = await run('npx', args, { cwd: scratch, env: process.env, limit: 5 * minute, output: 'keep' })
+  const npx = await run('npx', args, {
+    cwd: scratch,
+    env: installEnvironment(process.env),
+    limit: 5 * minute,
+    output: 'keep',
+  })
   return { ...npx, path: npx.output.trim().split('\n').at(-1) }
 }
 

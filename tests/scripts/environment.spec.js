@@ -1,6 +1,6 @@
 /** What of the shell's environment reaches a test. */
 import { expect, test } from 'vitest'
-import { testEnvironment } from '../../scripts/environment.js'
+import { installEnvironment, testEnvironment } from '../../scripts/environment.js'
 import { run } from '../../scripts/run.js'
 
 const files = { tally: '/tmp/tally', notes: '/tmp/notes' }
@@ -33,4 +33,12 @@ test('a child of a test run gets what is named, and no key or setting of the she
     'PATH',
     'REQUIRE_CONTAINERS',
   ])
+})
+
+test('finding low: installers get their own settings, and no key of the product', () => {
+  const settings = { npm_config_registry: 'x', HTTPS_PROXY: 'x', https_proxy: 'x', NODE_EXTRA_CA_CERTS: 'x' }
+  const env = installEnvironment({ ...shell, ...settings, MONGODB_URL: 'a password' })
+  expect(Object.keys(env).toSorted()).toEqual(
+    ['CI', 'HOME', 'LANG', 'PATH', ...Object.keys(settings)].toSorted(),
+  )
 })
