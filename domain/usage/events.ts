@@ -1,4 +1,4 @@
-/** What a person uses of models: one stream a person and day. Written where people have a budget for a day. */
+/** What a person uses of models, and has recorded of runs: one stream a person and day. Written where these have a limit for a day. */
 import { z } from 'zod'
 import { event, none, type EventOf } from '../kernel/event.ts'
 import { ExecutionId } from '../kernel/ids.ts'
@@ -19,6 +19,12 @@ export const ModelUseMetered = event('ModelUseMetered', 1, {
   content: none,
 })
 
-export const usageEvents = [ModelUseMetered] as const
+/** What of a run was recorded since the last of these, or since the run began. */
+export const OutputMetered = event('OutputMetered', 1, {
+  data: z.object({ executionId: ExecutionId, bytes: z.int().nonnegative() }),
+  content: none,
+})
+
+export const usageEvents = [ModelUseMetered, OutputMetered] as const
 export type UsageEvent = EventOf<(typeof usageEvents)[number]>
-export type MeteredUse = UsageEvent['data']
+export type MeteredUse = EventOf<typeof ModelUseMetered>['data']

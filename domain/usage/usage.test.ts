@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { given, stateAfter } from '../../tests/domain/given.ts'
 import { executionId } from '../../tests/domain/ids.ts'
-import { ModelUseMetered } from './events.ts'
+import { ModelUseMetered, OutputMetered } from './events.ts'
 import { usage } from './usage.ts'
 
 const use = (model: string, n: number) => ({
@@ -28,6 +28,20 @@ describe('what was metered', () => {
       const { executionId: _executionId, ...tokens } = use(model, n)
       return tokens
     }
-    expect([...state.values()]).toEqual([of('a', 3), of('b', 10)])
+    expect([...state.models.values()]).toEqual([of('a', 3), of('b', 10)])
   })
+})
+
+describe('what was recorded of runs', () => {
+  test('adds up, over all executions', () => {
+    const recorded = (bytes: number, n: number) => OutputMetered.of({ executionId: executionId(n), bytes })
+    given(usage, [recorded(5, 1)])
+      .when({ type: 'MeterOutput', executionId: executionId(2), bytes: 7 })
+      .then([recorded(7, 2)])
+    expect(stateAfter(usage, [recorded(5, 1), metered('a', 1), recorded(7, 2)]).outputBytes).toBe(12)
+  })
+  test('is not told where it is nothing', () =>
+    given(usage)
+      .when({ type: 'MeterOutput', executionId: executionId(1), bytes: 0 })
+      .thenNothing())
 })

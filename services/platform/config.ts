@@ -103,6 +103,8 @@ export interface Config {
   readonly tasksAtOnce: number
   readonly runs: RunLimits
   readonly budgets: BudgetConfig
+  /** What a run, and a person in a day of UTC, may record; a day's `null`: as much as one likes. */
+  readonly recording: { readonly runBytes: number; readonly dayBytes: number | null }
   /** What mirrors and workspaces of a runner may take. */
   readonly workspaceBytes: number
   /** Where `/metrics` is served; `null`: nowhere. */
@@ -269,6 +271,14 @@ const variables = {
     count.min(1, { error: 'is at least 1' }).default(20),
     'disk that mirrors and workspaces of a runner may take, of 10^9 bytes (20)',
   ],
+  RUN_OUTPUT_MB: [
+    count.min(1, { error: 'is at least 1' }).default(64),
+    'what is recorded of a run, terminal and chat, of 10^6 bytes: its beginning and its end (64)',
+  ],
+  DAY_OUTPUT_MB: [
+    count.default(2_000),
+    'what is recorded of all runs of a person in a day of UTC, then 1 MB a run; 0: any amount (2000)',
+  ],
   RUN_TOKENS: [count.default(0), 'tokens that a turn may use; 0: any number (0)'],
   RUN_DOLLARS: [dollars, 'US dollars that a turn may use, by MODEL_PRICES; 0: any amount (0)'],
   DAY_TOKENS: [count.default(0), 'tokens that a person may use in a day of UTC; 0: any number (0)'],
@@ -380,6 +390,10 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     requestsAMinute: values.REQUESTS_PER_MINUTE === 0 ? null : values.REQUESTS_PER_MINUTE,
     tasksAtOnce: values.TASKS_AT_ONCE,
     workspaceBytes: values.WORKSPACE_BUDGET_GB * 1e9,
+    recording: {
+      runBytes: values.RUN_OUTPUT_MB * 1e6,
+      dayBytes: values.DAY_OUTPUT_MB === 0 ? null : values.DAY_OUTPUT_MB * 1e6,
+    },
     budgets: {
       run: { tokens: values.RUN_TOKENS || null, dollars: values.RUN_DOLLARS || null },
       day: { tokens: values.DAY_TOKENS || null, dollars: values.DAY_DOLLARS || null },

@@ -18,6 +18,7 @@ import type { Watch } from '#platform/watch/watch.ts'
 import type { ProjectSecrets } from '#platform/projectSecrets.ts'
 import type { Located } from './agents/locate.ts'
 import type { Egress } from './egress/egress.ts'
+import type { Allowances } from './run/allowance.ts'
 import type { WarmAgents } from './run/warmAgents.ts'
 import type { Sandbox } from './sandbox/port.ts'
 import type { Redaction } from './output/redaction.ts'
@@ -68,6 +69,8 @@ export interface PreparingParts extends RunnerEngines {
   readonly agentKeys: Readonly<Partial<Record<AgentName, string>>>
   readonly limits: RunLimits
   readonly budgets: Budgets
+  /** What runs may record. */
+  readonly allowances: Allowances
   readonly egress: Egress
   readonly scratch: Scratch
   /** Hides these secrets. */

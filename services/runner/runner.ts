@@ -19,6 +19,7 @@ import { startRoster, type Roster } from './roster.ts'
 import { openBudgets } from './broker/budget.ts'
 import { redactionOf } from './output/redaction.ts'
 import { redactionThreads } from './output/redactionThreads.ts'
+import { openAllowances } from './run/allowance.ts'
 import { openAhead } from './run/ahead.ts'
 import { answerHosts } from './run/hostSuggestions.ts'
 import { answerChanges } from './run/otherBase.ts'
@@ -105,6 +106,14 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
       patienceMs: recordingPatienceMs,
       onFault: (fault) =>
         engines.logger.warn({ err: fault }, 'what a person used today could not be read or recorded'),
+    }),
+    allowances: openAllowances({
+      ...config.recording,
+      now: () => engines.clock.now().getTime(),
+      commands: engines.commands,
+      patienceMs: recordingPatienceMs,
+      onFault: (fault) =>
+        engines.logger.warn({ err: fault }, 'what a person recorded today could not be read or recorded'),
     }),
     egress: openEgress({
       agentHosts: { cursor: config.cursor.hosts },

@@ -70,7 +70,7 @@ export function openDayBook(
     async uses() {
       void inTurn(record)
       let uses: readonly UseOfModel[] = []
-      await inTurn(() => read().finally(() => (uses = [...recorded.values(), ...waiting])))
+      await inTurn(() => read().finally(() => (uses = [...recorded.models.values(), ...waiting])))
       return uses
     },
     settled: () => inTurn(record),

@@ -34,12 +34,15 @@ export function changesReport(parts: {
   secrets: readonly string[]
   redaction: (secrets: readonly string[]) => Redaction
   blobs: SealedBlobs
+  /** Bytes of diffs that are recorded while the run goes on; its last one always is. */
+  mostBytes: number
   reporter: Reporter
 }): ChangesReport {
   const { git, treeGit, workspace, executionId, blobs, reporter } = parts
   const scope = scopeOfStream(taskStream(workspace.taskId))
   let redaction = parts.redaction(parts.secrets)
   let recorded = ''
+  let stored = 0
   let reading: Promise<void> = Promise.resolve()
   let timer: NodeJS.Timeout | undefined
 
@@ -52,6 +55,7 @@ export function changesReport(parts: {
     const same = createHash('sha256').update(JSON.stringify(summary)).update(files).digest('hex')
     if (same === recorded) return
     const blob = changes.files.length === 0 ? null : await blobs.put(scope, files)
+    stored += blob === null ? 0 : files.length
     const { currentBranch, baseBranch } = changes
     await reporter.report(
       WorkspaceChanged.of({ executionId, ...summary, blob }, { currentBranch, baseBranch }),
@@ -71,6 +75,7 @@ export function changesReport(parts: {
     },
     record,
     recordSoon() {
+      if (stored >= parts.mostBytes) return
       timer ??= setTimeout(() => {
         timer = undefined
         record().catch(() => undefined)

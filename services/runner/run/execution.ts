@@ -12,6 +12,7 @@ import { EngineUnavailable, TooLarge } from '#platform/ports/faults.ts'
 import type { RunnerParts } from '../parts.ts'
 import { failed } from './failed.ts'
 import { outcomeOf, type Claimed } from './outcome.ts'
+import { recordingWithin } from './recording.ts'
 import { reporter as openReporter, type Reporter } from './reporter.ts'
 import { outcomeOfStop, type Control } from './stopping.ts'
 import { Evicted, terminalWriter } from './terminalWriter.ts'
@@ -85,14 +86,24 @@ async function runClaimed(parts: RunnerParts, claimed: Claimed, control: Control
   const { task, execution, fence } = claimed
   const report = openReporter(parts.commands, task.taskId, fence)
   const terminal = await terminalWriter(parts.log, task.taskId)
+  const allowance = parts.allowances.ofRun({ userId: task.ownerId, executionId: fence.executionId })
+  const recording = recordingWithin(allowance, { terminal, report }, { fence, kind: execution.kind })
   let outcome: ExecutionOutcome
   try {
-    outcome = await outcomeOf(parts, claimed, { control, report, terminal })
+    outcome = await outcomeOf(parts, claimed, {
+      control,
+      report: recording.report,
+      terminal: recording.terminal,
+    })
   } catch (fault) {
     if (fault instanceof Evicted) throw fault
     outcome = outcomeOfStop(control.stop) ?? outcomeOfFault(parts, fault)
   }
-  await endWith(report, execution, outcome, terminal.head())
+  await recording.close().catch((fault: unknown) => {
+    if (fault instanceof Evicted) throw fault
+    parts.logger.error({ err: fault }, 'the last of what was printed could not be recorded')
+  })
+  await Promise.all([endWith(report, execution, outcome, terminal.head()), allowance.settled()])
 }
 
 /** Ends the execution; what went wrong is also said in the chat, where the person looks. */

@@ -127,6 +127,7 @@ async function outcomeWith(
     executionId,
     secrets,
     redaction: parts.redaction,
+    mostBytes: parts.allowances.runBytes,
     blobs: parts.blobs,
     reporter: report,
   })
