@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Middleware } from 'koa'
-import { BadConfig, describeVariables, readConfig, type Config } from '#platform/config.ts'
+import { BadConfig, codeHostName, describeVariables, readConfig, type Config } from '#platform/config.ts'
 import type { Engines } from '#platform/compose.ts'
 import { operationOf, UnknownWords } from './operate.ts'
 import type { Details } from '#platform/http/health.ts'
@@ -162,7 +162,7 @@ async function startDoor(
       proxies: config.proxies,
       strangersOfAddress: config.strangersOfAddress,
       requestsAMinute: config.requestsAMinute,
-      codeHostName: hostNameOf(config),
+      codeHostName: codeHostName(config),
       passwordSignIn: config.passwordSignIn,
       webFolder: new URL('../web', import.meta.url).pathname,
       notices: notices.read,
@@ -175,10 +175,6 @@ async function startDoor(
     engines,
   )
   return [...upstreams, { stop: async () => notices.stop() }, { stop: async () => agents.stop() }, gateway]
-}
-
-function hostNameOf({ codeHost }: Config): string {
-  return codeHost.kind === 'github' ? new URL(codeHost.serverUrl).hostname : 'local'
 }
 
 /** The last that was started stops first: nothing loses what it leans on. */

@@ -17,7 +17,7 @@ export const User = z.object({
 })
 export type User = z.infer<typeof User>
 
-/** The error values of the sign-in screen (section 8). */
+/** The error values of the sign-in screen: those of section 8, and `not_allowed`, of which `getRefusal` tells more. */
 export const signInErrors = [
   'github',
   'server',
@@ -25,6 +25,7 @@ export const signInErrors = [
   'session_lost',
   'user_not_found',
   'install_callback',
+  'not_allowed',
 ] as const
 export type SignInError = (typeof signInErrors)[number]
 
@@ -70,7 +71,7 @@ export const register = defineWrite({
     password: NewPassword,
   }),
   answer: { token: z.string(), user: User },
-  faults: ['already_exists', 'password_sign_in_off', 'rate_limited'],
+  faults: ['already_exists', 'not_allowed', 'password_sign_in_off', 'rate_limited'],
 })
 
 /** 401 for an unknown address as for a wrong password. Takes no `Idempotency-Key`, as `register`. */
@@ -81,7 +82,7 @@ export const login = defineWrite({
   open: 'anybody',
   body: z.object({ email: SignInEmail, password: Password }),
   answer: { token: z.string(), user: User },
-  faults: ['wrong_password', 'password_sign_in_off', 'rate_limited'],
+  faults: ['wrong_password', 'not_allowed', 'password_sign_in_off', 'rate_limited'],
 })
 
 /**
@@ -97,11 +98,21 @@ export const linkGitHub = defineWrite({
   answer: { url: z.string() },
 })
 
+/** For the page that a sign-in ends at with `not_allowed`: to the browser that was refused, for ten minutes; 404 to any other. */
+export const getRefusal = defineRead({
+  path: '/auth/github/refusal',
+  summary: 'Which account was refused to sign in, and whom to ask.',
+  open: 'anybody',
+  answer: { login: z.string(), sentence: z.string() },
+  faults: ['not_found'],
+})
+
+/** `isAdmin` for those whom `ADMINS` names. */
 export const getMe = defineRead({
   path: '/auth/me',
   summary: 'The person who is signed in.',
   open: 'signed_in',
-  answer: userAnswer,
+  answer: { ...userAnswer, isAdmin: z.boolean() },
 })
 
 export const updateProfile = defineWrite({

@@ -129,7 +129,9 @@ function operationOf({ name, about, call }: NamedCall): Operation {
   const isWrite = call.method !== 'GET'
   const body = bodyOf(call.body)
   const codes = new Set<FaultCode>([...always, ...(isWrite ? ofWrites : []), ...call.faults])
-  if (call.open !== 'anybody') codes.add('sign_in_required')
+  // Whether they may be here is asked of everybody who is signed in, and may have to be asked of the code host.
+  if (call.open !== 'anybody')
+    for (const code of ['sign_in_required', 'not_allowed', 'code_host_unavailable'] as const) codes.add(code)
   if (call.open === 'onboarded') codes.add('onboarding_incomplete')
   return {
     operationId: name,
@@ -256,7 +258,11 @@ const besideCalls: OpenApi['paths'] = {
       summary: 'Sends the browser to the code host, to sign in or to connect an account',
       tags: ['Authentication'],
       ...anybody,
-      parameters: [inQuery('link', 'A ticket of `linkGitHub`: connects the account to who is signed in.')],
+      parameters: [
+        inQuery('link', 'A ticket of `linkGitHub`: connects the account to who is signed in.'),
+        inQuery('nonce', 'Comes back with the token, so that a client takes none that it did not ask for.'),
+        inQuery('account', '`another`: the code host lets the person choose.'),
+      ],
       responses: { '302': found('The page of the code host.'), ...refusals(['rate_limited', 'internal']) },
     },
   },
@@ -269,7 +275,7 @@ const besideCalls: OpenApi['paths'] = {
       parameters: ['code', 'state', 'error'].map((name) => inQuery(name, 'As OAuth names it.')),
       responses: {
         '302': found(
-          'The client: `/auth/callback` with `token` and `onboarding`, or with `error`; `/settings` of a link.',
+          'The client: `/auth/callback` with `token`, `onboarding` and the `nonce`, or with `error`; `/settings` of a link.',
         ),
         ...refusals(['rate_limited', 'internal']),
       },

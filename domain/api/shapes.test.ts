@@ -228,13 +228,14 @@ describe('these are there:', () => {
       'session_lost',
       'user_not_found',
       'install_callback',
+      'not_allowed',
     ]))
 })
 
 test('a call asks of nobody more than to be signed in, and to have completed the onboarding', () => {
   expect(new Set(calls.map(({ call }) => call.open))).toEqual(new Set(['anybody', 'signed_in', 'onboarded']))
   const open = calls.filter(({ call }) => call.open === 'anybody').map(({ name }) => name)
-  expect(open.toSorted()).toEqual(['countPageView', 'login', 'register'])
+  expect(open.toSorted()).toEqual(['countPageView', 'getRefusal', 'login', 'register'])
 })
 
 /** What is said of a body that is refused, by field. */

@@ -4,6 +4,10 @@ export const faults = {
   invalid_input: { status: 400, sentence: 'The request is not understood.' },
   wrong_password: { status: 401, sentence: 'The e-mail address or the password is wrong.' },
   sign_in_required: { status: 401, sentence: 'Sign in to continue.' },
+  not_allowed: {
+    status: 403,
+    sentence: 'This account may not use this server. Ask whoever runs it to let you in.',
+  },
   onboarding_incomplete: { status: 403, sentence: 'Complete the onboarding first.' },
   github_not_connected: { status: 403, sentence: 'Connect your GitHub account in the settings first.' },
   password_sign_in_off: {

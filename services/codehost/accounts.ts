@@ -9,6 +9,14 @@ export interface Account {
   readonly email: string
 }
 
+/** People of an organisation, under a name in addresses. */
+export interface Team {
+  readonly id: number
+  readonly slug: string
+  readonly name: string
+  readonly members: readonly string[]
+}
+
 /** An organisation; its owners may do everything in it, and nobody else may push. */
 export interface Organization {
   readonly type: 'Organization'
@@ -17,6 +25,7 @@ export interface Organization {
   readonly name: string
   readonly description: string
   readonly owners: readonly string[]
+  readonly teams: readonly Team[]
 }
 
 /** Whoever a repository can belong to. */
@@ -45,6 +54,7 @@ export const acme: Organization = {
   name: 'Acme',
   description: 'A company that makes everything',
   owners: [ada.login],
+  teams: [{ id: 3001, slug: 'core', name: 'Core', members: [ada.login] }],
 }
 
 export const accounts: readonly Account[] = [ada, grace]

@@ -15,7 +15,7 @@ import { passwords } from '#platform/passwords.ts'
 import { requests } from '#platform/watch/requests.ts'
 import { authenticate } from './auth/authenticate.ts'
 import { passwordRoutes } from './auth/password.ts'
-import { linkRoutes, signInRoutes } from './auth/signIn.ts'
+import { signInRoutes, wayRoutes } from './auth/signIn.ts'
 import { slowDown } from './auth/slowDown.ts'
 import { isBelowApi, mayOpenSocket, onlyOurNames, onlyPlainAddresses } from './http/asked.ts'
 import { client } from './http/client.ts'
@@ -66,7 +66,7 @@ export async function startGateway(
   const byAddress = options.requestsAMinute === null ? null : options.requestsAMinute * addressesMayBeShared
   const byPerson = rate(options.requestsAMinute)
   app.use(inApi(limitAddresses(rate(byAddress))))
-  app.use(inApi(authenticate(services.sessions)))
+  app.use(inApi(authenticate(services)))
   app.use((context, next) => {
     if (context.state.identity) strangers.known(context.socket)
     return next()
@@ -78,7 +78,7 @@ export async function startGateway(
   app.use(imageRoutes(services))
   const routes = [
     ...passwordRoutes(options, { passwords: passwords(), slow: slowDown() }),
-    ...linkRoutes(options),
+    ...wayRoutes(options),
     ...noticeRoutes(options.notices),
     ...agentRoutes(options.agents),
     ...pageViewRoutes(),

@@ -7,6 +7,7 @@ import type { EventLog } from '#platform/commands/eventLog.ts'
 import type { Idempotency } from '#platform/commands/idempotency.ts'
 import type { SealedBlobs } from '#platform/commands/sealedBlobs.ts'
 import type { Projected } from '#platform/commands/projected.ts'
+import type { Entry } from '#platform/entry/entry.ts'
 import type { HostAccess } from '#platform/hostAccess.ts'
 import type { ImageAddresses } from '#platform/images/addresses.ts'
 import type { Details } from '#platform/http/health.ts'
@@ -29,6 +30,7 @@ export interface GatewayServices {
   readonly blobs: SealedBlobs
   readonly imageAddresses: ImageAddresses
   readonly access: HostAccess
+  readonly entry: Entry
   readonly codeHost: CodeHost
   readonly sessions: Sessions
   readonly vault: Vault

@@ -18,8 +18,9 @@ import { eventLog, type EventLog } from '#platform/commands/eventLog.ts'
 import { projected, type Projected } from '#platform/commands/projected.ts'
 import { sealedBlobs, type SealedBlobs } from '#platform/commands/sealedBlobs.ts'
 import { idempotency, type Idempotency } from '#platform/commands/idempotency.ts'
-import type { CodeHostConfig, Config } from '#platform/config.ts'
+import { codeHostName, type CodeHostConfig, type Config } from '#platform/config.ts'
 import { holdDataFolder } from '#platform/dataFolder.ts'
+import { entry, type Entry } from '#platform/entry/entry.ts'
 import { openEventStoreDb } from '#platform/eventstore/eventStoreDb.ts'
 import { openSqliteEventStore } from '#platform/eventstore/sqlite.ts'
 import { hostAccess, type HostAccess } from '#platform/hostAccess.ts'
@@ -77,6 +78,7 @@ export interface Engines extends Omit<Ports, 'blobs'>, Pick<Watching, 'watch' | 
   readonly blobs: SealedBlobs
   readonly imageAddresses: ImageAddresses
   readonly access: HostAccess
+  readonly entry: Entry
   readonly projectSecrets: ProjectSecrets
   readonly sessions: Sessions
   /** The credentials of the product at the local code host; `null` with GitHub itself. */
@@ -234,6 +236,9 @@ async function onPorts(
   const log = watchedLog(eventLog({ eventStore, vault, bus, clock }), watch)
   const follow = projected({ bus, readStore })
   const execution = watchedCommands(commands(log), watch)
+  const docs = documents(readStore, log)
+  const access = hostAccess({ vault, codeHost, clock })
+  const entering = { list: config.allowed, codeHostName: codeHostName(config) }
   return {
     ...ports,
     jobs: watchedJobs(ports.jobs, watch),
@@ -246,11 +251,12 @@ async function onPorts(
     log,
     commands: execution,
     idempotency: idempotency({ commands: execution, vault }),
-    documents: documents(readStore, log),
+    documents: docs,
     projected: follow,
     blobs: sealedBlobs({ blobs, vault }),
     imageAddresses: imageAddresses({ vault, clock }),
-    access: hostAccess({ vault, codeHost, clock }),
+    access,
+    entry: entry(entering, { documents: docs, access, codeHost, vault, clock, logger }),
     projectSecrets: projectSecrets({ vault }),
     sessions: sessions({ vault, clock, ids }),
     localCodeHost,

@@ -161,6 +161,21 @@ describe('a fault', () => {
     expect(faultsOf(env)).toEqual([sentence])
   })
 
+  test.each([
+    [{ ALLOWED_USERS: 'ada, no body' }, /^ALLOWED_USERS: is a list of logins .*or \* by itself/],
+    [{ ALLOWED_USERS: '*,ada' }, /^ALLOWED_USERS: is a list of logins/],
+    [{ ALLOWED_USERS: ',' }, /^ALLOWED_USERS: is a list of logins/],
+    [{ ADMINS: 'id:x' }, /^ADMINS: is a list of logins .*: id:x\.$/],
+    [{ ALLOWED_ORGANIZATIONS: '*' }, /^ALLOWED_ORGANIZATIONS: is a list of organizations .*: \*\.$/],
+    [{ ALLOWED_ORGANIZATIONS: 'acme/core/x' }, /^ALLOWED_ORGANIZATIONS: is a list/],
+    [{ HOST: '0.0.0.0' }, /^ALLOWED_USERS: is needed, .*HOST is 0\.0\.0\.0/],
+    [{ HOST: '::', ALLOWED_USERS: ' ' }, /^ALLOWED_USERS: is needed/],
+    [{ PUBLIC_URL: 'https://flightdeck.example' }, /^ALLOWED_USERS: is needed/],
+    [{ TRUST_PROXY: '1' }, /^ALLOWED_USERS: is needed, .*a proxy is in front/],
+  ])('says who may come in, and that somebody must be named: %j', (env, sentence) => {
+    expect(faultsOf(env)).toEqual([expect.stringMatching(sentence)])
+  })
+
   test('does not hide another: all are told, in the order of the variables', () => {
     const faults = faultsOf({
       PORT: 'x',
@@ -327,4 +342,29 @@ test('the help lists every variable that is read, each with what it is', () => {
     expect.arrayContaining(['PORT', 'MASTER_KEY', 'GITHUB_APP_PRIVATE_KEY_FILE', 'SANDBOX']),
   )
   expect(new Set(names).size).toBe(names.length)
+})
+
+describe('who may come in', () => {
+  const allowed = (env: Readonly<Record<string, string>>) => readConfig(env).allowed
+
+  test('is everybody on loopback, where nobody is named', () => {
+    for (const HOST of ['127.0.0.1', '127.1.2.3', 'localhost', '::1'])
+      expect(allowed({ HOST, PUBLIC_URL: 'http://localhost:3000' }).everybody).toBe(true)
+  })
+
+  test('is who is named, also by admins alone', () => {
+    expect(allowed({ ADMINS: 'Ada' })).toMatchObject({ everybody: false, admins: ['ada'] })
+    expect(allowed({ ALLOWED_USERS: 'Grace, id:1001' }).users).toEqual(['grace', 'id:1001'])
+    expect(allowed({ ALLOWED_ORGANIZATIONS: 'Acme,example/Core', HOST: '0.0.0.0' }).organizations).toEqual([
+      { organization: 'acme', team: null },
+      { organization: 'example', team: 'core' },
+    ])
+  })
+
+  test('is everybody when that is said', () => {
+    expect(allowed({ ALLOWED_USERS: '*', ADMINS: 'ada', HOST: '0.0.0.0' })).toMatchObject({
+      everybody: true,
+      admins: ['ada'],
+    })
+  })
 })

@@ -13,12 +13,17 @@ import {
   hosts,
   key,
   onOrOff,
+  organizations,
+  people,
+  peopleOrEverybody,
   port,
   prices,
   shortcomings,
   unixSocket,
   unused,
 } from './configValues.ts'
+
+import type { AllowList } from './entry/allowList.ts'
 
 export const serviceNames = ['codehost', 'command', 'query', 'runner', 'gateway'] as const
 export type ServiceName = (typeof serviceNames)[number]
@@ -91,6 +96,8 @@ export interface Config {
   readonly weakerBox: readonly AllowedShortcoming[]
   /** Whether a project's boxes may reach addresses of this machine and of private networks that the project lists in numbers. */
   readonly privateEgress: boolean
+  /** Who may come in. */
+  readonly allowed: AllowList
   /** Whether people may register and sign in with a password. */
   readonly passwordSignIn: boolean
   /** How many proxies are in front, whose entries in `X-Forwarded-For` are believed: the address of who asks is counted from the right. */
@@ -175,6 +182,18 @@ const variables = {
   MASTER_KEY: [
     key.optional(),
     '32 bytes in base64 or hex; made in DATA_DIR on first start; needed with MONGODB_URL',
+  ],
+  ALLOWED_USERS: [
+    peopleOrEverybody.optional(),
+    'who may sign in: logins at the code host with commas, ids as id:1001, or * for everybody',
+  ],
+  ALLOWED_ORGANIZATIONS: [
+    organizations.default([]),
+    'whose members may sign in: organizations at the code host with commas, or teams as acme/core',
+  ],
+  ADMINS: [
+    people.default([]),
+    'who may always sign in, and whom others are told to ask: logins with commas, or ids as id:1001',
   ],
   PASSWORD_SIGN_IN: [
     onOrOff.optional(),
@@ -324,6 +343,11 @@ export function describeVariables(): string {
   return [...lines, '', files].join('\n')
 }
 
+/** Names the code host: accounts of two hosts never meet. */
+export function codeHostName({ codeHost }: Pick<Config, 'codeHost'>): string {
+  return codeHost.kind === 'github' ? new URL(codeHost.serverUrl).hostname : 'local'
+}
+
 /** Reads and checks the environment. Throws `BadConfig` with every fault there is. */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const faults: string[] = []
@@ -341,7 +365,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   // What is there and not understood is not said to be missing as well.
   const atFault = new Set(faults.map(variableOf))
   const missing = faultsOfSharing(services, values).filter((fault) => !atFault.has(variableOf(fault)))
-  faults.push(...missing, ...faultsOfPrograms(values))
+  faults.push(...missing, ...faultsOfPrograms(values), ...faultsOfEntry(services, values))
   if (values.PORT !== undefined && values.PORT === values.CODEHOST_PORT)
     faults.push('CODEHOST_PORT: is the same as PORT.')
   const isOpen = values.HOST !== undefined && !/^(localhost|::1|127(\.\d{1,3}){3})$/.test(values.HOST)
@@ -384,6 +408,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     },
     weakerBox: values.ALLOW_WEAKER_BOX,
     privateEgress: values.PRIVATE_EGRESS,
+    allowed: allowListOf(values),
     passwordSignIn: values.PASSWORD_SIGN_IN ?? isEmbedded(values),
     proxies: values.TRUST_PROXY,
     strangersOfAddress: values.STRANGERS_PER_ADDRESS,
@@ -504,6 +529,42 @@ function faultsOfSharing(services: ReadonlySet<ServiceName>, values: Variables):
   }
   return faults
 }
+
+/** Where nobody is named, whoever can reach the product may sign in. */
+function allowListOf({ ALLOWED_USERS, ALLOWED_ORGANIZATIONS, ADMINS }: Variables): AllowList {
+  const users = ALLOWED_USERS === '*' ? [] : (ALLOWED_USERS ?? [])
+  const isNobodyNamed = users.length + ALLOWED_ORGANIZATIONS.length + ADMINS.length === 0
+  return {
+    everybody: ALLOWED_USERS === '*' || isNobodyNamed,
+    users,
+    organizations: ALLOWED_ORGANIZATIONS,
+    admins: ADMINS,
+  }
+}
+
+/** On loopback the machine's own people come; whoever else can reach the product must be named, or let in on purpose. */
+function faultsOfEntry(services: ReadonlySet<ServiceName>, values: Variables): string[] {
+  const isAsked = services.has('gateway') || services.has('runner')
+  const isSaid =
+    values.ALLOWED_USERS !== undefined ||
+    (values.ALLOWED_ORGANIZATIONS ?? []).length > 0 ||
+    (values.ADMINS ?? []).length > 0
+  const reached = reachedBy(values)
+  if (!isAsked || isSaid || reached === undefined) return []
+  return [
+    `ALLOWED_USERS: is needed, or ALLOWED_ORGANIZATIONS or ADMINS, since ${reached}: name who may sign in, or set ALLOWED_USERS=* to let in whoever the code host knows.`,
+  ]
+}
+
+/** By what the product can be reached from elsewhere than this machine. */
+function reachedBy({ HOST, PUBLIC_URL, TRUST_PROXY }: Variables): string | undefined {
+  if (HOST !== undefined && !isLoopback(HOST)) return `HOST is ${HOST}`
+  if (PUBLIC_URL !== undefined && !isLoopback(new URL(PUBLIC_URL).hostname))
+    return `PUBLIC_URL is ${PUBLIC_URL}`
+  return TRUST_PROXY > 0 ? 'TRUST_PROXY says that a proxy is in front' : undefined
+}
+
+const isLoopback = (host: string): boolean => /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i.test(host)
 
 function faultsOfPrograms(values: Variables): string[] {
   return (['CLAUDE_BIN', 'CURSOR_BIN'] as const).flatMap((name) => {

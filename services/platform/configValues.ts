@@ -24,6 +24,34 @@ export const hosts = z.string().transform((listed, { addIssue }) => {
     addIssue(`is a list of host names with commas, as example.com or *.example.com: ${wrong.join(', ')}`)
   return named
 })
+const listOf = (listed: string): string[] =>
+  listed.split(',').flatMap((name) => name.trim().toLowerCase() || [])
+const isPerson = (name: string): boolean => /^(?:id:\d{1,19}|[a-z\d][a-z\d_-]{0,38})$/.test(name)
+const personError = 'is a list of logins at the code host with commas, or of ids there, as ada,id:1001'
+/** People at the code host, by login or id. */
+export const people = z.string().transform((listed, { addIssue }) => {
+  const named = listOf(listed)
+  const wrong = named.filter((name) => !isPerson(name))
+  if (wrong.length > 0 || named.length === 0) addIssue(`${personError}: ${wrong.join(', ')}`)
+  return named
+})
+/** People at the code host, or `*` for everybody. */
+export const peopleOrEverybody = z.union([z.string().trim().pipe(z.literal('*')), people], {
+  error: `${personError}; or * by itself, for everybody`,
+})
+/** Organisations at the code host, or teams of one. */
+export const organizations = z.string().transform((listed, { addIssue }) => {
+  const named = listOf(listed)
+  const wrong = named.filter((name) => !/^[a-z\d][a-z\d_-]{0,38}(?:\/[a-z\d][\w.-]{0,99})?$/.test(name))
+  if (wrong.length > 0 || named.length === 0)
+    addIssue(
+      `is a list of organizations or their teams with commas, as acme,example/core: ${wrong.join(', ')}`,
+    )
+  return named.map((name) => {
+    const [organization = '', team = null] = name.split('/')
+    return { organization, team }
+  })
+})
 export const unixSocket = z
   .string()
   .regex(/^unix:\/\/\/.+/, { error: 'is the address of a socket, unix:///var/run/docker.sock' })

@@ -6,6 +6,7 @@ import type { Documents } from '#platform/commands/documents.ts'
 import type { EventLog } from '#platform/commands/eventLog.ts'
 import type { Projected } from '#platform/commands/projected.ts'
 import type { SealedBlobs } from '#platform/commands/sealedBlobs.ts'
+import type { Entry } from '#platform/entry/entry.ts'
 import type { HostAccess } from '#platform/hostAccess.ts'
 import type { ImageAddresses } from '#platform/images/addresses.ts'
 import type { Person } from '#platform/http/guards.ts'
@@ -20,6 +21,7 @@ export interface QueryServices {
   readonly blobs: SealedBlobs
   readonly imageAddresses: ImageAddresses
   readonly access: HostAccess
+  readonly entry: Entry
   readonly codeHost: CodeHost
   readonly requests: Requests
 }

@@ -6,6 +6,7 @@ import type { Commands } from '#platform/commands/execute.ts'
 import type { Documents } from '#platform/commands/documents.ts'
 import type { EventLog } from '#platform/commands/eventLog.ts'
 import type { SealedBlobs } from '#platform/commands/sealedBlobs.ts'
+import type { Entry } from '#platform/entry/entry.ts'
 import type { HostAccess } from '#platform/hostAccess.ts'
 import type { Logger } from '#platform/log.ts'
 import type { Bus } from '#platform/ports/bus.ts'
@@ -40,6 +41,7 @@ export interface RunnerEngines {
   readonly requests: Requests
   readonly blobs: SealedBlobs
   readonly access: HostAccess
+  readonly entry: Entry
   readonly projectSecrets: ProjectSecrets
   readonly codeHost: CodeHost
   readonly ids: Ids

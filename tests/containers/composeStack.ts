@@ -57,6 +57,7 @@ export async function composeUp(
     RUNNER_IMAGE: images.runner,
     NATS_IMAGE: nats.name,
     GATEWAY_PORTS: `${Math.min(firstPort, 65_000)}-${Math.min(firstPort, 65_000) + 30}`,
+    ALLOWED_USERS: 'ada,grace',
     GITHUB_CLIENT_ID: 'flightdeck-local',
     GITHUB_SERVER_URL: codeHostUrl,
     GITHUB_API_URL: `${codeHostUrl}/api/v3`,

@@ -178,12 +178,26 @@ export function codeHostContract(name: string, open: () => Promise<OpenCodeHost>
         expect(await host.organizations(grace)).toEqual([])
       })
 
+      test('a person is in an organisation and its team, or is not', async () => {
+        const [ada, grace] = [await tokenOf('ada'), await tokenOf('grace')]
+        const isIn = (token: string, login: string, organization: string, team: string | null = null) =>
+          host.membership(token, { organization, team, login })
+        expect(await isIn(ada, 'ada', 'acme')).toEqual({ organizationId: '2001' })
+        expect(await isIn(ada, 'ada', 'ACME', 'core')).toEqual({ organizationId: '2001' })
+        expect(await isIn(ada, 'ada', 'acme', 'elsewhere')).toBeUndefined()
+        expect(await isIn(ada, 'ada', 'nobody')).toBeUndefined()
+        expect(await isIn(grace, 'grace', 'acme')).toBeUndefined()
+        // Nobody is in a team of which they see nothing.
+        expect(await isIn(grace, 'ada', 'acme', 'core')).toBeUndefined()
+      })
+
       test('a token that is none is refused everywhere', async () => {
         const at = { owner: 'ada', name: 'engine' }
         const asked = [
           host.account('ghu_no'),
           host.repositories('ghu_no'),
           host.organizations('ghu_no'),
+          host.membership('ghu_no', { organization: 'acme', team: null, login: 'ada' }),
           host.repository('ghu_no', at),
           host.branches('ghu_no', at),
           create('ghu_no', 'engine'),

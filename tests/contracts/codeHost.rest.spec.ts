@@ -75,6 +75,12 @@ describe("answers are as GitHub's own description says", () => {
     ['GET /user', 200, '/user'],
     ['GET /user/repos', 200, '/user/repos?type=all&sort=updated&per_page=100'],
     ['GET /user/orgs', 200, '/user/orgs'],
+    ['GET /user/memberships/orgs/{org}', 200, '/user/memberships/orgs/acme'],
+    [
+      'GET /orgs/{org}/teams/{team_slug}/memberships/{username}',
+      200,
+      '/orgs/acme/teams/core/memberships/ada',
+    ],
     ['GET /user/installations', 200, '/user/installations'],
     ['POST /user/repos', 201, '/user/repos', { name: 'made', description: 'x', private: true }],
     ['POST /orgs/{org}/repos', 201, '/orgs/acme/repos', { name: 'made' }],

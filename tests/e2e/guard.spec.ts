@@ -42,7 +42,7 @@ describe('a visitor', () => {
     const { page } = await visiting(stage)
     await page.goto('/auth')
     // An answer without content leaves the page where it is: it stays on its way.
-    await page.route('**/api/auth/github', (route) => route.fulfill({ status: 204 }), { times: 1 })
+    await page.route('**/api/auth/github?*', (route) => route.fulfill({ status: 204 }), { times: 1 })
     await page.getByRole('button', { name: 'Continue with GitHub' }).click()
     await expect(page.getByRole('button', { name: 'Connecting...' })).toBeDisabled()
 
@@ -78,6 +78,7 @@ describe('a visitor', () => {
 test('the token of a sign-in is out of the address before anything is asked for, and in no referrer', async () => {
   const { page, context, requests } = await visiting(stage)
   await context.addInitScript(() => {
+    sessionStorage.setItem('signIn', 'n0nce')
     // Where the page was when it asked, told by the page itself: events of the browser may overtake each other.
     const asked: string[] = []
     Object.assign(globalThis, { asked })
@@ -93,7 +94,7 @@ test('the token of a sign-in is out of the address before anything is asked for,
       }
     }
   })
-  await page.goto(`/auth/callback?token=${ada.token}&onboarding=false`)
+  await page.goto(`/auth/callback?token=${ada.token}&onboarding=false&nonce=n0nce`)
   await expect(page).toHaveURL('/dashboard')
   await expect(page.getByRole('banner').getByRole('status')).toHaveText('Live')
 
@@ -108,6 +109,26 @@ test('the token of a sign-in is out of the address before anything is asked for,
   }
   await page.goBack()
   expect(page.url()).not.toContain(ada.token)
+})
+
+test('finding 9: a link with the token of another account replaces no session, unless the person says so', async () => {
+  const grace = await stage.product.signIn('grace', { onboarding: 'left' })
+  const { page } = await visiting(stage, { as: ada })
+  const kept = () => page.evaluate(() => localStorage.getItem('authToken'))
+  const link = `/auth/callback?token=${grace.token}&onboarding=true`
+  await page.goto(link)
+  await expect(page.getByRole('heading', { name: 'Sign in as Grace Hopper?' })).toBeVisible()
+  await expect(page).toHaveURL('/auth/callback')
+  await expect(page.getByText('You are signed in as Ada Lovelace.')).toBeVisible()
+  expect(await kept()).toBe(ada.token)
+  await page.getByRole('button', { name: 'Stay signed in as Ada Lovelace' }).click()
+  await expect(page).toHaveURL('/dashboard')
+  expect(await kept()).toBe(ada.token)
+
+  await page.goto(link)
+  await page.getByRole('button', { name: 'Continue as Grace Hopper' }).click()
+  await expect(page).toHaveURL('/onboarding')
+  expect(await kept()).toBe(grace.token)
 })
 
 test('who is signed in is asked for once, beside the libraries, and so are the tasks', async () => {

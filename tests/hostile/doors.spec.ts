@@ -15,6 +15,7 @@ beforeAll(async () => {
   const env = {
     REQUESTS_PER_MINUTE: String(limit / 2),
     TRUST_PROXY: '1',
+    ALLOWED_USERS: '*',
     STRANGERS_PER_ADDRESS: String(strangers / 4),
   }
   product = await startProduct({ env })

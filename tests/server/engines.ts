@@ -10,6 +10,7 @@ import { openSqliteJobs } from '#platform/bus/jobsSqlite.ts'
 import { collections, documents, type Documents } from '#platform/commands/documents.ts'
 import { eventLog, type EventLog } from '#platform/commands/eventLog.ts'
 import { commands, type Commands } from '#platform/commands/execute.ts'
+import type { Entry } from '#platform/entry/entry.ts'
 import { openSqliteEventStore } from '#platform/eventstore/sqlite.ts'
 import { logger, type Logger } from '#platform/log.ts'
 import type { Blobs } from '#platform/ports/blobs.ts'
@@ -98,4 +99,13 @@ export async function eventually(
       setTimeout(resolve, 5)
     })
   }
+}
+
+/** Everybody may come in. */
+export const openEntry: Entry = {
+  isOpen: true,
+  admits: async () => true,
+  check: async () => undefined,
+  isAdmin: async () => false,
+  refusal: () => '',
 }

@@ -16,7 +16,7 @@ let product: Product
 let nobody: Person
 beforeAll(async () => {
   // Each test asks from an address of its own, as through a proxy.
-  product = await startProduct({ env: { TRUST_PROXY: '1', LOG_LEVEL: 'debug' } })
+  product = await startProduct({ env: { TRUST_PROXY: '1', ALLOWED_USERS: '*', LOG_LEVEL: 'debug' } })
   nobody = product.personWith(undefined)
   for (const email of ['pat@example.com', 'sam@example.com', 'crash@example.com']) await registering(email)
 })

@@ -59,7 +59,7 @@ describe('tasks at once', () => {
 describe('requests', () => {
   let scene: Scene
   beforeAll(async () => {
-    scene = await openScene([], { env: { REQUESTS_PER_MINUTE: '60', TRUST_PROXY: '1' } })
+    scene = await openScene([], { env: { REQUESTS_PER_MINUTE: '60', TRUST_PROXY: '1', ALLOWED_USERS: '*' } })
   })
   afterAll(() => scene?.close())
 

@@ -14,7 +14,7 @@ import { takeToken } from './features/auth/takeToken.ts'
 import { LiveProvider } from './live/LiveContext.tsx'
 import './app/styles.css'
 
-const callback = takeToken(location, history, localStorage)
+const callback = takeToken(location, history, localStorage, sessionStorage)
 const { store, live } = createStore(readToken() !== null)
 
 loadWherePointed(document)

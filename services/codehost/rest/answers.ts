@@ -1,5 +1,5 @@
 /** What GitHub's REST API says of people, repositories and pull requests, in the shape of its OpenAPI description. */
-import type { Account, Organization, Owner } from '../accounts.ts'
+import type { Account, Organization, Owner, Team } from '../accounts.ts'
 import type { Commit, DiffSize } from '../git/bare.ts'
 import type { PullRequestFigures } from '../pulls/pulls.ts'
 import type { PullRequest, Repository } from '../state.ts'
@@ -85,6 +85,23 @@ export function organizationSimple(origin: string, organization: Organization) {
     description: organization.description,
   }
 }
+
+/** `org-membership`: those who are in an organisation here own it. */
+export const orgMembership = (origin: string, organization: Organization, account: Account) => ({
+  url: `${apiOf(origin)}/orgs/${organization.login}/memberships/${account.login}`,
+  state: 'active',
+  role: 'admin',
+  organization_url: `${apiOf(origin)}/orgs/${organization.login}`,
+  organization: organizationSimple(origin, organization),
+  user: simpleUser(origin, account),
+})
+
+/** `team-membership`. */
+export const teamMembership = (origin: string, organization: Organization, team: Team, login: string) => ({
+  url: `${apiOf(origin)}/organizations/${organization.id}/team/${team.id}/memberships/${login}`,
+  state: 'active',
+  role: 'member',
+})
 
 /** `repository` and `full-repository` alike. */
 export function fullRepository(

@@ -8,7 +8,7 @@ import { originOf } from '../http/origin.ts'
 import { signedIn } from '../http/viewer.ts'
 import { notFound } from '../refusal.ts'
 import type { Repository } from '../state.ts'
-import { installation, organizationSimple, privateUser } from './answers.ts'
+import { installation, organizationSimple, orgMembership, privateUser, teamMembership } from './answers.ts'
 import { answerPage } from './paging.ts'
 import { createRepository, repositoryAnswer } from './repositories.ts'
 
@@ -43,6 +43,23 @@ export function userRoutes(router: Router, host: Host): void {
   router.get('/user/orgs', (ctx) => {
     const origin = originOf(ctx, host.url)
     answerPage(ctx, origin, organizationsOf(signedIn(ctx, host)), (one) => organizationSimple(origin, one))
+  })
+
+  router.get('/user/memberships/orgs/:org', (ctx) => {
+    const account = signedIn(ctx, host)
+    const organization = organizationsOf(account).find((one) => sameName(one.login, ctx.params['org'] ?? ''))
+    if (!organization) throw notFound()
+    ctx.body = orgMembership(originOf(ctx, host.url), organization, account)
+  })
+
+  router.get('/orgs/:org/teams/:team/memberships/:login', (ctx) => {
+    const account = signedIn(ctx, host)
+    const { org = '', team: slug = '', login = '' } = ctx.params
+    // An organisation shows its teams to its own people.
+    const organization = organizationsOf(account).find((one) => sameName(one.login, org))
+    const team = organization?.teams.find((one) => sameName(one.slug, slug))
+    if (!organization || !team?.members.some((member) => sameName(member, login))) throw notFound()
+    ctx.body = teamMembership(originOf(ctx, host.url), organization, team, login)
   })
 
   router.post('/orgs/:org/repos', async (ctx) => {

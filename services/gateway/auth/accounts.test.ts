@@ -7,10 +7,12 @@ import { user } from '#domain/user/user.ts'
 import type { Commands } from '#platform/commands/execute.ts'
 import { sessions } from '#platform/http/session.ts'
 import type { Ids } from '#platform/ports/ids.ts'
-import { cause, openTestEngines, type TestEngines } from '../../../tests/server/engines.ts'
+import { cause, openEntry, openTestEngines, type TestEngines } from '../../../tests/server/engines.ts'
 import { accounts, idOfAccount, type Accounts, type Shown } from './accounts.ts'
 
 const ids: Ids = { uuid: randomUUID }
+/** Whom the list does not have. */
+const refused = 'mallory'
 const expiresAt = '2100-01-01T00:00:00.000Z'
 
 let engines: TestEngines
@@ -35,6 +37,7 @@ function accountsWith(commands: Commands = engines.commands): Accounts {
         tokenOf: () => Promise.reject(new Error('not asked')),
         end: () => Promise.reject(new Error('not asked')),
       },
+      entry: { ...openEntry, admits: async ({ login }) => login !== refused },
       ids,
     },
   )
@@ -98,6 +101,13 @@ async function claimOf({ account }: Shown): Promise<string | null> {
   const stream = identityStream(idOfAccount('local', account.id))
   return (await engines.commands.load(identity, stream)).state.userId
 }
+
+test('finding 6: an account that is not on the list leaves no event and no token', async () => {
+  const mallory = shown(refused, '666')
+  await expect(accountsWith().signIn(mallory)).rejects.toMatchObject({ value: 'not_allowed', login: refused })
+  expect(await engines.eventStore.readAll(null, 10)).toEqual([])
+  expect(kept.size).toBe(0)
+})
 
 describe('connecting', () => {
   test('claims the account, connects it, and keeps its tokens', async () => {

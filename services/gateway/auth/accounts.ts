@@ -9,7 +9,7 @@ import { user } from '#domain/user/user.ts'
 import type { Identity } from '#platform/http/session.ts'
 import type { HostAccount, HostTokens } from '#platform/ports/codeHost.ts'
 import type { GatewayServices } from '../services.ts'
-import { WayFailed } from './failure.ts'
+import { NotAllowed, WayFailed } from './failure.ts'
 import { livingId } from './livingId.ts'
 import { signedInWith, type SignedIn } from './session.ts'
 
@@ -20,7 +20,7 @@ export interface Shown {
 }
 
 export interface Accounts {
-  /** Throws `WayFailed` with `user_not_found` when the one whose account it is is gone. */
+  /** Throws `WayFailed` with `user_not_found` when the one whose account it is is gone, and `NotAllowed`, before anything is kept of it. */
   signIn(shown: Shown): Promise<SignedIn>
   /** Connects the account to who asked. Throws `WayFailed` when they or their session are gone, and when one of both is another's. */
   link(shown: Shown, to: Identity): Promise<void>
@@ -34,11 +34,14 @@ export function idOfAccount(codeHostName: string, id: string): string {
   return uuidv5(`${codeHostName}:${id}`, userNamespace)
 }
 
-type Services = Pick<GatewayServices, 'commands' | 'documents' | 'projected' | 'sessions' | 'access' | 'ids'>
+type Services = Pick<
+  GatewayServices,
+  'commands' | 'documents' | 'projected' | 'sessions' | 'access' | 'entry' | 'ids'
+>
 
 /** `codeHostName` tells accounts of one code host from those of another. */
 export function accounts({ codeHostName }: { codeHostName: string }, services: Services): Accounts {
-  const { commands, access, sessions, projected, ids } = services
+  const { commands, access, entry, sessions, projected, ids } = services
 
   const idOf = (account: HostAccount): string => idOfAccount(codeHostName, account.id)
   const isUser = async (userId: string) =>
@@ -93,6 +96,7 @@ export function accounts({ codeHostName }: { codeHostName: string }, services: S
 
   return {
     async signIn({ account, tokens }) {
+      if (!(await entry.admits(account, tokens.accessToken))) throw new NotAllowed(account.login)
       const userId = await userOf(account)
       const isNew = userId === (await livingId(idOf(account), commands))
       if (!isNew && !(await isUser(userId))) throw new WayFailed('user_not_found')

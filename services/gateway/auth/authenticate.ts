@@ -1,12 +1,16 @@
 /** Reads the bearer token: `state.identity` is who it names, or `null`. */
 import type { Middleware } from 'koa'
+import type { Entry } from '#platform/entry/entry.ts'
 import type { Sessions } from '#platform/http/session.ts'
 
-export function authenticate(sessions: Sessions): Middleware {
+/** Refuses with `not_allowed` somebody who was taken off the list of who may come in, whatever they ask for. */
+export function authenticate({ sessions, entry }: { sessions: Sessions; entry: Entry }): Middleware {
   return async (context, next) => {
     const [scheme, token] = context.get('authorization').split(' ')
     const bearer = scheme?.toLowerCase() === 'bearer' ? token : undefined
-    context.state.identity = bearer === undefined ? null : ((await sessions.verify(bearer)) ?? null)
+    const identity = bearer === undefined ? null : ((await sessions.verify(bearer)) ?? null)
+    context.state.identity = identity
+    if (identity !== null) await entry.check(identity.userId)
     await next()
   }
 }

@@ -9,3 +9,12 @@ export class WayFailed extends Error {
     this.value = value
   }
 }
+
+/** The account that was shown is not on the list of who may come in. */
+export class NotAllowed extends WayFailed {
+  readonly login: string
+  constructor(login: string) {
+    super('not_allowed')
+    this.login = login
+  }
+}

@@ -1,5 +1,5 @@
 /** What the browser keeps, signed, while its person is at the code host: what the answer must match, and for whom they went. */
-import { jwtVerify, SignJWT } from 'jose'
+import { jwtVerify, SignJWT, type JWTPayload } from 'jose'
 import { z } from 'zod'
 import type { Identity } from '#platform/http/session.ts'
 import type { Clock } from '#platform/ports/clock.ts'
@@ -7,38 +7,49 @@ import type { Vault } from '#platform/ports/vault.ts'
 
 export const journeyCookie = 'flightdeck_sign_in'
 export const journeySeconds = 600
+export const refusalCookie = 'flightdeck_refused'
 
 const Journey = z.object({
   state: z.string(),
   /** PKCE's. */
   verifier: z.string(),
+  /** What the client began with: it takes a token only where this comes back with it. */
+  nonce: z.string().optional(),
   /** Who connects their account; nobody where somebody signs in. */
   link: z.object({ userId: z.string(), sessionId: z.string() }).optional(),
 })
 export type Journey = z.infer<typeof Journey> & { readonly link?: Identity | undefined }
+
+const Refused = z.object({ refused: z.string() })
 
 export interface Journeys {
   /** What the cookie of a journey says. */
   cookieOf(journey: Journey): Promise<string>
   /** The journey of a cookie that we signed within the last ten minutes. */
   of(cookie: string | undefined): Promise<Journey | undefined>
+  /** What the cookie of a journey that ended with a refusal says. */
+  refusalOf(login: string): Promise<string>
+  /** Whose account was refused within the last ten minutes, by the cookie. */
+  refused(cookie: string | undefined): Promise<string | undefined>
 }
 
 export function journeys({ vault, clock }: { vault: Pick<Vault, 'deriveKey'>; clock: Clock }): Journeys {
   const key = vault.deriveKey('sign-in-journey')
+  const sign = (claims: JWTPayload): Promise<string> =>
+    new SignJWT(claims)
+      .setProtectedHeader({ alg: 'HS256' })
+      .setExpirationTime(new Date(clock.now().getTime() + journeySeconds * 1_000))
+      .sign(key)
+  async function read<Claims>(cookie: string | undefined, schema: z.ZodType<Claims>) {
+    if (cookie === undefined) return undefined
+    const options = { algorithms: ['HS256'], currentDate: clock.now() }
+    const verified = await jwtVerify(cookie, key, options).catch(() => undefined)
+    return verified && schema.safeParse(verified.payload).data
+  }
   return {
-    cookieOf: (journey) => {
-      const now = clock.now().getTime()
-      return new SignJWT({ ...journey })
-        .setProtectedHeader({ alg: 'HS256' })
-        .setExpirationTime(new Date(now + journeySeconds * 1_000))
-        .sign(key)
-    },
-    async of(cookie) {
-      if (cookie === undefined) return undefined
-      const options = { algorithms: ['HS256'], currentDate: clock.now() }
-      const verified = await jwtVerify(cookie, key, options).catch(() => undefined)
-      return verified && Journey.safeParse(verified.payload).data
-    },
+    cookieOf: (journey) => sign({ ...journey }),
+    of: (cookie) => read(cookie, Journey),
+    refusalOf: (login) => sign({ refused: login }),
+    refused: async (cookie) => (await read(cookie, Refused))?.refused,
   }
 }

@@ -27,6 +27,8 @@ export function passwordRoutes(
   return [
     route(register, turnedOn, async ({ body, client, commandId, requestId }, services) => {
       const { name, email, password } = body
+      // The list is of accounts at the code host, and a new account here has none.
+      if (!services.entry.isOpen) throw new Fault('not_allowed', services.entry.refusal(null))
       const from = { address: client.ip }
       await slow.check(from)
       const userId = await userIdOf(email, services)
@@ -66,6 +68,7 @@ export function passwordRoutes(
       })
       if (!isRight || credentialId === null) throw new Fault('wrong_password')
       await slow.succeeded(trying)
+      await services.entry.check(userId)
       const session = { userId, ...services.sessions.begin() }
       const executed = await services.commands.execute(
         user,

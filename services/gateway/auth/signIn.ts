@@ -3,7 +3,8 @@ import { createHash, randomBytes } from 'node:crypto'
 import { Router } from '@koa/router'
 import type { Context, Middleware } from 'koa'
 import { z } from 'zod'
-import { linkGitHub } from '#domain/api/auth.ts'
+import { getRefusal, linkGitHub } from '#domain/api/auth.ts'
+import { Fault } from '#domain/kernel/errors.ts'
 import { userStream } from '#domain/kernel/ids.ts'
 import { user } from '#domain/user/user.ts'
 import { commandsFrom } from '#platform/commands/origin.ts'
@@ -15,8 +16,8 @@ import { originOfRequest } from '#platform/watch/requests.ts'
 import type { GatewayOptions, GatewayServices } from '../services.ts'
 import { accounts, type Shown } from './accounts.ts'
 import { cookieOptions } from './cookies.ts'
-import { WayFailed } from './failure.ts'
-import { journeyCookie, journeys, journeySeconds, type Journey } from './journey.ts'
+import { NotAllowed, WayFailed } from './failure.ts'
+import { journeyCookie, journeys, journeySeconds, refusalCookie, type Journey } from './journey.ts'
 import { originOf } from './origin.ts'
 import { ticketCookie, tickets, ticketSeconds } from './tickets.ts'
 
@@ -27,12 +28,15 @@ export function signInRoutes(options: GatewayOptions, services: GatewayServices)
 
   router.get('/', async (context) => {
     const { link } = context.query
-    if (link === undefined) return depart(context, undefined)
+    if (link === undefined) {
+      const asked = Departure.safeParse(context.query)
+      return depart(context, asked.success ? asked.data : {})
+    }
     const origin = originOf(context, options)
     const proof = context.cookies.get(ticketCookie)
     context.cookies.set(ticketCookie, null, cookieOptions(origin, ticketSeconds, 'strict'))
     try {
-      await depart(context, await holderOf(context, typeof link === 'string' ? link : '', proof))
+      await depart(context, { link: await holderOf(context, typeof link === 'string' ? link : '', proof) })
     } catch (fault) {
       fail(context, fault, 'link')
     }
@@ -46,12 +50,14 @@ export function signInRoutes(options: GatewayOptions, services: GatewayServices)
       const shown = await shownBy(context, journey, origin)
       if (journey?.link === undefined) {
         const { token, user: person } = await known.signIn(shown)
-        context.redirect(`/auth/callback?token=${token}&onboarding=${!person.onboardingCompleted}`)
+        const nonce = journey?.nonce === undefined ? '' : `&nonce=${journey.nonce}`
+        context.redirect(`/auth/callback?token=${token}&onboarding=${!person.onboardingCompleted}${nonce}`)
       } else {
         await known.link(shown, journey.link)
         context.redirect(settings)
       }
     } catch (fault) {
+      if (fault instanceof NotAllowed) await refuse(context, fault, origin)
       fail(context, fault, journey?.link === undefined ? 'sign-in' : 'link')
     } finally {
       context.cookies.set(journeyCookie, null, cookieOptions(origin, journeySeconds, 'lax'))
@@ -59,15 +65,29 @@ export function signInRoutes(options: GatewayOptions, services: GatewayServices)
   })
 
   /** Sends the browser to the code host. */
-  async function depart(context: Context, link: Identity | undefined): Promise<void> {
+  async function depart(
+    context: Context,
+    { link, nonce, account }: Departure & { readonly link?: Identity },
+  ): Promise<void> {
     const origin = originOf(context, options)
     const state = randomBytes(24).toString('base64url')
     const verifier = randomBytes(48).toString('base64url')
-    const cookie = await ways.cookieOf({ state, verifier, ...(link === undefined ? {} : { link }) })
+    const cookie = await ways.cookieOf({
+      state,
+      verifier,
+      ...(link === undefined ? {} : { link }),
+      ...(nonce === undefined ? {} : { nonce }),
+    })
     context.cookies.set(journeyCookie, cookie, cookieOptions(origin, journeySeconds, 'lax'))
     const codeChallenge = createHash('sha256').update(verifier).digest('base64url')
     context.redirect(
-      services.codeHost.authorizeUrl({ state, codeChallenge, origin, redirectUri: redirectUri(origin) }),
+      services.codeHost.authorizeUrl({
+        state,
+        codeChallenge,
+        origin,
+        redirectUri: redirectUri(origin),
+        anotherAccount: account === 'another',
+      }),
     )
   }
 
@@ -103,6 +123,15 @@ export function signInRoutes(options: GatewayOptions, services: GatewayServices)
     commands: commandsFrom(services.commands, originOfRequest(context)),
   })
 
+  /** Lets the page say who was refused, and leaves nothing of theirs. */
+  async function refuse(context: Context, { login }: NotAllowed, origin: string): Promise<void> {
+    context.cookies.set(
+      refusalCookie,
+      await ways.refusalOf(login),
+      cookieOptions(origin, journeySeconds, 'lax'),
+    )
+  }
+
   function fail(context: Context, fault: unknown, which: 'sign-in' | 'link'): void {
     const value = fault instanceof WayFailed ? fault.value : 'server'
     services.logger.warn({ err: fault, value }, `${which} failed`)
@@ -117,11 +146,20 @@ export function signInRoutes(options: GatewayOptions, services: GatewayServices)
 
 const route = routeWith<GatewayServices>()
 
-/** The call that gives out tickets. */
-export function linkRoutes(
+/** The calls around the way: the one that gives out tickets, and the one that says who was refused. */
+export function wayRoutes(
   options: Pick<GatewayOptions, 'publicUrl' | 'port'>,
 ): readonly Route<GatewayServices>[] {
   return [
+    route(
+      getRefusal,
+      async () => ({}),
+      async ({ client }, services) => {
+        const login = await journeys(services).refused(client.cookies.get(refusalCookie))
+        if (login === undefined) throw new Fault('not_found', 'Nobody was refused here lately.')
+        return { login, sentence: services.entry.refusal(login) }
+      },
+    ),
     route(linkGitHub, identified, async ({ user: person, sessionId, client }, services) => {
       const { ticket, proof } = await tickets(services).issue({ userId: person.id, sessionId })
       const origin = originOf(client, options)
@@ -133,6 +171,17 @@ export function linkRoutes(
 
 /** Where the account is connected, in the client. */
 const settings = '/settings?tab=github'
+
+/** What the client may begin a sign-in with: a nonce that comes back with the token, and the wish to choose another account. */
+const Departure = z.object({
+  nonce: z
+    .string()
+    .regex(/^[\w-]{16,128}$/)
+    .optional()
+    .catch(undefined),
+  account: z.literal('another').optional().catch(undefined),
+})
+type Departure = z.infer<typeof Departure>
 
 /** What the code host sends back in the query. */
 const Answer = z.object({

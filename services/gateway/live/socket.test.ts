@@ -8,7 +8,7 @@ import { collections, documents } from '#platform/commands/documents.ts'
 import { logger } from '#platform/log.ts'
 import { nobodyWatches } from '#platform/watch/watch.ts'
 import { taskId, userId } from '../../../tests/domain/ids.ts'
-import { openTestEngines, type TestEngines } from '../../../tests/server/engines.ts'
+import { openEntry, openTestEngines, type TestEngines } from '../../../tests/server/engines.ts'
 import type { Feed, Viewer } from './feed.ts'
 import { openSocket } from './socket.ts'
 
@@ -60,6 +60,7 @@ beforeEach(async () => {
   http.on('connection', (connection) => connections.add(connection))
   server = openSocket(http, feed, {
     sessions: { verify, token: unused, begin: () => ({ sessionId: '', expiresAt: '' }) },
+    entry: openEntry,
     documents: documents(engines.readStore, engines.log),
     logger: logger('silent'),
     watch: nobodyWatches,

@@ -17,7 +17,7 @@ import type { Saying } from './translate.ts'
 type LiveServer = Server<ClientEvents, ServerEvents, Record<string, never>, Identity>
 type LiveSocket = Socket<ClientEvents, ServerEvents, Record<string, never>, Identity>
 
-type SocketServices = Pick<GatewayServices, 'sessions' | 'documents' | 'logger' | 'watch'> & {
+type SocketServices = Pick<GatewayServices, 'sessions' | 'entry' | 'documents' | 'logger' | 'watch'> & {
   /** Refuses a person who connects too often. */
   readonly mayConnect: Rate
   /** Whether a request may open the socket at all, by the names that it gives. */
@@ -30,6 +30,8 @@ const Handshake = z.object({ token: z.string() })
 
 /** What may wait for a slow viewer, in packets and in characters; one that lets more pile up is cut off, and catches up when it comes back. */
 const waitingAtMost = { packets: 5_000, characters: 16 * 1_048_576 }
+/** How often it is asked whether those who are connected may be here still. */
+const checkEveryMs = 30_000
 /** Rooms that one socket may be in at once. */
 const roomsAtOnce = 50
 /** Joins and leaves of one socket that may wait; rooms are joined one after the other for all. */
@@ -51,19 +53,36 @@ export function openSocket(http: HttpServer, feed: Feed, services: SocketService
     try {
       await enter(socket, services)
     } catch (thrown) {
-      const isTooOften = thrown instanceof Fault && thrown.code === 'rate_limited'
-      return next(new Error(isTooOften ? thrown.message : faults.sign_in_required.sentence))
+      const isTold = thrown instanceof Fault && ['rate_limited', 'not_allowed'].includes(thrown.code)
+      return next(new Error(isTold ? thrown.message : faults.sign_in_required.sentence))
     }
     return next()
   })
   io.on('connection', (socket) => serve(socket, feed, services))
+  if (!services.entry.isOpen) {
+    const timer = setInterval(() => void checkAll(io, services), checkEveryMs)
+    http.once('close', () => clearInterval(timer))
+  }
   return io
+}
+
+/** Closes the sockets of those who may not be here any more. */
+async function checkAll(io: LiveServer, { entry, logger }: SocketServices): Promise<void> {
+  for (const socket of io.sockets.sockets.values()) {
+    try {
+      await entry.check(socket.data.userId)
+    } catch (thrown) {
+      if (thrown instanceof Fault) socket.disconnect(true)
+      else logger.error({ err: thrown }, 'who may be here could not be checked')
+    }
+  }
 }
 
 async function enter(socket: LiveSocket, services: SocketServices): Promise<void> {
   const { token } = Handshake.parse(socket.handshake.auth)
   const identity: Identity | null = (await services.sessions.verify(token)) ?? null
   const { user, sessionId } = await signedIn({ identity }, services)
+  await services.entry.check(user.id)
   await services.mayConnect(user.id)
   socket.data = { userId: user.id, sessionId }
   services.known(socket.request.socket)

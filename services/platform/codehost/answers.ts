@@ -25,6 +25,10 @@ export const Repository = z.object({
 
 export const Organization = z.object({ login: z.string(), avatar_url: z.string() })
 
+const MembershipState = z.enum(['active', 'pending'])
+export const Membership = z.object({ state: MembershipState, organization: z.object({ id: z.number() }) })
+export const TeamMembership = z.object({ state: MembershipState })
+
 export const Branch = z.object({ name: z.string() })
 
 export const PullRequest = z.object({

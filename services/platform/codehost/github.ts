@@ -9,7 +9,16 @@ import {
   type HostTokens,
 } from '#platform/ports/codeHost.ts'
 import { checkedName, onServer, repositoryOf, serverForBrowser, trimmed } from './address.ts'
-import { Account, Branch, Organization, PullRequest, Repository, TokenAnswer } from './answers.ts'
+import {
+  Account,
+  Branch,
+  Membership,
+  Organization,
+  PullRequest,
+  Repository,
+  TeamMembership,
+  TokenAnswer,
+} from './answers.ts'
 import { ask, octokitFor, postForm } from './request.ts'
 
 export interface GitHubOptions {
@@ -46,7 +55,7 @@ export function githubCodeHost(options: GitHubOptions): CodeHost {
   return {
     appUrls: { install: `${appPage}/installations/new`, manage: appPage },
 
-    authorizeUrl: ({ state, redirectUri, codeChallenge, origin }) => {
+    authorizeUrl: ({ state, redirectUri, codeChallenge, origin, anotherAccount = false }) => {
       const url = new URL(`${trimmed(browserServer(origin))}/login/oauth/authorize`)
       url.search = new URLSearchParams({
         client_id: options.clientId,
@@ -54,6 +63,7 @@ export function githubCodeHost(options: GitHubOptions): CodeHost {
         state,
         code_challenge: codeChallenge,
         code_challenge_method: 'S256',
+        ...(anotherAccount ? { prompt: 'select_account' } : {}),
       }).toString()
       return url.toString()
     },
@@ -106,6 +116,18 @@ export function githubCodeHost(options: GitHubOptions): CodeHost {
         login: answer.login,
         avatarUrl: onServer(answer.avatar_url, serverUrl),
       }))
+    },
+    membership: async (accessToken, { organization: org, team, login }) => {
+      const { orgs, teams } = octokit(accessToken).rest
+      const member = await unlessHidden(
+        ask(Membership, () => orgs.getMembershipForAuthenticatedUser({ org })),
+      )
+      if (member?.state !== 'active') return undefined
+      const organizationId = String(member.organization.id)
+      if (team === null) return { organizationId }
+      const asked = { org, team_slug: team, username: login }
+      const inTeam = await unlessHidden(ask(TeamMembership, () => teams.getMembershipForUserInOrg(asked)))
+      return inTeam?.state === 'active' ? { organizationId } : undefined
     },
     repository: async (accessToken, repository) => {
       const { owner, name: repo } = checkedName(repository)
@@ -164,6 +186,16 @@ export function githubCodeHost(options: GitHubOptions): CodeHost {
       return read.pullRequest(updated)
     },
     parseRepositoryUrl: (url) => repositoryOf(url, serverUrl),
+  }
+}
+
+/** `undefined` where the host says that there is nothing, or nothing for this person to see. */
+async function unlessHidden<Answer>(asked: Promise<Answer>): Promise<Answer | undefined> {
+  try {
+    return await asked
+  } catch (fault) {
+    if (fault instanceof CodeHostFault && ['not_found', 'forbidden'].includes(fault.kind)) return undefined
+    throw fault
   }
 }
 

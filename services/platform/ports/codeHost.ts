@@ -67,9 +67,15 @@ export interface RepositoryName {
 export interface CodeHost {
   /**
    * The page where a person lets us in. `origin` is where the person's browser reaches us, so that a loopback name stays the
-   * one they used; `codeChallenge` is PKCE's S256.
+   * one they used; `codeChallenge` is PKCE's S256; with `anotherAccount` the host lets them choose, also where they are signed in.
    */
-  authorizeUrl(request: { state: string; redirectUri: string; codeChallenge: string; origin: string }): string
+  authorizeUrl(request: {
+    state: string
+    redirectUri: string
+    codeChallenge: string
+    origin: string
+    anotherAccount?: boolean
+  }): string
   exchangeCode(request: { code: string; redirectUri: string; codeVerifier: string }): Promise<HostTokens>
   refresh(refreshToken: string): Promise<HostTokens>
   /** Ends the grant; a token the host no longer knows is fine. */
@@ -78,6 +84,14 @@ export interface CodeHost {
   /** All repositories the person can reach, most recently updated first, paged by 100 up to 1,000. */
   repositories(accessToken: string): Promise<readonly HostRepository[]>
   organizations(accessToken: string): Promise<readonly HostOrganization[]>
+  /**
+   * The organisation's id, when the person of the token is in it, and in its team where one is named (by its slug); `undefined` when they
+   * are not, have only been invited, or the host shows them nothing of it. `login` is theirs.
+   */
+  membership(
+    accessToken: string,
+    asked: { readonly organization: string; readonly team: string | null; readonly login: string },
+  ): Promise<{ readonly organizationId: string } | undefined>
   repository(accessToken: string, repository: RepositoryName): Promise<HostRepository>
   /** Branch names, the default branch first; empty for an empty repository. */
   branches(accessToken: string, repository: RepositoryName): Promise<readonly string[]>

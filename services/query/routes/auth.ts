@@ -6,5 +6,8 @@ import type { Route } from '#platform/http/route.ts'
 import { route, type QueryServices } from '../services.ts'
 
 export const authRoutes: readonly Route<QueryServices>[] = [
-  route(getMe, fresh, identified, async ({ user }) => ({ user: userOf(user) })),
+  route(getMe, fresh, identified, async ({ user }, { entry }) => ({
+    user: userOf(user),
+    isAdmin: await entry.isAdmin(user),
+  })),
 ]

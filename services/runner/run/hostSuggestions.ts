@@ -13,7 +13,7 @@ const mostBytes = 8 * 1024 * 1024
 const mostSuggestions = 40
 const withinMs = 2_000
 
-type Parts = Pick<PreparingParts, 'documents' | 'access' | 'codeHost' | 'git' | 'root' | 'logger'>
+type Parts = Pick<PreparingParts, 'documents' | 'entry' | 'access' | 'codeHost' | 'git' | 'root' | 'logger'>
 
 /** Until the returned function is called. The one who asks has checked whose project it is. `home` is that of the runner's user. */
 export function answerHosts(parts: Parts, requests: Requests, home: string | undefined): () => void {

@@ -38,11 +38,12 @@ const cloneWithinMs = 600_000
 
 /** What the person may reach is asked anew each time: access that was taken away ends here. */
 export async function reachRepository(
-  parts: Pick<PreparingParts, 'documents' | 'access' | 'codeHost'>,
+  parts: Pick<PreparingParts, 'documents' | 'entry' | 'access' | 'codeHost'>,
   task: Pick<TaskDocument, 'owner' | 'projectId'>,
 ) {
   const project = await parts.documents.get(projectsView, task.projectId)
   if (!project) return failed('project_deleted', 'The project of this task was deleted.')
+  await parts.entry.check(task.owner)
   const repository = { owner: project.githubOwner, name: project.githubRepoName }
   const accessToken = await parts.access.tokenOf(task.owner)
   const { url, authorization } = await parts.codeHost.gitAccess(accessToken, repository)

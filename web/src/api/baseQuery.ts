@@ -4,7 +4,7 @@ import { takeAskedAhead } from './askedAhead.ts'
 import type { ApiFault } from './fault.ts'
 import { newId } from './newId.ts'
 import { request, type ApiAnswer, type ApiCall } from './request.ts'
-import { sessionEnded, wroteAhead, type SessionState } from './session.ts'
+import { sessionEnded, sessionRefused, wroteAhead, type SessionState } from './session.ts'
 import { dropToken, readToken } from './tokenStore.ts'
 
 /** Section 5. */
@@ -42,6 +42,10 @@ export async function signedIn(
     if (answer.error.status === 401 && endsSession(path) && readToken() === token) {
       dropToken()
       dispatch(sessionEnded('unauthorised'))
+    }
+    if (answer.error.code === 'not_allowed' && readToken() === token) {
+      dropToken()
+      dispatch(sessionRefused(answer.error.message))
     }
     return answer
   }

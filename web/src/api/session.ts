@@ -1,17 +1,19 @@
 /** Whether somebody is signed in, and why not. The token itself stays in the browser's storage, out of every state and log. */
 import { createSlice, type PayloadAction } from '@reduxjs/toolkit'
 
-/** `unauthorised`: the server no longer takes the token. `lost`: the user could not be loaded with it. */
-export type SessionEnd = 'none' | 'logout' | 'unauthorised' | 'lost'
+/** `unauthorised`: the server no longer takes the token. `lost`: the user could not be loaded with it. `refused`: they may not be here any more. */
+export type SessionEnd = 'none' | 'logout' | 'unauthorised' | 'lost' | 'refused'
 
 export interface SessionState {
   readonly signedIn: boolean
   readonly end: SessionEnd
+  /** What the server said to who was refused. */
+  readonly refusal: string | null
   /** The last write that its reads may not show yet: they ask for it by `minPosition`. */
   readonly awaiting: string | null
 }
 
-export const initialSession: SessionState = { signedIn: false, end: 'none', awaiting: null }
+export const initialSession: SessionState = { signedIn: false, end: 'none', refusal: null, awaiting: null }
 
 const session = createSlice({
   name: 'session',
@@ -22,6 +24,11 @@ const session = createSlice({
       ...initialSession,
       end: payload,
     }),
+    sessionRefused: (_state, { payload }: PayloadAction<string>): SessionState => ({
+      ...initialSession,
+      end: 'refused',
+      refusal: payload,
+    }),
     wroteAhead: (state, { payload }: PayloadAction<string>): SessionState => ({
       ...state,
       awaiting: payload,
@@ -29,7 +36,7 @@ const session = createSlice({
   },
 })
 
-export const { sessionStarted, sessionEnded, wroteAhead } = session.actions
+export const { sessionStarted, sessionEnded, sessionRefused, wroteAhead } = session.actions
 export const sessionReducer = session.reducer
 
 interface WithSession {
@@ -37,3 +44,4 @@ interface WithSession {
 }
 export const selectSignedIn = (state: WithSession) => state.session.signedIn
 export const selectSessionEnd = (state: WithSession) => state.session.end
+export const selectRefusal = (state: WithSession) => state.session.refusal

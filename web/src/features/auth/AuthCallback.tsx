@@ -4,6 +4,7 @@ import { Navigate } from 'react-router-dom'
 import { selectSignedIn } from '../../api/session.ts'
 import { PageSpinner } from '../../app/PageSpinner.tsx'
 import { useMeQuery } from './authApi.ts'
+import { ConfirmAccount } from './ConfirmAccount.tsx'
 import type { CallbackOutcome } from './takeToken.ts'
 import { texts } from './texts.ts'
 
@@ -13,6 +14,7 @@ export function AuthCallback({ outcome }: { readonly outcome: CallbackOutcome | 
   const { data, isError } = useMeQuery(undefined, { skip: !signedIn || !unknown })
   if (outcome?.kind === 'error')
     return <Navigate to={`/auth?error=${encodeURIComponent(outcome.error)}`} replace />
+  if (outcome?.kind === 'unasked') return <ConfirmAccount offered={outcome} />
   if (outcome?.kind === 'token')
     return <Navigate to={outcome.onboarding ? '/onboarding' : '/dashboard'} replace />
   if (!signedIn || isError) return <Navigate to="/auth" replace />

@@ -35,7 +35,11 @@ describe('the sign-in screen', () => {
     fireEvent.click(await screen.findByRole('button', { name: 'Continue with GitHub' }))
     const button = await screen.findByRole('button', { name: 'Connecting...' })
     expect(button).toHaveProperty('disabled', true)
-    await waitFor(() => expect(assign).toHaveBeenCalledExactlyOnceWith('/api/auth/github'))
+    await waitFor(() =>
+      expect(assign).toHaveBeenCalledExactlyOnceWith(
+        expect.stringMatching(/^\/api\/auth\/github\?nonce=[0-9a-f]{48}$/),
+      ),
+    )
     vi.unstubAllGlobals()
   })
 })

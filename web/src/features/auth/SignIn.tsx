@@ -3,13 +3,15 @@ import { Check, GitBranch, GitPullRequest, KeyRound } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { useSelector } from 'react-redux'
 import { Navigate, useSearchParams } from 'react-router-dom'
-import { selectSessionEnd, selectSignedIn, type SessionEnd } from '../../api/session.ts'
+import { selectRefusal, selectSessionEnd, selectSignedIn, type SessionEnd } from '../../api/session.ts'
 import { BrandMark } from '../../ui/BrandMark.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { GitHubMark } from '../../ui/GitHubMark.tsx'
 import { Note } from '../../ui/Note.tsx'
 import { SampleTasks } from './SampleTasks.tsx'
+import { beginSignIn } from './begin.ts'
 import { signInError, texts } from './texts.ts'
+import { useRefusal } from './useRefusal.ts'
 
 const icons = [GitBranch, KeyRound, Check, GitPullRequest]
 
@@ -18,7 +20,11 @@ export function SignIn() {
   const end = useSelector(selectSessionEnd)
   const [query] = useSearchParams()
   const inAddress = query.get('error')
-  const error = sessionError(end) ?? (inAddress === null ? null : signInError(inAddress))
+  const refusal = useRefusal(inAddress === 'not_allowed' && end !== 'refused')
+  const refused = useSelector(selectRefusal)
+  const isRefused = refused !== null || inAddress === 'not_allowed'
+  const error =
+    refused ?? sessionError(end) ?? refusal ?? (inAddress === null ? null : signInError(inAddress))
   useEffect(() => {
     document.title = `${texts.pageTitle} · Flightdeck`
   }, [])
@@ -62,7 +68,7 @@ export function SignIn() {
               {error}
             </Note>
           )}
-          <Continue />
+          <Continue another={isRefused} />
         </div>
       </section>
     </main>
@@ -70,7 +76,7 @@ export function SignIn() {
 }
 
 /** The button leaves the page; coming back to it by the browser's history finds it as it was at first. */
-function Continue() {
+function Continue({ another }: { readonly another: boolean }) {
   const [leaving, setLeaving] = useState(false)
   useEffect(() => {
     const again = () => setLeaving(false)
@@ -87,10 +93,10 @@ function Continue() {
       busyLabel={texts.connecting}
       onClick={() => {
         setLeaving(true)
-        window.location.assign('/api/auth/github')
+        beginSignIn({ another })
       }}
     >
-      {texts.button}
+      {another ? texts.another : texts.button}
     </Button>
   )
 }
@@ -103,6 +109,7 @@ function sessionError(end: SessionEnd): string | null {
       return signInError('other')
     case 'none':
     case 'logout':
+    case 'refused':
       return null
   }
 }

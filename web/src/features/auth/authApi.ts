@@ -18,6 +18,7 @@ export const authApi = api.injectEndpoints({
         )
         // A server that refuses the user takes the token with it; one that does not answer may do so later.
         if (fault === null || fault.status === null || fault.status === 401) return
+        if (fault.code === 'not_allowed') return
         dropToken()
         dispatch(sessionEnded('lost'))
       },

@@ -15,7 +15,7 @@ export const onboardingApi = api.injectEndpoints({
       onQueryStarted: async (_body, { dispatch, queryFulfilled }) => {
         const answer = await queryFulfilled.catch(() => null)
         if (answer !== null)
-          dispatch(authApi.util.upsertQueryData('me', undefined, { user: answer.data.user }))
+          dispatch(authApi.util.updateQueryData('me', undefined, (me) => void (me.user = answer.data.user)))
       },
     }),
   }),

@@ -14,7 +14,7 @@ export const settingsApi = api.injectEndpoints({
       onQueryStarted: async (_body, { dispatch, queryFulfilled }) => {
         const answer = await queryFulfilled.catch(() => null)
         if (answer !== null)
-          dispatch(authApi.util.upsertQueryData('me', undefined, { user: answer.data.user }))
+          dispatch(authApi.util.updateQueryData('me', undefined, (me) => void (me.user = answer.data.user)))
       },
     }),
     disconnectGitHub: build.mutation<AnswerOf<typeof disconnectGitHub>, void>({
@@ -23,7 +23,7 @@ export const settingsApi = api.injectEndpoints({
         const answer = await queryFulfilled.catch(() => null)
         // What the host had told is not asked for again: it would refuse, and the person be told of a fault.
         if (answer !== null)
-          dispatch(authApi.util.upsertQueryData('me', undefined, { user: answer.data.user }))
+          dispatch(authApi.util.updateQueryData('me', undefined, (me) => void (me.user = answer.data.user)))
       },
     }),
     deleteAccount: build.mutation<AnswerOf<typeof deleteAccount>, void>({

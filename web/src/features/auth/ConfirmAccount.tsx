@@ -1,0 +1,140 @@
+/** A token that this tab did not ask for: shows whose it is, and lets the person decide. */
+import { useEffect, useState } from 'react'
+import { useSelector } from 'react-redux'
+import { Navigate, useNavigate } from 'react-router-dom'
+import type { User } from '#domain/api/auth.ts'
+import { newId } from '../../api/newId.ts'
+import { request } from '../../api/request.ts'
+import { selectSignedIn } from '../../api/session.ts'
+import { keepToken } from '../../api/tokenStore.ts'
+import { PageSpinner } from '../../app/PageSpinner.tsx'
+import { Avatar } from '../../ui/Avatar.tsx'
+import { BrandMark } from '../../ui/BrandMark.tsx'
+import { Button } from '../../ui/Button.tsx'
+import { Note } from '../../ui/Note.tsx'
+import { useMeQuery } from './authApi.ts'
+import { texts } from './texts.ts'
+
+interface Offered {
+  readonly token: string
+  readonly onboarding: boolean
+}
+
+export function ConfirmAccount({ offered }: { readonly offered: Offered }) {
+  const [attempt, setAttempt] = useState(0)
+  return <Confirming key={attempt} offered={offered} again={() => setAttempt(attempt + 1)} />
+}
+
+function Confirming({ offered, again }: { readonly offered: Offered; readonly again: () => void }) {
+  const navigate = useNavigate()
+  const signedIn = useSelector(selectSignedIn)
+  const { data: current, isLoading } = useMeQuery(undefined, { skip: !signedIn })
+  const found = useOwner(offered.token)
+  useEffect(() => {
+    document.title = `${texts.pageTitle} · Flightdeck`
+  }, [])
+  if (found.kind === 'asking' || isLoading) return <PageSpinner label={texts.completing} />
+  const now = current?.user
+  const stay = () => void navigate(now === undefined ? '/auth' : '/dashboard', { replace: true })
+  const take = () => {
+    keepToken(offered.token)
+    // From the start: nothing of who was here before may stay in this page.
+    window.location.replace(offered.onboarding ? '/onboarding' : '/dashboard')
+  }
+  // Nothing would change but the session.
+  if (found.kind === 'owner' && found.owner.id === now?.id) return <Navigate to="/dashboard" replace />
+  return (
+    <main id="main" tabIndex={-1} className="grid min-h-full place-items-center px-6 py-10 outline-none">
+      <div className="w-full max-w-96">
+        <BrandMark className="mb-6 size-8" />
+        {found.kind === 'owner' ? (
+          <>
+            <h1 className="text-page font-semibold wrap-anywhere">
+              {texts.confirm.title(nameOf(found.owner))}
+            </h1>
+            <Account user={found.owner} className="my-5 rounded-panel border border-line bg-panel p-4" />
+            <p className="text-muted">{texts.confirm.why}</p>
+            {now !== undefined && <p className="mt-3 wrap-anywhere">{texts.confirm.now(nameOf(now))}</p>}
+            <div className="mt-6 grid gap-2.5">
+              <Button kind="primary" size="large" className="w-full" onClick={stay}>
+                {now === undefined ? texts.confirm.otherWay : texts.confirm.stay(nameOf(now))}
+              </Button>
+              <Button size="large" className="w-full" onClick={take}>
+                {texts.confirm.take(nameOf(found.owner))}
+              </Button>
+            </div>
+          </>
+        ) : (
+          <>
+            <h1 className="mb-5 text-page font-semibold">{texts.confirm.failedTitle}</h1>
+            <Note kind="error" className="mb-4">
+              {found.message}
+            </Note>
+            <div className="grid gap-2.5">
+              <Button kind="primary" size="large" className="w-full" onClick={stay}>
+                {now === undefined ? texts.confirm.otherWay : texts.confirm.stay(nameOf(now))}
+              </Button>
+              {found.mayPass && (
+                <Button size="large" className="w-full" onClick={again}>
+                  {texts.tryAgain}
+                </Button>
+              )}
+            </div>
+          </>
+        )}
+      </div>
+    </main>
+  )
+}
+
+function Account({ user, className }: { readonly user: User; readonly className: string }) {
+  return (
+    <div className={`flex items-center gap-3 ${className}`}>
+      <Avatar name={nameOf(user)} src={user.avatar} />
+      <div className="min-w-0">
+        <div className="truncate font-medium">{nameOf(user)}</div>
+        <div className="truncate text-ui text-muted">{user.githubUsername ?? user.email}</div>
+      </div>
+    </div>
+  )
+}
+
+const nameOf = (user: User): string => user.fullName || user.name || user.githubUsername || user.id
+
+type Found =
+  | { readonly kind: 'asking' }
+  | { readonly kind: 'owner'; readonly owner: User }
+  | { readonly kind: 'failed'; readonly message: string; readonly mayPass: boolean }
+
+/** Whose the token is, by the server's word. The token stays out of the store. */
+function useOwner(token: string): Found {
+  const [found, setFound] = useState<Found>({ kind: 'asking' })
+  useEffect(() => {
+    const leaving = new AbortController()
+    void (async () => {
+      const asked = await request(
+        { path: '/auth/me', fallback: texts.confirm.unreachable },
+        { fetch: (...args) => fetch(...args), token, signal: leaving.signal, newId },
+      )
+      if (!leaving.signal.aborted) setFound(foundIn(asked))
+    })()
+    return () => leaving.abort()
+  }, [token])
+  return found
+}
+
+function foundIn(asked: Awaited<ReturnType<typeof request>>): Found {
+  if ('error' in asked) {
+    const { status, message } = asked.error
+    return status === 401
+      ? { kind: 'failed', message: texts.confirm.over, mayPass: false }
+      : { kind: 'failed', message, mayPass: status !== 403 }
+  }
+  return hasUser(asked.data)
+    ? { kind: 'owner', owner: asked.data.user }
+    : { kind: 'failed', message: texts.confirm.unreachable, mayPass: true }
+}
+
+function hasUser(answer: unknown): answer is { readonly user: User } {
+  return typeof answer === 'object' && answer !== null && 'user' in answer
+}
