@@ -80,7 +80,8 @@ function Question({ user, open, onClose }: QuestionProps) {
         </>
       }
     >
-      <ul className="my-3 list-disc space-y-1 pl-5">
+      <p>{texts.lead}</p>
+      <ul className="my-2 list-disc space-y-1 pl-5">
         {texts.goes.map((line) => (
           <li key={line}>{line}</li>
         ))}

@@ -4,6 +4,7 @@ export const accountTexts = {
   why: 'Deletes everything of yours that Flightdeck keeps, for good. It cannot be undone.',
   open: 'Delete account…',
   title: 'Delete your account?',
+  lead: 'This goes at once, for good:',
   goes: [
     'All your projects, with their variables and secrets.',
     'All your tasks, with their chats, output, images and diffs. What runs is stopped.',
