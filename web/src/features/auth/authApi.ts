@@ -1,5 +1,6 @@
 /** Who is signed in. */
-import type { getMe } from '#domain/api/auth.ts'
+import type { ThunkDispatch, UnknownAction } from '@reduxjs/toolkit'
+import type { getMe, User } from '#domain/api/auth.ts'
 import type { AnswerOf } from '#domain/api/call.ts'
 import { api } from '../../api/api.ts'
 import { sessionEnded } from '../../api/session.ts'
@@ -27,3 +28,16 @@ export const authApi = api.injectEndpoints({
 })
 
 export const { useMeQuery } = authApi
+
+/**
+ * What a write told of the person takes the place of what was read. As an answer and not as a change: the live connection begins at an
+ * answer that says the onboarding is complete.
+ */
+export const userTold =
+  (user: User) =>
+  (dispatch: ThunkDispatch<WithApi, unknown, UnknownAction>, getState: () => WithApi): void => {
+    const known = authApi.endpoints.me.select()(getState()).data
+    dispatch(authApi.util.upsertQueryData('me', undefined, { isAdmin: false, ...known, user }))
+  }
+
+type WithApi = Parameters<ReturnType<typeof authApi.endpoints.me.select>>[0]

@@ -2,7 +2,7 @@
 import type { completeOnboarding } from '#domain/api/auth.ts'
 import type { AnswerOf, BodyInputOf } from '#domain/api/call.ts'
 import { api } from '../../api/api.ts'
-import { authApi } from '../auth/authApi.ts'
+import { userTold } from '../auth/authApi.ts'
 import { texts } from './texts.ts'
 
 export const onboardingApi = api.injectEndpoints({
@@ -14,8 +14,7 @@ export const onboardingApi = api.injectEndpoints({
       query: (body) => ({ method: 'POST', path: '/auth/complete-onboarding', body, fallback: texts.failed }),
       onQueryStarted: async (_body, { dispatch, queryFulfilled }) => {
         const answer = await queryFulfilled.catch(() => null)
-        if (answer !== null)
-          dispatch(authApi.util.updateQueryData('me', undefined, (me) => void (me.user = answer.data.user)))
+        if (answer !== null) dispatch(userTold(answer.data.user))
       },
     }),
   }),

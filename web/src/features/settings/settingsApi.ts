@@ -3,7 +3,7 @@ import type { deleteAccount, disconnectGitHub, linkGitHub, updateProfile } from 
 import type { AnswerOf, BodyInputOf } from '#domain/api/call.ts'
 import type { getGitHubUser, listOrganizations } from '#domain/api/projects.ts'
 import { api } from '../../api/api.ts'
-import { authApi } from '../auth/authApi.ts'
+import { userTold } from '../auth/authApi.ts'
 import { accountTexts } from './accountTexts.ts'
 import { texts } from './texts.ts'
 
@@ -13,8 +13,7 @@ export const settingsApi = api.injectEndpoints({
       query: (body) => ({ method: 'PUT', path: '/auth/profile', body, fallback: texts.updateFailed }),
       onQueryStarted: async (_body, { dispatch, queryFulfilled }) => {
         const answer = await queryFulfilled.catch(() => null)
-        if (answer !== null)
-          dispatch(authApi.util.updateQueryData('me', undefined, (me) => void (me.user = answer.data.user)))
+        if (answer !== null) dispatch(userTold(answer.data.user))
       },
     }),
     disconnectGitHub: build.mutation<AnswerOf<typeof disconnectGitHub>, void>({
@@ -22,8 +21,7 @@ export const settingsApi = api.injectEndpoints({
       onQueryStarted: async (_arg, { dispatch, queryFulfilled }) => {
         const answer = await queryFulfilled.catch(() => null)
         // What the host had told is not asked for again: it would refuse, and the person be told of a fault.
-        if (answer !== null)
-          dispatch(authApi.util.updateQueryData('me', undefined, (me) => void (me.user = answer.data.user)))
+        if (answer !== null) dispatch(userTold(answer.data.user))
       },
     }),
     deleteAccount: build.mutation<AnswerOf<typeof deleteAccount>, void>({
