@@ -92,6 +92,8 @@ export const GitDiff = z.object({
   commitComparison: z.object({ ahead: z.number(), behind: z.number() }),
   baseBranch: z.string(),
   truncated: z.boolean(),
+  /** The tree that this is the diff of, as git names it: what a pull request is made of. `null` while an agent writes, or against another base than the recorded one. */
+  tree: z.string().nullable(),
   version: z.number(),
 })
 export type GitDiff = z.infer<typeof GitDiff>
@@ -250,8 +252,18 @@ export const createPullRequest = defineWrite({
       draft: z.boolean().optional(),
       /** Whether each turn that goes well shall update it from now on; left out, that stays as it is. */
       autoUpdate: z.boolean().optional(),
+      /** The `tree` of the diff that the person looked at: refused when other changes were recorded since. */
+      tree: Text.max(64).optional(),
     })
     .optional(),
   answer: { pr: PullRequest, task: Task },
-  faults: ['not_found', 'not_initialized', 'no_changes', 'pr_in_progress', 'code_host_refused'],
+  faults: [
+    'not_found',
+    'not_initialized',
+    'no_changes',
+    'task_running',
+    'changes_moved',
+    'pr_in_progress',
+    'code_host_refused',
+  ],
 })

@@ -33,6 +33,11 @@ export const faults = {
   message_delivered: { status: 409, sentence: 'The agent already has this message.' },
   not_initialized: { status: 409, sentence: 'Task repository not initialized. Run a command to start.' },
   no_changes: { status: 409, sentence: 'There are no changes to open a pull request with.' },
+  changes_moved: {
+    status: 409,
+    sentence:
+      'The files changed since these changes were recorded. Look at them again, and then open the pull request.',
+  },
   base_not_recorded: { status: 409, sentence: 'The changes are recorded against another branch.' },
   evicted: { status: 409, sentence: 'This run was taken over or has ended.' },
   conflict: { status: 409, sentence: 'Somebody else changed this at the same time. Try again.' },

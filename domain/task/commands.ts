@@ -1,6 +1,14 @@
 /** What people and runners may ask of a task. Ids come in with the command. */
 import type { Proposal } from './proposal.ts'
-import type { AgentName, ExecutionKind, MessageImage, ProgressEvent, TerminalHead } from './events.ts'
+import type { EventOf } from '../kernel/event.ts'
+import type {
+  AgentName,
+  ExecutionKind,
+  MessageImage,
+  ProgressEvent,
+  TerminalHead,
+  WorkspaceChanged,
+} from './events.ts'
 
 /** Names one attempt of one execution: a report that names another is refused. */
 export interface Fence {
@@ -92,6 +100,8 @@ export type TaskCommand =
       readonly draft: boolean
       /** Whether each turn that goes well shall update it from now on; `null` leaves it as it is. */
       readonly autoUpdate: boolean | null
+      /** The tree of the changes that the person looked at, where they say it: refused when others were recorded since. */
+      readonly tree?: string | null
       /** The words where the person gave none; those of the task without it. */
       readonly proposed?: Proposal | null
     }
@@ -112,6 +122,12 @@ export type TaskCommand =
       readonly terminal: TerminalHead | null
       /** The execution that delivers the next queued message, when there is one; else the request that updates the pull request, when it shall be. */
       readonly nextExecutionId: string
+    }
+  /** The changes as they are while the pull request is made: those that it publishes, or those for which it is refused. */
+  | {
+      readonly type: 'RecordChanges'
+      readonly requestId: string
+      readonly changes: EventOf<typeof WorkspaceChanged>
     }
   | {
       readonly type: 'SettlePullRequest'

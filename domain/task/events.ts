@@ -16,8 +16,11 @@ export type ExecutionKind = z.infer<typeof ExecutionKind>
 export const ToolKind = z.enum(['read', 'edit', 'run', 'search', 'fetch', 'todo', 'other'])
 export type ToolKind = z.infer<typeof ToolKind>
 
-/** The name of a commit: SHA-1 or SHA-256 in hex. */
-const Commit = z.string().regex(/^([0-9a-f]{40}|[0-9a-f]{64})$/)
+/** The name of an object of git: SHA-1 or SHA-256 in hex. */
+const ObjectName = z.string().regex(/^([0-9a-f]{40}|[0-9a-f]{64})$/)
+const Commit = ObjectName
+/** The files as git has them in a commit; `null` where they were not written as one. */
+const Tree = ObjectName.nullable()
 /** A name that a program in the box made up: open, so that it must be short. */
 const Named = z.string().max(200)
 
@@ -184,19 +187,29 @@ export const UsageRecorded = event('UsageRecorded', 1, {
   }),
   content: none,
 })
+const changes = {
+  ...execution,
+  files: z.number().int(),
+  additions: z.number().int(),
+  deletions: z.number().int(),
+  ahead: z.number().int(),
+  behind: z.number().int(),
+  truncated: z.boolean(),
+  blob: BlobRef.nullable(),
+}
+const changedBranches = z.object({ currentBranch: z.string(), baseBranch: z.string() })
 /** What differs from the merge base now; the diff itself is a blob. */
-export const WorkspaceChanged = event('WorkspaceChanged', 1, {
-  data: z.object({
-    ...execution,
-    files: z.number().int(),
-    additions: z.number().int(),
-    deletions: z.number().int(),
-    ahead: z.number().int(),
-    behind: z.number().int(),
-    truncated: z.boolean(),
-    blob: BlobRef.nullable(),
-  }),
-  content: z.object({ currentBranch: z.string(), baseBranch: z.string() }),
+export const WorkspaceChanged = event('WorkspaceChanged', 2, {
+  /** The diff is that of `tree`, which is what a pull request is made of; `null` while an agent writes. */
+  data: z.object({ ...changes, tree: Tree }),
+  content: changedBranches,
+  upcasts: [
+    // Version 1 did not say of what tree the diff was.
+    upcast({ data: z.object(changes), content: changedBranches }, ({ data, content }) => ({
+      data: { ...data, tree: null },
+      content,
+    })),
+  ],
 })
 
 /** A task's work and its agent's session as they were after a turn, as blobs from which another runner goes on. */
@@ -213,20 +226,27 @@ export const WorkSaved = event('WorkSaved', 1, {
 
 /** The intent comes first, the outcome after: a pull request is looked up before it is tried again. */
 const pullRequestAsked = { requestId: z.string(), draft: z.boolean() }
+const pullRequestBy = {
+  ...pullRequestAsked,
+  /** Asked for by the end of a turn, and not by a person. */
+  automatic: z.boolean(),
+  /** Whether the words take the place of those that an open pull request has. */
+  rewrites: z.boolean(),
+}
 const pullRequestWords = z.object({ title: z.string(), body: z.string() })
-export const PullRequestRequested = event('PullRequestRequested', 2, {
-  data: z.object({
-    ...pullRequestAsked,
-    /** Asked for by the end of a turn, and not by a person. */
-    automatic: z.boolean(),
-    /** Whether the words take the place of those that an open pull request has. */
-    rewrites: z.boolean(),
-  }),
+export const PullRequestRequested = event('PullRequestRequested', 3, {
+  /** `tree` is the recorded one, and the only one that may be published for a person; an automatic update records what it publishes. */
+  data: z.object({ ...pullRequestBy, tree: Tree }),
   content: pullRequestWords,
   upcasts: [
     // Version 1 was asked for by people alone, and left an open pull request its words.
     upcast({ data: z.object(pullRequestAsked), content: pullRequestWords }, ({ data, content }) => ({
       data: { ...data, automatic: false, rewrites: false },
+      content,
+    })),
+    // Version 2 took the files as they were when it came to them.
+    upcast({ data: z.object(pullRequestBy), content: pullRequestWords }, ({ data, content }) => ({
+      data: { ...data, tree: null },
       content,
     })),
   ],

@@ -69,6 +69,7 @@ const commands: { readonly [Type in TaskCommand['type']]: Extract<TaskCommand, {
     draft: false,
     autoUpdate: null,
   },
+  RecordChanges: { type: 'RecordChanges', requestId: 'request-1', changes: past.changed(2) },
   SettlePullRequest: {
     type: 'SettlePullRequest',
     requestId: 'request-1',
@@ -211,12 +212,13 @@ const table: { readonly [Type in TaskCommand['type']]: Readonly<Record<StateName
   RequestPullRequest: {
     ...gone,
     queued: 'not_initialized',
-    running: ['PullRequestRequested'],
-    cancelling: ['PullRequestRequested'],
+    running: 'task_running',
+    cancelling: 'task_running',
     completed: ['PullRequestRequested'],
     failed: ['PullRequestRequested'],
     cancelled: ['PullRequestRequested'],
   },
+  RecordChanges: nowhere,
   SettlePullRequest: nowhere,
 }
 

@@ -22,7 +22,7 @@ const request = {
   autoUpdate: null,
 } as const
 const asked = PullRequestRequested.of(
-  { requestId: 'request-1', draft: false, automatic: false, rewrites: false },
+  { requestId: 'request-1', draft: false, automatic: false, rewrites: false, tree: past.changedTree },
   { title: past.title, body: past.description },
 )
 const url = 'https://code.example/acme/hello/pull/7'
@@ -51,7 +51,7 @@ describe('a request', () => {
       .when({ ...request, title: 'Greet', body: 'Says hello.', draft: true })
       .then([
         PullRequestRequested.of(
-          { requestId: 'request-1', draft: true, automatic: false, rewrites: true },
+          { requestId: 'request-1', draft: true, automatic: false, rewrites: true, tree: past.changedTree },
           { title: 'Greet', body: 'Says hello.' },
         ),
       ]))
@@ -59,7 +59,7 @@ describe('a request', () => {
   test('needs a workspace', () => given(task, past.running).when(request).thenRefused('not_initialized'))
 
   test('needs changes', () =>
-    given(task, past.running, past.prepared).when(request).thenRefused('no_changes'))
+    given(task, past.running, past.prepared, past.succeeded(1)).when(request).thenRefused('no_changes'))
 
   test('needs the changes that are there now', () =>
     given(task, changed, past.changed(0)).when(request).thenRefused('no_changes'))
@@ -71,6 +71,38 @@ describe('a request', () => {
     given(task, changed, asked)
       .when({ ...request, requestId: 'request-2' })
       .thenNothing())
+
+  test('finding 2: is for the tree that was recorded last, whatever is recorded meanwhile', () => {
+    const other = 'e'.repeat(40)
+    const { data, content } = asked
+    given(task, changed, past.changed(3, other))
+      .when(request)
+      .then([PullRequestRequested.of({ ...data, tree: other }, content)])
+    given(task, changed)
+      .when({ ...request, tree: past.changedTree })
+      .then([asked])
+    given(task, changed, past.changed(3, other))
+      .when({ ...request, tree: past.changedTree })
+      .thenRefused('changes_moved')
+    given(task, changed, past.changed(3, other), asked)
+      .when({ ...request, tree: past.changedTree })
+      .thenRefused('changes_moved')
+  })
+
+  test('finding 16: while a turn waits or runs is refused', () => {
+    const waits = [past.waits(2), past.requested(2)]
+    given(task, changed, waits).when(request).thenRefused('task_running')
+    given(task, changed, waits, past.started(2)).when(request).thenRefused('task_running')
+    given(task, past.commandRunning(changed)).when(request).thenRefused('task_running')
+  })
+
+  test('records the changes that it finds, as long as it is being made', () => {
+    const found = past.changed(3, 'e'.repeat(40))
+    const record = { type: 'RecordChanges', requestId: 'request-1', changes: found } as const
+    given(task, changed, asked).when(record).then([found])
+    given(task, changed, asked, opened).when(record).thenRefused('evicted')
+    given(task, changed).when(record).thenRefused('evicted')
+  })
 
   test('may be repeated once the one before failed', () =>
     given(
@@ -131,7 +163,7 @@ describe('updates by themselves', () => {
   /** The request that the end of a turn makes: it is named by what would have been the next execution. */
   const update = (requestId: string) =>
     PullRequestRequested.of(
-      { requestId, draft: false, automatic: true, rewrites: false },
+      { requestId, draft: false, automatic: true, rewrites: false, tree: past.changedTree },
       { title: past.title, body: past.description },
     )
   const there = [...changed, on, asked, opened]
@@ -205,6 +237,27 @@ describe('updates by themselves', () => {
         said(`Pull request #7 updated successfully: ${url}`),
         update('request-2'),
       ])
+  })
+
+  test('finding 16: that came while a turn ran come again when it ends, however it ends', () => {
+    const meanwhile = [...there, update('request-2'), ...followUp]
+    const early = {
+      type: 'SettlePullRequest',
+      requestId: 'request-2',
+      outcome: { kind: 'failed', code: 'task_running', reason: 'It runs.' },
+      nextRequestId: 'request-3',
+    } as const
+    const failed = PullRequestFailed.of(
+      { requestId: 'request-2', code: 'task_running' },
+      { reason: 'It runs.' },
+    )
+    given(task, meanwhile).when(early).then([failed])
+    given(task, meanwhile, failed)
+      .when(end('cancelled'))
+      .then([past.stopped(2), update(executionId(3))])
+    given(task, meanwhile, past.stopped(2))
+      .when(early)
+      .then([failed, update('request-3')])
   })
 
   test('that had nothing to push say nothing', () =>

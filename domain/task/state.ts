@@ -64,12 +64,14 @@ export interface LiveTask {
   readonly openTools: ReadonlySet<string>
   /** Files that differ from the merge base, as last recorded. */
   readonly changedFiles: number
+  /** The tree of which these were recorded: what a pull request is made of. `null` where there is none, as while an agent writes. */
+  readonly changedTree: string | null
   readonly pullRequest: { readonly number: number; readonly headCommit: string } | null
   /** The request for a pull request that has no outcome yet. */
   readonly pullRequestRequest: string | null
   /** Whether each turn that goes well updates the pull request. */
   readonly autoUpdate: boolean
-  /** A turn went well since the pull request was last asked for, and that is to be in it. */
+  /** A turn went well since the pull request was last asked for, or one ran when it was to be updated, and that is to be in it. */
   readonly updateOwed: boolean
 }
 
@@ -100,6 +102,7 @@ export function evolve(state: TaskState, event: RecordedOf<TaskEvent>): TaskStat
       saved: null,
       openTools: new Set(),
       changedFiles: 0,
+      changedTree: null,
       pullRequest: null,
       pullRequestRequest: null,
       autoUpdate: false,
@@ -178,7 +181,7 @@ function evolveTask(
       return { ...task, saved: { work, bundle, session } }
     }
     case 'WorkspaceChanged':
-      return { ...task, changedFiles: event.data.files }
+      return { ...task, changedFiles: event.data.files, changedTree: event.data.tree }
     case 'AgentStarted':
       return {
         ...task,
@@ -197,7 +200,11 @@ function evolveTask(
         pullRequestRequest: null,
       }
     case 'PullRequestFailed':
-      return { ...task, pullRequestRequest: null }
+      return {
+        ...task,
+        pullRequestRequest: null,
+        updateOwed: task.updateOwed || (task.autoUpdate && event.data.code === 'task_running'),
+      }
     case 'ToolStarted':
       return { ...task, openTools: new Set([...task.openTools, event.data.toolId]) }
     case 'ToolFinished':

@@ -159,27 +159,37 @@ function decide(command: TaskCommand, state: TaskState): Decision<TaskEvent> {
       return [...ending, ...(isUpdated ? automaticUpdate(state, command.nextExecutionId) : [])]
     }
     case 'RequestPullRequest': {
-      const { requestId, draft, autoUpdate } = command
+      const { requestId, draft, autoUpdate, tree = null } = command
       if (state.workspace !== 'ready') return refuse('not_initialized')
+      if (tree !== null && tree !== state.changedTree) return refuse('changes_moved', undefined, 'tree')
       const isOther = autoUpdate !== null && autoUpdate !== state.autoUpdate
       const changed = isOther ? [PullRequestAutoUpdateChanged.of({ on: autoUpdate })] : []
       // Who asks again while one is being made waits for that one.
       if (state.pullRequestRequest !== null) return changed
+      // What is half-done is not published.
+      if ('execution' in state.phase) return refuse('task_running')
       if (state.changedFiles === 0 && state.pullRequest === null) return refuse('no_changes')
       const title = command.title ?? command.proposed?.title ?? state.title
       const body = command.body ?? command.proposed?.body ?? state.description
       const rewrites = command.title !== null || command.body !== null
       return [
         ...changed,
-        PullRequestRequested.of({ requestId, draft, automatic: false, rewrites }, { title, body }),
+        PullRequestRequested.of(
+          { requestId, draft, automatic: false, rewrites, tree: state.changedTree },
+          { title, body },
+        ),
       ]
     }
+    case 'RecordChanges':
+      return state.pullRequestRequest === command.requestId ? [command.changes] : refuse('evicted')
     case 'SettlePullRequest': {
       const { requestId, outcome, nextRequestId } = command
       if (state.pullRequestRequest !== requestId)
         return refuse('evicted', 'This pull request has an outcome already.')
       const events = settled(requestId, outcome)
-      const isOver = outcome.kind === 'closed' || 'execution' in state.phase || !state.updateOwed
+      const cameTooEarly = outcome.kind === 'failed' && outcome.code === 'task_running'
+      const isOwed = state.updateOwed || cameTooEarly
+      const isOver = outcome.kind === 'closed' || 'execution' in state.phase || !isOwed
       // A turn that ended while the work was being published may not be in it.
       return isOver ? events : [...events, ...automaticUpdate(after(state, outcome), nextRequestId)]
     }
@@ -250,11 +260,12 @@ function automaticUpdate(
     pullRequest,
     title,
     description,
-  }: Pick<LiveTask, 'autoUpdate' | 'pullRequest' | 'title' | 'description'>,
+    changedTree: tree,
+  }: Pick<LiveTask, 'autoUpdate' | 'pullRequest' | 'title' | 'description' | 'changedTree'>,
   requestId: string,
 ): readonly TaskEvent[] {
   if (!autoUpdate || pullRequest === null) return []
-  const asked = { requestId, draft: false, automatic: true, rewrites: false }
+  const asked = { requestId, draft: false, automatic: true, rewrites: false, tree }
   return [PullRequestRequested.of(asked, { title, body: description })]
 }
 

@@ -34,7 +34,7 @@ const used = (inputTokens: number, costUsd: number, model: string | null) =>
     costUsd,
   })
 const asked = PullRequestRequested.of(
-  { requestId: 'request-1', draft: false, automatic: false, rewrites: false },
+  { requestId: 'request-1', draft: false, automatic: false, rewrites: false, tree: null },
   { title: 'One', body: '' },
 )
 
@@ -136,6 +136,7 @@ test('the changes are the last that were recorded', () =>
       baseBranch: 'main',
       truncated: false,
       blob: null,
+      tree: 'd'.repeat(40),
     },
   }))
 

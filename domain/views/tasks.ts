@@ -31,6 +31,8 @@ export interface TaskDocument extends Omit<Task, 'project' | 'images'> {
     readonly ahead: number
     readonly behind: number
     readonly truncated: boolean
+    /** Missing in documents that were folded before it was kept. */
+    readonly tree?: string | null
   } | null
 }
 
@@ -163,7 +165,7 @@ function evolveTask(
       }
     }
     case 'WorkspaceChanged': {
-      const { files, additions, deletions, ahead, behind, truncated, blob } = event.data
+      const { files, additions, deletions, ahead, behind, truncated, blob, tree } = event.data
       return {
         ...seen,
         changes: { files, additions, deletions, recordedAt: event.at },
@@ -172,6 +174,7 @@ function evolveTask(
           ahead,
           behind,
           truncated,
+          tree,
           currentBranch: event.content?.currentBranch ?? '',
           baseBranch: event.content?.baseBranch ?? '',
         },

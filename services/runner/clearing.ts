@@ -79,10 +79,12 @@ async function clear(parts: RunnerParts, { isRunning, isBusy, idleMs }: Runs): P
 }
 
 /** What cannot be taken away is left until the next look, and told in the log. */
-async function clearAway({ warm, root, path, logger }: RunnerParts, taskId: string): Promise<void> {
+async function clearAway({ locks, warm, root, path, logger }: RunnerParts, taskId: string): Promise<void> {
   try {
-    await warm.drop(taskId)
-    await removeWorkspace(root, taskId, path)
+    await locks.hold(taskId, async () => {
+      await warm.drop(taskId)
+      await removeWorkspace(root, taskId, path)
+    })
   } catch (fault) {
     logger.warn({ err: fault, taskId }, 'the workspace of a deleted task is left')
   }

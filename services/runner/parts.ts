@@ -27,6 +27,7 @@ import type { RedactionThreads } from './output/redactionThreads.ts'
 import type { Scratch } from './scratch.ts'
 import type { Budgets } from './broker/budget.ts'
 import type { HostGit } from './workspace/git.ts'
+import type { WorkspaceLocks } from './workspace/locks.ts'
 import type { Mirrors } from './workspace/mirror.ts'
 import type { Room } from './workspace/room.ts'
 import type { Workspace } from './workspace/workspace.ts'
@@ -63,6 +64,8 @@ export interface PreparingParts extends RunnerEngines {
   readonly git: HostGit
   readonly mirrors: Mirrors
   readonly room: Room
+  /** Whoever makes, uses or takes away a task's workspace holds it. */
+  readonly locks: WorkspaceLocks
   /** The box, or the sentence that says why there is none. */
   readonly sandbox: Sandbox | { readonly missing: string }
   readonly model: ModelConfig

@@ -39,6 +39,7 @@ import { notAllowed, type Shortcoming } from './sandbox/shortcomings.ts'
 import { openScratch } from './scratch.ts'
 import { hostGit } from './workspace/git.ts'
 import { removeLeftovers } from './workspace/leftovers.ts'
+import { openLocks } from './workspace/locks.ts'
 import { openMirrors } from './workspace/mirror.ts'
 import { openRoom } from './workspace/room.ts'
 import { removeWorkspace } from './workspace/workspace.ts'
@@ -85,6 +86,7 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
   const runs: Holding['runs'] = new Map()
   const threads = redactionThreads()
   const warm = warmAgents({ most: warmAtMost })
+  const locks = openLocks()
   const preparing: PreparingParts = {
     ...engines,
     runnerId,
@@ -123,7 +125,9 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
     scratch,
     redaction: (secrets) => redactionOf(secrets, threads),
     redactionThreads: threads,
+    locks,
     room: openRoom({
+      locks,
       root,
       mirrorsRoot: root,
       path: config.path,
@@ -158,7 +162,9 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
     { concurrency: config.runs.atOnce, leaseMs },
     (delivery) =>
       underLease(held, delivery, (parts, control) =>
-        runExecution(parts, payloadOf(delivery, 'executionId'), control),
+        parts.locks.hold(delivery.job.payload['taskId'] ?? '', () =>
+          runExecution(parts, payloadOf(delivery, 'executionId'), control),
+        ),
       ),
   )
   const pullRequests = engines.jobs.work(
@@ -324,8 +330,10 @@ async function underLease(
   try {
     // What is here from before is older than what the other runner did. It may be large: the lease is kept meanwhile.
     if (home === 'gone') {
-      await parts.warm.drop(taskId)
-      await removeWorkspace(parts.root, taskId, parts.path)
+      await parts.locks.hold(taskId, async () => {
+        await parts.warm.drop(taskId)
+        await removeWorkspace(parts.root, taskId, parts.path)
+      })
     }
     await watched(parts, delivery, () => work(parts, control))
     await delivery.ack()

@@ -104,6 +104,7 @@ export function diffOf(over: Partial<GitDiff> = {}): GitDiff {
     commitComparison: { ahead: 2, behind: 1 },
     baseBranch: 'trunk',
     truncated: false,
+    tree: 'd'.repeat(40),
     version: 1,
     ...over,
   }

@@ -106,7 +106,10 @@ export const toolStarted = (n: number, toolId: string) =>
     { name: 'Bash', target: 'npm test', input: '{"command":"npm test"}' },
   )
 
-export const changed = (files: number) =>
+/** The tree that `changed` records. */
+export const changedTree = 'd'.repeat(40)
+
+export const changed = (files: number, tree: string | null = changedTree) =>
   WorkspaceChanged.of(
     {
       executionId: executionId(1),
@@ -117,6 +120,7 @@ export const changed = (files: number) =>
       behind: 0,
       truncated: false,
       blob: null,
+      tree,
     },
     { currentBranch: 'flightdeck/add-a-greeting-1', baseBranch: 'main' },
   )

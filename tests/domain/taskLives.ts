@@ -331,6 +331,7 @@ function reportOf(
           behind: 0,
           truncated: false,
           blob: null,
+          tree: n % 2 === 0 ? null : 'd'.repeat(40),
         },
         { currentBranch: 'words/a', baseBranch: 'main' },
       )

@@ -25,6 +25,7 @@ export const pullRequestRoutes: readonly Route<CommandServices>[] = [
       body: body?.body ?? null,
       draft: body?.draft ?? false,
       autoUpdate: body?.autoUpdate ?? null,
+      tree: body?.tree ?? null,
       proposed: await proposed(services, taskId, body),
     })
     const pending = executed.state.kind === 'task' ? executed.state.pullRequestRequest : null

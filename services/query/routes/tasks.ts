@@ -69,6 +69,7 @@ async function gitDiff(
     commitComparison: { ahead: 0, behind: 0 },
     baseBranch: task.branch,
     truncated: false,
+    tree: null,
     version: task.version,
   }
   if (task.workspace === 'preparing') {
@@ -95,6 +96,7 @@ async function gitDiff(
     commitComparison: { ahead: shown.ahead, behind: shown.behind },
     baseBranch: shown.baseBranch,
     truncated: shown.truncated,
+    tree: shown.tree ?? null,
     ...(shown.truncated && { message: notWhole }),
     version: task.version,
   }
@@ -108,7 +110,7 @@ async function changesAgainst(
   { requests }: QueryServices,
 ) {
   const answer = await requests.ask('changes', { taskId: task.id, baseBranch }, otherBaseWithinMs)
-  if (answer?.kind === 'changes') return { ...answer, baseBranch }
+  if (answer?.kind === 'changes') return { ...answer, baseBranch, tree: null }
   const why = answer === undefined ? '' : `The repository has no branch ${baseBranch}. `
   throw new Fault('base_not_recorded', `${why}The changes are recorded against ${recorded}.`, 'baseBranch')
 }

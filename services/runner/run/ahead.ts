@@ -41,12 +41,17 @@ export async function openAhead(parts: PreparingParts, requests: Requests): Prom
     made.delete(taskId)
     clearTimeout(found.timer)
     found.stop.abort()
-    await found.workspace
+    // What could not be made is gone already, and may be somebody else's by now.
+    if (!(await found.workspace)) return
     await parts.warm.drop(taskId)
     await remove(parts, taskId)
   }
+  const dropHeld = (taskId: string) => {
+    made.get(taskId)?.stop.abort()
+    return parts.locks.hold(taskId, () => drop(taskId))
+  }
   const dropLater = (taskId: string) =>
-    void drop(taskId).catch((fault: unknown) => parts.logger.warn({ err: fault }, 'a workspace is left'))
+    void dropHeld(taskId).catch((fault: unknown) => parts.logger.warn({ err: fault }, 'a workspace is left'))
 
   async function begin(wanted: Wanted): Promise<boolean> {
     const { taskId, ownerId } = wanted
@@ -59,10 +64,10 @@ export async function openAhead(parts: PreparingParts, requests: Requests): Prom
     // Who changes their mind has one made at a time.
     const others = [...made].filter(([, other]) => other.wanted.ownerId === ownerId)
     if (made.size - others.length >= atOnce) return false
-    const dropped = Promise.all(others.map(([id]) => drop(id)))
+    const dropped = Promise.all(others.map(([id]) => dropHeld(id)))
     const stop = new AbortController()
     const workspace = dropped
-      .then(() => make(parts, wanted, stop.signal))
+      .then(() => parts.locks.holdIfFree(taskId, () => makeWhole(parts, wanted, stop.signal)))
       .catch((fault: unknown) => {
         parts.logger.info({ err: fault, taskId }, 'nothing could be made ready ahead of a task')
         return undefined
@@ -92,8 +97,28 @@ export async function openAhead(parts: PreparingParts, requests: Requests): Prom
     },
     async close() {
       stopAnswering()
-      await Promise.all([...made.keys()].map(drop))
+      await Promise.all([...made.keys()].map(dropHeld))
     },
+  }
+}
+
+/** Nothing is left of what could not be made. */
+async function makeWhole(
+  parts: PreparingParts,
+  wanted: Wanted,
+  signal: AbortSignal,
+): Promise<Workspace | undefined> {
+  const { taskId } = wanted
+  if (await hasWorkspace(parts.root, taskId)) return undefined
+  let workspace: Workspace | undefined
+  try {
+    workspace = await make(parts, wanted, signal)
+    return workspace
+  } finally {
+    if (!workspace) {
+      await parts.warm.drop(taskId)
+      await remove(parts, taskId)
+    }
   }
 }
 

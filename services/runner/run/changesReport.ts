@@ -13,7 +13,7 @@ import type { Redaction } from '../output/redaction.ts'
 export interface ChangesReport {
   /** Takes these out of every diff from now on, too. */
   hide(secrets: readonly string[]): void
-  /** Reads and records the changes now; nothing is recorded when they are what was recorded last. */
+  /** Reads and records the changes now, with the tree that they are of; nothing is recorded when they are what was recorded last. Not while an agent writes. */
   record(): Promise<void>
   /** The same soon, and at most every two seconds: for a run that goes on. A fault is left for the next time. */
   recordSoon(): void
@@ -39,32 +39,26 @@ export function changesReport(parts: {
   reporter: Reporter
 }): ChangesReport {
   const { git, treeGit, workspace, executionId, blobs, reporter } = parts
-  const scope = scopeOfStream(taskStream(workspace.taskId))
   let redaction = parts.redaction(parts.secrets)
   let recorded = ''
   let stored = 0
   let reading: Promise<void> = Promise.resolve()
   let timer: NodeJS.Timeout | undefined
 
-  async function read(): Promise<void> {
-    const changes = await readChanges({ git, treeGit, workspace, baseBranch: workspace.baseBranch })
+  async function read(from: 'folder' | 'tree'): Promise<void> {
+    const { baseBranch } = workspace
+    const changes = await readChanges({ git, treeGit, workspace, baseBranch, from })
     if (changes.kind === 'base_not_found') return
-    const shown = await withoutSecrets(changes.files, redaction)
-    const files = Buffer.from(JSON.stringify(shown))
-    const summary = summaryOf(changes)
-    const same = createHash('sha256').update(JSON.stringify(summary)).update(files).digest('hex')
-    if (same === recorded) return
-    const blob = changes.files.length === 0 ? null : await blobs.put(scope, files)
-    stored += blob === null ? 0 : files.length
-    const { currentBranch, baseBranch } = changes
-    await reporter.report(
-      WorkspaceChanged.of({ executionId, ...summary, blob }, { currentBranch, baseBranch }),
-    )
-    recorded = same
+    const told = await toldOf(changes, redaction)
+    if (told.same === recorded) return
+    await reporter.report(await changesEvent(blobs, { taskId: workspace.taskId, executionId }, told))
+    stored += told.changes.files.length === 0 ? 0 : told.files.length
+    recorded = told.same
   }
 
-  function record(): Promise<void> {
-    reading = reading.then(read, read)
+  function inTurn(from: 'folder' | 'tree'): Promise<void> {
+    const next = () => read(from)
+    reading = reading.then(next, next)
     reading.catch(() => undefined)
     return reading
   }
@@ -73,12 +67,12 @@ export function changesReport(parts: {
     hide(more) {
       redaction = parts.redaction([...parts.secrets, ...more])
     },
-    record,
+    record: () => inTurn('tree'),
     recordSoon() {
       if (stored >= parts.mostBytes) return
       timer ??= setTimeout(() => {
         timer = undefined
-        record().catch(() => undefined)
+        inTurn('folder').catch(() => undefined)
       }, intervalMs)
     },
     async stop() {
@@ -88,8 +82,39 @@ export function changesReport(parts: {
   }
 }
 
-function summaryOf(changes: Extract<Changes, { kind: 'changes' }>) {
-  const { files, ahead, behind, truncated } = changes
+type ReadChanges = Extract<Changes, { kind: 'changes' }>
+
+/** Changes without secrets, as they are recorded. */
+interface ToldChanges {
+  readonly changes: ReadChanges
+  readonly files: Buffer
+  /** Equal where there is nothing new to record. */
+  readonly same: string
+}
+
+/** Takes the secrets out of changes. */
+export async function toldOf(changes: ReadChanges, redaction: Redaction): Promise<ToldChanges> {
+  const files = Buffer.from(JSON.stringify(await withoutSecrets(changes.files, redaction)))
+  const same = createHash('sha256')
+    .update(JSON.stringify(summaryOf(changes)))
+    .update(files)
+    .digest('hex')
+  return { changes, files, same }
+}
+
+/** The event that tells of changes; their diff is kept as a blob. */
+export async function changesEvent(
+  blobs: SealedBlobs,
+  { taskId, executionId }: { readonly taskId: string; readonly executionId: string },
+  { changes, files }: ToldChanges,
+) {
+  const blob = changes.files.length === 0 ? null : await blobs.put(scopeOfStream(taskStream(taskId)), files)
+  const { currentBranch, baseBranch } = changes
+  return WorkspaceChanged.of({ executionId, ...summaryOf(changes), blob }, { currentBranch, baseBranch })
+}
+
+function summaryOf(changes: ReadChanges) {
+  const { files, ahead, behind, truncated, tree } = changes
   return {
     files: files.length,
     additions: files.reduce((sum, file) => sum + file.additions, 0),
@@ -97,5 +122,6 @@ function summaryOf(changes: Extract<Changes, { kind: 'changes' }>) {
     ahead,
     behind,
     truncated,
+    tree,
   }
 }

@@ -1,6 +1,6 @@
 /** A pull request from its job to its outcome: committed and pushed by us, outside the box, looked up before it is made. */
 import { randomUUID } from 'node:crypto'
-import { Fault } from '#domain/kernel/errors.ts'
+import { Fault, faults } from '#domain/kernel/errors.ts'
 import { taskStream, userStream } from '#domain/kernel/ids.ts'
 import type { PullRequestOutcome } from '#domain/task/commands.ts'
 import type { LiveTask } from '#domain/task/state.ts'
@@ -10,14 +10,19 @@ import { chatView } from '#domain/views/chat.ts'
 import { tasksView, type TaskDocument } from '#domain/views/tasks.ts'
 import { usersView, type UserDocument } from '#domain/views/users.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
+import type { Redaction } from '../output/redaction.ts'
 import type { RunnerParts } from '../parts.ts'
 import type { Sandbox } from '../sandbox/port.ts'
+import { readChanges } from '../workspace/changes.ts'
+import type { Git } from '../workspace/git.ts'
 import { commitAndPush, type PublishResult } from '../workspace/publish.ts'
-import { removeWorkspace } from '../workspace/workspace.ts'
+import type { StagedTree } from '../workspace/stage.ts'
+import { removeWorkspace, type Workspace } from '../workspace/workspace.ts'
 import { bringIn } from './bringIn.ts'
+import { changesEvent, toldOf } from './changesReport.ts'
 import { identityOf, prepare } from './prepare.ts'
 import { bringBack } from './savedWork.ts'
-import { ownSecrets, settingsOf } from './secrets.ts'
+import { ownSecrets, settingsOf, valuesOf } from './secrets.ts'
 
 interface Wanted {
   readonly requestId: string
@@ -27,6 +32,8 @@ interface Wanted {
   /** Asked for by the end of a turn: nobody waits for the outcome. */
   readonly automatic: boolean
   readonly rewrites: boolean
+  /** The tree that was recorded when it was asked for. */
+  readonly tree: string | null
 }
 
 const actor = { kind: 'system', service: 'runner' } as const
@@ -57,9 +64,9 @@ export async function makePullRequest(
     wantedOf(parts, taskId, requestId),
   ])
   if (!task || !user || !wanted) return
-  const outcome = await publish(parts, { state, task, user, wanted, signal }).catch((fault: unknown) =>
-    outcomeOfFault(parts, fault),
-  )
+  const outcome = await alone(parts, { taskId, signal }, (state) =>
+    publish(parts, { state, task, user, wanted, signal }),
+  ).catch((fault: unknown) => outcomeOfFault(parts, fault))
   const command = {
     type: 'SettlePullRequest',
     requestId,
@@ -81,9 +88,64 @@ interface Publishing {
   readonly signal: AbortSignal
 }
 
-/** Where nobody waits for the outcome, the chat tells what went wrong. */
+/** Where nobody waits for the outcome, the chat tells what went wrong; what is only put off is told when it is done. */
 function told(outcome: PullRequestOutcome): PullRequestOutcome {
-  return outcome.kind === 'failed' ? { ...outcome, messageId: randomUUID() } : outcome
+  return outcome.kind === 'failed' && outcome.code !== 'task_running'
+    ? { ...outcome, messageId: randomUUID() }
+    : outcome
+}
+
+const isRunning: PullRequestOutcome = {
+  kind: 'failed',
+  code: 'task_running',
+  reason: faults.task_running.sentence,
+}
+
+/** How often it is looked whether a turn has begun, where the bus was silent. */
+const lookMs = 1_000
+
+/**
+ * Publishes while nobody else has the workspace: a turn that is asked for meanwhile begins afterwards. One that began before is not waited
+ * for, since what it makes of the files was seen by nobody.
+ */
+async function alone(
+  parts: RunnerParts,
+  { taskId, signal }: { readonly taskId: string; readonly signal: AbortSignal },
+  publish: (state: LiveTask) => Promise<PullRequestOutcome>,
+): Promise<PullRequestOutcome> {
+  const stream = taskStream(taskId)
+  const stateNow = async (): Promise<LiveTask> => {
+    const { state } = await parts.commands.load(decider, stream)
+    if (state.kind !== 'task') throw new Fault('not_found', 'There is no such task.')
+    return state
+  }
+  const begun = new AbortController()
+  const look = async () => {
+    if ((await stateNow()).phase.status === 'running') begun.abort()
+  }
+  const lookAgain = () => void look().catch(() => undefined)
+  const unsubscribe = parts.bus.subscribe('appended', (event) => {
+    if (event.stream === stream && event.type === 'ExecutionStarted') lookAgain()
+  })
+  const timer = setInterval(lookAgain, lookMs)
+  const stopLooking = () => {
+    unsubscribe()
+    clearInterval(timer)
+  }
+  const use = async () => {
+    stopLooking()
+    const state = await stateNow()
+    return state.phase.status === 'running' ? isRunning : publish(state)
+  }
+  try {
+    await look()
+    return await parts.locks.hold(taskId, use, AbortSignal.any([signal, begun.signal]))
+  } catch (fault) {
+    if (fault === begun.signal.reason) return isRunning
+    throw fault
+  } finally {
+    stopLooking()
+  }
 }
 
 async function publish(
@@ -104,21 +166,37 @@ async function publish(
   const existing = await parts.codeHost.findPullRequest(accessToken, repository, between)
   if (!existing && wanted.automatic) return closed(task)
   const { sandbox } = parts
-  const { secrets } = await settingsOf(parts, task.projectId)
+  const { secrets: ofProject } = await settingsOf(parts, task.projectId)
+  const secrets = [...ofProject, ...ownSecrets(parts, access)]
+  const redaction = parts.redaction(valuesOf(secrets))
+  const treeGit = 'missing' in sandbox ? parts.git : sandbox.gitFor(workspace)
+  const record = (from: 'tree' | StagedTree) =>
+    recordChanges(parts, { task, wanted, workspace, treeGit, redaction, from, signal })
+  let isBroughtIn = false
   const pushed = await commitAndPush({
     git: parts.git,
-    treeGit: 'missing' in sandbox ? parts.git : sandbox.gitFor(workspace),
+    treeGit,
     workspace,
+    // What was recorded when it was asked for could be seen; an update of its own accord records what it publishes.
+    mayPublish: async (staged) => {
+      if (staged.tree !== state.changedTree) await record(staged)
+      return wanted.automatic || staged.tree === wanted.tree
+    },
     message: last === null ? wanted.title : await latestMessage(parts, task, wanted),
     author: identityOf(user),
     coAuthor: coAuthors[task.agent],
-    secrets: [...secrets, ...ownSecrets(parts, access)],
+    secrets,
     threads: parts.redactionThreads,
     url: access.url,
     authorization: access.authorization,
     signal,
-    bringIn: async (patch) => (await whyNotNow(parts, task.id)) ?? bringIn(boxOf(parts), workspace, patch),
+    bringIn: (patch) => {
+      isBroughtIn = true
+      return bringIn(boxOf(parts), workspace, patch)
+    },
   })
+  // The files have now what others had published before.
+  if (isBroughtIn) await record('tree')
   if (pushed.kind !== 'published') return refused(pushed)
   if (workspace.branch === workspace.baseBranch) {
     const reason = `The repository was empty: the work was pushed to ${workspace.branch}, and there is nothing to compare it with.`
@@ -146,6 +224,35 @@ function closed({ prNumber }: TaskDocument): PullRequestOutcome {
   return { kind: 'closed', reason, messageId: randomUUID() }
 }
 
+/** Records the changes that are published, or for which the request is refused. Throws where the task has gone on without us. */
+async function recordChanges(
+  parts: RunnerParts,
+  {
+    task,
+    wanted: { requestId },
+    workspace,
+    treeGit,
+    redaction,
+    from,
+    signal,
+  }: Pick<Publishing, 'task' | 'wanted' | 'signal'> & {
+    readonly workspace: Workspace
+    readonly treeGit: Git
+    readonly redaction: Redaction
+    readonly from: 'tree' | StagedTree
+  },
+): Promise<void> {
+  const { baseBranch } = workspace
+  const changes = await readChanges({ git: parts.git, treeGit, workspace, baseBranch, from, signal })
+  if (changes.kind === 'base_not_found')
+    throw new Fault('code_host_refused', `The repository has no branch ${baseBranch} any more.`)
+  if (!task.execution) throw new Fault('not_initialized')
+  const of = { taskId: task.id, executionId: task.execution.id }
+  const event = await changesEvent(parts.blobs, of, await toldOf(changes, redaction))
+  const command = { type: 'RecordChanges', requestId, changes: event } as const
+  await parts.commands.execute(decider, taskStream(task.id), command, { actor, commandId: randomUUID() })
+}
+
 /** What was asked for last says what an update is about. */
 async function latestMessage(
   { documents }: RunnerParts,
@@ -159,14 +266,6 @@ async function latestMessage(
   })
   const asked = latest.find(({ messageType, status }) => messageType === 'user' && status === 'completed')
   return titleOf(asked?.message ?? '') || wanted.title
-}
-
-/** Nobody's files change under their hands. */
-async function whyNotNow({ commands }: RunnerParts, taskId: string): Promise<string | null> {
-  const { state } = await commands.load(decider, taskStream(taskId))
-  return state.kind === 'task' && 'execution' in state.phase
-    ? 'the agent is at work in the files; ask again when it is done'
-    : null
 }
 
 function boxOf({ sandbox }: RunnerParts): Sandbox {
@@ -190,9 +289,18 @@ async function wantedOf(parts: RunnerParts, taskId: string, requestId: string): 
 }
 
 function refused(pushed: Exclude<PublishResult, { kind: 'published' }>): PullRequestOutcome {
-  return pushed.kind === 'nothing_to_publish'
-    ? { kind: 'failed', code: 'no_changes', reason: 'There are no changes to open a pull request with.' }
-    : { kind: 'failed', code: 'code_host_refused', reason: pushed.message }
+  switch (pushed.kind) {
+    case 'nothing_to_publish':
+      return { kind: 'failed', code: 'no_changes', reason: faults.no_changes.sentence }
+    case 'moved':
+      return { kind: 'failed', code: 'changes_moved', reason: pushed.message }
+    case 'branch_moved':
+    case 'conflict':
+    case 'refused':
+    case 'unreachable':
+    case 'not_committable':
+      return { kind: 'failed', code: 'code_host_refused', reason: pushed.message }
+  }
 }
 
 function outcomeOfFault(parts: RunnerParts, fault: unknown): PullRequestOutcome {

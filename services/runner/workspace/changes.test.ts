@@ -46,6 +46,7 @@ for (const [way, gitFor] of ways)
     test('a clean tree has none', async () => {
       expect(await read()).toEqual({
         kind: 'changes',
+        tree: null,
         currentBranch: workspace.branch,
         baseBranch: 'main',
         head: workspace.startCommit,

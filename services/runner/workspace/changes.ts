@@ -6,6 +6,7 @@ import { commitOf, emptyTree, endedWell, GitFault, gitOrThrow, gitText } from '.
 import type { Git, GitCall } from './git.ts'
 import { readDiff } from './patch.ts'
 import type { DiffLimits, FileDiff } from './patch.ts'
+import { scratchObjects, stageTree, type StagedTree } from './stage.ts'
 import { kindAt, splitNul, treeDifferences, withScratchIndex } from './tree.ts'
 import type { ScratchIndex, TreeDifferences, TreePath } from './tree.ts'
 import type { Workspace } from './workspace.ts'
@@ -34,6 +35,8 @@ export type Changes =
       readonly ahead: number
       readonly behind: number
       readonly files: readonly ChangedFile[]
+      /** The tree that this is the diff of; `null` when the folder was read, or cannot be committed as it is. */
+      readonly tree: string | null
       /** Whether `files` or a diff in it is not whole. */
       readonly truncated: boolean
     }
@@ -46,6 +49,11 @@ export interface ReadChangesRequest {
   readonly treeGit: Git
   readonly workspace: Workspace
   readonly baseBranch: string
+  /**
+   * What is read: the folder as it is, which an agent may be writing in (when not given); what would be committed of it; or a tree that was
+   * staged before, with its objects in the private git directory.
+   */
+  readonly from?: 'folder' | 'tree' | StagedTree
   readonly limits?: DiffLimits
   /** Of each call of git; 30 s when not given. */
   readonly timeoutMs?: number
@@ -89,7 +97,9 @@ export async function readChanges(request: ReadChangesRequest): Promise<Changes>
     committedPaths(git, gitDir, against, head),
   ])
   const read = await readSteadily(() =>
-    withScratchIndex(workspace, (index) => readTree(treeGit, workspace, index, against, limits)),
+    withScratchIndex(workspace, (index) =>
+      readFrom({ git, treeGit, workspace, index, against, limits, from: request.from ?? 'folder' }),
+    ),
   )
 
   const toStatus = (diff: FileDiff): ChangedFile['status'] =>
@@ -102,25 +112,71 @@ export async function readChanges(request: ReadChangesRequest): Promise<Changes>
     head,
     ahead,
     behind,
+    tree: read.tree,
     files: files.slice(0, limits.files),
     truncated: read.truncated || files.length > limits.files || read.diffs.some(({ cut }) => cut),
   }
 }
 
 interface TreeReading {
+  readonly tree: string | null
   readonly diffs: readonly FileDiff[]
   /** What is told of and not looked into: large files, repositories of their own. */
   readonly unread: readonly ChangedFile[]
   readonly truncated: boolean
 }
 
-async function readTree(
-  git: Git,
-  workspace: Workspace,
-  index: ScratchIndex,
-  against: string,
-  limits: DiffLimits,
+interface Reading {
+  readonly git: Git
+  readonly treeGit: Git
+  readonly workspace: Workspace
+  readonly index: ScratchIndex
+  /** The tree or commit to compare with. */
+  readonly against: string
+  readonly limits: DiffLimits
+}
+
+/** Where the folder cannot be committed as it is, it is read none the less. */
+async function readFrom({
+  from,
+  ...reading
+}: Reading & { readonly from: NonNullable<ReadChangesRequest['from']> }): Promise<TreeReading> {
+  if (from === 'folder') return readFolder(reading)
+  if (from !== 'tree') return readStaged(reading, from, {})
+  const env = await scratchObjects(reading.workspace, reading.index)
+  const staged = await stageTree({ ...reading, env, timeoutMs: 30_000 }, reading.index)
+  return staged.kind === 'staged' ? readStaged(reading, staged, env) : readFolder(reading)
+}
+
+/** One tree against the other: the folder is not looked at again. */
+async function readStaged(
+  reading: Reading,
+  staged: StagedTree,
+  env: Readonly<Record<string, string>>,
 ): Promise<TreeReading> {
+  const { workspace, against, limits } = reading
+  const unread = [
+    ...nestedTold(staged.nested),
+    ...staged.files
+      .filter(({ size }) => size > largestReadFile)
+      .map(({ path, isNew }) => tooLargeTold(path, isNew)),
+  ]
+  const { files, total } = await readPatch(reading, [against, staged.tree], env)
+  const isShort = total > files.length
+  const small = staged.files.flatMap(({ path, size, isNew }) =>
+    isNew && size <= largestReadFile ? [path] : [],
+  )
+  const refused = isShort ? [] : await refusedByGit(workspace, small.slice(0, limits.files), files)
+  return {
+    tree: staged.tree,
+    diffs: withoutTold(files, unread),
+    unread: [...unread, ...refused],
+    truncated: isShort,
+  }
+}
+
+async function readFolder(reading: Reading): Promise<TreeReading> {
+  const { treeGit: git, workspace, index, against, limits } = reading
   const on = { gitDir: workspace.privateGitDir, workTree: workspace.dir, env: { GIT_INDEX_FILE: index.file } }
   const differences = await treeDifferences(git, workspace, index, limits.files)
   const { entries, unread, listed } = await plan(workspace, differences, limits)
@@ -131,9 +187,34 @@ async function readTree(
       input: Buffer.concat(entries),
     })
 
+  const { files, total } = await readPatch(reading, [against], {})
+  const isShort = differences.truncated || differences.untracked.length > limits.files || total > files.length
+  const refused = isShort ? [] : await refusedByGit(workspace, listed, files)
+  return {
+    tree: null,
+    diffs: withoutTold(files, unread),
+    unread: [...unread, ...refused],
+    truncated: isShort,
+  }
+}
+
+/** Taking a file out of the index makes it look deleted, and of a large one git says only that it differs. */
+function withoutTold(files: readonly FileDiff[], unread: readonly ChangedFile[]): readonly FileDiff[] {
+  const told = new Set(unread.map(({ fileName }) => fileName))
+  return files.filter(({ path }) => !told.has(path.toString('utf8')))
+}
+
+/** Of one tree against the other, or against the folder. */
+async function readPatch(
+  { treeGit, workspace, index, limits }: Reading,
+  trees: readonly string[],
+  env: Readonly<Record<string, string>>,
+) {
   const reader = readDiff(limits)
   const call: GitCall = {
-    ...on,
+    gitDir: workspace.privateGitDir,
+    workTree: workspace.dir,
+    env: { GIT_INDEX_FILE: index.file, ...env },
     args: [
       '-c',
       `core.bigFileThreshold=${largestReadFile}`,
@@ -149,20 +230,14 @@ async function readTree(
       '--ignore-submodules=dirty',
       '--find-renames',
       '-l1000',
-      against,
+      ...trees,
       '--',
     ],
     onStdout: (chunk) => reader.push(chunk),
   }
-  const finished = await git(call)
+  const finished = await treeGit(call)
   if (finished.endedBy !== 'reader' && !endedWell(finished)) throw new GitFault(call, finished)
-  const { files, total } = reader.end()
-  const isShort = differences.truncated || differences.untracked.length > limits.files || total > files.length
-  // Taking a file out of the index makes it look deleted.
-  const told = new Set(unread.map(({ fileName }) => fileName))
-  const diffs = files.filter(({ path }) => !told.has(path.toString('utf8')))
-  const refused = isShort ? [] : await refusedByGit(workspace, listed, files)
-  return { diffs, unread: [...unread, ...refused], truncated: isShort }
+  return reader.end()
 }
 
 /** New files that git keeps out of every index, such as `git~1`: on some other machine they would be its own directory. */
@@ -189,21 +264,19 @@ async function refusedByGit(
 async function plan(workspace: Workspace, differences: TreeDifferences, limits: DiffLimits) {
   const entries: Buffer[] = []
   const listed: TreePath[] = []
-  const unread: ChangedFile[] = differences.nested.map((path) =>
-    untold(path, 'untracked', 'A repository of its own: what is in it is not part of the changes.'),
-  )
+  const unread: ChangedFile[] = nestedTold(differences.nested)
   for (const path of differences.tracked) {
     const { kind, size } = await kindAt(workspace, path)
     if (kind === 'special') entries.push(indexRecord('0', path))
     if (kind !== 'file' || size <= largestReadFile) continue
     entries.push(indexRecord('0', path))
-    unread.push(untold(path, 'modified', 'The file is too large to be compared.'))
+    unread.push(tooLargeTold(path, false))
   }
   for (const path of differences.untracked.slice(0, limits.files)) {
     const { kind, size } = await kindAt(workspace, path)
     if (kind !== 'file' && kind !== 'link') continue
     if (size > largestReadFile) {
-      unread.push(untold(path, 'untracked', 'The file is too large to be shown.'))
+      unread.push(tooLargeTold(path, true))
       continue
     }
     entries.push(indexRecord('100644', path))
@@ -214,6 +287,17 @@ async function plan(workspace: Workspace, differences: TreeDifferences, limits: 
 
 function indexRecord(mode: '0' | '100644', path: TreePath): Buffer {
   return Buffer.concat([Buffer.from(`${mode} ${mode === '0' ? noObject : emptyBlob}\t`), path, Buffer.of(0)])
+}
+
+function nestedTold(nested: readonly TreePath[]): ChangedFile[] {
+  const why = 'A repository of its own: what is in it is not part of the changes.'
+  return nested.map((path) => untold(path, 'untracked', why))
+}
+
+function tooLargeTold(path: TreePath, isNew: boolean): ChangedFile {
+  return isNew
+    ? untold(path, 'untracked', 'The file is too large to be shown.')
+    : untold(path, 'modified', 'The file is too large to be compared.')
 }
 
 function untold(path: TreePath, status: 'untracked' | 'modified', why: string): ChangedFile {

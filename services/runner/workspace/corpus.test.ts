@@ -87,6 +87,9 @@ async function expectToGoOnElsewhere({ ours, trusted, workspace, prepareAnother 
 async function changesOf(workspace: Workspace): Promise<ReadChanges> {
   const read = await readChanges({ git: testGit, treeGit: testGit, workspace, baseBranch: 'main' })
   if (read.kind !== 'changes') throw new Error(read.kind)
+  const from = 'tree'
+  const staged = await readChanges({ git: testGit, treeGit: testGit, workspace, baseBranch: 'main', from })
+  expect({ ...staged, tree: null }, 'the diff of the tree that would be committed').toEqual(read)
   return read
 }
 

@@ -1,14 +1,15 @@
 /** Commits a task's tree and pushes it, from the private git directory and outside the box. */
+import { faults } from '#domain/kernel/errors.ts'
 import type { RedactionThreads } from '../output/redactionThreads.ts'
 import type { KnownSecret } from '../output/secretForms.ts'
 import type { Finished } from '../process.ts'
 import { addedSecret, type AddedSecret } from './addedSecrets.ts'
+import { mergeBaseOf } from './changes.ts'
 import {
   authorizationConfig,
   commitOf,
   emptyTree,
   endedWell,
-  GitFault,
   gitOrThrow,
   gitText,
   isBranchName,
@@ -17,7 +18,8 @@ import {
 import type { Git, GitCall } from './git.ts'
 import { isRefusedAccess } from './mirror.ts'
 import { rebase } from './rebase.ts'
-import { kindAt, treeDifferences, withScratchIndex } from './tree.ts'
+import { stageTree, type StagedTree } from './stage.ts'
+import { withScratchIndex } from './tree.ts'
 import type { ScratchIndex } from './tree.ts'
 import type { Workspace } from './workspace.ts'
 
@@ -43,11 +45,13 @@ export interface PublishRequest {
   /** Of the push; 120 s when not given. */
   readonly pushTimeoutMs?: number
   readonly signal?: AbortSignal
+  /** Asked with the tree before anything is made of it; when it may not be published nothing is. */
+  readonly mayPublish?: (staged: StagedTree) => Promise<boolean>
   /** Changes the tree by a patch, whole or not at all, and says why not where it cannot. Without it a branch that moved is only told of. */
   readonly bringIn?: (patch: Buffer) => Promise<string | null>
 }
 
-/** Each sentence is fit to be shown to the person. What was committed stays committed: the next call pushes it. */
+/** Each sentence is fit to be shown to the person. What was committed and not pushed is committed anew by the next call. */
 export type PublishResult =
   | {
       readonly kind: 'published'
@@ -65,12 +69,14 @@ export type PublishResult =
   | { readonly kind: 'conflict'; readonly files: readonly string[]; readonly message: string }
   | { readonly kind: 'refused'; readonly message: string }
   | { readonly kind: 'unreachable'; readonly message: string }
+  /** The tree may not be published, by `mayPublish`. */
+  | { readonly kind: 'moved'; readonly message: string }
   /** A file's content cannot be committed as the repository's attributes want it, or holds a secret. */
   | { readonly kind: 'not_committable'; readonly message: string }
 
 /**
- * Makes one commit of all that the tree holds and no ignore rule names, if that is anything new, and pushes the branch, on top of what
- * others have pushed to it. Never forces. Asking again after a fault is safe. Throws `GitFault`.
+ * Makes one commit of all that the tree holds and no ignore rule names, if that is anything new, on top of what was pushed before, and
+ * pushes the branch, on top of what others have pushed to it: then the commit adds to theirs what it added to ours. Never forces. Asking again after a fault is safe. Throws `GitFault`.
  */
 export async function commitAndPush(request: PublishRequest): Promise<PublishResult> {
   const { git, workspace } = request
@@ -78,8 +84,8 @@ export async function commitAndPush(request: PublishRequest): Promise<PublishRes
   if (!isBranchName(branch))
     return { kind: 'refused', message: `${JSON.stringify(branch)} is not a name that a branch can have.` }
 
-  const committed = await withScratchIndex(workspace, (index) => commitTree(request, index))
-  if (committed.kind === 'not_committable') return committed
+  const committed = await withScratchIndex(workspace, (index) => commitTree(request, branch, index))
+  if (committed.kind !== 'committed') return committed
   const { headSha, leftOut } = committed
   if (headSha === null) return { kind: 'nothing_to_publish' }
 
@@ -129,48 +135,28 @@ function notBroughtIn(branch: string, why: string): string {
 
 type Committed =
   | { readonly kind: 'committed'; readonly headSha: string | null; readonly leftOut: readonly string[] }
-  | { readonly kind: 'not_committable'; readonly message: string }
+  | Extract<PublishResult, { kind: 'not_committable' | 'moved' | 'unreachable' }>
 
-async function commitTree(request: PublishRequest, index: ScratchIndex): Promise<Committed> {
-  const { git, treeGit, workspace } = request
+async function commitTree(request: PublishRequest, branch: string, index: ScratchIndex): Promise<Committed> {
+  const { git, workspace } = request
   const gitDir = workspace.privateGitDir
-  const on = { gitDir, workTree: workspace.dir, env: { GIT_INDEX_FILE: index.file }, timeoutMs: 300_000 }
+  const staged = await stageTree(request, index)
+  if (staged.kind === 'not_committable') return staged
+  const { tree } = staged
+  if (request.mayPublish && !(await request.mayPublish(staged))) return { kind: 'moved', message: moved }
+
+  // From here on only the tree counts: whatever becomes of the folder meanwhile is not looked at.
+  const leftOut = staged.nested.map((path) => path.toString('utf8'))
   const head = await commitOf(git, gitDir, 'HEAD')
-  const differences = await treeDifferences(treeGit, workspace, index, mostNewFiles)
-  if (differences.truncated) return { kind: 'not_committable', message: tooManyFiles }
-  const { tracked, untracked, nested } = differences
-
-  const paths: Buffer[] = []
-  const gone: Buffer[] = []
-  for (const path of [...tracked, ...untracked]) {
-    const { kind, size } = await kindAt(workspace, path)
-    if (kind === 'file' && size > largestFile)
-      return { kind: 'not_committable', message: tooLarge(path.toString('utf8')) }
-    if (kind === 'file' || kind === 'link') paths.push(path, nul)
-    // A pipe or a folder in a file's place: the file is gone.
-    else gone.push(path, nul)
+  const parent = await lastPublished(request, branch, head)
+  if (typeof parent === 'object' && parent !== null) return parent
+  const treeOf = (commit: string) => gitText(git, { gitDir, args: ['rev-parse', `${commit}^{tree}`] })
+  const from = parent === null ? await emptyTree(git, gitDir) : await treeOf(parent)
+  if (tree === from) {
+    if (head !== parent) await setBranch(request, { from: head, to: parent })
+    await index.keep()
+    return { kind: 'committed', headSha: parent, leftOut }
   }
-  // Of these the commit is taken that they stand at.
-  for (const path of differences.submodules) paths.push(path, nul)
-  for (const [args, input] of [
-    [['update-index', '-z', '--force-remove', '--stdin'], Buffer.concat(gone)],
-    [['update-index', '-z', '--add', '--remove', '--replace', '--stdin'], Buffer.concat(paths)],
-  ] as const) {
-    if (input.length === 0) continue
-    const call: GitCall = { ...on, args, input }
-    const updated = await treeGit(call)
-    if (updated.endedBy !== 'itself') throw new GitFault(call, updated)
-    if (updated.code !== 0)
-      return { kind: 'not_committable', message: `The changes cannot be committed: ${lastWords(updated)}.` }
-  }
-
-  const leftOut = nested.map((path) => path.toString('utf8'))
-  const tree = await gitText(git, { ...on, args: ['write-tree'] })
-  const headTree =
-    head === null ? null : await gitText(git, { gitDir, args: ['rev-parse', `${head}^{tree}`] })
-  const isUnchanged = headTree === null ? paths.length === 0 : tree === headTree
-  if (isUnchanged) return { kind: 'committed', headSha: head, leftOut }
-  const from = headTree ?? (await emptyTree(git, gitDir))
   const added = await addedSecret(git, {
     gitDir,
     from,
@@ -179,17 +165,60 @@ async function commitTree(request: PublishRequest, index: ScratchIndex): Promise
     ...(request.threads && { threads: request.threads }),
   })
   if (added) return { kind: 'not_committable', message: holdsSecret(added) }
+  if (head !== null && head !== parent && (await isCommitOf(git, gitDir, head, { tree, parent }))) {
+    await index.keep()
+    return { kind: 'committed', headSha: head, leftOut }
+  }
 
   const headSha = await gitText(git, {
     gitDir,
-    args: ['commit-tree', ...(head === null ? [] : ['-p', head]), '-F', '-', tree],
+    args: ['commit-tree', ...(parent === null ? [] : ['-p', parent]), '-F', '-', tree],
     env: identity(request.author),
     input: commitMessage(request),
   })
-  const update = `update refs/heads/${workspace.branch} ${headSha} ${head ?? '0'.repeat(40)}\n`
-  await gitOrThrow(git, { gitDir, args: ['update-ref', '--stdin'], input: update })
+  await setBranch(request, { from: head, to: headSha })
   await index.keep()
   return { kind: 'committed', headSha, leftOut }
+}
+
+/**
+ * The commit of ours that the host has, on which the next one stands: what was committed since and never pushed is in no history, so that
+ * nothing is published but the tree itself. The host is asked where a push may have arrived that we know nothing of.
+ */
+async function lastPublished(
+  request: PublishRequest,
+  branch: string,
+  head: string | null,
+): Promise<string | null | Extract<PublishResult, { kind: 'unreachable' }>> {
+  const { git, workspace } = request
+  const { startCommit, privateGitDir: gitDir } = workspace
+  const known = await commitOf(git, gitDir, trackingRef(branch))
+  if (head === null || head === startCommit || head === known) return head
+  const fetched = await fetchBranch(request, branch)
+  if (fetched.kind === 'unreachable') return fetched
+  const atHost = fetched.commit ?? startCommit
+  if (atHost === null) return null
+  return (await mergeBaseOf(git, gitDir, atHost, head)) ?? startCommit
+}
+
+async function isCommitOf(
+  git: Git,
+  gitDir: string,
+  commit: string,
+  { tree, parent }: { readonly tree: string; readonly parent: string | null },
+): Promise<boolean> {
+  const args = ['log', '-1', '--format=%T %P', commit, '--']
+  return (await gitText(git, { gitDir, args })).trim() === `${tree} ${parent ?? ''}`.trim()
+}
+
+async function setBranch(
+  { git, workspace }: PublishRequest,
+  { from, to }: { readonly from: string | null; readonly to: string | null },
+): Promise<void> {
+  const ref = `refs/heads/${workspace.branch}`
+  const old = from ?? '0'.repeat(40)
+  const input = to === null ? `delete ${ref} ${old}\n` : `update ${ref} ${to} ${old}\n`
+  await gitOrThrow(git, { gitDir: workspace.privateGitDir, args: ['update-ref', '--stdin'], input })
 }
 
 async function push(
@@ -224,7 +253,8 @@ async function rejection(
   const [, verdict, reason = ''] = answer ?? []
   if (verdict === '[rejected]' && /fetch first|non-fast-forward/.test(reason)) {
     const message = `The branch ${branch} has commits at the code host that this task does not have. Nothing was overwritten.`
-    return { kind: 'branch_moved', remoteSha: await fetchBranch(request, branch), message }
+    const fetched = await fetchBranch(request, branch)
+    return { kind: 'branch_moved', remoteSha: fetched.kind === 'fetched' ? fetched.commit : null, message }
   }
   if (answer)
     return {
@@ -239,7 +269,14 @@ async function rejection(
   return { kind: 'unreachable', message: `The push did not reach the code host: ${lastWords(finished)}.` }
 }
 
-async function fetchBranch(request: PublishRequest, branch: string): Promise<string | null> {
+/** The branch as the host has it now, which is noted; `null` where it has none. */
+async function fetchBranch(
+  request: PublishRequest,
+  branch: string,
+): Promise<
+  | { readonly kind: 'fetched'; readonly commit: string | null }
+  | Extract<PublishResult, { kind: 'unreachable' }>
+> {
   const { git, workspace, url, authorization } = request
   const gitDir = workspace.privateGitDir
   const fetched = await git({
@@ -257,7 +294,10 @@ async function fetchBranch(request: PublishRequest, branch: string): Promise<str
     timeoutMs: request.pushTimeoutMs ?? 120_000,
     signal: request.signal,
   })
-  return endedWell(fetched) ? commitOf(git, gitDir, trackingRef(branch)) : null
+  if (endedWell(fetched)) return { kind: 'fetched', commit: await commitOf(git, gitDir, trackingRef(branch)) }
+  return /couldn't find remote ref/.test(fetched.stderr.toString('utf8'))
+    ? { kind: 'fetched', commit: null }
+    : { kind: 'unreachable', message: `The code host could not be asked: ${lastWords(fetched)}.` }
 }
 
 /** The branch as we last knew it at the host. */
@@ -285,16 +325,7 @@ function oneLine(text: string): string {
   return text.replace(/\p{Cc}+/gu, ' ').trim()
 }
 
-/** GitHub takes no larger one, and would say so only once all of it was sent. Bytes. */
-const largestFile = 100 * 1024 * 1024
-const tooLarge = (path: string): string =>
-  `${path} is larger than 100 MB, which no code host takes. Remove it, or name it in .gitignore.`
+const moved = faults.changes_moved.sentence
 
 const holdsSecret = ({ path, secret }: AddedSecret): string =>
   `${path} holds ${secret.name}, for all to see who can read the repository. Nothing was committed. Take it out, or name the file in .gitignore, and ask again.`
-
-/** So many are dependencies or build output that nobody wants in a pull request. */
-const mostNewFiles = 50_000
-const tooManyFiles = `There are more than ${mostNewFiles} new files. Name those that need no commit in .gitignore.`
-
-const nul = Buffer.of(0)

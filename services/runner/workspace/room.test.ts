@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openMirrors } from './mirror.ts'
 import { commitAndPush } from './publish.ts'
 import { openRoom } from './room.ts'
+import { openLocks } from './locks.ts'
 import type { RoomOptions } from './room.ts'
 import { makeScene, testGit, testPath, writeIn } from './testScene.ts'
 import type { Scene } from './testScene.ts'
@@ -14,6 +15,7 @@ import type { Workspace } from './workspace.ts'
 describe('room on the disk', { timeout: 20_000 }, () => {
   let scene: Scene
   const using = new Set<string>()
+  const locks = openLocks()
   const faults: unknown[] = []
   beforeEach(async () => {
     scene = await makeScene({ 'README.md': '# Sample\n', '.gitignore': 'build/\n' })
@@ -28,6 +30,7 @@ describe('room on the disk', { timeout: 20_000 }, () => {
   const room = (asked: Partial<RoomOptions> = {}) =>
     openRoom({
       root: scene.root,
+      locks,
       mirrorsRoot: join(scene.root, 'mirrors'),
       path: testPath,
       git: testGit,

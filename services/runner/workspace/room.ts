@@ -9,6 +9,7 @@ import { run } from '../process.ts'
 import { removeFolder } from './folders.ts'
 import { commitOf } from './git.ts'
 import type { Git } from './git.ts'
+import type { WorkspaceLocks } from './locks.ts'
 import { isTaskFolderName } from './names.ts'
 import { treeDifferences, withScratchIndex } from './tree.ts'
 import { putToSleep, readWorkspace, removeWorkspace } from './workspace.ts'
@@ -40,6 +41,8 @@ export interface Cleared {
 export interface RoomOptions {
   /** Workspaces are below it. */
   readonly root: string
+  /** A workspace that somebody has is passed over. */
+  readonly locks: WorkspaceLocks
   /** Mirrors are below it; may be the same folder. */
   readonly mirrorsRoot: string
   /** PATH, for the commands that are not git. */
@@ -114,7 +117,7 @@ interface Holding {
 }
 
 async function clearOnce(options: RoomOptions): Promise<Cleared> {
-  const { budgetBytes, isInUse, idleMs = 15 * 60_000 } = options
+  const { budgetBytes, isInUse, locks, idleMs = 15 * 60_000 } = options
   await removeLeftovers(options)
   const held = await holdingsOf(options)
   let bytes = sum(held)
@@ -131,16 +134,27 @@ async function clearOnce(options: RoomOptions): Promise<Cleared> {
   for (const { dir } of ofTasks) {
     if (bytes <= goal) break
     const taskId = basename(dir)
-    if (!(await options.isDeleted(taskId)) || isInUse(taskId)) continue
-    bytes -= await freed(options, dir, () => removeWorkspace(options.root, taskId, options.path))
+    if (!(await options.isDeleted(taskId))) continue
+    const gone = await locks.holdIfFree(taskId, async () =>
+      isInUse(taskId)
+        ? undefined
+        : freed(options, dir, () => removeWorkspace(options.root, taskId, options.path)),
+    )
+    if (gone === undefined) continue
+    bytes -= gone
     workspaces.push(taskId)
   }
   for (const { dir } of ofTasks.filter(({ dir }) => !workspaces.includes(basename(dir)))) {
     if (bytes <= goal) break
     const taskId = basename(dir)
-    const workspace = isInUse(taskId) ? undefined : await workspaceAt(options, taskId)
-    if (!workspace || !(await isAllElsewhere(options, workspace)) || isInUse(taskId)) continue
-    bytes -= await freed(options, dir, () => putToSleep(options.root, taskId, options.path))
+    const gone = await locks.holdIfFree(taskId, async () => {
+      const workspace = isInUse(taskId) ? undefined : await workspaceAt(options, taskId)
+      return workspace && (await isAllElsewhere(options, workspace)) && !isInUse(taskId)
+        ? freed(options, dir, () => putToSleep(options.root, taskId, options.path))
+        : undefined
+    })
+    if (gone === undefined) continue
+    bytes -= gone
     workspaces.push(taskId)
   }
   for (const mirror of idle.filter(({ kind }) => kind === 'mirror')) {

@@ -27,6 +27,8 @@ export interface ScratchIndex {
   readonly file: string
   /** Makes the scratch, as it is now, the workspace's index. */
   keep(): Promise<void>
+  /** The same for one that only knows the files better, unless somebody kept another meanwhile. */
+  keepRefreshed(): Promise<void>
 }
 
 /** Lends a copy of the workspace's index, and takes it away afterwards. */
@@ -38,12 +40,18 @@ export async function withScratchIndex<T>(
   const file = join(dir, 'index')
   const own = join(workspace.privateGitDir, 'index')
   try {
+    let copied = await markOf(own)
     await copyIndex(own, file)
+    const keep = async () => {
+      await copyIndex(file, join(dir, 'kept'))
+      await rename(join(dir, 'kept'), own).catch(unlessMissing)
+      copied = await markOf(own)
+    }
     return await use({
       file,
-      keep: async () => {
-        await copyIndex(file, join(dir, 'kept'))
-        await rename(join(dir, 'kept'), own).catch(unlessMissing)
+      keep,
+      keepRefreshed: async () => {
+        if ((await markOf(own)) === copied) await keep()
       },
     })
   } finally {
@@ -60,7 +68,7 @@ export async function treeDifferences(
 ): Promise<TreeDifferences> {
   const on = { gitDir: workspace.privateGitDir, workTree: workspace.dir, env: { GIT_INDEX_FILE: index.file } }
   await gitOrThrow(git, { ...on, args: ['update-index', '-q', '--refresh', '--ignore-submodules'] })
-  await index.keep()
+  await index.keepRefreshed()
   // Of a submodule only its HEAD is read, which starts nothing.
   const changed = await gitOrThrow(git, {
     ...on,
@@ -149,6 +157,12 @@ async function copyIndex(from: string, to: string): Promise<void> {
   await copyFile(from, to)
   const seconds = Math.floor(written.mtimeMs / 1000)
   await utimes(to, seconds, seconds)
+}
+
+/** Tells one writing of a file from the next. */
+async function markOf(file: string): Promise<string | undefined> {
+  const found = await stat(file).catch(unlessMissing)
+  return found && `${found.ino} ${found.ctimeMs} ${found.size}`
 }
 
 function unlessMissing(error: unknown): undefined {

@@ -166,10 +166,9 @@ export async function findWorkspace(
   if (!workspace) return undefined
   const now = new Date()
   await utimes(join(taskFolder(request.root, request.taskId), 'ready.json'), now, now)
-  // The data folder may have been moved, and a killed run may have left its scratch.
+  // The data folder may have been moved.
   await writeAlternates(workspace.privateGitDir, workspace.mirrorObjects)
   await copyShallow(workspace.mirrorDir, workspace.privateGitDir)
-  await removeScratch(workspace.privateGitDir)
   return workspace
 }
 
@@ -369,11 +368,6 @@ async function copyIndex({ privateGitDir, dir, startCommit, owner }: Workspace):
   const [ours, agents] = [join(privateGitDir, 'index'), join(dir, '.git', 'index')]
   await copyFile(ours, agents)
   if (owner) await Promise.all([chown(agents, owner.uid, owner.gid), chown(ours, root.uid, root.gid)])
-}
-
-async function removeScratch(gitDir: string): Promise<void> {
-  const left = (await readdir(gitDir)).filter((name) => name.startsWith('scratch-'))
-  for (const name of left) await rm(join(gitDir, name), { recursive: true, force: true })
 }
 
 function agentConfig({ identity, originUrl }: PrepareRequest): string {
