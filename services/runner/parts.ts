@@ -26,6 +26,7 @@ import type { Redaction } from './output/redaction.ts'
 import type { RedactionThreads } from './output/redactionThreads.ts'
 import type { Scratch } from './scratch.ts'
 import type { Budgets } from './broker/budget.ts'
+import type { BoxUsers } from './workspace/boxUsers.ts'
 import type { HostGit } from './workspace/git.ts'
 import type { WorkspaceLocks } from './workspace/locks.ts'
 import type { Mirrors } from './workspace/mirror.ts'
@@ -64,6 +65,7 @@ export interface PreparingParts extends RunnerEngines {
   readonly git: HostGit
   readonly mirrors: Mirrors
   readonly room: Room
+  readonly boxUsers: BoxUsers
   /** Whoever makes, uses or takes away a task's workspace holds it. */
   readonly locks: WorkspaceLocks
   /** The box, or the sentence that says why there is none. */

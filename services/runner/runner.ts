@@ -37,6 +37,7 @@ import { noSandbox } from './sandbox/none.ts'
 import type { Sandbox } from './sandbox/port.ts'
 import { notAllowed, type Shortcoming } from './sandbox/shortcomings.ts'
 import { openScratch } from './scratch.ts'
+import { openBoxUsers } from './workspace/boxUsers.ts'
 import { hostGit } from './workspace/git.ts'
 import { removeLeftovers } from './workspace/leftovers.ts'
 import { openLocks } from './workspace/locks.ts'
@@ -126,6 +127,7 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
     redaction: (secrets) => redactionOf(secrets, threads),
     redactionThreads: threads,
     locks,
+    boxUsers: openBoxUsers(root),
     room: openRoom({
       locks,
       root,

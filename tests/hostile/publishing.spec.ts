@@ -154,6 +154,8 @@ describe('a pull request', () => {
     await scene.ada.taskOnce(taskId, (task) => !task.pullRequestPending)
     expect(await inHost('rev-parse', `${branch}^{tree}`)).toBe((await diffOf(params)).tree)
     // The commit adds to theirs what it added to ours.
-    expect(await inHost('diff', '--stat=80', `${branch}~1`, branch)).toMatch(/^ on\.txt \| 1 \+\n/)
+    expect(await inHost('diff', '--stat=80', `${branch}~1`, branch)).toMatch(
+      /^on\.txt \| 1 \+\n 1 file changed,/,
+    )
   })
 })

@@ -5,7 +5,6 @@ import type { TaskDocument } from '#domain/views/tasks.ts'
 import type { UserDocument } from '#domain/views/users.ts'
 import { workingBranchName } from '../workspace/names.ts'
 import {
-  boxUser,
   groundFor,
   prepareWorkspace,
   removeWorkspace,
@@ -124,7 +123,7 @@ export async function workspaceFor(
     originUrl: access.url,
     identity: identityOf(user),
     // Without a box there is no other user: it could not even reach its tree in a closed data folder.
-    owner: parts.isRoot && isBox(parts.sandbox) ? boxUser(task.id) : undefined,
+    owner: parts.isRoot && isBox(parts.sandbox) ? await parts.boxUsers.userOf(task.id) : undefined,
     ...(onPlace && { onPlace }),
   })
   return prepared.kind === 'ready' ? prepared : failed('clone_failed', branchSentence(prepared))

@@ -3,7 +3,7 @@ import { access, chown, constants, mkdir, mkdtemp, rm, writeFile } from 'node:fs
 import { delimiter, join } from 'node:path'
 import { run } from '../process.ts'
 import { endedWell, lastWords } from '../workspace/git.ts'
-import { boxUser } from '../workspace/workspace.ts'
+import { trialUser } from '../workspace/boxUsers.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import { bubblewrap } from './bubblewrap.ts'
 import { hostSystem, inheritedDescriptors } from './hostSystem.ts'
@@ -156,7 +156,7 @@ export async function withTrialWorkspace<T>(
 ): Promise<T> {
   const dir = await mkdtemp(join(root, '.box-trial-'))
   try {
-    const owner = process.getuid?.() === 0 ? boxUser('trial') : undefined
+    const owner = process.getuid?.() === 0 ? await trialUser() : undefined
     const workspace: Workspace = {
       taskId: 'trial',
       dir: join(dir, 'tree'),

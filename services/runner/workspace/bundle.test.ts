@@ -11,7 +11,7 @@ import type { Git } from './git.ts'
 import { commitAndPush } from './publish.ts'
 import { makeScene, testGit, testPath, writeIn } from './testScene.ts'
 import type { Scene } from './testScene.ts'
-import { boxUser } from './workspace.ts'
+import { openBoxUsers } from './boxUsers.ts'
 import type { Workspace } from './workspace.ts'
 
 const { sandbox, note } = await findTestBox()
@@ -87,7 +87,10 @@ for (const [way, gitFor] of ways)
     test('belongs to the user of the box where it goes on', async () => {
       await writeIn(workspace.dir, 'new/file.txt', 'new\n')
       const { other } = await restoreElsewhere((await saved()).bundle)
-      const uid = process.getuid?.() === 0 ? boxUser(other.taskId).uid : process.getuid?.()
+      const uid =
+        process.getuid?.() === 0
+          ? (await openBoxUsers(scene.root).userOf(other.taskId)).uid
+          : process.getuid?.()
       expect((await lstat(join(other.dir, 'new/file.txt'))).uid).toBe(uid)
       expect((await lstat(join(other.dir, 'new'))).uid).toBe(uid)
     })

@@ -6,7 +6,8 @@ import { gitOrThrow, gitText, hostGit } from './git.ts'
 import type { HostGit } from './git.ts'
 import { openMirrors } from './mirror.ts'
 import type { Mirror } from './mirror.ts'
-import { boxUser, prepareWorkspace } from './workspace.ts'
+import { openBoxUsers } from './boxUsers.ts'
+import { prepareWorkspace } from './workspace.ts'
 import type { Workspace } from './workspace.ts'
 
 export const testPath = '/usr/local/bin:/usr/bin:/bin'
@@ -84,7 +85,7 @@ export async function makeScene(files?: Readonly<Record<string, string | Uint8Ar
         workingBranch: asked.workingBranch ?? 'flightdeck/a-task-12345678',
         originUrl: 'http://localhost:8081/ada/sample.git',
         identity: { name: 'claude', email: 'noreply@anthropic.com' },
-        owner: process.getuid?.() === 0 ? boxUser(taskId) : undefined,
+        owner: process.getuid?.() === 0 ? await openBoxUsers(root).userOf(taskId) : undefined,
       })
       if (result.kind !== 'ready') throw new Error(`the workspace is not ready: ${result.kind}`)
       return result.workspace

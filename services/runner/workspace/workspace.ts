@@ -7,7 +7,6 @@
  *     <root>/tasks/<taskId>/ready.json  written last: without it the rest is half-made; its time is that of the last use
  *     <root>/tasks/<taskId>/asleep      there after a clean-up: the home is to be kept
  */
-import { createHash } from 'node:crypto'
 import {
   chmod,
   chown,
@@ -68,7 +67,7 @@ export interface PrepareRequest {
   readonly originUrl: string
   /** Who commits when the agent commits in its own `.git`. */
   readonly identity: { readonly name: string; readonly email: string }
-  /** Given when this process is root: `boxUser(taskId)`. */
+  /** Given when this process is root: the task's of `BoxUsers`. */
   readonly owner: BoxUser | undefined
   /** Told once the workspace has its folders, which stay from then on; what is in them may still come. */
   readonly onPlace?: (workspace: Workspace) => void
@@ -88,12 +87,6 @@ export interface Ground {
   readonly baseCommit: string | null
   /** The host's own commit of `branch`; `null` when the host has no such branch. */
   readonly pushedCommit: string | null
-}
-
-/** A user for each task, so that limits which the kernel counts by user are counted for the task alone. No host account is needed. */
-export function boxUser(taskId: string): BoxUser {
-  const uid = 27_182 + (createHash('sha256').update(taskId).digest().readUInt16BE(0) % 4_096)
-  return { uid, gid: uid }
 }
 
 /**

@@ -1,0 +1,105 @@
+/**
+ * The users that boxes run as: one for each task, so that limits which the kernel counts by user are counted for the task alone, and no task's
+ * files belong to another's user. None needs an account on the host.
+ */
+import { createHash } from 'node:crypto'
+import { lstat, readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { HostUser } from '../process.ts'
+import { isTaskFolderName } from './names.ts'
+
+export interface BoxUsers {
+  /** The task's own: of the workspace that it has, or one that no other task has. The same each time. */
+  userOf(taskId: string): Promise<HostUser>
+}
+
+/** User ids from `first`, `count` of them. */
+export interface IdRange {
+  readonly first: number
+  readonly count: number
+}
+
+/**
+ * 268 million ids that nothing else hands out: above those of accounts, of /etc/subuid (to 600100000) and of containers of systemd (to
+ * 1879048191), and below those of its foreign images (from 2147352576): https://systemd.io/UIDS-GIDS.
+ */
+const ownRange: IdRange = { first: 1_879_048_192, count: 268_304_384 }
+/** Where this process sees only part of the ids, as in a container with a user namespace of its own. */
+const narrowRange: IdRange = { first: 20_000, count: 40_000 }
+
+/** The user of a trial, which is of no task. */
+export async function trialUser(): Promise<HostUser> {
+  return userFor((await rangeHere()).first)
+}
+
+/**
+ * Opens the users of the workspaces below `root`. Whose files they are is read from the files, once: a workspace keeps its user over restarts,
+ * and one that an older version gave it.
+ */
+export function openBoxUsers(root: string, givenRange?: IdRange): BoxUsers {
+  const users = new Map<string, number>()
+  let taken: Promise<{ readonly range: IdRange; readonly ids: Set<number> }> | undefined
+
+  async function read() {
+    const ids = new Set(await accountIds())
+    // The first is for trials.
+    const { first, count } = givenRange ?? (await rangeHere())
+    const tasks = join(root, 'tasks')
+    for (const name of await readdir(tasks).catch(() => [])) {
+      if (!isTaskFolderName(name)) continue
+      // The home stays when a workspace is put to sleep.
+      const home = await lstat(join(tasks, name, 'home')).catch(() => undefined)
+      if (!home || home.uid === 0) continue
+      ids.add(home.uid)
+      users.set(name, home.uid)
+    }
+    return { range: { first: first + 1, count: count - 1 }, ids }
+  }
+
+  return {
+    async userOf(taskId) {
+      taken ??= read()
+      const { range, ids } = await taken
+      const known = users.get(taskId)
+      if (known !== undefined) return userFor(known)
+      const wanted = createHash('sha256').update(taskId).digest().readUInt32BE(0) % range.count
+      for (let step = 0; step < range.count; step += 1) {
+        const id = range.first + ((wanted + step) % range.count)
+        if (ids.has(id)) continue
+        ids.add(id)
+        users.set(taskId, id)
+        return userFor(id)
+      }
+      throw new Error('There are more workspaces than users for their boxes.')
+    },
+  }
+}
+
+const userFor = (id: number): HostUser => ({ uid: id, gid: id })
+
+async function rangeHere(): Promise<IdRange> {
+  const maps = await Promise.all(['uid_map', 'gid_map'].map((name) => mapped(`/proc/self/${name}`)))
+  return maps.every((ranges) => isWithin(ownRange, ranges)) ? ownRange : narrowRange
+}
+
+function isWithin({ first, count }: IdRange, ranges: readonly IdRange[]): boolean {
+  return ranges.some((range) => first >= range.first && first + count <= range.first + range.count)
+}
+
+/** Ids that there are in this user namespace; all where the kernel does not say. */
+async function mapped(file: string): Promise<readonly IdRange[]> {
+  const text = await readFile(file, 'utf8').catch(() => '0 0 4294967295')
+  return text
+    .trim()
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/).map(Number))
+    .map(([first = 0, , count = 0]) => ({ first, count }))
+}
+
+/** Users and groups of the host. */
+async function accountIds(): Promise<readonly number[]> {
+  const files = await Promise.all(
+    ['/etc/passwd', '/etc/group'].map((file) => readFile(file, 'utf8').catch(() => '')),
+  )
+  return files.flatMap((text) => text.split('\n').map((line) => Number(line.split(':')[2])))
+}
