@@ -3,12 +3,12 @@ import { createHash } from 'node:crypto'
 import { scopeOfStream, taskStream } from '#domain/kernel/ids.ts'
 import { WorkspaceChanged } from '#domain/task/events.ts'
 import type { SealedBlobs } from '#platform/commands/sealedBlobs.ts'
+import type { Redaction } from '../output/redaction.ts'
 import { readChanges, type Changes } from '../workspace/changes.ts'
 import type { Git } from '../workspace/git.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import type { Reporter } from './reporter.ts'
 import { withoutSecrets } from './secrets.ts'
-import type { Redaction } from '../output/redaction.ts'
 
 export interface ChangesReport {
   /** Takes these out of every diff from now on, too. */
