@@ -57,8 +57,8 @@ export function changesReport(parts: {
   }
 
   function inTurn(from: 'folder' | 'tree'): Promise<void> {
-    const next = () => read(from)
-    reading = reading.then(next, next)
+    const readNext = () => read(from)
+    reading = reading.then(readNext, readNext)
     reading.catch(() => undefined)
     return reading
   }

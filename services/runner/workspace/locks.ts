@@ -17,9 +17,12 @@ export function openLocks(): WorkspaceLocks {
     let release = (): void => undefined
     const done = new Promise<void>((resolve) => (release = resolve))
     // Who gives up waiting does not let the next one in earlier.
-    const mine = Promise.all([before, done]).then(() => {
+    const ended = async (): Promise<void> => {
+      await before
+      await done
       if (last.get(taskId) === mine) last.delete(taskId)
-    })
+    }
+    const mine: Promise<void> = ended()
     last.set(taskId, mine)
     try {
       if (before) await orAborted(before, signal)
