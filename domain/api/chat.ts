@@ -21,6 +21,8 @@ export const ChatMessage = z.object({
   messageType: z.enum(messageTypes),
   isCommand: z.boolean(),
   commandText: z.string().nullable(),
+  /** A command that is given the secrets of the project. */
+  withSecrets: z.literal(true).optional(),
   images: z.array(ShownImage),
   attachments: z.array(z.object({ path: z.string(), name: z.string(), mimeType: z.string() })),
   isVisible: z.boolean(),
@@ -122,6 +124,8 @@ export const sendMessage = defineWrite({
       agent: AgentName.nullish(),
       /** Told at once to the turn that runs, if one does that can take it; else it waits as others do. */
       steer: z.boolean().optional(),
+      /** A command gets the secrets of the project only where this says so. */
+      withSecrets: z.boolean().optional(),
     })
     .refine(({ images = [], ...body }) => images.length === 0 || isForAgent(body), {
       path: ['images'],

@@ -183,7 +183,13 @@ export const executeTask = defineWrite({
   path: '/tasks/:taskId/execute',
   summary: 'Runs a shell command in the task, or starts what waits.',
   params,
-  body: z.object({ command: required('Enter a command.', limits.messageLength).optional() }).optional(),
+  body: z
+    .object({
+      command: required('Enter a command.', limits.messageLength).optional(),
+      /** The command gets the secrets of the project only where this says so. */
+      withSecrets: z.boolean().optional(),
+    })
+    .optional(),
   answer: taskAnswer,
   faults: ['not_found', 'task_running', 'nothing_to_run'],
 })

@@ -80,6 +80,8 @@ export type TaskCommand =
       readonly executionId: string
       /** Given to the turn that runs, if one does that can take it. */
       readonly steers?: boolean
+      /** A command is given the secrets of the project. */
+      readonly withSecrets?: boolean
     }
   /** A note for the chat that starts no turn. */
   | { readonly type: 'PostNote'; readonly messageId: string; readonly message: string }

@@ -72,6 +72,11 @@ export const MessageQueued = event('MessageQueued', 2, {
     })),
   ],
 })
+/** The command that was just queued is given the secrets of the project. */
+export const SecretsGranted = event('SecretsGranted', 1, {
+  data: z.object({ messageId: MessageId }),
+  content: none,
+})
 export const MessageWithdrawn = event('MessageWithdrawn', 1, {
   data: z.object({ messageId: MessageId }),
   content: none,
@@ -286,6 +291,7 @@ export const taskEvents = [
   TaskUpdated,
   TaskDeleted,
   MessageQueued,
+  SecretsGranted,
   MessageWithdrawn,
   MessageEdited,
   QueueReordered,

@@ -211,6 +211,7 @@ function evolveTask(
       return { ...task, openTools: new Set([...task.openTools].filter((id) => id !== event.data.toolId)) }
     case 'MessagePosted':
     case 'MessageEdited':
+    case 'SecretsGranted':
     case 'UsageRecorded':
       return task
   }

@@ -14,6 +14,7 @@ import {
   MessageEdited,
   MessagePosted,
   MessageQueued,
+  SecretsGranted,
   MessageWithdrawn,
   PullRequestAutoUpdateChanged,
   PullRequestFailed,
@@ -51,7 +52,11 @@ function decide(command: TaskCommand, state: TaskState): Decision<TaskEvent> {
       if (state.delivered.has(messageId) || isQueued(state, messageId)) return refuse('already_exists')
       if (state.queue.length >= limits.queueLength) return refuse('queue_full')
       const queued = { messageId, kind, agent: command.agent ?? state.agent }
-      const events = [messageQueued(queued, message, images)]
+      const isGranted = kind === 'command' && command.withSecrets === true
+      const events: readonly TaskEvent[] = [
+        messageQueued(queued, message, images),
+        ...(isGranted ? [SecretsGranted.of({ messageId })] : []),
+      ]
       if ('execution' in state.phase)
         return command.steers && canSteer(state, queued)
           ? [...events, SteeringRequested.of({ messageId, executionId: state.phase.execution.executionId })]

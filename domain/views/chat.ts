@@ -40,6 +40,8 @@ export const chatView: View<MessageDocument> = {
       case 'ExecutionFailed':
       case 'ExecutionCancelled':
         return [messageDocumentId(parseTask(event.stream), event.data.messageId)]
+      case 'SecretsGranted':
+        return [messageDocumentId(parseTask(event.stream), event.data.messageId)]
       case 'QueueReordered':
         return event.data.messageIds.map((id) => messageDocumentId(parseTask(event.stream), id))
       default:
@@ -99,6 +101,8 @@ export const chatView: View<MessageDocument> = {
         const queueIndex = event.data.messageIds.indexOf(message?.messageId ?? '')
         return message && { ...message, queueIndex, version: event.revision }
       }
+      case 'SecretsGranted':
+        return message && { ...message, withSecrets: true as const }
       case 'ExecutionStarted':
       case 'ExecutionCompleted':
       case 'ExecutionFailed':

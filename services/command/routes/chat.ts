@@ -44,6 +44,7 @@ export const chatRoutes: readonly Route<CommandServices>[] = [
               images,
               executionId: uuidv5('execution', asked.commandId),
               steers: body.steer === true,
+              withSecrets: body.withSecrets === true,
             },
       ),
     )

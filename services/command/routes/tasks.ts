@@ -75,6 +75,7 @@ export const taskRoutes: readonly Route<CommandServices>[] = [
             message: body.command,
             images: [],
             executionId,
+            withSecrets: body.withSecrets === true,
           },
     )
     return answerTask(services, params.taskId, executed)

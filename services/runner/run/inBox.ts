@@ -3,7 +3,8 @@ import type { Readable } from 'node:stream'
 import type { ExecutionOutcome } from '#domain/task/commands.ts'
 import type { RunnerParts } from '../parts.ts'
 import { commandEnd } from '../agents/terminal.ts'
-import type { SandboxExit } from '../sandbox/port.ts'
+import type { Sandbox, SandboxExit } from '../sandbox/port.ts'
+import { withCommandHome } from '../workspace/commandHome.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import type { BoxSurroundings } from './boxSurroundings.ts'
 import { commandLimits } from './limits.ts'
@@ -34,37 +35,56 @@ export async function runInBox(
   await run.output.stdout.write(`\u001B[1m$ ${command}\u001B[0m\n`)
   const around = await surroundings.open()
   try {
-    const line = shellLine(command)
-    const child = sandbox.run({
-      command: around.command(line.command, 'reachable'),
-      env: { ...around.env, ...line.env, TERM: 'xterm-256color' },
-      workspace,
-      readOnly: around.readOnly,
-      sockets: around.sockets,
-      stdin: 'ignore',
-      limits: commandLimits({ ...parts.limits, longestMs }),
-    })
-    const onStop = () => {
-      if (run.stopping.reason() === 'cancelled') child.interrupt()
-      setTimeout(() => child.kill(), run.stopping.reason() === 'cancelled' ? interruptMs : 0).unref()
-    }
-    if (run.stopping.signal.aborted) onStop()
-    else run.stopping.signal.addEventListener('abort', onStop, { once: true })
-    try {
-      await Promise.all([
-        drain(child.stdout, (chunk) => run.output.stdout.write(chunk)),
-        drain(child.stderr, (chunk) => run.output.stderr.write(chunk)),
-      ])
-      const exit = await child.exited
-      await run.output.stdout.write(commandEnd(exit.code))
-      return outcomeOfStop(run.stopping) ?? { kind: 'ended', exit }
-    } finally {
-      run.stopping.signal.removeEventListener('abort', onStop)
-      child.kill()
-      await child.exited
-    }
+    return await withCommandHome(workspace, parts.path, (ofCommand) =>
+      runIn(parts, { run, workspace: ofCommand, command, longestMs, sandbox, around }),
+    )
   } finally {
     await around.close()
+  }
+}
+
+async function runIn(
+  parts: RunnerParts,
+  {
+    run,
+    workspace,
+    command,
+    longestMs,
+    sandbox,
+    around,
+  }: Omit<BoxedCommand, 'surroundings'> & {
+    readonly sandbox: Sandbox
+    readonly around: Awaited<ReturnType<BoxSurroundings['open']>>
+  },
+): Promise<{ readonly kind: 'ended'; readonly exit: SandboxExit } | ExecutionOutcome> {
+  const line = shellLine(command)
+  const child = sandbox.run({
+    command: around.command(line.command, 'reachable'),
+    env: { ...around.env, ...line.env, TERM: 'xterm-256color' },
+    workspace,
+    readOnly: around.readOnly,
+    sockets: around.sockets,
+    stdin: 'ignore',
+    limits: commandLimits({ ...parts.limits, longestMs }),
+  })
+  const onStop = () => {
+    if (run.stopping.reason() === 'cancelled') child.interrupt()
+    setTimeout(() => child.kill(), run.stopping.reason() === 'cancelled' ? interruptMs : 0).unref()
+  }
+  if (run.stopping.signal.aborted) onStop()
+  else run.stopping.signal.addEventListener('abort', onStop, { once: true })
+  try {
+    await Promise.all([
+      drain(child.stdout, (chunk) => run.output.stdout.write(chunk)),
+      drain(child.stderr, (chunk) => run.output.stderr.write(chunk)),
+    ])
+    const exit = await child.exited
+    await run.output.stdout.write(commandEnd(exit.code))
+    return outcomeOfStop(run.stopping) ?? { kind: 'ended', exit }
+  } finally {
+    run.stopping.signal.removeEventListener('abort', onStop)
+    child.kill()
+    await child.exited
   }
 }
 

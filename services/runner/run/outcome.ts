@@ -140,13 +140,13 @@ async function outcomeWith(
   try {
     const unready = await setUpWorkspace(parts, { run, workspace, around })
     if (unready) return unready
-    const { forCommands, forAgent } = around
+    const { forCommands, withSecrets, forAgent } = around
     return execution.kind === 'command'
       ? await runShellCommand(parts, {
           run,
           workspace,
           command: message.message,
-          surroundings: forCommands,
+          surroundings: message.withSecrets ? withSecrets : forCommands,
         })
       : await runTurn(parts, {
           run,

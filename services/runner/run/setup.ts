@@ -30,7 +30,7 @@ export async function setUpWorkspace(
   const longestMs = Math.min(setupMs, parts.limits.longestMs)
   await run.output.stdout.write('Setting up the workspace, as the project says.\n')
   const begun = performance.now()
-  const ran = await runInBox(parts, { run, workspace, command, surroundings: around.forCommands, longestMs })
+  const ran = await runInBox(parts, { run, workspace, command, surroundings: around.withSecrets, longestMs })
   if (ran.kind !== 'ended') return ran
   const { code, reason } = ran.exit
   if (reason === 'time_limit')

@@ -11,7 +11,9 @@ import { settingsOf, type ProjectSecret } from './secrets.ts'
 export interface Surroundings {
   /** The project's setup command; empty when it has none. */
   readonly setupCommand: string
-  /** For setup and for people's commands. */
+  /** For the setup, and for commands of people who said that these get the secrets. */
+  readonly withSecrets: BoxSurroundings
+  /** For people's other commands. */
   readonly forCommands: BoxSurroundings
   readonly forAgent: BoxSurroundings
   /** All of the project's: nothing that is recorded may show them. */
@@ -44,11 +46,34 @@ export async function surroundingsOf(
     boxSurroundings(parts, of.workspace, Object.fromEntries(env), allowed)
   return {
     setupCommand: settings.setupCommand,
-    forCommands: around([...variables, ...asVariables(secrets)], rules),
+    withSecrets: around([...variables, ...asVariables(secrets), ...ownGit], rules),
+    forCommands: around(variables, rules),
     forAgent: around([...variables, ...asVariables(forAgent)], [...rules, ...ofAgent]),
     secrets,
   }
 }
+
+/**
+ * What of git's settings names a program, and the agent may have set in the tree: it is not to run beside secrets. Where such a program has
+ * a name of its own (an alias, a filter, a textconv) it is not known; nor are the other files of the tree that a command runs.
+ */
+const overruled = {
+  'core.fsmonitor': 'false',
+  'core.hooksPath': '/dev/null',
+  'core.pager': 'cat',
+  'core.sshCommand': 'ssh',
+  'core.askPass': '',
+  'credential.helper': '',
+  'gpg.program': 'gpg',
+} as const
+
+const ownGit: readonly (readonly [string, string])[] = [
+  ['GIT_CONFIG_COUNT', String(Object.keys(overruled).length)],
+  ...Object.entries(overruled).flatMap(([key, value], index) => [
+    [`GIT_CONFIG_KEY_${index}`, key] as const,
+    [`GIT_CONFIG_VALUE_${index}`, value] as const,
+  ]),
+]
 
 function boxSurroundings(
   { sandbox, egress, scratch, logger }: PreparingParts,

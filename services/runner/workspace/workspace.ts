@@ -3,6 +3,7 @@
  *
  *     <root>/tasks/<taskId>/tree        the agent's, with a `.git` of its own that we never read again
  *     <root>/tasks/<taskId>/home        the agent's
+ *     <root>/tasks/<taskId>/command-home   of the command that runs; gone with it
  *     <root>/tasks/<taskId>/git         ours: the tree is its work tree
  *     <root>/tasks/<taskId>/ready.json  written last: without it the rest is half-made; its time is that of the last use
  *     <root>/tasks/<taskId>/asleep      there after a clean-up: the home is to be kept

@@ -37,6 +37,8 @@ export interface SentMessage {
   readonly agent: AgentName
   /** Missing where it has none. */
   readonly images?: readonly ShownImage[]
+  /** A command that gets the secrets of the project. */
+  readonly withSecrets?: boolean
   readonly sentAt: string
   /** Why it was refused; `null` while it is on its way. */
   readonly refused: string | null

@@ -27,7 +27,7 @@ export const texts = {
   },
   secrets: {
     title: 'Secrets',
-    why: 'For the setup command and for commands; for the agent only where marked. A value cannot be read again, and is taken out of what is printed.',
+    why: "For the setup command, and for commands that are sent with them; for the agent only where marked. A value cannot be read again, and is taken out of what is printed. Setup and commands run the repository's own files (scripts, makefiles, git's settings), which the agent can change: these can still get at a secret that a command is given.",
     none: 'No secrets yet.',
     name: 'Name',
     value: 'Value',

@@ -8,6 +8,7 @@ import type { MessageDocument } from '#domain/views/chat.ts'
 import type { LogDocument } from '#domain/views/log.ts'
 import { selectLive } from '../../../live/connection.ts'
 import { Button } from '../../../ui/Button.tsx'
+import { Checkbox } from '../../../ui/Checkbox.tsx'
 import { elapsed } from '../../../ui/clock.ts'
 import { KeyCap } from '../../../ui/KeyCap.tsx'
 import { Status } from '../../../ui/Status.tsx'
@@ -17,6 +18,7 @@ import { imagesAtMost } from '../../images/choose.ts'
 import { DropHint } from '../../images/DropHint.tsx'
 import { useImageDrop } from '../../images/useImageDrop.ts'
 import { usePendingImages } from '../../images/usePendingImages.ts'
+import { useProjectSettingsQuery } from '../../projects/settings/projectSettingsApi.ts'
 import { useTaskActions } from '../useTaskActions.ts'
 import { MessageBox } from './MessageBox.tsx'
 import { Queue } from './Queue.tsx'
@@ -26,17 +28,29 @@ interface ChatComposerProps {
   readonly task: Task
   readonly tools: Readonly<Record<string, LogDocument>>
   readonly queue: readonly MessageDocument[]
-  readonly onSend: (text: string, isCommand: boolean, images?: readonly ShownImage[]) => void
+  readonly onSend: (
+    text: string,
+    isCommand: boolean,
+    images?: readonly ShownImage[],
+    withSecrets?: boolean,
+  ) => void
 }
 
 export function ChatComposer({ task, tools, queue, onSend }: ChatComposerProps) {
   const [isCommand, setCommand] = useState(false)
+  const [withSecrets, setWithSecrets] = useState(false)
+  const { data } = useProjectSettingsQuery(task.project.id, { skip: !isCommand })
+  const hasSecrets = (data?.settings.secrets.length ?? 0) > 0
   const { cancel, cancelling } = useTaskActions(task)
   const pending = usePendingImages(imagesAtMost.message)
   const drop = useImageDrop(pending.add)
   const running = task.status === 'running'
   // The chat is drawn again with each word of an agent, and the box only when something changes for it.
-  const send = useStable(onSend)
+  const send = useStable((text: string, asCommand: boolean, images: readonly ShownImage[]) => {
+    onSend(text, asCommand, images, asCommand && withSecrets)
+    // It is chosen for each command.
+    setWithSecrets(false)
+  })
   const stop = useStable(cancel)
 
   return (
@@ -47,9 +61,17 @@ export function ChatComposer({ task, tools, queue, onSend }: ChatComposerProps) 
         className="relative rounded-panel border border-control bg-panel focus-within:border-accent focus-within:ring focus-within:ring-accent"
       >
         {isCommand ? (
-          <p className="flex min-h-8 items-center border-b border-line-soft px-3 py-1 text-meta text-muted">
-            {texts.composer.commandBanner}
-          </p>
+          <div className="border-b border-line-soft px-3 py-1 text-meta text-muted">
+            <p className="flex min-h-6 items-center">{texts.composer.commandBanner}</p>
+            {hasSecrets && (
+              <>
+                <Checkbox checked={withSecrets} onChange={setWithSecrets}>
+                  {texts.composer.withSecrets}
+                </Checkbox>
+                {withSecrets && <p className="pb-1">{texts.composer.withSecretsWhy}</p>}
+              </>
+            )}
+          </div>
         ) : (
           running && <TurnHead task={task} tools={tools} cancel={cancel} cancelling={cancelling} />
         )}

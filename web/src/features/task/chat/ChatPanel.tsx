@@ -118,9 +118,9 @@ export function ChatPanel({ task, open, headed }: ChatPanelProps) {
         task={task}
         tools={logs.documents}
         queue={queue}
-        onSend={(text, isCommand, images) => {
+        onSend={(text, isCommand, images, withSecrets) => {
           follow.jumpToEnd()
-          send.send(text, isCommand, agent, images)
+          send.send(text, isCommand, agent, images, withSecrets)
         }}
       />
     </section>

@@ -86,6 +86,8 @@ export const texts = {
     commandPlaceholder: 'Enter command to execute...',
     command: 'Command mode',
     commandBanner: 'Commands will be executed in the terminal. Press Escape to exit command mode.',
+    withSecrets: "Give this command the project's secrets",
+    withSecretsWhy: 'What it runs from the repository gets them too, also what the agent wrote there.',
     send: 'Send',
     stop: 'Stop',
     working: 'Working',

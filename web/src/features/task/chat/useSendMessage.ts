@@ -19,7 +19,13 @@ import { texts as taskTexts } from '../texts.ts'
 import { sendInTurn } from './sending.ts'
 
 interface SendMessage {
-  readonly send: (text: string, isCommand: boolean, agent: AgentName, images?: readonly ShownImage[]) => void
+  readonly send: (
+    text: string,
+    isCommand: boolean,
+    agent: AgentName,
+    images?: readonly ShownImage[],
+    withSecrets?: boolean,
+  ) => void
   /** Sends a message that was refused once more, under the id it has. */
   readonly again: (id: string) => void
   readonly discard: (id: string) => void
@@ -32,7 +38,7 @@ export function useSendMessage(taskId: string, reload: () => void): SendMessage 
 
   const deliver = async (message: SentMessage) => {
     dispatch(messageSent({ ...message, refused: null }))
-    const { id, text, isCommand, agent, images = [] } = message
+    const { id, text, isCommand, agent, images = [], withSecrets = false } = message
     const body = {
       id,
       message: text,
@@ -40,6 +46,7 @@ export function useSendMessage(taskId: string, reload: () => void): SendMessage 
       isCommand,
       commandText: isCommand ? text : null,
       images: images.map((image) => image.id),
+      ...(withSecrets ? { withSecrets } : {}),
       agent,
     } as const
     const answer = await sendInTurn(store, id, () => sendMessage({ taskId, body }))
@@ -56,7 +63,7 @@ export function useSendMessage(taskId: string, reload: () => void): SendMessage 
   }
 
   return {
-    send: (text, isCommand, agent, images = []) =>
+    send: (text, isCommand, agent, images = [], withSecrets = false) =>
       void deliver({
         id: newId(),
         taskId,
@@ -64,6 +71,7 @@ export function useSendMessage(taskId: string, reload: () => void): SendMessage 
         isCommand,
         agent,
         images,
+        withSecrets,
         sentAt: new Date().toISOString(),
         refused: null,
       }),
