@@ -84,7 +84,7 @@ async function goOn(taskId: string, message: string): Promise<void> {
 async function execute(taskId: string, command: string): Promise<string> {
   const before = await terminalOf(taskId)
   const turn = await nextTurn(taskId)
-  await scene.ada.ask(executeTask, { params: { taskId }, body: { command } })
+  await scene.ada.ask(executeTask, { params: { taskId }, body: { command, withSecrets: true } })
   await scene.ada.taskOnce(taskId, isOver(turn))
   return (await terminalOf(taskId)).slice(before.length)
 }
@@ -202,7 +202,7 @@ describe('a task', () => {
     expect(asked).toContain('CONNECT tunnel failed')
   })
 
-  test('gives its commands all of them', async () => {
+  test('gives those of its commands all of them that are sent with secrets', async () => {
     const ran = await execute(
       taskId,
       'echo "$STAGE ${#TOKEN} ${#SHARED} $TOKEN $(printf %s "$TOKEN" | base64)"',
