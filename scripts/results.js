@@ -6,6 +6,7 @@
  * @property {number} failed
  * @property {readonly { name: string, reason: string }[]} skipped
  * @property {readonly PortCases[]} ports
+ * @property {{ readonly refused: number, readonly cases: number }} attacks
  */
 
 /**
@@ -18,7 +19,7 @@
  */
 
 /** @type {Results} */
-export const nothing = { passed: 0, failed: 0, skipped: [], ports: [] }
+export const nothing = { passed: 0, failed: 0, skipped: [], ports: [], attacks: { refused: 0, cases: 0 } }
 
 /**
  * A stage that is one check.
@@ -51,6 +52,10 @@ export function sum(all) {
     failed: all.reduce((total, { failed }) => total + failed, 0),
     skipped: all.flatMap(({ skipped }) => skipped),
     ports: all.flatMap(({ ports }) => ports),
+    attacks: {
+      refused: all.reduce((total, { attacks }) => total + attacks.refused, 0),
+      cases: all.reduce((total, { attacks }) => total + attacks.cases, 0),
+    },
   }
 }
 
@@ -61,7 +66,7 @@ export function sum(all) {
  * @param {string} notes JSON lines, as tests/report/notes.ts writes them
  * @returns {string[]}
  */
-export function closingLines({ passed, failed, skipped, ports }, notes) {
+export function closingLines({ passed, failed, skipped, ports, attacks }, notes) {
   /** @type {{ what: string, against: string }[]} */
   const noted = notes
     .split('\n')
@@ -74,6 +79,7 @@ export function closingLines({ passed, failed, skipped, ports }, notes) {
     ...inOrder(
       noted.filter(({ what }) => !suites.has(what)).map(({ what, against }) => `${what}: ${against}`),
     ),
+    ...(attacks.cases === 0 ? [] : [`attacks: ${attacks.refused} of ${attacks.cases} refused`]),
     `${passed} passed, ${failed} failed, ${skipped.length} skipped`,
   ]
 }

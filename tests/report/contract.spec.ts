@@ -41,6 +41,23 @@ describe.each(tables)('the table of $name', ({ name, text, table, atLeast, open 
   })
 })
 
+describe('the table of findings in docs/security.md', () => {
+  const [, table = ''] = textOf('docs/security.md').split(/^## What a review found$/m)
+  const rows = rowsOf(table)
+
+  test('names for each a test that is there', () => {
+    const lines = rows.map(({ line }) => line)
+    expect(faultsOf(lines, rows, titlesOf)).toEqual([])
+  })
+
+  test('has all of them', () => {
+    const numbers = rows.flatMap(({ line }) => /^(\d+)\. /.exec(line)?.[1] ?? [])
+    expect([...new Set(numbers)]).toEqual(Array.from({ length: 16 }, (_, index) => String(index + 1)))
+    const open = rows.filter(({ by }) => 'open' in by)
+    note('findings of the security review', `${rows.length} lines, ${open.length} open`)
+  })
+})
+
 describe('the check', () => {
   const source = `
     describe('a door', () => {

@@ -1,4 +1,4 @@
-/** A reporter of vitest that leaves the totals, each skipped test with its reason, and the cases of each port in the file FLIGHTDECK_TEST_TALLY. */
+/** A reporter of vitest that leaves the totals, each skipped test with its reason, the attacks, and the cases of each port in the file FLIGHTDECK_TEST_TALLY. */
 import { writeFileSync } from 'node:fs'
 import type { Reporter, SerializedError, TestCase, TestModule, TestSuite } from 'vitest/node'
 
@@ -8,6 +8,8 @@ export interface Tally {
   readonly failed: number
   readonly skipped: readonly { readonly name: string; readonly reason: string }[]
   readonly ports: readonly PortCases[]
+  /** Tests that try what somebody would who means harm. */
+  readonly attacks: { readonly refused: number; readonly cases: number }
 }
 
 /** What the contract suite of a port said of an adapter. */
@@ -38,12 +40,18 @@ function tallyOf(modules: readonly TestModule[], unhandled: readonly SerializedE
       modules.flatMap(faultsOutsideTests).length +
       unhandled.length,
     skipped: tests.flatMap(skipOf),
+    attacks: { refused: passedOf(tests.filter(isAttack)), cases: tests.filter(isAttack).length },
     ports: modules
       .filter((module) => module.project.name === 'contracts')
       .flatMap((module) => [...module.children.allSuites()])
       .filter((suite) => suite.name.includes(': '))
       .map(portOf),
   }
+}
+
+/** What lies in `tests/hostile`, and wherever else a test is named after a finding of a review. */
+function isAttack(test: TestCase): boolean {
+  return test.module.moduleId.includes('/tests/hostile/') || /\bfinding (\d+|low)\b/.test(test.fullName)
 }
 
 function passedOf(tests: readonly TestCase[]): number {

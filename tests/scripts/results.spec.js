@@ -4,7 +4,7 @@ import { closingLines, nothing, oneCheck, suiteResults, sum } from '../../script
 
 test('stages and suites add up', () => {
   const suite = suiteResults(
-    '{"passed":3,"failed":1,"skipped":[{"name":"a","reason":"b"}],"ports":[]}',
+    '{"passed":3,"failed":1,"skipped":[{"name":"a","reason":"b"}],"ports":[],"attacks":{"refused":2,"cases":3}}',
     false,
   )
   expect(sum([oneCheck(true), oneCheck(false), suite])).toEqual({
@@ -12,11 +12,14 @@ test('stages and suites add up', () => {
     failed: 2,
     skipped: [{ name: 'a', reason: 'b' }],
     ports: [],
+    attacks: { refused: 2, cases: 3 },
   })
 })
 
 test('a run that failed is a failure, also when no test failed', () => {
-  expect(suiteResults('{"passed":3,"failed":0,"skipped":[],"ports":[]}', false)).toMatchObject({
+  expect(
+    suiteResults('{"passed":3,"failed":0,"skipped":[],"ports":[],"attacks":{"refused":0,"cases":0}}', false),
+  ).toMatchObject({
     passed: 3,
     failed: 1,
   })
@@ -28,6 +31,13 @@ test('a run that left no tally is a failure', () => {
 
 test('the totals are the last line', () => {
   expect(closingLines({ ...nothing, passed: 12 }, '')).toEqual(['12 passed, 0 failed, 0 skipped'])
+})
+
+test('attacks are counted before the totals', () => {
+  expect(closingLines({ ...nothing, passed: 3, attacks: { refused: 2, cases: 3 } }, '')).toEqual([
+    'attacks: 2 of 3 refused',
+    '3 passed, 0 failed, 0 skipped',
+  ])
 })
 
 test('a skipped test is listed with its reason, once for both Nodes, and counted for each', () => {
