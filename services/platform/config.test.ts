@@ -168,8 +168,8 @@ describe('a fault', () => {
     [{ ADMINS: 'id:x' }, /^ADMINS: is a list of logins .*: id:x\.$/],
     [{ ALLOWED_ORGANIZATIONS: '*' }, /^ALLOWED_ORGANIZATIONS: is a list of organizations .*: \*\.$/],
     [{ ALLOWED_ORGANIZATIONS: 'acme/core/x' }, /^ALLOWED_ORGANIZATIONS: is a list/],
-    [{ HOST: '0.0.0.0' }, /^ALLOWED_USERS: is needed, .*HOST is 0\.0\.0\.0/],
-    [{ HOST: '::', ALLOWED_USERS: ' ' }, /^ALLOWED_USERS: is needed/],
+    [{ HOST: '0.0.0.0', CODEHOST_HOST: '127.0.0.1' }, /^ALLOWED_USERS: is needed, .*HOST is 0\.0\.0\.0/],
+    [{ HOST: '::', CODEHOST_HOST: '127.0.0.1', ALLOWED_USERS: ' ' }, /^ALLOWED_USERS: is needed/],
     [{ PUBLIC_URL: 'https://flightdeck.example' }, /^ALLOWED_USERS: is needed/],
     [{ TRUST_PROXY: '1' }, /^ALLOWED_USERS: is needed, .*a proxy is in front/],
   ])('says who may come in, and that somebody must be named: %j', (env, sentence) => {
@@ -355,14 +355,16 @@ describe('who may come in', () => {
   test('is who is named, also by admins alone', () => {
     expect(allowed({ ADMINS: 'Ada' })).toMatchObject({ everybody: false, admins: ['ada'] })
     expect(allowed({ ALLOWED_USERS: 'Grace, id:1001' }).users).toEqual(['grace', 'id:1001'])
-    expect(allowed({ ALLOWED_ORGANIZATIONS: 'Acme,example/Core', HOST: '0.0.0.0' }).organizations).toEqual([
+    expect(allowed({ ALLOWED_ORGANIZATIONS: 'Acme,example/Core' }).organizations).toEqual([
       { organization: 'acme', team: null },
       { organization: 'example', team: 'core' },
     ])
   })
 
   test('is everybody when that is said', () => {
-    expect(allowed({ ALLOWED_USERS: '*', ADMINS: 'ada', HOST: '0.0.0.0' })).toMatchObject({
+    expect(
+      allowed({ ALLOWED_USERS: '*', ADMINS: 'ada', HOST: '0.0.0.0', CODEHOST_HOST: '127.0.0.1' }),
+    ).toMatchObject({
       everybody: true,
       admins: ['ada'],
     })

@@ -9,6 +9,7 @@ import {
   count,
   dollars,
   engine,
+  gigabytes,
   folders,
   hosts,
   key,
@@ -112,8 +113,9 @@ export interface Config {
   readonly budgets: BudgetConfig
   /** What a run, and a person in a day of UTC, may record; a day's `null`: as much as one likes. */
   readonly recording: { readonly runBytes: number; readonly dayBytes: number | null }
-  /** What mirrors and workspaces of a runner may take. */
-  readonly workspaceBytes: number
+  readonly disk: DiskLimits
+  /** What of a repository is checked out. */
+  readonly checkout: { readonly entries: number; readonly bytes: number }
   /** Where `/metrics` is served; `null`: nowhere. */
   readonly metricsPort: number | null
   readonly metricsHost: string
@@ -122,6 +124,18 @@ export interface Config {
   readonly logLevel: string
   /** Variables that are set and have no effect yet. */
   readonly unused: readonly string[]
+}
+
+/** What may be taken of the disk, in bytes. */
+export interface DiskLimits {
+  /** By mirrors and workspaces of a runner. */
+  readonly budget: number
+  /** By the workspace of one task. */
+  readonly workspace: number
+  /** By all workspaces of one project. */
+  readonly project: number
+  /** What stays free: the log must always find room. */
+  readonly leastFree: number
 }
 
 /** What may be used of models; `null`: as much as one likes. Prices are US dollars for a million tokens, by how names of models begin. */
@@ -287,7 +301,7 @@ const variables = {
   ],
   RUNS_AT_ONCE: [count.min(1, { error: 'is at least 1' }).default(8), 'runs that a runner has at once (8)'],
   WORKSPACE_BUDGET_GB: [
-    count.min(1, { error: 'is at least 1' }).default(20),
+    gigabytes(20),
     'disk that mirrors and workspaces of a runner may take, of 10^9 bytes (20)',
   ],
   RUN_OUTPUT_MB: [
@@ -298,6 +312,23 @@ const variables = {
     count.default(2_000),
     'what is recorded of all runs of a person in a day of UTC, then 1 MB a run; 0: any amount (2000)',
   ],
+  WORKSPACE_GB: [
+    gigabytes(5),
+    'disk that the workspace of one task may take: a run that takes more is stopped (5)',
+  ],
+  PROJECT_DISK_GB: [
+    gigabytes(10),
+    'disk that all workspaces of one project may take before a new one is refused (10)',
+  ],
+  MIN_FREE_DISK_GB: [
+    gigabytes(1),
+    'disk that stays free: below it no workspace is made, and what grows most is stopped (1)',
+  ],
+  REPOSITORY_ENTRIES: [
+    count.min(1, { error: 'is at least 1' }).default(500_000),
+    'files and folders of a repository that is checked out (500000)',
+  ],
+  REPOSITORY_GB: [gigabytes(5), 'size of all files of a repository that is checked out (5)'],
   RUN_TOKENS: [count.default(0), 'tokens that a turn may use; 0: any number (0)'],
   RUN_DOLLARS: [dollars, 'US dollars that a turn may use, by MODEL_PRICES; 0: any amount (0)'],
   DAY_TOKENS: [count.default(0), 'tokens that a person may use in a day of UTC; 0: any number (0)'],
@@ -414,11 +445,17 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     strangersOfAddress: values.STRANGERS_PER_ADDRESS,
     requestsAMinute: values.REQUESTS_PER_MINUTE === 0 ? null : values.REQUESTS_PER_MINUTE,
     tasksAtOnce: values.TASKS_AT_ONCE,
-    workspaceBytes: values.WORKSPACE_BUDGET_GB * 1e9,
     recording: {
       runBytes: values.RUN_OUTPUT_MB * 1e6,
       dayBytes: values.DAY_OUTPUT_MB === 0 ? null : values.DAY_OUTPUT_MB * 1e6,
     },
+    disk: {
+      budget: values.WORKSPACE_BUDGET_GB,
+      workspace: values.WORKSPACE_GB,
+      project: values.PROJECT_DISK_GB,
+      leastFree: values.MIN_FREE_DISK_GB,
+    },
+    checkout: { entries: values.REPOSITORY_ENTRIES, bytes: values.REPOSITORY_GB },
     budgets: {
       run: { tokens: values.RUN_TOKENS || null, dollars: values.RUN_DOLLARS || null },
       day: { tokens: values.DAY_TOKENS || null, dollars: values.DAY_DOLLARS || null },

@@ -64,6 +64,13 @@ export const folders = z.string().transform((listed, { addIssue }) => {
   if (!pairs.every(isPair)) addIssue('is a list of folders, here and at the engine, as /data=/srv/flightdeck')
   return Object.fromEntries(pairs.map(([here = '', there = '']) => [resolve(here), resolve(there)]))
 })
+/** Of 10^9 bytes, given in bytes; `fallback` in gigabytes. */
+export const gigabytes = (fallback: number) =>
+  z.coerce
+    .number({ error: 'is a number' })
+    .positive({ error: 'is above 0' })
+    .default(fallback)
+    .transform((value) => Math.round(value * 1e9))
 export const dollars = z.coerce
   .number({ error: 'is a number' })
   .min(0, { error: 'is not below 0' })

@@ -20,6 +20,7 @@ import type { ProjectSecrets } from '#platform/projectSecrets.ts'
 import type { Located } from './agents/locate.ts'
 import type { Egress } from './egress/egress.ts'
 import type { Allowances } from './run/allowance.ts'
+import type { DiskWatch } from './run/diskWatch.ts'
 import type { WarmAgents } from './run/warmAgents.ts'
 import type { Sandbox } from './sandbox/port.ts'
 import type { Redaction } from './output/redaction.ts'
@@ -27,6 +28,7 @@ import type { RedactionThreads } from './output/redactionThreads.ts'
 import type { Scratch } from './scratch.ts'
 import type { Budgets } from './broker/budget.ts'
 import type { BoxUsers } from './workspace/boxUsers.ts'
+import type { CheckCheckout } from './workspace/checkoutLimits.ts'
 import type { HostGit } from './workspace/git.ts'
 import type { WorkspaceLocks } from './workspace/locks.ts'
 import type { Mirrors } from './workspace/mirror.ts'
@@ -64,10 +66,12 @@ export interface PreparingParts extends RunnerEngines {
   readonly isRoot: boolean
   readonly git: HostGit
   readonly mirrors: Mirrors
+  readonly checkCheckout: CheckCheckout
   readonly room: Room
   readonly boxUsers: BoxUsers
   /** Whoever makes, uses or takes away a task's workspace holds it. */
   readonly locks: WorkspaceLocks
+  readonly disk: DiskWatch
   /** The box, or the sentence that says why there is none. */
   readonly sandbox: Sandbox | { readonly missing: string }
   readonly model: ModelConfig

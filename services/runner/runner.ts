@@ -20,6 +20,8 @@ import { openBudgets } from './broker/budget.ts'
 import { redactionOf } from './output/redaction.ts'
 import { redactionThreads } from './output/redactionThreads.ts'
 import { openAllowances } from './run/allowance.ts'
+import { tasksView } from '#domain/views/tasks.ts'
+import { openDiskWatch } from './run/diskWatch.ts'
 import { openAhead } from './run/ahead.ts'
 import { answerHosts } from './run/hostSuggestions.ts'
 import { answerChanges } from './run/otherBase.ts'
@@ -38,6 +40,7 @@ import type { Sandbox } from './sandbox/port.ts'
 import { notAllowed, type Shortcoming } from './sandbox/shortcomings.ts'
 import { openScratch } from './scratch.ts'
 import { openBoxUsers } from './workspace/boxUsers.ts'
+import { openCheckoutLimits } from './workspace/checkoutLimits.ts'
 import { hostGit } from './workspace/git.ts'
 import { removeLeftovers } from './workspace/leftovers.ts'
 import { openLocks } from './workspace/locks.ts'
@@ -97,6 +100,7 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
     isRoot: process.getuid?.() === 0,
     git,
     mirrors: openMirrors({ root, git }),
+    checkCheckout: openCheckoutLimits(config.checkout),
     sandbox,
     model: config.model,
     located: agents.located,
@@ -135,7 +139,8 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
       path: config.path,
       git,
       treeGitFor: (workspace) => ('missing' in sandbox ? git : sandbox.gitFor(workspace)),
-      budgetBytes: config.workspaceBytes,
+      limits: config.disk,
+      projectOf: async (taskId) => (await engines.documents.get(tasksView, taskId))?.projectId,
       isInUse: (taskId) => [...runs.values()].includes(taskId) || warm.workspaceOf(taskId) !== undefined,
       // By the log: while read models are made anew, every task looks deleted in them.
       isDeleted: async (taskId) =>
@@ -144,6 +149,13 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
       onFault: (fault) => engines.logger.warn({ err: fault }, 'no room could be made for workspaces'),
       onFull: (bytes) =>
         engines.logger.warn({ bytes }, 'the disk budget is used up by work that was not pushed'),
+    }),
+    disk: openDiskWatch({
+      root,
+      path: config.path,
+      limits: config.disk,
+      onFault: (fault) =>
+        engines.logger.warn({ err: fault }, 'what a run takes of the disk could not be measured'),
     }),
     warm,
   }

@@ -241,9 +241,10 @@ describe('a task', () => {
     expect(branches.split('\n').sort()).toEqual(['another-base', 'main'])
   })
 
-  test('reaches the code host, and nothing else that is not allowed, which its terminal tells', async () => {
+  test('reaches git at the code host, and nothing else that is not allowed, which its terminal tells', async () => {
     const host = scene.product.codeHostUrl
-    expect(await execute(taskId, `curl -sS -o /dev/null -w '%{http_code}' ${host}/`)).toMatch(/\n[2-4]\d\d/)
+    const refs = `${host}/ada/engine.git/info/refs?service=git-upload-pack`
+    expect(await execute(taskId, `curl -sS -o /dev/null -w '%{http_code}' '${refs}'`)).toMatch(/\n200/)
     const ran = await execute(
       taskId,
       'curl -sS https://elsewhere.example/; curl -sS --noproxy "" -m 5 http://169.254.169.254/; echo done',

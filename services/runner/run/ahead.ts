@@ -9,6 +9,7 @@ import { projectsView } from '#domain/views/projects.ts'
 import { usersView } from '#domain/views/users.ts'
 import type { Asked, Requests } from '#platform/ports/requests.ts'
 import type { Ahead, PreparingParts, RunnerParts } from '../parts.ts'
+import { gitUntil } from '../workspace/git.ts'
 import { hasWorkspace, removeWorkspace, type Workspace } from '../workspace/workspace.ts'
 import { workspaceFor, refreshMirror } from './prepare.ts'
 import { startAhead } from './turn.ts'
@@ -137,8 +138,9 @@ async function make(
   if (refreshed.kind === 'failed' || signal.aborted) return undefined
   await mkdir(join(parts.root, 'tasks'), { recursive: true })
   await writeFile(markerOf(parts.root, taskId), '')
-  const prepared = await workspaceFor(parts, refreshed, {
-    task: { id: taskId, branch, title: '', workingBranch: null },
+  const git = gitUntil(parts.git, signal)
+  const prepared = await workspaceFor({ ...parts, git }, refreshed, {
+    task: { id: taskId, projectId, branch, title: '', workingBranch: null },
     user,
   })
   if (prepared.kind === 'failed' || signal.aborted) return undefined

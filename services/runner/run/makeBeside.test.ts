@@ -18,6 +18,7 @@ afterEach(() => scene.remove())
 
 const make = vi.fn<(on: Mirror) => Promise<Prepared | Failed>>(async (on) => {
   const prepared = await prepareWorkspace({
+    checkCheckout: async () => undefined,
     ...branches,
     git: testGit,
     path: testPath,

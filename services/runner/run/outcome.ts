@@ -137,6 +137,7 @@ async function outcomeWith(
     task.taskId,
     (line) => void output.stderr.write(`${line}\n`).catch(() => undefined),
   )
+  const unwatchDisk = parts.disk.watch({ workspace, stop })
   try {
     const unready = await setUpWorkspace(parts, { run, workspace, around })
     if (unready) return unready
@@ -165,6 +166,7 @@ async function outcomeWith(
           secrets,
         })
   } finally {
+    unwatchDisk()
     unhear()
     await prepared.settle()
     await output.end()

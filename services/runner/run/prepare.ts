@@ -6,12 +6,14 @@ import type { UserDocument } from '#domain/views/users.ts'
 import { workingBranchName } from '../workspace/names.ts'
 import {
   groundFor,
+  hasWorkspace,
   prepareWorkspace,
   removeWorkspace,
   renameBranch,
   type PrepareResult,
   type Workspace,
 } from '../workspace/workspace.ts'
+import { gitUntil } from '../workspace/git.ts'
 import type { Mirror, RefreshRequest, RefreshResult } from '../workspace/mirror.ts'
 import type { PreparingParts, RunnerParts } from '../parts.ts'
 import type { OutputRecorder } from '../output/record.ts'
@@ -50,7 +52,7 @@ export async function reachRepository(
 }
 
 export async function prepare(
-  parts: RunnerParts,
+  { git: hostGit, ...others }: RunnerParts,
   run: {
     readonly task: TaskDocument
     readonly user: UserDocument
@@ -63,6 +65,8 @@ export async function prepare(
   },
 ): Promise<Ready | Failed> {
   const { task, user, executionId, reporter, output, early } = run
+  // Who cancels, or deletes, does not wait for a repository to be read out.
+  const parts = { ...others, git: gitUntil(hostGit, run.signal) }
   const isFirst = reporter !== null && task.workspace !== 'ready'
   const telling = isFirst ? reporter.report(WorkspacePreparing.of({ executionId })) : undefined
   telling?.catch(() => undefined)
@@ -98,7 +102,7 @@ export async function prepare(
 }
 
 interface WhoseWorkspace {
-  readonly task: Pick<TaskDocument, 'id' | 'branch' | 'title' | 'workingBranch'>
+  readonly task: Pick<TaskDocument, 'id' | 'projectId' | 'branch' | 'title' | 'workingBranch'>
   readonly user: UserDocument
 }
 function branchesOf({ id, branch, title, workingBranch }: WhoseWorkspace['task']) {
@@ -112,7 +116,8 @@ export async function workspaceFor(
   { task, user }: WhoseWorkspace,
   onPlace?: (workspace: Workspace) => void,
 ): Promise<Prepared | Failed> {
-  await parts.room.make()
+  const noRoom = await parts.room.make({ projectId: task.projectId })
+  if (noRoom !== undefined && !(await hasWorkspace(parts.root, task.id))) return failed('disk_full', noRoom)
   const prepared = await prepareWorkspace({
     git: parts.git,
     path: parts.path,
@@ -124,9 +129,18 @@ export async function workspaceFor(
     identity: identityOf(user),
     // Without a box there is no other user: it could not even reach its tree in a closed data folder.
     owner: parts.isRoot && isBox(parts.sandbox) ? await parts.boxUsers.userOf(task.id) : undefined,
+    checkCheckout: parts.checkCheckout,
     ...(onPlace && { onPlace }),
   })
-  return prepared.kind === 'ready' ? prepared : failed('clone_failed', branchSentence(prepared))
+  switch (prepared.kind) {
+    case 'ready':
+      return prepared
+    case 'too_large':
+      return failed('repository_too_large', prepared.message)
+    case 'no_such_branch':
+    case 'invalid_branch':
+      return failed('clone_failed', branchSentence(prepared))
+  }
 }
 
 function preparedOf(workspace: Workspace, executionId: string) {
@@ -217,7 +231,9 @@ function sentenceOf(refreshed: Exclude<RefreshResult, { kind: 'ready' }>): strin
   return refreshed.kind === 'aborted' ? 'Cloning was stopped.' : refreshed.message
 }
 
-function branchSentence(prepared: Exclude<PrepareResult, { kind: 'ready' }>): string {
+function branchSentence(
+  prepared: Extract<PrepareResult, { kind: 'no_such_branch' | 'invalid_branch' }>,
+): string {
   return prepared.kind === 'no_such_branch'
     ? `The repository has no branch ${prepared.branch}. Start a task on one that it has.`
     : `${prepared.branch} cannot be the name of a branch.`

@@ -18,6 +18,8 @@ export type StopReason =
   | 'silent'
   /** The person can no longer reach the repository. */
   | 'no_access'
+  /** It took more of the disk than it may. */
+  | 'disk_limit'
   /** It went on for too long. */
   | 'too_long'
 
@@ -63,6 +65,8 @@ export function outcomeOfStop({ reason, sentence }: Stopping): ExecutionOutcome 
       return failed('agent_silent', sentence())
     case 'no_access':
       return failed('clone_failed', sentence())
+    case 'disk_limit':
+      return failed('disk_limit', sentence())
     case 'too_long':
       return failed('time_limit', sentence())
     case 'deleted':

@@ -128,6 +128,7 @@ async function workTwice(
   }
   const prepare = async (taskId: string): Promise<Workspace> => {
     const prepared = await prepareWorkspace({
+      checkCheckout: async () => undefined,
       git: testGit,
       path: testPath,
       root: folder,

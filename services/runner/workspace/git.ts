@@ -86,6 +86,29 @@ export function lastWords(finished: Finished): string {
   }
 }
 
+/** The same git, with every call that names no signal of its own ended by this one. */
+export function gitUntil(git: HostGit, signal: AbortSignal): HostGit {
+  const until =
+    (one: Git): Git =>
+    (call) =>
+      one({ ...call, signal: call.signal ?? signal })
+  return Object.assign(until(git), { as: (owner: HostUser) => until(git.as(owner)) })
+}
+
+/** What any one process of git may take on the host. What it looks at was written by people and agents. */
+export interface HostGitLimits {
+  readonly memoryBytes: number
+  /** Of the processor. */
+  readonly seconds: number
+  readonly fileSizeBytes: number
+}
+
+const hostGitLimits: HostGitLimits = {
+  memoryBytes: 2 * 1024 ** 3,
+  seconds: 600,
+  fileSizeBytes: 8 * 1024 ** 3,
+}
+
 export interface HostGitOptions {
   /** The program; a name is looked for in `path`. */
   readonly program: string
@@ -93,15 +116,15 @@ export interface HostGitOptions {
   readonly path: string
   /** What the network needs, from the operator's configuration: proxy variables, a certificate file. */
   readonly networkEnv?: Readonly<Record<string, string>>
+  readonly limits?: HostGitLimits
 }
 
 /** Git on the host. It is only for repositories that no agent can write to. */
-export function hostGit({ program, path, networkEnv = {} }: HostGitOptions): HostGit {
+export function hostGit({ program, path, networkEnv = {}, limits = hostGitLimits }: HostGitOptions): HostGit {
   const startedBy =
     (launcher: readonly string[]): Git =>
     (call) => {
-      const [first = program, ...rest] = [...launcher, program, ...gitArguments(call)]
-      return run(first, rest, {
+      return run('/bin/sh', [...bounded(limits), ...launcher, program, ...gitArguments(call)], {
         env: { ...networkEnv, ...gitEnvironment(call, path) },
         timeoutMs: call.timeoutMs ?? 60_000,
         maxOutputBytes: call.maxOutputBytes ?? 16 * 1024 * 1024,
@@ -109,6 +132,21 @@ export function hostGit({ program, path, networkEnv = {} }: HostGitOptions): Hos
       })
     }
   return Object.assign(startedBy([]), { as: (owner: HostUser) => startedBy(becoming(owner)) })
+}
+
+/**
+ * What a shell sets before it becomes the program: limits that no program lifts again, and that the kernel ends it before the server when
+ * memory is short. One process is started, not one for each limit.
+ */
+function bounded({ memoryBytes, seconds, fileSizeBytes }: HostGitLimits): readonly string[] {
+  const set = [
+    `ulimit -d ${Math.floor(memoryBytes / 1_024)}`,
+    `ulimit -t ${seconds}`,
+    `ulimit -f ${Math.floor(fileSizeBytes / 512)}`,
+    'ulimit -c 0',
+    'if [ -w /proc/self/oom_score_adj ]; then echo 500 > /proc/self/oom_score_adj; fi',
+  ]
+  return ['-c', `${set.join('; ')}; exec "$@"`, 'git']
 }
 
 /** What starts a program as another user who may still read and write the files of root, by capabilities(7), and nothing more. */

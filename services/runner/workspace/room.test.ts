@@ -12,6 +12,9 @@ import type { Scene } from './testScene.ts'
 import { hasWorkspace } from './workspace.ts'
 import type { Workspace } from './workspace.ts'
 
+/** No other limit. */
+const plenty = { project: Number.MAX_SAFE_INTEGER, leastFree: 0 }
+
 describe('room on the disk', { timeout: 20_000 }, () => {
   let scene: Scene
   const using = new Set<string>()
@@ -35,7 +38,8 @@ describe('room on the disk', { timeout: 20_000 }, () => {
       path: testPath,
       git: testGit,
       treeGitFor: () => testGit,
-      budgetBytes: 0,
+      limits: { budget: 0, ...plenty },
+      projectOf: async () => undefined,
       isInUse: (taskId) => using.has(taskId),
       isDeleted: async () => false,
       idleMs: 0,
@@ -60,7 +64,7 @@ describe('room on the disk', { timeout: 20_000 }, () => {
 
   test('within the budget nothing goes', async () => {
     await prepare('one')
-    const cleared = await room({ budgetBytes: 1_000_000_000 }).clear()
+    const cleared = await room({ limits: { budget: 1_000_000_000, ...plenty } }).clear()
     expect(cleared).toMatchObject({ workspaces: [], mirrors: [] })
     expect(cleared.bytes).toBeGreaterThan(10_000)
     expect(await has('one')).toBe(true)
@@ -73,8 +77,8 @@ describe('room on the disk', { timeout: 20_000 }, () => {
     }
     await usedAt('one', 2_000)
     await usedAt('two', 1_000)
-    const { bytes } = await room({ budgetBytes: 1_000_000_000 }).clear()
-    const cleared = await room({ budgetBytes: bytes - 1 }).clear()
+    const { bytes } = await room({ limits: { budget: 1_000_000_000, ...plenty } }).clear()
+    const cleared = await room({ limits: { budget: bytes - 1, ...plenty } }).clear()
     expect(cleared).toMatchObject({ workspaces: ['two'], mirrors: [] })
     expect(cleared.bytes).toBeLessThan(bytes - 900_000)
   })
@@ -142,8 +146,10 @@ describe('room on the disk', { timeout: 20_000 }, () => {
     await writeIn(dir, 'new.bin', Buffer.alloc(1_000_000))
     await usedAt('one', 1_000)
     const isDeleted = async (taskId: string) => taskId === 'two'
-    const { bytes } = await room({ budgetBytes: 1_000_000_000 }).clear()
-    expect(await room({ isDeleted, budgetBytes: bytes - 1 }).clear()).toMatchObject({ workspaces: ['two'] })
+    const { bytes } = await room({ limits: { budget: 1_000_000_000, ...plenty } }).clear()
+    expect(await room({ isDeleted, limits: { budget: bytes - 1, ...plenty } }).clear()).toMatchObject({
+      workspaces: ['two'],
+    })
     expect(await readdir(join(scene.root, 'tasks'))).toEqual(['one'])
   })
 
@@ -202,23 +208,23 @@ describe('room on the disk', { timeout: 20_000 }, () => {
 
   test('a clean-up that was cut off is finished by the next', async () => {
     await mkdir(join(scene.root, 'mirrors', 'ada', '.gone-sample-0123456789ab.git'), { recursive: true })
-    await room({ budgetBytes: 1_000_000_000 }).clear()
+    await room({ limits: { budget: 1_000_000_000, ...plenty } }).clear()
     expect(await mirrorsThere()).toEqual([])
   })
 
   test('that cannot be measured keeps no task waiting', async () => {
     const cleaner = room({ path: '/nonexistent' })
     await prepare('one')
-    await cleaner.make()
+    await cleaner.make({ projectId: 'project' })
     await expect.poll(() => faults.splice(0)).toEqual([expect.objectContaining({ name: 'CannotStart' })])
   })
 
   test('is made before a workspace is, once it is known to be short', async () => {
     const cleaner = room({ measureMs: 0 })
     await prepare('one')
-    await cleaner.make()
+    await cleaner.make({ projectId: 'project' })
     expect(await has('one')).toBe(true)
     // The first measurement goes on beside the task that asked for it.
-    await expect.poll(() => cleaner.make().then(() => has('one'))).toBe(false)
+    await expect.poll(() => cleaner.make({ projectId: 'project' }).then(() => has('one'))).toBe(false)
   })
 })

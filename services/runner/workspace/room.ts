@@ -5,7 +5,8 @@
 import { renameSync, statSync } from 'node:fs'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
-import { run } from '../process.ts'
+import type { DiskLimits } from '#platform/config.ts'
+import { freeBytes, inGigabytes, sizesOf } from './diskUse.ts'
 import { removeFolder } from './folders.ts'
 import { commitOf } from './git.ts'
 import type { Git } from './git.ts'
@@ -17,10 +18,10 @@ import type { Workspace } from './workspace.ts'
 
 export interface Room {
   /**
-   * Before a workspace is made: clears up when the last measurement was over the budget, and else only measures anew, beside what follows.
-   * Never throws.
+   * Before a workspace is made or gone on with: clears up when the last measurement was over the budget, and else only measures anew, beside
+   * what follows. Gives the sentence that refuses a new workspace where there is no room for one. Never throws.
    */
-  make(): Promise<void>
+  make(wanted: { readonly projectId: string }): Promise<string | undefined>
   /** Measures, and clears up when that is over the budget. One at a time. */
   clear(): Promise<Cleared>
   /** Takes away the mirrors that are of no use any more, by their folders below the root, unless a workspace stands on one or it was just used. */
@@ -36,6 +37,8 @@ export interface Cleared {
   /** Ids of tasks, and mirrors' folders, that went. */
   readonly workspaces: readonly string[]
   readonly mirrors: readonly string[]
+  /** What is left, each as it was measured. */
+  readonly held: readonly Holding[]
 }
 
 export interface RoomOptions {
@@ -51,7 +54,9 @@ export interface RoomOptions {
   readonly git: Git
   /** Git that may read what an agent wrote: `Sandbox.gitFor`. */
   readonly treeGitFor: (workspace: Workspace) => Git
-  readonly budgetBytes: number
+  readonly limits: Pick<DiskLimits, 'budget' | 'project' | 'leastFree'>
+  /** The project of a task; `undefined` when nobody knows it any more. */
+  readonly projectOf: (taskId: string) => Promise<string | undefined>
   /** Whether something runs or waits in a task's workspace. */
   readonly isInUse: (taskId: string) => boolean
   /** Whether a task was deleted, by the log: its workspace goes before all others, whatever is in it. */
@@ -68,19 +73,37 @@ export interface RoomOptions {
 
 /** Opens the room of a runner. Folders that a clean-up left half-removed go with the next one. */
 export function openRoom(options: RoomOptions): Room {
-  const { budgetBytes, measureMs = 60_000 } = options
-  let measured: { readonly bytes: number; readonly at: number } | undefined
+  const { limits, measureMs = 60_000 } = options
+  let measured: { readonly held: readonly Holding[]; readonly bytes: number; readonly at: number } | undefined
   let clearing: Promise<Cleared> | undefined
   let measuring: Promise<void> | undefined
 
   async function measure(): Promise<void> {
     const held = await holdingsOf(options)
-    measured = { bytes: sum(held), at: performance.now() }
+    measured = { held, bytes: sum(held), at: performance.now() }
+  }
+  async function refusal(projectId: string): Promise<string | undefined> {
+    if ((await freeBytes(options.root)) < limits.leastFree)
+      return 'The disk of the server is nearly full. Ask the operator to make room, and try again.'
+    if (measured === undefined) return undefined
+    if (measured.bytes > limits.budget)
+      return `There is no room for another workspace: those that are there take more than ${inGigabytes(limits.budget)} with work that was not pushed. Delete tasks that are no longer needed, or open their pull requests.`
+    const workspaces = measured.held.filter(({ kind }) => kind === 'workspace')
+    // Most are far below it: tasks are not read for that.
+    if (sum(workspaces) <= limits.project) return undefined
+    const ofProject = await Promise.all(
+      workspaces.map(async ({ dir, bytes }) =>
+        (await options.projectOf(basename(dir))) === projectId ? bytes : 0,
+      ),
+    )
+    return ofProject.reduce((all, bytes) => all + bytes, 0) > limits.project
+      ? `The workspaces of this project take more than ${inGigabytes(limits.project)}. Delete tasks of it that are no longer needed.`
+      : undefined
   }
   function clear(): Promise<Cleared> {
     clearing ??= clearOnce(options)
       .then((cleared) => {
-        measured = { bytes: cleared.bytes, at: performance.now() }
+        measured = { held: cleared.held, bytes: cleared.bytes, at: performance.now() }
         return cleared
       })
       .finally(() => (clearing = undefined))
@@ -94,21 +117,26 @@ export function openRoom(options: RoomOptions): Room {
       for (const dir of await mirrorsIn(mirrorsRoot))
         if (!isOfUse(relative(mirrorsRoot, dir))) await removeMirror(options, dir, idleMs)
     },
-    async make() {
+    async make({ projectId }) {
       // What it takes away is not to be made meanwhile.
       await clearing?.catch(options.onFault)
       const isFresh = measured !== undefined && performance.now() - measured.at < measureMs
-      if (isFresh) return
-      if (measured !== undefined && measured.bytes > budgetBytes) await clear().catch(options.onFault)
-      else
+      if (!isFresh && measured !== undefined && measured.bytes > limits.budget)
+        await clear().catch(options.onFault)
+      else if (!isFresh)
         measuring ??= measure()
           .catch(options.onFault)
           .finally(() => (measuring = undefined))
+      return refusal(projectId).catch((fault: unknown) => {
+        options.onFault(fault)
+        return undefined
+      })
     },
   }
 }
 
-interface Holding {
+/** A workspace or a mirror on the disk. */
+export interface Holding {
   readonly kind: 'workspace' | 'mirror'
   readonly dir: string
   readonly bytes: number
@@ -117,16 +145,16 @@ interface Holding {
 }
 
 async function clearOnce(options: RoomOptions): Promise<Cleared> {
-  const { budgetBytes, isInUse, locks, idleMs = 15 * 60_000 } = options
+  const { limits, isInUse, locks, idleMs = 15 * 60_000 } = options
   await removeLeftovers(options)
   const held = await holdingsOf(options)
   let bytes = sum(held)
   const workspaces: string[] = []
   const mirrors: string[] = []
-  if (bytes <= budgetBytes) return { bytes, workspaces, mirrors }
+  if (bytes <= limits.budget) return { bytes, workspaces, mirrors, held }
 
   // A little below, or the next task would have it all begin again.
-  const goal = 0.9 * budgetBytes
+  const goal = 0.9 * limits.budget
   const idle = held
     .filter(({ usedAt }) => Date.now() - usedAt >= idleMs)
     .sort((one, other) => one.usedAt - other.usedAt)
@@ -163,8 +191,9 @@ async function clearOnce(options: RoomOptions): Promise<Cleared> {
     bytes -= mirror.bytes
     mirrors.push(mirror.dir)
   }
-  if (bytes > budgetBytes) options.onFull?.(bytes)
-  return { bytes, workspaces, mirrors }
+  if (bytes > limits.budget) options.onFull?.(bytes)
+  const gone = new Set([...mirrors, ...workspaces.map((taskId) => join(options.root, 'tasks', taskId))])
+  return { bytes, workspaces, mirrors, held: held.filter(({ dir }) => !gone.has(dir)) }
 }
 
 /** False when a workspace stands on it, or it was used within this time. */
@@ -263,23 +292,6 @@ async function removeLeftovers({ mirrorsRoot, path }: RoomOptions): Promise<void
 async function foldersIn(dir: string): Promise<readonly string[]> {
   const entries = await readdir(dir, { withFileTypes: true }).catch(() => [])
   return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name)
-}
-
-/** Bytes that folders take on the disk. One that is going away meanwhile counts as far as it was seen. */
-async function sizesOf(dirs: readonly string[], path: string): Promise<ReadonlyMap<string, number>> {
-  if (dirs.length === 0) return new Map()
-  const { stdout } = await run('du', ['-s', '-k', '--', ...dirs], {
-    env: { PATH: path, LC_ALL: 'C.UTF-8' },
-    timeoutMs: 120_000,
-    maxOutputBytes: 4 * 1024 ** 2,
-  })
-  const lines = stdout.toString('utf8').split('\n')
-  return new Map(
-    lines.flatMap((line) => {
-      const [, kilobytes, dir] = /^(\d+)\t(.*)$/.exec(line) ?? []
-      return kilobytes === undefined || dir === undefined ? [] : [[dir, Number(kilobytes) * 1_024]]
-    }),
-  )
 }
 
 function sum(held: readonly Holding[]): number {

@@ -48,6 +48,7 @@ describe('a large repository', { timeout: 30_000 }, () => {
   }
   const prepare = async (taskId: string) => {
     const prepared = await prepareWorkspace({
+      checkCheckout: async () => undefined,
       git: testGit,
       path: testPath,
       root: scene.root,

@@ -76,6 +76,7 @@ export async function makeScene(files?: Readonly<Record<string, string | Uint8Ar
     async prepare(asked = {}) {
       const taskId = asked.taskId ?? testTaskId
       const result = await prepareWorkspace({
+        checkCheckout: async () => undefined,
         git: testGit,
         path: testPath,
         root,

@@ -156,6 +156,7 @@ describe('a workspace', { timeout: 20_000 }, () => {
     const mirror = await scene.refresh()
     const started = performance.now()
     await prepareWorkspace({
+      checkCheckout: async () => undefined,
       git: testGit,
       path: testPath,
       root: scene.root,

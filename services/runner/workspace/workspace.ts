@@ -24,6 +24,7 @@ import {
 import { join } from 'node:path'
 import { z } from 'zod'
 import type { HostUser } from '../process.ts'
+import type { CheckCheckout } from './checkoutLimits.ts'
 import { giveFew, giveTo, removeFolder } from './folders.ts'
 import { gitOrThrow, gitText, isBranchName } from './git.ts'
 import type { Git, HostGit } from './git.ts'
@@ -70,6 +71,8 @@ export interface PrepareRequest {
   readonly identity: { readonly name: string; readonly email: string }
   /** Given when this process is root: the task's of `BoxUsers`. */
   readonly owner: BoxUser | undefined
+  /** Asked before a tree is read out. */
+  readonly checkCheckout: CheckCheckout
   /** Told once the workspace has its folders, which stay from then on; what is in them may still come. */
   readonly onPlace?: (workspace: Workspace) => void
 }
@@ -79,6 +82,7 @@ export type PrepareResult =
   | { readonly kind: 'ready'; readonly workspace: Workspace; readonly madeOn: Ground | null }
   | { readonly kind: 'no_such_branch'; readonly branch: string }
   | { readonly kind: 'invalid_branch'; readonly branch: string }
+  | { readonly kind: 'too_large'; readonly message: string }
 
 /** What a new workspace stands on. */
 export interface Ground {
@@ -107,6 +111,12 @@ export async function prepareWorkspace(request: PrepareRequest): Promise<Prepare
 
   const ground = await groundFor(git, mirror, request)
   if (ground === 'no_such_branch') return { kind: ground, branch: request.baseBranch }
+  const startCommit = ground.pushedCommit ?? ground.baseCommit
+  const tooLarge =
+    startCommit === null
+      ? undefined
+      : await request.checkCheckout(git, { gitDir: mirror.dir, commit: startCommit })
+  if (tooLarge !== undefined) return { kind: 'too_large', message: tooLarge }
   const task = taskFolder(request.root, request.taskId)
   const workspace: Workspace = {
     taskId: request.taskId,
@@ -117,7 +127,7 @@ export async function prepareWorkspace(request: PrepareRequest): Promise<Prepare
     mirrorObjects: mirror.objects,
     branch: ground.branch,
     baseBranch: request.baseBranch,
-    startCommit: ground.pushedCommit ?? ground.baseCommit,
+    startCommit,
     owner,
   }
   await removeHalfMade(task, workspace, request.path)

@@ -1,0 +1,74 @@
+/**
+ * Looks at how much a commit would put on the disk before any of it is read out. A repository of some kilobytes can name the same folder
+ * inside itself ten times on ten levels: git would hold all of its entries in memory, and write all of its files.
+ */
+import { LRUCache } from 'lru-cache'
+import type { Git } from './git.ts'
+import { endedWell, GitFault } from './git.ts'
+
+export interface CheckoutLimits {
+  /** Files and folders. */
+  readonly entries: number
+  /** Of all files together. */
+  readonly bytes: number
+}
+
+/** Gives the sentence that refuses a commit, or `undefined` for one that may be checked out. Throws `GitFault`. */
+export type CheckCheckout = (
+  git: Git,
+  at: { readonly gitDir: string; readonly commit: string },
+) => Promise<string | undefined>
+
+/** Commits that were found small enough are remembered: a commit never changes. */
+const remembered = 1_000
+const looksForMs = 120_000
+/** Longer than any path that a file system takes. */
+const longestRecord = 16_384
+
+export function openCheckoutLimits(limits: CheckoutLimits): CheckCheckout {
+  const fine = new LRUCache<string, true>({ max: remembered })
+  return async (git, { gitDir, commit }) => {
+    if (fine.has(commit)) return undefined
+    const count = counting(limits)
+    const args = ['ls-tree', '-r', '-t', '-z', '--long', '--full-tree', commit]
+    const call = { gitDir, args, timeoutMs: looksForMs, onStdout: count.take }
+    const finished = await git(call)
+    const refusal = count.refusal()
+    if (refusal !== undefined) return refusal
+    if (finished.endedBy === 'time_limit')
+      return `The repository is too large to be checked out here: its files could not be counted within ${looksForMs / 1_000} seconds.`
+    if (!endedWell(finished)) throw new GitFault(call, finished)
+    fine.set(commit, true)
+    return undefined
+  }
+}
+
+/** Counts the records of `git ls-tree -z --long` as they come, and has had enough when there are too many. */
+export function counting({ entries, bytes }: CheckoutLimits): {
+  take(chunk: Buffer): 'more' | 'enough'
+  refusal(): string | undefined
+} {
+  let seen = 0
+  let size = 0
+  let rest = ''
+  let refused: string | undefined
+  const refuse = (what: string) => (refused = `The repository is too large to be checked out here: ${what}.`)
+  return {
+    take(chunk) {
+      // Names may be of any bytes; sizes and ends of records are ASCII.
+      const records = (rest + chunk.toString('latin1')).split('\0')
+      rest = records.pop() ?? ''
+      for (const record of records) {
+        seen += 1
+        size += Number(/^\d+ \w+ [0-9a-f]+ +(\d+)\t/.exec(record)?.[1] ?? 0)
+      }
+      if (rest.length > longestRecord) refuse('a path in it is longer than any file system takes')
+      else if (seen > entries)
+        refuse(`it has more than ${entries.toLocaleString('en-US')} files and folders (REPOSITORY_ENTRIES)`)
+      else if (size > bytes)
+        refuse(`its files take more than ${Number((bytes / 1e9).toFixed(3))} GB (REPOSITORY_GB)`)
+      return refused === undefined ? 'more' : 'enough'
+    },
+    refusal: () => refused,
+  }
+}
