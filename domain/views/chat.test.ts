@@ -96,7 +96,7 @@ describe('a command', () => {
   test.each([
     ['succeeds', past.succeeded(2, 0), 'completed', 'exit 0'],
     ['exits with another code than 0', past.succeeded(2, 2), 'failed', 'exit 2'],
-    ['could not be run', past.broke(2), 'failed', null],
+    ['could not be run', past.broke(2), 'failed', 'The agent said nothing for 15 minutes.'],
     ['is cancelled', past.stopped(2), 'cancelled', null],
   ])('that %s says so', (_, end, commandStatus, response) =>
     expect(message(2, ...commandOnItsWay, past.started(2), end)).toMatchObject({

@@ -159,15 +159,21 @@ function posted(event: AnyRecorded, messageId: string, message: string | null): 
 /** How the message of an execution fares; a command also says how it ended. */
 export function faredIn(event: RecordedOf<ExecutionEvent>, isCommand: boolean) {
   const status = fateOf(event, isCommand)
-  const exitCode = 'exitCode' in event.data ? event.data.exitCode : null
   return {
     status,
     commandStatus: isCommand ? status : ('pending' as const),
-    response: isCommand && exitCode !== null ? `exit ${exitCode}` : null,
+    response: isCommand ? endOf(event) : null,
     executionId: event.data.executionId,
     updatedAt: event.at,
     version: event.revision,
   }
+}
+
+/** What a command came to: its exit code or, where it was kept from ending by itself, the reason. */
+function endOf(event: RecordedOf<ExecutionEvent>): string | null {
+  const exitCode = 'exitCode' in event.data ? event.data.exitCode : null
+  if (exitCode !== null) return `exit ${exitCode}`
+  return event.type === 'ExecutionFailed' ? (event.content?.reason ?? null) : null
 }
 
 function fateOf(

@@ -217,7 +217,8 @@ describe('an execution', () => {
     (name, exitCode, end) => {
       const sayings = saidOf(toRunning('command'), end, true)
       const commandStatus = name.replace('command_', '')
-      const response = exitCode === null ? null : `exit ${exitCode}`
+      const reason = name === 'command_failed' ? 'r' : null
+      const response = exitCode === null ? reason : `exit ${exitCode}`
       expect(sayings).toMatchObject([
         ['task_event', {}],
         ['chat_message_status_changed', { messageId: messageId(1), commandStatus, response, ...place }],

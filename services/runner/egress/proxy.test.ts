@@ -223,7 +223,19 @@ test('finding 8: of the local code host a box reaches git’s reads alone, as a 
     `http://127.0.0.1:${port}/api/v3/user`,
   ]
   for (const address of refused) expect(await fetched(proxy, address)).toMatchObject({ status: 403 })
-  expect((await tunnel(proxy, `localhost:${port}`)).status).toBe(403)
-  expect(asked).toEqual(['GET /ada/engine.git/info/refs?service=git-upload-pack nobody'])
-  expect(refusals).toHaveLength(refused.length + 1)
+  // A tunnel leads to the same look at each request.
+  const within = async (path: string): Promise<string> => {
+    const { status, socket } = await tunnel(proxy, `localhost:${port}`)
+    expect(status).toBe(200)
+    socket.write(
+      `GET ${path} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer x\r\nconnection: close\r\n\r\n`,
+    )
+    return text(socket)
+  }
+  expect(await within('/ada/engine.git/info/refs?service=git-upload-pack')).toMatch(/^HTTP\/1.1 200 .*refs/s)
+  for (const path of ['/', '//api/v3/user', '/api/v3/user', `http://localhost:${port}/api/v3/user`])
+    expect(await within(path)).toMatch(/^HTTP\/1.1 40[03] /)
+  const seen = 'GET /ada/engine.git/info/refs?service=git-upload-pack nobody'
+  expect(asked).toEqual([seen, seen])
+  expect(refusals).toHaveLength(refused.length + 3)
 })

@@ -116,10 +116,18 @@ export async function startProxy(options: ProxyOptions): Promise<Proxy> {
   async function tunnel(request: IncomingMessage, client: Duplex, head: Buffer): Promise<void> {
     const asked = request.url ?? ''
     const { host, port } = hostAndPort(asked)
+    const destination = { host, port: port ?? 0 }
+    if (isOnlyGit(destination)) {
+      // Nobody could tell what goes through a tunnel: this one ends here, and what comes out of it is looked at as any request.
+      client.write(established)
+      if (head.length > 0) client.unshift(head)
+      ofTunnels.set(client, destination)
+      tunnelled.emit('connection', client)
+      return
+    }
     let upstream: Socket
     try {
-      if (isOnlyGit({ host, port: port ?? 0 })) throw onlyGitPasses()
-      upstream = await reach({ host, port: port ?? 0 })
+      upstream = await reach(destination)
     } catch (fault) {
       const sentence = refused(fault, asked)
       return void client.end(
@@ -133,14 +141,15 @@ export async function startProxy(options: ProxyOptions): Promise<Proxy> {
       counted.received += upstream.bytesRead
       client.destroy()
     })
-    client.write('HTTP/1.1 200 Connection established\r\n\r\n')
+    client.write(established)
     if (head.length > 0) upstream.write(head)
     client.pipe(upstream)
     upstream.pipe(client)
   }
 
   async function forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const asked = request.url ?? ''
+    const through = ofTunnels.get(request.socket)
+    const asked = through === undefined ? (request.url ?? '') : addressIn(through, request.url ?? '')
     const url = URL.canParse(asked) ? new URL(asked) : undefined
     if (url?.protocol !== 'http:') return answer(response, 400, 'A request names a whole http address.\n')
     const named = hostAndPort(url.host)
@@ -180,7 +189,16 @@ export async function startProxy(options: ProxyOptions): Promise<Proxy> {
     request.pipe(onward)
   }
 
-  const server = createServer({ maxHeaderSize: headBytes, headersTimeout: 30_000, requestTimeout: 0 })
+  const timed = { maxHeaderSize: headBytes, headersTimeout: 30_000, requestTimeout: 0 }
+  const serve = (request: IncomingMessage, response: ServerResponse) => {
+    request.on('error', () => undefined)
+    response.on('error', () => undefined)
+    forward(request, response).catch(() => response.destroy())
+  }
+  /** Where a tunnel that ends here was to lead. */
+  const ofTunnels = new WeakMap<Duplex, Destination>()
+  const tunnelled = createServer(timed, serve)
+  const server = createServer(timed, serve)
   server.maxConnections = options.connections ?? usualConnections
   server.on('connection', (client) => {
     keep(client)
@@ -188,11 +206,6 @@ export async function startProxy(options: ProxyOptions): Promise<Proxy> {
   })
   server.on('connect', (request, client, head) => {
     tunnel(request, client, head).catch(() => client.destroy())
-  })
-  server.on('request', (request, response) => {
-    request.on('error', () => undefined)
-    response.on('error', () => undefined)
-    forward(request, response).catch(() => response.destroy())
   })
   await listen(server, options.listen)
   const address = server.address()
@@ -203,6 +216,7 @@ export async function startProxy(options: ProxyOptions): Promise<Proxy> {
       new Promise((resolve) => {
         server.close(() => resolve())
         server.closeAllConnections()
+        tunnelled.closeAllConnections()
         for (const stream of open) stream.destroy()
       }),
   }
@@ -248,6 +262,14 @@ function connected(address: string, port: number): Promise<Socket | undefined> {
       resolve(socket)
     })
   })
+}
+
+const established = 'HTTP/1.1 200 Connection established\r\n\r\n'
+
+/** The whole address of what is asked by its path within a tunnel; nothing for anything but a path. */
+function addressIn({ host, port }: Destination, path: string): string {
+  if (!path.startsWith('/')) return ''
+  return `http://${isIP(host) === 6 ? `[${host}]` : host}:${port}${path}`
 }
 
 const onlyGitPasses = (): NotReached =>

@@ -1,0 +1,114 @@
+/** What a repository and a run take on the host: a tree that is too large to be read out, and a disk that is filled. */
+import { execFileSync } from 'node:child_process'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { getChat } from '#domain/api/chat.ts'
+import { cancelTask, executeTask, getTaskDiff } from '#domain/api/tasks.ts'
+import { bareRepository } from '../server/pushing.ts'
+import { hasEnded, openScene, type Scene } from '../server/scene.ts'
+
+const begin = [{ when: /^Begin/, turns: [{ text: 'Begun.' }] }]
+
+/** Puts a branch into a bare repository whose tree has `width` to the power of `levels` files, by some kilobytes. */
+function plantBomb(gitDir: string, branch: string, { levels, width }: { levels: number; width: number }) {
+  const git = (args: readonly string[], input = '') =>
+    execFileSync('git', args, {
+      input,
+      encoding: 'utf8',
+      env: {
+        PATH: process.env['PATH'] ?? '',
+        GIT_DIR: gitDir,
+        GIT_AUTHOR_NAME: 'Eve',
+        GIT_AUTHOR_EMAIL: 'eve@example.com',
+        GIT_COMMITTER_NAME: 'Eve',
+        GIT_COMMITTER_EMAIL: 'eve@example.com',
+      },
+    }).trim()
+  let entry = `100644 blob ${git(['hash-object', '-w', '--stdin'], 'boom\n')}`
+  for (let level = 0; level < levels; level += 1) {
+    const lines = Array.from({ length: width }, (_, n) => `${entry}\tf${n}`).join('\n')
+    entry = `040000 tree ${git(['mktree'], `${lines}\n`)}`
+  }
+  const commit = git(['commit-tree', '-m', 'Boom', entry.split(' ')[2] ?? ''])
+  git(['update-ref', `refs/heads/${branch}`, commit])
+}
+
+describe('finding 4: a repository of some kilobytes with more files than any disk has', () => {
+  let scene: Scene
+  beforeAll(async () => {
+    scene = await openScene(begin)
+    plantBomb(await bareRepository(scene.product.dataDir), 'bomb', { levels: 12, width: 12 })
+  })
+  afterAll(() => scene?.close())
+
+  test('finding 4: is refused with the reason before any of it is read out, and leaves no git behind', async () => {
+    const { ada, projectId, product } = scene
+    const { id } = await ada.task(projectId, 'Begin', 'bomb')
+    const ended = await ada.taskOnce(id, hasEnded)
+    expect(ended.status).toBe('failed')
+    expect(ended.failure).toMatchObject({
+      code: 'repository_too_large',
+      reason: expect.stringContaining('500,000 files and folders'),
+    })
+    const gits = (await product.processes()).filter(({ command }) =>
+      /\bgit\b.*(read-tree|ls-tree)/.test(command),
+    )
+    expect(gits).toEqual([])
+    expect(await readdir(join(product.dataDir, 'runner/tasks')).catch(() => [])).not.toContain(id)
+    // Others' work goes on.
+    const { id: other } = await ada.task(projectId, 'Begin')
+    expect(await ada.taskOnce(other, hasEnded)).toMatchObject({ status: 'completed' })
+  })
+})
+
+describe('finding 4: where an operator allows any size', () => {
+  let scene: Scene
+  beforeAll(async () => {
+    scene = await openScene(begin, { env: { REPOSITORY_ENTRIES: '2000000000', REPOSITORY_GB: '1000000' } })
+    plantBomb(await bareRepository(scene.product.dataDir), 'bomb', { levels: 12, width: 12 })
+  })
+  afterAll(() => scene?.close())
+
+  test('finding 4: who cancels is heard while git reads, and git ends with the run', async () => {
+    const { ada, projectId, product } = scene
+    const { id } = await ada.task(projectId, 'Begin', 'bomb')
+    const reading = async () =>
+      (await product.processes()).filter(({ command }) => /\bgit\b.*(read-tree|ls-tree)/.test(command))
+    await expect.poll(async () => (await reading()).length, { timeout: 30_000 }).toBeGreaterThan(0)
+    await ada.ask(cancelTask, { params: { taskId: id } })
+    expect(await ada.taskOnce(id, hasEnded)).toMatchObject({ status: 'cancelled' })
+    await expect.poll(reading, { timeout: 10_000 }).toEqual([])
+  })
+})
+
+describe('finding 5: a run that fills the disk', () => {
+  let scene: Scene
+  beforeAll(async () => {
+    scene = await openScene(begin, { env: { WORKSPACE_GB: '0.05' } })
+  })
+  afterAll(() => scene?.close())
+
+  test('finding 5: is stopped with the reason, its files stay, and what makes it smaller may run', async () => {
+    const { ada, projectId } = scene
+    const { id } = await ada.task(projectId, 'Begin')
+    await ada.taskOnce(id, hasEnded)
+    const params = { taskId: id }
+    const fill = 'for n in $(seq 1 100000); do head -c 1000000 /dev/urandom > "fill.$n"; sleep 0.02; done'
+    await ada.ask(executeTask, { params, body: { command: fill } })
+    await ada.taskOnce(id, (task) => hasEnded(task) && task.execution?.turn === 2, 60_000)
+    const lastMessage = async () => (await ada.ask(getChat, { params })).messages.at(-1)
+    expect(await lastMessage()).toMatchObject({
+      commandStatus: 'failed',
+      response: expect.stringContaining('more than 0.05 GB'),
+    })
+    await ada.ask(executeTask, {
+      params,
+      body: { command: 'rm -f fill.*; echo smaller > smaller.txt; sleep 3' },
+    })
+    await ada.taskOnce(id, (task) => hasEnded(task) && task.execution?.turn === 3, 60_000)
+    expect(await lastMessage()).toMatchObject({ commandStatus: 'completed' })
+    const { data } = await ada.ask(getTaskDiff, { params })
+    expect(data.changedFiles.map(({ fileName }) => fileName)).toEqual(['smaller.txt'])
+  })
+})
