@@ -1,5 +1,6 @@
 /** Fields that many calls share, with the spec's limits and texts. */
 import { z } from 'zod'
+import { isBranchName } from '../kernel/branchName.ts'
 import { faultCodes } from '../kernel/errors.ts'
 
 export const limits = {
@@ -31,6 +32,10 @@ export const required = (sentence: string, max: number) =>
     .trim()
     .min(1, sentence)
     .max(max, `At most ${max} characters.`)
+
+/** A branch, by a name that git takes for one and for nothing else. */
+export const branchName = (sentence: string) =>
+  required(sentence, 250).refine(isBranchName, 'This cannot be the name of a branch.')
 
 export const success = { success: z.literal(true) }
 

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { ProjectId, TaskId } from '../kernel/ids.ts'
 import { AgentName } from '../task/events.ts'
 import { defineWrite } from './call.ts'
-import { required, success, Text } from './fields.ts'
+import { branchName, success, Text } from './fields.ts'
 
 export const prepareTask = defineWrite({
   method: 'POST',
@@ -14,7 +14,7 @@ export const prepareTask = defineWrite({
   body: z.object({
     /** The id that the task will be made with. */
     taskId: TaskId,
-    branch: required('Please select a branch', 250),
+    branch: branchName('Please select a branch'),
     codexModel: Text.max(200).nullable().optional(),
     agent: AgentName.default('claude'),
   }),

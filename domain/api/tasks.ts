@@ -6,7 +6,7 @@ import { AgentName } from '../task/events.ts'
 import { taskStatuses } from '../task/state.ts'
 import { defineRead, defineWrite } from './call.ts'
 import { attachedImages, imageLimits, ShownImage } from './images.ts'
-import { limits, Moment, queryNumber, required, success, Text } from './fields.ts'
+import { branchName, limits, Moment, queryNumber, required, success, Text } from './fields.ts'
 
 export const TaskStatus = z.enum(taskStatuses)
 
@@ -137,7 +137,7 @@ export const createTask = defineWrite({
     title: Text.max(limits.descriptionLength).optional(),
     description: required('Please enter a task description', limits.descriptionLength),
     projectId: required('Please select a project', 100).pipe(ProjectId),
-    branch: required('Please select a branch', 250),
+    branch: branchName('Please select a branch'),
     codexModel: Text.max(200).nullable().optional(),
     images: attachedImages(imageLimits.aTask).optional(),
     agent: AgentName.default('claude'),
@@ -207,7 +207,10 @@ export const getTaskDiff = defineRead({
   path: '/tasks/:taskId/git/diff',
   summary: 'What the task changed, against the merge base.',
   params,
-  query: { baseBranch: z.string().optional() },
+  // A client that fills in nothing asks against the recorded branch.
+  query: {
+    baseBranch: z.union([z.literal('').transform(() => undefined), branchName('Name a branch.')]).optional(),
+  },
   answer: { data: GitDiff },
   faults: ['not_found', 'base_not_recorded'],
 })

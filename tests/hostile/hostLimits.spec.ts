@@ -82,6 +82,30 @@ describe('finding 4: where an operator allows any size', () => {
   })
 })
 
+describe('finding low: a branch that cannot be one', () => {
+  let scene: Scene
+  beforeAll(async () => {
+    scene = await openScene(begin)
+  })
+  afterAll(() => scene?.close())
+
+  test('finding low: reaches no argument of git, and one that is left empty is none', async () => {
+    const { ada, projectId } = scene
+    const { id } = await ada.task(projectId, 'Begin')
+    await ada.taskOnce(id, hasEnded)
+    for (const baseBranch of ['main\0', '--output=/tmp/x', 'a..b', 'x'.repeat(251)]) {
+      const path = `/tasks/${id}/git/diff?baseBranch=${encodeURIComponent(baseBranch)}`
+      expect(await ada.api('GET', path)).toMatchObject({
+        status: 400,
+        body: { code: 'invalid_input', field: 'baseBranch' },
+      })
+      const body = { description: 'Begin', projectId, branch: baseBranch }
+      expect(await ada.api('POST', '/tasks', body)).toMatchObject({ status: 400, body: { field: 'branch' } })
+    }
+    expect(await ada.api('GET', `/tasks/${id}/git/diff?baseBranch=`)).toMatchObject({ status: 200 })
+  })
+})
+
 describe('finding 5: a run that fills the disk', () => {
   let scene: Scene
   beforeAll(async () => {

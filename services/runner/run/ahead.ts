@@ -61,6 +61,8 @@ export async function openAhead(parts: PreparingParts, requests: Requests): Prom
       there.timer.refresh()
       return true
     }
+    // Another person's id: what is made for them is not theirs to change.
+    if (there && there.wanted.ownerId !== ownerId) return false
     if (!there && (await hasWorkspace(parts.root, taskId))) return false
     // Who changes their mind has one made at a time.
     const others = [...made].filter(([, other]) => other.wanted.ownerId === ownerId)
@@ -77,8 +79,15 @@ export async function openAhead(parts: PreparingParts, requests: Requests): Prom
     return true
   }
 
+  // One after another: two for one id would both find nothing there.
+  let turn: Promise<unknown> = Promise.resolve()
+  const inTurn = (wanted: Wanted): Promise<boolean> => {
+    const begun = turn.then(() => begin(wanted))
+    turn = begun.catch(() => undefined)
+    return begun
+  }
   const stopAnswering = parts.isAlone
-    ? requests.answer('prepare', async (wanted) => ({ kind: (await begin(wanted)) ? 'begun' : 'left' }))
+    ? requests.answer('prepare', async (wanted) => ({ kind: (await inTurn(wanted)) ? 'begun' : 'left' }))
     : () => undefined
   return {
     async adopt(task) {

@@ -40,7 +40,7 @@ export function openDiskWatch({ root, path, limits, onFault, everyMs = 1_000 }: 
 
   async function measure(): Promise<void> {
     const begun = performance.now()
-    for (const run of [...watched]) {
+    for (const run of watched) {
       const size = await sizeOf(run.folder, path)
       if (!watched.has(run)) continue
       if (size === 'unknown') {

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { endedWell, isBranchName } from './git.ts'
+import { isBranchName } from '#domain/kernel/branchName.ts'
+import { endedWell } from './git.ts'
 import { testGit } from './testScene.ts'
 
 const says = async (name: string) =>

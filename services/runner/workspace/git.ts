@@ -217,15 +217,6 @@ export function authorizationConfig(
   return authorization === undefined ? [] : [[`http.${url}.extraHeader`, `Authorization: ${authorization}`]]
 }
 
-/** A name that git takes for a branch and for nothing else: the rules of git-check-ref-format(1), and no option. */
-export function isBranchName(name: string): boolean {
-  if (name.startsWith('-') || name === 'HEAD' || name.endsWith('.')) return false
-  if (name.includes('..') || name.includes('@{')) return false
-  const isFit = (character: string) => character > ' ' && !'\x7f~^:?*[\\'.includes(character)
-  if (![...name].every(isFit)) return false
-  return name.split('/').every((part) => part !== '' && !part.startsWith('.') && !part.endsWith('.lock'))
-}
-
 /** The commit a ref names, `null` when there is none. */
 export async function commitOf(git: Git, gitDir: string, ref: string): Promise<string | null> {
   const found = await git({

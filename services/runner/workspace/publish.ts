@@ -1,20 +1,12 @@
 /** Commits a task's tree and pushes it, from the private git directory and outside the box. */
+import { isBranchName } from '#domain/kernel/branchName.ts'
 import { faults } from '#domain/kernel/errors.ts'
 import type { RedactionThreads } from '../output/redactionThreads.ts'
 import type { KnownSecret } from '../output/secretForms.ts'
 import type { Finished } from '../process.ts'
 import { addedSecret, type AddedSecret } from './addedSecrets.ts'
 import { mergeBaseOf } from './changes.ts'
-import {
-  authorizationConfig,
-  commitOf,
-  emptyTree,
-  endedWell,
-  gitOrThrow,
-  gitText,
-  isBranchName,
-  lastWords,
-} from './git.ts'
+import { authorizationConfig, commitOf, emptyTree, endedWell, gitOrThrow, gitText, lastWords } from './git.ts'
 import type { Git, GitCall } from './git.ts'
 import { isRefusedAccess } from './mirror.ts'
 import { rebase } from './rebase.ts'
