@@ -519,6 +519,35 @@ export function describeBox(title: string, sandbox: Sandbox | undefined, engine?
         expect(many.exit.reason).toBe('memory_limit')
       })
 
+      // memfd_create(2); what is written to it is in no address space.
+      const memfd = (call: string) =>
+        `my $fd = syscall(${call}, my $name = "held", 0); open(my $file, ">&=", $fd) or die "$!"; binmode $file`
+      const memfdCall = process.arch === 'arm64' ? '279' : '319'
+
+      test('finding 13: of memory that has only a descriptor', async () => {
+        const limits = { ...wide, memoryBytes: 300_000_000 }
+        const hold = `${memfd(memfdCall)}; print $file "x" x 10_000_000 for 1 .. 50; sleep 9`
+        const { exit } = await shell(`perl -e '${hold}'`, { limits })
+        expect(exit.reason === 'memory_limit' || exit.code === 137).toBe(true)
+      })
+
+      test('finding 13: of memory that is mapped for several, and has no descriptor any more', async () => {
+        const limits = { ...wide, memoryBytes: 300_000_000 }
+        // mmap(2) of what is shared and has no name; read(2) puts zeros into it, which takes its pages.
+        const [mmap, read] = process.arch === 'arm64' ? ['222', '63'] : ['9', '0']
+        const map = `my $at = syscall(${mmap}, 0, 400_000_000, 3, 0x21, -1, 0); $at > 0 or die "$!"; open(my $zero, "<", "/dev/zero"); syscall(${read}, fileno($zero), $at, 400_000_000) > 0 or die "$!"; sleep 9`
+        const { exit, stderr } = await shell(`perl -e '${map}'`, { limits })
+        expect(stderr).toBe('')
+        expect(exit.reason === 'memory_limit' || exit.code === 137).toBe(true)
+      })
+
+      test('finding 13: of shared memory, which counts once for all who have it', async () => {
+        const limits = { ...wide, memoryBytes: 300_000_000 }
+        const share = `${memfd(memfdCall)}; print $file "x" x 10_000_000 for 1 .. 15; for (1 .. 5) { fork or last } sleep 2`
+        const { exit } = await shell(`perl -e '${share}'; echo fine`, { limits })
+        expect(exit).toMatchObject({ code: 0, reason: 'itself' })
+      })
+
       test('of what is kept in memory as files', async () => {
         const { stdout } = await shell(
           'for d in /tmp /dev/shm; do head -c 200000000 /dev/zero > $d/large 2>/dev/null; done; du -cb /tmp/large /dev/shm/large | tail -1 | cut -f1',

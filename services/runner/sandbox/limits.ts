@@ -4,6 +4,8 @@ import type { SandboxLimits } from './port.ts'
 
 /** How often memory is looked at. A single process is stopped at the limit by the kernel; this is for many together. */
 const lookEveryMs = 500
+/** Looking takes a tenth of the time at most. */
+const shareOfTime = 10
 
 /** Watches until `stop` is called; `exceeded` may be called more than once. `root` tells the first process, once it is known. */
 export function watchLimits(
@@ -15,10 +17,12 @@ export function watchLimits(
   let looking: NodeJS.Timeout | undefined
   const wall = setTimeout(exceeded, limits.wallMs, 'time_limit')
   const look = async (): Promise<void> => {
+    const begun = performance.now()
     const pid = root()
     const held = pid === undefined ? 0 : await memoryOf(await processTree(pid))
     if (held > limits.memoryBytes) exceeded('memory_limit')
-    if (!isStopped) looking = setTimeout(() => void look(), lookEveryMs)
+    const pause = Math.max(lookEveryMs, (performance.now() - begun) * shareOfTime)
+    if (!isStopped) looking = setTimeout(() => void look(), pause)
   }
   looking = setTimeout(() => void look(), lookEveryMs)
   return {

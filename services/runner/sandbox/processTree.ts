@@ -1,5 +1,5 @@
 /** What Linux tells about a process and all that it started. Everywhere else there is nothing to tell. */
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir, readFile, readlink, stat } from 'node:fs/promises'
 
 /** The process and its descendants, parents first; empty when it is gone. */
 export async function processTree(pid: number): Promise<readonly number[]> {
@@ -8,15 +8,63 @@ export async function processTree(pid: number): Promise<readonly number[]> {
   return (await isAlive(pid)) ? found : []
 }
 
-/** Memory that the processes hold for themselves: resident or swapped, private or shared among them; bytes. */
+/** More open files than this are not looked through; a box has no use for so many. */
+const mostDescriptors = 100_000
+
+/**
+ * Memory that the processes hold: what each has for itself, resident or swapped, and memory that is shared among them or has only a
+ * descriptor (memfd, anonymous shared mappings, System V), each once; bytes. Files in `/tmp` and `/dev/shm` are not among it. What is on its
+ * way through a socket is seen by nobody. `Infinity` where there is too much to be looked through.
+ */
 export async function memoryOf(pids: readonly number[]): Promise<number> {
-  let kibibytes = 0
+  let own = 0
+  let looked = 0
+  const shared = new Map<string, number>()
   for (const pid of pids) {
     const status = await read(`/proc/${pid}/status`)
-    for (const [, size] of status.matchAll(/^(?:RssAnon|RssShmem|VmSwap):\s+(\d+) kB$/gm))
-      kibibytes += Number(size)
+    for (const [, size] of status.matchAll(/^(?:RssAnon|VmSwap):\s+(\d+) kB$/gm)) own += Number(size) * 1_024
+    const opened = await readdir(`/proc/${pid}/fd`).catch(() => [])
+    looked += opened.length
+    if (looked > mostDescriptors) return Infinity
+    await addShared(
+      shared,
+      opened.map((name) => `/proc/${pid}/fd/${name}`),
+    )
+    // A mapping outlives the descriptor that it was made with.
+    const mapped = (await read(`/proc/${pid}/maps`)).matchAll(sharedMapping)
+    const ranges = [...mapped].map(
+      ([, from = '', to = '']) => `/proc/${pid}/map_files/${short(from)}-${short(to)}`,
+    )
+    looked += ranges.length
+    if (looked > mostDescriptors) return Infinity
+    const found = await addShared(shared, ranges)
+    // Without the right to look into mappings, what is resident of them counts for each that has it.
+    if (found < ranges.length)
+      for (const [, size] of status.matchAll(/^RssShmem:\s+(\d+) kB$/gm)) own += Number(size) * 1_024
   }
-  return kibibytes * 1024
+  return [...shared.values()].reduce((sum, bytes) => sum + bytes, own)
+}
+
+/** What is memory by its name in /proc: no file of a file system is called so, as their paths begin with a folder that is there. */
+const isMemory = /^\/(?:memfd:|dev\/zero \(deleted\)$|SYSV[0-9a-f]{8})/
+/** Of /proc/<pid>/maps, with read and write or not, but shared. */
+const sharedMapping = /^([0-9a-f]+)-([0-9a-f]+) ..?.?s \S+ \S+ \d+ +\/(?:memfd:|dev\/zero \(deleted\)|SYSV)/gm
+/** Names in map_files have no zeros in front. */
+const short = (address: string): string => address.replace(/^0+(?=.)/, '')
+
+/** How many of the paths could be looked at. */
+async function addShared(shared: Map<string, number>, paths: readonly string[]): Promise<number> {
+  const looked = await Promise.all(
+    paths.map(async (path) => {
+      const target = await readlink(path).catch(() => undefined)
+      if (target === undefined) return false
+      if (!isMemory.test(target)) return true
+      const found = await stat(path).catch(() => undefined)
+      if (found) shared.set(`${found.dev}:${found.ino}`, found.blocks * 512)
+      return found !== undefined
+    }),
+  )
+  return looked.filter(Boolean).length
 }
 
 /** Tells this process from a later one of the same id; `undefined` when none runs, also where a dead one waits to be reaped. */
