@@ -23,6 +23,7 @@ make() {
 
 openssl rand -base64 32 | make master_key
 openssl rand -hex 24 | make mongodb_password
+openssl rand -hex 24 | make mongodb_root_password
 openssl rand -hex 24 | make nats_password
 make eventstore_url <<END
 esdb://eventstore:2113?tls=false

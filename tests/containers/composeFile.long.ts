@@ -1,10 +1,11 @@
 /** What docker-compose.yml promises, as Compose itself reads it. */
 import { execFile } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { runInNewContext } from 'node:vm'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { note } from '../report/notes.ts'
@@ -32,6 +33,7 @@ const Service = z.looseObject({
   volumes: z.array(Mount).default([]),
   ports: z.array(z.looseObject({ target: z.number(), host_ip: z.string().optional() })).default([]),
   secrets: z.array(z.looseObject({ source: z.string(), target: z.string() })).default([]),
+  configs: z.array(z.looseObject({ source: z.string(), target: z.string() })).default([]),
   depends_on: z.record(z.string(), z.looseObject({ condition: z.string() })).default({}),
   mem_limit: z.string().optional(),
   pids_limit: z.number().optional(),
@@ -46,6 +48,7 @@ const ComposeFile = z.object({
   networks: z.record(z.string(), z.looseObject({ internal: z.boolean().default(false) })),
   volumes: z.record(z.string(), z.unknown()),
   secrets: z.record(z.string(), z.looseObject({ file: z.string() })),
+  configs: z.record(z.string(), z.looseObject({ file: z.string() })).default({}),
 })
 type ComposeFile = z.infer<typeof ComposeFile>
 type Service = z.infer<typeof Service>
@@ -167,6 +170,37 @@ describe.skipIf(missing !== undefined)(
       const needed = ['MASTER_KEY', 'EVENTSTORE_URL', 'MONGODB_URL', 'NATS_URL', 'GITHUB_CLIENT_SECRET']
       const given = ({ environment }: Service) => needed.filter((variable) => environment[`${variable}_FILE`])
       expect(ofEach(ours, given)).toEqual(forEach(ours, needed))
+    })
+
+    test("finding low: keeps the password of MongoDB's root in its own container, and makes our services a user of less", async () => {
+      const holders = Object.entries(file.services).filter(([, { secrets }]) =>
+        secrets.some(({ source }) => source === 'mongodb_root_password'),
+      )
+      expect(holders.map(([name]) => name)).toEqual(['mongo'])
+      const mongo = file.services['mongo']
+      expect(mongo?.environment).toMatchObject({
+        MONGO_INITDB_ROOT_USERNAME: 'root',
+        MONGO_INITDB_ROOT_PASSWORD_FILE: '/run/secrets/mongodb_root_password',
+      })
+      expect(mongo?.configs).toMatchObject([
+        { source: 'mongodb_user', target: '/docker-entrypoint-initdb.d/user.js' },
+      ])
+      const script = await readFile(file.configs['mongodb_user']?.file ?? '', 'utf8')
+      const made: unknown[] = []
+      runInNewContext(script, {
+        require: () => ({ readFileSync: (path: string) => `what ${path} holds\n` }),
+        db: {
+          getSiblingDB: (name: string) => ({ createUser: (user: object) => made.push({ name, ...user }) }),
+        },
+      })
+      expect(made).toEqual([
+        {
+          name: 'admin',
+          user: 'flightdeck',
+          pwd: 'what /run/secrets/mongodb_password holds',
+          roles: [{ role: 'readWrite', db: 'flightdeck' }],
+        },
+      ])
     })
 
     test('gives the key of the model to the runner alone, and only where there is one', async () => {

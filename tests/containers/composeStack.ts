@@ -159,7 +159,12 @@ function overriding(images: ProductImages, engines: Services, codeHostAddress: s
     read_only: true,
     tmpfs: ['/tmp'],
     cap_drop: ['ALL'],
-    environment: { ...Object.fromEntries(given), SERVICES: 'codehost', HOST: codeHostAddress },
+    environment: {
+      ...Object.fromEntries(given),
+      SERVICES: 'codehost',
+      HOST: codeHostAddress,
+      CODEHOST_HOST: codeHostAddress,
+    },
     secrets: names,
     volumes: ['/data'],
     networks: { engines: {}, outside: { ipv4_address: codeHostAddress } },
