@@ -89,15 +89,23 @@ async function jobOf(stored: StoredEvent, log: EventLog): Promise<Job> {
       return {
         id: event.data.executionId,
         kind: 'execution',
+        ...(await ownerOf(event.stream, log)),
         payload: { taskId, executionId: event.data.executionId, ...origin },
       }
     case 'PullRequestRequested':
       return {
         id: event.data.requestId,
         kind: 'pull_request',
+        ...(await ownerOf(event.stream, log)),
         payload: { taskId, requestId: event.data.requestId, ...origin },
       }
     default:
       throw new Error(`No job comes of ${event.type}.`)
   }
+}
+
+/** Whose task it is, by its first event: whose places its jobs take. */
+async function ownerOf(stream: string, log: EventLog): Promise<Pick<Job, 'person'>> {
+  const [created] = await log.read(stream, 0, 1)
+  return created?.type === 'TaskCreated' ? { person: created.data.ownerId } : {}
 }

@@ -84,6 +84,36 @@ export function jobsContract(name: string, open: () => Promise<OpenJobs>): void 
       expect(deliveries).toHaveLength(1)
     })
 
+    test('finding 15: one person has not all places, so that another who comes later need not wait', async () => {
+      const of = (person: string): Job => ({ ...job(), person })
+      const [ada, grace] = [Array.from({ length: 6 }, () => of('ada')), of('grace')]
+      for (const each of ada) await jobs.put(each)
+      const running: Delivery[] = []
+      jobs.work(kind, { concurrency: 4, leaseMs: 60_000 }, (delivery) => {
+        running.push(delivery)
+        return new Promise(() => {})
+      })
+      await vi.waitFor(() => expect(running).toHaveLength(3), soon)
+      await jobs.put(grace)
+      await vi.waitFor(() => expect(running.map(({ job }) => job)).toContainEqual(grace), soon)
+      expect(running.map(({ job }) => job.person)).toEqual(['ada', 'ada', 'ada', 'grace'])
+    })
+
+    test('finding 15: what waited for its person’s place comes when one is free, and nothing is lost', async () => {
+      const put = Array.from({ length: 7 }, (_, n) => ({ ...job(), person: n < 5 ? 'ada' : 'grace' }))
+      for (const each of put) await jobs.put(each)
+      const done: string[] = []
+      jobs.work(kind, { concurrency: 2, leaseMs: 60_000 }, async (delivery) => {
+        await pause(5)
+        done.push(delivery.job.id)
+        await delivery.ack()
+      })
+      await vi.waitFor(() => expect(done.toSorted()).toEqual(put.map(({ id }) => id).toSorted()), {
+        timeout: 20_000,
+      })
+      expect(await jobs.pending(kind)).toBe(0)
+    })
+
     test('no more run at once than were asked for, and all are done', async () => {
       let running = 0
       let most = 0

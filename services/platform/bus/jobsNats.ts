@@ -12,7 +12,12 @@ import { fresh, openStandings } from './natsStandings.ts'
 import { openStreams } from './natsStreams.ts'
 import { startWorker } from './natsWorker.ts'
 
-const Job = z.object({ id: z.string(), kind: z.string(), payload: z.record(z.string(), z.string()) })
+const Job = z.object({
+  id: z.string(),
+  kind: z.string(),
+  person: z.string().exactOptional(),
+  payload: z.record(z.string(), z.string()),
+})
 type Job = z.output<typeof Job>
 const Rejected = z.object({ job: Job, reason: z.string() })
 

@@ -4,6 +4,7 @@ import { LeaseLost } from '../ports/faults.ts'
 import type { ReportFault } from '../ports/faults.ts'
 import type { Delivery, Job, Jobs } from '../ports/jobs.ts'
 import { openSqlite } from '../sqlite.ts'
+import { placesOfOne } from './fairShare.ts'
 
 // `due` (ms since 1970): when a queued job may be given out, when a lease runs out, when a job was done or set aside.
 // `lease` counts deliveries and is never used twice, so an earlier worker's word no longer fits.
@@ -22,6 +23,8 @@ const formats = [
    CREATE INDEX open_jobs ON jobs (kind, due, seq) WHERE state IN ('queued', 'leased');
    CREATE INDEX done_jobs ON jobs (due) WHERE state = 'done';
    CREATE INDEX rejected_jobs ON jobs (kind, due, seq) WHERE state = 'rejected'`,
+  // Empty: nobody's.
+  `ALTER TABLE jobs ADD COLUMN person TEXT NOT NULL DEFAULT ''`,
 ]
 
 const doneKeptMs = 7 * 24 * 3_600_000
@@ -30,7 +33,7 @@ const longestTimerMs = 60_000
 const firstPauseMs = 200
 const longestPauseMs = 30_000
 
-type Lease = [id: string, payload: string, attempt: number, lease: number]
+type Lease = [id: string, payload: string, attempt: number, lease: number, person: string]
 
 /** Opens the queue in `file`. What an earlier process had leased is queued again: one process holds the file. */
 export function openSqliteJobs(options: { file: string; clock: Clock; onFault: ReportFault }): Jobs {
@@ -44,17 +47,25 @@ export function openSqliteJobs(options: { file: string; clock: Clock; onFault: R
   const now = (): number => clock.now().getTime()
   let swept = 0
 
-  const insert = db.prepare<[string, string, string, number]>(
-    `INSERT INTO jobs (id, kind, payload, state, due) VALUES (?, ?, ?, 'queued', ?) ON CONFLICT (id) DO NOTHING`,
+  const insert = db.prepare<[string, string, string, string, number]>(
+    `INSERT INTO jobs (id, kind, person, payload, state, due) VALUES (?, ?, ?, ?, 'queued', ?)
+     ON CONFLICT (id) DO NOTHING`,
   )
-  const take = db.prepare<[number, string, number], Lease>(
-    `UPDATE jobs SET state = 'leased', due = ?, attempt = attempt + 1, lease = lease + 1
-     WHERE seq = (SELECT seq FROM jobs WHERE kind = ? AND state IN ('queued', 'leased') AND due <= ?
-                  ORDER BY due, seq LIMIT 1)
-     RETURNING id, payload, attempt, lease`,
+  // Of those who wait, whoever has the fewest places is next, and of these the one that waits longest; nobody has more than `most`.
+  const take = db.prepare<[number, string, number, number], Lease>(
+    `UPDATE jobs SET state = 'leased', due = ?1, attempt = attempt + 1, lease = lease + 1
+     WHERE seq = (SELECT waiting.seq FROM jobs AS waiting
+                  LEFT JOIN (SELECT person, count(*) AS places FROM jobs
+                             WHERE kind = ?2 AND state = 'leased' AND due > ?3 GROUP BY person) AS held
+                    ON held.person = waiting.person AND waiting.person <> ''
+                  WHERE waiting.kind = ?2 AND waiting.state IN ('queued', 'leased') AND waiting.due <= ?3
+                    AND coalesce(held.places, 0) < ?4
+                  ORDER BY coalesce(held.places, 0), waiting.due, waiting.seq LIMIT 1)
+     RETURNING id, payload, attempt, lease, person`,
   )
-  const nextDue = db.prepare<[string], [number | null]>(
-    `SELECT min(due) FROM jobs WHERE kind = ? AND state IN ('queued', 'leased')`,
+  // What is due already waits for a place: it is looked for again when one is free.
+  const nextDue = db.prepare<[string, number], [number | null]>(
+    `SELECT min(due) FROM jobs WHERE kind = ? AND state IN ('queued', 'leased') AND due > ?`,
   )
   const leased = `WHERE id = ? AND lease = ? AND state = 'leased'`
   const renew = db.prepare<[number, string, number]>(`UPDATE jobs SET due = ? ${leased}`)
@@ -70,8 +81,8 @@ export function openSqliteJobs(options: { file: string; clock: Clock; onFault: R
   const countOpen = db.prepare<[string], [number]>(
     `SELECT count(*) FROM jobs WHERE kind = ? AND state IN ('queued', 'leased')`,
   )
-  const listRejected = db.prepare<[string, number], [string, string, string]>(
-    `SELECT id, payload, reason FROM jobs WHERE kind = ? AND state = 'rejected' ORDER BY due DESC, seq DESC LIMIT ?`,
+  const listRejected = db.prepare<[string, number], [string, string, string, string]>(
+    `SELECT id, payload, reason, person FROM jobs WHERE kind = ? AND state = 'rejected' ORDER BY due DESC, seq DESC LIMIT ?`,
   )
   const forgetDone = db.prepare<[number]>(
     `DELETE FROM jobs WHERE seq IN (SELECT seq FROM jobs WHERE state = 'done' AND due < ? ORDER BY due LIMIT 1000)`,
@@ -83,8 +94,12 @@ export function openSqliteJobs(options: { file: string; clock: Clock; onFault: R
     for (const worker of workers) if (worker.kind === kind) worker.wake()
   }
 
-  const deliveryOf = (kind: string, leaseMs: number, [id, payload, attempt, lease]: Lease): Delivery => ({
-    job: jobOf(id, kind, payload),
+  const deliveryOf = (
+    kind: string,
+    leaseMs: number,
+    [id, payload, attempt, lease, person]: Lease,
+  ): Delivery => ({
+    job: jobOf(id, kind, payload, person),
     attempt,
     working: async () => {
       if (renew.run(now() + leaseMs, id, lease).changes === 0) {
@@ -104,12 +119,12 @@ export function openSqliteJobs(options: { file: string; clock: Clock; onFault: R
   })
 
   return {
-    put: async ({ id, kind, payload }) => {
+    put: async ({ id, kind, person = '', payload }) => {
       if (now() - swept > sweepEveryMs) {
         swept = now()
         forgetDone.run(swept - doneKeptMs)
       }
-      insert.run(id, kind, JSON.stringify(payload), now())
+      insert.run(id, kind, person, JSON.stringify(payload), now())
       wake(kind)
     },
 
@@ -133,9 +148,9 @@ export function openSqliteJobs(options: { file: string; clock: Clock; onFault: R
 
       function takeAll(): void {
         while (running.size < concurrency) {
-          const row = take.get(now() + leaseMs, kind, now())
+          const row = take.get(now() + leaseMs, kind, now(), placesOfOne(concurrency))
           if (row === undefined) {
-            const due = nextDue.get(kind)?.[0] ?? null
+            const due = nextDue.get(kind, now())?.[0] ?? null
             if (due !== null) wakeIn(due - now())
             return
           }
@@ -190,14 +205,14 @@ export function openSqliteJobs(options: { file: string; clock: Clock; onFault: R
     rejected: async (kind, limit) =>
       listRejected
         .all(kind, Math.max(0, limit))
-        .map(([id, payload, reason]) => ({ job: jobOf(id, kind, payload), reason })),
+        .map(([id, payload, reason, person]) => ({ job: jobOf(id, kind, payload, person), reason })),
     requeue: async (id) => {
       const row = bringBack.get(now(), id)
       if (row !== undefined) wake(row[0])
       return row !== undefined
     },
     ready: async () => {
-      nextDue.get('')
+      nextDue.get('', 0)
     },
     close: async () => {
       // Not awaited: a handler may run for hours, and what it still says is refused once the file is closed.
@@ -207,7 +222,7 @@ export function openSqliteJobs(options: { file: string; clock: Clock; onFault: R
   }
 }
 
-function jobOf(id: string, kind: string, payload: string): Job {
+function jobOf(id: string, kind: string, payload: string, person: string): Job {
   const parsed: Job['payload'] = JSON.parse(payload)
-  return { id, kind, payload: parsed }
+  return { id, kind, ...(person === '' ? {} : { person }), payload: parsed }
 }

@@ -5,6 +5,7 @@ import type { Msg } from 'nats'
 import { EngineUnavailable, type ReportFault } from '../ports/faults.ts'
 import type { Delivery, Job, Worker } from '../ports/jobs.ts'
 import type { Nats } from './natsConnection.ts'
+import { placesOfOne } from './fairShare.ts'
 import { deliveryOf, leaseFor, type DeliveryParts, type Held } from './natsDelivery.ts'
 import { pull } from './natsPull.ts'
 import { fresh } from './natsStandings.ts'
@@ -19,6 +20,8 @@ export interface WorkerParts extends DeliveryParts {
 }
 
 const askAgainMs = 500
+/** When a job of somebody who has their share is looked at again. */
+const putBackMs = 500
 const mostConflicts = 20
 const firstPauseMs = 200
 const longestPauseMs = 30_000
@@ -30,6 +33,8 @@ export function startWorker(
 ): Worker {
   const { nats, places, tell, finish, setAside, requireOpen, onFault } = parts
   const running = new Set<Promise<void>>()
+  /** How many of the places here each person has. */
+  const held = new Map<string, number>()
   const stopping = new AbortController()
   const { signal } = stopping
   let freed: () => void = () => {}
@@ -70,11 +75,22 @@ export function startWorker(
       return finish(reply, '+TERM')
     }
     if (signal.aborted) return finish(reply, leaseFor(0))
+    const { person } = job
+    const taken = person === undefined ? 0 : (held.get(person) ?? 0)
+    // The queue has one order for all: what would be one too many goes back, and those behind it come.
+    if (taken >= placesOfOne(concurrency)) return finish(reply, leaseFor(putBackMs))
+    if (person !== undefined) held.set(person, taken + 1)
     try {
-      const held = await claim(job, reply)
-      if (held !== undefined) await deliver(deliveryOf(parts, held, leaseMs))
+      const claimed = await claim(job, reply)
+      if (claimed !== undefined) await deliver(deliveryOf(parts, claimed, leaseMs))
     } catch (fault) {
       onFault(`Job ${job.id} (${kind}) comes again when its lease runs out`, fault)
+    } finally {
+      if (person !== undefined) {
+        const left = (held.get(person) ?? 1) - 1
+        if (left === 0) held.delete(person)
+        else held.set(person, left)
+      }
     }
   }
 

@@ -1,6 +1,7 @@
 /**
  * A durable work queue: a job is given to one worker at a time, again when its lease runs out, and is gone once it
- * is acknowledged. Held by `tests/contracts/jobs.spec.ts`.
+ * is acknowledged. Places are shared between persons: nobody has all of a worker's places at once, and of those who wait, whoever has the
+ * fewest is served first where the queue can tell. Held by `tests/contracts/jobs.spec.ts`.
  */
 
 /** What a worker may be asked to do. The payload names things; facts are read from the log. */
@@ -8,6 +9,8 @@ export interface Job {
   /** The job's name: putting the same id twice queues it once, also when it was done less than 7 days ago. */
   readonly id: string
   readonly kind: string
+  /** Whose places it takes; without it, nobody's. */
+  readonly person?: string
   readonly payload: Readonly<Record<string, string>>
 }
 
