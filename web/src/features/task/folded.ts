@@ -1,6 +1,6 @@
 /** Documents of the open task as they are read from the server and folded on by its events. Pure. */
 import type { TaskEventMessage } from '#domain/api/socket.ts'
-import { project, type View, type ViewDocument } from '#domain/views/view.ts'
+import { belongs, project, type View, type ViewDocument } from '#domain/views/view.ts'
 import type { ApiFault } from '../../api/fault.ts'
 
 /** How a part stands that is read from the server. */
@@ -33,6 +33,10 @@ export function fold<D extends ViewDocument>(
   for (const event of events) {
     if (event.revision <= at) continue
     at = event.revision
+    const gone = view.goneWith?.(event)
+    if (gone)
+      for (const [id, document] of [...Object.entries(folded.documents), ...changes])
+        if (document !== undefined && belongs(document, gone)) changes.set(id, undefined)
     for (const id of view.touches(event)) {
       const before = changes.has(id) ? changes.get(id) : folded.documents[id]
       changes.set(id, project(view, before, event, id))
