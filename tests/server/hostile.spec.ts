@@ -422,9 +422,11 @@ describe('a branch that would be an option', () => {
     expect(branches.map(({ name }) => name)).toContain(optionBranch)
     for (const branch of [optionBranch, `--upload-pack=touch ${join(marks, 'branch')}`, '-x']) {
       const body = { projectId, description: 'Go', branch, agent: 'claude' } as const
-      const { task } = await ada.ask(createTask, { body })
-      const { failure } = await ada.taskOnce(task.id, hasEnded)
-      expect(failure).toMatchObject({ code: 'clone_failed', reason: expect.stringContaining(branch) })
+      expect(await ada.refused(createTask, { body })).toMatchObject({
+        status: 400,
+        code: 'invalid_input',
+        field: 'branch',
+      })
     }
     expect(await left()).toEqual([])
   })

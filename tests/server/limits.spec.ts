@@ -139,8 +139,10 @@ describe('what is sent', () => {
     expect(poisoned).toMatchObject({ status: 400, body: { code: 'invalid_input' } })
   })
 
-  // Lines of a changed file are of a file that was changed: this task has changed none.
-  const reads = calls.filter(({ name, call }) => call.method === 'GET' && name !== 'getFileLines')
+  // Lines of a changed file are of a file that was changed, and a refusal is of who was refused: here are none.
+  const reads = calls.filter(
+    ({ name, call }) => call.method === 'GET' && name !== 'getFileLines' && name !== 'getRefusal',
+  )
 
   test('every read may name the position that it must have seen', async () => {
     const { ada, projectId } = scene

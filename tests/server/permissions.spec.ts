@@ -58,6 +58,7 @@ const atTheGateway = [
   '/auth/register',
   '/auth/login',
   '/auth/github/link',
+  '/auth/github/refusal',
   '/upload/image',
   '/notices',
   '/agents',

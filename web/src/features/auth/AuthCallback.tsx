@@ -1,12 +1,17 @@
 /** Where a sign-in comes back to: its answer was read before the page began, and decides where to go. */
+import { lazy, Suspense } from 'react'
 import { useSelector } from 'react-redux'
 import { Navigate } from 'react-router-dom'
 import { selectSignedIn } from '../../api/session.ts'
 import { PageSpinner } from '../../app/PageSpinner.tsx'
 import { useMeQuery } from './authApi.ts'
-import { ConfirmAccount } from './ConfirmAccount.tsx'
 import type { CallbackOutcome } from './takeToken.ts'
 import { texts } from './texts.ts'
+
+/** Asked of hardly anybody: no sign-in page waits for it. */
+const ConfirmAccount = lazy(async () => ({
+  default: (await import('./ConfirmAccount.tsx')).ConfirmAccount,
+}))
 
 export function AuthCallback({ outcome }: { readonly outcome: CallbackOutcome | null }) {
   const signedIn = useSelector(selectSignedIn)
@@ -14,7 +19,12 @@ export function AuthCallback({ outcome }: { readonly outcome: CallbackOutcome | 
   const { data, isError } = useMeQuery(undefined, { skip: !signedIn || !unknown })
   if (outcome?.kind === 'error')
     return <Navigate to={`/auth?error=${encodeURIComponent(outcome.error)}`} replace />
-  if (outcome?.kind === 'unasked') return <ConfirmAccount offered={outcome} />
+  if (outcome?.kind === 'unasked')
+    return (
+      <Suspense fallback={<PageSpinner label={texts.completing} />}>
+        <ConfirmAccount offered={outcome} />
+      </Suspense>
+    )
   if (outcome?.kind === 'token')
     return <Navigate to={outcome.onboarding ? '/onboarding' : '/dashboard'} replace />
   if (!signedIn || isError) return <Navigate to="/auth" replace />

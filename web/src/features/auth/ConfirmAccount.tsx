@@ -13,6 +13,7 @@ import { BrandMark } from '../../ui/BrandMark.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Note } from '../../ui/Note.tsx'
 import { useMeQuery } from './authApi.ts'
+import { confirmTexts } from './confirmTexts.ts'
 import { texts } from './texts.ts'
 
 interface Offered {
@@ -50,29 +51,29 @@ function Confirming({ offered, again }: { readonly offered: Offered; readonly ag
         {found.kind === 'owner' ? (
           <>
             <h1 className="text-page font-semibold wrap-anywhere">
-              {texts.confirm.title(nameOf(found.owner))}
+              {confirmTexts.title(nameOf(found.owner))}
             </h1>
             <Account user={found.owner} className="my-5 rounded-panel border border-line bg-panel p-4" />
-            <p className="text-muted">{texts.confirm.why}</p>
-            {now !== undefined && <p className="mt-3 wrap-anywhere">{texts.confirm.now(nameOf(now))}</p>}
+            <p className="text-muted">{confirmTexts.why}</p>
+            {now !== undefined && <p className="mt-3 wrap-anywhere">{confirmTexts.now(nameOf(now))}</p>}
             <div className="mt-6 grid gap-2.5">
               <Button kind="primary" size="large" className="w-full" onClick={stay}>
-                {now === undefined ? texts.confirm.otherWay : texts.confirm.stay(nameOf(now))}
+                {now === undefined ? confirmTexts.otherWay : confirmTexts.stay(nameOf(now))}
               </Button>
               <Button size="large" className="w-full" onClick={take}>
-                {texts.confirm.take(nameOf(found.owner))}
+                {confirmTexts.take(nameOf(found.owner))}
               </Button>
             </div>
           </>
         ) : (
           <>
-            <h1 className="mb-5 text-page font-semibold">{texts.confirm.failedTitle}</h1>
+            <h1 className="mb-5 text-page font-semibold">{confirmTexts.failedTitle}</h1>
             <Note kind="error" className="mb-4">
               {found.message}
             </Note>
             <div className="grid gap-2.5">
               <Button kind="primary" size="large" className="w-full" onClick={stay}>
-                {now === undefined ? texts.confirm.otherWay : texts.confirm.stay(nameOf(now))}
+                {now === undefined ? confirmTexts.otherWay : confirmTexts.stay(nameOf(now))}
               </Button>
               {found.mayPass && (
                 <Button size="large" className="w-full" onClick={again}>
@@ -113,7 +114,7 @@ function useOwner(token: string): Found {
     const leaving = new AbortController()
     void (async () => {
       const asked = await request(
-        { path: '/auth/me', fallback: texts.confirm.unreachable },
+        { path: '/auth/me', fallback: confirmTexts.unreachable },
         { fetch: (...args) => fetch(...args), token, signal: leaving.signal, newId },
       )
       if (!leaving.signal.aborted) setFound(foundIn(asked))
@@ -127,12 +128,12 @@ function foundIn(asked: Awaited<ReturnType<typeof request>>): Found {
   if ('error' in asked) {
     const { status, message } = asked.error
     return status === 401
-      ? { kind: 'failed', message: texts.confirm.over, mayPass: false }
+      ? { kind: 'failed', message: confirmTexts.over, mayPass: false }
       : { kind: 'failed', message, mayPass: status !== 403 }
   }
   return hasUser(asked.data)
     ? { kind: 'owner', owner: asked.data.user }
-    : { kind: 'failed', message: texts.confirm.unreachable, mayPass: true }
+    : { kind: 'failed', message: confirmTexts.unreachable, mayPass: true }
 }
 
 function hasUser(answer: unknown): answer is { readonly user: User } {
