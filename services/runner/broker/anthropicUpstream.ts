@@ -6,9 +6,10 @@ import type { Socket } from 'node:net'
 import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { answerFault, faults } from './apiFault.ts'
-import { limitBytes } from './bodyLimit.ts'
+import { BodyTooLarge, readWhole } from './bodyLimit.ts'
 import { createMeter } from './meter.ts'
 import type { Meter } from './meter.ts'
+import { checkFetches } from './modelFetches.ts'
 import type { BrokerFault, Exchange, Upstream } from './upstream.ts'
 
 export interface AnthropicOptions {
@@ -30,6 +31,8 @@ export function anthropicUpstream(options: AnthropicOptions): Upstream {
 
   const answer = async (exchange: Exchange): Promise<void> => {
     const { request, response, path, onFault } = exchange
+    const body = await bodyOf(exchange)
+    if (body === undefined) return
     const outgoing = transport.request({
       agent,
       protocol: base.protocol,
@@ -37,7 +40,12 @@ export function anthropicUpstream(options: AnthropicOptions): Upstream {
       port: base.port,
       method: 'POST',
       path: `${prefix}${path}${queryOf(request)}`,
-      headers: { ...requestHeaders(request.headers), host: base.host, 'x-api-key': options.apiKey },
+      headers: {
+        ...requestHeaders(request.headers),
+        host: base.host,
+        'x-api-key': options.apiKey,
+        'content-length': Buffer.byteLength(body),
+      },
     })
     /** What ended the exchange first: whatever fails after it is only its consequence. */
     let verdict: Verdict | undefined
@@ -55,10 +63,7 @@ export function anthropicUpstream(options: AnthropicOptions): Upstream {
     response.once('close', clientGone)
 
     const incoming = answerOf(outgoing)
-    // Piped, not pipelined: an API that answers before it has read everything must not cost the client its answer.
-    const limited = limitBytes(exchange.bodyBytes)
-    limited.once('error', () => giveUp('too_large'))
-    request.pipe(limited).pipe(outgoing)
+    outgoing.end(body)
     let meter: Meter | undefined
     try {
       const answered = await incoming
@@ -89,6 +94,28 @@ export function anthropicUpstream(options: AnthropicOptions): Upstream {
   }
 
   return { answer, close: () => agent.destroy() }
+}
+
+/** What is passed on of a request; `undefined` when it was refused, or its client left. */
+async function bodyOf(exchange: Exchange): Promise<string | undefined> {
+  const { request, response, onFault } = exchange
+  const coding = request.headers['content-encoding'] ?? 'identity'
+  if (coding !== 'identity') {
+    onFault({ code: 'malformed', message: 'A request came in a coding.' })
+    request.resume()
+    answerFault(response, { ...faults.malformed, message: 'A request is sent as it is, in no coding.' })
+    return undefined
+  }
+  try {
+    const checked = checkFetches(await readWhole(request, exchange.bodyBytes))
+    if (checked.kind === 'fine') return checked.body
+    onFault({ code: 'fetches', message: checked.sentence })
+    answerFault(response, { ...faults.malformed, message: checked.sentence })
+  } catch (fault) {
+    if (fault instanceof BodyTooLarge) refuse(exchange, 'too_large', fault)
+    else response.destroy()
+  }
+  return undefined
 }
 
 type Verdict =

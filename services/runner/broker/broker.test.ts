@@ -282,7 +282,7 @@ describe('what passes', () => {
       response.end('{"too":"large"}')
     })
     await brokerFor(baseUrl)
-    const { status, body } = await ask({ body: JSON.stringify('x'.repeat(4_000_000)) })
+    const { status, body } = await ask({ body: JSON.stringify({ model: 'x'.repeat(4_000_000) }) })
     expect({ status, body }).toEqual({ status: 413, body: '{"too":"large"}' })
   })
 })

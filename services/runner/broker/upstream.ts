@@ -25,6 +25,7 @@ export interface BrokerFault {
     | 'too_many'
     | 'budget'
     | 'malformed'
+    | 'fetches'
     | 'key_refused'
     | 'unreachable'
     | 'redirected'

@@ -1,0 +1,90 @@
+import { describe, expect, test } from 'vitest'
+import { checkFetches } from './modelFetches.ts'
+
+const request = (over: object = {}) => ({
+  model: 'claude-x',
+  max_tokens: 10,
+  system: [{ type: 'text', text: 'Be good.' }],
+  messages: [{ role: 'user', content: 'Hello' }],
+  ...over,
+})
+const said = (...content: readonly unknown[]) => request({ messages: [{ role: 'user', content }] })
+const check = (body: unknown) => checkFetches(JSON.stringify(body))
+const elsewhere = { type: 'url', url: 'https://evil.example/?q=secret' }
+
+describe('finding 14: what the model’s side would fetch or run', () => {
+  test.each([
+    [
+      'servers of tools',
+      request({ mcp_servers: [{ type: 'url', url: 'https://evil.example' }] }),
+      'mcp_servers',
+    ],
+    [
+      'a search',
+      request({ tools: [{ type: 'web_search_20250305', name: 'web_search' }] }),
+      'web_search_20250305',
+    ],
+    ['a fetch', request({ tools: [{ name: 'a' }, { type: 'web_fetch_20250910', name: 'f' }] }), 'web_fetch'],
+    ['code', request({ tools: [{ type: 'code_execution_20250825', name: 'c' }] }), 'code_execution'],
+    ['a tool that is not known', request({ tools: [{ type: 'bash_2025\n', name: 'c' }] }), 'bash_2025'],
+    ['a container', request({ container: 'container_1' }), 'container'],
+    ['an image by its address', said({ type: 'image', source: elsewhere }), 'source: url'],
+    ['a document by its address', said({ type: 'document', source: elsewhere }), 'source: url'],
+    ['a file', said({ type: 'document', source: { type: 'file', file_id: 'f' } }), 'source: file'],
+    ['an upload to a container', said({ type: 'container_upload', file_id: 'f' }), 'source: file'],
+    [
+      'an image in what a tool answered',
+      said({ type: 'tool_result', tool_use_id: 't', content: [{ type: 'image', source: elsewhere }] }),
+      'source: url',
+    ],
+    [
+      'an image in a document',
+      said({
+        type: 'document',
+        source: { type: 'content', content: [{ type: 'image', source: elsewhere }] },
+      }),
+      'source: url',
+    ],
+    [
+      'an image in the system’s words',
+      request({ system: [{ type: 'image', source: elsewhere }] }),
+      'source: url',
+    ],
+    ['tools that are no list', request({ tools: { type: 'web_search_20250305' } }), 'tools'],
+  ])('%s is refused, by its name', (_, body, named) => {
+    const checked = check(body)
+    expect(checked).toMatchObject({ kind: 'refused', sentence: expect.stringContaining(named) })
+  })
+
+  test.each([
+    ['words', request()],
+    ['no servers', request({ mcp_servers: [] })],
+    [
+      'an image as it is',
+      said({ type: 'image', source: { type: 'base64', media_type: 'image/png', data: '' } }),
+    ],
+    [
+      'tools of the agent',
+      request({
+        tools: [
+          { name: 'Bash', input_schema: {} },
+          { type: 'custom', name: 'x' },
+          { type: 'text_editor_20250728', name: 'e' },
+        ],
+      }),
+    ],
+    [
+      'a tool whose input speaks of a source',
+      said({ type: 'tool_use', id: 't', name: 'x', input: { source: elsewhere } }),
+    ],
+  ])('%s are passed on as they were looked at', (_, body) =>
+    expect(check(body)).toEqual({ kind: 'fine', body: JSON.stringify(body) }),
+  )
+
+  test('of a name that stands twice only what was looked at is passed on', () => {
+    const twice = '{"mcp_servers":[{"type":"url","url":"https://evil.example"}],"model":"m","mcp_servers":[]}'
+    expect(checkFetches(twice)).toEqual({ kind: 'fine', body: '{"mcp_servers":[],"model":"m"}' })
+  })
+
+  test('what is no JSON is refused', () => expect(checkFetches('{')).toMatchObject({ kind: 'refused' }))
+})
