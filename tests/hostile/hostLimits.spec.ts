@@ -1,5 +1,4 @@
 /** What a repository and a run take on the host: a tree that is too large to be read out, and a disk that is filled. */
-import { execFileSync } from 'node:child_process'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -7,32 +6,9 @@ import { getChat } from '#domain/api/chat.ts'
 import { cancelTask, executeTask, getTaskDiff } from '#domain/api/tasks.ts'
 import { bareRepository } from '../server/pushing.ts'
 import { hasEnded, openScene, type Scene } from '../server/scene.ts'
+import { plantBomb } from './treeBomb.ts'
 
 const begin = [{ when: /^Begin/, turns: [{ text: 'Begun.' }] }]
-
-/** Puts a branch into a bare repository whose tree has `width` to the power of `levels` files, by some kilobytes. */
-function plantBomb(gitDir: string, branch: string, { levels, width }: { levels: number; width: number }) {
-  const git = (args: readonly string[], input = '') =>
-    execFileSync('git', args, {
-      input,
-      encoding: 'utf8',
-      env: {
-        PATH: process.env['PATH'] ?? '',
-        GIT_DIR: gitDir,
-        GIT_AUTHOR_NAME: 'Eve',
-        GIT_AUTHOR_EMAIL: 'eve@example.com',
-        GIT_COMMITTER_NAME: 'Eve',
-        GIT_COMMITTER_EMAIL: 'eve@example.com',
-      },
-    }).trim()
-  let entry = `100644 blob ${git(['hash-object', '-w', '--stdin'], 'boom\n')}`
-  for (let level = 0; level < levels; level += 1) {
-    const lines = Array.from({ length: width }, (_, n) => `${entry}\tf${n}`).join('\n')
-    entry = `040000 tree ${git(['mktree'], `${lines}\n`)}`
-  }
-  const commit = git(['commit-tree', '-m', 'Boom', entry.split(' ')[2] ?? ''])
-  git(['update-ref', `refs/heads/${branch}`, commit])
-}
 
 describe('finding 4: a repository of some kilobytes with more files than any disk has', () => {
   let scene: Scene

@@ -1,5 +1,5 @@
-import { execFileSync } from 'node:child_process'
 import { describe, expect, test } from 'vitest'
+import { treeBomb } from '../../../tests/hostile/treeBomb.ts'
 import { counting, openCheckoutLimits } from './checkoutLimits.ts'
 import { makeScene, testGit } from './testScene.ts'
 
@@ -35,7 +35,7 @@ describe('finding 4: what a commit would put on the disk', () => {
   test('a folder that is in itself ten times on ten levels is refused, and git has ended', async () => {
     const scene = await makeScene({ 'README.md': '# Sample\n' })
     try {
-      const commit = bombIn(scene.remote, { levels: 10, width: 10 })
+      const commit = treeBomb(scene.remote, { levels: 10, width: 10 })
       const check = openCheckoutLimits({ entries: 100_000, bytes: 1e9 })
       const at = { gitDir: scene.remote, commit }
       expect(await check(testGit, at)).toContain('more than 100,000 files and folders')
@@ -47,26 +47,3 @@ describe('finding 4: what a commit would put on the disk', () => {
     }
   })
 })
-
-/** A commit whose tree has `width` to the power of `levels` files, in a repository of some kilobytes. */
-function bombIn(gitDir: string, { levels, width }: { levels: number; width: number }): string {
-  const git = (args: readonly string[], input = '') =>
-    execFileSync('git', args, {
-      input,
-      encoding: 'utf8',
-      env: {
-        PATH: process.env['PATH'] ?? '',
-        GIT_DIR: gitDir,
-        GIT_AUTHOR_NAME: 'Eve',
-        GIT_AUTHOR_EMAIL: 'eve@example.com',
-        GIT_COMMITTER_NAME: 'Eve',
-        GIT_COMMITTER_EMAIL: 'eve@example.com',
-      },
-    }).trim()
-  let entry = `100644 blob ${git(['hash-object', '-w', '--stdin'], 'boom\n')}`
-  for (let level = 0; level < levels; level += 1) {
-    const lines = Array.from({ length: width }, (_, n) => `${entry}\tf${n}`).join('\n')
-    entry = `040000 tree ${git(['mktree'], `${lines}\n`)}`
-  }
-  return git(['commit-tree', '-m', 'Boom', entry.split(' ')[2] ?? ''])
-}
