@@ -370,3 +370,19 @@ describe('who may come in', () => {
     })
   })
 })
+
+describe('finding low: what listens where others could reach it', () => {
+  const open = { HOST: '0.0.0.0', ALLOWED_USERS: '*' }
+
+  test('finding low: the local code host only by its own name, since it asks for no passwords', () => {
+    expect(() => readConfig(open)).toThrow('CODEHOST_HOST: is needed')
+    expect(readConfig({ ...open, CODEHOST_HOST: '127.0.0.1' }).codeHostHost).toBe('127.0.0.1')
+    expect(readConfig({}).codeHostHost).toBe('127.0.0.1')
+  })
+
+  test('finding low: metrics only where that is said', () => {
+    const config = { ...open, CODEHOST_HOST: '127.0.0.1', METRICS_PORT: '9090' }
+    expect(readConfig(config).metricsHost).toBe('127.0.0.1')
+    expect(readConfig({ ...config, METRICS_HOST: '0.0.0.0' }).metricsHost).toBe('0.0.0.0')
+  })
+})
