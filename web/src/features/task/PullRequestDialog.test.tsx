@@ -3,7 +3,7 @@ import { fireEvent, screen, waitFor } from '@testing-library/react'
 import { describe, expect, test } from 'vitest'
 import type { Task } from '#domain/api/tasks.ts'
 import { openPage, openTaskAnswers } from '../../../../tests/client/page.tsx'
-import { taskOf } from '../../../../tests/client/samples.ts'
+import { diffOf, taskOf } from '../../../../tests/client/samples.ts'
 import { refusal, type Answers } from '../../../../tests/client/server.ts'
 
 const at = `/tasks/${taskOf(1).id}`
@@ -88,5 +88,36 @@ describe('the pull request there is', () => {
     write(bodyField(), 'And in German.')
     confirm()
     expect(await sent(server)).toEqual({ title: 'Greet', body: 'And in German.', autoUpdate: false })
+  })
+})
+
+describe('what was looked at', () => {
+  const diffAt = `GET ${at}/git/diff`
+  const seen = 'a'.repeat(40)
+  const diff = (tree: string | null) => ({ data: diffOf({ tree }) })
+
+  test('finding 2: is what is asked for', async () => {
+    const server = await open({}, { [diffAt]: diff(seen) })
+    confirm()
+    expect(await sent(server)).toMatchObject({ tree: seen })
+  })
+
+  test('finding 2: and is no more, is told, and the changes are read again', async () => {
+    const message = 'The files changed since these changes were recorded.'
+    const server = await open(
+      {},
+      { [diffAt]: diff(seen), [`POST ${at}/pr`]: () => refusal(409, message, 'changes_moved') },
+    )
+    const reads = server.of(diffAt).length
+    confirm()
+    expect((await screen.findByText('Look at the changes again')).textContent).toBeTruthy()
+    expect(screen.getByText(message)).toBeTruthy()
+    await waitFor(() => expect(server.of(diffAt).length).toBeGreaterThan(reads))
+  })
+
+  test('finding 16: cannot be published while the task runs, and why is told', async () => {
+    await open({ status: 'running' }, { [diffAt]: diff(null) })
+    expect(screen.getByRole('button', { name: 'Create pull request' })).toHaveProperty('disabled', true)
+    expect(screen.getByText(/^The task is running\./)).toBeTruthy()
   })
 })

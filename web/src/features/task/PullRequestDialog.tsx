@@ -1,5 +1,5 @@
 /** What a pull request is called and says, before it is made or updated: proposed, and for the person to change. */
-import { useState } from 'react'
+import { useId, useState } from 'react'
 import type { Task } from '#domain/api/tasks.ts'
 import { reasonOf } from '../../api/fault.ts'
 import { AreaField } from '../../ui/AreaField.tsx'
@@ -7,7 +7,7 @@ import { Button } from '../../ui/Button.tsx'
 import { Checkbox } from '../../ui/Checkbox.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
 import { Field } from '../../ui/Field.tsx'
-import { usePullRequestQuery, type PullRequestAsked } from './taskApi.ts'
+import { usePullRequestQuery, useShownTree, type PullRequestAsked } from './taskApi.ts'
 import { texts } from './texts.ts'
 
 interface PullRequestDialogProps {
@@ -23,6 +23,9 @@ type Choice = Partial<{ title: string; body: string; draft: boolean; autoUpdate:
 export function PullRequestDialog({ task, open, onClose, onConfirm }: PullRequestDialogProps) {
   const { currentData, error, isFetching } = usePullRequestQuery(task.id, { skip: !open })
   const [choice, setChoice] = useState<Choice>({})
+  const shownTree = useShownTree(task.id)
+  const seenTree = useSeen(shownTree, open)
+  const noteId = useId()
   const updates = task.prNumber !== null
   const said = updates ? texts.pullRequest.update : texts.pullRequest.create
   const choose = (changed: Choice) => setChoice((before) => ({ ...before, ...changed }))
@@ -33,11 +36,16 @@ export function PullRequestDialog({ task, open, onClose, onConfirm }: PullReques
   const autoUpdate = choice.autoUpdate ?? currentData?.autoUpdate ?? false
   const isWritten = choice.title !== undefined || choice.body !== undefined
 
+  const isRunning = task.status === 'running' || task.status === 'queued'
+  const isMoved = seenTree !== shownTree
+  const note = isRunning ? texts.pullRequest.running : isMoved ? texts.pullRequest.moved : null
+
   const confirm = () => {
     onClose()
     // Words that nobody touched may have been changed at the code host: an update leaves them alone.
     const words = updates && !isWritten ? {} : { title: title.trim(), body }
-    onConfirm({ ...words, autoUpdate, ...(updates ? {} : { draft }) })
+    const tree = seenTree ?? undefined
+    onConfirm({ ...words, autoUpdate, ...(updates ? {} : { draft }), ...(tree !== undefined && { tree }) })
   }
 
   return (
@@ -50,7 +58,12 @@ export function PullRequestDialog({ task, open, onClose, onConfirm }: PullReques
           <Button data-safe onClick={onClose}>
             {texts.pullRequest.leave}
           </Button>
-          <Button kind="primary" disabled={isFetching || title.trim() === ''} onClick={confirm}>
+          <Button
+            kind="primary"
+            disabled={isFetching || title.trim() === '' || note !== null}
+            aria-describedby={note === null ? undefined : noteId}
+            onClick={confirm}
+          >
             {said.confirm}
           </Button>
         </>
@@ -88,7 +101,18 @@ export function PullRequestDialog({ task, open, onClose, onConfirm }: PullReques
             {texts.pullRequest.autoUpdate}
           </Checkbox>
         </div>
+        <p id={noteId} role="status" className="text-meta text-warn empty:hidden">
+          {note}
+        </p>
       </div>
     </Dialog>
   )
+}
+
+/** The tree that was on the page when the dialog was opened, or the first that came after: what is published is what was seen before. */
+function useSeen(shown: string | null | undefined, open: boolean): string | null | undefined {
+  const [seen, setSeen] = useState(shown)
+  const isLater = open && seen !== undefined
+  if (!isLater && seen !== shown) setSeen(shown)
+  return isLater ? seen : shown
 }

@@ -34,6 +34,7 @@ export const texts = {
     notCancelled: 'Failed to cancel execution',
     prCreated: 'Pull request created successfully',
     prUpdated: 'Pull request updated successfully',
+    prMoved: 'Look at the changes again',
     prNotCreated: 'Failed to create pull request',
     prNotUpdated: 'Failed to update pull request',
     notSent: 'Failed to send message',
@@ -63,6 +64,9 @@ export const texts = {
     draft: 'Open it as a draft',
     autoUpdate: 'Update it after each turn',
     leave: 'Not now',
+    running: 'The task is running. The pull request can be made when it ends.',
+    moved:
+      'The files changed since you opened this. Close it, look at the changes again, and then come back.',
   },
 
   panels: {

@@ -1,6 +1,7 @@
 /** What can be done with a task as a whole, and what is said of it. */
 import { useDispatch } from 'react-redux'
 import type { Task } from '#domain/api/tasks.ts'
+import { isFault, reasonOf } from '../../api/fault.ts'
 import { notified, notifiedFailure } from '../notifications/notifications.ts'
 import { taskLoaded } from './openTask.ts'
 import {
@@ -59,6 +60,9 @@ export function useTaskActions(task: Task): TaskActions {
       dispatch(taskLoaded(answer.data.task))
       const title = updates ? texts.toasts.prUpdated : texts.toasts.prCreated
       dispatch(notified('success', title, texts.header.pullRequest(answer.data.pr.number)))
+    } else if (isFault(answer.error, 'changes_moved')) {
+      // The new ones are on their way to the page.
+      dispatch(notified('warning', texts.toasts.prMoved, reasonOf(answer.error, texts.toasts.prNotCreated)))
     } else {
       const title = updates ? texts.toasts.prNotUpdated : texts.toasts.prNotCreated
       dispatch(notifiedFailure(title, answer.error))
