@@ -40,6 +40,7 @@ const origin = { correlationId: expect.stringMatching(/^[0-9a-f-]{36}$/), causat
 const executionOf = (n: number): Job => ({
   id: executionId(n),
   kind: 'execution',
+  person: userId(1),
   payload: { taskId: taskId(n), executionId: executionId(n), ...origin },
 })
 
@@ -74,6 +75,7 @@ test('a request for an execution and one for a pull request each become a job th
     {
       id: executionId(9),
       kind: 'pull_request',
+      person: userId(1),
       payload: { taskId: taskId(1), requestId: executionId(9), ...origin },
     },
   ])

@@ -12,7 +12,9 @@ const proposal = { title: 'Greet', body: 'As asked.' }
 const isThere = { prUrl: url, prNumber: 7 }
 const made = { pr: { html_url: url, number: 7 }, task: taskOf(1, { ...isThere, version: 2 }) }
 
-/** Opens the dialog of a task, once it has its proposal. */
+const { tree } = diffOf()
+
+/** Opens the dialog of a task, once it has its proposal, and the changes. */
 async function open(over: Partial<Task> = {}, answers: Answers = {}) {
   const task = taskOf(1, over)
   const server = openPage(at, {
@@ -32,7 +34,12 @@ async function open(over: Partial<Task> = {}, answers: Answers = {}) {
 const titleField = () => screen.getByRole('textbox', { name: 'Title' })
 const bodyField = () => screen.getByRole('textbox', { name: 'Description' })
 const write = (field: HTMLElement, value: string) => fireEvent.change(field, { target: { value } })
-const confirm = () => fireEvent.click(screen.getByRole('button', { name: / pull request$/ }))
+const confirm = async () => {
+  const button = screen.getByRole('button', { name: / pull request$/ })
+  // Once the changes are there.
+  await waitFor(() => expect(button).toHaveProperty('disabled', false))
+  fireEvent.click(button)
+}
 const sent = async (server: Awaited<ReturnType<typeof open>>): Promise<unknown> => {
   await waitFor(() => expect(server.of(`POST ${at}/pr`)).toHaveLength(1))
   return server.of(`POST ${at}/pr`)[0]?.body
@@ -46,8 +53,8 @@ describe('a new pull request', () => {
     write(bodyField(), 'By name.')
     fireEvent.click(screen.getByRole('checkbox', { name: 'Open it as a draft' }))
     fireEvent.click(screen.getByRole('checkbox', { name: 'Update it after each turn' }))
-    confirm()
-    const body = { title: 'Greet everybody', body: 'By name.', draft: true, autoUpdate: true }
+    await confirm()
+    const body = { title: 'Greet everybody', body: 'By name.', draft: true, autoUpdate: true, tree }
     expect(await sent(server)).toEqual(body)
   })
 
@@ -61,8 +68,8 @@ describe('a new pull request', () => {
     const server = await open({}, { [`GET ${at}/pr`]: () => refusal(503, 'Not just now.') })
     expect(screen.getByRole('alert').textContent).toBe('Not just now.')
     expect(titleField()).toHaveProperty('value', 'Task 1')
-    confirm()
-    expect(await sent(server)).toEqual({ title: 'Task 1', body: '', draft: false, autoUpdate: false })
+    await confirm()
+    expect(await sent(server)).toEqual({ title: 'Task 1', body: '', draft: false, autoUpdate: false, tree })
   })
 
   test('that was left has its words when it is opened again', async () => {
@@ -79,15 +86,15 @@ describe('the pull request there is', () => {
   test('keeps its words unless they were changed here, and is no draft again', async () => {
     const server = await open(isThere)
     expect(screen.queryByRole('checkbox', { name: 'Open it as a draft' })).toBeNull()
-    confirm()
-    expect(await sent(server)).toEqual({ autoUpdate: false })
+    await confirm()
+    expect(await sent(server)).toEqual({ autoUpdate: false, tree })
   })
 
   test('gets the words that were written', async () => {
     const server = await open(isThere)
     write(bodyField(), 'And in German.')
-    confirm()
-    expect(await sent(server)).toEqual({ title: 'Greet', body: 'And in German.', autoUpdate: false })
+    await confirm()
+    expect(await sent(server)).toEqual({ title: 'Greet', body: 'And in German.', autoUpdate: false, tree })
   })
 })
 
@@ -98,20 +105,22 @@ describe('what was looked at', () => {
 
   test('finding 2: is what is asked for', async () => {
     const server = await open({}, { [diffAt]: diff(seen) })
-    confirm()
+    await confirm()
     expect(await sent(server)).toMatchObject({ tree: seen })
   })
 
-  test('finding 2: and is no more, is told, and the changes are read again', async () => {
+  test('finding 2: that is no more what there is, is told, and the changes are read again', async () => {
     const message = 'The files changed since these changes were recorded.'
     const server = await open(
       {},
       { [diffAt]: diff(seen), [`POST ${at}/pr`]: () => refusal(409, message, 'changes_moved') },
     )
-    const reads = server.of(diffAt).length
-    confirm()
+    await confirm()
     expect((await screen.findByText('Look at the changes again')).textContent).toBeTruthy()
     expect(screen.getByText(message)).toBeTruthy()
+    const reads = server.of(diffAt).length
+    const [again] = screen.getAllByRole('button', { name: 'Create PR' })
+    if (again) fireEvent.click(again)
     await waitFor(() => expect(server.of(diffAt).length).toBeGreaterThan(reads))
   })
 

@@ -7,7 +7,7 @@ import { Button } from '../../ui/Button.tsx'
 import { Checkbox } from '../../ui/Checkbox.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
 import { Field } from '../../ui/Field.tsx'
-import { usePullRequestQuery, useShownTree, type PullRequestAsked } from './taskApi.ts'
+import { useDiffQuery, usePullRequestQuery, type PullRequestAsked } from './taskApi.ts'
 import { texts } from './texts.ts'
 
 interface PullRequestDialogProps {
@@ -23,7 +23,9 @@ type Choice = Partial<{ title: string; body: string; draft: boolean; autoUpdate:
 export function PullRequestDialog({ task, open, onClose, onConfirm }: PullRequestDialogProps) {
   const { currentData, error, isFetching } = usePullRequestQuery(task.id, { skip: !open })
   const [choice, setChoice] = useState<Choice>({})
-  const shownTree = useShownTree(task.id)
+  // Also where the changes were never opened: what is published is what could be seen when this was asked.
+  const changes = useDiffQuery(task.id, { skip: !open })
+  const shownTree = changes.currentData?.data.tree
   const seenTree = useSeen(shownTree, open)
   const noteId = useId()
   const updates = task.prNumber !== null
@@ -60,7 +62,7 @@ export function PullRequestDialog({ task, open, onClose, onConfirm }: PullReques
           </Button>
           <Button
             kind="primary"
-            disabled={isFetching || title.trim() === '' || note !== null}
+            disabled={isFetching || changes.isFetching || title.trim() === '' || note !== null}
             aria-describedby={note === null ? undefined : noteId}
             onClick={confirm}
           >

@@ -137,11 +137,6 @@ export const taskApi = api.injectEndpoints({
   }),
 })
 
-/** The tree whose diff is on the page; `null` where that is none that could be published, `undefined` before there is a diff. */
-export function useShownTree(taskId: string): string | null | undefined {
-  return taskApi.endpoints.diff.useQueryState(taskId).currentData?.data.tree
-}
-
 export const {
   useDiffQuery,
   useSendMessageMutation,
