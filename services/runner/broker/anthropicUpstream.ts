@@ -42,6 +42,7 @@ export function anthropicUpstream(options: AnthropicOptions): Upstream {
       path: `${prefix}${path}${queryOf(request)}`,
       headers: {
         ...requestHeaders(request.headers),
+        'content-type': 'application/json',
         host: base.host,
         'x-api-key': options.apiKey,
         'content-length': Buffer.byteLength(body),
@@ -187,8 +188,18 @@ const hopByHop = [
 /** The client's headers without its credentials; uncompressed answers are asked for, so that they can be metered unchanged. */
 function requestHeaders(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
   const kept = without(headers, ['host', 'cookie', 'authorization', 'x-api-key', 'expect', 'accept-encoding'])
-  return { ...kept, 'accept-encoding': 'identity' }
+  const betas = [kept['anthropic-beta'] ?? []].flat().join(',').split(',')
+  const passed = betas.map((beta) => beta.trim()).filter((beta) => beta !== '' && !fetchingBeta.test(beta))
+  const { 'anthropic-beta': _, ...others } = kept
+  return {
+    ...others,
+    ...(passed.length > 0 && { 'anthropic-beta': passed.join(',') }),
+    'accept-encoding': 'identity',
+  }
 }
+
+/** Betas of what the check of the body refuses. */
+const fetchingBeta = /^(?:mcp-client|web-fetch|web-search|code-execution|files-api|skills)-/i
 
 function answerHeaders(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
   return without(headers, ['set-cookie', 'set-cookie2'])

@@ -216,6 +216,45 @@ describe('what passes', () => {
     expect(headers['set-cookie']).toBeUndefined()
   })
 
+  test('finding 14: what the model’s side would fetch, or comes in a coding, reaches no API', async () => {
+    let reached = 0
+    const { faults } = await brokerFor(
+      await apiThat((request, response) => {
+        reached += 1
+        request.resume()
+        response.end('{}')
+      }),
+    )
+    const body = '{"mcp_servers":[{"type":"url","url":"https://evil.example"}]}'
+    for (const path of ['/v1/messages', '/v1/messages/count_tokens']) {
+      const { status, body: answer } = await ask({ path, body })
+      expect(status).toBe(400)
+      expect(JSON.parse(answer)).toMatchObject({
+        type: 'error',
+        error: { type: 'invalid_request_error', message: expect.stringContaining('mcp_servers') },
+      })
+    }
+    expect((await ask({ headers: { 'content-encoding': 'gzip' } })).status).toBe(400)
+    expect(reached).toBe(0)
+    expect(faults).toEqual(['fetches', 'fetches', 'malformed'])
+  })
+
+  test('finding 14: betas of what is fetched stay behind, and a body is called what it was read as', async () => {
+    const seen: IncomingHttpHeaders[] = []
+    await brokerFor(
+      await apiThat((request, response) => {
+        seen.push(request.headers)
+        request.resume()
+        response.end('{}')
+      }),
+    )
+    const type = { 'content-type': 'application/json; charset=utf-7' }
+    await ask({ headers: { ...type, 'anthropic-beta': 'mcp-client-2025-11-20, x-1,files-api-2025-04-14' } })
+    await ask({ headers: { ...type, 'anthropic-beta': 'web-fetch-2025-09-10' } })
+    expect(seen.map((headers) => headers['anthropic-beta'])).toEqual(['x-1', undefined])
+    expect(seen.map((headers) => headers['content-type'])).toEqual(['application/json', 'application/json'])
+  })
+
   test('a stream passes byte for byte, and is metered', async () => {
     const { usage, faults } = await brokerFor(await apiThat(streams))
     const { status, body } = await ask()

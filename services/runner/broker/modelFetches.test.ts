@@ -50,6 +50,32 @@ describe('finding 14: what the model’s side would fetch or run', () => {
       request({ system: [{ type: 'image', source: elsewhere }] }),
       'source: url',
     ],
+    [
+      'an image in a block with an odd source',
+      said({
+        type: 'tool_result',
+        tool_use_id: 't',
+        source: null,
+        content: [{ type: 'image', source: elsewhere }],
+      }),
+      'source: url',
+    ],
+    ['an address in a block of another type', said({ type: 'video', source: elsewhere }), 'source: url'],
+    [
+      'a block that is in no list',
+      request({ messages: [{ role: 'user', content: { type: 'image', source: elsewhere } }] }),
+      'source: url',
+    ],
+    [
+      'an image that is in no list in what a tool answered',
+      said({ type: 'tool_result', tool_use_id: 't', content: { type: 'image', source: elsewhere } }),
+      'source: url',
+    ],
+    [
+      'a source without a kind',
+      said({ type: 'image', source: { url: 'https://evil.example' } }),
+      'source: unknown',
+    ],
     ['tools that are no list', request({ tools: { type: 'web_search_20250305' } }), 'tools'],
   ])('%s is refused, by its name', (_, body, named) => {
     const checked = check(body)
@@ -72,6 +98,10 @@ describe('finding 14: what the model’s side would fetch or run', () => {
           { type: 'text_editor_20250728', name: 'e' },
         ],
       }),
+    ],
+    [
+      'what a search found',
+      said({ type: 'search_result', source: 'https://docs.example', title: 'T', content: [] }),
     ],
     [
       'a tool whose input speaks of a source',

@@ -5,7 +5,11 @@
 import { z } from 'zod'
 
 const Source = z.looseObject({ type: z.string(), content: z.unknown().optional() })
-const Block = z.looseObject({ type: z.string(), source: Source.optional(), content: z.unknown().optional() })
+const Block = z.looseObject({
+  type: z.unknown().optional(),
+  source: z.unknown().optional(),
+  content: z.unknown().optional(),
+})
 const Request = z.looseObject({
   mcp_servers: z.unknown().optional(),
   container: z.unknown().optional(),
@@ -53,22 +57,28 @@ const isThere = (value: unknown): boolean =>
 
 const deepest = 16
 
-/** The kind of the first source that is fetched. What is nested deeper than any content is counts as one. */
+/** Sources that bring their content along. */
+const ownSource = new Set(['base64', 'text', 'content'])
+
+/** The kind of the first source that is fetched, in a block of whatever type. What is nested deeper than any content is counts as one. */
 function fetchedIn(content: unknown, depth: number): string | undefined {
-  if (!Array.isArray(content)) return undefined
   if (depth > deepest) return 'nested'
-  for (const each of content) {
+  for (const each of Array.isArray(content) ? content : [content]) {
     const block = Block.safeParse(each)
     if (!block.success) continue
     const { type, source, content: inner } = block.data
     if (type === 'container_upload') return 'file'
-    if (source !== undefined && (type === 'image' || type === 'document')) {
-      if (source.type !== 'base64' && source.type !== 'text' && source.type !== 'content') return source.type
-      const within = fetchedIn(source.content, depth + 1)
-      if (within !== undefined) return within
-    }
-    const within = fetchedIn(inner, depth + 1)
-    if (within !== undefined) return within
+    const found = fetchedBy(source, depth) ?? fetchedIn(inner, depth + 1)
+    if (found !== undefined) return found
   }
   return undefined
+}
+
+/** Words that name a source, as those of a search result, fetch nothing. */
+function fetchedBy(source: unknown, depth: number): string | undefined {
+  if (source === undefined || source === null || typeof source === 'string') return undefined
+  const known = Source.safeParse(source)
+  if (!known.success) return 'unknown'
+  const { type, content } = known.data
+  return ownSource.has(type) ? fetchedIn(content, depth + 1) : type
 }
