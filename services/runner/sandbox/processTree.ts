@@ -47,8 +47,9 @@ export async function memoryOf(pids: readonly number[]): Promise<number> {
 
 /** What is memory by its name in /proc: no file of a file system is called so, as their paths begin with a folder that is there. */
 const isMemory = /^\/(?:memfd:|dev\/zero \(deleted\)$|SYSV[0-9a-f]{8})/
-/** Of /proc/<pid>/maps, with read and write or not, but shared. */
-const sharedMapping = /^([0-9a-f]+)-([0-9a-f]+) ..?.?s \S+ \S+ \d+ +\/(?:memfd:|dev\/zero \(deleted\)|SYSV)/gm
+/** Of /proc/<pid>/maps, whatever may be done with it: also one page that is mapped privately keeps the whole. */
+const sharedMapping =
+  /^([0-9a-f]+)-([0-9a-f]+) ..?.?[sp] \S+ \S+ \d+ +\/(?:memfd:|dev\/zero \(deleted\)|SYSV)/gm
 /** Names in map_files have no zeros in front. */
 const short = (address: string): string => address.replace(/^0+(?=.)/, '')
 
