@@ -56,7 +56,8 @@ export function openSqliteJobs(options: { file: string; clock: Clock; onFault: R
     `UPDATE jobs SET state = 'leased', due = ?1, attempt = attempt + 1, lease = lease + 1
      WHERE seq = (SELECT waiting.seq FROM jobs AS waiting
                   LEFT JOIN (SELECT person, count(*) AS places FROM jobs
-                             WHERE kind = ?2 AND state = 'leased' AND due > ?3 GROUP BY person) AS held
+                             WHERE kind = ?2 AND state IN ('queued', 'leased') AND state = 'leased' AND due > ?3
+                             GROUP BY person) AS held
                     ON held.person = waiting.person AND waiting.person <> ''
                   WHERE waiting.kind = ?2 AND waiting.state IN ('queued', 'leased') AND waiting.due <= ?3
                     AND coalesce(held.places, 0) < ?4
@@ -148,10 +149,12 @@ export function openSqliteJobs(options: { file: string; clock: Clock; onFault: R
 
       function takeAll(): void {
         while (running.size < concurrency) {
-          const row = take.get(now() + leaseMs, kind, now(), placesOfOne(concurrency))
+          // One reading of the clock: what falls due between two would be seen by neither query.
+          const at = now()
+          const row = take.get(at + leaseMs, kind, at, placesOfOne(concurrency))
           if (row === undefined) {
-            const due = nextDue.get(kind, now())?.[0] ?? null
-            if (due !== null) wakeIn(due - now())
+            const due = nextDue.get(kind, at)?.[0] ?? null
+            if (due !== null) wakeIn(due - at)
             return
           }
           const delivery = deliver(deliveryOf(kind, leaseMs, row))
