@@ -4,6 +4,7 @@ import { tasksView } from '#domain/views/tasks.ts'
 import type { Documents } from '#platform/commands/documents.ts'
 import type { Appended } from '#platform/commands/eventLog.ts'
 import type { Projected } from '#platform/commands/projected.ts'
+import { turns } from '#platform/commands/turns.ts'
 
 export interface Admission {
   /**
@@ -23,36 +24,30 @@ export function admission({
   projected,
   tasksAtOnce,
 }: {
-  documents: Documents
-  projected: Projected
+  documents: Pick<Documents, 'count'>
+  projected: Pick<Projected, 'waitFor'>
   tasksAtOnce: number
 }): Admission {
-  const starting = new Map<string, number>()
-  const count = (userId: string, by: number): number => {
-    const now = (starting.get(userId) ?? 0) + by
-    if (now === 0) starting.delete(userId)
-    else starting.set(userId, now)
-    return now
+  const inTurn = turns()
+
+  async function appendIfFree(userId: string, append: () => Promise<Appended>): Promise<Appended> {
+    if ((await documents.count(tasksView, { owner: userId, status: active })) >= tasksAtOnce) {
+      const sentence = `${tasksAtOnce} of your tasks run or wait already. Try again when one of them has ended.`
+      throw new Fault('too_many_tasks', sentence, undefined, { retryAfterSeconds })
+    }
+    return append()
   }
+
   return {
-    async admit(userId, append) {
-      count(userId, 1)
-      let settled: Promise<unknown> = Promise.resolve()
-      try {
-        const there = await documents.count(tasksView, { owner: userId, status: active })
-        // Read last, so that of two that come at once each sees the other.
-        if (there + count(userId, 0) > tasksAtOnce) {
-          const sentence = `${tasksAtOnce} of your tasks run or wait already. Try again when one of them has ended.`
-          throw new Fault('too_many_tasks', sentence, undefined, { retryAfterSeconds })
-        }
-        const appended = await append()
-        const last = appended.kind === 'appended' ? appended.events.at(-1) : undefined
-        if (last) settled = projected.waitFor(last.position, projectedWithinMs)
-        return appended
-      } finally {
-        // The count of documents has it from then on.
-        void settled.finally(() => count(userId, -1))
-      }
-    },
+    admit: (userId, append) =>
+      new Promise((resolve, reject) => {
+        // The turn lasts until the documents hold the task: the next count has it once, neither missed nor twice.
+        void inTurn(userId, async () => {
+          const appended = await appendIfFree(userId, append)
+          resolve(appended)
+          const last = appended.kind === 'appended' ? appended.events.at(-1) : undefined
+          if (last) await projected.waitFor(last.position, projectedWithinMs)
+        }).catch(reject)
+      }),
   }
 }
