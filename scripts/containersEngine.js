@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
+import { installEnvironment } from './environment.js'
 import { run } from './run.js'
 import { findProgram, installForSystem } from './system.js'
 
@@ -27,13 +28,17 @@ const stopMs = 30_000
 /** The packages that bring engine, client and builder; later Debians have them in several. */
 const packages = ['docker.io', 'docker-cli', 'docker-buildx']
 
+/** An engine fetches images and a builder packages, by proxies and certificates; neither has a use for a key of ours. */
+const engineEnvironment = installEnvironment(process.env)
+
 /**
  * The system's own client: another one on PATH may lack the builder.
  * @param {readonly string[]} args
  * @param {number} limit milliseconds
  */
 export async function docker(args, limit) {
-  const env = { ...process.env, DOCKER_HOST: containerHost, DOCKER_BUILDKIT: '1', BUILDKIT_PROGRESS: 'plain' }
+  const builder = { DOCKER_BUILDKIT: '1', BUILDKIT_PROGRESS: 'plain' }
+  const env = { ...engineEnvironment, DOCKER_HOST: containerHost, ...builder }
   const ended = await run('/usr/bin/docker', args, { cwd: '/', env, limit, output: 'keep' })
   if (!ended.ok)
     throw new Error(`${ended.output.trim().slice(-4_000)}\ndocker ${args[0] ?? ''} ${ended.why}.`)
@@ -56,7 +61,12 @@ export async function startEngine() {
   // The rules of the machine's network stay as they are; what a container publishes is forwarded by a process, from loopback only.
   const network = ['--iptables=false', '--ip6tables=false', '--ip', '127.0.0.1']
   const args = [...places, '-H', containerHost, ...network]
-  const engine = spawn('dockerd', args, { cwd: '/', detached: true, stdio: ['ignore', log, log] })
+  const engine = spawn('dockerd', args, {
+    cwd: '/',
+    env: engineEnvironment,
+    detached: true,
+    stdio: ['ignore', log, log],
+  })
   const failed = new Promise((_, reject) => {
     engine.once('error', reject)
     engine.once('exit', (code) =>

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { docker, known } from './containersEngine.js'
+import { installEnvironment } from './environment.js'
 import { ferretDbProgram } from './ferretdb.js'
 import { run } from './run.js'
 import { findProgram, installForSystem } from './system.js'
@@ -148,7 +149,8 @@ async function productImage(target) {
  * @param {number} limit
  */
 async function done(command, args, limit) {
-  const ended = await run(command, args, { cwd: tmpdir(), env: process.env, limit, output: 'keep' })
+  const env = installEnvironment(process.env)
+  const ended = await run(command, args, { cwd: tmpdir(), env, limit, output: 'keep' })
   if (!ended.ok) throw new Error(`${ended.output.trim().slice(-2_000)}\n${command} ${ended.why}.`)
   return ended.output
 }

@@ -26,3 +26,13 @@ const forInstallers =
 export function installEnvironment(shell) {
   return Object.fromEntries(Object.entries(shell).filter(([name]) => forInstallers.test(name)))
 }
+
+/**
+ * The environment in which Go builds: an installer's, and Go's own settings.
+ * @param {NodeJS.ProcessEnv} shell
+ * @returns {NodeJS.ProcessEnv}
+ */
+export function goEnvironment(shell) {
+  const own = Object.entries(shell).filter(([name]) => /^(GO[A-Z0-9]*|CGO_\w+)$/.test(name))
+  return { ...installEnvironment(shell), ...Object.fromEntries(own) }
+}

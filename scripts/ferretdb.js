@@ -9,6 +9,7 @@ import { dirname, join, relative } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { goEnvironment } from './environment.js'
 
 const goModule = 'github.com/FerretDB/FerretDB'
 const version = 'v1.24.2'
@@ -56,7 +57,7 @@ function draftsOf(pid) {
 
 async function build() {
   const go = promisify(execFile)
-  const env = { ...goEnvironment(), CGO_ENABLED: '0' }
+  const env = { ...goEnvironment(process.env), CGO_ENABLED: '0' }
   const module = ['mod', 'download', '-json', `${goModule}@${version}`]
   const { stdout } = await go('go', module, { cwd: cache, env, timeout: downloadMs })
   /** @type {{ Dir: string, Sum: string }} */
@@ -88,12 +89,6 @@ async function copy(from, to) {
     await mkdir(dirname(copied), { recursive: true })
     await writeFile(copied, await readFile(file))
   }
-}
-
-/** What Go needs of the environment: where things are, and how modules are reached. */
-function goEnvironment() {
-  const needed = /^(PATH|HOME|TMPDIR|XDG_CACHE_HOME|GO[A-Z0-9]*|HTTPS?_PROXY|NO_PROXY|SSL_CERT_(FILE|DIR))$/i
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => needed.test(name)))
 }
 
 /** @param {string} file */

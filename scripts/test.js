@@ -2,7 +2,7 @@
 import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { installEnvironment, testEnvironment } from './environment.js'
+import { goEnvironment, installEnvironment, testEnvironment } from './environment.js'
 import { installPackages, packagesAreCurrent } from './install.js'
 import { staleParts } from './parts.js'
 import { closingLines, nothing, oneCheck, suiteResults, sum } from './results.js'
@@ -34,7 +34,7 @@ process.once('exit', () => rmSync(scratch, { recursive: true, force: true }))
 const ferretDb = findProgram('go', process.env)
   ? run(process.execPath, [join(root, 'scripts/ferretdb.js')], {
       cwd: root,
-      env: process.env,
+      env: goEnvironment(process.env),
       limit: 15 * minute,
       output: 'keep',
     })

@@ -1,6 +1,6 @@
 /** What of the shell's environment reaches a test. */
 import { expect, test } from 'vitest'
-import { installEnvironment, testEnvironment } from '../../scripts/environment.js'
+import { goEnvironment, installEnvironment, testEnvironment } from '../../scripts/environment.js'
 import { run } from '../../scripts/run.js'
 
 const files = { tally: '/tmp/tally', notes: '/tmp/notes' }
@@ -41,4 +41,23 @@ test('finding low: installers get their own settings, and no key of the product'
   expect(Object.keys(env).toSorted()).toEqual(
     ['CI', 'HOME', 'LANG', 'PATH', ...Object.keys(settings)].toSorted(),
   )
+})
+
+test('finding low: what builds with Go gets the settings of Go beside, and no key of the product', () => {
+  const env = goEnvironment({
+    ...shell,
+    GOPROXY: 'x',
+    GOPATH: 'x',
+    CGO_ENABLED: '0',
+    GOOGLE_API_KEY: 'a key',
+  })
+  expect(Object.keys(env).toSorted()).toEqual([
+    'CGO_ENABLED',
+    'CI',
+    'GOPATH',
+    'GOPROXY',
+    'HOME',
+    'LANG',
+    'PATH',
+  ])
 })

@@ -535,7 +535,7 @@ export function describeBox(title: string, sandbox: Sandbox | undefined, engine?
         const limits = { ...wide, memoryBytes: 300_000_000 }
         // mmap(2) of what is shared and has no name; read(2) puts zeros into it, which takes its pages.
         const [mmap, read] = process.arch === 'arm64' ? ['222', '63'] : ['9', '0']
-        const map = `my $at = syscall(${mmap}, 0, 400_000_000, 3, 0x21, -1, 0); $at > 0 or die "$!"; open(my $zero, "<", "/dev/zero"); syscall(${read}, fileno($zero), $at, 400_000_000) > 0 or die "$!"; sleep 9`
+        const map = `my $at = syscall(${mmap}, 0, 500_000_000, 3, 0x21, -1, 0); $at > 0 or die "$!"; open(my $zero, "<", "/dev/zero"); syscall(${read}, fileno($zero), $at, 500_000_000) > 0 or die "$!"; sleep 9`
         const { exit, stderr } = await shell(`perl -e '${map}'`, { limits })
         expect(stderr).toBe('')
         expect(exit.reason === 'memory_limit' || exit.code === 137).toBe(true)

@@ -30,9 +30,9 @@ export type Answer = 'open' | 'settled' | 'frozen' | 'lost'
 
 /** 125: it could not begin; 127: there is no such command; 137: it was ended. Else as a shell tells it. */
 const script = `
-# 2048: not to wait for a runner that is gone already.
+# 2048: not to wait for a runner that is gone already; who cannot be answered is (1: to write).
 sysopen(my $line, shift @ARGV, 2048) or exit 125;
-sysopen(my $answers, shift @ARGV, 1) or exit 125;
+sysopen(my $answers, shift @ARGV, 2048 | 1) or exit 125;
 my $wanted = shift @ARGV;
 # Others of its own user may not look into it: what it holds open is not for them (PR_SET_DUMPABLE, by the number it has here).
 use Config;
