@@ -33,7 +33,7 @@ const tools: Readonly<Record<string, readonly [needs: string, script: string, pr
     /^a\nb\nc\n$/,
   ],
   'python3: threads, processes, memory shared among them, sockets': [
-    '/usr/bin/python3',
+    'python3',
     `/usr/bin/python3 -c '
 import asyncio, multiprocessing, subprocess, sqlite3, tempfile, threading
 from multiprocessing import shared_memory
@@ -110,23 +110,22 @@ describe.skipIf(!sandbox)(`in a box${note}`, () => {
   })
   afterAll(() => scene?.remove())
 
-  for (const [name, [needs, script, prints]] of Object.entries(tools))
-    test(name, async ({ skip }) => {
-      if (!needs.startsWith('/') && (await findProgram(needs, testPath)) === undefined) skip(`no ${needs}`)
-      if (!sandbox) return
-      const box = sandbox.run({
-        command: ['bash', '-c', script],
-        env: {},
-        workspace,
-        readOnly: [],
-        sockets: [],
-        stdin: 'ignore',
-        limits,
-      })
-      const [stdout, stderr, exit] = await Promise.all([text(box.stdout), text(box.stderr), box.exited])
-      expect({ stdout, stderr, code: exit.code }).toMatchObject({
-        stdout: expect.stringMatching(prints),
-        code: 0,
-      })
+  test.for(Object.entries(tools))('%s', async ([, [needs, script, prints]], { skip }) => {
+    if ((await findProgram(needs, testPath)) === undefined) skip(`no ${needs}`)
+    if (!sandbox) return
+    const box = sandbox.run({
+      command: ['bash', '-c', script],
+      env: {},
+      workspace,
+      readOnly: [],
+      sockets: [],
+      stdin: 'ignore',
+      limits,
     })
+    const [stdout, stderr, exit] = await Promise.all([text(box.stdout), text(box.stderr), box.exited])
+    expect({ stdout, stderr, code: exit.code }).toMatchObject({
+      stdout: expect.stringMatching(prints),
+      code: 0,
+    })
+  })
 })
