@@ -108,7 +108,8 @@ export const listBranches = defineRead({
 
 export const getProjectGitStatus = defineRead({
   path: '/projects/:projectId/git/status',
-  summary: 'The branch the project stands on.',
+  summary:
+    'The branch the project stands on: where the workspace of its newest task does, or else the default branch.',
   params,
   answer: { data: z.object({ currentBranch: z.string() }) },
   faults: ['not_found'],

@@ -30,7 +30,10 @@ export const Task = z.object({
   branch: z.string(),
   codexModel: z.string().nullable(),
   images: z.array(z.object({ ...ShownImage.shape, uploadedAt: Moment })),
+  /** The branch that its work is pushed on. */
   workingBranch: z.string().nullable(),
+  /** Where git stands in its workspace, or the short id of a commit; `null` while nothing was recorded of it. */
+  currentBranch: z.string().nullable(),
   prUrl: z.string().nullable(),
   prNumber: z.number().nullable(),
   owner: z.string(),
@@ -48,6 +51,8 @@ export const Task = z.object({
       endedAt: Moment.nullable(),
       steps: z.array(z.object({ step: z.enum(executionSteps), at: Moment })),
       cancelRequested: z.boolean(),
+      /** How it ended; missing until then, and in what was recorded before it was kept. */
+      outcome: z.enum(['completed', 'failed', 'cancelled']).optional(),
       /** What it has used of models; missing until something is recorded. */
       usage: z.object({ inputTokens: z.number(), outputTokens: z.number(), costUsd: z.number() }).optional(),
     })

@@ -4,6 +4,7 @@ import { sortKey, type RecordedOf } from '../kernel/event.ts'
 import { parseStream } from '../kernel/ids.ts'
 import type { NamedImage } from '../task/commands.ts'
 import type { TaskEvent } from '../task/events.ts'
+import type { EndStatus } from '../task/state.ts'
 import { imagesOf, shownImage, type AddressOf } from './images.ts'
 import type { AnyRecorded, View } from './view.ts'
 
@@ -17,9 +18,12 @@ export interface MessageDocument extends Omit<ChatMessage, 'project' | 'owner' |
 }
 
 /** What changes how a message fares. */
-export type ExecutionEvent = Extract<
+export type ExecutionEvent = Extract<TaskEvent, { type: 'ExecutionStarted' }> | EndEvent
+
+/** What ends a turn or a command. */
+export type EndEvent = Extract<
   TaskEvent,
-  { type: 'ExecutionStarted' | 'ExecutionCompleted' | 'ExecutionFailed' | 'ExecutionCancelled' }
+  { type: 'ExecutionCompleted' | 'ExecutionFailed' | 'ExecutionCancelled' }
 >
 
 export const chatView: View<MessageDocument> = {
@@ -176,13 +180,13 @@ function endOf(event: RecordedOf<ExecutionEvent>): string | null {
   return event.type === 'ExecutionFailed' ? (event.content?.reason ?? null) : null
 }
 
-function fateOf(
-  event: RecordedOf<ExecutionEvent>,
-  isCommand: boolean,
-): 'running' | 'completed' | 'failed' | 'cancelled' {
+function fateOf(event: RecordedOf<ExecutionEvent>, isCommand: boolean): 'running' | EndStatus {
+  return event.type === 'ExecutionStarted' ? 'running' : outcomeOf(event, isCommand)
+}
+
+/** How a turn or a command ended. */
+export function outcomeOf(event: RecordedOf<EndEvent>, isCommand: boolean): EndStatus {
   switch (event.type) {
-    case 'ExecutionStarted':
-      return 'running'
     case 'ExecutionCompleted':
       // A command that ran to its end has failed when its exit code says so; a turn has not.
       return isCommand && (event.data.exitCode ?? 0) !== 0 ? 'failed' : 'completed'

@@ -140,6 +140,28 @@ test('the changes are the last that were recorded', () =>
     },
   }))
 
+describe('how an execution ended', () => {
+  const outcomeOf = (...events: Past) => documentOf(...events)?.execution?.outcome
+
+  test.each([
+    ['runs', past.running, undefined],
+    ['is completed', past.completed, 'completed'],
+    ['failed', past.failed, 'failed'],
+    ['was cancelled', past.cancelled, 'cancelled'],
+  ])('is told of a turn that %s', (_, events, outcome) => expect(outcomeOf(events)).toBe(outcome))
+
+  test.each([
+    ['exits with 0', past.succeeded(2, 0), 'completed'],
+    ['exits with 3', past.succeeded(2, 3), 'failed'],
+    ['was cancelled', past.stopped(2), 'cancelled'],
+  ])('is told of a command that %s, and the task keeps its status', (_, end, outcome) =>
+    expect(documentOf(past.commandRunning(past.completed), end)).toMatchObject({
+      status: 'completed',
+      execution: { kind: 'command', outcome },
+    }),
+  )
+})
+
 describe('a pull request', () => {
   const url = 'https://code.example/acme/hello/pull/7'
   const opened = PullRequestOpened.of(

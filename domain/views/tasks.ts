@@ -3,15 +3,16 @@ import type { Task } from '../api/tasks.ts'
 import type { ProjectDocument } from './projects.ts'
 import type { BlobRef } from '../kernel/blob.ts'
 import type { EndStatus } from '../task/state.ts'
-import { sortKey } from '../kernel/event.ts'
+import { sortKey, type RecordedOf } from '../kernel/event.ts'
 import { parseStream } from '../kernel/ids.ts'
 import type { NamedImage } from '../task/commands.ts'
+import { outcomeOf, type EndEvent } from './chat.ts'
 import { imagesOf, shownImage, type AddressOf } from './images.ts'
 import type { View } from './view.ts'
 
 type ShownExecution = NonNullable<Task['execution']>
 
-export interface TaskDocument extends Omit<Task, 'project' | 'images'> {
+export interface TaskDocument extends Omit<Task, 'project' | 'images' | 'currentBranch'> {
   /** Those of the first message; missing in documents that were folded before messages could have any. */
   readonly images?: readonly NamedImage[]
   /** The creation's place among all, as it sorts. */
@@ -181,16 +182,16 @@ function evolveTask(
       }
     }
     case 'ExecutionCompleted':
-      return ended(seen, 'completed', event.at)
+      return ended(seen, event)
     case 'ExecutionFailed': {
       const failure = { code: event.data.code, reason: event.content?.reason ?? '' }
       return {
-        ...ended(seen, 'failed', event.at),
+        ...ended(seen, event),
         failure: task.execution?.kind === 'turn' ? failure : task.failure,
       }
     }
     case 'ExecutionCancelled':
-      return ended(seen, 'cancelled', event.at)
+      return ended(seen, event)
     case 'PullRequestRequested':
       return {
         ...seen,
@@ -244,14 +245,16 @@ function used(
 
 const nothingUsed = { inputTokens: 0, outputTokens: 0, costUsd: 0 }
 
-function ended(task: TaskDocument, outcome: EndStatus, at: string): TaskDocument {
-  const status = task.execution?.kind === 'command' ? task.statusBefore : outcome
+function ended(task: TaskDocument, event: RecordedOf<EndEvent>): TaskDocument {
+  const isCommand = task.execution?.kind === 'command'
+  const outcome = outcomeOf(event, isCommand)
+  const status = isCommand ? task.statusBefore : outcome
   return {
     ...task,
     status,
     progress: status === 'completed' ? 100 : task.progress,
     workspace: task.workspace === 'preparing' ? 'none' : task.workspace,
-    execution: step(task.execution, { endedAt: at }),
+    execution: step(task.execution, { endedAt: event.at, outcome }),
   }
 }
 
@@ -287,7 +290,17 @@ export function taskOf(
     ...shownImage(image, document.id, addressOf),
     uploadedAt: image.uploadedAt,
   }))
-  return { ...shown, images, project: projectOfTask(document.projectId, project) }
+  return {
+    ...shown,
+    images,
+    project: projectOfTask(document.projectId, project),
+    currentBranch: currentBranchOf(document),
+  }
+}
+
+/** Where git stood in the task's workspace when its changes were recorded last. */
+export function currentBranchOf({ recorded }: Pick<TaskDocument, 'recorded'>): string | null {
+  return recorded?.currentBranch || null
 }
 
 function projectOfTask(id: string, project: ProjectDocument | undefined): Task['project'] {

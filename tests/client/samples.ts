@@ -60,6 +60,7 @@ export function taskOf(n: number, over: Partial<Task> = {}): Task {
     codexModel: 'o4-mini',
     images: [],
     workingBranch: `flightdeck/task-${n}`,
+    currentBranch: null,
     prUrl: null,
     prNumber: null,
     owner: userId(1),

@@ -18,6 +18,7 @@ import {
 import {
   createProject,
   getGitHubUser,
+  getProjectGitStatus,
   listBranches,
   listOrganizations,
   listProjects,
@@ -552,11 +553,12 @@ describe('a command', () => {
   })
 
   test('that fails says with which exit code, also when it came by the chat', async () => {
+    const command = 'git checkout -q -b sidetrack; exit 3'
     const body = {
-      message: 'exit 3',
+      message: command,
       messageType: 'command',
       isCommand: true,
-      commandText: 'exit 3',
+      commandText: command,
     } as const
     const { chatMessage } = await ada.ask(sendMessage, { params: { taskId }, body })
     const ended = await live.until('its end', ({ name }) => name === 'command_failed')
@@ -566,7 +568,18 @@ describe('a command', () => {
       commandStatus: 'failed',
       response: 'exit 3',
     })
-    expect(await ada.taskOnce(taskId, hasEnded)).toMatchObject({ status: 'completed', failure: null })
+    expect(await ada.taskOnce(taskId, hasEnded)).toMatchObject({
+      status: 'completed',
+      failure: null,
+      execution: { kind: 'command', outcome: 'failed' },
+    })
+  })
+
+  test('that changes the branch changes what task, changes and project say of it', async () => {
+    const currentBranch = 'sidetrack'
+    expect(await ada.ask(getTask, { params: { taskId } })).toMatchObject({ task: { currentBranch } })
+    expect(await ada.ask(getTaskDiff, { params: { taskId } })).toMatchObject({ data: { currentBranch } })
+    expect(await ada.ask(getProjectGitStatus, { params: { projectId } })).toEqual({ data: { currentBranch } })
   })
 })
 

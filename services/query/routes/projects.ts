@@ -1,6 +1,7 @@
 /** Reads of projects. */
 import { getProject, getProjectGitStatus, listBranches, listProjects } from '#domain/api/projects.ts'
 import { projectsView } from '#domain/views/projects.ts'
+import { currentBranchOf, tasksView } from '#domain/views/tasks.ts'
 import { presentProject } from '#platform/commands/present.ts'
 import { fresh, signedIn } from '#platform/http/guards.ts'
 import { pageAfter } from '#platform/http/paging.ts'
@@ -24,7 +25,16 @@ export const projectRoutes: readonly Route<QueryServices>[] = [
     const names = await codeHost.branches(token, { owner: project.githubOwner, name: project.githubRepoName })
     return { branches: names.map((name) => ({ name })) }
   }),
-  route(getProjectGitStatus, signedIn, fresh, ownProject, async ({ project }) => ({
-    data: { currentBranch: project.defaultBranch },
-  })),
+  route(getProjectGitStatus, signedIn, fresh, ownProject, async ({ project }, { documents }) => {
+    const newest = await documents.find(tasksView, {
+      where: { projectId: project.id },
+      sort: { field: 'order', direction: 'descending' },
+      limit: tasksLookedAt,
+    })
+    const standing = newest.map(currentBranchOf).find((branch) => branch !== null)
+    return { data: { currentBranch: standing ?? project.defaultBranch } }
+  }),
 ]
+
+/** Tasks that begin wait in a line: one of so many has a workspace, or none had ever. */
+const tasksLookedAt = 20

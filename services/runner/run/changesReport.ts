@@ -93,10 +93,12 @@ interface ToldChanges {
 }
 
 /** Takes the secrets out of changes. */
-export async function toldOf(changes: ReadChanges, redaction: Redaction): Promise<ToldChanges> {
+export async function toldOf(read: ReadChanges, redaction: Redaction): Promise<ToldChanges> {
+  // The name of a branch is an agent's words, too.
+  const changes = { ...read, currentBranch: await redaction.text(read.currentBranch) }
   const files = Buffer.from(JSON.stringify(await withoutSecrets(changes.files, redaction)))
   const same = createHash('sha256')
-    .update(JSON.stringify(summaryOf(changes)))
+    .update(JSON.stringify([changes.currentBranch, summaryOf(changes)]))
     .update(files)
     .digest('hex')
   return { changes, files, same }

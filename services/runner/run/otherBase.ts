@@ -41,10 +41,12 @@ async function changesAgainst(
   const treeGit = 'missing' in sandbox ? git : sandbox.gitFor(workspace)
   const changes = await readChanges({ git, treeGit, workspace, baseBranch, signal })
   if (changes.kind === 'base_not_found') return { kind: 'base_not_found' }
-  const { currentBranch, ahead, behind, truncated } = changes
+  const { ahead, behind, truncated } = changes
   const { secrets } = await settingsOf(parts, task.projectId)
   const hidden = valuesOf([...secrets, ...ownSecrets(parts, refreshed.access)])
-  const files = await withoutSecrets(changes.files, parts.redaction(hidden))
+  const redaction = parts.redaction(hidden)
+  const files = await withoutSecrets(changes.files, redaction)
+  const currentBranch = await redaction.text(changes.currentBranch)
   const scope = scopeOfStream(taskStream(taskId))
   const blob = files.length === 0 ? null : await parts.blobs.put(scope, Buffer.from(JSON.stringify(files)))
   return { kind: 'changes', currentBranch, ahead, behind, truncated, files: files.length, blob }

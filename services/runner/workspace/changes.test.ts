@@ -1,11 +1,12 @@
 import { execFileSync } from 'node:child_process'
-import { chmod, rename, rm, symlink, truncate, unlink, utimes, writeFile } from 'node:fs/promises'
+import { chmod, link, rename, rm, symlink, truncate, unlink, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { findTestBox } from '../sandbox/testBox.ts'
 import { defaultDiffLimits, readChanges } from './changes.ts'
 import type { ChangedFile, Changes } from './changes.ts'
+import { currentBranchOf } from './currentBranch.ts'
 import type { Git } from './git.ts'
 import { makeScene, testGit, testPath, writeIn } from './testScene.ts'
 import type { Scene } from './testScene.ts'
@@ -163,7 +164,7 @@ for (const [way, gitFor] of ways)
       expect(changed[0]?.diff).toMatch(/^\\ A repository of its own/)
     })
 
-    test("the agent's own commits and branches count for nothing, its files do", async () => {
+    test("the agent's own commits count for nothing, of its branches only the name, its files do", async () => {
       const env = {
         PATH: testPath,
         HOME: '/nonexistent',
@@ -176,7 +177,7 @@ for (const [way, gitFor] of ways)
       agent('add', '-A')
       agent('commit', '-q', '-m', 'Mine')
       expect(await read()).toMatchObject({
-        currentBranch: workspace.branch,
+        currentBranch: 'other',
         head: workspace.startCommit,
         ahead: 0,
       })
@@ -259,6 +260,46 @@ for (const [way, gitFor] of ways)
           diff: expect.stringContaining('too large'),
         }),
       ])
+    })
+
+    test('on the branch that git stands on in the tree, or the short id of a commit', async () => {
+      const branch = async () => {
+        const changes = await read()
+        return changes.kind === 'changes' ? changes.currentBranch : changes.kind
+      }
+      const git = (...args: readonly string[]) =>
+        execFileSync('git', ['-c', 'safe.directory=*', '-C', workspace.dir, ...args], {
+          env: { PATH: testPath, GIT_ALTERNATE_OBJECT_DIRECTORIES: workspace.mirrorObjects },
+        })
+      expect(await branch()).toBe(workspace.branch)
+      git('checkout', '--quiet', '-b', 'side/tracked')
+      expect(await branch()).toBe('side/tracked')
+      git('checkout', '--quiet', '--detach')
+      expect(await branch()).toBe(workspace.startCommit?.slice(0, 7))
+    })
+
+    test('on the branch it was made on where HEAD is none as git writes it', async () => {
+      const head = join(workspace.dir, '.git', 'HEAD')
+      const elsewhere = join(scene.root, 'elsewhere')
+      await writeFile(elsewhere, 'ref: refs/heads/elsewhere\n')
+      const traps: readonly (readonly [string, () => Promise<unknown>])[] = [
+        ['a link', () => symlink(elsewhere, head)],
+        ['a pipe', async () => execFileSync('mkfifo', [head])],
+        ['another name of a file', () => link(elsewhere, head)],
+        ['a long file', () => writeFile(head, `ref: refs/heads/${'a'.repeat(5_000)}\n`)],
+        ['no name of a branch', () => writeFile(head, 'ref: refs/heads/a b\n')],
+        ['something else', () => writeFile(head, 'root:x:0:0\n')],
+        ['not there', async () => undefined],
+      ]
+      for (const [name, set] of traps) {
+        await rm(head, { force: true })
+        await set()
+        expect(await currentBranchOf(workspace), name).toBe(workspace.branch)
+      }
+      await rename(join(workspace.dir, '.git'), join(scene.root, 'moved'))
+      await writeFile(join(scene.root, 'moved', 'HEAD'), 'ref: refs/heads/elsewhere\n')
+      await symlink(join(scene.root, 'moved'), join(workspace.dir, '.git'))
+      expect(await currentBranchOf(workspace), 'its folder a link').toBe(workspace.branch)
     })
 
     test('of an empty repository, everything is new', async () => {

@@ -2,6 +2,7 @@
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { currentBranchOf } from './currentBranch.ts'
 import { commitOf, emptyTree, endedWell, GitFault, gitOrThrow, gitText } from './git.ts'
 import type { Git, GitCall } from './git.ts'
 import { readDiff } from './patch.ts'
@@ -27,6 +28,7 @@ export interface ChangedFile {
 export type Changes =
   | {
       readonly kind: 'changes'
+      /** Where git stands in the tree; the work is pushed on the workspace's branch, whatever this is. */
       readonly currentBranch: string
       readonly baseBranch: string
       /** Our last commit; `null` before the first one of an empty repository. */
@@ -80,9 +82,10 @@ export async function readChanges(request: ReadChangesRequest): Promise<Changes>
   const gitDir = workspace.privateGitDir
   const limits = request.limits ?? defaultDiffLimits
 
-  const [head, base] = await Promise.all([
+  const [head, base, currentBranch] = await Promise.all([
     commitOf(git, gitDir, 'HEAD'),
     currentBase(git, workspace, baseBranch),
+    currentBranchOf(workspace),
   ])
   // The base of an empty repository is there only once it was pushed.
   if (base === null && !(workspace.startCommit === null && baseBranch === workspace.baseBranch))
@@ -107,7 +110,7 @@ export async function readChanges(request: ReadChangesRequest): Promise<Changes>
   const files = [...read.diffs.map((diff) => changedFile(diff, toStatus(diff), limits)), ...read.unread]
   return {
     kind: 'changes',
-    currentBranch: workspace.branch,
+    currentBranch,
     baseBranch,
     head,
     ahead,

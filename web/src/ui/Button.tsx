@@ -10,7 +10,7 @@ interface ButtonProps extends ComponentProps<'button'> {
   readonly icon?: ReactNode
   readonly busy?: boolean
   /** What the button says while busy; its own word when left out. */
-  readonly busyLabel?: string
+  readonly busyLabel?: ReactNode
   /** Marks the safe button of a dialog. */
   readonly 'data-safe'?: boolean
 }

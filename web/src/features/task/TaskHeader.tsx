@@ -28,10 +28,11 @@ export function TaskHeader({ task }: { readonly task: Task }) {
   const actions = useTaskActions(task)
   const [deleting, setDeleting] = useState(false)
   const [asking, setAsking] = useState(false)
-  const stoppable = task.status === 'running'
+  const shown = shownStatus(task)
+  const stoppable = shown === 'running'
   const prWord = actions.updates ? texts.header.updatePr : texts.header.createPr
   const prBusyWord = actions.updates ? texts.header.updatingPr : texts.header.creatingPr
-  const branch = task.workingBranch ?? task.branch
+  const branch = branchOf(task)
   const pullRequest = safeLink(task.prUrl)
   const copyBranch = () => copy(branch, branch)
   const isOver = task.status === 'failed' || task.status === 'cancelled'
@@ -49,10 +50,6 @@ export function TaskHeader({ task }: { readonly task: Task }) {
   useAction('copyBranch', copyBranch)
   useAction('deleteTask', () => setDeleting(true))
   const items: readonly MenuItem[] = [
-    ...(stoppable
-      ? [{ label: texts.header.cancel, icon: Square, onChoose: actions.cancel, disabled: actions.cancelling }]
-      : []),
-    { label: prWord, icon: GitPullRequest, onChoose: () => setAsking(true), disabled: actions.opening },
     { label: texts.header.copyBranch, icon: Copy, onChoose: copyBranch },
     { label: texts.header.delete, icon: Trash2, onChoose: () => setDeleting(true), danger: true },
   ]
@@ -88,32 +85,31 @@ export function TaskHeader({ task }: { readonly task: Task }) {
       <span className="hidden md:inline-flex">
         <TaskStatus task={task} />
       </span>
-      <div className="ml-2 hidden items-center gap-2 md:flex">
+      <div className="flex flex-none items-center gap-1 md:ml-2 md:gap-2">
         {stoppable && (
           <Button
             icon={<Square className="size-3 fill-current" />}
             busy={actions.cancelling}
-            busyLabel={texts.header.cancelling}
+            busyLabel={<Word>{texts.header.cancelling}</Word>}
             onClick={actions.cancel}
+            className={toFingers}
           >
-            {texts.header.cancel}
+            <Word>{texts.header.cancel}</Word>
           </Button>
         )}
         <Button
           kind="primary"
           icon={<GitPullRequest />}
           busy={actions.opening}
-          busyLabel={prBusyWord}
+          busyLabel={<Word>{prBusyWord}</Word>}
           onClick={() => setAsking(true)}
+          className={toFingers}
         >
-          {prWord}
+          <Word>{prWord}</Word>
         </Button>
-        <Menu button={menuButton} items={items.slice(-2)} />
-      </div>
-      <span className="md:hidden">
         <Menu button={menuButton} items={items} />
-      </span>
-      {task.status === 'running' && (
+      </div>
+      {stoppable && (
         <Progress
           percent={task.progress}
           label={texts.header.progress}
@@ -139,10 +135,30 @@ export function TaskHeader({ task }: { readonly task: Task }) {
   )
 }
 
+/** Below 768 pixels a button of the head is its icon, and as large as a finger. */
+const toFingers = 'max-md:size-11! max-md:px-0!'
+
+function Word({ children }: { readonly children: string }) {
+  return <span className="max-md:sr-only">{children}</span>
+}
+
+/** Where git stands in its workspace; before that is known, the branch that it gets or starts from. */
+function branchOf({ currentBranch, workingBranch, branch }: Task): string {
+  return currentBranch ?? workingBranch ?? branch
+}
+
+/** How what runs stands, or how the last turn or command ended; what is being cancelled counts as cancelled at once. */
+function shownStatus({ status, execution }: Task): Task['status'] {
+  if (status === 'queued') return status
+  if (status === 'running') return execution?.cancelRequested === true ? 'cancelled' : status
+  return execution?.outcome ?? status
+}
+
 /** The word for how it stands, and how long it has been at it; without a connection only what was last known. */
 function TaskStatus({ task, small = false }: { readonly task: Task; readonly small?: boolean }) {
   const live = useSelector(selectLive)
-  const running = task.status === 'running'
+  const shown = shownStatus(task)
+  const running = shown === 'running'
   const now = useNow(1_000, running && live)
   const since = task.execution?.startedAt ?? null
   const until = task.execution?.endedAt ?? null
@@ -150,7 +166,10 @@ function TaskStatus({ task, small = false }: { readonly task: Task; readonly sma
   return (
     <span className="inline-flex items-center gap-1">
       {running && !live && <span className="text-meta text-muted">{texts.header.lastKnown}</span>}
-      <Status status={task.status} progress={task.progress} small={small}>
+      {task.execution?.kind === 'command' && (
+        <span className="text-meta text-muted max-md:sr-only">{texts.header.command}</span>
+      )}
+      <Status status={shown} progress={task.progress} small={small}>
         {ms !== null && (running || until !== null) && (
           <span className="font-normal text-muted">{elapsed(ms)}</span>
         )}
@@ -163,23 +182,26 @@ function Meta({ task }: { readonly task: Task }) {
   const { githubOwner, githubRepoName, name } = task.project
   const href = safeLink(task.prUrl)
   return (
-    <div className="mt-1 flex min-w-0 items-center gap-3 text-meta/4.5 whitespace-nowrap text-muted md:mt-0">
-      <span className="md:hidden">
+    <div className="mt-1 flex min-w-0 items-center gap-2 text-meta/4.5 whitespace-nowrap text-muted md:mt-0 md:gap-3">
+      <span className="flex-none md:hidden">
+        <AgentMark agent={task.agent} />
+      </span>
+      <span className="flex-none md:hidden">
         <TaskStatus task={task} small />
       </span>
       <span className="hidden truncate split:inline">
         {githubRepoName === '' ? name : `${githubOwner}/${githubRepoName}`}
       </span>
-      <span className="hidden min-w-0 items-center gap-1.25 md:inline-flex">
+      <span className="inline-flex min-w-0 items-center gap-1.25">
         <GitBranch className="size-3" />
-        <span className="truncate mono" title={task.workingBranch ?? task.branch}>
-          {task.workingBranch ?? task.branch}
+        <span className="truncate mono" title={branchOf(task)}>
+          {branchOf(task)}
         </span>
       </span>
       {task.changes !== null && task.changes.files > 0 && (
         <>
           <Count added={task.changes.additions} deleted={task.changes.deletions} />
-          <span>{texts.header.files(task.changes.files)}</span>
+          <span className="max-md:hidden">{texts.header.files(task.changes.files)}</span>
         </>
       )}
       {href !== null && task.prNumber !== null && (

@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-import { fireEvent, screen, within } from '@testing-library/react'
+import { fireEvent, screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, test } from 'vitest'
 import type { Task } from '#domain/api/tasks.ts'
 import { openPage, openTaskAnswers } from '../../../../tests/client/page.tsx'
@@ -76,16 +76,74 @@ describe('its header', () => {
     open({ agent: 'cursor', changes: { files: 2, additions: 12, deletions: 3, recordedAt: '' } })
     const shown = await header()
     expect(shown.getByRole('link', { name: 'Back to Dashboard' }).getAttribute('href')).toBe('/dashboard')
-    expect(shown.getByRole('img', { name: 'cursor' })).toBeTruthy()
+    expect(shown.getAllByRole('img', { name: 'cursor' }).length).toBeGreaterThan(0)
     expect(shown.getByRole('heading', { level: 1 }).textContent).toBe('Task 1')
     for (const text of ['flightdeck/task-1', '+12', '−3', '2 files'])
       expect(shown.getByText(text)).toBeTruthy()
     expect(shown.getAllByText('Completed').length).toBeGreaterThan(0)
   })
 
+  test('shows the branch that git stands on, whatever its work is pushed on', async () => {
+    open({ currentBranch: 'other', workingBranch: 'flightdeck/task-1' })
+    const shown = await header()
+    expect(shown.getByText('other')).toBeTruthy()
+    expect(shown.queryByText('flightdeck/task-1')).toBeNull()
+  })
+
   test('shows the branch it starts from while it has none of its own', async () => {
     open({ workingBranch: null, branch: 'release' })
     expect((await header()).getByText('release')).toBeTruthy()
+  })
+
+  const execution = (over: Partial<NonNullable<Task['execution']>>): Task['execution'] => ({
+    id: 'e2',
+    kind: 'command',
+    turn: 2,
+    requestedAt: '2026-11-22T10:00:00.000Z',
+    startedAt: '2026-11-22T10:00:00.000Z',
+    endedAt: '2026-11-22T10:00:02.000Z',
+    steps: [],
+    cancelRequested: false,
+    ...over,
+  })
+  const statuses = async () =>
+    [...(await screen.findByRole('region', { name: 'Task' })).querySelectorAll('[data-status]')].map(
+      (shown) => shown.textContent,
+    )
+
+  test.each([
+    ['completed', 'cancelled', 'Cancelled2s'],
+    ['completed', 'failed', 'Failed2s'],
+    ['failed', 'completed', 'Completed2s'],
+    ['completed', undefined, 'Completed2s'],
+  ] as const)('of a task that is %s shows how its last command ended: %s', async (status, outcome, shown) => {
+    open({ status, execution: execution(outcome === undefined ? {} : { outcome }) })
+    expect(new Set(await statuses())).toEqual(new Set([shown]))
+    expect((await header()).getAllByText('Command:').length).toBeGreaterThan(0)
+  })
+
+  test('says Cancelled at once when it is cancelled, and offers no more to cancel', async () => {
+    const running = { status: 'running', execution: execution({ endedAt: null }) } as const
+    const cancelling = execution({ endedAt: null, cancelRequested: true })
+    open(running, {
+      [`POST ${at}/cancel`]: { task: taskOf(1, { ...running, execution: cancelling, version: 2 }) },
+    })
+    const shown = await header()
+    fireEvent.click(shown.getByRole('button', { name: 'Cancel' }))
+    await waitFor(async () => expect(new Set(await statuses())).toEqual(new Set(['Cancelled'])))
+    expect(shown.queryByRole('button', { name: 'Cancel' })).toBeNull()
+  })
+
+  test('has its buttons in sight at any width, and not in a menu', async () => {
+    open({ status: 'running' })
+    const shown = await header()
+    for (const name of ['Cancel', 'Create PR'])
+      expect(shown.getByRole('button', { name }).closest('.hidden')).toBeNull()
+    fireEvent.click(shown.getByRole('button', { name: 'Task actions' }))
+    expect(shown.getAllByRole('menuitem').map(({ textContent }) => textContent)).toEqual([
+      'Copy branch name',
+      'Delete Task',
+    ])
   })
 
   test.each([

@@ -2,7 +2,7 @@
 import type { Task } from '#domain/api/tasks.ts'
 import type { TaskEventMessage, TaskStatusChanged } from '#domain/api/socket.ts'
 import { sortKey } from '#domain/kernel/event.ts'
-import { shownOf, tasksView, type TaskDocument } from '#domain/views/tasks.ts'
+import { currentBranchOf, shownOf, tasksView, type TaskDocument } from '#domain/views/tasks.ts'
 import { statusOf } from '../tasks/statusOf.ts'
 
 /** The task after an event; `null` when it is deleted. An event that it has seen changes nothing. */
@@ -15,6 +15,7 @@ export function foldTask(task: Task, event: TaskEventMessage): Task | null {
     ...shownOf(document),
     project: task.project,
     images: task.images,
+    currentBranch: currentBranchOf(document) ?? task.currentBranch,
     status: task.status,
     progress: task.progress,
   }
@@ -27,7 +28,12 @@ export function withStatus(task: Task, said: TaskStatusChanged | null, readAt: n
 }
 
 /** The document as far as the API shows it. */
-function documentOf({ project: _project, images: _images, ...shown }: Task): TaskDocument {
+function documentOf({
+  project: _project,
+  images: _images,
+  currentBranch: _currentBranch,
+  ...shown
+}: Task): TaskDocument {
   return {
     ...shown,
     order: sortKey(shown.position),

@@ -3,16 +3,25 @@ import { configureStore } from '@reduxjs/toolkit'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { JoinAnswer, TaskEventMessage } from '#domain/api/socket.ts'
 import type { TaskEvent } from '#domain/task/events.ts'
-import { chatMessageOf, chatView, type MessageDocument } from '#domain/views/chat.ts'
+import { chatMessageOf, chatView, messageDocumentId, type MessageDocument } from '#domain/views/chat.ts'
 import { taskOf, tasksView } from '#domain/views/tasks.ts'
 import { foldView } from '#domain/views/view.ts'
 import { taskId } from '../../../../tests/domain/ids.ts'
 import { recorded } from '../../../../tests/domain/recorded.ts'
-import { completed, running, waits } from '../../../../tests/domain/taskHistories.ts'
+import {
+  broke,
+  commandRunning,
+  completed,
+  running,
+  stopped,
+  succeeded,
+  waits,
+} from '../../../../tests/domain/taskHistories.ts'
 import { api } from '../../api/api.ts'
 import { tokenKey } from '../../api/tokenStore.ts'
 import { rootReducer } from '../../app/rootReducer.ts'
 import type { Join, Viewer } from '../../live/live.ts'
+import { selectNotifications } from '../notifications/notifications.ts'
 import { createWriting } from './chat/writing.ts'
 import { openTaskReducer, selectOpenTask } from './openTask.ts'
 import { openRoom } from './room.ts'
@@ -87,6 +96,8 @@ function room() {
     terminal,
     writing: createWriting(),
     needsRefresh: () => false,
+    isCommand: (messageId) =>
+      selectOpenTask(store.getState()).chat.documents[messageDocumentId(id, messageId)]?.isCommand === true,
   })
   return {
     opened,
@@ -106,6 +117,8 @@ function room() {
     messages: () =>
       Object.values(selectOpenTask(store.getState()).chat.documents).map(({ message }) => message),
     lines: () => terminal.read().lines.map(({ text }) => text),
+    toasts: () =>
+      selectNotifications(store.getState()).map(({ type, title, message }) => [type, title, message]),
     hasViewer: () => viewer !== null,
   }
 }
@@ -164,6 +177,26 @@ describe('an open task', () => {
     expect(task.joins).toEqual([null, second?.position])
     expect(asked.length).toBe(reads)
     expect(task.messages()).toHaveLength(3)
+  })
+
+  test.each([
+    ['exits with 3', succeeded(2, 3), [['error', 'Command execution failed', 'Exit code 3']]],
+    [
+      'is kept from ending',
+      broke(2),
+      [['error', 'Command execution failed', 'The agent said nothing for 15 minutes.']],
+    ],
+    ['exits with 0', succeeded(2, 0), []],
+    ['is cancelled', stopped(2), []],
+  ])('tells of a command that %s: %j', async (_, end, toasts) => {
+    const log = recordedLog([...commandRunning(completed), end])
+    server(() => log.slice(0, -1))
+    const task = room()
+    task.connects(joinedAt(log.at(-2)?.position ?? null))
+    await settle()
+    task.tells(...log.slice(-1))
+    await settle()
+    expect(task.toasts()).toEqual(toasts)
   })
 
   test('reads the history again when too much was missed', async () => {

@@ -7,12 +7,14 @@ import type { ThunkDispatch, UnknownAction } from '@reduxjs/toolkit'
 import type { MessageDelta, TerminalOutput } from '#domain/api/chat.ts'
 import type { JoinAnswer, TaskEventMessage } from '#domain/api/socket.ts'
 import { comparePositions, type Position } from '#domain/kernel/event.ts'
+import { outcomeOf } from '#domain/views/chat.ts'
 import type { ApiFault } from '../../api/fault.ts'
 import { api } from '../../api/api.ts'
 import { catchingUp } from '../../live/connection.ts'
 import { createFrames } from '../../live/frames.ts'
 import type { Join, Live } from '../../live/live.ts'
 import { cover, receive, unsequenced, type Received, type Sequencer } from '../../live/sequencer.ts'
+import { notified } from '../notifications/notifications.ts'
 import {
   chatFailed,
   chatLoaded,
@@ -53,6 +55,8 @@ interface Collaborators {
   readonly writing: Writing
   /** Whether the task on the screen must be asked for because nothing will tell of it. */
   readonly needsRefresh: () => boolean
+  /** Whether a message of the task is a command. */
+  readonly isCommand: (messageId: string) => boolean
 }
 
 export interface Room {
@@ -71,7 +75,7 @@ type TerminalItem =
 
 export function openRoom(
   taskId: string,
-  { dispatch, live, terminal, writing, needsRefresh }: Collaborators,
+  { dispatch, live, terminal, writing, needsRefresh, isCommand }: Collaborators,
 ): Room {
   let closed = false
   const leaving = new AbortController()
@@ -278,6 +282,8 @@ export function openRoom(
       const taken = events
       events = []
       dispatch(eventsCame(taken))
+      for (const why of failuresOf(taken, isCommand))
+        dispatch(notified('error', texts.toasts.commandFailed, why))
       writing.drop(taken.flatMap((event) => (event.type === 'MessagePosted' ? [event.data.messageId] : [])))
       if (taken.some(({ type }) => type === 'WorkspaceChanged' || type === 'WorkspacePrepared')) freshenDiff()
     }
@@ -307,6 +313,20 @@ export function openRoom(
       dispatch(taskClosed(taskId))
     },
   }
+}
+
+/** Why commands failed among events that came: their exit codes, or what kept them from ending by themselves. */
+function failuresOf(
+  events: readonly TaskEventMessage[],
+  isCommand: (messageId: string) => boolean,
+): readonly (string | undefined)[] {
+  return events.flatMap((event) => {
+    if (event.type !== 'ExecutionCompleted' && event.type !== 'ExecutionFailed') return []
+    const { messageId, exitCode } = event.data
+    if (!isCommand(messageId) || outcomeOf(event, true) !== 'failed') return []
+    const reason = event.type === 'ExecutionFailed' ? event.content?.reason : undefined
+    return [exitCode === null ? reason : texts.toasts.exit(exitCode)]
+  })
 }
 
 function hasGap({ at, held }: Sequencer<TaskItem> | Sequencer<TerminalItem>): boolean {

@@ -34,6 +34,7 @@ test('a task is loaded 100 ms after it was opened, then its chat, its tool calls
     terminal: createTerminalLog(),
     writing: createWriting(),
     needsRefresh: () => false,
+    isCommand: () => false,
   })
   await vi.advanceTimersByTimeAsync(99)
   expect(server.asked).toEqual([])

@@ -1,6 +1,7 @@
 /** Opens a task for as long as its page is shown. */
 import { useCallback, useEffect, useRef, useState } from 'react'
 import { useStore } from 'react-redux'
+import { messageDocumentId } from '#domain/views/chat.ts'
 import type { createStore } from '../../app/store.ts'
 import { selectLive } from '../../live/connection.ts'
 import { useLive } from '../../live/LiveContext.tsx'
@@ -34,6 +35,9 @@ export function useRoom(taskId: string): OpenRoom {
         const status = selectOpenTask(state).task?.status
         return status === 'pending' || (!selectLive(state) && (status === 'queued' || status === 'running'))
       },
+      isCommand: (messageId) =>
+        selectOpenTask(store.getState()).chat.documents[messageDocumentId(taskId, messageId)]?.isCommand ===
+        true,
     })
     room.current = opened
     return () => {

@@ -28,6 +28,7 @@ const task = (over: Partial<Task> = {}): Task => ({
   codexModel: null,
   images: [],
   workingBranch: null,
+  currentBranch: null,
   prUrl: null,
   prNumber: null,
   owner: 'u',
