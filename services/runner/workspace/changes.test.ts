@@ -291,15 +291,18 @@ for (const [way, gitFor] of ways)
         ['something else', () => writeFile(head, 'root:x:0:0\n')],
         ['not there', async () => undefined],
       ]
+      const told: (readonly [string, string])[] = []
       for (const [name, set] of traps) {
         await rm(head, { force: true })
         await set()
-        expect(await currentBranchOf(workspace), name).toBe(workspace.branch)
+        told.push([name, await currentBranchOf(workspace)])
       }
+      expect(told).toEqual(traps.map(([name]) => [name, workspace.branch]))
       await rename(join(workspace.dir, '.git'), join(scene.root, 'moved'))
       await writeFile(join(scene.root, 'moved', 'HEAD'), 'ref: refs/heads/elsewhere\n')
       await symlink(join(scene.root, 'moved'), join(workspace.dir, '.git'))
-      expect(await currentBranchOf(workspace), 'its folder a link').toBe(workspace.branch)
+      // Its folder is a link.
+      expect(await currentBranchOf(workspace)).toBe(workspace.branch)
     })
 
     test('of an empty repository, everything is new', async () => {
