@@ -212,6 +212,7 @@ function agentProcess(
       else say(line)
     },
     kill: () => child.kill(),
+    wake: () => child.thaw(),
     rest: async () => (await child.freeze()) === 'frozen',
     async close(hearing = nobody) {
       complaints.to(hearing.complain)

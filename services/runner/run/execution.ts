@@ -25,12 +25,18 @@ export async function runExecution(
   job: { readonly taskId: string; readonly executionId: string },
   control: Control,
 ): Promise<void> {
+  const onFound = ({ kind }: Execution): void => {
+    if (kind === 'turn') parts.warm.wake(job.taskId)
+  }
   try {
-    const claimed = await claim(parts, job)
+    const claimed = await claim(parts, job, onFound)
     if (claimed) await runClaimed(parts, claimed, control)
   } catch (fault) {
     if (!(fault instanceof Evicted)) throw fault
     parts.logger.info({ ...job }, 'run given up: it is not ours any more')
+  } finally {
+    // A turn that failed before it began left it awake.
+    await parts.warm.rest(job.taskId)
   }
 }
 
@@ -38,6 +44,7 @@ export async function runExecution(
 async function claim(
   parts: RunnerParts,
   { taskId, executionId }: { readonly taskId: string; readonly executionId: string },
+  onFound: (execution: Execution) => void,
 ): Promise<Claimed | undefined> {
   const stream = taskStream(taskId)
   const { state } = await parts.commands.load(decider, stream)
@@ -48,6 +55,7 @@ async function claim(
     await endLost(parts, taskId, execution)
     return undefined
   }
+  onFound(execution)
   const command = {
     type: 'StartExecution',
     executionId,

@@ -12,8 +12,9 @@ function workspaceOf(taskId: string): Workspace {
   return { taskId, ...paths, branch: 'b', baseBranch: 'main', startCommit: null, owner: undefined }
 }
 
-function fakeProcess() {
+function fakeProcess({ canRest = true } = {}) {
   let isAlive = true
+  let isAwake = false
   let leave = () => {}
   const exited = new Promise<never>((resolve) => {
     leave = () => {
@@ -36,7 +37,11 @@ function fakeProcess() {
     finish: unused,
     interrupt: unused,
     kill: unused,
-    rest: unused,
+    wake: () => void (isAwake = true),
+    rest: async () => {
+      isAwake = false
+      return canRest
+    },
     isAlive: () => isAlive,
     exited,
     close: async () => {
@@ -44,7 +49,7 @@ function fakeProcess() {
       return exited
     },
   }
-  return { process, die: () => leave(), isAlive: () => isAlive }
+  return { process, die: () => leave(), isAlive: () => isAlive, isAwake: () => isAwake }
 }
 
 describe('agents that wait', () => {
@@ -90,6 +95,18 @@ describe('agents that wait', () => {
     await warm.keep(workspaceOf('a'), process, alike, idleMs)
     die()
     expect(await warm.take('a', alike)).toBeUndefined()
+  })
+
+  test('one that was woken and not taken stands still again, or is ended', async () => {
+    const warm = warmAgents({ most: 2 })
+    const [still, restless] = [fakeProcess(), fakeProcess({ canRest: false })]
+    await warm.keep(workspaceOf('a'), still.process, alike, idleMs)
+    await warm.keep(workspaceOf('b'), restless.process, alike, idleMs)
+    warm.wake('a')
+    warm.wake('b')
+    expect(still.isAwake()).toBe(true)
+    await Promise.all(['a', 'b', 'no-such-task'].map(warm.rest))
+    expect([still.isAwake(), still.isAlive(), restless.isAlive()]).toEqual([false, true, false])
   })
 
   test('of too many, the one that waits longest is ended', async () => {

@@ -13,6 +13,10 @@ export interface Likeness {
 export interface WarmAgents {
   /** The agent that waits for this task, if it is alive and alike; one that is not is ended first. */
   take(taskId: string, wanted: Likeness): Promise<AgentProcess | undefined>
+  /** Wakes the agent that waits for this task, as a turn of it begins. */
+  wake(taskId: string): void
+  /** Has the agent that was woken stand still again where the turn did not take it; one that cannot is ended. */
+  rest(taskId: string): Promise<void>
   /** Where an agent waits that had a turn, if one does. */
   workspaceOf(taskId: string): Workspace | undefined
   /** Lets an agent wait for its task, for `idleMs` at most. Another that waited for it is ended. */
@@ -27,6 +31,7 @@ interface Waiting extends Likeness {
   readonly workspace: Workspace
   readonly process: AgentProcess
   readonly timer: NodeJS.Timeout
+  isAwake: boolean
 }
 
 /** At most so many wait; the one that waits longest makes place. */
@@ -49,6 +54,18 @@ export function warmAgents({ most }: { readonly most: number }): WarmAgents {
   }
 
   return {
+    wake(taskId) {
+      const found = waiting.get(taskId)
+      if (found === undefined) return
+      found.isAwake = true
+      found.process.wake()
+    },
+    async rest(taskId) {
+      const found = waiting.get(taskId)
+      if (found?.isAwake !== true) return
+      found.isAwake = false
+      if (!(await found.process.rest())) await drop(taskId)
+    },
     workspaceOf(taskId) {
       const found = waiting.get(taskId)
       return found?.process.isAlive() === true && found.session !== null ? found.workspace : undefined
@@ -70,7 +87,7 @@ export function warmAgents({ most }: { readonly most: number }): WarmAgents {
       await drop(taskId)
       if (isClosed || !process.isAlive()) return void (await end(process))
       const timer = setTimeout(() => void drop(taskId), idleMs)
-      waiting.set(taskId, { ...likeness, workspace, process, timer })
+      waiting.set(taskId, { ...likeness, workspace, process, timer, isAwake: false })
       // One that dies while it waits leaves nothing behind.
       void process.exited.then(() => (waiting.get(taskId)?.process === process ? drop(taskId) : undefined))
       const [oldest] = waiting.keys()
