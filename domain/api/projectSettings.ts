@@ -40,6 +40,8 @@ export const ShownSettings = z.object({
   secrets: z.array(z.object({ name: z.string(), forAgent: z.boolean(), updatedAt: Moment })),
   /** Hosts that may be reached beside the code host, on ports 80 and 443 where no other is named. */
   egress: z.array(z.string()),
+  /** Whether agents may have their model's service search the web, fetch pages and connect to servers of tools: past the hosts above. */
+  modelFetches: z.boolean(),
 })
 export type ShownSettings = z.infer<typeof ShownSettings>
 
@@ -62,7 +64,8 @@ export const getProjectSettings = defineRead({
 export const updateProjectSettings = defineWrite({
   method: 'PUT',
   path: '/projects/:projectId/settings',
-  summary: 'Changes what is named: the setup command, all variables, or all allowed hosts.',
+  summary:
+    'Changes what is named: the setup command, all variables, all allowed hosts, or whether the model’s service may fetch.',
   params,
   body: z.object({
     setupCommand: Text.max(settingsLimits.setupCommandLength, 'At most 10,000 characters.').optional(),
@@ -76,6 +79,7 @@ export const updateProjectSettings = defineWrite({
       .array(AllowedHost)
       .max(settingsLimits.egress, `At most ${settingsLimits.egress} hosts.`)
       .optional(),
+    modelFetches: z.boolean().optional(),
   }),
   answer: { settings: ShownSettings },
   faults: ['not_found'],

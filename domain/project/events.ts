@@ -1,6 +1,6 @@
 /** What happens to a project: a repository brought in, described, refreshed, let go. */
 import { z } from 'zod'
-import { event, none, type EventOf } from '../kernel/event.ts'
+import { event, none, upcast, type EventOf } from '../kernel/event.ts'
 import { ProjectId, UserId } from '../kernel/ids.ts'
 import { ProjectVariable } from './settings.ts'
 
@@ -32,14 +32,21 @@ export const ProjectSyncFailed = event('ProjectSyncFailed', 1, {
   data: z.object({ code: z.string() }),
   content: z.object({ reason: z.string() }),
 })
+const settings = z.object({
+  setupCommand: z.string(),
+  variables: z.array(ProjectVariable),
+  egress: z.array(z.string()),
+})
 /** How tasks of the project run from now on: all of it, as it is then. */
-export const ProjectSettingsChanged = event('ProjectSettingsChanged', 1, {
+export const ProjectSettingsChanged = event('ProjectSettingsChanged', 2, {
   data: z.object({}),
-  content: z.object({
-    setupCommand: z.string(),
-    variables: z.array(ProjectVariable),
-    egress: z.array(z.string()),
-  }),
+  content: settings.extend({ modelFetches: z.boolean() }),
+  upcasts: [
+    upcast({ data: z.object({}), content: settings }, ({ data, content }) => ({
+      data,
+      content: content && { ...content, modelFetches: false },
+    })),
+  ],
 })
 /** A secret has a value, which is in the vault and in no event. */
 export const ProjectSecretSet = event('ProjectSecretSet', 1, {

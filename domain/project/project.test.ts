@@ -77,6 +77,7 @@ describe('its settings', () => {
     setupCommand: 'npm ci',
     variables: [{ name: 'STAGE', value: 'test' }],
     egress: ['example.org'],
+    modelFetches: true,
   }
   const changed = ProjectSettingsChanged.of({}, words)
   const secret = ProjectSecretSet.of({ forAgent: false }, { name: 'TOKEN' })

@@ -103,10 +103,11 @@ function changeSettings(
   const setupCommand = command.setupCommand ?? settings.setupCommand
   const variables = [...(command.variables ?? settings.variables)]
   const egress = [...(command.egress ?? settings.egress)]
+  const modelFetches = command.modelFetches ?? settings.modelFetches
   const twice = variables.find(({ name }) => secrets.has(name))
   if (twice)
     return refuse('invalid_input', `There is a secret ${twice.name} already. Remove it first.`, 'variables')
-  const changed = { setupCommand, variables, egress }
+  const changed = { setupCommand, variables, egress, modelFetches }
   return canonicalJson(changed) === canonicalJson(settings) ? [] : [ProjectSettingsChanged.of({}, changed)]
 }
 

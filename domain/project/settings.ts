@@ -28,9 +28,16 @@ export interface ProjectSettings {
   readonly variables: readonly ProjectVariable[]
   /** Hosts that may be reached beside the code host: `host`, `*.suffix`, or either with `:port`. */
   readonly egress: readonly string[]
+  /** Whether an agent may have its model's service fetch from the network, past the hosts above. */
+  readonly modelFetches: boolean
 }
 
-export const noSettings: ProjectSettings = { setupCommand: '', variables: [], egress: [] }
+export const noSettings: ProjectSettings = {
+  setupCommand: '',
+  variables: [],
+  egress: [],
+  modelFetches: false,
+}
 
 const reservedNames = new Set([
   'PATH',

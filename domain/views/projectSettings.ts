@@ -45,8 +45,15 @@ const changing = new Set([
 
 /** What the API shows of a project's settings. */
 export function settingsOf(document: ProjectSettingsDocument | undefined): ShownSettings {
-  const { setupCommand, variables, egress } = document ?? noSettings
-  return { setupCommand, variables: [...variables], egress: [...egress], secrets: document?.secrets ?? [] }
+  // A document that was folded by an older version has not all of them.
+  const { setupCommand, variables, egress, modelFetches } = { ...noSettings, ...document }
+  return {
+    setupCommand,
+    variables: [...variables],
+    secrets: document?.secrets ?? [],
+    egress: [...egress],
+    modelFetches,
+  }
 }
 
 type Secrets = ShownSettings['secrets']

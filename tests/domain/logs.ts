@@ -94,6 +94,7 @@ const projectCommand: fc.Arbitrary<ProjectCommand> = fc.oneof(
       { maxLength: 1 },
     ),
     egress: fc.array(word, { maxLength: 2 }),
+    modelFetches: fc.boolean(),
   }),
   fc.record({
     type: fc.constant('SetSecret' as const),

@@ -91,7 +91,13 @@ async function execute(taskId: string, command: string): Promise<string> {
 
 describe('the settings', () => {
   test('are none at first, changed one by one, and read as they are then', async () => {
-    expect(await settings()).toEqual({ setupCommand: '', variables: [], secrets: [], egress: [] })
+    expect(await settings()).toEqual({
+      setupCommand: '',
+      variables: [],
+      secrets: [],
+      egress: [],
+      modelFetches: false,
+    })
     const { settings: first } = await change({ variables: [{ name: 'STAGE', value: 'test' }] })
     expect(first.variables).toEqual([{ name: 'STAGE', value: 'test' }])
     await change({ egress: ['Example.org', 'example.org', '*.example.net:8443'] })
@@ -100,6 +106,7 @@ describe('the settings', () => {
       variables: [{ name: 'STAGE', value: 'test' }],
       secrets: [],
       egress: ['example.org', '*.example.net:8443'],
+      modelFetches: false,
     })
   })
 

@@ -18,12 +18,13 @@ import { executeOnProject, ownProject, route, written, type CommandServices } fr
 
 export const projectSettingsRoutes: readonly Route<CommandServices>[] = [
   route(updateProjectSettings, signedIn, ownProject, async ({ params, body, ...asked }, services) => {
-    const { setupCommand, variables, egress } = body
+    const { setupCommand, variables, egress, modelFetches } = body
     const executed = await executeOnProject(services, params.projectId, asked, {
       type: 'ChangeSettings',
       ...(setupCommand === undefined ? {} : { setupCommand }),
       ...(variables === undefined ? {} : { variables }),
       ...(egress === undefined ? {} : { egress: [...new Set(egress)] }),
+      ...(modelFetches === undefined ? {} : { modelFetches }),
     })
     return shown(services, params.projectId, executed)
   }),

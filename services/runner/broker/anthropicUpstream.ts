@@ -9,7 +9,7 @@ import { answerFault, faults } from './apiFault.ts'
 import { BodyTooLarge, readWhole } from './bodyLimit.ts'
 import { createMeter } from './meter.ts'
 import type { Meter } from './meter.ts'
-import { checkFetches } from './modelFetches.ts'
+import { checkFetches, passesBeta, type MayFetch } from './modelFetches.ts'
 import type { BrokerFault, Exchange, Upstream } from './upstream.ts'
 
 export interface AnthropicOptions {
@@ -41,7 +41,7 @@ export function anthropicUpstream(options: AnthropicOptions): Upstream {
       method: 'POST',
       path: `${prefix}${path}${queryOf(request)}`,
       headers: {
-        ...requestHeaders(request.headers),
+        ...requestHeaders(request.headers, exchange),
         'content-type': 'application/json',
         host: base.host,
         'x-api-key': options.apiKey,
@@ -108,7 +108,7 @@ async function bodyOf(exchange: Exchange): Promise<string | undefined> {
     return undefined
   }
   try {
-    const checked = checkFetches(await readWhole(request, exchange.bodyBytes))
+    const checked = checkFetches(await readWhole(request, exchange.bodyBytes), exchange)
     if (checked.kind === 'fine') return checked.body
     onFault({ code: 'fetches', message: checked.sentence })
     answerFault(response, { ...faults.malformed, message: checked.sentence })
@@ -186,10 +186,10 @@ const hopByHop = [
 ]
 
 /** The client's headers without its credentials; uncompressed answers are asked for, so that they can be metered unchanged. */
-function requestHeaders(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
+function requestHeaders(headers: IncomingHttpHeaders, asked: MayFetch): OutgoingHttpHeaders {
   const kept = without(headers, ['host', 'cookie', 'authorization', 'x-api-key', 'expect', 'accept-encoding'])
   const betas = [kept['anthropic-beta'] ?? []].flat().join(',').split(',')
-  const passed = betas.map((beta) => beta.trim()).filter((beta) => beta !== '' && !fetchingBeta.test(beta))
+  const passed = betas.map((beta) => beta.trim()).filter((beta) => beta !== '' && passesBeta(beta, asked))
   const { 'anthropic-beta': _, ...others } = kept
   return {
     ...others,
@@ -197,9 +197,6 @@ function requestHeaders(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
     'accept-encoding': 'identity',
   }
 }
-
-/** Betas of what the check of the body refuses. */
-const fetchingBeta = /^(?:mcp-client|web-fetch|web-search|code-execution|files-api|skills)-/i
 
 function answerHeaders(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
   return without(headers, ['set-cookie', 'set-cookie2'])

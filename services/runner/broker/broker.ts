@@ -29,6 +29,8 @@ export interface BrokerOptions {
   readonly owner?: HostUser
   readonly runToken: string
   readonly upstream: Model
+  /** Whether the model's service may be told to fetch from the network itself; no, unless told. */
+  readonly modelFetches?: boolean
   /** What may be used before the first turn is admitted; as much as one likes, unless told. */
   readonly budget?: Budget
   /** Told after each request that was metered, also of one that broke off. */
@@ -51,7 +53,8 @@ type FaultCode = BrokerFault['code']
 
 /** Starts a broker; fails with a sentence when the socket cannot be made. */
 export async function startBroker(options: BrokerOptions): Promise<Broker> {
-  const { socketPath, owner, bodyBytes = 64 * 1024 * 1024, concurrency = 32, onFault } = options
+  const { socketPath, owner, onFault } = options
+  const { bodyBytes = 64 * 1024 * 1024, concurrency = 32, modelFetches = false } = options
   const upstream = upstreamOf(options.upstream)
   const knowsToken = tokenCheck(options.runToken)
   let budget: Budget | null = options.budget ?? anyAmount
@@ -88,7 +91,7 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
       options.onUsage(usage)
     }
     try {
-      await upstream.answer({ request, response, path, bodyBytes, onFault, onUsage })
+      await upstream.answer({ request, response, path, bodyBytes, modelFetches, onFault, onUsage })
     } finally {
       underWay -= 1
     }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { checkFetches } from './modelFetches.ts'
+import { checkFetches, passesBeta } from './modelFetches.ts'
 
 const request = (over: object = {}) => ({
   model: 'claude-x',
@@ -9,7 +9,7 @@ const request = (over: object = {}) => ({
   ...over,
 })
 const said = (...content: readonly unknown[]) => request({ messages: [{ role: 'user', content }] })
-const check = (body: unknown) => checkFetches(JSON.stringify(body))
+const check = (body: unknown, modelFetches = false) => checkFetches(JSON.stringify(body), { modelFetches })
 const elsewhere = { type: 'url', url: 'https://evil.example/?q=secret' }
 
 describe('finding 14: what the model’s side would fetch or run', () => {
@@ -113,8 +113,50 @@ describe('finding 14: what the model’s side would fetch or run', () => {
 
   test('of a name that stands twice only what was looked at is passed on', () => {
     const twice = '{"mcp_servers":[{"type":"url","url":"https://evil.example"}],"model":"m","mcp_servers":[]}'
-    expect(checkFetches(twice)).toEqual({ kind: 'fine', body: '{"mcp_servers":[],"model":"m"}' })
+    expect(checkFetches(twice, { modelFetches: false })).toEqual({
+      kind: 'fine',
+      body: '{"mcp_servers":[],"model":"m"}',
+    })
   })
 
-  test('what is no JSON is refused', () => expect(checkFetches('{')).toMatchObject({ kind: 'refused' }))
+  test.each([false, true])('what is no JSON is refused', (modelFetches) =>
+    expect(checkFetches('{', { modelFetches })).toMatchObject({ kind: 'refused' }),
+  )
+})
+
+describe('finding 14: where a project lets the model’s side fetch', () => {
+  test.each([
+    ['servers of tools', request({ mcp_servers: [{ type: 'url', url: 'https://tools.example' }] })],
+    ['their tools', request({ tools: [{ type: 'mcp_toolset', mcp_server_name: 'tools' }] })],
+    ['a search', request({ tools: [{ type: 'web_search_20250305', name: 'web_search' }] })],
+    ['a fetch', request({ tools: [{ type: 'web_fetch_20250910', name: 'web_fetch' }] })],
+    ['an image by its address', said({ type: 'image', source: elsewhere })],
+  ])('%s: passed on', (_, body) =>
+    expect(check(body, true)).toEqual({ kind: 'fine', body: JSON.stringify(body) }),
+  )
+
+  test.each([
+    ['code', request({ tools: [{ type: 'code_execution_20250825', name: 'c' }] }), 'code_execution'],
+    ['a container', request({ container: 'container_1' }), 'container'],
+    ['a file', said({ type: 'document', source: { type: 'file', file_id: 'f' } }), 'source: file'],
+    ['an upload to a container', said({ type: 'container_upload', file_id: 'f' }), 'source: file'],
+    [
+      'a tool that is not known',
+      request({ tools: [{ type: 'web_search_2025\n', name: 'c' }] }),
+      'web_search',
+    ],
+  ])('%s: refused as ever', (_, body, named) =>
+    expect(check(body, true)).toMatchObject({ kind: 'refused', sentence: expect.stringContaining(named) }),
+  )
+
+  test('betas of what fetches pass, and those of files and code do not', () => {
+    const betas = [
+      'mcp-client-2025-11-20',
+      'web-fetch-2025-09-10',
+      'files-api-2025-04-14',
+      'skills-2025-10-02',
+    ]
+    expect(betas.map((beta) => passesBeta(beta, { modelFetches: true }))).toEqual([true, true, false, false])
+    expect(betas.some((beta) => passesBeta(beta, { modelFetches: false }))).toBe(false)
+  })
 })

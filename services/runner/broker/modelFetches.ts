@@ -1,6 +1,7 @@
 /**
  * What of a request would have the model's side fetch or run something: servers of tools, tools of its own, addresses and files in place of
- * content. None of it goes by the list of hosts that a project allows, so none of it is passed on.
+ * content. None of it goes by the list of hosts that a project allows, so none of it is passed on. A project may allow what fetches from the
+ * network; files and containers belong to the operator's account, in which all projects are one, and stay refused.
  */
 import { z } from 'zod'
 
@@ -13,20 +14,33 @@ const Block = z.looseObject({
 const Request = z.looseObject({
   mcp_servers: z.unknown().optional(),
   container: z.unknown().optional(),
-  tools: z.array(z.looseObject({ type: z.string().nullish(), name: z.unknown() })).nullish(),
+  tools: z.array(z.looseObject({ type: z.string().nullish() })).nullish(),
   system: z.unknown().optional(),
   messages: z.array(z.looseObject({ content: z.unknown() })).nullish(),
 })
 
 /** Tools that the agent runs itself, in its box; all others with a type run on the model's side. */
 const ownTool = /^(?:custom|bash_\d+|text_editor_\d+|computer_\d+|memory_\d+)$/
+/** Tools of the model's side that fetch from the network, and do nothing else. */
+const fetchingTool = /^(?:web_search_\d+|web_fetch_\d+|mcp_toolset)$/
+
+/** Whether a project lets the model's side fetch from the network. */
+export interface MayFetch {
+  readonly modelFetches: boolean
+}
+
+/** Whether a beta of the API is passed on: those of what is refused stay behind. */
+export function passesBeta(beta: string, { modelFetches }: MayFetch): boolean {
+  if (/^(?:code-execution|files-api|skills)-/i.test(beta)) return false
+  return modelFetches || !/^(?:mcp-client|web-fetch|web-search)-/i.test(beta)
+}
 
 export type Checked =
   /** What was looked at, and nothing else: of a name that stands twice, the model's side might take the other. */
   { readonly kind: 'fine'; readonly body: string } | { readonly kind: 'refused'; readonly sentence: string }
 
 /** Looks at the body of a request of the Messages API. */
-export function checkFetches(body: string): Checked {
+export function checkFetches(body: string, { modelFetches }: MayFetch): Checked {
   let parsed: unknown
   try {
     parsed = JSON.parse(body)
@@ -37,13 +51,22 @@ export function checkFetches(body: string): Checked {
   if (!request.success)
     return refused(`${request.error.issues[0]?.path.join('.') || 'The body'} is not understood.`)
   const { mcp_servers: servers, container, tools, system, messages } = request.data
-  if (isThere(servers)) return refused(outside('mcp_servers', 'connects to servers'))
+  if (isThere(servers) && !modelFetches) return refused(fetches('mcp_servers', 'connects to servers'))
   if (isThere(container)) return refused(outside('container', 'runs code'))
-  const tool = tools?.find(({ type }) => typeof type === 'string' && !ownTool.test(type))
-  if (tool) return refused(outside(`tools: ${tool.type}`, 'runs a tool'))
+  const isRefused = (type: string): boolean =>
+    !ownTool.test(type) && !(modelFetches && fetchingTool.test(type))
+  const tool = tools?.find(({ type }) => typeof type === 'string' && isRefused(type))
+  if (tool) {
+    const say = fetchingTool.test(tool.type ?? '') ? fetches : outside
+    return refused(say(`tools: ${tool.type}`, 'runs a tool'))
+  }
   const contents = [system, ...(messages ?? []).map(({ content }) => content)]
-  const source = contents.map((content) => fetchedIn(content, 0)).find((found) => found !== undefined)
-  if (source !== undefined) return refused(outside(`source: ${source}`, 'fetches content'))
+  const own = modelFetches ? new Set([...ownSource, 'url']) : ownSource
+  const source = contents.map((content) => fetchedIn(content, own, 0)).find((found) => found !== undefined)
+  if (source !== undefined) {
+    const say = source === 'url' ? fetches : outside
+    return refused(say(`source: ${source}`, 'fetches content'))
+  }
   return { kind: 'fine', body: JSON.stringify(parsed) }
 }
 
@@ -52,33 +75,39 @@ const refused = (sentence: string): Checked => ({ kind: 'refused', sentence })
 const outside = (field: string, does: string): string =>
   `${field}: this ${does} from outside the box, past the hosts that the project allows, and is not passed on.`
 
+/** Of what a project may allow. */
+const fetches = (field: string, does: string): string =>
+  `${outside(field, does)} The project's network settings can allow it.`
+
 const isThere = (value: unknown): boolean =>
   value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0)
 
 const deepest = 16
 
 /** Sources that bring their content along. */
-const ownSource = new Set(['base64', 'text', 'content'])
+const ownSource: ReadonlySet<string> = new Set(['base64', 'text', 'content'])
 
-/** The kind of the first source that is fetched, in a block of whatever type. What is nested deeper than any content is counts as one. */
-function fetchedIn(content: unknown, depth: number): string | undefined {
+/**
+ * The kind of the first source that is none of `own`, in a block of whatever type. What is nested deeper than any content is counts as one.
+ */
+function fetchedIn(content: unknown, own: ReadonlySet<string>, depth: number): string | undefined {
   if (depth > deepest) return 'nested'
   for (const each of Array.isArray(content) ? content : [content]) {
     const block = Block.safeParse(each)
     if (!block.success) continue
     const { type, source, content: inner } = block.data
     if (type === 'container_upload') return 'file'
-    const found = fetchedBy(source, depth) ?? fetchedIn(inner, depth + 1)
+    const found = fetchedBy(source, own, depth) ?? fetchedIn(inner, own, depth + 1)
     if (found !== undefined) return found
   }
   return undefined
 }
 
 /** Words that name a source, as those of a search result, fetch nothing. */
-function fetchedBy(source: unknown, depth: number): string | undefined {
+function fetchedBy(source: unknown, own: ReadonlySet<string>, depth: number): string | undefined {
   if (source === undefined || source === null || typeof source === 'string') return undefined
   const known = Source.safeParse(source)
   if (!known.success) return 'unknown'
   const { type, content } = known.data
-  return ownSource.has(type) ? fetchedIn(content, depth + 1) : type
+  return own.has(type) ? fetchedIn(content, own, depth + 1) : type
 }

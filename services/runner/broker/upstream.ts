@@ -9,6 +9,8 @@ export interface Exchange {
   readonly path: MessagesPath
   /** The largest body that is taken, in bytes. */
   readonly bodyBytes: number
+  /** Whether the model's service may be told to fetch from the network itself. */
+  readonly modelFetches: boolean
   readonly onUsage: (usage: ModelUsage) => void
   readonly onFault: (fault: BrokerFault) => void
 }

@@ -7,6 +7,8 @@ type Command = readonly [string, ...string[]]
 export interface BoxSurroundings {
   /** What it is, in words: an agent that was started with the same need not be started anew. */
   readonly likeness: string
+  /** Whether an agent in it may have its model's service fetch from the network. */
+  readonly modelFetches: boolean
   open(): Promise<{
     /** What is said for the box by others counts for more. */
     readonly env: Readonly<Record<string, string>>

@@ -43,7 +43,11 @@ export async function surroundingsOf(
   ]
   const ofAgent = (agentHosts[of.agent] ?? []).map((host) => ruleOf(host, { mayBeInside: false }))
   const around = (env: readonly (readonly [string, string])[], allowed: readonly Rule[]) =>
-    boxSurroundings(parts, of.workspace, Object.fromEntries(env), allowed)
+    boxSurroundings(parts, of.workspace, {
+      env: Object.fromEntries(env),
+      rules: allowed,
+      modelFetches: settings.modelFetches,
+    })
   return {
     setupCommand: settings.setupCommand,
     withSecrets: around([...variables, ...asVariables(secrets), ...ownGit], rules),
@@ -78,14 +82,17 @@ const ownGit: readonly (readonly [string, string])[] = [
 function boxSurroundings(
   { sandbox, egress, scratch, logger }: PreparingParts,
   { taskId, owner }: Workspace,
-  env: Readonly<Record<string, string>>,
-  rules: readonly Rule[],
+  given: {
+    readonly env: Readonly<Record<string, string>>
+    readonly rules: readonly Rule[]
+    readonly modelFetches: boolean
+  },
 ): BoxSurroundings {
+  const { env, rules, modelFetches } = given
   return {
     // A digest: secrets are among it.
-    likeness: createHash('sha256')
-      .update(JSON.stringify([env, rules]))
-      .digest('hex'),
+    likeness: createHash('sha256').update(JSON.stringify(given)).digest('hex'),
+    modelFetches,
     async open() {
       if ('missing' in sandbox) throw new Error(sandbox.missing)
       const way = await openWayOut({

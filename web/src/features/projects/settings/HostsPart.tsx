@@ -1,8 +1,9 @@
-/** Which hosts a box may reach. */
+/** Which hosts a box may reach, and whether the model's service may reach others for it. */
 import { Plus } from 'lucide-react'
-import { useState, type FormEvent } from 'react'
+import { useId, useState, type FormEvent } from 'react'
 import type { HostSuggestion } from '#domain/api/projectSettings.ts'
 import { Button } from '../../../ui/Button.tsx'
+import { Checkbox } from '../../../ui/Checkbox.tsx'
 import { Lines } from './Lines.tsx'
 import { Part, type PartOfProject } from './Part.tsx'
 import { SaveButton } from './SaveButton.tsx'
@@ -15,13 +16,15 @@ interface HostsPartProps extends PartOfProject {
 
 export function HostsPart({ projectId, settings, suggestions }: HostsPartProps) {
   const [written, setWritten] = useState(() => settings.egress.join('\n'))
+  const [modelFetches, setModelFetches] = useState(settings.modelFetches)
+  const meaning = useId()
   const { save, busy, refused } = useSave(projectId)
   const hosts = written.toLowerCase().split(/[\s,]+/)
   const egress = [...new Set(hosts)].filter((host) => host !== '')
   const more = suggestions.filter(({ host }) => !egress.includes(host))
   const onSubmit = (event: FormEvent) => {
     event.preventDefault()
-    void save({ egress })
+    void save({ egress, modelFetches })
   }
   return (
     <Part title={texts.hosts.title} why={texts.hosts.why}>
@@ -49,7 +52,18 @@ export function HostsPart({ projectId, settings, suggestions }: HostsPartProps) 
             ))}
           </div>
         )}
-        <SaveButton busy={busy} changed={egress.join('\n') !== settings.egress.join('\n')} />
+        <div>
+          <Checkbox checked={modelFetches} describedBy={meaning} onChange={setModelFetches}>
+            {texts.hosts.modelFetches}
+          </Checkbox>
+          <p id={meaning} className="max-w-[72ch] text-meta text-muted">
+            {texts.hosts.modelFetchesWhy}
+          </p>
+        </div>
+        <SaveButton
+          busy={busy}
+          changed={egress.join('\n') !== settings.egress.join('\n') || modelFetches !== settings.modelFetches}
+        />
       </form>
     </Part>
   )

@@ -13,6 +13,7 @@ const settings: ShownSettings = {
   variables: [{ name: 'STAGE', value: 'test' }],
   secrets: [{ name: 'TOKEN', forAgent: true, updatedAt: project.createdAt }],
   egress: ['example.org'],
+  modelFetches: false,
 }
 const suggestions = [
   { host: 'packages.example', from: '.npmrc' },
@@ -102,5 +103,16 @@ test('a suggested host is added with a click, and one that is there is not sugge
   expect(network.queryByText('Add example.org')).toBeNull()
   fireEvent.click(network.getByText('Add packages.example'))
   save('Network')
-  expect(await sent()).toEqual({ egress: ['example.org', 'packages.example'] })
+  expect(await sent()).toEqual({ egress: ['example.org', 'packages.example'], modelFetches: false })
+})
+
+test('finding 14: the model’s service is let out of the network’s rules by a tick, which says what that means', async () => {
+  const { part, save, sent } = await open()
+  const network = part('Network')
+  const tick = network.getByRole('checkbox', { name: "Let the model's service reach the web" })
+  expect(tick).toHaveProperty('checked', false)
+  expect(tick.getAttribute('aria-describedby')).toBe(network.getByText(/outside this project's network/).id)
+  fireEvent.click(tick)
+  save('Network')
+  expect(await sent()).toEqual({ egress: ['example.org'], modelFetches: true })
 })

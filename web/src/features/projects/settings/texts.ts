@@ -52,5 +52,8 @@ export const texts = {
     label: 'Allowed hosts',
     suggested: 'From the package managers here:',
     add: (host: string) => `Add ${host}`,
+    modelFetches: "Let the model's service reach the web",
+    modelFetchesWhy:
+      "Web searches, page fetches and tool servers that an agent asks for run at the model's service, outside this project's network rules. An agent can send out what it has read this way.",
   },
 } as const
