@@ -63,6 +63,7 @@ describe('a host', () => {
     ['192.0.2.7', '192.0.2.7'],
     ['[2001:db8::1]:443', '[2001:db8::1]:443'],
     ['localhost', 'localhost'],
+    ['Acme/Tool.kit', 'acme/tool.kit'],
   ])('may be %j', (written, kept) => expect(AllowedHost.parse(written)).toBe(kept))
   test.each([
     '',
@@ -76,6 +77,9 @@ describe('a host', () => {
     'a:0',
     'a:65536',
     '.a',
+    'acme/..',
+    'acme/tools/more',
+    '*.acme/tools',
   ])('may not be %j', (written) => expect(AllowedHost.safeParse(written).success).toBe(false))
 })
 

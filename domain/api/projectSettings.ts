@@ -19,15 +19,18 @@ const Value = Text.refine((value) => bytesOf(value) <= settingsLimits.valueBytes
 
 const Variable = z.object({ name: EnvironmentName, value: Value })
 
-/** `host`, `*.suffix`, or either with a port; an address in numbers counts as a host. */
+/**
+ * `host`, `*.suffix`, or either with a port; an address in numbers counts as a host. `owner/name` is a repository of the local code host, of
+ * which boxes read no others but the project's own.
+ */
 export const AllowedHost = z
   .string()
   .trim()
   .toLowerCase()
   .max(260, 'At most 260 characters.')
   .regex(
-    /^((\*\.)?[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)*|\[[0-9a-f:.]{2,45}\])(:[1-9]\d{0,4})?$/,
-    'Write the name of a host, without an address around it: example.org, *.example.org, example.org:8443.',
+    /^((\*\.)?[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)*|\[[0-9a-f:.]{2,45}\])(:[1-9]\d{0,4})?$|^[a-z0-9][a-z0-9_-]{0,38}\/(?!\.{1,2}$|-)[a-z0-9._-]{1,100}$/,
+    'Write the name of a host, without an address around it: example.org, *.example.org, example.org:8443; or a repository as owner/name.',
   )
   .refine((host) => Number(/:(\d+)$/.exec(host)?.[1] ?? 1) <= 65_535, 'A port is at most 65535.')
 
@@ -38,7 +41,7 @@ export const ShownSettings = z.object({
   variables: z.array(z.object({ name: z.string(), value: z.string() })),
   /** For setup and commands, and for the agent where marked. No answer has a value. */
   secrets: z.array(z.object({ name: z.string(), forAgent: z.boolean(), updatedAt: Moment })),
-  /** Hosts that may be reached beside the code host, on ports 80 and 443 where no other is named. */
+  /** Hosts that may be reached beside the code host, on ports 80 and 443 where no other is named, and repositories of the local code host. */
   egress: z.array(z.string()),
   /** Whether agents may have their model's service search the web, fetch pages and connect to servers of tools: past the hosts above. */
   modelFetches: z.boolean(),

@@ -26,7 +26,7 @@ export interface ProjectSettings {
   /** Runs once in each new workspace; empty: nothing does. */
   readonly setupCommand: string
   readonly variables: readonly ProjectVariable[]
-  /** Hosts that may be reached beside the code host: `host`, `*.suffix`, or either with `:port`. */
+  /** Hosts that may be reached beside the code host: `host`, `*.suffix`, or either with `:port`; and `owner/name` of the local one. */
   readonly egress: readonly string[]
   /** Whether an agent may have its model's service fetch from the network, past the hosts above. */
   readonly modelFetches: boolean

@@ -18,6 +18,13 @@ export function reachOf(address: string): Reach {
   }
 }
 
+/** Whether an address leads to this machine itself, also one that carries another in it. */
+export function leadsBack(address: string): boolean {
+  const family = isIP(address)
+  return family !== 0 && loopback.check(address, family === 4 ? 'ipv4' : 'ipv6')
+}
+
+const loopback = listed(['127.0.0.0/8'], ['::1/128'])
 const inside = listed(
   ['127.0.0.0/8', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10'],
   ['::1/128', 'fc00::/7'],

@@ -1,6 +1,6 @@
 /** Which hosts a box may reach, and which not. Pure, but for what an address leads to. */
 import { isIP } from 'node:net'
-import { reachOf } from './addresses.ts'
+import { leadsBack, reachOf } from './addresses.ts'
 
 export interface Rule {
   /** In lower case; a suffix with its dot matches what is below it. */
@@ -10,8 +10,8 @@ export interface Rule {
   readonly port: number | null
   /** Whether it may lead to this machine or into a private network. */
   readonly mayBeInside: boolean
-  /** Only git's reads of what anybody may read pass, and no tunnel, in which nobody could tell. */
-  readonly onlyGit?: true
+  /** Only git's reads of these repositories (`owner/name`, in lower case) pass, and no tunnel, in which nobody could tell. */
+  readonly gitOf?: readonly string[]
 }
 
 /** The rule of `host`, `*.suffix`, or either with `:port`. A port that is no number makes a rule that nothing matches. */
@@ -39,21 +39,41 @@ export function ruleOfUrl(address: string): Rule {
 }
 
 /**
- * The rule for the code host. The local one, on loopback and without TLS, signs anybody in without a password: of it a box gets git alone.
+ * The rule for the code host, by the address of the project's repository there. The local one, on loopback and without TLS, signs anybody in
+ * without a password: of it a box gets git alone, for that repository and `others`.
  */
-export function ruleOfCodeHost(address: string): Rule {
-  const url = new URL(address)
-  const isLocal = url.protocol === 'http:' && isLoopback(plainHost(url.hostname))
-  return { ...ruleOfUrl(address), ...(isLocal ? { onlyGit: true } : {}) }
+export function ruleOfCodeHost(repository: string, others: readonly string[]): Rule {
+  const url = new URL(repository)
+  const rule = ruleOfUrl(repository)
+  if (url.protocol !== 'http:' || !isLoopback(rule.host)) return rule
+  const own = repositoryIn(url.pathname)
+  return { ...rule, gitOf: [...(own === undefined ? [] : [own]), ...others] }
 }
 
-const gitReads = /^\/[^/]+\/[^/]+\/(?:info\/refs|(git-upload-pack))$/
+/** What a project lists that is no host: a repository of the code host, as `owner/name`. */
+export const isRepository = (written: string): boolean => written.includes('/')
 
-/** Whether a request is one of git's smart protocol that reads. */
-export function isGitRead(method: string, { pathname, search }: Pick<URL, 'pathname' | 'search'>): boolean {
-  const [matched, pack] = gitReads.exec(pathname) ?? []
-  if (matched === undefined) return false
-  return pack === undefined ? method === 'GET' && search === '?service=git-upload-pack' : method === 'POST'
+const gitReads = /^(\/[^/]+\/[^/]+)\/(?:info\/refs|(git-upload-pack))$/
+
+/** The repository that a request of git's smart protocol reads, as rules name it; `undefined` for every other request. */
+export function readByGit(
+  method: string,
+  { pathname, search }: Pick<URL, 'pathname' | 'search'>,
+): string | undefined {
+  const [, repository, pack] = gitReads.exec(pathname) ?? []
+  if (repository === undefined) return undefined
+  const isRead =
+    pack === undefined ? method === 'GET' && search === '?service=git-upload-pack' : method === 'POST'
+  return isRead ? repositoryIn(repository) : undefined
+}
+
+function repositoryIn(pathname: string): string | undefined {
+  return /^\/([^/]+\/[^/]+?)(?:\.git)?$/.exec(pathname)?.[1]?.toLowerCase()
+}
+
+/** The repositories that git alone may read at a destination, whatever else lets a box there; `undefined` where it is no such door. */
+export function gitDoorAt(rules: readonly Rule[], host: string, port: number): readonly string[] | undefined {
+  return rulesFor(rules, host, port).find(({ gitOf }) => gitOf !== undefined)?.gitOf
 }
 
 /** Host and port as `CONNECT` and rules write them: the host in lower case, without brackets and closing dot. */
@@ -107,8 +127,15 @@ export function mayConnect(
     case 'public':
       return true
     case 'inside':
+      // Through a door for git leads its own name alone: by another, nobody would look at what is asked.
+      if (matched.every(({ gitOf }) => gitOf === undefined) && isBehindDoor(address, port, rules))
+        return false
       return [...matched, ...rulesFor(rules, address, port)].some(({ mayBeInside }) => mayBeInside)
     case 'nowhere':
       return false
   }
+}
+
+function isBehindDoor(address: string, port: number, rules: readonly Rule[]): boolean {
+  return rules.some((rule) => rule.gitOf !== undefined && rule.port === port && leadsBack(address))
 }

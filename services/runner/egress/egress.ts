@@ -35,7 +35,9 @@ export function openEgress({
         // What is allowed and not there is between the program and the network.
         if (why === 'unreachable' || !isNew) return
         told.add(destination)
-        tell(told.size > mostTold ? 'More was not reached.' : sentenceOf(destination, why))
+        tell(
+          told.size > mostTold ? 'More was not reached.' : `${destination} was not reached: ${reasons[why]}.`,
+        )
       }
       hearing.set(taskId, hear)
       return () => {
@@ -46,8 +48,9 @@ export function openEgress({
   }
 }
 
-function sentenceOf(destination: string, why: 'not_allowed' | 'inside'): string {
-  return why === 'inside'
-    ? `${destination} was not reached: it leads into the server's own network.`
-    : `${destination} was not reached: it is not among the hosts that the project's settings allow.`
-}
+const reasons = {
+  not_allowed: "it is not among the hosts that the project's settings allow",
+  inside: "it leads into the server's own network",
+  only_git: 'of the local code host a box reaches git alone, and only to read',
+  other_repository: "a box reads its project's repository, and those that the project's settings list",
+} as const

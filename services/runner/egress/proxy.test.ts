@@ -4,7 +4,7 @@ import { createServer as createHttp, request, type IncomingMessage, type Server 
 import { connect, createServer as createTcp, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterEach, expect, test } from 'vitest'
-import { ruleOf, ruleOfCodeHost, type Rule } from './allowList.ts'
+import { ruleOf, ruleOfCodeHost, ruleOfProject, type Rule } from './allowList.ts'
 import { startProxy, type Proxy, type ProxyOptions, type Refusal } from './proxy.ts'
 
 const ended: (() => Promise<unknown>)[] = []
@@ -208,7 +208,9 @@ test('finding 8: of the local code host a box reaches git’s reads alone, as a 
       response.end('refs')
     }),
   )
-  const { proxy, refusals } = await open({ rules: [ruleOfCodeHost(`http://localhost:${port}`)] })
+  const { proxy, refusals } = await open({
+    rules: [ruleOfCodeHost(`http://localhost:${port}/ada/engine.git`, [])],
+  })
   const at = `http://localhost:${port}`
   const refs = `${at}/ada/engine.git/info/refs?service=git-upload-pack`
   expect(await fetched(proxy, refs, { authorization: 'Bearer x' })).toMatchObject({ status: 200 })
@@ -238,4 +240,53 @@ test('finding 8: of the local code host a box reaches git’s reads alone, as a 
   const seen = 'GET /ada/engine.git/info/refs?service=git-upload-pack nobody'
   expect(asked).toEqual([seen, seen])
   expect(refusals).toHaveLength(refused.length + 3)
+})
+
+test('finding 8: of its repositories a box reads its own and those that the project lists', async () => {
+  const asked: string[] = []
+  const port = await serve(
+    createHttp((request, response) => {
+      asked.push(request.url ?? '')
+      response.end('refs')
+    }),
+  )
+  const rules = [ruleOfCodeHost(`http://localhost:${port}/Ada/engine.git`, ['acme/listed'])]
+  const { proxy, refusals } = await open({ rules })
+  const refs = (repository: string) =>
+    `http://localhost:${port}/${repository}/info/refs?service=git-upload-pack`
+  const read = ['ada/engine.git', 'Ada/Engine', 'acme/listed.git']
+  for (const one of read) expect(await fetched(proxy, refs(one))).toMatchObject({ status: 200 })
+  const others = ['acme/other.git', 'acme/listed.git.git', 'acme/listed%2egit', 'ada/engine2']
+  for (const one of others) expect(await fetched(proxy, refs(one))).toMatchObject({ status: 403 })
+  expect(asked).toHaveLength(read.length)
+  expect(refusals[0]).toEqual({ destination: `localhost:${port}/acme/other`, why: 'other_repository' })
+})
+
+test.each([
+  ['its own', (port: number) => `localhost:${port}`],
+  ['another', (port: number) => `elsewhere.example:${port}`],
+  ['its number', (port: number) => `127.0.0.2:${port}`],
+  ['its number in another', (port: number) => `[::ffff:127.0.0.1]:${port}`],
+])('finding 8: a project that lists the local code host by %s name gets no more of it', async (_, listed) => {
+  const asked: string[] = []
+  const port = await serve(
+    createHttp((request, response) => {
+      asked.push(request.url ?? '')
+      response.end('a session')
+    }),
+  )
+  const { proxy } = await open({
+    rules: [
+      ruleOfCodeHost(`http://localhost:${port}/ada/engine.git`, []),
+      ruleOfProject(listed(port), { mayReachPrivate: true }),
+    ],
+    lookup: async () => ['127.0.0.1'],
+  })
+  const { status, socket } = await tunnel(proxy, listed(port))
+  if (status === 200) {
+    socket.end(`GET /api/v3/user HTTP/1.1\r\nhost: localhost:${port}\r\nconnection: close\r\n\r\n`)
+    expect(await text(socket)).toMatch(/^HTTP\/1.1 403 /)
+  }
+  expect(await fetched(proxy, `http://${listed(port)}/api/v3/user`)).toMatchObject({ status: 403 })
+  expect(asked).toEqual([])
 })

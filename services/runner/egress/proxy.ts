@@ -10,7 +10,7 @@ import { connect, isIP, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { HostUser } from '../process.ts'
-import { hostAndPort, isGitRead, mayConnect, rulesFor, type Rule } from './allowList.ts'
+import { gitDoorAt, hostAndPort, mayConnect, readByGit, rulesFor, type Rule } from './allowList.ts'
 
 export interface ProxyOptions {
   /** A unix socket, given to `owner` with mode 0600; `'loopback'`: a port of 127.0.0.1. */
@@ -34,8 +34,11 @@ export interface ProxyOptions {
 export interface Refusal {
   /** As it was asked for, cut and without control characters. */
   readonly destination: string
-  /** `not_allowed` by any rule; `inside`: it leads into the server's own network; `unreachable`: allowed, and not there. */
-  readonly why: 'not_allowed' | 'inside' | 'unreachable'
+  /**
+   * `not_allowed` by any rule; `inside`: it leads into the server's own network; `only_git`: git's reads alone pass there;
+   * `other_repository`: not those of this one; `unreachable`: allowed, and not there.
+   */
+  readonly why: 'not_allowed' | 'inside' | 'only_git' | 'other_repository' | 'unreachable'
 }
 
 export interface Traffic {
@@ -83,11 +86,8 @@ export async function startProxy(options: ProxyOptions): Promise<Proxy> {
     return stream
   }
 
-  /** Whether all that lets a box there lets git's reads pass alone. */
-  const isOnlyGit = ({ host, port }: Destination): boolean => {
-    const matched = rulesFor(rules, host, port)
-    return matched.length > 0 && matched.every(({ onlyGit }) => onlyGit === true)
-  }
+  /** The repositories that git alone may read there. */
+  const doorAt = ({ host, port }: Destination) => gitDoorAt(rules, host, port)
 
   /** A connection to an allowed address of the destination. Throws `NotReached`. */
   async function reach({ host, port }: Destination): Promise<Socket> {
@@ -117,7 +117,7 @@ export async function startProxy(options: ProxyOptions): Promise<Proxy> {
     const asked = request.url ?? ''
     const { host, port } = hostAndPort(asked)
     const destination = { host, port: port ?? 0 }
-    if (isOnlyGit(destination)) {
+    if (doorAt(destination) !== undefined) {
       // Nobody could tell what goes through a tunnel: this one ends here, and what comes out of it is looked at as any request.
       client.write(established)
       if (head.length > 0) client.unshift(head)
@@ -154,13 +154,16 @@ export async function startProxy(options: ProxyOptions): Promise<Proxy> {
     if (url?.protocol !== 'http:') return answer(response, 400, 'A request names a whole http address.\n')
     const named = hostAndPort(url.host)
     const destination = { host: named.host, port: named.port ?? 80 }
-    const onlyGit = isOnlyGit(destination)
+    const door = doorAt(destination)
+    const repository = door && readByGit(request.method ?? '', url)
+    const isOther = repository !== undefined && !door?.includes(repository)
     let upstream: Socket
     try {
-      if (onlyGit && !isGitRead(request.method ?? '', url)) throw onlyGitPasses()
+      if (door && repository === undefined) throw onlyGitPasses()
+      if (isOther) throw notThisRepository()
       upstream = await reach(destination)
     } catch (fault) {
-      return answer(response, 403, refused(fault, url.host))
+      return answer(response, 403, refused(fault, isOther ? `${url.host}/${repository}` : url.host))
     }
     upstream.once('close', () => {
       counted.sent += upstream.bytesWritten
@@ -171,7 +174,7 @@ export async function startProxy(options: ProxyOptions): Promise<Proxy> {
       method: request.method ?? 'GET',
       path: `${url.pathname}${url.search}`,
       headers: {
-        ...(onlyGit ? asStranger(endToEnd(request.headers)) : endToEnd(request.headers)),
+        ...(door ? asStranger(endToEnd(request.headers)) : endToEnd(request.headers)),
         host: url.host,
         connection: 'close',
       },
@@ -273,7 +276,13 @@ function addressIn({ host, port }: Destination, path: string): string {
 }
 
 const onlyGitPasses = (): NotReached =>
-  new NotReached('not_allowed', 'Of the local code host a box reaches git alone: it may clone and fetch.')
+  new NotReached('only_git', 'Of the local code host a box reaches git alone: it may clone and fetch.')
+
+const notThisRepository = (): NotReached =>
+  new NotReached(
+    'other_repository',
+    "It is neither this project's repository nor among those that its network settings list.",
+  )
 
 /** Without what could say that somebody asks. */
 function asStranger(headers: IncomingHttpHeaders): IncomingHttpHeaders {

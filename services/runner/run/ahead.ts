@@ -154,8 +154,8 @@ async function make(
   })
   if (prepared.kind === 'failed' || signal.aborted) return undefined
   const { workspace } = prepared
-  const codeHostUrl = refreshed.access.url
-  const { forAgent } = await surroundingsOf(parts, { projectId, agent, workspace, codeHostUrl })
+  const repositoryUrl = refreshed.access.url
+  const { forAgent } = await surroundingsOf(parts, { projectId, agent, workspace, repositoryUrl })
   await startAhead(parts, { workspace, agent, model, surroundings: forAgent }, agentMs)
   return workspace
 }

@@ -12,7 +12,7 @@ import { surroundingsOf } from './surroundings.ts'
 
 export interface EarlyBox {
   /** Opens it on a workspace whose folders are there; one that was open before is closed. What fails is left to the turn, which tells it. */
-  open(workspace: Workspace, codeHostUrl: string): void
+  open(workspace: Workspace, repositoryUrl: string): void
   /** The box, where it was opened for such an agent; another is closed. */
   take(wanted: OpenedFor): Promise<OpenedAgent | undefined>
   /** Nothing of it is left then. */
@@ -43,8 +43,8 @@ export function earlyBoxOf(
 ): EarlyBox {
   const { session } = wish
   return earlyBox({
-    async open(workspace, codeHostUrl) {
-      const { forAgent } = await surroundingsOf(parts, { ...wish, workspace, codeHostUrl })
+    async open(workspace, repositoryUrl) {
+      const { forAgent } = await surroundingsOf(parts, { ...wish, workspace, repositoryUrl })
       const asked = { ...wish, workspace, surroundings: forAgent }
       const setup = await agentSetup(parts, asked)
       if (setup.kind === 'failed') return undefined
@@ -59,7 +59,7 @@ export function earlyBox({
   open,
   onFault,
 }: {
-  readonly open: (workspace: Workspace, codeHostUrl: string) => Promise<Opened | undefined>
+  readonly open: (workspace: Workspace, repositoryUrl: string) => Promise<Opened | undefined>
   readonly onFault: (fault: unknown) => void
 }): EarlyBox {
   let opening: Promise<Opened | undefined> = Promise.resolve(undefined)
@@ -75,9 +75,9 @@ export function earlyBox({
   }
 
   return {
-    open(workspace, codeHostUrl) {
+    open(workspace, repositoryUrl) {
       opening = close()
-        .then(() => open(workspace, codeHostUrl))
+        .then(() => open(workspace, repositoryUrl))
         .catch((fault: unknown) => void onFault(fault))
     },
     async take(wanted) {

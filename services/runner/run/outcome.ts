@@ -117,7 +117,7 @@ async function outcomeWith(
     projectId: task.projectId,
     agent: execution.agent,
     workspace,
-    codeHostUrl: access.url,
+    repositoryUrl: access.url,
   })
   const secrets = valuesOf([...around.secrets, ...ownSecrets(parts, access)])
   const changes = changesReport({

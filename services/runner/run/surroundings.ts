@@ -1,7 +1,7 @@
 /** What surrounds what runs in a task's boxes: the project's variables and secrets, and the way out to what it allows. */
 import { createHash } from 'node:crypto'
 import type { AgentName } from '#domain/task/events.ts'
-import { ruleOf, ruleOfCodeHost, ruleOfProject, type Rule } from '../egress/allowList.ts'
+import { isRepository, ruleOf, ruleOfCodeHost, ruleOfProject, type Rule } from '../egress/allowList.ts'
 import { openWayOut } from '../egress/wayOut.ts'
 import type { PreparingParts } from '../parts.ts'
 import type { Workspace } from '../workspace/workspace.ts'
@@ -28,7 +28,7 @@ export async function surroundingsOf(
     readonly agent: AgentName
     readonly workspace: Workspace
     /** Where git reaches the repository: that server may be reached. */
-    readonly codeHostUrl: string
+    readonly repositoryUrl: string
   },
 ): Promise<Surroundings> {
   const { settings, secrets } = await settingsOf(parts, of.projectId)
@@ -37,9 +37,10 @@ export async function surroundingsOf(
     some.map(({ variable, value }) => [variable, value] as const)
   const forAgent = secrets.filter((secret) => secret.forAgent)
   const { mayReachPrivate, agentHosts } = parts.egress
+  const hosts = settings.egress.filter((written) => !isRepository(written))
   const rules = [
-    ruleOfCodeHost(of.codeHostUrl),
-    ...settings.egress.map((host) => ruleOfProject(host, { mayReachPrivate })),
+    ruleOfCodeHost(of.repositoryUrl, settings.egress.filter(isRepository)),
+    ...hosts.map((host) => ruleOfProject(host, { mayReachPrivate })),
   ]
   const ofAgent = (agentHosts[of.agent] ?? []).map((host) => ruleOf(host, { mayBeInside: false }))
   const around = (env: readonly (readonly [string, string])[], allowed: readonly Rule[]) =>

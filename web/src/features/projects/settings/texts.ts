@@ -48,7 +48,7 @@ export const texts = {
   },
   hosts: {
     title: 'Network',
-    why: 'Agents and commands reach the code host, and what is listed here: a host a line, as example.org, *.example.org or example.org:8443. Without a port, 80 and 443 are meant.',
+    why: "Agents and commands reach the code host, and what is listed here: a host a line, as example.org, *.example.org or example.org:8443. Without a port, 80 and 443 are meant. Of the local code host they read this project's repository alone: another one is listed as owner/name.",
     label: 'Allowed hosts',
     suggested: 'From the package managers here:',
     add: (host: string) => `Add ${host}`,
