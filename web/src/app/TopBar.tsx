@@ -85,8 +85,15 @@ export function TopBar({ user }: TopBarProps) {
           {texts.find}
         </button>
         <div className="mt-auto flex items-center gap-2 border-t border-line-soft pt-3">
-          <Avatar name={displayName(user)} src={user.avatar} />
-          <span className="min-w-0 flex-1 truncate font-medium">{displayName(user)}</span>
+          <Link
+            to="/settings"
+            aria-label={`${displayName(user)}, ${texts.nav.settings}`}
+            onClick={() => setMenuOn(null)}
+            className="flex h-11 min-w-0 flex-1 items-center gap-2 rounded-control px-2.5 font-medium hover:bg-raised"
+          >
+            <Avatar name={displayName(user)} src={user.avatar} />
+            <span className="min-w-0 truncate">{displayName(user)}</span>
+          </Link>
           <Button kind="ghost" size="touch" onClick={logout}>
             {texts.logout}
           </Button>

@@ -187,8 +187,8 @@ export function Composer() {
             options={agentOptions}
             chosen={agent}
             onChoose={(value) => setAgent(value === 'cursor' ? 'cursor' : 'claude')}
-            filterLabel={texts.agent}
-            emptyText={texts.noProjects}
+            filterLabel={texts.filterAgents}
+            emptyText={texts.noAgents}
           />
           <span className="ml-auto flex items-center gap-1.5">
             <AttachButton images={images} icon={ImagePlus} />

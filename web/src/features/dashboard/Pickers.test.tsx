@@ -32,6 +32,15 @@ test('the picker of projects leads to Manage Projects', async () => {
   expect(await screen.findByRole('heading', { level: 1, name: 'Manage Projects' })).toBeTruthy()
 })
 
+test('the picker of agents speaks of agents', async () => {
+  openPage('/dashboard')
+  fireEvent.click(await screen.findByRole('combobox', { name: /^Agent:/ }))
+  const filter = await screen.findByPlaceholderText('Search agents...')
+  fireEvent.change(filter, { target: { value: 'nobody' } })
+  expect(await screen.findByText('No agents found')).toBeTruthy()
+  expect(screen.queryByText('No projects found')).toBeNull()
+})
+
 test('a repository without a branch is told that main will be created, and when', async () => {
   const project = projectOf(1)
   openPage('/dashboard', {

@@ -17,6 +17,8 @@ export const texts = {
   mainToBeNote: 'A new main branch will be created when coding starts.',
   loadingBranches: 'Loading branches...',
   agent: 'Agent',
+  filterAgents: 'Search agents...',
+  noAgents: 'No agents found',
   start: 'Start Coding',
   creating: 'Creating...',
   missing: {

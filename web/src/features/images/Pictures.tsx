@@ -14,7 +14,7 @@ interface PicturesProps {
   readonly taskId: string
   readonly pictures: readonly Picture[]
   readonly layout: PicturesLayout
-  /** How many are shown; the last says how many more there are. */
+  /** How many are shown; beside them stands how many more there are. */
   readonly most: number
   readonly className?: string
 }
@@ -48,7 +48,6 @@ export function Pictures({ taskId, pictures, layout, most, className }: Pictures
           <li key={each.picture.id} className={items[layout]}>
             <Thumbnail
               addressed={each}
-              more={index === shown.length - 1 ? more : 0}
               className={frames[layout]}
               onOpen={(button) => {
                 opener.current = button
@@ -57,6 +56,25 @@ export function Pictures({ taskId, pictures, layout, most, className }: Pictures
             />
           </li>
         ))}
+        {more > 0 && (
+          <li className={layout === 'horizontal' ? 'flex-none' : items[layout]}>
+            <button
+              type="button"
+              aria-label={texts.openMore(more)}
+              aria-haspopup="dialog"
+              onClick={(event) => {
+                opener.current = event.currentTarget
+                setOpened(shown.length)
+              }}
+              className={classes(
+                'grid h-20 place-items-center rounded-control border border-line bg-panel text-title font-semibold text-muted transition-colors hover:border-control hover:bg-raised hover:text-text',
+                layout === 'horizontal' ? 'w-14' : 'w-full',
+              )}
+            >
+              {texts.more(more)}
+            </button>
+          </li>
+        )}
       </ul>
       {opened !== null && (
         <Suspense fallback={null}>
@@ -76,12 +94,11 @@ export function Pictures({ taskId, pictures, layout, most, className }: Pictures
 
 interface ThumbnailProps {
   readonly addressed: Addressed
-  readonly more: number
   readonly className: string
   readonly onOpen: (button: HTMLButtonElement) => void
 }
 
-function Thumbnail({ addressed, more, className, onOpen }: ThumbnailProps) {
+function Thumbnail({ addressed, className, onOpen }: ThumbnailProps) {
   const { picture, url, missing, onFailed } = addressed
   const frame = classes(
     'relative block overflow-hidden rounded-control border border-line bg-panel',
@@ -101,7 +118,7 @@ function Thumbnail({ addressed, more, className, onOpen }: ThumbnailProps) {
   return (
     <button
       type="button"
-      aria-label={more > 0 ? texts.openAll(picture.name, more) : texts.open(picture.name)}
+      aria-label={texts.open(picture.name)}
       aria-haspopup="dialog"
       title={picture.name}
       onClick={(event) => onOpen(event.currentTarget)}
@@ -109,11 +126,6 @@ function Thumbnail({ addressed, more, className, onOpen }: ThumbnailProps) {
     >
       {url !== null && (
         <img src={url} alt={picture.name} onError={onFailed} className="size-full object-cover" />
-      )}
-      {more > 0 && (
-        <span className="absolute inset-0 grid place-items-center bg-bg/85 text-page font-semibold">
-          {texts.more(more)}
-        </span>
       )}
     </button>
   )

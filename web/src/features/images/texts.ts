@@ -24,7 +24,7 @@ export const texts = {
   images: (count: number) => `${count} ${count === 1 ? 'image' : 'images'}`,
   more: (count: number) => `+${count}`,
   open: (name: string) => `Open ${name}`,
-  openAll: (name: string, more: number) => `Open ${name} and ${more} more`,
+  openMore: (count: number) => `Show ${count} more ${count === 1 ? 'image' : 'images'}`,
   place: (at: number, count: number) => (count === 1 ? '' : ` · ${at} of ${count}`),
   viewer: 'Images',
   previous: 'Previous image',

@@ -61,7 +61,7 @@ export function ProjectDetail() {
     )
   }
   const { project } = data
-  const running = tasks.data?.tasks.filter(({ status }) => status === 'running') ?? []
+  const { runningTasks, runningTitles } = project.stats
   return (
     <Page title={project.name} width="normal" actions={<ProjectActions project={project} />}>
       <div className="-mt-2 mb-6 grid grid-cols-1 gap-2">
@@ -81,17 +81,21 @@ export function ProjectDetail() {
       <Panel className="mb-6">
         <Stats unknown={texts.list.unknown} stats={figures(project)} />
       </Panel>
-      {running.length > 0 && (
+      {runningTasks > 0 && (
         <Panel className="mb-6 px-4 py-3">
           <Status status="running" wordHidden>
-            {texts.detail.running(running.length)}
+            {texts.detail.running(runningTasks)}
           </Status>
           <ul className="mt-1 pl-5.5 text-ui">
-            {running.map((task) => (
-              <li key={task.id} className="truncate">
-                {task.title}
+            {runningTitles.map((title, index) => (
+              // Titles may be alike.
+              <li key={index} className="truncate">
+                {title}
               </li>
             ))}
+            {runningTasks > runningTitles.length && (
+              <li className="text-muted">{texts.card.more(runningTasks - runningTitles.length)}</li>
+            )}
           </ul>
         </Panel>
       )}
@@ -118,6 +122,20 @@ export function ProjectDetail() {
       ) : (
         <Panel>
           <Tasks tasks={tasks.data.tasks} />
+          {tasks.hasMore && (
+            <div className="border-t border-line-soft p-2">
+              <Button
+                kind="ghost"
+                size="touch"
+                busy={tasks.isShowingMore}
+                busyLabel={texts.detail.showingMore}
+                onClick={() => void tasks.showMore()}
+                className="w-full"
+              >
+                {texts.detail.showMore}
+              </Button>
+            </div>
+          )}
         </Panel>
       )}
     </Page>

@@ -1,8 +1,9 @@
 // @vitest-environment jsdom
-import { fireEvent, screen, within } from '@testing-library/react'
+import { fireEvent, screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, test } from 'vitest'
 import type { Project } from '#domain/api/projects.ts'
 import { openPage } from '../../../../tests/client/page.tsx'
+import type { Asked } from '../../../../tests/client/server.ts'
 import { projectOf, repositoryOf, taskOf } from '../../../../tests/client/samples.ts'
 
 const stats = (totalTasks: number, completedTasks: number, runningTasks: number) => ({
@@ -21,7 +22,7 @@ describe('the list of projects', () => {
 
   test('says that it is loading', async () => {
     openPage('/projects', { answers: { 'GET /projects': new Promise(() => undefined) } })
-    expect(await screen.findByText('Loading projects...')).toBeTruthy()
+    expect((await screen.findByText('Loading projects...')).closest('.sr-only')).toBeNull()
   })
 
   test('has figures of all projects: in all, running tasks, completed tasks', async () => {
@@ -161,6 +162,27 @@ describe('a project', () => {
     expect(done?.getByText('Completed')).toBeTruthy()
     expect(done?.getByText('3m ago')).toBeTruthy()
     expect(done?.getByRole('link', { name: 'Pull request #7' })).toBeTruthy()
+  })
+
+  test('counts all that run, and reaches all tasks, whatever is shown at first', async () => {
+    const tasks = Array.from({ length: 25 }, (_, index) => taskOf(index + 1))
+    const runningTitles = Array.from({ length: 10 }, (_, index) => `Runs ${index + 1}`)
+    const server = open([], { ...project, stats: { ...stats(25, 3, 12), runningTitles } })
+    server.answer({
+      'GET /tasks': ({ query }: Asked) => {
+        const from = tasks.findIndex(({ id }) => id === query.after) + 1
+        const shown = tasks.slice(from, from + Number(query.limit))
+        return { tasks: shown, next: from + shown.length < tasks.length ? shown.at(-1)?.id : null }
+      },
+    })
+    const rows = async () => (await screen.findAllByRole('link', { name: /^Task \d+$/ })).length
+    expect(await screen.findByText('12 Tasks Currently Running')).toBeTruthy()
+    expect(screen.getByText('+2 more')).toBeTruthy()
+    expect(await rows()).toBe(10)
+    fireEvent.click(screen.getByRole('button', { name: 'Load more' }))
+    await waitFor(async () => expect(await rows()).toBe(25))
+    expect(screen.queryByRole('button', { name: 'Load more' })).toBeNull()
+    expect(server.of('GET /tasks').at(-1)?.query).toMatchObject({ project: project.id, after: tasks[9]?.id })
   })
 
   test('without a task leads to the first', async () => {

@@ -12,6 +12,7 @@ import { Note } from '../../ui/Note.tsx'
 import { Page } from '../../ui/Page.tsx'
 import { Panel } from '../../ui/Panel.tsx'
 import { Skeleton } from '../../ui/Skeleton.tsx'
+import { Spinner } from '../../ui/Spinner.tsx'
 import { Stats } from '../../ui/Stats.tsx'
 import { ProjectCard } from './ProjectCard.tsx'
 import { useProjectsQuery } from './projectsApi.ts'
@@ -119,12 +120,17 @@ function Nothing({ searched }: { readonly searched: boolean }) {
 function Loading() {
   return (
     <div role="status" className="grid gap-4 md:grid-cols-2 wide:grid-cols-3">
-      <span className="sr-only">{texts.list.loading}</span>
       {[1, 2, 3].map((card) => (
-        <Panel key={card} className="h-54 p-4">
+        <Panel key={card} className="flex h-54 flex-col p-4">
           <Skeleton className="h-5 w-40" />
           <Skeleton className="mt-3 h-4 w-full" />
           <Skeleton className="mt-2 h-4 w-2/3" />
+          {card === 1 && (
+            <span className="mt-auto inline-flex items-center gap-2 text-meta text-muted">
+              <Spinner />
+              {texts.list.loading}
+            </span>
+          )}
         </Panel>
       ))}
     </div>

@@ -71,6 +71,8 @@ export const texts = {
     stats: { total: 'Total Tasks', active: 'Active Tasks', completed: 'Completed', rate: 'Completion Rate' },
     running: (count: number) => `${count} ${count === 1 ? 'Task' : 'Tasks'} Currently Running`,
     all: (count: number) => `All Tasks (${count})`,
+    showMore: 'Load more',
+    showingMore: 'Loading...',
     empty: 'No tasks yet',
     emptyWhy: 'Describe what is to be done, and an agent begins.',
     createFirst: 'Create First Task',

@@ -6,6 +6,7 @@ import { Button } from '../../ui/Button.tsx'
 import { ButtonLink } from '../../ui/ButtonLink.tsx'
 import { Empty } from '../../ui/Empty.tsx'
 import { Skeleton } from '../../ui/Skeleton.tsx'
+import { Spinner } from '../../ui/Spinner.tsx'
 import { useIsDeleted } from '../deletions/deletions.ts'
 import { selectOpenTask } from './openTask.ts'
 import { notSelected } from './room.ts'
@@ -78,7 +79,6 @@ function Problem({ title, why, onRetry }: ProblemProps) {
 function Loading() {
   return (
     <div role="status" className="flex min-h-0 flex-1 flex-col">
-      <span className="sr-only">{texts.loading}</span>
       <div className="flex h-15 flex-none items-center gap-3 border-b border-line bg-panel px-4">
         <Skeleton className="size-8" />
         <div className="grid gap-1.5">
@@ -88,6 +88,10 @@ function Loading() {
       </div>
       <div className="grid min-h-0 flex-1 split:grid-cols-[40fr_1px_60fr]">
         <div className="grid content-start gap-4 p-4">
+          <span className="inline-flex items-center gap-2 text-muted">
+            <Spinner />
+            {texts.loading}
+          </span>
           <Skeleton className="h-16 w-full" />
           <Skeleton className="h-4 w-3/4" />
           <Skeleton className="h-4 w-1/2" />

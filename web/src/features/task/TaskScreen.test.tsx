@@ -19,7 +19,9 @@ const never = new Promise<never>(() => undefined)
 describe('the page of a task', () => {
   test('says that the task is being loaded', async () => {
     open({}, { [`GET ${at}`]: never })
-    expect(await screen.findByText('Loading task')).toBeTruthy()
+    const loading = await screen.findByText('Loading task...')
+    expect(loading.closest('.sr-only')).toBeNull()
+    expect(loading.querySelector('svg')).not.toBeNull()
   })
 
   test('that could not be loaded leads back to the dashboard', async () => {

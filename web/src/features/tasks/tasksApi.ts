@@ -1,4 +1,5 @@
 /** Tasks on the server: lists of them, and making one. What belongs to one open task is in `task/taskApi.ts`. */
+import { useMemo } from 'react'
 import type { AnswerOf, BodyInputOf } from '#domain/api/call.ts'
 import type { prepareTask } from '#domain/api/preparation.ts'
 import type { createTask, deleteTask, listTasks, Task } from '#domain/api/tasks.ts'
@@ -9,8 +10,9 @@ import { texts } from './texts.ts'
 
 /** Tasks that the palette finds things in. */
 const paletteTasks = 500
-/** Tasks that a project page shows (section 9). */
+/** Tasks that a project page shows at first (section 9), and more each time. */
 const projectTasks = 10
+const moreProjectTasks = 50
 
 export const tasksApi = api.injectEndpoints({
   endpoints: (build) => ({
@@ -24,10 +26,13 @@ export const tasksApi = api.injectEndpoints({
       // It is asked for once each time the palette opens: what is known shows meanwhile.
       keepUnusedDataFor: 60,
     }),
-    projectTasks: build.query<AnswerOf<typeof listTasks>, string>({
-      query: (project) => ({
+    /** Page by page; a page is named by the cursor it comes after. */
+    projectTasks: build.infiniteQuery<AnswerOf<typeof listTasks>, string, string | null>({
+      infiniteQueryOptions: { initialPageParam: null, getNextPageParam: ({ next }) => next },
+      query: ({ queryArg: project, pageParam: after }) => ({
         path: '/tasks',
-        query: { project, limit: projectTasks },
+        query:
+          after === null ? { project, limit: projectTasks } : { project, limit: moreProjectTasks, after },
         fallback: texts.notFetched,
       }),
       providesTags: ['Tasks'],
@@ -53,7 +58,9 @@ export const tasksApi = api.injectEndpoints({
         }
         dispatch(tasksApi.util.updateQueryData('recentTasks', undefined, leaveOut))
         for (const project of tasksApi.util.selectCachedArgsForQuery(getState(), 'projectTasks'))
-          dispatch(tasksApi.util.updateQueryData('projectTasks', project, leaveOut))
+          dispatch(
+            tasksApi.util.updateQueryData('projectTasks', project, ({ pages }) => pages.forEach(leaveOut)),
+          )
       },
       invalidatesTags: ['Tasks', 'Projects'],
     }),
@@ -88,11 +95,21 @@ export function usePaletteTasks(): readonly Task[] {
   return all?.map((task) => recent.find(({ id }) => id === task.id) ?? task) ?? recent
 }
 
-/** The newest tasks of a project, but those that were just deleted. */
+/** The tasks of a project, newest first and as many as were asked for, but those that were just deleted. */
 export function useProjectTasksQuery(projectId: string) {
-  const { data, error, isFetching, refetch } = tasksApi.useProjectTasksQuery(projectId)
-  const tasks = useNotDeleted(data?.tasks)
-  return { data: tasks === undefined ? undefined : { tasks }, error, isFetching, refetch }
+  const { data, error, isFetching, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } =
+    tasksApi.useProjectTasksInfiniteQuery(projectId)
+  const all = useMemo(() => data?.pages.flatMap(({ tasks }) => tasks), [data])
+  const tasks = useNotDeleted(all)
+  return {
+    data: tasks === undefined ? undefined : { tasks },
+    error,
+    isFetching,
+    refetch,
+    hasMore: hasNextPage,
+    showMore: fetchNextPage,
+    isShowingMore: isFetchingNextPage,
+  }
 }
 
 export const { usePrepareTaskMutation, useCreateTaskMutation, useDeleteTaskMutation } = tasksApi

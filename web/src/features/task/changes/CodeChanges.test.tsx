@@ -6,6 +6,7 @@ import { openPart } from '../../../../../tests/client/page.tsx'
 import { diffOf, fileOf, messageOf, taskOf } from '../../../../../tests/client/samples.ts'
 import { refusal, type Answers } from '../../../../../tests/client/server.ts'
 import { api } from '../../../api/api.ts'
+import { taskLoaded, taskOpened } from '../openTask.ts'
 import { CodeChanges } from './CodeChanges.tsx'
 import { commentMessage } from './quote.ts'
 import { readDiffs } from './readDiffs.ts'
@@ -30,6 +31,8 @@ function open(changedFiles: readonly ChangedFile[], answers: Answers = {}) {
     <CodeChanges task={task} reload={() => undefined} shown tools={null} />,
     { [`GET ${at}/git/diff`]: diff(changedFiles), ...answers },
   )
+  store.dispatch(taskOpened(task.id))
+  store.dispatch(taskLoaded(task))
   onTestFinished(() => {
     vi.restoreAllMocks()
     vi.unstubAllGlobals()
@@ -284,6 +287,21 @@ describe('a comment', () => {
     expect(JSON.stringify(server.of(post)[0]?.body)).toContain(
       ['`a.ts:1-2`', '>', '> ```diff', '>  same', '> -before', '> +after'].join('\\n'),
     )
+  })
+
+  test('below the fold is scrolled to as it opens and while it is written', async () => {
+    vi.spyOn(Element.prototype, 'scrollHeight', 'get').mockReturnValue(200 * 20)
+    open([long(200)])
+    const row = await rowWith('value40 ')
+    const box = await list()
+    act(() => row.focus())
+    expect(box.scrollTop).toBe(0)
+    key('c')
+    const writing = await field()
+    await waitFor(() => expect(box.scrollTop).toBeGreaterThan(0))
+    box.scrollTo({ top: 0 })
+    fireEvent.change(writing, { target: { value: 'Name it otherwise' } })
+    await waitFor(() => expect(box.scrollTop).toBeGreaterThan(0))
   })
 
   test('is for the lines that the pointer went over', async () => {

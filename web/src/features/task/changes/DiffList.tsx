@@ -95,6 +95,13 @@ export function DiffList(props: DiffListProps) {
   const travel = useTravel({ rows, heads, view, active, goTo, shown, onLeave: selection.clear })
   const { list, items, position, startOf } = view
 
+  const commentSize = list.measurementsCache[commentIndex]?.size
+  // Where it is written stays in sight, with its buttons: when it opens, as it grows, and while it is typed in.
+  useEffect(() => {
+    if (commentIndex !== -1) list.scrollToIndex(commentIndex, { align: 'auto' })
+    // oxlint-disable-next-line react-hooks/exhaustive-deps -- what is scrolled away by hand, or moved by other lines, stays there
+  }, [place, commentSize, comment.text])
+
   const currentName = rows[heads.findLast((head) => head <= position) ?? 0]?.file.name
   useEffect(() => {
     if (currentName !== undefined) onCurrent(currentName)

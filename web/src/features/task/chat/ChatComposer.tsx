@@ -106,18 +106,21 @@ function TurnHead({ task, tools, cancel, cancelling }: TurnHeadProps) {
   const tool = Object.values(tools).findLast(
     ({ status, executionId }) => status === 'running' && executionId === execution?.id,
   )
+  const isCommand = execution?.kind === 'command'
   const since = execution?.startedAt ?? execution?.requestedAt ?? null
   return (
     <div className="flex h-11 items-center gap-2 border-b border-line-soft pr-1 pl-3 text-meta md:h-8">
       <Status status="running" small wordHidden>
         <span className="max-w-40 truncate">
-          {tool === undefined ? texts.composer.working : activity(tool)}
+          {isCommand ? activities.run : tool === undefined ? texts.composer.working : activity(tool)}
         </span>
       </Status>
       <span className="min-w-0 flex-1 truncate text-muted">
         {execution !== null &&
           since !== null &&
-          texts.composer.turn(execution.turn, elapsed(now - Date.parse(since)))}
+          (isCommand
+            ? elapsed(now - Date.parse(since))
+            : texts.composer.turn(execution.turn, elapsed(now - Date.parse(since))))}
       </span>
       <Button
         kind="ghost"

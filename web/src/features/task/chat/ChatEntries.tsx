@@ -1,5 +1,5 @@
 /** The entries of the chat under the days they belong to. */
-import { Fragment, memo } from 'react'
+import { Fragment, memo, useState } from 'react'
 import type { Task } from '#domain/api/tasks.ts'
 import { dayLabel } from '../../../ui/clock.ts'
 import { useNow } from '../../../ui/useNow.ts'
@@ -13,14 +13,17 @@ import { Turn, type TurnUsage } from './Turn.tsx'
 interface ChatEntriesProps {
   readonly entries: readonly ChatEntry[]
   readonly task: Task
-  /** Whether a message was seen being written: it stays open when it is done. */
+  /** The end of the chat is in sight, and stays there. */
+  readonly following: boolean
+  /** Whether a message was seen being written: it stays open while its turn is the latest. */
   readonly wasSeen: (messageId: string) => boolean
   readonly onResend: (id: string) => void
   readonly onDiscard: (id: string) => void
 }
 
-export function ChatEntries({ entries, task, wasSeen, onResend, onDiscard }: ChatEntriesProps) {
+export function ChatEntries({ entries, task, following, wasSeen, onResend, onDiscard }: ChatEntriesProps) {
   const now = useNow(20_000)
+  const keptOpen = useKeptOpen(entries, following)
   return (
     <TimeContext value={now}>
       <TaskImages task={task} />
@@ -51,6 +54,7 @@ export function ChatEntries({ entries, task, wasSeen, onResend, onDiscard }: Cha
                 taskId={task.id}
                 execution={entry.kind === 'turn' && entry.live ? task.execution : null}
                 usage={entry.key === task.execution?.id ? task.execution.usage : undefined}
+                keptOpen={keptOpen.has(entry.key)}
                 wasSeen={wasSeen}
               />
             )}
@@ -61,19 +65,37 @@ export function ChatEntries({ entries, task, wasSeen, onResend, onDiscard }: Cha
   )
 }
 
+/** The turns whose words stay open when they were seen: the latest, and while somebody reads what was before, those since. */
+function useKeptOpen(entries: readonly ChatEntry[], following: boolean): ReadonlySet<string> {
+  const turns = entries.flatMap(({ kind, key }) => (kind === 'turn' ? [key] : []))
+  const latest = turns.at(-1) ?? null
+  const [first, setFirst] = useState(latest)
+  // What is folded above the end, while the end is in sight, moves nothing that is read.
+  if (following && first !== latest) setFirst(latest)
+  const from = first === null ? -1 : turns.indexOf(first)
+  return new Set(from === -1 ? turns.slice(-1) : turns.slice(from))
+}
+
 interface EntryProps {
   readonly entry: Exclude<ChatEntry, { kind: 'sent' }>
   readonly taskId: string
   readonly execution: Task['execution']
   readonly usage: TurnUsage | undefined
+  readonly keptOpen: boolean
   readonly wasSeen: (messageId: string) => boolean
 }
 
 /** Only the entry that changes is drawn again: a long chat must not slow the one that is being written. */
 const Entry = memo(
-  function Entry({ entry, taskId, execution, usage, wasSeen }: EntryProps) {
+  function Entry({ entry, taskId, execution, usage, keptOpen, wasSeen }: EntryProps) {
     return entry.kind === 'turn' ? (
-      <Turn turn={entry} taskId={taskId} execution={execution} usage={usage} wasSeen={wasSeen} />
+      <Turn
+        turn={entry}
+        taskId={taskId}
+        execution={execution}
+        usage={usage}
+        wasSeen={keptOpen ? wasSeen : notSeen}
+      />
     ) : (
       <PersonMessage entry={entry} taskId={taskId} />
     )
@@ -82,8 +104,13 @@ const Entry = memo(
     a.taskId === b.taskId &&
     a.execution === b.execution &&
     a.usage === b.usage &&
+    a.keptOpen === b.keptOpen &&
     sameEntry(a.entry, b.entry),
 )
+
+function notSeen(): boolean {
+  return false
+}
 
 function sameEntry(a: ChatEntry, b: ChatEntry): boolean {
   if (a.kind === 'message' && b.kind === 'message') return a.message === b.message && a.grouped === b.grouped

@@ -9,6 +9,7 @@ import { Empty } from '../../../ui/Empty.tsx'
 import { Note } from '../../../ui/Note.tsx'
 import { Skeleton } from '../../../ui/Skeleton.tsx'
 import type { useFollowEnd } from '../../../ui/useFollowEnd.ts'
+import { unread } from '../folded.ts'
 import { selectOpenTask } from '../openTask.ts'
 import { texts as taskTexts } from '../texts.ts'
 import type { OpenRoom } from '../useRoom.ts'
@@ -46,7 +47,7 @@ export function ChatHistory({
   const { chat, logs } = useSelector(selectOpenTask)
   const { box, content, following, onScroll, jumpToEnd } = follow
   const earlier = useEarlier(entries, chat.more || logs.more, box, following)
-  const unread = useUnread(entries, following)
+  const news = useUnread(entries, following)
   const { more, failed, busy, show } = earlier
   // What is looked for may be anywhere.
   useEffect(() => {
@@ -93,7 +94,10 @@ export function ChatHistory({
               </Button>
             </div>
           )}
-          {entries.length === 0 && chat.load.kind === 'loading' ? (
+          {/* Steps of an agent are known before the message they answer: they wait for it. */}
+          {chat.load.kind === 'loading' &&
+          chat.at === unread.at &&
+          !entries.some(({ kind }) => kind === 'sent') ? (
             <Loading />
           ) : entries.length === 0 && queue.length === 0 && chat.load.kind === 'loaded' && !searching ? (
             <Empty title={texts.chat.empty}>{texts.chat.emptyWhy}</Empty>
@@ -101,6 +105,7 @@ export function ChatHistory({
             <ChatEntries
               entries={earlier.drawn}
               task={task}
+              following={following}
               wasSeen={open.writing.wasSeen}
               onDiscard={onDiscard}
               onResend={onResend}
@@ -117,7 +122,7 @@ export function ChatHistory({
           className="absolute bottom-2 left-1/2 h-11! -translate-x-1/2 shadow-float md:h-7!"
         >
           {texts.chat.latest}
-          {unread > 0 && <span className="text-run">{texts.chat.unread(unread)}</span>}
+          {news > 0 && <span className="text-run">{texts.chat.unread(news)}</span>}
         </Button>
       )}
     </div>

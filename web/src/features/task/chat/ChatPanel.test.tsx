@@ -1,11 +1,15 @@
 // @vitest-environment jsdom
-import { fireEvent, screen, waitFor, within } from '@testing-library/react'
+import { act, fireEvent, renderHook, screen, waitFor, within } from '@testing-library/react'
+import { Provider } from 'react-redux'
 import { describe, expect, test, vi } from 'vitest'
 import type { Task } from '#domain/api/tasks.ts'
 import { executionId } from '../../../../../tests/domain/ids.ts'
-import { openPage, openTaskAnswers } from '../../../../../tests/client/page.tsx'
+import { clientStore, openPage, openTaskAnswers } from '../../../../../tests/client/page.tsx'
 import { messageOf, taskOf } from '../../../../../tests/client/samples.ts'
+import { fakeServer } from '../../../../../tests/client/server.ts'
+import { selectNotifications } from '../../notifications/notifications.ts'
 import { historyPage } from '../taskApi.ts'
+import { useSendMessage } from './useSendMessage.ts'
 
 const task = taskOf(1)
 const execution: NonNullable<Task['execution']> = {
@@ -37,6 +41,74 @@ test('messages are looked for from the keyboard, by their words or their command
   fireEvent.keyDown(box, { key: 'Escape' })
   expect(await screen.findByText('Something else')).toBeTruthy()
   expect((await chat()).queryByRole('searchbox')).toBeNull()
+})
+
+test('a message that waits is found too, where it waits', async () => {
+  const messages = [
+    messageOf(1, { message: 'Add a date' }),
+    messageOf(2, { message: 'Add a flag', status: 'queued' }),
+    messageOf(3, { message: 'Add a flag and a date', status: 'queued' }),
+  ]
+  openPage(at, {
+    answers: {
+      ...openTaskAnswers(taskOf(1, { status: 'running' })),
+      [`GET ${at}/chat`]: { messages, version: 1 },
+    },
+  })
+  const waits = await screen.findByText('Add a flag')
+  fireEvent.keyDown(document.body, { key: '/' })
+  const box = (await chat()).getByRole('searchbox', { name: 'Search messages' })
+  fireEvent.change(box, { target: { value: 'flag' } })
+  expect((await chat()).getByText('Found 2 messages')).toBeTruthy()
+  expect(waits.hasAttribute('data-searched')).toBe(true)
+})
+
+test('what an agent does is not shown before what it was asked for', async () => {
+  const messages = [messageOf(1, { message: 'Add a date', status: 'running', executionId: executionId(1) })]
+  let answer: (body: unknown) => void = () => undefined
+  const running = taskOf(1, { status: 'running', execution: { ...execution, endedAt: null } })
+  openPage(at, {
+    answers: {
+      ...openTaskAnswers(running),
+      [`GET ${at}/chat`]: new Promise((resolve) => (answer = resolve)),
+    },
+  })
+  await screen.findByRole('heading', { level: 1, name: 'Task 1' })
+  expect((await chat()).queryAllByRole('article')).toEqual([])
+  answer({ messages, version: 1 })
+  expect(await screen.findByText('Add a date')).toBeTruthy()
+  const [asked, turn] = (await chat()).getAllByRole('article')
+  expect(asked?.textContent).toContain('Add a date')
+  expect(turn?.querySelector('svg[data-agent=claude]')).not.toBeNull()
+})
+
+test('a command that runs is said to be one, and is no turn', async () => {
+  const command = { ...execution, kind: 'command' as const, turn: 6, endedAt: null }
+  openPage(at, { answers: openTaskAnswers(taskOf(1, { status: 'running', execution: command })) })
+  expect(await (await chat()).findByText('Running a command')).toBeTruthy()
+  expect((await chat()).queryByText(/Turn 6/)).toBeNull()
+})
+
+test('a message without a task that is selected is not sent: No task selected', async () => {
+  const server = fakeServer({})
+  const store = clientStore()
+  const nowhere = renderHook(() => useSendMessage(task.id, () => undefined), {
+    wrapper: ({ children }) => <Provider store={store}>{children}</Provider>,
+  })
+  act(() => nowhere.result.current.send('Go on', false, 'claude'))
+  expect(selectNotifications(store.getState()).map(({ type, title }) => [type, title])).toEqual([
+    ['error', 'No task selected'],
+  ])
+  expect(server.asked).toEqual([])
+})
+
+test('a message that is grouped with the one before has nothing beside it but its menu, when that is asked for', async () => {
+  const messages = [messageOf(1, { message: 'One' }), messageOf(2, { message: 'Two' })]
+  openPage(at, { answers: { ...openTaskAnswers(task), [`GET ${at}/chat`]: { messages, version: 1 } } })
+  const article = (await screen.findByText('Two')).closest('article') ?? document.body
+  const menu = within(article).getByRole('button', { name: 'Message menu' })
+  const [ground] = [...article.querySelectorAll('.bg-raised')].filter((element) => element.contains(menu))
+  expect(ground?.className).toContain('opacity-0')
 })
 
 test('a chat in which nothing was said says what to do', async () => {

@@ -1,6 +1,6 @@
 /** The chat of a task: what was said and done, what waits, and where to say more. */
 import { Search } from 'lucide-react'
-import { useMemo, useState, useSyncExternalStore } from 'react'
+import { useMemo, useRef, useState, useSyncExternalStore } from 'react'
 import { useSelector } from 'react-redux'
 import type { Task } from '#domain/api/tasks.ts'
 import { useAction } from '../../../actions/ActionsContext.tsx'
@@ -14,7 +14,7 @@ import { useAgentOptions } from '../../agents/useAgentOptions.tsx'
 import { selectOpenTask } from '../openTask.ts'
 import type { OpenRoom } from '../useRoom.ts'
 import { Announcer } from './Announcer.tsx'
-import { arrange, messagesIn, searched } from './arrange.ts'
+import { arrange, messagesIn, searched, searchedQueue } from './arrange.ts'
 import { ChatComposer } from './ChatComposer.tsx'
 import { ChatHistory } from './ChatHistory.tsx'
 import { SearchContext } from './SearchContext.ts'
@@ -52,8 +52,9 @@ export function ChatPanel({ task, open, headed }: ChatPanelProps) {
   )
   const words = search?.trim() ?? ''
   const shown = useMemo(() => (words === '' ? entries : searched(entries, words)), [entries, words])
-  const found = useMemo(() => messagesIn(shown), [shown])
-  const marks = useMarks(follow.content, words)
+  const found = useMemo(() => messagesIn(shown) + searchedQueue(queue, words).length, [shown, queue, words])
+  const panel = useRef<HTMLElement>(null)
+  const marks = useMarks(panel, words)
   const openSearch = () => setSearch((looked) => looked ?? '')
   const closeSearch = () => setSearch(null)
   useAction('searchChat', openSearch)
@@ -72,6 +73,7 @@ export function ChatPanel({ task, open, headed }: ChatPanelProps) {
   return (
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- it only knows whether it has the focus, for keys that are also the terminal's
     <section
+      ref={panel}
       aria-label={texts.chat.title}
       onFocus={() => setHasFocus(true)}
       onBlur={({ currentTarget, relatedTarget }) => setHasFocus(currentTarget.contains(relatedTarget))}

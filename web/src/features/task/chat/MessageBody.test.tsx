@@ -3,7 +3,7 @@ import { cleanup, fireEvent, render, screen, waitFor } from '@testing-library/re
 import { Provider } from 'react-redux'
 import { afterEach, expect, test } from 'vitest'
 import { clientStore } from '../../../../../tests/client/page.tsx'
-import { MessageBody } from './MessageBody.tsx'
+import { CommandBody, MessageBody } from './MessageBody.tsx'
 
 afterEach(cleanup)
 
@@ -21,6 +21,26 @@ test('a message of more than 300 characters is cut there, until more is asked fo
   expect(container.textContent).toBe(`${text}Show less`)
   fireEvent.click(screen.getByRole('button', { name: 'Show less' }))
   expect(container.textContent).toBe(`${'x'.repeat(300)}…Show more`)
+})
+
+test('a command is cut there too, as it is written', () => {
+  const text = `cat <<'EOF'\n\`\`\`\n${'x'.repeat(300)}\nEOF`
+  const { container } = render(<CommandBody text={text} />)
+  expect(container.querySelector('code')?.textContent).toBe(`$ ${text.slice(0, 300)}…`)
+  fireEvent.click(screen.getByRole('button', { name: 'Show more' }))
+  expect(container.querySelector('code')?.textContent).toBe(`$ ${text}`)
+})
+
+test('what was open because it was read while it was written is cut later, unless somebody opened or closed it', () => {
+  const text = 'x'.repeat(301)
+  const { container, rerender } = render(<MessageBody text={text} markdown={false} expanded />)
+  expect(container.textContent).toBe(`${text}Show less`)
+  rerender(<MessageBody text={text} markdown={false} />)
+  expect(container.textContent).toBe(`${'x'.repeat(300)}…Show more`)
+  fireEvent.click(screen.getByRole('button', { name: 'Show more' }))
+  rerender(<MessageBody text={text} markdown={false} expanded />)
+  rerender(<MessageBody text={text} markdown={false} />)
+  expect(container.textContent).toBe(`${text}Show less`)
 })
 
 const shownOf = (text: string) =>

@@ -2,7 +2,7 @@
  * What was said. Beyond 300 characters only the beginning shows, until more is asked for. Agents write Markdown; what a
  * person writes is shown as it is written, unless there is a block of code in it.
  */
-import { lazy, Suspense, use, useState } from 'react'
+import { lazy, Suspense, use, useState, type ReactNode } from 'react'
 import { SearchContext } from './SearchContext.ts'
 import { texts } from './texts.ts'
 
@@ -20,23 +20,53 @@ const shownAtFirst = 300
 interface MessageBodyProps {
   readonly text: string
   readonly markdown: boolean
-  /** It begins open: it was read while it was written. */
+  /** It is open until somebody folds it: it was read while it was written. */
   readonly expanded?: boolean
 }
 
 export function MessageBody({ text, markdown, expanded = false }: MessageBodyProps) {
+  return (
+    <Truncated text={text} expanded={expanded} cut={beginning}>
+      {(shown) => (
+        <div data-searched="" className={markdown ? undefined : '[&_p]:whitespace-pre-line'}>
+          {markdown || hasCode(shown) ? <MarkdownText text={shown} /> : <PlainText text={shown} />}
+        </div>
+      )}
+    </Truncated>
+  )
+}
+
+/** What was run, as it was written. */
+export function CommandBody({ text }: { readonly text: string }) {
+  return (
+    <Truncated text={text} expanded={false} cut={begun}>
+      {(shown) => (
+        <code data-searched="" className="block font-mono text-code wrap-anywhere whitespace-pre-wrap">
+          $ {shown}
+        </code>
+      )}
+    </Truncated>
+  )
+}
+
+interface TruncatedProps {
+  readonly text: string
+  readonly expanded: boolean
+  /** The beginning of a text, so many characters of it. */
+  readonly cut: (text: string, length: number) => string
+  readonly children: (shown: string) => ReactNode
+}
+
+function Truncated({ text, expanded, cut, children }: TruncatedProps) {
   const [chosen, setOpen] = useState<boolean | null>(null)
   const words = use(SearchContext)
   const long = text.length > shownAtFirst
   // What is looked for must be seen, wherever in the message it is.
   const found = words !== '' && text.toLowerCase().includes(words.toLowerCase())
   const open = chosen ?? (expanded || found)
-  const shown = long && !open ? beginning(text, shownAtFirst) : text
   return (
     <>
-      <div data-searched="" className={markdown ? undefined : '[&_p]:whitespace-pre-line'}>
-        {markdown || hasCode(shown) ? <MarkdownText text={shown} /> : <PlainText text={shown} />}
-      </div>
+      {children(long && !open ? cut(text, shownAtFirst) : text)}
       {long && (
         <button
           type="button"
@@ -67,6 +97,10 @@ export function MarkdownText({ text }: { readonly text: string }) {
 
 function PlainText({ text }: { readonly text: string }) {
   return <p className="wrap-anywhere whitespace-pre-wrap">{text}</p>
+}
+
+function begun(text: string, length: number): string {
+  return `${[...text].slice(0, length).join('')}…`
 }
 
 /** The beginning of a text, cut between words where one ends near, with a code block closed that the cut has opened. */

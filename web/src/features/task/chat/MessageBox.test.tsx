@@ -134,7 +134,7 @@ describe('images of a message', () => {
     expect(screen.getByText('a.png')).toBeTruthy()
   })
 
-  test('are shown side by side up to three, and the last says how many more there are', async () => {
+  test('are shown side by side up to three, and beside them how many more there are', async () => {
     const message = messageOf(1, { images: images(5) })
     await open({}, { [`GET ${at}/chat`]: { messages: [message], version: 1 } })
     const shown = await waitFor(() => {
@@ -147,7 +147,8 @@ describe('images of a message', () => {
       'screen 2.png',
       'screen 3.png',
     ])
-    expect(chat().getByText('+2')).toBeTruthy()
+    expect(chat().getByText('+2').querySelector('img')).toBeNull()
+    expect(chat().getByText('+2').closest('li')).not.toBe(shown[2]?.closest('li'))
     expect(shown[0]?.closest('ul')?.className).toContain('flex')
   })
 
@@ -203,7 +204,12 @@ describe('images of a task', () => {
     await open({ images: ofTask(8) }, answers)
     await chat().findByText('Look at this')
     expect(terminal('8 images').getAllByRole('img')).toHaveLength(4)
-    expect(terminal('8 images').getByText('+4')).toBeTruthy()
+    // It covers none of the four, and opens the first of those that are not in sight.
+    const more = terminal('8 images').getByRole('button', { name: 'Show 4 more images' })
+    expect(more.textContent).toBe('+4')
+    expect(more.closest('li')?.querySelector('img')).toBeNull()
+    fireEvent.click(more)
+    expect(await screen.findByText(/5 of 8/)).toBeTruthy()
     fireEvent.click(screen.getByRole('button', { name: '8 images' }))
     expect(screen.getByRole('button', { name: '8 images' }).getAttribute('aria-expanded')).toBe('false')
   })

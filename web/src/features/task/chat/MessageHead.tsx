@@ -1,6 +1,7 @@
 /** Who said it, when, and how it fares; a menu that shows on hover and focus. */
 import { Copy, Ellipsis, Trash2 } from 'lucide-react'
 import { useState, type ReactNode } from 'react'
+import { classes } from '../../../ui/classes.ts'
 import { IconButton } from '../../../ui/IconButton.tsx'
 import { Menu, type MenuButtonProps } from '../../../ui/Menu.tsx'
 import { Status, type StatusName } from '../../../ui/Status.tsx'
@@ -48,12 +49,24 @@ export function MessageHead({
 }
 
 /** What can be done with a message; it is in sight while the message is pointed at or has the focus. */
-export function MessageMenu({ taskId, text }: Pick<MessageHeadProps, 'taskId' | 'text'>) {
+export function MessageMenu({
+  taskId,
+  text,
+  over = false,
+}: Pick<MessageHeadProps, 'taskId' | 'text'> & {
+  /** It stands over the words of the message. */
+  readonly over?: boolean
+}) {
   const copy = useCopy()
   const [deleting, setDeleting] = useState(false)
   return (
     <>
-      <span className="opacity-0 group-hover/message:opacity-100 focus-within:opacity-100 has-aria-expanded:opacity-100 pointer-coarse:opacity-100">
+      <span
+        className={classes(
+          'opacity-0 group-hover/message:opacity-100 focus-within:opacity-100 has-aria-expanded:opacity-100 pointer-coarse:opacity-100',
+          over && 'block rounded-control bg-raised',
+        )}
+      >
         <Menu
           button={menuButton}
           items={[

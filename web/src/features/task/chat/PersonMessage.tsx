@@ -7,7 +7,7 @@ import { classes } from '../../../ui/classes.ts'
 import { Status } from '../../../ui/Status.tsx'
 import { useMeQuery } from '../../auth/authApi.ts'
 import { isPersons, type MessageEntry } from './arrange.ts'
-import { MessageBody } from './MessageBody.tsx'
+import { CommandBody, MessageBody } from './MessageBody.tsx'
 import { MessagePictures } from './MessagePictures.tsx'
 import { MessageHead, MessageMenu } from './MessageHead.tsx'
 import { texts } from './texts.ts'
@@ -34,8 +34,8 @@ export function PersonMessage({ entry: { message, grouped }, taskId }: PersonMes
         />
       )}
       {grouped && (
-        <span className="absolute top-1 right-5 rounded-control bg-raised">
-          <MessageMenu taskId={taskId} text={message.message ?? ''} />
+        <span className="absolute top-1 right-5">
+          <MessageMenu taskId={taskId} text={message.message ?? ''} over />
         </span>
       )}
       <div className={persons ? 'rounded-control bg-raised px-3 py-2 md:ml-7' : 'md:pl-7'}>
@@ -51,12 +51,9 @@ function Words({ message }: { readonly message: MessageDocument }) {
   if (message.isCommand) {
     return (
       <div className="flex items-start gap-2">
-        <code
-          data-searched=""
-          className="min-w-0 flex-1 font-mono text-code wrap-anywhere whitespace-pre-wrap"
-        >
-          $ {message.commandText ?? message.message}
-        </code>
+        <div className="min-w-0 flex-1">
+          <CommandBody text={message.commandText ?? message.message} />
+        </div>
         <Status status={message.commandStatus} small />
         {message.response !== null && <span className="text-meta/5 text-muted">{message.response}</span>}
       </div>

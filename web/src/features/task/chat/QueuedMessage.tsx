@@ -68,6 +68,7 @@ export function QueuedMessage({
         />
       )}
       <span
+        data-searched=""
         className={classes('min-w-0 flex-1 truncate', isCommand && 'font-mono text-code')}
         title={message.message ?? undefined}
       >

@@ -6,6 +6,7 @@ import { Button } from '../../../ui/Button.tsx'
 import { classes } from '../../../ui/classes.ts'
 import type { SentMessage } from '../openTask.ts'
 import { texts as taskTexts } from '../texts.ts'
+import { CommandBody, MessageBody } from './MessageBody.tsx'
 import { MessagePictures } from './MessagePictures.tsx'
 import { PersonMark, personName } from './PersonMessage.tsx'
 import { texts } from './texts.ts'
@@ -38,13 +39,12 @@ export function SentMessageEntry({ sent, taskId, onResend, onDiscard }: SentMess
           sent.refused === null && 'text-muted',
         )}
       >
-        {sent.text !== '' && (
-          <p
-            className={classes('wrap-anywhere whitespace-pre-wrap', sent.isCommand && 'font-mono text-code')}
-          >
-            {sent.isCommand ? `$ ${sent.text}` : sent.text}
-          </p>
-        )}
+        {sent.text !== '' &&
+          (sent.isCommand ? (
+            <CommandBody text={sent.text} />
+          ) : (
+            <MessageBody text={sent.text} markdown={false} />
+          ))}
         <MessagePictures taskId={taskId} messageId={sent.id} sent={sent.images} spaced={sent.text !== ''} />
       </div>
       {sent.refused !== null && (

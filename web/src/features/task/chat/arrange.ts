@@ -303,13 +303,11 @@ export function spanOf(logs: readonly LogDocument[]): number {
 export function searched(entries: readonly ChatEntry[], words: string): readonly ChatEntry[] {
   const wanted = words.trim().toLowerCase()
   if (wanted === '') return entries
-  const has = (text: string | null) => text?.toLowerCase().includes(wanted) ?? false
+  const has = hasWords(wanted)
   return entries.flatMap((entry): readonly ChatEntry[] => {
     switch (entry.kind) {
       case 'message':
-        return has(entry.message.message) || has(entry.message.commandText)
-          ? [{ ...entry, grouped: false }]
-          : []
+        return says(entry.message, has) ? [{ ...entry, grouped: false }] : []
       case 'turn': {
         const parts = entry.parts.filter((part) => part.kind === 'text' && has(part.message.message))
         return parts.length === 0 ? [] : [{ ...entry, parts }]
@@ -318,6 +316,20 @@ export function searched(entries: readonly ChatEntry[], words: string): readonly
         return has(entry.sent.text) ? [entry] : []
     }
   })
+}
+
+/** Those of the messages that wait that have a text. */
+export function searchedQueue(queue: readonly MessageDocument[], words: string): readonly MessageDocument[] {
+  const has = hasWords(words.trim().toLowerCase())
+  return queue.filter((message) => says(message, has))
+}
+
+function hasWords(wanted: string): (text: string | null) => boolean {
+  return (text) => text?.toLowerCase().includes(wanted) ?? false
+}
+
+function says({ message, commandText }: MessageDocument, has: (text: string | null) => boolean): boolean {
+  return has(message) || has(commandText)
 }
 
 /** Messages among entries, for the count of a search. */

@@ -37,6 +37,9 @@ export function useSendMessage(taskId: string, reload: () => void): SendMessage 
   const [sendMessage] = useSendMessageMutation()
 
   const deliver = async (message: SentMessage) => {
+    // The task may have been deleted while it was written to.
+    if (selectOpenTask(store.getState()).task?.id !== taskId)
+      return void dispatch(notified('error', taskTexts.toasts.noTask))
     dispatch(messageSent({ ...message, refused: null }))
     const { id, text, isCommand, agent, images = [], withSecrets = false } = message
     const body = {

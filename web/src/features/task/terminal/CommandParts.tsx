@@ -1,9 +1,12 @@
 /** What the row of a command has beside its words: how to fold what it printed, and what became of it. */
 import { ChevronRight } from 'lucide-react'
+import { useSelector } from 'react-redux'
+import { selectLive } from '../../../live/connection.ts'
 import { classes } from '../../../ui/classes.ts'
 import { elapsed, took } from '../../../ui/clock.ts'
 import { Status } from '../../../ui/Status.tsx'
 import { useNow } from '../../../ui/useNow.ts'
+import { selectOpenTask } from '../openTask.ts'
 import type { CommandBlock } from './commandBlocks.ts'
 import { texts } from './texts.ts'
 
@@ -38,7 +41,12 @@ interface CommandResultProps {
 export function CommandResult({ command, lines, running }: CommandResultProps) {
   const { at, endedAt, exitCode } = command
   const took = endedAt === null ? [] : [tookBetween(at, endedAt)]
-  const exit = exitCode === null || exitCode === 0 ? [] : [texts.exit(exitCode)]
+  const cancelled = useCancelledCommand(exitCode === null || exitCode === 0 ? null : command.executionId)
+  const exit = cancelled
+    ? [texts.cancelled]
+    : exitCode === null || exitCode === 0
+      ? []
+      : [texts.exit(exitCode)]
   const goesOn = running && command.until === null
   return (
     // A command that goes on below it fades: the box scrolls to its end.
@@ -52,9 +60,21 @@ export function CommandResult({ command, lines, running }: CommandResultProps) {
       )}
       {goesOn && <Status status="running" iconOnly />}
       {endedAt !== null && exitCode !== null && (
-        <Status status={exitCode === 0 ? 'completed' : 'failed'} iconOnly />
+        <Status status={cancelled ? 'cancelled' : exitCode === 0 ? 'completed' : 'failed'} iconOnly />
       )}
     </span>
+  )
+}
+
+/** Whether it is a person's command that was cancelled: the code that it was ended with is nothing it said itself. */
+function useCancelledCommand(executionId: string | null): boolean {
+  return useSelector(
+    (state: Parameters<typeof selectOpenTask>[0]) =>
+      executionId !== null &&
+      Object.values(selectOpenTask(state).chat.documents).some(
+        (message) =>
+          message.isCommand && message.executionId === executionId && message.status === 'cancelled',
+      ),
   )
 }
 
@@ -63,6 +83,7 @@ function tookBetween(from: string, to: string): string {
 }
 
 function Running({ since }: { readonly since: string }) {
-  const now = useNow(1_000)
+  // What is last known does not go on.
+  const now = useNow(1_000, useSelector(selectLive))
   return elapsed(now - Date.parse(since))
 }

@@ -3,8 +3,11 @@ import { act, cleanup, fireEvent, render, screen, waitFor, within } from '@testi
 import { Provider } from 'react-redux'
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { clientStore } from '../../../../../tests/client/page.tsx'
+import { messageOf, taskOf } from '../../../../../tests/client/samples.ts'
 import { ActionsProvider } from '../../../actions/ActionsContext.tsx'
+import { connectionChanged } from '../../../live/connection.ts'
 import { Toasts } from '../../notifications/Toasts.tsx'
+import { chatLoaded, taskOpened } from '../openTask.ts'
 import { TerminalPanel } from './TerminalPanel.tsx'
 import { createTerminalLog } from './terminalLog.ts'
 
@@ -29,12 +32,12 @@ beforeEach(() => {
 })
 
 /** A terminal that printed this. */
-async function open({ running = false } = {}) {
+async function open({ running = false, output = printed, store = clientStore() } = {}) {
   vi.stubGlobal('ResizeObserver', NoResizing)
   const terminal = createTerminalLog()
-  await terminal.reset(printed)
+  if (output.length > 0) await terminal.reset(output)
   render(
-    <Provider store={clientStore()}>
+    <Provider store={store}>
       <ActionsProvider>
         <TerminalPanel terminal={terminal} reload={() => undefined} running={running} shown tools={null} />
         <Toasts />
@@ -127,6 +130,40 @@ test('a command says how many lines it printed, how long it took and how it ende
   const log = await open()
   expect(within(log).getByText('2 lines · 2.0s · exit 2')).toBeTruthy()
   expect(within(log).getByText('Failed')).toBeTruthy()
+})
+
+test('a command that was cancelled says so, and not how it was ended', async () => {
+  const store = clientStore()
+  const command = { messageType: 'command', isCommand: true, status: 'cancelled', executionId: 'e1' } as const
+  store.dispatch(taskOpened(taskOf(1).id))
+  store.dispatch(chatLoaded({ messages: [messageOf(1, command)], version: 1 }))
+  const log = await open({ store })
+  expect(within(log).getByText('2 lines · 2.0s · Cancelled')).toBeTruthy()
+  expect(log.querySelector('[data-status=cancelled]')).not.toBeNull()
+  expect(log.querySelector('[data-status=failed]')).toBeNull()
+})
+
+test.each([
+  ['connected', true],
+  ['disconnected', false],
+] as const)('how long a command runs counts on while the connection is %s: %s', async (status, counts) => {
+  vi.useFakeTimers({
+    toFake: ['setInterval', 'clearInterval', 'Date'],
+    now: Date.UTC(2026, 10, 21, 10, 0, 5),
+  })
+  onTestFinished(() => void vi.useRealTimers())
+  const store = clientStore()
+  store.dispatch(connectionChanged(status))
+  const log = await open({ running: true, output: printed.slice(0, 2), store })
+  expect(within(log).getByText(/^running/).textContent).toBe('running 5s')
+  act(() => void vi.advanceTimersByTime(12_000))
+  expect(within(log).getByText(/^running/).textContent).toBe(counts ? 'running 17s' : 'running 5s')
+})
+
+test('it counts no lines before they are read', async () => {
+  await open({ output: [] })
+  expect(screen.getByText('Loading output...')).toBeTruthy()
+  expect(screen.queryByText('0 lines')).toBeNull()
 })
 
 test('all of it is copied without its colours', async () => {

@@ -148,7 +148,13 @@ export function TerminalPanel({ terminal, reload, running, shown, tools }: Termi
         )}
       </div>
       <footer className="flex h-11 flex-none items-center gap-4 border-t border-line-soft pr-1 pl-4 text-meta text-muted md:h-8 md:pr-4">
-        <span>{earlier === 'none' ? texts.lines(lines.length) : texts.latestLines(lines.length)}</span>
+        <span>
+          {state !== 'loaded' && lines.length === 0
+            ? state === 'loading' && texts.loading
+            : earlier === 'none'
+              ? texts.lines(lines.length)
+              : texts.latestLines(lines.length)}
+        </span>
         <span className="hidden items-center gap-1.5 md:inline-flex">
           <span className="h-3 w-0.5 bg-bad" aria-hidden="true" />
           {texts.stderr}

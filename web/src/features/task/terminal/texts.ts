@@ -7,6 +7,7 @@ export const texts = {
   empty: 'Nothing was printed yet',
   emptyWhy: 'What the agent and your commands print appears here as it happens.',
   lines,
+  loading: 'Loading output...',
   latestLines: (count: number) => `The latest ${lines(count)}`,
   earlier: 'Show earlier output',
   loadingEarlier: 'Loading...',
@@ -20,6 +21,7 @@ export const texts = {
   copy: 'Copy without colours',
   fold: 'Output of this command',
   exit: (code: number) => `exit ${code}`,
+  cancelled: 'Cancelled',
   running: 'running',
   find: {
     label: 'Find in output',
