@@ -3,6 +3,9 @@ import { z } from 'zod'
 import { agents } from '../task/events.ts'
 import { defineRead } from './call.ts'
 
+export const AgentModel = z.object({ name: z.string(), label: z.string() })
+export type AgentModel = z.output<typeof AgentModel>
+
 /** What is known of an agent: whether it can run, and what it needs. */
 export const AgentState = z.object({
   name: z.enum(agents),
@@ -13,6 +16,8 @@ export const AgentState = z.object({
   missing: z.string().nullable(),
   /** Its key enters the box that it runs in, where whatever runs there can read it. */
   keyInBox: z.boolean(),
+  /** Models that it is known to have, by the names that they are asked for with; it may have others. */
+  models: z.array(AgentModel),
 })
 export type AgentState = z.output<typeof AgentState>
 

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { isBranchName } from '../kernel/branchName.ts'
 import { faultCodes } from '../kernel/errors.ts'
+import { isModelName } from '../kernel/modelName.ts'
 
 export const limits = {
   titleLength: 100,
@@ -36,6 +37,12 @@ export const required = (sentence: string, max: number) =>
 /** A branch, by a name that git takes for one and for nothing else. */
 export const branchName = (sentence: string) =>
   required(sentence, 250).refine(isBranchName, 'This cannot be the name of a branch.')
+
+/** A model by its name. It becomes an argument of the agent's program; a client that leaves it blank chooses none. */
+export const modelName = z
+  .string()
+  .refine((name) => name === '' || isModelName(name), 'This cannot be the name of a model.')
+  .transform((name) => (name === '' ? null : name))
 
 export const success = { success: z.literal(true) }
 

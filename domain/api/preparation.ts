@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { ProjectId, TaskId } from '../kernel/ids.ts'
 import { AgentName } from '../task/events.ts'
 import { defineWrite } from './call.ts'
-import { branchName, success, Text } from './fields.ts'
+import { branchName, modelName, success } from './fields.ts'
 
 export const prepareTask = defineWrite({
   method: 'POST',
@@ -15,7 +15,7 @@ export const prepareTask = defineWrite({
     /** The id that the task will be made with. */
     taskId: TaskId,
     branch: branchName('Please select a branch'),
-    codexModel: Text.max(200).nullable().optional(),
+    codexModel: modelName.nullable().optional(),
     agent: AgentName.default('claude'),
   }),
   answer: success,

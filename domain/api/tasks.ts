@@ -6,7 +6,7 @@ import { AgentName } from '../task/events.ts'
 import { taskStatuses } from '../task/state.ts'
 import { defineRead, defineWrite } from './call.ts'
 import { attachedImages, imageLimits, ShownImage } from './images.ts'
-import { branchName, limits, Moment, queryNumber, required, success, Text } from './fields.ts'
+import { branchName, limits, modelName, Moment, queryNumber, required, success, Text } from './fields.ts'
 
 export const TaskStatus = z.enum(taskStatuses)
 
@@ -28,7 +28,10 @@ export const Task = z.object({
     githubOwner: z.string(),
   }),
   branch: z.string(),
+  /** The model that the agent is asked to use. */
   codexModel: z.string().nullable(),
+  /** The agent that this model was chosen for; another agent uses its own. */
+  modelAgent: AgentName,
   images: z.array(z.object({ ...ShownImage.shape, uploadedAt: Moment })),
   /** The branch that its work is pushed on. */
   workingBranch: z.string().nullable(),
@@ -143,7 +146,7 @@ export const createTask = defineWrite({
     description: required('Please enter a task description', limits.descriptionLength),
     projectId: required('Please select a project', 100).pipe(ProjectId),
     branch: branchName('Please select a branch'),
-    codexModel: Text.max(200).nullable().optional(),
+    codexModel: modelName.nullable().optional(),
     images: attachedImages(imageLimits.aTask).optional(),
     agent: AgentName.default('claude'),
   }),
@@ -155,11 +158,14 @@ export const createTask = defineWrite({
 export const updateTask = defineWrite({
   method: 'PUT',
   path: '/tasks/:taskId',
-  summary: 'Changes the title or the description.',
+  summary: 'Changes the title, the description or the model. A model counts from the next turn on.',
   params,
   body: z.object({
     title: required('A task needs a title.', limits.titleLength).optional(),
     description: required('Please enter a task description', limits.descriptionLength).optional(),
+    codexModel: modelName.nullable().optional(),
+    /** The agent that the model is for; left out, the one that works on the task. */
+    agent: AgentName.optional(),
   }),
   answer: taskAnswer,
   faults: ['not_found'],

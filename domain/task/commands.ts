@@ -66,7 +66,13 @@ export type TaskCommand =
       /** Of the first message, which is the description. */
       readonly images: readonly NamedImage[]
     }
-  | { readonly type: 'UpdateTask'; readonly title?: string; readonly description?: string }
+  | {
+      readonly type: 'UpdateTask'
+      readonly title?: string
+      readonly description?: string
+      /** What an agent uses from its next turn on; without an agent, the one that works on the task. */
+      readonly model?: { readonly agent: AgentName | null; readonly name: string | null }
+    }
   | { readonly type: 'DeleteTask' }
   | {
       readonly type: 'SendMessage'

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { given, stateAfter } from '../../tests/domain/given.ts'
 import { executionId, messageId, projectId, taskId, userId } from '../../tests/domain/ids.ts'
 import * as past from '../../tests/domain/taskHistories.ts'
-import { TaskDeleted, TaskUpdated } from './events.ts'
+import { ModelChosen, TaskDeleted, TaskUpdated } from './events.ts'
 import { task } from './task.ts'
 
 const createTask = {
@@ -49,6 +49,31 @@ describe('update', () => {
 
   test('to what is true already is nothing', () =>
     given(task, past.running).when({ type: 'UpdateTask', title: past.title }).thenNothing())
+
+  test('of the model says for which agent it was chosen, and takes it back', () => {
+    const opus = ModelChosen.of({ agent: 'claude' }, { model: 'opus' })
+    const auto = ModelChosen.of({ agent: 'cursor' }, { model: 'auto' })
+    given(task, past.running)
+      .when({ type: 'UpdateTask', model: { agent: null, name: 'opus' } })
+      .then([opus])
+    given(task, past.running, opus)
+      .when({ type: 'UpdateTask', model: { agent: 'claude', name: 'opus' } })
+      .thenNothing()
+    given(task, past.running, opus)
+      .when({ type: 'UpdateTask', model: { agent: 'cursor', name: 'auto' } })
+      .then([auto])
+    given(task, past.completed, opus, past.agentStarted(1, 'cursor'))
+      .when({ type: 'UpdateTask', model: { agent: null, name: null } })
+      .then([ModelChosen.of({ agent: 'cursor' }, { model: null })])
+  })
+
+  test('of the model and the words is both', () =>
+    given(task, past.running)
+      .when({ type: 'UpdateTask', title: 'Greet', model: { agent: 'claude', name: 'opus' } })
+      .then([
+        TaskUpdated.of({}, { title: 'Greet', description: past.description }),
+        ModelChosen.of({ agent: 'claude' }, { model: 'opus' }),
+      ]))
 
   test('does not reach the message that the agent was given', () =>
     given(task, past.completed, TaskUpdated.of({}, { title: 'Greet', description: 'Other words' }))

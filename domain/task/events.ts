@@ -43,13 +43,18 @@ export const TaskCreated = event('TaskCreated', 1, {
     title: z.string(),
     description: z.string(),
     branch: z.string(),
-    /** As the client sent it; the model really used is recorded by `UsageRecorded`. */
+    /** The model that the agent of the task is asked to use, as the client sent it; the model really used is recorded by `UsageRecorded`. */
     codexModel: z.string().nullable(),
   }),
 })
 export const TaskUpdated = event('TaskUpdated', 1, {
   data: z.object({}),
   content: z.object({ title: z.string(), description: z.string() }),
+})
+/** From its next turn on, the agent is asked to use this model; `null` leaves the choice to the agent. */
+export const ModelChosen = event('ModelChosen', 1, {
+  data: z.object({ agent: AgentName }),
+  content: z.object({ model: z.string().nullable() }),
 })
 export const TaskDeleted = event('TaskDeleted', 1, { data: z.object({}), content: none })
 
@@ -289,6 +294,7 @@ export type ProgressEvent = EventOf<(typeof progressEvents)[number]>
 export const taskEvents = [
   TaskCreated,
   TaskUpdated,
+  ModelChosen,
   TaskDeleted,
   MessageQueued,
   SecretsGranted,

@@ -30,6 +30,12 @@ export interface QueuedMessage {
   readonly agent: AgentName
 }
 
+/** The model that an agent is asked to use; `null` leaves the choice to the agent. */
+export interface ModelChoice {
+  readonly agent: AgentName
+  readonly name: string | null
+}
+
 export interface SavedWork {
   readonly work: string
   readonly bundle: BlobRef
@@ -44,6 +50,7 @@ export interface LiveTask {
   readonly agent: AgentName
   readonly title: string
   readonly description: string
+  readonly model: ModelChoice
   readonly phase: Phase
   /** Messages that no agent was given yet, in the order they will be. */
   readonly queue: readonly QueuedMessage[]
@@ -91,6 +98,7 @@ export function evolve(state: TaskState, event: RecordedOf<TaskEvent>): TaskStat
       agent,
       title: event.content?.title ?? '',
       description: event.content?.description ?? '',
+      model: { agent, name: event.content?.codexModel ?? null },
       phase: { status: 'pending' },
       queue: [],
       steering: [],
@@ -119,6 +127,8 @@ function evolveTask(
   switch (event.type) {
     case 'TaskUpdated':
       return event.content === null ? task : { ...task, ...event.content }
+    case 'ModelChosen':
+      return { ...task, model: { agent: event.data.agent, name: event.content?.model ?? null } }
     case 'TaskDeleted':
       return { kind: 'deleted', ownerId: task.ownerId }
     case 'MessageQueued': {

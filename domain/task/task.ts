@@ -16,6 +16,7 @@ import {
   MessageQueued,
   SecretsGranted,
   MessageWithdrawn,
+  ModelChosen,
   PullRequestAutoUpdateChanged,
   PullRequestFailed,
   PullRequestOpened,
@@ -31,7 +32,14 @@ import {
   type TaskEvent,
   type TerminalHead,
 } from './events.ts'
-import { evolve, type Execution, type LiveTask, type QueuedMessage, type TaskState } from './state.ts'
+import {
+  evolve,
+  type Execution,
+  type LiveTask,
+  type ModelChoice,
+  type QueuedMessage,
+  type TaskState,
+} from './state.ts'
 
 function decide(command: TaskCommand, state: TaskState): Decision<TaskEvent> {
   if (command.type === 'CreateTask')
@@ -41,9 +49,13 @@ function decide(command: TaskCommand, state: TaskState): Decision<TaskEvent> {
     case 'UpdateTask': {
       const title = command.title ?? state.title
       const description = command.description ?? state.description
-      return title === state.title && description === state.description
-        ? []
-        : [TaskUpdated.of({}, { title, description })]
+      const isSaidAnew = title !== state.title || description !== state.description
+      return [
+        ...(isSaidAnew ? [TaskUpdated.of({}, { title, description })] : []),
+        ...(command.model === undefined
+          ? []
+          : modelChosen(state, { ...command.model, agent: command.model.agent ?? state.agent })),
+      ]
     }
     case 'DeleteTask':
       return [TaskDeleted.of({})]
@@ -221,6 +233,11 @@ function created(command: Extract<TaskCommand, { type: 'CreateTask' }>): Decisio
     messageQueued(first, description, images),
     requested(executionId, 'start', first),
   ]
+}
+
+function modelChosen({ model }: LiveTask, { agent, name }: ModelChoice): readonly TaskEvent[] {
+  const isAsItWas = model.agent === agent && model.name === name
+  return isAsItWas ? [] : [ModelChosen.of({ agent }, { model: name })]
 }
 
 function messageQueued(message: QueuedMessage, text: string, images: readonly NamedImage[]) {

@@ -10,6 +10,7 @@ import {
   PullRequestOpened,
   PullRequestRequested,
   TaskDeleted,
+  ModelChosen,
   TaskUpdated,
   UsageRecorded,
   WorkspacePreparing,
@@ -192,6 +193,16 @@ describe('a pull request', () => {
 
 test('the model that was asked for stands as it was sent', () =>
   expect(documentOf(past.queued)).toMatchObject({ codexModel: 'o4-mini' }))
+
+test('a model that is chosen later takes its place, with the agent that it is for', () => {
+  const chosen = ModelChosen.of({ agent: 'cursor' }, { model: 'auto' })
+  expect(documentOf(past.queued)).toMatchObject({ modelAgent: 'claude' })
+  expect(documentOf(past.running, chosen)).toMatchObject({
+    codexModel: 'auto',
+    modelAgent: 'cursor',
+    agent: 'claude',
+  })
+})
 
 test('an update changes the words', () =>
   expect(documentOf(past.running, TaskUpdated.of({}, { title: 'Greet', description: 'Hi' }))).toMatchObject({

@@ -2,6 +2,7 @@
 import type { Task } from '../api/tasks.ts'
 import type { ProjectDocument } from './projects.ts'
 import type { BlobRef } from '../kernel/blob.ts'
+import type { AgentName } from '../task/events.ts'
 import type { EndStatus } from '../task/state.ts'
 import { sortKey, type RecordedOf } from '../kernel/event.ts'
 import { parseStream } from '../kernel/ids.ts'
@@ -12,9 +13,11 @@ import type { View } from './view.ts'
 
 type ShownExecution = NonNullable<Task['execution']>
 
-export interface TaskDocument extends Omit<Task, 'project' | 'images' | 'currentBranch'> {
+export interface TaskDocument extends Omit<Task, 'project' | 'images' | 'currentBranch' | 'modelAgent'> {
   /** Those of the first message; missing in documents that were folded before messages could have any. */
   readonly images?: readonly NamedImage[]
+  /** Missing in documents that were folded before it was kept. */
+  readonly modelAgent?: AgentName
   /** The creation's place among all, as it sorts. */
   readonly order: string
   /** What a command gives the task back to. */
@@ -58,6 +61,7 @@ export const tasksView: View<TaskDocument> = {
         projectId,
         agent,
         codexModel: event.content?.codexModel ?? null,
+        modelAgent: agent,
         title: event.content?.title ?? '',
         description: event.content?.description ?? '',
         branch: event.content?.branch ?? '',
@@ -95,6 +99,8 @@ function evolveTask(
   switch (event.type) {
     case 'TaskUpdated':
       return { ...seen, ...event.content }
+    case 'ModelChosen':
+      return { ...seen, codexModel: event.content?.model ?? null, modelAgent: event.data.agent }
     case 'MessageQueued':
       // The first message is recorded with the creation, right after it.
       return event.revision === 1 ? { ...seen, images: imagesOf(event) } : seen
@@ -276,7 +282,12 @@ export function shownOf(document: TaskDocument) {
     autoUpdate: _autoUpdate,
     ...shown
   } = document
-  return shown
+  return { ...shown, modelAgent: modelAgentOf(document) }
+}
+
+/** The agent that the model of a task was chosen for; another agent uses its own. */
+export function modelAgentOf({ modelAgent, agent }: Pick<TaskDocument, 'modelAgent' | 'agent'>): AgentName {
+  return modelAgent ?? agent
 }
 
 /** What the API shows of a task document; `addressOf` gives its images theirs. */

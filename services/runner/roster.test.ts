@@ -18,7 +18,14 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-const claude = { name: 'claude', installed: true, version: '1', missing: null, keyInBox: false } as const
+const claude: BusMessages['runner']['agents'][number] = {
+  name: 'claude',
+  installed: true,
+  version: '1',
+  missing: null,
+  keyInBox: false,
+  models: [],
+}
 let agents: BusMessages['runner']['agents'] = []
 const started = (runnerId: string) =>
   startRoster({ bus, runnerId, notices: ['A sentence.'], agents: () => agents, isAlone: false })

@@ -19,10 +19,22 @@ export const ada: User = {
   githubUsername: 'ada',
 }
 
+const models = [
+  { name: 'opus', label: 'Opus' },
+  { name: 'sonnet', label: 'Sonnet' },
+]
+
 /** One agent that can run, and one that cannot. */
 export const agentStates: readonly AgentState[] = [
-  { name: 'claude', installed: true, version: '2.1.329', missing: null, keyInBox: false },
-  { name: 'cursor', installed: false, version: null, missing: 'It is not installed.', keyInBox: true },
+  { name: 'claude', installed: true, version: '2.1.329', missing: null, keyInBox: false, models },
+  {
+    name: 'cursor',
+    installed: false,
+    version: null,
+    missing: 'It is not installed.',
+    keyInBox: true,
+    models: [],
+  },
 ]
 
 export function projectOf(n: number, over: Partial<Project> = {}): Project {
@@ -58,6 +70,7 @@ export function taskOf(n: number, over: Partial<Task> = {}): Task {
     project: { id: projectId(1), name: 'engine-1', githubRepoName: 'engine-1', githubOwner: 'ada' },
     branch: 'trunk',
     codexModel: 'o4-mini',
+    modelAgent: 'claude',
     images: [],
     workingBranch: `flightdeck/task-${n}`,
     currentBranch: null,

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { getAgents } from '#domain/api/agents.ts'
 import { getChat, getCommands, getTerminal, sendMessage } from '#domain/api/chat.ts'
 import { uploadImage } from '#domain/api/images.ts'
-import { cancelTask, createTask, getTaskDiff, type Task } from '#domain/api/tasks.ts'
+import { cancelTask, createTask, getTaskDiff, updateTask, type Task } from '#domain/api/tasks.ts'
 import { agents, type AgentName } from '#domain/task/events.ts'
 import { ownFolder } from '../product.ts'
 import { note } from '../report/notes.ts'
@@ -61,6 +61,8 @@ const scripts: readonly Script[] = [
 
 /** A model that each agent passes on and that its side does not have. */
 const unknownModel = { claude: 'claude-none-9', cursor: 'gpt-none-9' } as const
+
+const chosenModel = { claude: 'claude-chosen-7', cursor: 'composer-2' } as const
 
 let folder = ''
 let scene: Scene
@@ -183,8 +185,10 @@ describe.each(agents)('%s', (agent) => {
     expect((await answersOf(task)).join()).toMatch(/I have begun\./)
   })
 
-  test('takes its session up with the next message, and is given the image that comes with it', async () => {
+  test('takes its session up with the next message, and is given the image that comes with it, and the model that was chosen since', async () => {
     const first = await run(agent, 'Remember the plum')
+    const codexModel = chosenModel[agent]
+    await scene.ada.ask(updateTask, { ...of(first), body: { codexModel } })
     const form = new FormData()
     form.set('image', new File([new Uint8Array(await picture('image/png', 60, 40))], 'plan.png'))
     const { base } = scene.product
@@ -202,7 +206,10 @@ describe.each(agents)('%s', (agent) => {
       (now) => hasEnded(now) && now.execution?.turn === 2,
       50_000,
     )
-    expect(task).toMatchObject({ status: 'completed' })
+    expect(task).toMatchObject({ status: 'completed', codexModel, modelAgent: agent })
+    expect(
+      (await scene.ada.ask(getTerminal, of(task))).output.map(({ content }) => content).join(''),
+    ).toContain(codexModel)
     expect(await heardOf(agent, first)).toEqual({ earlier: true, image: digest(bytes) })
   })
 })
@@ -253,8 +260,16 @@ test('both agents are there, each with its version and what people should know o
         version: expect.stringMatching(/^\d+\.\d+/),
         missing: null,
         keyInBox: false,
+        models: expect.arrayContaining([{ name: 'opus', label: 'Opus' }]),
       },
-      { name: 'cursor', installed: true, version: '2026.01.28-lookalike', missing: null, keyInBox: true },
+      {
+        name: 'cursor',
+        installed: true,
+        version: '2026.01.28-lookalike',
+        missing: null,
+        keyInBox: true,
+        models: expect.arrayContaining([{ name: 'auto', label: 'Auto' }]),
+      },
     ],
   })
 })

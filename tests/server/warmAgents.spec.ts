@@ -1,7 +1,7 @@
 /** An agent that has ended its turn waits in its box for the next message, and leaves nothing behind. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sendMessage } from '#domain/api/chat.ts'
-import { deleteTask } from '#domain/api/tasks.ts'
+import { deleteTask, updateTask } from '#domain/api/tasks.ts'
 import { agentsOf, agentsOnce } from './agentProcesses.ts'
 import { hasEnded, openScene, type Scene } from './scene.ts'
 
@@ -29,6 +29,23 @@ describe('an agent', () => {
     expect(JSON.stringify(api.requests.at(-1)?.body)).toMatch(/Say one.*Said\..*Say two/)
     await ada.ask(deleteTask, { params: { taskId: id } })
     await agentsOnce(scene.product, (pids) => pids.length === 0)
+  })
+
+  test('makes place for one with the model that was chosen between turns, which knows what was said', async () => {
+    const { ada, api, projectId } = scene
+    const { id } = await ada.task(projectId, 'Say seven')
+    await ada.taskOnce(id, hasEnded)
+    const [first] = await agentsOnce(scene.product, (pids) => pids.length === 1)
+    const codexModel = 'claude-chosen-7'
+    const chosen = await ada.ask(updateTask, { params: { taskId: id }, body: { codexModel } })
+    expect(chosen.task).toMatchObject({ codexModel, modelAgent: 'claude' })
+    expect(await followUp(scene, id, 'Say eight', 2)).toMatchObject({ status: 'completed', codexModel })
+    const [second] = await agentsOf(scene.product)
+    expect(second).not.toBe(first)
+    const heard = api.requests.at(-1)?.body
+    expect(heard).toMatchObject({ model: codexModel })
+    expect(JSON.stringify(heard)).toMatch(/Say seven.*Said\..*Say eight/)
+    await ada.ask(deleteTask, { params: { taskId: id } })
   })
 
   test('that was killed while it waited is followed by one that goes on with its session', async () => {

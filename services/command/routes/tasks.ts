@@ -43,10 +43,12 @@ export const taskRoutes: readonly Route<CommandServices>[] = [
     return answerTask(services, taskId, executed)
   }),
   route(updateTask, signedIn, ownTask, async ({ params, body, ...asked }, services) => {
+    const { codexModel } = body
     const executed = await executeOnTask(services, params.taskId, asked, {
       type: 'UpdateTask',
       ...(body.title === undefined ? {} : { title: body.title }),
       ...(body.description === undefined ? {} : { description: body.description }),
+      ...(codexModel === undefined ? {} : { model: { agent: body.agent ?? null, name: codexModel } }),
     })
     return answerTask(services, params.taskId, executed)
   }),

@@ -14,8 +14,16 @@ beforeEach(() => {
 })
 afterEach(() => agents.stop())
 
-const claude = { name: 'claude', installed: true, version: '2', missing: null, keyInBox: false } as const
-const cursor = { name: 'cursor', installed: true, version: '3', missing: null, keyInBox: true } as const
+const opus = { name: 'opus', label: 'Opus' }
+const claude: AgentState = {
+  name: 'claude',
+  installed: true,
+  version: '2',
+  missing: null,
+  keyInBox: false,
+  models: [opus],
+}
+const cursor: AgentState = { ...claude, name: 'cursor', version: '3', keyInBox: true, models: [] }
 const keyless = { ...cursor, missing: 'It has no key.' }
 const absent = { ...cursor, installed: false, version: null, missing: 'It is not installed.' }
 const speaks = (runnerId: string, ...states: AgentState[]) =>

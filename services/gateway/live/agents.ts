@@ -56,5 +56,5 @@ function bestOf(states: readonly AgentState[]): AgentState | undefined {
 
 function unknown(name: AgentName): AgentState {
   const missing = 'No runner is heard of that could run it.'
-  return { name, installed: false, version: null, missing, keyInBox: false }
+  return { name, installed: false, version: null, missing, keyInBox: false, models: [] }
 }

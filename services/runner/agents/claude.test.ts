@@ -9,13 +9,16 @@ const request = {
 } as const
 
 describe('models', () => {
-  test.each(['opus', 'sonnet[1m]', 'haiku', 'claude-opus-4-5', 'claude-3.5-sonnet-20241022'])(
-    '%s is known',
-    (model) => {
-      expect(claude.launch({ ...request, model }).argv.slice(-2)).toEqual(['--model', model])
-    },
-  )
-  test.each(['o4-mini', 'gpt-5', 'claude', '--settings', 'claude-x y', ''])(
+  test.each([
+    'opus',
+    'sonnet[1m]',
+    'claude-3.5-sonnet-20241022',
+    'anthropic.claude-opus-4:0',
+    'house/model_7',
+  ])('%s is passed on', (model) => {
+    expect(claude.launch({ ...request, model }).argv.slice(-2)).toEqual(['--model', model])
+  })
+  test.each(['o4-mini', 'gpt-5', 'auto', '--settings', 'claude-x y', 'claude\n', ''])(
     '%j is not passed on',
     (model) => {
       expect(claude.launch({ ...request, model }).argv).not.toContain('--model')

@@ -1,4 +1,5 @@
 /** `claude`: Anthropic's coding agent, run headless with its messages on standard input. */
+import { isModelName } from '#domain/kernel/modelName.ts'
 import { createClaudeParser } from './claudeStream.ts'
 import { claudeHome } from './home.ts'
 import { scriptedModel } from '../model/scripted.ts'
@@ -7,8 +8,17 @@ import type { Agent } from './port.ts'
 /** Retries of the model's API within a turn; they wait longer each time, about half a minute in all. */
 const maxRetries = 6
 
-/** Aliases that follow the latest model of a family. */
-const aliases = new Set(['default', 'best', 'opus', 'opusplan', 'sonnet', 'haiku'])
+/** Its aliases: each follows the latest model of a family. */
+const models = [
+  { name: 'opus', label: 'Opus' },
+  { name: 'sonnet', label: 'Sonnet' },
+  { name: 'haiku', label: 'Haiku' },
+  { name: 'opusplan', label: 'Opus to plan, Sonnet to code' },
+  { name: 'sonnet[1m]', label: 'Sonnet, 1M context' },
+]
+
+/** Names of other makers' models: a client may send one whose person was never asked. */
+const others = /^(?:o\d|gpt|chatgpt|codex|gemini|grok|composer|kimi|deepseek|auto)(?:[-.]|$)/i
 
 export const claude = {
   name: 'claude',
@@ -18,7 +28,8 @@ export const claude = {
   access: 'broker',
   leavesByItself: true,
   home: claudeHome,
-  knowsModel,
+  models,
+  takesModel,
   launch({ binary, session, model, access }) {
     if (access.kind !== 'broker') throw new Error('claude reaches its model through the broker alone.')
     return {
@@ -73,10 +84,10 @@ export const claude = {
   faultOf: () => null,
 } satisfies Agent
 
-function knowsModel(model: string): boolean {
-  return aliases.has(model.replace(/\[1m\]$/, '')) || /^claude-[a-z0-9][a-z0-9.-]*(?:\[1m\])?$/.test(model)
+function takesModel(model: string): boolean {
+  return isModelName(model) && !others.test(model)
 }
 
 function modelArguments(model: string | null): readonly string[] {
-  return model !== null && knowsModel(model) ? ['--model', model] : []
+  return model !== null && takesModel(model) ? ['--model', model] : []
 }

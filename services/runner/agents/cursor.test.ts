@@ -48,13 +48,17 @@ test('a token for the broker is of no use to it', () => {
 })
 
 describe('models', () => {
-  test.each(['auto', 'composer-2-fast', 'gpt-5.3-codex-high', 'claude-opus-4-7-low', 'sonnet-4.5-thinking'])(
-    '%s is known',
-    (model) => {
-      expect(cursor.launch({ ...request, model }).argv.slice(-2)).toEqual(['--model', model])
-    },
-  )
-  test.each(['o4-mini', 'opus', '--print', 'gpt-', 'gpt-5 --force', ''])('%j is not passed on', (model) => {
+  test.each([
+    'auto',
+    'grok',
+    'composer-2-fast',
+    'gpt-5.3-codex-high',
+    'claude-opus-4-7-low',
+    'sonnet-4.5-thinking',
+  ])('%s is passed on', (model) => {
+    expect(cursor.launch({ ...request, model }).argv.slice(-2)).toEqual(['--model', model])
+  })
+  test.each(['o4-mini', 'opus', '--print', 'gpt-5 --force', ''])('%j is not passed on', (model) => {
     expect(cursor.launch({ ...request, model }).argv).not.toContain('--model')
   })
 })

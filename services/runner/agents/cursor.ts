@@ -1,11 +1,21 @@
 /** `cursor`: Cursor's coding agent, run headless, one process a turn. Built from its documentation, not from runs of it. */
+import { isModelName } from '#domain/kernel/modelName.ts'
 import { faultOf } from './cursorFault.ts'
 import { createCursorParser } from './cursorStream.ts'
 import type { Agent } from './port.ts'
 
-/** Families of models that it offers; which of them an account has, Cursor says itself. */
-const models =
-  /^(?:auto|(?:composer|claude|opus|sonnet|haiku|gpt|gemini|grok|kimi|deepseek)-[a-z0-9][a-z0-9.-]*)$/
+/** Some that it offers; which of them an account has, Cursor says itself. */
+const models = [
+  { name: 'auto', label: 'Auto' },
+  { name: 'composer-1', label: 'Composer 1' },
+  { name: 'gpt-5', label: 'GPT-5' },
+  { name: 'sonnet-4.5', label: 'Sonnet 4.5' },
+  { name: 'sonnet-4.5-thinking', label: 'Sonnet 4.5, thinking' },
+  { name: 'opus-4.1', label: 'Opus 4.1' },
+]
+
+/** Aliases that only `claude` knows, and what a client sends whose person was never asked. */
+const others = /^(?:default|best|opus|opusplan|sonnet|haiku|o\d(?:-.*)?)(?:\[1m\])?$/i
 
 export const cursor = {
   name: 'cursor',
@@ -23,7 +33,8 @@ export const cursor = {
       onlyOnce: true,
     },
   ],
-  knowsModel,
+  models,
+  takesModel,
   launch({ binary, session, model, access }) {
     if (access.kind !== 'key') throw new Error('cursor reaches its model with its own key alone.')
     return {
@@ -36,7 +47,7 @@ export const cursor = {
         // The box is what holds the agent; asking a person before each step would stop it for ever.
         '--force',
         ...(session.kind === 'resume' ? ['--resume', session.id] : []),
-        ...(model !== null && knowsModel(model) ? ['--model', model] : []),
+        ...(model !== null && takesModel(model) ? ['--model', model] : []),
       ],
       // Without this its node takes no notice of the proxy that is the box's way out.
       env: { CURSOR_API_KEY: access.apiKey, NODE_USE_ENV_PROXY: '1', NO_COLOR: '1' },
@@ -63,6 +74,6 @@ const settings = {
   attribution: { attributeCommitsToAgent: false, attributePRsToAgent: false },
 }
 
-function knowsModel(model: string): boolean {
-  return models.test(model)
+function takesModel(model: string): boolean {
+  return isModelName(model) && !others.test(model)
 }

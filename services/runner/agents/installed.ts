@@ -39,11 +39,13 @@ export function agentState(
   located: Located,
   keys: Readonly<Partial<Record<AgentName, string>>>,
 ): AgentState {
-  const keyInBox = agents[name].access === 'key'
-  if (!located.found) return { name, installed: false, version: null, missing: located.reason, keyInBox }
+  const { access, models } = agents[name]
+  const keyInBox = access === 'key'
+  if (!located.found)
+    return { name, installed: false, version: null, missing: located.reason, keyInBox, models: [...models] }
   const missing =
     keyInBox && keys[name] === undefined
       ? `There is no key for ${name} here: set ${name.toUpperCase()}_API_KEY on the server.`
       : null
-  return { name, installed: true, version: located.version, missing, keyInBox }
+  return { name, installed: true, version: located.version, missing, keyInBox, models: [...models] }
 }

@@ -2,6 +2,7 @@
  * What a coding agent's CLI is to the runner: how it is started, spoken to and interrupted, and one vocabulary for what it
  * reports, whichever agent it is. Held by the tests beside each agent.
  */
+import type { AgentModel } from '#domain/api/agents.ts'
 import type { AgentName, ToolKind } from '#domain/task/events.ts'
 
 /** What an agent reports, in the order in which it happens. */
@@ -123,7 +124,7 @@ export interface LaunchRequest {
   readonly binary: string
   /** The id of a new session is a proposal: what the agent made of it is in its `session` event. */
   readonly session: { readonly kind: 'new' | 'resume'; readonly id: string }
-  /** Passed on only when the agent knows it; `null` leaves the choice to the agent. */
+  /** Passed on only when the agent takes it; `null` leaves the choice to the agent. */
   readonly model: string | null
   /** Of the kind that `Agent.access` names. */
   readonly access: ModelAccess
@@ -159,7 +160,10 @@ export type Agent = {
   readonly leavesByItself: boolean
   /** The files of its home; `present` are those of the repository's `instructionFiles` that are there, `workspace` where the box has it. */
   home(present: ReadonlySet<string>, workspace: string): readonly HomeFile[]
-  knowsModel(model: string): boolean
+  /** Models to choose from. Others can be asked for by their names. */
+  readonly models: readonly AgentModel[]
+  /** Whether a model by this name could be its own; what it knows of by another maker's name, it cannot have. */
+  takesModel(model: string): boolean
   /** Throws when the access is of another kind than its own. */
   launch(request: LaunchRequest): Launch
   parser(): AgentParser

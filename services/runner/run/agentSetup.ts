@@ -17,7 +17,7 @@ import { failed, type Failed } from './failed.ts'
 export interface AgentWish {
   readonly workspace: Workspace
   readonly agent: AgentName
-  /** As the client sent it; passed on only when the agent knows it. */
+  /** As the client sent it; passed on only when the agent takes it. */
   readonly model: string | null
   /** What the agent's box has beside the agent. */
   readonly surroundings: BoxSurroundings

@@ -4,7 +4,7 @@ import type { ExecutionOutcome, Fence } from '#domain/task/commands.ts'
 import type { AgentName } from '#domain/task/events.ts'
 import type { Execution, LiveTask } from '#domain/task/state.ts'
 import { chatView, messageDocumentId, type MessageDocument } from '#domain/views/chat.ts'
-import { tasksView, type TaskDocument } from '#domain/views/tasks.ts'
+import { modelAgentOf, tasksView, type TaskDocument } from '#domain/views/tasks.ts'
 import { usersView, type UserDocument } from '#domain/views/users.ts'
 import type { Head } from '#platform/commands/eventLog.ts'
 import type { AgentImage } from '../agents/port.ts'
@@ -54,7 +54,8 @@ export async function outcomeOf(parts: RunnerParts, claimed: Claimed, told: Told
   if ('kind' in asked) return asked
   const { task, execution } = claimed
   const session = sessionOf(task, execution.agent)
-  const { projectId, codexModel: model } = asked.document
+  const { projectId } = asked.document
+  const model = modelFor(asked.document, execution.agent)
   const wish = { projectId, agent: execution.agent, model, session }
   const early = execution.kind === 'turn' ? earlyBoxOf(parts, wish) : undefined
   try {
@@ -159,7 +160,7 @@ async function outcomeWith(
               : message.message,
           images,
           session,
-          model: document.codexModel,
+          model: modelFor(document, execution.agent),
           surroundings: forAgent,
           early,
           ownerId: task.ownerId,
@@ -202,6 +203,11 @@ async function earlier(
     after: { value: order, id: '' },
   })
   return [...found].reverse()
+}
+
+/** What was chosen for one agent means nothing to another. */
+function modelFor(document: TaskDocument, agent: AgentName): string | null {
+  return modelAgentOf(document) === agent ? document.codexModel : null
 }
 
 function sessionOf({ session }: LiveTask, agent: AgentName): string | null {

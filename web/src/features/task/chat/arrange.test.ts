@@ -26,6 +26,7 @@ const task = (over: Partial<Task> = {}): Task => ({
   project: { id: 'p', name: 'p', githubRepoName: 'p', githubOwner: 'ada' },
   branch: 'main',
   codexModel: null,
+  modelAgent: 'claude',
   images: [],
   workingBranch: null,
   currentBranch: null,
