@@ -51,8 +51,8 @@ import { removeWorkspace } from './workspace/workspace.ts'
 export interface RunningRunner {
   /** Takes no more jobs, ends what runs and records it. Nothing it started is left. */
   stop(): Promise<void>
-  /** What its boxes lack, in sentences. */
-  readonly shortcomings: readonly string[]
+  /** What its boxes lack, and how their memory is counted, in sentences. */
+  readonly ofBoxes: readonly string[]
 }
 
 /** A workspace that was used within this time stays. */
@@ -81,8 +81,14 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
   const git = hostGit({ program: 'git', path: config.path })
   const runnerId = runnerIdIn(root)
   const scratch = await openScratch(runnerId)
-  const { sandbox, notice, shortcomings, close } = await openSandbox(config, { root, git, runnerId, scratch })
+  const { sandbox, notice, shortcomings, memory, close } = await openSandbox(config, {
+    root,
+    git,
+    runnerId,
+    scratch,
+  })
   for (const lacks of shortcomings) engines.logger.warn(lacks)
+  for (const counted of memory) engines.logger.info(counted)
   // Asking a CLI for its version takes a moment: the first run waits for it, the start does not.
   const agents = installedAgents(config)
   await endLeftBoxes(root)
@@ -198,7 +204,7 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
     idleMs: leastIdleMs,
   })
   return {
-    shortcomings,
+    ofBoxes: [...shortcomings, ...memory],
     async stop() {
       stopAnswering()
       stopReading()
@@ -221,6 +227,8 @@ interface OpenedSandbox {
   readonly notice: string | null
   /** What its boxes lack of what boxes promise, in sentences. */
   readonly shortcomings: readonly string[]
+  /** How the memory of boxes is counted, where there are boxes: a sentence. */
+  readonly memory: readonly string[]
   /** Ends what it has beside what runs in its boxes. */
   close(): Promise<void>
 }
@@ -238,7 +246,7 @@ async function openSandbox(
   const close = async () => undefined
   switch (config.sandbox) {
     case 'none':
-      return { sandbox: unboxed, notice: unboxedNotice, shortcomings: [], close }
+      return { sandbox: unboxed, notice: unboxedNotice, shortcomings: [], memory: [], close }
     case 'container': {
       const boxes = {
         ...containers,
@@ -251,21 +259,27 @@ async function openSandbox(
       }
       const detected = await detectContainers(boxes)
       if (detected.kind === 'fails') throw new Error(`SANDBOX=container: ${detected.why}`)
-      return { ...asAllowed(config, detected), close: () => detected.sandbox.close() }
+      return {
+        ...asAllowed(config, detected),
+        memory: [detected.memory],
+        close: () => detected.sandbox.close(),
+      }
     }
     case 'bubblewrap': {
       const detected = await detectBubblewrap({ path, root, gitProgram: 'git' })
-      if (detected.kind === 'works') return { ...asAllowed(config, detected), close }
+      if (detected.kind === 'works')
+        return { ...asAllowed(config, detected), memory: [detected.memory], close }
       const why = `There is no box for agents here. ${detected.why}`
       if (!hasRealModel(config))
         return {
           sandbox: unboxed,
           notice: `${why} Until then only the scripted model runs, without one.`,
           shortcomings: [],
+          memory: [],
           close,
         }
       const missing = `${why} SANDBOX=none runs agents without one, at your own risk.`
-      return { sandbox: { missing }, notice: why, shortcomings: [], close }
+      return { sandbox: { missing }, notice: why, shortcomings: [], memory: [], close }
     }
   }
 }
@@ -274,7 +288,7 @@ async function openSandbox(
 function asAllowed(
   config: Config,
   { sandbox, shortcomings }: { readonly sandbox: Sandbox; readonly shortcomings: readonly Shortcoming[] },
-): Omit<OpenedSandbox, 'close'> {
+): Omit<OpenedSandbox, 'memory' | 'close'> {
   const says = shortcomings.map((shortcoming) => shortcoming.says)
   const wanting = notAllowed(shortcomings, config.weakerBox)
   if (wanting.length === 0) return { sandbox, notice: null, shortcomings: says }

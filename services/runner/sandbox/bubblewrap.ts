@@ -16,6 +16,7 @@ import {
   commandEnvironment,
   gitLimits,
 } from './boxPlaces.ts'
+import type { BoxGroup, ControlGroups } from './controlGroups.ts'
 import { launcher, launchWords, nulEnded } from './launcher.ts'
 import { watchLimits } from './limits.ts'
 import type { Bind, Sandbox, SandboxedProcess, SandboxEnd, SandboxExit, SandboxSpec } from './port.ts'
@@ -28,6 +29,8 @@ export interface BubblewrapOptions {
   readonly system: HostSystem
   /** What this process was started with and must not hand on, as `inheritedDescriptors` found it. */
   readonly inherited: readonly number[]
+  /** Where the kernel counts the memory of boxes; `undefined` where their processes are looked at. */
+  readonly groups: ControlGroups | undefined
   /** The filter of system calls that all its boxes have; `undefined` where the kernel takes none. */
   readonly filter: Buffer | undefined
   /** Path or name of git inside the box, where only the system's programs are. */
@@ -61,7 +64,7 @@ function startBox(options: BubblewrapOptions, spec: SandboxSpec): SandboxedProce
       { source: workspace.homeDir, target: boxPaths.home },
     ],
     files: files.map(({ target }, index) => ({ target, descriptor: firstFile + index })),
-    tmpBytes: Math.floor(limits.memoryBytes / 4),
+    tmpBytes: temporaryBytes(limits.memoryBytes),
   }
   const words = launchWords({
     identity,
@@ -71,11 +74,18 @@ function startBox(options: BubblewrapOptions, spec: SandboxSpec): SandboxedProce
     command: spec.command,
   })
   const args = ['--args', '3', '--info-fd', '4', ...filtered(options, 6), '--', ...launcher(identity, 5)]
+  const making = nulEnded(boxArguments(plan))
   // Its own environment is empty: that is what /proc/1/environ shows inside. Arguments go by a pipe, where no list of processes has them.
   const [program, ...rest] = withoutInherited(options, args, firstFile + files.length)
   const child = spawnProcess(program, rest, { env: {}, stdin: spec.stdin, extraPipes: 4 + files.length })
   const [argumentPipe, infoPipe, wordPipe, filterPipe, ...filePipes] = child.pipes
-  argumentPipe?.end(nulEnded(boxArguments(plan)))
+  // It makes no box, and starts nothing, before it has read these: what it starts is counted.
+  let group: BoxGroup | undefined
+  const begin = async (): Promise<void> => {
+    group = await held(options, child.pid, limits)
+    argumentPipe?.end(making)
+  }
+  const begun = begin()
   wordPipe?.end(words)
   filterPipe?.end(options.filter)
   filePipes.forEach((pipe, index) => pipe.end(files[index]?.content))
@@ -109,13 +119,20 @@ function startBox(options: BubblewrapOptions, spec: SandboxSpec): SandboxedProce
     if (first) staying = await firstOnes(first.pid, 1 + (spec.beside ?? 0), () => isOver)
   }
   const settled = learnStaying()
-  const watch = watchLimits(limits, () => first?.pid, end)
+  const watch = watchLimits(
+    limits,
+    { root: () => first?.pid, counted: async () => group?.counted() ?? 'unknown' },
+    end,
+  )
 
   const exited = child.exited.then(async (exit): Promise<SandboxExit> => {
     watch.stop()
-    await known
+    await Promise.all([known, begun])
     if (first) await gone(first.pid, first.birth)
     isOver = true
+    // The kernel was faster than the next look.
+    if (reason === 'itself' && (await group?.counted()) === 'exceeded') reason = 'memory_limit'
+    void group?.remove()
     return { ...exit, reason }
   })
   return {
@@ -137,6 +154,19 @@ function startBox(options: BubblewrapOptions, spec: SandboxSpec): SandboxedProce
     thaw: () => thaw(staying),
   }
 }
+
+/** A box may hold its memory, and beside it what lies in its two temporary folders. */
+async function held(
+  { groups }: BubblewrapOptions,
+  pid: number,
+  { memoryBytes, processes }: SandboxSpec['limits'],
+): Promise<BoxGroup | undefined> {
+  const all = memoryBytes + 2 * temporaryBytes(memoryBytes)
+  return groups?.hold(pid, { memoryBytes: all, processes })
+}
+
+/** Of each of the two temporary folders. */
+const temporaryBytes = (memoryBytes: number): number => Math.floor(memoryBytes / 4)
 
 /** Git in a box of its own: what an agent planted, or swaps while git reads, leads to nothing outside of its own tree. */
 function boxedGit(options: BubblewrapOptions, workspace: Workspace): Git {

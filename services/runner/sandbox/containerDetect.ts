@@ -11,6 +11,8 @@ export type DetectedContainers =
       readonly sandbox: ContainerSandbox
       readonly version: string
       readonly shortcomings: readonly Shortcoming[]
+      /** How the memory of a box is counted: a sentence. */
+      readonly memory: string
     }
   /** Why not, and what to do about it: a sentence or two for the operator. */
   | { readonly kind: 'fails'; readonly why: string }
@@ -43,7 +45,8 @@ export async function detectContainers(request: DetectContainersRequest): Promis
       return fault ?? (await boxShortcomings(sandbox, workspace))
     }).catch((fault: unknown) => (fault instanceof Error ? fault.message : String(fault)))
     await sandbox.close()
-    if (typeof tried !== 'string') return { kind: 'works', sandbox, version, shortcomings: tried }
+    const memory = `The memory of a box is counted by the kernel, as ${version} asks it to.`
+    if (typeof tried !== 'string') return { kind: 'works', sandbox, version, shortcomings: tried, memory }
     return { kind: 'fails', why: `${version} cannot make a box of ${imageName} here (${tried}).` }
   } catch (fault) {
     if (!(fault instanceof EngineFault)) throw fault

@@ -6,6 +6,7 @@ import { endedWell, lastWords } from '../workspace/git.ts'
 import { trialUser } from '../workspace/boxUsers.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import { bubblewrap } from './bubblewrap.ts'
+import { openControlGroups } from './controlGroups.ts'
 import { hostSystem, inheritedDescriptors } from './hostSystem.ts'
 import type { Sandbox } from './port.ts'
 import type { Shortcoming } from './shortcomings.ts'
@@ -17,6 +18,8 @@ export type Detected =
       readonly sandbox: Sandbox
       readonly version: string
       readonly shortcomings: readonly Shortcoming[]
+      /** How the memory of a box is counted: a sentence. */
+      readonly memory: string
     }
   /** Why not, and what to do about it: a sentence or two for the operator. */
   | { readonly kind: 'fails'; readonly why: string }
@@ -41,25 +44,37 @@ export async function detectBubblewrap({ path, root, gitProgram }: DetectRequest
     .toString('utf8')
     .replace(/^bubblewrap /, '')
     .trim()
-  const parts = { program, system: await hostSystem(), inherited: await inheritedDescriptors(), gitProgram }
-  const filter = boxFilter(process.arch)
+  const groups = await openControlGroups()
+  const parts = {
+    program,
+    system: await hostSystem(),
+    inherited: await inheritedDescriptors(),
+    gitProgram,
+    groups: typeof groups === 'string' ? undefined : groups,
+  }
+  const memory = typeof groups === 'string' ? countedByProcesses(groups) : groups.says
+  const filter = boxFilter(process.arch, parts.groups ? 'kernel' : 'processes')
   return withTrialWorkspace(root, async (workspace): Promise<Detected> => {
+    const working = async (sandbox: Sandbox): Promise<Detected> => ({
+      kind: 'works',
+      sandbox,
+      version,
+      shortcomings: await boxShortcomings(sandbox, workspace),
+      memory,
+    })
     const sandbox = bubblewrap({ ...parts, filter })
     const why = await boxFault(sandbox, workspace)
-    if (why === undefined)
-      return { kind: 'works', sandbox, version, shortcomings: await boxShortcomings(sandbox, workspace) }
+    if (why === undefined) return working(sandbox)
     // A kernel without filters makes boxes, if weaker ones.
     const weaker = bubblewrap({ ...parts, filter: undefined })
-    if (filter && (await boxFault(weaker, workspace)) === undefined)
-      return {
-        kind: 'works',
-        sandbox: weaker,
-        version,
-        shortcomings: await boxShortcomings(weaker, workspace),
-      }
+    if (filter && (await boxFault(weaker, workspace)) === undefined) return working(weaker)
     return { kind: 'fails', why: `bubblewrap ${version} cannot make a box here (${why}). ${howToAllow}` }
   })
 }
+
+/** `why`: a clause that says why the kernel does not count. */
+const countedByProcesses = (why: string): string =>
+  `The memory of a box is counted by looking at its processes, twice a second, as ${why}. So a box can make no memfd and no large segment of System V. A control group of the server's own mends that: Delegate=yes in its systemd unit.`
 
 /** A program's path, looked for as a shell would. */
 export async function findProgram(name: string, path: string): Promise<string | undefined> {

@@ -62,7 +62,7 @@ async function othersBelow(
   for (const parent of found) found.push(...(await childrenOf(parent)))
   const others: number[] = []
   for (const pid of found.slice(1)) {
-    const facts = await factsOf(pid)
+    const facts = await factsOf(`/proc/${pid}`)
     const birth = births.get(pid)
     if (birth !== undefined && facts?.birth === birth && facts.isAlive) births.delete(pid)
     else if (facts === undefined || facts.isAlive) others.push(pid)

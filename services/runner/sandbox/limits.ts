@@ -1,4 +1,5 @@
 /** Ends a process when its time is up, or when all that it started holds too much memory. */
+import type { Counted } from './controlGroups.ts'
 import { memoryOf, processTree } from './processTree.ts'
 import type { SandboxLimits } from './port.ts'
 
@@ -7,20 +8,31 @@ const lookEveryMs = 500
 /** Looking takes a tenth of the time at most. */
 const shareOfTime = 10
 
-/** Watches until `stop` is called; `exceeded` may be called more than once. `root` tells the first process, once it is known. */
+export interface Watched {
+  /** Tells the first process, once it is known. */
+  readonly root: () => number | undefined
+  /** What the kernel counts; where it does not, the processes are looked at. */
+  readonly counted?: () => Promise<Counted>
+}
+
+/** Watches until `stop` is called; `exceeded` may be called more than once. */
 export function watchLimits(
   limits: Pick<SandboxLimits, 'memoryBytes' | 'wallMs'>,
-  root: () => number | undefined,
+  { root, counted = async () => 'unknown' }: Watched,
   exceeded: (limit: 'time_limit' | 'memory_limit') => void,
 ): { stop(): void } {
   let isStopped = false
   let looking: NodeJS.Timeout | undefined
   const wall = setTimeout(exceeded, limits.wallMs, 'time_limit')
+  const isTooMuch = async (): Promise<boolean> => {
+    const told = await counted()
+    if (told !== 'unknown') return told === 'exceeded'
+    const pid = root()
+    return pid !== undefined && (await memoryOf(await processTree(pid))) > limits.memoryBytes
+  }
   const look = async (): Promise<void> => {
     const begun = performance.now()
-    const pid = root()
-    const held = pid === undefined ? 0 : await memoryOf(await processTree(pid))
-    if (held > limits.memoryBytes) exceeded('memory_limit')
+    if (await isTooMuch()) exceeded('memory_limit')
     const pause = Math.max(lookEveryMs, (performance.now() - begun) * shareOfTime)
     if (!isStopped) looking = setTimeout(() => void look(), pause)
   }

@@ -53,7 +53,7 @@ function startPlain(path: string, spec: SandboxSpec): SandboxedProcess {
     if (reason === 'itself') reason = why
     ending ??= killTree(child.pid, path)
   }
-  const watch = watchLimits(limits, () => child.pid, end)
+  const watch = watchLimits(limits, { root: () => child.pid }, end)
   const exited = child.exited.then(async (exit) => {
     watch.stop()
     isOver = true

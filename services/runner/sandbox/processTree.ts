@@ -1,5 +1,6 @@
 /** What Linux tells about a process and all that it started. Everywhere else there is nothing to tell. */
 import { readdir, readFile, readlink, stat } from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 
 /** The process and its descendants, parents first; empty when it is gone. */
 export async function processTree(pid: number): Promise<readonly number[]> {
@@ -10,28 +11,34 @@ export async function processTree(pid: number): Promise<readonly number[]> {
 
 /** More open files than this are not looked through; a box has no use for so many. */
 const mostDescriptors = 100_000
+/** So many are looked at together: what else this process reads of files waits no longer for it. */
+const atOnce = 64
 
 /**
  * Memory that the processes hold: what each has for itself, resident or swapped, and memory that is shared among them or has only a
- * descriptor (memfd, anonymous shared mappings, System V), each once; bytes. Files in `/tmp` and `/dev/shm` are not among it. What is on its
- * way through a socket is seen by nobody. `Infinity` where there is too much to be looked through.
+ * descriptor (memfd, anonymous shared mappings, System V), each once; bytes. Files in `/tmp` and `/dev/shm` are not among it, nor what is on
+ * its way through a socket or detached: a box in which memory is counted in this way cannot make such. All threads of a process have one
+ * table of open files in a box, whose filter refuses another. `Infinity` where there is too much to be looked through, or a process that
+ * lives and cannot be looked into.
  */
 export async function memoryOf(pids: readonly number[]): Promise<number> {
   let own = 0
   let looked = 0
   const shared = new Map<string, number>()
   for (const pid of pids) {
-    const status = await read(`/proc/${pid}/status`)
+    const folder = await livingThread(pid)
+    const opened = await openedBy(pid, folder)
+    if (opened === 'closed') return Infinity
+    const status = await read(`${folder}/status`)
     for (const [, size] of status.matchAll(/^(?:RssAnon|VmSwap):\s+(\d+) kB$/gm)) own += Number(size) * 1_024
-    const opened = await readdir(`/proc/${pid}/fd`).catch(() => [])
     looked += opened.length
     if (looked > mostDescriptors) return Infinity
     await addShared(
       shared,
-      opened.map((name) => `/proc/${pid}/fd/${name}`),
+      opened.map((name) => `${folder}/fd/${name}`),
     )
     // A mapping outlives the descriptor that it was made with.
-    const mapped = (await read(`/proc/${pid}/maps`)).matchAll(sharedMapping)
+    const mapped = (await read(`${folder}/maps`)).matchAll(sharedMapping)
     const ranges = [...mapped].map(
       ([, from = '', to = '']) => `/proc/${pid}/map_files/${short(from)}-${short(to)}`,
     )
@@ -45,6 +52,31 @@ export async function memoryOf(pids: readonly number[]): Promise<number> {
   return [...shared.values()].reduce((sum, bytes) => sum + bytes, own)
 }
 
+/** Where /proc tells of the process: where its first thread has ended, it tells nothing of the process but at the others. */
+async function livingThread(pid: number): Promise<string> {
+  const process = `/proc/${pid}`
+  if ((await factsOf(process))?.state !== 'Z') return process
+  for (const thread of await readdir(`${process}/task`).catch(() => [])) {
+    const folder = `${process}/task/${thread}`
+    const facts = await factsOf(folder)
+    if (facts && facts.state !== 'Z' && facts.state !== 'X') return folder
+  }
+  return process
+}
+
+/** The descriptors; `closed` where the process lives and hides them, prctl(2), PR_SET_DUMPABLE. One that becomes another program does for a moment. */
+async function openedBy(pid: number, folder: string): Promise<readonly string[] | 'closed'> {
+  for (let tries = 0; tries < 3; tries += 1) {
+    if (tries > 0) await delay(20)
+    const found = await readdir(`${folder}/fd`).catch((fault: unknown) =>
+      fault instanceof Error && 'code' in fault && fault.code === 'EACCES' ? ('closed' as const) : [],
+    )
+    if (found !== 'closed') return found
+    if (!(await isAlive(pid))) return []
+  }
+  return 'closed'
+}
+
 /** What is memory by its name in /proc: no file of a file system is called so, as their paths begin with a folder that is there. */
 const isMemory = /^\/(?:memfd:|dev\/zero \(deleted\)$|SYSV[0-9a-f]{8})/
 /** Of /proc/<pid>/maps, whatever may be done with it: also one page that is mapped privately keeps the whole. */
@@ -55,36 +87,45 @@ const short = (address: string): string => address.replace(/^0+(?=.)/, '')
 
 /** How many of the paths could be looked at. */
 async function addShared(shared: Map<string, number>, paths: readonly string[]): Promise<number> {
-  const looked = await Promise.all(
-    paths.map(async (path) => {
-      const target = await readlink(path).catch(() => undefined)
-      if (target === undefined) return false
-      if (!isMemory.test(target)) return true
-      const found = await stat(path).catch(() => undefined)
-      if (found) shared.set(`${found.dev}:${found.ino}`, found.blocks * 512)
-      return found !== undefined
-    }),
-  )
-  return looked.filter(Boolean).length
+  let found = 0
+  for (let from = 0; from < paths.length; from += atOnce) {
+    const looked = await Promise.all(paths.slice(from, from + atOnce).map((path) => addOne(shared, path)))
+    found += looked.filter(Boolean).length
+  }
+  return found
+}
+
+async function addOne(shared: Map<string, number>, path: string): Promise<boolean> {
+  const target = await readlink(path).catch(() => undefined)
+  if (target === undefined) return false
+  if (!isMemory.test(target)) return true
+  const found = await stat(path).catch(() => undefined)
+  if (found) shared.set(`${found.dev}:${found.ino}`, found.blocks * 512)
+  return found !== undefined
 }
 
 /** Tells this process from a later one of the same id; `undefined` when none runs, also where a dead one waits to be reaped. */
 export async function birthOf(pid: number): Promise<string | undefined> {
-  const facts = await factsOf(pid)
+  const facts = await factsOf(`/proc/${pid}`)
   return facts?.isAlive === true ? facts.birth : undefined
 }
 
-/** When a process began and whether it still runs; `undefined` when there is none of that id. */
-export async function factsOf(
-  pid: number,
-): Promise<{ readonly birth: string; readonly isAlive: boolean } | undefined> {
+export interface ProcessFacts {
+  readonly birth: string
+  readonly isAlive: boolean
+  /** By its letter in /proc. */
+  readonly state: string
+}
+
+/** Of a process or a thread, by its folder in /proc: when it began and whether it still runs; `undefined` when there is none. */
+export async function factsOf(folder: string): Promise<ProcessFacts | undefined> {
   // The name, in brackets, may hold anything; the state comes after it, the threads and the start time are 17 and 19 fields further.
-  const stat = await read(`/proc/${pid}/stat`)
+  const stat = await read(`${folder}/stat`)
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  const [state, threads, birth] = [fields[0], Number(fields[17]), fields[19]]
+  const [state = '', threads, birth] = [fields[0], Number(fields[17]), fields[19]]
   if (birth === undefined) return undefined
   // One whose first thread has ended looks dead while its other threads go on.
-  return { birth, isAlive: (state !== 'Z' && state !== 'X') || threads > 1 }
+  return { birth, state, isAlive: (state !== 'Z' && state !== 'X') || threads > 1 }
 }
 
 /** Those that a process has begun, or that came to it when their parents ended. */

@@ -11,13 +11,18 @@ interface Rule {
   readonly names: readonly CallName[]
   /** What the program is told: EPERM where nothing else is said. */
   readonly errno?: number
-  /** Only where this holds for an argument, of which the kernel reads these 32 bits. */
-  readonly argument?: { readonly index: number; readonly mask: number; readonly value: number }
+  /** Only where this holds for an argument: of the 32 bits that the kernel reads of it, or for all 64. */
+  readonly argument?:
+    | { readonly index: number; readonly mask: number; readonly value: number }
+    | { readonly index: number; readonly above: number }
+  /** Memory that no process shows: refused where the kernel does not count what a box holds, and we look at its processes. */
+  readonly isHiddenMemory?: true
   /** A runner in a container makes boxes by these: they are refused in the box alone. */
   readonly isForMakingBoxes?: true
 }
 
 const EPERM = 1
+const EINVAL = 22
 const ENOSYS = 38
 const allBits = 0xffff_ffff
 
@@ -114,6 +119,32 @@ const rules: readonly Rule[] = [
     errno: ENOSYS,
     isForMakingBoxes: true,
   },
+  {
+    why: 'a thread with open files of its own, where nobody looks for memory',
+    names: ['clone'],
+    // CLONE_THREAD without CLONE_FILES.
+    argument: { index: 0, mask: 0x0001_0400, value: 0x0001_0000 },
+  },
+  {
+    why: 'the same, begun later',
+    names: ['close_range'],
+    // CLOSE_RANGE_UNSHARE.
+    argument: { index: 2, mask: 2, value: 2 },
+  },
+  {
+    why: 'it can be on its way through a socket; programs do without, as on older kernels',
+    names: ['memfd_create', 'memfd_secret'],
+    errno: ENOSYS,
+    isHiddenMemory: true,
+  },
+  {
+    why: 'a segment that nobody has attached; 4096 small ones stay, which databases lock by',
+    names: ['shmget'],
+    argument: { index: 1, above: 65_536 },
+    // As shmget(2) says that it is larger than the machine allows.
+    errno: EINVAL,
+    isHiddenMemory: true,
+  },
 ]
 
 /** Numbers of the calls on x86_64 and on aarch64; `null` where there is none. */
@@ -181,6 +212,10 @@ const numbers = {
   unshare: [272, 97],
   clone: [56, 220],
   clone3: [435, 435],
+  close_range: [436, 436],
+  memfd_create: [319, 279],
+  memfd_secret: [447, 447],
+  shmget: [29, 194],
 } as const satisfies Record<string, readonly [number | null, number | null]>
 export type CallName = keyof typeof numbers
 
@@ -192,8 +227,8 @@ const architectures = {
   arm64: { audit: 0xc000_00b7, column: 1 },
 } as const
 
-/** The filter of a box as the kernel loads it, seccomp(2); `undefined` for another architecture. */
-export function boxFilter(arch: string): Buffer | undefined {
+/** The filter of a box as the kernel loads it, seccomp(2), by who counts the memory of the box; `undefined` for another architecture. */
+export function boxFilter(arch: string, memoryBy: 'kernel' | 'processes'): Buffer | undefined {
   if (arch !== 'x64' && arch !== 'arm64') return undefined
   const { audit, column } = architectures[arch]
   const refuse = (errno: number): Instruction => [returns, 0, 0, 0x0005_0000 | errno]
@@ -202,6 +237,16 @@ export function boxFilter(arch: string): Buffer | undefined {
       const number = numbers[name][column]
       if (number === null) return []
       if (!argument) return [[ifEqual, 0, 1, number], refuse(errno)]
+      if ('above' in argument)
+        return [
+          [ifEqual, 0, 6, number],
+          [load, 0, 0, 20 + 8 * argument.index],
+          [ifEqual, 0, 2, 0],
+          [load, 0, 0, 16 + 8 * argument.index],
+          [ifGreater, 0, 1, argument.above],
+          refuse(errno),
+          [load, 0, 0, 0],
+        ]
       return [
         [ifEqual, 0, 5, number],
         // The lower half of an argument; both architectures are little-endian.
@@ -220,7 +265,7 @@ export function boxFilter(arch: string): Buffer | undefined {
     [load, 0, 0, 0],
     [ifGreater, 0, 1, lastKnown],
     refuse(ENOSYS),
-    ...rules.flatMap(ofRule),
+    ...rules.filter(({ isHiddenMemory }) => !isHiddenMemory || memoryBy === 'processes').flatMap(ofRule),
     [returns, 0, 0, 0x7fff_0000],
   ]
   const bytes = Buffer.alloc(program.length * 8)
@@ -246,7 +291,10 @@ const returns = 0x06
  * its own. An engine has no word for calls that are newer than all it knows.
  */
 export function engineProfile(of: 'box' | 'runner'): object {
-  const held = rules.filter(({ isForMakingBoxes }) => of === 'box' || !isForMakingBoxes)
+  // An engine has the kernel count.
+  const held = rules.filter(
+    ({ isForMakingBoxes, isHiddenMemory }) => !isHiddenMemory && (of === 'box' || !isForMakingBoxes),
+  )
   return {
     defaultAction: 'SCMP_ACT_ALLOW',
     archMap: ['SCMP_ARCH_X86_64', 'SCMP_ARCH_AARCH64'].map((architecture) => ({
@@ -258,13 +306,16 @@ export function engineProfile(of: 'box' | 'runner'): object {
       action: 'SCMP_ACT_ERRNO',
       errnoRet: errno,
       comment: why,
-      ...(argument && {
-        args: [
-          { index: argument.index, value: argument.mask, valueTwo: argument.value, op: 'SCMP_CMP_MASKED_EQ' },
-        ],
-      }),
+      ...(argument && { args: [comparison(argument)] }),
     })),
   }
+}
+
+function comparison(argument: NonNullable<Rule['argument']>): object {
+  const { index } = argument
+  return 'above' in argument
+    ? { index, value: argument.above, op: 'SCMP_CMP_GT' }
+    : { index, value: argument.mask, valueTwo: argument.value, op: 'SCMP_CMP_MASKED_EQ' }
 }
 
 /** The number of a call where this runs, for a program that makes it by number. */
