@@ -45,7 +45,9 @@ export async function detectContainers(request: DetectContainersRequest): Promis
       return fault ?? (await boxShortcomings(sandbox, workspace))
     }).catch((fault: unknown) => (fault instanceof Error ? fault.message : String(fault)))
     await sandbox.close()
-    const memory = `The memory of a box is counted by the kernel, as ${version} asks it to.`
+    const memory = (await engine.limitsMemory())
+      ? `The memory of a box is counted by the kernel, as ${version} asks it to.`
+      : `The memory of a box is counted by nobody: ${version} cannot bound it here, as the engine has no control group of its own that counts memory.`
     if (typeof tried !== 'string') return { kind: 'works', sandbox, version, shortcomings: tried, memory }
     return { kind: 'fails', why: `${version} cannot make a box of ${imageName} here (${tried}).` }
   } catch (fault) {

@@ -26,6 +26,8 @@ export interface ContainerImage {
 export interface ContainerEngine {
   /** What it is called and its version: `Docker 20.10.24`. */
   version(): Promise<string>
+  /** Whether it can bound the memory of a container here: one of a user who is not root often cannot. */
+  limitsMemory(): Promise<boolean>
   /** `undefined` when it is not on the engine. */
   image(name: string): Promise<ContainerImage | undefined>
   /** Makes a container, not started, and gives its id. */
@@ -60,6 +62,7 @@ export function containerEngine(socketPath: string): ContainerEngine {
       const name = /podman/i.test(Platform?.Name ?? '') ? 'Podman' : 'Docker'
       return `${name} ${Version}`
     },
+    limitsMemory: async () => Told.info.parse(await told('GET', '/info')).MemoryLimit,
     async image(name) {
       try {
         const path = `/images/${encodeURIComponent(name)}/json`
@@ -113,6 +116,7 @@ const Told = {
     Version: z.string(),
     Platform: z.object({ Name: z.string().optional() }).optional(),
   }),
+  info: z.object({ MemoryLimit: z.boolean() }),
   image: z.object({
     Id: z.string(),
     Config: z.object({ Volumes: z.record(z.string(), z.unknown()).nullish() }).nullish(),
