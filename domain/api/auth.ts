@@ -166,3 +166,39 @@ export const logout = defineWrite({
   open: 'signed_in',
   answer: success,
 })
+
+const Session = z.object({
+  id: z.uuid(),
+  startedAt: z.iso.datetime(),
+  expiresAt: z.iso.datetime(),
+  client: z.string().nullable(),
+  current: z.boolean(),
+})
+export type Session = z.infer<typeof Session>
+
+/** `client` is the browser and its system, as 'Chrome on Linux', where it said so; `current` is the session that asks. */
+export const listSessions = defineRead({
+  path: '/auth/sessions',
+  summary: 'Where the person is signed in, the newest first.',
+  open: 'signed_in',
+  answer: { sessions: z.array(Session) },
+})
+
+/** Its token is refused from then on, and its sockets are closed. */
+export const endSession = defineWrite({
+  method: 'DELETE',
+  path: '/auth/sessions/:sessionId',
+  summary: 'Ends a session of the person.',
+  open: 'signed_in',
+  params: z.object({ sessionId: z.uuid() }),
+  answer: success,
+  faults: ['not_found'],
+})
+
+export const endSessions = defineWrite({
+  method: 'DELETE',
+  path: '/auth/sessions',
+  summary: 'Ends all sessions of the person, with the one that asks.',
+  open: 'signed_in',
+  answer: success,
+})

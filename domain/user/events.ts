@@ -1,6 +1,6 @@
 /** What happens to a user: signing in through the code host or with a password, onboarding, a profile. Names and addresses are content. */
 import { z } from 'zod'
-import { event, none, type EventOf } from '../kernel/event.ts'
+import { event, none, upcast, type EventOf } from '../kernel/event.ts'
 import { UserId } from '../kernel/ids.ts'
 
 export const companySizes = ['solo', '2-5', '6-20', '21-50', '51-200', '200+'] as const
@@ -34,9 +34,15 @@ export const GitHubConnected = event('GitHubConnected', 1, {
   content: HostProfile,
 })
 export const GitHubDisconnected = event('GitHubDisconnected', 1, { data: z.object({}), content: none })
-export const SessionStarted = event('SessionStarted', 1, {
-  data: z.object({ sessionId: z.uuid(), expiresAt: z.iso.datetime() }),
-  content: none,
+const session = z.object({ sessionId: z.uuid(), expiresAt: z.iso.datetime() })
+export const SessionStarted = event('SessionStarted', 2, {
+  data: session,
+  /** `client` is the browser and its system, as 'Chrome on Linux'; `null` when it did not say. */
+  content: z.object({ client: z.string().max(100).nullable() }),
+  upcasts: [
+    // Version 1 did not ask for it.
+    upcast({ data: session, content: none }, ({ data }) => ({ data, content: { client: null } })),
+  ],
 })
 export const SessionEnded = event('SessionEnded', 1, {
   data: z.object({ sessionId: z.uuid() }),

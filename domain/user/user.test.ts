@@ -33,6 +33,7 @@ const signIn = (n: number, as: HostProfile = profile) =>
     profile: as,
     sessionId: sessionId(n),
     expiresAt,
+    client: 'Chrome on Linux',
   }) as const
 const onboard = {
   type: 'CompleteOnboarding',
@@ -48,7 +49,8 @@ const registered = UserRegistered.of(
 )
 const connected = GitHubConnected.of({}, profile)
 const disconnected = GitHubDisconnected.of({})
-const session = (n: number) => SessionStarted.of({ sessionId: sessionId(n), expiresAt })
+const session = (n: number) =>
+  SessionStarted.of({ sessionId: sessionId(n), expiresAt }, { client: 'Chrome on Linux' })
 const ended = (n: number) => SessionEnded.of({ sessionId: sessionId(n) })
 const onboarded = (email: string | null) =>
   OnboardingCompleted.of({ companySize: '2-5', role: 'cto' }, { fullName: 'Ada King', email })
@@ -63,6 +65,7 @@ const register = (n: number) =>
     credentialId: credentialId(n),
     sessionId: sessionId(n),
     expiresAt,
+    client: 'Chrome on Linux',
   }) as const
 const passwordSet = (n: number) => PasswordSet.of({ credentialId: credentialId(n) })
 const adaByPassword = [registered, passwordSet(1), session(1)]
@@ -84,6 +87,7 @@ describe('signing in with a password', () => {
       credentialId: credentialId(n),
       sessionId: sessionId(2),
       expiresAt,
+      client: 'Chrome on Linux',
     }) as const
 
   test('is a session', () =>
@@ -144,10 +148,16 @@ describe('signing in', () => {
     const past = [
       recorded(registered, { revision: 0, at: '2026-01-01T00:00:00.000Z' }),
       recorded(session(1), { revision: 1, at: '2026-01-01T00:00:00.000Z' }),
-      recorded(SessionStarted.of({ sessionId: sessionId(2), expiresAt: '2026-01-15T00:00:00.000Z' }), {
-        revision: 2,
-        at: '2026-01-08T00:00:00.000Z',
-      }),
+      recorded(
+        SessionStarted.of(
+          { sessionId: sessionId(2), expiresAt: '2026-01-15T00:00:00.000Z' },
+          { client: null },
+        ),
+        {
+          revision: 2,
+          at: '2026-01-08T00:00:00.000Z',
+        },
+      ),
     ]
     expect(fold(user, past)).toMatchObject({
       sessions: new Map([[sessionId(2), '2026-01-15T00:00:00.000Z']]),
@@ -233,7 +243,13 @@ test('a profile is what the person says', () =>
 
 test.each<UserCommand>([
   { type: 'ConnectGitHub', profile, sessionId: sessionId(1) },
-  { type: 'SignInWithPassword', credentialId: credentialId(1), sessionId: sessionId(1), expiresAt },
+  {
+    type: 'SignInWithPassword',
+    credentialId: credentialId(1),
+    sessionId: sessionId(1),
+    expiresAt,
+    client: null,
+  },
   { type: 'DisconnectGitHub' },
   { type: 'SignOut', sessionId: sessionId(1) },
   { type: 'UpdateProfile', fullName: 'Ada', email: null },
@@ -241,3 +257,12 @@ test.each<UserCommand>([
 ])('$type needs a user', (command) =>
   given(user).when(command).thenRefused('not_found', 'User not found. Please try again.'),
 )
+
+test('finding 9: who signs out everywhere has no session left', () => {
+  given(user, [...ada, session(2), session(3), ended(2)])
+    .when({ type: 'SignOutEverywhere' })
+    .then([ended(1), ended(3)])
+  given(user, [...ada, ended(1)])
+    .when({ type: 'SignOutEverywhere' })
+    .then([])
+})

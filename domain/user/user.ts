@@ -36,11 +36,14 @@ export type UserState =
       readonly sessions: ReadonlyMap<string, string>
     }
 
-/** A session that begins, with the time it runs out. */
-interface NewSession {
+/** A session that begins, with the time it runs out and what its client says that it is. */
+export interface NewSession {
   readonly sessionId: string
   readonly expiresAt: string
+  readonly client: string | null
 }
+const started = ({ sessionId, expiresAt, client }: NewSession) =>
+  SessionStarted.of({ sessionId, expiresAt }, { client })
 
 export type UserCommand =
   | ({
@@ -61,6 +64,7 @@ export type UserCommand =
   | { readonly type: 'DisconnectGitHub' }
   | { readonly type: 'DeleteAccount' }
   | { readonly type: 'SignOut'; readonly sessionId: string }
+  | { readonly type: 'SignOutEverywhere' }
   | { readonly type: 'UpdateProfile'; readonly fullName: string; readonly email: string | null }
   | {
       readonly type: 'CompleteOnboarding'
@@ -73,18 +77,18 @@ export type UserCommand =
 function decide(command: UserCommand, state: UserState): Decision<UserEvent> {
   if (state.kind === 'deleted') return refuse('not_found', 'This account was deleted.')
   if (command.type === 'Register') {
-    const { userId, name, email, credentialId, sessionId, expiresAt } = command
+    const { userId, name, email, credentialId } = command
     if (state.kind === 'user')
       return refuse('already_exists', 'There is an account with this e-mail address. Sign in.', 'email')
     return [
       UserRegistered.of({ userId }, { name, email }),
       PasswordSet.of({ credentialId }),
-      SessionStarted.of({ sessionId, expiresAt }),
+      started(command),
     ]
   }
   if (command.type === 'SignInWithGitHub') {
-    const { userId, profile, sessionId, expiresAt } = command
-    const session = SessionStarted.of({ sessionId, expiresAt })
+    const { userId, profile } = command
+    const session = started(command)
     const connected = GitHubConnected.of({}, profile)
     if (state.kind === 'nobody') {
       const registered = UserRegistered.of(
@@ -98,10 +102,9 @@ function decide(command: UserCommand, state: UserState): Decision<UserEvent> {
   if (state.kind === 'nobody') return refuse('not_found', 'User not found. Please try again.')
   switch (command.type) {
     case 'SignInWithPassword': {
-      const { credentialId, sessionId, expiresAt } = command
       // Another password may have been set since this one was found to be right.
-      if (state.credentialId !== credentialId) return refuse('wrong_password')
-      return [SessionStarted.of({ sessionId, expiresAt })]
+      if (state.credentialId !== command.credentialId) return refuse('wrong_password')
+      return [started(command)]
     }
     case 'ConnectGitHub':
       if (!state.sessions.has(command.sessionId)) return refuse('sign_in_required')
@@ -115,10 +118,9 @@ function decide(command: UserCommand, state: UserState): Decision<UserEvent> {
       return state.githubConnected ? [GitHubDisconnected.of({})] : []
     case 'DeleteAccount':
       // Each by itself, so that whoever follows them learns of it.
-      return [
-        ...[...state.sessions.keys()].map((sessionId) => SessionEnded.of({ sessionId })),
-        AccountDeleted.of({}),
-      ]
+      return [...allEnded(state.sessions), AccountDeleted.of({})]
+    case 'SignOutEverywhere':
+      return allEnded(state.sessions)
     case 'SignOut':
       return state.sessions.has(command.sessionId) ? [SessionEnded.of({ sessionId: command.sessionId })] : []
     case 'UpdateProfile':
@@ -133,6 +135,9 @@ function decide(command: UserCommand, state: UserState): Decision<UserEvent> {
     }
   }
 }
+
+const allEnded = (sessions: ReadonlyMap<string, string>): readonly UserEvent[] =>
+  [...sessions.keys()].map((sessionId) => SessionEnded.of({ sessionId }))
 
 function sameProfile(a: HostProfile | null, b: HostProfile): boolean {
   return (

@@ -89,7 +89,7 @@ describe('a user', () => {
 
 describe('the ended sessions of a user', () => {
   const session = (n: number) =>
-    SessionStarted.of({ sessionId: sessionId(n), expiresAt: '2026-01-08T00:00:00.000Z' })
+    SessionStarted.of({ sessionId: sessionId(n), expiresAt: '2026-01-08T00:00:00.000Z' }, { client: null })
   const endedAt = (...ends: readonly (readonly [n: number, at: string])[]) =>
     foldView(usersView, new Map<string, UserDocument>(), [
       ...logOf(ada),

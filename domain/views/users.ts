@@ -7,8 +7,17 @@ import type { View } from './view.ts'
 export interface UserDocument extends User {
   readonly position: Position
   readonly version: number
+  /** Sessions that were neither ended nor, when the last one began, had run out; the oldest first. Documents of version 0.1 lack it. */
+  readonly sessions?: readonly KnownSession[]
   /** Sessions that were ended and may not have run out; a token of one is refused. */
   readonly endedSessions: readonly { readonly sessionId: string; readonly endedAt: string }[]
+}
+
+export interface KnownSession {
+  readonly id: string
+  readonly startedAt: string
+  readonly expiresAt: string
+  readonly client: string | null
 }
 
 export const usersView: View<UserDocument> = {
@@ -31,6 +40,7 @@ export const usersView: View<UserDocument> = {
         githubConnected: false,
         githubId: null,
         githubUsername: null,
+        sessions: [],
         endedSessions: [],
         position: event.position,
         version: event.revision,
@@ -51,8 +61,20 @@ export const usersView: View<UserDocument> = {
         return undefined
       case 'GitHubDisconnected':
         return { ...seen, githubConnected: false }
-      case 'SessionEnded':
-        return { ...seen, endedSessions: withEnded(user.endedSessions, event.data.sessionId, event.at) }
+      case 'SessionStarted': {
+        const { sessionId: id, expiresAt } = event.data
+        const begun = { id, startedAt: event.at, expiresAt, client: event.content?.client ?? null }
+        const open = user.sessions?.filter((one) => Date.parse(one.expiresAt) > Date.parse(event.at)) ?? []
+        return { ...seen, sessions: [...open, begun] }
+      }
+      case 'SessionEnded': {
+        const { sessionId } = event.data
+        return {
+          ...seen,
+          sessions: user.sessions?.filter((one) => one.id !== sessionId) ?? [],
+          endedSessions: withEnded(user.endedSessions, sessionId, event.at),
+        }
+      }
       case 'ProfileUpdated':
         return { ...seen, ...namesOf(event.content) }
       case 'OnboardingCompleted':

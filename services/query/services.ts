@@ -11,6 +11,7 @@ import type { HostAccess } from '#platform/hostAccess.ts'
 import type { ImageAddresses } from '#platform/images/addresses.ts'
 import type { Person } from '#platform/http/guards.ts'
 import { routeWith } from '#platform/http/route.ts'
+import type { Clock } from '#platform/ports/clock.ts'
 import type { CodeHost } from '#platform/ports/codeHost.ts'
 import type { Requests } from '#platform/ports/requests.ts'
 
@@ -24,6 +25,7 @@ export interface QueryServices {
   readonly entry: Entry
   readonly codeHost: CodeHost
   readonly requests: Requests
+  readonly clock: Clock
 }
 
 export const route = routeWith<QueryServices>()

@@ -92,6 +92,7 @@ const live: Live = {
 /** What every page asks for. */
 const usual: Answers = {
   'GET /auth/me': { user: ada },
+  'GET /auth/sessions': { sessions: [] },
   'GET /notices': { notices: [] },
   'GET /tasks': { tasks: [], next: null },
   'GET /projects': { projects: [], next: null },

@@ -34,12 +34,14 @@ const userCommand: fc.Arbitrary<UserCommand> = fc.oneof(
     credentialId: credentialIds,
     sessionId: sessionIds,
     expiresAt,
+    client: maybe,
   }),
   fc.record({
     type: fc.constant('SignInWithPassword' as const),
     credentialId: credentialIds,
     sessionId: sessionIds,
     expiresAt,
+    client: maybe,
   }),
   fc.record({
     type: fc.constant('SignInWithGitHub' as const),
@@ -47,10 +49,12 @@ const userCommand: fc.Arbitrary<UserCommand> = fc.oneof(
     profile,
     sessionId: sessionIds,
     expiresAt,
+    client: maybe,
   }),
   fc.record({ type: fc.constant('ConnectGitHub' as const), profile, sessionId: sessionIds }),
   fc.record({ type: fc.constant('DisconnectGitHub' as const) }),
   fc.record({ type: fc.constant('SignOut' as const), sessionId: sessionIds }),
+  fc.record({ type: fc.constant('SignOutEverywhere' as const) }),
   fc.record({ type: fc.constant('UpdateProfile' as const), fullName: word, email: maybe }),
   fc.record({
     type: fc.constant('CompleteOnboarding' as const),

@@ -49,7 +49,7 @@ export async function seed(dataDir: string, amounts: Amounts): Promise<Seeded> {
 }
 
 async function signedUp({ commands, sessions }: Engines, userId: string, cause: () => Cause) {
-  const session = sessions.begin()
+  const session = sessions.begin('')
   const stream = userStream(userId)
   const profile = { githubId: '1', login: 'ada', name: 'Ada', email: 'ada@example.org', avatar: '' }
   await commands.execute(user, stream, { type: 'SignInWithGitHub', userId, profile, ...session }, cause())

@@ -340,6 +340,7 @@ describe('in a log from before accounts were claimed', () => {
         profile: { githubId: '1001', login: 'ada', name: 'Ada', email: null, avatar: 'https://a.example/a' },
         sessionId: randomUUID(),
         expiresAt: new Date(0).toISOString(),
+        client: null,
       },
       cause(),
     )

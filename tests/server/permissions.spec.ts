@@ -5,7 +5,7 @@ import { decodeJwt, SignJWT, UnsecuredJWT } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { AnyCall } from '#domain/api/call.ts'
 import { calls as everyCall } from '#domain/api/all.ts'
-import { getMe, logout, updateProfile } from '#domain/api/auth.ts'
+import { endSession, getMe, listSessions, logout, updateProfile } from '#domain/api/auth.ts'
 import { getChat, sendMessage } from '#domain/api/chat.ts'
 import { createProject } from '#domain/api/projects.ts'
 import { createTask } from '#domain/api/tasks.ts'
@@ -32,7 +32,7 @@ const aboutThings = named.filter(([, { path }]) => path.includes(':'))
 let scene: Scene
 let ada: Person
 let grace: Person
-let ids: Readonly<Record<'projectId' | 'taskId' | 'messageId' | 'name', string>>
+let ids: Readonly<Record<'projectId' | 'taskId' | 'messageId' | 'name' | 'sessionId', string>>
 
 beforeAll(async () => {
   // A changed file, of which lines can be asked for.
@@ -42,7 +42,14 @@ beforeAll(async () => {
   const task = await ada.task(scene.projectId, 'The words of ada')
   await ada.taskOnce(task.id, hasEnded)
   const { messages } = await ada.ask(getChat, { params: { taskId: task.id } })
-  ids = { projectId: scene.projectId, taskId: task.id, messageId: messages[0]?.id ?? '', name: 'A_SECRET' }
+  const { sessions } = await ada.ask(listSessions)
+  ids = {
+    projectId: scene.projectId,
+    taskId: task.id,
+    messageId: messages[0]?.id ?? '',
+    name: 'A_SECRET',
+    sessionId: sessions[0]?.id ?? '',
+  }
   grace = await scene.product.signIn('grace', { onboarding: 'left' })
 })
 afterAll(() => scene?.close())
@@ -168,6 +175,24 @@ describe('whose session has ended', () => {
     expect(other.isConnected()).toBe(true)
     other.close()
   })
+
+  test('finding 9: is told of, and ended by its person alone, at every door at once', async () => {
+    const [one, two, three] = await Promise.all(Array.from({ length: 3 }, () => scene.product.signIn('ada')))
+    if (!one || !two || !three) throw new Error('Three have signed in.')
+    const current = async (person: Person) =>
+      (await person.ask(listSessions)).sessions.find((session) => session.current)?.id ?? ''
+    const live = await watching(two, ids.taskId)
+    const params = { sessionId: await current(two) }
+    expect((await one.ask(listSessions)).sessions.map(({ id }) => id)).toContain(params.sessionId)
+    // Another's session is none.
+    expect(await grace.refused(endSession, { params })).toMatchObject({ status: 404 })
+    expect((await two.ask(getMe)).user.githubUsername).toBe('ada')
+    await one.ask(endSession, { params })
+    expect(await two.refused(getMe)).toMatchObject({ status: 401 })
+    await expect.poll(() => live.isConnected(), { timeout: 5_000 }).toBe(false)
+    expect(await one.refused(endSession, { params })).toMatchObject({ status: 404 })
+    expect((await three.ask(getMe)).user.githubUsername).toBe('ada')
+  })
 })
 
 describe('who has not completed the onboarding', () => {
@@ -274,7 +299,7 @@ async function expiredToken({ dataDir }: Product, token: string): Promise<string
     ids: { uuid: () => randomUUID() },
   })
   const { sub = '', sid } = decodeJwt<{ sid: string }>(token)
-  return before.token({ userId: sub, sessionId: sid }, before.begin().expiresAt)
+  return before.token({ userId: sub, sessionId: sid }, before.begin('').expiresAt)
 }
 
 async function idOfProject(person: Person): Promise<string> {

@@ -3,6 +3,8 @@ import {
   completeOnboarding,
   deleteAccount,
   disconnectGitHub,
+  endSession,
+  endSessions,
   logout,
   updateProfile,
 } from '#domain/api/auth.ts'
@@ -31,9 +33,8 @@ export const authRoutes: readonly Route<CommandServices>[] = [
     return { success: true as const, ...(await executeOnUser({ type: 'DisconnectGitHub' }, asked, services)) }
   }),
   route(deleteAccount, identified, async ({ user, actor, commandId }, services) => {
-    const stream = userStream(user.id)
     const command = { type: 'DeleteAccount' } as const
-    const { position } = await services.commands.execute(userDecider, stream, command, { actor, commandId })
+    const { position } = await executeFor(command, { user, actor, commandId }, services)
     return { success: true as const, ...(await written(position, services)) }
   }),
   route(logout, identified, async (asked, services) => {
@@ -44,17 +45,32 @@ export const authRoutes: readonly Route<CommandServices>[] = [
     )
     return { success: true as const, ...(position && { position }), ...(stale && { stale }) }
   }),
+  route(endSession, identified, async ({ params: { sessionId }, ...asked }, services) => {
+    const { events, position, repeated } = await executeFor({ type: 'SignOut', sessionId }, asked, services)
+    if (events.length === 0 && !repeated) throw new Fault('not_found', 'There is no such session.')
+    return { success: true as const, ...(await written(position, services)) }
+  }),
+  route(endSessions, identified, async (asked, services) => {
+    const { position } = await executeFor({ type: 'SignOutEverywhere' }, asked, services)
+    return { success: true as const, ...(await written(position, services)) }
+  }),
 ]
 
-async function executeOnUser(
+type Asker = Person & { readonly commandId: string }
+
+function executeFor(
   command: UserCommand,
-  { user, actor, commandId }: Person & { readonly commandId: string },
-  services: CommandServices,
+  { user, actor, commandId }: Pick<Asker, 'user' | 'actor' | 'commandId'>,
+  { commands }: CommandServices,
 ) {
-  const stream = userStream(user.id)
-  const executed = await services.commands.execute(userDecider, stream, command, { actor, commandId })
+  return commands.execute(userDecider, userStream(user.id), command, { actor, commandId })
+}
+
+async function executeOnUser(command: UserCommand, asked: Asker, services: CommandServices) {
+  const executed = await executeFor(command, asked, services)
   const placed = await written(executed.position, services)
-  const document = await services.documents.asOf(usersView, stream, user.id, executed.head)
+  const { id } = asked.user
+  const document = await services.documents.asOf(usersView, userStream(id), id, executed.head)
   if (!document) throw new Fault('not_found')
   return { user: userOf(document), ...placed }
 }

@@ -84,7 +84,7 @@ async function person() {
   await engines.commands.execute(
     user,
     userStream(userId),
-    { ...command, credentialId, sessionId, expiresAt },
+    { ...command, credentialId, sessionId, expiresAt, client: null },
     cause(),
   )
   return { userId, sessionId }
@@ -104,7 +104,10 @@ async function claimOf({ account }: Shown): Promise<string | null> {
 
 test('finding 6: an account that is not on the list leaves no event and no token', async () => {
   const mallory = shown(refused, '666')
-  await expect(accountsWith().signIn(mallory)).rejects.toMatchObject({ value: 'not_allowed', login: refused })
+  await expect(accountsWith().signIn(mallory, '')).rejects.toMatchObject({
+    value: 'not_allowed',
+    login: refused,
+  })
   expect(await engines.eventStore.readAll(null, 10)).toEqual([])
   expect(kept.size).toBe(0)
 })
@@ -141,7 +144,7 @@ describe('connecting', () => {
 
   test.each([
     ['connects it', async () => accountsWith().link(ada, await person())],
-    ['signs in with it', () => accountsWith().signIn(ada)],
+    ['signs in with it', () => accountsWith().signIn(ada, '')],
   ])('while somebody else %s is refused, and takes nothing from them', async (_, happens) => {
     const pat = await person()
     const racing = accountsWith(beforeIdentity(happens))
@@ -158,12 +161,12 @@ describe('connecting', () => {
     await engines.commands.execute(
       user,
       userStream(own),
-      { type: 'SignInWithGitHub', userId: own, profile, sessionId: randomUUID(), expiresAt },
+      { type: 'SignInWithGitHub', userId: own, profile, sessionId: randomUUID(), expiresAt, client: null },
       cause(),
     )
     const pat = await person()
     await expect(accountsWith().link(ada, pat)).rejects.toMatchObject({ value: 'account_taken' })
-    expect((await accountsWith().signIn(ada)).user.id).toBe(own)
+    expect((await accountsWith().signIn(ada, '')).user.id).toBe(own)
     expect(await claimOf(ada)).toBeNull()
   })
 
@@ -192,8 +195,8 @@ describe('connecting', () => {
 
 describe('signing in', () => {
   test('claims the account for the person whom it registers, once', async () => {
-    const first = await accountsWith().signIn(ada)
-    const again = await accountsWith().signIn(ada)
+    const first = await accountsWith().signIn(ada, '')
+    const again = await accountsWith().signIn(ada, '')
     expect(again.user).toEqual(first.user)
     expect(await claimOf(ada)).toBe(first.user.id)
     expect(kept).toEqual(new Map([[first.user.id, 'of ada']]))
@@ -202,13 +205,13 @@ describe('signing in', () => {
   test('while somebody connects the account signs them in, and registers nobody', async () => {
     const pat = await person()
     const racing = accountsWith(beforeIdentity(() => accountsWith().link(ada, pat)))
-    expect((await racing.signIn(ada)).user).toMatchObject({ id: pat.userId, githubUsername: 'ada' })
+    expect((await racing.signIn(ada, '')).user).toMatchObject({ id: pat.userId, githubUsername: 'ada' })
     const events = await engines.eventStore.readAll(null, 100)
     expect(events.filter(({ type }) => type === 'UserRegistered')).toHaveLength(1)
   })
 
   test('by two browsers at once for the first time is one person', async () => {
-    const both = await Promise.all([accountsWith().signIn(ada), accountsWith().signIn(ada)])
+    const both = await Promise.all([accountsWith().signIn(ada, ''), accountsWith().signIn(ada, '')])
     expect(new Set(both.map(({ user: one }) => one.id)).size).toBe(1)
     expect(new Set(both.map(({ token }) => token)).size).toBe(2)
   })

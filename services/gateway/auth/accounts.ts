@@ -21,7 +21,7 @@ export interface Shown {
 
 export interface Accounts {
   /** Throws `WayFailed` with `user_not_found` when the one whose account it is is gone, and `NotAllowed`, before anything is kept of it. */
-  signIn(shown: Shown): Promise<SignedIn>
+  signIn(shown: Shown, userAgent: string): Promise<SignedIn>
   /** Connects the account to who asked. Throws `WayFailed` when they or their session are gone, and when one of both is another's. */
   link(shown: Shown, to: Identity): Promise<void>
 }
@@ -95,13 +95,13 @@ export function accounts({ codeHostName }: { codeHostName: string }, services: S
   })
 
   return {
-    async signIn({ account, tokens }) {
+    async signIn({ account, tokens }, userAgent) {
       if (!(await entry.admits(account, tokens.accessToken))) throw new NotAllowed(account.login)
       const userId = await userOf(account)
       const isNew = userId === (await livingId(idOf(account), commands))
       if (!isNew && !(await isUser(userId))) throw new WayFailed('user_not_found')
       await access.keep(userId, tokens)
-      const session = { userId, ...sessions.begin() }
+      const session = { userId, ...sessions.begin(userAgent) }
       const executed = await commands.execute(
         user,
         userStream(userId),

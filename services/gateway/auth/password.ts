@@ -41,7 +41,7 @@ export function passwordRoutes(
       const hash = await passwords.inTurn((hashing) => hashing.hash(password))
       const credential = { userId, credentialId: services.ids.uuid() }
       return keepingHash(credential, hash, services, async () => {
-        const session = { userId, ...services.sessions.begin() }
+        const session = { userId, ...services.sessions.begin(client.get('user-agent')) }
         const executed = await services.commands.execute(
           user,
           userStream(userId),
@@ -69,7 +69,7 @@ export function passwordRoutes(
       if (!isRight || credentialId === null) throw new Fault('wrong_password')
       await slow.succeeded(trying)
       await services.entry.check(userId)
-      const session = { userId, ...services.sessions.begin() }
+      const session = { userId, ...services.sessions.begin(client.get('user-agent')) }
       const executed = await services.commands.execute(
         user,
         userStream(userId),

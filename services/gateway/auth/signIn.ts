@@ -49,7 +49,7 @@ export function signInRoutes(options: GatewayOptions, services: GatewayServices)
     try {
       const shown = await shownBy(context, journey, origin)
       if (journey?.link === undefined) {
-        const { token, user: person } = await known.signIn(shown)
+        const { token, user: person } = await known.signIn(shown, context.get('user-agent'))
         const nonce = journey?.nonce === undefined ? '' : `&nonce=${journey.nonce}`
         context.redirect(`/auth/callback?token=${token}&onboarding=${!person.onboardingCompleted}${nonce}`)
       } else {

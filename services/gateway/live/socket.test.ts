@@ -59,7 +59,7 @@ beforeEach(async () => {
   connections = new Set()
   http.on('connection', (connection) => connections.add(connection))
   server = openSocket(http, feed, {
-    sessions: { verify, token: unused, begin: () => ({ sessionId: '', expiresAt: '' }) },
+    sessions: { verify, token: unused, begin: () => ({ sessionId: '', expiresAt: '', client: null }) },
     entry: openEntry,
     documents: documents(engines.readStore, engines.log),
     logger: logger('silent'),

@@ -270,10 +270,10 @@ test('of a task that is no more only the bare event is said', () => {
 })
 
 test('what happens to people and projects is nobody else’s to hear', () => {
-  const session = SessionStarted.of({
-    sessionId: '00000000-0000-4000-8000-000000000001',
-    expiresAt: moment,
-  })
+  const session = SessionStarted.of(
+    { sessionId: '00000000-0000-4000-8000-000000000001', expiresAt: moment },
+    { client: null },
+  )
   const event = recorded(session, { revision: 0, stream: userStream(userId(1)) }) as AnyRecorded
   expect(sayingsOf(event, { before: undefined, after: undefined, isCommand: false })).toEqual([])
 })

@@ -24,7 +24,7 @@ export interface Asked<C extends AnyCall> {
   /** Whether the same write was asked for before, under the same key. */
   readonly again: boolean
   /** Who is at the other end: the address they ask from, the name they ask for us by, and their cookies. */
-  readonly client: Pick<Context, 'ip' | 'host' | 'cookies'>
+  readonly client: Pick<Context, 'ip' | 'host' | 'cookies' | 'get'>
 }
 
 /** Adds to a request what it has made sure of, or throws a `Fault`. */

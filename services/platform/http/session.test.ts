@@ -2,7 +2,7 @@
 import { jwtVerify, SignJWT, UnsecuredJWT } from 'jose'
 import { expect, test } from 'vitest'
 import { purposeKey } from '#platform/vault/sealing.ts'
-import { sessionDays, sessions } from './session.ts'
+import { clientOf, sessionDays, sessions } from './session.ts'
 
 const masterKey = new Uint8Array(32).fill(7)
 const dayMs = 86_400_000
@@ -20,7 +20,7 @@ const identity = { userId: 'u1', sessionId: 'a-session' }
 
 test('a session lasts seven days, and so does its token', async () => {
   const { begin, token } = sessionsAt(noon)
-  const session = begin()
+  const session = begin('')
   expect(session).toEqual({ sessionId: 'a-session', expiresAt: later(sessionDays * dayMs) })
   const given = await token(identity, session.expiresAt)
   expect(await sessionsAt(later(1_000)).verify(given)).toEqual(identity)
@@ -73,4 +73,26 @@ test('the token names the person and the session, and nothing else of them', asy
   const key = purposeKey(masterKey, 'bearer-token')
   const { payload } = await jwtVerify(token, key, { currentDate: new Date(noon) })
   expect(Object.keys(payload).toSorted()).toEqual(['aud', 'exp', 'iat', 'sid', 'sub'])
+})
+
+test.each([
+  [
+    'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0.0.0 Safari/537.36',
+    'Chrome on Linux',
+  ],
+  [
+    'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Mobile/15E148 Safari/604.1',
+    'Safari on iOS',
+  ],
+  ['Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:132.0) Gecko/20100101 Firefox/132.0', 'Firefox on Windows'],
+  ['curl/8.5.0', 'curl'],
+  ['', null],
+  [' ', null],
+])('a client is told by its browser and system: %s', (header, client) => {
+  expect(clientOf(header)).toBe(client)
+})
+
+test('a client that says more than any does is cut short, and harms nobody', () => {
+  expect((clientOf(`${'x'.repeat(100_000)}/1.0`) ?? '').length).toBeLessThanOrEqual(100)
+  expect(clientOf('a (b;'.repeat(20_000))).toSatisfy((client) => client === null || client.length <= 100)
 })

@@ -1,6 +1,8 @@
 /** The bearer token: who a request is from, signed by us, for seven days. */
+import { parse } from 'bowser'
 import { jwtVerify, SignJWT } from 'jose'
 import { z } from 'zod'
+import type { NewSession } from '#domain/user/user.ts'
 import type { Clock } from '#platform/ports/clock.ts'
 import type { Ids } from '#platform/ports/ids.ts'
 import type { Vault } from '#platform/ports/vault.ts'
@@ -17,7 +19,7 @@ const Claims = z.object({ sub: z.string(), sid: z.string() })
 
 export interface Sessions {
   /** A new session's id and end, to be recorded before its token is given out. */
-  begin(): { readonly sessionId: string; readonly expiresAt: string }
+  begin(userAgent: string): NewSession
   token(identity: Identity, expiresAt: string): Promise<string>
   /** The identity of a token that we signed and that has not run out; `undefined` otherwise. */
   verify(token: string): Promise<Identity | undefined>
@@ -26,7 +28,8 @@ export interface Sessions {
 export function sessions(engines: { vault: Pick<Vault, 'deriveKey'>; clock: Clock; ids: Ids }): Sessions {
   const key = engines.vault.deriveKey('bearer-token')
   return {
-    begin: () => ({
+    begin: (userAgent) => ({
+      client: clientOf(userAgent),
       sessionId: engines.ids.uuid(),
       expiresAt: new Date(engines.clock.now().getTime() + sessionDays * 86_400_000).toISOString(),
     }),
@@ -49,4 +52,15 @@ export function sessions(engines: { vault: Pick<Vault, 'deriveKey'>; clock: Cloc
       }
     },
   }
+}
+
+/** Of what a client says of itself, so much is looked at. */
+const longestUserAgent = 500
+
+/** The browser and its system, as 'Chrome on Linux'; `null` when the header tells neither. */
+export function clientOf(userAgent: string): string | null {
+  if (userAgent === '') return null
+  const { browser, os } = parse(userAgent.slice(0, longestUserAgent))
+  const names = [browser.name, os.name].filter((name) => name !== undefined && name !== '')
+  return names.length === 0 ? null : names.join(' on ').slice(0, 100)
 }

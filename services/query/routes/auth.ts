@@ -1,5 +1,5 @@
 /** Who is signed in. */
-import { getMe } from '#domain/api/auth.ts'
+import { getMe, listSessions } from '#domain/api/auth.ts'
 import { userOf } from '#domain/views/users.ts'
 import { fresh, identified } from '#platform/http/guards.ts'
 import type { Route } from '#platform/http/route.ts'
@@ -10,4 +10,9 @@ export const authRoutes: readonly Route<QueryServices>[] = [
     user: userOf(user),
     isAdmin: await entry.isAdmin(user),
   })),
+  route(listSessions, fresh, identified, async ({ user: { sessions = [] }, sessionId }, { clock }) => {
+    const now = clock.now().getTime()
+    const open = sessions.filter(({ expiresAt }) => Date.parse(expiresAt) > now)
+    return { sessions: open.map((one) => ({ ...one, current: one.id === sessionId })).toReversed() }
+  }),
 ]

@@ -5,7 +5,18 @@ import { baseQuery } from './baseQuery.ts'
 export const api = createApi({
   reducerPath: 'api',
   baseQuery,
-  tagTypes: ['User', 'GitHub', 'Projects', 'Project', 'Tasks', 'Task', 'Chat', 'Commands', 'Diff'],
+  tagTypes: [
+    'User',
+    'Sessions',
+    'GitHub',
+    'Projects',
+    'Project',
+    'Tasks',
+    'Task',
+    'Chat',
+    'Commands',
+    'Diff',
+  ],
   // The live connection tells what changed; what is on the screen is never fetched again for having been away.
   refetchOnReconnect: false,
   endpoints: () => ({}),

@@ -12,6 +12,7 @@ import { notified, notifiedFailure } from '../notifications/notifications.ts'
 import { NotificationsPart } from '../notifications/NotificationsPart.tsx'
 import { AgentsPart } from './AgentsPart.tsx'
 import { DeleteAccountPart } from './DeleteAccountPart.tsx'
+import { SessionsPart } from './SessionsPart.tsx'
 import { useUpdateProfileMutation } from './settingsApi.ts'
 import { texts } from './texts.ts'
 
@@ -22,6 +23,7 @@ export function ProfileTab({ user }: { readonly user: User }) {
       <Appearance />
       <NotificationsPart />
       <AgentsPart />
+      <SessionsPart />
       <DeleteAccountPart user={user} />
     </>
   )

@@ -74,6 +74,70 @@ describe('the account', () => {
   })
 })
 
+describe('the sessions', () => {
+  const here = {
+    id: '00000000-0000-4000-8000-000000000001',
+    startedAt: new Date(Date.now() - 3 * 86_400_000).toISOString(),
+    expiresAt: new Date(Date.now() + 4 * 86_400_000).toISOString(),
+    client: 'Firefox on Linux',
+    current: true,
+  }
+  const elsewhere = {
+    ...here,
+    id: '00000000-0000-4000-8000-000000000002',
+    client: 'Safari on iOS',
+    current: false,
+  }
+  const answers = { 'GET /auth/sessions': { sessions: [elsewhere, here] } }
+  const everywhere = async () => {
+    fireEvent.click(await screen.findByRole('button', { name: 'Sign out everywhere' }))
+    return within(await screen.findByRole('dialog', { name: 'Sign out everywhere?' }))
+  }
+
+  test('are told of, and any but this one is ended by itself', async () => {
+    const path = `DELETE /auth/sessions/${elsewhere.id}`
+    const server = openPage('/settings', { answers: { ...answers, [path]: { success: true } } })
+    const panel = within(await screen.findByRole('region', { name: 'Sessions' }))
+    expect(await panel.findByText('This browser · Signed in 3d ago')).toBeTruthy()
+    expect(panel.queryByRole('button', { name: 'Sign out Firefox on Linux' })).toBeNull()
+    fireEvent.click(panel.getByRole('button', { name: 'Sign out Safari on iOS' }))
+    await waitFor(() => expect(server.of(path)).toHaveLength(1))
+    // What is left is asked for again.
+    await waitFor(() => expect(server.of('GET /auth/sessions')).toHaveLength(2))
+  })
+
+  test('are all ended at once, with this one', async () => {
+    const server = openPage('/settings', {
+      answers: { ...answers, 'DELETE /auth/sessions': { success: true } },
+    })
+    const dialog = await everywhere()
+    expect(dialog.getByText(/^This ends all 2 sessions, including this one/)).toBeTruthy()
+    fireEvent.click(dialog.getByRole('button', { name: 'Sign out everywhere' }))
+    await waitFor(() => expect(localStorage.getItem(tokenKey)).toBeNull())
+    expect(server.of('DELETE /auth/sessions')).toHaveLength(1)
+  })
+
+  test('that could not be ended stay, and say why', async () => {
+    openPage('/settings', { answers: { ...answers, 'DELETE /auth/sessions': () => refusal(500) } })
+    const dialog = await everywhere()
+    fireEvent.click(dialog.getByRole('button', { name: 'Sign out everywhere' }))
+    expect(await screen.findAllByText("Couldn't sign out")).not.toHaveLength(0)
+    expect(localStorage.getItem(tokenKey)).not.toBeNull()
+  })
+
+  test('that could not be read are asked for again', async () => {
+    let isAway = true
+    openPage('/settings', {
+      answers: { 'GET /auth/sessions': () => (isAway ? refusal(503) : answers['GET /auth/sessions']) },
+    })
+    const panel = within(await screen.findByRole('region', { name: 'Sessions' }))
+    expect(await panel.findByText("Couldn't load your sessions.")).toBeTruthy()
+    isAway = false
+    fireEvent.click(panel.getByRole('button', { name: 'Try again' }))
+    expect(await panel.findByText('Firefox on Linux')).toBeTruthy()
+  })
+})
+
 test('the agents are told of: which can run, what the others are missing, and whose key enters its box', async () => {
   openPage('/settings', { answers: { 'GET /agents': { agents: agentStates } } })
   const agents = within(await screen.findByRole('region', { name: 'Agents' }))

@@ -1,4 +1,4 @@
-/** What is said of deleting one's account. */
+/** What is said of sessions, and of deleting one's account. */
 export const accountTexts = {
   heading: 'Delete Account',
   why: 'Deletes everything of yours that Flightdeck keeps, for good. It cannot be undone.',
@@ -16,4 +16,24 @@ export const accountTexts = {
   delete: 'Delete account',
   deleting: 'Deleting...',
   notDeleted: 'The account could not be deleted',
+} as const
+
+export const sessionTexts = {
+  heading: 'Sessions',
+  current: 'This browser',
+  unknown: 'Unknown browser',
+  started: (age: string) => `Signed in ${age.toLowerCase()}`,
+  end: 'Sign out',
+  endOf: (name: string) => `Sign out ${name}`,
+  everywhere: 'Sign out everywhere',
+  title: 'Sign out everywhere?',
+  lead: (count: number) =>
+    count > 1
+      ? `This ends all ${count} sessions, including this one. Running tasks continue.`
+      : 'This ends your session in this browser. Running tasks continue.',
+  cancel: 'Cancel',
+  ending: 'Signing out...',
+  notFetched: "Couldn't load your sessions.",
+  notEnded: "Couldn't sign out",
+  again: 'Try again',
 } as const

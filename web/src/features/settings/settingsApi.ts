@@ -1,10 +1,18 @@
 /** The profile and the code-host account. */
-import type { deleteAccount, disconnectGitHub, linkGitHub, updateProfile } from '#domain/api/auth.ts'
+import type {
+  deleteAccount,
+  disconnectGitHub,
+  endSession,
+  endSessions,
+  linkGitHub,
+  listSessions,
+  updateProfile,
+} from '#domain/api/auth.ts'
 import type { AnswerOf, BodyInputOf } from '#domain/api/call.ts'
 import type { getGitHubUser, listOrganizations } from '#domain/api/projects.ts'
 import { api } from '../../api/api.ts'
 import { userTold } from '../auth/authApi.ts'
-import { accountTexts } from './accountTexts.ts'
+import { accountTexts, sessionTexts } from './accountTexts.ts'
 import { texts } from './texts.ts'
 
 export const settingsApi = api.injectEndpoints({
@@ -27,6 +35,17 @@ export const settingsApi = api.injectEndpoints({
     deleteAccount: build.mutation<AnswerOf<typeof deleteAccount>, void>({
       query: () => ({ method: 'DELETE', path: '/auth/me', fallback: accountTexts.notDeleted }),
     }),
+    sessions: build.query<AnswerOf<typeof listSessions>, void>({
+      query: () => ({ path: '/auth/sessions', fallback: sessionTexts.notFetched }),
+      providesTags: ['Sessions'],
+    }),
+    endSession: build.mutation<AnswerOf<typeof endSession>, string>({
+      query: (id) => ({ method: 'DELETE', path: `/auth/sessions/${id}`, fallback: sessionTexts.notEnded }),
+      invalidatesTags: ['Sessions'],
+    }),
+    endSessions: build.mutation<AnswerOf<typeof endSessions>, void>({
+      query: () => ({ method: 'DELETE', path: '/auth/sessions', fallback: sessionTexts.notEnded }),
+    }),
     linkGitHub: build.mutation<AnswerOf<typeof linkGitHub>, void>({
       query: () => ({ method: 'POST', path: '/auth/github/link', fallback: texts.notConnected }),
     }),
@@ -45,6 +64,9 @@ export const {
   useUpdateProfileMutation,
   useDeleteAccountMutation,
   useDisconnectGitHubMutation,
+  useSessionsQuery,
+  useEndSessionMutation,
+  useEndSessionsMutation,
   useLinkGitHubMutation,
   useGitHubUserQuery,
   useOrganizationsQuery,

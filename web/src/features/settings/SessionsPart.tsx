@@ -1,0 +1,135 @@
+/** Where the person is signed in, and the ways to end that: one session, or all. */
+import { useState } from 'react'
+import { useDispatch, useStore } from 'react-redux'
+import type { Session } from '#domain/api/auth.ts'
+import { sessionEnded } from '../../api/session.ts'
+import { dropToken } from '../../api/tokenStore.ts'
+import { age } from '../../ui/clock.ts'
+import { Button } from '../../ui/Button.tsx'
+import { Dialog } from '../../ui/Dialog.tsx'
+import { Note } from '../../ui/Note.tsx'
+import { Panel } from '../../ui/Panel.tsx'
+import { Skeleton } from '../../ui/Skeleton.tsx'
+import { useNow } from '../../ui/useNow.ts'
+import type { WithDeletions } from '../deletions/deletions.ts'
+import { sendDeletions } from '../deletions/sendDeletions.ts'
+import { notifiedFailure } from '../notifications/notifications.ts'
+import { sessionTexts as texts } from './accountTexts.ts'
+import { useEndSessionMutation, useEndSessionsMutation, useSessionsQuery } from './settingsApi.ts'
+
+export function SessionsPart() {
+  const { data, isError, isFetching, refetch } = useSessionsQuery(undefined, {
+    refetchOnMountOrArgChange: true,
+  })
+  const [asking, setAsking] = useState(false)
+  return (
+    <section className="mt-8">
+      <div className="mb-3 flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
+        <h2 className="font-semibold">{texts.heading}</h2>
+        {data !== undefined && <Button onClick={() => setAsking(true)}>{texts.everywhere}</Button>}
+      </div>
+      <Panel label={texts.heading} className="divide-y divide-line-soft">
+        {data?.sessions.map((session) => (
+          <Row key={session.id} session={session} />
+        ))}
+        {data === undefined && !isError && (
+          <div className="grid gap-2 px-5 py-3.5">
+            <Skeleton className="h-4 w-40" />
+            <Skeleton className="h-3.5 w-28" />
+          </div>
+        )}
+        {data === undefined && isError && (
+          <div className="p-5">
+            <Note
+              kind="error"
+              action={
+                <Button busy={isFetching} onClick={() => void refetch()}>
+                  {texts.again}
+                </Button>
+              }
+            >
+              {texts.notFetched}
+            </Note>
+          </div>
+        )}
+      </Panel>
+      <Question count={data?.sessions.length ?? 0} open={asking} onClose={() => setAsking(false)} />
+    </section>
+  )
+}
+
+const minuteMs = 60_000
+
+function Row({ session: { id, client, startedAt, current } }: { readonly session: Session }) {
+  const dispatch = useDispatch()
+  const now = useNow(minuteMs)
+  const [end, { isLoading }] = useEndSessionMutation()
+  const name = client ?? texts.unknown
+  const onEnd = async () => {
+    const answer = await end(id)
+    if (answer.error !== undefined) dispatch(notifiedFailure(texts.notEnded, answer.error, texts.notEnded))
+  }
+  return (
+    <div className="flex items-center gap-3 px-5 py-3.5">
+      <div className="min-w-0 flex-1">
+        <p className="truncate font-medium">{name}</p>
+        <p className="text-ui text-muted">
+          {current ? `${texts.current} · ` : ''}
+          {texts.started(age(startedAt, now))}
+        </p>
+      </div>
+      {!current && (
+        <Button
+          className="shrink-0"
+          busy={isLoading}
+          aria-label={texts.endOf(name)}
+          onClick={() => void onEnd()}
+        >
+          {texts.end}
+        </Button>
+      )}
+    </div>
+  )
+}
+
+interface QuestionProps {
+  readonly count: number
+  readonly open: boolean
+  readonly onClose: () => void
+}
+
+function Question({ count, open, onClose }: QuestionProps) {
+  const dispatch = useDispatch()
+  const store = useStore<WithDeletions>()
+  const [endAll, { isLoading }] = useEndSessionsMutation()
+  const onEnd = async () => {
+    // While there is a token that they may go with.
+    sendDeletions(store)
+    const answer = await endAll()
+    if (answer.error !== undefined) {
+      dispatch(notifiedFailure(texts.notEnded, answer.error, texts.notEnded))
+      return
+    }
+    dropToken()
+    dispatch(sessionEnded('logout'))
+  }
+  return (
+    <Dialog
+      open={open}
+      onClose={onClose}
+      title={texts.title}
+      actions={
+        <>
+          <Button data-safe onClick={onClose}>
+            {texts.cancel}
+          </Button>
+          <Button kind="danger-filled" busy={isLoading} busyLabel={texts.ending} onClick={() => void onEnd()}>
+            {texts.everywhere}
+          </Button>
+        </>
+      }
+    >
+      {texts.lead(count)}
+    </Dialog>
+  )
+}
