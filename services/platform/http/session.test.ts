@@ -21,7 +21,7 @@ const identity = { userId: 'u1', sessionId: 'a-session' }
 test('a session lasts seven days, and so does its token', async () => {
   const { begin, token } = sessionsAt(noon)
   const session = begin('')
-  expect(session).toEqual({ sessionId: 'a-session', expiresAt: later(sessionDays * dayMs) })
+  expect(session).toEqual({ client: null, sessionId: 'a-session', expiresAt: later(sessionDays * dayMs) })
   const given = await token(identity, session.expiresAt)
   expect(await sessionsAt(later(1_000)).verify(given)).toEqual(identity)
   expect(await sessionsAt(later(sessionDays * dayMs - 1_000)).verify(given)).toEqual(identity)
@@ -85,7 +85,7 @@ test.each([
     'Safari on iOS',
   ],
   ['Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:132.0) Gecko/20100101 Firefox/132.0', 'Firefox on Windows'],
-  ['curl/8.5.0', 'curl'],
+  ['curl/8.5.0', null],
   ['', null],
   [' ', null],
 ])('a client is told by its browser and system: %s', (header, client) => {
