@@ -35,6 +35,12 @@ describe('creation', () => {
       queue: [{ messageId: messageId(1) }],
     }))
 
+  test('is not begun with a command of the agent’s own terminal', () =>
+    expect(task.decide({ ...createTask, description: '/clear' }, stateAfter(task, []))).toMatchObject({
+      refused: 'invalid_input',
+      field: 'description',
+    }))
+
   test('happens once', () => given(task, past.queued).when(createTask).thenRefused('already_exists'))
 
   test('does not take up the id of a deleted task', () =>

@@ -359,3 +359,16 @@ describe('the queue', () => {
     )
   })
 })
+
+describe('a command of the agent’s own terminal', () => {
+  const words = { message: '/clear' }
+  const fault = { refused: 'invalid_input', field: 'message' }
+
+  test('is no message to it, sent or changed into, and a person’s command may begin so', () => {
+    expect(task.decide({ ...send(2), ...words }, stateAfter(task, past.completed))).toMatchObject(fault)
+    const waiting = stateAfter(task, [...past.running, past.waits(2), past.waits(3, 'command')])
+    const edit = (n: number) => ({ type: 'EditMessage', messageId: messageId(n), ...words }) as const
+    expect(task.decide(edit(2), waiting)).toMatchObject(fault)
+    expect(task.decide(edit(3), waiting)).toEqual([MessageEdited.of({ messageId: messageId(3) }, words)])
+  })
+})

@@ -32,6 +32,7 @@ import {
   type TaskEvent,
   type TerminalHead,
 } from './events.ts'
+import { refusalOfCommand } from './refusedCommands.ts'
 import {
   evolve,
   type Execution,
@@ -64,6 +65,8 @@ function decide(command: TaskCommand, state: TaskState): Decision<TaskEvent> {
       if (state.delivered.has(messageId) || isQueued(state, messageId)) return refuse('already_exists')
       if (state.queue.length >= limits.queueLength) return refuse('queue_full')
       const queued = { messageId, kind, agent: command.agent ?? state.agent }
+      const refusal = refusalOfWords(queued, message, 'message')
+      if (refusal) return refusal
       const isGranted = kind === 'command' && command.withSecrets === true
       const events: readonly TaskEvent[] = [
         messageQueued(queued, message, images),
@@ -108,7 +111,13 @@ function decide(command: TaskCommand, state: TaskState): Decision<TaskEvent> {
     }
     case 'EditMessage': {
       const { messageId, message } = command
-      return refusalOfWaiting(state, messageId) ?? [MessageEdited.of({ messageId }, { message })]
+      const waiting = state.queue.find((one) => one.messageId === messageId)
+      return (
+        refusalOfWaiting(state, messageId) ??
+        (waiting && refusalOfWords(waiting, message, 'message')) ?? [
+          MessageEdited.of({ messageId }, { message }),
+        ]
+      )
     }
     case 'ReorderQueue': {
       const waiting = waitingOf(state)
@@ -228,6 +237,8 @@ function created(command: Extract<TaskCommand, { type: 'CreateTask' }>): Decisio
     images,
   } = command
   const first: QueuedMessage = { messageId, kind: 'turn', agent }
+  const refusal = refusalOfWords(first, description, 'description')
+  if (refusal) return refusal
   return [
     TaskCreated.of({ taskId, ownerId, projectId, agent }, { title, description, branch, codexModel }),
     messageQueued(first, description, images),
@@ -238,6 +249,16 @@ function created(command: Extract<TaskCommand, { type: 'CreateTask' }>): Decisio
 function modelChosen({ model }: LiveTask, { agent, name }: ModelChoice): readonly TaskEvent[] {
   const isAsItWas = model.agent === agent && model.name === name
   return isAsItWas ? [] : [ModelChosen.of({ agent }, { model: name })]
+}
+
+/** What an agent would take as a command of its terminal is no message to it. */
+function refusalOfWords(
+  { kind, agent }: Pick<QueuedMessage, 'kind' | 'agent'>,
+  message: string,
+  field: 'message' | 'description',
+) {
+  const sentence = kind === 'turn' ? refusalOfCommand(agent, message) : null
+  return sentence === null ? undefined : refuse('invalid_input', sentence, field)
 }
 
 function messageQueued(message: QueuedMessage, text: string, images: readonly NamedImage[]) {

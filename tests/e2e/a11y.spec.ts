@@ -88,6 +88,10 @@ describe('axe finds nothing', () => {
     await page.getByRole('combobox', { name: 'Project:' }).click()
     await expect(page.getByRole('option')).toHaveCount(2)
     expect(await violations(page)).toEqual([])
+    await page.keyboard.press('Escape')
+    await page.getByRole('textbox', { name: 'Task description' }).fill('/')
+    await expect(page.getByRole('listbox', { name: "The agent's commands" })).toBeVisible()
+    expect(await violations(page)).toEqual([])
   })
 
   test('on the palette and on the sheet of shortcuts', async () => {
@@ -128,6 +132,11 @@ describe('axe finds nothing', () => {
     await task.send('One more thing')
     await expect(task.chat).toContainText('1 message queued')
     expect(await violations(page)).toEqual([])
+    const message = task.chat.getByRole('textbox', { name: 'Message' })
+    await message.fill('/c')
+    await expect(task.chat.getByRole('listbox', { name: "The agent's commands" })).toBeVisible()
+    expect(await violations(page)).toEqual([])
+    await message.fill('')
     await task.chat.getByRole('button', { name: 'Command mode' }).click()
     expect(await violations(page)).toEqual([])
   })

@@ -1,7 +1,7 @@
 /** Messages that wait can be written anew, put in another order and taken back until they are delivered, and outlast a restart. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { editMessage, getChat, reorderQueue, sendMessage, withdrawMessage } from '#domain/api/chat.ts'
-import { cancelTask, executeTask, getTask, retryTask } from '#domain/api/tasks.ts'
+import { cancelTask, createTask, executeTask, getTask, retryTask } from '#domain/api/tasks.ts'
 import { renewableGate } from '../standins/messagesApi.ts'
 import { hasEnded, openScene, watching, type Scene } from './scene.ts'
 
@@ -64,6 +64,30 @@ describe('a message that waits', () => {
       current: { task: { id: talk.params.taskId, status: 'completed' } },
     })
     live.close()
+  })
+
+  test('may be a command of the agent that works here, and one that does not is refused with what to do instead', async () => {
+    const { ada, projectId } = scene
+    const talk = await talking('/compact')
+    const refusals = [
+      await ada.refused(sendMessage, { params: talk.params, body: { message: '/clear' } }),
+      await ada.refused(editMessage, {
+        params: { ...talk.params, messageId: talk.ids[0] ?? '' },
+        body: { message: '/clear' },
+      }),
+      await ada.refused(createTask, {
+        body: { projectId, description: '/clear', branch: 'main', agent: 'claude' },
+      }),
+    ]
+    for (const [index, field] of ['message', 'message', 'description'].entries())
+      expect(refusals[index]).toMatchObject({
+        status: 400,
+        field,
+        error: expect.stringContaining('Start a new task for a new conversation'),
+      })
+    await givenToTheAgent(talk, 2)
+    const { messages } = await ada.ask(getChat, { params: talk.params })
+    expect(messages.map(({ message }) => message)).toContain('The conversation so far was summed up.')
   })
 
   test('goes in the order it was put in, and what comes later comes last', async () => {

@@ -12,6 +12,8 @@ import { promisify } from 'node:util'
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createGate, startMessagesApi } from '../../../tests/standins/messagesApi.ts'
 import type { MessagesApi, Script } from '../../../tests/standins/messagesApi.ts'
+import { refusedCommands } from '#domain/task/refusedCommands.ts'
+import { slashCommands } from '#domain/task/slashCommands.ts'
 import { budgetUsedUp } from '../broker/apiFault.ts'
 import { budgetOf } from '../broker/testBudget.ts'
 import { startBroker } from '../broker/broker.ts'
@@ -375,6 +377,26 @@ describe('with a Messages API', { timeout: patience }, () => {
     expect(texts(agent.events)).toEqual(['First answer.', 'Second answer.'])
     expect(agent.events.filter((event) => event.type === 'end').map(({ ok }) => ok)).toEqual([true, true])
     expect(await agent.finish()).toBe(0)
+  })
+
+  test('commands that are offered do what they say, and one that is refused would do nothing', async () => {
+    const { api, model } = await apiWith([{ turns: [{ text: 'Hello.' }] }])
+    const agent = await startClaude(await brokerTo(model))
+    const told: string[] = []
+    for (const [index, message] of ['Hello', '/compact keep names', '/cost', '/help'].entries()) {
+      const before = texts(agent.events).length
+      agent.say(message)
+      await agent.ended(index + 1)
+      told.push(texts(agent.events).slice(before).join('\n'))
+    }
+    expect(told).toEqual([
+      'Hello.',
+      'The conversation so far was summed up.',
+      expect.stringMatching(/^Estimated cost: /),
+      "/help isn't available in this environment.",
+    ])
+    expect(JSON.stringify(api.requests.map(({ body }) => body))).toContain('keep names')
+    for (const { name } of slashCommands.claude) expect(refusedCommands('claude')).not.toContain(name)
   })
 
   test('an image arrives byte for byte', async () => {

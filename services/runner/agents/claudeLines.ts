@@ -28,6 +28,8 @@ const system = z.object({
   session_id: sessionId,
   model: z.string().optional(),
   cwd: z.string().optional(),
+  uuid: z.string().optional(),
+  compact_metadata: z.object({ trigger: z.string().optional() }).optional(),
   attempt: z.number().optional(),
   max_retries: z.number().optional(),
   retry_delay_ms: z.number().optional(),

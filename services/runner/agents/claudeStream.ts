@@ -140,6 +140,9 @@ export function createClaudeParser(options: { readonly longestLine?: number } = 
           workspace = line.cwd ?? workspace
           return [{ type: 'session', sessionId: line.session_id, model: line.model ?? '' }]
         }
+        if (line.subtype === 'compact_boundary' && line.compact_metadata?.trigger === 'manual')
+          // A person asked for it, and is told of nothing else.
+          return [{ type: 'text', messageKey: `compacted-${line.uuid ?? ''}`, text: compacted, cut: false }]
         return noticeOf(line).map((text) => ({ type: 'notice', text }))
       case 'stream_event':
         return line.parent_tool_use_id === null ? streamed(line.event) : []
@@ -165,6 +168,8 @@ export function createClaudeParser(options: { readonly longestLine?: number } = 
     end: () => [...lines.end().flatMap(read), ...breakOff(), ...abandonTools()],
   }
 }
+
+const compacted = 'The conversation so far was summed up.'
 
 /** What a system line tells a person; most tell nothing. */
 function noticeOf(line: Extract<ClaudeLine, { type: 'system' }>): readonly string[] {

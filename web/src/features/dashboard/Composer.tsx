@@ -18,6 +18,7 @@ import { Button } from '../../ui/Button.tsx'
 import { Note } from '../../ui/Note.tsx'
 import { Picker } from '../../ui/Picker.tsx'
 import { TextArea } from '../../ui/TextArea.tsx'
+import { useSlashCommands } from '../agents/useSlashCommands.tsx'
 import { useAgentOptions } from '../agents/useAgentOptions.tsx'
 import { AttachButton } from '../images/AttachButton.tsx'
 import { imagesAtMost } from '../images/choose.ts'
@@ -60,6 +61,7 @@ export function Composer() {
   const [agent, setAgent] = usePersisted(selectedAgent)
   const agentOptions = useAgentOptions()
   const [codexModel] = usePersisted(selectedModel)
+  const slash = useSlashCommands({ agent, text: description, onWrite: write, side: 'below' })
   const [attempted, setAttempted] = useState(false)
   const [create, { isLoading }] = useCreateTaskMutation()
 
@@ -137,7 +139,9 @@ export function Composer() {
         onSubmit={onSubmit}
         className="relative rounded-panel border border-control bg-panel focus-within:border-accent focus-within:ring focus-within:ring-accent"
       >
+        {slash.list}
         <TextArea
+          {...slash.field}
           label={texts.description}
           placeholder={texts.placeholder}
           minHeight={96}
@@ -146,7 +150,10 @@ export function Composer() {
           value={description}
           interim={joined(description, voice.interim).slice(description.length)}
           onChange={(event) => write(event.target.value)}
+          onFocus={() => slash.setFocused(true)}
+          onBlur={() => slash.setFocused(false)}
           onKeyDown={(event) => {
+            if (slash.take(event)) return
             if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) onSubmit()
           }}
           className="px-4 pt-3.5 pb-2 text-input md:text-[15px]/6"

@@ -77,6 +77,7 @@ export function ChatComposer({ task, tools, queue, onSend }: ChatComposerProps) 
         )}
         <MessageBox
           taskId={task.id}
+          agent={task.agent}
           usage={task.usage}
           isCommand={isCommand}
           onCommand={setCommand}

@@ -2,6 +2,7 @@
 import { act, cleanup, fireEvent, screen, waitFor, within } from '@testing-library/react'
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Task } from '#domain/api/tasks.ts'
+import { slashCommands } from '#domain/task/slashCommands.ts'
 import { openPage, openTaskAnswers } from '../../../../../tests/client/page.tsx'
 import { messageOf, taskOf } from '../../../../../tests/client/samples.ts'
 import { json, type Answers } from '../../../../../tests/client/server.ts'
@@ -273,4 +274,73 @@ test('Escape ends voice first, then command mode, and then stops the turn', asyn
   await write('')
   await press('Escape')
   await waitFor(() => expect(server.of(`POST ${at}/cancel`)).toHaveLength(1))
+})
+
+describe('a message that begins with a slash', () => {
+  const commands = () => screen.queryByRole('listbox', { name: "The agent's commands" })
+  const names = () =>
+    within(commands() ?? document.createElement('div'))
+      .queryAllByRole('option')
+      .map(({ textContent }) => /^\/[a-z-]+/.exec(textContent)?.[0])
+  const active = async () =>
+    document.getElementById((await composer()).getAttribute('aria-activedescendant') ?? '')
+  const begin = async (text: string) => {
+    ;(await composer()).focus()
+    await write(text)
+  }
+
+  test('is offered the agent’s commands, with help, which the keys walk, choose and close', async () => {
+    const server = await open({}, { [`POST ${at}/chat`]: () => json(201, taken()) })
+    await begin('/')
+    expect(names()).toEqual(slashCommands.claude.map(({ name }) => `/${name}`))
+    expect((await active())?.textContent).toContain('Sum up the conversation so far to make room')
+    await press('ArrowUp')
+    expect((await active())?.textContent).toMatch(/^\/init/)
+    await press('ArrowDown')
+    await write('/co')
+    expect(names()).toEqual(['/compact', '/context', '/cost', '/code-review'])
+    await press('ArrowDown')
+    await press('ArrowDown')
+    await press('Enter')
+    expect(await composer()).toHaveProperty('value', '/cost')
+    expect(commands()).toBeNull()
+    expect(server.of(`POST ${at}/chat`)).toEqual([])
+    await press('Enter')
+    await waitFor(() => expect(server.of(`POST ${at}/chat`)[0]?.body).toMatchObject({ message: '/cost' }))
+  })
+
+  test('has the list closed by Escape until it is another, and one that is whole is sent at once', async () => {
+    const server = await open({}, { [`POST ${at}/chat`]: () => json(201, taken()) })
+    await begin('/co')
+    await press('Escape')
+    expect(commands()).toBeNull()
+    expect(await composer()).toHaveProperty('value', '/co')
+    await write('/com')
+    fireEvent.click(within(commands() ?? document.body).getByRole('option'))
+    expect(await composer()).toHaveProperty('value', '/compact ')
+    await write('/compact')
+    await press('Enter')
+    await waitFor(() => expect(server.of(`POST ${at}/chat`)[0]?.body).toMatchObject({ message: '/compact' }))
+  })
+
+  test.each(['/usr/bin', 'a /', '/cost now', '/nothing'])(
+    'as in %j, or is none, is left alone',
+    async (text) => {
+      await open()
+      await begin(text)
+      expect(commands()).toBeNull()
+      expect((await composer()).getAttribute('aria-activedescendant')).toBeNull()
+    },
+  )
+
+  test('has no list where it is a command of the person, or of an agent that has none', async () => {
+    await open()
+    fireEvent.click(await screen.findByRole('button', { name: 'Command mode' }))
+    await begin('/')
+    expect(commands()).toBeNull()
+    cleanup()
+    await open({ agent: 'cursor' })
+    await begin('/')
+    expect(commands()).toBeNull()
+  })
 })

@@ -7,6 +7,7 @@ import { useAction } from '../../../actions/ActionsContext.tsx'
 import { classes } from '../../../ui/classes.ts'
 import { IconButton } from '../../../ui/IconButton.tsx'
 import { TextArea } from '../../../ui/TextArea.tsx'
+import { useSlashCommands } from '../../agents/useSlashCommands.tsx'
 import { AttachButton } from '../../images/AttachButton.tsx'
 import { PendingTray } from '../../images/PendingTray.tsx'
 import { completedOf } from '../../images/pending.ts'
@@ -24,6 +25,7 @@ export type SendFromBox = (text: string, isCommand: boolean, images: readonly Sh
 
 interface MessageBoxProps {
   readonly taskId: string
+  readonly agent: Task['agent']
   readonly usage: Task['usage']
   readonly isCommand: boolean
   readonly onCommand: (isCommand: boolean) => void
@@ -39,6 +41,7 @@ const tallest = 120
 
 export const MessageBox = memo(function MessageBox({
   taskId,
+  agent,
   usage,
   isCommand,
   onCommand,
@@ -49,6 +52,7 @@ export const MessageBox = memo(function MessageBox({
 }: MessageBoxProps) {
   const [text, setText, textNow] = useChatDraft(taskId)
   const [focused, setFocused] = useState(false)
+  const slash = useSlashCommands({ agent, text, onWrite: setText, side: 'above', off: isCommand })
   const box = useRef<HTMLTextAreaElement>(null)
   const voice = useVoice((words) => setText((before) => joined(before, words)))
   const blank = text.trim() === ''
@@ -71,10 +75,15 @@ export const MessageBox = memo(function MessageBox({
     else whenUploaded.ask()
   }
   const onKeyDown = (event: KeyboardEvent) => {
+    if (slash.take(event)) return
     // Enter that ends a composed character is not a wish to send.
     if (event.nativeEvent.isComposing || event.key !== 'Enter' || event.shiftKey) return
     event.preventDefault()
     submit()
+  }
+  const onFocus = (isFocused: boolean) => {
+    setFocused(isFocused)
+    slash.setFocused(isFocused)
   }
   const toggleCommand = () => {
     onCommand(!isCommand)
@@ -96,7 +105,9 @@ export const MessageBox = memo(function MessageBox({
         : null
   return (
     <>
+      {slash.list}
       <TextArea
+        {...slash.field}
         ref={box}
         label={texts.composer.label}
         placeholder={isCommand ? texts.composer.commandPlaceholder : texts.composer.placeholder}
@@ -107,8 +118,8 @@ export const MessageBox = memo(function MessageBox({
         interim={joined(text, voice.interim).slice(text.length)}
         onChange={(event) => setText(event.target.value)}
         onKeyDown={onKeyDown}
-        onFocus={() => setFocused(true)}
-        onBlur={() => setFocused(false)}
+        onFocus={() => onFocus(true)}
+        onBlur={() => onFocus(false)}
         className={classes('px-3 pt-2.5 pb-1 text-input md:text-body', isCommand && 'font-mono md:text-code')}
       />
       <PendingTray pending={pending} said={said} className="pt-1" />

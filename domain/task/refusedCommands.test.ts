@@ -1,0 +1,37 @@
+/** What an agent would take for a command of its terminal is refused with what to do instead; all else is words. */
+import { describe, expect, test } from 'vitest'
+import { refusalOfCommand } from './refusedCommands.ts'
+import { slashCommands } from './slashCommands.ts'
+
+describe('a message to claude', () => {
+  test.each([
+    ['/clear', 'Start a new task for a new conversation, or send /compact to sum this one up.'],
+    ['/model opus', 'Choose the model where the agent is chosen.'],
+    ['/help\nplease', 'Type / into the message to see the commands that work here.'],
+  ])('%j is refused with what to do instead', (message, instead) => {
+    const name = /^\/\w+/.exec(message)?.[0]
+    expect(refusalOfCommand('claude', message)).toBe(
+      `${name} is a command of the agent's own terminal, and does nothing here. ${instead}`,
+    )
+  })
+
+  test('that nothing here is like is refused all the same', () =>
+    expect(refusalOfCommand('claude', '/vim')).toBe(
+      "/vim is a command of the agent's own terminal, and does nothing here.",
+    ))
+
+  test.each([
+    ...slashCommands.claude.map(({ name }) => `/${name}`),
+    '/compact keep the names',
+    '/clear/all is a path',
+    '/clearly not a command',
+    '/constructor',
+    '/usr/bin is a path',
+    '/greet Bob',
+    'What does /clear do?',
+    ' /clear',
+    '/',
+  ])('%j is given to it', (message) => expect(refusalOfCommand('claude', message)).toBeNull())
+})
+
+test('cursor has none that are known', () => expect(refusalOfCommand('cursor', '/clear')).toBeNull())
