@@ -6,18 +6,18 @@ import { slashCommands } from './slashCommands.ts'
 describe('a message to claude', () => {
   test.each([
     ['/clear', 'Start a new task for a new conversation, or send /compact to sum this one up.'],
-    ['/model opus', 'Choose the model where the agent is chosen.'],
+    ['/model opus', 'Choose the model of the task instead.'],
     ['/help\nplease', 'Type / into the message to see the commands that work here.'],
   ])('%j is refused with what to do instead', (message, instead) => {
     const name = /^\/\w+/.exec(message)?.[0]
     expect(refusalOfCommand('claude', message)).toBe(
-      `${name} is a command of the agent's own terminal, and does nothing here. ${instead}`,
+      `${name} is a command of the agent's own terminal, and does not work here. ${instead}`,
     )
   })
 
   test('that nothing here is like is refused all the same', () =>
     expect(refusalOfCommand('claude', '/vim')).toBe(
-      "/vim is a command of the agent's own terminal, and does nothing here.",
+      "/vim is a command of the agent's own terminal, and does not work here.",
     ))
 
   test.each([

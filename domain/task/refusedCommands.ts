@@ -4,7 +4,7 @@ import type { AgentName } from './events.ts'
 const goesOn = 'Each task is one conversation, which goes on by itself.'
 const ofProject = "What the agent may reach, and what its environment holds, is in the project's settings."
 const ofOperator = 'The agent is set up by whoever runs this server.'
-const chooseModel = 'Choose the model where the agent is chosen.'
+const chooseModel = 'Choose the model of the task instead.'
 const ownFiles = 'Of a repository the agent reads CLAUDE.md: ask it to change that file.'
 
 /** What to do instead, by name; `null`: nothing is like it here. */
@@ -14,8 +14,6 @@ const refused: Readonly<Record<AgentName, Readonly<Record<string, string | null>
     reset: 'Start a new task for a new conversation, or send /compact to sum this one up.',
     new: 'Start a new task for a new conversation.',
     model: chooseModel,
-    effort: chooseModel,
-    fast: chooseModel,
     help: 'Type / into the message to see the commands that work here.',
     'security-review': 'Ask for it in words, as in: look for security faults in the changes.',
     resume: goesOn,
@@ -53,6 +51,8 @@ const refused: Readonly<Record<AgentName, Readonly<Record<string, string | null>
     btw: null,
     bug: null,
     color: null,
+    effort: null,
+    fast: null,
     feedback: null,
     focus: null,
     heapdump: null,
@@ -73,7 +73,7 @@ export function refusalOfCommand(agent: AgentName, message: string): string | nu
   const name = /^\/([a-z][a-z-]*)(?=\s|$)/.exec(message)?.[1] ?? ''
   const instead = Object.hasOwn(refused[agent], name) ? refused[agent][name] : undefined
   if (instead === undefined) return null
-  const sentences = [`/${name} is a command of the agent's own terminal, and does nothing here.`, instead]
+  const sentences = [`/${name} is a command of the agent's own terminal, and does not work here.`, instead]
   return sentences.filter((sentence) => sentence !== null).join(' ')
 }
 

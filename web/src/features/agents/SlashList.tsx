@@ -19,7 +19,7 @@ export function SlashList({ id, commands, active, side, onChoose, onPoint }: Sla
       role="listbox"
       aria-label={texts.commands}
       className={classes(
-        'absolute inset-x-0 z-30 max-h-60 overflow-y-auto rounded-panel bg-panel p-1 shadow-float',
+        'absolute inset-x-0 z-30 max-h-70 overflow-y-auto rounded-panel bg-panel p-1 shadow-float',
         side === 'above' ? 'bottom-full mb-1' : 'top-full mt-1',
       )}
     >
@@ -38,11 +38,11 @@ export function SlashList({ id, commands, active, side, onChoose, onPoint }: Sla
           onClick={() => onChoose(command)}
           onPointerMove={() => onPoint(index)}
           className={classes(
-            'flex min-h-11 cursor-default flex-wrap items-center gap-x-3 rounded-control px-2 py-1 text-ui md:min-h-8',
+            'flex min-h-11 cursor-default flex-col justify-center rounded-control px-2 py-1 text-ui md:min-h-8 md:flex-row md:items-center md:justify-start',
             command === active && 'bg-raised',
           )}
         >
-          <span className="font-mono text-code">
+          <span className="font-mono text-code md:w-56 md:flex-none">
             /{command.name}
             {command.argument !== null && <span className="text-muted"> {command.argument}</span>}
           </span>

@@ -8,13 +8,13 @@ interface Writing {
   readonly agent: AgentName
   readonly text: string
   readonly onWrite: (text: string) => void
-  /** Where the list lies beside the box. */
-  readonly side: 'above' | 'below'
+  /** A task's first words are written, or its next message: the list lies below the box then, or above it. */
+  readonly begins: boolean
   /** What is written is no message to the agent. */
   readonly off?: boolean
 }
 
-export function useSlashCommands({ agent, text, onWrite, side, off = false }: Writing) {
+export function useSlashCommands({ agent, text, onWrite, begins, off = false }: Writing) {
   const listId = useId()
   const [focused, setFocused] = useState(false)
   /** The words at which the list was closed: it opens again with other ones. */
@@ -23,7 +23,9 @@ export function useSlashCommands({ agent, text, onWrite, side, off = false }: Wr
 
   const typed = /^\/([a-z-]*)$/.exec(text)?.[1]
   const shown =
-    typed === undefined || off ? [] : slashCommands[agent].filter(({ name }) => name.includes(typed))
+    typed === undefined || off
+      ? []
+      : slashCommands[agent].filter(({ name, later }) => name.includes(typed) && !(begins && later))
   const open = focused && shown.length > 0 && closedAt !== text
   const at = walked.text === text ? walked.at : 0
   const active = open ? shown[at] : undefined
@@ -66,7 +68,7 @@ export function useSlashCommands({ agent, text, onWrite, side, off = false }: Wr
         id={listId}
         commands={shown}
         active={active}
-        side={side}
+        side={begins ? 'below' : 'above'}
         onChoose={choose}
         onPoint={(index) => setWalked({ text, at: index })}
       />

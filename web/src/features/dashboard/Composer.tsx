@@ -61,7 +61,7 @@ export function Composer() {
   const [agent, setAgent] = usePersisted(selectedAgent)
   const agentOptions = useAgentOptions()
   const [codexModel] = usePersisted(selectedModel)
-  const slash = useSlashCommands({ agent, text: description, onWrite: write, side: 'below' })
+  const slash = useSlashCommands({ agent, text: description, onWrite: write, begins: true })
   const [attempted, setAttempted] = useState(false)
   const [create, { isLoading }] = useCreateTaskMutation()
 

@@ -81,6 +81,18 @@ describe('a task in the making', () => {
     await waitFor(() => expect(reads()).toEqual(before.map((count) => count + 1)))
   })
 
+  test('is offered the commands of the agent that need no conversation', async () => {
+    openPage('/dashboard', { answers })
+    ;(await description()).focus()
+    await write('/')
+    const [offered, ...more] = within(screen.getByRole('listbox')).getAllByRole('option')
+    expect(offered?.textContent).toContain('Write a CLAUDE.md for this repository')
+    expect(more).toEqual([])
+    fireEvent.keyDown(await description(), { key: 'Enter' })
+    expect(await description()).toHaveProperty('value', '/init')
+    expect(screen.queryByRole('listbox')).toBeNull()
+  })
+
   test('starts from main where the repository has no branch yet, and says that it will be made', async () => {
     const server = openPage('/dashboard', { answers })
     await write('Begin')

@@ -293,7 +293,7 @@ describe('a message that begins with a slash', () => {
     const server = await open({}, { [`POST ${at}/chat`]: () => json(201, taken()) })
     await begin('/')
     expect(names()).toEqual(slashCommands.claude.map(({ name }) => `/${name}`))
-    expect((await active())?.textContent).toContain('Sum up the conversation so far to make room')
+    expect((await active())?.textContent).toContain('Sum up the conversation to make room')
     await press('ArrowUp')
     expect((await active())?.textContent).toMatch(/^\/init/)
     await press('ArrowDown')

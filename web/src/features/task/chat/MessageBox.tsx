@@ -52,7 +52,7 @@ export const MessageBox = memo(function MessageBox({
 }: MessageBoxProps) {
   const [text, setText, textNow] = useChatDraft(taskId)
   const [focused, setFocused] = useState(false)
-  const slash = useSlashCommands({ agent, text, onWrite: setText, side: 'above', off: isCommand })
+  const slash = useSlashCommands({ agent, text, onWrite: setText, begins: false, off: isCommand })
   const box = useRef<HTMLTextAreaElement>(null)
   const voice = useVoice((words) => setText((before) => joined(before, words)))
   const blank = text.trim() === ''
