@@ -96,7 +96,7 @@ function Loading() {
           <Skeleton className="h-4 w-3/4" />
           <Skeleton className="h-4 w-1/2" />
         </div>
-        <div className="bg-line" />
+        <div className="hidden bg-line split:block" />
         <div className="hidden bg-panel split:block" />
       </div>
     </div>

@@ -59,7 +59,8 @@ export function TaskHeader({ task }: { readonly task: Task }) {
   return (
     <section
       aria-label={texts.header.label}
-      className="relative flex flex-none items-start gap-1 border-b border-line bg-panel py-2.5 pr-2 pl-2 md:h-15 md:items-center md:gap-3 md:px-4 md:py-0"
+      // Below 768 pixels the line under the title has the whole width.
+      className="relative grid flex-none grid-cols-[auto_minmax(0,1fr)_auto] items-center gap-x-1 border-b border-line bg-panel px-2 pt-1.5 pb-2.5 md:flex md:h-15 md:gap-3 md:px-4 md:py-0"
     >
       <Tooltip label={texts.back}>
         <Link
@@ -73,7 +74,7 @@ export function TaskHeader({ task }: { readonly task: Task }) {
       <span className="hidden md:contents">
         <AgentMark agent={task.agent} />
       </span>
-      <div className="min-w-0 flex-1 pt-0.5 md:pt-0">
+      <div className="contents min-w-0 flex-1 md:block">
         <h1
           className="line-clamp-2 text-title font-semibold wrap-anywhere md:block md:truncate"
           title={task.title}
@@ -182,7 +183,7 @@ function Meta({ task }: { readonly task: Task }) {
   const { githubOwner, githubRepoName, name } = task.project
   const href = safeLink(task.prUrl)
   return (
-    <div className="mt-1 flex min-w-0 items-center gap-2 text-meta/4.5 whitespace-nowrap text-muted md:mt-0 md:gap-3">
+    <div className="order-last col-span-3 mt-1 flex min-w-0 items-center gap-2 pr-1 pl-2.5 text-meta/4.5 whitespace-nowrap text-muted md:mt-0 md:gap-3 md:px-0">
       <span className="flex-none md:hidden">
         <AgentMark agent={task.agent} />
       </span>
@@ -193,7 +194,7 @@ function Meta({ task }: { readonly task: Task }) {
         {githubRepoName === '' ? name : `${githubOwner}/${githubRepoName}`}
       </span>
       <span className="inline-flex min-w-0 items-center gap-1.25">
-        <GitBranch className="size-3" />
+        <GitBranch className="size-3 flex-none" />
         <span className="truncate mono" title={branchOf(task)}>
           {branchOf(task)}
         </span>
