@@ -164,6 +164,16 @@ describe('when a turn ends', () => {
       .when(end(1, { kind: 'cancelled' }))
       .then([past.stopped(1)]))
 
+  test('by cancellation, what was sent after that was asked for goes on, from the head of the queue', () => {
+    const cancelling = [...waiting, past.cancelAsked(1), past.waits(4)]
+    given(task, ...cancelling)
+      .when(end(1, { kind: 'cancelled' }))
+      .then([past.stopped(1), past.requested(2)])
+    given(task, ...cancelling, withdrawn(4))
+      .when(end(1, { kind: 'cancelled' }))
+      .then([past.stopped(1)])
+  })
+
   test('well although a person asked to cancel it, what waits goes on waiting', () =>
     given(task, ...waiting, past.cancelAsked(1))
       .when(end(1, ok))

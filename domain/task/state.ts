@@ -15,6 +15,8 @@ export interface Execution {
   /** 0 until a runner claims it, then counts the claims. */
   readonly attempt: number
   readonly cancelRequested: boolean
+  /** Messages that were sent after that: whoever sent them wants them to be worked on. */
+  readonly sentSinceCancel: readonly string[]
   /** What a command returns the task to. */
   readonly statusBefore: EndStatus | 'pending'
 }
@@ -133,7 +135,7 @@ function evolveTask(
       return { kind: 'deleted', ownerId: task.ownerId }
     case 'MessageQueued': {
       const { images: _images, ...queued } = event.data
-      return { ...task, queue: [...task.queue, queued] }
+      return { ...task, phase: sentIn(task.phase, queued.messageId), queue: [...task.queue, queued] }
     }
     case 'MessageWithdrawn':
       return { ...task, queue: without(task.queue, event.data.messageId) }
@@ -153,6 +155,7 @@ function evolveTask(
         agent,
         attempt: 0,
         cancelRequested: false,
+        sentSinceCancel: [],
         statusBefore,
       }
       return {
@@ -225,6 +228,14 @@ function evolveTask(
     case 'UsageRecorded':
       return task
   }
+}
+
+/** Notes that a message was sent while what runs was being cancelled. */
+function sentIn(phase: Phase, messageId: string): Phase {
+  if (!('execution' in phase) || !phase.execution.cancelRequested) return phase
+  const { execution } = phase
+  const sentSinceCancel = [...execution.sentSinceCancel, messageId]
+  return { ...phase, execution: { ...execution, sentSinceCancel } }
 }
 
 /** A turn ends the task in its outcome; a command gives the task back the status it had. */

@@ -174,11 +174,11 @@ function decide(command: TaskCommand, state: TaskState): Decision<TaskEvent> {
       ]
       const next = state.queue[0]
       // A failed or cancelled turn stops the queue: what waits was written for a turn that went well. So does a cancel
-      // that came too late for this one: who asked for it wants nothing to run now.
-      const goesOn =
-        !execution.cancelRequested &&
-        (command.outcome.kind === 'completed' ||
-          (execution.kind === 'command' && command.outcome.kind === 'failed'))
+      // that came too late for this one: who asked for it wants nothing to run now, until they send something else.
+      const goesOn = execution.cancelRequested
+        ? execution.sentSinceCancel.some((messageId) => isQueued(state, messageId))
+        : command.outcome.kind === 'completed' ||
+          (execution.kind === 'command' && command.outcome.kind === 'failed')
       if (next && goesOn) return [...ending, requested(command.nextExecutionId, 'follow_up', next)]
       const isTurnDone = execution.kind === 'turn' && command.outcome.kind === 'completed'
       const isUpdated = state.pullRequestRequest === null && (state.updateOwed || isTurnDone)

@@ -18,6 +18,7 @@ const queued = (statusBefore: 'completed' | 'failed'): LiveTask['phase'] => ({
     agent: 'claude',
     attempt: 0,
     cancelRequested: false,
+    sentSinceCancel: [],
     statusBefore,
   },
 })

@@ -139,7 +139,8 @@ test("a person's own commands run in the workspace, and tell how they ended", as
   await task.send('exit 3')
   const failed = task.chat.getByRole('article').filter({ hasText: '$ exit 3' })
   await expect(failed).toContainText('Failed')
-  await expect(task.status('Completed')).toBeVisible()
+  await expect(task.toast('Command execution failed')).toBeVisible()
+  await expect(task.status('Failed')).toBeVisible()
 
   await task.composer.press('Escape')
   await expect(task.composer).toHaveAttribute('placeholder', 'Create a new task...')

@@ -113,7 +113,13 @@ function TurnHead({ task, tools, cancel, cancelling }: TurnHeadProps) {
     <div className="flex h-11 items-center gap-2 border-b border-line-soft pr-1 pl-3 text-meta md:h-8">
       <Status status="running" small wordHidden>
         <span className="max-w-40 truncate">
-          {isCommand ? activities.run : tool === undefined ? texts.composer.working : activity(tool)}
+          {cancelling
+            ? texts.composer.stopping
+            : isCommand
+              ? activities.run
+              : tool === undefined
+                ? texts.composer.working
+                : activity(tool)}
         </span>
       </Status>
       <span className="min-w-0 flex-1 truncate text-muted">

@@ -91,6 +91,7 @@ export const texts = {
     send: 'Send',
     stop: 'Stop',
     working: 'Working',
+    stopping: 'Stopping',
     turn: (turn: number, time: string) => `Turn ${turn} · ${time}`,
     queued: (count: number) =>
       count === 0
