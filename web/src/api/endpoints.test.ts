@@ -211,7 +211,7 @@ describe('who is signed in', () => {
   const me = authApi.endpoints.me
 
   test('is asked for with the token, and the token goes when the server refuses them', async () => {
-    const server = fakeServer({ 'GET /auth/me': () => refusal(500) })
+    const server = fakeServer({ 'GET /auth/me': () => refusal(404) })
     const session = store()
     await session.dispatch(me.initiate())
     expect(server.of('GET /auth/me')[0]?.authorization).toBe('Bearer token-1')
@@ -219,8 +219,13 @@ describe('who is signed in', () => {
     expect(session.getState().session).toMatchObject({ signedIn: false, end: 'lost' })
   })
 
-  test('keeps the token while the server cannot be reached', async () => {
-    fakeServer({ 'GET /auth/me': () => Promise.reject(new TypeError('Failed to fetch')) })
+  test.each([
+    ['cannot be reached', () => Promise.reject(new TypeError('Failed to fetch'))],
+    ['has a fault', () => refusal(500)],
+    ['is down', () => refusal(503)],
+    ['is busy', () => refusal(429)],
+  ])('keeps the token while the server %s', async (_, answer) => {
+    fakeServer({ 'GET /auth/me': answer })
     const session = store()
     await session.dispatch(me.initiate())
     expect(localStorage.getItem(tokenKey)).toBe('token-1')

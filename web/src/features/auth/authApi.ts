@@ -3,6 +3,7 @@ import type { ThunkDispatch, UnknownAction } from '@reduxjs/toolkit'
 import type { getMe, User } from '#domain/api/auth.ts'
 import type { AnswerOf } from '#domain/api/call.ts'
 import { api } from '../../api/api.ts'
+import type { ApiFault } from '../../api/fault.ts'
 import { sessionEnded } from '../../api/session.ts'
 import { dropToken } from '../../api/tokenStore.ts'
 import { texts } from './texts.ts'
@@ -17,15 +18,19 @@ export const authApi = api.injectEndpoints({
           () => null,
           (reason) => (reason.isUnhandledError ? null : reason.error),
         )
-        // A server that refuses the user takes the token with it; one that does not answer may do so later.
-        if (fault === null || fault.status === null || fault.status === 401) return
-        if (fault.code === 'not_allowed') return
+        if (fault === null || !refusesUser(fault)) return
         dropToken()
         dispatch(sessionEnded('lost'))
       },
     }),
   }),
 })
+
+/** A server that refuses the user takes the token with it; one that is down or busy may let them in later. A 401 is told of elsewhere. */
+function refusesUser({ status, code }: ApiFault): boolean {
+  if (status === null || status >= 500 || code === 'not_allowed') return false
+  return ![401, 408, 429].includes(status)
+}
 
 export const { useMeQuery } = authApi
 
