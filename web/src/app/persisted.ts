@@ -1,4 +1,5 @@
 /** What the browser remembers between visits: choices and drafts, each under a key of its own, each forgotten if it makes no sense. */
+import { defaultModel, isModelName } from '#domain/kernel/modelName.ts'
 import { useCallback, useEffect, useState } from 'react'
 
 /** A remembered thing: where it is, and how its text is read; `null` from `read` means it makes no sense. */
@@ -22,8 +23,9 @@ export const selectedAgent: Persisted<'claude' | 'cursor'> = {
 }
 export const selectedModel: Persisted<string> = {
   key: 'selectedModel',
-  initial: 'o4-mini',
-  ...text,
+  initial: defaultModel,
+  read: (kept) => (isModelName(kept) ? kept : null),
+  write: (value) => value,
   personal: false,
 }
 export const draftDescription: Persisted<string> = {

@@ -18,6 +18,7 @@ export function PickerList(props: OpenListProps) {
     onClose,
     label,
     options,
+    typed,
     chosen,
     onChoose,
     mono,
@@ -27,7 +28,7 @@ export function PickerList(props: OpenListProps) {
     action,
   } = props
   const [filter, setFilter] = useState('')
-  const shown = matching(options, filter)
+  const shown = [...matching(options, filter), ...asTyped(options, filter.trim(), typed)]
   const [at, setAt] = useState(() =>
     Math.max(
       0,
@@ -201,6 +202,16 @@ function Option({ id, option, head, active, chosen, mono, onChoose, onPoint }: O
 /** Keeps the active option in sight while the keys walk. */
 function intoView(option: HTMLElement | null): void {
   option?.scrollIntoView({ block: 'nearest' })
+}
+
+/** The choice that what was typed stands for, where it is none of the options. */
+function asTyped(
+  options: readonly PickerOption[],
+  typed: string,
+  optionOf: PickerListProps['typed'],
+): readonly PickerOption[] {
+  const isOption = options.some(({ value, label }) => value === typed || label === typed)
+  return optionOf === undefined || typed === '' || isOption ? [] : [optionOf(typed)]
 }
 
 /** Options whose name or group has all the words that were typed. */

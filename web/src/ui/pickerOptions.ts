@@ -14,6 +14,8 @@ export interface PickerOption {
 export interface PickerListProps {
   readonly label: string
   readonly options: readonly PickerOption[]
+  /** What may be chosen beside the options: made of what was typed, where no option has that value or label. */
+  readonly typed?: ((typed: string) => PickerOption) | undefined
   readonly chosen: string | null
   readonly onChoose: (value: string) => void
   readonly mono?: boolean

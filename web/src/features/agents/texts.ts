@@ -6,4 +6,12 @@ export const texts = {
   commands: "The agent's commands",
   keyInBox:
     'Its key enters the box that it runs in: what runs there, the code of your repository included, can read it.',
+  model: {
+    label: 'Model',
+    ofAgent: 'Default model',
+    filter: 'Search or type a model...',
+    none: 'No models found',
+    use: (name: string) => `Use ${name}`,
+    impossible: 'This cannot be the name of a model.',
+  },
 } as const

@@ -19,6 +19,7 @@ import { Note } from '../../ui/Note.tsx'
 import { Picker } from '../../ui/Picker.tsx'
 import { TextArea } from '../../ui/TextArea.tsx'
 import { useSlashCommands } from '../agents/useSlashCommands.tsx'
+import { ModelPicker } from '../agents/ModelPicker.tsx'
 import { useAgentOptions } from '../agents/useAgentOptions.tsx'
 import { AttachButton } from '../images/AttachButton.tsx'
 import { imagesAtMost } from '../images/choose.ts'
@@ -60,8 +61,13 @@ export function Composer() {
   const [projectId, setProjectId] = usePersisted(selectedProjectId)
   const [agent, setAgent] = usePersisted(selectedAgent)
   const agentOptions = useAgentOptions()
-  const [codexModel] = usePersisted(selectedModel)
   const slash = useSlashCommands({ agent, text: description, onWrite: write, begins: true })
+  const [codexModel, setModel] = usePersisted(selectedModel)
+  const chooseAgent = (chosen: typeof agent) => {
+    // The models of one agent are not those of another.
+    if (chosen !== agent) setModel(selectedModel.initial)
+    setAgent(chosen)
+  }
   const [attempted, setAttempted] = useState(false)
   const [create, { isLoading }] = useCreateTaskMutation()
 
@@ -193,9 +199,14 @@ export function Composer() {
             icon={<AgentMark agent={agent} bare />}
             options={agentOptions}
             chosen={agent}
-            onChoose={(value) => setAgent(value === 'cursor' ? 'cursor' : 'claude')}
+            onChoose={(value) => chooseAgent(value === 'cursor' ? 'cursor' : 'claude')}
             filterLabel={texts.filterAgents}
             emptyText={texts.noAgents}
+          />
+          <ModelPicker
+            agent={agent}
+            model={codexModel}
+            onChoose={(model) => setModel(model ?? selectedModel.initial)}
           />
           <span className="ml-auto flex items-center gap-1.5">
             <AttachButton images={images} icon={ImagePlus} />

@@ -9,8 +9,10 @@ import type {
   getTask,
   getTaskDiff,
   retryTask,
+  updateTask,
 } from '#domain/api/tasks.ts'
 import type { Position } from '#domain/kernel/event.ts'
+import type { AgentName } from '../../ui/AgentMark.tsx'
 import { api } from '../../api/api.ts'
 import { logFailure } from '../../api/logFailure.ts'
 import { texts as changesTexts } from './changes/texts.ts'
@@ -95,6 +97,17 @@ export const taskApi = api.injectEndpoints({
         fallback: texts.toasts.notSteered,
       }),
     }),
+    chooseModel: build.mutation<
+      AnswerOf<typeof updateTask>,
+      { readonly taskId: string; readonly codexModel: string | null; readonly agent: AgentName }
+    >({
+      query: ({ taskId, ...body }) => ({
+        method: 'PUT',
+        path: pathOf(taskId),
+        body,
+        fallback: texts.toasts.modelNotChanged,
+      }),
+    }),
     cancelTask: build.mutation<AnswerOf<typeof cancelTask>, string>({
       query: (taskId) => ({
         method: 'POST',
@@ -142,6 +155,7 @@ export const {
   useSendMessageMutation,
   useSteerMessageMutation,
   useWithdrawMessageMutation,
+  useChooseModelMutation,
   useCancelTaskMutation,
   useRetryTaskMutation,
   useExecuteTaskMutation,

@@ -47,6 +47,7 @@ export const texts = {
     notRetried: 'Failed to retry task',
     notExecuted: 'Failed to execute command',
     notWithdrawn: 'The message could not be withdrawn',
+    modelNotChanged: 'Failed to change the model',
     notSteered: 'The message could not be told to the agent now',
     copied: 'Copied',
     notCopied: 'The browser did not allow copying',

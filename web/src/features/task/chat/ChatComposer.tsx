@@ -1,12 +1,13 @@
 /** The dock below the chat: what waits, what runs, and the box in which the next message is written. */
 import { Square } from 'lucide-react'
-import { useState } from 'react'
+import { useMemo, useState } from 'react'
 import { useSelector } from 'react-redux'
 import type { ShownImage } from '#domain/api/images.ts'
 import type { Task } from '#domain/api/tasks.ts'
 import type { MessageDocument } from '#domain/views/chat.ts'
 import type { LogDocument } from '#domain/views/log.ts'
 import { selectLive } from '../../../live/connection.ts'
+import type { AgentName } from '../../../ui/AgentMark.tsx'
 import { Button } from '../../../ui/Button.tsx'
 import { Checkbox } from '../../../ui/Checkbox.tsx'
 import { elapsed } from '../../../ui/clock.ts'
@@ -22,10 +23,13 @@ import { useProjectSettingsQuery } from '../../projects/settings/projectSettings
 import { useTaskActions } from '../useTaskActions.ts'
 import { MessageBox } from './MessageBox.tsx'
 import { Queue } from './Queue.tsx'
+import { TaskModel } from './TaskModel.tsx'
 import { texts } from './texts.ts'
 
 interface ChatComposerProps {
   readonly task: Task
+  /** Of the next message. */
+  readonly agent: AgentName
   readonly tools: Readonly<Record<string, LogDocument>>
   readonly queue: readonly MessageDocument[]
   readonly onSend: (
@@ -36,7 +40,7 @@ interface ChatComposerProps {
   ) => void
 }
 
-export function ChatComposer({ task, tools, queue, onSend }: ChatComposerProps) {
+export function ChatComposer({ task, agent, tools, queue, onSend }: ChatComposerProps) {
   const [isCommand, setCommand] = useState(false)
   const [withSecrets, setWithSecrets] = useState(false)
   const { data } = useProjectSettingsQuery(task.project.id, { skip: !isCommand })
@@ -52,6 +56,12 @@ export function ChatComposer({ task, tools, queue, onSend }: ChatComposerProps) 
     setWithSecrets(false)
   })
   const stop = useStable(cancel)
+  const { id, codexModel, modelAgent } = task
+  const used = task.usage.model
+  const model = useMemo(
+    () => <TaskModel task={{ id, codexModel, modelAgent }} used={used} agent={agent} />,
+    [id, codexModel, modelAgent, used, agent],
+  )
 
   return (
     <div className="flex-none px-2 pb-2 md:px-4 md:pb-4">
@@ -77,7 +87,8 @@ export function ChatComposer({ task, tools, queue, onSend }: ChatComposerProps) 
         )}
         <MessageBox
           taskId={task.id}
-          agent={task.agent}
+          agent={agent}
+          model={model}
           usage={task.usage}
           isCommand={isCommand}
           onCommand={setCommand}

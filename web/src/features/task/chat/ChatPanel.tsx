@@ -118,6 +118,7 @@ export function ChatPanel({ task, open, headed }: ChatPanelProps) {
       <Announcer status={task.status} entries={entries} />
       <ChatComposer
         task={task}
+        agent={agent}
         tools={logs.documents}
         queue={queue}
         onSend={(text, isCommand, images, withSecrets) => {

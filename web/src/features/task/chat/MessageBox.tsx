@@ -1,6 +1,6 @@
 /** Where the next message is written, spoken and given images. What is typed here draws nothing else of the page again. */
 import { ArrowUp, Paperclip, Terminal } from 'lucide-react'
-import { memo, useRef, useState, type KeyboardEvent } from 'react'
+import { memo, useRef, useState, type KeyboardEvent, type ReactNode } from 'react'
 import type { ShownImage } from '#domain/api/images.ts'
 import type { Task } from '#domain/api/tasks.ts'
 import { useAction } from '../../../actions/ActionsContext.tsx'
@@ -26,6 +26,8 @@ export type SendFromBox = (text: string, isCommand: boolean, images: readonly Sh
 interface MessageBoxProps {
   readonly taskId: string
   readonly agent: Task['agent']
+  /** What the next message goes to. */
+  readonly model: ReactNode
   readonly usage: Task['usage']
   readonly isCommand: boolean
   readonly onCommand: (isCommand: boolean) => void
@@ -42,6 +44,7 @@ const tallest = 120
 export const MessageBox = memo(function MessageBox({
   taskId,
   agent,
+  model,
   usage,
   isCommand,
   onCommand,
@@ -133,7 +136,7 @@ export const MessageBox = memo(function MessageBox({
           onClick={toggleCommand}
           className="aria-pressed:bg-raised aria-pressed:text-text"
         />
-        <span className="flex-1" />
+        <span className="flex min-w-0 flex-1 px-1">{model}</span>
         <Usage usage={usage} />
         <IconButton
           icon={ArrowUp}

@@ -102,6 +102,8 @@ export const texts = {
     sendNow: 'Send now',
     withdraw: 'Withdraw',
     steer: 'Tell the agent now',
+    modelNote: (used: string | null) =>
+      `${used === null ? '' : `Last used: ${used}. `}A change counts from the next turn on.`,
     usage: (tokens: string, cost: string) => `${tokens} tokens · ${cost}`,
   },
 } as const

@@ -1,0 +1,49 @@
+/** The model that an agent is to use: one that it tells of, any other by its name, or its own choice. */
+import { Cpu } from 'lucide-react'
+import { defaultModel, isModelName } from '#domain/kernel/modelName.ts'
+import type { AgentName } from '../../ui/AgentMark.tsx'
+import { Picker } from '../../ui/Picker.tsx'
+import type { PickerOption } from '../../ui/pickerOptions.ts'
+import { useAgentsQuery } from './agentsApi.ts'
+import { texts } from './texts.ts'
+
+interface ModelPickerProps {
+  readonly agent: AgentName
+  /** `null` leaves the choice to the agent. */
+  readonly model: string | null
+  readonly onChoose: (model: string | null) => void
+  /** A sentence to know before choosing. */
+  readonly note?: string | undefined
+}
+
+export function ModelPicker({ agent, model, onChoose, note }: ModelPickerProps) {
+  const { data } = useAgentsQuery()
+  const known = data?.agents.find(({ name }) => name === agent)?.models ?? []
+  const chosen = model ?? defaultModel
+  const options: readonly PickerOption[] = [
+    { value: defaultModel, label: texts.model.ofAgent },
+    ...known.map(({ name, label }) => ({ value: name, label })),
+  ]
+  const isListed = options.some(({ value }) => value === chosen)
+  return (
+    <Picker
+      label={texts.model.label}
+      placeholder={texts.model.ofAgent}
+      icon={<Cpu className="size-3.5" />}
+      options={isListed ? options : [...options, { value: chosen, label: chosen }]}
+      typed={typedModel}
+      chosen={chosen}
+      onChoose={(value) => onChoose(value === defaultModel ? null : value)}
+      note={note}
+      filterLabel={texts.model.filter}
+      emptyText={texts.model.none}
+    />
+  )
+}
+
+/** A model that is not in the list, by the name that was typed. */
+function typedModel(typed: string): PickerOption {
+  return isModelName(typed)
+    ? { value: typed, label: texts.model.use(typed) }
+    : { value: 'impossible', label: typed, disabled: texts.model.impossible }
+}
