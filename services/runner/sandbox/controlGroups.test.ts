@@ -58,7 +58,7 @@ test('finding 13: a group of the server alone is used, with its processes in a p
 })
 
 test.each([
-  ['others are in it', { processes: [10, 99] }, /others are in the control group/],
+  ['others are in it', { processes: [10, 99] }, /^others are in the control group of the server$/],
   ['it does not count memory', { controllers: ['pids'] }, /does not count memory/],
   ['it is that of the whole machine', { isRoot: true, processes: [10] }, /root of all control groups/],
 ])('finding 13: it is left as it is where %s', (_, state, why) => {
@@ -131,9 +131,16 @@ test('finding 13: of version 2, nothing is changed in a group that is not the se
   const folder = await fakeGroup(files)
   const before = await readdir(folder)
   expect(await openControlGroups({ version: 2, folder }, removeFake)).toMatch(
-    /others are in the control group/,
+    /^others are in the control group of the server$/,
   )
   expect(await readdir(folder)).toEqual(before)
+})
+
+test('finding 13: where none can be made, that is said', async () => {
+  const folder = join(tmpdir(), 'flightdeck-no-such-group')
+  expect(await openControlGroups({ version: 1, folder })).toBe(
+    'the server may make no control group (ENOENT)',
+  )
 })
 
 const groups = await openControlGroups()

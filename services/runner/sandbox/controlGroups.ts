@@ -65,7 +65,7 @@ function withinRoot(root: string, path: string): string | undefined {
 /** `kin`: this process, those that began it and those that it began. Pure. */
 export function planGroups(own: GroupState, kin: ReadonlySet<number>): GroupPlan {
   if (!own.controllers.includes('memory'))
-    return { kind: 'none', why: `the control group ${own.folder} does not count memory` }
+    return { kind: 'none', why: 'the control group of the server does not count memory' }
   // Where an earlier server, or the one that began this, has been moved already.
   if (basename(own.folder) === serverName) return { kind: 'use', base: dirname(own.folder), move: [] }
   if (own.given.includes('memory')) return { kind: 'use', base: own.folder, move: [] }
@@ -74,7 +74,7 @@ export function planGroups(own: GroupState, kin: ReadonlySet<number>): GroupPlan
   if (!own.processes.every((pid) => kin.has(pid)))
     return {
       kind: 'none',
-      why: `others are in the control group ${own.folder}, which is not the server's alone`,
+      why: 'others are in the control group of the server',
     }
   return { kind: 'use', base: own.folder, move: own.processes }
 }
@@ -133,7 +133,7 @@ interface Below {
 
 /** Makes what has to be there before boxes have groups, and takes away what killed servers left; a string says why there are none. */
 export async function openControlGroups(
-  own: OwnGroup | undefined | 'look' = 'look',
+  own: OwnGroup | 'look' = 'look',
   remove: Remove = rmdir,
 ): Promise<ControlGroups | string> {
   const group =
@@ -150,7 +150,7 @@ export async function openControlGroups(
     await remove(trial.folder)
     return controlGroups(groups)
   } catch (fault) {
-    return `no control group can be made in ${folder} (${fault instanceof Error ? fault.message : String(fault)})`
+    return `the server may make no control group (${String(codeOf(fault) ?? fault)})`
   }
 }
 
@@ -218,9 +218,9 @@ function runs(pid: number): boolean {
 }
 
 function controlGroups(groups: Below): ControlGroups {
-  const { base, version, remove } = groups
+  const { version, remove } = groups
   return {
-    says: `The memory of a box is counted by the kernel, in control groups (version ${version}) below ${base}.`,
+    says: `The memory of a box is counted by the kernel, in a control group of its own (version ${version}).`,
     async hold(pid, limits) {
       try {
         const { folder, limit } = make(groups, limits)
@@ -280,8 +280,12 @@ async function removed(folder: string, remove: Remove): Promise<void> {
   }
 }
 
+function codeOf(fault: unknown): unknown {
+  return fault instanceof Error && 'code' in fault ? fault.code : undefined
+}
+
 function isCode(fault: unknown, code: string): boolean {
-  return fault instanceof Error && 'code' in fault && fault.code === code
+  return codeOf(fault) === code
 }
 
 async function text(path: string): Promise<string> {
