@@ -1,4 +1,5 @@
 /** What a code host that starts with nothing holds, so that there is something to try the product on. The same commits on every machine. */
+import { sampleRepository } from '#domain/api/sample.ts'
 import { acme, ada } from './accounts.ts'
 import type { Git } from './git/run.ts'
 import type { Repositories } from './repositories.ts'
@@ -42,8 +43,7 @@ SOFTWARE.
 const samples: readonly Sample[] = [
   {
     owner: ada.login,
-    name: 'sample',
-    description: 'Writes durations the way people say them',
+    ...sampleRepository,
     isPrivate: false,
     commits: [
       {

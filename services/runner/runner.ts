@@ -72,7 +72,7 @@ const mostAttempts = 20
 const lookMs = 1_000
 
 const scriptedNotice =
-  'No ANTHROPIC_API_KEY is set: the claude agent is answered by a built-in scripted model, which makes a small change of its own.'
+  'No model key is set: a built-in scripted model answers for Claude and makes a small change of its own. Set ANTHROPIC_API_KEY on the server to use a real model. Commands run without one.'
 const unboxedNotice = 'Agents run without a box here: they can read and change what this server can.'
 
 export async function startRunner(config: Config, engines: RunnerEngines): Promise<RunningRunner> {

@@ -48,6 +48,14 @@ export const chatDrafts: Persisted<Readonly<Record<string, string>>> = {
   write: (value) => JSON.stringify(value),
   personal: true,
 }
+/** Whether the person wants no more of the next steps that somebody new is shown. */
+export const firstStepsPutAway: Persisted<boolean> = {
+  key: 'firstStepsPutAway',
+  initial: false,
+  read: (kept) => kept === 'yes',
+  write: (value) => (value ? 'yes' : 'no'),
+  personal: true,
+}
 /** Percent of the width that the chat has. */
 export const splitPosition: Persisted<number> = {
   key: 'splitPosition',
@@ -97,6 +105,7 @@ const all = [
   draftDescription,
   selectedProjectId,
   chatDrafts,
+  firstStepsPutAway,
   splitPosition,
   diffLook,
   viewedFiles,

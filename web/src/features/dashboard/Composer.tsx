@@ -1,6 +1,6 @@
 /** A task in the making: what is to be done, where, and by whom. The draft outlives the page. */
 import { FolderGit2, GitBranch, ImagePlus } from 'lucide-react'
-import { useMemo, useRef, useState, type FormEvent } from 'react'
+import { useEffect, useMemo, useRef, useState, type FormEvent } from 'react'
 import { useDispatch } from 'react-redux'
 import { useNavigate } from 'react-router-dom'
 import { reasonOf } from '../../api/fault.ts'
@@ -48,6 +48,10 @@ export function Composer() {
   const [description, setDescription] = usePersisted(draftDescription)
   // What is spoken is added to the latest words, also where several pieces come before the next drawing.
   const latest = useRef(description)
+  // A suggested task, or one written in another part of the page, comes in this way.
+  useEffect(() => {
+    latest.current = description
+  }, [description])
   const write = (next: string) => {
     latest.current = next
     setDescription(next)

@@ -5,6 +5,7 @@ import { usePageTitle } from '../../app/usePageTitle.ts'
 import { Page } from '../../ui/Page.tsx'
 import { AskToNotify } from '../notifications/AskToNotify.tsx'
 import { Composer } from './Composer.tsx'
+import { FirstSteps } from './FirstSteps.tsx'
 import { RecentTasks } from './RecentTasks.tsx'
 import { texts } from './texts.ts'
 import { wantsToWrite } from './toWrite.ts'
@@ -13,8 +14,9 @@ export function Dashboard() {
   usePageTitle(texts.pageTitle)
   const composer = useRef<HTMLDivElement>(null)
   const { state } = useLocation()
+  const write = () => composer.current?.querySelector('textarea')?.focus()
   useEffect(() => {
-    if (wantsToWrite(state)) composer.current?.querySelector('textarea')?.focus()
+    if (wantsToWrite(state)) write()
   }, [state])
   return (
     <Page title={texts.heading} width="normal">
@@ -23,6 +25,7 @@ export function Dashboard() {
       </div>
       <AskToNotify />
       <RecentTasks />
+      <FirstSteps onSuggested={write} />
     </Page>
   )
 }

@@ -1,0 +1,194 @@
+/**
+ * For somebody new: the one next thing to do, from the first project to the first pull request. It is read off what there is, and gone once
+ * that is done or it is put away.
+ */
+import { X } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { useDispatch } from 'react-redux'
+import type { Project, Repository } from '#domain/api/projects.ts'
+import type { Task } from '#domain/api/tasks.ts'
+import { sampleRepository } from '#domain/api/sample.ts'
+import { Keys } from '../../actions/Keys.tsx'
+import { reasonOf } from '../../api/fault.ts'
+import {
+  changeElsewhere,
+  draftDescription,
+  firstStepsPutAway,
+  recall,
+  selectedProjectId,
+  usePersisted,
+} from '../../app/persisted.ts'
+import { Button } from '../../ui/Button.tsx'
+import { ButtonLink } from '../../ui/ButtonLink.tsx'
+import { IconButton } from '../../ui/IconButton.tsx'
+import { Note } from '../../ui/Note.tsx'
+import { useAgentsQuery } from '../agents/agentsApi.ts'
+import { notified } from '../notifications/notifications.ts'
+import { useCreateProjectMutation, useProjectsQuery, useRepositoriesQuery } from '../projects/projectsApi.ts'
+import { texts as projectTexts } from '../projects/texts.ts'
+import { useRecentTasksQuery } from '../tasks/tasksApi.ts'
+import { texts } from './firstStepsTexts.ts'
+
+/** Who has begun more than these knows the way. */
+const firstTasks = 3
+
+interface FirstStepsProps {
+  /** A task was written into the composer. */
+  readonly onSuggested: () => void
+}
+
+export function FirstSteps({ onSuggested }: FirstStepsProps) {
+  const [putAway, setPutAway] = usePersisted(firstStepsPutAway)
+  const projects = useProjectsQuery().data?.projects
+  const tasks = useRecentTasksQuery().data?.tasks
+  if (putAway || projects === undefined || tasks === undefined || tasks.length > firstTasks) return null
+  const step = nextStep(projects, tasks, onSuggested)
+  if (step === null) return null
+  return (
+    <section
+      aria-label={texts.label}
+      className="mt-4 flex items-start gap-2 rounded-panel border border-line bg-panel py-3 pr-2 pl-4"
+    >
+      <div className="min-w-0 flex-1">{step}</div>
+      <IconButton label={texts.putAway} icon={X} size="small" onClick={() => setPutAway(true)} />
+    </section>
+  )
+}
+
+function nextStep(
+  projects: readonly Project[],
+  tasks: readonly Task[],
+  onSuggested: () => void,
+): ReactNode | null {
+  const [task] = tasks
+  if (projects.length === 0) return <FirstProject />
+  if (task === undefined) return <FirstTask projects={projects} onSuggested={onSuggested} />
+  if (tasks.every(({ prNumber }) => prNumber === null)) return <FirstPullRequest task={task} />
+  return projects.every(isSample) ? <OwnProject /> : null
+}
+
+function Step({ title, why, children }: { title: string; why: string; children?: ReactNode }) {
+  return (
+    <>
+      <h2 className="flex min-h-7 items-center font-semibold">{title}</h2>
+      <p className="max-w-[70ch] text-muted">{why}</p>
+      {children !== undefined && <div className="mt-3 flex flex-wrap items-center gap-2">{children}</div>}
+    </>
+  )
+}
+
+function FirstProject() {
+  const dispatch = useDispatch()
+  const { data, isLoading } = useRepositoriesQuery()
+  const [create, { isLoading: adding, error }] = useCreateProjectMutation()
+  const sample = data?.repositories.find(isSampleRepository)
+  // Which button comes is not known yet: none is better than one that turns into another.
+  if (isLoading) return <Step title={texts.project.title} why={texts.project.why} />
+  if (sample === undefined)
+    return (
+      <Step title={texts.project.title} why={texts.project.why}>
+        <ButtonLink to="/projects/new" kind="primary" size="touch">
+          {texts.project.own}
+        </ButtonLink>
+      </Step>
+    )
+  const add = async () => {
+    const answer = await create({ repoUrl: sample.html_url })
+    if (answer.error !== undefined) return
+    const { project } = answer.data
+    changeElsewhere(selectedProjectId, project.id)
+    dispatch(notified('success', projectTexts.create.created(project.name), projectTexts.create.createdWhy))
+  }
+  return (
+    <>
+      <Step title={texts.project.title} why={texts.project.whySample}>
+        <Button kind="primary" size="touch" busy={adding} onClick={() => void add()}>
+          {texts.project.addSample}
+        </Button>
+        <ButtonLink to="/projects/new" kind="ghost" size="touch">
+          {texts.project.own}
+        </ButtonLink>
+      </Step>
+      {error !== undefined && (
+        <Note kind="error" className="mt-3">
+          {reasonOf(error, projectTexts.notCreated)}
+        </Note>
+      )}
+    </>
+  )
+}
+
+interface FirstTaskProps extends FirstStepsProps {
+  readonly projects: readonly Project[]
+}
+
+function FirstTask({ projects, onSuggested }: FirstTaskProps) {
+  const { data } = useAgentsQuery()
+  const missing = data?.agents.every((agent) => agent.missing !== null) ? data.agents[0]?.missing : null
+  const [project] = projects
+  const suggestions = projects.every(isSample) ? texts.task.forSample : texts.task.forAny
+  const suggest = (words: string) => {
+    if (!projects.some(({ id }) => id === recall(selectedProjectId)) && project !== undefined)
+      changeElsewhere(selectedProjectId, project.id)
+    const written = recall(draftDescription).trim()
+    // What somebody wrote themselves stays.
+    const isOwn = written !== '' && !suggestions.some((each) => each === written)
+    changeElsewhere(draftDescription, isOwn ? `${written}\n${words}` : words)
+    onSuggested()
+  }
+  return (
+    <>
+      <Step title={texts.task.title} why={texts.task.why}>
+        {suggestions.map((words) => (
+          <Button
+            key={words}
+            size="touch"
+            className="h-auto! min-h-8 max-w-full py-1 text-left whitespace-normal!"
+            onClick={() => suggest(words)}
+          >
+            {words}
+          </Button>
+        ))}
+        <span className="hidden items-center gap-1.5 text-meta text-muted md:inline-flex">
+          <Keys written="mod+enter" />
+          {texts.task.starts}
+        </span>
+      </Step>
+      {missing !== null && missing !== undefined && (
+        <Note kind="warning" className="mt-3">
+          {texts.task.noAgent(missing)}
+        </Note>
+      )}
+    </>
+  )
+}
+
+function FirstPullRequest({ task }: { readonly task: Task }) {
+  const isOver = task.status === 'completed' && (task.changes?.files ?? 0) > 0
+  const words = isOver ? texts.pullRequest : texts.watch
+  return (
+    <Step title={words.title} why={words.why}>
+      <ButtonLink to={`/tasks/${task.id}`} kind={isOver ? 'primary' : 'plain'} size="touch">
+        {words.open}
+      </ButtonLink>
+    </Step>
+  )
+}
+
+function OwnProject() {
+  return (
+    <Step title={texts.own.title} why={texts.own.why}>
+      <ButtonLink to="/projects/new" kind="primary" size="touch">
+        {texts.own.create}
+      </ButtonLink>
+    </Step>
+  )
+}
+
+function isSample({ githubRepoName, description }: Project): boolean {
+  return githubRepoName === sampleRepository.name && description === sampleRepository.description
+}
+
+function isSampleRepository({ name, description }: Repository): boolean {
+  return name === sampleRepository.name && description === sampleRepository.description
+}
