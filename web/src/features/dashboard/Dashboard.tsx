@@ -1,5 +1,5 @@
 /** Where tasks begin, and the latest of them. */
-import { useEffect, useRef } from 'react'
+import { useCallback, useEffect, useRef } from 'react'
 import { useLocation } from 'react-router-dom'
 import { usePageTitle } from '../../app/usePageTitle.ts'
 import { Page } from '../../ui/Page.tsx'
@@ -14,10 +14,10 @@ export function Dashboard() {
   usePageTitle(texts.pageTitle)
   const composer = useRef<HTMLDivElement>(null)
   const { state } = useLocation()
-  const write = () => composer.current?.querySelector('textarea')?.focus()
+  const write = useCallback(() => composer.current?.querySelector('textarea')?.focus(), [])
   useEffect(() => {
     if (wantsToWrite(state)) write()
-  }, [state])
+  }, [state, write])
   return (
     <Page title={texts.heading} width="normal">
       <div ref={composer}>
