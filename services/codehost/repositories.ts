@@ -8,7 +8,7 @@ import { openBare } from './git/bare.ts'
 import type { Bare } from './git/bare.ts'
 import type { Git } from './git/run.ts'
 import { follow, followed } from './pulls/follow.ts'
-import { invalid } from './refusal.ts'
+import { invalid, Refusal } from './refusal.ts'
 import { createSerially } from './serial.ts'
 import type { PullRequest, Repository, State } from './state.ts'
 import type { Store } from './store.ts'
@@ -42,6 +42,8 @@ export interface Repositories {
    * pull requests. Answers what changed since `notice`, which is what a webhook would tell.
    */
   settle(repository: Repository): Promise<readonly RefChange[]>
+  /** Deletes a branch, and settles what follows. Throws Refusal 422 for one that is not there, and for the default one. */
+  deleteBranch(repository: Repository, branch: string): Promise<void>
   /** Runs a job that reads refs and then writes them, beside no other of the same repository. */
   exclusively<Answer>(repository: Repository, job: () => Promise<Answer>): Promise<Answer>
 }
@@ -64,7 +66,31 @@ export async function openRepositories(parts: {
   const noticed = new Map<number, ReadonlyMap<string, string>>()
   const folder = (repository: Pick<Repository, 'id'>) => `${repository.id}.git`
   const bare = (repository: Pick<Repository, 'id'>) => openBare(git, join(root, folder(repository)))
+  const notice = async (repository: Repository) => {
+    if (!noticed.has(repository.id)) noticed.set(repository.id, await bare(repository).branches())
+  }
   const find = (owner: string, name: string) => named(store.current(), owner, name)
+
+  const settle = (repository: Repository): Promise<readonly RefChange[]> =>
+    exclusive(repository.id, async () => {
+      const at = bare(repository)
+      const branches = await at.branches()
+      const changes = changesBetween(noticed.get(repository.id) ?? branches, branches)
+      noticed.set(repository.id, branches)
+      const known = store.current().repositories.find((one) => one.id === repository.id) ?? repository
+      const about = await describe(at, branches, known)
+      const moves = await follow(at, openPullRequests(store.current(), repository.id), branches)
+      const now = clock.now().toISOString()
+      await store.update((state) => [
+        followed(
+          changed(state, repository.id, { ...about, ...(changes.length > 0 ? { pushedAt: now } : {}) }, now),
+          moves,
+          now,
+        ),
+        undefined,
+      ])
+      return changes
+    })
 
   return {
     root,
@@ -104,34 +130,20 @@ export async function openRepositories(parts: {
     buildEmpty: async (dir) => {
       await git.text(['init', '--quiet', '--bare', '--template=', '--initial-branch=main', '--', dir])
     },
-    notice: async (repository) => {
-      if (!noticed.has(repository.id)) noticed.set(repository.id, await bare(repository).branches())
-    },
-    settle: (repository) =>
-      exclusive(repository.id, async () => {
+    notice,
+    settle,
+    deleteBranch: async (repository, branch) => {
+      await notice(repository)
+      await exclusive(repository.id, async () => {
         const at = bare(repository)
-        const branches = await at.branches()
-        const changes = changesBetween(noticed.get(repository.id) ?? branches, branches)
-        noticed.set(repository.id, branches)
-        const known = store.current().repositories.find((one) => one.id === repository.id) ?? repository
-        const about = await describe(at, branches, known)
-        const moves = await follow(at, openPullRequests(store.current(), repository.id), branches)
-        const now = clock.now().toISOString()
-        await store.update((state) => [
-          followed(
-            changed(
-              state,
-              repository.id,
-              { ...about, ...(changes.length > 0 ? { pushedAt: now } : {}) },
-              now,
-            ),
-            moves,
-            now,
-          ),
-          undefined,
-        ])
-        return changes
-      }),
+        const sha = (await at.branches()).get(branch)
+        if (sha === undefined) throw new Refusal(422, 'Reference does not exist')
+        if (branch === (await at.headBranch())) throw new Refusal(422, 'Cannot delete the default branch')
+        if (!(await at.deleteRef(`refs/heads/${branch}`, sha)))
+          throw new Refusal(409, 'Reference was modified. Review and try again.')
+      })
+      await settle(repository)
+    },
     exclusively: (repository, job) => exclusive(repository.id, job),
   }
 }

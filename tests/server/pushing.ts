@@ -1,6 +1,9 @@
 /** Another person who pushes to a branch at the local code host, from a copy of their own. */
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { z } from 'zod'
+import { loadMasterKey } from '#platform/vault/masterKey.ts'
+import { openSqliteVault } from '#platform/vault/sqlite.ts'
 import { commit, git, gitDone } from '../contracts/codeHost.fixture.ts'
 
 /** The only repository of a product's code host, as it lies on the disk. */
@@ -10,6 +13,12 @@ export async function bareRepository(dataDir: string): Promise<string> {
   const found = entries.find((path) => path.endsWith('.git'))
   if (found === undefined) throw new Error(`The code host has no repository: ${entries.join(', ')}`)
   return join(folder, found)
+}
+
+/** The branches of that repository. */
+export async function branchesAtHost(dataDir: string): Promise<readonly string[]> {
+  const args = ['for-each-ref', '--format=%(refname:short)', 'refs/heads']
+  return (await gitDone(await bareRepository(dataDir), args)).split('\n')
 }
 
 /** Commits the files on the branch and pushes it; the copy in `clone` is made when it is not there. */
@@ -22,4 +31,16 @@ export async function pushElsewhere(
   await gitDone(clone, ['pull', '-q', '--ff-only', 'origin', branch])
   await commit(clone, branch, files)
   await gitDone(clone, ['push', '-q', 'origin', branch])
+}
+
+/** The person's access to the code host, from where it is kept; the product must be stopped. */
+export async function codeHostToken(dataDir: string, userId: string): Promise<string> {
+  const masterKey = await loadMasterKey({ configured: undefined, file: join(dataDir, 'master.key') })
+  const vault = openSqliteVault({ file: join(dataDir, 'vault.sqlite'), masterKey })
+  try {
+    const kept = (await vault.getSecret(`user:${userId}`, 'code-host')) ?? '{}'
+    return z.object({ accessToken: z.string() }).parse(JSON.parse(kept)).accessToken
+  } finally {
+    await vault.close()
+  }
 }

@@ -56,6 +56,8 @@ export interface Bare {
   }): Promise<string>
   /** Sets a ref, with `old` only if it still has that value; `false` when it was not set. */
   updateRef(ref: string, sha: string, old?: string): Promise<boolean>
+  /** Deletes a ref that still has the value `old`; `false` when it was not deleted. */
+  deleteRef(ref: string, old: string): Promise<boolean>
   /** The language of the commit's tree; `null` when unknown or when the tree is too large to look through. */
   language(sha: string): Promise<string | null>
 }
@@ -158,6 +160,7 @@ export function openBare(git: Git, dir: string): Bare {
       const result = await git.run([...at, 'update-ref', ref, sha, ...(old === undefined ? [] : [old])])
       return result.code === 0
     },
+    deleteRef: async (ref, old) => (await git.run([...at, 'update-ref', '-d', ref, old])).code === 0,
     language: async (sha) => {
       const result = await git.run([...at, 'ls-tree', '-r', '-l', '-z', '--full-tree', sha], {
         ...slow,

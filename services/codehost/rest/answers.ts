@@ -215,6 +215,19 @@ export const shortBranch = (repository: FullRepository, name: string, sha: strin
   protected: false,
 })
 
+/** `branch-with-protection`. */
+export const branchWithProtection = (repository: FullRepository, name: string, commit: Commit) => {
+  const url = `${repository.url}/branches/${encodeURIComponent(name)}`
+  return {
+    name,
+    commit: commitAnswer(repository, commit),
+    _links: { self: url, html: `${repository.html_url}/tree/${encodeURI(name)}` },
+    protected: false,
+    protection: { enabled: false },
+    protection_url: `${url}/protection`,
+  }
+}
+
 /** `pull-request-simple`. */
 export function simplePullRequest(
   origin: string,

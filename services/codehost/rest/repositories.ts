@@ -6,11 +6,11 @@ import { mayWrite, ownerOf } from '../accounts.ts'
 import type { Account, Owner } from '../accounts.ts'
 import type { Host } from '../host.ts'
 import { originOf } from '../http/origin.ts'
-import { readable, tokenHolder } from '../http/viewer.ts'
+import { readable, signedIn, tokenHolder } from '../http/viewer.ts'
 import { repositoryName } from '../names.ts'
-import { invalid, notFound } from '../refusal.ts'
+import { invalid, notFound, Refusal } from '../refusal.ts'
 import type { Repository } from '../state.ts'
-import { comparison, fullRepository, shortBranch } from './answers.ts'
+import { branchWithProtection, comparison, fullRepository, shortBranch } from './answers.ts'
 import type { FullRepository } from './answers.ts'
 import { bodyAs } from './input.ts'
 import { answerPage } from './paging.ts'
@@ -34,6 +34,25 @@ export function repositoryRoutes(router: Router, host: Host): void {
     const { repository, answer, origin } = asked(ctx, host)
     const branches = await host.repositories.bare(repository).branches()
     answerPage(ctx, origin, [...branches], ([name, sha]) => shortBranch(answer, name, sha))
+  })
+
+  router.get('/repos/:owner/:repo/branches/*branch', async (ctx) => {
+    const { repository, answer } = asked(ctx, host)
+    const name = String(ctx.params['branch'])
+    const bare = host.repositories.bare(repository)
+    const sha = (await bare.branches()).get(name)
+    const [commit] = sha === undefined ? [] : await bare.commits(undefined, sha, 1)
+    if (!commit) throw new Refusal(404, 'Branch not found')
+    ctx.body = branchWithProtection(answer, name, commit)
+  })
+
+  router.delete('/repos/:owner/:repo/git/refs/heads/*branch', async (ctx) => {
+    const account = signedIn(ctx, host)
+    const { repository } = asked(ctx, host)
+    if (!mayWrite(account, repository.owner))
+      throw new Refusal(403, 'Must have push access to the repository.')
+    await host.repositories.deleteBranch(repository, String(ctx.params['branch']))
+    ctx.status = 204
   })
 
   router.get('/repos/:owner/:repo/compare/*basehead', async (ctx) => {

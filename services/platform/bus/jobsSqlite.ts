@@ -25,6 +25,16 @@ const formats = [
    CREATE INDEX rejected_jobs ON jobs (kind, due, seq) WHERE state = 'rejected'`,
   // Empty: nobody's.
   `ALTER TABLE jobs ADD COLUMN person TEXT NOT NULL DEFAULT ''`,
+  // \`served\` (ms since 1970, and never the same twice): when a person was given a place last.
+  `CREATE INDEX open_jobs_of_persons ON jobs (kind, person, due, seq) WHERE state IN ('queued', 'leased');
+   CREATE INDEX leased_jobs ON jobs (kind, due, person) WHERE state = 'leased';
+   CREATE TABLE turns (
+     kind TEXT NOT NULL,
+     person TEXT NOT NULL,
+     served INTEGER NOT NULL,
+     PRIMARY KEY (kind, person)
+   ) STRICT, WITHOUT ROWID;
+   CREATE INDEX turns_by_time ON turns (kind, served)`,
 ]
 
 const doneKeptMs = 7 * 24 * 3_600_000
@@ -51,19 +61,50 @@ export function openSqliteJobs(options: { file: string; clock: Clock; onFault: R
     `INSERT INTO jobs (id, kind, person, payload, state, due) VALUES (?, ?, ?, ?, 'queued', ?)
      ON CONFLICT (id) DO NOTHING`,
   )
-  // Of those who wait, whoever has the fewest places is next, and of these the one that waits longest; nobody has more than `most`.
-  const take = db.prepare<[number, string, number, number], Lease>(
-    `UPDATE jobs SET state = 'leased', due = ?1, attempt = attempt + 1, lease = lease + 1
-     WHERE seq = (SELECT waiting.seq FROM jobs AS waiting
-                  LEFT JOIN (SELECT person, count(*) AS places FROM jobs
-                             WHERE kind = ?2 AND state IN ('queued', 'leased') AND state = 'leased' AND due > ?3
-                             GROUP BY person) AS held
-                    ON held.person = waiting.person AND waiting.person <> ''
-                  WHERE waiting.kind = ?2 AND waiting.state IN ('queued', 'leased') AND waiting.due <= ?3
-                    AND coalesce(held.places, 0) < ?4
-                  ORDER BY coalesce(held.places, 0), waiting.due, waiting.seq LIMIT 1)
+  // Of those who wait, whoever has the fewest places is next; of these, whoever was served longest ago, and then the one that waits
+  // longest. Nobody has more than `most`. Each person costs a few steps in an index, however much of theirs waits.
+  const next = db.prepare<[string, number, number], [seq: number, person: string]>(
+    `WITH RECURSIVE persons (person) AS (
+       SELECT min(person) FROM jobs INDEXED BY open_jobs_of_persons
+       WHERE kind = ?1 AND state IN ('queued', 'leased')
+       UNION ALL
+       SELECT (SELECT min(jobs.person) FROM jobs INDEXED BY open_jobs_of_persons
+               WHERE kind = ?1 AND state IN ('queued', 'leased') AND jobs.person > persons.person)
+       FROM persons WHERE persons.person IS NOT NULL
+     ), held (person, places) AS MATERIALIZED (
+       SELECT person, count(*) FROM jobs INDEXED BY leased_jobs
+       WHERE kind = ?1 AND state = 'leased' AND due > ?2 AND person <> '' GROUP BY person
+     ), waiting (person, seq) AS (
+       SELECT person, (SELECT seq FROM jobs INDEXED BY open_jobs_of_persons
+                       WHERE kind = ?1 AND state IN ('queued', 'leased') AND jobs.person = persons.person AND due <= ?2
+                       ORDER BY due, seq LIMIT 1)
+       FROM persons WHERE person IS NOT NULL
+     )
+     SELECT jobs.seq, waiting.person FROM waiting
+     JOIN jobs ON jobs.seq = waiting.seq
+     LEFT JOIN held ON held.person = waiting.person
+     LEFT JOIN turns ON turns.kind = ?1 AND turns.person = waiting.person
+     WHERE coalesce(held.places, 0) < ?3
+     ORDER BY coalesce(held.places, 0), coalesce(turns.served, 0), jobs.due, jobs.seq LIMIT 1`,
+  )
+  const lease = db.prepare<[number, number], Lease>(
+    `UPDATE jobs SET state = 'leased', due = ?, attempt = attempt + 1, lease = lease + 1 WHERE seq = ?
      RETURNING id, payload, attempt, lease, person`,
   )
+  const noteTurn = db.prepare<[string, string, number]>(
+    `INSERT INTO turns (kind, person, served)
+     VALUES (?1, ?2, max(?3, (SELECT coalesce(max(served), 0) + 1 FROM turns WHERE kind = ?1)))
+     ON CONFLICT (kind, person) DO UPDATE SET served = excluded.served`,
+  )
+  const forgetTurns = db.prepare<[number]>(`DELETE FROM turns WHERE served < ?`)
+  const take = (kind: string, at: number, leaseMs: number, most: number): Lease | undefined =>
+    db.transaction(() => {
+      const found = next.get(kind, at, most)
+      if (found === undefined) return undefined
+      const [seq, person] = found
+      if (person !== '') noteTurn.run(kind, person, at)
+      return lease.get(at + leaseMs, seq)
+    })
   // What is due already waits for a place: it is looked for again when one is free.
   const nextDue = db.prepare<[string, number], [number | null]>(
     `SELECT min(due) FROM jobs WHERE kind = ? AND state IN ('queued', 'leased') AND due > ?`,
@@ -124,6 +165,7 @@ export function openSqliteJobs(options: { file: string; clock: Clock; onFault: R
       if (now() - swept > sweepEveryMs) {
         swept = now()
         forgetDone.run(swept - doneKeptMs)
+        forgetTurns.run(swept - doneKeptMs)
       }
       insert.run(id, kind, person, JSON.stringify(payload), now())
       wake(kind)
@@ -151,7 +193,7 @@ export function openSqliteJobs(options: { file: string; clock: Clock; onFault: R
         while (running.size < concurrency) {
           // One reading of the clock: what falls due between two would be seen by neither query.
           const at = now()
-          const row = take.get(at + leaseMs, kind, at, placesOfOne(concurrency))
+          const row = take(kind, at, leaseMs, placesOfOne(concurrency))
           if (row === undefined) {
             const due = nextDue.get(kind, at)?.[0] ?? null
             if (due !== null) wakeIn(due - at)

@@ -5,7 +5,7 @@ import type { Msg } from 'nats'
 import { EngineUnavailable, type ReportFault } from '../ports/faults.ts'
 import type { Delivery, Job, Worker } from '../ports/jobs.ts'
 import type { Nats } from './natsConnection.ts'
-import { placesOfOne } from './fairShare.ts'
+import { fairShare } from './fairShare.ts'
 import { deliveryOf, leaseFor, type DeliveryParts, type Held } from './natsDelivery.ts'
 import { pull } from './natsPull.ts'
 import { fresh } from './natsStandings.ts'
@@ -20,8 +20,6 @@ export interface WorkerParts extends DeliveryParts {
 }
 
 const askAgainMs = 500
-/** When a job of somebody who has their share is looked at again. */
-const putBackMs = 500
 const mostConflicts = 20
 const firstPauseMs = 200
 const longestPauseMs = 30_000
@@ -33,8 +31,7 @@ export function startWorker(
 ): Worker {
   const { nats, places, tell, finish, setAside, requireOpen, onFault } = parts
   const running = new Set<Promise<void>>()
-  /** How many of the places here each person has. */
-  const held = new Map<string, number>()
+  const share = fairShare(concurrency)
   const stopping = new AbortController()
   const { signal } = stopping
   let freed: () => void = () => {}
@@ -76,21 +73,17 @@ export function startWorker(
     }
     if (signal.aborted) return finish(reply, leaseFor(0))
     const { person } = job
-    const taken = person === undefined ? 0 : (held.get(person) ?? 0)
-    // The queue has one order for all: what would be one too many goes back, and those behind it come.
-    if (taken >= placesOfOne(concurrency)) return finish(reply, leaseFor(putBackMs))
-    if (person !== undefined) held.set(person, taken + 1)
+    if (person !== undefined) {
+      const verdict = share.offered({ id: job.id, person }, behind(reply), performance.now())
+      if (verdict.kind === 'put_back') return finish(reply, leaseFor(verdict.delayMs))
+    }
     try {
       const claimed = await claim(job, reply)
       if (claimed !== undefined) await deliver(deliveryOf(parts, claimed, leaseMs))
     } catch (fault) {
       onFault(`Job ${job.id} (${kind}) comes again when its lease runs out`, fault)
     } finally {
-      if (person !== undefined) {
-        const left = (held.get(person) ?? 1) - 1
-        if (left === 0) held.delete(person)
-        else held.set(person, left)
-      }
+      if (person !== undefined) share.ended(person)
     }
   }
 
@@ -119,6 +112,7 @@ export function startWorker(
     while (!signal.aborted) {
       if (running.size >= concurrency) {
         await new Promise<void>((resolve) => (freed = resolve))
+        share.asksAgain(performance.now())
         continue
       }
       try {
@@ -147,8 +141,18 @@ export function startWorker(
   }
 }
 
-/** How often NATS has delivered the message: `$JS.ACK.<stream>.<consumer>.<delivered>...`, with two parts more before in a domain. */
+/** How often NATS has delivered the message. */
 function deliveredOf(reply: string): number {
+  return Number(countsOf(reply)[0])
+}
+
+/** How many messages of the consumer NATS has given to nobody yet. */
+function behind(reply: string): number {
+  return Number(countsOf(reply)[4])
+}
+
+/** Of `$JS.ACK.<stream>.<consumer>.<delivered>.<sequence>.<delivery>.<time>.<pending>`, with more around them in a domain. */
+function countsOf(reply: string): readonly string[] {
   const parts = reply.split('.')
-  return Number(parts[parts.length > 9 ? 6 : 4])
+  return parts.slice(parts.length > 9 ? 6 : 4)
 }

@@ -31,6 +31,11 @@ export const TeamMembership = z.object({ state: MembershipState })
 
 export const Branch = z.object({ name: z.string() })
 
+export const BranchWithCommit = z.object({
+  name: z.string(),
+  commit: z.object({ sha: z.string(), commit: z.object({ tree: z.object({ sha: z.string() }) }) }),
+})
+
 export const PullRequest = z.object({
   number: z.number(),
   html_url: z.string(),

@@ -12,6 +12,7 @@ import { checkedName, onServer, repositoryOf, serverForBrowser, trimmed } from '
 import {
   Account,
   Branch,
+  BranchWithCommit,
   Membership,
   Organization,
   PullRequest,
@@ -147,6 +148,32 @@ export function githubCodeHost(options: GitHubOptions): CodeHost {
       // Where the list was cut, the default branch may be in what was not read.
       return names.includes(first) || found.cut ? [first, ...others] : others
     },
+    branch: async (accessToken, repository, branch) => {
+      const { owner, name: repo } = checkedName(repository)
+      const { repos } = octokit(accessToken).rest
+      const found = await ask(BranchWithCommit, () => repos.getBranch({ owner, repo, branch })).catch(
+        async (fault: unknown) => {
+          if (!(fault instanceof CodeHostFault && fault.kind === 'not_found')) throw fault
+          // Not found may be said of the branch, and of the whole repository.
+          await ask(Repository, () => repos.get({ owner, repo }))
+          return undefined
+        },
+      )
+      // Asked for a branch that was renamed, GitHub leads to the one that it is now.
+      if (found?.name !== branch) return undefined
+      return { commit: found.commit.sha, tree: found.commit.commit.tree.sha }
+    },
+    deleteBranch: async (accessToken, repository, branch) => {
+      const { owner, name: repo } = checkedName(repository)
+      const deleted = ask(z.unknown(), () =>
+        octokit(accessToken).rest.git.deleteRef({ owner, repo, ref: `heads/${branch}` }),
+      )
+      await deleted.catch((fault: unknown) => {
+        const isGone =
+          fault instanceof CodeHostFault && fault.kind === 'invalid' && /does not exist/i.test(fault.message)
+        if (!isGone) throw fault
+      })
+    },
     createRepository: async (accessToken, { name, description, isPrivate }) =>
       read.repository(
         await ask(Repository, () =>
@@ -170,6 +197,17 @@ export function githubCodeHost(options: GitHubOptions): CodeHost {
       const query = { owner, repo, head: `${owner}:${head}`, base, state: 'open' as const, per_page: 1 }
       const found = await ask(z.array(PullRequest), () => octokit(accessToken).rest.pulls.list(query))
       return found[0] && read.pullRequest(found[0])
+    },
+    isInOpenPullRequest: async (accessToken, repository, branch) => {
+      const { owner, name: repo } = checkedName(repository)
+      const { pulls } = octokit(accessToken).rest
+      const query = { owner, repo, state: 'open' as const, per_page: 1 }
+      const found = await Promise.all(
+        [{ head: `${owner}:${branch}` }, { base: branch }].map((end) =>
+          ask(z.array(PullRequest), () => pulls.list({ ...query, ...end })),
+        ),
+      )
+      return found.some((ones) => ones.length > 0)
     },
     openPullRequest: async (accessToken, repository, request) => {
       const { owner, name: repo } = checkedName(repository)

@@ -59,6 +59,13 @@ export class CodeHostFault extends Error {
   }
 }
 
+/** Where a branch stands. */
+export interface HostBranch {
+  readonly commit: string
+  /** The files of that commit, as git names them. */
+  readonly tree: string
+}
+
 export interface RepositoryName {
   readonly owner: string
   readonly name: string
@@ -95,6 +102,10 @@ export interface CodeHost {
   repository(accessToken: string, repository: RepositoryName): Promise<HostRepository>
   /** Branch names, the default branch first; empty for an empty repository. */
   branches(accessToken: string, repository: RepositoryName): Promise<readonly string[]>
+  /** Where the branch stands; `undefined` when there is none of that name. */
+  branch(accessToken: string, repository: RepositoryName, branch: string): Promise<HostBranch | undefined>
+  /** Deletes the branch; one that is gone is fine. */
+  deleteBranch(accessToken: string, repository: RepositoryName, branch: string): Promise<void>
   createRepository(
     accessToken: string,
     request: { name: string; description: string; isPrivate: boolean },
@@ -110,6 +121,8 @@ export interface CodeHost {
     repository: RepositoryName,
     request: { head: string; base: string },
   ): Promise<HostPullRequest | undefined>
+  /** Whether an open pull request comes from the branch, or would be merged into it. */
+  isInOpenPullRequest(accessToken: string, repository: RepositoryName, branch: string): Promise<boolean>
   openPullRequest(
     accessToken: string,
     repository: RepositoryName,

@@ -1,7 +1,7 @@
 /**
  * A durable work queue: a job is given to one worker at a time, again when its lease runs out, and is gone once it
- * is acknowledged. Places are shared between persons: nobody has all of a worker's places at once, and of those who wait, whoever has the
- * fewest is served first where the queue can tell. Held by `tests/contracts/jobs.spec.ts`.
+ * is acknowledged. Places are shared between persons: nobody has all of a worker's places at once; of those who wait, whoever has
+ * the fewest is served first, and of these whoever was served longest ago, as far as the queue can tell. Held by `tests/contracts/jobs.spec.ts`.
  */
 
 /** What a worker may be asked to do. The payload names things; facts are read from the log. */

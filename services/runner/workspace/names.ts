@@ -1,10 +1,11 @@
 /** Names that the runner makes out of what people gave: branches, and folders that stay where they belong. */
 import { createHash } from 'node:crypto'
+import { ourBranches } from '#domain/kernel/branchName.ts'
 
 /** The branch a task works on, `flightdeck/<slug>-<short id>`: ASCII, and a branch name whatever the title is. */
 export function workingBranchName(title: string, taskId: string): string {
   const slug = asciiSlug(title, 40)
-  return `flightdeck/${slug || 'task'}-${shortHash(taskId, 8)}`
+  return `${ourBranches}/${slug || 'task'}-${shortHash(taskId, 8)}`
 }
 
 /** Where the mirror of a repository lies under the mirrors' folder. Two addresses never share one. */

@@ -11,6 +11,7 @@ interface DeleteQuestionProps {
   readonly words: {
     readonly title: string
     readonly question: string
+    readonly goes: string
     readonly keep: string
     readonly confirm: string
   }
@@ -45,7 +46,8 @@ export function DeleteQuestion({ kind, id, words, open, onClose }: DeleteQuestio
         </>
       }
     >
-      {words.question}
+      <p>{words.question}</p>
+      <p className="mt-2">{words.goes}</p>
     </Dialog>
   )
 }

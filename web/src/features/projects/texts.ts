@@ -97,7 +97,8 @@ export const texts = {
   delete: {
     title: 'Delete Project',
     question:
-      'Are you sure you want to delete this project? Its settings and secrets go with it. Its tasks and its repository stay.',
+      'Are you sure you want to delete this project? Its settings, its secrets and its tasks go with it. Its repository stays.',
+    goes: 'Branches that its tasks pushed are deleted at the code host, unless a pull request is open or others have pushed to them.',
     keep: 'Keep it',
     confirm: 'Delete Project',
   },

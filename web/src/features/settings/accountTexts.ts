@@ -8,9 +8,10 @@ export const accountTexts = {
   goes: [
     'All your projects, with their variables and secrets.',
     'All your tasks, with their chats, output, images and diffs. What runs is stopped.',
+    'Branches that your tasks pushed, unless a pull request is open or others have pushed to them.',
     'Your profile, all your sessions, and the access to your repositories.',
   ],
-  stays: 'What was pushed to the code host stays there: branches, commits and pull requests.',
+  stays: 'Your repositories and pull requests stay at the code host, and so do merged commits.',
   confirm: (word: string) => `Type ${word} to confirm`,
   keep: 'Keep account',
   delete: 'Delete account',

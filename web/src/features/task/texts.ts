@@ -55,6 +55,7 @@ export const texts = {
   delete: {
     title: 'Delete Task',
     question: 'Are you sure you want to delete this task?',
+    goes: 'Its branch at the code host goes with it, unless a pull request is open or others have pushed to it.',
     keep: 'Keep it',
     confirm: 'Delete Task',
   },

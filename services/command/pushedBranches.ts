@@ -1,0 +1,167 @@
+/**
+ * Deletes at the code host what tasks pushed there, before the keys and the access go by which that can be done. Only what is ours goes: a
+ * branch with our name, at the files that the task recorded, in no open pull request. What the host refuses, or cannot be asked, stays and
+ * is told in the log; nothing waits for it for longer than a few tries take.
+ */
+import { setTimeout as pause } from 'node:timers/promises'
+import { isOurBranch } from '#domain/kernel/branchName.ts'
+import { Fault } from '#domain/kernel/errors.ts'
+import type { RecordedOf } from '#domain/kernel/event.ts'
+import { projectStream, taskStream } from '#domain/kernel/ids.ts'
+import type { ProjectEvent } from '#domain/project/events.ts'
+import type { TaskEvent } from '#domain/task/events.ts'
+import type { AnyRecorded } from '#domain/views/view.ts'
+import type { EventLog } from '#platform/commands/eventLog.ts'
+import type { HostAccess } from '#platform/hostAccess.ts'
+import type { Logger } from '#platform/log.ts'
+import { CodeHostFault, type CodeHost, type RepositoryName } from '#platform/ports/codeHost.ts'
+
+export interface BranchEngines {
+  readonly log: Pick<EventLog, 'read' | 'readBackwards'>
+  readonly access: Pick<HostAccess, 'tokenOf'>
+  readonly codeHost: Pick<CodeHost, 'branch' | 'deleteBranch' | 'isInOpenPullRequest'>
+  readonly logger: Logger
+}
+
+/** What a task may have at the host. */
+interface Pushed {
+  readonly ownerId: string
+  readonly projectId: string
+  readonly branches: readonly string[]
+  /** Commits that were pushed, and files that could be: a branch that stands elsewhere has somebody else's work. */
+  readonly commits: ReadonlySet<string>
+  readonly trees: ReadonlySet<string>
+}
+
+/** How often one erasure asks again, after how long, while the host cannot be asked. */
+const usualPausesMs: readonly number[] = [500, 2_000, 5_000]
+
+/** Deletes the branches of these tasks. Never throws for what the code host says. */
+export async function deletePushedBranches(
+  engines: BranchEngines,
+  taskIds: AsyncIterable<string> | Iterable<string>,
+  pausesMs: readonly number[] = usualPausesMs,
+): Promise<void> {
+  // The tries are of all tasks together: an account with hundreds of them must not wait for each.
+  const pauses = [...pausesMs]
+  let isAway = false
+  for await (const taskId of taskIds) {
+    const pushed = await pushedOf(engines, taskId)
+    if (!pushed) continue
+    const repository = await repositoryOf(engines, pushed.projectId)
+    // With its project's key the name of the repository has gone; the project's own erasure came first then.
+    if (!repository) continue
+    for (const branch of pushed.branches) {
+      const told = { taskId, projectId: pushed.projectId }
+      if (isAway) {
+        engines.logger.warn(told, 'the code host cannot be asked: a pushed branch is left there')
+        continue
+      }
+      try {
+        const left = await patiently(pauses, () => deleteBranch(engines, pushed, repository, branch))
+        if (left !== undefined) engines.logger.info(told, `a pushed branch is left at the code host: ${left}`)
+      } catch (fault) {
+        if (!(fault instanceof CodeHostFault || fault instanceof Fault)) throw fault
+        isAway = isPassing(fault)
+        engines.logger.warn({ err: fault, ...told }, 'a pushed branch could not be deleted at the code host')
+      }
+    }
+  }
+}
+
+/** Why the branch is left, if it is. */
+async function deleteBranch(
+  { access, codeHost }: BranchEngines,
+  { ownerId, commits, trees }: Pushed,
+  repository: RepositoryName,
+  branch: string,
+): Promise<string | undefined> {
+  const token = await access.tokenOf(ownerId)
+  const found = await codeHost.branch(token, repository, branch)
+  if (!found) return undefined
+  if (!commits.has(found.commit) && !trees.has(found.tree)) return 'it holds what others pushed'
+  if (await codeHost.isInOpenPullRequest(token, repository, branch)) return 'a pull request is open'
+  await codeHost.deleteBranch(token, repository, branch)
+  return undefined
+}
+
+/** Asks again while the host cannot be asked, as long as there are pauses left; those that were taken are gone. */
+async function patiently<T>(pausesMs: number[], work: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await work()
+    } catch (fault) {
+      const pauseMs = isPassing(fault) ? pausesMs.shift() : undefined
+      if (pauseMs === undefined) throw fault
+      await pause(pauseMs)
+    }
+  }
+}
+
+function isPassing(fault: unknown): boolean {
+  return fault instanceof CodeHostFault && ['unavailable', 'rate_limited'].includes(fault.kind)
+}
+
+const page = 1_000
+
+/** `undefined` for a task of which nothing was ever pushed, or whose key is gone. */
+async function pushedOf({ log }: Pick<BranchEngines, 'log'>, taskId: string): Promise<Pushed | undefined> {
+  let ids: Pick<Pushed, 'ownerId' | 'projectId'> | undefined
+  let isAsked = false
+  const branches = new Set<string>()
+  const bases = new Set<string>()
+  const commits = new Set<string>()
+  const trees = new Set<string>()
+  const note = (event: RecordedOf<TaskEvent>): void => {
+    switch (event.type) {
+      case 'TaskCreated':
+        ids = event.data
+        break
+      case 'WorkspacePrepared':
+        if (!event.content) break
+        branches.add(event.content.workingBranch)
+        bases.add(event.content.baseBranch)
+        break
+      case 'WorkspaceChanged':
+        if (event.data.tree !== null) trees.add(event.data.tree)
+        break
+      case 'PullRequestRequested':
+        isAsked = true
+        if (event.data.tree !== null) trees.add(event.data.tree)
+        break
+      case 'PullRequestOpened':
+      case 'PullRequestUpdated':
+        commits.add(event.data.headCommit)
+        break
+      default:
+    }
+  }
+  for (let from = 0; ; from += page) {
+    const events = await log.read(taskStream(taskId), from, page)
+    for (const event of events as readonly RecordedOf<TaskEvent>[]) note(event)
+    if (events.length < page) break
+  }
+  if (!ids || !isAsked) return undefined
+  // The first branch of an empty repository is the base itself, and stays.
+  const ours = [...branches].filter((name) => isOurBranch(name) && !bases.has(name))
+  return { ownerId: ids.ownerId, projectId: ids.projectId, branches: ours, commits, trees }
+}
+
+/** The repository as it was called last. */
+async function repositoryOf(
+  { log }: Pick<BranchEngines, 'log'>,
+  projectId: string,
+): Promise<RepositoryName | undefined> {
+  for (let from: number | 'end' = 'end'; ;) {
+    const events: readonly AnyRecorded[] = await log.readBackwards(projectStream(projectId), from, page)
+    for (const event of events as readonly RecordedOf<ProjectEvent>[]) {
+      if (event.type !== 'ProjectCreated' && event.type !== 'ProjectSynced') continue
+      return event.content
+        ? { owner: event.content.githubOwner, name: event.content.githubRepoName }
+        : undefined
+    }
+    const last = events.at(-1)
+    if (!last || last.revision === 0) return undefined
+    from = last.revision - 1
+  }
+}
