@@ -134,7 +134,7 @@ describe('the master key', () => {
     expect(await readdir(folder)).toEqual(['master.key'])
   })
 
-  test('is refused when others may read its file', async () => {
+  test('finding low: is refused when others may read its file', async () => {
     await load()
     await chmod(file, 0o640)
     await expect(load()).rejects.toThrow(

@@ -46,12 +46,14 @@ export function repositoryRoutes(router: Router, host: Host): void {
     ctx.body = branchWithProtection(answer, name, commit)
   })
 
-  router.delete('/repos/:owner/:repo/git/refs/heads/*branch', async (ctx) => {
+  router.delete('/repos/:owner/:repo/git/refs/*ref', async (ctx) => {
     const account = signedIn(ctx, host)
     const { repository } = asked(ctx, host)
     if (!mayWrite(account, repository.owner))
       throw new Refusal(403, 'Must have push access to the repository.')
-    await host.repositories.deleteBranch(repository, String(ctx.params['branch']))
+    const [, branch] = /^heads\/(.+)$/s.exec(String(ctx.params['ref'])) ?? []
+    if (branch === undefined) throw new Refusal(422, 'Reference does not exist')
+    await host.repositories.deleteBranch(repository, branch)
     ctx.status = 204
   })
 
