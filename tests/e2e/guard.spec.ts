@@ -241,6 +241,21 @@ test('logging out ends the session in every tab and at the server', async () => 
   expect(await page.evaluate(() => JSON.stringify(localStorage))).not.toContain('A draft of my own')
 })
 
+test('somebody new adds the sample project with one click, and is led to a first task', async () => {
+  const { page } = await visiting(stage, { as: ada })
+  await page.goto('/dashboard')
+  const next = page.getByRole('region', { name: 'Next step' })
+  await expect(next.getByRole('heading', { name: 'Start with a project' })).toBeVisible()
+  await next.getByRole('button', { name: 'Add the sample project' }).click()
+  await expect(page.getByRole('combobox', { name: 'Project: ada/sample' })).toBeVisible()
+  await next.getByRole('button', { name: /^Write days too/ }).click()
+  await expect(page.getByRole('textbox', { name: 'Task description' })).toBeFocused()
+  await expect(page.getByRole('textbox', { name: 'Task description' })).toHaveValue(/^Write days too/)
+  await expect(page.getByRole('button', { name: 'Start Coding' })).toBeEnabled()
+  await next.getByRole('button', { name: 'Hide the next steps' }).click()
+  await expect(next).toBeHidden()
+})
+
 function asksTheServer(address: string): boolean {
   const { pathname } = new URL(address)
   // That a page was viewed is told, and nothing asked.
