@@ -1,29 +1,77 @@
-/** The agent's commands, a line of help each, over the page beside the box in which one is written. */
-import type { SlashCommand } from '#domain/task/slashCommands.ts'
+/** The agent's commands, a line of help each, over the page beside the box in which one is written. The keys of the box walk them. */
+import { useLayoutEffect, useState, type KeyboardEvent, type RefObject } from 'react'
+import type { AgentName } from '#domain/task/events.ts'
+import { slashCommands, type SlashCommand } from '#domain/task/slashCommands.ts'
 import { classes } from '../../ui/classes.ts'
-import { texts } from './texts.ts'
+import { slashTexts } from './slashTexts.ts'
 
 interface SlashListProps {
   readonly id: string
-  readonly commands: readonly SlashCommand[]
-  readonly active: SlashCommand | undefined
-  readonly side: 'above' | 'below'
-  readonly onChoose: (command: SlashCommand) => void
-  readonly onPoint: (index: number) => void
+  readonly agent: AgentName
+  readonly text: string
+  readonly begins: boolean
+  readonly onWrite: (text: string) => void
+  /** What the box asks of each key: whether it was for the list. */
+  readonly keys: RefObject<(event: KeyboardEvent) => boolean>
+  /** Told the id of the option that the keys are at; `null` while the list is closed. */
+  readonly onActive: (id: string | null) => void
 }
 
-export function SlashList({ id, commands, active, side, onChoose, onPoint }: SlashListProps) {
+export function SlashList({ id, agent, text, begins, onWrite, keys, onActive }: SlashListProps) {
+  /** The words at which the list was closed: it opens again with other ones. */
+  const [closedAt, setClosedAt] = useState<string | null>(null)
+  const [walked, setWalked] = useState({ text: '', at: 0 })
+  const typed = text.slice(1)
+  const shown =
+    closedAt === text
+      ? []
+      : slashCommands[agent].filter(({ name, later }) => name.includes(typed) && !(begins && later))
+  const at = walked.text === text ? walked.at : 0
+  const active = shown[at]
+  const activeId = active === undefined ? null : `${id}-${active.name}`
+
+  const choose = ({ name, argument }: SlashCommand) => {
+    const next = argument === null ? `/${name}` : `/${name} `
+    onWrite(next)
+    setClosedAt(next)
+  }
+  const take = (event: KeyboardEvent): boolean => {
+    if (active === undefined || event.nativeEvent.isComposing) return false
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+    const isPlain = !event.shiftKey && !event.ctrlKey && !event.metaKey && !event.altKey
+    if (step !== undefined && isPlain) {
+      setWalked({ text, at: (at + step + shown.length) % shown.length })
+    } else if (event.key === 'Escape') {
+      setClosedAt(text)
+    } else if ((event.key === 'Enter' || event.key === 'Tab') && isPlain && active.name !== typed) {
+      choose(active)
+    } else {
+      return false
+    }
+    event.preventDefault()
+    return true
+  }
+  useLayoutEffect(() => {
+    keys.current = take
+    return () => void (keys.current = () => false)
+  })
+  useLayoutEffect(() => {
+    onActive(activeId)
+    return () => onActive(null)
+  }, [onActive, activeId])
+
+  if (active === undefined) return null
   return (
     <div
       id={id}
       role="listbox"
-      aria-label={texts.commands}
+      aria-label={slashTexts.commands}
       className={classes(
         'absolute inset-x-0 z-30 max-h-70 overflow-y-auto rounded-panel bg-panel p-1 shadow-float',
-        side === 'above' ? 'bottom-full mb-1' : 'top-full mt-1',
+        begins ? 'top-full mt-1' : 'bottom-full mb-1',
       )}
     >
-      {commands.map((command, index) => (
+      {shown.map((command, index) => (
         // oxlint-disable-next-line jsx-a11y/click-events-have-key-events -- the box in which it is written has the keys
         <div
           key={command.name}
@@ -35,8 +83,8 @@ export function SlashList({ id, commands, active, side, onChoose, onPoint }: Sla
           // The box keeps the focus.
           onPointerDown={(event) => event.preventDefault()}
           onMouseDown={(event) => event.preventDefault()}
-          onClick={() => onChoose(command)}
-          onPointerMove={() => onPoint(index)}
+          onClick={() => choose(command)}
+          onPointerMove={() => setWalked({ text, at: index })}
           className={classes(
             'flex min-h-11 cursor-default flex-col justify-center rounded-control px-2 py-1 text-ui md:min-h-8 md:flex-row md:items-center md:justify-start',
             command === active && 'bg-raised',

@@ -3,7 +3,6 @@ export const texts = {
   title: 'Agents',
   notFetched: 'Failed to fetch agents',
   ready: 'ready',
-  commands: "The agent's commands",
   keyInBox:
     'Its key enters the box that it runs in: what runs there, the code of your repository included, can read it.',
   model: {

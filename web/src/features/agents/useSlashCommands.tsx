@@ -1,8 +1,6 @@
-/** The agent's commands, offered while a message begins with a slash. The focus stays in the box, whose keys walk the list. */
-import { useId, useState, type KeyboardEvent } from 'react'
+/** The agent's commands, offered while a message begins with a slash. The list is a chunk of its own, asked for with the first slash. */
+import { lazy, Suspense, useId, useRef, useState, type KeyboardEvent } from 'react'
 import type { AgentName } from '#domain/task/events.ts'
-import { slashCommands, type SlashCommand } from '#domain/task/slashCommands.ts'
-import { SlashList } from './SlashList.tsx'
 
 interface Writing {
   readonly agent: AgentName
@@ -14,64 +12,35 @@ interface Writing {
   readonly off?: boolean
 }
 
-export function useSlashCommands({ agent, text, onWrite, begins, off = false }: Writing) {
+/** Where the chunk does not come, a command is typed without help. */
+const SlashList = lazy(() =>
+  import('./SlashList.tsx').then(
+    (loaded) => ({ default: loaded.SlashList }),
+    () => ({ default: () => null }),
+  ),
+)
+
+export function useSlashCommands({ off = false, text, ...writing }: Writing) {
   const listId = useId()
   const [focused, setFocused] = useState(false)
-  /** The words at which the list was closed: it opens again with other ones. */
-  const [closedAt, setClosedAt] = useState<string | null>(null)
-  const [walked, setWalked] = useState({ text: '', at: 0 })
-
-  const typed = /^\/([a-z-]*)$/.exec(text)?.[1]
-  const shown =
-    typed === undefined || off
-      ? []
-      : slashCommands[agent].filter(({ name, later }) => name.includes(typed) && !(begins && later))
-  const open = focused && shown.length > 0 && closedAt !== text
-  const at = walked.text === text ? walked.at : 0
-  const active = open ? shown[at] : undefined
-
-  const choose = ({ name, argument }: SlashCommand) => {
-    const next = argument === null ? `/${name}` : `/${name} `
-    onWrite(next)
-    setClosedAt(next)
-  }
-  /** Whether the key was for the list. */
-  const take = (event: KeyboardEvent): boolean => {
-    if (active === undefined || event.nativeEvent.isComposing) return false
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
-    const isPlain = !event.shiftKey && !event.ctrlKey && !event.metaKey && !event.altKey
-    if (step !== undefined && isPlain) {
-      setWalked({ text, at: (at + step + shown.length) % shown.length })
-    } else if (event.key === 'Escape') {
-      setClosedAt(text)
-    } else if ((event.key === 'Enter' || event.key === 'Tab') && isPlain && active.name !== typed) {
-      choose(active)
-    } else {
-      return false
-    }
-    event.preventDefault()
-    return true
-  }
-
+  const [active, setActive] = useState<string | null>(null)
+  const keys = useRef<(event: KeyboardEvent) => boolean>(() => false)
+  const isWanted = focused && !off && /^\/[a-z-]*$/.test(text)
   return {
-    take,
-    /** For the box. */
+    /** Whether the key was for the list. */
+    take: (event: KeyboardEvent): boolean => isWanted && keys.current(event),
+    /** For the box, which keeps the focus. */
     field: {
       'aria-haspopup': 'listbox',
       'aria-autocomplete': 'list',
-      'aria-controls': open ? listId : undefined,
-      'aria-activedescendant': active && `${listId}-${active.name}`,
+      'aria-controls': active === null ? undefined : listId,
+      'aria-activedescendant': active ?? undefined,
     } as const,
     setFocused,
-    list: open ? (
-      <SlashList
-        id={listId}
-        commands={shown}
-        active={active}
-        side={begins ? 'below' : 'above'}
-        onChoose={choose}
-        onPoint={(index) => setWalked({ text, at: index })}
-      />
-    ) : null,
+    list: isWanted && (
+      <Suspense fallback={null}>
+        <SlashList {...writing} id={listId} text={text} keys={keys} onActive={setActive} />
+      </Suspense>
+    ),
   }
 }

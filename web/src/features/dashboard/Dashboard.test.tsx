@@ -85,7 +85,7 @@ describe('a task in the making', () => {
     openPage('/dashboard', { answers })
     ;(await description()).focus()
     await write('/')
-    const [offered, ...more] = within(screen.getByRole('listbox')).getAllByRole('option')
+    const [offered, ...more] = within(await screen.findByRole('listbox')).getAllByRole('option')
     expect(offered?.textContent).toContain('Write a CLAUDE.md for this repository')
     expect(more).toEqual([])
     fireEvent.keyDown(await description(), { key: 'Enter' })

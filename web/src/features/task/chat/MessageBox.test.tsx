@@ -284,14 +284,16 @@ describe('a message that begins with a slash', () => {
       .map(({ textContent }) => /^\/[a-z-]+/.exec(textContent)?.[0])
   const active = async () =>
     document.getElementById((await composer()).getAttribute('aria-activedescendant') ?? '')
-  const begin = async (text: string) => {
+  const begin = async (text: string, isOffered = false) => {
     ;(await composer()).focus()
     await write(text)
+    // The list is a chunk of its own.
+    if (isOffered) await screen.findByRole('listbox')
   }
 
   test('is offered the agent’s commands, with help, which the keys walk, choose and close', async () => {
     const server = await open({}, { [`POST ${at}/chat`]: () => json(201, taken()) })
-    await begin('/')
+    await begin('/', true)
     expect(names()).toEqual(slashCommands.claude.map(({ name }) => `/${name}`))
     expect((await active())?.textContent).toContain('Sum up the conversation to make room')
     await press('ArrowUp')
@@ -311,7 +313,7 @@ describe('a message that begins with a slash', () => {
 
   test('has the list closed by Escape until it is another, and one that is whole is sent at once', async () => {
     const server = await open({}, { [`POST ${at}/chat`]: () => json(201, taken()) })
-    await begin('/co')
+    await begin('/co', true)
     await press('Escape')
     expect(commands()).toBeNull()
     expect(await composer()).toHaveProperty('value', '/co')

@@ -1,0 +1,2 @@
+/** What is said of the agent's commands; a part of its own, since the list is. */
+export const slashTexts = { commands: "The agent's commands" } as const
