@@ -1,9 +1,15 @@
 /** The agent's commands, a line of help each, over the page beside the box in which one is written. The keys of the box walk them. */
-import { useLayoutEffect, useState, type KeyboardEvent, type RefObject } from 'react'
+import { useImperativeHandle, useLayoutEffect, useState, type KeyboardEvent, type Ref } from 'react'
 import type { AgentName } from '#domain/task/events.ts'
 import { slashCommands, type SlashCommand } from '#domain/task/slashCommands.ts'
 import { classes } from '../../ui/classes.ts'
 import { slashTexts } from './slashTexts.ts'
+
+/** What the box asks of each key. */
+export interface SlashKeys {
+  /** Whether the key was for the list. */
+  take(event: KeyboardEvent): boolean
+}
 
 interface SlashListProps {
   readonly id: string
@@ -11,13 +17,12 @@ interface SlashListProps {
   readonly text: string
   readonly begins: boolean
   readonly onWrite: (text: string) => void
-  /** What the box asks of each key: whether it was for the list. */
-  readonly keys: RefObject<(event: KeyboardEvent) => boolean>
+  readonly ref: Ref<SlashKeys>
   /** Told the id of the option that the keys are at; `null` while the list is closed. */
   readonly onActive: (id: string | null) => void
 }
 
-export function SlashList({ id, agent, text, begins, onWrite, keys, onActive }: SlashListProps) {
+export function SlashList({ id, agent, text, begins, onWrite, ref, onActive }: SlashListProps) {
   /** The words at which the list was closed: it opens again with other ones. */
   const [closedAt, setClosedAt] = useState<string | null>(null)
   const [walked, setWalked] = useState({ text: '', at: 0 })
@@ -51,10 +56,7 @@ export function SlashList({ id, agent, text, begins, onWrite, keys, onActive }: 
     event.preventDefault()
     return true
   }
-  useLayoutEffect(() => {
-    keys.current = take
-    return () => void (keys.current = () => false)
-  })
+  useImperativeHandle(ref, () => ({ take }))
   useLayoutEffect(() => {
     onActive(activeId)
     return () => onActive(null)

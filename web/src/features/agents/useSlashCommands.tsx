@@ -1,6 +1,7 @@
 /** The agent's commands, offered while a message begins with a slash. The list is a chunk of its own, asked for with the first slash. */
 import { lazy, Suspense, useId, useRef, useState, type KeyboardEvent } from 'react'
 import type { AgentName } from '#domain/task/events.ts'
+import type { SlashKeys } from './SlashList.tsx'
 
 interface Writing {
   readonly agent: AgentName
@@ -24,11 +25,11 @@ export function useSlashCommands({ off = false, text, ...writing }: Writing) {
   const listId = useId()
   const [focused, setFocused] = useState(false)
   const [active, setActive] = useState<string | null>(null)
-  const keys = useRef<(event: KeyboardEvent) => boolean>(() => false)
+  const keys = useRef<SlashKeys>(null)
   const isWanted = focused && !off && /^\/[a-z-]*$/.test(text)
   return {
     /** Whether the key was for the list. */
-    take: (event: KeyboardEvent): boolean => isWanted && keys.current(event),
+    take: (event: KeyboardEvent): boolean => isWanted && keys.current?.take(event) === true,
     /** For the box, which keeps the focus. */
     field: {
       'aria-haspopup': 'listbox',
@@ -39,7 +40,7 @@ export function useSlashCommands({ off = false, text, ...writing }: Writing) {
     setFocused,
     list: isWanted && (
       <Suspense fallback={null}>
-        <SlashList {...writing} id={listId} text={text} keys={keys} onActive={setActive} />
+        <SlashList {...writing} id={listId} text={text} ref={keys} onActive={setActive} />
       </Suspense>
     ),
   }
