@@ -13,6 +13,7 @@ export const limits = {
   queueLength: 100,
   recentTasks: 8,
   projectTasks: 10,
+  repositoriesPage: 100,
   requestMs: 30_000,
   socketConnectMs: 20_000,
   pageSize: 5_000,
@@ -48,6 +49,9 @@ export const success = { success: z.literal(true) }
 
 /** A number in a query string. */
 export const queryNumber = (max: number) => z.coerce.number().int().min(1).max(max)
+
+/** Where a page of a list begins: the `next` of the page before. */
+export const Cursor = z.string().regex(/^\d{20,40}$/, 'This is not the `next` of a page.')
 
 /** A moment, ISO 8601 in UTC. */
 export const Moment = z.string()

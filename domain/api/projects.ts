@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { Position } from '../kernel/event.ts'
 import { ProjectId } from '../kernel/ids.ts'
 import { defineRead, defineWrite } from './call.ts'
-import { limits, Moment, queryNumber, required, success, Text } from './fields.ts'
+import { Cursor, limits, Moment, queryNumber, required, success, Text } from './fields.ts'
 
 export const projectStatuses = ['active', 'syncing', 'error', 'inactive'] as const
 
@@ -41,7 +41,7 @@ const projectAnswer = { project: Project }
 export const listProjects = defineRead({
   path: '/projects',
   summary: "The person's projects, newest first.",
-  query: { limit: queryNumber(1000).default(200), after: z.string().optional() },
+  query: { limit: queryNumber(1000).default(200), after: Cursor.optional() },
   answer: { projects: z.array(Project), next: z.string().nullable() },
 })
 
@@ -138,11 +138,12 @@ export const getGitHubUser = defineRead({
 
 export const listRepositories = defineRead({
   path: '/github/repos',
-  summary: 'Repositories the person can reach, most recently updated first.',
+  summary: 'A page of the repositories the person can reach, most recently updated first.',
   query: {
-    type: z.string().optional(),
-    sort: z.string().optional(),
-    per_page: z.string().optional(),
+    type: z.enum(['all', 'public', 'private']).default('all'),
+    sort: z.enum(['updated', 'created', 'full_name']).default('updated'),
+    per_page: queryNumber(limits.repositoriesPage).default(limits.repositoriesPage),
+    page: queryNumber(1_000).default(1),
   },
   answer: { repositories: z.array(Repository) },
   faults: ['github_not_connected', 'code_host_refused', 'code_host_unavailable'],

@@ -6,7 +6,17 @@ import { AgentName } from '../task/events.ts'
 import { taskStatuses } from '../task/state.ts'
 import { defineRead, defineWrite } from './call.ts'
 import { attachedImages, imageLimits, ShownImage } from './images.ts'
-import { branchName, limits, modelName, Moment, queryNumber, required, success, Text } from './fields.ts'
+import {
+  Cursor,
+  branchName,
+  limits,
+  modelName,
+  Moment,
+  queryNumber,
+  required,
+  success,
+  Text,
+} from './fields.ts'
 
 export const TaskStatus = z.enum(taskStatuses)
 
@@ -123,7 +133,7 @@ export const listTasks = defineRead({
     project: ProjectId.optional(),
     status: TaskStatus.optional(),
     limit: queryNumber(1000).default(50),
-    after: z.string().optional(),
+    after: Cursor.optional(),
   },
   answer: { tasks: z.array(Task), next: z.string().nullable() },
 })

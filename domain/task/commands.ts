@@ -88,6 +88,8 @@ export type TaskCommand =
       readonly steers?: boolean
       /** A command is given the secrets of the project. */
       readonly withSecrets?: boolean
+      /** Refused while something runs, rather than kept for later. */
+      readonly runsNow?: boolean
     }
   /** A note for the chat that starts no turn. */
   | { readonly type: 'PostNote'; readonly messageId: string; readonly message: string }

@@ -26,6 +26,8 @@ const send = (n: number, kind: ExecutionKind = 'turn') =>
     executionId: executionId(n),
   }) as const
 
+const sendNow = (n: number) => ({ ...send(n, 'command'), runsNow: true }) as const
+
 const end = (n: number, outcome: ExecutionOutcome, next = n + 1) =>
   ({
     type: 'EndExecution',
@@ -64,6 +66,13 @@ describe('a message', () => {
       .when(send(2))
       .then([past.waits(2)]),
   )
+
+  test('that is to run now is refused while a turn runs, and starts where nothing does', () => {
+    given(task, past.running).when(sendNow(2)).thenRefused('task_running')
+    given(task, past.completed)
+      .when(sendNow(2))
+      .then([past.waits(2, 'command'), past.requested(2, 'follow_up', { kind: 'command' })])
+  })
 
   test('goes behind what waits already', () =>
     given(task, past.running, past.waits(2), past.broke(1))

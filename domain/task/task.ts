@@ -63,6 +63,7 @@ function decide(command: TaskCommand, state: TaskState): Decision<TaskEvent> {
     case 'SendMessage': {
       const { messageId, kind, message, images, executionId } = command
       if (state.delivered.has(messageId) || isQueued(state, messageId)) return refuse('already_exists')
+      if (command.runsNow && state.phase.status === 'running') return refuse('task_running')
       if (state.queue.length >= limits.queueLength) return refuse('queue_full')
       const queued = { messageId, kind, agent: command.agent ?? state.agent }
       const refusal = refusalOfWords(queued, message, 'message')

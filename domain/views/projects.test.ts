@@ -65,9 +65,14 @@ describe('a project', () => {
       lastSync: later,
     }))
 
-  test('that could not be synced is in error until it can', () => {
-    const failed = ProjectSyncFailed.of({ code: 'not_found' }, { reason: 'It is gone.' })
-    expect(documentOf(created, failed)).toMatchObject({ status: 'error', lastSync: moment })
+  test.each([
+    ['not_found', 'inactive'],
+    ['forbidden', 'inactive'],
+    ['github_not_connected', 'inactive'],
+    ['invalid', 'error'],
+  ])('that could not be synced for %s is %s until it can', (code, status) => {
+    const failed = ProjectSyncFailed.of({ code }, { reason: 'It is gone.' })
+    expect(documentOf(created, failed)).toMatchObject({ status, lastSync: moment })
     expect(documentOf(created, failed, ProjectSynced.of({ isPrivate: true }, repository))).toMatchObject({
       status: 'active',
     })

@@ -59,7 +59,7 @@ export const projectsView: View<ProjectDocument> = {
           lastSync: event.at,
         }
       case 'ProjectSyncFailed':
-        return { ...seen, status: 'error' }
+        return { ...seen, status: outOfReach.has(event.data.code) ? 'inactive' : 'error' }
       case 'ProjectDeleted':
         return undefined
       default:
@@ -67,6 +67,9 @@ export const projectsView: View<ProjectDocument> = {
     }
   },
 }
+
+/** Why a sync fails that will fail again until somebody gives access: nothing can be worked on meanwhile. */
+const outOfReach = new Set(['not_found', 'forbidden', 'unauthorized', 'github_not_connected'])
 
 /** What the API shows of a project document; `login` is the person's own account name at the code host. */
 export function projectOf(document: ProjectDocument, stats: Project['stats'], login: string | null): Project {

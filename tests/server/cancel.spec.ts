@@ -126,13 +126,18 @@ describe('cancelling', () => {
 })
 
 describe('while a turn runs', () => {
-  test('a message waits and is the next turn; a bare execute and a retry are refused', async () => {
+  test('a message waits and is the next turn; a command, a bare execute and a retry are refused', async () => {
     const { ada } = scene
     const task = await talking()
     const params = { taskId: task.id }
     const { chatMessage } = await ada.ask(sendMessage, { params, body: { message: 'Go on' } })
     expect(chatMessage).toMatchObject({ status: 'queued' })
     expect(await ada.refused(executeTask, { params })).toMatchObject({ status: 409, code: 'task_running' })
+    const body = { command: 'echo now' }
+    expect(await ada.refused(executeTask, { params, body })).toMatchObject({
+      status: 409,
+      code: 'task_running',
+    })
     expect(await ada.refused(retryTask, { params })).toMatchObject({ status: 409, code: 'task_running' })
     gate.release()
     await ada.taskOnce(task.id, (now) => hasEnded(now) && now.execution?.turn === 2)

@@ -96,6 +96,78 @@ test('an image is sent as the field image of a form, and its answer names its ad
   expect(shown.headers.get('content-type')).toBe('image/png')
 })
 
+test('repositories are listed by type, order and page, a hundred on one where nothing is said', async () => {
+  const ask = async (query: string) => {
+    const { status, body } = await ada.api('GET', `/github/repos${query}`)
+    const repositories: unknown = Reflect.get(Object(body), 'repositories')
+    const names = Array.isArray(repositories)
+      ? repositories.map((one) => String(Reflect.get(one, 'name')))
+      : []
+    return { status, names, body }
+  }
+  await Promise.all(
+    [true, false].map((isPrivate) =>
+      ada.api('POST', '/github/repos', { name: `listed-${isPrivate}`, private: isPrivate }),
+    ),
+  )
+  const all = (await ask('?type=all&sort=updated&per_page=100')).names
+  expect(all.length).toBeGreaterThan(2)
+  expect((await ask('')).names).toEqual(all)
+  expect((await ask('?per_page=1')).names).toEqual(all.slice(0, 1))
+  expect((await ask('?per_page=1&page=2')).names).toEqual(all.slice(1, 2))
+  expect((await ask('?sort=full_name')).names).toEqual(all.toSorted())
+  expect((await ask('?type=private')).names).toContain('listed-true')
+  expect((await ask('?type=private')).names).not.toContain('listed-false')
+  expect(await ask('?per_page=0')).toMatchObject({ status: 400, body: { field: 'per_page' } })
+})
+
+test.each(['/tasks', '/projects'])('a cursor of %s that is none is refused', async (path) => {
+  expect(await ada.api('GET', `${path}?after=zzz`)).toMatchObject({
+    status: 400,
+    body: { code: 'invalid_input', field: 'after' },
+  })
+})
+
+test.each([
+  ['nothing that says which installation', 'setup_action=install', '/auth/callback?error=no_install_id'],
+  [
+    'a number that is none',
+    'setup_action=install&installation_id=x',
+    '/auth/callback?error=install_callback',
+  ],
+  ['its number', 'setup_action=install&installation_id=7', '/settings?tab=github'],
+  ['a request to the owner', 'setup_action=request', '/settings?tab=github'],
+])('who comes back from installing the app with %s is led on', async (_, query, to) => {
+  const url = `${scene.product.base}/api/auth/github/callback?${query}`
+  const answer = await fetch(url, { redirect: 'manual' })
+  expect(answer.headers.get('location')).toBe(to)
+})
+
+test.each([
+  ['an address', '/tasks/%E0%A4%A'],
+  ['a query', '/tasks?project=%FF'],
+])('%s in a broken encoding is refused', async (_, path) => {
+  expect(await ada.api('GET', path)).toMatchObject({ status: 400, body: { code: 'invalid_input' } })
+})
+
+test('a project that can no longer be reached is inactive, and its tasks go with it when it is deleted', async () => {
+  const grace = await scene.product.signIn('grace')
+  const made = await grace.api('POST', '/github/repos', { name: 'hers' })
+  const repoUrl = String(Reflect.get(Object(Reflect.get(Object(made.body), 'data')), 'html_url'))
+  const { body } = await grace.api('POST', '/projects', { repoUrl })
+  const id = String(Reflect.get(Object(body), 'id'))
+  const task = await grace.api('POST', '/tasks', { description: 'Wait', projectId: id, branch: 'main' })
+  expect(task.status).toBe(201)
+  await grace.api('POST', '/auth/disconnect-github')
+  expect((await grace.api('POST', `/projects/${id}/sync`)).status).toBe(403)
+  expect(await grace.api('GET', `/projects/${id}`)).toMatchObject({
+    body: { project: { status: 'inactive' } },
+  })
+  await grace.api('DELETE', `/projects/${id}`)
+  const tasks = async () => (await grace.api('GET', '/tasks')).body
+  await expect.poll(tasks, { timeout: 30_000 }).toMatchObject({ tasks: [] })
+})
+
 test('the account at the code host can be let go, and the sign-in stays', async () => {
   const person = await scene.product.signIn('grace')
   expect((await person.api('POST', '/auth/disconnect-github')).status).toBe(200)

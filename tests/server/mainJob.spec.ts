@@ -539,8 +539,13 @@ describe('a command', () => {
         .of('command_output')
         .flatMap((said) => (said.type === type ? [said.output] : []))
         .join('')
-    expect(printed('stdout')).toContain(`\u001B[1m$ ${command}\u001B[0m\n/workspace\nAuf Wiedersehen.\n`)
+    expect(printed('stdout')).toBe('/workspace\nAuf Wiedersehen.\n')
     expect(printed('stderr')).toBe('oops\n')
+    // The terminal also has what we say around it.
+    const terminal = live
+      .of('terminal_output')
+      .flatMap(({ type, content }) => (type === 'stdout' ? [content] : []))
+    expect(terminal.join('')).toContain(`\u001B[1m$ ${command}\u001B[0m\n/workspace\nAuf Wiedersehen.\n`)
     expect(await ada.taskOnce(taskId, hasEnded)).toMatchObject({ status: 'completed', progress: 100 })
     const { messages } = await ada.ask(getChat, { params: { taskId } })
     expect(messages.at(-1)).toMatchObject({
@@ -594,6 +599,8 @@ describe('a pull request', () => {
     const page = await (await fetch(pageUrl)).text()
     for (const shown of ['Say goodbye in the README', 'Goodbye.', 'Auf Wiedersehen.', 'Merge'])
       expect(page).toContain(shown)
+    const { data } = await ada.ask(getTaskDiff, { params: { taskId } })
+    expect(data.commitComparison).toEqual({ ahead: 1, behind: 0 })
     const { messages } = await ada.ask(getChat, { params: { taskId } })
     expect(messages.at(-1)).toMatchObject({
       messageType: 'system',

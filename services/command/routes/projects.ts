@@ -68,12 +68,10 @@ export const projectRoutes: readonly Route<CommandServices>[] = [
     const project = await services.documents.get(projectsView, params.projectId)
     if (!project) throw new Fault('not_found', 'There is no such project.')
     const named = { owner: project.githubOwner, name: project.githubRepoName }
-    return executeAndShow(
-      params.projectId,
-      asked,
-      services,
-      await syncCommand(named, asked.user.id, services),
-    )
+    const { command, refusal } = await syncCommand(named, asked.user.id, services)
+    const answer = await executeAndShow(params.projectId, asked, services, command)
+    if (refusal) throw refusal
+    return answer
   }),
   route(createRepository, signedIn, async ({ body, ...asked }, services) => {
     const { repository, position } = await makeRepository(body, asked, services)
@@ -194,14 +192,19 @@ async function syncCommand(
   named: RepositoryName,
   userId: string,
   services: CommandServices,
-): Promise<ProjectCommand> {
+): Promise<{ readonly command: ProjectCommand; readonly refusal?: Fault }> {
   try {
     const repository = await reach(named, userId, services)
-    return { type: 'RecordSync', isPrivate: repository.isPrivate, repository: factsOf(repository) }
+    const { isPrivate } = repository
+    return { command: { type: 'RecordSync', isPrivate, repository: factsOf(repository) } }
   } catch (fault) {
+    if (fault instanceof Fault && fault.code === 'github_not_connected') {
+      const { code, message: reason } = fault
+      return { command: { type: 'RecordSyncFailure', code, reason }, refusal: fault }
+    }
     // A repository that is gone or out of reach is a fact about the project; a host that is away is not.
     if (!(fault instanceof CodeHostFault) || fault.kind === 'unavailable') throw fault
-    return { type: 'RecordSyncFailure', code: fault.kind, reason: fault.message }
+    return { command: { type: 'RecordSyncFailure', code: fault.kind, reason: fault.message } }
   }
 }
 

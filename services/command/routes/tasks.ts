@@ -78,6 +78,7 @@ export const taskRoutes: readonly Route<CommandServices>[] = [
             images: [],
             executionId,
             withSecrets: body.withSecrets === true,
+            runsNow: true,
           },
     )
     return answerTask(services, params.taskId, executed)

@@ -3,7 +3,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { Router } from '@koa/router'
 import type { Context, Middleware } from 'koa'
 import { z } from 'zod'
-import { getRefusal, linkGitHub } from '#domain/api/auth.ts'
+import { getRefusal, linkGitHub, type SignInError } from '#domain/api/auth.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import { userStream } from '#domain/kernel/ids.ts'
 import { user } from '#domain/user/user.ts'
@@ -45,6 +45,12 @@ export function signInRoutes(options: GatewayOptions, services: GatewayServices)
   router.get('/callback', async (context) => {
     const origin = originOf(context, options)
     const journey = await ways.of(context.cookies.get(journeyCookie))
+    const installed = Installation.safeParse(context.query)
+    // It comes without a way of ours, or with an answer of its own to one: nobody is signed in by it.
+    if (installed.success && journey === undefined) {
+      const failure = failureOf(installed.data)
+      return context.redirect(failure === null ? settings : `/auth/callback?error=${failure}`)
+    }
     const known = accounts(options, from(context))
     try {
       const shown = await shownBy(context, journey, origin)
@@ -189,5 +195,20 @@ const Answer = z.object({
   state: z.string().optional(),
   error: z.string().optional(),
 })
+
+/** What the code host sends back with when the app was installed, or its owner was asked to. */
+const Installation = z.object({
+  setup_action: z.enum(['install', 'update', 'request']),
+  installation_id: z.string().optional(),
+})
+
+/** Why an installation counts as failed; a request to the owner has no number yet. */
+function failureOf({
+  setup_action: action,
+  installation_id: id,
+}: z.infer<typeof Installation>): SignInError | null {
+  if (id === undefined) return action === 'request' ? null : 'no_install_id'
+  return /^[1-9]\d{0,19}$/.test(id) ? null : 'install_callback'
+}
 
 const redirectUri = (origin: string): string => `${origin}/api/auth/github/callback`

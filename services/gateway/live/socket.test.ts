@@ -127,6 +127,15 @@ describe('a connection', () => {
     await vi.waitFor(() => expect([followers.size, rooms.get(taskId(1))?.size]).toEqual([0, 0]))
   })
 
+  test('is refused to who has not completed the onboarding, in words that say so', async () => {
+    const user = { id: userId(1), onboardingCompleted: false, endedSessions: [] }
+    await engines.readStore.apply([{ kind: 'put', collection: 'users', document: user, position: '2' }], {
+      projection: 'test',
+      position: '2',
+    })
+    await expect(connect()).rejects.toThrow('Complete the onboarding first.')
+  })
+
   test('is cut off when its session ends, and only then', async () => {
     const client = await connect()
     const [viewer] = followers

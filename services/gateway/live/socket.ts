@@ -53,7 +53,9 @@ export function openSocket(http: HttpServer, feed: Feed, services: SocketService
     try {
       await enter(socket, services)
     } catch (thrown) {
-      const isTold = thrown instanceof Fault && ['rate_limited', 'not_allowed'].includes(thrown.code)
+      const isTold =
+        thrown instanceof Fault &&
+        ['rate_limited', 'not_allowed', 'onboarding_incomplete'].includes(thrown.code)
       return next(new Error(isTold ? thrown.message : faults.sign_in_required.sentence))
     }
     return next()

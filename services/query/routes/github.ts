@@ -10,15 +10,33 @@ export const githubRoutes: readonly Route<QueryServices>[] = [
     const account = await codeHost.account(await access.tokenOf(user.id))
     return { user: { login: account.login, public_repos: account.publicRepos }, appUrls: codeHost.appUrls }
   }),
-  route(listRepositories, signedIn, fresh, async ({ user }, { access, codeHost }) => {
-    const repositories = await codeHost.repositories(await access.tokenOf(user.id))
-    return { repositories: repositories.map(listed) }
+  route(listRepositories, signedIn, fresh, async ({ user, query }, { access, codeHost }) => {
+    const { type, sort, per_page: perPage, page } = query
+    const all = await codeHost.repositories(await access.tokenOf(user.id))
+    const wanted = all.filter(({ isPrivate }) => type === 'all' || isPrivate === (type === 'private'))
+    const shown = inOrder(wanted, sort).slice((page - 1) * perPage, page * perPage)
+    return { repositories: shown.map(listed) }
   }),
   route(listOrganizations, signedIn, fresh, async ({ user }, { access, codeHost }) => {
     const organizations = await codeHost.organizations(await access.tokenOf(user.id))
     return { organizations: organizations.map(({ login, avatarUrl }) => ({ login, avatar_url: avatarUrl })) }
   }),
 ]
+
+/** The code host gives them as they were updated. */
+function inOrder(
+  repositories: readonly HostRepository[],
+  sort: 'updated' | 'created' | 'full_name',
+): readonly HostRepository[] {
+  switch (sort) {
+    case 'updated':
+      return repositories
+    case 'created':
+      return repositories.toSorted((a, b) => Date.parse(b.createdAt ?? '') - Date.parse(a.createdAt ?? ''))
+    case 'full_name':
+      return repositories.toSorted((a, b) => (a.fullName < b.fullName ? -1 : 1))
+  }
+}
 
 function listed({ id, name, fullName, description, isPrivate, htmlUrl }: HostRepository): Repository {
   return { id, name, full_name: fullName, description, private: isPrivate, html_url: htmlUrl }

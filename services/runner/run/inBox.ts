@@ -32,7 +32,7 @@ export async function runInBox(
   const { sandbox } = parts
   if ('missing' in sandbox) return failed('no_box', sandbox.missing)
   // Bold, as the commands of an agent are.
-  await run.output.stdout.write(`\u001B[1m$ ${command}\u001B[0m\n`)
+  await run.output.note(`\u001B[1m$ ${command}\u001B[0m\n`)
   const around = await surroundings.open()
   try {
     return await withCommandHome(workspace, parts.path, (ofCommand) =>
@@ -79,7 +79,7 @@ async function runIn(
       drain(child.stderr, (chunk) => run.output.stderr.write(chunk)),
     ])
     const exit = await child.exited
-    await run.output.stdout.write(commandEnd(exit.code))
+    await run.output.note(commandEnd(exit.code))
     return outcomeOfStop(run.stopping) ?? { kind: 'ended', exit }
   } finally {
     run.stopping.signal.removeEventListener('abort', onStop)

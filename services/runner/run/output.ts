@@ -10,6 +10,8 @@ import type { TerminalWriter } from './terminalWriter.ts'
 export interface RunOutput {
   readonly stdout: OutputRecorder
   readonly stderr: OutputRecorder
+  /** Records a line of ours, after what was printed before it: it is in the terminal, and no output of a command. */
+  note(text: string): Promise<void>
   /** Records what is left of both. */
   end(): Promise<void>
 }
@@ -18,20 +20,30 @@ export function runOutput(
   terminal: TerminalWriter,
   { fence, kind, redaction }: { fence: Fence; kind: ExecutionKind; redaction: Redaction },
 ): RunOutput {
-  const recorder = (channel: OutputChannel): OutputRecorder =>
+  const recorder = (channel: OutputChannel, of: ExecutionKind = kind): OutputRecorder =>
     recordOutput({
       redaction,
       timers: realTimers,
-      emit: (text) => terminal.append(TerminalOutputRecorded.of({ ...fence, kind, channel }, { text })),
+      emit: (text) => terminal.append(TerminalOutputRecorded.of({ ...fence, kind: of, channel }, { text })),
     })
-  const stdout = recorder('stdout')
-  const stderr = recorder('stderr')
+  let stdout = recorder('stdout')
+  let stderr = recorder('stderr')
+  const end = async () => {
+    await stdout.end()
+    await stderr.end()
+  }
   return {
-    stdout,
-    stderr,
-    async end() {
-      await stdout.end()
-      await stderr.end()
+    stdout: { write: (output) => stdout.write(output), end: () => stdout.end() },
+    stderr: { write: (output) => stderr.write(output), end: () => stderr.end() },
+    async note(text) {
+      const before = [stdout, stderr]
+      stdout = recorder('stdout')
+      stderr = recorder('stderr')
+      for (const one of before) await one.end()
+      const note = recorder('stdout', 'turn')
+      await note.write(text)
+      await note.end()
     },
+    end,
   }
 }

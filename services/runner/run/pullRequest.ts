@@ -172,6 +172,7 @@ async function publish(
   const treeGit = 'missing' in sandbox ? parts.git : sandbox.gitFor(workspace)
   const record = (from: 'tree' | StagedTree) =>
     recordChanges(parts, { task, wanted, workspace, treeGit, redaction, from, signal })
+  let published: StagedTree | undefined
   let isBroughtIn = false
   const pushed = await commitAndPush({
     git: parts.git,
@@ -179,6 +180,7 @@ async function publish(
     workspace,
     // What was recorded when it was asked for could be seen; an update of its own accord records what it publishes.
     mayPublish: async (staged) => {
+      published = staged
       if (staged.tree !== state.changedTree) await record(staged)
       return wanted.automatic || staged.tree === wanted.tree
     },
@@ -198,6 +200,8 @@ async function publish(
   // The files have now what others had published before.
   if (isBroughtIn) await record('tree')
   if (pushed.kind !== 'published') return refused(pushed)
+  // What was committed now was `untracked` before, and the branch is ahead.
+  if (!isBroughtIn && published !== undefined && last !== pushed.headSha) await record(published)
   if (workspace.branch === workspace.baseBranch) {
     const reason = `The repository was empty: the work was pushed to ${workspace.branch}, and there is nothing to compare it with.`
     return { kind: 'failed', code: 'no_changes', reason }

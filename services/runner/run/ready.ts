@@ -48,7 +48,8 @@ export async function readyToRun(
     const ready = await prepareBeside(parts, beside)
     return ready.kind === 'failed' ? ready : { ...ready, session: asked.session }
   }
-  const booting = runOutput(asked.terminal, { fence, kind, redaction: parts.redaction([]) })
+  // Of what comes before, nothing is a command's.
+  const booting = runOutput(asked.terminal, { fence, kind: 'turn', redaction: parts.redaction([]) })
   const { signal } = stop
   const { stdout: output } = booting
   const preparing = { task: document, user, executionId, reporter, output, early, signal }

@@ -28,7 +28,7 @@ export async function setUpWorkspace(
   const command = around.setupCommand.trim()
   if (command === '' || (await isSetUp(workspace, command))) return undefined
   const longestMs = Math.min(setupMs, parts.limits.longestMs)
-  await run.output.stdout.write('Setting up the workspace, as the project says.\n')
+  await run.output.note('Setting up the workspace, as the project says.\n')
   const begun = performance.now()
   const ran = await runInBox(parts, { run, workspace, command, surroundings: around.withSecrets, longestMs })
   if (ran.kind !== 'ended') return ran
@@ -43,7 +43,7 @@ export async function setUpWorkspace(
       `The project's setup command ended with exit code ${code ?? 1}. The terminal has what it said. Mend it, or change it in the project's settings, and try again.`,
     )
   const seconds = ((performance.now() - begun) / 1_000).toFixed(1)
-  await run.output.stdout.write(`The workspace was set up in ${seconds} s.\n`)
+  await run.output.note(`The workspace was set up in ${seconds} s.\n`)
   await writeFile(markerOf(workspace), digestOf(command))
   return undefined
 }

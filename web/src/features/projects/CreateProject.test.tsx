@@ -3,7 +3,7 @@ import { fireEvent, screen, waitFor } from '@testing-library/react'
 import { describe, expect, test } from 'vitest'
 import { openPage } from '../../../../tests/client/page.tsx'
 import { projectOf, repositoryOf } from '../../../../tests/client/samples.ts'
-import { json, refusal } from '../../../../tests/client/server.ts'
+import { json, refusal, type Asked } from '../../../../tests/client/server.ts'
 
 const made = projectOf(7, { name: 'engine', githubRepoName: 'engine' })
 const project = { 'POST /projects': () => json(201, { project: made, id: made.id, position: '1' }) }
@@ -33,6 +33,20 @@ describe('importing a repository', () => {
       sort: 'updated',
       per_page: '100',
     })
+  })
+
+  test('asks on where a hundred came', async () => {
+    const server = openPage('/projects/new', {
+      answers: {
+        'GET /github/repos': ({ query }: Asked) => ({
+          repositories: Array.from({ length: query.page === '2' ? 3 : 100 }, (_, n) =>
+            repositoryOf(`engine-${query.page ?? '1'}-${n}`),
+          ),
+        }),
+      },
+    })
+    expect(await screen.findByText('103 repositories found')).toBeTruthy()
+    expect(server.of('GET /github/repos').map(({ query }) => query.page)).toEqual([undefined, '2'])
   })
 
   test('needs one that is selected', async () => {

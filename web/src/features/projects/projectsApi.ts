@@ -15,6 +15,9 @@ import { api } from '../../api/api.ts'
 import { useNotDeleted } from '../deletions/deletions.ts'
 import { texts } from './texts.ts'
 
+/** Repositories that one answer has at most. */
+const perPage = 100
+
 export const projectsApi = api.injectEndpoints({
   endpoints: (build) => ({
     projects: build.query<AnswerOf<typeof listProjects>, void>({
@@ -78,11 +81,20 @@ export const projectsApi = api.injectEndpoints({
       invalidatesTags: (_answer, _error, id) => ['Projects', { type: 'Project', id }],
     }),
     repositories: build.query<AnswerOf<typeof listRepositories>, void>({
-      query: () => ({
-        path: '/github/repos',
-        query: { type: 'all', sort: 'updated', per_page: 100 },
-        fallback: texts.repositoriesNotFetched,
-      }),
+      queryFn: async (_, _api, _extra, ask) => {
+        const repositories: AnswerOf<typeof listRepositories>['repositories'] = []
+        for (let page = 1; ; page += 1) {
+          const answer = await ask({
+            path: '/github/repos',
+            query: { type: 'all', sort: 'updated', per_page: perPage, ...(page > 1 && { page }) },
+            fallback: texts.repositoriesNotFetched,
+          })
+          if (answer.error !== undefined) return { error: answer.error }
+          const more = answer.data as AnswerOf<typeof listRepositories>
+          repositories.push(...more.repositories)
+          if (more.repositories.length < perPage) return { data: { ...more, repositories } }
+        }
+      },
       providesTags: ['GitHub'],
     }),
     createRepository: build.mutation<AnswerOf<typeof createRepository>, BodyInputOf<typeof createRepository>>(
