@@ -27,6 +27,7 @@ import type { EventStore } from '#platform/ports/eventStore.ts'
 import type { ReadStore } from '#platform/ports/readStore.ts'
 import { executionId, messageId, projectId, taskId, userId } from '../../../tests/domain/ids.ts'
 import { recorded } from '../../../tests/domain/recorded.ts'
+import { toolStarted } from '../../../tests/domain/taskHistories.ts'
 import { startFeed, type Viewer } from './feed.ts'
 import { nobodyWatches } from '#platform/watch/watch.ts'
 import type { Saying } from './translate.ts'
@@ -513,6 +514,19 @@ describe('a viewer', () => {
       fake.append(stream, event)
     await fake.deliver(100)
     expect(outputs(second.heard)).toHaveLength(2)
+  })
+
+  test('of a person hears how far their tasks have come while they run', async () => {
+    const { fake, feed } = await feedWith([])
+    const mine = listener()
+    feed.follow(userId(1), mine)
+    const events = eventsOf({ kind: 'turn', chunks: 0, outcome: 'completed' }, 1)
+    for (const [stream, event] of events.slice(0, -1)) fake.append(stream, event)
+    for (const tool of ['tool-1', 'tool-2']) fake.append(taskStream(task1), toolStarted(1, tool))
+    for (const [stream, event] of events.slice(-1)) fake.append(stream, event)
+    await fake.deliver(100)
+    const progress = mine.heard.map(([, payload]) => 'progress' in payload && payload.progress)
+    expect(progress).toEqual([0, 5, 23, 30, 100])
   })
 
   test('of a person hears each change of status of their tasks, and of nobody else', async () => {

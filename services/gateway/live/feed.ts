@@ -33,7 +33,7 @@ export interface Feed {
     last: LastHeard | null,
   ): Promise<{ resync: boolean; position: Position | null }>
   leave(taskId: string, viewer: Viewer): void
-  /** Tells the viewer each change of status of the person's tasks, and each end of a session of theirs. */
+  /** Tells the viewer each change of status or progress of the person's tasks, and each end of a session of theirs. */
   follow(userId: string, viewer: Viewer): void
   unfollow(userId: string, viewer: Viewer): void
   stop(): Promise<void>
@@ -60,6 +60,10 @@ const statusEvents = new Set([
   'ExecutionCompleted',
   'ExecutionFailed',
   'ExecutionCancelled',
+  // These move the progress.
+  'WorkspacePrepared',
+  'AgentStarted',
+  'ToolStarted',
 ])
 
 export async function startFeed(engines: {
