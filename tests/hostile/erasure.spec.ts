@@ -37,6 +37,13 @@ let scene: Scene
 beforeAll(async () => {
   scene = await openScene([
     {
+      when: /numbat/,
+      turns: [
+        { tools: [{ name: 'Bash', input: { command: 'echo numbat > numbat', description: 'Write' } }] },
+        { text: 'It is written.' },
+      ],
+    },
+    {
       when: /quokka/,
       turns: [
         {
@@ -44,13 +51,6 @@ beforeAll(async () => {
             { name: 'Bash', input: { command: 'cat /workspace/.words >> README.md', description: 'Write' } },
           ],
         },
-        { text: 'It is written.' },
-      ],
-    },
-    {
-      when: /numbat/,
-      turns: [
-        { tools: [{ name: 'Bash', input: { command: 'echo numbat > numbat', description: 'Write' } }] },
         { text: 'It is written.' },
       ],
     },
@@ -123,9 +123,10 @@ test('finding 10: a deleted task leaves no word in any file of the data folder',
   expect(await untilNothingIsFound(ofTask)).toEqual([])
 })
 
-test('finding 10: the branch of a deleted task goes at the code host', async () => {
+test('finding 10: the branch of a deleted task goes at the code host, also when the erasure is broken off by a kill', async () => {
   const { ada, product, projectId } = scene
-  const { id: taskId } = await ada.task(projectId, 'Add a numbat')
+  const { title } = fresh()
+  const { id: taskId } = await ada.task(projectId, `${title} is a numbat`)
   const { workingBranch } = await ada.taskOnce(taskId, hasEnded)
   const { pr } = await ada.ask(createPullRequest, { params: { taskId } })
   const branches = () => branchesAtHost(product.dataDir)
@@ -142,17 +143,10 @@ test('finding 10: the branch of a deleted task goes at the code host', async () 
   })
   expect(merging.status).toBe(200)
   await ada.ask(deleteTask, { params: { taskId } })
-  await expect.poll(branches, { timeout: 30_000, interval: 100 }).toEqual(['main'])
-})
-
-test('finding 10: an erasure that was broken off by a kill goes on at the next start', async () => {
-  const { ada, product, projectId } = scene
-  const words = fresh()
-  const taskId = await taskWith(ada, projectId, words)
-  await ada.ask(deleteTask, { params: { taskId } })
   await product.kill9()
   await product.restart()
-  expect(await untilNothingIsFound(Object.values(words))).toEqual([])
+  await expect.poll(branches, { timeout: 30_000, interval: 100 }).toEqual(['main'])
+  expect(await untilNothingIsFound([title])).toEqual([])
 })
 
 test('finding 10: a deleted project leaves no word of its settings, its secrets and its tasks', async () => {
@@ -205,5 +199,4 @@ test('finding 10: what was erased is in no file after a stop either', async () =
   const { product } = scene
   await product.terminate()
   expect(await search(product.dataDir, ['quokka'])).toEqual([])
-  await product.restart()
 })
