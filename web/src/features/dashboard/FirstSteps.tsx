@@ -143,7 +143,7 @@ function FirstTask({ projects, onSuggested }: FirstTaskProps) {
           <Button
             key={words}
             size="touch"
-            className="h-auto! min-h-8 max-w-full py-1 text-left whitespace-normal!"
+            className="h-auto! min-h-11 max-w-full py-1 text-left whitespace-normal! md:min-h-8"
             onClick={() => suggest(words)}
           >
             {words}
