@@ -1,14 +1,21 @@
 /** Where tasks begin, and the latest of them. */
-import { useCallback, useEffect, useRef } from 'react'
+import { lazy, Suspense, useCallback, useEffect, useRef, type ComponentType } from 'react'
 import { useLocation } from 'react-router-dom'
 import { usePageTitle } from '../../app/usePageTitle.ts'
 import { Page } from '../../ui/Page.tsx'
 import { AskToNotify } from '../notifications/AskToNotify.tsx'
 import { Composer } from './Composer.tsx'
-import { FirstSteps } from './FirstSteps.tsx'
 import { RecentTasks } from './RecentTasks.tsx'
 import { texts } from './texts.ts'
 import { wantsToWrite } from './toWrite.ts'
+
+// The last thing on the page, and of use to newcomers alone: it comes after what all need, moves none of it, and may be missing.
+const FirstSteps = lazy<ComponentType<{ readonly onSuggested: () => void }>>(() =>
+  import('./FirstSteps.tsx').then(
+    (chunk) => ({ default: chunk.FirstSteps }),
+    () => ({ default: () => null }),
+  ),
+)
 
 export function Dashboard() {
   usePageTitle(texts.pageTitle)
@@ -25,7 +32,9 @@ export function Dashboard() {
       </div>
       <AskToNotify />
       <RecentTasks />
-      <FirstSteps onSuggested={write} />
+      <Suspense fallback={null}>
+        <FirstSteps onSuggested={write} />
+      </Suspense>
     </Page>
   )
 }
