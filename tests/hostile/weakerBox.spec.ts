@@ -1,69 +1,13 @@
-/** A machine on which boxes lack the filter of system calls: no real model runs in one, unless the operator says so. */
-import { chmod, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
-import { z } from 'zod'
-import { getNotices } from '#domain/api/server.ts'
-import { cleanEnvironment, ownFolder } from '../product.ts'
-import { hasEnded, openScene } from '../server/scene.ts'
-
-/** Bubblewrap as it would be on a kernel without filters that takes what it is told all the same. */
-const withoutFilter = (path: string) => `#!/bin/bash
-args=()
-while [ $# -gt 0 ]; do
-  case $1 in
-    --seccomp) shift 2 ;;
-    --) break ;;
-    *) args+=("$1"); shift ;;
-  esac
-done
-PATH=${path} exec bwrap "\${args[@]}" "$@"
-`
-
-async function sceneOn(env: Readonly<Record<string, string>>) {
-  const folder = await ownFolder()
-  onTestFinished(() => rm(folder, { recursive: true, force: true }))
-  const program = join(folder, 'bwrap')
-  const path = cleanEnvironment(folder)['PATH'] ?? ''
-  await writeFile(program, withoutFilter(path))
-  await chmod(program, 0o755)
-  const PATH = `${folder}:${path}`
-  const scene = await openScene([{ when: /^Begin/, turns: [{ text: 'It has begun.' }] }], {
-    env: { PATH, ...env },
-  })
-  onTestFinished(() => scene.close())
-  const { ada, projectId, product } = scene
-  const { id } = await ada.task(projectId, 'Begin')
-  const task = await ada.taskOnce(id, hasEnded)
-  const ready = await fetch(`${product.base}/readyz`)
-  const { details } = z
-    .looseObject({ details: z.record(z.string(), z.array(z.string())) })
-    .parse(await ready.json())
-  const { notices } = await ada.ask(getNotices)
-  return {
-    task,
-    isReady: ready.ok,
-    lacks: details['runner'] ?? [],
-    notices: notices.join('\n'),
-    asked: scene.api.requests.length,
-  }
-}
-
-const noFilter = /^No filter of system calls is loaded/
+/** No real model runs in a box that lacks the filter of system calls, unless the operator says so. */
+import { expect, test } from 'vitest'
+import { noFilter, taskInWeakBox } from './weakBox.ts'
 
 test('finding 13: a real model does not run in a box that lacks the filter, and everybody is told why', async () => {
-  const { task, isReady, lacks, notices, asked } = await sceneOn({})
+  const { task, isReady, lacks, notices, asked } = await taskInWeakBox({})
   expect(task.status).toBe('failed')
   expect(asked).toBe(0)
   expect(isReady).toBe(true)
   expect(lacks).toContainEqual(expect.stringMatching(noFilter))
   expect(lacks).toContainEqual(expect.stringMatching(/^The memory of a box is counted by /))
   expect(notices).toMatch(/The box for agents is weaker here than it should be\. No filter of system calls/)
-})
-
-test('finding 13: it runs where the operator allows exactly that, and what is lacking is told still', async () => {
-  const { task, lacks, notices } = await sceneOn({ ALLOW_WEAKER_BOX: 'seccomp,user_namespaces' })
-  expect(task.status).toBe('completed')
-  expect(lacks).toContainEqual(expect.stringMatching(noFilter))
-  expect(notices).not.toMatch(/weaker/)
 })
