@@ -37,11 +37,11 @@ export const GitHubDisconnected = event('GitHubDisconnected', 1, { data: z.objec
 const session = z.object({ sessionId: z.uuid(), expiresAt: z.iso.datetime() })
 export const SessionStarted = event('SessionStarted', 2, {
   data: session,
-  /** `client` is the browser and its system, as 'Chrome on Linux'; `null` when it did not say. */
-  content: z.object({ client: z.string().max(100).nullable() }),
+  /** `client` is the browser and its system, as 'Chrome on Linux'; `null` when it did not say. Version 1 has no content. */
+  content: z.object({ client: z.string().max(100).nullable() }).nullable(),
   upcasts: [
     // Version 1 did not ask for it.
-    upcast({ data: session, content: none }, ({ data }) => ({ data, content: { client: null } })),
+    upcast({ data: session, content: none }, (older) => older),
   ],
 })
 export const SessionEnded = event('SessionEnded', 1, {
