@@ -211,7 +211,7 @@ describe('who has not completed the onboarding', () => {
   })
 
   test('may not listen', async () => {
-    await expect(grace.socket()).rejects.toThrow('Sign in to continue.')
+    await expect(grace.socket()).rejects.toThrow('Complete the onboarding first.')
   })
 })
 
