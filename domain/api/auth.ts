@@ -34,12 +34,12 @@ export const linkErrors = ['account_taken', 'account_differs'] as const
 export type LinkError = (typeof linkErrors)[number]
 
 const userAnswer = { user: User }
-const Email = Text.pipe(z.email('Enter an e-mail address.').max(254))
+const Email = Text.pipe(z.email('Enter a valid email address.').max(254))
 
 /** The address that a person signs in by, in the one form that it is known by. */
 const SignInEmail = z
-  .string({ error: 'Enter an e-mail address.' })
-  .max(1_000, 'Enter an e-mail address.')
+  .string({ error: 'Enter a valid email address.' })
+  .max(1_000, 'Enter a valid email address.')
   .transform((email) => email.trim().toLowerCase().normalize('NFC'))
   .pipe(Email)
 const passwordLength = { min: 8, max: 200 }

@@ -48,7 +48,7 @@ test('a person is told when the account is somebody else’s, and stays who they
   await page.getByRole('button', { name: 'Connect GitHub' }).click()
   await page.getByRole('link', { name: 'Grace Hopper' }).click()
   await expect(page.getByRole('alert')).toHaveText(
-    'This GitHub account belongs to another account here. Sign in with it, or connect another one.',
+    'This GitHub account is linked to another Flightdeck account. Sign in with it, or connect a different one.',
   )
   await expect(page.getByRole('button', { name: 'Connect GitHub' })).toBeEnabled()
   await page.getByRole('tab', { name: 'Profile' }).click()

@@ -94,7 +94,7 @@ test('a connection that was lost is said to be, and what happened meanwhile come
 
   await context.setOffline(false)
   await expect(tab.pill).toHaveText('Live')
-  const queue = tab.chat.getByRole('list', { name: 'Messages that wait' }).getByRole('listitem')
+  const queue = tab.chat.getByRole('list', { name: 'Queued messages' }).getByRole('listitem')
   await expect(queue).toHaveText(['Written in the tunnel', 'And on the way out'])
   for (const text of ['Written in the tunnel', 'And on the way out'])
     await queue.filter({ hasText: text }).getByRole('button', { name: 'Withdraw' }).click()

@@ -88,8 +88,8 @@ describe('registering', () => {
   test.each([
     ['name', { name: ' ' }, 'Please enter your name.'],
     ['name', { name: undefined }, 'Please enter your name.'],
-    ['email', { email: undefined }, 'Enter an e-mail address.'],
-    ['email', { email: 'pat' }, 'Enter an e-mail address.'],
+    ['email', { email: undefined }, 'Enter a valid email address.'],
+    ['email', { email: 'pat' }, 'Enter a valid email address.'],
     ['email', { email: `${'x'.repeat(250)}@example.com` }, expect.any(String)],
     ['email', { email: 'a\u0000@example.com' }, expect.any(String)],
     ['password', { password: undefined }, 'Enter a password.'],

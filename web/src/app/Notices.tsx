@@ -1,4 +1,4 @@
-/** Under the top bar: what a person should know of this server. Put away for as long as the tab lives. */
+/** Under the top bar: what a person should know of this server. Dismiss for as long as the tab lives. */
 import { Info, X } from 'lucide-react'
 import { useState } from 'react'
 import { IconButton } from '../ui/IconButton.tsx'

@@ -20,7 +20,7 @@ export function OfflineBar() {
   if (lost === null || overdue !== lost) return null
   return (
     <p className="flex h-8 flex-none items-center border-b border-line bg-warn-bg px-4 text-meta text-warn">
-      Offline since {clockTime(new Date(lost).toISOString())}. What you see is the last that is known.
+      Offline since {clockTime(new Date(lost).toISOString())}. Showing the last known state.
     </p>
   )
 }

@@ -28,7 +28,7 @@ describe('a page whose chunk', () => {
     await act(() => vi.advanceTimersByTimeAsync(119_999))
     expect(screen.queryByText('Loading')).not.toBeNull()
     await act(() => vi.advanceTimersByTimeAsync(1))
-    expect(screen.getByRole('alert').textContent).toContain('This page could not be loaded')
+    expect(screen.getByRole('alert').textContent).toContain("Couldn't load this page")
   })
 
   test('fails to load is a chunk-load error, which names its cause', async () => {

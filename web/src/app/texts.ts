@@ -18,10 +18,10 @@ export const texts = {
   goHome: 'Go back home',
   tasks: 'Tasks page coming soon...',
   crashed: 'This page stopped working',
-  chunkMissing: 'This page could not be loaded',
-  chunkMissingWhy: 'A part of it did not arrive. Check the connection, then reload.',
+  chunkMissing: "Couldn't load this page",
+  chunkMissingWhy: 'Part of the page failed to download. Check your connection and reload.',
   reload: 'Reload',
   notices: 'About this server',
-  putAway: 'Put away',
+  putAway: 'Dismiss',
   noticesMissing: 'Failed to fetch notices',
 } as const

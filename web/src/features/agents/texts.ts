@@ -4,13 +4,13 @@ export const texts = {
   notFetched: 'Failed to fetch agents',
   ready: 'ready',
   keyInBox:
-    'Its key enters the box that it runs in: what runs there, the code of your repository included, can read it.',
+    "Its API key is passed into the sandbox. Anything that runs there, including your repository's code, can read it.",
   model: {
     label: 'Model',
     ofAgent: 'Default model',
     filter: 'Search or type a model...',
     none: 'No models found',
     use: (name: string) => `Use ${name}`,
-    impossible: 'This cannot be the name of a model.',
+    impossible: 'This is not a valid model name.',
   },
 } as const

@@ -4,7 +4,7 @@ export const texts = {
   benefits: [
     {
       lead: 'Run several agents in parallel.',
-      rest: 'One repository or ten; each task gets a branch of its own.',
+      rest: 'One repository or ten; each task gets its own branch.',
     },
     {
       lead: 'Nothing to install and maintain.',
@@ -20,12 +20,12 @@ export const texts = {
   completing: 'Completing authentication...',
   loading: 'Loading...',
   pageTitle: 'Sign in',
-  notLoaded: 'Your account could not be loaded.',
-  unreachable: 'Flightdeck does not answer',
-  unreachableWhy: 'The server could not be reached. Check the connection, then try again.',
+  notLoaded: "Couldn't load your account.",
+  unreachable: "Can't reach Flightdeck",
+  unreachableWhy: 'The server could not be reached. Check your connection and try again.',
   tryAgain: 'Try Again',
   another: 'Use another account',
-  logoutFailed: 'The session could not be ended on the server.',
+  logoutFailed: "Couldn't end the session on the server.",
 } as const
 
 const signInErrors: Readonly<Record<string, string>> = {
@@ -35,7 +35,7 @@ const signInErrors: Readonly<Record<string, string>> = {
   session_lost: 'Session expired. Please try again.',
   user_not_found: 'User not found. Please try again.',
   install_callback: 'GitHub App installation callback failed.',
-  not_allowed: 'This account may not use this server. Ask whoever runs it to let you in.',
+  not_allowed: 'This account does not have access to this server. Ask its administrator for access.',
 }
 
 /** The message for an `error` in the address; any value gets one. */

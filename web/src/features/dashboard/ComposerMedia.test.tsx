@@ -93,7 +93,7 @@ describe('an image of a task', () => {
     uploads.made[1]?.answer(201, uploadedOf('image-b', 'b.png'))
     expect(await screen.findByText('Upload failed')).toBeTruthy()
     expect(screen.getByText('This image is damaged.')).toBeTruthy()
-    expect(screen.getByText('Images that failed are not sent.')).toBeTruthy()
+    expect(screen.getByText('Failed images are not sent.')).toBeTruthy()
     fireEvent.click(start())
     await waitFor(() => expect(server.of('POST /tasks')[0]?.body).toMatchObject({ images: ['image-b'] }))
 
@@ -112,11 +112,9 @@ describe('an image of a task', () => {
     const { uploads, server } = await open()
     pick(png('a.png'))
     fireEvent.click(start())
-    expect(await screen.findByText('This goes as soon as the images are uploaded.')).toBeTruthy()
+    expect(await screen.findByText('Sending once the images are uploaded.')).toBeTruthy()
     uploads.made[0]?.fail()
-    expect(
-      await screen.findByText('An image could not be uploaded. Try it again, or remove it.'),
-    ).toBeTruthy()
+    expect(await screen.findByText('An image failed to upload. Retry or remove it.')).toBeTruthy()
     expect(server.of('POST /tasks')).toEqual([])
 
     fireEvent.click(screen.getByRole('button', { name: 'Upload a.png again' }))

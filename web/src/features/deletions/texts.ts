@@ -2,5 +2,5 @@
 export const texts = {
   undo: 'Undo',
   deleted: { task: 'Task deleted', project: 'Project deleted' },
-  failed: { task: 'The task could not be deleted', project: 'Failed to delete project' },
+  failed: { task: 'Failed to delete task', project: 'Failed to delete project' },
 } as const

@@ -100,12 +100,12 @@ describe('notifications of the desktop', () => {
   test('are asked for after a task was begun and by a button, and tell of an end while nobody looks', async () => {
     look(true)
     const { begin, read } = await opened()
-    expect(screen.queryByText(/Do you want to be told/)).toBeNull()
+    expect(screen.queryByText(/Get notified when/)).toBeNull()
     await begin()
     expect(Told.asked).toBe(0)
     fireEvent.click(await screen.findByRole('button', { name: 'Turn on notifications' }))
     await waitFor(() => expect(localStorage.getItem('desktopNotifications')).toBe('on'))
-    expect(screen.queryByText(/Do you want to be told/)).toBeNull()
+    expect(screen.queryByText(/Get notified when/)).toBeNull()
     expect([Told.asked, Told.shown.length]).toEqual([1, 0])
 
     await read(ended)
@@ -139,7 +139,7 @@ describe('notifications of the desktop', () => {
     await begin()
     fireEvent.click(await screen.findByRole('button', { name: 'Not now' }))
     await begin()
-    expect(screen.queryByText(/Do you want to be told/)).toBeNull()
+    expect(screen.queryByText(/Get notified when/)).toBeNull()
     expect([Told.asked, localStorage.getItem('desktopNotifications')]).toEqual([0, 'off'])
   })
 

@@ -1,14 +1,14 @@
 /** What is said of notifications of the desktop, and in them. */
 export const texts = {
-  ask: 'Do you want to be told when a task ends while you look elsewhere?',
+  ask: 'Get notified when a task finishes?',
   yes: 'Turn on notifications',
   no: 'Not now',
   title: 'Notifications',
-  label: 'When a task ends while you look elsewhere',
-  why: 'This browser tells you when a task ends while Flightdeck is not in front.',
+  label: 'Notify me when a task finishes in the background',
+  why: 'Shown by this browser while Flightdeck is in the background.',
   denied:
-    'This browser does not allow notifications of Flightdeck. Allow them in its settings for this site, then turn them on here.',
-  unsupported: 'This browser has no notifications.',
+    'Notifications are blocked. Allow them for this site in your browser settings, then turn them on here.',
+  unsupported: 'This browser does not support notifications.',
   on: 'On',
   off: 'Off',
   ended: { completed: 'Completed', failed: 'Failed', cancelled: 'Cancelled' },

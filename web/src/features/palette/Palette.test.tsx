@@ -149,7 +149,7 @@ test('the sheet of shortcuts has every key that there is, by where it works', as
   const sheet = within(await screen.findByRole('dialog', { name: 'Shortcuts' }))
   const everywhere = within(sheet.getByRole('region', { name: 'Everywhere' }))
   expect(everywhere.getByText('Search or run a command').parentElement?.textContent).toContain('Ctrl K')
-  expect(everywhere.getByText('Go to the projects').parentElement?.textContent).toContain('GthenP')
+  expect(everywhere.getByText('Go to projects').parentElement?.textContent).toContain('GthenP')
   // What has no key is for the palette alone.
   expect(sheet.queryByText('Log out')).toBeNull()
 })

@@ -21,8 +21,8 @@ describe('the profile', () => {
     ['changed says so', { user: { ...ada, fullName: 'Ada King' } }, ['Profile updated successfully']],
     [
       'refused says why',
-      () => refusal(400, 'Enter an e-mail address.'),
-      ['Failed to update profile', 'Enter an e-mail address.'],
+      () => refusal(400, 'Enter a valid email address.'),
+      ['Failed to update profile', 'Enter a valid email address.'],
     ],
     [
       'refused without a reason says that it failed',
@@ -69,7 +69,7 @@ describe('the account', () => {
       target: { value: 'ada' },
     })
     fireEvent.click(dialog.getByRole('button', { name: 'Delete account' }))
-    expect(await screen.findAllByText('The account could not be deleted')).not.toHaveLength(0)
+    expect(await screen.findAllByText('Failed to delete account')).not.toHaveLength(0)
     expect(screen.getByRole('dialog', { name: 'Delete your account?' })).toBeTruthy()
   })
 })

@@ -1,22 +1,22 @@
 /** What is said of sessions, and of deleting one's account. */
 export const accountTexts = {
   heading: 'Delete Account',
-  why: 'Deletes everything of yours that Flightdeck keeps, for good. It cannot be undone.',
+  why: 'Permanently deletes all your data in Flightdeck. This cannot be undone.',
   open: 'Delete account…',
   title: 'Delete your account?',
-  lead: 'This goes at once, for good:',
+  lead: 'This is deleted immediately and permanently:',
   goes: [
-    'All your projects, with their variables and secrets.',
-    'All your tasks, with their chats, output, images and diffs. What runs is stopped.',
-    'Branches that your tasks pushed, unless a pull request is open or others have pushed to them.',
-    'Your profile, all your sessions, and the access to your repositories.',
+    'All projects, including their variables and secrets.',
+    'All tasks, including chats, output, images and diffs. Running tasks are stopped.',
+    'Branches your tasks pushed, unless they have an open pull request or commits from others.',
+    'Your profile, your sessions, and access to your repositories.',
   ],
-  stays: 'Your repositories and pull requests stay at the code host, and so do merged commits.',
+  stays: 'Repositories, pull requests and merged commits on the code host are kept.',
   confirm: (word: string) => `Type ${word} to confirm`,
-  keep: 'Keep account',
+  keep: 'Cancel',
   delete: 'Delete account',
   deleting: 'Deleting...',
-  notDeleted: 'The account could not be deleted',
+  notDeleted: 'Failed to delete account',
 } as const
 
 export const sessionTexts = {

@@ -26,8 +26,8 @@ export const texts = {
   disconnecting: 'Disconnecting...',
   disconnectTitle: 'Disconnect GitHub?',
   disconnectWhy:
-    'Flightdeck loses its access to your repositories. Your projects and tasks stay; agents cannot fetch or push until you connect again.',
-  keep: 'Keep connected',
+    "Flightdeck will lose access to your repositories. Your projects and tasks are kept, but agents can't fetch or push until you reconnect.",
+  keep: 'Cancel',
   disconnected: 'GitHub account disconnected successfully',
   notDisconnected: 'Failed to disconnect GitHub account',
   disconnectFailed: 'Failed to disconnect GitHub',
@@ -39,7 +39,7 @@ export const texts = {
   },
   access: 'Repository access',
   accessWhy:
-    'Flightdeck sees the repositories that its GitHub app was given. Install it in another organization, or change what it may see in one that has it already.',
+    'Flightdeck can access the repositories its GitHub app is installed on. Install it in another organization, or change its access in an existing one.',
   install: 'Install App in More Organizations',
   manage: 'Manage App Installations',
   help: [
@@ -47,14 +47,14 @@ export const texts = {
     'You can request access, or install the app yourself if you are permitted to.',
     'New repositories become available when creating projects.',
   ],
-  unknown: 'Not known',
+  unknown: 'Unknown',
 } as const
 
 const linkErrors: Readonly<Record<LinkError, string>> = {
   account_taken:
-    'This GitHub account belongs to another account here. Sign in with it, or connect another one.',
+    'This GitHub account is linked to another Flightdeck account. Sign in with it, or connect a different one.',
   account_differs:
-    'Your account here goes with another GitHub account. Sign in to that one at GitHub, then connect it again.',
+    'Your Flightdeck account is linked to a different GitHub account. Sign in to that one on GitHub, then connect again.',
 }
 
 /** Why an account was not connected, for an `error` in the address; any value gets a sentence. */

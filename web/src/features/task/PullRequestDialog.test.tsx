@@ -51,8 +51,8 @@ describe('a new pull request', () => {
     expect([titleField(), bodyField()]).toMatchObject([{ value: 'Greet' }, { value: 'As asked.' }])
     write(titleField(), ' Greet everybody ')
     write(bodyField(), 'By name.')
-    fireEvent.click(screen.getByRole('checkbox', { name: 'Open it as a draft' }))
-    fireEvent.click(screen.getByRole('checkbox', { name: 'Update it after each turn' }))
+    fireEvent.click(screen.getByRole('checkbox', { name: 'Open as a draft' }))
+    fireEvent.click(screen.getByRole('checkbox', { name: 'Update after each turn' }))
     await confirm()
     const body = { title: 'Greet everybody', body: 'By name.', draft: true, autoUpdate: true, tree }
     expect(await sent(server)).toEqual(body)
@@ -85,7 +85,7 @@ describe('a new pull request', () => {
 describe('the pull request there is', () => {
   test('keeps its words unless they were changed here, and is no draft again', async () => {
     const server = await open(isThere)
-    expect(screen.queryByRole('checkbox', { name: 'Open it as a draft' })).toBeNull()
+    expect(screen.queryByRole('checkbox', { name: 'Open as a draft' })).toBeNull()
     await confirm()
     expect(await sent(server)).toEqual({ autoUpdate: false, tree })
   })

@@ -274,7 +274,7 @@ describe('a task that is opened', () => {
 })
 
 describe('the divider', () => {
-  const divider = async () => screen.findByRole('separator', { name: 'Width of the chat' })
+  const divider = async () => screen.findByRole('separator', { name: 'Chat width' })
   const position = async () => (await divider()).getAttribute('aria-valuenow')
   const move = async (key: string) => fireEvent.keyDown(await divider(), { key })
 

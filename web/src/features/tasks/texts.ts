@@ -3,7 +3,7 @@ export const texts = {
   notFetched: 'Failed to fetch tasks',
   notLoaded: 'Failed to fetch task',
   notCreated: 'Failed to create task',
-  notDeleted: 'The task could not be deleted',
+  notDeleted: 'Failed to delete task',
   progress: 'Progress',
   noChanges: 'No changes',
   pullRequest: (number: number) => `Pull request #${number}`,

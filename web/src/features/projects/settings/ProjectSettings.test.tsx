@@ -76,10 +76,10 @@ test('a secret shows its name alone, and is set without being shown again', asyn
   server.answer({ [`PUT ${path}/secrets/KEY`]: { settings } })
   const secrets = part('Secrets')
   expect(secrets.getByText('TOKEN')).toBeTruthy()
-  expect(secrets.getByText('With the agent')).toBeTruthy()
+  expect(secrets.getByText('Agent access')).toBeTruthy()
   fireEvent.change(secrets.getByLabelText('Name'), { target: { value: 'KEY' } })
   fireEvent.change(secrets.getByLabelText('Value'), { target: { value: 'first line\nsecond line' } })
-  fireEvent.click(secrets.getByLabelText('The agent gets it too'))
+  fireEvent.click(secrets.getByLabelText('Allow the agent to use it'))
   fireEvent.click(secrets.getByText('Set Secret'))
   await waitFor(() => expect(server.of(`PUT ${path}/secrets/KEY`)).toHaveLength(1))
   expect(server.of(`PUT ${path}/secrets/KEY`)[0]?.body).toEqual({
@@ -109,7 +109,7 @@ test('a suggested host is added with a click, and one that is there is not sugge
 test('finding 14: the model’s service is let out of the network’s rules by a tick, which says what that means', async () => {
   const { part, save, sent } = await open()
   const network = part('Network')
-  const tick = network.getByRole('checkbox', { name: "Let the model's service reach the web" })
+  const tick = network.getByRole('checkbox', { name: 'Allow web access through the model provider' })
   expect(tick).toHaveProperty('checked', false)
   expect(tick.getAttribute('aria-describedby')).toBe(network.getByText(/outside this project's network/).id)
   fireEvent.click(tick)

@@ -118,21 +118,21 @@ describe('what is read', () => {
     const { become } = open([fileOf('a.ts')])
     fireEvent.focus(await rowWith('+after'))
     await become([fileOf('a.ts', { diff: fileOf('a.ts').diff.replace('+after', '+later') }), fileOf('b.ts')])
-    expect(await screen.findByText('There are newer changes.')).toBeTruthy()
+    expect(await screen.findByText('Newer changes are available.')).toBeTruthy()
     expect(await rowWith('+after')).toBeTruthy()
     fireEvent.blur(await rowWith('+after'))
-    expect(screen.getByText('There are newer changes.')).toBeTruthy()
-    const note = screen.getByText('There are newer changes.').parentElement
+    expect(screen.getByText('Newer changes are available.')).toBeTruthy()
+    const note = screen.getByText('Newer changes are available.').parentElement
     fireEvent.click(within(note ?? document.body).getByRole('button', { name: 'Refresh' }))
     expect(await rowWith('+later')).toBeTruthy()
-    expect(screen.queryByText('There are newer changes.')).toBeNull()
+    expect(screen.queryByText('Newer changes are available.')).toBeNull()
   })
 
   test('is not told to be old when nothing of it has changed', async () => {
     const { become } = open([fileOf('a.ts')])
     fireEvent.focus(await rowWith('+after'))
     await become([fileOf('a.ts')])
-    expect(screen.queryByText('There are newer changes.')).toBeNull()
+    expect(screen.queryByText('Newer changes are available.')).toBeNull()
   })
 
   test('follows what the task does while nobody reads', async () => {
@@ -243,7 +243,7 @@ describe('whitespace', () => {
     open([fileOf('a.py', { diff }), fileOf('b.py', { diff: '@@ -1 +1 @@\n-a\n+ a\n' })])
     fireEvent.click(await screen.findByLabelText('Hide whitespace changes'))
     expect(await screen.findByText('2 lines with whitespace changes hidden')).toBeTruthy()
-    expect(screen.getByText('Nothing but whitespace changed here; it is hidden.')).toBeTruthy()
+    expect(screen.getByText('Only whitespace changed. It is hidden.')).toBeTruthy()
     expect((await rows()).map(({ textContent }) => textContent)).toEqual(['11   a', '2−b', '2+c'])
   })
 })

@@ -40,7 +40,7 @@ describe('a comment on lines', () => {
   test('on what was deleted names the lines as they were', () => {
     const gone = line({ kind: 'deleted', before: 7, after: null })
     expect(placeOf([gone])).toEqual({ place: '7', isBefore: true })
-    expect(commentMessage('a.ts', [gone], 'Why?')).toContain('`a.ts:7` (as it was before)')
+    expect(commentMessage('a.ts', [gone], 'Why?')).toContain('`a.ts:7` (old)')
   })
 
   test('quotes no more than can be read, and says how much more there is', () => {

@@ -29,7 +29,7 @@ export function quoteOf(fileName: string, lines: readonly DiffLine[]): string {
   const left = lines.length - shown.length
   const fence = '`'.repeat(Math.max(3, longestRun(shown.join('\n')) + 1))
   return [
-    `${codeSpan(`${oneLine(fileName)}:${place}`)}${isBefore ? ' (as it was before)' : ''}`,
+    `${codeSpan(`${oneLine(fileName)}:${place}`)}${isBefore ? ' (old)' : ''}`,
     '',
     `${fence}diff`,
     ...shown,

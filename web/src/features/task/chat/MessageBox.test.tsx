@@ -127,7 +127,7 @@ describe('images of a message', () => {
     uploads.made[0]?.answer(201, uploadedOf('image-a', 'a.png'))
     await waitFor(() => expect(send()).toHaveProperty('disabled', false))
     fireEvent.click(screen.getByRole('button', { name: 'Command mode' }))
-    expect(screen.getByText('Images do not go with commands.')).toBeTruthy()
+    expect(screen.getByText("Commands can't include images.")).toBeTruthy()
     expect(send()).toHaveProperty('disabled', true)
     await write('ls')
     await press('Enter')
@@ -169,7 +169,7 @@ describe('images of a message', () => {
     await next(3)
     // What is never shown is given up after some tries, and says so by its name.
     fireEvent.error(chat().getByRole('img'))
-    expect(await chat().findByText('This image cannot be shown.')).toBeTruthy()
+    expect(await chat().findByText("This image can't be displayed.")).toBeTruthy()
     expect(chat().getByText('screen 1.png')).toBeTruthy()
   })
 })

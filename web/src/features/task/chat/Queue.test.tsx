@@ -54,7 +54,7 @@ const noMedia = {
   removeListener: () => undefined,
 }
 const rows = () =>
-  within(screen.getByRole('list', { name: 'Messages that wait' }))
+  within(screen.getByRole('list', { name: 'Queued messages' }))
     .getAllByRole('listitem')
     .map(({ textContent }) => textContent)
 const row = (text: string) => {
@@ -72,7 +72,7 @@ afterEach(() => {
 describe('a message that waits', () => {
   const edit = async (text: string, key: string) => {
     press('message 1', 'Edit')
-    const box = screen.getByRole('textbox', { name: 'Message that waits' })
+    const box = screen.getByRole('textbox', { name: 'Queued message' })
     fireEvent.change(box, { target: { value: text } })
     fireEvent.keyDown(box, { key })
   }
@@ -94,7 +94,7 @@ describe('a message that waits', () => {
   test('is as it was, with the reason, when the new words are refused', async () => {
     open({}, { [`PUT ${one}`]: () => refusal(409, 'The agent already has this message.') })
     await edit('other words', 'Enter')
-    expect(await screen.findByText('The message could not be changed')).toBeTruthy()
+    expect(await screen.findByText("Couldn't edit the message")).toBeTruthy()
     expect(screen.getByText('The agent already has this message.')).toBeTruthy()
     expect(rows()).toEqual(['message 1', 'message 2', 'message 3'])
   })
@@ -117,15 +117,15 @@ describe('a message that waits', () => {
   test('stands where it stood when other messages wait by now', async () => {
     open({}, { [`PUT ${at}/queue`]: () => refusal(409, 'The messages that wait are others by now.') })
     fireEvent.keyDown(row('message 3').getByRole('button', { name: 'Move message' }), { key: 'Home' })
-    expect(await screen.findByText('The messages could not be put in order')).toBeTruthy()
+    expect(await screen.findByText("Couldn't reorder the messages")).toBeTruthy()
     expect(rows()).toEqual(['message 1', 'message 2', 'message 3'])
   })
 
   test('is told to the agent, and can be changed no more', async () => {
     const chatMessage = waits[0]
     const server = open({}, { [`POST ${one}/steer`]: { ...done, chatMessage } })
-    press('message 1', 'Tell the agent now')
-    expect(row('message 1').getByText('Telling the agent')).toBeTruthy()
+    press('message 1', 'Send to the agent now')
+    expect(row('message 1').getByText('Sending to the agent')).toBeTruthy()
     expect(row('message 1').queryAllByRole('button')).toEqual([])
     await waitFor(() => expect(server.of(`POST ${one}/steer`)).toHaveLength(1))
   })
@@ -171,7 +171,7 @@ describe('a message that is withdrawn', () => {
     const image = { id: 'i', url: '/api/images/i', name: 'a.png', size: 1, type: 'image/png' } as const
     open({}, { [`DELETE ${one}`]: done }, [messageOf(1, { status: 'queued', message: '', images: [image] })])
     fireEvent.click(screen.getByRole('button', { name: 'Withdraw' }))
-    expect(row('Withdrawn').getByRole('button', { name: 'Undo, without its images' })).toBeTruthy()
+    expect(row('Withdrawn').getByRole('button', { name: 'Undo (without images)' })).toBeTruthy()
   })
 
   test('is not what the next turn begins with', async () => {

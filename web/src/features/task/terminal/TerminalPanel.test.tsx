@@ -170,7 +170,7 @@ test('all of it is copied without its colours', async () => {
   const writeText = vi.fn<(text: string) => Promise<void>>(async () => undefined)
   Object.defineProperty(navigator, 'clipboard', { configurable: true, value: { writeText } })
   await open()
-  fireEvent.click(screen.getByRole('button', { name: 'Copy without colours' }))
+  fireEvent.click(screen.getByRole('button', { name: 'Copy as plain text' }))
   await told('Copied')
   expect(writeText).toHaveBeenCalledWith('$ npm test\nan error\nfine\nAn Error was found.')
   Reflect.deleteProperty(navigator, 'clipboard')
