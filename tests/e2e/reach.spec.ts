@@ -95,7 +95,7 @@ test('by keys alone a task is found, deleted, brought back, and deleted for good
     await find('throw away', 'Throw this away')
     await expect(page).toHaveURL(`/tasks/${id}`)
     await expect(page.getByRole('heading', { level: 1, name: 'Throw this away' })).toBeVisible()
-    await find('delete', 'Delete the task')
+    await find('delete', 'Delete task')
     await press(page, 'Enter', page.getByRole('dialog').getByRole('button', { name: 'Delete Task' }))
     await expect(page).toHaveURL('/dashboard')
     await expect(page.getByText('Task deleted')).toBeVisible()

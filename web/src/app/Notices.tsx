@@ -27,7 +27,9 @@ export function Notices() {
       <Info size={14} className="mt-1.5 flex-none" />
       <div className="min-w-0 flex-1 py-1.5">
         {notices.map((notice) => (
-          <p key={notice}>{notice}</p>
+          <p key={notice} title={notice} className="truncate md:whitespace-normal">
+            {notice}
+          </p>
         ))}
       </div>
       <IconButton label={texts.putAway} icon={X} size="small" onClick={close} />

@@ -4,6 +4,9 @@ import { classes } from './classes.ts'
 
 export type AgentName = 'claude' | 'cursor'
 
+/** What a person calls them. */
+export const agentNames: Readonly<Record<AgentName, string>> = { claude: 'Claude', cursor: 'Cursor' }
+
 interface AgentMarkProps {
   readonly agent: AgentName
   readonly bare?: boolean
@@ -40,7 +43,7 @@ export function AgentMark({ agent, bare = false, className }: AgentMarkProps) {
   return (
     <span
       role="img"
-      aria-label={agent}
+      aria-label={agentNames[agent]}
       className={classes(
         'inline-grid size-5 flex-none place-items-center rounded-badge border border-line bg-panel',
         className,

@@ -17,12 +17,15 @@ export function Note({ kind, children, action, className }: NoteProps) {
     <div
       role={kind === 'error' ? 'alert' : 'status'}
       className={classes(
-        'flex items-start gap-2.5 rounded-control border px-3 py-2.5 text-ui',
+        'flex gap-2.5 rounded-control border px-3 py-2.5 text-ui',
         kind === 'error' ? 'border-bad bg-del-bg' : 'border-warn bg-warn-bg',
+        action === undefined ? 'items-start' : 'items-center',
         className,
       )}
     >
-      <Icon className={classes('mt-0.5', kind === 'error' ? 'text-bad' : 'text-warn')} />
+      <Icon
+        className={classes(action === undefined && 'mt-0.5', kind === 'error' ? 'text-bad' : 'text-warn')}
+      />
       <div className="min-w-0 flex-1 wrap-anywhere">{children}</div>
       {action}
     </div>

@@ -1,5 +1,5 @@
 /** The agents to choose from: one that cannot run says why. */
-import { AgentMark, type AgentName } from '../../ui/AgentMark.tsx'
+import { AgentMark, agentNames, type AgentName } from '../../ui/AgentMark.tsx'
 import { useAgentsQuery } from './agentsApi.ts'
 
 const agents: readonly AgentName[] = ['claude', 'cursor']
@@ -11,7 +11,7 @@ export function useAgentOptions() {
   const { data } = useAgentsQuery(undefined, { pollingInterval: askAgainMs, skipPollingIfUnfocused: true })
   return agents.map((value) => ({
     value,
-    label: value,
+    label: agentNames[value],
     icon: <AgentMark agent={value} bare />,
     disabled: data?.agents.find(({ name }) => name === value)?.missing ?? undefined,
   }))

@@ -129,7 +129,7 @@ describe('an image of a task', () => {
     expect(screen.getByRole('button', { name: 'Attach images, up to 5' })).toBeTruthy()
     pick(...['a', 'b', 'c', 'd', 'e', 'f'].map((name) => png(`${name}.png`)))
     expect(names()).toHaveLength(5)
-    expect(screen.getByText('At most 5 images. One was not attached.')).toBeTruthy()
+    expect(screen.getByText('Up to 5 images. 1 image was not attached.')).toBeTruthy()
     fireEvent.click(screen.getByRole('button', { name: 'Remove b.png' }))
     expect(names()).toEqual(['a.png', 'c.png', 'd.png', 'e.png'])
     expect(uploads.made[1]?.broken).toBe(true)

@@ -116,13 +116,13 @@ describe('a task in the making', () => {
 
 test('an agent that cannot run is shown with the reason, and cannot be chosen', async () => {
   openPage('/dashboard', { answers: { ...answers, 'GET /agents': { agents: agentStates } } })
-  fireEvent.click(await screen.findByRole('combobox', { name: 'Agent: claude' }))
-  const cursor = await screen.findByRole('option', { name: 'cursor', description: 'It is not installed.' })
+  fireEvent.click(await screen.findByRole('combobox', { name: 'Agent: Claude' }))
+  const cursor = await screen.findByRole('option', { name: 'Cursor', description: 'It is not installed.' })
   expect(cursor.getAttribute('aria-disabled')).toBe('true')
   fireEvent.click(cursor)
-  expect(screen.getByRole('option', { name: 'claude' }).getAttribute('aria-selected')).toBe('true')
-  fireEvent.click(screen.getByRole('option', { name: 'claude' }))
-  expect(await screen.findByRole('combobox', { name: 'Agent: claude' })).toBeTruthy()
+  expect(screen.getByRole('option', { name: 'Claude' }).getAttribute('aria-selected')).toBe('true')
+  fireEvent.click(screen.getByRole('option', { name: 'Claude' }))
+  expect(await screen.findByRole('combobox', { name: 'Agent: Claude' })).toBeTruthy()
 })
 
 test('projects that could not be read are told with the reason', async () => {

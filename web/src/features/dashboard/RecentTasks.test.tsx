@@ -29,7 +29,7 @@ describe('a recent task', () => {
     expect(row.getByText('Running')).toBeTruthy()
     const description = row.getByText(/Count the lines/)
     expect(description.className).toContain('line-clamp-2')
-    expect(row.getByRole('img', { name: 'cursor' })).toBeTruthy()
+    expect(row.getByRole('img', { name: 'Cursor' })).toBeTruthy()
     for (const text of ['ada/engine-1', 'flightdeck/task-1', '+12', '−3', 'Nov 20'])
       expect(row.getByText(text)).toBeTruthy()
     const pull = row.getByRole('link', { name: 'Pull request #7' })

@@ -36,10 +36,10 @@ describe('of files that are given', () => {
     const files = ['a', 'b', 'c'].map((name) => file(`${name}.png`, 'image/png'))
     const some = choose(files, 3, imagesAtMost.compact)
     expect(names(some.taken)).toEqual(['a.png', 'b.png'])
-    expect(some.refusals).toEqual(['At most 5 images. One was not attached.'])
+    expect(some.refusals).toEqual(['Up to 5 images. 1 image was not attached.'])
     expect(choose(files, 3, imagesAtMost.message)).toMatchObject({
       taken: [],
-      refusals: ['At most 3 images. 3 were not attached.'],
+      refusals: ['Up to 3 images. 3 images were not attached.'],
     })
   })
 

@@ -75,7 +75,7 @@ describe('a new pull request', () => {
   test('that was left has its words when it is opened again', async () => {
     await open()
     write(titleField(), 'Greet everybody')
-    fireEvent.click(screen.getByRole('button', { name: 'Not now' }))
+    fireEvent.click(screen.getByRole('button', { name: 'Cancel' }))
     const [button] = screen.getAllByRole('button', { name: 'Create PR' })
     if (button) fireEvent.click(button)
     expect(titleField()).toHaveProperty('value', 'Greet everybody')

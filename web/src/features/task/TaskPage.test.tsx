@@ -131,7 +131,7 @@ describe('a message', () => {
       {},
       { [`POST ${at}/chat`]: json(201, taken), 'GET /agents': { agents: agentStates } },
     )
-    const cursor = await screen.findByRole('button', { name: 'cursor', description: 'It is not installed.' })
+    const cursor = await screen.findByRole('button', { name: 'Cursor', description: 'It is not installed.' })
     fireEvent.click(cursor)
     expect(cursor.getAttribute('aria-pressed')).toBe('false')
     await send('Go on')

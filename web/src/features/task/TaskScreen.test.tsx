@@ -78,7 +78,7 @@ describe('its header', () => {
     open({ agent: 'cursor', changes: { files: 2, additions: 12, deletions: 3, recordedAt: '' } })
     const shown = await header()
     expect(shown.getByRole('link', { name: 'Back to Dashboard' }).getAttribute('href')).toBe('/dashboard')
-    expect(shown.getAllByRole('img', { name: 'cursor' }).length).toBeGreaterThan(0)
+    expect(shown.getAllByRole('img', { name: 'Cursor' }).length).toBeGreaterThan(0)
     expect(shown.getByRole('heading', { level: 1 }).textContent).toBe('Task 1')
     for (const text of ['flightdeck/task-1', '+12', '−3', '2 files'])
       expect(shown.getByText(text)).toBeTruthy()

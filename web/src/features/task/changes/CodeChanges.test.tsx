@@ -251,7 +251,7 @@ describe('whitespace', () => {
 describe('a comment', () => {
   const post = `POST ${at}/chat`
   const answer = { [post]: { success: true, chatMessage: messageOf(1) } }
-  const field = () => screen.findByRole('textbox', { name: /^Comment to claude on/ })
+  const field = () => screen.findByRole('textbox', { name: /^Comment to Claude on/ })
 
   test('on a line goes to the agent as a message that quotes it', async () => {
     const { server } = open([fileOf('a.ts')], answer)

@@ -103,7 +103,7 @@ describe('images of a message', () => {
     await composer()
     expect(send()).toHaveProperty('disabled', true)
     pick('a.png', 'b.png', 'c.png', 'd.png')
-    expect(screen.getByText('At most 3 images. One was not attached.')).toBeTruthy()
+    expect(screen.getByText('Up to 3 images. 1 image was not attached.')).toBeTruthy()
     for (const index of [2, 0, 1])
       uploads.made[index]?.answer(201, uploadedOf(`image-${index}`, `${index}.png`))
     await waitFor(() => expect(screen.queryByRole('progressbar')).toBeNull())

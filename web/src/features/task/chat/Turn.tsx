@@ -2,7 +2,7 @@
 import { ChevronRight, Wrench } from 'lucide-react'
 import { useState } from 'react'
 import type { Task } from '#domain/api/tasks.ts'
-import { AgentMark } from '../../../ui/AgentMark.tsx'
+import { AgentMark, agentNames } from '../../../ui/AgentMark.tsx'
 import { classes } from '../../../ui/classes.ts'
 import { took } from '../../../ui/clock.ts'
 import { spanOf, summaryOf, type TurnEntry, type TurnPart } from './arrange.ts'
@@ -41,7 +41,7 @@ export function Turn({ turn, taskId, execution, usage, wasSeen }: TurnProps) {
     <article className="group/message mt-3.5 px-4">
       <MessageHead
         mark={<AgentMark agent={turn.agent} />}
-        name={turn.agent}
+        name={agentNames[turn.agent]}
         at={turn.at}
         status={turn.status}
         detail={usage === undefined ? null : usageWords(usage)}
