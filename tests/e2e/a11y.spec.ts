@@ -160,7 +160,7 @@ describe('axe finds nothing', () => {
     await page.keyboard.press('j')
     await expect(task.diff.getByRole('group', { name: /^Added line/ })).toBeFocused()
     await page.keyboard.press('c')
-    await expect(page.getByRole('textbox', { name: /^Comment to claude on/ })).toBeFocused()
+    await expect(page.getByRole('textbox', { name: /^Comment to Claude on/ })).toBeFocused()
     expect(await violations(page)).toEqual([])
     await page.keyboard.press('Escape')
     await page.getByRole('button', { name: 'Task actions' }).click()

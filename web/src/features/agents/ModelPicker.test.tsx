@@ -33,7 +33,7 @@ describe('the model of a new task', () => {
     type(field, '--settings')
     const refused = screen.getByRole('option', {
       name: '--settings',
-      description: 'This cannot be the name of a model.',
+      description: 'This is not a valid model name.',
     })
     fireEvent.click(refused)
     expect(recall(selectedModel)).toBe('o4-mini')
@@ -75,7 +75,7 @@ describe('the model of a task', () => {
     })
     await open('Opus')
     expect(
-      screen.getByText('Last used: claude-opus-4-5. A change counts from the next turn on.'),
+      screen.getByText('Last used: claude-opus-4-5. Changes apply from the next turn.'),
     ).toBeTruthy()
     fireEvent.click(screen.getByRole('option', { name: 'Sonnet' }))
     expect(await screen.findByRole('combobox', { name: 'Model: Sonnet' })).toBeTruthy()
