@@ -74,9 +74,7 @@ describe('the model of a task', () => {
       },
     })
     await open('Opus')
-    expect(
-      screen.getByText('Last used: claude-opus-4-5. Changes apply from the next turn.'),
-    ).toBeTruthy()
+    expect(screen.getByText('Last used: claude-opus-4-5. Changes apply from the next turn.')).toBeTruthy()
     fireEvent.click(screen.getByRole('option', { name: 'Sonnet' }))
     expect(await screen.findByRole('combobox', { name: 'Model: Sonnet' })).toBeTruthy()
     await waitFor(() => expect(server.of(at)[0]?.body).toEqual({ codexModel: 'sonnet', agent: 'claude' }))
