@@ -157,7 +157,7 @@ describe('notifications of the desktop', () => {
     Told.answer = 'denied'
     render(<NotificationsPart />)
     fireEvent.click(await screen.findByRole('button', { name: 'On' }))
-    expect(await screen.findByText(/This browser does not allow notifications/)).toBeTruthy()
+    expect(await screen.findByText(/Notifications are blocked/)).toBeTruthy()
     expect(screen.queryByRole('button', { name: 'On' })).toBeNull()
   })
 })

@@ -116,7 +116,7 @@ describe('what was looked at', () => {
       { [diffAt]: diff(seen), [`POST ${at}/pr`]: () => refusal(409, message, 'changes_moved') },
     )
     await confirm()
-    expect((await screen.findByText('Look at the changes again')).textContent).toBeTruthy()
+    expect((await screen.findByText('Review the changes again')).textContent).toBeTruthy()
     expect(screen.getByText(message)).toBeTruthy()
     const reads = server.of(diffAt).length
     const [again] = screen.getAllByRole('button', { name: 'Create PR' })
