@@ -15,6 +15,8 @@ import { openVisit, type Visit, type VisitOptions } from './visit.ts'
 export interface StageOptions {
   /** What the model answers. */
   readonly scripts?: readonly Script[]
+  /** No key of a model is set: the one that is built in answers. */
+  readonly keyless?: boolean
   /** Repositories that ada brings in, by name, each with its files. */
   readonly repositories?: Readonly<Record<string, Readonly<Record<string, string>>>>
 }
@@ -55,7 +57,7 @@ async function kept<P extends AnyProduct>(starting: Promise<P>, ends: Ends): Pro
 
 /** Starts everything; what was started is ended when a later part does not start. */
 async function openStageOf<P extends AnyProduct>(
-  { scripts = [], repositories = {} }: StageOptions,
+  { scripts = [], keyless = false, repositories = {} }: StageOptions,
   start: (options: Pick<ProductOptions, 'repos' | 'model'>, ends: Ends) => Promise<P>,
 ): Promise<Stage<P>> {
   note('messages of the model', 'a scripted Messages API, not Anthropic')
@@ -76,7 +78,7 @@ async function openStageOf<P extends AnyProduct>(
     }
     const model = await startMessagesApi(scripts)
     ends.push(() => model.close())
-    const product = await start({ repos, model: { messagesApi: model } }, ends)
+    const product = await start({ repos, model: keyless ? 'scripted' : { messagesApi: model } }, ends)
     const browser = await openChromium(folder)
     ends.push(() => browser.close())
     return { product, model, folder, visit: (options) => openVisit(browser, product.base, options), close }

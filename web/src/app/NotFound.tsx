@@ -8,7 +8,10 @@ export function NotFound() {
   usePageTitle(texts.notFound)
   return (
     <Page title={texts.notFound} width="narrow">
-      <ButtonLink to="/dashboard">{texts.goHome}</ButtonLink>
+      <p className="mb-4 text-muted">{texts.notFoundWhy}</p>
+      <ButtonLink to="/dashboard" size="touch">
+        {texts.goHome}
+      </ButtonLink>
     </Page>
   )
 }

@@ -1,4 +1,5 @@
 /** `/tasks`: a place kept for a page to come. */
+import { ButtonLink } from '../ui/ButtonLink.tsx'
 import { Page } from '../ui/Page.tsx'
 import { texts } from './texts.ts'
 import { usePageTitle } from './usePageTitle.ts'
@@ -7,7 +8,10 @@ export function Tasks() {
   usePageTitle('Tasks')
   return (
     <Page title="Tasks" width="narrow">
-      <p className="text-muted">{texts.tasks}</p>
+      <p className="mb-4 text-muted">{texts.tasks}</p>
+      <ButtonLink to="/dashboard" size="touch">
+        {texts.tasksMeanwhile}
+      </ButtonLink>
     </Page>
   )
 }

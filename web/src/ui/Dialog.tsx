@@ -28,7 +28,7 @@ export function Dialog({ open, onClose, title, children, actions }: DialogProps)
             {title}
           </h2>
           <div className="mt-1 text-body text-muted">{children}</div>
-          <div className="mt-5 flex justify-end gap-2">{actions}</div>
+          <div className="mt-5 flex flex-wrap justify-end gap-2 max-md:[&_button]:h-11">{actions}</div>
         </div>
       )}
     </dialog>

@@ -16,7 +16,7 @@ export function Empty({ title, heading: Heading = 'h2', children, action, classN
     <div className={classes('flex flex-col items-start gap-1 p-4', className)}>
       <Heading className="text-body font-semibold">{title}</Heading>
       {children !== undefined && <p className="max-w-[62ch] text-muted">{children}</p>}
-      {action !== undefined && <div className="mt-3">{action}</div>}
+      {action !== undefined && action !== false && <div className="mt-3">{action}</div>}
     </div>
   )
 }

@@ -11,6 +11,9 @@ interface OpenListProps extends PickerListProps {
   readonly onClose: () => void
 }
 
+/** Options that are drawn; who has more finds the others by typing. */
+const mostShown = 200
+
 export function PickerList(props: OpenListProps) {
   const {
     id,
@@ -28,7 +31,8 @@ export function PickerList(props: OpenListProps) {
     action,
   } = props
   const [filter, setFilter] = useState('')
-  const shown = [...matching(options, filter), ...asTyped(options, filter.trim(), typed)]
+  const found = matching(options, filter)
+  const shown = [...found.slice(0, mostShown), ...asTyped(options, filter.trim(), typed)]
   const [at, setAt] = useState(() =>
     Math.max(
       0,
@@ -122,6 +126,11 @@ export function PickerList(props: OpenListProps) {
               />
             ))}
             {shown.length === 0 && <p className="px-2 py-1.5 text-ui text-muted">{emptyText}</p>}
+            {found.length > mostShown && (
+              <p className="px-2 py-1.5 text-meta text-muted">
+                {`Showing ${mostShown} of ${found.length}. Type to narrow the list.`}
+              </p>
+            )}
           </div>
           {note !== undefined && (
             <p className="flex-none border-t border-line-soft px-3 py-2 text-meta text-muted">{note}</p>

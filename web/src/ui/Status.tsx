@@ -1,21 +1,11 @@
 /** A status: an icon and its word in the status colour, on the plain surface. The icon alone keeps a hidden word. */
-import { Ban, CircleCheck, CircleDashed, CircleX, Clock, RefreshCw } from 'lucide-react'
+import { Ban, CircleCheck, CircleDashed, CircleX, Clock } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { classes } from './classes.ts'
 import { Ring } from './Ring.tsx'
 
-/** Statuses of tasks and commands, and those of projects. */
-export type StatusName =
-  | 'pending'
-  | 'queued'
-  | 'running'
-  | 'completed'
-  | 'failed'
-  | 'cancelled'
-  | 'active'
-  | 'syncing'
-  | 'error'
-  | 'inactive'
+/** Statuses of tasks and commands. */
+export type StatusName = 'pending' | 'queued' | 'running' | 'completed' | 'failed' | 'cancelled'
 
 interface StatusProps {
   readonly status: StatusName
@@ -37,10 +27,6 @@ const words: Record<StatusName, string> = {
   completed: 'Completed',
   failed: 'Failed',
   cancelled: 'Cancelled',
-  active: 'Active',
-  syncing: 'Syncing',
-  error: 'Error',
-  inactive: 'Inactive',
 }
 const colours: Record<StatusName, string> = {
   pending: 'text-warn',
@@ -49,10 +35,6 @@ const colours: Record<StatusName, string> = {
   completed: 'text-ok',
   failed: 'text-bad',
   cancelled: 'text-muted',
-  active: 'text-ok',
-  syncing: 'text-run',
-  error: 'text-bad',
-  inactive: 'text-muted',
 }
 
 export function Status({
@@ -89,15 +71,10 @@ function StatusIcon({ status, progress, small }: Pick<StatusProps, 'status' | 'p
     case 'running':
       return progress === undefined ? <Ring className={size} /> : <Ring percent={progress} className={size} />
     case 'completed':
-    case 'active':
       return <CircleCheck className={size} />
     case 'failed':
-    case 'error':
       return <CircleX className={size} />
     case 'cancelled':
-    case 'inactive':
       return <Ban className={size} />
-    case 'syncing':
-      return <RefreshCw className={size} />
   }
 }

@@ -3,7 +3,7 @@ import { classes } from './classes.ts'
 
 /** `primary`: the one button of a view. `danger`: plain with a red word; `danger-filled` only in a dialog that asks. */
 export type ButtonKind = 'primary' | 'plain' | 'ghost' | 'danger' | 'danger-filled'
-/** 28, 32 and 40 px high; the touch height of 44 below 768 px is for `touch` buttons. */
+/** 28, 32 and 40 px high; the touch height of 44 below 768 px is for `large` and `touch` buttons. */
 export type ButtonSize = 'small' | 'normal' | 'large' | 'touch'
 
 const kinds: Record<ButtonKind, string> = {
@@ -17,7 +17,7 @@ const kinds: Record<ButtonKind, string> = {
 const sizes: Record<ButtonSize, string> = {
   small: 'h-7 px-2.5 text-ui',
   normal: 'h-8 px-3 text-ui',
-  large: 'h-10 px-4 text-body',
+  large: 'h-11 px-4 text-body md:h-10',
   touch: 'h-11 px-3 text-ui md:h-8',
 }
 

@@ -8,6 +8,7 @@ import { request } from '../../api/request.ts'
 import { selectSignedIn } from '../../api/session.ts'
 import { keepToken } from '../../api/tokenStore.ts'
 import { PageSpinner } from '../../app/PageSpinner.tsx'
+import { texts as appTexts } from '../../app/texts.ts'
 import { Avatar } from '../../ui/Avatar.tsx'
 import { BrandMark } from '../../ui/BrandMark.tsx'
 import { Button } from '../../ui/Button.tsx'
@@ -47,7 +48,10 @@ function Confirming({ offered, again }: { readonly offered: Offered; readonly ag
   return (
     <main id="main" tabIndex={-1} className="grid min-h-full place-items-center px-6 py-10 outline-none">
       <div className="w-full max-w-96">
-        <BrandMark className="mb-6 size-8" />
+        <p className="mb-6 flex items-center gap-2.5 text-title font-semibold tracking-[-0.012em]">
+          <BrandMark className="size-8" />
+          {appTexts.brand}
+        </p>
         {found.kind === 'owner' ? (
           <>
             <h1 className="text-page font-semibold wrap-anywhere">

@@ -28,6 +28,12 @@ describe('the sign-in screen', () => {
     expect(screen.getByRole('button', { name: 'Continue with GitHub' })).toHaveProperty('disabled', false)
   })
 
+  test('says its name beside the button too, where there is no left column', async () => {
+    openPage('/auth', { signedOut: 'logout' })
+    const title = await screen.findByRole('heading', { name: 'Welcome Back' })
+    expect(title.previousElementSibling?.textContent).toBe('Flightdeck')
+  })
+
   test('goes to the code host, with the button busy until it is there', async () => {
     const assign = vi.fn<(address: string) => void>()
     vi.stubGlobal('location', { ...window.location, assign })

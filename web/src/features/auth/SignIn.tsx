@@ -4,6 +4,7 @@ import { useEffect, useState } from 'react'
 import { useSelector } from 'react-redux'
 import { Navigate, useSearchParams } from 'react-router-dom'
 import { selectRefusal, selectSessionEnd, selectSignedIn, type SessionEnd } from '../../api/session.ts'
+import { texts as appTexts } from '../../app/texts.ts'
 import { BrandMark } from '../../ui/BrandMark.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { GitHubMark } from '../../ui/GitHubMark.tsx'
@@ -38,7 +39,7 @@ export function SignIn() {
       <section className="hidden flex-col border-r border-line bg-panel px-16 pt-10 lg:flex">
         <span className="inline-flex items-center gap-2 text-body font-semibold tracking-[-0.012em]">
           <BrandMark />
-          Flightdeck
+          {appTexts.brand}
         </span>
         <div className="my-auto py-10">
           <h2 className="max-w-[13em] text-hero font-semibold text-balance">{texts.headline}</h2>
@@ -60,7 +61,11 @@ export function SignIn() {
       </section>
       <section className="grid place-items-center px-6 py-10">
         <div className="w-full max-w-84">
-          <BrandMark className="mb-6 size-8" />
+          <p className="mb-6 inline-flex items-center gap-2.5 text-title font-semibold tracking-[-0.012em]">
+            <BrandMark className="size-8" />
+            {/* Where there is room, the left column has the name. */}
+            <span className="lg:hidden">{appTexts.brand}</span>
+          </p>
           <h1 className="text-page font-semibold">{texts.title}</h1>
           <p className="mt-1 mb-6 text-muted">{texts.subtitle}</p>
           {error !== null && (

@@ -3,6 +3,8 @@ import { FolderGit2, GitBranch, ImagePlus } from 'lucide-react'
 import { useEffect, useMemo, useRef, useState, type FormEvent } from 'react'
 import { useDispatch } from 'react-redux'
 import { useNavigate } from 'react-router-dom'
+import { Keys } from '../../actions/Keys.tsx'
+import { ariaKeys, isMac } from '../../actions/keys.ts'
 import { reasonOf } from '../../api/fault.ts'
 import { readToken } from '../../api/tokenStore.ts'
 import { newId } from '../../api/newId.ts'
@@ -41,6 +43,8 @@ import { titleOf } from './titleOf.ts'
 import { useBranchChoice } from './useBranchChoice.ts'
 import { usePrepared } from './usePrepared.ts'
 
+const startKey = 'mod+enter'
+
 export function Composer() {
   const dispatch = useDispatch()
   const navigate = useNavigate()
@@ -76,7 +80,10 @@ export function Composer() {
   const [create, { isLoading }] = useCreateTaskMutation()
 
   const options = useMemo(() => projectOptions(data?.projects ?? []), [data?.projects])
-  const project = data?.projects.find(({ id }) => id === projectId)
+  const projects = data?.projects ?? []
+  // Of one there is nothing to choose.
+  const project =
+    projects.find(({ id }) => id === projectId) ?? (projects.length === 1 ? projects[0] : undefined)
   const branch = useBranchChoice(project)
   // One id until the server has the task: sending again after a lost answer makes no second one.
   const [taskId, setTaskId] = useState(newId)
@@ -181,7 +188,7 @@ export function Composer() {
             chosen={project?.id ?? null}
             onChoose={setProjectId}
             filterLabel={texts.filterProjects}
-            emptyText={texts.noProjects}
+            emptyText={data?.projects.length === 0 ? texts.noProjectsYet : texts.noProjects}
             action={{ label: texts.manage, onChoose: () => void navigate('/projects') }}
           />
           <Picker
@@ -213,12 +220,16 @@ export function Composer() {
             onChoose={(model) => setModel(model ?? selectedModel.initial)}
           />
           <span className="ml-auto flex items-center gap-1.5">
+            <span aria-hidden="true" className="mr-1 hidden wide:inline-flex">
+              <Keys written={startKey} />
+            </span>
             <AttachButton images={images} icon={ImagePlus} />
             <VoiceButton voice={voice} />
             <Button
               kind="primary"
               size="touch"
               type="submit"
+              aria-keyshortcuts={ariaKeys(startKey, isMac())}
               disabled={missing !== null}
               busy={isLoading || whenUploaded.waiting}
               busyLabel={texts.creating}

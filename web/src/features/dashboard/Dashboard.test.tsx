@@ -44,6 +44,14 @@ describe('a task in the making', () => {
     expect(server.of('POST /tasks')).toEqual([])
   })
 
+  test('is for the only project there is, unless another is made', async () => {
+    openPage('/dashboard', { answers: { ...answers, 'GET /projects': { projects: [project], next: null } } })
+    await write('Count the lines')
+    await branch('trunk')
+    expect(start()).toHaveProperty('disabled', false)
+    expect(screen.getByRole('combobox', { name: 'Project: ada/engine-1' })).toBeTruthy()
+  })
+
   test('can be started once description, project and branch are there, and not before', async () => {
     openPage('/dashboard', { answers })
     await description()

@@ -2,10 +2,10 @@
 import { fireEvent, screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, test } from 'vitest'
 import { sampleRepository } from '#domain/api/sample.ts'
-import { openPage } from '../../../../tests/client/page.tsx'
+import { openPage, openTaskAnswers } from '../../../../tests/client/page.tsx'
 import { agentStates, projectOf, repositoryOf, taskOf } from '../../../../tests/client/samples.ts'
 import type { Answers } from '../../../../tests/client/server.ts'
-import { texts } from './firstStepsTexts.ts'
+import { suggestions } from '../projects/suggestions.ts'
 
 const { name, description } = sampleRepository
 const sample = projectOf(1, { name, description, githubRepoName: name })
@@ -39,7 +39,7 @@ describe('somebody new', () => {
       },
     })
     fireEvent.click(await (await step()).findByRole('button', { name: 'Add the sample project' }))
-    const [words] = texts.task.forSample
+    const [words] = suggestions.ofSample
     fireEvent.click(await screen.findByRole('button', { name: words }))
     expect(server.of('POST /projects')[0]?.body).toEqual({ repoUrl: repositoryOf(name).html_url })
     const box = screen.getByRole('textbox', { name: 'Task description' })
@@ -57,7 +57,7 @@ describe('somebody new', () => {
 
   test('is suggested tasks, which are sent as they stand and take nothing of what is written', async () => {
     const server = open([own], [], { 'POST /tasks': { task: taskOf(1) } })
-    const [one, two] = texts.task.forAny
+    const [one, two] = suggestions.ofAny
     fireEvent.click(await screen.findByRole('button', { name: one }))
     const box = screen.getByRole('textbox', { name: 'Task description' })
     fireEvent.click(screen.getByRole('button', { name: two }))
@@ -90,11 +90,23 @@ describe('somebody new', () => {
     expect(await (await step()).findByRole('link', { name: link })).toBeTruthy()
   })
 
-  test('puts the steps away for good', async () => {
+  test('finds the changes open that they are led to', async () => {
+    const task = taskOf(1, { changes })
+    open([own], [task], openTaskAnswers(task))
+    fireEvent.click(await (await step()).findByRole('link', { name: 'Review Changes' }))
+    const tab = await screen.findByRole('tab', { name: /^Code Changes/, selected: true })
+    expect(tab).toBeTruthy()
+  })
+
+  test('puts the steps away for good, and is led to the first project all the same', async () => {
     open([], [])
+    await step()
+    expect(screen.queryByRole('link', { name: 'Create Your First Project' })).toBeNull()
     fireEvent.click(await (await step()).findByRole('button', { name: 'Hide the next steps' }))
     expect(isThere()).toBe(false)
     expect(localStorage.getItem('firstStepsPutAway')).toBe('yes')
+    const link = await screen.findByRole('link', { name: 'Create Your First Project' })
+    expect(link.getAttribute('href')).toBe('/projects/new')
   })
 })
 

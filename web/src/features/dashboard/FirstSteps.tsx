@@ -5,11 +5,8 @@
 import { X } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { useDispatch } from 'react-redux'
-import type { Project, Repository } from '#domain/api/projects.ts'
+import type { Project } from '#domain/api/projects.ts'
 import type { Task } from '#domain/api/tasks.ts'
-import { sampleRepository } from '#domain/api/sample.ts'
-import { Keys } from '../../actions/Keys.tsx'
-import { reasonOf } from '../../api/fault.ts'
 import {
   changeElsewhere,
   draftDescription,
@@ -24,8 +21,11 @@ import { IconButton } from '../../ui/IconButton.tsx'
 import { Note } from '../../ui/Note.tsx'
 import { useAgentsQuery } from '../agents/agentsApi.ts'
 import { notified } from '../notifications/notifications.ts'
-import { useCreateProjectMutation, useProjectsQuery, useRepositoriesQuery } from '../projects/projectsApi.ts'
+import { useProjectsQuery } from '../projects/projectsApi.ts'
+import { SuggestedTasks } from '../projects/SuggestedTasks.tsx'
+import { withSuggestion } from '../projects/suggestions.ts'
 import { texts as projectTexts } from '../projects/texts.ts'
+import { isSample, useSampleProject } from '../projects/useSampleProject.ts'
 import { useRecentTasksQuery } from '../tasks/tasksApi.ts'
 import { texts } from './firstStepsTexts.ts'
 
@@ -38,7 +38,7 @@ interface FirstStepsProps {
 }
 
 export function FirstSteps({ onSuggested }: FirstStepsProps) {
-  const [putAway, setPutAway] = usePersisted(firstStepsPutAway)
+  const [putAway] = usePersisted(firstStepsPutAway)
   const projects = useProjectsQuery().data?.projects
   const tasks = useRecentTasksQuery().data?.tasks
   if (putAway || projects === undefined || tasks === undefined || tasks.length > firstTasks) return null
@@ -50,7 +50,12 @@ export function FirstSteps({ onSuggested }: FirstStepsProps) {
       className="mt-4 flex items-start gap-2 rounded-panel border border-line bg-panel py-3 pr-2 pl-4"
     >
       <div className="min-w-0 flex-1">{step}</div>
-      <IconButton label={texts.putAway} icon={X} size="small" onClick={() => setPutAway(true)} />
+      <IconButton
+        label={texts.putAway}
+        icon={X}
+        size="small"
+        onClick={() => changeElsewhere(firstStepsPutAway, true)}
+      />
     </section>
   )
 }
@@ -79,12 +84,10 @@ function Step({ title, why, children }: { title: string; why: string; children?:
 
 function FirstProject() {
   const dispatch = useDispatch()
-  const { data, isLoading } = useRepositoriesQuery()
-  const [create, { isLoading: adding, error }] = useCreateProjectMutation()
-  const sample = data?.repositories.find(isSampleRepository)
+  const sample = useSampleProject()
   // Which button comes is not known yet: none is better than one that turns into another.
-  if (isLoading) return <Step title={texts.project.title} why={texts.project.why} />
-  if (sample === undefined)
+  if (sample.isLoading) return <Step title={texts.project.title} why={texts.project.why} />
+  if (!sample.exists)
     return (
       <Step title={texts.project.title} why={texts.project.why}>
         <ButtonLink to="/projects/new" kind="primary" size="touch">
@@ -93,25 +96,24 @@ function FirstProject() {
       </Step>
     )
   const add = async () => {
-    const answer = await create({ repoUrl: sample.html_url })
-    if (answer.error !== undefined) return
-    const { project } = answer.data
+    const project = await sample.add()
+    if (project === null) return
     changeElsewhere(selectedProjectId, project.id)
     dispatch(notified('success', projectTexts.create.created(project.name), projectTexts.create.createdWhy))
   }
   return (
     <>
       <Step title={texts.project.title} why={texts.project.whySample}>
-        <Button kind="primary" size="touch" busy={adding} onClick={() => void add()}>
-          {texts.project.addSample}
+        <Button kind="primary" size="touch" busy={sample.adding} onClick={() => void add()}>
+          {projectTexts.list.addSample}
         </Button>
         <ButtonLink to="/projects/new" kind="ghost" size="touch">
           {texts.project.own}
         </ButtonLink>
       </Step>
-      {error !== undefined && (
+      {sample.error !== undefined && (
         <Note kind="error" className="mt-3">
-          {reasonOf(error, projectTexts.notCreated)}
+          {sample.error}
         </Note>
       )}
     </>
@@ -126,33 +128,16 @@ function FirstTask({ projects, onSuggested }: FirstTaskProps) {
   const { data } = useAgentsQuery()
   const missing = data?.agents.every((agent) => agent.missing !== null) ? data.agents[0]?.missing : null
   const [project] = projects
-  const suggestions = projects.every(isSample) ? texts.task.forSample : texts.task.forAny
   const suggest = (words: string) => {
     if (!projects.some(({ id }) => id === recall(selectedProjectId)) && project !== undefined)
       changeElsewhere(selectedProjectId, project.id)
-    const written = recall(draftDescription).trim()
-    // What somebody wrote themselves stays.
-    const isOwn = written !== '' && !suggestions.some((each) => each === written)
-    changeElsewhere(draftDescription, isOwn ? `${written}\n${words}` : words)
+    changeElsewhere(draftDescription, withSuggestion(recall(draftDescription), words))
     onSuggested()
   }
   return (
     <>
       <Step title={texts.task.title} why={texts.task.why}>
-        {suggestions.map((words) => (
-          <Button
-            key={words}
-            size="touch"
-            className="h-auto! min-h-11 max-w-full py-1 text-left whitespace-normal! md:min-h-8"
-            onClick={() => suggest(words)}
-          >
-            {words}
-          </Button>
-        ))}
-        <span className="hidden items-center gap-1.5 text-meta text-muted md:inline-flex">
-          <Keys written="mod+enter" />
-          {texts.task.starts}
-        </span>
+        <SuggestedTasks ofSample={projects.every(isSample)} onChoose={suggest} />
       </Step>
       {missing !== null && missing !== undefined && (
         <Note kind="warning" className="mt-3">
@@ -168,7 +153,11 @@ function FirstPullRequest({ task }: { readonly task: Task }) {
   const words = isOver ? texts.pullRequest : texts.watch
   return (
     <Step title={words.title} why={words.why}>
-      <ButtonLink to={`/tasks/${task.id}`} kind={isOver ? 'primary' : 'plain'} size="touch">
+      <ButtonLink
+        to={`/tasks/${task.id}${isOver ? '?tab=changes' : ''}`}
+        kind={isOver ? 'primary' : 'plain'}
+        size="touch"
+      >
         {words.open}
       </ButtonLink>
     </Step>
@@ -183,12 +172,4 @@ function OwnProject() {
       </ButtonLink>
     </Step>
   )
-}
-
-function isSample({ githubRepoName, description }: Project): boolean {
-  return githubRepoName === sampleRepository.name && description === sampleRepository.description
-}
-
-function isSampleRepository({ name, description }: Repository): boolean {
-  return name === sampleRepository.name && description === sampleRepository.description
 }

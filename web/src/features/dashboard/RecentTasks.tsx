@@ -1,11 +1,15 @@
 /** The first eight tasks. */
 import { reasonOf } from '../../api/fault.ts'
+import { firstStepsPutAway, usePersisted } from '../../app/persisted.ts'
 import { Button } from '../../ui/Button.tsx'
+import { ButtonLink } from '../../ui/ButtonLink.tsx'
 import { shortDate } from '../../ui/clock.ts'
 import { Empty } from '../../ui/Empty.tsx'
 import { Note } from '../../ui/Note.tsx'
 import { Panel } from '../../ui/Panel.tsx'
 import { Skeleton } from '../../ui/Skeleton.tsx'
+import { useProjectsQuery } from '../projects/projectsApi.ts'
+import { texts as projectTexts } from '../projects/texts.ts'
 import { useRecentTasksQuery } from '../tasks/tasksApi.ts'
 import { TaskRow } from '../tasks/TaskRow.tsx'
 import { texts as taskTexts } from '../tasks/texts.ts'
@@ -39,7 +43,7 @@ export function RecentTasks() {
       ) : (
         <Panel>
           {data.tasks.length === 0 ? (
-            <Empty title={texts.empty}>{texts.emptyWhy}</Empty>
+            <NoTask />
           ) : (
             <ul>
               {data.tasks.slice(0, tasksShown).map((task) => (
@@ -50,6 +54,27 @@ export function RecentTasks() {
         </Panel>
       )}
     </section>
+  )
+}
+
+/** Its first step is the project: the next steps say so too, unless they were put away. */
+function NoTask() {
+  const projects = useProjectsQuery().data?.projects
+  const [putAway] = usePersisted(firstStepsPutAway)
+  return (
+    <Empty
+      title={texts.empty}
+      action={
+        putAway &&
+        projects?.length === 0 && (
+          <ButtonLink to="/projects/new" kind="primary" size="touch">
+            {projectTexts.list.createFirst}
+          </ButtonLink>
+        )
+      }
+    >
+      {texts.emptyWhy}
+    </Empty>
   )
 }
 

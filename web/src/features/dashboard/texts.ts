@@ -8,6 +8,7 @@ export const texts = {
   noProject: 'Select a project',
   filterProjects: 'Search projects...',
   noProjects: 'No projects found',
+  noProjectsYet: 'No projects yet. Create one under Manage Projects.',
   manage: 'Manage Projects',
   branch: 'Branch',
   noBranch: 'Select a branch',

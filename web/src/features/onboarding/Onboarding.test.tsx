@@ -23,7 +23,7 @@ describe('the first step', () => {
   test('says where one is, and how much is complete', async () => {
     open()
     expect(await screen.findByText('Step 1 of 2')).toBeTruthy()
-    expect((await screen.findByRole('progressbar')).getAttribute('aria-valuenow')).toBe('50')
+    expect((await screen.findByRole('progressbar')).getAttribute('aria-valuenow')).toBe('0')
   })
 
   test('has the name, which is required, and the address, which is only read when it is known', async () => {
@@ -43,6 +43,15 @@ describe('the first step', () => {
   })
 })
 
+test('the onboarding says whose it is, and can be left', async () => {
+  const server = open({ 'POST /auth/logout': { success: true } })
+  await screen.findByText('Step 1 of 2')
+  expect(screen.getByText('Flightdeck')).toBeTruthy()
+  await press('Logout')
+  expect(await screen.findByRole('heading', { name: 'Welcome Back' })).toBeTruthy()
+  expect(server.of('POST /auth/logout')).toHaveLength(1)
+})
+
 describe('the second step', () => {
   test('needs a team size and a role, leads back, and in the end to the dashboard', async () => {
     let done: (answer: unknown) => void = () => undefined
@@ -51,7 +60,7 @@ describe('the second step', () => {
     })
     await press('Continue')
     expect(await screen.findByText('Step 2 of 2')).toBeTruthy()
-    expect((await screen.findByRole('progressbar')).getAttribute('aria-valuenow')).toBe('100')
+    expect((await screen.findByRole('progressbar')).getAttribute('aria-valuenow')).toBe('50')
     const complete = () => screen.getByRole('button', { name: 'Complete Setup' })
     expect(complete()).toHaveProperty('disabled', true)
     await pick('Team Size', '6-20')

@@ -4,12 +4,15 @@ import { Navigate, useNavigate } from 'react-router-dom'
 import type { completeOnboarding, User } from '#domain/api/auth.ts'
 import type { BodyInputOf } from '#domain/api/call.ts'
 import { reasonOf } from '../../api/fault.ts'
+import { texts as appTexts } from '../../app/texts.ts'
+import { BrandMark } from '../../ui/BrandMark.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Choice } from '../../ui/Choice.tsx'
 import { Field } from '../../ui/Field.tsx'
 import { Note } from '../../ui/Note.tsx'
 import { Progress } from '../../ui/Progress.tsx'
 import { useMeQuery } from '../auth/authApi.ts'
+import { useLogout } from '../auth/useLogout.ts'
 import { useCompleteOnboardingMutation } from './onboardingApi.ts'
 import { companySizes, roles, texts } from './texts.ts'
 
@@ -25,6 +28,7 @@ export function Onboarding() {
 
 function Steps({ user }: { readonly user: User }) {
   const navigate = useNavigate()
+  const logout = useLogout()
   const [complete, { isLoading, error }] = useCompleteOnboardingMutation()
   const [step, setStep] = useState<1 | 2>(1)
   const [fullName, setFullName] = useState(user.fullName || user.name)
@@ -43,80 +47,109 @@ function Steps({ user }: { readonly user: User }) {
     if (answer.error === undefined) void navigate('/dashboard', { replace: true })
   }
 
-  const percent = step * 50
+  // What is done, and not where one is.
+  const percent = (step - 1) * 50
   return (
-    <main id="main" tabIndex={-1} className="mx-auto w-full max-w-118 px-4 py-16 outline-none md:py-24">
-      <div className="flex justify-between text-meta text-muted">
-        <span>{texts.step(step)}</span>
-        <span className="font-mono">{texts.percent(percent)}</span>
+    <div className="mx-auto flex min-h-full w-full max-w-118 flex-col px-4 pt-3 pb-6 md:pt-6 md:pb-16">
+      <div className="flex h-11 flex-none items-center justify-between">
+        <span className="inline-flex items-center gap-2 text-body font-semibold tracking-[-0.012em]">
+          <BrandMark />
+          {appTexts.brand}
+        </span>
+        <Button kind="ghost" size="touch" className="-mr-3" onClick={logout}>
+          {appTexts.logout}
+        </Button>
       </div>
-      <Progress percent={percent} label={texts.progress} className="mt-2 mb-8 bg-line" />
-      <h1 className="mb-6 text-page font-semibold">{step === 1 ? texts.you : texts.team}</h1>
-      {error !== undefined && (
-        <Note kind="error" className="mb-4">
-          {reasonOf(error, texts.failed)}
-        </Note>
-      )}
-      <form onSubmit={(event) => void onSubmit(event)} className="grid gap-5">
-        {step === 1 ? (
-          <>
-            <Field
-              large
-              label={texts.fullName}
-              autoComplete="name"
-              required
-              maxLength={200}
-              value={fullName}
-              onChange={(event) => setFullName(event.target.value)}
-            />
-            <Field
-              large
-              label={texts.email}
-              type="email"
-              autoComplete="email"
-              readOnly={user.email !== null}
-              help={user.email === null ? undefined : texts.fetched}
-              value={email}
-              onChange={(event) => setEmail(event.target.value)}
-            />
-          </>
-        ) : (
-          <>
-            <Choice
-              label={texts.companySize}
-              options={companySizes}
-              chosen={companySize}
-              onChoose={setCompanySize}
-            />
-            <Choice label={texts.role} options={roles} chosen={role} onChoose={setRole} />
-          </>
-        )}
-        <div className="mt-3 flex items-center justify-between">
-          {step === 1 ? (
-            <span />
-          ) : (
-            <Button kind="ghost" size="large" onClick={() => setStep(1)} disabled={isLoading}>
-              {texts.back}
-            </Button>
-          )}
-          {step === 1 ? (
-            <Button key="continue" kind="primary" size="large" type="submit" disabled={!named}>
-              {texts.continue}
-            </Button>
-          ) : (
-            <Button
-              key="complete"
-              kind="primary"
-              size="large"
-              type="submit"
-              busy={isLoading}
-              disabled={!named || companySize === null || role === null}
-            >
-              {texts.complete}
-            </Button>
-          )}
+      <main id="main" tabIndex={-1} className="flex flex-1 flex-col pt-8 outline-none md:pt-14">
+        <div className="flex justify-between text-meta text-muted">
+          <span>{texts.step(step)}</span>
+          <span className="font-mono">{texts.percent(percent)}</span>
         </div>
-      </form>
-    </main>
+        <Progress percent={percent} label={texts.progress} className="mt-2 mb-8 bg-line" />
+        <h1 className="mb-6 text-page font-semibold">{step === 1 ? texts.you : texts.team}</h1>
+        {error !== undefined && (
+          <Note kind="error" className="mb-4">
+            {reasonOf(error, texts.failed)}
+          </Note>
+        )}
+        <form onSubmit={(event) => void onSubmit(event)} className="flex flex-1 flex-col md:flex-none">
+          {/* As high in both steps: the buttons stay where they are. On a phone they are at its foot. */}
+          <div className="grid content-start gap-5 md:min-h-66">
+            {step === 1 ? (
+              <>
+                <Field
+                  large
+                  label={texts.fullName}
+                  autoComplete="name"
+                  required
+                  maxLength={200}
+                  value={fullName}
+                  onChange={(event) => setFullName(event.target.value)}
+                />
+                <Field
+                  large
+                  label={texts.email}
+                  type="email"
+                  autoComplete="email"
+                  readOnly={user.email !== null}
+                  help={user.email === null ? undefined : texts.fetched}
+                  value={email}
+                  onChange={(event) => setEmail(event.target.value)}
+                />
+              </>
+            ) : (
+              <>
+                <Choice
+                  label={texts.companySize}
+                  options={companySizes}
+                  chosen={companySize}
+                  onChoose={setCompanySize}
+                />
+                <Choice label={texts.role} options={roles} chosen={role} onChoose={setRole} />
+              </>
+            )}
+          </div>
+          <div className="mt-auto flex items-center justify-between pt-8 md:mt-0 md:pt-3">
+            {step === 1 ? (
+              <span />
+            ) : (
+              <Button
+                kind="ghost"
+                size="large"
+                className="-ml-4"
+                onClick={() => setStep(1)}
+                disabled={isLoading}
+              >
+                {texts.back}
+              </Button>
+            )}
+            {step === 1 ? (
+              <Button
+                key="continue"
+                kind="primary"
+                size="large"
+                type="submit"
+                className="min-w-40"
+                disabled={!named}
+              >
+                {texts.continue}
+              </Button>
+            ) : (
+              <Button
+                key="complete"
+                kind="primary"
+                size="large"
+                type="submit"
+                className="min-w-40"
+                busy={isLoading}
+                disabled={!named || companySize === null || role === null}
+              >
+                {texts.complete}
+              </Button>
+            )}
+          </div>
+        </form>
+      </main>
+    </div>
   )
 }

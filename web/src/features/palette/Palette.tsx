@@ -11,6 +11,7 @@ import { changeElsewhere, selectedProjectId } from '../../app/persisted.ts'
 import { useModal } from '../../ui/Dialog.tsx'
 import { IconButton } from '../../ui/IconButton.tsx'
 import { KeyCap } from '../../ui/KeyCap.tsx'
+import { toWrite } from '../dashboard/toWrite.ts'
 import { useProjectsQuery } from '../projects/projectsApi.ts'
 import { usePaletteTasks } from '../tasks/tasksApi.ts'
 import { HitRow } from './HitRow.tsx'
@@ -39,7 +40,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
     else if (hit.kind === 'outside') window.open(hit.href, '_blank', 'noopener,noreferrer')
     else if (hit.kind === 'new-task') {
       changeElsewhere(selectedProjectId, hit.project.id)
-      void navigate('/dashboard')
+      void navigate('/dashboard', { state: toWrite() })
     } else if (inNewTab) window.open(hit.to, '_blank', 'noopener')
     else void navigate(hit.to)
   }

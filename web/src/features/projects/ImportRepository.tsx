@@ -5,6 +5,7 @@ import { useDispatch } from 'react-redux'
 import type { Repository } from '#domain/api/projects.ts'
 import { reasonOf } from '../../api/fault.ts'
 import { Button } from '../../ui/Button.tsx'
+import { ButtonLink } from '../../ui/ButtonLink.tsx'
 import { Empty } from '../../ui/Empty.tsx'
 import { Field } from '../../ui/Field.tsx'
 import { Note } from '../../ui/Note.tsx'
@@ -59,7 +60,20 @@ export function ImportRepository() {
             {shown === undefined || all === undefined ? (
               <Loading />
             ) : shown.length === 0 ? (
-              <Empty title={texts.create.noneFound}>
+              <Empty
+                title={texts.create.noneFound}
+                action={
+                  all.length === 0 ? (
+                    <ButtonLink to="/settings?tab=github" size="touch">
+                      {texts.create.access}
+                    </ButtonLink>
+                  ) : (
+                    <Button size="touch" onClick={() => setSearch('')}>
+                      {texts.create.clearSearch}
+                    </Button>
+                  )
+                }
+              >
                 {all.length === 0 ? texts.create.noneAtAllWhy : texts.create.noneFoundWhy}
               </Empty>
             ) : (

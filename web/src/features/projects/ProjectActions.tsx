@@ -1,5 +1,5 @@
 /** What can be done with a project, at the right of its name. */
-import { Ellipsis, Pencil, RefreshCw, Settings, Trash2 } from 'lucide-react'
+import { Ellipsis, Pencil, Plus, RefreshCw, Settings, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import { useDispatch } from 'react-redux'
 import { useNavigate } from 'react-router-dom'
@@ -7,14 +7,15 @@ import type { Project } from '#domain/api/projects.ts'
 import { useAction } from '../../actions/ActionsContext.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { ButtonLink } from '../../ui/ButtonLink.tsx'
+import { buttonStyle } from '../../ui/buttonStyle.ts'
+import { classes } from '../../ui/classes.ts'
 import { IconButton } from '../../ui/IconButton.tsx'
 import { Menu, type MenuButtonProps, type MenuItem } from '../../ui/Menu.tsx'
-import { Status } from '../../ui/Status.tsx'
 import { DeleteQuestion } from '../deletions/DeleteQuestion.tsx'
 import { notified, notifiedFailure } from '../notifications/notifications.ts'
 import { EditProject } from './EditProject.tsx'
+import { NewTaskLink } from './NewTaskLink.tsx'
 import { useSyncProjectMutation } from './projectsApi.ts'
-import { statusOf } from './statusOf.ts'
 import { texts } from './texts.ts'
 
 export function ProjectActions({ project }: { readonly project: Project }) {
@@ -47,19 +48,30 @@ export function ProjectActions({ project }: { readonly project: Project }) {
   )
   return (
     <>
-      <Status status={statusOf(project.status)} />
-      <ButtonLink to={settings} icon={<Settings />}>
-        {texts.detail.settings}
-      </ButtonLink>
-      <Button
-        icon={<RefreshCw />}
-        busy={isLoading}
-        busyLabel={texts.detail.syncing}
-        onClick={() => void onSync()}
-      >
-        {texts.detail.sync}
-      </Button>
-      <Menu button={menuButton} items={items} />
+      <div className="flex w-full items-center gap-2 md:w-auto">
+        {project.stats.totalTasks > 0 && (
+          <NewTaskLink
+            project={project}
+            className={classes(buttonStyle('primary', 'touch'), 'max-md:flex-1')}
+          >
+            <Plus />
+            {texts.newTask}
+          </NewTaskLink>
+        )}
+        <ButtonLink to={settings} size="touch" icon={<Settings />}>
+          <span className="max-md:sr-only">{texts.detail.settings}</span>
+        </ButtonLink>
+        <Button
+          size="touch"
+          icon={<RefreshCw />}
+          busy={isLoading}
+          busyLabel={<span className="max-md:sr-only">{texts.detail.syncing}</span>}
+          onClick={() => void onSync()}
+        >
+          <span className="max-md:sr-only">{texts.detail.sync}</span>
+        </Button>
+        <Menu button={menuButton} items={items} />
+      </div>
       {/* What was written and left is not there when it is opened again. */}
       {asking === 'edit' && <EditProject project={project} open onClose={leave} />}
       <DeleteQuestion

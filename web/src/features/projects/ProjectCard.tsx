@@ -1,23 +1,21 @@
-/** A project in the list. */
-import { ChevronRight, Lock } from 'lucide-react'
+/** A project in the list: what it is, and what goes on in it. The whole card leads to it. */
+import { ChevronRight, Lock, Plus } from 'lucide-react'
 import { Link } from 'react-router-dom'
 import type { Project } from '#domain/api/projects.ts'
 import { age } from '../../ui/clock.ts'
 import { Status } from '../../ui/Status.tsx'
 import { useNow } from '../../ui/useNow.ts'
+import { NewTaskLink } from './NewTaskLink.tsx'
+import { ProjectStatus } from './ProjectStatus.tsx'
 import { RepositoryLine } from './RepositoryLine.tsx'
-import { statusOf } from './statusOf.ts'
 import { texts } from './texts.ts'
-
-/** Titles of running tasks that a card has room for (section 9). */
-const titlesShown = 2
 
 export function ProjectCard({ project }: { readonly project: Project }) {
   const now = useNow(30_000)
   const { stats } = project
   return (
-    <li className="flex min-h-54 min-w-0 flex-col rounded-panel border border-line bg-panel">
-      <div className="px-4 pt-4 pb-3">
+    <li className="relative flex min-w-0 flex-col rounded-panel border border-line bg-panel transition-colors hover:border-control">
+      <div className="flex flex-1 flex-col px-4 pt-4 pb-3">
         <div className="flex items-center gap-2">
           <h2
             className="truncate text-title font-semibold"
@@ -26,49 +24,78 @@ export function ProjectCard({ project }: { readonly project: Project }) {
             {project.name}
           </h2>
           {project.isPrivate && (
-            <Lock className="size-3.5 text-muted" role="img" aria-label={texts.private} />
+            <Lock className="size-3.5 flex-none text-muted" role="img" aria-label={texts.private} />
           )}
           <span className="flex-1" />
-          <Status status={statusOf(project.status)} small />
+          <ProjectStatus project={project} />
         </div>
-        <p className="mt-1 mb-2.5 line-clamp-2 min-h-10 text-ui wrap-anywhere text-muted">
+        <p className="mt-1 line-clamp-2 text-ui wrap-anywhere text-muted">
           {project.description || texts.card.noDescription}
         </p>
-        <RepositoryLine project={project} />
-      </div>
-      {stats.runningTasks > 0 && (
-        <div className="mx-4 border-t border-line-soft pt-2.5 pb-3">
-          <Status status="running" small wordHidden>
-            {texts.card.running(stats.runningTasks)}
-          </Status>
-          <ul className="mt-0.5 pl-5 text-meta/4.5">
-            {stats.runningTitles.slice(0, titlesShown).map((title, index) => (
-              // Two tasks may have one title.
-              <li key={`${index}-${title}`} className="truncate">
-                {title}
-              </li>
-            ))}
-            {stats.runningTasks > titlesShown && (
-              <li className="text-muted">{texts.card.more(stats.runningTasks - titlesShown)}</li>
-            )}
-          </ul>
+        {/* At one height in a row of cards. */}
+        <div className="mt-auto pt-2.5">
+          <RepositoryLine project={project} />
         </div>
-      )}
-      <div className="mt-auto flex h-10 items-center gap-3 border-t border-line-soft px-4 text-meta text-muted">
+      </div>
+      <div className="mx-4 border-t border-line-soft py-2.5">
+        <div className="flex min-h-6 items-center gap-2">
+          {stats.runningTasks > 0 ? (
+            <Status status="running" small wordHidden>
+              {texts.card.running(stats.runningTasks)}
+            </Status>
+          ) : (
+            <span className="truncate text-meta text-muted">
+              {texts.card.done(stats.completedTasks, stats.totalTasks)}
+            </span>
+          )}
+          <span className="flex-1" />
+          <NewTaskLink
+            project={project}
+            label={texts.card.newTask(project.name)}
+            className="relative z-10 inline-flex h-11 flex-none items-center gap-1 rounded-control px-1.5 text-meta font-medium text-muted hover:bg-raised hover:text-text max-md:-my-2.5 md:-mr-1.5 md:h-6"
+          >
+            <Plus className="size-3.5" />
+            {texts.newTask}
+          </NewTaskLink>
+        </div>
+        {stats.runningTasks > 0 && <RunningTitles stats={stats} />}
+      </div>
+      <div className="flex h-10 items-center gap-3 border-t border-line-soft px-4 text-meta text-muted">
         <span>{texts.card.tasks(stats.totalTasks)}</span>
-        <span>
+        <span className="truncate">
           {project.lastSync === null ? texts.card.neverSynced : texts.card.synced(age(project.lastSync, now))}
         </span>
         <span className="flex-1" />
         <Link
           to={`/projects/${project.id}`}
           aria-label={`${texts.card.details}: ${project.name}`}
-          className="inline-flex items-center gap-0.5 py-1 font-medium text-text hover:underline"
+          className="inline-flex flex-none items-center gap-0.5 font-medium text-text outline-none after:absolute after:inset-0 after:rounded-panel focus-visible:after:outline-2 focus-visible:after:outline-offset-2 focus-visible:after:outline-accent"
         >
           {texts.card.details}
           <ChevronRight className="size-3.5" />
         </Link>
       </div>
     </li>
+  )
+}
+
+/** Titles of running tasks that a card has room for (section 9). */
+const titlesShown = 2
+
+function RunningTitles({ stats: { runningTasks, runningTitles } }: { readonly stats: Project['stats'] }) {
+  const shown = runningTitles.slice(0, titlesShown)
+  const more = runningTasks - titlesShown
+  return (
+    <ul className="pl-5 text-meta/4.5">
+      {shown.map((title, index) => (
+        // Two tasks may have one title.
+        <li key={`${index}-${title}`} className="flex gap-2">
+          <span className="truncate">{title}</span>
+          {more > 0 && index === shown.length - 1 && (
+            <span className="ml-auto flex-none text-muted">{texts.card.more(more)}</span>
+          )}
+        </li>
+      ))}
+    </ul>
   )
 }

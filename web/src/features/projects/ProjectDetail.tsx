@@ -1,12 +1,14 @@
 /** One project: what it is, how its tasks fare, and the tasks themselves. */
 import { Lock } from 'lucide-react'
-import { useParams } from 'react-router-dom'
+import { useNavigate, useParams } from 'react-router-dom'
 import type { Project } from '#domain/api/projects.ts'
 import type { Task } from '#domain/api/tasks.ts'
 import { reasonOf } from '../../api/fault.ts'
+import { draftDescription, recall, remember, selectedProjectId } from '../../app/persisted.ts'
 import { usePageTitle } from '../../app/usePageTitle.ts'
 import { Button } from '../../ui/Button.tsx'
 import { ButtonLink } from '../../ui/ButtonLink.tsx'
+import { buttonStyle } from '../../ui/buttonStyle.ts'
 import { age } from '../../ui/clock.ts'
 import { Empty } from '../../ui/Empty.tsx'
 import { Note } from '../../ui/Note.tsx'
@@ -16,19 +18,27 @@ import { Skeleton } from '../../ui/Skeleton.tsx'
 import { Stats } from '../../ui/Stats.tsx'
 import { Status } from '../../ui/Status.tsx'
 import { useNow } from '../../ui/useNow.ts'
+import { toWrite } from '../dashboard/toWrite.ts'
 import { useIsDeleted } from '../deletions/deletions.ts'
-import { useProjectTasksQuery } from '../tasks/tasksApi.ts'
+import { useProjectTasksQuery, useRunningTasksQuery } from '../tasks/tasksApi.ts'
 import { TaskRow } from '../tasks/TaskRow.tsx'
 import { texts as taskTexts } from '../tasks/texts.ts'
+import { NewTaskLink } from './NewTaskLink.tsx'
 import { ProjectActions } from './ProjectActions.tsx'
+import { ProjectStatus } from './ProjectStatus.tsx'
 import { useProjectQuery } from './projectsApi.ts'
 import { RepositoryLine } from './RepositoryLine.tsx'
+import { SuggestedTasks } from './SuggestedTasks.tsx'
+import { withSuggestion } from './suggestions.ts'
 import { texts } from './texts.ts'
+import { isSample } from './useSampleProject.ts'
 
 export function ProjectDetail() {
   const { projectId = '' } = useParams()
   const { data, error, refetch, isFetching } = useProjectQuery(projectId)
   const tasks = useProjectTasksQuery(projectId)
+  const running = useRunning(projectId, data?.project, tasks.data?.tasks)
+  const others = tasks.data?.tasks.filter(({ id }) => !running.some((task) => task.id === id)) ?? []
   const deleted = useIsDeleted(projectId)
   usePageTitle(data?.project.name)
   if (deleted) {
@@ -61,14 +71,14 @@ export function ProjectDetail() {
     )
   }
   const { project } = data
-  const { runningTasks, runningTitles } = project.stats
   return (
     <Page title={project.name} width="normal" actions={<ProjectActions project={project} />}>
       <div className="-mt-2 mb-6 grid grid-cols-1 gap-2">
         <p className="max-w-[80ch] wrap-anywhere text-muted">
           {project.description || texts.card.noDescription}
         </p>
-        <div className="flex items-center gap-3.5">
+        <div className="flex flex-wrap items-center gap-x-3.5 gap-y-1.5">
+          <ProjectStatus project={project} />
           {project.isPrivate && (
             <span className="inline-flex items-center gap-1 text-meta text-muted">
               <Lock className="size-3.5" />
@@ -81,25 +91,10 @@ export function ProjectDetail() {
       <Panel className="mb-6">
         <Stats unknown={texts.list.unknown} stats={figures(project)} />
       </Panel>
-      {runningTasks > 0 && (
-        <Panel className="mb-6 px-4 py-3">
-          <Status status="running" wordHidden>
-            {texts.detail.running(runningTasks)}
-          </Status>
-          <ul className="mt-1 pl-5.5 text-ui">
-            {runningTitles.map((title, index) => (
-              // Titles may be alike.
-              <li key={index} className="truncate">
-                {title}
-              </li>
-            ))}
-            {runningTasks > runningTitles.length && (
-              <li className="text-muted">{texts.card.more(runningTasks - runningTitles.length)}</li>
-            )}
-          </ul>
-        </Panel>
-      )}
       <h2 className="mt-10 mb-2 font-semibold">{texts.detail.all(project.stats.totalTasks)}</h2>
+      {running.length > 0 && (
+        <Running count={Math.max(project.stats.runningTasks, running.length)} tasks={running} />
+      )}
       {tasks.error !== undefined && (
         <Note
           kind="error"
@@ -113,31 +108,35 @@ export function ProjectDetail() {
           {reasonOf(tasks.error, taskTexts.notFetched)}
         </Note>
       )}
-      {tasks.data === undefined ? (
-        tasks.error === undefined && (
-          <Panel>
-            <TasksLoading />
-          </Panel>
-        )
-      ) : (
-        <Panel>
-          <Tasks tasks={tasks.data.tasks} />
-          {tasks.hasMore && (
-            <div className="border-t border-line-soft p-2">
-              <Button
-                kind="ghost"
-                size="touch"
-                busy={tasks.isShowingMore}
-                busyLabel={texts.detail.showingMore}
-                onClick={() => void tasks.showMore()}
-                className="w-full"
-              >
-                {texts.detail.showMore}
-              </Button>
-            </div>
+      {tasks.data === undefined
+        ? tasks.error === undefined && (
+            <Panel>
+              <TasksLoading />
+            </Panel>
+          )
+        : (others.length > 0 || running.length === 0 || tasks.hasMore) && (
+            <Panel>
+              {others.length === 0 && running.length === 0 ? (
+                <NoTask project={project} />
+              ) : (
+                <Rows tasks={others} />
+              )}
+              {tasks.hasMore && (
+                <div className="border-t border-line-soft p-2">
+                  <Button
+                    kind="ghost"
+                    size="touch"
+                    busy={tasks.isShowingMore}
+                    busyLabel={texts.detail.showingMore}
+                    onClick={() => void tasks.showMore()}
+                    className="w-full"
+                  >
+                    {texts.detail.showMore}
+                  </Button>
+                </div>
+              )}
+            </Panel>
           )}
-        </Panel>
-      )}
     </Page>
   )
 }
@@ -152,28 +151,63 @@ function figures({ stats }: Project) {
   ]
 }
 
-function Tasks({ tasks }: { readonly tasks: readonly Task[] }) {
+/** Those that run now have a panel of their own, also where the list has not come to them. */
+function useRunning(projectId: string, project: Project | undefined, listed: readonly Task[] = []) {
+  const found = useRunningTasksQuery(projectId, { skip: (project?.stats.runningTasks ?? 0) === 0 })
+  return (found ?? listed).filter(({ status }) => status === 'running')
+}
+
+function Running({ count, tasks }: { readonly count: number; readonly tasks: readonly Task[] }) {
+  return (
+    <Panel className="mb-4" label={texts.detail.running(count)}>
+      <div className="flex h-10 items-center gap-2 border-b border-line-soft px-4">
+        <Status status="running" wordHidden>
+          {texts.detail.running(count)}
+        </Status>
+        {count > tasks.length && (
+          <span className="text-meta text-muted">{texts.detail.more(count - tasks.length)}</span>
+        )}
+      </div>
+      <Rows tasks={tasks} />
+    </Panel>
+  )
+}
+
+function Rows({ tasks }: { readonly tasks: readonly Task[] }) {
   const now = useNow(30_000)
-  if (tasks.length === 0) {
-    return (
+  return (
+    <ul>
+      {tasks.map((task) => (
+        <TaskRow key={task.id} task={task} when={age(task.createdAt, now)} ofProject />
+      ))}
+    </ul>
+  )
+}
+
+function NoTask({ project }: { readonly project: Project }) {
+  const navigate = useNavigate()
+  const suggest = (words: string) => {
+    remember(selectedProjectId, project.id)
+    remember(draftDescription, withSuggestion(recall(draftDescription), words))
+    void navigate('/dashboard', { state: toWrite() })
+  }
+  return (
+    <>
       <Empty
         title={texts.detail.empty}
         action={
-          <ButtonLink to="/dashboard" kind="primary" size="touch">
+          <NewTaskLink project={project} className={buttonStyle('primary', 'touch')}>
             {texts.detail.createFirst}
-          </ButtonLink>
+          </NewTaskLink>
         }
       >
         {texts.detail.emptyWhy}
       </Empty>
-    )
-  }
-  return (
-    <ul>
-      {tasks.map((task) => (
-        <TaskRow key={task.id} task={task} when={age(task.createdAt, now)} />
-      ))}
-    </ul>
+      <div className="flex flex-wrap items-center gap-2 border-t border-line-soft p-4">
+        <span className="w-full text-ui text-muted">{texts.detail.suggested}</span>
+        <SuggestedTasks ofSample={isSample(project)} onChoose={suggest} />
+      </div>
+    </>
   )
 }
 

@@ -1,10 +1,12 @@
 // @vitest-environment jsdom
-import { fireEvent, screen, waitFor, within } from '@testing-library/react'
+import { cleanup, fireEvent, screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, test } from 'vitest'
 import type { Project } from '#domain/api/projects.ts'
+import { sampleRepository } from '#domain/api/sample.ts'
 import { openPage } from '../../../../tests/client/page.tsx'
 import type { Asked } from '../../../../tests/client/server.ts'
 import { projectOf, repositoryOf, taskOf } from '../../../../tests/client/samples.ts'
+import { suggestions } from './suggestions.ts'
 
 const stats = (totalTasks: number, completedTasks: number, runningTasks: number) => ({
   totalTasks,
@@ -77,6 +79,97 @@ describe('a card', () => {
     openPage('/projects', { answers: listing(projectOf(1, { description: '' })) })
     expect(await screen.findByText('No description provided')).toBeTruthy()
     expect(screen.queryByText(/Running$/)).toBeNull()
+  })
+})
+
+describe('a card that leads on', () => {
+  test('does not say with the tick of a completed task that its project is active', async () => {
+    openPage('/projects', { answers: listing(projectOf(1)) })
+    const active = (await screen.findByText('Active')).closest('[data-status=active]')
+    const icon = active?.querySelector('svg')?.getAttribute('class') ?? ''
+    expect(icon).toMatch(/lucide-/)
+    expect(icon).not.toMatch(/check/)
+  })
+
+  test('says what was done where nothing runs, and takes as much room as it fills', async () => {
+    openPage('/projects', { answers: listing(projectOf(1, { stats: stats(7, 2, 0) })) })
+    expect(await screen.findByText('2 of 7 completed')).toBeTruthy()
+    expect(screen.getByText('2 of 7 completed').closest('li')?.className).not.toMatch(/min-h-/)
+  })
+
+  test('has a way to a new task of its project', async () => {
+    const [one, two] = [projectOf(1), projectOf(2)]
+    openPage('/projects', { answers: listing(one, two) })
+    fireEvent.click(await screen.findByRole('link', { name: 'New Task: engine-2' }))
+    expect(await screen.findByRole('combobox', { name: 'Project: ada/engine-2' })).toBeTruthy()
+    expect(document.activeElement).toBe(screen.getByRole('textbox', { name: 'Task description' }))
+  })
+})
+
+describe('many projects', () => {
+  const many = Array.from({ length: 1_300 }, (_, index) => projectOf(index + 1))
+
+  test('are read page by page and all counted, and drawn as far as one looks', async () => {
+    const server = openPage('/projects', {
+      answers: {
+        'GET /projects': ({ query }: Asked) =>
+          query.after === undefined
+            ? { projects: many.slice(0, 1_000), next: 'more' }
+            : { projects: many.slice(1_000), next: null },
+      },
+    })
+    const cards = () => document.querySelectorAll('main li').length
+    await waitFor(async () => expect(await figure('Total Projects')).toBe('1300'))
+    expect(server.of('GET /projects').map(({ query }) => query)).toEqual([
+      { limit: '1000' },
+      { limit: '1000', after: 'more' },
+    ])
+    expect(cards()).toBe(60)
+    fireEvent.click(screen.getByText('Show 60 more'))
+    expect(cards()).toBe(120)
+    fireEvent.change(screen.getByPlaceholderText('Search projects...'), { target: { value: 'engine-1299' } })
+    await waitFor(() => expect(cards()).toBe(1))
+  })
+})
+
+describe('where nothing is shown there is a way on', () => {
+  test('from a search without a match to all again', async () => {
+    openPage('/projects', { answers: listing(projectOf(1)) })
+    const search = await screen.findByPlaceholderText('Search projects...')
+    fireEvent.change(search, { target: { value: 'neither' } })
+    fireEvent.click(await screen.findByRole('button', { name: 'Clear Search' }))
+    expect(await screen.findByRole('heading', { name: 'engine-1' })).toBeTruthy()
+  })
+
+  test('from no project to the sample, where there is one', async () => {
+    const sample = projectOf(1, { ...sampleRepository, githubRepoName: sampleRepository.name })
+    const made: Project[] = []
+    openPage('/projects', {
+      answers: {
+        'GET /projects': () => ({ projects: made, next: null }),
+        'GET /github/repos': { repositories: [repositoryOf('sample', sampleRepository)] },
+        'POST /projects': () => {
+          made.push(sample)
+          return { project: sample, id: sample.id }
+        },
+      },
+    })
+    fireEvent.click(await screen.findByRole('button', { name: 'Add the sample project' }))
+    expect(await screen.findByRole('combobox', { name: 'Project: ada/sample' })).toBeTruthy()
+  })
+
+  test('from no repository to what Flightdeck may see, and from none that is found to all', async () => {
+    openPage('/projects/new')
+    const access = await screen.findByRole('link', { name: 'Manage Repository Access' })
+    expect(access.getAttribute('href')).toBe('/settings?tab=github')
+    cleanup()
+    openPage('/projects/new', {
+      answers: { 'GET /github/repos': { repositories: [repositoryOf('engine')] } },
+    })
+    expect(await screen.findByText('1 repository found')).toBeTruthy()
+    fireEvent.change(screen.getByRole('searchbox'), { target: { value: 'neither' } })
+    fireEvent.click(await screen.findByRole('button', { name: 'Clear Search' }))
+    expect(await screen.findByText('1 repository found')).toBeTruthy()
   })
 })
 
@@ -164,30 +257,63 @@ describe('a project', () => {
     expect(done?.getByRole('link', { name: 'Pull request #7' })).toBeTruthy()
   })
 
-  test('counts all that run, and reaches all tasks, whatever is shown at first', async () => {
-    const tasks = Array.from({ length: 25 }, (_, index) => taskOf(index + 1))
-    const runningTitles = Array.from({ length: 10 }, (_, index) => `Runs ${index + 1}`)
-    const server = open([], { ...project, stats: { ...stats(25, 3, 12), runningTitles } })
+  test('says of a row neither the repository, which is above, nor twice that it runs', async () => {
+    const running = taskOf(1, { status: 'running', progress: 40, title: 'Runs' })
+    open([running, taskOf(2)])
+    const panel = within(await screen.findByRole('region', { name: '1 Task Currently Running' }))
+    expect((await panel.findByRole('link', { name: 'Runs' })).getAttribute('href')).toBe(
+      `/tasks/${running.id}`,
+    )
+    expect(screen.getAllByRole('link', { name: 'Runs' })).toHaveLength(1)
+    // The way to the repository, and nothing else.
+    expect(screen.getAllByText('ada/engine-1')).toHaveLength(1)
+  })
+
+  test('counts all that run, also those the list has not come to, and reaches all tasks', async () => {
+    const running = (n: number) => n > 20
+    const tasks = Array.from({ length: 32 }, (_, index) =>
+      taskOf(index + 1, { status: running(index + 1) ? 'running' : 'completed' }),
+    )
+    const server = open([], { ...project, stats: stats(32, 20, 12) })
     server.answer({
       'GET /tasks': ({ query }: Asked) => {
-        const from = tasks.findIndex(({ id }) => id === query.after) + 1
-        const shown = tasks.slice(from, from + Number(query.limit))
-        return { tasks: shown, next: from + shown.length < tasks.length ? shown.at(-1)?.id : null }
+        const asked = tasks.filter(({ status }) => query.status === undefined || status === query.status)
+        const from = asked.findIndex(({ id }) => id === query.after) + 1
+        const shown = asked.slice(from, from + Number(query.limit))
+        return { tasks: shown, next: from + shown.length < asked.length ? shown.at(-1)?.id : null }
       },
     })
     const rows = async () => (await screen.findAllByRole('link', { name: /^Task \d+$/ })).length
     expect(await screen.findByText('12 Tasks Currently Running')).toBeTruthy()
-    expect(screen.getByText('+2 more')).toBeTruthy()
-    expect(await rows()).toBe(10)
+    expect(screen.getByText('2 not shown here')).toBeTruthy()
+    await waitFor(async () => expect(await rows()).toBe(20))
     fireEvent.click(screen.getByRole('button', { name: 'Load more' }))
-    await waitFor(async () => expect(await rows()).toBe(25))
+    await waitFor(async () => expect(await rows()).toBe(32))
     expect(screen.queryByRole('button', { name: 'Load more' })).toBeNull()
     expect(server.of('GET /tasks').at(-1)?.query).toMatchObject({ project: project.id, after: tasks[9]?.id })
   })
 
-  test('without a task leads to the first', async () => {
-    open([], projectOf(1))
+  test('with tasks leads to a new one', async () => {
+    open([taskOf(1)])
+    expect((await screen.findByRole('link', { name: 'New Task' })).getAttribute('href')).toBe('/dashboard')
+  })
+
+  test('without a task leads to the first, for which it is chosen already', async () => {
+    const server = open([], projectOf(1))
+    server.answer({ 'GET /projects': { projects: [projectOf(1), projectOf(2)], next: null } })
     const first = await screen.findByRole('link', { name: 'Create First Task' })
     expect(first.getAttribute('href')).toBe('/dashboard')
+    fireEvent.click(first)
+    expect(await screen.findByRole('combobox', { name: 'Project: ada/engine-1' })).toBeTruthy()
+    expect(document.activeElement).toBe(screen.getByRole('textbox', { name: 'Task description' }))
+  })
+
+  test('without a task suggests some, each a click from being started', async () => {
+    const server = open([], projectOf(1))
+    server.answer({ 'GET /projects': { projects: [projectOf(1), projectOf(2)], next: null } })
+    const [words] = suggestions.ofAny
+    fireEvent.click(await screen.findByRole('button', { name: words }))
+    expect(await screen.findByRole('combobox', { name: 'Project: ada/engine-1' })).toBeTruthy()
+    expect(screen.getByRole('textbox', { name: 'Task description' })).toHaveProperty('value', words)
   })
 })

@@ -17,6 +17,8 @@ import { Stats } from '../../ui/Stats.tsx'
 import { ProjectCard } from './ProjectCard.tsx'
 import { useProjectsQuery } from './projectsApi.ts'
 import { texts } from './texts.ts'
+import { useCreatedProject } from './useCreatedProject.ts'
+import { useSampleProject } from './useSampleProject.ts'
 
 export function Projects() {
   usePageTitle(texts.list.title)
@@ -79,14 +81,23 @@ export function Projects() {
       )}
       {shown === undefined ? (
         error === undefined && <Loading />
-      ) : shown.length === 0 ? (
-        <Nothing searched={search.trim() !== ''} />
+      ) : shown.length > 0 ? (
+        // What is searched for begins at its beginning.
+        <Cards key={search} projects={shown} />
+      ) : search.trim() === '' ? (
+        <NoProject />
       ) : (
-        <ul className="grid gap-4 md:grid-cols-2 wide:grid-cols-3">
-          {shown.map((project) => (
-            <ProjectCard key={project.id} project={project} />
-          ))}
-        </ul>
+        <Empty
+          title={texts.list.noMatch}
+          className="px-0"
+          action={
+            <Button size="touch" onClick={() => setSearch('')}>
+              {texts.list.clearSearch}
+            </Button>
+          }
+        >
+          {texts.list.noMatchWhy}
+        </Empty>
       )}
     </Page>
   )
@@ -97,23 +108,57 @@ function matches(project: Project, search: string): boolean {
   return project.name.toLowerCase().includes(wanted) || project.description.toLowerCase().includes(wanted)
 }
 
-function Nothing({ searched }: { readonly searched: boolean }) {
-  return searched ? (
-    <Empty title={texts.list.noMatch} className="px-0">
-      {texts.list.noMatchWhy}
-    </Empty>
-  ) : (
-    <Empty
-      title={texts.list.empty}
-      className="px-0"
-      action={
-        <ButtonLink to="/projects/new" kind="primary" size="touch">
-          {texts.list.createFirst}
-        </ButtonLink>
-      }
-    >
-      {texts.list.emptyWhy}
-    </Empty>
+/** Cards that are drawn at first, and more each time: nobody reads thousands, and search finds them. */
+const cardsShown = 60
+
+function Cards({ projects }: { readonly projects: readonly Project[] }) {
+  const [count, setCount] = useState(cardsShown)
+  const more = Math.min(cardsShown, projects.length - count)
+  return (
+    <>
+      <ul className="grid gap-4 md:grid-cols-2 wide:grid-cols-3">
+        {projects.slice(0, count).map((project) => (
+          <ProjectCard key={project.id} project={project} />
+        ))}
+      </ul>
+      {more > 0 && (
+        <Button size="touch" className="mt-4 w-full" onClick={() => setCount(count + cardsShown)}>
+          {texts.list.showMore(more)}
+        </Button>
+      )}
+    </>
+  )
+}
+
+function NoProject() {
+  const onCreated = useCreatedProject()
+  const sample = useSampleProject()
+  const addSample = async () => {
+    const project = await sample.add()
+    if (project !== null) onCreated(project, texts.create.created(project.name), texts.create.createdWhy)
+  }
+  return (
+    <>
+      <Empty
+        title={texts.list.empty}
+        className="px-0"
+        action={
+          <div className="flex flex-wrap gap-2">
+            <ButtonLink to="/projects/new" kind="primary" size="touch">
+              {texts.list.createFirst}
+            </ButtonLink>
+            {sample.exists && (
+              <Button size="touch" busy={sample.adding} onClick={() => void addSample()}>
+                {texts.list.addSample}
+              </Button>
+            )}
+          </div>
+        }
+      >
+        {texts.list.emptyWhy}
+      </Empty>
+      {sample.error !== undefined && <Note kind="error">{sample.error}</Note>}
+    </>
   )
 }
 
@@ -121,7 +166,7 @@ function Loading() {
   return (
     <div role="status" className="grid gap-4 md:grid-cols-2 wide:grid-cols-3">
       {[1, 2, 3].map((card) => (
-        <Panel key={card} className="flex h-54 flex-col p-4">
+        <Panel key={card} className="flex h-46 flex-col p-4">
           <Skeleton className="h-5 w-40" />
           <Skeleton className="mt-3 h-4 w-full" />
           <Skeleton className="mt-2 h-4 w-2/3" />

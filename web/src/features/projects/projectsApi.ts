@@ -17,11 +17,27 @@ import { texts } from './texts.ts'
 
 /** Repositories that one answer has at most. */
 const perPage = 100
+/** Projects that one answer has at most. */
+const projectsPerPage = 1_000
 
 export const projectsApi = api.injectEndpoints({
   endpoints: (build) => ({
     projects: build.query<AnswerOf<typeof listProjects>, void>({
-      query: () => ({ path: '/projects', query: { limit: 1_000 }, fallback: texts.notFetched }),
+      queryFn: async (_, _api, _extra, ask) => {
+        const projects: AnswerOf<typeof listProjects>['projects'] = []
+        for (let after: string | null = null; ;) {
+          const answer = await ask({
+            path: '/projects',
+            query: { limit: projectsPerPage, ...(after !== null && { after }) },
+            fallback: texts.notFetched,
+          })
+          if (answer.error !== undefined) return { error: answer.error }
+          const more = answer.data as AnswerOf<typeof listProjects>
+          projects.push(...more.projects)
+          after = more.next
+          if (after === null) return { data: { projects, next: null } }
+        }
+      },
       providesTags: ['Projects'],
     }),
     project: build.query<AnswerOf<typeof getProject>, string>({

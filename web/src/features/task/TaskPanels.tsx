@@ -1,5 +1,6 @@
 /** The panes of a task: chat beside terminal and changes, or all in tabs where there is no room beside. */
 import { lazy, Suspense, useState, type ReactNode } from 'react'
+import { useSearchParams } from 'react-router-dom'
 import type { Task } from '#domain/api/tasks.ts'
 import { splitPosition, usePersisted } from '../../app/persisted.ts'
 import { classes } from '../../ui/classes.ts'
@@ -23,8 +24,11 @@ interface TaskPanelsProps {
 
 export function TaskPanels({ task, open }: TaskPanelsProps) {
   const split = useMedia('(width >= 900px)')
-  const [chosen, setChosen] = useState<Panel>('chat')
-  const [work, setWork] = useState<Exclude<Panel, 'chat'>>('terminal')
+  const [query] = useSearchParams()
+  // Who is led to the changes finds them open.
+  const toChanges = query.get('tab') === 'changes'
+  const [chosen, setChosen] = useState<Panel>(toChanges ? 'changes' : 'chat')
+  const [work, setWork] = useState<Exclude<Panel, 'chat'>>(toChanges ? 'changes' : 'terminal')
   // Where the terminal and the changes put their buttons: beside the tabs.
   const [tools, setTools] = useState<HTMLElement | null>(null)
   const [position, setPosition] = usePersisted(splitPosition)

@@ -2,6 +2,7 @@
 import { GitPullRequest } from 'lucide-react'
 import type { Task } from '#domain/api/tasks.ts'
 import { AgentMark } from '../../ui/AgentMark.tsx'
+import { classes } from '../../ui/classes.ts'
 import { Count } from '../../ui/Count.tsx'
 import { ListRow } from '../../ui/ListRow.tsx'
 import { Progress } from '../../ui/Progress.tsx'
@@ -13,9 +14,11 @@ interface TaskRowProps {
   readonly task: Task
   /** The last column: a date or an age. */
   readonly when: string
+  /** On the page of its project, which says the repository already. */
+  readonly ofProject?: boolean
 }
 
-export function TaskRow({ task, when }: TaskRowProps) {
+export function TaskRow({ task, when, ofProject = false }: TaskRowProps) {
   const running = task.status === 'running'
   return (
     <ListRow
@@ -36,7 +39,7 @@ export function TaskRow({ task, when }: TaskRowProps) {
       <p className="order-1 col-span-3 line-clamp-2 font-medium text-pretty wrap-anywhere md:order-none md:col-span-1">
         {task.description}
       </p>
-      <Place task={task} />
+      <Place task={task} ofProject={ofProject} />
       <div className="order-6 flex justify-end md:order-none">
         <Changes task={task} />
       </div>
@@ -53,15 +56,22 @@ export function TaskRow({ task, when }: TaskRowProps) {
   )
 }
 
-function Place({ task }: { readonly task: Task }) {
+function Place({ task, ofProject }: Required<Pick<TaskRowProps, 'task' | 'ofProject'>>) {
   const { githubOwner, githubRepoName, name } = task.project
   const repository = githubRepoName === '' ? name : `${githubOwner}/${githubRepoName}`
   return (
-    <div className="order-2 col-span-2 grid min-w-0 grid-cols-[20px_minmax(0,1fr)] items-center gap-x-2.5 gap-y-0.5 text-meta/4.5 md:order-last md:col-span-4 md:col-start-2 md:grid-cols-[20px_auto_minmax(0,1fr)] wide:order-none wide:col-span-1 wide:col-start-auto wide:grid-cols-[20px_minmax(0,1fr)]">
-      <AgentMark agent={task.agent} className="row-span-2 md:row-span-1 wide:row-span-2" />
-      <span className="truncate" title={repository}>
-        {repository}
-      </span>
+    <div
+      className={classes(
+        'order-2 col-span-2 grid min-w-0 grid-cols-[20px_minmax(0,1fr)] items-center gap-x-2.5 gap-y-0.5 text-meta/4.5 md:order-last md:col-span-4 md:col-start-2 wide:order-none wide:col-span-1 wide:col-start-auto',
+        !ofProject && 'md:grid-cols-[20px_auto_minmax(0,1fr)] wide:grid-cols-[20px_minmax(0,1fr)]',
+      )}
+    >
+      <AgentMark agent={task.agent} className={ofProject ? '' : 'row-span-2 md:row-span-1 wide:row-span-2'} />
+      {!ofProject && (
+        <span className="truncate" title={repository}>
+          {repository}
+        </span>
+      )}
       <span className="truncate mono text-muted" title={task.workingBranch ?? task.branch}>
         {task.workingBranch ?? task.branch}
       </span>

@@ -13,6 +13,8 @@ const paletteTasks = 500
 /** Tasks that a project page shows at first (section 9), and more each time. */
 const projectTasks = 10
 const moreProjectTasks = 50
+/** Tasks of a project that are shown as running. */
+const runningTasks = 10
 
 export const tasksApi = api.injectEndpoints({
   endpoints: (build) => ({
@@ -33,6 +35,16 @@ export const tasksApi = api.injectEndpoints({
         path: '/tasks',
         query:
           after === null ? { project, limit: projectTasks } : { project, limit: moreProjectTasks, after },
+        fallback: texts.notFetched,
+      }),
+      providesTags: ['Tasks'],
+      onQueryStarted: logFailure,
+    }),
+    /** Those of a project that run now, wherever they stand in its list. */
+    runningTasks: build.query<AnswerOf<typeof listTasks>, string>({
+      query: (project) => ({
+        path: '/tasks',
+        query: { project, status: 'running', limit: runningTasks },
         fallback: texts.notFetched,
       }),
       providesTags: ['Tasks'],
@@ -110,6 +122,12 @@ export function useProjectTasksQuery(projectId: string) {
     showMore: fetchNextPage,
     isShowingMore: isFetchingNextPage,
   }
+}
+
+/** The tasks of a project that run now, but those that were just deleted. */
+export function useRunningTasksQuery(projectId: string, options: { readonly skip: boolean }) {
+  const { data } = tasksApi.useRunningTasksQuery(projectId, options)
+  return useNotDeleted(options.skip ? undefined : data?.tasks)
 }
 
 export const { usePrepareTaskMutation, useCreateTaskMutation, useDeleteTaskMutation } = tasksApi

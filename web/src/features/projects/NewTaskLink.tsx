@@ -1,0 +1,28 @@
+/** The way to the dashboard to write a task for a project: it is the chosen one there, and the description has the focus. */
+import type { ReactNode } from 'react'
+import { Link } from 'react-router-dom'
+import type { Project } from '#domain/api/projects.ts'
+import { remember, selectedProjectId } from '../../app/persisted.ts'
+import { toWrite } from '../dashboard/toWrite.ts'
+
+interface NewTaskLinkProps {
+  readonly project: Pick<Project, 'id'>
+  /** Where its words do not say which project. */
+  readonly label?: string
+  readonly className: string
+  readonly children: ReactNode
+}
+
+export function NewTaskLink({ project, label, className, children }: NewTaskLinkProps) {
+  return (
+    <Link
+      to="/dashboard"
+      state={toWrite()}
+      aria-label={label}
+      onClick={() => remember(selectedProjectId, project.id)}
+      className={className}
+    >
+      {children}
+    </Link>
+  )
+}

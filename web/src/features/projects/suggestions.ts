@@ -1,0 +1,21 @@
+/** Tasks that somebody may begin with, in a project that has none. */
+
+const ofSample = [
+  'Write days too: 90061 seconds are 1 d 1 h 1 min 1 s. Add a test.',
+  'Explain what this library does in a README, with an example.',
+  'Look for inputs that are not handled, and add tests for them.',
+] as const
+const ofAny = [
+  'Explain what this repository does and how to run it.',
+  'Find a small bug and fix it. Add a test.',
+  'Update the README to match the code.',
+] as const
+
+export const suggestions = { ofSample, ofAny } as const
+
+/** What is written once a suggestion was chosen: it takes the place of another, and follows what somebody wrote themselves. */
+export function withSuggestion(written: string, words: string): string {
+  const own = written.trim()
+  const isOwn = own !== '' && ![...ofSample, ...ofAny].some((each) => each === own)
+  return isOwn ? `${own}\n${words}` : words
+}
