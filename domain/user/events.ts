@@ -48,9 +48,17 @@ export const SessionEnded = event('SessionEnded', 1, {
   data: z.object({ sessionId: z.uuid() }),
   content: none,
 })
-export const ProfileUpdated = event('ProfileUpdated', 1, {
+const profile = z.object({ fullName: z.string(), email: z.string().nullable() })
+export const ProfileUpdated = event('ProfileUpdated', 2, {
   data: z.object({}),
-  content: z.object({ fullName: z.string(), email: z.string().nullable() }),
+  content: profile.extend({ name: z.string() }),
+  upcasts: [
+    // Version 1 had one name for both.
+    upcast({ data: z.object({}), content: profile }, ({ data, content }) => ({
+      data,
+      content: content && { ...content, name: content.fullName },
+    })),
+  ],
 })
 export const OnboardingCompleted = event('OnboardingCompleted', 1, {
   data: z.object({ companySize: CompanySize, role: Role }),

@@ -238,8 +238,8 @@ describe('the onboarding', () => {
 
 test('a profile is what the person says', () =>
   given(user, ada)
-    .when({ type: 'UpdateProfile', fullName: 'Ada King', email: null })
-    .then([ProfileUpdated.of({}, { fullName: 'Ada King', email: null })]))
+    .when({ type: 'UpdateProfile', name: 'Ada', fullName: 'Ada King', email: null })
+    .then([ProfileUpdated.of({}, { name: 'Ada', fullName: 'Ada King', email: null })]))
 
 test.each<UserCommand>([
   { type: 'ConnectGitHub', profile, sessionId: sessionId(1) },
@@ -252,7 +252,7 @@ test.each<UserCommand>([
   },
   { type: 'DisconnectGitHub' },
   { type: 'SignOut', sessionId: sessionId(1) },
-  { type: 'UpdateProfile', fullName: 'Ada', email: null },
+  { type: 'UpdateProfile', name: 'Ada', fullName: 'Ada', email: null },
   onboard,
 ])('$type needs a user', (command) =>
   given(user).when(command).thenRefused('not_found', 'User not found. Please try again.'),

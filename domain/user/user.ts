@@ -65,7 +65,12 @@ export type UserCommand =
   | { readonly type: 'DeleteAccount' }
   | { readonly type: 'SignOut'; readonly sessionId: string }
   | { readonly type: 'SignOutEverywhere' }
-  | { readonly type: 'UpdateProfile'; readonly fullName: string; readonly email: string | null }
+  | {
+      readonly type: 'UpdateProfile'
+      readonly name: string
+      readonly fullName: string
+      readonly email: string | null
+    }
   | {
       readonly type: 'CompleteOnboarding'
       readonly fullName: string
@@ -123,8 +128,10 @@ function decide(command: UserCommand, state: UserState): Decision<UserEvent> {
       return allEnded(state.sessions)
     case 'SignOut':
       return state.sessions.has(command.sessionId) ? [SessionEnded.of({ sessionId: command.sessionId })] : []
-    case 'UpdateProfile':
-      return [ProfileUpdated.of({}, { fullName: command.fullName, email: command.email })]
+    case 'UpdateProfile': {
+      const { name, fullName, email } = command
+      return [ProfileUpdated.of({}, { name, fullName, email })]
+    }
     case 'CompleteOnboarding': {
       if (state.onboardingCompleted) return []
       const { fullName, companySize, role } = command

@@ -57,9 +57,14 @@ describe('a user', () => {
       onboardingCompleted: true,
     })
     expect(
-      documentOf(...ada, onboarded, ProfileUpdated.of({}, { fullName: 'Ada', email: 'a@b.example' })),
+      documentOf(
+        ...ada,
+        onboarded,
+        ProfileUpdated.of({}, { name: 'Ada', fullName: 'Ada Lovelace', email: 'a@b.example' }),
+      ),
     ).toMatchObject({
       name: 'Ada',
+      fullName: 'Ada Lovelace',
       email: 'a@b.example',
     })
   })

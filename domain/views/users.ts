@@ -75,10 +75,15 @@ export const usersView: View<UserDocument> = {
           endedSessions: withEnded(user.endedSessions, sessionId, event.at),
         }
       }
-      case 'ProfileUpdated':
-        return { ...seen, ...namesOf(event.content) }
-      case 'OnboardingCompleted':
-        return { ...seen, ...namesOf(event.content), onboardingCompleted: true }
+      case 'ProfileUpdated': {
+        const { name, fullName, email } = event.content ?? { name: '', fullName: '', email: null }
+        return { ...seen, name, fullName, email }
+      }
+      case 'OnboardingCompleted': {
+        // There is one field for both names.
+        const { fullName, email } = event.content ?? { fullName: '', email: null }
+        return { ...seen, name: fullName, fullName, email, onboardingCompleted: true }
+      }
       default:
         return seen
     }
@@ -95,13 +100,6 @@ function withEnded(
 ): UserDocument['endedSessions'] {
   const open = ended.filter((session) => Date.parse(endedAt) - Date.parse(session.endedAt) < sessionMs)
   return [...open, { sessionId, endedAt }]
-}
-
-function namesOf(
-  content: { fullName: string; email: string | null } | null,
-): Pick<User, 'name' | 'fullName' | 'email'> {
-  const fullName = content?.fullName ?? ''
-  return { name: fullName, fullName, email: content?.email ?? null }
 }
 
 /** What the API shows of a user document. */

@@ -55,7 +55,7 @@ const userCommand: fc.Arbitrary<UserCommand> = fc.oneof(
   fc.record({ type: fc.constant('DisconnectGitHub' as const) }),
   fc.record({ type: fc.constant('SignOut' as const), sessionId: sessionIds }),
   fc.record({ type: fc.constant('SignOutEverywhere' as const) }),
-  fc.record({ type: fc.constant('UpdateProfile' as const), fullName: word, email: maybe }),
+  fc.record({ type: fc.constant('UpdateProfile' as const), name: word, fullName: word, email: maybe }),
   fc.record({
     type: fc.constant('CompleteOnboarding' as const),
     fullName: word,

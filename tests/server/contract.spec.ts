@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => scene?.close())
 
-test('a profile takes name and email, as it takes fullName', async () => {
+test('a profile takes name and email, as it takes fullName; both that are sent are kept', async () => {
   const named = await ada.api('PUT', '/auth/profile', { name: 'Ada King', email: 'king@example.com' })
   const user = { name: 'Ada King', fullName: 'Ada King', email: 'king@example.com', githubUsername: 'ada' }
   expect(named).toMatchObject({ status: 200, body: { user } })
@@ -20,9 +20,14 @@ test('a profile takes name and email, as it takes fullName', async () => {
     status: 200,
     body: { user: { ...user, name: 'Ada Lovelace', fullName: 'Ada Lovelace' } },
   })
+  const both = { name: 'Ada', fullName: 'Augusta Ada King' }
+  expect(await ada.api('PUT', '/auth/profile', { ...user, ...both })).toMatchObject({
+    status: 200,
+    body: { user: both },
+  })
   expect(await ada.api('GET', '/auth/me')).toMatchObject({
     status: 200,
-    body: { user: { email: 'king@example.com' } },
+    body: { user: { ...both, email: 'king@example.com' } },
   })
 })
 

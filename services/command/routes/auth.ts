@@ -18,9 +18,12 @@ import { route, written, type CommandServices } from '../services.ts'
 
 export const authRoutes: readonly Route<CommandServices>[] = [
   route(updateProfile, identified, async ({ body, ...asked }, services) => {
-    const fullName = body.fullName ?? body.name ?? asked.user.fullName
-    const email = body.email === undefined ? asked.user.email : body.email
-    return executeOnUser({ type: 'UpdateProfile', fullName, email }, asked, services)
+    const { user } = asked
+    // Either of the names stands for both; who sends both means each.
+    const name = body.name ?? body.fullName ?? user.name
+    const fullName = body.fullName ?? body.name ?? user.fullName
+    const email = body.email === undefined ? user.email : body.email
+    return executeOnUser({ type: 'UpdateProfile', name, fullName, email }, asked, services)
   }),
   route(completeOnboarding, identified, async ({ body, ...asked }, services) => {
     const { fullName, companySize, role } = body
