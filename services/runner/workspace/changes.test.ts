@@ -164,7 +164,7 @@ for (const [way, gitFor] of ways)
       expect(changed[0]?.diff).toMatch(/^\\ A repository of its own/)
     })
 
-    test("the agent's own commits count for nothing, of its branches only the name, its files do", async () => {
+    test("the agent's own commits tell only which files git tracks, its branches only their names; its files count", async () => {
       const env = {
         PATH: testPath,
         HOME: '/nonexistent',
@@ -181,9 +181,38 @@ for (const [way, gitFor] of ways)
         head: workspace.startCommit,
         ahead: 0,
       })
-      expect(await summary()).toEqual(['untracked new.txt'])
+      expect(await summary()).toEqual(['added new.txt'])
       await rm(join(workspace.dir, '.git'), { recursive: true })
       expect(await summary()).toEqual(['untracked new.txt'])
+    })
+
+    test('a new file is added once the agent staged or committed it, and untracked before', async () => {
+      const agent = (...args: readonly string[]) =>
+        execFileSync('git', ['-c', 'safe.directory=*', '-C', workspace.dir, ...args], {
+          env: { PATH: testPath, GIT_ALTERNATE_OBJECT_DIRECTORIES: workspace.mirrorObjects },
+          stdio: 'pipe',
+        })
+      for (const name of ['committed', 'staged', 'let go', 'untracked'])
+        await writeIn(workspace.dir, `${name}.txt`, 'new\n')
+      await writeIn(workspace.dir, 'large.bin', '')
+      await truncate(join(workspace.dir, 'large.bin'), 10_000_001)
+      agent('add', 'committed.txt', 'let go.txt', 'large.bin')
+      agent('commit', '--quiet', '--message', 'Mine')
+      agent('add', 'staged.txt')
+      agent('rm', '--quiet', '--cached', 'let go.txt')
+      const expected = [
+        'added committed.txt',
+        'added large.bin',
+        'added staged.txt',
+        'untracked let go.txt',
+        'untracked untracked.txt',
+      ]
+      expect(await summary()).toEqual(expected)
+      await writeIn(workspace.dir, '.git/index', 'DIRC is what it begins with')
+      expect(await summary()).toEqual(expected.map((line) => line.replace('added', 'untracked')).sort())
+      await rm(join(workspace.dir, '.git/index'))
+      execFileSync('mkfifo', [join(workspace.dir, '.git/index')])
+      expect(await summary()).toContain('untracked staged.txt')
     })
 
     test('what others did to the base since is behind, and no change of ours', async () => {

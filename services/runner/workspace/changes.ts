@@ -2,6 +2,7 @@
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { trackedByAgent } from './agentIndex.ts'
 import { currentBranchOf } from './currentBranch.ts'
 import { commitOf, emptyTree, endedWell, GitFault, gitOrThrow, gitText } from './git.ts'
 import type { Git, GitCall } from './git.ts'
@@ -16,7 +17,7 @@ export interface ChangedFile {
   readonly fileName: string
   /** Where a renamed file was. */
   readonly previousName?: string
-  /** `added` was committed by us, `untracked` not yet. */
+  /** A new file is `added` where we committed it or the agent's git tracks it, and `untracked` where neither. */
   readonly status: 'added' | 'untracked' | 'modified' | 'deleted' | 'renamed'
   readonly additions: number
   readonly deletions: number
@@ -68,8 +69,8 @@ export const defaultDiffLimits: DiffLimits = { files: 2_000, fileBytes: 200_000,
 const largestReadFile = 10_000_000
 
 /**
- * Reads the changes, also while an agent writes. Only the tree's content counts: the agent's own commits are in a git directory that is
- * never opened. Throws `GitFault` when the tree cannot be read.
+ * Reads the changes, also while an agent writes. Only the tree's content counts: of the agent's own git directory nothing is read but
+ * where it stands and which files it tracks. Throws `GitFault` when the tree cannot be read.
  */
 export async function readChanges(request: ReadChangesRequest): Promise<Changes> {
   const { workspace, baseBranch } = request
@@ -99,15 +100,16 @@ export async function readChanges(request: ReadChangesRequest): Promise<Changes>
     distance(git, gitDir, head, base),
     committedPaths(git, gitDir, against, head),
   ])
-  const read = await readSteadily(() =>
-    withScratchIndex(workspace, (index) =>
-      readFrom({ git, treeGit, workspace, index, against, limits, from: request.from ?? 'folder' }),
-    ),
-  )
-
   const toStatus = (diff: FileDiff): ChangedFile['status'] =>
     diff.kind === 'added' && !committed.has(diff.path.toString('latin1')) ? 'untracked' : diff.kind
-  const files = [...read.diffs.map((diff) => changedFile(diff, toStatus(diff), limits)), ...read.unread]
+  const { files, ...read } = await readSteadily(() =>
+    withScratchIndex(workspace, async (index) => {
+      const from = request.from ?? 'folder'
+      const read = await readFrom({ git, treeGit, workspace, index, against, limits, from })
+      const found = [...read.diffs.map((diff) => changedFile(diff, toStatus(diff), limits)), ...read.unread]
+      return { ...read, files: await withTracked({ treeGit, workspace, index }, found) }
+    }),
+  )
   return {
     kind: 'changes',
     currentBranch,
@@ -119,6 +121,20 @@ export async function readChanges(request: ReadChangesRequest): Promise<Changes>
     files: files.slice(0, limits.files),
     truncated: read.truncated || files.length > limits.files || read.diffs.some(({ cut }) => cut),
   }
+}
+
+/** New files that the agent staged or committed are `added`. */
+async function withTracked(
+  { treeGit, workspace, index }: Pick<Reading, 'treeGit' | 'workspace' | 'index'>,
+  files: readonly ChangedFile[],
+): Promise<readonly ChangedFile[]> {
+  const isNew = ({ status }: ChangedFile) => status === 'untracked'
+  const names = new Set(files.filter(isNew).map(({ fileName }) => fileName))
+  if (names.size === 0) return files
+  const tracked = await trackedByAgent(treeGit, workspace, index, names)
+  return files.map((file) =>
+    isNew(file) && tracked.has(file.fileName) ? { ...file, status: 'added' } : file,
+  )
 }
 
 interface TreeReading {
