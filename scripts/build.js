@@ -21,7 +21,7 @@ export async function buildServer(root) {
       // The second is started as a thread by the first, which looks for it in its own folder.
       entryPoints: {
         main: 'services/main.ts',
-        redactionWorker: 'services/runner/output/redactionWorker.ts',
+        textWorker: 'services/runner/output/textWorker.ts',
       },
       outdir: made,
       bundle: true,

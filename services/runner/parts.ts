@@ -24,7 +24,7 @@ import type { DiskWatch } from './run/diskWatch.ts'
 import type { WarmAgents } from './run/warmAgents.ts'
 import type { Sandbox } from './sandbox/port.ts'
 import type { Redaction } from './output/redaction.ts'
-import type { RedactionThreads } from './output/redactionThreads.ts'
+import type { TextThreads } from './output/textThreads.ts'
 import type { Scratch } from './scratch.ts'
 import type { Budgets } from './broker/budget.ts'
 import type { BoxUsers } from './workspace/boxUsers.ts'
@@ -86,7 +86,7 @@ export interface PreparingParts extends RunnerEngines {
   readonly scratch: Scratch
   /** Hides these secrets. */
   readonly redaction: (secrets: readonly string[]) => Redaction
-  readonly redactionThreads: RedactionThreads
+  readonly textThreads: TextThreads
   readonly warm: WarmAgents
 }
 

@@ -18,7 +18,7 @@ import { homeOf, runnerIdIn } from './home.ts'
 import { startRoster, type Roster } from './roster.ts'
 import { openBudgets } from './broker/budget.ts'
 import { redactionOf } from './output/redaction.ts'
-import { redactionThreads } from './output/redactionThreads.ts'
+import { textThreads } from './output/textThreads.ts'
 import { openAllowances } from './run/allowance.ts'
 import { tasksView } from '#domain/views/tasks.ts'
 import { openDiskWatch } from './run/diskWatch.ts'
@@ -94,7 +94,7 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
   await endLeftBoxes(root)
   await removeLeftovers(root)
   const runs: Holding['runs'] = new Map()
-  const threads = redactionThreads()
+  const threads = textThreads()
   const warm = warmAgents({ most: warmAtMost })
   const locks = openLocks()
   const preparing: PreparingParts = {
@@ -135,7 +135,7 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
     }),
     scratch,
     redaction: (secrets) => redactionOf(secrets, threads),
-    redactionThreads: threads,
+    textThreads: threads,
     locks,
     boxUsers: openBoxUsers(root),
     room: openRoom({

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createGate, startMessagesApi } from '../../../tests/standins/messagesApi.ts'
 import type { MessagesApi, Script } from '../../../tests/standins/messagesApi.ts'
 import { refusedCommands } from '#domain/task/refusedCommands.ts'
@@ -19,6 +19,7 @@ import { budgetOf } from '../broker/testBudget.ts'
 import { startBroker } from '../broker/broker.ts'
 import type { Broker, BrokerOptions, Model } from '../broker/broker.ts'
 import type { ModelUsage } from '../broker/meter.ts'
+import { textThreads } from '../output/textThreads.ts'
 import { noteFile, scriptedModel } from '../model/scripted.ts'
 import { claude } from './claude.ts'
 import { claudeHome, writeHome } from './home.ts'
@@ -78,6 +79,8 @@ beforeEach(async () => {
   await git('commit', '--quiet', '--message=First')
 })
 
+const threads = textThreads()
+afterAll(() => threads.close())
 afterEach(async () => {
   for (const step of clean.reverse()) await step()
   clean = []
@@ -173,6 +176,7 @@ async function brokerTo(upstream: Model, more: Partial<BrokerOptions> = {}) {
     ...(user === undefined ? {} : { owner: user }),
     runToken,
     upstream,
+    threads,
     onUsage: (used) => usage.push(used),
     onFault: () => undefined,
     ...more,

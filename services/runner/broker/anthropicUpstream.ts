@@ -6,10 +6,11 @@ import type { Socket } from 'node:net'
 import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { answerFault, faults } from './apiFault.ts'
-import { BodyTooLarge, readWhole } from './bodyLimit.ts'
+import type { TextThreads } from '../output/textThreads.ts'
+import { BodyTooLarge, readWhole, TooManyValues } from './bodyLimit.ts'
 import { createMeter } from './meter.ts'
 import type { Meter } from './meter.ts'
-import { checkFetches, passesBeta, type MayFetch } from './modelFetches.ts'
+import { checkBody, passesBeta, type CheckedBytes, type MayFetch } from './modelFetches.ts'
 import type { BrokerFault, Exchange, Upstream } from './upstream.ts'
 
 export interface AnthropicOptions {
@@ -21,17 +22,18 @@ export interface AnthropicOptions {
   readonly idleTimeoutMs?: number
 }
 
-/** Requests to the real API, over connections of its own that `close` ends. */
-export function anthropicUpstream(options: AnthropicOptions): Upstream {
+/** Requests to the real API, over connections of its own that `close` ends. Long ones are looked through in a thread. */
+export function anthropicUpstream(options: AnthropicOptions, threads: Pick<TextThreads, 'run'>): Upstream {
   const { connectTimeoutMs = 30_000, idleTimeoutMs = 600_000 } = options
   const base = new URL(options.baseUrl)
   const transport = base.protocol === 'https:' ? https : http
   const agent = new transport.Agent({ keepAlive: true, maxFreeSockets: 4 })
   const prefix = base.pathname.replace(/\/+$/, '')
+  const looked = lookingThrough(threads)
 
   const answer = async (exchange: Exchange): Promise<void> => {
     const { request, response, path, onFault } = exchange
-    const body = await bodyOf(exchange)
+    const body = await bodyOf(exchange, looked)
     if (body === undefined) return
     const outgoing = transport.request({
       agent,
@@ -45,7 +47,7 @@ export function anthropicUpstream(options: AnthropicOptions): Upstream {
         'content-type': 'application/json',
         host: base.host,
         'x-api-key': options.apiKey,
-        'content-length': Buffer.byteLength(body),
+        'content-length': body.length,
       },
     })
     /** What ended the exchange first: whatever fails after it is only its consequence. */
@@ -97,8 +99,24 @@ export function anthropicUpstream(options: AnthropicOptions): Upstream {
   return { answer, close: () => agent.destroy() }
 }
 
+type Look = (body: Buffer, asked: MayFetch) => Promise<CheckedBytes>
+
+/** Bytes that are looked through at once where they came in: a few milliseconds. */
+const shortBody = 64 * 1024
+
+/** One long body after the other: however many requests a run makes at once, those of others are next to them in the threads. */
+function lookingThrough(threads: Pick<TextThreads, 'run'>): Look {
+  let turn: Promise<unknown> = Promise.resolve()
+  return async (body, { modelFetches }) => {
+    if (body.length <= shortBody) return checkBody(body, { modelFetches })
+    const checked = turn.then(() => threads.run({ kind: 'fetches', body, modelFetches }))
+    turn = checked.catch(() => undefined)
+    return checked
+  }
+}
+
 /** What is passed on of a request; `undefined` when it was refused, or its client left. */
-async function bodyOf(exchange: Exchange): Promise<string | undefined> {
+async function bodyOf(exchange: Exchange, looked: Look): Promise<Uint8Array | undefined> {
   const { request, response, onFault } = exchange
   const coding = request.headers['content-encoding'] ?? 'identity'
   if (coding !== 'identity') {
@@ -108,19 +126,32 @@ async function bodyOf(exchange: Exchange): Promise<string | undefined> {
     return undefined
   }
   try {
-    const checked = checkFetches(await readWhole(request, exchange.bodyBytes), exchange)
+    const body = await readWhole(request, exchange.bodyBytes)
+    const checked = await looked(body, exchange).catch(unreadable)
+    // A client that left meanwhile sends nothing that could be passed on.
+    if (response.destroyed) return undefined
     if (checked.kind === 'fine') return checked.body
     onFault({ code: 'fetches', message: checked.sentence })
     answerFault(response, { ...faults.malformed, message: checked.sentence })
   } catch (fault) {
     if (fault instanceof BodyTooLarge) refuse(exchange, 'too_large', fault)
+    else if (fault instanceof TooManyValues) refuse(exchange, 'too_many_values', fault)
     else response.destroy()
   }
   return undefined
 }
 
+/** What nobody could look through is not passed on. */
+const unreadable = (): CheckedBytes => ({
+  kind: 'refused',
+  sentence: 'This request could not be looked through, and is not passed on.',
+})
+
 type Verdict =
-  | Extract<BrokerFault['code'], 'unreachable' | 'timed_out' | 'too_large' | 'redirected' | 'broke_off'>
+  | Extract<
+      BrokerFault['code'],
+      'unreachable' | 'timed_out' | 'too_large' | 'too_many_values' | 'redirected' | 'broke_off'
+    >
   | 'client_left'
 
 function refuse({ response, onFault }: Exchange, verdict: Verdict, error: unknown): void {
@@ -136,6 +167,7 @@ const refusals = {
   broke_off: faults.unreachable,
   timed_out: faults.timedOut,
   too_large: faults.tooLarge,
+  too_many_values: faults.tooManyValues,
   redirected: faults.redirected,
 } as const
 

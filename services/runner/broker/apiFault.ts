@@ -19,7 +19,12 @@ export const faults = {
     message: 'Only /v1/messages and /v1/messages/count_tokens are served here.',
   },
   noTurn: { status: 403, type: 'permission_error', message: 'No turn is under way.' },
-  tooLarge: { status: 413, type: 'request_too_large', message: 'The request is larger than 64 MB.' },
+  tooLarge: { status: 413, type: 'request_too_large', message: 'The request is larger than 32 MB.' },
+  tooManyValues: {
+    status: 413,
+    type: 'request_too_large',
+    message: 'The request has more values than any conversation.',
+  },
   tooMany: { status: 429, type: 'rate_limit_error', message: 'Too many requests of this run at once.' },
   budget: { status: 403, type: 'permission_error', message: budgetUsedUp },
   dayBudget: { status: 403, type: 'permission_error', message: dayBudgetUsedUp },

@@ -6,7 +6,8 @@ import { createServer as createTcpServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { textThreads } from '../output/textThreads.ts'
 import { budgetUsedUp } from './apiFault.ts'
 import { anyAmount, type Budget } from './budget.ts'
 import { budgetOf } from './testBudget.ts'
@@ -17,6 +18,9 @@ import type { BrokerFault } from './upstream.ts'
 
 const runToken = 'token-of-this-run'
 const realKey = 'sk-ant-real'
+
+const threads = textThreads()
+afterAll(() => threads.close())
 
 let folder = ''
 let socketPath = ''
@@ -55,6 +59,7 @@ async function brokerFor(baseUrl: string, more: Partial<BrokerOptions> = {}, tim
     socketPath,
     runToken,
     upstream: { kind: 'anthropic', baseUrl, apiKey: realKey, ...timeouts },
+    threads,
     onUsage: (used) => usage.push(used),
     onFault: ({ code }) => faults.push(code),
     ...more,
@@ -371,6 +376,88 @@ describe('bounds', () => {
     expect(answer.statusCode).toBe(413)
     outgoing.destroy()
     expect(faults).toEqual(['too_large'])
+  })
+
+  const upstreams = [
+    ['the real API', () => apiThat(streams)],
+    ['the scripted model', undefined],
+  ] as const
+  test.each(upstreams)(
+    'finding 3: a request of %s with more values than any conversation is refused before it is read',
+    async (_, api) => {
+      const { faults } = await brokerFor((await api?.()) ?? '', api ? {} : { upstream: { kind: 'scripted' } })
+      const values = `{"model":"claude-x","max_tokens":1,"messages":[],"x":[${'{},'.repeat(250_001)}0]}`
+      const { status, body } = await ask({ body: values })
+      expect(status).toBe(413)
+      expect(JSON.parse(body)).toMatchObject({ error: { type: 'request_too_large' } })
+      expect(faults).toEqual(['too_many_values'])
+      // What stands in words is one value, however it is written.
+      const words = JSON.stringify({
+        model: 'claude-x',
+        max_tokens: 1,
+        messages: [{ role: 'user', content: '",{[\\'.repeat(100_000) }],
+      })
+      expect((await ask({ body: words })).status).toBe(200)
+    },
+  )
+
+  test('finding 3: a long request is looked through beside the server, those of a run one after the other, and passed on as it is', async () => {
+    const heard: string[] = []
+    const baseUrl = await apiThat(async (request, response) => {
+      heard.push((await bodyOf(request)).toString())
+      response.end('{}')
+    })
+    let atOnce = 0
+    let most = 0
+    const watched: BrokerOptions['threads'] = {
+      async run(work) {
+        most = Math.max(most, (atOnce += 1))
+        const answer = await threads.run(work)
+        atOnce -= 1
+        return answer
+      },
+    }
+    await brokerFor(baseUrl, { threads: watched })
+    const long = (over: object) => ({
+      body: JSON.stringify({ ...over, messages: [{ role: 'user', content: 'ü'.repeat(100_000) }] }),
+    })
+    const asked = [long({ n: 1 }), long({ n: 2 }), { body: '{"n":3}' }]
+    const answers = await Promise.all(asked.map(ask))
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
+    expect(heard.toSorted()).toEqual(asked.map(({ body }) => body).toSorted())
+    expect(most).toBe(1)
+    const fetching = await ask(long({ mcp_servers: [{ type: 'url', url: 'https://evil.example' }] }))
+    expect(fetching.status).toBe(400)
+    expect(heard).toHaveLength(3)
+  })
+
+  test('what could not be looked through is not passed on', async () => {
+    const { faults } = await brokerFor(await apiThat(streams), {
+      threads: { run: () => Promise.reject(new Error('The thread ended.')) },
+    })
+    const { status, body } = await ask({ body: JSON.stringify({ messages: [], x: 'x'.repeat(100_000) }) })
+    expect(status).toBe(400)
+    expect(body).toContain('could not be looked through')
+    expect(faults).toEqual(['fetches'])
+  })
+
+  test('finding 3: the requests of a run hold no more together than four of the largest', async () => {
+    const held: (() => void)[] = []
+    const baseUrl = await apiThat((request, response) => {
+      request.resume()
+      held.push(() => response.end('{}'))
+    })
+    await brokerFor(baseUrl, { bodyBytes: 1_000 })
+    const large = { body: `{"x":"${'x'.repeat(900)}"}` }
+    const first = [large, large, large, large].map(ask)
+    await until(() => held.length === 4)
+    expect((await ask(large)).status).toBe(429)
+    for (const release of held) release()
+    expect((await Promise.all(first)).map(({ status }) => status)).toEqual([200, 200, 200, 200])
+    const next = ask(large)
+    await until(() => held.length === 5)
+    held[4]?.()
+    expect((await next).status).toBe(200)
   })
 
   test('so many requests at once, and no more', async () => {

@@ -7,6 +7,7 @@ import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { chmod, chown, lstat, unlink } from 'node:fs/promises'
 import { finished } from 'node:stream/promises'
+import type { TextThreads } from '../output/textThreads.ts'
 import type { HostUser } from '../process.ts'
 import { answerFault, budgetUsedUp, faults } from './apiFault.ts'
 import { anyAmount, type Budget } from './budget.ts'
@@ -29,6 +30,8 @@ export interface BrokerOptions {
   readonly owner?: HostUser
   readonly runToken: string
   readonly upstream: Model
+  /** Where long requests are looked through. */
+  readonly threads: Pick<TextThreads, 'run'>
   /** Whether the model's service may be told to fetch from the network itself; no, unless told. */
   readonly modelFetches?: boolean
   /** What may be used before the first turn is admitted; as much as one likes, unless told. */
@@ -36,9 +39,9 @@ export interface BrokerOptions {
   /** Told after each request that was metered, also of one that broke off. */
   readonly onUsage: (usage: ModelUsage) => void
   readonly onFault: (fault: BrokerFault) => void
-  /** The largest request, 64 MB by default. */
+  /** The largest request: 32 MB by default, as the model's API takes them. */
   readonly bodyBytes?: number
-  /** How many requests may be under way at once, 32 by default. */
+  /** How many requests may be under way at once, 32 by default, and what they may hold together is four of the largest. */
   readonly concurrency?: number
 }
 
@@ -54,11 +57,13 @@ type FaultCode = BrokerFault['code']
 /** Starts a broker; fails with a sentence when the socket cannot be made. */
 export async function startBroker(options: BrokerOptions): Promise<Broker> {
   const { socketPath, owner, onFault } = options
-  const { bodyBytes = 64 * 1024 * 1024, concurrency = 32, modelFetches = false } = options
-  const upstream = upstreamOf(options.upstream)
+  const { bodyBytes = 32 * 1024 * 1024, concurrency = 32, modelFetches = false } = options
+  const upstream = upstreamOf(options)
   const knowsToken = tokenCheck(options.runToken)
   let budget: Budget | null = options.budget ?? anyAmount
   let underWay = 0
+  /** Bytes of their bodies, which are in memory. */
+  let held = 0
 
   const refuse = async (
     request: IncomingMessage,
@@ -84,8 +89,11 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
     if (refusal !== undefined)
       return refuse(request, response, 'budget', refusal === budgetUsedUp ? faults.budget : faults.dayBudget)
     if (declaredBytes(request) > bodyBytes) return refuse(request, response, 'too_large', faults.tooLarge)
-    if (underWay >= concurrency) return refuse(request, response, 'too_many', faults.tooMany)
+    const bytes = mostBytesOf(request, bodyBytes)
+    if (underWay >= concurrency || held + bytes > 4 * bodyBytes)
+      return refuse(request, response, 'too_many', faults.tooMany)
     underWay += 1
+    held += bytes
     const onUsage = (usage: ModelUsage) => {
       spending.spend(usage)
       options.onUsage(usage)
@@ -94,6 +102,7 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
       await upstream.answer({ request, response, path, bodyBytes, modelFetches, onFault, onUsage })
     } finally {
       underWay -= 1
+      held -= bytes
     }
   }
 
@@ -129,10 +138,10 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
   }
 }
 
-function upstreamOf(model: Model): Upstream {
+function upstreamOf({ upstream: model, threads }: BrokerOptions): Upstream {
   switch (model.kind) {
     case 'anthropic':
-      return anthropicUpstream(model)
+      return anthropicUpstream(model, threads)
     case 'scripted':
       return scriptedUpstream(model)
   }
@@ -140,6 +149,11 @@ function upstreamOf(model: Model): Upstream {
 
 function declaredBytes(request: IncomingMessage): number {
   return Number(request.headers['content-length'] ?? 0)
+}
+
+/** What the body of a request can come to: one that does not say may be as large as any. */
+function mostBytesOf({ headers }: IncomingMessage, bodyBytes: number): number {
+  return headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : bodyBytes
 }
 
 /** Reads on to the end of a request that is refused, or until its client goes away. */

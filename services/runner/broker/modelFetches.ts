@@ -39,6 +39,19 @@ export type Checked =
   /** What was looked at, and nothing else: of a name that stands twice, the model's side might take the other. */
   { readonly kind: 'fine'; readonly body: string } | { readonly kind: 'refused'; readonly sentence: string }
 
+export type CheckedBytes =
+  | { readonly kind: 'fine'; readonly body: Uint8Array }
+  | Exclude<Checked, { readonly kind: 'fine' }>
+
+/** The same of a body in bytes. */
+export function checkBody(body: Uint8Array, asked: MayFetch): CheckedBytes {
+  const checked = checkFetches(
+    Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8'),
+    asked,
+  )
+  return checked.kind === 'fine' ? { kind: 'fine', body: Buffer.from(checked.body) } : checked
+}
+
 /** Looks at the body of a request of the Messages API. */
 export function checkFetches(body: string, { modelFetches }: MayFetch): Checked {
   let parsed: unknown

@@ -6,7 +6,7 @@ import { answerAsEvents, answerAsJson, MessagesRequest, tokensIn } from '../mode
 import type { Answer } from '../model/messages.ts'
 import { scriptedAnswer } from '../model/scripted.ts'
 import { answerFault, faults } from './apiFault.ts'
-import { BodyTooLarge, readWhole } from './bodyLimit.ts'
+import { BodyTooLarge, readWhole, TooManyValues } from './bodyLimit.ts'
 import type { Exchange, Upstream } from './upstream.ts'
 
 /** Answers of the scripted model, a word every `pauseMs` (20 by default), as if it had to think. */
@@ -16,7 +16,7 @@ export function scriptedUpstream(options: { readonly pauseMs?: number } = {}): U
     const { response, onFault } = exchange
     try {
       const request = MessagesRequest.safeParse(
-        JSON.parse(await readWhole(exchange.request, exchange.bodyBytes)),
+        JSON.parse((await readWhole(exchange.request, exchange.bodyBytes)).toString('utf8')),
       )
       if (!request.success) {
         onFault({ code: 'malformed', message: faults.malformed.message })
@@ -37,12 +37,14 @@ export function scriptedUpstream(options: { readonly pauseMs?: number } = {}): U
       }
     } catch (error) {
       if (response.destroyed) return
-      const tooLarge = error instanceof BodyTooLarge
-      onFault({
-        code: tooLarge ? 'too_large' : 'malformed',
-        message: tooLarge ? error.message : faults.malformed.message,
-      })
-      answerFault(response, tooLarge ? faults.tooLarge : faults.malformed)
+      const [code, fault] =
+        error instanceof BodyTooLarge
+          ? (['too_large', faults.tooLarge] as const)
+          : error instanceof TooManyValues
+            ? (['too_many_values', faults.tooManyValues] as const)
+            : (['malformed', faults.malformed] as const)
+      onFault({ code, message: fault.message })
+      answerFault(response, fault)
     }
   }
   return { answer, close: () => undefined }

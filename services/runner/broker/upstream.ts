@@ -24,6 +24,7 @@ export interface BrokerFault {
     | 'not_served'
     | 'no_turn'
     | 'too_large'
+    | 'too_many_values'
     | 'too_many'
     | 'budget'
     | 'malformed'

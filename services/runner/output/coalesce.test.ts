@@ -4,7 +4,7 @@ import { createCoalescer } from './coalesce.ts'
 import type { Timers } from './coalesce.ts'
 import { recordOutput } from './record.ts'
 import { redactionOf } from './redaction.ts'
-import { redactionThreads } from './redactionThreads.ts'
+import { textThreads } from './textThreads.ts'
 
 /** Time that passes when the test says so. */
 function handTimers(): Timers & { pass: (ms: number) => Promise<void>; readonly set: number } {
@@ -171,7 +171,7 @@ test('bytes that are cut inside a character or a secret are recorded whole and w
     const output = recordOutput({
       emit: (piece) => void pieces.push(piece),
       timers: handTimers(),
-      redaction: redactionOf([secret], redactionThreads()),
+      redaction: redactionOf([secret], textThreads()),
     })
     await output.write(bytes.subarray(0, cut))
     await output.write(bytes.subarray(cut))

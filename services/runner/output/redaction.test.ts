@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads'
 import { describe, expect, test } from 'vitest'
 import { automatonOf, mostNodes, TooMuchToHide } from './automaton.ts'
 import { redactionOf, withheld } from './redaction.ts'
-import { redactionThreads, startWorker, type RedactionThreads } from './redactionThreads.ts'
+import { textThreads, startWorker, type TextThreads } from './textThreads.ts'
 import { goOn, newScan, redacted, soughtFor } from './scan.ts'
 import { naivelyRedacted } from './testRedaction.ts'
 import { diffWithout, textWithout } from './wholeText.ts'
@@ -268,7 +268,7 @@ describe('in threads', () => {
   const long = `${'no secret here; '.repeat(4_000)}${secret}${'eyJ'.repeat(9_000)}`
   const expected = redact(long, [secret])
 
-  async function withThreads(threads: RedactionThreads, use: (threads: RedactionThreads) => Promise<void>) {
+  async function withThreads(threads: TextThreads, use: (threads: TextThreads) => Promise<void>) {
     try {
       await use(threads)
     } finally {
@@ -277,7 +277,7 @@ describe('in threads', () => {
   }
 
   test('long pieces come out in their order among short ones', () =>
-    withThreads(redactionThreads(), async (threads) => {
+    withThreads(textThreads(), async (threads) => {
       const redaction = redactionOf([secret], threads)
       const stream = redaction.stream()
       const pieces = ['short ', long, secret.slice(0, 5), secret.slice(5), long, ' end']
@@ -289,7 +289,7 @@ describe('in threads', () => {
     }))
 
   test('many secrets are made ready there, and what is printed meanwhile waits', () =>
-    withThreads(redactionThreads(), async (threads) => {
+    withThreads(textThreads(), async (threads) => {
       const secrets = Array.from({ length: 64 }, (_, at) => `${at}-${'s3cret '.repeat(200)}${at}`)
       const stream = redactionOf(secrets, threads).stream()
       const pieces = ['before ', ...secrets, ' after']
@@ -299,7 +299,7 @@ describe('in threads', () => {
 
   test('a thread that ends is replaced, and its work done by another', async () => {
     let begun = 0
-    const threads = redactionThreads({
+    const threads = textThreads({
       most: 1,
       start: () => {
         begun += 1
@@ -313,7 +313,7 @@ describe('in threads', () => {
   })
 
   test('what cannot be looked through is withheld, and all that follows of its stream', () =>
-    withThreads(redactionThreads({ start: endingThread }), async (threads) => {
+    withThreads(textThreads({ start: endingThread }), async (threads) => {
       const redaction = redactionOf([secret], threads)
       const stream = redaction.stream()
       const pieces = ['shown ', secret.slice(0, 9), long, secret.slice(9), ' more']
@@ -324,7 +324,7 @@ describe('in threads', () => {
     }))
 
   test('nothing is shown once they are closed', async () => {
-    const threads = redactionThreads()
+    const threads = textThreads()
     const stream = redactionOf([secret], threads).stream()
     const shown = stream.push(long)
     await threads.close()

@@ -1,7 +1,7 @@
 /** Takes secrets out of text, however it is cut: short pieces here and at once, long ones in a thread of their own. */
 import type { Automaton } from './automaton.ts'
 import { goOn, newScan, soughtFor, type Scan } from './scan.ts'
-import type { RedactionThreads } from './redactionThreads.ts'
+import type { TextThreads } from './textThreads.ts'
 import { diffWithout, textWithout } from './wholeText.ts'
 
 export { redacted } from './scan.ts'
@@ -38,7 +38,7 @@ const shortText = 16 * 1024
 /** Characters of secrets whose automaton is built there too: a few milliseconds. */
 const shortSecrets = 2 * 1024
 
-export function redactionOf(secrets: readonly string[], threads: RedactionThreads): Redaction {
+export function redactionOf(secrets: readonly string[], threads: TextThreads): Redaction {
   const length = secrets.reduce((sum, secret) => sum + secret.length, 0)
   let sought: Automaton | Promise<Automaton> | undefined
   /** Built when it is first needed. */
@@ -68,7 +68,7 @@ export function redactionOf(secrets: readonly string[], threads: RedactionThread
   }
 }
 
-function redactorOf(seeking: () => Automaton | Promise<Automaton>, threads: RedactionThreads): Redactor {
+function redactorOf(seeking: () => Automaton | Promise<Automaton>, threads: TextThreads): Redactor {
   let scan = newScan()
   /** What was pushed before and is still looked through. */
   let underWay: Promise<unknown> | undefined

@@ -66,6 +66,7 @@ export async function openAgent(parts: PreparingParts, start: AgentStart): Promi
             ...(owner && { owner }),
             runToken,
             upstream: parts.model,
+            threads: parts.textThreads,
             modelFetches: start.surroundings.modelFetches,
             onUsage: () => {},
             onFault: ({ code, message }) => parts.logger.warn({ code, message, taskId }, 'model broker'),

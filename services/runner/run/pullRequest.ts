@@ -188,7 +188,7 @@ async function publish(
     author: identityOf(user),
     coAuthor: coAuthors[task.agent],
     secrets,
-    threads: parts.redactionThreads,
+    threads: parts.textThreads,
     url: access.url,
     authorization: access.authorization,
     signal,

@@ -1,6 +1,6 @@
 /** Known secrets in what a commit would add: looked for before anything is committed, and so before it can be pushed. */
 import { automatonOf, longestAt, moved, type Automaton } from '../output/automaton.ts'
-import type { RedactionThreads } from '../output/redactionThreads.ts'
+import type { TextThreads } from '../output/textThreads.ts'
 import { formsOf, type KnownSecret } from '../output/secretForms.ts'
 import { endedWell, GitFault } from './git.ts'
 import type { Git, GitCall } from './git.ts'
@@ -28,7 +28,7 @@ export async function addedSecret(
     from: string
     to: string
     secrets: readonly KnownSecret[]
-    threads?: Pick<RedactionThreads, 'run'>
+    threads?: Pick<TextThreads, 'run'>
   },
 ): Promise<AddedSecret | undefined> {
   // Git prints bytes, and a line of a file need not be text.

@@ -1,7 +1,7 @@
 /** Commits a task's tree and pushes it, from the private git directory and outside the box. */
 import { isBranchName } from '#domain/kernel/branchName.ts'
 import { faults } from '#domain/kernel/errors.ts'
-import type { RedactionThreads } from '../output/redactionThreads.ts'
+import type { TextThreads } from '../output/textThreads.ts'
 import type { KnownSecret } from '../output/secretForms.ts'
 import type { Finished } from '../process.ts'
 import { addedSecret, type AddedSecret } from './addedSecrets.ts'
@@ -29,7 +29,7 @@ export interface PublishRequest {
   /** No commit adds one of these. */
   readonly secrets: readonly KnownSecret[]
   /** For making ready to look for them; without these it is done in this thread. */
-  readonly threads?: Pick<RedactionThreads, 'run'>
+  readonly threads?: Pick<TextThreads, 'run'>
   /** The branch at the host; the workspace's own when not given. */
   readonly branch?: string
   readonly url: string

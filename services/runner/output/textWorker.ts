@@ -1,6 +1,6 @@
-/** The thread that looks through long texts for secrets. It keeps nothing from one piece of work to the next. */
+/** The thread that looks through long texts. It keeps nothing from one piece of work to the next. */
 import { parentPort } from 'node:worker_threads'
-import { answerTo, type Work } from './redactionWork.ts'
+import { answerTo, type Work } from './textWork.ts'
 
 parentPort?.on('message', (work: Work) => {
   try {

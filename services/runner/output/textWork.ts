@@ -1,4 +1,5 @@
-/** What is asked of a thread that looks through text for secrets, and what it answers. */
+/** What is asked of a thread that looks through text, for secrets or for what a request would have fetched, and what it answers. */
+import { checkBody, type CheckedBytes } from '../broker/modelFetches.ts'
 import { automatonOf, type Automaton, type Word } from './automaton.ts'
 import { goOn, soughtFor, type Scan } from './scan.ts'
 import { diffWithout, textWithout } from './wholeText.ts'
@@ -14,6 +15,7 @@ export type Work =
       readonly final: boolean
     }
   | { readonly kind: 'text' | 'diff'; readonly sought: Automaton; readonly text: string }
+  | { readonly kind: 'fetches'; readonly body: Uint8Array; readonly modelFetches: boolean }
 
 interface Answers {
   readonly build: Automaton
@@ -21,6 +23,7 @@ interface Answers {
   readonly piece: { readonly scan: Scan; readonly shown: string }
   readonly text: string
   readonly diff: string
+  readonly fetches: CheckedBytes
 }
 export type AnswerTo<W extends Work> = Answers[W['kind']]
 
@@ -39,5 +42,7 @@ export function answerTo(work: Work): Answers[keyof Answers] {
       return textWithout(work.sought, work.text)
     case 'diff':
       return diffWithout(work.sought, work.text)
+    case 'fetches':
+      return checkBody(work.body, work)
   }
 }

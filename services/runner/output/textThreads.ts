@@ -1,8 +1,8 @@
-/** The threads that look through long texts for secrets: started when they are first needed, each with one piece of work at a time. */
+/** The threads that look through long texts, so that nobody else waits for it: started when they are first needed, each with one piece of work at a time. */
 import { Worker } from 'node:worker_threads'
-import type { AnswerTo, Work } from './redactionWork.ts'
+import type { AnswerTo, Work } from './textWork.ts'
 
-export interface RedactionThreads {
+export interface TextThreads {
   /**
    * Does the work in a thread, after what was asked before. A thread that ends is replaced, and its work done once more; it rejects when
    * that fails too, and once the threads are closed. Who asks waits for the answer before it asks for more of the same stream: so what
@@ -13,7 +13,7 @@ export interface RedactionThreads {
 }
 
 /** What a thread may use beside the automatons, which are shared; megabytes. */
-const mostMemory = 256
+const mostMemory = 512
 const attempts = 2
 
 interface Waiting {
@@ -24,10 +24,10 @@ interface Waiting {
   readonly fail: (fault: Error) => void
 }
 
-export function redactionThreads({
+export function textThreads({
   most = 2,
   start = startWorker,
-}: { readonly most?: number; readonly start?: () => Worker } = {}): RedactionThreads {
+}: { readonly most?: number; readonly start?: () => Worker } = {}): TextThreads {
   const waiting: Waiting[] = []
   const idle: Worker[] = []
   const all = new Set<Worker>()
@@ -95,8 +95,8 @@ export function redactionThreads({
 export function startWorker(): Worker {
   const resourceLimits = { maxOldGenerationSizeMb: mostMemory }
   const here = import.meta.url
-  if (!here.endsWith('.ts')) return new Worker(new URL('redactionWorker.js', here), { resourceLimits })
-  const file = JSON.stringify(new URL('redactionWorker.ts', here).href)
+  if (!here.endsWith('.ts')) return new Worker(new URL('textWorker.js', here), { resourceLimits })
+  const file = JSON.stringify(new URL('textWorker.ts', here).href)
   const program = `import('tsx/esm/api').then(({ tsImport }) => tsImport(${file}, ${JSON.stringify(here)}))`
   return new Worker(program, { eval: true, resourceLimits })
 }
