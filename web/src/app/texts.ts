@@ -19,7 +19,7 @@ export const texts = {
   goHome: 'Go back home',
   tasks: 'Tasks page coming soon...',
   tasksMeanwhile: 'See Recent Tasks',
-  crashed: 'This page stopped working',
+  crashed: 'Something went wrong on this page',
   chunkMissing: "Couldn't load this page",
   chunkMissingWhy: 'Part of the page failed to download. Check your connection and reload.',
   reload: 'Reload',

@@ -2,6 +2,7 @@
 import type { ReactNode } from 'react'
 import { Link } from 'react-router-dom'
 import { buttonStyle, type ButtonKind, type ButtonSize } from './buttonStyle.ts'
+import { classes } from './classes.ts'
 
 interface ButtonLinkProps {
   readonly to: string
@@ -10,6 +11,7 @@ interface ButtonLinkProps {
   readonly icon?: ReactNode
   /** Opens another site in a new tab. */
   readonly outside?: boolean
+  readonly className?: string
   readonly children: ReactNode
 }
 
@@ -19,9 +21,10 @@ export function ButtonLink({
   size = 'normal',
   icon,
   outside = false,
+  className,
   children,
 }: ButtonLinkProps) {
-  const style = buttonStyle(kind, size)
+  const style = classes(buttonStyle(kind, size), className)
   return outside ? (
     <a className={style} href={to} target="_blank" rel="noreferrer">
       {icon}

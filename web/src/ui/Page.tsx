@@ -6,6 +6,8 @@ interface PageProps {
   readonly title: string
   /** 720, 1040 or 1120 px. */
   readonly width: 'narrow' | 'normal' | 'wide'
+  /** Below the title; on a phone above the actions. */
+  readonly lead?: ReactNode
   /** Beside the title, at the right. */
   readonly actions?: ReactNode
   readonly children: ReactNode
@@ -13,11 +15,17 @@ interface PageProps {
 
 const widths = { narrow: 'max-w-192', normal: 'max-w-272', wide: 'max-w-292' } as const
 
-export function Page({ title, width, actions, children }: PageProps) {
+export function Page({ title, width, lead, actions, children }: PageProps) {
   return (
     <div className={classes('mx-auto w-full px-4 pt-6 pb-12 md:px-6 md:pt-12 md:pb-16', widths[width])}>
-      <div className="mb-4 flex flex-wrap items-center gap-3">
-        <h1 className="min-w-0 flex-1 basis-60 text-page font-semibold wrap-anywhere">{title}</h1>
+      <div className="mb-4 flex flex-wrap items-start gap-x-3 gap-y-3">
+        <h1
+          title={title}
+          className="line-clamp-3 min-w-0 flex-1 basis-60 text-page font-semibold wrap-anywhere"
+        >
+          {title}
+        </h1>
+        {lead !== undefined && <div className="-mt-1 w-full md:order-last">{lead}</div>}
         {actions}
       </div>
       {children}

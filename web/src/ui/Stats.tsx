@@ -25,8 +25,8 @@ export function Stats({ stats, unknown, className }: StatsProps) {
           )}
         >
           <dt className="text-ui text-muted">{name}</dt>
-          <dd className="text-page font-semibold">
-            {value ?? (
+          <dd className={four ? 'text-page font-semibold' : 'text-title font-semibold md:text-page'}>
+            {shown(value) ?? (
               <>
                 <Skeleton className="my-1 h-6 w-10" />
                 <span className="sr-only">{unknown}</span>
@@ -37,4 +37,9 @@ export function Stats({ stats, unknown, className }: StatsProps) {
       ))}
     </dl>
   )
+}
+
+/** `10,000`: put together by hand, as times are. */
+function shown(value: number | string | undefined): string | undefined {
+  return typeof value === 'number' ? String(value).replace(/\B(?=(\d{3})+$)/g, ',') : value
 }

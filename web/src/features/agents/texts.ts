@@ -2,7 +2,7 @@
 export const texts = {
   title: 'Agents',
   notFetched: 'Failed to fetch agents',
-  ready: 'ready',
+  ready: 'Ready',
   keyInBox:
     "Its API key is passed into the sandbox. Anything that runs there, including your repository's code, can read it.",
   model: {

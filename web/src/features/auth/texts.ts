@@ -24,7 +24,7 @@ export const texts = {
   unreachable: "Can't reach Flightdeck",
   unreachableWhy: 'The server could not be reached. Check your connection and try again.',
   tryAgain: 'Try Again',
-  another: 'Use another account',
+  another: 'Use Another Account',
   logoutFailed: "Couldn't end the session on the server.",
 } as const
 

@@ -38,7 +38,7 @@ describe('somebody new', () => {
         return { project: sample, id: sample.id }
       },
     })
-    fireEvent.click(await (await step()).findByRole('button', { name: 'Add the sample project' }))
+    fireEvent.click(await (await step()).findByRole('button', { name: 'Add Sample Project' }))
     const [words] = suggestions.ofSample
     fireEvent.click(await screen.findByRole('button', { name: words }))
     expect(server.of('POST /projects')[0]?.body).toEqual({ repoUrl: repositoryOf(name).html_url })
@@ -50,9 +50,9 @@ describe('somebody new', () => {
 
   test('where there is no sample, is led to a repository of their own', async () => {
     open([], [])
-    const link = (await step()).findByRole('link', { name: 'Use your own repository' })
+    const link = (await step()).findByRole('link', { name: 'Use Your Own Repository' })
     expect((await link).getAttribute('href')).toBe('/projects/new')
-    expect((await step()).queryByRole('button', { name: 'Add the sample project' })).toBeNull()
+    expect((await step()).queryByRole('button', { name: 'Add Sample Project' })).toBeNull()
   })
 
   test('is suggested tasks, which are sent as they stand and take nothing of what is written', async () => {
@@ -84,7 +84,7 @@ describe('somebody new', () => {
   test.each([
     ['follows the first task while it runs', [own], [taskOf(1, { status: 'running' })], 'Open Task'],
     ['is led from its changes to a pull request', [own], [taskOf(1, { changes })], 'Review Changes'],
-    ['comes from the sample to their own', [sample], [taskOf(1, { prNumber: 7 })], 'Use your own repository'],
+    ['comes from the sample to their own', [sample], [taskOf(1, { prNumber: 7 })], 'Use Your Own Repository'],
   ])('%s', async (_, projects, tasks, link) => {
     open(projects, tasks)
     expect(await (await step()).findByRole('link', { name: link })).toBeTruthy()
@@ -102,7 +102,7 @@ describe('somebody new', () => {
     open([], [])
     await step()
     expect(screen.queryByRole('link', { name: 'Create Your First Project' })).toBeNull()
-    fireEvent.click(await (await step()).findByRole('button', { name: 'Hide the next steps' }))
+    fireEvent.click(await (await step()).findByRole('button', { name: 'Hide next steps' }))
     expect(isThere()).toBe(false)
     expect(localStorage.getItem('firstStepsPutAway')).toBe('yes')
     const link = await screen.findByRole('link', { name: 'Create Your First Project' })

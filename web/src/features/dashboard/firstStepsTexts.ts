@@ -1,32 +1,32 @@
 /** What somebody new is told, a step at a time. */
 export const texts = {
   label: 'Next step',
-  putAway: 'Hide the next steps',
+  putAway: 'Hide next steps',
   project: {
     title: 'Start with a project',
-    why: 'A project is a repository that agents may work on.',
+    why: 'A project is a repository that agents can work on.',
     whySample:
-      'A project is a repository that agents may work on. The sample is a small JavaScript library with tests, there for you to try things on.',
-    own: 'Use your own repository',
+      'A project is a repository that agents can work on. The sample is a small JavaScript library with tests, made to try things out on.',
+    own: 'Use Your Own Repository',
   },
   task: {
     title: 'Give an agent its first task',
-    why: 'Pick one of these, or describe a task of your own above.',
+    why: 'Pick a suggestion, or describe your own task above.',
     noAgent: (missing: string) => `${missing} Until then you can run commands in a task.`,
   },
   watch: {
     title: 'Follow your first task',
-    why: 'Watch the agent work, write to it while it does, and see what it changes.',
+    why: 'Watch the agent work, send it messages, and see what it changes.',
     open: 'Open Task',
   },
   pullRequest: {
-    title: 'Make your first pull request',
-    why: 'The agent has changed files. Look at the changes, then choose Create PR.',
+    title: 'Create your first pull request',
+    why: 'The agent changed some files. Review the changes, then choose Create PR.',
     open: 'Review Changes',
   },
   own: {
-    title: 'Now with your own repository',
-    why: 'You have gone from a task to a pull request. Your own code works the same way.',
-    create: 'Use your own repository',
+    title: 'Now try your own repository',
+    why: 'You took a task to a pull request. It works the same way with your own code.',
+    create: 'Use Your Own Repository',
   },
 } as const

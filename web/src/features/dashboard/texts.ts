@@ -36,5 +36,5 @@ export const texts = {
   recent: 'Recent Tasks',
   empty: 'No tasks yet',
   emptyWhy: 'Create your first task to get started with AI-powered development',
-  loading: 'Loading tasks',
+  loading: 'Loading tasks...',
 } as const

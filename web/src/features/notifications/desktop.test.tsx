@@ -103,7 +103,7 @@ describe('notifications of the desktop', () => {
     expect(screen.queryByText(/Get notified when/)).toBeNull()
     await begin()
     expect(Told.asked).toBe(0)
-    fireEvent.click(await screen.findByRole('button', { name: 'Turn on notifications' }))
+    fireEvent.click(await screen.findByRole('button', { name: 'Turn On Notifications' }))
     await waitFor(() => expect(localStorage.getItem('desktopNotifications')).toBe('on'))
     expect(screen.queryByText(/Get notified when/)).toBeNull()
     expect([Told.asked, Told.shown.length]).toEqual([1, 0])
@@ -137,7 +137,7 @@ describe('notifications of the desktop', () => {
   test('are not asked for again by who has said no', async () => {
     const { begin } = await opened()
     await begin()
-    fireEvent.click(await screen.findByRole('button', { name: 'Not now' }))
+    fireEvent.click(await screen.findByRole('button', { name: 'Not Now' }))
     await begin()
     expect(screen.queryByText(/Get notified when/)).toBeNull()
     expect([Told.asked, localStorage.getItem('desktopNotifications')]).toEqual([0, 'off'])

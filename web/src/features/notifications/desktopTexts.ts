@@ -1,8 +1,8 @@
 /** What is said of notifications of the desktop, and in them. */
 export const texts = {
   ask: 'Get notified when a task finishes?',
-  yes: 'Turn on notifications',
-  no: 'Not now',
+  yes: 'Turn On Notifications',
+  no: 'Not Now',
   title: 'Notifications',
   label: 'Notify me when a task finishes in the background',
   why: 'Shown by this browser while Flightdeck is in the background.',

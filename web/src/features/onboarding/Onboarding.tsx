@@ -67,11 +67,6 @@ function Steps({ user }: { readonly user: User }) {
         </div>
         <Progress percent={percent} label={texts.progress} className="mt-2 mb-8 bg-line" />
         <h1 className="mb-6 text-page font-semibold">{step === 1 ? texts.you : texts.team}</h1>
-        {error !== undefined && (
-          <Note kind="error" className="mb-4">
-            {reasonOf(error, texts.failed)}
-          </Note>
-        )}
         <form onSubmit={(event) => void onSubmit(event)} className="flex flex-1 flex-col md:flex-none">
           {/* As high in both steps: the buttons stay where they are. On a phone they are at its foot. */}
           <div className="grid content-start gap-5 md:min-h-66">
@@ -109,44 +104,52 @@ function Steps({ user }: { readonly user: User }) {
               </>
             )}
           </div>
-          <div className="mt-auto flex items-center justify-between pt-8 md:mt-0 md:pt-3">
-            {step === 1 ? (
-              <span />
-            ) : (
-              <Button
-                kind="ghost"
-                size="large"
-                className="-ml-4"
-                onClick={() => setStep(1)}
-                disabled={isLoading}
-              >
-                {texts.back}
-              </Button>
+          <div className="mt-auto pt-8 md:mt-0 md:pt-3">
+            {/* Beside what was pressed: on a phone the top is out of sight. */}
+            {error !== undefined && (
+              <Note kind="error" className="mb-4">
+                {reasonOf(error, texts.failed)}
+              </Note>
             )}
-            {step === 1 ? (
-              <Button
-                key="continue"
-                kind="primary"
-                size="large"
-                type="submit"
-                className="min-w-40"
-                disabled={!named}
-              >
-                {texts.continue}
-              </Button>
-            ) : (
-              <Button
-                key="complete"
-                kind="primary"
-                size="large"
-                type="submit"
-                className="min-w-40"
-                busy={isLoading}
-                disabled={!named || companySize === null || role === null}
-              >
-                {texts.complete}
-              </Button>
-            )}
+            <div className="flex items-center justify-between">
+              {step === 1 ? (
+                <span />
+              ) : (
+                <Button
+                  kind="ghost"
+                  size="large"
+                  className="-ml-4"
+                  onClick={() => setStep(1)}
+                  disabled={isLoading}
+                >
+                  {texts.back}
+                </Button>
+              )}
+              {step === 1 ? (
+                <Button
+                  key="continue"
+                  kind="primary"
+                  size="large"
+                  type="submit"
+                  className="min-w-40"
+                  disabled={!named}
+                >
+                  {texts.continue}
+                </Button>
+              ) : (
+                <Button
+                  key="complete"
+                  kind="primary"
+                  size="large"
+                  type="submit"
+                  className="min-w-40"
+                  busy={isLoading}
+                  disabled={!named || companySize === null || role === null}
+                >
+                  {texts.complete}
+                </Button>
+              )}
+            </div>
           </div>
         </form>
       </main>

@@ -26,7 +26,7 @@ export const texts = {
   pageTitle: 'Onboarding',
   step: (step: number) => `Step ${step} of 2`,
   percent: (percent: number) => `${percent}%`,
-  progress: 'Onboarding',
+  progress: 'Onboarding progress',
   you: 'About you',
   team: 'About your team',
   fullName: 'Full Name',

@@ -23,6 +23,7 @@ export function ImportRepository() {
   const [create, { isLoading, error: refused }] = useCreateProjectMutation()
   const [search, setSearch] = useState('')
   const [chosen, setChosen] = useState<string | null>(null)
+  const notConnected = error !== undefined && 'code' in error && error.code === 'github_not_connected'
   const all = data?.repositories
   const shown = all?.filter((repository) => matches(repository, search))
 
@@ -86,28 +87,37 @@ export function ImportRepository() {
           kind="error"
           className="mt-3"
           action={
-            <Button size="small" busy={isFetching} onClick={() => void refetch()}>
-              {texts.tryAgain}
-            </Button>
+            notConnected ? (
+              <ButtonLink to="/settings?tab=github" size="small">
+                {texts.create.connect}
+              </ButtonLink>
+            ) : (
+              <Button size="small" busy={isFetching} onClick={() => void refetch()}>
+                {texts.tryAgain}
+              </Button>
+            )
           }
         >
           <b className="font-medium">{texts.repositoriesNotFetched}</b>
           <br />
-          {error.code === 'github_not_connected' ? error.message : texts.repositoriesNotFetchedWhy}
+          {notConnected ? error.message : texts.repositoriesNotFetchedWhy}
         </Note>
       )}
-      <div className="sticky bottom-0 mt-4 bg-bg py-3">
-        {refused !== undefined && (
-          <Note kind="error" className="mb-3">
-            {reasonOf(refused, texts.notCreated)}
-          </Note>
-        )}
-        <div className="flex justify-end">
-          <Button kind="primary" size="touch" type="submit" busy={isLoading} busyLabel={texts.create.busy}>
-            {texts.create.submitImport}
-          </Button>
+      {/* Where there is none to import, the ways on are above. */}
+      {error === undefined && all?.length !== 0 && (
+        <div className="sticky bottom-0 mt-4 bg-bg py-3">
+          {refused !== undefined && (
+            <Note kind="error" className="mb-3">
+              {reasonOf(refused, texts.notCreated)}
+            </Note>
+          )}
+          <div className="flex justify-end">
+            <Button kind="primary" size="touch" type="submit" busy={isLoading} busyLabel={texts.create.busy}>
+              {texts.create.submitImport}
+            </Button>
+          </div>
         </div>
-      </div>
+      )}
     </form>
   )
 }

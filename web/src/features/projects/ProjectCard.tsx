@@ -52,7 +52,7 @@ export function ProjectCard({ project }: { readonly project: Project }) {
           <NewTaskLink
             project={project}
             label={texts.card.newTask(project.name)}
-            className="relative z-10 inline-flex h-11 flex-none items-center gap-1 rounded-control px-1.5 text-meta font-medium text-muted hover:bg-raised hover:text-text max-md:-my-2.5 md:-mr-1.5 md:h-6"
+            className="relative z-10 inline-flex h-11 flex-none items-center gap-1 rounded-control px-1.5 text-meta font-medium text-muted hover:bg-raised hover:text-text -mr-1.5 max-md:-my-2.5 md:h-6"
           >
             <Plus className="size-3.5" />
             {texts.newTask}

@@ -72,22 +72,12 @@ export function ProjectDetail() {
   }
   const { project } = data
   return (
-    <Page title={project.name} width="normal" actions={<ProjectActions project={project} />}>
-      <div className="-mt-2 mb-6 grid grid-cols-1 gap-2">
-        <p className="max-w-[80ch] wrap-anywhere text-muted">
-          {project.description || texts.card.noDescription}
-        </p>
-        <div className="flex flex-wrap items-center gap-x-3.5 gap-y-1.5">
-          <ProjectStatus project={project} />
-          {project.isPrivate && (
-            <span className="inline-flex items-center gap-1 text-meta text-muted">
-              <Lock className="size-3.5" />
-              {texts.private}
-            </span>
-          )}
-          <RepositoryLine project={project} />
-        </div>
-      </div>
+    <Page
+      title={project.name}
+      width="normal"
+      lead={<About project={project} />}
+      actions={<ProjectActions project={project} />}
+    >
       <Panel className="mb-6">
         <Stats unknown={texts.list.unknown} stats={figures(project)} />
       </Panel>
@@ -138,6 +128,26 @@ export function ProjectDetail() {
             </Panel>
           )}
     </Page>
+  )
+}
+
+function About({ project }: { readonly project: Project }) {
+  return (
+    <div className="grid grid-cols-1 gap-2">
+      <p className="max-w-[80ch] wrap-anywhere text-muted">
+        {project.description || texts.card.noDescription}
+      </p>
+      <div className="flex flex-wrap items-center gap-x-3.5 gap-y-1.5">
+        <ProjectStatus project={project} />
+        {project.isPrivate && (
+          <span className="inline-flex items-center gap-1 text-meta text-muted">
+            <Lock className="size-3.5" />
+            {texts.private}
+          </span>
+        )}
+        <RepositoryLine project={project} />
+      </div>
+    </div>
   )
 }
 

@@ -119,7 +119,7 @@ describe('many projects', () => {
       },
     })
     const cards = () => document.querySelectorAll('main li').length
-    await waitFor(async () => expect(await figure('Total Projects')).toBe('1300'))
+    await waitFor(async () => expect(await figure('Total Projects')).toBe('1,300'))
     expect(server.of('GET /projects').map(({ query }) => query)).toEqual([
       { limit: '1000' },
       { limit: '1000', after: 'more' },
@@ -154,7 +154,7 @@ describe('where nothing is shown there is a way on', () => {
         },
       },
     })
-    fireEvent.click(await screen.findByRole('button', { name: 'Add the sample project' }))
+    fireEvent.click(await screen.findByRole('button', { name: 'Add Sample Project' }))
     expect(await screen.findByRole('combobox', { name: 'Project: ada/sample' })).toBeTruthy()
   })
 

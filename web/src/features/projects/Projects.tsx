@@ -46,6 +46,7 @@ export function Projects() {
           />
           {/* Where there is none, the one below is the button to press. */}
           <ButtonLink
+            className="max-md:w-full"
             to="/projects/new"
             kind={projects?.length === 0 ? 'plain' : 'primary'}
             size="touch"

@@ -1,9 +1,9 @@
 /** Tasks that somebody may begin with, in a project that has none. */
 
 const ofSample = [
-  'Write days too: 90061 seconds are 1 d 1 h 1 min 1 s. Add a test.',
-  'Explain what this library does in a README, with an example.',
-  'Look for inputs that are not handled, and add tests for them.',
+  'Support days: 90061 seconds should read 1 d 1 h 1 min 1 s. Add a test.',
+  'Add a README that explains what this library does, with an example.',
+  'Find inputs that are not handled and add tests for them.',
 ] as const
 const ofAny = [
   'Explain what this repository does and how to run it.',

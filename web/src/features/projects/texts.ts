@@ -26,9 +26,9 @@ export const texts = {
     noMatchWhy: 'No project matches your search.',
     clearSearch: 'Clear Search',
     empty: 'Ready to Start Building?',
-    emptyWhy: 'A project connects a repository for agents to work on.',
+    emptyWhy: 'A project is a repository that agents can work on.',
     createFirst: 'Create Your First Project',
-    addSample: 'Add the sample project',
+    addSample: 'Add Sample Project',
     unknown: 'Unknown',
   },
   card: {
@@ -57,6 +57,7 @@ export const texts = {
     noneAtAllWhy:
       'Flightdeck has no access to a repository yet. Grant it access on GitHub, or create a new repository.',
     access: 'Manage Repository Access',
+    connect: 'Connect GitHub',
     clearSearch: 'Clear Search',
     noDescription: 'No description',
     name: 'Repository Name',
@@ -86,7 +87,7 @@ export const texts = {
     showingMore: 'Loading...',
     more: (count: number) => `${count} not shown here`,
     empty: 'No tasks yet',
-    emptyWhy: 'Describe what to do, and an agent gets to work.',
+    emptyWhy: 'Describe what to do and an agent gets to work.',
     suggested: 'Or start with one of these:',
     createFirst: 'Create First Task',
     settings: 'Project Settings',
@@ -96,7 +97,7 @@ export const texts = {
     back: 'Manage Projects',
     actions: 'Project actions',
     deleted: 'This project was deleted',
-    deletedWhy: 'Its repository was not changed.',
+    deletedWhy: 'Its repository was kept.',
   },
   edit: {
     title: 'Edit Project',

@@ -20,7 +20,7 @@ export function DeleteAccountPart({ user }: { readonly user: User }) {
       <Panel label={texts.heading}>
         <div className="flex flex-col items-start gap-4 p-5 md:flex-row md:items-center md:justify-between">
           <p className="text-body text-muted">{texts.why}</p>
-          <Button kind="danger" className="shrink-0" onClick={() => setAsking(true)}>
+          <Button kind="danger" size="touch" className="shrink-0" onClick={() => setAsking(true)}>
             {texts.open}
           </Button>
         </div>

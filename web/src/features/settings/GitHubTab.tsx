@@ -54,7 +54,13 @@ function NotConnected() {
         <h2 className="font-semibold">{texts.connectTitle}</h2>
         <p className="text-ui text-muted">{texts.connectWhy}</p>
       </div>
-      <Button kind="primary" busy={leaving} busyLabel={texts.connecting} onClick={() => void connect()}>
+      <Button
+        kind="primary"
+        size="touch"
+        busy={leaving}
+        busyLabel={texts.connecting}
+        onClick={() => void connect()}
+      >
         {texts.connect}
       </Button>
     </Panel>
@@ -76,7 +82,7 @@ function Connected({ handle }: { readonly handle: string | null }) {
   return (
     <>
       <Panel label={texts.connected}>
-        <div className="flex flex-wrap items-center gap-4 p-5">
+        <div className="flex flex-wrap items-center gap-3 p-4 md:gap-4 md:p-5">
           <HostBadge />
           <div className="min-w-0 flex-1">
             <h2 className="font-semibold">
@@ -102,10 +108,10 @@ function Connected({ handle }: { readonly handle: string | null }) {
         <p className="mt-1 mb-3 max-w-[62ch] text-ui text-muted">{texts.accessWhy}</p>
         {urls !== undefined && (
           <div className="flex flex-wrap gap-2">
-            <ButtonLink to={urls.install} outside icon={<Building2 />}>
+            <ButtonLink to={urls.install} size="touch" outside icon={<Building2 />}>
               {texts.install}
             </ButtonLink>
-            <ButtonLink to={urls.manage} outside icon={<ExternalLink />}>
+            <ButtonLink to={urls.manage} size="touch" outside icon={<ExternalLink />}>
               {texts.manage}
             </ButtonLink>
           </div>
@@ -138,7 +144,7 @@ function Disconnect() {
   }
   return (
     <>
-      <Button kind="danger" onClick={() => setAsking(true)}>
+      <Button kind="danger" size="touch" onClick={() => setAsking(true)}>
         {texts.disconnect}
       </Button>
       <Dialog

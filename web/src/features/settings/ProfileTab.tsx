@@ -71,6 +71,7 @@ function PersonalInformation({ user }: { readonly user: User }) {
         <div className="flex justify-end">
           <Button
             kind="primary"
+            size="touch"
             type="submit"
             busy={isLoading}
             busyLabel={texts.updating}

@@ -26,7 +26,11 @@ export function SessionsPart() {
     <section className="mt-8">
       <div className="mb-3 flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
         <h2 className="font-semibold">{texts.heading}</h2>
-        {data !== undefined && <Button onClick={() => setAsking(true)}>{texts.everywhere}</Button>}
+        {data !== undefined && (
+          <Button size="touch" onClick={() => setAsking(true)}>
+            {texts.everywhere}
+          </Button>
+        )}
       </div>
       <Panel label={texts.heading} className="divide-y divide-line-soft">
         {data?.sessions.map((session) => (
@@ -80,6 +84,7 @@ function Row({ session: { id, client, startedAt, current } }: { readonly session
       </div>
       {!current && (
         <Button
+          size="touch"
           className="shrink-0"
           busy={isLoading}
           aria-label={texts.endOf(name)}

@@ -45,16 +45,16 @@ describe('the profile', () => {
 
 describe('the account', () => {
   const question = async () => {
-    fireEvent.click(await screen.findByRole('button', { name: 'Delete account…' }))
+    fireEvent.click(await screen.findByRole('button', { name: 'Delete Account...' }))
     return within(await screen.findByRole('dialog', { name: 'Delete your account?' }))
   }
 
   test('is deleted once its name was typed, and the person is signed out', async () => {
     const server = openPage('/settings', { answers: { 'DELETE /auth/me': { success: true } } })
     const dialog = await question()
-    const confirm = dialog.getByRole('button', { name: 'Delete account' })
+    const confirm = dialog.getByRole('button', { name: 'Delete Account' })
     expect(confirm).toHaveProperty('disabled', true)
-    fireEvent.change(dialog.getByRole('textbox', { name: 'Type ada to confirm' }), {
+    fireEvent.change(dialog.getByRole('textbox', { name: 'Type "ada" to confirm' }), {
       target: { value: 'ada' },
     })
     fireEvent.click(confirm)
@@ -65,10 +65,10 @@ describe('the account', () => {
   test('that could not be deleted stays, and says why', async () => {
     openPage('/settings', { answers: { 'DELETE /auth/me': () => refusal(500) } })
     const dialog = await question()
-    fireEvent.change(dialog.getByRole('textbox', { name: 'Type ada to confirm' }), {
+    fireEvent.change(dialog.getByRole('textbox', { name: 'Type "ada" to confirm' }), {
       target: { value: 'ada' },
     })
-    fireEvent.click(dialog.getByRole('button', { name: 'Delete account' }))
+    fireEvent.click(dialog.getByRole('button', { name: 'Delete Account' }))
     expect(await screen.findAllByText('Failed to delete account')).not.toHaveLength(0)
     expect(screen.getByRole('dialog', { name: 'Delete your account?' })).toBeTruthy()
   })
@@ -90,7 +90,7 @@ describe('the sessions', () => {
   }
   const answers = { 'GET /auth/sessions': { sessions: [elsewhere, here] } }
   const everywhere = async () => {
-    fireEvent.click(await screen.findByRole('button', { name: 'Sign out everywhere' }))
+    fireEvent.click(await screen.findByRole('button', { name: 'Sign Out Everywhere' }))
     return within(await screen.findByRole('dialog', { name: 'Sign out everywhere?' }))
   }
 
@@ -99,8 +99,8 @@ describe('the sessions', () => {
     const server = openPage('/settings', { answers: { ...answers, [path]: { success: true } } })
     const panel = within(await screen.findByRole('region', { name: 'Sessions' }))
     expect(await panel.findByText('This browser · Signed in 3d ago')).toBeTruthy()
-    expect(panel.queryByRole('button', { name: 'Sign out Firefox on Linux' })).toBeNull()
-    fireEvent.click(panel.getByRole('button', { name: 'Sign out Safari on iOS' }))
+    expect(panel.queryByRole('button', { name: 'Sign Out: Firefox on Linux' })).toBeNull()
+    fireEvent.click(panel.getByRole('button', { name: 'Sign Out: Safari on iOS' }))
     await waitFor(() => expect(server.of(path)).toHaveLength(1))
     // What is left is asked for again.
     await waitFor(() => expect(server.of('GET /auth/sessions')).toHaveLength(2))
@@ -112,7 +112,7 @@ describe('the sessions', () => {
     })
     const dialog = await everywhere()
     expect(dialog.getByText(/^This ends all 2 sessions, including this one/)).toBeTruthy()
-    fireEvent.click(dialog.getByRole('button', { name: 'Sign out everywhere' }))
+    fireEvent.click(dialog.getByRole('button', { name: 'Sign Out Everywhere' }))
     await waitFor(() => expect(localStorage.getItem(tokenKey)).toBeNull())
     expect(server.of('DELETE /auth/sessions')).toHaveLength(1)
   })
@@ -120,7 +120,7 @@ describe('the sessions', () => {
   test('that could not be ended stay, and say why', async () => {
     openPage('/settings', { answers: { ...answers, 'DELETE /auth/sessions': () => refusal(500) } })
     const dialog = await everywhere()
-    fireEvent.click(dialog.getByRole('button', { name: 'Sign out everywhere' }))
+    fireEvent.click(dialog.getByRole('button', { name: 'Sign Out Everywhere' }))
     expect(await screen.findAllByText("Couldn't sign out")).not.toHaveLength(0)
     expect(localStorage.getItem(tokenKey)).not.toBeNull()
   })
@@ -133,7 +133,7 @@ describe('the sessions', () => {
     const panel = within(await screen.findByRole('region', { name: 'Sessions' }))
     expect(await panel.findByText("Couldn't load your sessions.")).toBeTruthy()
     isAway = false
-    fireEvent.click(panel.getByRole('button', { name: 'Try again' }))
+    fireEvent.click(panel.getByRole('button', { name: 'Try Again' }))
     expect(await panel.findByText('Firefox on Linux')).toBeTruthy()
   })
 })
@@ -141,7 +141,7 @@ describe('the sessions', () => {
 test('the agents are told of: which can run, what the others are missing, and whose key enters its box', async () => {
   openPage('/settings', { answers: { 'GET /agents': { agents: agentStates } } })
   const agents = within(await screen.findByRole('region', { name: 'Agents' }))
-  for (const text of ['2.1.329', 'ready', 'It is not installed.', /^Its API key is passed into the sandbox/])
+  for (const text of ['2.1.329', 'Ready', 'It is not installed.', /^Its API key is passed into the sandbox/])
     expect(agents.getAllByText(text)).toHaveLength(1)
 })
 
@@ -186,7 +186,7 @@ describe('the account at the code host', () => {
         '3',
       ]),
     )
-    expect(screen.getByRole('heading', { name: 'Repository access' })).toBeTruthy()
+    expect(screen.getByRole('heading', { name: 'Repository Access' })).toBeTruthy()
     const link = (name: string) => screen.getByRole('link', { name })
     expect(link('Install App in More Organizations').getAttribute('href')).toBe('https://code.example/i')
     expect(link('Manage App Installations').getAttribute('href')).toBe('https://code.example/m')

@@ -2,7 +2,7 @@
 export const accountTexts = {
   heading: 'Delete Account',
   why: 'Permanently deletes all your data in Flightdeck. This cannot be undone.',
-  open: 'Delete account…',
+  open: 'Delete Account...',
   title: 'Delete your account?',
   lead: 'This is deleted immediately and permanently:',
   goes: [
@@ -12,9 +12,9 @@ export const accountTexts = {
     'Your profile, your sessions, and access to your repositories.',
   ],
   stays: 'Repositories, pull requests and merged commits on the code host are kept.',
-  confirm: (word: string) => `Type ${word} to confirm`,
+  confirm: (word: string) => `Type "${word}" to confirm`,
   keep: 'Cancel',
-  delete: 'Delete account',
+  delete: 'Delete Account',
   deleting: 'Deleting...',
   notDeleted: 'Failed to delete account',
 } as const
@@ -24,9 +24,9 @@ export const sessionTexts = {
   current: 'This browser',
   unknown: 'Unknown browser',
   started: (age: string) => `Signed in ${age.toLowerCase()}`,
-  end: 'Sign out',
-  endOf: (name: string) => `Sign out ${name}`,
-  everywhere: 'Sign out everywhere',
+  end: 'Sign Out',
+  endOf: (name: string) => `Sign Out: ${name}`,
+  everywhere: 'Sign Out Everywhere',
   title: 'Sign out everywhere?',
   lead: (count: number) =>
     count > 1
@@ -36,5 +36,5 @@ export const sessionTexts = {
   ending: 'Signing out...',
   notFetched: "Couldn't load your sessions.",
   notEnded: "Couldn't sign out",
-  again: 'Try again',
+  again: 'Try Again',
 } as const

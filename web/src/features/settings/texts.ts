@@ -37,9 +37,9 @@ export const texts = {
     organizations: 'Organizations',
     publicRepositories: 'Public Repositories',
   },
-  access: 'Repository access',
+  access: 'Repository Access',
   accessWhy:
-    'Flightdeck can access the repositories its GitHub app is installed on. Install it in another organization, or change its access in an existing one.',
+    'Flightdeck can access the repositories its GitHub App is installed on. Install the app in another organization, or change which repositories it can access.',
   install: 'Install App in More Organizations',
   manage: 'Manage App Installations',
   help: [

@@ -25,9 +25,14 @@ export function ProjectSettings() {
     <Page
       title={texts.title}
       width="narrow"
-      actions={<ButtonLink to={`/projects/${projectId}`}>{texts.back}</ButtonLink>}
+      // Its line is kept: nothing moves when the name comes.
+      lead={<p className="line-clamp-2 min-h-5 wrap-anywhere text-muted">{name}</p>}
+      actions={
+        <ButtonLink to={`/projects/${projectId}`} size="touch">
+          {texts.back}
+        </ButtonLink>
+      }
     >
-      {name !== undefined && <p className="-mt-2 mb-6 wrap-anywhere text-muted">{name}</p>}
       {data === undefined ? (
         error === undefined ? (
           <Loading />

@@ -5,7 +5,14 @@ import { texts } from './texts.ts'
 export function SaveButton({ busy, changed }: { readonly busy: boolean; readonly changed: boolean }) {
   return (
     <div className="flex justify-end">
-      <Button kind="primary" type="submit" busy={busy} busyLabel={texts.saving} disabled={!changed}>
+      <Button
+        kind="primary"
+        size="touch"
+        type="submit"
+        busy={busy}
+        busyLabel={texts.saving}
+        disabled={!changed}
+      >
         {texts.save}
       </Button>
     </div>

@@ -136,6 +136,7 @@ function SetSecret({ projectId }: { readonly projectId: string }) {
         </Checkbox>
         <Button
           kind="primary"
+          size="touch"
           type="submit"
           busy={isLoading}
           busyLabel={texts.saving}

@@ -2,6 +2,7 @@
 import { Plus, Trash2 } from 'lucide-react'
 import { useState, type FormEvent } from 'react'
 import { Button } from '../../../ui/Button.tsx'
+import { classes } from '../../../ui/classes.ts'
 import { Field } from '../../../ui/Field.tsx'
 import { IconButton } from '../../../ui/IconButton.tsx'
 import { Part, type PartOfProject } from './Part.tsx'
@@ -34,9 +35,16 @@ export function VariablesPart({ projectId, settings }: PartOfProject) {
     <Part title={texts.variables.title} why={texts.variables.why}>
       <form onSubmit={onSubmit} className="grid grid-cols-1 gap-4">
         {rows.length === 0 && <p className="text-ui text-muted">{texts.variables.none}</p>}
-        <ul className="grid gap-3">
+        <ul className="grid gap-3 max-md:divide-y max-md:divide-line-soft">
           {rows.map((row, index) => (
-            <li key={row.key} className="flex flex-wrap items-end gap-2 md:flex-nowrap">
+            // Its labels stand above the first; what is wrong with one moves no other.
+            <li
+              key={row.key}
+              className={classes(
+                'flex flex-wrap items-start gap-2 max-md:pt-3 max-md:first:pt-0 md:flex-nowrap',
+                index > 0 && 'md:[&_label]:sr-only',
+              )}
+            >
               <Field
                 label={texts.variables.name}
                 autoCapitalize="off"
@@ -61,6 +69,7 @@ export function VariablesPart({ projectId, settings }: PartOfProject) {
               <IconButton
                 label={row.name === '' ? texts.removeUnnamed : texts.remove(row.name)}
                 icon={Trash2}
+                className={index > 0 ? 'mt-6.5 md:mt-0' : 'mt-6.5'}
                 onClick={() => setRows(rows.filter(({ key }) => key !== row.key))}
               />
             </li>
@@ -68,6 +77,7 @@ export function VariablesPart({ projectId, settings }: PartOfProject) {
         </ul>
         <div>
           <Button
+            size="touch"
             icon={<Plus />}
             onClick={() =>
               setRows([
