@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { getTerminal, sendMessage } from '#domain/api/chat.ts'
 import { createRepository } from '#domain/api/projects.ts'
 import { updateProjectSettings } from '#domain/api/projectSettings.ts'
+import { saidBy } from '../server/counting.ts'
 import { hasEnded, openScene, type Scene } from '../server/scene.ts'
 
 const fetching = JSON.stringify({
@@ -65,7 +66,7 @@ test('finding 14: what an agent has its model’s side fetch is refused with a s
   for (const tool of ['web_fetch_20250910', 'web_search_20250305'])
     expect(answers).toContain(`tools: ${tool}: this runs a tool from outside the box`)
   expect(answers).toContain("The project's network settings can allow it.")
-  expect(await terminal()).toContain('That is all I could do.')
+  expect(await saidBy(ada, taskId)).toContain('That is all I could do.')
 })
 
 test('finding 8: a box reads the repository of its project, and no other of the local code host', async () => {

@@ -130,7 +130,7 @@ describe.each(agents)('%s', (agent) => {
       { kind: 'edit', name: 'Write', target: 'note.txt', status: 'completed', additions: 1 },
     ])
     const { output } = await scene.ada.ask(getTerminal, of(task))
-    expect(output.map(({ content }) => content).join('')).toMatch(/Session opened.*Written\..*Finished in/s)
+    expect(output.map(({ content }) => content).join('')).toMatch(/Session opened.*note\.txt.*Finished in/s)
   })
 
   test('goes on after a tool that failed, with its exit code told', async () => {

@@ -36,8 +36,6 @@ export function createTerminal(): (event: AgentEvent) => string {
         model = event.model
         return changed ? dim(`Session opened with ${event.model}`) : ''
       }
-      case 'text':
-        return `${cleaned(event.text)}${event.cut ? dim(' … (broke off)') : ''}`
       case 'tool_started':
         tools.set(event.toolId, event)
         lastCommand = event.kind === 'run' ? event.toolId : ''
@@ -53,6 +51,8 @@ export function createTerminal(): (event: AgentEvent) => string {
         return red(cleaned(event.message))
       case 'end':
         return event.ok ? dim(`Finished in ${(event.durationMs / 1000).toFixed(1)} s`) : ''
+      // What the agent says is the chat's.
+      case 'text':
       case 'text_delta':
       case 'thinking_delta':
       case 'thinking':

@@ -50,6 +50,19 @@ describe('a mirror over HTTP', { timeout: 20_000 }, () => {
     expect(await commitOf(testGit, first.mirror.dir, 'refs/heads/main')).toBe(head)
   })
 
+  test('says that it fetches only where there is something to fetch', async () => {
+    const told = async () => {
+      const lines: string[] = []
+      ready(await mirrors.refresh({ ...ada(), onProgress: (line) => lines.push(line) }))
+      return lines[0]
+    }
+    expect(await told()).toBe('Cloning ada/sample…')
+    expect(await told()).toBeUndefined()
+    await scene.commit({ 'README.md': '# Changed\n' })
+    expect(await told()).toBe('Fetching ada/sample…')
+    expect(await told()).toBeUndefined()
+  })
+
   test('the header reaches the host and no file', async () => {
     const { mirror } = ready(await mirrors.refresh(ada()))
     expect(new Set(server.authorizations)).toEqual(new Set([authorization]))

@@ -104,10 +104,10 @@ async function refreshMirror(
   if (await isThere(dir)) {
     const mirror = await used(dir)
     await removeLeftLocks(dir)
-    request.onProgress?.(`Fetching ${full}…`)
     const isShallow = await isThere(join(dir, 'shallow'))
     if (await isAsAtHost(git, dir, request, { tags: !isShallow }))
       return { kind: 'ready', mirror, cloned: false }
+    request.onProgress?.(`Fetching ${full}…`)
     const fetched = await git(fetchCall(dir, request, isShallow ? withoutTags : withTags))
     return endedWell(fetched) ? { kind: 'ready', mirror, cloned: false } : refusal(fetched, full)
   }
