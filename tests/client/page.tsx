@@ -24,6 +24,8 @@ export interface Opening {
   readonly answers?: Answers
   /** Nobody is signed in, since a session ended so. */
   readonly signedOut?: SessionEnd
+  /** The window is as narrow as a phone. */
+  readonly narrow?: boolean
 }
 
 /** A store of the client with somebody signed in, or nobody. */
@@ -40,10 +42,13 @@ export function clientStore(signedOut?: SessionEnd) {
 }
 
 /** Opens the client at an address; ada is signed in unless told. It closes with the test. Needs a DOM. */
-export function openPage(address: string, { answers = {}, signedOut }: Opening = {}): FakeServer {
+export function openPage(
+  address: string,
+  { answers = {}, signedOut, narrow = false }: Opening = {},
+): FakeServer {
   const server = fakeServer({ ...usual, ...answers })
   if (signedOut === undefined) localStorage.setItem(tokenKey, 'token-of-ada')
-  makeUpForJsdom()
+  makeUpForJsdom({ narrow })
   render(
     <Provider store={clientStore(signedOut)}>
       <MemoryRouter initialEntries={[address]}>
@@ -100,9 +105,9 @@ const usual: Answers = {
 }
 
 /** What jsdom has not; nothing has a size there. */
-function makeUpForJsdom(): void {
+function makeUpForJsdom({ narrow = false } = {}): void {
   window.scrollTo = () => undefined
-  window.matchMedia = (media) => Object.assign(new EventTarget(), noMedia, { media })
+  window.matchMedia = (media) => Object.assign(new EventTarget(), noMedia, { media, matches: !narrow })
   Element.prototype.scrollIntoView = () => undefined
   HTMLDialogElement.prototype.showModal = function showModal() {
     this.open = true
@@ -121,7 +126,6 @@ class NoResizing implements ResizeObserver {
 }
 
 const noMedia = {
-  matches: true,
   onchange: null,
   addListener: () => undefined,
   removeListener: () => undefined,

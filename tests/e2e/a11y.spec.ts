@@ -137,6 +137,12 @@ describe('axe finds nothing', () => {
     await expect(task.chat.getByRole('listbox', { name: "The agent's commands" })).toBeVisible()
     expect(await violations(page)).toEqual([])
     await message.fill('')
+    // Why an agent cannot be chosen is told to who has only keys.
+    const other = task.chat.getByRole('button', { name: 'Cursor' })
+    await other.focus()
+    await page.keyboard.press('Enter')
+    await expect(task.chat.getByRole('status').filter({ hasText: 'Cursor' })).toBeVisible()
+    expect(await violations(page)).toEqual([])
     await task.chat.getByRole('button', { name: 'Command mode' }).click()
     expect(await violations(page)).toEqual([])
   })

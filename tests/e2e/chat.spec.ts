@@ -133,6 +133,10 @@ test("a person's own commands run in the workspace, and tell how they ended", as
   await expect(task.composer).toHaveAttribute('placeholder', 'Enter command to execute...')
   await task.send('wc -l README.md && echo by hand > hand.txt')
   await expect(task.toast('Command execution started')).toBeVisible()
+  // It hides nothing of what is printed.
+  const told = await task.toast('Command execution started').boundingBox()
+  const printed = await task.terminal.boundingBox()
+  expect((told?.y ?? 0) + (told?.height ?? 0)).toBeLessThan(printed?.y ?? 0)
   await expect(task.terminal).toContainText('3 README.md')
   const ran = task.chat.getByRole('article').filter({ hasText: '$ wc -l README.md' })
   await expect(ran).toContainText('Completed')

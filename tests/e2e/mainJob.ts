@@ -127,10 +127,12 @@ export async function walkMainJob(stage: Stage<AnyProduct>): Promise<Shown> {
   await expect(page.getByRole('heading', { name: 'Changed Files (2)' })).toBeVisible()
   await expect(task.diff).toContainText('+It greets you by name.')
 
+  const titleAt = await task.header.getByRole('heading').boundingBox()
   await page.getByRole('button', { name: 'Create PR' }).click()
   await page.getByRole('button', { name: 'Create pull request' }).click()
   await expect(task.toast('Pull request created successfully')).toBeVisible()
   await expect(page.getByRole('button', { name: 'Update PR' })).toBeEnabled()
+  expect((await task.header.getByRole('heading').boundingBox())?.y).toBe(titleAt?.y)
   await expect(task.chat).toContainText('Pull request #1 created successfully')
 
   const opening = context.waitForEvent('page')

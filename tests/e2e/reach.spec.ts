@@ -142,6 +142,11 @@ test('nothing is cut off at 1280, 640 and 320 pixels, however long the names are
       for (const what of await overflowAt(page, width)) found.push(`${path} at ${width}: ${what}`)
   }
   await page.goto(`/tasks/${done.id}`)
+  // Of a phone at least 70 % are for what was said.
+  await page.setViewportSize({ width: 375, height: 812 })
+  const tabs = await page.getByRole('tablist').boundingBox()
+  const box = await page.getByRole('textbox', { name: 'Message' }).boundingBox()
+  expect((box?.y ?? 0) - (tabs?.y ?? 0) - (tabs?.height ?? 0)).toBeGreaterThanOrEqual(0.7 * 812)
   await page.getByRole('tab', { name: 'Code Changes' }).click()
   await expect(page.getByRole('region', { name: 'Changes', exact: true })).toContainText('file-xxx')
   for (const width of [1280, 640, 320])

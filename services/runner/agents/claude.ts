@@ -1,5 +1,5 @@
 /** `claude`: Anthropic's coding agent, run headless with its messages on standard input. */
-import { isModelName } from '#domain/kernel/modelName.ts'
+import { takesModel } from '#domain/task/agentModels.ts'
 import { createClaudeParser } from './claudeStream.ts'
 import { claudeHome } from './home.ts'
 import { scriptedModel } from '../model/scripted.ts'
@@ -17,9 +17,6 @@ const models = [
   { name: 'sonnet[1m]', label: 'Sonnet, 1M context' },
 ]
 
-/** Names of other makers' models: a client may send one whose person was never asked. */
-const others = /^(?:o\d|gpt|chatgpt|codex|gemini|grok|composer|kimi|deepseek|auto)(?:[-.]|$)/i
-
 export const claude = {
   name: 'claude',
   dialogue: 'open',
@@ -29,7 +26,6 @@ export const claude = {
   leavesByItself: true,
   home: claudeHome,
   models,
-  takesModel,
   launch({ binary, session, model, access }) {
     if (access.kind !== 'broker') throw new Error('claude reaches its model through the broker alone.')
     return {
@@ -84,10 +80,6 @@ export const claude = {
   faultOf: () => null,
 } satisfies Agent
 
-function takesModel(model: string): boolean {
-  return isModelName(model) && !others.test(model)
-}
-
 function modelArguments(model: string | null): readonly string[] {
-  return model !== null && takesModel(model) ? ['--model', model] : []
+  return model !== null && takesModel('claude', model) ? ['--model', model] : []
 }

@@ -1,5 +1,5 @@
 /** `cursor`: Cursor's coding agent, run headless, one process a turn. Built from its documentation, not from runs of it. */
-import { isModelName } from '#domain/kernel/modelName.ts'
+import { takesModel } from '#domain/task/agentModels.ts'
 import { faultOf } from './cursorFault.ts'
 import { createCursorParser } from './cursorStream.ts'
 import type { Agent } from './port.ts'
@@ -13,9 +13,6 @@ const models = [
   { name: 'sonnet-4.5-thinking', label: 'Sonnet 4.5, thinking' },
   { name: 'opus-4.1', label: 'Opus 4.1' },
 ]
-
-/** Aliases that only `claude` knows, and what a client sends whose person was never asked. */
-const others = /^(?:default|best|opus|opusplan|sonnet|haiku|o\d(?:-.*)?)(?:\[1m\])?$/i
 
 export const cursor = {
   name: 'cursor',
@@ -34,7 +31,6 @@ export const cursor = {
     },
   ],
   models,
-  takesModel,
   launch({ binary, session, model, access }) {
     if (access.kind !== 'key') throw new Error('cursor reaches its model with its own key alone.')
     return {
@@ -47,7 +43,7 @@ export const cursor = {
         // The box is what holds the agent; asking a person before each step would stop it for ever.
         '--force',
         ...(session.kind === 'resume' ? ['--resume', session.id] : []),
-        ...(model !== null && takesModel(model) ? ['--model', model] : []),
+        ...(model !== null && takesModel('cursor', model) ? ['--model', model] : []),
       ],
       // Without this its node takes no notice of the proxy that is the box's way out.
       env: { CURSOR_API_KEY: access.apiKey, NODE_USE_ENV_PROXY: '1', NO_COLOR: '1' },
@@ -72,8 +68,4 @@ const settings = {
   network: { useHttp1ForAgent: true },
   // The commits of a task are the person's; who wrote them is for the person to say.
   attribution: { attributeCommitsToAgent: false, attributePRsToAgent: false },
-}
-
-function takesModel(model: string): boolean {
-  return isModelName(model) && !others.test(model)
 }

@@ -162,8 +162,6 @@ export type Agent = {
   home(present: ReadonlySet<string>, workspace: string): readonly HomeFile[]
   /** Models to choose from. Others can be asked for by their names. */
   readonly models: readonly AgentModel[]
-  /** Whether a model by this name could be its own; what it knows of by another maker's name, it cannot have. */
-  takesModel(model: string): boolean
   /** Throws when the access is of another kind than its own. */
   launch(request: LaunchRequest): Launch
   parser(): AgentParser

@@ -51,6 +51,18 @@ describe('the address', () => {
     },
   )
 
+  test.each([
+    ['/dashboard', 'What are we coding next?', 'bottom-4'],
+    [`/tasks/${task.id}`, 'Task 1', 'top-0.5'],
+  ])(
+    '%s has toasts where they hide neither what is written nor what is printed last',
+    async (address, title, edge) => {
+      openPage(address, { answers })
+      await heading(title)
+      expect(screen.getByRole('list', { name: 'Notifications' }).className.split(' ')).toContain(edge)
+    },
+  )
+
   test('/tasks is a place for a page to come', async () => {
     openPage('/tasks', { answers })
     expect(await screen.findByText('Tasks page coming soon...')).toBeTruthy()

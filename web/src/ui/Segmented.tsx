@@ -47,7 +47,7 @@ export function Segmented<Value extends string>({
             setRefusal(option.disabled ?? null)
             if (option.disabled === undefined) onChoose(option.value)
           }}
-          className="focus-inset inline-flex h-10 flex-1 items-center justify-center gap-1.25 rounded-badge px-2 text-meta font-medium whitespace-nowrap text-muted transition-colors hover:text-text aria-disabled:cursor-not-allowed aria-disabled:opacity-55 aria-disabled:hover:text-muted aria-pressed:bg-panel aria-pressed:text-text aria-pressed:ring aria-pressed:ring-line md:h-5.5 [&_svg]:size-3.5"
+          className="focus-inset inline-flex h-10 flex-1 items-center justify-center gap-1.25 rounded-badge px-2 text-meta font-medium whitespace-nowrap text-muted transition-colors hover:text-text aria-disabled:cursor-not-allowed aria-disabled:opacity-70 aria-disabled:hover:text-muted aria-pressed:bg-panel aria-pressed:text-text aria-pressed:ring aria-pressed:ring-line md:h-5.5 [&_svg]:size-3.5"
         >
           {option.icon}
           {option.label}

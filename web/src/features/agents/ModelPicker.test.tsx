@@ -44,6 +44,20 @@ describe('the model of a new task', () => {
     expect(recall(selectedModel)).toBe('claude-opus-4-5')
   })
 
+  test('is none that the agent does not have', async () => {
+    openPage('/dashboard', { answers })
+    const field = await open('Default model')
+    type(field, 'gpt-5')
+    const refused = screen.getByRole('option', {
+      name: 'gpt-5',
+      description: "Claude doesn't have this model.",
+    })
+    fireEvent.click(refused)
+    fireEvent.keyDown(field, { key: 'Enter' })
+    expect(recall(selectedModel)).toBe('o4-mini')
+    expect(screen.getByRole('option', { name: 'gpt-5' })).toBeTruthy()
+  })
+
   test('is the default of the other agent once that is chosen', async () => {
     openPage('/dashboard', { answers })
     await open('Default model')

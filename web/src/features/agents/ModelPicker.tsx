@@ -1,7 +1,8 @@
 /** The model that an agent is to use: one that it tells of, any other by its name, or its own choice. */
 import { Cpu } from 'lucide-react'
 import { defaultModel, isModelName } from '#domain/kernel/modelName.ts'
-import type { AgentName } from '../../ui/AgentMark.tsx'
+import { takesModel } from '#domain/task/agentModels.ts'
+import { agentNames, type AgentName } from '../../ui/AgentMark.tsx'
 import { Picker } from '../../ui/Picker.tsx'
 import type { PickerOption } from '../../ui/pickerOptions.ts'
 import { useAgentsQuery } from './agentsApi.ts'
@@ -31,7 +32,7 @@ export function ModelPicker({ agent, model, onChoose, note }: ModelPickerProps) 
       placeholder={texts.model.ofAgent}
       icon={<Cpu className="size-3.5" />}
       options={isListed ? options : [...options, { value: chosen, label: chosen }]}
-      typed={typedModel}
+      typed={(typed) => typedModel(agent, typed)}
       chosen={chosen}
       onChoose={(value) => onChoose(value === defaultModel ? null : value)}
       note={note}
@@ -42,8 +43,9 @@ export function ModelPicker({ agent, model, onChoose, note }: ModelPickerProps) 
 }
 
 /** A model that is not in the list, by the name that was typed. */
-function typedModel(typed: string): PickerOption {
-  return isModelName(typed)
-    ? { value: typed, label: texts.model.use(typed) }
-    : { value: 'impossible', label: typed, disabled: texts.model.impossible }
+function typedModel(agent: AgentName, typed: string): PickerOption {
+  if (!isModelName(typed)) return { value: 'impossible', label: typed, disabled: texts.model.impossible }
+  if (!takesModel(agent, typed))
+    return { value: 'impossible', label: typed, disabled: texts.model.ofOther(agentNames[agent]) }
+  return { value: typed, label: texts.model.use(typed) }
 }

@@ -22,6 +22,7 @@ import { Picker } from '../../ui/Picker.tsx'
 import { TextArea } from '../../ui/TextArea.tsx'
 import { useSlashCommands } from '../agents/useSlashCommands.tsx'
 import { ModelPicker } from '../agents/ModelPicker.tsx'
+import { texts as agentTexts } from '../agents/texts.ts'
 import { useAgentOptions } from '../agents/useAgentOptions.tsx'
 import { AttachButton } from '../images/AttachButton.tsx'
 import { imagesAtMost } from '../images/choose.ts'
@@ -211,8 +212,8 @@ export function Composer() {
             options={agentOptions}
             chosen={agent}
             onChoose={(value) => chooseAgent(value === 'cursor' ? 'cursor' : 'claude')}
-            filterLabel={texts.filterAgents}
-            emptyText={texts.noAgents}
+            filterLabel={agentTexts.filter}
+            emptyText={agentTexts.none}
           />
           <ModelPicker
             agent={agent}

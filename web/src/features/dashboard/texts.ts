@@ -18,8 +18,6 @@ export const texts = {
   mainToBeNote: 'A new main branch will be created when coding starts.',
   loadingBranches: 'Loading branches...',
   agent: 'Agent',
-  filterAgents: 'Search agents...',
-  noAgents: 'No agents found',
   start: 'Start Coding',
   creating: 'Creating...',
   missing: {

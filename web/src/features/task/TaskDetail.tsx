@@ -79,7 +79,7 @@ function Problem({ title, why, onRetry }: ProblemProps) {
 function Loading() {
   return (
     <div role="status" className="flex min-h-0 flex-1 flex-col">
-      <div className="flex h-15 flex-none items-center gap-3 border-b border-line bg-panel px-4">
+      <div className="flex h-16.5 flex-none items-center gap-3 border-b border-line bg-panel px-4 md:h-15">
         <Skeleton className="size-8" />
         <div className="grid gap-1.5">
           <Skeleton className="h-4 w-72" />

@@ -60,7 +60,7 @@ export function TaskHeader({ task }: { readonly task: Task }) {
     <section
       aria-label={texts.header.label}
       // Below 768 pixels the line under the title has the whole width.
-      className="relative grid flex-none grid-cols-[auto_minmax(0,1fr)_auto] items-center gap-x-1 border-b border-line bg-panel px-2 pt-1.5 pb-2.5 md:flex md:h-15 md:gap-3 md:px-4 md:py-0"
+      className="relative grid flex-none grid-cols-[auto_minmax(0,1fr)_auto] items-center gap-x-1 border-b border-line bg-panel px-2 pb-1 md:flex md:h-15 md:gap-3 md:px-4 md:py-0"
     >
       <Tooltip label={texts.back}>
         <Link
@@ -76,7 +76,7 @@ export function TaskHeader({ task }: { readonly task: Task }) {
       </span>
       <div className="contents min-w-0 flex-1 md:block">
         <h1
-          className="line-clamp-2 text-title font-semibold wrap-anywhere md:block md:truncate"
+          className="line-clamp-2 text-title/5 font-semibold wrap-anywhere md:block md:truncate md:text-title"
           title={task.title}
         >
           {task.title}
@@ -183,14 +183,15 @@ function Meta({ task }: { readonly task: Task }) {
   const { githubOwner, githubRepoName, name } = task.project
   const href = safeLink(task.prUrl)
   return (
-    <div className="order-last col-span-3 mt-1 flex min-w-0 items-center gap-2 pr-1 pl-2.5 text-meta/4.5 whitespace-nowrap text-muted md:mt-0 md:gap-3 md:px-0">
+    // The link is higher than the line, which must not grow with it.
+    <div className="order-last col-span-3 flex h-4.5 min-w-0 items-center gap-2 pr-1 pl-2.5 text-meta/4.5 whitespace-nowrap text-muted md:gap-3 md:px-0">
       <span className="flex-none md:hidden">
         <AgentMark agent={task.agent} />
       </span>
       <span className="flex-none md:hidden">
         <TaskStatus task={task} small />
       </span>
-      <span className="hidden truncate split:inline">
+      <span className="hidden min-w-0 truncate split:inline">
         {githubRepoName === '' ? name : `${githubOwner}/${githubRepoName}`}
       </span>
       <span className="inline-flex min-w-0 items-center gap-1.25">
@@ -202,7 +203,7 @@ function Meta({ task }: { readonly task: Task }) {
       {task.changes !== null && task.changes.files > 0 && (
         <>
           <Count added={task.changes.additions} deleted={task.changes.deletions} />
-          <span className="max-md:hidden">{texts.header.files(task.changes.files)}</span>
+          <span className="hidden split:inline">{texts.header.files(task.changes.files)}</span>
         </>
       )}
       {href !== null && task.prNumber !== null && (
@@ -211,7 +212,7 @@ function Meta({ task }: { readonly task: Task }) {
           target="_blank"
           rel="noreferrer"
           aria-label={texts.header.pullRequest(task.prNumber)}
-          className="inline-flex h-6 min-w-6 items-center gap-1 text-accent hover:underline"
+          className="inline-flex h-6 min-w-6 flex-none items-center gap-1 text-accent hover:underline"
         >
           <GitPullRequest className="size-3.5" />#{task.prNumber}
         </a>

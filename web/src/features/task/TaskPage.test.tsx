@@ -8,9 +8,9 @@ import { json, refusal, type Answers } from '../../../../tests/client/server.ts'
 
 const at = `/tasks/${taskOf(1).id}`
 /** The page of a task, once it is there. */
-async function open(over: Partial<Task> = {}, answers: Answers = {}) {
+async function open(over: Partial<Task> = {}, answers: Answers = {}, { narrow = false } = {}) {
   const task = taskOf(1, over)
-  const server = openPage(at, { answers: { ...openTaskAnswers(task), ...answers } })
+  const server = openPage(at, { answers: { ...openTaskAnswers(task), ...answers }, narrow })
   await screen.findByRole('heading', { level: 1, name: 'Task 1' })
   return server
 }
@@ -136,6 +136,53 @@ describe('a message', () => {
     expect(cursor.getAttribute('aria-pressed')).toBe('false')
     await send('Go on')
     await waitFor(() => expect(server.of(`POST ${at}/chat`)[0]?.body).toMatchObject({ agent: 'claude' }))
+  })
+
+  test('says why not to who presses the agent, by touch or by key', async () => {
+    await open({}, { 'GET /agents': { agents: agentStates } })
+    const cursor = await screen.findByRole('button', { name: 'Cursor', description: 'It is not installed.' })
+    const why = () => screen.queryByText('It is not installed.')?.getAttribute('role')
+    expect(why()).toBeUndefined()
+    // What a touch and the keys of a button come to.
+    fireEvent.click(cursor)
+    expect(why()).toBe('status')
+    fireEvent.blur(cursor)
+    expect(why()).toBeUndefined()
+    fireEvent.click(cursor)
+    press('Claude')
+    expect(why()).toBeUndefined()
+  })
+
+  test('goes to the agent that is chosen beside it in a narrow window, which says why another cannot be', async () => {
+    const agents = agentStates.map((state) => ({
+      ...state,
+      missing: state.name === 'claude' ? 'It has no key.' : null,
+    }))
+    const server = await open(
+      { agent: 'cursor' },
+      { [`POST ${at}/chat`]: json(201, taken), 'GET /agents': { agents } },
+      { narrow: true },
+    )
+    fireEvent.click(await screen.findByRole('combobox', { name: 'Agent for the next message: Cursor' }))
+    const claude = await screen.findByRole('option', { name: 'Claude', description: 'It has no key.' })
+    fireEvent.click(claude)
+    expect(screen.getByText('It has no key.')).toBeTruthy()
+    fireEvent.click(screen.getByRole('option', { name: 'Cursor' }))
+    await send('Go on')
+    await waitFor(() => expect(server.of(`POST ${at}/chat`)[0]?.body).toMatchObject({ agent: 'cursor' }))
+  })
+
+  test('is written where a turn is stopped, in a narrow window, until there is something to send', async () => {
+    const stopped = { task: taskOf(1, { status: 'cancelled', version: 2 }) }
+    const server = await open({ status: 'running' }, { [`POST ${at}/cancel`]: stopped }, { narrow: true })
+    await composer()
+    expect(screen.queryByRole('button', { name: 'Send' })).toBeNull()
+    fireEvent.change(await composer(), { target: { value: 'Go on' } })
+    expect(screen.queryByRole('button', { name: 'Stop' })).toBeNull()
+    expect(screen.getByRole('button', { name: 'Send' })).toBeTruthy()
+    fireEvent.change(await composer(), { target: { value: '' } })
+    press('Stop')
+    await waitFor(() => expect(server.of(`POST ${at}/cancel`)).toHaveLength(1))
   })
 
   test('that is answered with anything else has the history read again', async () => {

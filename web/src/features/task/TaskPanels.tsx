@@ -29,7 +29,7 @@ export function TaskPanels({ task, open }: TaskPanelsProps) {
   const toChanges = query.get('tab') === 'changes'
   const [chosen, setChosen] = useState<Panel>(toChanges ? 'changes' : 'chat')
   const [work, setWork] = useState<Exclude<Panel, 'chat'>>(toChanges ? 'changes' : 'terminal')
-  // Where the terminal and the changes put their buttons: beside the tabs.
+  // Where a panel puts its buttons: beside the tabs.
   const [tools, setTools] = useState<HTMLElement | null>(null)
   const [position, setPosition] = usePersisted(splitPosition)
   const choose = (panel: Panel) => {
@@ -37,7 +37,7 @@ export function TaskPanels({ task, open }: TaskPanelsProps) {
     if (panel !== 'chat') setWork(panel)
   }
 
-  const chat = <ChatPanel task={task} open={open} headed={split} />
+  const chat = <ChatPanel task={task} open={open} headed={split} tools={split ? null : tools} />
   const workPanels = (shown: Panel) => (
     <>
       <TabPanel name="terminal" shown={shown === 'terminal'}>
@@ -96,14 +96,17 @@ export function TaskPanels({ task, open }: TaskPanelsProps) {
   }
   return (
     <>
-      <Tabs
-        id="task"
-        label={texts.panels.label}
-        tabs={[{ name: 'chat', label: texts.panels.chat }, ...tabs]}
-        chosen={chosen}
-        onChoose={choose}
-        className="flex-none border-b border-line bg-panel px-4 *:h-11"
-      />
+      <div className="flex h-11 flex-none items-center border-b border-line bg-panel pr-1">
+        <Tabs
+          id="task"
+          label={texts.panels.label}
+          tabs={[{ name: 'chat', label: texts.panels.chat }, ...tabs]}
+          chosen={chosen}
+          onChoose={choose}
+          className="h-full min-w-0 flex-1 px-3 *:h-full md:px-4"
+        />
+        <div ref={setTools} className={classes('flex-none', chosen !== 'chat' && 'hidden')} />
+      </div>
       <TabPanel name="chat" shown={chosen === 'chat'}>
         {chat}
       </TabPanel>

@@ -1,6 +1,6 @@
 /** The dock below the chat: what waits, what runs, and the box in which the next message is written. */
 import { Square } from 'lucide-react'
-import { useMemo, useState } from 'react'
+import { useMemo, useState, type ReactNode } from 'react'
 import { useSelector } from 'react-redux'
 import type { ShownImage } from '#domain/api/images.ts'
 import type { Task } from '#domain/api/tasks.ts'
@@ -13,6 +13,7 @@ import { Checkbox } from '../../../ui/Checkbox.tsx'
 import { elapsed } from '../../../ui/clock.ts'
 import { KeyCap } from '../../../ui/KeyCap.tsx'
 import { Status } from '../../../ui/Status.tsx'
+import { useMedia } from '../../../ui/useMedia.ts'
 import { useNow } from '../../../ui/useNow.ts'
 import { useStable } from '../../../ui/useStable.ts'
 import { imagesAtMost } from '../../images/choose.ts'
@@ -21,6 +22,7 @@ import { useImageDrop } from '../../images/useImageDrop.ts'
 import { usePendingImages } from '../../images/usePendingImages.ts'
 import { useProjectSettingsQuery } from '../../projects/settings/projectSettingsApi.ts'
 import { useTaskActions } from '../useTaskActions.ts'
+import { chatWidth } from './chatWidth.ts'
 import { MessageBox } from './MessageBox.tsx'
 import { Queue } from './Queue.tsx'
 import { TaskModel } from './TaskModel.tsx'
@@ -30,6 +32,8 @@ interface ChatComposerProps {
   readonly task: Task
   /** Of the next message. */
   readonly agent: AgentName
+  /** Where it is chosen, when that is here. */
+  readonly agentChoice: ReactNode
   readonly tools: Readonly<Record<string, LogDocument>>
   readonly queue: readonly MessageDocument[]
   readonly onSend: (
@@ -40,7 +44,7 @@ interface ChatComposerProps {
   ) => void
 }
 
-export function ChatComposer({ task, agent, tools, queue, onSend }: ChatComposerProps) {
+export function ChatComposer({ task, agent, agentChoice, tools, queue, onSend }: ChatComposerProps) {
   const [isCommand, setCommand] = useState(false)
   const [withSecrets, setWithSecrets] = useState(false)
   const { data } = useProjectSettingsQuery(task.project.id, { skip: !isCommand })
@@ -49,6 +53,8 @@ export function ChatComposer({ task, agent, tools, queue, onSend }: ChatComposer
   const pending = usePendingImages(imagesAtMost.message)
   const drop = useImageDrop(pending.add)
   const running = task.status === 'running'
+  // A phone has it in the head of the task, and the way to stop it in the box.
+  const wide = useMedia('(width >= 768px)')
   // The chat is drawn again with each word of an agent, and the box only when something changes for it.
   const send = useStable((text: string, asCommand: boolean, images: readonly ShownImage[]) => {
     onSend(text, asCommand, images, asCommand && withSecrets)
@@ -64,11 +70,12 @@ export function ChatComposer({ task, agent, tools, queue, onSend }: ChatComposer
   )
 
   return (
-    <div className="flex-none px-2 pb-2 md:px-4 md:pb-4">
+    <div className={`w-full flex-none md:px-4 md:pb-4 ${chatWidth}`}>
       <Queue task={task} queue={queue} onSend={onSend} />
       <div
         {...drop.handlers}
-        className="relative rounded-panel border border-control bg-panel focus-within:border-accent focus-within:ring focus-within:ring-accent"
+        // On a phone it is the foot of the page, from edge to edge.
+        className="relative border-t border-control bg-panel focus-within:border-accent md:rounded-panel md:border md:focus-within:ring md:focus-within:ring-accent"
       >
         {isCommand ? (
           <div className="border-b border-line-soft px-3 py-1 text-meta text-muted">
@@ -83,11 +90,12 @@ export function ChatComposer({ task, agent, tools, queue, onSend }: ChatComposer
             )}
           </div>
         ) : (
-          running && <TurnHead task={task} tools={tools} cancel={cancel} cancelling={cancelling} />
+          running && wide && <TurnHead task={task} tools={tools} cancel={cancel} cancelling={cancelling} />
         )}
         <MessageBox
           taskId={task.id}
           agent={agent}
+          agentChoice={agentChoice}
           model={model}
           usage={task.usage}
           isCommand={isCommand}
@@ -121,7 +129,7 @@ function TurnHead({ task, tools, cancel, cancelling }: TurnHeadProps) {
   const isCommand = execution?.kind === 'command'
   const since = execution?.startedAt ?? execution?.requestedAt ?? null
   return (
-    <div className="flex h-11 items-center gap-2 border-b border-line-soft pr-1 pl-3 text-meta md:h-8">
+    <div className="flex h-8 items-center gap-2 border-b border-line-soft pr-1 pl-3 text-meta">
       <Status status="running" small wordHidden>
         <span className="max-w-40 truncate">
           {cancelling
@@ -148,9 +156,7 @@ function TurnHead({ task, tools, cancel, cancelling }: TurnHeadProps) {
         onClick={cancel}
       >
         {texts.composer.stop}
-        <span className="hidden md:inline-flex">
-          <KeyCap>esc</KeyCap>
-        </span>
+        <KeyCap>esc</KeyCap>
       </Button>
     </div>
   )

@@ -16,6 +16,7 @@ import type { OpenRoom } from '../useRoom.ts'
 import { useTaskActions } from '../useTaskActions.ts'
 import type { ChatEntry } from './arrange.ts'
 import { ChatEntries } from './ChatEntries.tsx'
+import { chatWidth } from './chatWidth.ts'
 import { texts } from './texts.ts'
 import { useEarlier } from './useEarlier.ts'
 import { useUnread } from './useUnread.ts'
@@ -65,7 +66,7 @@ export function ChatHistory({
         }}
         className="min-h-0 flex-1 overflow-y-auto"
       >
-        <div ref={content} className="pb-3">
+        <div ref={content} className={`pb-3 ${chatWidth}`}>
           {chat.load.kind === 'failed' && (
             <Note
               kind="error"

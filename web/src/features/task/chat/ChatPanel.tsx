@@ -1,15 +1,18 @@
 /** The chat of a task: what was said and done, what waits, and where to say more. */
 import { Search } from 'lucide-react'
 import { useMemo, useRef, useState, useSyncExternalStore } from 'react'
+import { createPortal } from 'react-dom'
 import { useSelector } from 'react-redux'
 import type { Task } from '#domain/api/tasks.ts'
 import { useAction } from '../../../actions/ActionsContext.tsx'
 import { shortcutOf } from '../../../actions/Keys.tsx'
-import type { AgentName } from '../../../ui/AgentMark.tsx'
+import { AgentMark, type AgentName } from '../../../ui/AgentMark.tsx'
 import { IconButton } from '../../../ui/IconButton.tsx'
+import { Picker } from '../../../ui/Picker.tsx'
 import { Segmented } from '../../../ui/Segmented.tsx'
 import { SearchBar } from '../../../ui/SearchBar.tsx'
 import { useFollowEnd } from '../../../ui/useFollowEnd.ts'
+import { texts as agentTexts } from '../../agents/texts.ts'
 import { useAgentOptions } from '../../agents/useAgentOptions.tsx'
 import { selectOpenTask } from '../openTask.ts'
 import type { OpenRoom } from '../useRoom.ts'
@@ -25,11 +28,13 @@ import { useSendMessage } from './useSendMessage.ts'
 interface ChatPanelProps {
   readonly task: Task
   readonly open: OpenRoom
-  /** With a head of its own; in tabs the tab is its head. */
+  /** With a head of its own; in tabs the tab is its head, and the agent is chosen where one writes. */
   readonly headed: boolean
+  /** Where its button goes when it has no head. */
+  readonly tools: HTMLElement | null
 }
 
-export function ChatPanel({ task, open, headed }: ChatPanelProps) {
+export function ChatPanel({ task, open, headed, tools }: ChatPanelProps) {
   const { chat, logs, sent } = useSelector(selectOpenTask)
   const writing = useSyncExternalStore(open.writing.subscribe, open.writing.read)
   const [agent, setAgent] = useState<AgentName>(task.agent)
@@ -70,6 +75,23 @@ export function ChatPanel({ task, open, headed }: ChatPanelProps) {
       onClick={search === null ? openSearch : closeSearch}
     />
   )
+  const agentChoice = useMemo(
+    () =>
+      headed ? null : (
+        <Picker
+          label={texts.chat.agent}
+          placeholder={agent}
+          icon={<AgentMark agent={agent} bare />}
+          options={agentOptions}
+          chosen={agent}
+          onChoose={(value) => setAgent(value === 'cursor' ? 'cursor' : 'claude')}
+          iconOnly
+          filterLabel={agentTexts.filter}
+          emptyText={agentTexts.none}
+        />
+      ),
+    [headed, agent, agentOptions],
+  )
   return (
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- it only knows whether it has the focus, for keys that are also the terminal's
     <section
@@ -79,12 +101,15 @@ export function ChatPanel({ task, open, headed }: ChatPanelProps) {
       onBlur={({ currentTarget, relatedTarget }) => setHasFocus(currentTarget.contains(relatedTarget))}
       className="flex min-h-0 flex-1 flex-col"
     >
-      <div className="flex min-h-10 flex-none items-center gap-2 border-b border-line bg-panel py-1 pr-2 pl-4 split:py-0">
-        {headed && <h2 className="min-w-0 flex-1 truncate font-semibold">{texts.chat.title}</h2>}
-        <Segmented label={texts.chat.agent} options={agentOptions} chosen={agent} onChoose={setAgent} />
-        {!headed && <span className="flex-1" />}
-        {searchButton}
-      </div>
+      {headed ? (
+        <div className="flex h-10 flex-none items-center gap-2 border-b border-line bg-panel pr-2 pl-4">
+          <h2 className="min-w-0 flex-1 truncate font-semibold">{texts.chat.title}</h2>
+          <Segmented label={texts.chat.agent} options={agentOptions} chosen={agent} onChoose={setAgent} />
+          {searchButton}
+        </div>
+      ) : (
+        tools !== null && createPortal(searchButton, tools)
+      )}
       {search !== null && (
         <SearchBar
           names={texts.chat.search}
@@ -119,6 +144,7 @@ export function ChatPanel({ task, open, headed }: ChatPanelProps) {
       <ChatComposer
         task={task}
         agent={agent}
+        agentChoice={agentChoice}
         tools={logs.documents}
         queue={queue}
         onSend={(text, isCommand, images, withSecrets) => {

@@ -1,5 +1,5 @@
 /** Where the next message is written, spoken and given images. What is typed here draws nothing else of the page again. */
-import { ArrowUp, Paperclip, Terminal } from 'lucide-react'
+import { ArrowUp, Paperclip, Square, Terminal } from 'lucide-react'
 import { memo, useRef, useState, type KeyboardEvent, type ReactNode } from 'react'
 import type { ShownImage } from '#domain/api/images.ts'
 import type { Task } from '#domain/api/tasks.ts'
@@ -7,6 +7,7 @@ import { useAction } from '../../../actions/ActionsContext.tsx'
 import { classes } from '../../../ui/classes.ts'
 import { IconButton } from '../../../ui/IconButton.tsx'
 import { TextArea } from '../../../ui/TextArea.tsx'
+import { useMedia } from '../../../ui/useMedia.ts'
 import { useSlashCommands } from '../../agents/useSlashCommands.tsx'
 import { AttachButton } from '../../images/AttachButton.tsx'
 import { PendingTray } from '../../images/PendingTray.tsx'
@@ -26,7 +27,8 @@ export type SendFromBox = (text: string, isCommand: boolean, images: readonly Sh
 interface MessageBoxProps {
   readonly taskId: string
   readonly agent: Task['agent']
-  /** What the next message goes to. */
+  /** Who the next message goes to, where that is chosen here, and which model. */
+  readonly agentChoice: ReactNode
   readonly model: ReactNode
   readonly usage: Task['usage']
   readonly isCommand: boolean
@@ -44,6 +46,7 @@ const tallest = 120
 export const MessageBox = memo(function MessageBox({
   taskId,
   agent,
+  agentChoice,
   model,
   usage,
   isCommand,
@@ -55,6 +58,7 @@ export const MessageBox = memo(function MessageBox({
 }: MessageBoxProps) {
   const [text, setText, textNow] = useChatDraft(taskId)
   const [focused, setFocused] = useState(false)
+  const wide = useMedia('(width >= 768px)')
   const slash = useSlashCommands({ agent, text, onWrite: setText, begins: false, off: isCommand })
   const box = useRef<HTMLTextAreaElement>(null)
   const voice = useVoice((words) => setText((before) => joined(before, words)))
@@ -97,6 +101,8 @@ export const MessageBox = memo(function MessageBox({
   // Escape is pressed for many reasons: it stops an agent only from here, and not while something is written.
   useAction('stopTurn', onStop, mayStop && focused && blank)
 
+  // On a phone there is no room for a row of its own above the box.
+  const stopsHere = !wide && mayStop && empty && !isCommand
   const said = isCommand
     ? pending.images.length > 0
       ? imageTexts.notToCommands
@@ -114,7 +120,7 @@ export const MessageBox = memo(function MessageBox({
         ref={box}
         label={texts.composer.label}
         placeholder={isCommand ? texts.composer.commandPlaceholder : texts.composer.placeholder}
-        minHeight={44}
+        minHeight={wide ? 44 : 40}
         maxHeight={tallest}
         maxLength={50_000}
         value={text}
@@ -123,10 +129,13 @@ export const MessageBox = memo(function MessageBox({
         onKeyDown={onKeyDown}
         onFocus={() => onFocus(true)}
         onBlur={() => onFocus(false)}
-        className={classes('px-3 pt-2.5 pb-1 text-input md:text-body', isCommand && 'font-mono md:text-code')}
+        className={classes(
+          'px-3 pt-2 pb-1 text-input md:pt-2.5 md:text-body',
+          isCommand && 'font-mono md:text-code',
+        )}
       />
       <PendingTray pending={pending} said={said} className="pt-1" />
-      <div className="flex items-center gap-0.5 px-1.5 pt-1 pb-1.5">
+      <div className="@container flex items-center gap-0.5 px-1 pb-0.5 md:px-1.5 md:pt-1 md:pb-1.5">
         <AttachButton images={pending} icon={Paperclip} />
         <VoiceButton voice={voice} />
         <IconButton
@@ -136,17 +145,31 @@ export const MessageBox = memo(function MessageBox({
           onClick={toggleCommand}
           className="aria-pressed:bg-raised aria-pressed:text-text"
         />
-        <span className="flex min-w-0 flex-1 px-1">{model}</span>
+        <span className="flex min-w-0 flex-1 gap-0.5 px-0.5 md:px-1">
+          {agentChoice}
+          {model}
+        </span>
         <Usage usage={usage} />
-        <IconButton
-          icon={ArrowUp}
-          label={texts.composer.send}
-          kind="primary"
-          size="small"
-          disabled={empty}
-          busy={whenUploaded.waiting}
-          onClick={submit}
-        />
+        {stopsHere ? (
+          <IconButton
+            icon={Square}
+            label={texts.composer.stop}
+            kind="plain"
+            size="small"
+            onClick={onStop}
+            className="[&_svg]:size-3 [&_svg]:fill-current"
+          />
+        ) : (
+          <IconButton
+            icon={ArrowUp}
+            label={texts.composer.send}
+            kind="primary"
+            size="small"
+            disabled={empty}
+            busy={whenUploaded.waiting}
+            onClick={submit}
+          />
+        )}
       </div>
     </>
   )
@@ -155,5 +178,7 @@ export const MessageBox = memo(function MessageBox({
 function Usage({ usage }: { readonly usage: Task['usage'] }) {
   const words = usageWords(usage)
   if (words === null) return null
-  return <span className="mr-2.5 hidden text-meta text-muted md:inline">{words}</span>
+  return (
+    <span className="mr-2.5 hidden flex-none text-meta whitespace-nowrap text-muted @md:inline">{words}</span>
+  )
 }

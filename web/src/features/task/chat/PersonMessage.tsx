@@ -27,7 +27,8 @@ export function PersonMessage({ entry: { message, grouped }, taskId }: PersonMes
           mark={persons ? <PersonMark user={data?.user} /> : <SystemMark />}
           name={persons ? personName(data?.user) : texts.chat.system}
           at={message.createdAt}
-          status={message.messageType === 'error' ? 'failed' : message.status}
+          // How a command fares stands beside its words.
+          status={message.isCommand ? null : message.messageType === 'error' ? 'failed' : message.status}
           taskId={taskId}
           edited={message.isEdited}
           text={message.message ?? ''}
@@ -50,12 +51,17 @@ function Words({ message }: { readonly message: MessageDocument }) {
   if (message.message === null) return <p className="text-muted">{texts.chat.erased}</p>
   if (message.isCommand) {
     return (
-      <div className="flex items-start gap-2">
-        <div className="min-w-0 flex-1">
+      // Where there is no room for it beside the words, it stands below them.
+      <div className="flex flex-wrap items-start justify-between gap-x-4">
+        <div className="min-w-0 flex-1 basis-60">
           <CommandBody text={message.commandText ?? message.message} />
         </div>
-        <Status status={message.commandStatus} small />
-        {message.response !== null && <span className="text-meta/5 text-muted">{message.response}</span>}
+        <span className="flex max-w-full flex-none gap-2 text-meta/5 text-muted">
+          <span className="flex h-5 flex-none items-center">
+            <Status status={message.commandStatus} small />
+          </span>
+          {message.commandStatus === 'failed' && message.response}
+        </span>
       </div>
     )
   }

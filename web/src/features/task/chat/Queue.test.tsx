@@ -24,6 +24,7 @@ function open(over: Partial<Task> = {}, answers: Answers = {}, messages: readonl
   const server = fakeServer(answers)
   localStorage.setItem(tokenKey, 'token-of-ada')
   window.matchMedia = (media) => Object.assign(new EventTarget(), noMedia, { media })
+  Element.prototype.scrollIntoView = () => undefined
   const store = clientStore()
   store.dispatch(taskOpened(task.id))
   store.dispatch(taskLoaded(task))
@@ -82,6 +83,19 @@ describe('a message that waits', () => {
     await edit('other words', 'Enter')
     expect(rows()).toEqual(['other words', 'message 2', 'message 3'])
     await waitFor(() => expect(server.of(`PUT ${one}`)[0]?.body).toEqual({ message: 'other words' }))
+  })
+
+  test('is offered the commands of its agent, as a new one is', async () => {
+    const server = open({}, { [`PUT ${one}`]: new Promise(() => undefined) })
+    await edit('/com', 'Shift')
+    const list = await screen.findByRole('listbox', { name: "The agent's commands" })
+    expect(within(list).getAllByRole('option')).toHaveLength(1)
+    const box = screen.getByRole('textbox', { name: 'Queued message' })
+    fireEvent.keyDown(box, { key: 'Enter' })
+    expect(box).toHaveProperty('value', '/compact ')
+    expect(server.of(`PUT ${one}`)).toEqual([])
+    fireEvent.keyDown(box, { key: 'Enter' })
+    await waitFor(() => expect(server.of(`PUT ${one}`)[0]?.body).toEqual({ message: '/compact' }))
   })
 
   test('stays as it was on Escape', async () => {

@@ -102,6 +102,7 @@ export function Queue({ task, queue: logged, onSend }: QueueProps) {
     <QueueEditor
       key={editing.message.id}
       message={editing.message}
+      taskAgent={task.agent}
       gone={isGone}
       onSave={save}
       onCancel={() => setEditing(null)}
@@ -117,7 +118,8 @@ export function Queue({ task, queue: logged, onSend }: QueueProps) {
   const folded = !wide && !unfolded && editing === null
   const count = active ? texts.composer.queued(queue.length) : texts.composer.waiting(queue.length)
   return (
-    <div className="mx-2 rounded-t-panel border border-b-0 border-line bg-panel">
+    // The list of commands of its editor stands above it.
+    <div className="relative mx-2 rounded-t-panel border border-b-0 border-line bg-panel">
       {live}
       <div className="flex min-h-11 items-center border-b border-line-soft pr-1 pl-3 text-meta text-muted md:min-h-7">
         {wide ? (

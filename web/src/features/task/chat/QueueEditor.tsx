@@ -2,12 +2,16 @@
 import { useState, type KeyboardEvent } from 'react'
 import { Button } from '../../../ui/Button.tsx'
 import { classes } from '../../../ui/classes.ts'
+import type { AgentName } from '../../../ui/AgentMark.tsx'
 import { TextArea } from '../../../ui/TextArea.tsx'
+import { useSlashCommands } from '../../agents/useSlashCommands.tsx'
 import type { WaitingMessage } from './queueChanges.ts'
 import { texts } from './texts.ts'
 
 interface QueueEditorProps {
   readonly message: WaitingMessage
+  /** Who has messages that are for nobody else. */
+  readonly taskAgent: AgentName
   /** The agent got it meanwhile: what was written is kept, for a message of its own. */
   readonly gone: boolean
   readonly onSave: (text: string) => void
@@ -17,10 +21,19 @@ interface QueueEditorProps {
 /** Section 9. */
 const tallest = 120
 
-export function QueueEditor({ message, gone, onSave, onCancel }: QueueEditorProps) {
+export function QueueEditor({ message, taskAgent, gone, onSave, onCancel }: QueueEditorProps) {
   const [text, setText] = useState(message.message ?? '')
+  const { agent, isCommand } = message
+  const slash = useSlashCommands({
+    agent: agent ?? taskAgent,
+    text,
+    onWrite: setText,
+    begins: false,
+    off: isCommand,
+  })
   const empty = text.trim() === ''
   const onKeyDown = (event: KeyboardEvent) => {
+    if (slash.take(event)) return event.stopPropagation()
     if (event.nativeEvent.isComposing) return
     if (event.key === 'Escape') onCancel()
     else if (event.key === 'Enter' && !event.shiftKey) {
@@ -36,7 +49,9 @@ export function QueueEditor({ message, gone, onSave, onCancel }: QueueEditorProp
           {texts.queue.gone}
         </p>
       )}
+      {slash.list}
       <TextArea
+        {...slash.field}
         label={texts.queue.editLabel}
         // oxlint-disable-next-line jsx-a11y/no-autofocus -- the person asked to write here
         autoFocus
@@ -46,10 +61,14 @@ export function QueueEditor({ message, gone, onSave, onCancel }: QueueEditorProp
         value={text}
         onChange={(event) => setText(event.target.value)}
         onKeyDown={onKeyDown}
-        onFocus={({ currentTarget }) => currentTarget.setSelectionRange(text.length, text.length)}
+        onFocus={({ currentTarget }) => {
+          currentTarget.setSelectionRange(text.length, text.length)
+          slash.setFocused(true)
+        }}
+        onBlur={() => slash.setFocused(false)}
         className={classes(
           'rounded-control border border-control bg-panel px-2 py-1 text-typed focus:border-accent focus:ring focus:ring-accent',
-          message.isCommand && 'font-mono md:text-code',
+          isCommand && 'font-mono md:text-code',
         )}
       />
       <div className="mt-1.5 flex justify-end gap-2">
