@@ -65,40 +65,50 @@ export function SlashList({ id, agent, text, begins, onWrite, ref, onActive }: S
   if (active === undefined) return null
   return (
     <div
-      id={id}
-      role="listbox"
-      aria-label={slashTexts.commands}
       className={classes(
-        'absolute inset-x-0 z-30 max-h-70 overflow-y-auto rounded-panel bg-panel p-1 shadow-float',
+        'absolute inset-x-0 z-30 flex max-h-70 flex-col rounded-panel bg-panel shadow-float',
         begins ? 'top-full mt-1' : 'bottom-full mb-1',
       )}
     >
-      {shown.map((command, index) => (
-        // oxlint-disable-next-line jsx-a11y/click-events-have-key-events -- the box in which it is written has the keys
-        <div
-          key={command.name}
-          id={`${id}-${command.name}`}
-          role="option"
-          tabIndex={-1}
-          aria-selected={command === active}
-          ref={command === active ? intoView : undefined}
-          // The box keeps the focus.
-          onPointerDown={(event) => event.preventDefault()}
-          onMouseDown={(event) => event.preventDefault()}
-          onClick={() => choose(command)}
-          onPointerMove={() => setWalked({ text, at: index })}
-          className={classes(
-            'flex min-h-11 cursor-default flex-col justify-center rounded-control px-2 py-1 text-ui md:min-h-8 md:flex-row md:items-center md:justify-start',
-            command === active && 'bg-raised',
-          )}
-        >
-          <span className="font-mono text-code md:w-56 md:flex-none">
-            /{command.name}
-            {command.argument !== null && <span className="text-muted"> {command.argument}</span>}
-          </span>
-          <span className="text-meta text-muted">{command.help}</span>
-        </div>
-      ))}
+      <div
+        id={id}
+        role="listbox"
+        aria-label={slashTexts.commands}
+        className="min-h-0 flex-1 overflow-y-auto p-1"
+      >
+        {shown.map((command, index) => (
+          // oxlint-disable-next-line jsx-a11y/click-events-have-key-events -- the box in which it is written has the keys
+          <div
+            key={command.name}
+            id={`${id}-${command.name}`}
+            role="option"
+            tabIndex={-1}
+            aria-selected={command === active}
+            ref={command === active ? intoView : undefined}
+            // The box keeps the focus.
+            onPointerDown={(event) => event.preventDefault()}
+            onMouseDown={(event) => event.preventDefault()}
+            onClick={() => choose(command)}
+            onPointerMove={() => setWalked({ text, at: index })}
+            className={classes(
+              'flex min-h-11 cursor-default flex-col justify-center rounded-control px-2 py-1 text-ui md:min-h-8 md:flex-row md:items-center md:justify-start',
+              command === active && 'bg-raised',
+            )}
+          >
+            <span className="font-mono text-code md:w-56 md:flex-none">
+              /{command.name}
+              {command.argument !== null && <span className="text-muted"> {command.argument}</span>}
+            </span>
+            <span className="text-meta text-muted">{command.help}</span>
+          </div>
+        ))}
+      </div>
+      {/* Also one that is sent to the turn that runs: the agent takes it as the next. */}
+      {!begins && (
+        <p className="flex-none border-t border-line-soft px-3 py-1.5 text-meta text-muted">
+          {slashTexts.whileWorking}
+        </p>
+      )}
     </div>
   )
 }

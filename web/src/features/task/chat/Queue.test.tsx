@@ -90,6 +90,7 @@ describe('a message that waits', () => {
     await edit('/com', 'Shift')
     const list = await screen.findByRole('listbox', { name: "The agent's commands" })
     expect(within(list).getAllByRole('option')).toHaveLength(1)
+    expect(screen.getByText('While the agent works, commands wait until it finishes.')).toBeTruthy()
     const box = screen.getByRole('textbox', { name: 'Queued message' })
     fireEvent.keyDown(box, { key: 'Enter' })
     expect(box).toHaveProperty('value', '/compact ')
