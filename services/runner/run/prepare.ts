@@ -75,7 +75,10 @@ export async function prepare(
   const { repository, access } = reached
   const refreshing = refreshReached(parts, reached, {
     signal: run.signal,
-    onProgress: (line) => void output?.write(`${line}\n`).catch(() => undefined),
+    // Before each command and each further turn it would be in the way.
+    ...(task.workspace !== 'ready' && {
+      onProgress: (line: string) => void output?.write(`${line}\n`).catch(() => undefined),
+    }),
   })
   const prepared = await makeBeside(refreshing, {
     find: () => parts.mirrors.find({ ...repository, url: access.url }),

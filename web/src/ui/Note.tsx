@@ -19,15 +19,18 @@ export function Note({ kind, children, action, className }: NoteProps) {
       className={classes(
         'flex gap-2.5 rounded-control border px-3 py-2.5 text-ui',
         kind === 'error' ? 'border-bad bg-del-bg' : 'border-warn bg-warn-bg',
-        action === undefined ? 'items-start' : 'items-center',
+        // In a narrow place the button stands below the words.
+        action === undefined ? 'items-start' : 'flex-wrap items-center',
         className,
       )}
     >
       <Icon
         className={classes(action === undefined && 'mt-0.5', kind === 'error' ? 'text-bad' : 'text-warn')}
       />
-      <div className="min-w-0 flex-1 wrap-anywhere">{children}</div>
-      {action}
+      <div className={classes('min-w-0 flex-1 wrap-anywhere', action !== undefined && 'basis-50')}>
+        {children}
+      </div>
+      {action !== undefined && <span className="ml-auto flex-none">{action}</span>}
     </div>
   )
 }

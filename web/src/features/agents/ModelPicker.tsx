@@ -3,6 +3,7 @@ import { Cpu } from 'lucide-react'
 import { defaultModel, isModelName } from '#domain/kernel/modelName.ts'
 import { takesModel } from '#domain/task/agentModels.ts'
 import { agentNames, type AgentName } from '../../ui/AgentMark.tsx'
+import { classes } from '../../ui/classes.ts'
 import { Picker } from '../../ui/Picker.tsx'
 import type { PickerOption } from '../../ui/pickerOptions.ts'
 import { useAgentsQuery } from './agentsApi.ts'
@@ -15,9 +16,11 @@ interface ModelPickerProps {
   readonly onChoose: (model: string | null) => void
   /** A sentence to know before choosing. */
   readonly note?: string | undefined
+  /** On a phone its name has the room of its icon. */
+  readonly tight?: boolean
 }
 
-export function ModelPicker({ agent, model, onChoose, note }: ModelPickerProps) {
+export function ModelPicker({ agent, model, onChoose, note, tight = false }: ModelPickerProps) {
   const { data } = useAgentsQuery()
   const known = data?.agents.find(({ name }) => name === agent)?.models ?? []
   const chosen = model ?? defaultModel
@@ -30,7 +33,7 @@ export function ModelPicker({ agent, model, onChoose, note }: ModelPickerProps) 
     <Picker
       label={texts.model.label}
       placeholder={texts.model.ofAgent}
-      icon={<Cpu className="size-3.5" />}
+      icon={<Cpu className={classes('size-3.5', tight && 'max-md:hidden')} />}
       options={isListed ? options : [...options, { value: chosen, label: chosen }]}
       typed={(typed) => typedModel(agent, typed)}
       chosen={chosen}

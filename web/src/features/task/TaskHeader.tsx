@@ -137,7 +137,8 @@ export function TaskHeader({ task }: { readonly task: Task }) {
 }
 
 /** Below 768 pixels a button of the head is its icon, and as large as a finger. */
-const toFingers = 'max-md:size-11! max-md:px-0!'
+const toFingers =
+  'relative max-md:size-9! max-md:px-0! max-md:before:absolute max-md:before:-inset-1 max-md:before:content-[""]'
 
 function Word({ children }: { readonly children: string }) {
   return <span className="max-md:sr-only">{children}</span>
@@ -184,14 +185,14 @@ function Meta({ task }: { readonly task: Task }) {
   const href = safeLink(task.prUrl)
   return (
     // The link is higher than the line, which must not grow with it.
-    <div className="order-last col-span-3 flex h-4.5 min-w-0 items-center gap-2 pr-1 pl-2.5 text-meta/4.5 whitespace-nowrap text-muted md:gap-3 md:px-0">
-      <span className="flex-none md:hidden">
-        <AgentMark agent={task.agent} />
+    <div className="order-last col-span-3 flex h-4.5 min-w-0 items-center gap-2 px-2 text-meta/4.5 whitespace-nowrap text-muted md:gap-3 md:px-0">
+      <span className="inline-flex flex-none md:hidden">
+        <AgentMark agent={task.agent} bare />
       </span>
-      <span className="flex-none md:hidden">
+      <span className="inline-flex flex-none md:hidden">
         <TaskStatus task={task} small />
       </span>
-      <span className="hidden min-w-0 truncate split:inline">
+      <span className="hidden max-w-1/3 flex-none truncate split:inline">
         {githubRepoName === '' ? name : `${githubOwner}/${githubRepoName}`}
       </span>
       <span className="inline-flex min-w-0 items-center gap-1.25">

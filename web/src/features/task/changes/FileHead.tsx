@@ -47,19 +47,24 @@ export const FileHead = memo(function FileHead(props: FileHeadProps) {
             className={classes('size-3.5 text-muted transition-transform', folded && '-rotate-90')}
           />
           <FileBadge status={status} />
-          <span className="min-w-0 truncate" title={file.name}>
-            <span className="text-muted">
-              <HiddenMarks text={folder} />
-            </span>
-            <span className="font-medium">
-              <HiddenMarks text={name} />
-            </span>
-            {previousName !== undefined && (
-              <span className="text-muted">
-                {' '}
-                <HiddenMarks text={texts.renamed(previousName)} />
+          {/* Of a long path the folders give way first. */}
+          <span className="flex min-w-0" title={file.name}>
+            {folder !== '' && (
+              <span className="min-w-6 shrink-1000 truncate text-muted">
+                <HiddenMarks text={folder} />
               </span>
             )}
+            <span className="min-w-0 truncate">
+              <span className="font-medium">
+                <HiddenMarks text={name} />
+              </span>
+              {previousName !== undefined && (
+                <span className="text-muted">
+                  {' '}
+                  <HiddenMarks text={texts.renamed(previousName)} />
+                </span>
+              )}
+            </span>
           </span>
           <Count added={additions} deleted={deletions} />
         </button>

@@ -53,7 +53,7 @@ function Words({ message }: { readonly message: MessageDocument }) {
     return (
       // Where there is no room for it beside the words, it stands below them.
       <div className="flex flex-wrap items-start justify-between gap-x-4">
-        <div className="min-w-0 flex-1 basis-60">
+        <div className="min-w-0 flex-auto">
           <CommandBody text={message.commandText ?? message.message} />
         </div>
         <span className="flex max-w-full flex-none gap-2 text-meta/5 text-muted">

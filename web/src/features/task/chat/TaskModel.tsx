@@ -32,6 +32,7 @@ export function TaskModel({ task, used, agent }: TaskModelProps) {
       model={isBeingChosen ? originalArgs.codexModel : kept}
       onChoose={(model) => void onChoose(model)}
       note={texts.composer.modelNote(used)}
+      tight
     />
   )
 }
