@@ -8,10 +8,15 @@ export function MiddleCut({ children }: { readonly children: string }) {
   return (
     <span className="flex min-w-0" title={children}>
       {/* Its end is cut too where there is no room even for that. */}
-      <span className={classes('shrink-1000 truncate', cut > 0 && 'min-w-[1.5em]')}>
-        {children.slice(0, cut)}
+      <span className="truncate">{children.slice(0, cut)}</span>
+      <span
+        className={classes(
+          'overflow-hidden text-ellipsis whitespace-pre',
+          cut > 0 && 'max-w-[calc(100%-1.5em)] flex-none',
+        )}
+      >
+        {children.slice(cut)}
       </span>
-      <span className="min-w-0 overflow-hidden text-ellipsis whitespace-pre">{children.slice(cut)}</span>
     </span>
   )
 }

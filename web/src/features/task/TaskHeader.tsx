@@ -60,7 +60,7 @@ export function TaskHeader({ task }: { readonly task: Task }) {
     <section
       aria-label={texts.header.label}
       // Below 768 pixels the line under the title has the whole width.
-      className="relative grid flex-none grid-cols-[auto_minmax(0,1fr)_auto] items-center gap-x-1 border-b border-line bg-panel px-2 pb-1 md:flex md:h-15 md:gap-3 md:px-4 md:py-0"
+      className="relative grid flex-none grid-cols-[auto_minmax(0,1fr)_auto] items-center gap-x-1 border-b border-line bg-panel px-2 pb-0.5 md:flex md:h-15 md:gap-3 md:px-4 md:py-0"
     >
       <Tooltip label={texts.back}>
         <Link

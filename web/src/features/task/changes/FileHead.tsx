@@ -50,11 +50,11 @@ export const FileHead = memo(function FileHead(props: FileHeadProps) {
           {/* Of a long path the folders give way first. */}
           <span className="flex min-w-0" title={file.name}>
             {folder !== '' && (
-              <span className="min-w-6 shrink-1000 truncate text-muted">
+              <span className="min-w-0 truncate text-muted">
                 <HiddenMarks text={folder} />
               </span>
             )}
-            <span className="min-w-0 truncate">
+            <span className="max-w-[calc(100%-1.5rem)] flex-none truncate">
               <span className="font-medium">
                 <HiddenMarks text={name} />
               </span>
