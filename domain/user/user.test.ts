@@ -15,7 +15,7 @@ import {
   UserRegistered,
   type HostProfile,
 } from './events.ts'
-import { user, type UserCommand } from './user.ts'
+import { mostBegun, mostSessions, user, type UserCommand } from './user.ts'
 
 const profile: HostProfile = {
   githubId: '42',
@@ -69,6 +69,38 @@ const register = (n: number) =>
   }) as const
 const passwordSet = (n: number) => PasswordSet.of({ credentialId: credentialId(n) })
 const adaByPassword = [registered, passwordSet(1), session(1)]
+
+describe('finding 9: however often somebody signs in', () => {
+  const sessionsBegun = (count: number) => Array.from({ length: count }, (_, n) => session(n + 1))
+
+  test('so many sessions are open at once, and the oldest ends for another', () => {
+    const many = [registered, connected, ...sessionsBegun(mostSessions)]
+    given(user, many)
+      .when(signIn(mostSessions + 1))
+      .then([ended(1), session(mostSessions + 1)])
+    given(user, [...many, ended(7)])
+      .when(signIn(mostSessions + 1))
+      .then([session(mostSessions + 1)])
+  })
+
+  test('in the time that a session lasts so many begin, also where each is ended at once', () => {
+    const begunAndEnded = sessionsBegun(mostBegun).flatMap((begun, n) => [begun, ended(n + 1)])
+    given(user, [registered, passwordSet(1), connected, ...begunAndEnded])
+      .when(signIn(mostBegun + 1))
+      .thenRefused('rate_limited')
+    const later = user.evolve(
+      stateAfter(user, [registered, connected, ...begunAndEnded]),
+      recorded(
+        SessionStarted.of(
+          { sessionId: sessionId(1), expiresAt: '2026-01-15T00:00:00.000Z' },
+          { client: null },
+        ),
+        { revision: 0, at: '2026-01-08T00:00:00.001Z' },
+      ),
+    )
+    expect(user.decide(signIn(2), later)).toEqual([session(2)])
+  })
+})
 
 describe('registering', () => {
   test('makes a person with a password, who is signed in', () =>

@@ -34,6 +34,8 @@ export type UserState =
       readonly onboardingCompleted: boolean
       /** Sessions that were started and not ended, with the time each runs out. */
       readonly sessions: ReadonlyMap<string, string>
+      /** When each session runs out that had not yet when the last one began, also of those that were ended since. */
+      readonly begun: readonly string[]
     }
 
 /** A session that begins, with the time it runs out and what its client says that it is. */
@@ -44,6 +46,24 @@ export interface NewSession {
 }
 const started = ({ sessionId, expiresAt, client }: NewSession) =>
   SessionStarted.of({ sessionId, expiresAt }, { client })
+
+/** So many sessions of a person are open at once; the oldest ends for another. */
+export const mostSessions = 500
+/** So many begin in the time that one lasts: each request looks at those that were ended, and the log keeps them all. */
+export const mostBegun = 5_000
+
+/** A further session of somebody who is known. */
+function begun(
+  command: NewSession,
+  state: Extract<UserState, { kind: 'user' }>,
+  before: readonly UserEvent[] = [],
+): Decision<UserEvent> {
+  if (state.begun.length >= mostBegun)
+    return refuse('rate_limited', `You have signed in ${mostBegun} times in a week. Try again later.`)
+  const [oldest] = state.sessions.keys()
+  const isFull = state.sessions.size >= mostSessions && oldest !== undefined
+  return [...before, ...(isFull ? [SessionEnded.of({ sessionId: oldest })] : []), started(command)]
+}
 
 export type UserCommand =
   | ({
@@ -93,23 +113,22 @@ function decide(command: UserCommand, state: UserState): Decision<UserEvent> {
   }
   if (command.type === 'SignInWithGitHub') {
     const { userId, profile } = command
-    const session = started(command)
     const connected = GitHubConnected.of({}, profile)
     if (state.kind === 'nobody') {
       const registered = UserRegistered.of(
         { userId },
         { name: profile.name ?? profile.login, email: profile.email },
       )
-      return [registered, connected, session]
+      return [registered, connected, started(command)]
     }
-    return sameProfile(state.profile, profile) ? [session] : [connected, session]
+    return begun(command, state, sameProfile(state.profile, profile) ? [] : [connected])
   }
   if (state.kind === 'nobody') return refuse('not_found', 'User not found. Please try again.')
   switch (command.type) {
     case 'SignInWithPassword': {
       // Another password may have been set since this one was found to be right.
       if (state.credentialId !== command.credentialId) return refuse('wrong_password')
-      return [started(command)]
+      return begun(command, state)
     }
     case 'ConnectGitHub':
       if (!state.sessions.has(command.sessionId)) return refuse('sign_in_required')
@@ -168,6 +187,7 @@ function evolve(state: UserState, event: RecordedOf<UserEvent>): UserState {
       credentialId: null,
       onboardingCompleted: false,
       sessions: new Map(),
+      begun: [],
     }
   }
   if (state.kind !== 'user') return state
@@ -186,7 +206,11 @@ function evolve(state: UserState, event: RecordedOf<UserEvent>): UserState {
     case 'GitHubDisconnected':
       return { ...state, githubConnected: false, profile: null }
     case 'SessionStarted':
-      return { ...state, sessions: withSession(state.sessions, event.data, event.at) }
+      return {
+        ...state,
+        sessions: withSession(state.sessions, event.data, event.at),
+        begun: [...state.begun.filter((expiresAt) => expiresAt > event.at), event.data.expiresAt],
+      }
     case 'SessionEnded':
       return {
         ...state,
@@ -206,7 +230,7 @@ function withSession(
   at: string,
 ): ReadonlyMap<string, string> {
   return new Map([
-    ...[...sessions].filter(([, expiresAt]) => Date.parse(expiresAt) > Date.parse(at)),
+    ...[...sessions].filter(([, expiresAt]) => expiresAt > at),
     [started.sessionId, started.expiresAt],
   ])
 }

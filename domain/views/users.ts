@@ -64,7 +64,7 @@ export const usersView: View<UserDocument> = {
       case 'SessionStarted': {
         const { sessionId: id, expiresAt } = event.data
         const begun = { id, startedAt: event.at, expiresAt, client: event.content?.client ?? null }
-        const open = user.sessions?.filter((one) => Date.parse(one.expiresAt) > Date.parse(event.at)) ?? []
+        const open = user.sessions?.filter((one) => one.expiresAt > event.at) ?? []
         return { ...seen, sessions: [...open, begun] }
       }
       case 'SessionEnded': {
@@ -98,7 +98,8 @@ function withEnded(
   sessionId: string,
   endedAt: string,
 ): UserDocument['endedSessions'] {
-  const open = ended.filter((session) => Date.parse(endedAt) - Date.parse(session.endedAt) < sessionMs)
+  const since = new Date(Date.parse(endedAt) - sessionMs).toISOString()
+  const open = ended.filter((session) => session.endedAt > since)
   return [...open, { sessionId, endedAt }]
 }
 
