@@ -1,8 +1,9 @@
 /** Repositories that are not like others, through the whole product: an empty one, one that goes, and one with more changes than can be shown. */
-import { readdir, rename } from 'node:fs/promises'
+import { appendFile, readdir, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createRepository } from '#domain/api/projects.ts'
+import { getChat } from '#domain/api/chat.ts'
+import { createRepository, listBranches } from '#domain/api/projects.ts'
 import { getTaskDiff, createPullRequest } from '#domain/api/tasks.ts'
 import { hasEnded, openScene, type Scene } from './scene.ts'
 
@@ -25,21 +26,45 @@ beforeAll(async () => {
 })
 afterAll(() => scene?.close())
 
-test('a task in an empty repository works on its first branch, and pushes that', async () => {
+test('the first tasks of an empty repository make its main branch when coding starts, once, and get pull requests', async () => {
   const { ada } = scene
   await ada.ask(createRepository, { body: { name: 'blank' } })
   const projectId = await ada.project('blank')
+  const branches = async () => (await ada.ask(listBranches, { params: { projectId } })).branches
+  expect(await branches()).toEqual([])
+  const tasks = await Promise.all(['Begin', 'Begin too'].map((words) => ada.task(projectId, words)))
+  for (const { id } of tasks) {
+    expect(await ada.taskOnce(id, hasEnded)).toMatchObject({ status: 'completed' })
+    const { data } = await ada.ask(getTaskDiff, { params: { taskId: id } })
+    expect(data).toMatchObject({
+      currentBranch: expect.stringMatching(/begin/),
+      commitComparison: { ahead: 0, behind: 0 },
+      changedFiles: [{ fileName: 'README.md', status: 'untracked', additions: 1 }],
+    })
+  }
+  expect(await branches()).toEqual([{ name: 'main' }])
+  const numbers = []
+  for (const { id } of tasks)
+    numbers.push((await ada.ask(createPullRequest, { params: { taskId: id }, body: {} })).pr.number)
+  expect(numbers).toEqual([1, 2])
+})
+
+test('a task whose first branch the code host does not take fails with the reason, and leaves nothing', async () => {
+  const { ada, product } = scene
+  const hosted = join(product.dataDir, 'codehost', 'repositories')
+  const before = await readdir(hosted)
+  await ada.ask(createRepository, { body: { name: 'closed' } })
+  const [made = ''] = (await readdir(hosted)).filter((name) => !before.includes(name))
+  await appendFile(join(hosted, made, 'config'), '[receive]\n\thideRefs = refs/heads\n')
+  const projectId = await ada.project('closed')
   const { id } = await ada.task(projectId, 'Begin')
-  const params = { taskId: id }
-  expect(await ada.taskOnce(id, hasEnded)).toMatchObject({ status: 'completed' })
-  const { data } = await ada.ask(getTaskDiff, { params })
-  expect(data).toMatchObject({
-    currentBranch: 'main',
-    commitComparison: { ahead: 0, behind: 0 },
-    changedFiles: [{ fileName: 'README.md', status: 'untracked', additions: 1 }],
-  })
-  const refused = await ada.refused(createPullRequest, { params, body: {} })
-  expect(refused.error).toMatch(/was empty: the work was pushed to main/)
+  expect(await ada.taskOnce(id, hasEnded)).toMatchObject({ status: 'failed' })
+  const { messages } = await ada.ask(getChat, { params: { taskId: id } })
+  expect(messages.at(-1)?.message).toMatch(
+    /^This repository is empty, and its first branch main could not be made\. The code host did not take the push: /,
+  )
+  expect((await ada.ask(listBranches, { params: { projectId } })).branches).toEqual([])
+  expect(await readdir(join(product.dataDir, 'runner', 'tasks'))).not.toContain(id)
 })
 
 test('a task whose repository can no longer be reached fails, and leaves neither a workspace nor a box', async () => {

@@ -11,7 +11,7 @@ import type { Asked, Requests } from '#platform/ports/requests.ts'
 import type { Ahead, PreparingParts, RunnerParts } from '../parts.ts'
 import { gitUntil } from '../workspace/git.ts'
 import { hasWorkspace, removeWorkspace, type Workspace } from '../workspace/workspace.ts'
-import { workspaceFor, refreshMirror } from './prepare.ts'
+import { isEmpty, refreshMirror, workspaceFor } from './prepare.ts'
 import { startAhead } from './turn.ts'
 import { surroundingsOf } from './surroundings.ts'
 
@@ -145,13 +145,13 @@ async function make(
   if (project?.owner !== ownerId || !user) return undefined
   const refreshed = await refreshMirror(parts, { owner: ownerId, projectId }, { signal })
   if (refreshed.kind === 'failed' || signal.aborted) return undefined
+  const git = gitUntil(parts.git, signal)
+  const task = { id: taskId, projectId, branch, title: '', workingBranch: null }
+  // Its first branch is made when coding starts, and not for who only thinks of it.
+  if (await isEmpty({ git }, refreshed.mirror, task)) return undefined
   await mkdir(join(parts.root, 'tasks'), { recursive: true })
   await writeFile(markerOf(parts.root, taskId), '')
-  const git = gitUntil(parts.git, signal)
-  const prepared = await workspaceFor({ ...parts, git }, refreshed, {
-    task: { id: taskId, projectId, branch, title: '', workingBranch: null },
-    user,
-  })
+  const prepared = await workspaceFor({ ...parts, git }, refreshed, { task, user })
   if (prepared.kind === 'failed' || signal.aborted) return undefined
   const { workspace } = prepared
   const repositoryUrl = refreshed.access.url

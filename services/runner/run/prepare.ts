@@ -3,6 +3,8 @@ import { WorkspacePrepared, WorkspacePreparing } from '#domain/task/events.ts'
 import { projectsView } from '#domain/views/projects.ts'
 import type { TaskDocument } from '#domain/views/tasks.ts'
 import type { UserDocument } from '#domain/views/users.ts'
+import { isBranchName } from '#domain/kernel/branchName.ts'
+import { makeFirstBranch } from '../workspace/firstBranch.ts'
 import { workingBranchName } from '../workspace/names.ts'
 import {
   groundFor,
@@ -80,8 +82,16 @@ export async function prepare(
       onProgress: (line: string) => void output?.write(`${line}\n`).catch(() => undefined),
     }),
   })
-  const prepared = await makeBeside(refreshing, {
-    find: () => parts.mirrors.find({ ...repository, url: access.url }),
+  // What was begun on an empty repository goes on as it was.
+  const isBeginning = task.workspace !== 'ready' && !(await hasWorkspace(parts.root, task.id))
+  const toWorkOn = isBeginning
+    ? withFirstBranch(parts, refreshing, { task, user, signal: run.signal })
+    : refreshing
+  const prepared = await makeBeside(toWorkOn, {
+    async find() {
+      const before = await parts.mirrors.find({ ...repository, url: access.url })
+      return before && isBeginning && (await isEmpty(parts, before, task)) ? undefined : before
+    },
     make: (mirror) =>
       workspaceFor(parts, { mirror, access }, { task, user }, (place) => early?.open(place, access.url)),
     ground: (mirror) => groundFor(parts.git, mirror, branchesOf(task)),
@@ -102,6 +112,37 @@ export async function prepare(
     isNew: prepared.madeOn !== null,
     settle: async () => undefined,
   }
+}
+
+type Refreshed = Awaited<ReturnType<typeof refreshReached>>
+
+/** The repository of a task that begins, with its first branch made where there is none. Nothing is made of one that has any. */
+async function withFirstBranch(
+  parts: PreparingParts,
+  refreshing: Promise<Refreshed>,
+  { task, user, signal }: WhoseWorkspace & { readonly signal: AbortSignal },
+): Promise<Refreshed> {
+  const fresh = await refreshing
+  if (fresh.kind === 'failed' || !(await isEmpty(parts, fresh.mirror, task))) return fresh
+  const { git, scratch } = parts
+  const { url, authorization } = fresh.access
+  const asked = { git, scratch, branch: task.branch, author: identityOf(user), url, authorization, signal }
+  const why = await makeFirstBranch(asked)
+  const again = await refreshReached(parts, fresh, { signal })
+  if (again.kind === 'failed' || !(await isEmpty(parts, again.mirror, task))) return again
+  const reason = `This repository is empty, and its first branch ${task.branch} could not be made.`
+  return failed('first_branch_failed', why === null ? reason : `${reason} ${why}`)
+}
+
+/** Whether a task would begin in a repository without a branch. */
+export async function isEmpty(
+  { git }: Pick<PreparingParts, 'git'>,
+  mirror: Mirror,
+  task: WhoseWorkspace['task'],
+): Promise<boolean> {
+  if (!isBranchName(task.branch)) return false
+  const ground = await groundFor(git, mirror, branchesOf(task))
+  return ground !== 'no_such_branch' && ground.baseCommit === null
 }
 
 interface WhoseWorkspace {

@@ -241,17 +241,28 @@ async function rejection(
   branch: string,
   finished: Finished,
 ): Promise<PublishResult> {
-  const answer = /^!\t[^\t]*\t(\[[a-z ]+\]) ?\(?(.*?)\)?$/m.exec(finished.stdout.toString('utf8'))
-  const [, verdict, reason = ''] = answer ?? []
+  const { verdict, reason } = answerIn(finished) ?? { verdict: '', reason: '' }
   if (verdict === '[rejected]' && /fetch first|non-fast-forward/.test(reason)) {
     const message = `The branch ${branch} has commits at the code host that this task does not have. Nothing was overwritten.`
     const fetched = await fetchBranch(request, branch)
     return { kind: 'branch_moved', remoteSha: fetched.kind === 'fetched' ? fetched.commit : null, message }
   }
+  return pushRefusal(finished)
+}
+
+/** What a host says of a branch that it does not take, in the form of `git push --porcelain`. */
+function answerIn(finished: Finished): { readonly verdict: string; readonly reason: string } | undefined {
+  const answer = /^!\t[^\t]*\t(\[[a-z ]+\]) ?\(?(.*?)\)?$/m.exec(finished.stdout.toString('utf8'))
+  return answer ? { verdict: answer[1] ?? '', reason: answer[2] ?? '' } : undefined
+}
+
+/** Why a push with `--porcelain` did not go well. */
+export function pushRefusal(finished: Finished): Extract<PublishResult, { kind: 'refused' | 'unreachable' }> {
+  const answer = answerIn(finished)
   if (answer)
     return {
       kind: 'refused',
-      message: `The code host did not take the push: ${reason || lastWords(finished)}.`,
+      message: `The code host did not take the push: ${answer.reason || lastWords(finished)}.`,
     }
   if (finished.endedBy === 'itself' && isRefusedAccess(finished))
     return {
@@ -297,7 +308,8 @@ function trackingRef(branch: string): string {
   return `refs/remotes/origin/${branch}`
 }
 
-function identity(author: PublishRequest['author']): Record<string, string> {
+/** The variables by which git commits as this person. */
+export function identity(author: PublishRequest['author']): Record<string, string> {
   const email = oneLine(author.email) || 'noreply@localhost'
   const name = oneLine(author.name) || email
   return {
