@@ -91,6 +91,43 @@ test('a plain request reaches the host that its address names, without what is f
 })
 
 test.each([
+  [
+    'in pieces',
+    'Transfer-Encoding: chunked',
+    (body: string) => `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`,
+  ],
+  [
+    'whose length is for the proxy alone',
+    'Connection: content-length\r\nContent-Length: $',
+    (body: string) => body,
+  ],
+])(
+  'finding 8: what stands behind a read of git is its body, and no request of its own: one %s',
+  async (_, header, framed) => {
+    const heard: string[] = []
+    const port = await serve(
+      // As lenient as any server that may stand before the code host.
+      createHttp({ insecureHTTPParser: true }, async (asked, response) => {
+        heard.push(`${asked.method} ${asked.url} ${await text(asked)}`)
+        response.end('fine')
+      }),
+    )
+    const { proxy } = await open({ rules: [ruleOfCodeHost(`http://127.0.0.1:${port}/ada/engine.git`, [])] })
+    const hidden = `POST /api/v3/user/repos HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Length: 2\r\n\r\n{}`
+    const path = '/ada/engine.git/info/refs?service=git-upload-pack'
+    const box = connect(proxy.port, '127.0.0.1')
+    ended.push(async () => box.destroy())
+    box.write(
+      `GET http://127.0.0.1:${port}${path} HTTP/1.1\r\nHost: x\r\n${header.replace('$', String(hidden.length))}\r\n\r\n${framed(hidden)}`,
+    )
+    await expect.poll(() => heard.length).toBeGreaterThan(0)
+    const [answer]: Buffer[] = await once(box, 'data')
+    expect(answer?.toString()).toMatch(/^HTTP\/1.1 200 /)
+    expect(heard).toEqual([`GET ${path} ${hidden}`])
+  },
+)
+
+test.each([
   ['a host that is not listed', 'other.example:443'],
   ['another port', 'listed.example:22'],
   ['this machine', '127.0.0.1:443'],

@@ -5,7 +5,7 @@
 import { lookup as systemLookup } from 'node:dns/promises'
 import { chmod, chown } from 'node:fs/promises'
 import { createServer, request as httpRequest } from 'node:http'
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { connect, isIP, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -175,6 +175,7 @@ export async function startProxy(options: ProxyOptions): Promise<Proxy> {
       path: `${url.pathname}${url.search}`,
       headers: {
         ...(door ? asStranger(endToEnd(request.headers)) : endToEnd(request.headers)),
+        ...framing(request.headers),
         host: url.host,
         connection: 'close',
       },
@@ -289,6 +290,13 @@ function asStranger(headers: IncomingHttpHeaders): IncomingHttpHeaders {
   return Object.fromEntries(
     Object.entries(headers).filter(([name]) => name !== 'authorization' && name !== 'cookie'),
   )
+}
+
+/** How the end of a body is told, whatever the box says of these headers: without it, what is behind the head would be another request. */
+function framing(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
+  if (headers['transfer-encoding'] !== undefined) return { 'transfer-encoding': 'chunked' }
+  const length = headers['content-length']
+  return length === undefined ? {} : { 'content-length': length }
 }
 
 /** Without what is meant for the next hop alone. */
