@@ -68,6 +68,12 @@ describe('the address', () => {
     expect(await screen.findByText('Tasks page coming soon...')).toBeTruthy()
   })
 
+  test('that is none says to a visitor too whose page it is', async () => {
+    openPage('/no/such/page', { signedOut: 'none' })
+    expect(await heading('Page not found')).toBeTruthy()
+    expect(screen.getByText('Flightdeck')).toBeTruthy()
+  })
+
   test('that is none says so, and leads to the dashboard', async () => {
     openPage('/no/such/page', { answers })
     expect(await heading('Page not found')).toBeTruthy()

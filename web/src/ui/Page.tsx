@@ -6,6 +6,8 @@ interface PageProps {
   readonly title: string
   /** 720, 1040 or 1120 px. */
   readonly width: 'narrow' | 'normal' | 'wide'
+  /** Above the title, where no top bar is. */
+  readonly above?: ReactNode
   /** Below the title; on a phone above the actions. */
   readonly lead?: ReactNode
   /** Beside the title, at the right. */
@@ -15,9 +17,10 @@ interface PageProps {
 
 const widths = { narrow: 'max-w-192', normal: 'max-w-272', wide: 'max-w-292' } as const
 
-export function Page({ title, width, lead, actions, children }: PageProps) {
+export function Page({ title, width, above, lead, actions, children }: PageProps) {
   return (
     <div className={classes('mx-auto w-full px-4 pt-6 pb-12 md:px-6 md:pt-12 md:pb-16', widths[width])}>
+      {above}
       <div className="mb-4 flex flex-wrap items-start gap-x-3 gap-y-3">
         <h1
           title={title}

@@ -3,8 +3,8 @@ import { classes } from './classes.ts'
 import { Skeleton } from './Skeleton.tsx'
 
 interface StatsProps {
-  /** `undefined` while a figure is not known. */
-  readonly stats: readonly { readonly name: string; readonly value: number | string | undefined }[]
+  /** `undefined` while a figure is on its way, `null` where it does not come. */
+  readonly stats: readonly { readonly name: string; readonly value: number | string | null | undefined }[]
   /** What assistive technology hears for a figure that is not known. */
   readonly unknown: string
   readonly className?: string
@@ -26,12 +26,14 @@ export function Stats({ stats, unknown, className }: StatsProps) {
         >
           <dt className="text-ui text-muted">{name}</dt>
           <dd className={four ? 'text-page font-semibold' : 'text-title font-semibold md:text-page'}>
-            {shown(value) ?? (
-              <>
-                <Skeleton className="my-1 h-6 w-10" />
-                <span className="sr-only">{unknown}</span>
-              </>
+            {value === null ? (
+              <span aria-hidden="true" className="text-muted">
+                –
+              </span>
+            ) : (
+              (shown(value) ?? <Skeleton className="my-1 h-6 w-10" />)
             )}
+            {(value ?? null) === null && <span className="sr-only">{unknown}</span>}
           </dd>
         </div>
       ))}

@@ -8,9 +8,8 @@ import { request } from '../../api/request.ts'
 import { selectSignedIn } from '../../api/session.ts'
 import { keepToken } from '../../api/tokenStore.ts'
 import { PageSpinner } from '../../app/PageSpinner.tsx'
-import { texts as appTexts } from '../../app/texts.ts'
 import { Avatar } from '../../ui/Avatar.tsx'
-import { BrandMark } from '../../ui/BrandMark.tsx'
+import { Brand } from '../../ui/Brand.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Note } from '../../ui/Note.tsx'
 import { useMeQuery } from './authApi.ts'
@@ -48,10 +47,7 @@ function Confirming({ offered, again }: { readonly offered: Offered; readonly ag
   return (
     <main id="main" tabIndex={-1} className="grid min-h-full place-items-center px-6 py-10 outline-none">
       <div className="w-full max-w-96">
-        <p className="mb-6 flex items-center gap-2.5 text-title font-semibold tracking-[-0.012em]">
-          <BrandMark className="size-8" />
-          {appTexts.brand}
-        </p>
+        <Brand large className="mb-6" />
         {found.kind === 'owner' ? (
           <>
             <h1 className="text-page font-semibold wrap-anywhere">

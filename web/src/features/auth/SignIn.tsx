@@ -4,8 +4,7 @@ import { useEffect, useState } from 'react'
 import { useSelector } from 'react-redux'
 import { Navigate, useSearchParams } from 'react-router-dom'
 import { selectRefusal, selectSessionEnd, selectSignedIn, type SessionEnd } from '../../api/session.ts'
-import { texts as appTexts } from '../../app/texts.ts'
-import { BrandMark } from '../../ui/BrandMark.tsx'
+import { Brand } from '../../ui/Brand.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { GitHubMark } from '../../ui/GitHubMark.tsx'
 import { Note } from '../../ui/Note.tsx'
@@ -37,10 +36,7 @@ export function SignIn() {
       className="grid min-h-full outline-none lg:grid-cols-[minmax(0,7fr)_minmax(0,5fr)]"
     >
       <section className="hidden flex-col border-r border-line bg-panel px-16 pt-10 lg:flex">
-        <span className="inline-flex items-center gap-2 text-body font-semibold tracking-[-0.012em]">
-          <BrandMark />
-          {appTexts.brand}
-        </span>
+        <Brand />
         <div className="my-auto py-10">
           <h2 className="max-w-[13em] text-hero font-semibold text-balance">{texts.headline}</h2>
           <ul className="mt-8 grid max-w-[30em] gap-3.5">
@@ -61,11 +57,8 @@ export function SignIn() {
       </section>
       <section className="grid place-items-center px-6 py-10">
         <div className="w-full max-w-84">
-          <p className="mb-6 inline-flex items-center gap-2.5 text-title font-semibold tracking-[-0.012em]">
-            <BrandMark className="size-8" />
-            {/* Where there is room, the left column has the name. */}
-            <span className="lg:hidden">{appTexts.brand}</span>
-          </p>
+          {/* Where there is room, the left column has the name. */}
+          <Brand large className="mb-6" nameClassName="lg:hidden" />
           <h1 className="text-page font-semibold">{texts.title}</h1>
           <p className="mt-1 mb-6 text-muted">{texts.subtitle}</p>
           {error !== null && (

@@ -221,11 +221,11 @@ export function Composer() {
             onChoose={(model) => setModel(model ?? selectedModel.initial)}
           />
           <span className="ml-auto flex items-center gap-1.5">
-            <span aria-hidden="true" className="mr-1 hidden wide:inline-flex">
-              <Keys written={startKey} />
-            </span>
             <AttachButton images={images} icon={ImagePlus} />
             <VoiceButton voice={voice} />
+            <span aria-hidden="true" className="mx-1 hidden wide:inline-flex">
+              <Keys written={startKey} />
+            </span>
             <Button
               kind="primary"
               size="touch"

@@ -5,7 +5,7 @@ import type { completeOnboarding, User } from '#domain/api/auth.ts'
 import type { BodyInputOf } from '#domain/api/call.ts'
 import { reasonOf } from '../../api/fault.ts'
 import { texts as appTexts } from '../../app/texts.ts'
-import { BrandMark } from '../../ui/BrandMark.tsx'
+import { Brand } from '../../ui/Brand.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Choice } from '../../ui/Choice.tsx'
 import { Field } from '../../ui/Field.tsx'
@@ -50,17 +50,18 @@ function Steps({ user }: { readonly user: User }) {
   // What is done, and not where one is.
   const percent = (step - 1) * 50
   return (
-    <div className="mx-auto flex min-h-full w-full max-w-118 flex-col px-4 pt-3 pb-6 md:pt-6 md:pb-16">
+    <main
+      id="main"
+      tabIndex={-1}
+      className="mx-auto flex min-h-full w-full max-w-118 flex-col px-4 pt-3 pb-6 outline-none md:pt-6 md:pb-16"
+    >
       <div className="flex h-11 flex-none items-center justify-between">
-        <span className="inline-flex items-center gap-2 text-body font-semibold tracking-[-0.012em]">
-          <BrandMark />
-          {appTexts.brand}
-        </span>
+        <Brand />
         <Button kind="ghost" size="touch" className="-mr-3" onClick={logout}>
           {appTexts.logout}
         </Button>
       </div>
-      <main id="main" tabIndex={-1} className="flex flex-1 flex-col pt-8 outline-none md:pt-14">
+      <div className="flex flex-1 flex-col pt-8 md:pt-14">
         <div className="flex justify-between text-meta text-muted">
           <span>{texts.step(step)}</span>
           <span className="font-mono">{texts.percent(percent)}</span>
@@ -152,7 +153,7 @@ function Steps({ user }: { readonly user: User }) {
             </div>
           </div>
         </form>
-      </main>
-    </div>
+      </div>
+    </main>
   )
 }

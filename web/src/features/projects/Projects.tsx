@@ -26,8 +26,9 @@ export function Projects() {
   const [search, setSearch] = useState('')
   const projects = data?.projects
   const shown = projects?.filter((project) => matches(project, search))
+  const missing = error === undefined ? undefined : null
   const total = (figure: (project: Project) => number) =>
-    projects?.reduce((sum, project) => sum + figure(project), 0)
+    projects?.reduce((sum, project) => sum + figure(project), 0) ?? missing
   return (
     <Page
       title={texts.list.title}
@@ -61,7 +62,7 @@ export function Projects() {
         <Stats
           unknown={texts.list.unknown}
           stats={[
-            { name: texts.list.stats.projects, value: projects?.length },
+            { name: texts.list.stats.projects, value: projects?.length ?? missing },
             { name: texts.list.stats.active, value: total(({ stats }) => stats.runningTasks) },
             { name: texts.list.stats.completed, value: total(({ stats }) => stats.completedTasks) },
           ]}

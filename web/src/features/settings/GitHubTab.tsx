@@ -77,6 +77,10 @@ function Connected({ handle }: { readonly handle: string | null }) {
     if (error !== undefined) dispatch(notifiedFailure(texts.notFetched, error))
   }, [dispatch, error])
 
+  const readAgain = () => {
+    for (const { isError, refetch } of [account, repositories, organizations]) if (isError) void refetch()
+  }
+  const missing = error === undefined ? undefined : null
   const login = account.data?.user.login ?? handle
   const urls = account.data?.appUrls
   return (
@@ -97,12 +101,30 @@ function Connected({ handle }: { readonly handle: string | null }) {
           className="border-t border-line-soft"
           unknown={texts.unknown}
           stats={[
-            { name: texts.counts.repositories, value: repositories.data?.repositories.length },
-            { name: texts.counts.organizations, value: organizations.data?.organizations.length },
-            { name: texts.counts.publicRepositories, value: account.data?.user.public_repos },
+            { name: texts.counts.repositories, value: repositories.data?.repositories.length ?? missing },
+            { name: texts.counts.organizations, value: organizations.data?.organizations.length ?? missing },
+            { name: texts.counts.publicRepositories, value: account.data?.user.public_repos ?? missing },
           ]}
         />
       </Panel>
+      {/* The notification goes by itself; what is missing stays. */}
+      {error !== undefined && (
+        <Note
+          kind="warning"
+          className="mt-4"
+          action={
+            <Button
+              size="small"
+              busy={account.isFetching || repositories.isFetching || organizations.isFetching}
+              onClick={readAgain}
+            >
+              {texts.tryAgain}
+            </Button>
+          }
+        >
+          {texts.partMissing}
+        </Note>
+      )}
       <section className="mt-8">
         <h2 className="font-semibold">{texts.access}</h2>
         <p className="mt-1 mb-3 max-w-[62ch] text-ui text-muted">{texts.accessWhy}</p>

@@ -193,6 +193,19 @@ describe('the account at the code host', () => {
     expect(link('Manage App Installations').getAttribute('target')).toBe('_blank')
   })
 
+  test('that could not be read is read again by a button, which stays when the notification goes', async () => {
+    const server = openPage('/settings?tab=github', { answers: { 'GET /github/user': () => refusal(502) } })
+    const again = await screen.findByRole('button', { name: 'Try Again' })
+    expect(screen.getByText('Some details from GitHub are missing.')).toBeTruthy()
+    server.answer({
+      'GET /github/user': { user: { login: 'ada', public_repos: 12 }, appUrls: { install: '', manage: '' } },
+      'GET /github/orgs': { organizations: [] },
+    })
+    fireEvent.click(again)
+    expect(await screen.findByText('12')).toBeTruthy()
+    await waitFor(() => expect(screen.queryByText('Some details from GitHub are missing.')).toBeNull())
+  })
+
   test('is told of: what it reaches, and who must approve what', async () => {
     openPage('/settings?tab=github', { answers: host })
     expect(await screen.findByText('@ada')).toBeTruthy()

@@ -32,6 +32,8 @@ export const texts = {
   notDisconnected: 'Failed to disconnect GitHub account',
   disconnectFailed: 'Failed to disconnect GitHub',
   notFetched: 'Failed to fetch GitHub data',
+  partMissing: 'Some details from GitHub are missing.',
+  tryAgain: 'Try Again',
   counts: {
     repositories: 'Accessible Repositories',
     organizations: 'Organizations',
