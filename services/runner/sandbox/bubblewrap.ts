@@ -31,8 +31,8 @@ export interface BubblewrapOptions {
   readonly inherited: readonly number[]
   /** Where the kernel counts the memory of boxes; `undefined` where their processes are looked at. */
   readonly groups: ControlGroups | undefined
-  /** The filter of system calls that all its boxes have; `undefined` where the kernel takes none. */
-  readonly filter: Buffer | undefined
+  /** The filter of system calls that a box has, by who counts its memory; `undefined` where the kernel takes none. */
+  readonly filters: Readonly<Record<'kernel' | 'processes', Buffer>> | undefined
   /** Path or name of git inside the box, where only the system's programs are. */
   readonly gitProgram: string
 }
@@ -83,11 +83,11 @@ function startBox(options: BubblewrapOptions, spec: SandboxSpec): SandboxedProce
   let group: BoxGroup | undefined
   const begin = async (): Promise<void> => {
     group = await held(options, child.pid, limits)
+    filterPipe?.end(options.filters?.[group ? 'kernel' : 'processes'])
     argumentPipe?.end(making)
   }
   const begun = begin()
   wordPipe?.end(words)
-  filterPipe?.end(options.filter)
   filePipes.forEach((pipe, index) => pipe.end(files[index]?.content))
 
   let reason: SandboxEnd = 'itself'
@@ -195,7 +195,7 @@ function boxedGit(options: BubblewrapOptions, workspace: Workspace): Git {
     const [program, ...rest] = withoutInherited(options, args, 6)
     return run(program, rest, {
       env: {},
-      extraInputs: [nulEnded(boxArguments(plan)), words, options.filter ?? ''],
+      extraInputs: [nulEnded(boxArguments(plan)), words, options.filters?.processes ?? ''],
       timeoutMs: call.timeoutMs ?? 60_000,
       maxOutputBytes: call.maxOutputBytes ?? 16 * 1024 * 1024,
       ...pick(call),
@@ -204,8 +204,8 @@ function boxedGit(options: BubblewrapOptions, workspace: Workspace): Git {
 }
 
 /** Where bubblewrap reads the filter, which it loads last, when all of the box is made. */
-function filtered({ filter }: BubblewrapOptions, descriptor: number): readonly string[] {
-  return filter ? ['--seccomp', String(descriptor)] : []
+function filtered({ filters }: BubblewrapOptions, descriptor: number): readonly string[] {
+  return filters ? ['--seccomp', String(descriptor)] : []
 }
 
 /** The command line of bubblewrap. It closes no descriptor itself, and so a shell does, where there are any; those below `firstFree` are ours. */

@@ -6,7 +6,7 @@ import { endedWell, lastWords } from '../workspace/git.ts'
 import { trialUser } from '../workspace/boxUsers.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import { bubblewrap } from './bubblewrap.ts'
-import { openControlGroups } from './controlGroups.ts'
+import { openControlGroups, type ControlGroups } from './controlGroups.ts'
 import { hostSystem, inheritedDescriptors } from './hostSystem.ts'
 import type { Sandbox } from './port.ts'
 import type { Shortcoming } from './shortcomings.ts'
@@ -31,10 +31,17 @@ export interface DetectRequest {
   readonly root: string
   /** Git as the box's PATH has it. */
   readonly gitProgram: string
+  /** What counts the memory of boxes; looked for unless told. */
+  readonly groups?: ControlGroups
 }
 
 /** Takes about 100 ms, 50 s at most. */
-export async function detectBubblewrap({ path, root, gitProgram }: DetectRequest): Promise<Detected> {
+export async function detectBubblewrap({
+  path,
+  root,
+  gitProgram,
+  groups: known,
+}: DetectRequest): Promise<Detected> {
   if (process.platform !== 'linux')
     return { kind: 'fails', why: 'Boxes need Linux. In a container or a virtual machine they work.' }
   const program = await findProgram('bwrap', path)
@@ -44,7 +51,7 @@ export async function detectBubblewrap({ path, root, gitProgram }: DetectRequest
     .toString('utf8')
     .replace(/^bubblewrap /, '')
     .trim()
-  const groups = await openControlGroups()
+  const groups = known ?? (await openControlGroups())
   const parts = {
     program,
     system: await hostSystem(),
@@ -53,7 +60,8 @@ export async function detectBubblewrap({ path, root, gitProgram }: DetectRequest
     groups: typeof groups === 'string' ? undefined : groups,
   }
   const memory = typeof groups === 'string' ? countedByProcesses(groups) : groups.says
-  const filter = boxFilter(process.arch, parts.groups ? 'kernel' : 'processes')
+  const [kernel, processes] = [boxFilter(process.arch, 'kernel'), boxFilter(process.arch, 'processes')]
+  const filters = kernel && processes && { kernel, processes }
   return withTrialWorkspace(root, async (workspace): Promise<Detected> => {
     const working = async (sandbox: Sandbox): Promise<Detected> => ({
       kind: 'works',
@@ -62,12 +70,12 @@ export async function detectBubblewrap({ path, root, gitProgram }: DetectRequest
       shortcomings: await boxShortcomings(sandbox, workspace),
       memory,
     })
-    const sandbox = bubblewrap({ ...parts, filter })
+    const sandbox = bubblewrap({ ...parts, filters })
     const why = await boxFault(sandbox, workspace)
     if (why === undefined) return working(sandbox)
     // A kernel without filters makes boxes, if weaker ones.
-    const weaker = bubblewrap({ ...parts, filter: undefined })
-    if (filter && (await boxFault(weaker, workspace)) === undefined) return working(weaker)
+    const weaker = bubblewrap({ ...parts, filters: undefined })
+    if (filters && (await boxFault(weaker, workspace)) === undefined) return working(weaker)
     return { kind: 'fails', why: `bubblewrap ${version} cannot make a box here (${why}). ${howToAllow}` }
   })
 }

@@ -5,6 +5,7 @@ import { basename, join } from 'node:path'
 import { openScratch } from '../scratch.ts'
 import { testPath } from '../workspace/testScene.ts'
 import { detectContainers } from './containerDetect.ts'
+import type { ControlGroups } from './controlGroups.ts'
 import { detectBubblewrap } from './detect.ts'
 import type { Sandbox } from './port.ts'
 
@@ -30,10 +31,10 @@ export interface TestEngine {
 }
 
 /** By bubblewrap, or by the engine. With `REQUIRE_SANDBOX=1` in the environment, a machine without boxes is a failure. */
-export async function findTestBox(engine?: TestEngine): Promise<TestBox> {
+export async function findTestBox(engine?: TestEngine, groups?: ControlGroups): Promise<TestBox> {
   const root = await mkdtemp(join(tmpdir(), 'flightdeck-box-'))
   try {
-    const asked = { path: testPath, root, gitProgram: 'git' }
+    const asked = { path: testPath, root, gitProgram: 'git', ...(groups && { groups }) }
     const found = engine ? await detectOn(engine, asked) : await detectHere(asked)
     if (found.kind === 'works') return { ...found, note: '' }
     if (process.env['REQUIRE_SANDBOX'] === '1') throw new Error(found.why)
@@ -47,6 +48,7 @@ interface Asked {
   readonly path: string
   readonly root: string
   readonly gitProgram: string
+  readonly groups?: ControlGroups
 }
 
 async function detectHere(asked: Asked) {
