@@ -66,7 +66,7 @@ export function SlashList({ id, agent, text, begins, onWrite, ref, onActive }: S
   return (
     <div
       className={classes(
-        'absolute inset-x-0 z-30 max-md:mx-2 flex max-h-70 flex-col rounded-panel bg-panel shadow-float',
+        'absolute inset-x-0 z-30 max-md:mx-2 flex max-h-80 flex-col rounded-panel bg-panel shadow-float',
         begins ? 'top-full mt-1' : 'bottom-full mb-1',
       )}
     >

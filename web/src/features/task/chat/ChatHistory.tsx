@@ -14,7 +14,7 @@ import { selectOpenTask } from '../openTask.ts'
 import { texts as taskTexts } from '../texts.ts'
 import type { OpenRoom } from '../useRoom.ts'
 import { useTaskActions } from '../useTaskActions.ts'
-import type { ChatEntry } from './arrange.ts'
+import { withoutReason, type ChatEntry } from './arrange.ts'
 import { ChatEntries } from './ChatEntries.tsx'
 import { chatWidth } from './chatWidth.ts'
 import { texts } from './texts.ts'
@@ -50,6 +50,7 @@ export function ChatHistory({
   const earlier = useEarlier(entries, chat.more || logs.more, box, following)
   const news = useUnread(entries, following)
   const { more, failed, busy, show } = earlier
+  const failure = !searching && task.status === 'failed' ? task.failure : null
   // What is looked for may be anywhere.
   useEffect(() => {
     if (searching && chat.more && !busy && !failed) show('all')
@@ -104,7 +105,7 @@ export function ChatHistory({
             <Empty title={texts.chat.empty}>{texts.chat.emptyWhy}</Empty>
           ) : (
             <ChatEntries
-              entries={earlier.drawn}
+              entries={failure === null ? earlier.drawn : withoutReason(earlier.drawn, failure.reason)}
               task={task}
               following={following}
               wasSeen={open.writing.wasSeen}
@@ -112,7 +113,7 @@ export function ChatHistory({
               onResend={onResend}
             />
           )}
-          {!searching && <Failure task={task} />}
+          {failure !== null && <Failure task={task} reason={failure.reason} />}
         </div>
       </div>
       {!following && (
@@ -131,9 +132,8 @@ export function ChatHistory({
 }
 
 /** Why the last turn failed, and the way to try it again. */
-function Failure({ task }: { readonly task: Task }) {
+function Failure({ task, reason }: { readonly task: Task; readonly reason: string }) {
   const { retry, retrying } = useTaskActions(task)
-  if (task.status !== 'failed' || task.failure === null) return null
   return (
     <Note
       kind="error"
@@ -145,7 +145,7 @@ function Failure({ task }: { readonly task: Task }) {
       }
     >
       <b className="font-medium">{texts.chat.failed}</b>
-      {task.failure.reason !== '' && <span className="block">{task.failure.reason}</span>}
+      {reason !== '' && <span className="block">{reason}</span>}
     </Note>
   )
 }

@@ -9,6 +9,7 @@ import {
   searched,
   spanOf,
   summaryOf,
+  withoutReason,
   type ChatEntry,
   type ChatMaterial,
 } from './arrange.ts'
@@ -315,4 +316,26 @@ describe('the chat', () => {
     expect(summaryOf(logs)).toBe('read 2 files, edited 1, ran 1 command')
     expect(spanOf(logs)).toBe(11_500)
   })
+})
+
+test('why the latest turn failed is not said twice, and that of an earlier one stays', () => {
+  const failed = (position: number, id: string) =>
+    message(position, { messageType: 'error', message: 'No key.', executionId: id, status: 'failed' })
+  const messages = [
+    message(1, { executionId: 'one' }),
+    failed(2, 'one'),
+    message(3, { executionId: 'two' }),
+    message(4, { messageType: 'response', message: 'I look.', executionId: 'two' }),
+    failed(5, 'two'),
+  ]
+  const { entries } = arrange({ task: task({ status: 'failed' }), messages, logs: [], writing: [], sent: [] })
+  const said = (all: readonly ChatEntry[]) =>
+    all.flatMap((entry) =>
+      entry.kind === 'turn'
+        ? [entry.parts.flatMap((part) => (part.kind === 'text' ? [part.message.message] : []))]
+        : [],
+    )
+  expect(said(entries)).toEqual([['No key.'], ['I look.', 'No key.']])
+  expect(said(withoutReason(entries, 'No key.'))).toEqual([['No key.'], ['I look.']])
+  expect(withoutReason(entries, 'Another.')).toBe(entries)
 })

@@ -89,6 +89,16 @@ export function arrange({ task, messages, logs, moreLogs, writing, sent }: ChatM
   return { entries: grouped(entries), queue }
 }
 
+/** The entries without why the last turn failed: that stands below them, with the way to try it again. */
+export function withoutReason(entries: readonly ChatEntry[], reason: string): readonly ChatEntry[] {
+  const latest = entries.at(-1)
+  if (latest?.kind !== 'turn') return entries
+  const parts = latest.parts.filter(
+    (part) => part.kind !== 'text' || part.message.messageType !== 'error' || part.message.message !== reason,
+  )
+  return parts.length === latest.parts.length ? entries : [...entries.slice(0, -1), { ...latest, parts }]
+}
+
 /** The execution that the task works on now. */
 function runningExecution(task: Task): string | null {
   if (task.status !== 'running' && task.status !== 'queued') return null
