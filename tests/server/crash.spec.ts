@@ -84,7 +84,7 @@ describe('while tasks run', () => {
       type: 'stderr',
       content: expect.stringMatching(/^The runner stopped/),
     })
-    expect(output.map(({ content }) => content).join('')).toMatch(/I have begun\.\n[^]*\nprinted\n/)
+    expect(output.map(({ content }) => content).join('')).toMatch(/\$ echo printed[^]*\nprinted\n/)
     expect(deltas.map(({ text }) => text).join('')).toContain('And I go')
     const { messages } = await ada.ask(getChat, { params })
     expect(messages.map(({ message }) => message).slice(0, 2)).toEqual(['Be interrupted', 'I have begun.'])

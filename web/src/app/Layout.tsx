@@ -1,5 +1,5 @@
 /** The frame of every page that has the top bar. */
-import { Suspense, useDeferredValue, type ReactNode } from 'react'
+import { lazy, Suspense, useDeferredValue, type ReactNode } from 'react'
 import { useSelector } from 'react-redux'
 import { Outlet, useLocation } from 'react-router-dom'
 import { ActionsProvider } from '../actions/ActionsContext.tsx'
@@ -8,13 +8,18 @@ import { useMeQuery } from '../features/auth/authApi.ts'
 import { classes } from '../ui/classes.ts'
 import { AppActions } from './AppActions.tsx'
 import { Deletions } from '../features/deletions/Deletions.tsx'
-import { DesktopNotifications } from '../features/notifications/DesktopNotifications.tsx'
 import { ErrorBoundary } from './ErrorBoundary.tsx'
-import { Notices } from './Notices.tsx'
 import { OfflineBar } from './OfflineBar.tsx'
 import { PageSpinner } from './PageSpinner.tsx'
-import { RunningFavicon } from './RunningFavicon.tsx'
 import { TopBar } from './TopBar.tsx'
+
+/** Without the chunk they are missed, and the page is not. */
+const LaterParts = lazy(() =>
+  import('./LaterParts.tsx').then(
+    (loaded) => ({ default: loaded.LaterParts }),
+    () => ({ default: () => null }),
+  ),
+)
 
 /** Actions begin here: signing in has none, and need not wait for them. */
 export function Layout() {
@@ -38,11 +43,11 @@ function Frame() {
           <TopBar user={user} />
           <OfflineBar />
           <AfterFirstDrawing>
-            <Notices />
+            <Suspense fallback={null}>
+              <LaterParts />
+            </Suspense>
             <Deletions />
             <AppActions />
-            <RunningFavicon />
-            <DesktopNotifications />
           </AfterFirstDrawing>
         </div>
       )}

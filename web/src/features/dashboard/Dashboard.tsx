@@ -3,7 +3,6 @@ import { lazy, Suspense, useCallback, useEffect, useRef, type ComponentType } fr
 import { useLocation } from 'react-router-dom'
 import { usePageTitle } from '../../app/usePageTitle.ts'
 import { Page } from '../../ui/Page.tsx'
-import { AskToNotify } from '../notifications/AskToNotify.tsx'
 import { Composer } from './Composer.tsx'
 import { RecentTasks } from './RecentTasks.tsx'
 import { texts } from './texts.ts'
@@ -13,6 +12,14 @@ import { wantsToWrite } from './toWrite.ts'
 const FirstSteps = lazy<ComponentType<{ readonly onSuggested: () => void }>>(() =>
   import('./FirstSteps.tsx').then(
     (chunk) => ({ default: chunk.FirstSteps }),
+    () => ({ default: () => null }),
+  ),
+)
+
+// Asked once a task was begun: by then it is here, or it is not asked.
+const AskToNotify = lazy(() =>
+  import('../notifications/AskToNotify.tsx').then(
+    (chunk) => ({ default: chunk.AskToNotify }),
     () => ({ default: () => null }),
   ),
 )
@@ -30,7 +37,9 @@ export function Dashboard() {
       <div ref={composer}>
         <Composer />
       </div>
-      <AskToNotify />
+      <Suspense fallback={null}>
+        <AskToNotify />
+      </Suspense>
       <RecentTasks />
       <Suspense fallback={null}>
         <FirstSteps onSuggested={write} />
