@@ -1,5 +1,5 @@
 /** The frame of every page that has the top bar. */
-import { lazy, Suspense, useDeferredValue, type ReactNode } from 'react'
+import { lazy, Suspense, useDeferredValue, type ComponentType, type ReactNode } from 'react'
 import { useSelector } from 'react-redux'
 import { Outlet, useLocation } from 'react-router-dom'
 import { ActionsProvider } from '../actions/ActionsContext.tsx'
@@ -14,7 +14,7 @@ import { PageSpinner } from './PageSpinner.tsx'
 import { TopBar } from './TopBar.tsx'
 
 /** Without the chunk they are missed, and the page is not. */
-const LaterParts = lazy(() =>
+const LaterParts = lazy<ComponentType>(() =>
   import('./LaterParts.tsx').then(
     (loaded) => ({ default: loaded.LaterParts }),
     () => ({ default: () => null }),

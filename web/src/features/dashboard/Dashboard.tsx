@@ -17,7 +17,7 @@ const FirstSteps = lazy<ComponentType<{ readonly onSuggested: () => void }>>(() 
 )
 
 // Asked once a task was begun: by then it is here, or it is not asked.
-const AskToNotify = lazy(() =>
+const AskToNotify = lazy<ComponentType>(() =>
   import('../notifications/AskToNotify.tsx').then(
     (chunk) => ({ default: chunk.AskToNotify }),
     () => ({ default: () => null }),
