@@ -269,6 +269,9 @@ function progressAfter(toolCalls: number): number {
   return Math.round(95 - 80 * 0.9 ** toolCalls)
 }
 
+/** After so many calls the percent that is shown stays as it is. */
+export const toolCallsThatShow = 49
+
 /** A task document without what only the server needs. */
 export function shownOf(document: TaskDocument) {
   const {

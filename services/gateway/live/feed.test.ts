@@ -40,6 +40,7 @@ function fakeEngines(wait: <T>(value: T) => Promise<T>) {
   let delivered = 0
   /** How many events the read models have folded: anywhere, as the projector runs on its own. */
   let folded = 0
+  let reads = 0
 
   const stored = (event: AnyRecorded) => event as unknown as StoredEvent
   const eventStore: EventStore = {
@@ -84,6 +85,7 @@ function fakeEngines(wait: <T>(value: T) => Promise<T>) {
     apply: unused,
     checkpoint: unused,
     get: (collection, id) => {
+      reads += 1
       const view = views.find((one) => one.collection === collection)
       const found = view && foldView(view, new Map(), events.slice(0, folded)).get(id)
       return wait(found && { ...found })
@@ -126,6 +128,8 @@ function fakeEngines(wait: <T>(value: T) => Promise<T>) {
         }
       }
     },
+    /** How often a document was read. */
+    reads: () => reads,
     fold(count: number) {
       folded = Math.min(events.length, folded + count)
     },
@@ -527,6 +531,27 @@ describe('a viewer', () => {
     await fake.deliver(100)
     const progress = mine.heard.map(([, payload]) => 'progress' in payload && payload.progress)
     expect(progress).toEqual([0, 5, 23, 30, 100])
+  })
+
+  test('finding 3: is not kept waiting by a task that calls tools without end', async () => {
+    const { fake, feed } = await feedWith([])
+    const [mine, other] = [listener(), listener()]
+    feed.follow(userId(1), mine)
+    feed.follow(userId(2), other)
+    const turn = (n: number) => {
+      const events = eventsOf({ kind: 'turn', chunks: 0, outcome: 'completed' }, n)
+      for (const [stream, event] of events.slice(0, -1)) fake.append(stream, event)
+      for (let call = 0; call < 300; call += 1) fake.append(taskStream(task1), toolStarted(n, `tool-${call}`))
+      for (const [stream, event] of events.slice(-1)) fake.append(stream, event)
+    }
+    turn(1)
+    turn(2)
+    fake.fold(10_000)
+    await fake.deliver(10_000)
+    // A few for each turn: what a document is read for moves the progress.
+    expect(fake.reads()).toBeLessThan(150)
+    expect(mine.heard.at(-1)?.[1]).toMatchObject({ progress: 100, status: 'completed' })
+    expect(other.heard).toEqual([])
   })
 
   test('of a person hears each change of status of their tasks, and of nobody else', async () => {

@@ -2,11 +2,13 @@
  * What viewers are told, in the log's own order. One subscription to the log feeds every room of this gateway, so that one position says
  * exactly what a viewer has seen; joins run in turn with its batches, so that nothing is missed between history and live.
  */
+import { LRUCache } from 'lru-cache'
+import { z } from 'zod'
 import type { LastHeard } from '#domain/api/socket.ts'
 import { comparePositions, type Position, type StoredEvent } from '#domain/kernel/event.ts'
 import { parseStream, taskStream, terminalStream } from '#domain/kernel/ids.ts'
 import { chatView, messageDocumentId } from '#domain/views/chat.ts'
-import { tasksView, type TaskDocument } from '#domain/views/tasks.ts'
+import { tasksView, toolCallsThatShow, type TaskDocument } from '#domain/views/tasks.ts'
 import { project, type AnyRecorded } from '#domain/views/view.ts'
 import type { Documents } from '#platform/commands/documents.ts'
 import type { EventLog } from '#platform/commands/eventLog.ts'
@@ -46,6 +48,31 @@ interface Room {
   task: TaskDocument | undefined
 }
 
+/** Tasks whose calls of tools are counted: more than run at once. */
+const countedTasks = 1_000
+
+/**
+ * Counts the tools that turns call. The first of them move the progress; a box can call tools without end, and each that is looked at is
+ * one for which everybody's events wait.
+ */
+function toolCalls() {
+  const counted = new LRUCache<string, { readonly executionId: string; readonly count: number }>({
+    max: countedTasks,
+  })
+  return {
+    doShow({ type, data }: Pick<StoredEvent, 'type' | 'data'>, taskId: string): boolean {
+      const call = type === 'ToolStarted' ? Call.safeParse(data).data : undefined
+      if (!call) return false
+      const { executionId } = call
+      const before = counted.get(taskId)
+      const count = before?.executionId === executionId ? before.count + 1 : 1
+      counted.set(taskId, { executionId, count })
+      return count <= toolCallsThatShow
+    },
+  }
+}
+const Call = z.object({ executionId: z.string() })
+
 /** What of an event is in neither the event nor its task. */
 type More = Pick<Around, 'isCommand' | 'edited'>
 const nothingMore: More = { isCommand: false }
@@ -63,7 +90,6 @@ const statusEvents = new Set([
   // These move the progress.
   'WorkspacePrepared',
   'AgentStarted',
-  'ToolStarted',
 ])
 
 export async function startFeed(engines: {
@@ -77,6 +103,7 @@ export async function startFeed(engines: {
   const { addressOf } = engines.imageAddresses
   const rooms = new Map<string, Room>()
   const followers = new Map<string, Set<Viewer>>()
+  const calls = toolCalls()
   let reached = await eventStore.head()
   let turn: Promise<unknown> = Promise.resolve()
 
@@ -107,7 +134,10 @@ export async function startFeed(engines: {
     }
     if (stream.kind !== 'task' && stream.kind !== 'terminal') return () => undefined
     const room = rooms.get(stream.id)
-    const isStatus = stream.kind === 'task' && statusEvents.has(stored.type) && followers.size > 0
+    const isStatus =
+      stream.kind === 'task' &&
+      followers.size > 0 &&
+      (statusEvents.has(stored.type) || calls.doShow(stored, stream.id))
     if (!room && !isStatus) return () => undefined
     const event = await log.open(stored)
     const task = stream.kind === 'task' ? await taskAfter(room, event, stream.id) : room?.task
