@@ -55,6 +55,12 @@ module.exports = {
       to: { path: `^node_modules/${driver}/` },
     })),
     {
+      name: 'spec-client-knows-nothing-of-the-product',
+      severity: 'error',
+      from: { path: '^tests/client/specClient\\.ts$' },
+      to: { pathNot: ['^node_modules/(zod|socket\\.io-client|vitest)/'] },
+    },
+    {
       name: 'production-not-to-tests',
       severity: 'error',
       from: { path: '^(domain|services|web)/', pathNot: notTests },

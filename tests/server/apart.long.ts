@@ -3,6 +3,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { getTerminal } from '#domain/api/chat.ts'
 import { uploadImage } from '#domain/api/images.ts'
 import { createPullRequest, createTask, executeTask, getTask, getTaskDiff } from '#domain/api/tasks.ts'
+import {
+  nineEvents,
+  signInErrors,
+  walkTheMainJob,
+  walkThePassword,
+  walkTheSignInErrors,
+} from '../client/specClient.ts'
 import type { ServiceApart } from '../product/apart.ts'
 import type { Live } from '../product/live.ts'
 import { addressOf, type Person } from '../product/person.ts'
@@ -15,11 +22,14 @@ import { hasEnded, watching } from './scene.ts'
 
 const mongo = await forMongo()
 let scene: ApartScene
+const saySomething = { when: /Say something/, turns: [{ text: 'Said.' }] }
 
 describe.skipIf('missing' in mongo)('services apart', () => {
   beforeAll(async () => {
     if ('missing' in mongo) return
-    scene = await openApartScene(mongo.server, [changeSomething], { gateway: 2, query: 2, command: 2 })
+    const count = { gateway: 2, query: 2, command: 2 }
+    const env = { PASSWORD_SIGN_IN: '1' }
+    scene = await openApartScene(mongo.server, [changeSomething, saySomething], count, { env })
   })
   afterAll(() => scene?.close())
 
@@ -52,6 +62,20 @@ describe.skipIf('missing' in mongo)('services apart', () => {
     })
     const { pr } = await ada.ask(createPullRequest, { params })
     expect((await ada.ask(getTask, { params })).task).toMatchObject({ prNumber: pr.number })
+  })
+
+  test(
+    'serve a client that knows nothing but the contract, with all nine events',
+    { timeout: 180_000 },
+    async () => {
+      const { product, ada, projectId } = scene
+      expect(await walkTheMainJob(product.baseAt(0), ada.token, projectId)).toEqual(nineEvents)
+    },
+  )
+
+  test('let such a client register and sign in, and tell it why it was not signed in', async () => {
+    expect(await walkThePassword(scene.product.baseAt(0))).toMatchObject({ onboardingCompleted: true })
+    expect(await walkTheSignInErrors(scene.product.baseAt(1))).toEqual(signInErrors)
   })
 
   test('take an image at one gateway, attach it, and show it at another', async () => {

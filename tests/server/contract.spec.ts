@@ -1,12 +1,22 @@
 /** Calls as somebody makes them who has nothing but the contract: bare requests, and the members that it names in the answers. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Person } from '../product/person.ts'
+import {
+  nineEvents,
+  signInErrors,
+  walkTheMainJob,
+  walkThePassword,
+  walkTheSignInErrors,
+} from '../client/specClient.ts'
+import { browserSteps, type Person } from '../product/person.ts'
 import { openScene, type Scene } from './scene.ts'
+
+const installCallback = '/auth/callback?error=install_callback'
+const toSettings = '/settings?tab=github'
 
 let scene: Scene
 let ada: Person
 beforeAll(async () => {
-  scene = await openScene([])
+  scene = await openScene([{ when: /Say something/, turns: [{ text: 'Said.' }] }])
   ada = scene.ada
 })
 afterAll(() => scene?.close())
@@ -134,18 +144,33 @@ test.each(['/tasks', '/projects'])('a cursor of %s that is none is refused', asy
 })
 
 test.each([
-  ['nothing that says which installation', 'setup_action=install', '/auth/callback?error=no_install_id'],
-  [
-    'a number that is none',
-    'setup_action=install&installation_id=x',
-    '/auth/callback?error=install_callback',
-  ],
-  ['its number', 'setup_action=install&installation_id=7', '/settings?tab=github'],
-  ['a request to the owner', 'setup_action=request', '/settings?tab=github'],
-])('who comes back from installing the app with %s is led on', async (_, query, to) => {
-  const url = `${scene.product.base}/api/auth/github/callback?${query}`
-  const answer = await fetch(url, { redirect: 'manual' })
-  expect(answer.headers.get('location')).toBe(to)
+  ['nothing that says which', 'setup_action=install', '/auth/callback?error=no_install_id'],
+  ['an empty number', 'setup_action=install&installation_id=', '/auth/callback?error=no_install_id'],
+  ['a number that is none', 'setup_action=install&installation_id=x', installCallback],
+  ['two numbers', 'setup_action=install&installation_id=7&installation_id=8', installCallback],
+  ['an action that is none', 'setup_action=x&installation_id=7', installCallback],
+  ['its number', 'setup_action=install&installation_id=7', toSettings],
+  ['its number and a code for nobody', 'setup_action=install&installation_id=7&code=x', toSettings],
+  ['a request to the owner', 'setup_action=request', toSettings],
+])('who comes back from installing the app with %s is led on, signing in or not', async (_, query, to) => {
+  const begun = await fetch(`${scene.product.base}/api/auth/github`, { redirect: 'manual' })
+  const cookies = begun.headers.getSetCookie().map((set) => set.split(';')[0])
+  expect(cookies).not.toEqual([])
+  for (const cookie of ['', cookies.join('; ')]) {
+    const url = `${scene.product.base}/api/auth/github/callback?${query}`
+    const answer = await fetch(url, { redirect: 'manual', headers: { cookie } })
+    expect(answer.headers.get('location')).toBe(to)
+    // A journey that is under way goes on.
+    expect(answer.headers.getSetCookie()).toEqual([])
+  }
+})
+
+test('who installs the app on the way of signing in is signed in', async () => {
+  const browser = browserSteps(scene.product.base)
+  const { location } = await browser.go('/api/auth/github')
+  const back = (await browser.go(`${location}&login=ada`)).location
+  const end = await browser.go(`${back}&setup_action=install&installation_id=7`)
+  expect(end.location).toMatch(/^\/auth\/callback\?token=/)
 })
 
 test.each([
@@ -181,4 +206,22 @@ test('the account at the code host can be let go, and the sign-in stays', async 
     body: { user: { githubConnected: false, githubUsername: 'grace' } },
   })
   expect(await person.api('GET', '/github/repos')).toMatchObject({ status: 403 })
+})
+
+describe('a client that knows nothing else', () => {
+  test(
+    'does the main job, and hears all nine events with what the contract names',
+    { timeout: 180_000 },
+    async () => {
+      expect(await walkTheMainJob(scene.product.base, ada.token, scene.projectId)).toEqual(nineEvents)
+    },
+  )
+
+  test('registers, signs in with a password and is onboarded', async () => {
+    expect(await walkThePassword(scene.product.base)).toMatchObject({ onboardingCompleted: true })
+  })
+
+  test('is told by the error in the address why nobody was signed in or an installation failed', async () => {
+    expect(await walkTheSignInErrors(scene.product.base)).toEqual(signInErrors)
+  })
 })

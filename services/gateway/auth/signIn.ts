@@ -46,8 +46,8 @@ export function signInRoutes(options: GatewayOptions, services: GatewayServices)
     const origin = originOf(context, options)
     const journey = await ways.of(context.cookies.get(journeyCookie))
     const installed = Installation.safeParse(context.query)
-    // It comes without a way of ours, or with an answer of its own to one: nobody is signed in by it.
-    if (installed.success && journey === undefined) {
+    // Without the answer to the journey nobody is signed in by it, and a journey that is under way goes on.
+    if (installed.success && !answers(context.query, journey)) {
       const failure = failureOf(installed.data)
       return context.redirect(failure === null ? settings : `/auth/callback?error=${failure}`)
     }
@@ -196,19 +196,30 @@ const Answer = z.object({
   error: z.string().optional(),
 })
 
-/** What the code host sends back with when the app was installed, or its owner was asked to. */
-const Installation = z.object({
-  setup_action: z.enum(['install', 'update', 'request']),
-  installation_id: z.string().optional(),
-})
+/** Whether what came back answers the journey; an installation comes with it where the app was installed on the way. */
+function answers(query: unknown, journey: Journey | undefined): boolean {
+  const answer = Answer.safeParse(query)
+  if (!answer.success || journey === undefined) return false
+  const { state, code, error } = answer.data
+  return state === journey.state && (code !== undefined || error !== undefined)
+}
+
+/** What the code host sends back with when the app was installed, or its owner was asked to: with either member it is about that. */
+const Installation = z
+  .object({ setup_action: z.unknown(), installation_id: z.unknown() })
+  .partial()
+  .refine((sent) => sent.setup_action !== undefined || sent.installation_id !== undefined)
+const SetupAction = z.enum(['install', 'update', 'request'])
+const InstallationId = z.string().regex(/^[1-9]\d{0,19}$/)
 
 /** Why an installation counts as failed; a request to the owner has no number yet. */
 function failureOf({
   setup_action: action,
   installation_id: id,
 }: z.infer<typeof Installation>): SignInError | null {
-  if (id === undefined) return action === 'request' ? null : 'no_install_id'
-  return /^[1-9]\d{0,19}$/.test(id) ? null : 'install_callback'
+  if (!SetupAction.optional().safeParse(action).success) return 'install_callback'
+  if (id === undefined || id === '') return action === 'request' ? null : 'no_install_id'
+  return InstallationId.safeParse(id).success ? null : 'install_callback'
 }
 
 const redirectUri = (origin: string): string => `${origin}/api/auth/github/callback`
