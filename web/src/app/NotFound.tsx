@@ -4,7 +4,7 @@ import { selectSignedIn } from '../api/session.ts'
 import { Brand } from '../ui/Brand.tsx'
 import { ButtonLink } from '../ui/ButtonLink.tsx'
 import { Page } from '../ui/Page.tsx'
-import { texts } from './texts.ts'
+import { placeTexts as texts } from './placeTexts.ts'
 import { usePageTitle } from './usePageTitle.ts'
 
 export function NotFound() {

@@ -4,7 +4,7 @@ import { useLayoutEffect, useRef, useState } from 'react'
 import { classes } from '../ui/classes.ts'
 import { IconButton } from '../ui/IconButton.tsx'
 import { useNoticesQuery } from './noticesApi.ts'
-import { texts } from './texts.ts'
+import { frameTexts as texts } from './frameTexts.ts'
 
 const storageKey = 'noticesPutAway'
 /** A runner comes and goes while the page is open. */

@@ -1,7 +1,7 @@
 /** `/tasks`: a place kept for a page to come. */
 import { ButtonLink } from '../ui/ButtonLink.tsx'
 import { Page } from '../ui/Page.tsx'
-import { texts } from './texts.ts'
+import { placeTexts as texts } from './placeTexts.ts'
 import { usePageTitle } from './usePageTitle.ts'
 
 export function Tasks() {

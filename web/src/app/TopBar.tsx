@@ -14,7 +14,8 @@ import { IconButton } from '../ui/IconButton.tsx'
 import { KeyCap } from '../ui/KeyCap.tsx'
 import { Sheet } from '../ui/Sheet.tsx'
 import { ConnectionPill } from './ConnectionPill.tsx'
-import { texts } from './texts.ts'
+import { frameTexts as texts } from './frameTexts.ts'
+import { texts as appTexts } from './texts.ts'
 
 interface TopBarProps {
   readonly user: User
@@ -40,7 +41,7 @@ export function TopBar({ user }: TopBarProps) {
         className="mr-4 inline-flex items-center gap-2 text-body font-semibold tracking-[-0.012em]"
       >
         <BrandMark />
-        {texts.brand}
+        {appTexts.brand}
       </Link>
       <nav aria-label={texts.nav.label} className="hidden items-center gap-0.5 md:flex">
         <Links />

@@ -2,7 +2,7 @@
 import type { AnswerOf } from '#domain/api/call.ts'
 import type { getNotices } from '#domain/api/server.ts'
 import { api } from '../api/api.ts'
-import { texts } from './texts.ts'
+import { frameTexts as texts } from './frameTexts.ts'
 
 const noticesApi = api.injectEndpoints({
   endpoints: (build) => ({

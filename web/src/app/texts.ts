@@ -1,29 +1,9 @@
-/** What the frame around the pages says. */
+/** What is said before anything else is there: every page loads it, the sign-in too. */
 export const texts = {
   brand: 'Flightdeck',
-  nav: {
-    label: 'Main',
-    dashboard: 'Dashboard',
-    projects: 'Projects',
-    settings: 'Settings',
-    menu: 'Menu',
-    close: 'Close menu',
-  },
-  find: 'Search or run a command',
-  logout: 'Logout',
-  skip: 'Skip to content',
-  running: (count: number) => `${count} running`,
   loading: 'Loading...',
-  notFound: 'Page not found',
-  notFoundWhy: 'The address may be mistyped, or the page was moved or deleted.',
-  goHome: 'Go back home',
-  tasks: 'Tasks page coming soon...',
-  tasksMeanwhile: 'See Recent Tasks',
   crashed: 'Something went wrong on this page',
   chunkMissing: "Couldn't load this page",
   chunkMissingWhy: 'Part of the page failed to download. Check your connection and reload.',
   reload: 'Reload',
-  notices: 'About this server',
-  putAway: 'Dismiss',
-  noticesMissing: 'Failed to fetch notices',
 } as const

@@ -9,7 +9,6 @@ import { Note } from '../../ui/Note.tsx'
 import { Panel } from '../../ui/Panel.tsx'
 import { Skeleton } from '../../ui/Skeleton.tsx'
 import { useProjectsQuery } from '../projects/projectsApi.ts'
-import { texts as projectTexts } from '../projects/texts.ts'
 import { useRecentTasksQuery } from '../tasks/tasksApi.ts'
 import { TaskRow } from '../tasks/TaskRow.tsx'
 import { texts as taskTexts } from '../tasks/texts.ts'
@@ -68,7 +67,7 @@ function NoTask() {
         putAway &&
         projects?.length === 0 && (
           <ButtonLink to="/projects/new" kind="primary" size="touch">
-            {projectTexts.list.createFirst}
+            {texts.createProject}
           </ButtonLink>
         )
       }

@@ -34,5 +34,6 @@ export const texts = {
   recent: 'Recent Tasks',
   empty: 'No tasks yet',
   emptyWhy: 'Create your first task to get started with AI-powered development',
+  createProject: 'Create Your First Project',
   loading: 'Loading tasks...',
 } as const

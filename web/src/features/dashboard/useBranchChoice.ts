@@ -4,7 +4,7 @@ import type { Project } from '#domain/api/projects.ts'
 import { reasonOf } from '../../api/fault.ts'
 import type { PickerOption } from '../../ui/pickerOptions.ts'
 import { useBranchesQuery } from '../projects/projectsApi.ts'
-import { texts as projectTexts } from '../projects/texts.ts'
+import { faultTexts } from '../projects/faultTexts.ts'
 import { texts } from './texts.ts'
 
 /** The branch of a repository that has none (section 9). */
@@ -44,6 +44,6 @@ export function useBranchChoice(project: Project | undefined): BranchChoice {
     },
     loading: project !== undefined && isFetching && currentData === undefined,
     toBeMade,
-    error: error === undefined ? undefined : reasonOf(error, projectTexts.branchesNotFetched),
+    error: error === undefined ? undefined : reasonOf(error, faultTexts.branchesNotFetched),
   }
 }

@@ -13,7 +13,7 @@ import type {
 } from '#domain/api/projects.ts'
 import { api } from '../../api/api.ts'
 import { useNotDeleted } from '../deletions/deletions.ts'
-import { texts } from './texts.ts'
+import { faultTexts as texts } from './faultTexts.ts'
 
 /** Repositories that one answer has at most. */
 const perPage = 100
@@ -119,7 +119,7 @@ export const projectsApi = api.injectEndpoints({
           method: 'POST',
           path: '/github/repos',
           body,
-          fallback: texts.create.repositoryFailedWhy,
+          fallback: texts.repositoryFailedWhy,
         }),
         invalidatesTags: ['GitHub'],
       },

@@ -1,15 +1,10 @@
 /** What the project pages say. */
+import { faultTexts } from './faultTexts.ts'
+
 const tasks = (count: number) => `${count} ${count === 1 ? 'task' : 'tasks'}`
 
 export const texts = {
-  notFetched: 'Failed to fetch projects',
-  oneNotFetched: 'Failed to fetch project',
-  branchesNotFetched: 'Failed to fetch branches',
-  notCreated: 'Failed to create project',
-  notSynced: 'Failed to sync project',
-  notUpdated: 'Failed to update project',
-  notDeleted: 'Failed to delete project',
-  repositoriesNotFetched: 'Failed to fetch repositories',
+  ...faultTexts,
   repositoriesNotFetchedWhy: 'Could not load your repositories from GitHub. Please try again later.',
   tryAgain: 'Try Again',
   private: 'Private',
@@ -73,7 +68,7 @@ export const texts = {
     exists: 'Repository Already Exists',
     existsWhy: 'A repository with this name already exists in your account.',
     repositoryFailed: 'Failed to create repository',
-    repositoryFailedWhy: 'An error occurred while creating the repository.',
+    repositoryFailedWhy: faultTexts.repositoryFailedWhy,
     repositoryCreated: (name: string) => `Repository "${name}" created!`,
     repositoryCreatedWhy: 'Your new repository and project are ready for AI engineering tasks.',
     created: (name: string) => `Project "${name}" created!`,

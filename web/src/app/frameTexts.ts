@@ -1,0 +1,18 @@
+/** What the frame around the pages of a signed-in person says. */
+export const frameTexts = {
+  nav: {
+    label: 'Main',
+    dashboard: 'Dashboard',
+    projects: 'Projects',
+    settings: 'Settings',
+    menu: 'Menu',
+    close: 'Close menu',
+  },
+  find: 'Search or run a command',
+  logout: 'Logout',
+  skip: 'Skip to content',
+  running: (count: number) => `${count} running`,
+  notices: 'About this server',
+  putAway: 'Dismiss',
+  noticesMissing: 'Failed to fetch notices',
+} as const
