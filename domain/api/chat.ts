@@ -29,6 +29,7 @@ export const ChatMessage = z.object({
   isEdited: z.boolean(),
   /** Of a command; other messages are `pending`, as the spec has it. */
   commandStatus: CommandStatus,
+  /** Of a command that ended: how, in the first line (`exit 0`), and below it the last of what it printed, at most a few kB. */
   response: z.string().nullable(),
   agent: AgentName.nullable(),
   createdAt: Moment,
@@ -46,17 +47,20 @@ export const ChatMessage = z.object({
 })
 export type ChatMessage = z.infer<typeof ChatMessage>
 
-/** A tool call of the agent. */
+/** A tool call of the agent, or a command that a person ran. */
 export const LogEntry = z.object({
   id: z.string(),
   task: z.string(),
-  executionId: z.string(),
+  /** The message that is the command of a person; `null` for a call of the agent. */
+  messageId: z.string().nullable(),
+  /** `null` for a command that waits. */
+  executionId: z.string().nullable(),
   kind: ToolKind,
   name: z.string().nullable(),
   /** What it was done to: a path, a command, a pattern, an address. */
   target: z.string().nullable(),
   input: z.string().nullable(),
-  status: z.enum(['running', 'completed', 'failed']),
+  status: z.enum(['queued', 'running', 'completed', 'failed', 'cancelled']),
   exitCode: z.number().nullable(),
   durationMs: z.number().nullable(),
   additions: z.number().nullable(),
@@ -211,7 +215,7 @@ export const reorderQueue = defineWrite({
 
 export const getCommands = defineRead({
   path: '/tasks/:taskId/commands',
-  summary: 'Tool calls, the latest page, oldest first.',
+  summary: 'Commands that people ran and tool calls of the agent, the latest page, oldest first.',
   params,
   query: page,
   answer: { logs: z.array(LogEntry), version: z.number() },

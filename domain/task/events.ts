@@ -185,6 +185,11 @@ export const ToolFinished = event('ToolFinished', 1, {
   }),
   content: z.object({ summary: z.string(), output: z.string() }),
 })
+/** What a command printed last, bounded: all of it is in the terminal. Comes before its end. */
+export const CommandOutputRecorded = event('CommandOutputRecorded', 1, {
+  data: z.object(work),
+  content: z.object({ output: z.string() }),
+})
 export const UsageRecorded = event('UsageRecorded', 1, {
   data: z.object({
     ...execution,
@@ -285,6 +290,7 @@ export const progressEvents = [
   MessagePosted,
   ToolStarted,
   ToolFinished,
+  CommandOutputRecorded,
   UsageRecorded,
   WorkspaceChanged,
   WorkSaved,

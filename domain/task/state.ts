@@ -225,6 +225,7 @@ function evolveTask(
     case 'MessagePosted':
     case 'MessageEdited':
     case 'SecretsGranted':
+    case 'CommandOutputRecorded':
     case 'UsageRecorded':
       return task
   }

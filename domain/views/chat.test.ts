@@ -6,8 +6,14 @@ import { executionId, messageId, taskId } from '../../tests/domain/ids.ts'
 import { erased, moment, recorded } from '../../tests/domain/recorded.ts'
 import * as past from '../../tests/domain/taskHistories.ts'
 import { taskStream } from '../kernel/ids.ts'
-import { MessagePosted, MessageQueued, MessageWithdrawn, type TaskEvent } from '../task/events.ts'
-import { chatMessageOf, chatView, messageDocumentId } from './chat.ts'
+import {
+  CommandOutputRecorded,
+  MessagePosted,
+  MessageQueued,
+  MessageWithdrawn,
+  type TaskEvent,
+} from '../task/events.ts'
+import { chatMessageOf, chatView, endIn, messageDocumentId } from './chat.ts'
 import { foldView, type AnyRecorded } from './view.ts'
 
 const addressOf = ({ imageId }: { imageId: string }) => `/api/images/${imageId}`
@@ -97,7 +103,7 @@ describe('a command', () => {
     ['succeeds', past.succeeded(2, 0), 'completed', 'exit 0'],
     ['exits with another code than 0', past.succeeded(2, 2), 'failed', 'exit 2'],
     ['could not be run', past.broke(2), 'failed', 'The agent said nothing for 15 minutes.'],
-    ['is cancelled', past.stopped(2), 'cancelled', null],
+    ['is cancelled', past.stopped(2), 'cancelled', 'cancelled'],
   ])('that %s says so', (_, end, commandStatus, response) =>
     expect(message(2, ...commandOnItsWay, past.started(2), end)).toMatchObject({
       commandStatus,
@@ -105,6 +111,22 @@ describe('a command', () => {
       response,
     }),
   )
+
+  test('says below its end what it printed last, and nothing of it once it is run again or was erased', () => {
+    const printed = CommandOutputRecorded.of(
+      { executionId: executionId(2), messageId: messageId(2) },
+      { output: 'one\ntwo' },
+    )
+    const ended = [...commandOnItsWay, past.started(2), printed, past.succeeded(2, 3)]
+    expect(message(2, ...ended)).toMatchObject({ commandStatus: 'failed', response: 'exit 3\none\ntwo' })
+    expect(endIn(message(2, ...ended)?.response ?? '')).toBe('exit 3')
+    expect(
+      foldView(chatView, new Map(), historyOf(...ended).map(erased)).get(
+        messageDocumentId('test', messageId(2)),
+      ),
+    ).toMatchObject({ response: 'exit 3' })
+    expect(message(2, ...ended, past.started(2, 2, 2))).toMatchObject({ response: null })
+  })
 })
 
 describe('as the API shows it', () => {

@@ -43,7 +43,7 @@ export const chatView: View<MessageDocument> = {
       case 'ExecutionCompleted':
       case 'ExecutionFailed':
       case 'ExecutionCancelled':
-        return [messageDocumentId(parseTask(event.stream), event.data.messageId)]
+      case 'CommandOutputRecorded':
       case 'SecretsGranted':
         return [messageDocumentId(parseTask(event.stream), event.data.messageId)]
       case 'QueueReordered':
@@ -111,7 +111,11 @@ export const chatView: View<MessageDocument> = {
       case 'ExecutionCompleted':
       case 'ExecutionFailed':
       case 'ExecutionCancelled':
-        return message && { ...message, ...faredIn(event, message.isCommand) }
+        return message && { ...message, ...faredIn(event, message) }
+      case 'CommandOutputRecorded': {
+        const response = event.content?.output ?? null
+        return message && { ...message, response, updatedAt: event.at, version: event.revision }
+      }
       default:
         return message
     }
@@ -160,24 +164,40 @@ function posted(event: AnyRecorded, messageId: string, message: string | null): 
   }
 }
 
-/** How the message of an execution fares; a command also says how it ended. */
-export function faredIn(event: RecordedOf<ExecutionEvent>, isCommand: boolean) {
+/** How the message of an execution fares; a command also says how it ended, and below that what it printed last. */
+export function faredIn(
+  event: RecordedOf<ExecutionEvent>,
+  { isCommand, response: printed }: Pick<MessageDocument, 'isCommand' | 'response'>,
+) {
   const status = fateOf(event, isCommand)
+  const isOver = isCommand && event.type !== 'ExecutionStarted'
   return {
     status,
     commandStatus: isCommand ? status : ('pending' as const),
-    response: isCommand ? endOf(event) : null,
+    response: isOver ? [endOf(event), printed].filter((text) => text !== null).join('\n') || null : null,
     executionId: event.data.executionId,
     updatedAt: event.at,
     version: event.revision,
   }
 }
 
-/** What a command came to: its exit code or, where it was kept from ending by itself, the reason. */
-function endOf(event: RecordedOf<ExecutionEvent>): string | null {
+/** What a command came to, in a line: its exit code or, where it was kept from ending by itself, the reason. */
+export function endOf(event: RecordedOf<ExecutionEvent>): string | null {
   const exitCode = 'exitCode' in event.data ? event.data.exitCode : null
   if (exitCode !== null) return `exit ${exitCode}`
-  return event.type === 'ExecutionFailed' ? (event.content?.reason ?? null) : null
+  switch (event.type) {
+    case 'ExecutionFailed':
+      return event.content?.reason.replaceAll(/\s+/g, ' ') ?? null
+    case 'ExecutionCancelled':
+      return 'cancelled'
+    default:
+      return null
+  }
+}
+
+/** How a command ended, without what it printed. */
+export function endIn(response: string): string {
+  return response.split('\n', 1)[0] ?? ''
 }
 
 function fateOf(event: RecordedOf<ExecutionEvent>, isCommand: boolean): 'running' | EndStatus {

@@ -141,7 +141,7 @@ describe('the documents of a task', () => {
     overLives((log) => {
       const state = liveTask(fold(task, log))
       const running = [...foldView(logView, new Map(), log).values()].filter(
-        ({ status }) => status === 'running',
+        ({ status, messageId }) => status === 'running' && messageId === null,
       )
       const open = state && state.phase.status === 'running' ? [...state.openTools] : []
       const executionId = state && 'execution' in state.phase ? state.phase.execution.executionId : ''

@@ -2,10 +2,17 @@
 import { describe, expect, test } from 'vitest'
 import { LogEntry } from '../api/chat.ts'
 import { historyOf } from '../../tests/domain/given.ts'
-import { executionId } from '../../tests/domain/ids.ts'
+import { executionId, messageId } from '../../tests/domain/ids.ts'
 import { erased } from '../../tests/domain/recorded.ts'
 import * as past from '../../tests/domain/taskHistories.ts'
-import { ToolFinished, type TaskEvent } from '../task/events.ts'
+import {
+  CommandOutputRecorded,
+  MessageEdited,
+  MessageWithdrawn,
+  ToolFinished,
+  type TaskEvent,
+} from '../task/events.ts'
+import { messageDocumentId } from './chat.ts'
 import { logEntryOf, logView } from './log.ts'
 import { foldView } from './view.ts'
 
@@ -52,6 +59,55 @@ describe('a tool call', () => {
   )
 
   test('whose start is not known is none', () => expect(entryOf(logOf(finished(true)))).toBeUndefined())
+
+  test('of a command that a person ran stands beside them, from its message to its end', () => {
+    const id = messageDocumentId('test', messageId(2))
+    const entry = (...events: readonly TaskEvent[]) =>
+      foldView(
+        logView,
+        new Map(),
+        historyOf(
+          past.completed,
+          past.waits(2, 'command'),
+          past.requested(2, 'follow_up', { kind: 'command' }),
+          ...events,
+        ),
+      ).get(id)
+    const queued = {
+      messageId: messageId(2),
+      kind: 'run',
+      target: 'message 2',
+      status: 'queued',
+      executionId: null,
+    }
+    expect(entry()).toMatchObject(queued)
+    expect(entry(MessageWithdrawn.of({ messageId: messageId(2) }))).toBeUndefined()
+    expect(entry(MessageEdited.of({ messageId: messageId(2) }, { message: 'ls' }))).toMatchObject({
+      target: 'ls',
+    })
+    const running = { ...queued, status: 'running', executionId: executionId(2) }
+    expect(entry(past.started(2))).toMatchObject(running)
+    const printed = CommandOutputRecorded.of(
+      { executionId: executionId(2), messageId: messageId(2) },
+      { output: 'two' },
+    )
+    const ended = {
+      ...running,
+      status: 'failed',
+      exitCode: 3,
+      output: 'two',
+      summary: 'exit 3',
+      durationMs: 0,
+    }
+    expect(entry(past.started(2), printed, past.succeeded(2, 3))).toMatchObject(ended)
+    expect(entry(past.started(2), past.stopped(2))).toMatchObject({ status: 'cancelled', exitCode: null })
+    const document = entry(past.started(2), printed, past.succeeded(2))
+    const answer = document && logEntryOf(document)
+    expect(LogEntry.parse(answer)).toStrictEqual(answer)
+  })
+
+  test('of a turn’s message there is none', () =>
+    expect([...foldView(logView, new Map(), logOf(...past.running, past.succeeded(1))).keys()]).toEqual([]))
 
   test('fits the contract, erased or not', () => {
     for (const log of [logOf(started, finished(true)), logOf(started, finished(true)).map(erased)]) {

@@ -1,10 +1,12 @@
-/** The command log of a task: one document a tool call. */
+/** The command log of a task: one document a tool call of the agent, and one a command of a person. */
 import type { LogEntry } from '../api/chat.ts'
 import { sortKey } from '../kernel/event.ts'
-import { parseTask } from './chat.ts'
-import type { View } from './view.ts'
+import { endOf, messageDocumentId, outcomeOf, parseTask } from './chat.ts'
+import type { AnyRecorded, View } from './view.ts'
 
-export interface LogDocument extends LogEntry {
+export interface LogDocument extends Omit<LogEntry, 'messageId'> {
+  /** Missing in documents of tool calls that were folded before commands had any. */
+  readonly messageId?: string | null
   /** The position as it sorts. */
   readonly order: string
 }
@@ -12,34 +14,39 @@ export interface LogDocument extends LogEntry {
 export const logView: View<LogDocument> = {
   collection: 'logs',
   indexes: [['task', 'order']],
-  touches: (event) =>
-    event.type === 'ToolStarted' || event.type === 'ToolFinished'
-      ? [`${event.data.executionId}:${event.data.toolId}`]
-      : [],
+  touches: (event) => {
+    switch (event.type) {
+      case 'ToolStarted':
+      case 'ToolFinished':
+        return [`${event.data.executionId}:${event.data.toolId}`]
+      case 'MessageQueued':
+        return event.data.kind === 'command' ? [commandId(event, event.data)] : []
+      case 'MessageWithdrawn':
+      case 'MessageEdited':
+      case 'ExecutionStarted':
+      case 'ExecutionCompleted':
+      case 'ExecutionFailed':
+      case 'ExecutionCancelled':
+      case 'CommandOutputRecorded':
+        return [commandId(event, event.data)]
+      default:
+        return []
+    }
+  },
   goneWith: (event) =>
     event.type === 'TaskDeleted' ? { field: 'task', value: parseTask(event.stream) } : undefined,
   evolve: (entry, event, id) => {
     switch (event.type) {
       case 'ToolStarted':
         return {
-          id,
-          task: parseTask(event.stream),
+          ...begun(event, id),
+          messageId: null,
           executionId: event.data.executionId,
           kind: event.data.kind,
           name: event.content?.name ?? null,
           target: event.content?.target ?? null,
           input: event.content?.input ?? null,
           status: 'running',
-          exitCode: null,
-          durationMs: null,
-          additions: null,
-          deletions: null,
-          summary: null,
-          output: null,
-          timestamp: event.at,
-          order: sortKey(event.position),
-          position: event.position,
-          version: event.revision,
         }
       case 'ToolFinished': {
         if (entry === undefined) return undefined
@@ -58,14 +65,89 @@ export const logView: View<LogDocument> = {
           version: event.revision,
         }
       }
+      case 'MessageQueued': {
+        // A client may make message ids: one that is taken stays what it was.
+        if (entry !== undefined) return entry
+        const text = event.content?.message ?? null
+        return {
+          ...begun(event, id),
+          messageId: event.data.messageId,
+          executionId: null,
+          kind: 'run',
+          name: 'command',
+          target: text,
+          input: text,
+          status: 'queued',
+        }
+      }
+      case 'MessageEdited': {
+        const text = event.content?.message ?? null
+        return entry && { ...entry, target: text, input: text, version: event.revision }
+      }
+      case 'MessageWithdrawn':
+        return undefined
+      case 'ExecutionStarted':
+        // It stands where it began to run.
+        return (
+          entry && {
+            ...entry,
+            ...begun(event, id),
+            executionId: event.data.executionId,
+            status: 'running',
+          }
+        )
+      case 'CommandOutputRecorded':
+        return entry && { ...entry, output: event.content?.output ?? null, version: event.revision }
+      case 'ExecutionCompleted':
+      case 'ExecutionFailed':
+      case 'ExecutionCancelled':
+        return (
+          entry && {
+            ...entry,
+            executionId: event.data.executionId,
+            status: outcomeOf(event, true),
+            exitCode: 'exitCode' in event.data ? event.data.exitCode : null,
+            durationMs:
+              entry.status === 'running' ? Date.parse(event.at) - Date.parse(entry.timestamp) : null,
+            summary: endOf(event),
+            version: event.revision,
+          }
+        )
       default:
         return entry
     }
   },
 }
 
+function commandId({ stream }: AnyRecorded, { messageId }: { readonly messageId: string }): string {
+  return messageDocumentId(parseTask(stream), messageId)
+}
+
+function begun(event: AnyRecorded, id: string) {
+  return {
+    id,
+    task: parseTask(event.stream),
+    exitCode: null,
+    durationMs: null,
+    additions: null,
+    deletions: null,
+    summary: null,
+    output: null,
+    ...placed(event),
+  }
+}
+
+function placed(event: AnyRecorded) {
+  return {
+    timestamp: event.at,
+    order: sortKey(event.position),
+    position: event.position,
+    version: event.revision,
+  }
+}
+
 /** What the API shows of a log document. */
 export function logEntryOf(document: LogDocument): LogEntry {
-  const { order: _order, ...shown } = document
-  return shown
+  const { order: _order, messageId = null, ...shown } = document
+  return { ...shown, messageId }
 }

@@ -74,7 +74,7 @@ test('finding 7: a command has a home of its own, which is gone with it', async 
 
 test('finding 7: a command is given secrets only where the person said so, and the chat tells', async () => {
   await command('test -n "$TOKEN" && echo given || echo kept back')
-  await command('test -n "$TOKEN" && echo given || echo kept back', true)
+  await command('test -n "$TOKEN" && echo "$TOKEN" && echo given || echo kept back', true)
   await scene.ada.ask(sendMessage, {
     params: { taskId },
     body: { message: 'test -n "$TOKEN" || echo still kept back', isCommand: true, messageType: 'command' },
@@ -86,4 +86,7 @@ test('finding 7: a command is given secrets only where the person said so, and t
   const { messages } = await scene.ada.ask(getChat, { params: { taskId } })
   const commands = messages.filter(({ isCommand }) => isCommand).slice(-3)
   expect(commands.map(({ withSecrets }) => withSecrets ?? false)).toEqual([false, true, false])
+  // What it printed is in its response as in the terminal: without the secret.
+  expect(commands[1]?.response).toMatch(/^exit 0\n.+\ngiven$/)
+  expect(JSON.stringify(messages)).not.toContain(secret)
 })

@@ -548,18 +548,29 @@ describe('a command', () => {
       .flatMap(({ type, content }) => (type === 'stdout' ? [content] : []))
     expect(terminal.join('')).toContain(`\u001B[1m$ ${command}\u001B[0m\n/workspace\nAuf Wiedersehen.\n`)
     expect(await ada.taskOnce(taskId, hasEnded)).toMatchObject({ status: 'completed', progress: 100 })
+    // Which of its two channels is read first is left open.
+    const all = /(?=[^]*\/workspace)(?=[^]*Auf Wiedersehen\.)(?=[^]*oops)/
     const { messages } = await ada.ask(getChat, { params: { taskId } })
     expect(messages.at(-1)).toMatchObject({
       messageType: 'command',
       isCommand: true,
       commandText: command,
       commandStatus: 'completed',
-      response: 'exit 0',
+      response: expect.stringMatching(new RegExp(`^exit 0\n${all.source}`)),
+    })
+    const { logs } = await ada.ask(getCommands, { params: { taskId } })
+    expect(logs.at(-1)).toMatchObject({
+      messageId: messages.at(-1)?.id,
+      kind: 'run',
+      target: command,
+      status: 'completed',
+      exitCode: 0,
+      output: expect.stringMatching(new RegExp(`^${all.source}`)),
     })
   })
 
   test('that fails says with which exit code, also when it came by the chat', async () => {
-    const command = 'git checkout -q -b sidetrack; exit 3'
+    const command = 'git checkout -b sidetrack; exit 3'
     const body = {
       message: command,
       messageType: 'command',
@@ -572,7 +583,7 @@ describe('a command', () => {
     expect(live.of('chat_message_status_changed').at(-1)).toMatchObject({
       messageId: chatMessage.id,
       commandStatus: 'failed',
-      response: 'exit 3',
+      response: "exit 3\nSwitched to a new branch 'sidetrack'",
     })
     expect(await ada.taskOnce(taskId, hasEnded)).toMatchObject({
       status: 'completed',

@@ -74,7 +74,7 @@ function toolCalls() {
 const Call = z.object({ executionId: z.string() })
 
 /** What of an event is in neither the event nor its task. */
-type More = Pick<Around, 'isCommand' | 'edited'>
+type More = Pick<Around, 'isCommand' | 'edited' | 'ended'>
 const nothingMore: More = { isCommand: false }
 
 const batch = 500
@@ -159,7 +159,9 @@ export async function startFeed(engines: {
     if (event.type === 'MessageEdited') {
       return { isCommand: false, edited: await messageAsOf(event, taskId, event.data.messageId) }
     }
-    return { isCommand: await isOfCommand(event, task, taskId) }
+    const isCommand = await isOfCommand(event, task, taskId)
+    if (!isCommand || !isExecutionEvent(event) || event.type === 'ExecutionStarted') return { isCommand }
+    return { isCommand, ended: await messageAsOf(event, taskId, event.data.messageId) }
   }
 
   function messageAsOf(event: AnyRecorded, taskId: string, messageId: string) {

@@ -217,7 +217,7 @@ describe('an execution', () => {
     (name, exitCode, end) => {
       const sayings = saidOf(toRunning('command'), end, true)
       const commandStatus = name.replace('command_', '')
-      const reason = name === 'command_failed' ? 'r' : null
+      const reason = name === 'command_failed' ? 'r' : 'cancelled'
       const response = exitCode === null ? reason : `exit ${exitCode}`
       expect(sayings).toMatchObject([
         ['task_event', {}],

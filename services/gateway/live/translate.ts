@@ -20,12 +20,14 @@ export interface Around {
   readonly isCommand: boolean
   /** The message that the event wrote anew. */
   readonly edited?: MessageDocument | undefined
+  /** The command that the event ended. */
+  readonly ended?: MessageDocument | undefined
 }
 
 /** What is said of an event; `addressOf` gives the images of a message theirs. */
 export function sayingsOf(
   event: AnyRecorded,
-  { before, after, isCommand, edited }: Around,
+  { before, after, isCommand, edited, ended }: Around,
   addressOf: AddressOf,
 ): Saying[] {
   switch (event.type) {
@@ -55,7 +57,7 @@ export function sayingsOf(
     case 'ExecutionCancelled':
       return [
         ['task_event', event],
-        ...faring(event, after, isCommand),
+        ...faring(event, after, { isCommand, response: ended?.response ?? null }),
         ...statusSayings(event, before, after),
       ]
     default:
@@ -80,9 +82,14 @@ function messageSaying(
 
 export type ExecutionEvent = Parameters<typeof faredIn>[0]
 
-function faring(event: ExecutionEvent, task: TaskDocument | undefined, isCommand: boolean): Saying[] {
+function faring(
+  event: ExecutionEvent,
+  task: TaskDocument | undefined,
+  { isCommand, response: known }: Pick<MessageDocument, 'isCommand' | 'response'>,
+): Saying[] {
   if (!task) return []
-  const { status, commandStatus, response } = faredIn(event, isCommand)
+  const { status, commandStatus, response: end } = faredIn(event, { isCommand, response: null })
+  const response = status === 'running' ? null : (known ?? end)
   const { messageId, executionId } = event.data
   const about = { taskId: task.id, messageId, ...placeOf(event) }
   const changed: Saying = ['chat_message_status_changed', { ...about, commandStatus, response }]

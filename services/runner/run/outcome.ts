@@ -147,6 +147,7 @@ async function outcomeWith(
       ? await runShellCommand(parts, {
           run,
           workspace,
+          messageId: execution.messageId,
           command: message.message,
           surroundings: message.withSecrets ? withSecrets : forCommands,
         })

@@ -1,4 +1,5 @@
 /** What a run prints, on its way into the terminal's stream: one recorder a channel, secrets taken out. */
+import { stripVTControlCharacters } from 'node:util'
 import type { Fence } from '#domain/task/commands.ts'
 import type { ExecutionKind } from '#domain/task/events.ts'
 import { TerminalOutputRecorded, type OutputChannel } from '#domain/task/terminal.ts'
@@ -12,9 +13,14 @@ export interface RunOutput {
   readonly stderr: OutputRecorder
   /** Records a line of ours, after what was printed before it: it is in the terminal, and no output of a command. */
   note(text: string): Promise<void>
+  /** Keeps the last of what is printed from now on, as it is recorded; the answer gives what there is of it. */
+  keepLast(): () => string
   /** Records what is left of both. */
   end(): Promise<void>
 }
+
+/** Of what a command printed last; characters. */
+const longestLast = 4_000
 
 export function runOutput(
   terminal: TerminalWriter,
@@ -24,8 +30,12 @@ export function runOutput(
     recordOutput({
       redaction,
       timers: realTimers,
-      emit: (text) => terminal.append(TerminalOutputRecorded.of({ ...fence, kind: of, channel }, { text })),
+      emit(text) {
+        if (of === kind) printed?.add(text)
+        return terminal.append(TerminalOutputRecorded.of({ ...fence, kind: of, channel }, { text }))
+      },
     })
+  let printed: ReturnType<typeof lastOf> | undefined
   let stdout = recorder('stdout')
   let stderr = recorder('stderr')
   const end = async () => {
@@ -44,6 +54,32 @@ export function runOutput(
       await note.write(text)
       await note.end()
     },
+    keepLast() {
+      const last = lastOf(longestLast)
+      printed = last
+      return last.text
+    },
     end,
+  }
+}
+
+/** The last of a text that comes in pieces: from the beginning of a line, where something is left out, and without what steers a terminal. */
+export function lastOf(most: number) {
+  let kept = ''
+  let isCut = false
+  return {
+    add(piece: string): void {
+      kept += piece
+      if (kept.length <= 2 * most) return
+      kept = kept.slice(-most)
+      isCut = true
+    },
+    text(): string {
+      const clean = stripVTControlCharacters(kept)
+      if (!isCut && clean.length <= most) return clean.trimEnd()
+      const end = clean.slice(-most)
+      const line = end.indexOf('\n') + 1
+      return `…\n${end.slice(line === end.length ? 0 : line)}`.trimEnd()
+    },
   }
 }

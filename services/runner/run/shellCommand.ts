@@ -1,5 +1,6 @@
 /** A person's shell command, run in the task's box. */
 import type { ExecutionOutcome } from '#domain/task/commands.ts'
+import { CommandOutputRecorded } from '#domain/task/events.ts'
 import type { RunnerParts } from '../parts.ts'
 import { runInBox, type BoxedCommand } from './inBox.ts'
 import { timeInWords } from './limits.ts'
@@ -7,10 +8,17 @@ import { failed } from './failed.ts'
 
 export async function runShellCommand(
   parts: RunnerParts,
-  command: Omit<BoxedCommand, 'longestMs'>,
+  { messageId, ...command }: Omit<BoxedCommand, 'longestMs'> & { readonly messageId: string },
 ): Promise<ExecutionOutcome> {
   const { longestMs } = parts.limits
+  const { fence, output, reporter } = command.run
+  const last = output.keepLast()
   const ran = await runInBox(parts, { ...command, longestMs })
+  const printed = last()
+  if (printed !== '') {
+    const { executionId } = fence
+    await reporter.report(CommandOutputRecorded.of({ executionId, messageId }, { output: printed }))
+  }
   if (ran.kind !== 'ended') return ran
   const { exit } = ran
   if (exit.reason === 'time_limit')

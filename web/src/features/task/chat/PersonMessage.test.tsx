@@ -20,6 +20,7 @@ function command(over: Partial<MessageDocument>): MessageDocument {
 test.each([
   ['completed', 'exit 0', 'Completed'],
   ['failed', 'exit 3', 'Failedexit 3'],
+  ['failed', 'exit 3\nwhat it printed\nis in the terminal', 'Failedexit 3'],
   ['cancelled', 'exit 130', 'Cancelled'],
 ] as const)(
   'a command that is %s says so once, with what else there is to know',

@@ -1,7 +1,7 @@
 /** A message that is no part of a turn: a person's, in a box, or the system's, without one. */
 import { Bot } from 'lucide-react'
 import type { User } from '#domain/api/auth.ts'
-import type { MessageDocument } from '#domain/views/chat.ts'
+import { endIn, type MessageDocument } from '#domain/views/chat.ts'
 import { Avatar } from '../../../ui/Avatar.tsx'
 import { classes } from '../../../ui/classes.ts'
 import { Status } from '../../../ui/Status.tsx'
@@ -60,7 +60,8 @@ function Words({ message }: { readonly message: MessageDocument }) {
           <span className="flex h-5 flex-none items-center">
             <Status status={message.commandStatus} small />
           </span>
-          {message.commandStatus === 'failed' && message.response}
+          {/* What it printed is in the terminal. */}
+          {message.commandStatus === 'failed' && message.response !== null && endIn(message.response)}
         </span>
       </div>
     )

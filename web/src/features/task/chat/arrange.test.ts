@@ -134,6 +134,17 @@ describe('the chat', () => {
     expect(partsOf(entries, 'e1')).toEqual(['tool 2', 'text 3', 'tool 4', 'text 5'])
   })
 
+  test('a command of a person is its message, and no call of the agent as well', () => {
+    const ran = message(1, { executionId: 'e1', isCommand: true, messageType: 'command' })
+    const { entries } = arrange({
+      ...nothing,
+      task: task(),
+      messages: [ran],
+      logs: [log(2, 'e1', { messageId: 'm1' }), log(3, 'e1', { messageId: 'm2', executionId: null })],
+    })
+    expect(keys(entries)).toEqual(['m1'])
+  })
+
   test('a message that waited stands at the head of its own turn, not where it was sent', () => {
     const { entries } = arrange({
       ...nothing,

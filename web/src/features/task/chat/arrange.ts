@@ -129,7 +129,10 @@ function turnsOf(
       add(message.executionId, { kind: 'text', order: message.order, message })
     }
   }
-  for (const log of logs) add(log.executionId, { kind: 'tool', order: log.order, log })
+  for (const log of logs)
+    // A command of a person is a message already.
+    if (!log.messageId && log.executionId !== null)
+      add(log.executionId, { kind: 'tool', order: log.order, log })
   for (const each of writing) {
     // Once the whole message is there it stands in its place.
     if (!written.has(each.messageId))
