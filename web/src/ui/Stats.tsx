@@ -1,5 +1,6 @@
 /** A strip of figures, each under its name; on a phone each in a row of its own, four in two by two. */
 import { classes } from './classes.ts'
+import { grouped } from './grouped.ts'
 import { Skeleton } from './Skeleton.tsx'
 
 interface StatsProps {
@@ -31,7 +32,7 @@ export function Stats({ stats, unknown, className }: StatsProps) {
                 –
               </span>
             ) : (
-              (shown(value) ?? <Skeleton className="my-1 h-6 w-10" />)
+              ((typeof value === 'number' ? grouped(value) : value) ?? <Skeleton className="my-1 h-6 w-10" />)
             )}
             {(value ?? null) === null && <span className="sr-only">{unknown}</span>}
           </dd>
@@ -39,9 +40,4 @@ export function Stats({ stats, unknown, className }: StatsProps) {
       ))}
     </dl>
   )
-}
-
-/** `10,000`: put together by hand, as times are. */
-function shown(value: number | string | undefined): string | undefined {
-  return typeof value === 'number' ? String(value).replace(/\B(?=(\d{3})+$)/g, ',') : value
 }

@@ -74,11 +74,18 @@ describe('somebody new', () => {
   })
 
   test('is told where no agent can run, and what runs all the same', async () => {
-    const agents = agentStates.map((agent) => ({ ...agent, missing: 'It is not installed.' }))
+    const agents = agentStates.map((agent) => ({ ...agent, missing: 'It has no key.' }))
     open([own], [], { 'GET /agents': { agents } })
     expect(
-      await (await step()).findByText('It is not installed. Until then you can run commands in a task.'),
+      await (await step()).findByText('It has no key. You can still run commands in a task.'),
     ).toBeTruthy()
+  })
+
+  test('is promised no commands while there is no runner', async () => {
+    const missing = 'No runner is connected. New tasks will wait.'
+    const agents = agentStates.map((agent) => ({ ...agent, installed: false, missing }))
+    open([own], [], { 'GET /agents': { agents } })
+    expect(await (await step()).findByText(missing)).toBeTruthy()
   })
 
   test.each([

@@ -141,7 +141,8 @@ function FirstTask({ projects, onSuggested }: FirstTaskProps) {
       </Step>
       {missing !== null && missing !== undefined && (
         <Note kind="warning" className="mt-3">
-          {texts.task.noAgent(missing)}
+          {/* Without a runner, which nothing is installed on, commands wait as well. */}
+          {data?.agents.some(({ installed }) => installed) ? texts.task.noAgent(missing) : missing}
         </Note>
       )}
     </>

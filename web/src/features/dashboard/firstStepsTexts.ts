@@ -12,7 +12,7 @@ export const texts = {
   task: {
     title: 'Give an agent its first task',
     why: 'Pick a suggestion, or describe your own task above.',
-    noAgent: (missing: string) => `${missing} Until then you can run commands in a task.`,
+    noAgent: (missing: string) => `${missing} You can still run commands in a task.`,
   },
   watch: {
     title: 'Follow your first task',

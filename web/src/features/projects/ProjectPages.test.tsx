@@ -107,7 +107,9 @@ describe('a card that leads on', () => {
 })
 
 describe('many projects', () => {
-  const many = Array.from({ length: 1_300 }, (_, index) => projectOf(index + 1))
+  const many = Array.from({ length: 1_300 }, (_, index) =>
+    projectOf(index + 1, { stats: stats(10_000, 9_120, 0) }),
+  )
 
   test('are read page by page and all counted, and drawn as far as one looks', async () => {
     const server = openPage('/projects', {
@@ -125,6 +127,7 @@ describe('many projects', () => {
       { limit: '1000', after: 'more' },
     ])
     expect(cards()).toBe(60)
+    expect(screen.getAllByText('9,120 of 10,000 completed')).toHaveLength(60)
     fireEvent.click(screen.getByText('Show 60 more'))
     expect(cards()).toBe(120)
     fireEvent.change(screen.getByPlaceholderText('Search projects...'), { target: { value: 'engine-1299' } })

@@ -1,7 +1,8 @@
 /** What the project pages say. */
+import { grouped } from '../../ui/grouped.ts'
 import { faultTexts } from './faultTexts.ts'
 
-const tasks = (count: number) => `${count} ${count === 1 ? 'task' : 'tasks'}`
+const tasks = (count: number) => `${grouped(count)} ${count === 1 ? 'task' : 'tasks'}`
 
 export const texts = {
   ...faultTexts,
@@ -32,7 +33,7 @@ export const texts = {
     more: (count: number) => `+${count} more`,
     tasks,
     done: (completed: number, total: number) =>
-      total === 0 ? 'No tasks yet' : `${completed} of ${total} completed`,
+      total === 0 ? 'No tasks yet' : `${grouped(completed)} of ${grouped(total)} completed`,
     newTask: (project: string) => `New Task: ${project}`,
     synced: (age: string) => `Synced ${age === 'Just now' ? 'just now' : age}`,
     neverSynced: 'Not synced yet',
@@ -77,7 +78,7 @@ export const texts = {
   detail: {
     stats: { total: 'Total Tasks', active: 'Active Tasks', completed: 'Completed', rate: 'Completion Rate' },
     running: (count: number) => `${count} ${count === 1 ? 'Task' : 'Tasks'} Currently Running`,
-    all: (count: number) => `All Tasks (${count})`,
+    all: (count: number) => `All Tasks (${grouped(count)})`,
     showMore: 'Load more',
     showingMore: 'Loading...',
     more: (count: number) => `${count} not shown here`,
