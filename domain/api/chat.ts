@@ -24,7 +24,9 @@ export const ChatMessage = z.object({
   /** A command that is given the secrets of the project. */
   withSecrets: z.literal(true).optional(),
   images: z.array(ShownImage),
+  /** The same images as files; `path` is where one is read. */
   attachments: z.array(z.object({ path: z.string(), name: z.string(), mimeType: z.string() })),
+  /** False for one that was withdrawn, which is told on the socket and no more in any list. */
   isVisible: z.boolean(),
   isEdited: z.boolean(),
   /** Of a command; other messages are `pending`, as the spec has it. */

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { ChatMessage } from '../api/chat.ts'
 import { historyOf } from '../../tests/domain/given.ts'
-import { executionId, messageId, taskId } from '../../tests/domain/ids.ts'
+import { executionId, imageId, messageId, taskId } from '../../tests/domain/ids.ts'
 import { erased, moment, recorded } from '../../tests/domain/recorded.ts'
 import * as past from '../../tests/domain/taskHistories.ts'
 import { taskStream } from '../kernel/ids.ts'
@@ -145,6 +145,27 @@ describe('as the API shows it', () => {
     expect(ChatMessage.parse(answer)).toStrictEqual(answer)
     expect(answer).toMatchObject({ messageType, owner, project: 'hello', createdAt: moment })
   })
+})
+
+test('the images of a message are its attachments as well, by the path where each is read', () => {
+  const image = {
+    imageId: imageId(1),
+    mediaType: 'image/png',
+    width: 60,
+    height: 40,
+    blob: { hash: 'a'.repeat(64), size: 1_234 },
+    uploadedAt: moment,
+  } as const
+  const queued = MessageQueued.of(
+    { messageId: messageId(2), kind: 'turn', agent: 'claude', images: [image] },
+    { message: 'Like this', imageNames: ['plan.png'] },
+  )
+  const document = message(2, past.completed, queued)
+  const answer = document && chatMessageOf(document, { owner: 'ada', projectId: 'hello' }, addressOf)
+  expect(ChatMessage.parse(answer)).toStrictEqual(answer)
+  const path = addressOf({ imageId: imageId(1) })
+  expect(answer?.attachments).toEqual([{ path, name: 'plan.png', mimeType: 'image/png' }])
+  expect(answer?.images).toMatchObject([{ url: path, name: 'plan.png', type: 'image/png' }])
 })
 
 describe('a message id that a client made', () => {

@@ -234,5 +234,6 @@ export function chatMessageOf(
       ? task.owner
       : (document.agent ?? 'system')
   const images = kept.map((image) => shownImage(image, document.task, addressOf))
-  return { ...shown, id, project: task.projectId, owner, images, attachments: [] }
+  const attachments = images.map(({ url, name, type }) => ({ path: url, name, mimeType: type }))
+  return { ...shown, id, project: task.projectId, owner, images, attachments }
 }

@@ -101,7 +101,11 @@ describe('a message that waits', () => {
       [b, 2],
     ])
     await scene.ada.ask(sendMessage, { params, body: { message: 'Word d' } })
+    const live = await watching(scene.ada, params.taskId)
     await scene.ada.ask(withdrawMessage, { params: { ...params, messageId: a } })
+    const gone = await live.until('it is gone', ({ name }) => name === 'chat_message')
+    expect(gone.payload).toMatchObject({ id: a, message: 'Word a', isVisible: false })
+    live.close()
     // Whoever still believes in the old queue is told what waits.
     const stale = { params, body: { messageIds: [b, c, a] } }
     expect(await scene.ada.refused(reorderQueue, stale)).toMatchObject({

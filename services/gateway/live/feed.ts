@@ -159,6 +159,13 @@ export async function startFeed(engines: {
     if (event.type === 'MessageEdited') {
       return { isCommand: false, edited: await messageAsOf(event, taskId, event.data.messageId) }
     }
+    if (event.type === 'MessageWithdrawn') {
+      const before = { position: event.position, stream: event.stream, revision: event.revision - 1 }
+      return {
+        isCommand: false,
+        edited: await messageAsOf({ ...event, ...before }, taskId, event.data.messageId),
+      }
+    }
     const isCommand = await isOfCommand(event, task, taskId)
     if (!isCommand || !isExecutionEvent(event) || event.type === 'ExecutionStarted') return { isCommand }
     return { isCommand, ended: await messageAsOf(event, taskId, event.data.messageId) }

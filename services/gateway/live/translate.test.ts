@@ -10,9 +10,9 @@ import {
   ExecutionRequested,
   ExecutionStarted,
   MessageEdited,
+  MessageWithdrawn,
   MessagePosted,
   MessageQueued,
-  MessageWithdrawn,
   PullRequestOpened,
   TaskCreated,
   TaskDeleted,
@@ -156,6 +156,14 @@ describe('a message', () => {
       ],
     ])
   })
+  test('that was withdrawn is told as one that is not to be seen', () => {
+    const message = chatView.evolve(undefined, recorded(queued('turn'), { revision: 1, stream }), '')
+    const withdrawn = MessageWithdrawn.of({ messageId: messageId(1) })
+    expect(saidOf([created, queued('turn')], withdrawn, false, message)).toMatchObject([
+      ['task_event', { type: 'MessageWithdrawn' }],
+      ['chat_message', { id: messageId(1), isVisible: false, position: message?.position }],
+    ])
+  })
   test('that is a command says so', () => {
     const [, said] = saidOf([created], queued('command'))
     expect(said).toMatchObject([
@@ -171,7 +179,7 @@ describe('a message', () => {
       { owner: 'claude', messageType: 'response', message: 'Done' },
     ])
   })
-  test('that is taken back is told to our own client alone: others read the history', () => {
+  test('that was withdrawn, and of which nothing is known any more, is told to our own client alone', () => {
     const withdrawn = MessageWithdrawn.of({ messageId: messageId(1) })
     expect(names(saidOf([created, queued('turn')], withdrawn))).toEqual(['task_event'])
   })

@@ -18,7 +18,7 @@ export interface Around {
   readonly after: TaskDocument | undefined
   /** Whether the execution that the event tells of runs a command. */
   readonly isCommand: boolean
-  /** The message that the event wrote anew. */
+  /** The message that the event wrote anew, or the one that it took back, as it was. */
   readonly edited?: MessageDocument | undefined
   /** The command that the event ended. */
   readonly ended?: MessageDocument | undefined
@@ -50,6 +50,10 @@ export function sayingsOf(
     case 'MessageEdited':
       return edited && after
         ? [['task_event', event], messageSaying(edited, event, after, addressOf)]
+        : [['task_event', event]]
+    case 'MessageWithdrawn':
+      return edited && after
+        ? [['task_event', event], messageSaying({ ...edited, isVisible: false }, event, after, addressOf)]
         : [['task_event', event]]
     case 'ExecutionStarted':
     case 'ExecutionCompleted':
