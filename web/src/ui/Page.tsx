@@ -21,7 +21,12 @@ export function Page({ title, width, above, lead, actions, children }: PageProps
   return (
     <div className={classes('mx-auto w-full px-4 pt-6 pb-12 md:px-6 md:pt-12 md:pb-16', widths[width])}>
       {above}
-      <div className="mb-4 flex flex-wrap items-start gap-x-3 gap-y-3">
+      <div
+        className={classes(
+          'flex flex-wrap items-start gap-x-3 gap-y-3',
+          lead === undefined ? 'mb-4' : 'mb-6',
+        )}
+      >
         <h1
           title={title}
           className="line-clamp-3 min-w-0 flex-1 basis-60 text-page font-semibold wrap-anywhere"
