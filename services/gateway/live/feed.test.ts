@@ -1,6 +1,6 @@
 /** Viewers miss nothing and hear nothing twice: on an event store whose every answer comes when the test lets it. */
 import * as fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { LastHeard } from '#domain/api/socket.ts'
 import { comparePositions, type Position, type RecordedOf, type StoredEvent } from '#domain/kernel/event.ts'
 import { taskStream, terminalStream } from '#domain/kernel/ids.ts'
@@ -28,7 +28,7 @@ import type { ReadStore } from '#platform/ports/readStore.ts'
 import { executionId, messageId, projectId, taskId, userId } from '../../../tests/domain/ids.ts'
 import { recorded } from '../../../tests/domain/recorded.ts'
 import { toolStarted } from '../../../tests/domain/taskHistories.ts'
-import { startFeed, type Viewer } from './feed.ts'
+import { progressEveryMs, startFeed, type Viewer } from './feed.ts'
 import { nobodyWatches } from '#platform/watch/watch.ts'
 import type { Saying } from './translate.ts'
 
@@ -520,17 +520,75 @@ describe('a viewer', () => {
     expect(outputs(second.heard)).toHaveLength(2)
   })
 
-  test('of a person hears how far their tasks have come while they run', async () => {
-    const { fake, feed } = await feedWith([])
-    const mine = listener()
-    feed.follow(userId(1), mine)
-    const events = eventsOf({ kind: 'turn', chunks: 0, outcome: 'completed' }, 1)
-    for (const [stream, event] of events.slice(0, -1)) fake.append(stream, event)
-    for (const tool of ['tool-1', 'tool-2']) fake.append(taskStream(task1), toolStarted(1, tool))
-    for (const [stream, event] of events.slice(-1)) fake.append(stream, event)
-    await fake.deliver(100)
-    const progress = mine.heard.map(([, payload]) => 'progress' in payload && payload.progress)
-    expect(progress).toEqual([0, 5, 23, 30, 100])
+  describe('of a person', () => {
+    beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
+    afterEach(() => void vi.useRealTimers())
+    const progressOf = ({ heard }: Listener) =>
+      heard.map(([, payload]) => 'progress' in payload && payload.progress)
+    const turn = eventsOf({ kind: 'turn', chunks: 0, outcome: 'completed' }, 1)
+
+    /** One whose task runs, and has called a tool for the first time. */
+    async function follower() {
+      const { fake, feed } = await feedWith([])
+      const mine = listener()
+      feed.follow(userId(1), mine)
+      const calls = async (...tools: readonly string[]) => {
+        for (const tool of tools) fake.append(taskStream(task1), toolStarted(1, tool))
+        await fake.deliver(100)
+      }
+      for (const [stream, event] of turn.slice(0, -1)) fake.append(stream, event)
+      await calls('tool-1')
+      expect(progressOf(mine)).toEqual([0, 5, 23])
+      return { fake, feed, mine, calls }
+    }
+
+    test('hears how far a task has come at once, and then the last at most every 250 ms', async () => {
+      const { mine, calls } = await follower()
+      await calls('tool-2', 'tool-3')
+      await calls('tool-4')
+      await vi.advanceTimersByTimeAsync(progressEveryMs - 1)
+      expect(progressOf(mine)).toEqual([0, 5, 23])
+      await vi.advanceTimersByTimeAsync(1)
+      const last = progressOf(mine).at(-1)
+      expect(progressOf(mine)).toHaveLength(4)
+      expect(last).toBeGreaterThan(30)
+      await calls('tool-5')
+      expect(progressOf(mine)).toHaveLength(4)
+      await vi.advanceTimersByTimeAsync(progressEveryMs)
+      expect(progressOf(mine)).toHaveLength(5)
+      // Nothing was told for a while: the next is told at once.
+      await vi.advanceTimersByTimeAsync(progressEveryMs)
+      await calls('tool-6')
+      expect(progressOf(mine)).toHaveLength(6)
+      expect(vi.getTimerCount()).toBe(1)
+      await vi.advanceTimersByTimeAsync(progressEveryMs)
+      expect(vi.getTimerCount()).toBe(0)
+    })
+
+    test('hears a change of status at once, and nothing from before it after it', async () => {
+      const { fake, mine, calls } = await follower()
+      await calls('tool-2')
+      for (const [stream, event] of turn.slice(-1)) fake.append(stream, event)
+      await fake.deliver(100)
+      expect(progressOf(mine)).toEqual([0, 5, 23, 100])
+      await vi.advanceTimersByTimeAsync(10 * progressEveryMs)
+      expect(progressOf(mine)).toEqual([0, 5, 23, 100])
+      expect(vi.getTimerCount()).toBe(0)
+    })
+
+    test('hears the last also when it could not be read at first, and nothing once the gateway stops', async () => {
+      const { fake, feed, mine, calls } = await follower()
+      await calls('tool-2')
+      const open = vi.spyOn(fake.log, 'open').mockRejectedValueOnce(new Error('away'))
+      await vi.advanceTimersByTimeAsync(progressEveryMs)
+      expect(progressOf(mine)).toHaveLength(3)
+      await vi.advanceTimersByTimeAsync(progressEveryMs)
+      expect(progressOf(mine)).toEqual([0, 5, 23, 30])
+      open.mockRestore()
+      await calls('tool-3')
+      await feed.stop()
+      expect(vi.getTimerCount()).toBe(0)
+    })
   })
 
   test('finding 3: is not kept waiting by a task that calls tools without end', async () => {

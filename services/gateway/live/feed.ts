@@ -15,6 +15,7 @@ import type { EventLog } from '#platform/commands/eventLog.ts'
 import type { ImageAddresses } from '#platform/images/addresses.ts'
 import type { EventStore } from '#platform/ports/eventStore.ts'
 import { moment, type Watch } from '#platform/watch/watch.ts'
+import { createPace } from './pace.ts'
 import { sayingsOf, statusOf, type Around, type ExecutionEvent, type Saying } from './translate.ts'
 
 /** Somebody who is told things. */
@@ -35,7 +36,10 @@ export interface Feed {
     last: LastHeard | null,
   ): Promise<{ resync: boolean; position: Position | null }>
   leave(taskId: string, viewer: Viewer): void
-  /** Tells the viewer each change of status or progress of the person's tasks, and each end of a session of theirs. */
+  /**
+   * Tells the viewer each change of status of the person's tasks, how far they have come, and each end of a session of theirs. How far a task
+   * has come is told at once and then at most every `progressEveryMs`, always with the last.
+   */
   follow(userId: string, viewer: Viewer): void
   unfollow(userId: string, viewer: Viewer): void
   stop(): Promise<void>
@@ -87,10 +91,11 @@ const statusEvents = new Set([
   'ExecutionCompleted',
   'ExecutionFailed',
   'ExecutionCancelled',
-  // These move the progress.
-  'WorkspacePrepared',
-  'AgentStarted',
 ])
+/** Beside calls of tools. */
+const progressEvents = new Set(['WorkspacePrepared', 'AgentStarted'])
+/** Fast enough for a bar, and few enough for somebody with hundreds of tasks that run. */
+export const progressEveryMs = 250
 
 export async function startFeed(engines: {
   eventStore: EventStore
@@ -113,6 +118,14 @@ export async function startFeed(engines: {
     return mine
   }
 
+  const progress = createPace<StoredEvent>(progressEveryMs, inTurn, async (stored) => {
+    if (followers.size === 0) return
+    const { id } = parseStream(stored.stream)
+    const event = await log.open(stored)
+    const task = rooms.get(id)?.task ?? (await taskAfter(undefined, event, id))
+    if (task) tellFollowers(event, task)
+  })
+
   const subscription = eventStore.subscribe(reached, batch, (events) =>
     inTurn(async () => {
       for (const event of events) {
@@ -134,18 +147,36 @@ export async function startFeed(engines: {
     }
     if (stream.kind !== 'task' && stream.kind !== 'terminal') return () => undefined
     const room = rooms.get(stream.id)
-    const isStatus =
-      stream.kind === 'task' &&
-      followers.size > 0 &&
-      (statusEvents.has(stored.type) || calls.doShow(stored, stream.id))
-    if (!room && !isStatus) return () => undefined
+    const change = stream.kind === 'task' && followers.size > 0 ? changeOf(stored, stream.id) : null
+    const isDue = change === 'status' || (change === 'progress' && progress.isFree(stream.id))
+    // What waits is not looked up before it is told.
+    if (!room && !isDue) return () => keepPace(change, isDue, stored, stream.id)
     const event = await log.open(stored)
     const task = stream.kind === 'task' ? await taskAfter(room, event, stream.id) : room?.task
     const more = room === undefined ? nothingMore : await moreOf(event, task, stream.id)
     return () => {
       if (room) tellRoom(room, event, { task, more })
-      if (isStatus && task) tellFollowers(event, task)
+      if (isDue && task) tellFollowers(event, task)
+      keepPace(change, isDue, stored, stream.id)
     }
+  }
+
+  /** What of a task an event changes for who follows it. */
+  function changeOf(stored: StoredEvent, taskId: string): 'status' | 'progress' | null {
+    if (statusEvents.has(stored.type)) return 'status'
+    return progressEvents.has(stored.type) || calls.doShow(stored, taskId) ? 'progress' : null
+  }
+
+  /** A change of status tells the progress as well. */
+  function keepPace(
+    change: 'status' | 'progress' | null,
+    isTold: boolean,
+    stored: StoredEvent,
+    taskId: string,
+  ) {
+    if (change === 'status') progress.forget(taskId)
+    else if (change === 'progress' && isTold) progress.said(taskId)
+    else if (change === 'progress') progress.wait(taskId, stored)
   }
 
   async function taskAfter(room: Room | undefined, event: AnyRecorded, taskId: string) {
@@ -303,7 +334,10 @@ export async function startFeed(engines: {
       viewers?.delete(viewer)
       if (viewers?.size === 0) followers.delete(userId)
     },
-    stop: () => subscription.stop(),
+    async stop() {
+      await subscription.stop()
+      progress.stop()
+    },
   }
 }
 
