@@ -118,11 +118,10 @@ export async function startFeed(engines: {
     return mine
   }
 
-  const progress = createPace<StoredEvent>(progressEveryMs, inTurn, async (stored) => {
+  const progress = createPace<StoredEvent>(progressEveryMs, inTurn, async (taskId, stored) => {
     if (followers.size === 0) return
-    const { id } = parseStream(stored.stream)
     const event = await log.open(stored)
-    const task = rooms.get(id)?.task ?? (await taskAfter(undefined, event, id))
+    const task = rooms.get(taskId)?.task ?? (await taskAfter(undefined, event, taskId))
     if (task) tellFollowers(event, task)
   })
 

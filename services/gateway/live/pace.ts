@@ -16,7 +16,7 @@ export interface Pace<Word> {
 export function createPace<Word>(
   everyMs: number,
   inTurn: (work: () => Promise<void>) => Promise<void>,
-  say: (word: Word) => Promise<void>,
+  say: (about: string, word: Word) => Promise<void>,
 ): Pace<Word> {
   const periods = new Map<string, { readonly timer: NodeJS.Timeout; word: Word | undefined }>()
   let stopped = false
@@ -33,7 +33,7 @@ export function createPace<Word>(
     periods.delete(about)
     if (word === undefined || stopped) return
     try {
-      await say(word)
+      await say(about, word)
       begin(about)
     } catch {
       begin(about, word)
