@@ -1,5 +1,6 @@
 /** What an IP address leads to, so that no name leads into the server's own network. */
 import { BlockList, isIP } from 'node:net'
+import { networkInterfaces } from 'node:os'
 
 /** `inside`: this machine or a private network. `nowhere`: link-local (and so what a cloud tells its machines), multicast, reserved. */
 export type Reach = 'public' | 'inside' | 'nowhere'
@@ -18,10 +19,20 @@ export function reachOf(address: string): Reach {
   }
 }
 
-/** Whether an address leads to this machine itself, also one that carries another in it. */
+/** Whether an address leads to this machine itself, by loopback or as others reach it, also one that carries another in it. */
 export function leadsBack(address: string): boolean {
   const family = isIP(address)
-  return family !== 0 && loopback.check(address, family === 4 ? 'ipv4' : 'ipv6')
+  if (family === 0) return false
+  const as = family === 4 ? 'ipv4' : 'ipv6'
+  return loopback.check(address, as) || ownAddresses().check(address, as)
+}
+
+/** Looked up each time: a network may come and go. */
+function ownAddresses(): BlockList {
+  const own = new BlockList()
+  for (const { address, family } of Object.values(networkInterfaces()).flatMap((found) => found ?? []))
+    own.addAddress(address, family === 'IPv4' ? 'ipv4' : 'ipv6')
+  return own
 }
 
 const loopback = listed(['127.0.0.0/8'], ['::1/128'])

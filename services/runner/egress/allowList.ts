@@ -123,13 +123,12 @@ export function mayConnect(
   matched: readonly Rule[],
   rules: readonly Rule[],
 ): boolean {
+  // Through a door for git leads its own name alone: by another, nobody would look at what is asked.
+  if (matched.every(({ gitOf }) => gitOf === undefined) && isBehindDoor(address, port, rules)) return false
   switch (reachOf(address)) {
     case 'public':
       return true
     case 'inside':
-      // Through a door for git leads its own name alone: by another, nobody would look at what is asked.
-      if (matched.every(({ gitOf }) => gitOf === undefined) && isBehindDoor(address, port, rules))
-        return false
       return [...matched, ...rulesFor(rules, address, port)].some(({ mayBeInside }) => mayBeInside)
     case 'nowhere':
       return false

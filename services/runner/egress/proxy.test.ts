@@ -1,10 +1,11 @@
 /** The proxy hands on what is allowed, byte for byte, and refuses the rest whatever name or address it goes by. */
 import { once } from 'node:events'
 import { createServer as createHttp, request, type IncomingMessage, type Server } from 'node:http'
-import { connect, createServer as createTcp, type Socket } from 'node:net'
+import { connect, createServer as createTcp, isIP, type Socket } from 'node:net'
+import { networkInterfaces } from 'node:os'
 import { text } from 'node:stream/consumers'
 import { afterEach, expect, test } from 'vitest'
-import { ruleOf, ruleOfCodeHost, ruleOfProject, type Rule } from './allowList.ts'
+import { mayConnect, ruleOf, ruleOfCodeHost, ruleOfProject, type Rule } from './allowList.ts'
 import { startProxy, type Proxy, type ProxyOptions, type Refusal } from './proxy.ts'
 
 const ended: (() => Promise<unknown>)[] = []
@@ -126,6 +127,20 @@ test.each([
     expect(heard).toEqual([`GET ${path} ${hidden}`])
   },
 )
+
+test('finding 8: no address of this machine is a way around the door', () => {
+  const door = ruleOfCodeHost('http://127.0.0.1:8081/ada/engine.git', [])
+  const own = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? [])
+  const led = own.filter(({ address }) => {
+    const written = `${isIP(address) === 6 ? `[${address}]` : address}:8081`
+    const listed = ruleOfProject(written, { mayReachPrivate: true })
+    return mayConnect(address, 8081, [listed], [door, listed])
+  })
+  expect(led).toEqual([])
+  // Another machine's, which the operator lets projects list.
+  const other = ruleOfProject('10.255.255.254:8081', { mayReachPrivate: true })
+  expect(mayConnect('10.255.255.254', 8081, [other], [door, other])).toBe(true)
+})
 
 test.each([
   ['a host that is not listed', 'other.example:443'],
