@@ -1,6 +1,6 @@
 /** Which page an address shows (section 2). */
 import { Suspense } from 'react'
-import { Navigate, Outlet, Route, Routes, useMatch } from 'react-router-dom'
+import { Navigate, Outlet, Route, Routes } from 'react-router-dom'
 import { AuthCallback } from '../features/auth/AuthCallback.tsx'
 import { SignIn } from '../features/auth/SignIn.tsx'
 import type { CallbackOutcome } from '../features/auth/takeToken.ts'
@@ -18,7 +18,6 @@ interface AppProps {
 }
 
 export function App({ callback }: AppProps) {
-  const onTask = useMatch('/tasks/:taskId') !== null
   return (
     <ErrorBoundary>
       <RouteEffects onPageView={tellPageView} />
@@ -57,8 +56,7 @@ export function App({ callback }: AppProps) {
           </Route>
         </Routes>
       </Suspense>
-      {/* The chat is written and the terminal is read at the bottom of a task. */}
-      <Toasts place={onTask ? 'top' : 'bottom'} />
+      <Toasts />
     </ErrorBoundary>
   )
 }

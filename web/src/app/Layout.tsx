@@ -37,7 +37,11 @@ function Frame() {
   const onTask = /^\/tasks\/[^/]+/.test(pathname)
   const user = signedIn && data?.user.onboardingCompleted ? data.user : null
   return (
-    <div className={classes('flex flex-col', onTask ? 'h-dvh overflow-hidden' : 'min-h-full')}>
+    <div
+      // The chat is written and the terminal is read at the bottom of a task.
+      data-fills-window={onTask || undefined}
+      className={classes('flex flex-col', onTask ? 'h-dvh overflow-hidden' : 'min-h-full')}
+    >
       {user !== null && (
         <div className={onTask ? 'flex-none' : 'sticky top-0 z-20'}>
           <TopBar user={user} />

@@ -3,18 +3,12 @@ import { lazy, Suspense, useEffect } from 'react'
 import { useDispatch, useSelector } from 'react-redux'
 import { deletionEnded, selectDeletions } from '../deletions/deletions.ts'
 import { texts as deletionTexts } from '../deletions/texts.ts'
-import { classes } from '../../ui/classes.ts'
 import { notificationClosed, selectNotifications } from './notifications.ts'
 
 const loadToast = () => import('../../ui/Toast.tsx')
 const Toast = lazy(async () => ({ default: (await loadToast()).Toast }))
 
-interface ToastsProps {
-  /** At the bottom right, or over the middle of the top bar where a page goes on to the bottom of the window. */
-  readonly place?: 'bottom' | 'top'
-}
-
-export function Toasts({ place = 'bottom' }: ToastsProps) {
+export function Toasts() {
   const dispatch = useDispatch()
   const shown = useSelector(selectNotifications)
   const deletions = useSelector(selectDeletions)
@@ -35,13 +29,7 @@ export function Toasts({ place = 'bottom' }: ToastsProps) {
     <section aria-label="Notifications">
       <ol
         aria-label="Notifications"
-        className={classes(
-          'pointer-events-none fixed z-50 flex gap-2 empty:hidden',
-          // The latest is nearest to the edge.
-          place === 'top'
-            ? 'inset-x-2 top-0.5 flex-col-reverse items-center'
-            : 'inset-x-4 bottom-4 flex-col items-end',
-        )}
+        className="toasts pointer-events-none fixed z-50 flex gap-2 empty:hidden"
       >
         <Suspense>
           {shown.map(({ id, type, title, message, duration }) => (
