@@ -12,6 +12,8 @@ export const Project = z.object({
   name: z.string(),
   description: z.string(),
   status: z.enum(projectStatuses),
+  /** Why the last sync failed; `null` when it did not. */
+  statusReason: z.string().nullable(),
   isPrivate: z.boolean(),
   language: z.string().nullable(),
   githubUrl: z.string(),

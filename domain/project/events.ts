@@ -22,6 +22,8 @@ export const ProjectUpdated = event('ProjectUpdated', 1, {
   data: z.object({}),
   content: z.object({ name: z.string(), description: z.string() }),
 })
+/** The code host is being asked again what the repository is; how that ended comes next, unless the server died meanwhile. */
+export const ProjectSyncStarted = event('ProjectSyncStarted', 1, { data: z.object({}), content: none })
 /** The repository was asked again what it is. */
 export const ProjectSynced = event('ProjectSynced', 1, {
   data: z.object({ isPrivate: z.boolean() }),
@@ -62,6 +64,7 @@ export const ProjectDeleted = event('ProjectDeleted', 1, { data: z.object({}), c
 export const projectEvents = [
   ProjectCreated,
   ProjectUpdated,
+  ProjectSyncStarted,
   ProjectSynced,
   ProjectSyncFailed,
   ProjectSettingsChanged,

@@ -8,6 +8,7 @@ import {
   ProjectSecretRemoved,
   ProjectSecretSet,
   ProjectSettingsChanged,
+  ProjectSyncStarted,
   ProjectSynced,
   ProjectSyncFailed,
   ProjectUpdated,
@@ -61,6 +62,11 @@ describe('update', () => {
 })
 
 describe('a sync', () => {
+  test('is told when it begins', () =>
+    given(project, created)
+      .when({ type: 'StartSync' })
+      .then([ProjectSyncStarted.of({})]))
+
   test('records what the repository is now', () =>
     given(project, created)
       .when({ type: 'RecordSync', isPrivate: false, repository: { ...repository, defaultBranch: 'trunk' } })
@@ -135,6 +141,7 @@ describe.each([
 ])('of %s', (_, past) => {
   test.each<ProjectCommand>([
     { type: 'UpdateProject', name: 'Hello' },
+    { type: 'StartSync' },
     { type: 'RecordSync', isPrivate: false, repository },
     { type: 'RecordSyncFailure', code: 'not_found', reason: 'The repository is gone.' },
     { type: 'ChangeSettings', setupCommand: 'make' },

@@ -9,6 +9,7 @@ import {
   ProjectSecretRemoved,
   ProjectSecretSet,
   ProjectSettingsChanged,
+  ProjectSyncStarted,
   ProjectSynced,
   ProjectSyncFailed,
   ProjectUpdated,
@@ -42,6 +43,7 @@ export type ProjectCommand =
       readonly repository: RepositoryFacts
     }
   | { readonly type: 'UpdateProject'; readonly name?: string; readonly description?: string }
+  | { readonly type: 'StartSync' }
   | { readonly type: 'RecordSync'; readonly isPrivate: boolean; readonly repository: RepositoryFacts }
   | { readonly type: 'RecordSyncFailure'; readonly code: string; readonly reason: string }
   | ({ readonly type: 'ChangeSettings' } & {
@@ -71,6 +73,8 @@ function decide(command: ProjectCommand, state: ProjectState): Decision<ProjectE
         ? []
         : [ProjectUpdated.of({}, { name, description })]
     }
+    case 'StartSync':
+      return [ProjectSyncStarted.of({})]
     case 'RecordSync':
       return [ProjectSynced.of({ isPrivate: command.isPrivate }, command.repository)]
     case 'RecordSyncFailure':
@@ -140,6 +144,7 @@ function evolve(state: ProjectState, event: RecordedOf<ProjectEvent>): ProjectSt
     }
     case 'ProjectDeleted':
       return state.kind === 'project' ? { kind: 'deleted', ownerId: state.ownerId } : state
+    case 'ProjectSyncStarted':
     case 'ProjectSynced':
     case 'ProjectSyncFailed':
       return state

@@ -7,6 +7,7 @@ import { projectStream } from '../kernel/ids.ts'
 import {
   ProjectCreated,
   ProjectDeleted,
+  ProjectSyncStarted,
   ProjectSynced,
   ProjectSyncFailed,
   ProjectUpdated,
@@ -26,6 +27,7 @@ const created = ProjectCreated.of(
   { projectId: projectId(1), ownerId: userId(1), githubRepoId: '7', isPrivate: true },
   { ...repository, name: 'hello', description: 'Says hello' },
 )
+const stats = { totalTasks: 1, completedTasks: 0, runningTasks: 1, runningTitles: ['Add a greeting'] }
 const later = '2026-02-01T00:00:00.000Z'
 
 const documentOf = (...events: readonly ProjectEvent[]) =>
@@ -67,15 +69,38 @@ describe('a project', () => {
 
   test.each([
     ['not_found', 'inactive'],
-    ['forbidden', 'inactive'],
+    ['forbidden', 'error'],
+    ['unavailable', 'error'],
     ['github_not_connected', 'inactive'],
     ['invalid', 'error'],
   ])('that could not be synced for %s is %s until it can', (code, status) => {
     const failed = ProjectSyncFailed.of({ code }, { reason: 'It is gone.' })
-    expect(documentOf(created, failed)).toMatchObject({ status, lastSync: moment })
+    expect(documentOf(created, failed)).toMatchObject({
+      status,
+      lastSync: moment,
+      statusReason: 'It is gone.',
+    })
     expect(documentOf(created, failed, ProjectSynced.of({ isPrivate: true }, repository))).toMatchObject({
       status: 'active',
+      statusReason: null,
     })
+  })
+
+  test('is syncing from the beginning of a sync to its end, and no longer than one can last', () => {
+    const after = (ms: number) => new Date(Date.parse(later) + ms)
+    const statusAt = (now: Date, ...events: readonly ProjectEvent[]) => {
+      const document = documentOf(created, ...events)
+      return document && projectOf(document, { stats, login: null, now }).status
+    }
+    const begun = ProjectSyncStarted.of({})
+    const failed = ProjectSyncFailed.of({ code: 'forbidden' }, { reason: 'Access is refused.' })
+    expect(statusAt(after(0), begun)).toBe('syncing')
+    expect(statusAt(after(89_999), failed, begun)).toBe('syncing')
+    // The server died in the middle.
+    expect(statusAt(after(90_000), begun)).toBe('active')
+    expect(statusAt(after(90_000), failed, begun)).toBe('error')
+    expect(statusAt(after(0), begun, ProjectSynced.of({ isPrivate: true }, repository))).toBe('active')
+    expect(statusAt(after(0), begun, failed)).toBe('error')
   })
 
   test('that was deleted has no document', () =>
@@ -87,8 +112,7 @@ describe('a project', () => {
     [null, false],
   ])('seen by %s: of an organisation is %s', (login, isOrganization) => {
     const document = documentOf(created)
-    const stats = { totalTasks: 1, completedTasks: 0, runningTasks: 1, runningTitles: ['Add a greeting'] }
-    const answer = document && projectOf(document, stats, login)
+    const answer = document && projectOf(document, { stats, login, now: new Date(moment) })
     expect(Project.parse(answer)).toStrictEqual(answer)
     expect(answer).toMatchObject({ isOrganization, stats })
   })

@@ -4,8 +4,12 @@ import { parseStream } from '../kernel/ids.ts'
 import { sortKey } from '../kernel/event.ts'
 import type { View } from './view.ts'
 
-export interface ProjectDocument extends Omit<Project, 'stats' | 'isOrganization'> {
+export interface ProjectDocument extends Omit<Project, 'stats' | 'isOrganization' | 'statusReason'> {
   readonly owner: string
+  /** When a sync began that has not ended; missing in documents of earlier versions. */
+  readonly syncingSince?: string | null
+  /** Why the last sync failed; missing in documents of earlier versions. */
+  readonly statusReason?: string | null
   readonly githubRepoId: string
   /** The creation's place among all, as it sorts. */
   readonly order: string
@@ -50,16 +54,25 @@ export const projectsView: View<ProjectDocument> = {
     switch (event.type) {
       case 'ProjectUpdated':
         return { ...seen, ...event.content }
+      case 'ProjectSyncStarted':
+        return { ...seen, syncingSince: event.at }
       case 'ProjectSynced':
         return {
           ...seen,
+          syncingSince: null,
+          statusReason: null,
           ...event.content,
           isPrivate: event.data.isPrivate,
           status: 'active',
           lastSync: event.at,
         }
       case 'ProjectSyncFailed':
-        return { ...seen, status: outOfReach.has(event.data.code) ? 'inactive' : 'error' }
+        return {
+          ...seen,
+          syncingSince: null,
+          status: outOfReach.has(event.data.code) ? 'inactive' : 'error',
+          statusReason: event.content?.reason ?? null,
+        }
       case 'ProjectDeleted':
         return undefined
       default:
@@ -68,11 +81,37 @@ export const projectsView: View<ProjectDocument> = {
   },
 }
 
-/** Why a sync fails that will fail again until somebody gives access: nothing can be worked on meanwhile. */
-const outOfReach = new Set(['not_found', 'forbidden', 'unauthorized', 'github_not_connected'])
+/** Why a sync fails where there is no repository, or nobody to ask for it: nothing can be worked on meanwhile. */
+const outOfReach = new Set(['not_found', 'unauthorized', 'github_not_connected'])
+
+/** A sync is one question to the code host, which is given up before this: one that began earlier died with its server. Milliseconds. */
+const longestSyncMs = 90_000
 
 /** What the API shows of a project document; `login` is the person's own account name at the code host. */
-export function projectOf(document: ProjectDocument, stats: Project['stats'], login: string | null): Project {
-  const { owner: _owner, order: _order, githubRepoId: _githubRepoId, version: _version, ...shown } = document
-  return { ...shown, stats, isOrganization: login !== null && document.githubOwner !== login }
+export function projectOf(
+  document: ProjectDocument,
+  {
+    stats,
+    login,
+    now,
+  }: { readonly stats: Project['stats']; readonly login: string | null; readonly now: Date },
+): Project {
+  const {
+    owner: _owner,
+    order: _order,
+    githubRepoId: _githubRepoId,
+    version: _version,
+    syncingSince = null,
+    statusReason = null,
+    ...shown
+  } = document
+  const isSyncing = syncingSince !== null && now.getTime() - Date.parse(syncingSince) < longestSyncMs
+  const status = isSyncing ? 'syncing' : document.status
+  return {
+    ...shown,
+    status,
+    statusReason,
+    stats,
+    isOrganization: login !== null && document.githubOwner !== login,
+  }
 }

@@ -43,6 +43,7 @@ export function projectOf(n: number, over: Partial<Project> = {}): Project {
     name: `engine-${n}`,
     description: 'It computes.',
     status: 'active',
+    statusReason: null,
     isPrivate: false,
     language: 'Go',
     githubUrl: `https://code.example/ada/engine-${n}`,

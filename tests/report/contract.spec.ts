@@ -8,7 +8,7 @@ import { titlesIn } from './titles.ts'
 
 /** A text with the table of the tests that hold it; `open` parts of its lines no test holds yet: this only goes down. */
 const tables = [
-  { name: 'the contract', text: 'tests/data/contract.md', table: 'docs/contract.md', atLeast: 130, open: 3 },
+  { name: 'the contract', text: 'tests/data/contract.md', table: 'docs/contract.md', atLeast: 130, open: 2 },
   { name: 'the screens', text: 'tests/data/screens.md', table: 'docs/screens.md', atLeast: 66, open: 0 },
 ]
 

@@ -191,7 +191,7 @@ test('a project that can no longer be reached is inactive, and its tasks go with
   await grace.api('POST', '/auth/disconnect-github')
   expect((await grace.api('POST', `/projects/${id}/sync`)).status).toBe(403)
   expect(await grace.api('GET', `/projects/${id}`)).toMatchObject({
-    body: { project: { status: 'inactive' } },
+    body: { project: { status: 'inactive', statusReason: expect.stringMatching(/^Connect your GitHub/) } },
   })
   await grace.api('DELETE', `/projects/${id}`)
   const tasks = async () => (await grace.api('GET', '/tasks')).body

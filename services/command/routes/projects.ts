@@ -1,4 +1,5 @@
 /** Writes on projects and on the code host. */
+import { randomUUID } from 'node:crypto'
 import { v5 as uuidv5 } from 'uuid'
 import {
   createProject,
@@ -68,8 +69,18 @@ export const projectRoutes: readonly Route<CommandServices>[] = [
     const project = await services.documents.get(projectsView, params.projectId)
     if (!project) throw new Fault('not_found', 'There is no such project.')
     const named = { owner: project.githubOwner, name: project.githubRepoName }
+    // Of one that is asked for again the end may be there already, after which nothing would follow a beginning.
+    if (!asked.again)
+      await executeOnProject(
+        services,
+        params.projectId,
+        { ...asked, commandId: randomUUID() },
+        { type: 'StartSync' },
+      )
     const { command, refusal } = await syncCommand(named, asked.user.id, services)
-    const answer = await executeAndShow(params.projectId, asked, services, command)
+    // Whoever asks again with the same key after a refusal wants it tried again.
+    const commandId = refusal ? randomUUID() : asked.commandId
+    const answer = await executeAndShow(params.projectId, { ...asked, commandId }, services, command)
     if (refusal) throw refusal
     return answer
   }),
@@ -192,7 +203,7 @@ async function syncCommand(
   named: RepositoryName,
   userId: string,
   services: CommandServices,
-): Promise<{ readonly command: ProjectCommand; readonly refusal?: Fault }> {
+): Promise<{ readonly command: ProjectCommand; readonly refusal?: Fault | CodeHostFault }> {
   try {
     const repository = await reach(named, userId, services)
     const { isPrivate } = repository
@@ -202,9 +213,10 @@ async function syncCommand(
       const { code, message: reason } = fault
       return { command: { type: 'RecordSyncFailure', code, reason }, refusal: fault }
     }
-    // A repository that is gone or out of reach is a fact about the project; a host that is away is not.
-    if (!(fault instanceof CodeHostFault) || fault.kind === 'unavailable') throw fault
-    return { command: { type: 'RecordSyncFailure', code: fault.kind, reason: fault.message } }
+    if (!(fault instanceof CodeHostFault)) throw fault
+    const command = { type: 'RecordSyncFailure', code: fault.kind, reason: fault.message } as const
+    // A repository that is gone or out of reach is a fact about the project; a host that is away is one about this sync.
+    return fault.kind === 'unavailable' ? { command, refusal: fault } : { command }
   }
 }
 

@@ -50,5 +50,5 @@ export async function presentProject(
     }),
   ])
   const stats = { totalTasks, completedTasks, runningTasks, runningTitles: running.map((task) => task.title) }
-  return projectOf(project, stats, user.githubUsername)
+  return projectOf(project, { stats, login: user.githubUsername, now: new Date() })
 }

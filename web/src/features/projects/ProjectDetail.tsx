@@ -147,6 +147,7 @@ function About({ project }: { readonly project: Project }) {
         )}
         <RepositoryLine project={project} />
       </div>
+      {project.statusReason && <p className="mt-1.5 text-meta text-muted">{project.statusReason}</p>}
     </div>
   )
 }

@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 import { cleanup, fireEvent, screen, waitFor, within } from '@testing-library/react'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Project } from '#domain/api/projects.ts'
 import { sampleRepository } from '#domain/api/sample.ts'
 import { openPage } from '../../../../tests/client/page.tsx'
@@ -230,6 +230,24 @@ describe('a project', () => {
     openPage(`/projects/${project.id}`, {
       answers: { [`GET /projects/${project.id}`]: { project: over }, 'GET /tasks': { tasks, next: null } },
     })
+
+  test('that is syncing is looked at every 2 seconds until it is not, and says why a sync failed', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const at = `GET /projects/${project.id}`
+    const said = { ...project, status: 'syncing' as Project['status'], statusReason: null as string | null }
+    const server = openPage(`/projects/${project.id}`, {
+      answers: { [at]: { project: said }, 'GET /tasks': { tasks: [], next: null } },
+    })
+    expect(await screen.findByText('Syncing')).toBeTruthy()
+    const reads = server.of(at).length
+    Object.assign(said, { status: 'error', statusReason: 'Access is refused.' })
+    await vi.advanceTimersByTimeAsync(2_000)
+    expect(await screen.findByText('Access is refused.')).toBeTruthy()
+    expect(server.of(at)).toHaveLength(reads + 1)
+    await vi.advanceTimersByTimeAsync(10_000)
+    expect(server.of(at)).toHaveLength(reads + 1)
+  })
 
   test('shows its name, lock, description, language and repository, and its figures', async () => {
     open([])

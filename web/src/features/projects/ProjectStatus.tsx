@@ -1,6 +1,9 @@
 /** How a project stands: an icon and a word, as with tasks, but no icon of theirs. */
+import { useEffect } from 'react'
+import { useDispatch } from 'react-redux'
 import { Link2, Link2Off, RefreshCw, TriangleAlert, type LucideIcon } from 'lucide-react'
 import type { Project } from '#domain/api/projects.ts'
+import { api } from '../../api/api.ts'
 import { classes } from '../../ui/classes.ts'
 import { statusOf } from './statusOf.ts'
 import { texts } from './texts.ts'
@@ -12,8 +15,19 @@ const looks: Record<Project['status'], { readonly Icon: LucideIcon; readonly col
   inactive: { Icon: Link2Off, colour: 'text-muted' },
 }
 
+/** How often it is looked whether a sync has ended, of which nothing is told live. */
+const lookMs = 2_000
+
 export function ProjectStatus({ project }: { readonly project: Project }) {
   const status = statusOf(project.status)
+  const dispatch = useDispatch()
+  const { id } = project
+  useEffect(() => {
+    if (status !== 'syncing') return undefined
+    const look = () => void dispatch(api.util.invalidateTags(['Projects', { type: 'Project', id }]))
+    const timer = setInterval(look, lookMs)
+    return () => clearInterval(timer)
+  }, [dispatch, id, status])
   const { Icon, colour } = looks[status]
   return (
     <span
