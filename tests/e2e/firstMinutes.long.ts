@@ -9,6 +9,9 @@ import { visiting } from './visiting.ts'
 const stage = await openStage({ keyless: true })
 afterAll(() => stage.close())
 
+/** The built-in model looks at files, writes one and checks it: some twenty steps of a CLI, on two cores beside others. */
+const wholeTurnMs = 90_000
+
 test('somebody new gets from the sign-in to a first pull request, and on to their own, by what is suggested', async () => {
   const { page } = await visiting(stage)
   const next = page.getByRole('region', { name: 'Next step' })
@@ -35,7 +38,7 @@ test('somebody new gets from the sign-in to a first pull request, and on to thei
   await next.getByRole('link', { name: 'Open Task' }).click()
 
   const task = taskPage(page)
-  await expect(task.status('Completed')).toBeVisible()
+  await expect(task.status('Completed')).toBeVisible({ timeout: wholeTurnMs })
   await page.getByRole('link', { name: 'Back to Dashboard' }).click()
   await isNext('Create your first pull request')
   await next.getByRole('link', { name: 'Review Changes' }).click()
