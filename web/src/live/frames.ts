@@ -1,10 +1,10 @@
-/** Gathers what comes in a rush and hands it on once a frame. */
+/** Hands on at once what comes after a pause, and what comes in a rush once a frame. */
 
 /** A hidden page draws no frames; it is told at least this often, in milliseconds. */
 const atLeastMs = 100
 
 export interface Frames {
-  /** `flush` runs in the next frame, once, however often it is asked for. */
+  /** `flush` runs now, unless it has run in this frame already: then in the next one, once, however often it is asked for. */
   ask(): void
   stop(): void
 }
@@ -12,20 +12,27 @@ export interface Frames {
 export function createFrames(flush: () => void): Frames {
   let frame: number | null = null
   let timer: ReturnType<typeof setTimeout> | undefined
+  let asked = false
   const clear = () => {
     if (frame !== null) cancelAnimationFrame(frame)
     clearTimeout(timer)
     frame = null
+    asked = false
   }
   const run = () => {
     clear()
+    frame = requestAnimationFrame(frameCame)
+    timer = setTimeout(frameCame, atLeastMs)
     flush()
+  }
+  const frameCame = () => {
+    if (asked) run()
+    else clear()
   }
   return {
     ask() {
-      if (frame !== null) return
-      frame = requestAnimationFrame(run)
-      timer = setTimeout(run, atLeastMs)
+      if (frame === null) run()
+      else asked = true
     },
     stop: clear,
   }
