@@ -233,7 +233,10 @@ async function wordsToPage(
     new MutationObserver(look).observe(document.body, { subtree: true, childList: true, characterData: true })
   })
   /** The words on the page and when each came, once there are so many. */
-  const wordsOf = async (times: 'seen' | 'drawn', count: number): Promise<readonly (readonly [string, number])[]> => {
+  const wordsOf = async (
+    times: 'seen' | 'drawn',
+    count: number,
+  ): Promise<readonly (readonly [string, number])[]> => {
     const timesOf = ([name, least]: readonly ['seen' | 'drawn', number]) => {
       const found: unknown = Reflect.get(window, name)
       return found instanceof Map && found.size >= least
