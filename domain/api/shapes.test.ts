@@ -269,6 +269,13 @@ describe('input', () => {
     })
   })
 
+  test('of a list of repositories is all of them, the last updated first, a hundred at once and at most', () => {
+    const page = { type: 'all', sort: 'updated', per_page: 100, page: 1 }
+    expect(listRepositories.query.parse({})).toEqual(page)
+    expect(listRepositories.query.parse({ type: 'all', sort: 'updated', per_page: '100' })).toEqual(page)
+    expect(Object.keys(refusals(listRepositories.query, { per_page: '101' }))).toEqual(['per_page'])
+  })
+
   test('of a message needs text or an image', () => {
     for (const body of [{}, { message: ' ' }, { images: [] }, { isCommand: true, commandText: ' ' }])
       expect(refusals(sendMessage.body, body)).toEqual({ message: 'Enter a message.' })

@@ -199,8 +199,10 @@ export async function walkTheMainJob(
   const commandsDone = hearing('command_completed', z.unknown())
   const commandsFailed = hearing('command_failed', z.unknown())
   const commandsCancelled = hearing('command_cancelled', z.unknown())
-  /** How often a task of this person has come to its end. */
-  const ends = () => globalChanges().filter(({ status }) => status === 'completed').length
+  let taskId = ''
+  /** How often the task has come to its end. */
+  const ends = () =>
+    globalChanges().filter((change) => change.taskId === taskId && change.status === 'completed').length
   try {
     await expect.poll(() => socket.connected, waits).toBe(true)
 
@@ -264,7 +266,7 @@ export async function walkTheMainJob(
     })
     const { tasks } = await call({ tasks: z.array(Task) }, 'GET', `/tasks?project=${project.id}&limit=10`)
     expect(tasks[0]?.title).toBe(title)
-    const taskId = tasks[0]?.id ?? ''
+    taskId = tasks[0]?.id ?? ''
     const path = `/tasks/${taskId}`
     socket.emit('join_task', taskId)
     const task = async () => (await call({ task: Task }, 'GET', path)).task
@@ -338,7 +340,8 @@ export async function walkTheMainJob(
     await expect.poll(() => chatMessages().map(({ messageType }) => messageType), waits).toContain('system')
 
     socket.emit('leave_task', taskId)
-    await call({ task: Task }, 'PUT', path, { title: 'By the book' })
+    const renamed = await call({ task: Task }, 'PUT', path, { title: 'By the book' })
+    expect(renamed.task).toMatchObject({ id: taskId, title: 'By the book' })
     await call({}, 'DELETE', path)
     expect(await refused('GET', path)).toBe(404)
     return [...heard].toSorted()

@@ -111,7 +111,7 @@ test('an image is sent as the field image of a form, and its answer names its ad
   expect(shown.headers.get('content-type')).toBe('image/png')
 })
 
-test('repositories are listed by type, order and page, a hundred on one where nothing is said', async () => {
+test('repositories are listed by type, order and page', async () => {
   const ask = async (query: string) => {
     const { status, body } = await ada.api('GET', `/github/repos${query}`)
     const repositories: unknown = Reflect.get(Object(body), 'repositories')
@@ -134,6 +134,22 @@ test('repositories are listed by type, order and page, a hundred on one where no
   expect((await ask('?type=private')).names).toContain('listed-true')
   expect((await ask('?type=private')).names).not.toContain('listed-false')
   expect(await ask('?per_page=0')).toMatchObject({ status: 400, body: { field: 'per_page' } })
+})
+
+test('tasks are listed by project, the newest first, and at most as many as are asked for', async () => {
+  const make = async (description: string) => {
+    const payload = { description, projectId: scene.projectId, branch: 'main' }
+    const { body } = await ada.api('POST', '/tasks', payload)
+    return String(Reflect.get(Object(Reflect.get(Object(body), 'task')), 'id'))
+  }
+  const [first, second] = [await make('The first'), await make('The second')]
+  const list = async (query: string) => (await ada.api('GET', `/tasks?${query}`)).body
+  const project = `project=${scene.projectId}`
+  expect(await list(`${project}&limit=10`)).toMatchObject({ tasks: [{ id: second }, { id: first }] })
+  expect(await list(`${project}&limit=1`)).toMatchObject({ tasks: [{ id: second }] })
+  expect(await list(`project=${first}&limit=10`)).toMatchObject({ tasks: [] })
+  for (const id of [first, second])
+    expect(await ada.api('DELETE', `/tasks/${id}`)).toMatchObject({ status: 200 })
 })
 
 test.each(['/tasks', '/projects'])('a cursor of %s that is none is refused', async (path) => {

@@ -61,14 +61,15 @@ describe('the page of a project', () => {
   }
 
   test('reads ten of its tasks, and shows what each changed', async () => {
-    const tasks = [1, 2].map((n) =>
+    const ten = Array.from({ length: 10 }, (_, index) => index + 1)
+    const tasks = ten.map((n) =>
       taskOf(n, { changes: { files: 1, additions: 10 * n, deletions: n, recordedAt: '' } }),
     )
     const server = openPage(`/projects/${project.id}`, {
       answers: { ...answers, 'GET /tasks': { tasks, next: null } },
     })
     const rows = await screen.findAllByRole('listitem')
-    for (const n of [1, 2]) {
+    for (const n of ten) {
       const row = rows.find((one) => within(one).queryByText(`Task ${n}`) !== null)
       expect(row?.textContent).toContain(`+${10 * n}`)
       expect(row?.textContent).toContain(`−${n}`)
