@@ -16,7 +16,10 @@ const textOf = (file: string) => readFileSync(join(import.meta.dirname, '../..',
 const known = new Map<string, ReturnType<typeof titlesIn> | undefined>()
 function titlesOf(file: string) {
   if (!known.has(file)) {
-    known.set(file, existsSync(join(import.meta.dirname, '../..', file)) ? titlesIn(textOf(file)) : undefined)
+    known.set(
+      file,
+      existsSync(join(import.meta.dirname, '../..', file)) ? titlesIn(textOf(file), file) : undefined,
+    )
   }
   return known.get(file)
 }

@@ -14,8 +14,8 @@ export const within = ' › '
 const kinds: ReadonlySet<string> = new Set(['test', 'it', 'describe'])
 const never: ReadonlySet<string> = new Set(['skip', 'todo'])
 
-/** The titles of all tests and groups in a source, in its order, without those that are never run. */
-export function titlesIn(source: string): readonly Title[] {
+/** The titles of all tests and groups in a source, in its order, without those that are never run. How it is read hangs on its file's name. */
+export function titlesIn(source: string, file = 'test.tsx'): readonly Title[] {
   const titles: Title[] = []
   const visit = (node: ts.Node, groups: readonly string[]): void => {
     const own = ts.isCallExpression(node) ? titleOf(node) : undefined
@@ -23,7 +23,7 @@ export function titlesIn(source: string): readonly Title[] {
     if (own !== undefined) titles.push({ own, groups })
     ts.forEachChild(node, (child) => visit(child, own === undefined ? groups : [...groups, own]))
   }
-  visit(ts.createSourceFile('test.tsx', source, ts.ScriptTarget.Latest, true, ts.ScriptKind.TSX), [])
+  visit(ts.createSourceFile(file, source, ts.ScriptTarget.Latest, true), [])
   return titles
 }
 
