@@ -1,6 +1,6 @@
 import { configureStore, createAction } from '@reduxjs/toolkit'
 import { afterEach, expect, test, vi } from 'vitest'
-import { sessionEnded } from '../api/session.ts'
+import { sessionEnded, sessionStarted } from '../api/session.ts'
 import { connectionReducer } from './connection.ts'
 import { createLive } from './live.ts'
 import type { openSocket } from './socket.ts'
@@ -8,17 +8,19 @@ import type { openSocket } from './socket.ts'
 afterEach(() => void vi.useRealTimers())
 
 const known = createAction('known')
+const close = vi.fn<() => void>()
 const open = vi.fn<typeof openSocket>(() => ({
   isConnected: () => false,
   join: async () => ({ joined: true, resync: false, position: null }),
   leave: () => undefined,
-  close: () => undefined,
+  close,
 }))
 
 /** A client whose socket's chunk fails to come so often. */
 function client(failures: number) {
   vi.useFakeTimers()
   open.mockClear()
+  close.mockClear()
   const loadSocket = vi.fn<() => Promise<{ openSocket: typeof openSocket }>>(async () => {
     if (loadSocket.mock.calls.length <= failures) throw new TypeError('Failed to fetch')
     return { openSocket: open }
@@ -62,4 +64,16 @@ test('it waits for the page: nothing is asked for before that is drawn', async (
   live.begin()
   await vi.advanceTimersByTimeAsync(0)
   expect(open).toHaveBeenCalledOnce()
+})
+
+test('finding low: the connection of one person is closed, and another made, when somebody else signs in from another tab', async () => {
+  const { store, live } = client(0)
+  live.begin()
+  store.dispatch(known())
+  await vi.advanceTimersByTimeAsync(0)
+  store.dispatch(sessionStarted())
+  expect(close).toHaveBeenCalledOnce()
+  store.dispatch(known())
+  await vi.advanceTimersByTimeAsync(0)
+  expect(open).toHaveBeenCalledTimes(2)
 })

@@ -3,11 +3,11 @@
  * known and closes when the session ends. Rooms are joined in the `connect` handler and nowhere else, so that a
  * connection that was lost and found again is joined like a new one.
  */
-import { createListenerMiddleware, type Dispatch, type UnknownAction } from '@reduxjs/toolkit'
+import { createListenerMiddleware, isAnyOf, type Dispatch, type UnknownAction } from '@reduxjs/toolkit'
 import type { JoinAnswer, TaskEventMessage, TaskStatusChanged } from '#domain/api/socket.ts'
 import type { MessageDelta, TerminalOutput } from '#domain/api/chat.ts'
 import type { Position } from '#domain/kernel/event.ts'
-import { sessionEnded } from '../api/session.ts'
+import { sessionEnded, sessionStarted } from '../api/session.ts'
 import { connectionChanged } from './connection.ts'
 import { taskStatusChanged } from './taskStatusChanged.ts'
 import type { LiveSocket, openSocket } from './socket.ts'
@@ -92,7 +92,8 @@ export function createLive({ userKnown, loadSocket = () => import('./socket.ts')
     },
   })
   listener.startListening({
-    actionCreator: sessionEnded,
+    // A sign-in from another tab may be somebody else's: what the old token opened is not for them.
+    matcher: isAnyOf(sessionEnded, sessionStarted),
     effect: () => {
       wanted = false
       socket?.close()
