@@ -137,7 +137,9 @@ function fakeEngines(wait: <T>(value: T) => Promise<T>) {
 }
 
 const task1 = taskId(1)
-const atOnce = <T>(value: T) => Promise.resolve(value)
+async function atOnce<T>(value: T): Promise<T> {
+  return value
+}
 
 /** A whole execution of the task, from its message to its end. */
 interface Execution {
