@@ -29,9 +29,14 @@ interface Watched {
   last: number
 }
 
-/** Measuring may take a tenth of the time at most, and is not done more often than this. */
-const leastBetweenMs = 2_000
+/** Between two measurements, in milliseconds. A starved one takes long: what fills the disk meanwhile must not be left alone for as long as that suggests. */
+const betweenMs = { least: 2_000, most: 15_000 }
 const shareOfTime = 10
+
+/** How long after a measurement the next one is due: measuring takes a tenth of the time, within bounds. All in milliseconds. */
+export function untilNext(tookMs: number): number {
+  return Math.min(betweenMs.most, Math.max(betweenMs.least, tookMs * shareOfTime))
+}
 
 export function openDiskWatch({ root, path, limits, onFault, everyMs = 1_000 }: DiskWatchOptions): DiskWatch {
   const watched = new Set<Watched>()
@@ -52,7 +57,7 @@ export function openDiskWatch({ root, path, limits, onFault, everyMs = 1_000 }: 
       // One that was over the limit before may be made smaller.
       if (size > limits.workspace && size > run.first) run.stop.stop('disk_limit', tooMuch(limits.workspace))
     }
-    dueAt = performance.now() + Math.max(leastBetweenMs, (performance.now() - begun) * shareOfTime)
+    dueAt = performance.now() + untilNext(performance.now() - begun)
   }
 
   async function look(): Promise<void> {
