@@ -56,7 +56,7 @@ const NewPassword = z
 const Password = z
   .string({ error: 'Enter your password.' })
   .min(1, 'Enter your password.')
-  .max(2_000, 'This is no password.')
+  .max(2_000, 'A password has at most 2,000 characters.')
 
 /** Whoever comes from here is somebody from now on: a call that anybody may make takes no `Idempotency-Key`. 409 when the address is taken. */
 export const register = defineWrite({

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { isBranchName } from '../kernel/branchName.ts'
 import { faultCodes } from '../kernel/errors.ts'
+import { saying } from '../kernel/fieldNamed.ts'
 import { isModelName } from '../kernel/modelName.ts'
 
 export const limits = {
@@ -21,7 +22,7 @@ export const limits = {
 
 /** Whether no character is in it that no screen can show: NUL and lone surrogates. */
 const canBeKept = (text: string): boolean => !/[\0\p{Surrogate}]/u.test(text)
-const cannotBeKept = 'This text has characters that cannot be kept.'
+const cannotBeKept = { error: saying('contains characters that cannot be stored, such as NUL.') }
 
 /** Text without what no screen can show. */
 export const Text = z.string().refine(canBeKept, cannotBeKept)
@@ -33,16 +34,18 @@ export const required = (sentence: string, max: number) =>
     .refine(canBeKept, cannotBeKept)
     .trim()
     .min(1, sentence)
-    .max(max, `At most ${max} characters.`)
+    .max(max)
 
 /** A branch, by a name that git takes for one and for nothing else. */
 export const branchName = (sentence: string) =>
-  required(sentence, 250).refine(isBranchName, 'This cannot be the name of a branch.')
+  required(sentence, 250).refine(isBranchName, {
+    error: saying('is not a name that git allows for a branch.'),
+  })
 
 /** A model by its name. It becomes an argument of the agent's program; a client that leaves it blank chooses none. */
 export const modelName = z
   .string()
-  .refine((name) => name === '' || isModelName(name), 'This cannot be the name of a model.')
+  .refine((name) => name === '' || isModelName(name), { error: saying('is not a valid model name.') })
   .transform((name) => (name === '' ? null : name))
 
 export const success = { success: z.literal(true) }
@@ -51,7 +54,9 @@ export const success = { success: z.literal(true) }
 export const queryNumber = (max: number) => z.coerce.number().int().min(1).max(max)
 
 /** Where a page of a list begins: the `next` of the page before. */
-export const Cursor = z.string().regex(/^\d{20,40}$/, 'This is not the `next` of a page.')
+export const Cursor = z
+  .string()
+  .regex(/^\d{20,40}$/, { error: saying('must be the `next` of an earlier page.') })
 
 /** A moment, ISO 8601 in UTC. */
 export const Moment = z.string()

@@ -1,5 +1,6 @@
 /** How the tasks of a project run: setup, variables, secrets, hosts. */
 import { z } from 'zod'
+import { saying } from '../kernel/fieldNamed.ts'
 import { ProjectId } from '../kernel/ids.ts'
 import { bytesOf, isReservedName, settingsLimits } from '../project/settings.ts'
 import { defineRead, defineWrite } from './call.ts'
@@ -11,11 +12,13 @@ const params = z.object({ projectId: ProjectId })
 export const EnvironmentName = z
   .string()
   .min(1, 'A variable needs a name.')
-  .max(settingsLimits.nameLength, `At most ${settingsLimits.nameLength} characters.`)
+  .max(settingsLimits.nameLength)
   .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'Use letters, digits and underscores, and no digit first.')
   .refine((name) => !isReservedName(name), 'This name is reserved: the box sets it itself.')
 
-const Value = Text.refine((value) => bytesOf(value) <= settingsLimits.valueBytes, 'At most 32 KiB.')
+const Value = Text.refine((value) => bytesOf(value) <= settingsLimits.valueBytes, {
+  error: saying('can have at most 32 KiB.'),
+})
 
 const Variable = z.object({ name: EnvironmentName, value: Value })
 
@@ -27,7 +30,7 @@ export const AllowedHost = z
   .string()
   .trim()
   .toLowerCase()
-  .max(260, 'At most 260 characters.')
+  .max(260)
   .regex(
     /^((\*\.)?[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)*|\[[0-9a-f:.]{2,45}\])(:[1-9]\d{0,4})?$|^[a-z0-9][a-z0-9_-]{0,38}\/(?!\.{1,2}$|-)[a-z0-9._-]{1,100}$/,
     'Write the name of a host, without an address around it: example.org, *.example.org, example.org:8443; or a repository as owner/name.',
@@ -71,16 +74,18 @@ export const updateProjectSettings = defineWrite({
     'Changes what is named: the setup command, all variables, all allowed hosts, or whether the model’s service may fetch.',
   params,
   body: z.object({
-    setupCommand: Text.max(settingsLimits.setupCommandLength, 'At most 10,000 characters.').optional(),
+    setupCommand: Text.max(settingsLimits.setupCommandLength).optional(),
     variables: z
       .array(Variable)
-      .max(settingsLimits.variables, `At most ${settingsLimits.variables} variables.`)
+      .max(settingsLimits.variables, {
+        error: saying(`can have at most ${settingsLimits.variables} entries.`),
+      })
       .refine(areUnique, 'Two variables have one name.')
       .refine(areSmall, 'All variables together have at most 256 KiB.')
       .optional(),
     egress: z
       .array(AllowedHost)
-      .max(settingsLimits.egress, `At most ${settingsLimits.egress} hosts.`)
+      .max(settingsLimits.egress, { error: saying(`can have at most ${settingsLimits.egress} hosts.`) })
       .optional(),
     modelFetches: z.boolean().optional(),
   }),
@@ -96,7 +101,9 @@ export const setProjectSecret = defineWrite({
   summary: 'Sets a secret, or replaces it. Its value cannot be read again.',
   params: secretParams,
   body: z.object({
-    value: Text.refine((value) => bytesOf(value) <= settingsLimits.secretBytes, 'At most 8 KiB.').min(
+    value: Text.refine((value) => bytesOf(value) <= settingsLimits.secretBytes, {
+      error: saying('can have at most 8 KiB.'),
+    }).min(
       settingsLimits.secretLength,
       'A secret has at least 8 characters, so that it can be kept out of the terminal. What is shorter may be a variable.',
     ),

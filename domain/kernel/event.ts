@@ -1,9 +1,12 @@
 /** What an event is, and how a kind of event is declared: once, with its schema and version. */
 import { z } from 'zod'
+import { saying } from './fieldNamed.ts'
 
 /** A place in the whole log: a decimal string without leading zeros that orders as a number and has gaps. Only ever compared by `comparePositions`. */
 export type Position = string
-export const Position = z.string().regex(/^(0|[1-9]\d{0,19})$/, 'A position is a decimal number.')
+export const Position = z
+  .string()
+  .regex(/^(0|[1-9]\d{0,19})$/, { error: saying('must be a decimal number.') })
 
 /** Negative when `a` comes first, zero when they are the same place. */
 export function comparePositions(a: Position, b: Position): number {

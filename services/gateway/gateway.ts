@@ -17,7 +17,13 @@ import { authenticate } from './auth/authenticate.ts'
 import { passwordRoutes } from './auth/password.ts'
 import { signInRoutes, wayRoutes } from './auth/signIn.ts'
 import { slowDown } from './auth/slowDown.ts'
-import { isBelowApi, mayOpenSocket, onlyOurNames, onlyPlainAddresses } from './http/asked.ts'
+import {
+  isBelowApi,
+  mayOpenSocket,
+  onlyDecodableAddresses,
+  onlyOurNames,
+  onlyPlainAddresses,
+} from './http/asked.ts'
 import { client } from './http/client.ts'
 import { believeProxies } from './http/forwarded.ts'
 import { limitAddresses, limitPeople, onlyJson, rate } from './http/limits.ts'
@@ -61,6 +67,7 @@ export async function startGateway(
   app.use(health(options.parts, options.details))
   app.use(onlyOurNames(options))
   app.use(onlyPlainAddresses)
+  app.use(inApi(onlyDecodableAddresses))
   app.use(inApi(noStore))
   app.use(inApi(timeLimit(requestMs)))
   const byAddress = options.requestsAMinute === null ? null : options.requestsAMinute * addressesMayBeShared

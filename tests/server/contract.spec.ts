@@ -191,9 +191,12 @@ test('who installs the app on the way of signing in is signed in', async () => {
 
 test.each([
   ['an address', '/tasks/%E0%A4%A'],
-  ['a query', '/tasks?project=%FF'],
+  ['a query', '/tasks/6b0c8a52-7a9f-4f0b-8a44-3f6b6e1c3a10/git/file?path=%FF&from=1&to=1'],
 ])('%s in a broken encoding is refused', async (_, path) => {
-  expect(await ada.api('GET', path)).toMatchObject({ status: 400, body: { code: 'invalid_input' } })
+  expect(await ada.api('GET', path)).toMatchObject({
+    status: 400,
+    body: { code: 'invalid_input', error: expect.stringMatching(/percent-encoding is broken or not UTF-8/) },
+  })
 })
 
 test('a project that can no longer be reached is inactive, and its tasks go with it when it is deleted', async () => {

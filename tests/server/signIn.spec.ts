@@ -97,8 +97,16 @@ describe('registering', () => {
     ['password', { password: '1234567' }, 'A password has 8 to 200 characters.'],
     ['password', { password: '🚀'.repeat(7) }, 'A password has 8 to 200 characters.'],
     ['password', { password: 'x'.repeat(201) }, 'A password has 8 to 200 characters.'],
-    ['password', { password: '1234567\u0000' }, 'This text has characters that cannot be kept.'],
-    ['password', { password: '1234567\uD800' }, 'This text has characters that cannot be kept.'],
+    [
+      'password',
+      { password: '1234567\u0000' },
+      '`password` contains characters that cannot be stored, such as NUL.',
+    ],
+    [
+      'password',
+      { password: '1234567\uD800' },
+      '`password` contains characters that cannot be stored, such as NUL.',
+    ],
   ])('is refused by %s: %j', async (field, part, error) => {
     const body = { name: 'Pat', email: 'bad@example.com', password, ...part }
     const answer = await nobody.api('POST', '/auth/register', body, fromElsewhere())

@@ -11,6 +11,29 @@ export const onlyPlainAddresses: Middleware = (context, next) => {
   return next()
 }
 
+/** Refuses an address whose percent-encoding is broken or no UTF-8: whoever decodes it would put other characters there without a word. */
+export const onlyDecodableAddresses: Middleware = (context, next) => {
+  for (const [part, text] of [
+    ['path', context.path],
+    ['query', context.search],
+  ] as const)
+    if (!isDecodable(text))
+      throw new Fault(
+        'invalid_input',
+        `The ${part} of the address is not valid: its percent-encoding is broken or not UTF-8.`,
+      )
+  return next()
+}
+
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
 /** Whether an address is of the API, as it is written. */
 export function isBelowApi(path: string): boolean {
   return path === '/api' || path.startsWith('/api/')

@@ -4,6 +4,7 @@ import type { Socket as Connection } from 'node:net'
 import { Server, type Socket } from 'socket.io'
 import { z } from 'zod'
 import { JoinTask, type ClientEvents, type JoinAnswer, type ServerEvents } from '#domain/api/socket.ts'
+import { readInput } from '#domain/api/readInput.ts'
 import { Fault, faults } from '#domain/kernel/errors.ts'
 import { TaskId } from '#domain/kernel/ids.ts'
 import { tasksView } from '#domain/views/tasks.ts'
@@ -136,8 +137,8 @@ function serve(socket: LiveSocket, feed: Feed, services: SocketServices): void {
 
   async function join(taskId: unknown, last: unknown): Promise<JoinAnswer> {
     try {
-      const asked = JoinTask.safeParse([taskId, last])
-      if (!asked.success) throw new Fault('invalid_input', asked.error.issues[0]?.message)
+      const asked = readInput(JoinTask, [taskId, last])
+      if (asked.kind === 'refused') throw new Fault('invalid_input', asked.sentence)
       const [id, heard] = asked.data
       if (!joined.has(id) && joined.size >= roomsAtOnce) throw new Fault('rate_limited')
       const task = await services.documents.get(tasksView, id)

@@ -44,7 +44,7 @@ function faultOf(thrown: unknown): Fault {
   if (thrown instanceof TooLarge) return new Fault('too_large')
   // What the router throws of an address that cannot be decoded.
   if (thrown instanceof Error && 'status' in thrown && thrown.status === 400)
-    return new Fault('invalid_input')
+    return new Fault('invalid_input', 'The address is not valid.')
   return new Fault('internal')
 }
 

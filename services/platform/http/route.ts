@@ -4,6 +4,7 @@ import type { Context, Middleware } from 'koa'
 import { v5 as uuidv5 } from 'uuid'
 import type { z } from 'zod'
 import type { AnswerOf, AnyCall, BodyOf, ParamsOf, QueryOf } from '#domain/api/call.ts'
+import { readInput } from '#domain/api/readInput.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import type { Idempotency } from '#platform/commands/idempotency.ts'
 import { requestIdOf } from '#platform/watch/requests.ts'
@@ -141,8 +142,7 @@ function commandIdOf(key: string, { userId }: Identity, address: string): string
 }
 
 function checked(schema: z.ZodType, input: unknown): unknown {
-  const result = schema.safeParse(input)
-  if (result.success) return result.data
-  const [issue] = result.error.issues
-  throw new Fault('invalid_input', issue?.message, issue?.path.map(String).join('.') || undefined)
+  const result = readInput(schema, input)
+  if (result.kind === 'read') return result.data
+  throw new Fault('invalid_input', result.sentence, result.field)
 }

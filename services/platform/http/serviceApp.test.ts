@@ -108,3 +108,20 @@ test('stopping lets a call that runs finish', async () => {
   expect(await (await running).text()).toBe('done')
   await expect(fetch(address('/healthz'))).rejects.toThrow('fetch failed')
 })
+
+test('a body that is no UTF-8 is refused instead of changed, and one in UTF-8 is read as it is', async () => {
+  const send = async (body: string, encoding: BufferEncoding) => {
+    const headers = { ...(await shown()), 'content-type': 'application/json' }
+    const answer = await fetch(address('/api/echo'), {
+      method: 'POST',
+      headers,
+      body: Buffer.from(body, encoding),
+    })
+    return [answer.status, await answer.json()]
+  }
+  expect(await send('{"a":"caf\xe9"}', 'latin1')).toMatchObject([
+    400,
+    { code: 'invalid_input', error: 'The body is not valid UTF-8. Send JSON encoded as UTF-8.' },
+  ])
+  expect(await send('{"a":"café 🚀 \uFFFD"}', 'utf8')).toMatchObject([200, { body: { a: 'café 🚀 \uFFFD' } }])
+})

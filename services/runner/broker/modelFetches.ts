@@ -62,7 +62,7 @@ export function checkFetches(body: string, { modelFetches }: MayFetch): Checked 
   }
   const request = Request.safeParse(parsed)
   if (!request.success)
-    return refused(`${request.error.issues[0]?.path.join('.') || 'The body'} is not understood.`)
+    return refused(`${request.error.issues[0]?.path.join('.') || 'The body'} is not valid.`)
   const { mcp_servers: servers, container, tools, system, messages } = request.data
   if (isThere(servers) && !modelFetches) return refused(fetches('mcp_servers', 'connects to servers'))
   if (isThere(container)) return refused(outside('container', 'runs code'))

@@ -280,5 +280,5 @@ function branchSentence(
 ): string {
   return prepared.kind === 'no_such_branch'
     ? `The repository has no branch ${prepared.branch}. Start a task on one that it has.`
-    : `${prepared.branch} cannot be the name of a branch.`
+    : `${prepared.branch} is not a valid branch name.`
 }

@@ -1,0 +1,107 @@
+/** What is wrong with an input is said in our words, and names the field. */
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { calls } from './all.ts'
+import { updateProjectSettings } from './projectSettings.ts'
+import { readInput } from './readInput.ts'
+import { JoinTask } from './socket.ts'
+
+const stockWords =
+  /invalid|expected|received|too big|too small|unrecognized|zod|undefined|NaN|string|boolean/i
+
+/** Each field of each request, alone in an object of its own. */
+const fields = calls.flatMap(({ name, call }) =>
+  (['params', 'query', 'body'] as const).flatMap((part) => {
+    const schema = call[part]
+    const object = schema instanceof z.ZodOptional ? schema.unwrap() : schema
+    if (!(object instanceof z.ZodObject)) throw new Error(`${part} of ${name} is no object`)
+    return Object.entries(object.shape).map(([field, of]) => {
+      if (!(of instanceof z.ZodType)) throw new Error(`${field} of ${name} has no schema`)
+      return { title: `${name}: ${field}`, name, field, alone: z.object({ [field]: of }) }
+    })
+  }),
+)
+
+/** A sentence names a field as it is written, or by its first word. */
+const named = (field: string) => new RegExp(/^[a-z]+/.exec(field)?.[0].replace(/s$/, '') ?? field, 'i')
+
+function refusals(schema: z.ZodType, inputs: readonly unknown[]) {
+  return inputs.flatMap((input) => {
+    const read = readInput(schema, input)
+    return read.kind === 'refused' ? [read] : []
+  })
+}
+
+test('requests have fields', () => expect(fields.length).toBeGreaterThan(50))
+
+describe.each(fields)('$title', ({ name, field, alone }) => {
+  test('that is missing, of a wrong type or too long is named in a sentence of ours', () => {
+    const values = [
+      undefined,
+      null,
+      7,
+      1e30,
+      Number.NaN,
+      true,
+      {},
+      [7],
+      [['x']],
+      'x'.repeat(200_000),
+      Array(1_001).fill('x'),
+    ]
+    const refused = refusals(alone, [{}, ...values.map((value) => ({ [field]: value }))])
+    expect(refused.length).toBeGreaterThan(0)
+    for (const { sentence, field: at } of refused) {
+      expect(sentence).toMatch(/^[A-Z`].*[.\w]$/)
+      expect(sentence).not.toMatch(stockWords)
+      expect(sentence).toMatch(named(field))
+      expect(at?.split('.')[0]).toBe(field)
+    }
+  })
+
+  test('keeps no NUL and no half of a surrogate pair', () => {
+    for (const value of ['abcdefgh\0', 'abcdefgh\uD800', '\uDC00abcdefgh']) {
+      const read = readInput(alone, { [field]: value })
+      if (read.kind === 'read' && !keptNowhere.has(`${name}.${field}`))
+        expect(read.data[field]).not.toBe(value)
+    }
+  })
+})
+
+/** Compared with what is kept, or with what is known. */
+const keptNowhere = new Set(['login.password', 'countPageView.route'])
+
+test.each([
+  [7, 'The body must be an object.'],
+  [[], 'The body must be an object.'],
+  [{ variables: 7 }, '`variables` must be a list.'],
+  [{ variables: [{ name: 'A' }] }, '`variables.0.value` is missing.'],
+  [{ variables: [{ name: 'A', value: 7 }] }, '`variables.0.value` must be text.'],
+  [
+    { variables: [{ name: 'A'.repeat(1_000), value: '' }] },
+    /^`variables\.0\.name` can have at most \d+ char/,
+  ],
+  [{ modelFetches: 'yes' }, '`modelFetches` must be true or false.'],
+  [{ setupCommand: 'x'.repeat(10_001) }, '`setupCommand` can have at most 10,000 characters.'],
+  [{ setupCommand: '\0' }, '`setupCommand` contains characters that cannot be stored, such as NUL.'],
+])('the settings %j are refused', (input, sentence) => {
+  const read = readInput(updateProjectSettings.body, input)
+  expect(read).toMatchObject({ kind: 'refused' })
+  if (read.kind === 'refused')
+    expect(read.sentence).toMatch(
+      typeof sentence === 'string' ? new RegExp(`^${escaped(sentence)}$`) : sentence,
+    )
+})
+
+test('what the socket is asked is refused in our words as well', () => {
+  for (const { sentence } of refusals(JoinTask, [7, [], [7, 7], ['x', {}]]))
+    expect(sentence).not.toMatch(stockWords)
+})
+
+test('an input that is right is read', () =>
+  expect(readInput(z.object({ n: z.coerce.number() }), { n: '7', more: 1 })).toEqual({
+    kind: 'read',
+    data: { n: 7 },
+  }))
+
+const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
