@@ -60,11 +60,11 @@ describe.each(fields)('$title', ({ name, field, alone }) => {
   })
 
   test('keeps no NUL and no half of a surrogate pair', () => {
-    for (const value of ['abcdefgh\0', 'abcdefgh\uD800', '\uDC00abcdefgh']) {
+    const kept = ['abcdefgh\0', 'abcdefgh\uD800', '\uDC00abcdefgh'].filter((value) => {
       const read = readInput(alone, { [field]: value })
-      if (read.kind === 'read' && !keptNowhere.has(`${name}.${field}`))
-        expect(read.data[field]).not.toBe(value)
-    }
+      return read.kind === 'read' && read.data[field] === value
+    })
+    expect(keptNowhere.has(`${name}.${field}`) ? [] : kept).toEqual([])
   })
 })
 
@@ -85,12 +85,10 @@ test.each([
   [{ setupCommand: 'x'.repeat(10_001) }, '`setupCommand` can have at most 10,000 characters.'],
   [{ setupCommand: '\0' }, '`setupCommand` contains characters that cannot be stored, such as NUL.'],
 ])('the settings %j are refused', (input, sentence) => {
-  const read = readInput(updateProjectSettings.body, input)
-  expect(read).toMatchObject({ kind: 'refused' })
-  if (read.kind === 'refused')
-    expect(read.sentence).toMatch(
-      typeof sentence === 'string' ? new RegExp(`^${escaped(sentence)}$`) : sentence,
-    )
+  expect(readInput(updateProjectSettings.body, input)).toMatchObject({
+    kind: 'refused',
+    sentence: typeof sentence === 'string' ? sentence : expect.stringMatching(sentence),
+  })
 })
 
 test('what the socket is asked is refused in our words as well', () => {
@@ -103,5 +101,3 @@ test('an input that is right is read', () =>
     kind: 'read',
     data: { n: 7 },
   }))
-
-const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
