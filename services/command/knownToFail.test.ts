@@ -1,0 +1,10 @@
+/** What is known to fail is refused, and only that. */
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { taskStream } from '#domain/kernel/ids.ts'
+import { task } from '#domain/task/task.ts'
+import { projectsView } from '#domain/views/projects.ts'
+import { CodeHostFault } from '#platform/ports/codeHost.ts'
+import { creating } from '../../tests/domain/creating.ts'
+import { projectId, taskId } from '../../tests/domain/ids.ts'
+import { cause, openTestEngines, somebody, type TestEngines } from '../../tests/server/engines.ts'
+import { requireStartable } from './knownToFail.ts'

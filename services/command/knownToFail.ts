@@ -1,0 +1,71 @@
+/**
+ * Refuses at the door what is known to fail: an agent that no runner can run, a branch that the repository does not have. What is not known,
+ * since no runner or no code host answers, is let through: its run says what became of it.
+ */
+import { setTimeout as pause } from 'node:timers/promises'
+import { Fault } from '#domain/kernel/errors.ts'
+import { taskStream } from '#domain/kernel/ids.ts'
+import type { AgentName } from '#domain/task/events.ts'
+import { task } from '#domain/task/task.ts'
+import { projectsView } from '#domain/views/projects.ts'
+import { CodeHostFault } from '#platform/ports/codeHost.ts'
+import type { CommandServices } from './services.ts'
+
+type Knowing = Pick<CommandServices, 'access' | 'agents' | 'codeHost' | 'commands' | 'documents'>
+
+/** Throws `agent_unavailable` when no runner that is there can run the agent. */
+export function requireAgent(name: AgentName, { agents }: Pick<Knowing, 'agents'>): void {
+  const missing = agents.whyNone(name)
+  if (missing !== null) throw new Fault('agent_unavailable', missing, 'agent')
+}
+
+/** What a task is to be made with. */
+interface Wish {
+  readonly taskId: string
+  readonly ownerId: string
+  readonly projectId: string
+  readonly branch: string
+  readonly agent: AgentName
+}
+
+/** Throws when it is known that the task's first run would fail. For a task that is there already nothing is asked: a repeat is answered as the first. */
+export async function requireStartable(wish: Wish, services: Knowing): Promise<void> {
+  const { state } = await services.commands.load(task, taskStream(wish.taskId))
+  if (state.kind !== 'none') return
+  requireAgent(wish.agent, services)
+  if ((await hasBranch(wish, services)) === false) {
+    const sentence = `There is no branch ${wish.branch} in the repository. Choose one that exists, or push it first.`
+    throw new Fault('invalid_input', sentence, 'branch')
+  }
+}
+
+const hostAnswersWithinMs = 2_000
+/** What the default branch of a repository is called while nothing was pushed. */
+const firstBranch = 'main'
+
+/** Whether the repository has the branch, asked of the code host; `undefined` when that cannot be told. */
+async function hasBranch(wish: Wish, services: Knowing): Promise<boolean | undefined> {
+  const project = await services.documents.get(projectsView, wish.projectId)
+  if (!project) return undefined
+  // It is what most ask for, and may be still to come: nobody waits for the host because of it.
+  if (wish.branch === project.defaultBranch) return true
+  const repository = { owner: project.githubOwner, name: project.githubRepoName }
+  const ask = async () => {
+    const token = await services.access.tokenOf(wish.ownerId)
+    if (await services.codeHost.branch(token, repository, wish.branch)) return true
+    if (wish.branch !== firstBranch) return false
+    return (await services.codeHost.branches(token, repository)).length === 0
+  }
+  const timeUp = new AbortController()
+  const late = pause(hostAnswersWithinMs, undefined, { signal: timeUp.signal }).catch(() => undefined)
+  try {
+    return await Promise.race([ask().catch(unlessDefect), late])
+  } finally {
+    timeUp.abort()
+  }
+}
+
+/** What the host or the person's access to it refuses, their run will be refused as well, with the reason. */
+function unlessDefect(thrown: unknown): undefined {
+  if (!(thrown instanceof CodeHostFault || thrown instanceof Fault)) throw thrown
+}
