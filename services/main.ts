@@ -7,6 +7,7 @@ import type { Engines } from '#platform/compose.ts'
 import { operationOf, UnknownWords } from './operate.ts'
 import type { Details } from '#platform/http/health.ts'
 import { serviceTokens, type Callee } from '#platform/http/serviceToken.ts'
+import { startAgents, type Agents } from '#platform/runners/agents.ts'
 import { processName } from '#platform/watch/name.ts'
 
 /** A part that runs until it is stopped; `stop` resolves when nothing of it is left. */
@@ -65,10 +66,14 @@ async function startServices(config: Config, repos: readonly string[], engines: 
       const { startImageSweep } = await import('./command/images/sweep.ts')
       running.push(engines.leases.hold('images', () => startImageSweep(engines)))
     }
-    const apis = await apisOf(config, engines)
+    const agents = startAgents(engines.bus)
+    running.push({ stop: async () => agents.stop() })
+    const apis = await apisOf(config, engines, agents)
     const details = new Map<string, readonly string[]>()
     // Before the runner, whose first words it hears.
-    running.push(...(await startDoor(config, engines, apis, () => Object.fromEntries(details))))
+    running.push(
+      ...(await startDoor(config, { ...engines, agents }, apis, () => Object.fromEntries(details))),
+    )
     if (services.has('runner')) {
       const { startRunner } = await import('./runner/runner.ts')
       const runner = await startRunner(config, engines)
@@ -104,12 +109,16 @@ async function startLocalCodeHost(
 }
 
 /** The parts of the API that this process answers by itself. */
-async function apisOf(config: Config, engines: Engines): Promise<ReadonlyMap<Callee, Middleware>> {
+async function apisOf(
+  config: Config,
+  engines: Engines,
+  agents: Agents,
+): Promise<ReadonlyMap<Callee, Middleware>> {
   const mounting = { fresh: () => engines.ids.uuid(), idempotency: engines.idempotency }
   const apis = new Map<Callee, Middleware>()
   if (config.services.has('command')) {
     const { commandApi } = await import('./command/command.ts')
-    apis.set('command', commandApi(engines, config, mounting))
+    apis.set('command', commandApi(engines, { ...config, agents }, mounting))
   }
   if (config.services.has('query')) {
     const { queryApi } = await import('./query/query.ts')
@@ -121,7 +130,7 @@ async function apisOf(config: Config, engines: Engines): Promise<ReadonlyMap<Cal
 /** What this process answers on its port: the product, where it has the gateway; else its services, to other services. */
 async function startDoor(
   config: Config,
-  engines: Engines,
+  { agents, ...engines }: Engines & { readonly agents: Agents },
   apis: ReadonlyMap<Callee, Middleware>,
   details: Details,
 ): Promise<Running[]> {
@@ -133,10 +142,9 @@ async function startDoor(
       await startServiceApp({ apis, host, port, parts: engines.parts, details }, { ...engines, tokens }),
     ]
   }
-  const [{ startGateway }, { startNotices }, { startAgents }, { upstream }] = await Promise.all([
+  const [{ startGateway }, { startNotices }, { upstream }] = await Promise.all([
     import('./gateway/gateway.ts'),
     import('./gateway/live/notices.ts'),
-    import('./gateway/live/agents.ts'),
     import('./gateway/http/upstream.ts'),
   ])
   const parts = new Map(engines.parts)
@@ -153,7 +161,6 @@ async function startDoor(
   }
   const [command, query] = [answering('command'), answering('query')]
   const notices = startNotices(engines.bus)
-  const agents = startAgents(engines.bus)
   const gateway = await startGateway(
     {
       host,
@@ -174,7 +181,7 @@ async function startDoor(
     },
     engines,
   )
-  return [...upstreams, { stop: async () => notices.stop() }, { stop: async () => agents.stop() }, gateway]
+  return [...upstreams, { stop: async () => notices.stop() }, gateway]
 }
 
 /** The last that was started stops first: nothing loses what it leans on. */

@@ -140,7 +140,7 @@ export const sendMessage = defineWrite({
     .refine(hasText, { path: ['message'], error: 'Enter a message.' }),
   status: 201,
   answer: { success: z.literal(true), chatMessage: ChatMessage },
-  faults: ['not_found', 'already_exists'],
+  faults: ['not_found', 'already_exists', 'agent_unavailable'],
 })
 
 /** A message to the agent may have images for its text. */

@@ -162,7 +162,7 @@ export const createTask = defineWrite({
   }),
   status: 201,
   answer: taskAnswer,
-  faults: ['not_found', 'already_exists'],
+  faults: ['not_found', 'already_exists', 'agent_unavailable'],
 })
 
 export const updateTask = defineWrite({
@@ -196,7 +196,7 @@ export const retryTask = defineWrite({
   summary: 'Works on the last message again.',
   params,
   answer: taskAnswer,
-  faults: ['not_found', 'task_running'],
+  faults: ['not_found', 'task_running', 'agent_unavailable'],
 })
 
 export const executeTask = defineWrite({

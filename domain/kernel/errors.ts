@@ -17,6 +17,7 @@ export const faults = {
   forbidden: { status: 403, sentence: 'This is not allowed.' },
   not_found: { status: 404, sentence: 'There is no such thing.' },
   too_slow: { status: 408, sentence: 'The request did not arrive in time. Try again.' },
+  agent_unavailable: { status: 409, sentence: 'This agent cannot run on this server.' },
   already_exists: { status: 409, sentence: 'This exists already.' },
   task_running: { status: 409, sentence: 'The task is running. Wait until the turn ends, or cancel it.' },
   not_running: { status: 409, sentence: 'Nothing is running in this task.' },

@@ -24,16 +24,17 @@ export const commandRoutes = [
 ]
 
 /** What the engines have of what the routes work with. */
-export type CommandEngines = Omit<CommandServices, 'admission' | 'inTurn'>
+export type CommandEngines = Omit<CommandServices, 'admission' | 'agents' | 'inTurn'>
 
 /** The writes of the API, below `/api`. The one who mounts this has authenticated the request. */
 export function commandApi(
   engines: CommandEngines,
-  { tasksAtOnce }: { readonly tasksAtOnce: number },
+  { tasksAtOnce, agents }: { readonly tasksAtOnce: number } & Pick<CommandServices, 'agents'>,
   mounting: Mounting,
 ): Middleware {
   const services: CommandServices = {
     ...engines,
+    agents,
     admission: admission({ ...engines, tasksAtOnce }),
     inTurn: turns(),
   }

@@ -7,8 +7,9 @@ import { Fault } from '#domain/kernel/errors.ts'
 import { taskStream } from '#domain/kernel/ids.ts'
 import type { AgentName } from '#domain/task/events.ts'
 import { task } from '#domain/task/task.ts'
-import { projectsView } from '#domain/views/projects.ts'
-import { CodeHostFault } from '#platform/ports/codeHost.ts'
+import { projectsView, type ProjectDocument } from '#domain/views/projects.ts'
+import type { HostAccess } from '#platform/hostAccess.ts'
+import { CodeHostFault, type CodeHost } from '#platform/ports/codeHost.ts'
 import type { CommandServices } from './services.ts'
 
 type Knowing = Pick<CommandServices, 'access' | 'agents' | 'codeHost' | 'commands' | 'documents'>
@@ -33,7 +34,8 @@ export async function requireStartable(wish: Wish, services: Knowing): Promise<v
   const { state } = await services.commands.load(task, taskStream(wish.taskId))
   if (state.kind !== 'none') return
   requireAgent(wish.agent, services)
-  if ((await hasBranch(wish, services)) === false) {
+  const project = await services.documents.get(projectsView, wish.projectId)
+  if (project && (await isWithout(project, wish, services))) {
     const sentence = `There is no branch ${wish.branch} in the repository. Choose one that exists, or push it first.`
     throw new Fault('invalid_input', sentence, 'branch')
   }
@@ -43,21 +45,28 @@ const hostAnswersWithinMs = 2_000
 /** What the default branch of a repository is called while nothing was pushed. */
 const firstBranch = 'main'
 
-/** Whether the repository has the branch, asked of the code host; `undefined` when that cannot be told. */
-async function hasBranch(wish: Wish, services: Knowing): Promise<boolean | undefined> {
-  const project = await services.documents.get(projectsView, wish.projectId)
-  if (!project) return undefined
+type OfProject = Pick<ProjectDocument, 'githubOwner' | 'githubRepoName' | 'defaultBranch'>
+interface Host {
+  readonly access: Pick<HostAccess, 'tokenOf'>
+  readonly codeHost: Pick<CodeHost, 'branch' | 'branches'>
+}
+
+/** Whether the code host says that the repository has no such branch; `false` too when that cannot be told, or not within two seconds. */
+export async function isWithout(
+  project: OfProject,
+  { branch, ownerId }: Pick<Wish, 'branch' | 'ownerId'>,
+  { access, codeHost }: Host,
+): Promise<boolean> {
   // It is what most ask for, and may be still to come: nobody waits for the host because of it.
-  if (wish.branch === project.defaultBranch) return true
+  if (branch === project.defaultBranch) return false
   const repository = { owner: project.githubOwner, name: project.githubRepoName }
   const ask = async () => {
-    const token = await services.access.tokenOf(wish.ownerId)
-    if (await services.codeHost.branch(token, repository, wish.branch)) return true
-    if (wish.branch !== firstBranch) return false
-    return (await services.codeHost.branches(token, repository)).length === 0
+    const token = await access.tokenOf(ownerId)
+    if (await codeHost.branch(token, repository, branch)) return false
+    return branch !== firstBranch || (await codeHost.branches(token, repository)).length > 0
   }
   const timeUp = new AbortController()
-  const late = pause(hostAnswersWithinMs, undefined, { signal: timeUp.signal }).catch(() => undefined)
+  const late = pause(hostAnswersWithinMs, false, { signal: timeUp.signal }).catch(() => false)
   try {
     return await Promise.race([ask().catch(unlessDefect), late])
   } finally {
@@ -66,6 +75,7 @@ async function hasBranch(wish: Wish, services: Knowing): Promise<boolean | undef
 }
 
 /** What the host or the person's access to it refuses, their run will be refused as well, with the reason. */
-function unlessDefect(thrown: unknown): undefined {
+function unlessDefect(thrown: unknown): false {
   if (!(thrown instanceof CodeHostFault || thrown instanceof Fault)) throw thrown
+  return false
 }

@@ -21,6 +21,7 @@ import type { HostAccess } from '#platform/hostAccess.ts'
 import type { ProjectSecrets } from '#platform/projectSecrets.ts'
 import type { Person } from '#platform/http/guards.ts'
 import { routeWith } from '#platform/http/route.ts'
+import type { Agents } from '#platform/runners/agents.ts'
 import type { Bus } from '#platform/ports/bus.ts'
 import type { CodeHost } from '#platform/ports/codeHost.ts'
 import type { Requests } from '#platform/ports/requests.ts'
@@ -40,6 +41,7 @@ export interface CommandServices {
   readonly projectSecrets: ProjectSecrets
   readonly codeHost: CodeHost
   readonly admission: Admission
+  readonly agents: Pick<Agents, 'whyNone'>
   /** Work of one person that must not run beside itself. */
   readonly inTurn: InTurn
 }

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { getMe, updateProfile } from '#domain/api/auth.ts'
 import { getChat, sendMessage } from '#domain/api/chat.ts'
+import { updateProjectSettings } from '#domain/api/projectSettings.ts'
 import {
   createProject,
   createRepository,
@@ -22,8 +23,7 @@ import {
 import type { Person } from '../product/person.ts'
 import { hasEnded, openScene, type Scene } from './scene.ts'
 
-/** There is no such branch, so that a run ends soon: what agents do is not asked about here. */
-const branch = 'no-such-branch'
+const branch = 'main'
 
 let scene: Scene
 let ada: Person
@@ -32,6 +32,8 @@ beforeAll(async () => {
   scene = await openScene([])
   ada = scene.ada
   projectId = scene.projectId
+  // A run ends soon: what agents do is not asked about here.
+  await ada.ask(updateProjectSettings, { params: { projectId }, body: { setupCommand: 'exit 1' } })
 })
 afterAll(() => scene?.close())
 

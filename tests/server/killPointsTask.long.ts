@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { getChat, sendMessage } from '#domain/api/chat.ts'
+import { updateProjectSettings } from '#domain/api/projectSettings.ts'
 import { createTask, listTasks } from '#domain/api/tasks.ts'
 import { ownFolder } from '../product.ts'
 import { command, openKilling, type Doing, type Killing } from './faults/killing.ts'
@@ -16,6 +17,9 @@ beforeAll(async () => {
   folder = await ownFolder()
   killing = openKilling(folder)
   scene = await openScene([], killing.options)
+  // A run ends soon: it is not what is asked about here.
+  const params = { projectId: scene.projectId }
+  await scene.ada.ask(updateProjectSettings, { params, body: { setupCommand: 'exit 1' } })
 })
 afterAll(async () => {
   await scene?.close()
@@ -29,8 +33,7 @@ async function taskAndMessage(): Promise<Doing> {
   const [description, message] = [`Make ${name}`, `And paint ${name}`]
   return {
     commands: [
-      // Without such a branch the run ends soon: it is not what is asked about here.
-      command(ada, createTask, { body: { description, projectId, branch: 'no-such-branch' } }),
+      command(ada, createTask, { body: { description, projectId, branch: 'main' } }),
       (key, [made]) => {
         const { task } = createTask.answer.parse(made?.body)
         return command(ada, sendMessage, { params: { taskId: task.id }, body: { message } })(key, [])

@@ -22,7 +22,7 @@ describe('tasks at once', () => {
 
   test('are as many as were allowed, also of those that come together, and the rest are told when to come again', async () => {
     const { ada, projectId } = scene
-    const idle = await ada.task(projectId, 'Be idle', 'no-such-branch')
+    const idle = await ada.task(projectId, 'Be idle')
     await ada.taskOnce(idle.id, hasEnded)
     const body = { description: 'Talk on', projectId, branch: 'main' }
     const asked = await Promise.all(Array.from({ length: 5 }, () => ada.api('POST', '/tasks', body)))
@@ -146,7 +146,7 @@ describe('what is sent', () => {
 
   test('every read may name the position that it must have seen', async () => {
     const { ada, projectId } = scene
-    const task = await ada.task(projectId, 'Read me', 'no-such-branch')
+    const task = await ada.task(projectId, 'Read me')
     await ada.taskOnce(task.id, hasEnded)
     const params = { taskId: task.id }
     const { position = '0' } = await ada.ask(updateTask, { params, body: { title: 'Read' } })

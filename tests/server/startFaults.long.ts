@@ -3,9 +3,8 @@ import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promise
 import { createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { getChat } from '#domain/api/chat.ts'
 import { listRepositories } from '#domain/api/projects.ts'
-import { createTask, getTaskDiff, retryTask } from '#domain/api/tasks.ts'
+import { createTask, getTaskDiff, listTasks, retryTask } from '#domain/api/tasks.ts'
 import { openSqlite } from '#platform/sqlite.ts'
 import { localRepository } from '../contracts/codeHost.fixture.ts'
 import { processesOf } from '../product/processes.ts'
@@ -318,29 +317,28 @@ describe('once it runs', () => {
   })
   afterAll(() => scene?.close())
 
-  test('an agent’s program that is none fails the task with a sentence, and not the server', async () => {
-    const task = await scene.ada.task(scene.projectId, 'Words')
-    const ended = await scene.ada.taskOnce(task.id, hasEnded)
-    const reason = 'CLAUDE_BIN names /bin/false, which is no program that can be run.'
-    expect(ended).toMatchObject({ status: 'failed', failure: { code: 'no_agent', reason } })
-    const { messages } = await scene.ada.ask(getChat, { params: { taskId: task.id } })
-    expect(messages.at(-1)).toMatchObject({ messageType: 'error', message: reason })
-  })
-
-  test('the other agent, where it is not installed, says how to get it', async () => {
-    const body = {
+  const asking = (agent: 'claude' | 'cursor') =>
+    scene.ada.api('POST', '/tasks', {
       description: 'Words',
       projectId: scene.projectId,
       branch: 'main',
-      agent: 'cursor' as const,
-    }
-    const { task } = await scene.ada.ask(createTask, { body })
-    expect(await scene.ada.taskOnce(task.id, hasEnded)).toMatchObject({
-      status: 'failed',
-      failure: {
-        code: 'no_agent',
-        reason: expect.stringMatching(/^The cursor-agent CLI is not installed: .*CURSOR_BIN.*\.$/),
-      },
+      agent,
+    })
+
+  test('an agent’s program that is none is refused with a sentence, and the server goes on', async () => {
+    const error = 'CLAUDE_BIN names /bin/false, which is no program that can be run.'
+    expect(await asking('claude')).toMatchObject({
+      status: 409,
+      body: { code: 'agent_unavailable', field: 'agent', error },
+    })
+    expect(await scene.ada.ask(listTasks)).toMatchObject({ tasks: [] })
+  })
+
+  test('the other agent, where it is not installed, is refused, and says how to get it', async () => {
+    const error = expect.stringMatching(/^The cursor-agent CLI is not installed: .*CURSOR_BIN.*\.$/)
+    expect(await asking('cursor')).toMatchObject({
+      status: 409,
+      body: { code: 'agent_unavailable', field: 'agent', error },
     })
   })
 

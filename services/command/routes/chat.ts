@@ -16,12 +16,13 @@ import { chatMessageOf, chatView, messageDocumentId } from '#domain/views/chat.t
 import type { Head } from '#platform/commands/eventLog.ts'
 import type { Executed } from '#platform/commands/execute.ts'
 import { signedIn } from '#platform/http/guards.ts'
-import type { Route } from '#platform/http/route.ts'
+import type { Asked, Route } from '#platform/http/route.ts'
 import { withImages } from '../images/attach.ts'
+import { requireAgent } from '../knownToFail.ts'
 import { executeOnTask, ownTask, route, taskAfter, written, type CommandServices } from '../services.ts'
 
 export const chatRoutes: readonly Route<CommandServices>[] = [
-  route(sendMessage, signedIn, ownTask, async ({ params, body, ...asked }, services) => {
+  route(sendMessage, signedIn, ownTask, withAgent, async ({ params, body, ...asked }, services) => {
     const { taskId } = params
     const isNote = body.messageType === 'system'
     const messageId = (isNote ? undefined : body.id) ?? uuidv5('message', asked.commandId)
@@ -82,6 +83,16 @@ export const chatRoutes: readonly Route<CommandServices>[] = [
     return { success: true as const, ...(await written(position, services)) }
   }),
 ]
+
+/** The agent that a message chooses; commands and notes have none. */
+async function withAgent(
+  { body }: Pick<Asked<typeof sendMessage>, 'body'>,
+  services: CommandServices,
+): Promise<object> {
+  const isForAgent = !isCommand(body) && body.messageType !== 'system'
+  if (isForAgent && body.agent) requireAgent(body.agent, services)
+  return {}
+}
 
 async function answerMessage(
   services: CommandServices,

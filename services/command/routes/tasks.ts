@@ -10,18 +10,19 @@ import {
   updateTask,
 } from '#domain/api/tasks.ts'
 import { Fault } from '#domain/kernel/errors.ts'
-import { projectStream } from '#domain/kernel/ids.ts'
+import { projectStream, taskStream } from '#domain/kernel/ids.ts'
 import { project } from '#domain/project/project.ts'
-import { signedIn } from '#platform/http/guards.ts'
-import type { Route } from '#platform/http/route.ts'
+import { task } from '#domain/task/task.ts'
+import { signedIn, type Person } from '#platform/http/guards.ts'
+import type { Asked, Route } from '#platform/http/route.ts'
 import { withImages } from '../images/attach.ts'
+import { requireAgent, requireStartable } from '../knownToFail.ts'
 import { answerTask, executeOnTask, ownTask, route, written, type CommandServices } from '../services.ts'
 
 export const taskRoutes: readonly Route<CommandServices>[] = [
-  route(createTask, signedIn, async ({ body, ...asked }, services) => {
+  route(createTask, signedIn, inOwnProject, startable, async ({ body, ...asked }, services) => {
     const { user, commandId } = asked
-    await requireOwnProject(body.projectId, user.id, services)
-    const taskId = body.id ?? uuidv5('task', commandId)
+    const taskId = taskIdOf(body, commandId)
     const messageId = uuidv5('message', commandId)
     const attaching = { taskId, messageId, imageIds: body.images ?? [], asked }
     const executed = await withImages(services, attaching, (images) =>
@@ -56,7 +57,7 @@ export const taskRoutes: readonly Route<CommandServices>[] = [
     const { position } = await executeOnTask(services, params.taskId, asked, { type: 'DeleteTask' })
     return { success: true as const, ...(await written(position, services)) }
   }),
-  route(retryTask, signedIn, ownTask, async ({ params, ...asked }, services) => {
+  route(retryTask, signedIn, ownTask, withAgent, async ({ params, ...asked }, services) => {
     const executionId = uuidv5('execution', asked.commandId)
     const executed = await executeOnTask(services, params.taskId, asked, { type: 'RetryTask', executionId })
     return answerTask(services, params.taskId, executed)
@@ -89,13 +90,31 @@ export const taskRoutes: readonly Route<CommandServices>[] = [
   }),
 ]
 
-async function requireOwnProject(
-  projectId: string,
-  userId: string,
-  { commands }: CommandServices,
-): Promise<void> {
-  const { state } = await commands.load(project, projectStream(projectId))
-  if (state.kind !== 'project' || state.ownerId !== userId) {
+type Wish = Person & Pick<Asked<typeof createTask>, 'body' | 'commandId'>
+
+const taskIdOf = ({ id }: Wish['body'], commandId: string) => id ?? uuidv5('task', commandId)
+
+async function inOwnProject({ body, user }: Wish, { commands }: CommandServices): Promise<object> {
+  const { state } = await commands.load(project, projectStream(body.projectId))
+  if (state.kind !== 'project' || state.ownerId !== user.id) {
     throw new Fault('not_found', 'There is no such project.', 'projectId')
   }
+  return {}
+}
+
+async function startable({ body, user, commandId }: Wish, services: CommandServices): Promise<object> {
+  const { projectId, branch, agent } = body
+  const wish = { taskId: taskIdOf(body, commandId), ownerId: user.id, projectId, branch, agent }
+  await requireStartable(wish, services)
+  return {}
+}
+
+/** What is worked on again is worked on by the task's agent. */
+async function withAgent(
+  { params }: { readonly params: { readonly taskId: string } },
+  services: CommandServices,
+): Promise<object> {
+  const { state } = await services.commands.load(task, taskStream(params.taskId))
+  if (state.kind === 'task') requireAgent(state.agent, services)
+  return {}
 }

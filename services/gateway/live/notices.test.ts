@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { hearingBus, type HearingBus } from '../../../tests/hearingBus.ts'
 import { startNotices, type Notices } from './notices.ts'
 
-const nobody = 'No runner is heard of: what is started waits until one comes.'
+const nobody = 'No runner is connected. New tasks will wait.'
 let bus: HearingBus
 let now: number
 let notices: Notices

@@ -1,6 +1,6 @@
 /** What a banner on every page says: what the runners that are there have told of themselves. */
 import type { Bus } from '#platform/ports/bus.ts'
-import { hearRunners } from './runners.ts'
+import { hearRunners } from '#platform/runners/heard.ts'
 
 export interface Notices {
   /** Each sentence once; when no runner is heard of, that. */
@@ -8,7 +8,7 @@ export interface Notices {
   stop(): void
 }
 
-const nobody = 'No runner is heard of: what is started waits until one comes.'
+const nobody = 'No runner is connected. New tasks will wait.'
 
 /** Begins to listen. `now` is monotonic, in milliseconds. */
 export function startNotices(bus: Bus, now?: () => number): Notices {
