@@ -24,7 +24,7 @@ export type AgentState = z.output<typeof AgentState>
 export const getAgents = defineRead({
   path: '/agents',
   summary:
-    'The agents: which are installed, in which version, and what those that cannot run are missing. While no runner is heard of, none can.',
+    'The agents: which are installed, in which version, and what those that cannot run are missing. While no runner is connected, none can.',
   open: 'signed_in',
   answer: { agents: z.array(AgentState) },
 })

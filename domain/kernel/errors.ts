@@ -6,7 +6,7 @@ export const faults = {
   sign_in_required: { status: 401, sentence: 'Sign in to continue.' },
   not_allowed: {
     status: 403,
-    sentence: 'This account may not use this server. Ask whoever runs it to let you in.',
+    sentence: 'This account does not have access to this server. Ask its administrator for access.',
   },
   onboarding_incomplete: { status: 403, sentence: 'Complete the onboarding first.' },
   github_not_connected: { status: 403, sentence: 'Connect your GitHub account in the settings first.' },

@@ -92,18 +92,18 @@ async function clone(place: Place, { git, repositories, log }: Parts): Promise<v
       if (cloned.code !== 0) throw new Error(`--repo ${at}: git cannot clone it: ${lastWords(cloned.stderr)}`)
     },
   )
-  log(`Brought ${at} in as ${ada.login}/${repository.name}`)
+  log(`Imported ${at} as ${ada.login}/${repository.name}`)
 }
 
-/** What its owner wrote into the repository's own description file, or where it was brought in from. */
+/** What its owner wrote into the repository's own description file, or that it was imported. */
 async function descriptionOf({ kind, at }: Place): Promise<string> {
-  if (kind === 'address') return `Brought in from ${at}`
+  if (kind === 'address') return `Imported from ${at}`
   for (const file of [join(at, '.git/description'), join(at, 'description')]) {
     const words = (await readFile(file, 'utf8').catch(() => '')).trim().slice(0, longestDescription)
     // Git puts a sentence there that asks for one.
     if (words !== '' && !words.startsWith('Unnamed repository')) return words
   }
-  return `Brought in from ${at}`
+  return 'Imported from a local folder'
 }
 
 /** Takes over what is new; branches that have gone another way here stay as they are here. */

@@ -627,7 +627,7 @@ describe('seeds', () => {
     const described = async (name: string) =>
       (await local.codeHost.repository(accessToken, { owner: 'ada', name })).description
     expect(await described('engine')).toBe('It computes.')
-    expect(await described('notes')).toBe(`Brought in from ${source('notes')}`)
+    expect(await described('notes')).toBe('Imported from a local folder')
   })
 
   test('brought in again it takes over what is new, and keeps what went another way here', async () => {

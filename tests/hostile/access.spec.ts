@@ -39,7 +39,8 @@ describe('finding 6: the list of who may sign in', () => {
       status: 200,
       body: {
         login: 'grace',
-        sentence: 'The GitHub account grace may not use this server. Ask root-of-acme to let you in.',
+        sentence:
+          'The GitHub account grace does not have access to this server. Ask root-of-acme for access.',
       },
     })
     // Another browser learns nothing of it.
@@ -79,9 +80,9 @@ test('finding 6: who is taken off the list is refused at every door, also with a
     expect(await still.refused(call)).toMatchObject({
       status: 403,
       code: 'not_allowed',
-      error: 'The GitHub account grace may not use this server. Ask ada to let you in.',
+      error: 'The GitHub account grace does not have access to this server. Ask ada for access.',
     })
-  await expect(connectLive(product.base, grace.token)).rejects.toThrow(/may not use this server/)
+  await expect(connectLive(product.base, grace.token)).rejects.toThrow(/does not have access to this server/)
   const ada = await product.signIn('ada')
   expect(await ada.ask(getMe)).toMatchObject({ isAdmin: true })
 })

@@ -3,7 +3,7 @@ import type { Bus } from '#platform/ports/bus.ts'
 import { hearRunners } from '#platform/runners/heard.ts'
 
 export interface Notices {
-  /** Each sentence once; when no runner is heard of, that. */
+  /** Each sentence once; when no runner is connected, that. */
   read(): readonly string[]
   stop(): void
 }

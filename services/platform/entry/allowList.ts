@@ -35,10 +35,10 @@ export function namesOf(list: readonly string[], person: Named): 'by_id' | 'by_l
 /** What a person is told whom the list does not have. `login` is `null` for an account without one. */
 export function refusalSentence({ admins }: Pick<AllowList, 'admins'>, login: string | null): string {
   const logins = admins.filter((name) => !name.startsWith('id:'))
-  const whom = logins.length === 0 ? 'Ask whoever runs it' : `Ask ${asOr(logins)}`
+  const whom = logins.length === 0 ? 'Ask its administrator' : `Ask ${asOr(logins)}`
   return login === null
-    ? `This account may not use this server. ${whom} to let you in, or sign in with a GitHub account that may.`
-    : `The GitHub account ${login} may not use this server. ${whom} to let you in.`
+    ? `This account does not have access to this server. ${whom} for access, or sign in with a GitHub account that has it.`
+    : `The GitHub account ${login} does not have access to this server. ${whom} for access.`
 }
 
 function asOr(names: readonly string[]): string {

@@ -160,10 +160,8 @@ describe('somebody who is in', () => {
 test('a refusal names who was refused and whom to ask', () => {
   const said = (admins: string[], login: string | null) => entryOf({ ...nobody, admins }).refusal(login)
   expect(said(['ada', 'id:7', 'linus'], 'grace')).toBe(
-    'The GitHub account grace may not use this server. Ask ada or linus to let you in.',
+    'The GitHub account grace does not have access to this server. Ask ada or linus for access.',
   )
-  expect(said(['id:7'], 'grace')).toMatch(/Ask whoever runs it to let you in\.$/)
-  expect(said(['ada'], null)).toMatch(
-    /^This account .* Ask ada to let you in, or sign in with a GitHub account/,
-  )
+  expect(said(['id:7'], 'grace')).toMatch(/Ask its administrator for access\.$/)
+  expect(said(['ada'], null)).toMatch(/^This account .* Ask ada for access, or sign in with a GitHub account/)
 })

@@ -44,7 +44,7 @@ test('an agent that one of several runners can run can be run', async () => {
   expect(await agents.read()).toEqual([claude, cursor])
 })
 
-test('without a runner that is heard of none can be run, and that is said', async () => {
+test('while no runner is connected none can be run, and that is said', async () => {
   speaks('a', claude, cursor)
   now += 5_001
   const states = await agents.read()
