@@ -7,7 +7,9 @@ import { getTerminal } from '#domain/api/chat.ts'
 import { prepareTask } from '#domain/api/preparation.ts'
 import { createTask, executeTask } from '#domain/api/tasks.ts'
 import { hasEnded, openScene, watching, type Scene } from './scene.ts'
+import { plantBomb } from '../hostile/treeBomb.ts'
 import { agentsOf, agentsOnce } from './agentProcesses.ts'
+import { bareRepository } from './pushing.ts'
 
 let scene: Scene
 beforeAll(async () => {
@@ -46,11 +48,13 @@ test('a task that is made with the id finds its workspace and its agent', async 
 
 test('one that is made on another branch does not', async () => {
   const { ada, projectId, product } = scene
+  // It is refused before any of it is read out, and so ends without an agent.
+  plantBomb(await bareRepository(product.dataDir), 'bomb', { levels: 12, width: 12 })
   const id = randomUUID()
   const before = await agentsOf(product)
   await prepared(id)
   await agentsOnce(product, (pids) => pids.length === before.length + 1)
-  const body = { id, projectId, branch: 'none-such', title: 'Say no', description: 'Say no' }
+  const body = { id, projectId, branch: 'bomb', title: 'Say no', description: 'Say no' }
   await ada.ask(createTask, { body })
   expect((await ada.taskOnce(id, hasEnded)).status).toBe('failed')
   expect(await agentsOf(product)).toEqual(before)

@@ -278,6 +278,12 @@ describe('input', () => {
     ['projectId', null, 'Please select a project'],
     ['branch', '', 'Please select a branch'],
     ['branch', undefined, 'Please select a branch'],
+    [
+      'branch',
+      'no-such-branch',
+      'There is no branch no-such-branch in the repository. Choose one that exists, or push it first.',
+    ],
+    ['branch', 'a..b', '`branch` is not a name that git allows for a branch.'],
   ])('of a task without %s (%j) is refused in the words of the spec', async (field, value, error) => {
     expect(await asked({ ...good(), [field]: value })).toMatchObject({
       status: 400,

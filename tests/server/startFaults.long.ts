@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { listRepositories } from '#domain/api/projects.ts'
-import { createTask, getTaskDiff, listTasks, retryTask } from '#domain/api/tasks.ts'
+import { getTaskDiff, listTasks, retryTask } from '#domain/api/tasks.ts'
 import { openSqlite } from '#platform/sqlite.ts'
 import { localRepository } from '../contracts/codeHost.fixture.ts'
 import { processesOf } from '../product/processes.ts'
@@ -339,15 +339,6 @@ describe('once it runs', () => {
     expect(await asking('cursor')).toMatchObject({
       status: 409,
       body: { code: 'agent_unavailable', field: 'agent', error },
-    })
-  })
-
-  test('a branch that there is not fails the task with its name', async () => {
-    const body = { description: 'Words', projectId: scene.projectId, branch: 'nowhere' }
-    const { task } = await scene.ada.ask(createTask, { body })
-    expect(await scene.ada.taskOnce(task.id, hasEnded)).toMatchObject({
-      status: 'failed',
-      failure: { code: 'clone_failed', reason: expect.stringContaining('no branch nowhere') },
     })
   })
 })

@@ -109,12 +109,13 @@ async function startable({ body, user, commandId }: Wish, services: CommandServi
   return {}
 }
 
-/** What is worked on again is worked on by the task's agent. */
+/** What is worked on again is worked on by the agent that it was given to. */
 async function withAgent(
   { params }: { readonly params: { readonly taskId: string } },
   services: CommandServices,
 ): Promise<object> {
   const { state } = await services.commands.load(task, taskStream(params.taskId))
-  if (state.kind === 'task') requireAgent(state.agent, services)
+  const again = state.kind === 'task' ? (state.lastTurn ?? state.queue[0]) : undefined
+  if (again?.kind === 'turn') requireAgent(again.agent, services)
   return {}
 }
