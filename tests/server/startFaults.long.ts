@@ -78,7 +78,8 @@ describe('a port', () => {
   })
 
   test('cannot be had on an address that is not of this machine', async () => {
-    expect(await cannotStart({ HOST: '192.0.2.1' }, /192\.0\.2\.1.*(HOST|PORT)/)).toMatchObject({ code: 1 })
+    const reachable = { HOST: '192.0.2.1', ALLOWED_USERS: 'ada', CODEHOST_HOST: '127.0.0.1' }
+    expect(await cannotStart(reachable, /192\.0\.2\.1.*(HOST|PORT)/)).toMatchObject({ code: 1 })
   })
 })
 
