@@ -64,6 +64,8 @@ export function openSocket(http: HttpServer, feed: Feed, services: SocketService
   io.on('connection', (socket) => serve(socket, feed, services))
   if (!services.entry.isOpen) {
     const timer = setInterval(() => void checkAll(io, services), checkEveryMs)
+    // A server that never listens never closes either: this must not keep its process.
+    timer.unref()
     http.once('close', () => clearInterval(timer))
   }
   return io
