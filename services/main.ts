@@ -267,6 +267,10 @@ function sentenceOf(fault: unknown): string {
     const taken = 'port' in fault ? ` ${String(fault.port)}` : ''
     return `Port${taken} is in use. Stop what uses it, or set PORT, CODEHOST_PORT or METRICS_PORT to another.`
   }
+  if ('code' in fault && fault.code === 'EADDRNOTAVAIL') {
+    const address = 'address' in fault ? String(fault.address) : 'The address'
+    return `${address} is not an address of this machine. Set HOST or METRICS_HOST to one that is.`
+  }
   const isUsage =
     fault instanceof UnknownWords || ('code' in fault && String(fault.code).startsWith('ERR_PARSE_ARGS_'))
   if (isUsage) return `${fault.message}\n\n${usage}${describeVariables()}`
