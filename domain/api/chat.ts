@@ -220,7 +220,12 @@ export const getCommands = defineRead({
   summary: 'Commands that people ran and tool calls of the agent, the latest page, oldest first.',
   params,
   query: page,
-  answer: { logs: z.array(LogEntry), version: z.number() },
+  answer: {
+    logs: z.array(LogEntry),
+    /** Those from before the latest page that wait or run: a command moves to its end when it starts. */
+    open: z.array(LogEntry),
+    version: z.number(),
+  },
   faults: ['not_found'],
 })
 

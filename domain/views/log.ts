@@ -13,7 +13,10 @@ export interface LogDocument extends Omit<LogEntry, 'messageId'> {
 
 export const logView: View<LogDocument> = {
   collection: 'logs',
-  indexes: [['task', 'order']],
+  indexes: [
+    ['task', 'order'],
+    ['task', 'status', 'order'],
+  ],
   touches: (event) => {
     switch (event.type) {
       case 'ToolStarted':

@@ -6,10 +6,11 @@ import {
   type MessageDelta,
   type TerminalOutput,
 } from '#domain/api/chat.ts'
+import { limits } from '#domain/api/fields.ts'
 import { comparePositions, sortKey, type Position } from '#domain/kernel/event.ts'
 import { terminalStream } from '#domain/kernel/ids.ts'
 import { chatMessageOf, chatView } from '#domain/views/chat.ts'
-import { logEntryOf, logView } from '#domain/views/log.ts'
+import { logEntryOf, logView, type LogDocument } from '#domain/views/log.ts'
 import { messageDeltaOf, terminalOutputOf } from '#domain/views/terminal.ts'
 import type { View, ViewDocument } from '#domain/views/view.ts'
 import type { Documents } from '#platform/commands/documents.ts'
@@ -31,7 +32,8 @@ export const chatRoutes: readonly Route<QueryServices>[] = [
   }),
   route(getCommands, signedIn, fresh, ownTask, async ({ task, query }, { documents }) => {
     const logs = await latest(documents, logView, task.id, query)
-    return { logs: logs.map(logEntryOf), version: task.version }
+    const open = query.before === undefined ? await openBefore(documents, task.id, logs[0]) : []
+    return { logs: logs.map(logEntryOf), open: open.map(logEntryOf), version: task.version }
   }),
   route(getTerminal, signedIn, fresh, ownTask, async ({ task, query }, { log }) => {
     return latestOutput(log, terminalStream(task.id), task.execution?.id ?? '', query)
@@ -56,6 +58,21 @@ async function latest<D extends ViewDocument & { readonly order: string }>(
     ...(before === undefined ? {} : { after: { value: sortKey(before), id: '' } }),
   })
   return [...found].reverse()
+}
+
+/** What waits or runs, and stands before the first of a page. */
+async function openBefore(
+  documents: Documents,
+  taskId: string,
+  first: LogDocument | undefined,
+): Promise<readonly LogDocument[]> {
+  if (first === undefined) return []
+  return documents.find(logView, {
+    where: { task: taskId, status: ['queued', 'running'] },
+    sort: { field: 'order', direction: 'descending' },
+    limit: limits.queueLength,
+    after: { value: first.order, id: '' },
+  })
 }
 
 /**

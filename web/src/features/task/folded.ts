@@ -1,5 +1,6 @@
 /** Documents of the open task as they are read from the server and folded on by its events. Pure. */
 import type { TaskEventMessage } from '#domain/api/socket.ts'
+import type { Position } from '#domain/kernel/event.ts'
 import { belongs, project, type View, type ViewDocument } from '#domain/views/view.ts'
 import type { ApiFault } from '../../api/fault.ts'
 
@@ -14,13 +15,13 @@ export interface Folded<D extends ViewDocument> {
   readonly at: number
   readonly documents: Readonly<Record<string, D>>
   readonly load: Load
-  /** The server has older ones. */
-  readonly more: boolean
+  /** The server has older ones, from before this position. */
+  readonly before: Position | null
 }
 
 export const loading: Load = { kind: 'loading' }
 export const loaded: Load = { kind: 'loaded' }
-export const unread = { at: -1, documents: {}, load: loading, more: false }
+export const unread = { at: -1, documents: {}, load: loading, before: null }
 
 /** Folds events into documents; those that the snapshot covers change nothing. */
 export function fold<D extends ViewDocument>(
@@ -54,40 +55,57 @@ export function fold<D extends ViewDocument>(
 
 interface Placed extends ViewDocument {
   readonly order: string
+  readonly position: Position
   readonly status: string
 }
 
-/** A reading of the newest documents in place of what is known, unless that is newer. `version`: the revision it covers; `more`: there are older ones. */
+/** The newest documents, oldest first, as they were read. */
+export interface Page<D> {
+  readonly documents: readonly D[]
+  /** Those from before the page that an event may move into it. */
+  readonly open?: readonly D[]
+  /** The revision that it covers. */
+  readonly version: number
+  /** There are older ones. */
+  readonly more?: boolean | undefined
+}
+
+/** A reading in place of what is known, unless that is newer. */
 export function snapshot<D extends Placed>(
   folded: Folded<D>,
-  documents: readonly D[],
-  version: number,
-  more = false,
+  { documents, open = [], version, more = false }: Page<D>,
 ): Folded<D> {
   if (version < folded.at) return { ...folded, load: loaded }
-  const read = Object.fromEntries(documents.map((document) => [document.id, document]))
   const [oldest] = documents
+  const read = byId([...open, ...documents])
+  const before = more && oldest !== undefined ? oldest.position : null
   // Older pages stay when this one follows them without a hole and all of them is over: nothing of them can have changed.
   const follows = more && oldest !== undefined && documents.some(({ id }) => id in folded.documents)
-  const older = follows ? Object.values(folded.documents).filter(({ order }) => order < oldest.order) : []
+  const older = follows
+    ? Object.values(folded.documents).filter(({ id, order }) => order < oldest.order && !(id in read))
+    : []
   if (older.length === 0 || !older.every(({ status }) => isOver(status)))
-    return { at: version, documents: read, load: loaded, more }
-  const kept = Object.fromEntries(older.map((document) => [document.id, document]))
-  return { at: version, documents: { ...kept, ...read }, load: loaded, more: folded.more }
+    return { at: version, documents: read, load: loaded, before }
+  return { at: version, documents: { ...byId(older), ...read }, load: loaded, before: folded.before }
+}
+
+function byId<D extends ViewDocument>(documents: readonly D[]): Record<string, D> {
+  return Object.fromEntries(documents.map((document) => [document.id, document]))
 }
 
 function isOver(status: string): boolean {
   return status !== 'queued' && status !== 'running' && status !== 'pending'
 }
 
-/** Documents from before those that are known; what is known is known better. */
-export function withEarlier<D extends ViewDocument>(
+/** The documents before those that are known, oldest first; what is known is known better. `more`: there are older ones. */
+export function withEarlier<D extends Placed>(
   folded: Folded<D>,
   documents: readonly D[],
   more: boolean,
 ): Folded<D> {
-  const earlier = Object.fromEntries(documents.map((document) => [document.id, document]))
-  return { ...folded, documents: { ...earlier, ...folded.documents }, more: folded.more && more }
+  const [oldest] = documents
+  const before = folded.before === null || !more ? null : (oldest?.position ?? folded.before)
+  return { ...folded, documents: { ...byId(documents), ...folded.documents }, before }
 }
 
 export function failed<D extends ViewDocument>(folded: Folded<D>, fault: ApiFault): Folded<D> {

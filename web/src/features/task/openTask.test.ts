@@ -5,7 +5,10 @@ import { chatMessageOf, chatView, type MessageDocument } from '#domain/views/cha
 import { logEntryOf, logView, type LogDocument } from '#domain/views/log.ts'
 import { taskOf, tasksView, type TaskDocument } from '#domain/views/tasks.ts'
 import { foldView } from '#domain/views/view.ts'
-import { messageId, taskId } from '../../../../tests/domain/ids.ts'
+import { taskStream } from '#domain/kernel/ids.ts'
+import { ExecutionStarted, MessageQueued, ToolStarted } from '#domain/task/events.ts'
+import { executionId, messageId, taskId } from '../../../../tests/domain/ids.ts'
+import { recorded } from '../../../../tests/domain/recorded.ts'
 import { lives, logOf } from '../../../../tests/domain/taskLives.ts'
 import { cover, receive, unsequenced, type Received } from '../../live/sequencer.ts'
 import {
@@ -49,6 +52,7 @@ function logsAt(log: Log, version: number) {
   return {
     version,
     logs: [...foldView<LogDocument>(logView, new Map(), upTo(log, version)).values()].map(logEntryOf),
+    open: [],
   }
 }
 
@@ -189,23 +193,29 @@ describe('a history that is read in pages', () => {
               messages: placed(chat.messages).slice(-page),
               more: chat.messages.length > page,
             }),
-            logsLoaded({ version, logs: placed(logs.logs).slice(-page), more: logs.logs.length > page }),
+            logsLoaded({
+              version,
+              logs: placed(logs.logs).slice(-page),
+              open: placed(logs.logs)
+                .slice(0, -page)
+                .filter(({ status }) => status === 'queued' || status === 'running'),
+              more: logs.logs.length > page,
+            }),
           ]
         }
         let state = after(nothingOpen, taskOpened(id), ...latest(read))
         state = after(state, eventsCame(log.filter(({ revision }) => revision > read)))
         // A history that is read anew keeps the older pages.
         if (again) state = after(state, ...latest(end))
-        for (let left = log.length; left > 0 && (state.chat.more || state.logs.more); left -= 1) {
-          const before = <D extends { readonly position: string }>(
-            known: Readonly<Record<string, { readonly position: string }>>,
-            all: readonly D[],
-          ) => {
-            const oldest = Math.min(...Object.values(known).map(({ position }) => Number(position)))
-            return placed(all).filter(({ position }) => Number(position) < oldest)
-          }
-          const messages = before(state.chat.documents, chatAt(log, end).messages)
-          const logs = before(state.logs.documents, logsAt(log, end).logs)
+        for (
+          let left = log.length;
+          left > 0 && (state.chat.before !== null || state.logs.before !== null);
+          left -= 1
+        ) {
+          const before = <D extends { readonly position: string }>(from: string | null, all: readonly D[]) =>
+            from === null ? [] : placed(all).filter(({ position }) => Number(position) < Number(from))
+          const messages = before(state.chat.before, chatAt(log, end).messages)
+          const logs = before(state.logs.before, logsAt(log, end).logs)
           state = after(
             state,
             earlierLoaded({
@@ -221,6 +231,36 @@ describe('a history that is read in pages', () => {
       }),
       { numRuns: 150 },
     )
+  })
+
+  test('has a command that waited for longer than a page, once it runs', () => {
+    const stream = taskStream(id)
+    const waits = { messageId: messageId(1), kind: 'command' as const, agent: 'claude' as const, images: [] }
+    const starts = { executionId: executionId(2), messageId: messageId(1), attempt: 1, runnerId: 'runner-1' }
+    const queued = recorded(MessageQueued.of(waits, { message: 'ls', imageNames: [] }), {
+      stream,
+      revision: 0,
+    })
+    const tool = recorded(
+      ToolStarted.of(
+        { executionId: executionId(1), toolId: 'tool', kind: 'run' },
+        { name: 'Bash', target: 'ls', input: 'ls' },
+      ),
+      { stream, revision: 1 },
+    )
+    const started = recorded(ExecutionStarted.of(starts), { stream, revision: 2 })
+    const read = logsAt([queued, tool], 1)
+    const page = logsLoaded({
+      version: 1,
+      logs: read.logs.slice(-1),
+      open: read.logs.slice(0, 1),
+      more: true,
+    })
+    const state = after(nothingOpen, taskOpened(id), page, eventsCame([started]))
+    expect(state.logs.documents).toEqual(
+      Object.fromEntries(foldView(logView, new Map(), [queued, tool, started])),
+    )
+    expect(state.logs.before).toBe(tool.position)
   })
 })
 

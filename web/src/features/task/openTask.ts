@@ -88,9 +88,13 @@ export const chatLoaded = createAction<{
   more?: boolean
 }>('openTask/chatLoaded')
 export const chatFailed = createAction<ApiFault>('openTask/chatFailed')
-export const logsLoaded = createAction<{ logs: readonly LogEntry[]; version: number; more?: boolean }>(
-  'openTask/logsLoaded',
-)
+export const logsLoaded = createAction<{
+  logs: readonly LogEntry[]
+  /** From before the page. */
+  open?: readonly LogEntry[]
+  version: number
+  more?: boolean
+}>('openTask/logsLoaded')
 /** What came before the oldest that is known, at least as new as what is known; and whether there is more before it. */
 export const earlierLoaded = createAction<{
   taskId: string
@@ -127,14 +131,15 @@ export function openTaskReducer(state: OpenTask = nothingOpen, action: UnknownAc
   }
   if (chatLoaded.match(action)) {
     const { messages, version, more } = action.payload
-    const chat = snapshot(state.chat, messages.map(messageDocument), version, more)
+    const chat = snapshot(state.chat, { documents: messages.map(messageDocument), version, more })
     // What was answered before is in what was read since.
     return settled({ ...state, chat, changes: state.changes.filter(({ at }) => at === null) })
   }
   if (chatFailed.match(action)) return { ...state, chat: failed(state.chat, action.payload) }
   if (logsLoaded.match(action)) {
-    const { logs, version, more } = action.payload
-    return { ...state, logs: snapshot(state.logs, logs.map(logDocument), version, more) }
+    const { logs, open = [], version, more } = action.payload
+    const page = { documents: logs.map(logDocument), open: open.map(logDocument), version, more }
+    return { ...state, logs: snapshot(state.logs, page) }
   }
   if (earlierLoaded.match(action)) {
     const { taskId, messages, logs, more } = action.payload

@@ -47,14 +47,14 @@ export function ChatHistory({
 }: ChatHistoryProps) {
   const { chat, logs } = useSelector(selectOpenTask)
   const { box, content, following, onScroll, jumpToEnd } = follow
-  const earlier = useEarlier(entries, chat.more || logs.more, box, following)
+  const earlier = useEarlier(entries, chat.before !== null || logs.before !== null, box, following)
   const news = useUnread(entries, following)
   const { more, failed, busy, show } = earlier
   const failure = !searching && task.status === 'failed' ? task.failure : null
   // What is looked for may be anywhere.
   useEffect(() => {
-    if (searching && chat.more && !busy && !failed) show('all')
-  }, [searching, chat.more, busy, failed, show])
+    if (searching && chat.before !== null && !busy && !failed) show('all')
+  }, [searching, chat.before, busy, failed, show])
 
   return (
     <div className="relative flex min-h-0 flex-1 flex-col">

@@ -49,7 +49,7 @@ export function ChatPanel({ task, open, headed, tools }: ChatPanelProps) {
         task,
         messages: Object.values(chat.documents),
         logs: Object.values(logs.documents),
-        moreLogs: logs.more,
+        moreLogs: logs.before !== null,
         writing,
         sent: sent.filter(({ taskId }) => taskId === task.id),
       }),
@@ -119,7 +119,7 @@ export function ChatPanel({ task, open, headed, tools }: ChatPanelProps) {
           said={
             words === ''
               ? ''
-              : chat.more
+              : chat.before !== null
                 ? `${texts.chat.found(found)} · ${texts.chat.reading}`
                 : texts.chat.found(found)
           }

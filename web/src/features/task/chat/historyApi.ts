@@ -4,7 +4,6 @@ import type { AnswerOf } from '#domain/api/call.ts'
 import type { getChat, getCommands } from '#domain/api/chat.ts'
 import type { Position } from '#domain/kernel/event.ts'
 import { api } from '../../../api/api.ts'
-import type { Folded } from '../folded.ts'
 import { earlierLoaded, type OpenTask } from '../openTask.ts'
 import { texts as taskTexts } from '../texts.ts'
 
@@ -51,10 +50,8 @@ export async function readEarlier(
 ): Promise<boolean> {
   if (taskId === null) return false
   const limit = pages[what]
-  const queryOf = (folded: Folded<OldestFirst>): PageQuery | null => {
-    const before = oldestOf(folded)
-    return folded.more && before !== null ? { taskId, before, limit, minPosition: seen ?? undefined } : null
-  }
+  const queryOf = ({ before }: Pick<OpenTask['chat' | 'logs'], 'before'>): PageQuery | null =>
+    before === null ? null : { taskId, before, limit, minPosition: seen ?? undefined }
   const fresh = { forceRefetch: true, subscribe: false } as const
   const [messagesBefore, logsBefore] = [queryOf(chat), what === 'both' ? queryOf(logs) : null]
   const [earlierChat, earlierLogs] = await Promise.all([
@@ -72,24 +69,9 @@ export async function readEarlier(
       logs: calls,
       more: {
         chat: messages.length >= limit,
-        logs: logsBefore === null ? logs.more : calls.length >= limit,
+        logs: logsBefore === null ? logs.before !== null : calls.length >= limit,
       },
     }),
   )
   return true
-}
-
-interface OldestFirst {
-  readonly id: string
-  readonly position: Position
-  readonly version: number
-  readonly order: string
-}
-
-function oldestOf({ documents }: Folded<OldestFirst>): Position | null {
-  let oldest: OldestFirst | null = null
-  for (const document of Object.values(documents)) {
-    if (oldest === null || document.order < oldest.order) oldest = document
-  }
-  return oldest?.position ?? null
 }
