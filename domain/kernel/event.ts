@@ -24,20 +24,37 @@ export type Actor =
   | { readonly kind: 'user'; readonly userId: string }
   | { readonly kind: 'system'; readonly service: string }
 export const Actor: z.ZodType<Actor> = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('user'), userId: z.string() }),
-  z.object({ kind: z.literal('system'), service: z.string() }),
+  z.strictObject({ kind: z.literal('user'), userId: z.string() }),
+  z.strictObject({ kind: z.literal('system'), service: z.string() }),
 ])
 
+const Sha256Hex = z.string().regex(/^[0-9a-f]{64}$/)
+
+/** Why an event is there and what it is linked to. */
 export interface EventMeta {
   readonly actor: Actor
   readonly commandId: string
   readonly correlationId: string
   readonly causationId: string | null
-  /** Hash of the event before this one in its stream; of nothing (`''`) at revision 0. */
+  /** On the terminal's stream of a task: the revision of the task's own stream that it came after. */
+  readonly follows: number | null
+  /** Digests (SHA-256, hex) of the sealed content and of what was sealed, salt and all; `null` when there is none. */
+  readonly content: { readonly sealed: string; readonly commitment: string } | null
+  /** Hash of the event before this one in its stream; `''` at revision 0. */
   readonly prev: string
-  /** SHA-256 (hex) over `prev` and the canonical JSON of this event without its position and this hash. */
+  /** SHA-256 (hex) over the canonical JSON of this event without its position, its sealed content and this hash. */
   readonly hash: string
 }
+export const EventMeta: z.ZodType<EventMeta> = z.strictObject({
+  actor: Actor,
+  commandId: z.string(),
+  correlationId: z.string(),
+  causationId: z.string().nullable(),
+  follows: z.int().nonnegative().nullable(),
+  content: z.strictObject({ sealed: Sha256Hex, commitment: Sha256Hex }).nullable(),
+  prev: z.union([z.literal(''), Sha256Hex]),
+  hash: Sha256Hex,
+})
 
 /** An event as the log keeps it: facts open in `data`, people's words sealed in `content` (base64), `null` when it has none. */
 export interface StoredEvent {

@@ -1,7 +1,6 @@
 /** What every bus must do. */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Bus } from '#platform/ports/bus.ts'
-import { sampleEvent } from './eventStore.samples.ts'
 
 export interface OpenBus {
   readonly bus: Bus
@@ -45,7 +44,7 @@ export function busContract(name: string, open: () => Promise<OpenBus>): void {
       const events: unknown[] = []
       elsewhere.subscribe('appended', (event) => events.push(event))
       await elsewhere.ready()
-      const event = { ...sampleEvent('task-1', 0), position: '17' }
+      const event = { stream: 'task-1', revision: 0, type: 'SampleRecorded' }
       bus.publish('appended', event)
       await vi.waitFor(() => expect(events).toEqual([event]), { timeout: 5_000 })
       expect(heard).toEqual({ here: [], there: [] })

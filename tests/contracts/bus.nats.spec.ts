@@ -11,7 +11,6 @@ import { EngineUnavailable } from '#platform/ports/faults.ts'
 import { note } from '../report/notes.ts'
 import { anyNats, noNats, noOwnNats, ownNats, type AnyNats, type OwnNats } from '../servers/nats.ts'
 import { busContract } from './bus.contract.ts'
-import { sampleEvent } from './eventStore.samples.ts'
 
 const onFault = () => {}
 const onWaiting = () => {}
@@ -110,7 +109,7 @@ describe.skipIf(noOwnNats !== undefined)(
     }, 40_000)
 
     test('one that stands still is found out within a time, and what it does not take has a bound', async () => {
-      const event = { ...sampleEvent('task-1', 0), position: '1', content: 'a'.repeat(500_000) }
+      const event = { stream: 'task-1', revision: 0, type: 'a'.repeat(500_000) }
       await server.freeze()
       const asked = performance.now()
       await expect(bus.ready()).rejects.toThrow(EngineUnavailable)
@@ -128,7 +127,7 @@ describe.skipIf(noOwnNats !== undefined)(
     }, 60_000)
 
     test('a message that is larger than the server takes is dropped and told, and the bus goes on', async () => {
-      const event = { ...sampleEvent('task-1', 0), position: '1', content: 'a'.repeat(2_000_000) }
+      const event = { stream: 'task-1', revision: 0, type: 'a'.repeat(2_000_000) }
       bus.publish('appended', event)
       say(1)
       await vi.waitFor(() => expect(heard).toEqual(['1']))

@@ -18,6 +18,8 @@ export function sampleEvent(stream: string, revision: number, id: string = rando
       commandId: 'c1',
       correlationId: 'c0',
       causationId: null,
+      follows: null,
+      content: { sealed: 'c'.repeat(64), commitment: 'd'.repeat(64) },
       prev: revision === 0 ? '' : 'a'.repeat(64),
       hash: 'b'.repeat(64),
     },

@@ -29,6 +29,8 @@ export function recorded<E extends AnyEvent>(event: E, place: Place): RecordedOf
       commandId: 'command',
       correlationId: 'correlation',
       causationId: null,
+      follows: null,
+      content: null,
       prev: '',
       hash: '',
     },

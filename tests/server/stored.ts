@@ -6,7 +6,8 @@ import type { StoredEvent } from '#domain/kernel/event.ts'
 import { openFileBlobs } from '#platform/blobs/files.ts'
 import { openInProcessBus } from '#platform/bus/inProcess.ts'
 import { collections, documents } from '#platform/commands/documents.ts'
-import { eventLog, hashOf } from '#platform/commands/eventLog.ts'
+import { chainFaultOf } from '#platform/commands/chain.ts'
+import { eventLog } from '#platform/commands/eventLog.ts'
 import { projected } from '#platform/commands/projected.ts'
 import { sealedBlobs } from '#platform/commands/sealedBlobs.ts'
 import { openSqliteEventStore } from '#platform/eventstore/sqlite.ts'
@@ -58,13 +59,9 @@ export async function brokenChains({ eventStore }: Stored): Promise<readonly str
 
 /** What breaks a stream's chain, checked from what is stored alone. */
 export function faultsOf(stream: string, events: readonly StoredEvent[]): readonly string[] {
-  let prev = ''
   return events.flatMap((event, revision) => {
-    const { hash, ...meta } = event.meta
-    const { position: _position, ...rest } = event
-    const holds = event.revision === revision && meta.prev === prev && hashOf({ ...rest, meta }) === hash
-    prev = hash
-    return holds ? [] : [`${stream} @ ${event.revision}`]
+    const fault = chainFaultOf(event, events[revision - 1] ?? null)
+    return fault === undefined ? [] : [`${stream} @ ${event.revision}: ${fault}`]
   })
 }
 

@@ -2,7 +2,7 @@
 import type { Subscription } from 'nats'
 import { z } from 'zod'
 import { AgentState } from '#domain/api/agents.ts'
-import { Actor, Position, type StoredEvent } from '#domain/kernel/event.ts'
+import { Position } from '#domain/kernel/event.ts'
 import type { Bus, BusMessages, Topic } from '../ports/bus.ts'
 import type { ReportFault } from '../ports/faults.ts'
 import type { Nats } from './natsConnection.ts'
@@ -11,27 +11,8 @@ import type { Nats } from './natsConnection.ts'
 const askBeyondBytes = 256 * 1_024
 const mostWaitingBytes = 16 * 1_024 * 1_024
 
-const appended: z.ZodType<StoredEvent> = z.object({
-  id: z.string(),
-  stream: z.string(),
-  revision: z.number().int(),
-  position: Position,
-  type: z.string(),
-  version: z.number().int(),
-  at: z.string(),
-  data: z.unknown(),
-  content: z.string().nullable(),
-  meta: z.object({
-    actor: Actor,
-    commandId: z.string(),
-    correlationId: z.string(),
-    causationId: z.string().nullable(),
-    prev: z.string(),
-    hash: z.string(),
-  }),
-})
 const messages: { readonly [T in Topic]: z.ZodType<BusMessages[T]> } = {
-  appended,
+  appended: z.object({ stream: z.string(), revision: z.int().nonnegative(), type: z.string() }),
   projected: z.object({ projection: z.string(), position: Position }),
   runner: z.object({
     runnerId: z.string(),

@@ -9,7 +9,7 @@ import { taskStream, terminalStream } from '#domain/kernel/ids.ts'
 import { MessagePosted, TaskUpdated, WorkspacePreparing } from '#domain/task/events.ts'
 import { TerminalOutputRecorded } from '#domain/task/terminal.ts'
 import type { EventStore } from '#platform/ports/eventStore.ts'
-import { CannotOpen, EngineUnavailable, KeyDestroyed } from '#platform/ports/faults.ts'
+import { EngineUnavailable, KeyDestroyed } from '#platform/ports/faults.ts'
 import { executionId, messageId, taskId } from '../../../tests/domain/ids.ts'
 import { arbitraryOf } from '../../../tests/domain/zodArbitrary.ts'
 import {
@@ -19,7 +19,8 @@ import {
   somebody,
   type TestEngines,
 } from '../../../tests/server/engines.ts'
-import { emptyHead, eventLog, hashOf, type EventLog } from './eventLog.ts'
+import { bytesOf, chainFaultOf, hashOf, proofOf, salted } from './chain.ts'
+import { emptyHead, eventLog, type EventLog } from './eventLog.ts'
 
 const stream = taskStream(taskId(1))
 const secretWords = 'the words that only the key may show'
@@ -35,16 +36,11 @@ afterEach(() => engines.close())
 
 const stored = () => engines.eventStore.readStream(stream, { from: 0, direction: 'forwards', limit: 1_000 })
 
+const sha256 = (bytes: string | Uint8Array) => createHash('sha256').update(bytes).digest('hex')
+
 /** The stream's chain as an auditor checks it, from what is stored alone. */
 function chainHolds(events: readonly StoredEvent[]): boolean {
-  let prev = ''
-  return events.every((event, revision) => {
-    const { hash, ...meta } = event.meta
-    const { position: _position, ...rest } = event
-    const holds = event.revision === revision && meta.prev === prev && hashOf({ ...rest, meta }) === hash
-    prev = hash
-    return holds
-  })
+  return events.every((event, at) => chainFaultOf(event, events[at - 1] ?? null) === undefined)
 }
 
 /** An event store that stands in front of the real one. */
@@ -111,16 +107,20 @@ describe('what is appended', () => {
     const [one, two] = await stored()
     if (!one || !two) throw new Error('Two events were appended.')
     await log.append(taskStream(taskId(2)), emptyHead, [titled('another')], cause())
-    await expect(log.open({ ...one, content: two.content })).rejects.toBeInstanceOf(CannotOpen)
-    await expect(log.open({ ...one, stream: taskStream(taskId(2)) })).rejects.toBeInstanceOf(CannotOpen)
+    await expect(log.open({ ...one, content: two.content })).rejects.toMatchObject({
+      reason: 'cannot_be_opened',
+    })
+    await expect(log.open({ ...one, stream: taskStream(taskId(2)) })).rejects.toMatchObject({
+      reason: 'cannot_be_opened',
+    })
   })
 
-  test('is told to the bus after it is stored, still sealed, in order', async () => {
-    const heard: StoredEvent[] = []
+  test('is told to the bus after it is stored, in order, without its words', async () => {
+    const heard: unknown[] = []
     engines.bus.subscribe('appended', (event) => heard.push(event))
     await log.append(stream, emptyHead, [titled('one'), titled('two')], cause())
     await eventually('the bus tells both', () => heard.length === 2)
-    expect(heard).toEqual(await stored())
+    expect(heard).toEqual([0, 1].map((revision) => ({ stream, revision, type: 'TaskUpdated' })))
   })
 })
 
@@ -192,18 +192,63 @@ describe('the hash chain', () => {
     expect(chainHolds(moved)).toBe(true)
   })
 
-  test('is what anybody can compute: SHA-256 over the hash before and the canonical JSON', async () => {
-    await log.append(stream, emptyHead, [WorkspacePreparing.of({ executionId: executionId(1) })], cause())
+  test('is what anybody can compute: SHA-256 over the canonical JSON of all but position, sealed content and hash', async () => {
+    await log.append(stream, emptyHead, [titled('one')], cause())
     const [event] = await stored()
     if (!event) throw new Error('One event was appended.')
     const { at, id, meta } = event
     const form = [
-      `{"at":"${at}","content":null,"data":{"executionId":"${executionId(1)}"},"id":"${id}",`,
+      `{"at":"${at}","data":{},"id":"${id}",`,
       `"meta":{"actor":{"kind":"user","userId":"${somebody.userId}"},"causationId":null,`,
-      `"commandId":"${meta.commandId}","correlationId":"${meta.commandId}"},`,
-      `"revision":0,"stream":"${stream}","type":"WorkspacePreparing","version":1}`,
+      `"commandId":"${meta.commandId}","content":{"commitment":"${meta.content?.commitment}",`,
+      `"sealed":"${meta.content?.sealed}"},"correlationId":"${meta.commandId}","follows":null,"prev":""},`,
+      `"revision":0,"scheme":1,"stream":"${stream}","type":"TaskUpdated","version":1}`,
     ].join('')
-    expect(meta).toMatchObject({ prev: '', hash: createHash('sha256').update(`\n${form}`).digest('hex') })
+    expect(meta.hash).toBe(sha256(form))
+    expect(meta.content?.sealed).toBe(sha256(Buffer.from(event.content ?? '', 'base64')))
+    const plain = await engines.vault.open(
+      `task:${taskId(1)}`,
+      `${stream}#${id}`,
+      Buffer.from(event.content ?? '', 'base64'),
+    )
+    const shown = JSON.parse(Buffer.from(plain ?? []).toString('utf8'))
+    expect(shown).toEqual({
+      content: { title: 'one', description: secretWords },
+      salt: shown.salt,
+      scheme: 1,
+    })
+    expect(meta.content?.commitment).toBe(sha256(canonicalJson(shown)))
+  })
+
+  test('says that a content was removed or replaced, and holds over one that is withheld with its proof', async () => {
+    const [first, ...others] = await someHistory()
+    if (!first) throw new Error('Events were appended.')
+    const bytes = Buffer.from(first.content ?? '', 'base64')
+    bytes[20] = (bytes[20] ?? 0) ^ 1
+    expect(chainFaultOf({ ...first, content: null }, null)).toBe('sealed_content')
+    expect(chainFaultOf({ ...first, content: bytes.toString('base64') }, null)).toBe('sealed_content')
+    expect(chainHolds([first, ...others])).toBe(true)
+  })
+
+  test('is looked at by readers: what does not follow is not read', async () => {
+    const events = await someHistory()
+    const holding = (kept: readonly StoredEvent[]) =>
+      eventLog({
+        ...engines,
+        eventStore: {
+          ...engines.eventStore,
+          readStream: async (_, { from, limit }) =>
+            kept.filter(({ revision }) => revision >= Number(from)).slice(0, limit),
+        },
+      })
+    const broken = { reason: 'broken_chain', event: { stream } }
+    await expect(holding(events.toSpliced(2, 1)).read(stream, 0, 10)).rejects.toMatchObject(broken)
+    await expect(holding(events.slice(1)).read(stream, 0, 10)).rejects.toMatchObject(broken)
+    const other = events.map((event, at) =>
+      at === 2 ? { ...event, meta: { ...event.meta, prev: 'f'.repeat(64) } } : event,
+    )
+    await expect(holding(other).read(stream, 0, 10)).rejects.toMatchObject(broken)
+    expect(await holding(events).read(stream, 0, 10)).toHaveLength(6)
   })
 })
 
@@ -280,13 +325,15 @@ test('an event of a kind that this version does not know is told by its name', a
   const [event] = await stored()
   if (!event) throw new Error('One event was appended.')
   await expect(log.open({ ...event, type: 'TaskPainted' })).rejects.toThrow(
-    'The log holds an event of an unknown kind: TaskPainted',
+    `Event 0 of ${stream} (TaskPainted) is of a kind that this Flightdeck does not know.`,
   )
 })
 
 test('what an older version recorded is read in the form of today, and stays as it was stored', async () => {
-  const [id, content] = [randomUUID(), canonicalJson({ message: secretWords })]
-  const sealed = await engines.vault.seal(`task:${taskId(1)}`, `${stream}#${id}`, Buffer.from(content))
+  const id = randomUUID()
+  const plain = bytesOf(salted({ message: secretWords }))
+  const sealed = await engines.vault.seal(`task:${taskId(1)}`, `${stream}#${id}`, plain)
+  const why = { ...cause(), correlationId: id, causationId: null, follows: null, prev: '' }
   const first = {
     id,
     stream,
@@ -296,7 +343,7 @@ test('what an older version recorded is read in the form of today, and stays as 
     at: new Date().toISOString(),
     data: { messageId: messageId(1), kind: 'turn', agent: 'claude' },
     content: Buffer.from(sealed).toString('base64'),
-    meta: { ...cause(), correlationId: id, causationId: null, prev: '' },
+    meta: { ...why, content: proofOf(plain, sealed) },
   }
   const hash = hashOf(first)
   await engines.eventStore.append(stream, -1, [{ ...first, meta: { ...first.meta, hash } }])

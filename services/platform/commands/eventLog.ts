@@ -2,19 +2,18 @@
  * The log as the services use it: events go in with their content sealed and their hash chained, and come out opened.
  * `append` always names the exact revision it builds on.
  */
-import { createHash } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import { v5 as uuidv5 } from 'uuid'
 import { eventKinds, type DomainEvent } from '#domain/events.ts'
-import { canonicalJson } from '#domain/kernel/canonicalJson.ts'
 import { lifted, type Actor, type AnyEvent, type Position, type StoredEvent } from '#domain/kernel/event.ts'
 import { scopeOfStream } from '#domain/kernel/ids.ts'
 import type { AnyRecorded } from '#domain/views/view.ts'
 import type { Bus } from '#platform/ports/bus.ts'
 import type { Clock } from '#platform/ports/clock.ts'
 import type { EventStore, EventToAppend } from '#platform/ports/eventStore.ts'
-import { EngineUnavailable } from '#platform/ports/faults.ts'
+import { CannotOpen, EngineUnavailable } from '#platform/ports/faults.ts'
 import type { Vault } from '#platform/ports/vault.ts'
+import { bytesOf, hashOf, proofOf, salted, SaltedContent } from './chain.ts'
 
 /** Where a stream ends: what the next append builds on. */
 export interface Head {
@@ -23,12 +22,14 @@ export interface Head {
 }
 export const emptyHead: Head = { revision: -1, hash: '' }
 
-/** Who asks, under which name, and because of what. `commandId` is a UUID: the events' ids follow from it. */
+/** Who asks, under which name, and because of what. */
 export interface Cause {
   readonly actor: Actor
   readonly commandId: string
   readonly correlationId?: string
   readonly causationId?: string | null
+  /** The revision of the task's stream that an event of its terminal comes after. */
+  readonly follows?: number
   /** For how long an engine that is away is waited for: 2 s unless told. */
   readonly patienceMs?: number
 }
@@ -46,7 +47,7 @@ export interface EventLog {
    * Throws `EngineUnavailable` when the engine stays away.
    */
   append(stream: string, head: Head, events: readonly DomainEvent[], cause: Cause): Promise<Appended>
-  /** Events of a stream from a revision on, at most `limit`, opened. */
+  /** Events of a stream from a revision on, at most `limit`, opened. Throws `UnreadableEvent`, as do the other reads. */
   read(stream: string, from: number, limit: number): Promise<readonly AnyRecorded[]>
   /** The last events of a stream, newest first: at most `limit`, starting at a revision or at the end. */
   readBackwards(stream: string, from: number | 'end', limit: number): Promise<readonly AnyRecorded[]>
@@ -67,34 +68,41 @@ export function eventLog(engines: {
 }): EventLog {
   const { eventStore, vault, bus, clock } = engines
 
-  async function seal(stream: string, eventId: string, content: unknown): Promise<string | null> {
-    if (content === null) return null
-    const sealed = await vault.seal(
-      scopeOfStream(stream),
-      contextOf(stream, eventId),
-      Buffer.from(canonicalJson(content)),
-    )
-    return Buffer.from(sealed).toString('base64')
+  async function seal(stream: string, eventId: string, content: unknown) {
+    if (content === null) return { content: null, proof: null }
+    const plain = bytesOf(salted(content))
+    const sealed = await vault.seal(scopeOfStream(stream), contextOf(stream, eventId), plain)
+    return { content: Buffer.from(sealed).toString('base64'), proof: proofOf(plain, sealed) }
   }
 
   async function open(event: StoredEvent): Promise<AnyRecorded> {
     const kind = eventKinds.get(event.type)
-    if (!kind) throw new Error(`The log holds an event of an unknown kind: ${event.type}`)
-    if (event.version > kind.version) {
-      throw new Error(`The log holds ${event.type} of version ${event.version}: a newer Flightdeck wrote it.`)
+    if (!kind) throw new UnreadableEvent(event, 'unknown_kind')
+    if (event.version > kind.version) throw new UnreadableEvent(event, 'newer_version')
+    const content = await openContent(event).catch((fault: unknown) => {
+      throw fault instanceof CannotOpen ? new UnreadableEvent(event, 'cannot_be_opened', fault) : fault
+    })
+    try {
+      const form = lifted(kind, event.version, { data: event.data, content })
+      const parsed = {
+        data: kind.data.parse(form.data),
+        content: form.content === null ? null : kind.content.parse(form.content),
+      }
+      // The schemas of `eventKinds` have just held: the type says what the parse has shown.
+      return { ...event, ...parsed, version: kind.version } as AnyRecorded
+    } catch (fault) {
+      throw new UnreadableEvent(event, 'wrong_shape', fault)
     }
-    const form = lifted(kind, event.version, { data: event.data, content: await openContent(event) })
-    const data = kind.data.parse(form.data)
-    const content = form.content === null ? null : kind.content.parse(form.content)
-    // The schemas of `eventKinds` have just held: the type says what the parse has shown.
-    return { ...event, version: kind.version, data, content } as AnyRecorded
   }
 
   async function openContent(event: StoredEvent): Promise<unknown> {
     if (event.content === null) return null
     const context = contextOf(event.stream, event.id)
     const plain = await vault.open(scopeOfStream(event.stream), context, Buffer.from(event.content, 'base64'))
-    return plain === undefined ? null : JSON.parse(Buffer.from(plain).toString('utf8'))
+    if (plain === undefined) return null
+    const { success, data } = SaltedContent.safeParse(jsonOf(plain))
+    if (!success) throw new UnreadableEvent(event, 'wrong_shape')
+    return data.content
   }
 
   async function link(stream: string, head: Head, events: readonly DomainEvent[], cause: Cause) {
@@ -104,7 +112,9 @@ export function eventLog(engines: {
     for (const [index, event] of events.entries()) {
       const kind = eventKinds.get(event.type)
       if (!kind) throw new Error(`An event of an unknown kind: ${event.type}`)
-      const id = uuidv5(String(index), cause.commandId)
+      // Fresh: of two processes that decide the same command, one meets a conflict and finds what the other appended.
+      const id = randomUUID()
+      const { content, proof } = await seal(stream, id, kind.content.parse(event.content))
       const unhashed = {
         id,
         stream,
@@ -113,12 +123,14 @@ export function eventLog(engines: {
         version: kind.version,
         at,
         data: kind.data.parse(event.data),
-        content: await seal(stream, id, kind.content.parse(event.content)),
+        content,
         meta: {
           actor: cause.actor,
           commandId: cause.commandId,
           correlationId: cause.correlationId ?? cause.commandId,
           causationId: cause.causationId ?? null,
+          follows: cause.follows ?? null,
+          content: proof,
           prev,
         },
       }
@@ -138,7 +150,7 @@ export function eventLog(engines: {
         ...event,
         position: positionAt(result.positions, index),
       }))
-      for (const event of stored) bus.publish('appended', event)
+      for (const { revision, type } of stored) bus.publish('appended', { stream, revision, type })
       const last = stored.at(-1)
       return {
         kind: 'appended',
@@ -148,20 +160,73 @@ export function eventLog(engines: {
       }
     },
     async read(stream, from, limit) {
-      return Promise.all(
-        (await eventStore.readStream(stream, { from, direction: 'forwards', limit })).map(open),
-      )
+      const events = await eventStore.readStream(stream, { from, direction: 'forwards', limit })
+      checkLinks(events, from)
+      return Promise.all(events.map(open))
     },
     async readBackwards(stream, from, limit) {
-      return Promise.all(
-        (await eventStore.readStream(stream, { from, direction: 'backwards', limit })).map(open),
-      )
+      const events = await eventStore.readStream(stream, { from, direction: 'backwards', limit })
+      checkLinks(events.toReversed())
+      return Promise.all(events.map(open))
     },
     open,
     async headOf(stream) {
       const [last] = await eventStore.readStream(stream, { from: 'end', direction: 'backwards', limit: 1 })
       return last ? { revision: last.revision, hash: last.meta.hash } : emptyHead
     },
+  }
+}
+
+/** Why an event cannot be read, by this version or by any. */
+export type UnreadableReason =
+  | 'unknown_kind'
+  | 'newer_version'
+  | 'wrong_shape'
+  | 'cannot_be_opened'
+  /** It does not follow the event before it. */
+  | 'broken_chain'
+
+const sentences: Readonly<Record<UnreadableReason, string>> = {
+  unknown_kind: 'is of a kind that this Flightdeck does not know',
+  newer_version: 'was written by a newer Flightdeck',
+  wrong_shape: 'does not have the shape of its kind',
+  cannot_be_opened: 'has content that does not open: it was changed, or its key is missing',
+  broken_chain: 'does not follow the event before it: one was changed, removed or put in',
+}
+
+/** An event of the log that cannot be read. Its stream is of no use from there on; every other stream is. */
+export class UnreadableEvent extends Error {
+  override readonly name = 'UnreadableEvent'
+  readonly event: Pick<StoredEvent, 'stream' | 'revision' | 'type'>
+  readonly reason: UnreadableReason
+  constructor(
+    { stream, revision, type }: Pick<StoredEvent, 'stream' | 'revision' | 'type'>,
+    reason: UnreadableReason,
+    cause?: unknown,
+  ) {
+    super(`Event ${revision} of ${stream} (${type}) ${sentences[reason]}.`, { cause })
+    this.event = { stream, revision, type }
+    this.reason = reason
+  }
+}
+
+/** Throws where events of a stream, in its order, do not follow each other, the first at `from` where that is given. */
+function checkLinks(events: readonly StoredEvent[], from?: number): void {
+  for (const [index, event] of events.entries()) {
+    const before = events[index - 1]
+    const follows =
+      before === undefined
+        ? (from === undefined || event.revision === from) && (event.revision > 0 || event.meta.prev === '')
+        : event.revision === before.revision + 1 && event.meta.prev === before.meta.hash
+    if (!follows) throw new UnreadableEvent(event, 'broken_chain')
+  }
+}
+
+function jsonOf(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(bytes).toString('utf8'))
+  } catch {
+    return undefined
   }
 }
 
@@ -193,14 +258,3 @@ function contentOf(event: AnyEvent | undefined): { data: unknown; content: unkno
 
 /** Binds a sealed content to its place, so that it cannot be moved to another event. */
 const contextOf = (stream: string, eventId: string): string => `${stream}#${eventId}`
-
-/** The event's link in its stream's chain; see `EventMeta.hash`. Position is not part of it: a log may move to another engine. */
-export function hashOf(
-  event: Omit<EventToAppend, 'meta'> & { meta: Omit<StoredEvent['meta'], 'hash'> },
-): string {
-  const { id, stream, revision, type, version, at, data, content, meta } = event
-  const { actor, commandId, correlationId, causationId, prev } = meta
-  const linked = { id, stream, revision, type, version, at, data, content }
-  const form = canonicalJson({ ...linked, meta: { actor, commandId, correlationId, causationId } })
-  return createHash('sha256').update(prev).update('\n').update(form).digest('hex')
-}

@@ -7,6 +7,7 @@ import { taskStream } from '#domain/kernel/ids.ts'
 import { TaskUpdated, UsageRecorded, type TaskEvent } from '#domain/task/events.ts'
 import { executionId, taskId } from '../../../tests/domain/ids.ts'
 import { cause, openTestEngines, type TestEngines } from '../../../tests/server/engines.ts'
+import { chainFaultOf } from './chain.ts'
 import { commands } from './execute.ts'
 import type { EventLog } from './eventLog.ts'
 
@@ -123,6 +124,27 @@ describe('a repeat under the same command id', () => {
       expect(both[0].position).toBe(both[1].position)
     }
     expect(await recordedTitles()).toEqual(['t0', 't1'])
+  })
+
+  test('that two processes decide at once leaves a whole chain, and the later one knows that it repeats', async () => {
+    const processes = [engines.commands, commands(engines.log)]
+    const before = await engines.commands.execute(titles, stream, add('before'), cause())
+    await processes[1]?.load(titles, stream)
+    const again = cause()
+    const both = await Promise.all(
+      processes.map((process) => process.execute(titles, stream, add('once'), again)),
+    )
+    expect(both.map(({ repeated }) => repeated).toSorted()).toEqual([false, true])
+    expect(new Set(both.map(({ head }) => head.hash)).size).toBe(1)
+    await Promise.all(processes.map((process) => process.execute(titles, stream, add('after'), cause())))
+    const events = await engines.eventStore.readStream(stream, { from: 0, direction: 'forwards', limit: 10 })
+    expect(before.head.revision).toBe(0)
+    expect(events.map((event, at) => chainFaultOf(event, events[at - 1] ?? null))).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+    ])
   })
 
   test('is known to a process that was started since', async () => {

@@ -6,7 +6,15 @@ import { Fault } from '#domain/kernel/errors.ts'
 import type { Position, RecordedOf } from '#domain/kernel/event.ts'
 import type { AnyRecorded } from '#domain/views/view.ts'
 import { turns } from './turns.ts'
-import { emptyHead, patiently, type Appended, type Cause, type EventLog, type Head } from './eventLog.ts'
+import {
+  emptyHead,
+  patiently,
+  UnreadableEvent,
+  type Appended,
+  type Cause,
+  type EventLog,
+  type Head,
+} from './eventLog.ts'
 
 /** What came of a command. `repeated`: it had taken effect before, under the same command id. */
 export interface Executed<State> {
@@ -42,6 +50,8 @@ export interface Commands {
     stream: string,
     commandId: string,
   ): Promise<boolean>
+  /** The revision up to which the stream is known in this process, without a look at the log; `-1` when it is not. */
+  knownRevision(stream: string): number
   /** The state as the log has it now. */
   load<State, Command, E extends DomainEvent>(
     decider: Decider<State, Command, E>,
@@ -79,6 +89,12 @@ export function commands(log: EventLog): Commands {
       : { state: decider.initial, head: emptyHead, position: null, commandIds: new Map<string, Position>() }
     for (;;) {
       const events = await log.read(stream, snapshot.head.revision + 1, readBatch)
+      const [first] = events
+      if (first && first.meta.prev !== snapshot.head.hash) {
+        // What is known here may be of a log that was restored since: the next look begins anew.
+        snapshots.delete(stream)
+        throw new UnreadableEvent(first, 'broken_chain')
+      }
       snapshot = advance(decider, stream, snapshot, events)
       if (events.length < readBatch) return snapshot
     }
@@ -104,6 +120,7 @@ export function commands(log: EventLog): Commands {
 
   return {
     load: (decider, stream) => catchUp(decider, stream),
+    knownRevision: (stream) => snapshots.peek(stream)?.head.revision ?? -1,
     hasTakenEffect: async (decider, stream, commandId) =>
       (await catchUp(decider, stream)).commandIds.has(commandId),
     execute: (decider, stream, command, cause, admit = (_, append) => append()) =>

@@ -1,25 +1,18 @@
 /** Our events as EventStoreDB keeps them: facts and sealed content as its data, the rest of the envelope as its metadata. */
 import type { EventData, RecordedEvent } from '@eventstore/db-client'
 import { z } from 'zod'
-import { Actor, type Position, type StoredEvent } from '#domain/kernel/event.ts'
+import { EventMeta, type Position, type StoredEvent } from '#domain/kernel/event.ts'
 import type { EventToAppend } from '../ports/eventStore.ts'
 
 /** Counts up when what is written here changes; older forms stay readable. */
 const envelopeVersion = 1
 
-const Data = z.object({ data: z.unknown(), content: z.string().nullable() })
-const Metadata = z.object({
+const Data = z.strictObject({ data: z.unknown(), content: z.string().nullable() })
+const Metadata = z.strictObject({
   flightdeck: z.literal(envelopeVersion),
   version: z.number().int(),
   at: z.string(),
-  meta: z.looseObject({
-    actor: Actor,
-    commandId: z.string(),
-    correlationId: z.string(),
-    causationId: z.string().nullable(),
-    prev: z.string(),
-    hash: z.string(),
-  }),
+  meta: EventMeta,
 })
 const Ours = z.object({ flightdeck: z.number() })
 

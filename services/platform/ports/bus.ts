@@ -7,8 +7,8 @@ import type { Position, StoredEvent } from '#domain/kernel/event.ts'
 
 /** Everything that is said on the bus. */
 export interface BusMessages {
-  /** An event has been appended; content is still sealed. */
-  readonly appended: StoredEvent
+  /** An event has been appended: where, and of which kind. What it says is read from the log. */
+  readonly appended: Pick<StoredEvent, 'stream' | 'revision' | 'type'>
   /** A projection has folded everything up to and including this position. */
   readonly projected: { readonly projection: string; readonly position: Position }
   /** A runner is there, which it says each second: what people should know of how agents run on it, the agents it can run (none while it is still looking for them), and the ids of the jobs that it runs. */

@@ -19,6 +19,8 @@ const event = (n: number): StoredEvent => ({
     commandId: 'c',
     correlationId: 'c',
     causationId: null,
+    follows: null,
+    content: null,
     prev: '',
     hash: '',
   },

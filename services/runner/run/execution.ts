@@ -47,12 +47,12 @@ async function claim(
   onFound: (execution: Execution) => void,
 ): Promise<Claimed | undefined> {
   const stream = taskStream(taskId)
-  const { state } = await parts.commands.load(decider, stream)
+  const { state, head } = await parts.commands.load(decider, stream)
   const execution = executionOf(state, executionId)
   if (!execution) return undefined
   const attempt = execution.attempt
   if (attempt > 0) {
-    await endLost(parts, taskId, execution)
+    await endLost(parts, taskId, execution, head.revision)
     return undefined
   }
   onFound(execution)
@@ -75,10 +75,15 @@ async function claim(
 }
 
 /** Ends an execution whose runner is gone. It may only stand still: the line in the terminal shuts out what it would still print. */
-async function endLost(parts: RunnerParts, taskId: string, execution: Execution): Promise<void> {
+async function endLost(
+  parts: RunnerParts,
+  taskId: string,
+  execution: Execution,
+  revision: number,
+): Promise<void> {
   const { executionId, attempt, kind } = execution
   const reason = 'The runner stopped while this ran. Try again to go on from where it was.'
-  const terminal = await terminalWriter(parts.log, taskId)
+  const terminal = await terminalWriter(parts, taskId, revision)
   const told = { executionId, attempt, kind, channel: 'stderr' } as const
   await terminal.append(TerminalOutputRecorded.of(told, { text: `${reason}\n` }))
   const report = openReporter(parts.commands, taskId, { executionId, attempt })
@@ -93,7 +98,7 @@ function executionOf(state: { kind: string } | LiveTask, executionId: string): E
 async function runClaimed(parts: RunnerParts, claimed: Claimed, control: Control): Promise<void> {
   const { task, execution, fence } = claimed
   const report = openReporter(parts.commands, task.taskId, fence)
-  const terminal = await terminalWriter(parts.log, task.taskId)
+  const terminal = await terminalWriter(parts, task.taskId, claimed.head.revision)
   const allowance = parts.allowances.ofRun({ userId: task.ownerId, executionId: fence.executionId })
   const recording = recordingWithin(allowance, { terminal, report }, { fence, kind: execution.kind })
   let outcome: ExecutionOutcome

@@ -1,9 +1,10 @@
 /** Appends to a task's terminal stream: the one writer while its execution holds. */
 import { randomUUID } from 'node:crypto'
-import { terminalStream } from '#domain/kernel/ids.ts'
+import { taskStream, terminalStream } from '#domain/kernel/ids.ts'
 import type { TerminalEvent } from '#domain/task/terminal.ts'
 import type { TerminalHead } from '#domain/task/events.ts'
 import type { EventLog } from '#platform/commands/eventLog.ts'
+import type { Commands } from '#platform/commands/execute.ts'
 
 /** Somebody else has appended: this run was taken over. */
 export class Evicted extends Error {
@@ -24,18 +25,25 @@ export const recordingPatienceMs = 120_000
 const openingAttempts = 10
 
 /**
- * A writer for one attempt. Its first append goes to wherever the stream ends by then, and so ends whoever wrote before: their next
+ * A writer for one attempt, which began at this revision of the task's own stream.
+ * Its first append goes to wherever the stream ends by then, and so ends whoever wrote before: their next
  * append names a revision that is taken.
  */
-export async function terminalWriter(log: EventLog, taskId: string): Promise<TerminalWriter> {
+export async function terminalWriter(
+  { log, commands }: { readonly log: EventLog; readonly commands: Pick<Commands, 'knownRevision'> },
+  taskId: string,
+  begunAt: number,
+): Promise<TerminalWriter> {
   const stream = terminalStream(taskId)
   let head = await log.headOf(stream)
   let begun = false
+  let follows = begunAt
   let last: Promise<void> = Promise.resolve()
 
   async function appendNow(event: TerminalEvent): Promise<void> {
     for (let attempt = 1; attempt <= (begun ? 1 : openingAttempts); attempt += 1) {
-      const cause = { actor, commandId: randomUUID(), patienceMs: recordingPatienceMs }
+      follows = Math.max(follows, commands.knownRevision(taskStream(taskId)))
+      const cause = { actor, commandId: randomUUID(), follows, patienceMs: recordingPatienceMs }
       const result = await log.append(stream, head, [event], cause)
       if (result.kind === 'appended') {
         begun = true

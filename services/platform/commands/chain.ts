@@ -1,0 +1,62 @@
+/** The links of a stream's chain, and what proves a content without its key: version 1 of the format that `docs/log-format.md` writes down. */
+import { createHash, randomBytes } from 'node:crypto'
+import { z } from 'zod'
+import { canonicalJson } from '#domain/kernel/canonicalJson.ts'
+import type { EventMeta, StoredEvent } from '#domain/kernel/event.ts'
+import type { EventToAppend } from '#platform/ports/eventStore.ts'
+
+/** Counts up when the hash covers something else, or in another form. */
+export const scheme = 1 as const
+
+/** The event's link in its stream's chain, SHA-256 in hex. Its position is not part of it: a log may move to another engine. */
+export function hashOf(
+  event: Omit<EventToAppend, 'meta'> & { readonly meta: Omit<EventMeta, 'hash'> },
+): string {
+  const { id, stream, revision, type, version, at, data, meta } = event
+  // All of `meta` counts, so that nothing can be added to it; the ciphertext counts by its digest there, so that it can be left out.
+  return sha256(canonicalJson({ scheme, id, stream, revision, type, version, at, data, meta }))
+}
+
+/** What is sealed of an event's content: the salt keeps a short content from being guessed from its commitment. */
+export const SaltedContent = z.strictObject({
+  scheme: z.literal(scheme),
+  content: z.unknown(),
+  /** 16 random bytes, base64url. */
+  salt: z.string().regex(/^[\w-]{22}$/),
+})
+export type SaltedContent = z.infer<typeof SaltedContent>
+
+export function salted(content: unknown): SaltedContent {
+  return { scheme, content, salt: randomBytes(16).toString('base64url') }
+}
+
+/** The bytes that are sealed, and that the commitment is taken over. */
+export function bytesOf(salted: SaltedContent): Buffer {
+  return Buffer.from(canonicalJson(salted))
+}
+
+/** What the log keeps open of a sealed content: whoever is shown the bytes can tell that they are what was recorded. */
+export function proofOf(plain: Uint8Array, sealed: Uint8Array): NonNullable<EventMeta['content']> {
+  return { sealed: sha256(sealed), commitment: sha256(plain) }
+}
+
+/** Which rule of the format a stored event breaks. */
+export type ChainFault = 'revision' | 'prev' | 'hash' | 'sealed_content'
+
+/** The first rule that the event breaks as the one after `before`, `null` at the start of a stream; `undefined` when it breaks none. */
+export function chainFaultOf(
+  event: StoredEvent,
+  before: Pick<StoredEvent, 'revision' | 'meta'> | null,
+): ChainFault | undefined {
+  const { position: _position, ...linked } = event
+  const { hash, ...meta } = event.meta
+  if (event.revision !== (before?.revision ?? -1) + 1) return 'revision'
+  if (meta.prev !== (before?.meta.hash ?? '')) return 'prev'
+  if (hashOf({ ...linked, meta }) !== hash) return 'hash'
+  const sealed = event.content === null ? null : sha256(Buffer.from(event.content, 'base64'))
+  return sealed === (meta.content?.sealed ?? null) ? undefined : 'sealed_content'
+}
+
+function sha256(bytes: string | Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex')
+}
