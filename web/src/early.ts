@@ -15,5 +15,6 @@ if (token !== null && first.length > 0) {
 async function askForData(token: string): Promise<void> {
   const me = await askAhead('/api/auth/me', token).catch(() => null)
   // A newcomer may not ask for tasks. Whoever takes the answer reads it as a whole.
-  if (/"onboardingCompleted":true/.test((await me?.text()) ?? '')) void askAhead('/api/tasks?limit=50', token)
+  if (!/"onboardingCompleted":true/.test((await me?.text()) ?? '')) return
+  for (const address of ['/api/tasks?limit=50', '/api/notices']) void askAhead(address, token)
 }

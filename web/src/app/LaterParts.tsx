@@ -1,12 +1,10 @@
 /** Parts of the frame for which no page waits: a chunk of their own. */
 import { DesktopNotifications } from '../features/notifications/DesktopNotifications.tsx'
-import { Notices } from './Notices.tsx'
 import { RunningFavicon } from './RunningFavicon.tsx'
 
 export function LaterParts() {
   return (
     <>
-      <Notices />
       <RunningFavicon />
       <DesktopNotifications />
     </>

@@ -9,6 +9,7 @@ import { classes } from '../ui/classes.ts'
 import { AppActions } from './AppActions.tsx'
 import { Deletions } from '../features/deletions/Deletions.tsx'
 import { ErrorBoundary } from './ErrorBoundary.tsx'
+import { Notices } from './Notices.tsx'
 import { OfflineBar } from './OfflineBar.tsx'
 import { PageSpinner } from './PageSpinner.tsx'
 import { TopBar } from './TopBar.tsx'
@@ -46,6 +47,7 @@ function Frame() {
         <div className={onTask ? 'flex-none' : 'sticky top-0 z-20'}>
           <TopBar user={user} />
           <OfflineBar />
+          <Notices />
           <AfterFirstDrawing>
             <Suspense fallback={null}>
               <LaterParts />

@@ -6,6 +6,7 @@ import { tokenKey } from '../api/tokenStore.ts'
 import { authApi } from '../features/auth/authApi.ts'
 import { tasksApi } from '../features/tasks/tasksApi.ts'
 import { toBeDrawn } from './firstDrawing.ts'
+import { noticesApi } from './noticesApi.ts'
 import { createStore } from './store.ts'
 
 beforeEach(() => {
@@ -21,6 +22,7 @@ const load = vi.fn<(pathname: string) => Promise<void>>(async () => undefined)
 afterEach(() => load.mockReset())
 const never = new Promise<never>(() => undefined)
 const tasks = { tasks: [taskOf(1)], next: null }
+const notices = { notices: ['No model key is set: agents cannot answer.'] }
 
 /** Begins to wait at the dashboard. */
 function waiting(answers: Parameters<typeof fakeServer>[0]) {
@@ -31,19 +33,25 @@ function waiting(answers: Parameters<typeof fakeServer>[0]) {
   return { server, store, isOver }
 }
 
-test('the page, who looks at it and their tasks are there when it is drawn', async () => {
-  const { server, store, isOver } = waiting({ 'GET /auth/me': { user: ada }, 'GET /tasks': tasks })
+test('the page, who looks at it, their tasks and the notices above them are there when it is drawn', async () => {
+  const { server, store, isOver } = waiting({
+    'GET /auth/me': { user: ada },
+    'GET /tasks': tasks,
+    'GET /notices': notices,
+  })
   await vi.advanceTimersByTimeAsync(10)
   expect(isOver).toHaveBeenCalled()
   expect(load).toHaveBeenCalledExactlyOnceWith('/dashboard')
-  expect(server.asked.map(({ path }) => path)).toEqual(['/auth/me', '/tasks'])
+  expect(server.asked.map(({ path }) => path)).toEqual(['/auth/me', '/tasks', '/notices'])
   expect(authApi.endpoints.me.select()(store.getState()).data).toEqual({ user: ada })
   expect(tasksApi.endpoints.recentTasks.select()(store.getState()).data).toEqual(tasks)
+  expect(noticesApi.endpoints.notices.select()(store.getState()).data).toEqual(notices)
 })
 
 test.each([
   ['who looks at it', { 'GET /auth/me': never }],
-  ['their tasks', { 'GET /auth/me': { user: ada }, 'GET /tasks': never }],
+  ['their tasks', { 'GET /auth/me': { user: ada }, 'GET /tasks': never, 'GET /notices': notices }],
+  ['the notices', { 'GET /auth/me': { user: ada }, 'GET /tasks': tasks, 'GET /notices': never }],
 ])('it does not wait for %s for longer than 300 ms', async (_, answers) => {
   const { isOver } = waiting(answers)
   await vi.advanceTimersByTimeAsync(299)
@@ -54,7 +62,7 @@ test.each([
 
 test('nor for the page itself', async () => {
   load.mockReturnValue(never)
-  const { isOver } = waiting({ 'GET /auth/me': { user: ada }, 'GET /tasks': tasks })
+  const { isOver } = waiting({ 'GET /auth/me': { user: ada }, 'GET /tasks': tasks, 'GET /notices': notices })
   await vi.advanceTimersByTimeAsync(300)
   expect(isOver).toHaveBeenCalled()
 })

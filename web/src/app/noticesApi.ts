@@ -4,7 +4,7 @@ import type { getNotices } from '#domain/api/server.ts'
 import { api } from '../api/api.ts'
 import { frameTexts as texts } from './frameTexts.ts'
 
-const noticesApi = api.injectEndpoints({
+export const noticesApi = api.injectEndpoints({
   endpoints: (build) => ({
     notices: build.query<AnswerOf<typeof getNotices>, void>({
       query: () => ({ path: '/notices', fallback: texts.noticesMissing }),
