@@ -29,9 +29,10 @@ export const usageStream = (userId: string, day: string): string => `usage-${use
 
 const kinds = ['user', 'project', 'task', 'terminal', 'request', 'identity', 'image', 'usage'] as const
 
-export type StreamName =
-  | { readonly kind: (typeof kinds)[number]; readonly id: string }
-  | { readonly kind: 'other' }
+/** What a stream may be about; its name begins with it. */
+export type StreamKind = (typeof kinds)[number]
+
+export type StreamName = { readonly kind: StreamKind; readonly id: string } | { readonly kind: 'other' }
 
 /** What a stream is about. */
 export function parseStream(stream: string): StreamName {

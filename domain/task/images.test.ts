@@ -115,15 +115,4 @@ describe('as the API shows them', () => {
     expect(chat(history, 1)).toMatchObject({ message: null, images: [] })
     expect(shownTask(history).images).toEqual([])
   })
-
-  test('documents that were folded before there were images have none', () => {
-    const history = historyIn(...created)
-    const [message] = foldView(chatView, new Map(), history).values()
-    const [document] = foldView(tasksView, new Map(), history).values()
-    if (!message || !document) throw new Error('There are no documents.')
-    const { images: _ofMessage, ...oldMessage } = message
-    const { images: _ofTask, ...oldTask } = document
-    expect(chatMessageOf(oldMessage, { owner: ownerId, projectId }, addressOf).images).toEqual([])
-    expect(taskOf(oldTask, undefined, addressOf).images).toEqual([])
-  })
 })

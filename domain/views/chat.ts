@@ -9,8 +9,7 @@ import { imagesOf, shownImage, type AddressOf } from './images.ts'
 import type { AnyRecorded, View } from './view.ts'
 
 export interface MessageDocument extends Omit<ChatMessage, 'project' | 'owner' | 'images' | 'attachments'> {
-  /** Missing in documents that were folded before messages could have any. */
-  readonly images?: readonly NamedImage[]
+  readonly images: readonly NamedImage[]
   /** The message's own id: unique in its task. The document's is unique among all, since clients may make the former. */
   readonly messageId: string
   /** The position as it sorts. */
@@ -28,6 +27,23 @@ export type EndEvent = Extract<
 
 export const chatView: View<MessageDocument> = {
   collection: 'messages',
+  version: 1,
+  streams: ['task'],
+  types: [
+    'MessageQueued',
+    'MessagePosted',
+    'MessageWithdrawn',
+    'MessageEdited',
+    'MessageDelivered',
+    'QueueReordered',
+    'ExecutionStarted',
+    'ExecutionCompleted',
+    'ExecutionFailed',
+    'ExecutionCancelled',
+    'CommandOutputRecorded',
+    'SecretsGranted',
+    'TaskDeleted',
+  ],
   indexes: [
     ['task', 'order'],
     ['task', 'executionId'],
@@ -228,7 +244,7 @@ export function chatMessageOf(
   task: { owner: string; projectId: string },
   addressOf: AddressOf,
 ): ChatMessage {
-  const { order: _order, messageId: id, images: kept = [], ...shown } = document
+  const { order: _order, messageId: id, images: kept, ...shown } = document
   const owner =
     document.messageType === 'user' || document.messageType === 'command'
       ? task.owner

@@ -29,6 +29,17 @@ const over = (check: (log: Log, cut: number) => void): void =>
 describe.each(views)('the view of $collection', (view) => {
   const folded = (log: Log, from = nothing) => foldView(view, from, log)
 
+  test('is folded from the streams and events that it says it is', () =>
+    over((log) => {
+      const { streams, types } = view
+      const wanted = log.filter(
+        ({ stream, type }) =>
+          streams.some((kind) => stream.startsWith(`${kind}-`)) &&
+          (types === undefined || types.includes(type)),
+      )
+      expect(folded(wanted)).toEqual(folded(log))
+    }))
+
   test('may be folded in parts', () =>
     over((log, cut) => expect(folded(log.slice(cut), folded(log.slice(0, cut)))).toEqual(folded(log))))
 

@@ -19,6 +19,8 @@ export interface ImageDocument extends ViewDocument {
 
 export const imagesView: View<ImageDocument> = {
   collection: 'images',
+  version: 1,
+  streams: ['image'],
   indexes: [['order'], ['owner', 'isWaiting', 'order']],
   touches: (event) => {
     const stream = parseStream(event.stream)

@@ -4,15 +4,28 @@ import { sortKey } from '../kernel/event.ts'
 import { endOf, messageDocumentId, outcomeOf, parseTask } from './chat.ts'
 import type { AnyRecorded, View } from './view.ts'
 
-export interface LogDocument extends Omit<LogEntry, 'messageId'> {
-  /** Missing in documents of tool calls that were folded before commands had any. */
-  readonly messageId?: string | null
+export interface LogDocument extends LogEntry {
   /** The position as it sorts. */
   readonly order: string
 }
 
 export const logView: View<LogDocument> = {
   collection: 'logs',
+  version: 1,
+  streams: ['task'],
+  types: [
+    'ToolStarted',
+    'ToolFinished',
+    'MessageQueued',
+    'MessageWithdrawn',
+    'MessageEdited',
+    'ExecutionStarted',
+    'ExecutionCompleted',
+    'ExecutionFailed',
+    'ExecutionCancelled',
+    'CommandOutputRecorded',
+    'TaskDeleted',
+  ],
   indexes: [
     ['task', 'order'],
     ['task', 'status', 'order'],
@@ -151,6 +164,6 @@ function placed(event: AnyRecorded) {
 
 /** What the API shows of a log document. */
 export function logEntryOf(document: LogDocument): LogEntry {
-  const { order: _order, messageId = null, ...shown } = document
-  return { ...shown, messageId }
+  const { order: _order, ...shown } = document
+  return shown
 }

@@ -8,12 +8,22 @@ export interface ProjectSettingsDocument extends ViewDocument, ProjectSettings {
   readonly secrets: ShownSettings['secrets']
 }
 
+const changing = [
+  'ProjectSettingsChanged',
+  'ProjectSecretSet',
+  'ProjectSecretRemoved',
+  'ProjectDeleted',
+] as const
+
 export const projectSettingsView: View<ProjectSettingsDocument> = {
   collection: 'projectSettings',
+  version: 1,
+  streams: ['project'],
+  types: changing,
   indexes: [],
   touches: ({ type, stream: name }) => {
     const stream = parseStream(name)
-    return stream.kind === 'project' && changing.has(type) ? [stream.id] : []
+    return stream.kind === 'project' && changing.some((one) => one === type) ? [stream.id] : []
   },
   evolve: (document, event, id) => {
     const before = document ?? { id, position: event.position, ...noSettings, secrets: [] }
@@ -36,16 +46,8 @@ export const projectSettingsView: View<ProjectSettingsDocument> = {
   },
 }
 
-const changing = new Set([
-  'ProjectSettingsChanged',
-  'ProjectSecretSet',
-  'ProjectSecretRemoved',
-  'ProjectDeleted',
-])
-
 /** What the API shows of a project's settings. */
 export function settingsOf(document: ProjectSettingsDocument | undefined): ShownSettings {
-  // A document that was folded by an older version has not all of them.
   const { setupCommand, variables, egress, modelFetches } = { ...noSettings, ...document }
   return {
     setupCommand,

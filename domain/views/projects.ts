@@ -6,10 +6,10 @@ import type { View } from './view.ts'
 
 export interface ProjectDocument extends Omit<Project, 'stats' | 'isOrganization' | 'statusReason'> {
   readonly owner: string
-  /** When a sync began that has not ended; missing in documents of earlier versions. */
-  readonly syncingSince?: string | null
-  /** Why the last sync failed; missing in documents of earlier versions. */
-  readonly statusReason?: string | null
+  /** When a sync began that has not ended. */
+  readonly syncingSince: string | null
+  /** Why the last sync failed. */
+  readonly statusReason: string | null
   readonly githubRepoId: string
   /** The creation's place among all, as it sorts. */
   readonly order: string
@@ -18,6 +18,8 @@ export interface ProjectDocument extends Omit<Project, 'stats' | 'isOrganization
 
 export const projectsView: View<ProjectDocument> = {
   collection: 'projects',
+  version: 1,
+  streams: ['project'],
   indexes: [
     ['owner', 'order'],
     ['owner', 'githubRepoId'],
@@ -36,6 +38,8 @@ export const projectsView: View<ProjectDocument> = {
         name: event.content?.name ?? '',
         description: event.content?.description ?? '',
         status: 'active',
+        statusReason: null,
+        syncingSince: null,
         isPrivate,
         language: event.content?.language ?? null,
         githubUrl: event.content?.githubUrl ?? '',
@@ -101,8 +105,8 @@ export function projectOf(
     order: _order,
     githubRepoId: _githubRepoId,
     version: _version,
-    syncingSince = null,
-    statusReason = null,
+    syncingSince,
+    statusReason,
     ...shown
   } = document
   const isSyncing = syncingSince !== null && now.getTime() - Date.parse(syncingSince) < longestSyncMs

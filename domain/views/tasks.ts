@@ -14,10 +14,10 @@ import type { View } from './view.ts'
 type ShownExecution = NonNullable<Task['execution']>
 
 export interface TaskDocument extends Omit<Task, 'project' | 'images' | 'currentBranch' | 'modelAgent'> {
-  /** Those of the first message; missing in documents that were folded before messages could have any. */
-  readonly images?: readonly NamedImage[]
-  /** Missing in documents that were folded before it was kept. */
-  readonly modelAgent?: AgentName
+  /** Those of the first message. */
+  readonly images: readonly NamedImage[]
+  /** The agent that the model was chosen for; another one uses its own. */
+  readonly modelAgent: AgentName
   /** The creation's place among all, as it sorts. */
   readonly order: string
   /** What a command gives the task back to. */
@@ -25,9 +25,9 @@ export interface TaskDocument extends Omit<Task, 'project' | 'images' | 'current
   readonly workspace: 'none' | 'preparing' | 'ready'
   readonly toolCalls: number
   readonly executions: number
-  /** Of the pull request there is, or is asked for; missing in documents that were folded before they were kept. */
-  readonly pullRequestWords?: { readonly title: string; readonly body: string }
-  readonly autoUpdate?: boolean
+  /** Of the pull request there is, or is asked for. */
+  readonly pullRequestWords: { readonly title: string; readonly body: string } | null
+  readonly autoUpdate: boolean
   readonly recorded: {
     readonly blob: BlobRef | null
     readonly currentBranch: string
@@ -35,13 +35,14 @@ export interface TaskDocument extends Omit<Task, 'project' | 'images' | 'current
     readonly ahead: number
     readonly behind: number
     readonly truncated: boolean
-    /** Missing in documents that were folded before it was kept. */
-    readonly tree?: string | null
+    readonly tree: string | null
   } | null
 }
 
 export const tasksView: View<TaskDocument> = {
   collection: 'tasks',
+  version: 1,
+  streams: ['task'],
   indexes: [
     ['owner', 'order'],
     ['owner', 'status', 'order'],
@@ -82,6 +83,9 @@ export const tasksView: View<TaskDocument> = {
         recorded: null,
         workspace: 'none',
         pullRequestPending: false,
+        pullRequestWords: null,
+        autoUpdate: false,
+        images: [],
         order: sortKey(event.position),
         position: event.position,
         version: event.revision,
@@ -285,12 +289,7 @@ export function shownOf(document: TaskDocument) {
     autoUpdate: _autoUpdate,
     ...shown
   } = document
-  return { ...shown, modelAgent: modelAgentOf(document) }
-}
-
-/** The agent that the model of a task was chosen for; another agent uses its own. */
-export function modelAgentOf({ modelAgent, agent }: Pick<TaskDocument, 'modelAgent' | 'agent'>): AgentName {
-  return modelAgent ?? agent
+  return shown
 }
 
 /** What the API shows of a task document; `addressOf` gives its images theirs. */
@@ -299,7 +298,7 @@ export function taskOf(
   project: ProjectDocument | undefined,
   addressOf: AddressOf,
 ): Task {
-  const { images: kept = [], ...shown } = shownOf(document)
+  const { images: kept, ...shown } = shownOf(document)
   const images = kept.map((image) => ({
     ...shownImage(image, document.id, addressOf),
     uploadedAt: image.uploadedAt,

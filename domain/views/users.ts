@@ -7,8 +7,8 @@ import type { View } from './view.ts'
 export interface UserDocument extends User {
   readonly position: Position
   readonly version: number
-  /** Sessions that were neither ended nor, when the last one began, had run out; the oldest first. Documents of version 0.1 lack it. */
-  readonly sessions?: readonly KnownSession[]
+  /** Sessions that were neither ended nor, when the last one began, had run out; the oldest first. */
+  readonly sessions: readonly KnownSession[]
   /** Sessions that were ended and may not have run out; a token of one is refused. */
   readonly endedSessions: readonly { readonly sessionId: string; readonly endedAt: string }[]
 }
@@ -22,6 +22,8 @@ export interface KnownSession {
 
 export const usersView: View<UserDocument> = {
   collection: 'users',
+  version: 1,
+  streams: ['user'],
   indexes: [],
   touches: (event) => {
     const stream = parseStream(event.stream)
@@ -64,14 +66,14 @@ export const usersView: View<UserDocument> = {
       case 'SessionStarted': {
         const { sessionId: id, expiresAt } = event.data
         const begun = { id, startedAt: event.at, expiresAt, client: event.content?.client ?? null }
-        const open = user.sessions?.filter((one) => one.expiresAt > event.at) ?? []
+        const open = user.sessions.filter((one) => one.expiresAt > event.at)
         return { ...seen, sessions: [...open, begun] }
       }
       case 'SessionEnded': {
         const { sessionId } = event.data
         return {
           ...seen,
-          sessions: user.sessions?.filter((one) => one.id !== sessionId) ?? [],
+          sessions: user.sessions.filter((one) => one.id !== sessionId),
           endedSessions: withEnded(user.endedSessions, sessionId, event.at),
         }
       }

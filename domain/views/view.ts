@@ -1,10 +1,11 @@
 /** A view: how events become documents. The server, the live client and the replay fold with the same functions. */
 import type { DomainEvent } from '../events.ts'
 import type { Position, RecordedOf } from '../kernel/event.ts'
+import type { StreamKind } from '../kernel/ids.ts'
 
 export type AnyRecorded = RecordedOf<DomainEvent>
 
-/** Folded from one stream; `version` is the revision of the last event folded in. */
+/** Folded from one stream, so that the order between streams does not matter; `version` is the revision of the last event folded in. */
 export interface ViewDocument {
   readonly id: string
   readonly position: Position
@@ -23,6 +24,13 @@ export function belongs(document: ViewDocument, { field, value }: Belonging): bo
 
 export interface View<D extends ViewDocument> {
   readonly collection: string
+  /** Counts up whenever the documents would come out otherwise than before: they are folded anew then. */
+  readonly version: number
+  /** The oldest version whose documents may be read while those of this one are made; this one when it is not given. */
+  readonly readsFrom?: number
+  /** The kinds of streams it is folded from, and the types of events there: all of them when they are not given. */
+  readonly streams: readonly StreamKind[]
+  readonly types?: readonly AnyRecorded['type'][]
   /** Equality fields, then the field that is sorted by. */
   readonly indexes: readonly (readonly string[])[]
   /** The ids of the documents that the event may change. */

@@ -4,7 +4,7 @@ import { EventEmitter, once } from 'node:events'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { comparePositions } from '#domain/kernel/event.ts'
 import type { Position, StoredEvent } from '#domain/kernel/event.ts'
-import type { AppendResult, EventStore } from '#platform/ports/eventStore.ts'
+import type { AppendResult, EventFilter, EventStore } from '#platform/ports/eventStore.ts'
 import { sampleEvent, sampleEvents } from './eventStore.samples.ts'
 
 export interface OpenEventStore {
@@ -134,6 +134,32 @@ export function eventStoreContract(name: string, open: () => Promise<OpenEventSt
       const ours = (await readAllAfter(store, start, 700)).filter((event) => event.stream.startsWith(stream))
       expect(ours.map((event) => event.position)).toEqual(appended)
       expect(comparePositions((await store.head()) ?? '', appended.at(-1) ?? '')).toBeGreaterThanOrEqual(0)
+    })
+
+    test('readAll gives what is wanted alone: by the beginning of the stream, by type, by part', async () => {
+      const start = await store.head()
+      const other = `other-${randomUUID()}`
+      const lists = { [stream]: sampleEvents(stream, 0, 4), [other]: sampleEvents(other, 0, 3) }
+      for (const [name, events] of Object.entries(lists)) await store.append(name, -1, events)
+      const ids = async (wanted: EventFilter, limit = 100) =>
+        (await store.readAll(start, limit, wanted)).map(({ id }) => id)
+      const idsOf = (name: string) => (lists[name] ?? []).map(({ id }) => id)
+
+      expect(await ids({ streams: ['sample-', 'other-'] })).toEqual([...idsOf(stream), ...idsOf(other)])
+      expect(await ids({ streams: [stream] })).toEqual(idsOf(stream))
+      expect(await ids({ streams: ['other-'] }, 2)).toEqual(idsOf(other).slice(0, 2))
+      expect(await ids({ streams: ['_ample-', '%', ''.padEnd(3, 's')] })).toEqual([])
+      expect(await ids({ streams: [] })).toEqual([])
+      const [type = ''] = (lists[stream] ?? []).map((event) => event.type)
+      expect(await ids({ streams: ['sample-'], types: [type] })).toEqual(
+        (lists[stream] ?? []).filter((event) => event.type === type).map(({ id }) => id),
+      )
+      expect(await ids({ streams: ['sample-'], types: ['Nothing'] })).toEqual([])
+      const parts = await Promise.all(
+        [0, 1, 2].map((index) => ids({ streams: [stream, other], part: { index, of: 3 } })),
+      )
+      expect(parts.flat().toSorted()).toEqual([...idsOf(stream), ...idsOf(other)].toSorted())
+      for (const part of parts) expect([0, 3, 4, 7]).toContain(part.length)
     })
 
     test('readAll starts after the position and keeps to the limit', async () => {

@@ -13,13 +13,15 @@ import {
   type RecordedEvent,
 } from '@eventstore/db-client'
 import { comparePositions, type Position } from '#domain/kernel/event.ts'
-import type {
-  AppendResult,
-  EventStore,
-  EventToAppend,
-  ExpectedRevision,
-  ReadStream,
-  Subscription,
+import {
+  isWanted,
+  type AppendResult,
+  type EventFilter,
+  type EventStore,
+  type EventToAppend,
+  type ExpectedRevision,
+  type ReadStream,
+  type Subscription,
 } from '../ports/eventStore.ts'
 import { EngineUnavailable, UnusableEngine, type ReportFault } from '../ports/faults.ts'
 import { checkRevisions } from './checkRevisions.ts'
@@ -92,13 +94,13 @@ export async function openEventStoreDb(options: EventStoreDbOptions): Promise<Ev
     direction: typeof FORWARDS | typeof BACKWARDS,
     fromPosition: ReadPosition,
     limit: number,
-    isWanted: (event: RecordedEvent) => boolean,
+    isSought: (event: RecordedEvent) => boolean,
   ): Promise<readonly RecordedEvent[]> {
     return ask(async (limitMs) => {
       const found: RecordedEvent[] = []
       const read = client.readAll({ direction, fromPosition, ...base })
       await readEach(read, limitMs, ({ event }) => {
-        if (event && isWanted(event)) found.push(event)
+        if (event && isSought(event)) found.push(event)
         return found.length < limit ? 'more' : 'enough'
       })
       return found
@@ -162,13 +164,17 @@ export async function openEventStoreDb(options: EventStoreDbOptions): Promise<Ev
     return found.map(fromEventStoreDb)
   }
 
-  async function readAll(after: Position | null, limit: number) {
+  async function readAll(after: Position | null, limit: number, wanted?: EventFilter) {
     if (limit <= 0) return []
     const from = after === null ? START : { commit: BigInt(after), prepare: BigInt(after) }
     // A read begins at its position, and not after it.
     const isAfter = (event: RecordedEvent) =>
       after === null || comparePositions(positionOf(event) ?? after, after) > 0
-    const found = await logEvents(FORWARDS, from, limit, (event) => isAfter(event) && isOurs(event))
+    const isSought = (event: RecordedEvent) =>
+      isAfter(event) &&
+      isOurs(event) &&
+      (wanted === undefined || isWanted(wanted, { stream: event.streamId, type: event.type }))
+    const found = await logEvents(FORWARDS, from, limit, isSought)
     return found.map(fromEventStoreDb)
   }
 

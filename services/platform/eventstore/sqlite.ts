@@ -1,9 +1,15 @@
 /** The embedded event store: one table in a SQLite file, one writer process. */
 import type { EventMeta, Position, StoredEvent } from '#domain/kernel/event.ts'
-import type { AppendResult, EventStore, EventToAppend, ExpectedRevision } from '../ports/eventStore.ts'
+import type {
+  AppendResult,
+  EventFilter,
+  EventStore,
+  EventToAppend,
+  ExpectedRevision,
+} from '../ports/eventStore.ts'
 import { EngineUnavailable } from '../ports/faults.ts'
 import type { ReportFault } from '../ports/faults.ts'
-import { openSqlite } from '../sqlite.ts'
+import { openSqlite, type SqlValue } from '../sqlite.ts'
 import { checkRevisions } from './checkRevisions.ts'
 import { follow } from './follow.ts'
 import type { Follower } from './follow.ts'
@@ -87,6 +93,16 @@ export function openSqliteEventStore(options: { file: string; onFault: ReportFau
   const readAll = (after: Position | null, limit: number): readonly StoredEvent[] =>
     all.all(Number(after ?? 0), Math.max(0, limit)).map(storedEvent)
 
+  function readWanted(after: Position | null, limit: number, wanted: EventFilter): readonly StoredEvent[] {
+    const { sql, values } = filterSql(wanted)
+    return db
+      .prepare<readonly SqlValue[], Row>(
+        `SELECT ${columns} FROM events WHERE position > ? AND ${sql} ORDER BY position LIMIT ?`,
+      )
+      .all(Number(after ?? 0), ...values, Math.max(0, limit))
+      .map(storedEvent)
+  }
+
   function store({ stream, expected, events }: Append): AppendResult {
     const actual = revisionOf.get(stream)?.[0] ?? -1
     if (actual !== expected) {
@@ -155,7 +171,8 @@ export function openSqliteEventStore(options: { file: string; onFault: ReportFau
           return backwards.all(stream, from === 'end' ? Number.MAX_SAFE_INTEGER : from, most).map(storedEvent)
       }
     },
-    readAll: async (after, limit) => readAll(after, limit),
+    readAll: async (after, limit, wanted) =>
+      wanted === undefined ? readAll(after, limit) : readWanted(after, limit, wanted),
     head: async () => {
       const position = last.get()?.[0] ?? null
       return position === null ? null : String(position)
@@ -197,5 +214,20 @@ function storedEvent(row: Row): StoredEvent {
     data: JSON.parse(data),
     content,
     meta: parsed,
+  }
+}
+
+/** The events that are wanted, as a condition. */
+function filterSql({ streams, types, part }: EventFilter): { sql: string; values: readonly SqlValue[] } {
+  const ofStreams = streams.map(() => 'substr(stream, 1, length(?)) = ?').join(' OR ')
+  const ofTypes = types && 'type IN (SELECT value FROM json_each(?))'
+  const ofPart = part && 'unicode(substr(stream, -1)) % ? = ?'
+  return {
+    sql: [`(${ofStreams || 'FALSE'})`, ofTypes, ofPart].filter((each) => each !== undefined).join(' AND '),
+    values: [
+      ...streams.flatMap((prefix) => [prefix, prefix]),
+      ...(types ? [JSON.stringify(types)] : []),
+      ...(part ? [part.of, part.index] : []),
+    ],
   }
 }

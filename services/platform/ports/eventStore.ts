@@ -27,6 +27,28 @@ export interface ReadStream {
   readonly limit: number
 }
 
+/** Which events a reader wants: those that match all that is given. What a store can leave out by itself crosses no wire. */
+export interface EventFilter {
+  /** What the names of their streams begin with, one of these. */
+  readonly streams: readonly string[]
+  /** Of these types; of any when it is not given. */
+  readonly types?: readonly string[]
+  /** Streams are dealt into so many parts by the last character of their names, and those of this one are wanted. */
+  readonly part?: { readonly index: number; readonly of: number }
+}
+
+/** Whether a reader wants the event. */
+export function isWanted(
+  { streams, types, part }: EventFilter,
+  { stream, type }: Pick<StoredEvent, 'stream' | 'type'>,
+): boolean {
+  return (
+    streams.some((prefix) => stream.startsWith(prefix)) &&
+    (types === undefined || types.includes(type)) &&
+    (part === undefined || (stream.codePointAt(stream.length - 1) ?? 0) % part.of === part.index)
+  )
+}
+
 /** A running subscription. `stop` resolves when no handler runs any more. */
 export interface Subscription {
   stop(): Promise<void>
@@ -42,8 +64,8 @@ export interface EventStore {
   append(stream: string, expected: ExpectedRevision, events: readonly EventToAppend[]): Promise<AppendResult>
   /** Events of one stream in the order asked for; an unknown stream has none. */
   readStream(stream: string, read: ReadStream): Promise<readonly StoredEvent[]>
-  /** Events of all streams with `position > after`, in position order; `null` starts at the beginning. */
-  readAll(after: Position | null, limit: number): Promise<readonly StoredEvent[]>
+  /** Events of all streams with `position > after`, in position order, the first `limit` that are wanted; `null` starts at the beginning. */
+  readAll(after: Position | null, limit: number, wanted?: EventFilter): Promise<readonly StoredEvent[]>
   /** The position of the last event in the log, or `null` when it is empty. */
   head(): Promise<Position | null>
   /**

@@ -45,10 +45,10 @@ export const taskRoutes: readonly Route<QueryServices>[] = [
     fileLines(task, query, services),
   ),
   route(getPullRequest, signedIn, fresh, ownTask, async ({ task }, services) => {
-    const { prNumber, prUrl, pullRequestWords, autoUpdate = false } = task
+    const { prNumber, prUrl, pullRequestWords, autoUpdate } = task
     const pr = prNumber === null ? null : { html_url: prUrl ?? '', number: prNumber }
     // What a person wrote for it is not to be lost.
-    const kept = pr === null ? undefined : pullRequestWords
+    const kept = pr === null ? null : pullRequestWords
     return { pr, proposal: kept ?? (await proposalFor(services, task)), autoUpdate }
   }),
 ]
@@ -96,7 +96,7 @@ async function gitDiff(
     commitComparison: { ahead: shown.ahead, behind: shown.behind },
     baseBranch: shown.baseBranch,
     truncated: shown.truncated,
-    tree: shown.tree ?? null,
+    tree: shown.tree,
     ...(shown.truncated && { message: notWhole }),
     version: task.version,
   }

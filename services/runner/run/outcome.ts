@@ -4,7 +4,7 @@ import type { ExecutionOutcome, Fence } from '#domain/task/commands.ts'
 import type { AgentName } from '#domain/task/events.ts'
 import type { Execution, LiveTask } from '#domain/task/state.ts'
 import { chatView, messageDocumentId, type MessageDocument } from '#domain/views/chat.ts'
-import { modelAgentOf, tasksView, type TaskDocument } from '#domain/views/tasks.ts'
+import { tasksView, type TaskDocument } from '#domain/views/tasks.ts'
 import { usersView, type UserDocument } from '#domain/views/users.ts'
 import type { Head } from '#platform/commands/eventLog.ts'
 import type { AgentImage } from '../agents/port.ts'
@@ -76,7 +76,7 @@ async function askedOf(parts: RunnerParts, { task, execution, head }: Claimed): 
   // A message may be blank, where it has images.
   if (typeof message?.message !== 'string')
     return failed('message_erased', 'The message of this turn was erased.')
-  const images = await imagesForAgent(parts, task.taskId, message.images ?? [])
+  const images = await imagesForAgent(parts, task.taskId, message.images)
   if (!images) return failed('image_erased', 'An image of this message was erased.')
   return { document, message: { ...message, message: message.message }, user, images }
 }
@@ -208,7 +208,7 @@ async function earlier(
 
 /** What was chosen for one agent means nothing to another. */
 function modelFor(document: TaskDocument, agent: AgentName): string | null {
-  return modelAgentOf(document) === agent ? document.codexModel : null
+  return document.modelAgent === agent ? document.codexModel : null
 }
 
 function sessionOf({ session }: LiveTask, agent: AgentName): string | null {

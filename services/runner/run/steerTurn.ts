@@ -55,6 +55,6 @@ async function lineFor(
   const id = messageDocumentId(taskId, messageId)
   const message = await parts.documents.asOf(chatView, stream, id, await parts.log.headOf(stream))
   if (typeof message?.message !== 'string') return undefined
-  const images = await imagesForAgent(parts, taskId, message.images ?? [])
+  const images = await imagesForAgent(parts, taskId, message.images)
   return images && messageFor(agent, { text: message.message, images }, home)
 }

@@ -42,5 +42,8 @@ function documentOf({
     workspace: 'none',
     toolCalls: 0,
     recorded: null,
+    pullRequestWords: null,
+    autoUpdate: false,
+    images: [],
   }
 }

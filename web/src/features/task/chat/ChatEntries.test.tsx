@@ -21,6 +21,7 @@ function turn(n: number): TurnEntry {
     ...said,
     id: messageId,
     messageId,
+    images: [],
     message: 'x'.repeat(400),
     messageType: 'response',
     order: String(n),

@@ -14,7 +14,7 @@ function command(over: Partial<MessageDocument>): MessageDocument {
     isCommand: true,
     messageType: 'command',
   } as const
-  return { ...said, ...words, id: messageId, messageId, order: '1', ...over }
+  return { ...said, ...words, id: messageId, messageId, images: [], order: '1', ...over }
 }
 
 test.each([

@@ -15,7 +15,7 @@ function documentOf(n: number, message: string) {
     ...shown
   } = messageOf(n)
   const id = messageDocumentId(shown.task, shown.id)
-  return { ...shown, id, messageId: messageId(n), order: String(n), message }
+  return { ...shown, id, messageId: messageId(n), images: [], order: String(n), message }
 }
 const said = (n: number): MessageEntry => ({
   kind: 'message',

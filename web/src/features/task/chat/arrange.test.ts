@@ -74,6 +74,7 @@ const message = (position: number, over: Partial<MessageDocument> = {}): Message
   queueIndex: null,
   response: null,
   agent: 'claude',
+  images: [],
   createdAt: at(position),
   updatedAt: at(position),
   status: 'completed',
@@ -86,6 +87,7 @@ const message = (position: number, over: Partial<MessageDocument> = {}): Message
 
 const log = (position: number, executionId: string, over: Partial<LogDocument> = {}): LogDocument => ({
   id: `${executionId}:l${position}`,
+  messageId: null,
   task: 't',
   executionId,
   kind: 'run',

@@ -14,7 +14,7 @@ function waiting(n: number): MessageDocument {
     ...shown
   } = messageOf(n)
   const id = messageDocumentId(shown.task, shown.id)
-  return { ...shown, id, messageId: shown.id, order: String(n), status: 'queued' }
+  return { ...shown, id, messageId: shown.id, images: [], order: String(n), status: 'queued' }
 }
 const queue = [waiting(1), waiting(2), waiting(3)]
 const id = (n: number) => messageId(n)
