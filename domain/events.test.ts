@@ -8,6 +8,7 @@ import { eventKinds } from './events.ts'
 import { identityEvents } from './identity/events.ts'
 import { imageEvents } from './image/events.ts'
 import { lifted } from './kernel/event.ts'
+import { logEvents } from './log/events.ts'
 import { projectEvents } from './project/events.ts'
 import { requestEvents } from './request/events.ts'
 import { taskEvents } from './task/events.ts'
@@ -25,6 +26,7 @@ const frozen = await Promise.all(
 test('no two kinds share a name', () =>
   expect(
     [
+      ...logEvents,
       ...userEvents,
       ...identityEvents,
       ...projectEvents,

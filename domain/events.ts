@@ -3,6 +3,7 @@ import type { EventKind } from './kernel/event.ts'
 import type { z } from 'zod'
 import { identityEvents, type IdentityEvent } from './identity/events.ts'
 import { imageEvents, type ImageEvent } from './image/events.ts'
+import { logEvents, type LogEvent } from './log/events.ts'
 import { projectEvents, type ProjectEvent } from './project/events.ts'
 import { requestEvents, type RequestEvent } from './request/events.ts'
 import { taskEvents, type TaskEvent } from './task/events.ts'
@@ -11,6 +12,7 @@ import { usageEvents, type UsageEvent } from './usage/events.ts'
 import { userEvents, type UserEvent } from './user/events.ts'
 
 export type DomainEvent =
+  | LogEvent
   | UserEvent
   | IdentityEvent
   | ProjectEvent
@@ -28,6 +30,7 @@ type AnyKind = Pick<
 /** The kinds by type: what a reader of the log checks an event against. */
 export const eventKinds: ReadonlyMap<string, AnyKind> = new Map<string, AnyKind>(
   [
+    ...logEvents,
     ...userEvents,
     ...identityEvents,
     ...projectEvents,

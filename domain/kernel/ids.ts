@@ -27,7 +27,10 @@ export const imageStream = (imageId: string): string => `image-${imageId}`
 /** What a person used of models on a day of UTC, `2026-01-31`. */
 export const usageStream = (userId: string, day: string): string => `usage-${userId}-${day}`
 
-const kinds = ['user', 'project', 'task', 'terminal', 'request', 'identity', 'image', 'usage'] as const
+/** What happens to the log itself. */
+export const logStream = 'log-main'
+
+const kinds = ['log', 'user', 'project', 'task', 'terminal', 'request', 'identity', 'image', 'usage'] as const
 
 /** What a stream may be about; its name begins with it. */
 export type StreamKind = (typeof kinds)[number]
@@ -49,6 +52,7 @@ export function parseStream(stream: string): StreamName {
 export function scopeOfStream(stream: string): string {
   const name = parseStream(stream)
   switch (name.kind) {
+    case 'log':
     case 'user':
     case 'project':
     case 'task':

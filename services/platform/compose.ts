@@ -12,9 +12,11 @@ import { openNats } from '#platform/bus/natsConnection.ts'
 import { openInProcessRequests } from '#platform/bus/requestsInProcess.ts'
 import { natsRequests } from '#platform/bus/requestsNats.ts'
 import { githubCodeHost } from '#platform/codehost/github.ts'
+import type { LogIdentity } from '#domain/log/log.ts'
 import { commands, type Commands } from '#platform/commands/execute.ts'
 import { collections, documents, type Documents } from '#platform/commands/documents.ts'
 import { eventLog, type EventLog } from '#platform/commands/eventLog.ts'
+import { openLog } from '#platform/commands/logIdentity.ts'
 import { projected, type Projected } from '#platform/commands/projected.ts'
 import { sealedBlobs, type SealedBlobs } from '#platform/commands/sealedBlobs.ts'
 import { idempotency, type Idempotency } from '#platform/commands/idempotency.ts'
@@ -71,6 +73,7 @@ export interface Engines extends Omit<Ports, 'blobs'>, Pick<Watching, 'watch' | 
   readonly ids: Ids
   readonly logger: Logger
   readonly log: EventLog
+  readonly logIdentity: LogIdentity
   readonly commands: Commands
   readonly idempotency: Idempotency
   readonly documents: Documents
@@ -236,6 +239,7 @@ async function onPorts(
   const log = watchedLog(eventLog({ eventStore, vault, bus, clock }), watch)
   const follow = projected({ bus, readStore })
   const execution = watchedCommands(commands(log), watch)
+  const logIdentity = await openLog({ commands: execution, eventStore })
   const docs = documents(readStore, log)
   const access = hostAccess({ vault, codeHost, clock })
   const entering = { list: config.allowed, codeHostName: codeHostName(config) }
@@ -249,6 +253,7 @@ async function onPorts(
     ids,
     logger,
     log,
+    logIdentity,
     commands: execution,
     idempotency: idempotency({ commands: execution, vault }),
     documents: docs,

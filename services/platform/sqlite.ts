@@ -1,7 +1,7 @@
 /** SQLite, as the embedded adapters use it: the one file that knows the driver. All of it is synchronous. */
 import { closeSync, openSync } from 'node:fs'
 import { DatabaseSync } from '@photostructure/sqlite'
-import { DamagedData, EngineUnavailable, NewerData } from './ports/faults.ts'
+import { DamagedData, EngineUnavailable, NewerData, OlderData } from './ports/faults.ts'
 
 export type SqlValue = string | number | null | Uint8Array
 
@@ -32,6 +32,8 @@ export interface SqliteOptions {
   readonly synchronous: 'FULL' | 'NORMAL'
   /** The SQL that leads from format n to n + 1, oldest first; never changed once released. */
   readonly formats: readonly string[]
+  /** The format that the first of `formats` makes: older ones are refused. 1 when not given. */
+  readonly firstFormat?: number
   /** Whether what is deleted or replaced is overwritten, for people's words and keys; false when not given. */
   readonly overwrites?: boolean
 }
@@ -41,9 +43,15 @@ export const overwriteFreed = '-- vacuum'
 
 /**
  * Opens the database, makes the file (mode 0600) where there is none, and brings an older format up to date.
- * Throws `NewerData` for a newer format, which is not touched, and `DamagedData` for what is no database.
+ * Throws `NewerData` and `OlderData` for formats that are not read and not touched, and `DamagedData` for what is no database.
  */
-export function openSqlite({ file, synchronous, formats, overwrites = false }: SqliteOptions): Sqlite {
+export function openSqlite({
+  file,
+  synchronous,
+  formats,
+  firstFormat = 1,
+  overwrites = false,
+}: SqliteOptions): Sqlite {
   const guarded = <T>(call: () => T): T => {
     try {
       return call()
@@ -55,7 +63,10 @@ export function openSqlite({ file, synchronous, formats, overwrites = false }: S
     closeSync(openSync(file, 'a', 0o600))
     return formatOf(file)
   })
-  if (found > formats.length) throw new NewerData(file, found, formats.length)
+  const latest = firstFormat + formats.length - 1
+  if (found > latest) throw new NewerData(file, found, latest)
+  if (found > 0 && found < firstFormat) throw new OlderData(file)
+  const missing = found === 0 ? formats : formats.slice(found - firstFormat + 1)
 
   const driver = guarded(() => new DatabaseSync(file, { timeout: 5_000 }))
   // Moving the log into the file stops everything for a while: up to 119 ms were measured at this size, 46 ms at the default of 1,000 pages,
@@ -118,10 +129,10 @@ export function openSqlite({ file, synchronous, formats, overwrites = false }: S
   const commit = db.prepare<[]>('COMMIT')
 
   // By itself, since it takes no part in a transaction; a kill before the new format is noted has it done again.
-  if (found > 0 && formats.slice(found).includes(overwriteFreed)) db.exec('VACUUM')
+  if (found > 0 && missing.includes(overwriteFreed)) db.exec('VACUUM')
   db.transaction(() => {
-    for (const format of formats.slice(found)) db.exec(format)
-    db.exec(`PRAGMA user_version = ${formats.length}`)
+    for (const format of missing) db.exec(format)
+    db.exec(`PRAGMA user_version = ${latest}`)
   })
   return db
 }

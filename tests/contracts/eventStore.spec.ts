@@ -7,27 +7,12 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openSqliteEventStore } from '#platform/eventstore/sqlite.ts'
-import { DamagedData, EngineUnavailable, NewerData } from '#platform/ports/faults.ts'
+import { DamagedData, EngineUnavailable, NewerData, OlderData } from '#platform/ports/faults.ts'
 import { openSqlite } from '#platform/sqlite.ts'
 import { eventStoreContract } from './eventStore.contract.ts'
 import { sampleEvent, sampleEvents } from './eventStore.samples.ts'
 
 const onFault = () => {}
-
-/** How the table of events was released first. */
-const firstFormat = `CREATE TABLE events (
-   position INTEGER PRIMARY KEY AUTOINCREMENT,
-   id TEXT NOT NULL UNIQUE,
-   stream TEXT NOT NULL,
-   revision INTEGER NOT NULL,
-   type TEXT NOT NULL,
-   version INTEGER NOT NULL,
-   at TEXT NOT NULL,
-   data TEXT NOT NULL,
-   content TEXT,
-   meta TEXT NOT NULL,
-   UNIQUE (stream, revision)
- ) STRICT`
 
 eventStoreContract('SQLite', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'flightdeck-log-'))
@@ -91,22 +76,12 @@ describe('the SQLite event store', () => {
     await store.close()
   })
 
-  test('a log of the first format keeps its events, and places are never given twice', async () => {
-    const log = openSqlite({ file, synchronous: 'FULL', formats: [firstFormat] })
-    log.exec(`
-      INSERT INTO events VALUES (7, 'x', 'task-1', 0, 'TaskCreated', 1, '2026-01-01T00:00:00.000Z', '{"a":1}', 'sealed', '{"correlationId":"c"}');
-      INSERT INTO events VALUES (9, 'y', 'task-1', 1, 'TaskCreated', 1, '2026-01-01T00:00:00.000Z', '{}', NULL, '{}')`)
-    log.close()
-    const store = openSqliteEventStore({ file, onFault })
-    expect(await store.readAll(null, 10)).toMatchObject([
-      { position: '7', id: 'x', stream: 'task-1', revision: 0, data: { a: 1 }, content: 'sealed' },
-      { position: '9', id: 'y', revision: 1, content: null },
-    ])
-    expect(await store.append('task-1', 1, [sampleEvent('task-1', 2)])).toEqual({
-      kind: 'appended',
-      positions: ['10'],
-    })
-    await store.close()
+  test('a log from before the format was final is refused with a sentence and not touched', async () => {
+    openSqlite({ file, synchronous: 'FULL', formats: ['CREATE TABLE events (a)', ''] }).close()
+    const bytes = await readFile(file)
+    expect(() => openSqliteEventStore({ file, onFault })).toThrow(OlderData)
+    expect(() => openSqliteEventStore({ file, onFault })).toThrow(/Move the data aside/)
+    expect(await readFile(file)).toEqual(bytes)
   })
 
   test('what is asked of a closed store is refused as unavailable', async () => {
@@ -124,13 +99,13 @@ describe('the SQLite event store', () => {
     const newer = openSqlite({
       file,
       synchronous: 'FULL',
-      formats: ['CREATE TABLE a (b)', '', 'CREATE TABLE c (d)'],
+      formats: ['CREATE TABLE a (b)', '', '', 'CREATE TABLE c (d)'],
     })
     newer.close()
     const bytes = await readFile(file)
     expect(() => openSqliteEventStore({ file, onFault })).toThrow(NewerData)
     expect(() => openSqliteEventStore({ file, onFault })).toThrow(
-      `The data in ${file} was written by a newer Flightdeck (format 3; this one knows 2).`,
+      `The data in ${file} was written by a newer Flightdeck (format 4; this one knows 3).`,
     )
     expect(await readFile(file)).toEqual(bytes)
   })
@@ -139,7 +114,7 @@ describe('the SQLite event store', () => {
     const newer = openSqlite({
       file,
       synchronous: 'FULL',
-      formats: ['CREATE TABLE a (b)', '', 'CREATE TABLE c (d)'],
+      formats: ['CREATE TABLE a (b)', '', '', 'CREATE TABLE c (d)'],
     })
     const wal = await readFile(`${file}-wal`)
     expect(() => openSqliteEventStore({ file, onFault })).toThrow(NewerData)

@@ -93,7 +93,16 @@ test('every stream is a hash chain from its first event, and the end of each tur
     const events = await eventStore.readAll(null, 100_000)
     const streams = byStream(events)
     const kinds = [...streams.keys()].map((stream) => stream.slice(0, stream.indexOf('-')))
-    expect(kinds.toSorted()).toEqual(['identity', 'project', 'task', 'task', 'terminal', 'terminal', 'user'])
+    expect(kinds.toSorted()).toEqual([
+      'identity',
+      'log',
+      'project',
+      'task',
+      'task',
+      'terminal',
+      'terminal',
+      'user',
+    ])
     expect([...streams].flatMap(([stream, ofStream]) => faultsOf(stream, ofStream))).toEqual([])
 
     for (const id of [taskId, otherId]) {

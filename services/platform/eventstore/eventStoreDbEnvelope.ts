@@ -4,8 +4,8 @@ import { z } from 'zod'
 import { EventMeta, type Position, type StoredEvent } from '#domain/kernel/event.ts'
 import type { EventToAppend } from '../ports/eventStore.ts'
 
-/** Counts up when what is written here changes; older forms stay readable. */
-const envelopeVersion = 1
+/** Counts up when what is written here changes. Those before it are of logs that are not read any more. */
+const envelopeVersion = 2
 
 const Data = z.strictObject({ data: z.unknown(), content: z.string().nullable() })
 const Metadata = z.strictObject({

@@ -14,23 +14,12 @@ import { checkRevisions } from './checkRevisions.ts'
 import { follow } from './follow.ts'
 import type { Follower } from './follow.ts'
 
+/** Those before it held the log in a form that is not read any more. */
+const firstFormat = 3
 const formats = [
-  `CREATE TABLE events (
-     position INTEGER PRIMARY KEY AUTOINCREMENT,
-     id TEXT NOT NULL UNIQUE,
-     stream TEXT NOT NULL,
-     revision INTEGER NOT NULL,
-     type TEXT NOT NULL,
-     version INTEGER NOT NULL,
-     at TEXT NOT NULL,
-     data TEXT NOT NULL,
-     content TEXT,
-     meta TEXT NOT NULL,
-     UNIQUE (stream, revision)
-   ) STRICT`,
   // An id is the writer's word: the log looks for it only where an append is repeated, at its place in its stream. An index over random
   // ids costs a page of the disk for each event, once the log is larger than the cache.
-  `CREATE TABLE log (
+  `CREATE TABLE events (
      position INTEGER PRIMARY KEY AUTOINCREMENT,
      id TEXT NOT NULL,
      stream TEXT NOT NULL,
@@ -42,10 +31,7 @@ const formats = [
      content TEXT,
      meta TEXT NOT NULL,
      UNIQUE (stream, revision)
-   ) STRICT;
-   INSERT INTO log SELECT position, id, stream, revision, type, version, at, data, content, meta FROM events ORDER BY position;
-   DROP TABLE events;
-   ALTER TABLE log RENAME TO events`,
+   ) STRICT`,
 ]
 
 const columns = 'position, id, stream, revision, type, version, at, data, content, meta'
@@ -65,7 +51,7 @@ interface Append {
 /** Opens the log in `file`; an append is on the disk (fsync) when it is answered. */
 export function openSqliteEventStore(options: { file: string; onFault: ReportFault }): EventStore {
   const { file, onFault } = options
-  const db = openSqlite({ file, synchronous: 'FULL', formats })
+  const db = openSqlite({ file, synchronous: 'FULL', formats, firstFormat })
   const followers = new Set<Follower>()
   const waiting: Append[] = []
   let closed = false

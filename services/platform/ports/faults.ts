@@ -37,6 +37,17 @@ export class NewerData extends Error {
   }
 }
 
+/** Stored data are of a format from before the first that is read. They were not touched. */
+export class OlderData extends Error {
+  override readonly name = 'OlderData'
+  constructor(place: string) {
+    super(
+      `${place} holds a log that was written before the format of the log was final; this Flightdeck does not read it. ` +
+        'Move the data aside, with its keys (mv data data.old), or point DATA_DIR or the engines at another place.',
+    )
+  }
+}
+
 /** A database file cannot be read as one. */
 export class DamagedData extends Error {
   override readonly name = 'DamagedData'

@@ -1,0 +1,36 @@
+/** The log's identity: who folds, caches or points into it keeps it beside what it knows, and begins anew where it differs. */
+import type { Decider, Decision } from '../kernel/decider.ts'
+import type { RecordedOf } from '../kernel/event.ts'
+import { LogBegun, LogRestored, type LogEvent } from './events.ts'
+
+export interface LogIdentity {
+  readonly logId: string
+  /** Counts from 1, and up with each restore: positions of one epoch mean nothing in another. */
+  readonly epoch: number
+}
+
+export type LogState = ({ readonly kind: 'begun' } & LogIdentity) | { readonly kind: 'none' }
+
+export type LogCommand =
+  | { readonly type: 'BeginLog'; readonly logId: string }
+  | { readonly type: 'RestoreLog' }
+
+function decide(command: LogCommand, state: LogState): Decision<LogEvent> {
+  switch (command.type) {
+    case 'BeginLog':
+      return state.kind === 'none' ? [LogBegun.of({ logId: command.logId })] : []
+    case 'RestoreLog':
+      return state.kind === 'none' ? [] : [LogRestored.of({ epoch: state.epoch + 1 })]
+  }
+}
+
+function evolve(state: LogState, event: RecordedOf<LogEvent>): LogState {
+  switch (event.type) {
+    case 'LogBegun':
+      return { kind: 'begun', logId: event.data.logId, epoch: 1 }
+    case 'LogRestored':
+      return state.kind === 'none' ? state : { ...state, epoch: event.data.epoch }
+  }
+}
+
+export const log: Decider<LogState, LogCommand, LogEvent> = { initial: { kind: 'none' }, decide, evolve }
