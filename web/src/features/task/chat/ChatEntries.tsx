@@ -3,7 +3,7 @@ import { Fragment, memo, useState } from 'react'
 import type { Task } from '#domain/api/tasks.ts'
 import { dayLabel } from '../../../ui/clock.ts'
 import { useNow } from '../../../ui/useNow.ts'
-import type { ChatEntry, TurnPart } from './arrange.ts'
+import { samePart, type ChatEntry } from './arrange.ts'
 import { PersonMessage } from './PersonMessage.tsx'
 import { SentMessageEntry } from './SentMessageEntry.tsx'
 import { TaskImages } from './TaskImages.tsx'
@@ -124,12 +124,5 @@ function sameEntry(a: ChatEntry, b: ChatEntry): boolean {
       a.parts.every((part, index) => samePart(part, b.parts[index]))
     )
   }
-  return false
-}
-
-function samePart(a: TurnPart, b: TurnPart | undefined): boolean {
-  if (a.kind === 'text' && b?.kind === 'text') return a.message === b.message
-  if (a.kind === 'tool' && b?.kind === 'tool') return a.log === b.log
-  if (a.kind === 'writing' && b?.kind === 'writing') return a.writing === b.writing
   return false
 }

@@ -1,19 +1,34 @@
 // @vitest-environment jsdom
 import { cleanup, fireEvent, render, screen } from '@testing-library/react'
+import type { ReactNode } from 'react'
+import { renderToStaticMarkup } from 'react-dom/server'
 import { Provider } from 'react-redux'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { clientStore } from '../../../../../tests/client/page.tsx'
+import type Reader from 'react-markdown'
 import { isTooMuch, Markdown } from './Markdown.tsx'
 import { beginning } from './MessageBody.tsx'
 
-afterEach(cleanup)
+const read = vi.hoisted(() => vi.fn<(text: unknown) => void>())
+vi.mock('react-markdown', async (original) => {
+  const { default: reader } = await original<{ readonly default: typeof Reader }>()
+  const Read: typeof Reader = (props) => {
+    read(props.children)
+    return reader(props)
+  }
+  return { default: Read }
+})
+afterEach(() => {
+  cleanup()
+  read.mockReset()
+})
 const store = clientStore()
-const shown = (text: string) =>
-  render(
-    <Provider store={store}>
-      <Markdown text={text} />
-    </Provider>,
-  ).container
+const drawn = (text: string, growing = false) => (
+  <Provider store={store}>
+    <Markdown text={text} growing={growing} />
+  </Provider>
+)
+const shown = (text: string) => render(drawn(text)).container
 
 describe('Markdown of an agent', () => {
   test.each([
@@ -141,5 +156,32 @@ describe('the beginning of a long text', () => {
   })
   test('halves no character', () => {
     expect(beginning('🙂'.repeat(10), 5)).toBe(`${'🙂'.repeat(5)}…`)
+  })
+})
+
+describe('Markdown that is being written', () => {
+  const whole = [
+    '# Plan\n\nFirst *this*,\nthen `that`.\n\n',
+    '- one\n\n- two\n\n  of two\n\n1. a\n2. b\n\n',
+    '```ts\nconst a = 1\n\nconst b = 2\n```\n\n> said\n\n> twice\n\n',
+    '| a | b |\n|---|---|\n| 1 | 2 |\n\n---\n\n 12→a\n 13→b\n\n    indented\n\nSee [it] <b>now</b>.\n\n[it]: https://example.org\n',
+  ].join('')
+  test('looks at each of its characters as it would as a whole', () => {
+    const html = (page: ReactNode) =>
+      renderToStaticMarkup(page)
+        .replaceAll(/\s*\n\s*/g, '\n')
+        .replaceAll(/>\s+</g, '><')
+    for (let length = 1; length <= whole.length; length += 1) {
+      const text = whole.slice(0, length)
+      expect([text, html(drawn(text, true))]).toEqual([text, html(drawn(text))])
+    }
+  })
+
+  test('is read anew only where it grows, and once for each word', () => {
+    const { rerender } = render(drawn('One\n\nTwo', true))
+    read.mockReset()
+    rerender(drawn('One\n\nTwo and', true))
+    rerender(drawn('One\n\nTwo and more', true))
+    expect(read.mock.calls).toEqual([['Two and'], ['Two and more']])
   })
 })

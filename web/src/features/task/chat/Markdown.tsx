@@ -6,6 +6,7 @@ import { Copy } from 'lucide-react'
 import {
   Component,
   createContext,
+  memo,
   useContext,
   useDeferredValue,
   useRef,
@@ -18,6 +19,7 @@ import { IconButton } from '../../../ui/IconButton.tsx'
 import { safeLink } from '../../../ui/safeLink.ts'
 import { CodeText } from '../changes/CodeText.tsx'
 import { useCopy } from '../useCopy.ts'
+import { blocksOf } from './blocks.ts'
 import { withListings } from './listings.ts'
 import { texts } from './texts.ts'
 
@@ -35,20 +37,44 @@ const components: Components = {
   ),
 }
 
-export function Markdown({ text }: { readonly text: string }) {
-  // A long text that is being written is read anew with each piece: typing and scrolling come first.
-  const shown = useDeferredValue(text)
-  if (isTooMuch(shown)) return <AsWritten text={shown} />
+export interface MarkdownProps {
+  readonly text: string
+  /** It is being written: of each word only the block it belongs to is read anew. */
+  readonly growing?: boolean
+}
+
+export function Markdown({ text, growing = false }: MarkdownProps) {
+  if (isTooMuch(text)) return <AsWritten text={text} />
   return (
-    <ElseAsWritten text={shown}>
+    <ElseAsWritten text={text}>
       <div className="markdown">
-        <ReactMarkdown remarkPlugins={plugins} components={components}>
-          {withListings(shown)}
-        </ReactMarkdown>
+        {(growing ? blocksOf(text) : [text]).map((block, index) => (
+          // oxlint-disable-next-line react/no-array-index-key -- a block keeps its place while the text grows
+          <Block key={index} text={block} />
+        ))}
       </div>
     </ElseAsWritten>
   )
 }
+
+/** Characters; a longer block takes more than a moment to be read, and typing and scrolling come first. */
+const readAtOnce = 4_000
+
+function Block({ text }: { readonly text: string }) {
+  const isLong = text.length > readAtOnce
+  // What is short is not drawn a second time for it.
+  const later = useDeferredValue(isLong ? text : null)
+  return <ReadBlock text={isLong ? (later ?? text) : text} />
+}
+
+/** Reading is the costly part: never twice for the same text. */
+const ReadBlock = memo(function ReadBlock({ text }: { readonly text: string }) {
+  return (
+    <ReactMarkdown remarkPlugins={plugins} components={components}>
+      {withListings(text)}
+    </ReactMarkdown>
+  )
+})
 
 /** Characters; what is longer takes seconds to be laid out as Markdown. */
 const longest = 100_000

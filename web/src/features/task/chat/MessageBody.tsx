@@ -3,6 +3,7 @@
  * person writes is shown as it is written, unless there is a block of code in it.
  */
 import { lazy, Suspense, use, useState, type ReactNode } from 'react'
+import type { MarkdownProps } from './Markdown.tsx'
 import { SearchContext } from './SearchContext.ts'
 import { texts } from './texts.ts'
 
@@ -87,15 +88,15 @@ function hasCode(text: string): boolean {
 }
 
 /** Markdown; until its chunk is there, the text as it is written. */
-export function MarkdownText({ text }: { readonly text: string }) {
+export function MarkdownText({ text, growing = false }: MarkdownProps) {
   return (
     <Suspense fallback={<PlainText text={text} />}>
-      <Markdown text={text} />
+      <Markdown text={text} growing={growing} />
     </Suspense>
   )
 }
 
-function PlainText({ text }: { readonly text: string }) {
+function PlainText({ text }: MarkdownProps) {
   return <p className="wrap-anywhere whitespace-pre-wrap">{text}</p>
 }
 

@@ -1,11 +1,11 @@
 /** A turn of an agent. While it goes on everything it does is in sight; when it is done its tools fold to one line. */
 import { ChevronRight, Wrench } from 'lucide-react'
-import { useState } from 'react'
+import { memo, useState } from 'react'
 import type { Task } from '#domain/api/tasks.ts'
 import { AgentMark, agentNames } from '../../../ui/AgentMark.tsx'
 import { classes } from '../../../ui/classes.ts'
 import { took } from '../../../ui/clock.ts'
-import { spanOf, summaryOf, type TurnEntry, type TurnPart } from './arrange.ts'
+import { samePart, spanOf, summaryOf, type TurnEntry, type TurnPart } from './arrange.ts'
 import { Boot } from './Boot.tsx'
 import { MarkdownText, MessageBody } from './MessageBody.tsx'
 import { MessageHead } from './MessageHead.tsx'
@@ -81,13 +81,18 @@ export function Turn({ turn, taskId, execution, usage, wasSeen }: TurnProps) {
   )
 }
 
-function Part({
-  part,
-  wasSeen,
-}: {
+interface PartProps {
   readonly part: TurnPart
   readonly wasSeen: (messageId: string) => boolean
-}) {
+}
+
+/** Only the part that changes is drawn again: a turn may have many steps before the words that are being written. */
+const Part = memo(
+  DrawnPart,
+  (before, now) => before.wasSeen === now.wasSeen && samePart(before.part, now.part),
+)
+
+function DrawnPart({ part, wasSeen }: PartProps) {
   switch (part.kind) {
     case 'tool':
       return <ToolRow log={part.log} />
@@ -106,7 +111,7 @@ function Part({
     case 'writing':
       return (
         <div className="writing my-1.5 md:pl-7">
-          <MarkdownText text={part.writing.text} />
+          <MarkdownText text={part.writing.text} growing />
         </div>
       )
   }

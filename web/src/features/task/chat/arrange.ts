@@ -285,6 +285,14 @@ function grouped(entries: readonly ChatEntry[]): readonly ChatEntry[] {
   })
 }
 
+/** Whether two parts look the same: what they tell of is the same document. */
+export function samePart(a: TurnPart, b: TurnPart | undefined): boolean {
+  if (a.kind === 'text' && b?.kind === 'text') return a.message === b.message
+  if (a.kind === 'tool' && b?.kind === 'tool') return a.log === b.log
+  if (a.kind === 'writing' && b?.kind === 'writing') return a.writing === b.writing
+  return false
+}
+
 /** What a turn's tools did, in words: `read 3 files, edited 2, ran 3 commands`. */
 export function summaryOf(logs: readonly LogDocument[]): string {
   const counts = new Map<LogDocument['kind'], number>()
