@@ -6,8 +6,7 @@ import { IdentityClaimed, IdentityReleased } from './events.ts'
 import { identity } from './identity.ts'
 
 const [ada, grace] = [userId(1), userId(2)]
-const claim = (who: string, heldBy: string | null = null) =>
-  ({ type: 'ClaimIdentity', userId: who, heldBy }) as const
+const claim = (who: string) => ({ type: 'ClaimIdentity', userId: who }) as const
 const claimed = (who: string) => IdentityClaimed.of({ userId: who })
 const released = (who: string) => IdentityReleased.of({ userId: who })
 
@@ -21,13 +20,6 @@ describe('claiming an account', () => {
     given(identity, claimed(ada))
       .when(claim(grace))
       .thenRefused('already_exists', 'This GitHub account belongs to another account here.'))
-
-  test('that somebody had before there were claims is refused', () =>
-    given(identity).when(claim(grace, ada)).thenRefused('already_exists'))
-  test('that one had before there were claims is nothing', () =>
-    given(identity).when(claim(ada, ada)).thenNothing())
-  test('is a matter of the claim, where there is one', () =>
-    given(identity, claimed(grace)).when(claim(grace, ada)).thenNothing())
 })
 
 describe('releasing an account', () => {

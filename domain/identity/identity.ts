@@ -10,21 +10,15 @@ export interface IdentityState {
 }
 
 export type IdentityCommand =
-  | {
-      readonly type: 'ClaimIdentity'
-      readonly userId: string
-      /** Whose it is without a claim: the person who signed in with it before accounts were claimed. */
-      readonly heldBy: string | null
-    }
+  | { readonly type: 'ClaimIdentity'; readonly userId: string }
   | { readonly type: 'ReleaseIdentity'; readonly userId: string }
 
 function decide(command: IdentityCommand, state: IdentityState): Decision<IdentityEvent> {
   const { userId } = command
   switch (command.type) {
     case 'ClaimIdentity': {
-      const owner = state.userId ?? command.heldBy
-      if (owner === null) return [IdentityClaimed.of({ userId })]
-      return owner === userId
+      if (state.userId === null) return [IdentityClaimed.of({ userId })]
+      return state.userId === userId
         ? []
         : refuse('already_exists', 'This GitHub account belongs to another account here.')
     }

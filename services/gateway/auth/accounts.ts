@@ -1,5 +1,4 @@
 /** Accounts at the code host: whose each is here, signing in with one, and connecting one to somebody. Never joined by e-mail. */
-import { v5 as uuidv5 } from 'uuid'
 import { Fault } from '#domain/kernel/errors.ts'
 import { isRefusal } from '#domain/kernel/decider.ts'
 import { identityStream, userStream } from '#domain/kernel/ids.ts'
@@ -7,7 +6,9 @@ import { identity } from '#domain/identity/identity.ts'
 import type { HostProfile } from '#domain/user/events.ts'
 import { user } from '#domain/user/user.ts'
 import type { Identity } from '#platform/http/session.ts'
+import { keyedId } from '#platform/keyedId.ts'
 import type { HostAccount, HostTokens } from '#platform/ports/codeHost.ts'
+import type { Vault } from '#platform/ports/vault.ts'
 import type { GatewayServices } from '../services.ts'
 import { NotAllowed, WayFailed } from './failure.ts'
 import { livingId } from './livingId.ts'
@@ -26,24 +27,26 @@ export interface Accounts {
   link(shown: Shown, to: Identity): Promise<void>
 }
 
-const userNamespace = '0d0c4f2e-3f0b-4f6c-9f3e-8f4b1c6a2d57'
 const projectedWithinMs = 5_000
 
-/** The account's own id here, which is also that of the user whom it registers. `id` is the code host's. */
-export function idOfAccount(codeHostName: string, id: string): string {
-  return uuidv5(`${codeHostName}:${id}`, userNamespace)
+/**
+ * The account's own id here, which is also that of the user whom it registers. `id` is the code host's, and public: without the master
+ * key nobody can tell from the log whose events these are.
+ */
+export function idOfAccount(vault: Pick<Vault, 'deriveKey'>, codeHostName: string, id: string): string {
+  return keyedId(vault.deriveKey('account-identity'), `${codeHostName}:${id}`)
 }
 
 type Services = Pick<
   GatewayServices,
-  'commands' | 'documents' | 'projected' | 'sessions' | 'access' | 'entry' | 'ids'
+  'commands' | 'documents' | 'projected' | 'sessions' | 'access' | 'entry' | 'ids' | 'vault'
 >
 
 /** `codeHostName` tells accounts of one code host from those of another. */
 export function accounts({ codeHostName }: { codeHostName: string }, services: Services): Accounts {
-  const { commands, access, entry, sessions, projected, ids } = services
+  const { commands, access, entry, sessions, projected, ids, vault } = services
 
-  const idOf = (account: HostAccount): string => idOfAccount(codeHostName, account.id)
+  const idOf = (account: HostAccount): string => idOfAccount(vault, codeHostName, account.id)
   const isUser = async (userId: string) =>
     (await commands.load(user, userStream(userId))).state.kind === 'user'
 
@@ -55,11 +58,10 @@ export function accounts({ codeHostName }: { codeHostName: string }, services: S
     const id = idOf(account)
     const { state } = await commands.load(identity, identityStream(id))
     if (state.userId !== null && (await isDeleted(state.userId))) await release(account, state.userId)
-    const heldBy = (await isUser(id)) ? id : null
     const executed = await commands.execute(
       identity,
       identityStream(id),
-      { type: 'ClaimIdentity', userId, heldBy },
+      { type: 'ClaimIdentity', userId },
       causedBy(userId),
     )
     return { isNew: executed.events.length > 0 }
@@ -76,7 +78,6 @@ export function accounts({ codeHostName }: { codeHostName: string }, services: S
     const claimedBy = async () => (await commands.load(identity, identityStream(id))).state.userId
     const claimed = await claimedBy()
     if (claimed !== null && !(await isDeleted(claimed))) return claimed
-    if (claimed === null && (await isUser(id))) return id
     const newcomer = await livingId(id, commands)
     try {
       await claim(account, newcomer)

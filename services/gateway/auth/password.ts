@@ -1,11 +1,11 @@
 /** Registering and signing in with a password. */
-import { createHmac } from 'node:crypto'
 import { login, register } from '#domain/api/auth.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import { userStream } from '#domain/kernel/ids.ts'
 import { user } from '#domain/user/user.ts'
 import type { Route } from '#platform/http/route.ts'
 import { routeWith } from '#platform/http/route.ts'
+import { keyedId } from '#platform/keyedId.ts'
 import type { Passwords } from '#platform/passwords.ts'
 import type { GatewayOptions, GatewayServices } from '../services.ts'
 import { livingId } from './livingId.ts'
@@ -91,11 +91,7 @@ function userIdOf(
   email: string,
   { vault, commands }: Pick<GatewayServices, 'vault' | 'commands'>,
 ): Promise<string> {
-  const digest = createHmac('sha256', vault.deriveKey('password-identity')).update(email).digest()
-  // A UUID of version 8: of the maker's own making (RFC 9562).
-  digest.writeUInt8(0x80 | (digest.readUInt8(6) & 0x0f), 6)
-  digest.writeUInt8(0x80 | (digest.readUInt8(8) & 0x3f), 8)
-  const id = digest.toString('hex', 0, 16).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+  const id = keyedId(vault.deriveKey('password-identity'), email)
   return livingId(id, commands)
 }
 
