@@ -156,7 +156,11 @@ describe('these are there:', () => {
   })
 
   test('a list for the command log', () =>
-    expect(getCommands.answer.parse({ logs: [], version: 0 })).toEqual({ logs: [], version: 0 }))
+    expect(getCommands.answer.parse({ logs: [], open: [], version: 0 })).toEqual({
+      logs: [],
+      open: [],
+      version: 0,
+    }))
 
   test('the fields of terminal output', () =>
     expect(missing(TerminalOutput, 'timestamp', 'content', 'taskId')).toEqual([]))

@@ -1,6 +1,6 @@
 /** What happens to a project: a repository brought in, described, refreshed, let go. */
 import { z } from 'zod'
-import { event, none, upcast, type EventOf } from '../kernel/event.ts'
+import { event, none, type EventOf } from '../kernel/event.ts'
 import { ProjectId, UserId } from '../kernel/ids.ts'
 import { ProjectVariable } from './settings.ts'
 
@@ -15,8 +15,8 @@ export const RepositoryFacts = z.object({
 export type RepositoryFacts = z.infer<typeof RepositoryFacts>
 
 export const ProjectCreated = event('ProjectCreated', 1, {
-  data: z.object({ projectId: ProjectId, ownerId: UserId, githubRepoId: z.string(), isPrivate: z.boolean() }),
-  content: RepositoryFacts.extend({ name: z.string(), description: z.string() }),
+  data: z.object({ projectId: ProjectId, ownerId: UserId, isPrivate: z.boolean() }),
+  content: RepositoryFacts.extend({ githubRepoId: z.string(), name: z.string(), description: z.string() }),
 })
 export const ProjectUpdated = event('ProjectUpdated', 1, {
   data: z.object({}),
@@ -34,21 +34,15 @@ export const ProjectSyncFailed = event('ProjectSyncFailed', 1, {
   data: z.object({ code: z.string() }),
   content: z.object({ reason: z.string() }),
 })
-const settings = z.object({
-  setupCommand: z.string(),
-  variables: z.array(ProjectVariable),
-  egress: z.array(z.string()),
-})
 /** How tasks of the project run from now on: all of it, as it is then. */
-export const ProjectSettingsChanged = event('ProjectSettingsChanged', 2, {
+export const ProjectSettingsChanged = event('ProjectSettingsChanged', 1, {
   data: z.object({}),
-  content: settings.extend({ modelFetches: z.boolean() }),
-  upcasts: [
-    upcast({ data: z.object({}), content: settings }, ({ data, content }) => ({
-      data,
-      content: content && { ...content, modelFetches: false },
-    })),
-  ],
+  content: z.object({
+    setupCommand: z.string(),
+    variables: z.array(ProjectVariable),
+    egress: z.array(z.string()),
+    modelFetches: z.boolean(),
+  }),
 })
 /** A secret has a value, which is in the vault and in no event. */
 export const ProjectSecretSet = event('ProjectSecretSet', 1, {

@@ -35,8 +35,8 @@ const create = {
 } as const
 
 const created = ProjectCreated.of(
-  { projectId: projectId(1), ownerId: userId(1), githubRepoId: '7', isPrivate: true },
-  { ...repository, name: 'hello', description: 'Says hello' },
+  { projectId: projectId(1), ownerId: userId(1), isPrivate: true },
+  { ...repository, githubRepoId: '7', name: 'hello', description: 'Says hello' },
 )
 const renamed = ProjectUpdated.of({}, { name: 'Hello', description: 'Says hello' })
 const deleted = ProjectDeleted.of({})

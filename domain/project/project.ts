@@ -59,8 +59,8 @@ function decide(command: ProjectCommand, state: ProjectState): Decision<ProjectE
     const { projectId, ownerId, githubRepoId, isPrivate, name, description, repository } = command
     return [
       ProjectCreated.of(
-        { projectId, ownerId, githubRepoId, isPrivate },
-        { ...repository, name, description },
+        { projectId, ownerId, isPrivate },
+        { ...repository, githubRepoId, name, description },
       ),
     ]
   }

@@ -10,8 +10,9 @@ export const RequestAccepted = event('RequestAccepted', 1, {
 })
 /** The code host made the repository that was asked for. */
 export const RepositoryMade = event('RepositoryMade', 1, {
-  data: z.object({ githubRepoId: z.string(), isPrivate: z.boolean() }),
+  data: z.object({ isPrivate: z.boolean() }),
   content: z.object({
+    githubRepoId: z.string(),
     name: z.string(),
     fullName: z.string(),
     description: z.string().nullable(),

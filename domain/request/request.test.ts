@@ -9,8 +9,9 @@ const digest = 'a'.repeat(64)
 const accepted = RequestAccepted.of({ userId: userId(1), digest })
 const accept = (of = digest) => ({ type: 'AcceptRequest', userId: userId(1), digest: of }) as const
 const made = RepositoryMade.of(
-  { githubRepoId: '7', isPrivate: true },
+  { isPrivate: true },
   {
+    githubRepoId: '7',
     name: 'engine',
     fullName: 'ada/engine',
     description: null,
@@ -37,6 +38,6 @@ describe('what it made', () => {
     given(request).when(record).thenRefused('not_found'))
   test('is known from then on', () => {
     const state = stateAfter(request, [accepted, made])
-    expect(state).toMatchObject({ kind: 'accepted', digest, made: { data: { githubRepoId: '7' } } })
+    expect(state).toMatchObject({ kind: 'accepted', digest, made: { content: { githubRepoId: '7' } } })
   })
 })

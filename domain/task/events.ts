@@ -1,8 +1,11 @@
-/** What happens to a task. Facts are in `data`; what people and agents wrote, printed or named is in `content`. */
+/**
+ * What happens to a task. Facts are in `data`; what people and agents wrote, printed or named is in `content`, and so is what leads to a
+ * person from outside: names of objects of git, numbers of pull requests.
+ */
 import { z } from 'zod'
 import { imageFacts } from '../image/events.ts'
 import { BlobRef, Sha256 } from '../kernel/blob.ts'
-import { event, none, upcast, type EventOf } from '../kernel/event.ts'
+import { event, none, type EventOf } from '../kernel/event.ts'
 import { ExecutionId, MessageId, ProjectId, TaskId, UserId } from '../kernel/ids.ts'
 
 export const agents = ['claude', 'cursor'] as const
@@ -62,20 +65,16 @@ export const TaskDeleted = event('TaskDeleted', 1, { data: z.object({}), content
 export const MessageImage = z.object({ ...imageFacts, uploadedAt: z.iso.datetime() })
 export type MessageImage = z.infer<typeof MessageImage>
 
-const queued = { messageId: MessageId, kind: ExecutionKind, agent: AgentName }
-const said = { message: z.string() }
 /** A person's message, or a command they want run, waits for its turn. */
-export const MessageQueued = event('MessageQueued', 2, {
-  data: z.object({ ...queued, images: z.array(MessageImage) }),
+export const MessageQueued = event('MessageQueued', 1, {
+  data: z.object({
+    messageId: MessageId,
+    kind: ExecutionKind,
+    agent: AgentName,
+    images: z.array(MessageImage),
+  }),
   /** `imageNames` are those of the images, in their order. */
-  content: z.object({ ...said, imageNames: z.array(z.string()) }),
-  upcasts: [
-    // Version 1 knew no images.
-    upcast({ data: z.object(queued), content: z.object(said) }, ({ data, content }) => ({
-      data: { ...data, images: [] },
-      content: content && { ...content, imageNames: [] },
-    })),
-  ],
+  content: z.object({ message: z.string(), imageNames: z.array(z.string()) }),
 })
 /** The command that was just queued is given the secrets of the project. */
 export const SecretsGranted = event('SecretsGranted', 1, {
@@ -155,8 +154,8 @@ export const ExecutionCancelled = event('ExecutionCancelled', 1, {
 
 export const WorkspacePreparing = event('WorkspacePreparing', 1, { data: z.object(execution), content: none })
 export const WorkspacePrepared = event('WorkspacePrepared', 1, {
-  data: z.object({ ...execution, baseCommit: Commit.nullable() }),
-  content: z.object({ workingBranch: z.string(), baseBranch: z.string() }),
+  data: z.object(execution),
+  content: z.object({ workingBranch: z.string(), baseBranch: z.string(), baseCommit: Commit.nullable() }),
 })
 export const AgentStarted = event('AgentStarted', 1, {
   data: z.object({
@@ -202,69 +201,45 @@ export const UsageRecorded = event('UsageRecorded', 1, {
   }),
   content: none,
 })
-const changes = {
-  ...execution,
-  files: z.number().int(),
-  additions: z.number().int(),
-  deletions: z.number().int(),
-  ahead: z.number().int(),
-  behind: z.number().int(),
-  truncated: z.boolean(),
-  blob: BlobRef.nullable(),
-}
-const changedBranches = z.object({ currentBranch: z.string(), baseBranch: z.string() })
 /** What differs from the merge base now; the diff itself is a blob. */
-export const WorkspaceChanged = event('WorkspaceChanged', 2, {
+export const WorkspaceChanged = event('WorkspaceChanged', 1, {
+  data: z.object({
+    ...execution,
+    files: z.number().int(),
+    additions: z.number().int(),
+    deletions: z.number().int(),
+    ahead: z.number().int(),
+    behind: z.number().int(),
+    truncated: z.boolean(),
+    blob: BlobRef.nullable(),
+  }),
   /** The diff is that of `tree`, which is what a pull request is made of; `null` while an agent writes. */
-  data: z.object({ ...changes, tree: Tree }),
-  content: changedBranches,
-  upcasts: [
-    // Version 1 did not say of what tree the diff was.
-    upcast({ data: z.object(changes), content: changedBranches }, ({ data, content }) => ({
-      data: { ...data, tree: null },
-      content,
-    })),
-  ],
+  content: z.object({ currentBranch: z.string(), baseBranch: z.string(), tree: Tree }),
 })
 
 /** A task's work and its agent's session as they were after a turn, as blobs from which another runner goes on. */
 export const WorkSaved = event('WorkSaved', 1, {
   data: z.object({
     ...execution,
-    /** The commit that holds all of the work: the same work is the same commit. */
-    work: Commit,
     bundle: BlobRef,
     session: z.object({ agent: AgentName, blob: BlobRef }).nullable(),
   }),
-  content: none,
+  /** The commit that holds all of the work: the same work is the same commit. */
+  content: z.object({ work: Commit }),
 })
 
 /** The intent comes first, the outcome after: a pull request is looked up before it is tried again. */
-const pullRequestAsked = { requestId: z.string(), draft: z.boolean() }
-const pullRequestBy = {
-  ...pullRequestAsked,
-  /** Asked for by the end of a turn, and not by a person. */
-  automatic: z.boolean(),
-  /** Whether the words take the place of those that an open pull request has. */
-  rewrites: z.boolean(),
-}
-const pullRequestWords = z.object({ title: z.string(), body: z.string() })
-export const PullRequestRequested = event('PullRequestRequested', 3, {
+export const PullRequestRequested = event('PullRequestRequested', 1, {
+  data: z.object({
+    requestId: z.string(),
+    draft: z.boolean(),
+    /** Asked for by the end of a turn, and not by a person. */
+    automatic: z.boolean(),
+    /** Whether the words take the place of those that an open pull request has. */
+    rewrites: z.boolean(),
+  }),
   /** `tree` is the recorded one, and the only one that may be published for a person; an automatic update records what it publishes. */
-  data: z.object({ ...pullRequestBy, tree: Tree }),
-  content: pullRequestWords,
-  upcasts: [
-    // Version 1 was asked for by people alone, and left an open pull request its words.
-    upcast({ data: z.object(pullRequestAsked), content: pullRequestWords }, ({ data, content }) => ({
-      data: { ...data, automatic: false, rewrites: false },
-      content,
-    })),
-    // Version 2 took the files as they were when it came to them.
-    upcast({ data: z.object(pullRequestBy), content: pullRequestWords }, ({ data, content }) => ({
-      data: { ...data, tree: null },
-      content,
-    })),
-  ],
+  content: z.object({ title: z.string(), body: z.string(), tree: Tree }),
 })
 /** Whether each turn that goes well updates the pull request. */
 export const PullRequestAutoUpdateChanged = event('PullRequestAutoUpdateChanged', 1, {
@@ -272,8 +247,8 @@ export const PullRequestAutoUpdateChanged = event('PullRequestAutoUpdateChanged'
   content: none,
 })
 const settled = {
-  data: z.object({ requestId: z.string(), number: z.number().int(), headCommit: Commit }),
-  content: z.object({ url: z.string() }),
+  data: z.object({ requestId: z.string() }),
+  content: z.object({ number: z.number().int(), url: z.string(), headCommit: Commit }),
 }
 export const PullRequestOpened = event('PullRequestOpened', 1, settled)
 export const PullRequestUpdated = event('PullRequestUpdated', 1, settled)

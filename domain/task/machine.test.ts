@@ -157,11 +157,8 @@ describe('the fold', () => {
   test('accepts erased content, and stands where it stood', () =>
     over((life) => {
       const state = fold(task, logOf(life).map(erased))
-      expect({ ...state, title: '', description: '' }).toEqual({
-        ...life.at(-1)?.after,
-        title: '',
-        description: '',
-      })
+      const sealed = { title: '', description: '', changedTree: null }
+      expect({ ...state, ...sealed }).toEqual({ ...life.at(-1)?.after, ...sealed })
     }))
 })
 

@@ -22,8 +22,8 @@ const request = {
   autoUpdate: null,
 } as const
 const asked = PullRequestRequested.of(
-  { requestId: 'request-1', draft: false, automatic: false, rewrites: false, tree: past.changedTree },
-  { title: past.title, body: past.description },
+  { requestId: 'request-1', draft: false, automatic: false, rewrites: false },
+  { title: past.title, body: past.description, tree: past.changedTree },
 )
 const url = 'https://code.example/acme/hello/pull/7'
 const headCommit = 'c'.repeat(40)
@@ -34,7 +34,7 @@ const settle = (kind: 'opened' | 'updated', requestId = 'request-1') =>
     outcome: { kind, number: 7, url, headCommit, messageId: messageId(9) },
     nextRequestId: 'request-2',
   }) as const
-const opened = PullRequestOpened.of({ requestId: 'request-1', number: 7, headCommit }, { url })
+const opened = PullRequestOpened.of({ requestId: 'request-1' }, { number: 7, url, headCommit })
 const said = (message: string) =>
   MessagePosted.of(
     { messageId: messageId(9), messageType: 'system', agent: null, executionId: null },
@@ -51,8 +51,8 @@ describe('a request', () => {
       .when({ ...request, title: 'Greet', body: 'Says hello.', draft: true })
       .then([
         PullRequestRequested.of(
-          { requestId: 'request-1', draft: true, automatic: false, rewrites: true, tree: past.changedTree },
-          { title: 'Greet', body: 'Says hello.' },
+          { requestId: 'request-1', draft: true, automatic: false, rewrites: true },
+          { title: 'Greet', body: 'Says hello.', tree: past.changedTree },
         ),
       ]))
 
@@ -77,7 +77,7 @@ describe('a request', () => {
     const { data, content } = asked
     given(task, changed, past.changed(3, other))
       .when(request)
-      .then([PullRequestRequested.of({ ...data, tree: other }, content)])
+      .then([PullRequestRequested.of(data, { ...content, tree: other })])
     given(task, changed)
       .when({ ...request, tree: past.changedTree })
       .then([asked])
@@ -125,7 +125,7 @@ describe('an outcome', () => {
     given(task, changed, asked)
       .when(settle('updated'))
       .then([
-        PullRequestUpdated.of({ requestId: 'request-1', number: 7, headCommit }, { url }),
+        PullRequestUpdated.of({ requestId: 'request-1' }, { number: 7, url, headCommit }),
         said(`Pull request #7 updated successfully: ${url}`),
       ]))
 
@@ -163,8 +163,8 @@ describe('updates by themselves', () => {
   /** The request that the end of a turn makes: it is named by what would have been the next execution. */
   const update = (requestId: string) =>
     PullRequestRequested.of(
-      { requestId, draft: false, automatic: true, rewrites: false, tree: past.changedTree },
-      { title: past.title, body: past.description },
+      { requestId, draft: false, automatic: true, rewrites: false },
+      { title: past.title, body: past.description, tree: past.changedTree },
     )
   const there = [...changed, on, asked, opened]
   const followUp = [past.waits(2), past.requested(2), past.started(2), past.delivered(2)]
@@ -233,7 +233,7 @@ describe('updates by themselves', () => {
     given(task, meanwhile, past.succeeded(2))
       .when(settle('updated'))
       .then([
-        PullRequestUpdated.of({ requestId: 'request-1', number: 7, headCommit }, { url }),
+        PullRequestUpdated.of({ requestId: 'request-1' }, { number: 7, url, headCommit }),
         said(`Pull request #7 updated successfully: ${url}`),
         update('request-2'),
       ])
@@ -268,7 +268,7 @@ describe('updates by themselves', () => {
         outcome: { kind: 'updated', number: 7, url, headCommit, messageId: null },
         nextRequestId: 'request-3',
       })
-      .then([PullRequestUpdated.of({ requestId: 'request-2', number: 7, headCommit }, { url })]))
+      .then([PullRequestUpdated.of({ requestId: 'request-2' }, { number: 7, url, headCommit })]))
 
   test('that fail are told in the chat, since nobody waits for them', () =>
     given(task, there, update('request-2'))

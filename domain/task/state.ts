@@ -190,11 +190,11 @@ function evolveTask(
     case 'WorkspacePrepared':
       return { ...task, workspace: 'ready' }
     case 'WorkSaved': {
-      const { work, bundle, session } = event.data
-      return { ...task, saved: { work, bundle, session } }
+      const { bundle, session } = event.data
+      return event.content ? { ...task, saved: { work: event.content.work, bundle, session } } : task
     }
     case 'WorkspaceChanged':
-      return { ...task, changedFiles: event.data.files, changedTree: event.data.tree }
+      return { ...task, changedFiles: event.data.files, changedTree: event.content?.tree ?? null }
     case 'AgentStarted':
       return {
         ...task,
@@ -209,7 +209,7 @@ function evolveTask(
     case 'PullRequestUpdated':
       return {
         ...task,
-        pullRequest: { number: event.data.number, headCommit: event.data.headCommit },
+        pullRequest: event.content && { number: event.content.number, headCommit: event.content.headCommit },
         pullRequestRequest: null,
       }
     case 'PullRequestFailed':

@@ -202,8 +202,8 @@ function decide(command: TaskCommand, state: TaskState): Decision<TaskEvent> {
       return [
         ...changed,
         PullRequestRequested.of(
-          { requestId, draft, automatic: false, rewrites, tree: state.changedTree },
-          { title, body },
+          { requestId, draft, automatic: false, rewrites },
+          { title, body, tree: state.changedTree },
         ),
       ]
     }
@@ -309,8 +309,8 @@ function automaticUpdate(
   requestId: string,
 ): readonly TaskEvent[] {
   if (!autoUpdate || pullRequest === null) return []
-  const asked = { requestId, draft: false, automatic: true, rewrites: false, tree }
-  return [PullRequestRequested.of(asked, { title, body: description })]
+  const asked = { requestId, draft: false, automatic: true, rewrites: false }
+  return [PullRequestRequested.of(asked, { title, body: description, tree })]
 }
 
 /** The task once its pull request has this outcome. */
@@ -343,7 +343,7 @@ function settled(requestId: string, outcome: PullRequestOutcome): readonly TaskE
       const kind = outcome.kind === 'opened' ? PullRequestOpened : PullRequestUpdated
       const done = outcome.kind === 'opened' ? 'created' : 'updated'
       return [
-        kind.of({ requestId, number, headCommit }, { url }),
+        kind.of({ requestId }, { number, url, headCommit }),
         ...toldInChat(messageId, `Pull request #${number} ${done} successfully: ${url}`),
       ]
     }

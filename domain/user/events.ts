@@ -1,6 +1,6 @@
 /** What happens to a user: signing in through the code host or with a password, onboarding, a profile. Names and addresses are content. */
 import { z } from 'zod'
-import { event, none, upcast, type EventOf } from '../kernel/event.ts'
+import { event, none, type EventOf } from '../kernel/event.ts'
 import { UserId } from '../kernel/ids.ts'
 
 export const companySizes = ['solo', '2-5', '6-20', '21-50', '51-200', '200+'] as const
@@ -34,31 +34,18 @@ export const GitHubConnected = event('GitHubConnected', 1, {
   content: HostProfile,
 })
 export const GitHubDisconnected = event('GitHubDisconnected', 1, { data: z.object({}), content: none })
-const session = z.object({ sessionId: z.uuid(), expiresAt: z.iso.datetime() })
-export const SessionStarted = event('SessionStarted', 2, {
-  data: session,
-  /** `client` is the browser and its system, as 'Chrome on Linux'; `null` when it did not say. Version 1 has no content. */
-  content: z.object({ client: z.string().max(100).nullable() }).nullable(),
-  upcasts: [
-    // Version 1 did not ask for it.
-    upcast({ data: session, content: none }, (older) => older),
-  ],
+export const SessionStarted = event('SessionStarted', 1, {
+  data: z.object({ sessionId: z.uuid(), expiresAt: z.iso.datetime() }),
+  /** `client` is the browser and its system, as 'Chrome on Linux'; `null` when it did not say. */
+  content: z.object({ client: z.string().max(100).nullable() }),
 })
 export const SessionEnded = event('SessionEnded', 1, {
   data: z.object({ sessionId: z.uuid() }),
   content: none,
 })
-const profile = z.object({ fullName: z.string(), email: z.string().nullable() })
-export const ProfileUpdated = event('ProfileUpdated', 2, {
+export const ProfileUpdated = event('ProfileUpdated', 1, {
   data: z.object({}),
-  content: profile.extend({ name: z.string() }),
-  upcasts: [
-    // Version 1 had one name for both.
-    upcast({ data: z.object({}), content: profile }, ({ data, content }) => ({
-      data,
-      content: content && { ...content, name: content.fullName },
-    })),
-  ],
+  content: z.object({ name: z.string(), fullName: z.string(), email: z.string().nullable() }),
 })
 export const OnboardingCompleted = event('OnboardingCompleted', 1, {
   data: z.object({ companySize: CompanySize, role: Role }),

@@ -24,8 +24,8 @@ const repository = {
   language: 'Go',
 }
 const created = ProjectCreated.of(
-  { projectId: projectId(1), ownerId: userId(1), githubRepoId: '7', isPrivate: true },
-  { ...repository, name: 'hello', description: 'Says hello' },
+  { projectId: projectId(1), ownerId: userId(1), isPrivate: true },
+  { ...repository, githubRepoId: '7', name: 'hello', description: 'Says hello' },
 )
 const stats = { totalTasks: 1, completedTasks: 0, runningTasks: 1, runningTitles: ['Add a greeting'] }
 const later = '2026-02-01T00:00:00.000Z'

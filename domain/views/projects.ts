@@ -30,11 +30,11 @@ export const projectsView: View<ProjectDocument> = {
   },
   evolve: (project, event, id) => {
     if (event.type === 'ProjectCreated') {
-      const { ownerId, githubRepoId, isPrivate } = event.data
+      const { ownerId, isPrivate } = event.data
       return {
         id,
         owner: ownerId,
-        githubRepoId,
+        githubRepoId: event.content?.githubRepoId ?? '',
         name: event.content?.name ?? '',
         description: event.content?.description ?? '',
         status: 'active',

@@ -35,8 +35,8 @@ const used = (inputTokens: number, costUsd: number, model: string | null) =>
     costUsd,
   })
 const asked = PullRequestRequested.of(
-  { requestId: 'request-1', draft: false, automatic: false, rewrites: false, tree: null },
-  { title: 'One', body: '' },
+  { requestId: 'request-1', draft: false, automatic: false, rewrites: false },
+  { title: 'One', body: '', tree: null },
 )
 
 describe('an execution', () => {
@@ -166,8 +166,8 @@ describe('how an execution ended', () => {
 describe('a pull request', () => {
   const url = 'https://code.example/acme/hello/pull/7'
   const opened = PullRequestOpened.of(
-    { requestId: 'request-1', number: 7, headCommit: 'c'.repeat(40) },
-    { url },
+    { requestId: 'request-1' },
+    { number: 7, url, headCommit: 'c'.repeat(40) },
   )
 
   test('is pending until it has an outcome', () => {

@@ -176,7 +176,8 @@ function evolveTask(
       }
     }
     case 'WorkspaceChanged': {
-      const { files, additions, deletions, ahead, behind, truncated, blob, tree } = event.data
+      const { files, additions, deletions, ahead, behind, truncated, blob } = event.data
+      const tree = event.content?.tree ?? null
       return {
         ...seen,
         changes: { files, additions, deletions, recordedAt: event.at },
@@ -217,7 +218,7 @@ function evolveTask(
       return {
         ...seen,
         pullRequestPending: false,
-        prNumber: event.data.number,
+        prNumber: event.content?.number ?? task.prNumber,
         prUrl: event.content?.url ?? task.prUrl,
       }
     case 'PullRequestFailed':

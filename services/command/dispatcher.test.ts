@@ -66,8 +66,8 @@ test('a request for an execution and one for a pull request each become a job th
   const dispatcher = await startDispatcher(engines)
   const { head } = await create(1)
   const wanted = PullRequestRequested.of(
-    { requestId: executionId(9), draft: false, automatic: false, rewrites: false, tree: null },
-    { title: 't', body: 'b' },
+    { requestId: executionId(9), draft: false, automatic: false, rewrites: false },
+    { title: 't', body: 'b', tree: null },
   )
   await engines.log.append(taskStream(taskId(1)), head, [wanted], cause())
   expect(await takeJobs('execution', 1)).toEqual([executionOf(1)])

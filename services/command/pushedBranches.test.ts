@@ -61,19 +61,19 @@ async function deletedTask(
       { title: 'Work', description: '', branch: 'main', codexModel: null },
     ),
     WorkspacePrepared.of(
-      { executionId: executionId(n), baseCommit: null },
-      { workingBranch: branch, baseBranch: 'main' },
+      { executionId: executionId(n) },
+      { workingBranch: branch, baseBranch: 'main', baseCommit: null },
     ),
     ...(pushed === 'never'
       ? []
       : [
           PullRequestRequested.of(
-            { requestId: 'r', draft: false, automatic: false, rewrites: false, tree },
-            { title: '', body: '' },
+            { requestId: 'r', draft: false, automatic: false, rewrites: false },
+            { title: '', body: '', tree },
           ),
         ]),
     ...(pushed === 'opened'
-      ? [PullRequestOpened.of({ requestId: 'r', number: 1, headCommit: commit }, { url: '' })]
+      ? [PullRequestOpened.of({ requestId: 'r' }, { number: 1, url: '', headCommit: commit })]
       : []),
     TaskDeleted.of({}),
   ])
@@ -83,8 +83,8 @@ async function deletedTask(
 async function project(): Promise<void> {
   await append(projectStream(projectId(1)), [
     ProjectCreated.of(
-      { projectId: projectId(1), ownerId: somebody.userId, githubRepoId: '1', isPrivate: false },
-      { ...facts, name: 'engine', description: '' },
+      { projectId: projectId(1), ownerId: somebody.userId, isPrivate: false },
+      { ...facts, githubRepoId: '1', name: 'engine', description: '' },
     ),
     ProjectSynced.of({ isPrivate: false }, { ...facts, githubRepoName: 'engine' }),
   ])

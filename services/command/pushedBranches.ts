@@ -123,15 +123,15 @@ async function pushedOf({ log }: Pick<BranchEngines, 'log'>, taskId: string): Pr
         bases.add(event.content.baseBranch)
         break
       case 'WorkspaceChanged':
-        if (event.data.tree !== null) trees.add(event.data.tree)
+        if (event.content?.tree) trees.add(event.content.tree)
         break
       case 'PullRequestRequested':
         isAsked = true
-        if (event.data.tree !== null) trees.add(event.data.tree)
+        if (event.content?.tree) trees.add(event.content.tree)
         break
       case 'PullRequestOpened':
       case 'PullRequestUpdated':
-        commits.add(event.data.headCommit)
+        if (event.content) commits.add(event.content.headCommit)
         break
       default:
     }

@@ -1,7 +1,6 @@
 /** Where a task is at home: its workspace, with all that was not pushed, is on the runner that ran it last. */
 import { randomUUID } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { LiveTask } from '#domain/task/state.ts'
 import type { Roster } from './roster.ts'
@@ -15,7 +14,7 @@ const retryMs = 3_000
 export function runnerIdIn(root: string): string {
   const file = join(root, 'id')
   try {
-    writeFileSync(file, `${hostname()}-${randomUUID().slice(0, 8)}`, { flag: 'wx', flush: true })
+    writeFileSync(file, randomUUID(), { flag: 'wx', flush: true })
   } catch (fault) {
     if (!(fault instanceof Error && 'code' in fault && fault.code === 'EEXIST')) throw fault
   }

@@ -87,8 +87,12 @@ export const stopped = (n: number, message = n) =>
 export const cancelAsked = (n: number) => CancellationRequested.of({ executionId: executionId(n) })
 
 export const prepared = WorkspacePrepared.of(
-  { executionId: executionId(1), baseCommit: 'b'.repeat(40) },
-  { workingBranch: 'flightdeck/add-a-greeting-1', baseBranch: 'main' },
+  { executionId: executionId(1) },
+  {
+    workingBranch: 'flightdeck/add-a-greeting-1',
+    baseBranch: 'main',
+    baseCommit: 'b'.repeat(40),
+  },
 )
 
 export const agentStarted = (n: number, agent: AgentName = 'claude') =>
@@ -120,9 +124,8 @@ export const changed = (files: number, tree: string | null = changedTree) =>
       behind: 0,
       truncated: false,
       blob: null,
-      tree,
     },
-    { currentBranch: 'flightdeck/add-a-greeting-1', baseBranch: 'main' },
+    { currentBranch: 'flightdeck/add-a-greeting-1', baseBranch: 'main', tree },
   )
 
 export const queued: History = [created, waits(1, 'turn', 'claude', description), requested(1, 'start')]

@@ -276,8 +276,8 @@ function reportOf(
       return WorkspacePreparing.of({ executionId })
     case 'prepared':
       return WorkspacePrepared.of(
-        { executionId, baseCommit: null },
-        { workingBranch: 'words/a', baseBranch: 'main' },
+        { executionId },
+        { workingBranch: 'words/a', baseBranch: 'main', baseCommit: null },
       )
     case 'agent':
       return AgentStarted.of({
@@ -331,9 +331,8 @@ function reportOf(
           behind: 0,
           truncated: false,
           blob: null,
-          tree: n % 2 === 0 ? null : 'd'.repeat(40),
         },
-        { currentBranch: 'words/a', baseBranch: 'main' },
+        { currentBranch: 'words/a', baseBranch: 'main', tree: n % 2 === 0 ? null : 'd'.repeat(40) },
       )
   }
 }

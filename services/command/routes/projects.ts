@@ -128,8 +128,8 @@ async function makeRepository(
     }))
   const { id, name, fullName, description, isPrivate, htmlUrl } = made
   const recorded = RepositoryMade.of(
-    { githubRepoId: id, isPrivate },
-    { name, fullName, description, htmlUrl },
+    { isPrivate },
+    { githubRepoId: id, name, fullName, description, htmlUrl },
   )
   const executed = await commands.execute(
     request,
@@ -162,7 +162,7 @@ function repositoryOf({
   content,
 }: Pick<MadeRepository, 'data'> & { content: MadeRepository['content'] | null }) {
   return {
-    id: data.githubRepoId,
+    id: content?.githubRepoId ?? '',
     name: content?.name ?? '',
     full_name: content?.fullName ?? '',
     description: content?.description ?? null,

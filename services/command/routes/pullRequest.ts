@@ -43,7 +43,11 @@ export const pullRequestRoutes: readonly Route<CommandServices>[] = [
     }
     const placed = await written(outcome.position, services)
     const task = await taskAfter(services, taskId, { revision: outcome.revision, hash: outcome.meta.hash })
-    return { pr: { html_url: outcome.content?.url ?? '', number: outcome.data.number }, task, ...placed }
+    return {
+      pr: { html_url: outcome.content?.url ?? '', number: outcome.content?.number ?? 0 },
+      task,
+      ...placed,
+    }
   }),
 ]
 

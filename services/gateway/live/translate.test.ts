@@ -254,8 +254,8 @@ test('progress is a change of status too', () => {
 
 test('what changes no status says none', () => {
   const opened = PullRequestOpened.of(
-    { requestId: 'r', number: 1, headCommit: 'c'.repeat(40) },
-    { url: 'http://x' },
+    { requestId: 'r' },
+    { number: 1, url: 'http://x', headCommit: 'c'.repeat(40) },
   )
   expect(names(saidOf(toRunning('turn'), opened))).toEqual(['task_event'])
 })

@@ -1,6 +1,6 @@
 /** The log as the services use it: sealed, chained, told to the bus, and open to an unknown outcome. */
 import * as fc from 'fast-check'
-import { createHash, randomUUID } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { eventKinds, type DomainEvent } from '#domain/events.ts'
 import { canonicalJson } from '#domain/kernel/canonicalJson.ts'
@@ -19,7 +19,7 @@ import {
   somebody,
   type TestEngines,
 } from '../../../tests/server/engines.ts'
-import { bytesOf, chainFaultOf, hashOf, proofOf, salted } from './chain.ts'
+import { chainFaultOf } from './chain.ts'
 import { emptyHead, eventLog, type EventLog } from './eventLog.ts'
 
 const stream = taskStream(taskId(1))
@@ -327,39 +327,6 @@ test('an event of a kind that this version does not know is told by its name', a
   await expect(log.open({ ...event, type: 'TaskPainted' })).rejects.toThrow(
     `Event 0 of ${stream} (TaskPainted) is of a kind that this Flightdeck does not know.`,
   )
-})
-
-test('what an older version recorded is read in the form of today, and stays as it was stored', async () => {
-  const id = randomUUID()
-  const plain = bytesOf(salted({ message: secretWords }))
-  const sealed = await engines.vault.seal(`task:${taskId(1)}`, `${stream}#${id}`, plain)
-  const why = { ...cause(), correlationId: id, causationId: null, follows: null, prev: '' }
-  const first = {
-    id,
-    stream,
-    revision: 0,
-    type: 'MessageQueued',
-    version: 1,
-    at: new Date().toISOString(),
-    data: { messageId: messageId(1), kind: 'turn', agent: 'claude' },
-    content: Buffer.from(sealed).toString('base64'),
-    meta: { ...why, content: proofOf(plain, sealed) },
-  }
-  const hash = hashOf(first)
-  await engines.eventStore.append(stream, -1, [{ ...first, meta: { ...first.meta, hash } }])
-  expect(await log.read(stream, 0, 1)).toMatchObject([
-    {
-      version: eventKinds.get('MessageQueued')?.version,
-      data: { ...first.data, images: [] },
-      content: { message: secretWords, imageNames: [] },
-      meta: { hash },
-    },
-  ])
-  await log.append(stream, { revision: 0, hash }, [titled('one')], cause())
-  expect((await stored())[0]).toMatchObject({ version: 1, data: first.data })
-  expect(chainHolds(await stored())).toBe(true)
-  await engines.vault.destroy(`task:${taskId(1)}`)
-  expect(await log.read(stream, 0, 1)).toMatchObject([{ data: { images: [] }, content: null }])
 })
 
 test('what a schema does not take is never appended', async () => {

@@ -98,7 +98,7 @@ export async function toldOf(read: ReadChanges, redaction: Redaction): Promise<T
   const changes = { ...read, currentBranch: await redaction.text(read.currentBranch) }
   const files = Buffer.from(JSON.stringify(await withoutSecrets(changes.files, redaction)))
   const same = createHash('sha256')
-    .update(JSON.stringify([changes.currentBranch, summaryOf(changes)]))
+    .update(JSON.stringify([changes.currentBranch, changes.tree, summaryOf(changes)]))
     .update(files)
     .digest('hex')
   return { changes, files, same }
@@ -111,12 +111,15 @@ export async function changesEvent(
   { changes, files }: ToldChanges,
 ) {
   const blob = changes.files.length === 0 ? null : await blobs.put(scopeOfStream(taskStream(taskId)), files)
-  const { currentBranch, baseBranch } = changes
-  return WorkspaceChanged.of({ executionId, ...summaryOf(changes), blob }, { currentBranch, baseBranch })
+  const { currentBranch, baseBranch, tree } = changes
+  return WorkspaceChanged.of(
+    { executionId, ...summaryOf(changes), blob },
+    { currentBranch, baseBranch, tree },
+  )
 }
 
 function summaryOf(changes: ReadChanges) {
-  const { files, ahead, behind, truncated, tree } = changes
+  const { files, ahead, behind, truncated } = changes
   return {
     files: files.length,
     additions: files.reduce((sum, file) => sum + file.additions, 0),
@@ -124,6 +127,5 @@ function summaryOf(changes: ReadChanges) {
     ahead,
     behind,
     truncated,
-    tree,
   }
 }

@@ -189,7 +189,7 @@ export async function workspaceFor(
 
 function preparedOf(workspace: Workspace, executionId: string) {
   const { branch: workingBranch, baseBranch, startCommit: baseCommit } = workspace
-  return WorkspacePrepared.of({ executionId, baseCommit }, { workingBranch, baseBranch })
+  return WorkspacePrepared.of({ executionId }, { workingBranch, baseBranch, baseCommit })
 }
 
 /**

@@ -283,8 +283,8 @@ async function wantedOf(parts: RunnerParts, taskId: string, requestId: string): 
     const events = await parts.log.readBackwards(taskStream(taskId), from, 200)
     for (const event of events) {
       if (event.type !== 'PullRequestRequested' || event.data.requestId !== requestId) continue
-      const { title = '', body = '' } = event.content ?? {}
-      return { ...event.data, title, body }
+      const { title = '', body = '', tree = null } = event.content ?? {}
+      return { ...event.data, title, body, tree }
     }
     const last = events.at(-1)
     if (!last || last.revision === 0) return undefined

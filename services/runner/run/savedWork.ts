@@ -43,7 +43,7 @@ export async function recordWork(
   if (bundle === null) return
   if (work.kind === 'saved' && work.leftOut.length > 0)
     logger.info({ taskId, leftOut: work.leftOut.length }, 'some files are not in the saved work')
-  await reporter.report(WorkSaved.of({ executionId, work: work.work, bundle, session }))
+  await reporter.report(WorkSaved.of({ executionId, bundle, session }, { work: work.work }))
 }
 
 /** The agent's session; the blob that there is where it is the same. */
