@@ -208,7 +208,7 @@ function evolveTask(
         ...seen,
         pullRequestPending: true,
         ...(event.content && (task.prNumber === null || event.data.rewrites)
-          ? { pullRequestWords: event.content }
+          ? { pullRequestWords: { title: event.content.title, body: event.content.body } }
           : {}),
       }
     case 'PullRequestAutoUpdateChanged':
