@@ -11,6 +11,7 @@ import { visiting } from './visiting.ts'
 import { isApi } from './visit.ts'
 
 const long = (word: string, length: number) => `${word}-${'x'.repeat(length - word.length - 1)}`
+const phone = { width: 375, height: 812 }
 const longRepository = long('repository', 100)
 const held = createGate()
 const stage = await openStage({
@@ -92,6 +93,9 @@ describe('axe finds nothing', () => {
     await page.getByRole('textbox', { name: 'Task description' }).fill('/')
     await expect(page.getByRole('listbox', { name: "The agent's commands" })).toBeVisible()
     expect(await violations(page)).toEqual([])
+    await page.setViewportSize(phone)
+    await expect(page.getByRole('listbox', { name: "The agent's commands" })).toBeVisible()
+    expect(await violations(page)).toEqual([])
   })
 
   test('on the palette and on the sheet of shortcuts', async () => {
@@ -144,6 +148,11 @@ describe('axe finds nothing', () => {
     await expect(task.chat.getByRole('status').filter({ hasText: 'Cursor' })).toBeVisible()
     expect(await violations(page)).toEqual([])
     await task.chat.getByRole('button', { name: 'Command mode' }).click()
+    expect(await violations(page)).toEqual([])
+    await task.chat.getByRole('button', { name: 'Command mode' }).click()
+    await page.setViewportSize(phone)
+    await message.fill('/c')
+    await expect(task.chat.getByRole('listbox', { name: "The agent's commands" })).toBeVisible()
     expect(await violations(page)).toEqual([])
   })
 

@@ -1,15 +1,15 @@
 /** Under the top bar while the connection is lost: since when, so that nobody takes old words for new ones. */
 import { useEffect, useState } from 'react'
 import { useSelector } from 'react-redux'
-import { selectConnection } from '../live/connection.ts'
+import { selectConnection, selectLost } from '../live/connection.ts'
 import { clockTime } from '../ui/clock.ts'
 
 /** A blip shorter than this is not worth a bar that moves the page, in milliseconds. */
 const graceMs = 3_000
 
 export function OfflineBar() {
-  const { status, since } = useSelector(selectConnection)
-  const lost = since !== null && (status === 'disconnected' || status === 'error') ? since : null
+  const { since } = useSelector(selectConnection)
+  const lost = useSelector(selectLost) ? since : null
   // The time at which the grace of a loss was over; of an earlier loss it says nothing.
   const [overdue, setOverdue] = useState<number | null>(null)
   useEffect(() => {

@@ -55,3 +55,6 @@ interface WithConnection {
 export const selectConnection = (state: WithConnection) => state.connection
 /** Whether what is on the screen is known to be so now. */
 export const selectLive = (state: WithConnection) => state.connection.status === 'connected'
+/** Whether the connection is lost: what is on the screen was known, and may no longer be so. While it is first made nothing is lost yet. */
+export const selectLost = ({ connection: { status, since } }: WithConnection) =>
+  since !== null && (status === 'disconnected' || status === 'error')

@@ -13,14 +13,14 @@ interface PickerProps extends PickerListProps {
   /** Stands for the value when nothing is chosen. */
   readonly placeholder: string
   readonly disabled?: boolean
-  /** The value shows as its icon alone; its name stays for assistive technology. */
-  readonly iconOnly?: boolean
+  /** On a phone the value shows as its icon alone; its name stays for assistive technology. */
+  readonly shrinks?: boolean
 }
 
 const loadList = () => import('./PickerList.tsx')
 const PickerList = lazy(async () => ({ default: (await loadList()).PickerList }))
 
-export function Picker({ icon, placeholder, disabled = false, iconOnly = false, ...list }: PickerProps) {
+export function Picker({ icon, placeholder, disabled = false, shrinks = false, ...list }: PickerProps) {
   const [open, setOpen] = useState(false)
   const button = useRef<HTMLButtonElement>(null)
   const listId = useId()
@@ -49,11 +49,15 @@ export function Picker({ icon, placeholder, disabled = false, iconOnly = false, 
         className="inline-flex h-11 max-w-full min-w-0 items-center gap-1.5 rounded-control border border-line bg-panel px-2 text-ui font-medium transition-colors hover:border-control hover:bg-raised disabled:cursor-not-allowed disabled:bg-raised disabled:text-muted md:h-7 [&_svg]:flex-none [&_svg]:text-muted"
       >
         {chosen?.icon ?? icon}
-        {!iconOnly && (
-          <span className={classes('min-w-0', chosen === undefined ? 'text-muted' : list.mono && 'mono')}>
-            <MiddleCut>{chosen?.label ?? placeholder}</MiddleCut>
-          </span>
-        )}
+        <span
+          className={classes(
+            'min-w-0',
+            shrinks && 'max-md:hidden',
+            chosen === undefined ? 'text-muted' : list.mono && 'mono',
+          )}
+        >
+          <MiddleCut>{chosen?.label ?? placeholder}</MiddleCut>
+        </span>
         <ChevronDown className="size-3" />
       </button>
       {open && (

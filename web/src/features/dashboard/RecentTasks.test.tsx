@@ -1,9 +1,11 @@
 // @vitest-environment jsdom
-import { fireEvent, screen, within } from '@testing-library/react'
+import { act, fireEvent, screen, within } from '@testing-library/react'
 import { describe, expect, test } from 'vitest'
 import type { Task } from '#domain/api/tasks.ts'
-import { openPage, openTaskAnswers } from '../../../../tests/client/page.tsx'
+import { openPage, openPart, openTaskAnswers } from '../../../../tests/client/page.tsx'
 import { taskOf } from '../../../../tests/client/samples.ts'
+import { connectionChanged } from '../../live/connection.ts'
+import { TaskRow } from '../tasks/TaskRow.tsx'
 
 async function rowOf(over: Partial<Task>) {
   const task = taskOf(1, over)
@@ -35,6 +37,19 @@ describe('a recent task', () => {
     const pull = row.getByRole('link', { name: 'Pull request #7' })
     expect(pull.getAttribute('href')).toBe('https://code.example/ada/engine-1/pull/7')
     expect(row.getByRole('progressbar').getAttribute('aria-valuenow')).toBe('40')
+  })
+
+  test('that ran when the connection was lost is only last known to run', () => {
+    const task = taskOf(1, { status: 'running', progress: 40 })
+    const { store } = openPart(<TaskRow task={task} when="Nov 20" />)
+    const row = within(screen.getByRole('listitem'))
+    // While it is first made nothing is lost.
+    expect(row.queryByText('Last known:')).toBeNull()
+    act(() => void store.dispatch(connectionChanged('disconnected')))
+    expect(row.getByText('Last known:').nextElementSibling?.textContent).toBe('Running')
+    expect(row.queryByRole('progressbar')).toBeNull()
+    act(() => void store.dispatch(connectionChanged('connected')))
+    expect(row.queryByText('Last known:')).toBeNull()
   })
 
   test('is opened by a click', async () => {

@@ -5,7 +5,7 @@ import { useSelector } from 'react-redux'
 import { Link } from 'react-router-dom'
 import type { Task } from '#domain/api/tasks.ts'
 import { useAction } from '../../actions/ActionsContext.tsx'
-import { selectLive } from '../../live/connection.ts'
+import { selectLive, selectLost } from '../../live/connection.ts'
 import { AgentMark } from '../../ui/AgentMark.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { elapsed } from '../../ui/clock.ts'
@@ -18,6 +18,7 @@ import { Status } from '../../ui/Status.tsx'
 import { Tooltip } from '../../ui/Tooltip.tsx'
 import { useNow } from '../../ui/useNow.ts'
 import { DeleteQuestion } from '../deletions/DeleteQuestion.tsx'
+import { texts as taskTexts } from '../tasks/texts.ts'
 import { PullRequestDialog } from './PullRequestDialog.tsx'
 import { texts } from './texts.ts'
 import { useCopy } from './useCopy.ts'
@@ -159,6 +160,7 @@ function shownStatus({ status, execution }: Task): Task['status'] {
 /** The word for how it stands, and how long it has been at it; without a connection only what was last known. */
 function TaskStatus({ task, small = false }: { readonly task: Task; readonly small?: boolean }) {
   const live = useSelector(selectLive)
+  const lost = useSelector(selectLost)
   const shown = shownStatus(task)
   const running = shown === 'running'
   const now = useNow(1_000, running && live)
@@ -167,7 +169,7 @@ function TaskStatus({ task, small = false }: { readonly task: Task; readonly sma
   const ms = since === null ? null : (until === null ? now : Date.parse(until)) - Date.parse(since)
   return (
     <span className="inline-flex items-center gap-1">
-      {running && !live && <span className="text-meta text-muted">{texts.header.lastKnown}</span>}
+      {running && lost && <span className="text-meta text-muted">{taskTexts.lastKnown}</span>}
       {task.execution?.kind === 'command' && (
         <span className="text-meta text-muted max-md:sr-only">{texts.header.command}</span>
       )}

@@ -17,7 +17,6 @@ export const texts = {
     label: 'Task',
     progress: 'Progress',
     files: (count: number) => `${count} ${count === 1 ? 'file' : 'files'}`,
-    lastKnown: 'Last known:',
     command: 'Command:',
     cancel: 'Cancel',
     cancelling: 'Cancelling',

@@ -1,6 +1,8 @@
 /** A task in a list: how it stands, what it is about, where it works, what it changed. */
 import { GitPullRequest } from 'lucide-react'
+import { useSelector } from 'react-redux'
 import type { Task } from '#domain/api/tasks.ts'
+import { selectLost } from '../../live/connection.ts'
 import { AgentMark } from '../../ui/AgentMark.tsx'
 import { classes } from '../../ui/classes.ts'
 import { Count } from '../../ui/Count.tsx'
@@ -20,15 +22,23 @@ interface TaskRowProps {
 
 export function TaskRow({ task, when, ofProject = false }: TaskRowProps) {
   const running = task.status === 'running'
+  const lost = useSelector(selectLost)
   return (
     <ListRow
       to={`/tasks/${task.id}`}
       label={task.title}
       className="grid min-h-15 grid-cols-[minmax(0,1fr)_auto_auto] items-center gap-x-3 gap-y-1.5 px-4 py-2.5 md:grid-cols-[104px_minmax(0,1fr)_96px_64px_52px] md:gap-x-4 md:gap-y-1 wide:grid-cols-[96px_minmax(0,1fr)_256px_84px_52px_52px]"
     >
-      <div className="order-4 flex items-center gap-3 md:order-none md:grid md:gap-1.5 md:self-start wide:self-center">
+      <div
+        className={classes(
+          'order-4 flex items-center md:order-none md:grid md:self-start wide:self-center',
+          // The row stays as high as it is.
+          running && lost ? 'gap-1 md:gap-0' : 'gap-3 md:gap-1.5',
+        )}
+      >
+        {running && lost && <span className="text-meta/4 text-muted">{texts.lastKnown}</span>}
         <Status status={task.status} progress={task.progress} />
-        {running && (
+        {running && !lost && (
           <Progress
             percent={task.progress}
             label={texts.progress}

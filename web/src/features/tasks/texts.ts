@@ -5,6 +5,8 @@ export const texts = {
   notCreated: 'Failed to create task',
   notDeleted: 'Failed to delete task',
   progress: 'Progress',
+  /** Before a status, while the connection is lost. */
+  lastKnown: 'Last known:',
   noChanges: 'No changes',
   pullRequest: (number: number) => `Pull request #${number}`,
   row: (description: string) => description,

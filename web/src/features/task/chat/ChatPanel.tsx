@@ -85,7 +85,7 @@ export function ChatPanel({ task, open, headed, tools }: ChatPanelProps) {
           options={agentOptions}
           chosen={agent}
           onChoose={(value) => setAgent(value === 'cursor' ? 'cursor' : 'claude')}
-          iconOnly
+          shrinks
           filterLabel={agentTexts.filter}
           emptyText={agentTexts.none}
         />

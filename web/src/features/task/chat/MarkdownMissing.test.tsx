@@ -1,7 +1,6 @@
 // @vitest-environment jsdom
 import { act, cleanup, render, screen } from '@testing-library/react'
 import { afterEach, expect, test, vi } from 'vitest'
-import { MarkdownText } from './MessageBody.tsx'
 
 vi.mock('./Markdown.tsx', () => {
   throw new Error('The server went away.')
@@ -9,6 +8,9 @@ vi.mock('./Markdown.tsx', () => {
 afterEach(cleanup)
 
 test('what an agent said is shown as it is written when Markdown does not arrive', async () => {
+  // Another file may have loaded it before.
+  vi.resetModules()
+  const { MarkdownText } = await import('./MessageBody.tsx')
   render(<MarkdownText text="It is **done**." />)
   await act(() => vi.dynamicImportSettled())
   await act(async () => undefined)
