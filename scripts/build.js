@@ -22,6 +22,7 @@ export async function buildServer(root) {
       entryPoints: {
         main: 'services/main.ts',
         textWorker: 'services/runner/output/textWorker.ts',
+        digestWorker: 'services/platform/verify/digestWorker.ts',
       },
       outdir: made,
       bundle: true,

@@ -18,25 +18,29 @@ interface Running {
 const drainMs = 9_000
 
 const usage = `Usage: npm start -- [--repo <path or git URL>]... [--help]
-       npm start -- jobs [requeue <id>]
+       npm start -- jobs [requeue <id>] [--data <folder>]
+       npm start -- verify [--data <folder>]
 
   --repo <path or git URL>  brings a repository into the local code host, under ada; may be given more than once
   --help                    shows this
   jobs                      lists the jobs that were set aside, and ends
   jobs requeue <id>         queues one of them again, and ends
+  verify                    checks every event of the log, tells what is wrong and where, and ends: with 1 if anything is
+  --data <folder>           works on this data folder, in place of DATA_DIR
 
 Variables of the environment:
 `
 
-function readArguments(): { repos: string[]; help: boolean; words: string[] } {
+function readArguments(): { repos: string[]; help: boolean; data: string | undefined; words: string[] } {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: {
       repo: { type: 'string', multiple: true, default: [] },
       help: { type: 'boolean', default: false },
+      data: { type: 'string' },
     },
   })
-  return { repos: values.repo, help: values.help, words: positionals }
+  return { repos: values.repo, help: values.help, data: values.data, words: positionals }
 }
 
 /** Starts the services that this process runs, in the order in which they need each other; what was started is stopped when a later one fails. */
@@ -190,13 +194,13 @@ async function stopAll(running: readonly Running[]): Promise<void> {
 }
 
 async function main(): Promise<void> {
-  const { repos, help, words } = readArguments()
+  const { repos, help, data, words } = readArguments()
   if (help) {
     print(`${usage}${describeVariables()}`)
     return
   }
   const operation = operationOf(words)
-  const config = readConfig(process.env)
+  const config = readConfig(data === undefined ? process.env : { ...process.env, DATA_DIR: data })
   for (const name of config.unused) print(`${name} is set and has no effect yet.`)
   // Heard from here on, so that a start is ended as orderly as a run.
   const asked = askedToStop()
@@ -212,7 +216,9 @@ async function main(): Promise<void> {
   if (!engines) process.exit(0)
   if (operation) {
     try {
-      for (const line of await operation(engines)) print(line)
+      const { lines, failed = false } = await operation({ ...engines, progress: printOver })
+      for (const line of lines) print(line)
+      if (failed) process.exitCode = 1
     } finally {
       await engines.close()
     }
@@ -239,6 +245,11 @@ async function main(): Promise<void> {
 
 function print(line: string): void {
   process.stdout.write(`${line}\n`)
+}
+
+/** Shows how far something is, where somebody looks on. */
+function printOver(line: string): void {
+  if (process.stderr.isTTY) process.stderr.write(`\r${line}`)
 }
 
 function readyLine({ services, publicUrl, port }: Config): string {

@@ -1,6 +1,10 @@
 /** The words of an operator about jobs that were set aside. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { eventually, openTestEngines, type TestEngines } from '../tests/server/engines.ts'
+import { userStream } from '#domain/kernel/ids.ts'
+import { OnboardingCompleted } from '#domain/user/events.ts'
+import { emptyHead } from '#platform/commands/eventLog.ts'
+import { openLog } from '#platform/commands/logIdentity.ts'
+import { cause, eventually, openTestEngines, somebody, type TestEngines } from '../tests/server/engines.ts'
 import { operationOf, UnknownWords } from './operate.ts'
 
 let engines: TestEngines
@@ -9,7 +13,8 @@ beforeEach(async () => {
 })
 afterEach(() => engines.close())
 
-const operate = (words: readonly string[]) => operationOf(words)?.(engines)
+const operate = async (words: readonly string[]) =>
+  (await operationOf(words)?.({ ...engines, progress: () => undefined }))?.lines
 
 /** A job that a worker set aside. */
 async function setAside(id: string, kind: string): Promise<void> {
@@ -36,12 +41,49 @@ test('lists what was set aside, a line each, and queues one again', async () => 
   expect(await operate(['jobs', 'requeue', 'one'])).toEqual(['No job one was set aside.'])
 })
 
-test.each([[['start']], [['jobs', 'delete']], [['jobs', 'requeue']], [['jobs', 'requeue', 'one', 'two']]])(
-  'refuses words that it does not know: %j',
-  (words) => {
-    expect(() => operationOf(words)).toThrow(UnknownWords)
-  },
-)
+test('checks the log, and names what is wrong where it is', async () => {
+  await openLog(engines)
+  await engines.log.append(
+    userStream(somebody.userId),
+    emptyHead,
+    [OnboardingCompleted.of({ companySize: 'solo', role: 'other' }, { fullName: 'Ada', email: null })],
+    cause(),
+  )
+  expect(await operate(['verify'])).toEqual([
+    'The log is whole: 2 events in 2 streams were checked; the content of 0 was erased.',
+  ])
+  await engines.vault.destroy(`user:${somebody.userId}`)
+  expect(await operate(['verify'])).toEqual([
+    'The log is whole: 2 events in 2 streams were checked; the content of 1 was erased.',
+  ])
+  const damaged = {
+    ...engines.eventStore,
+    readAll: async (after: string | null, limit: number) =>
+      (await engines.eventStore.readAll(after, limit)).map((event) => ({
+        ...event,
+        at: '2020-01-01T00:00:00.000Z',
+      })),
+  }
+  const told = await operationOf(['verify'])?.({ ...engines, eventStore: damaged, progress: () => undefined })
+  expect(told).toEqual({
+    failed: true,
+    lines: [
+      'log-main @ 0 is not what its hash was taken over: it was changed.',
+      `user-${somebody.userId} @ 0 is not what its hash was taken over: it was changed.`,
+      'The log is not whole: 2 events in 2 streams were checked; the content of 0 was erased.',
+    ],
+  })
+})
+
+test.each([
+  [['start']],
+  [['verify', 'it']],
+  [['jobs', 'delete']],
+  [['jobs', 'requeue']],
+  [['jobs', 'requeue', 'one', 'two']],
+])('refuses words that it does not know: %j', (words) => {
+  expect(() => operationOf(words)).toThrow(UnknownWords)
+})
 
 test('no words are no operation', () => {
   expect(operationOf([])).toBeUndefined()

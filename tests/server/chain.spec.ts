@@ -17,6 +17,7 @@ import { tasksView } from '#domain/views/tasks.ts'
 import { documents } from '#platform/commands/documents.ts'
 import type { ReadStore } from '#platform/ports/readStore.ts'
 import { hasEnded, openScene, type Scene } from './scene.ts'
+import { foundTamperings, sealOnlyTamperings, tamperedWith } from './tampering.ts'
 import { byStream, faultsOf, openStored, type Stored } from './stored.ts'
 
 const words = 'Plugh the words that somebody wrote'
@@ -101,6 +102,7 @@ test('every stream is a hash chain from its first event, and the end of each tur
       'task',
       'terminal',
       'terminal',
+      'usage',
       'user',
     ])
     expect([...streams].flatMap(([stream, ofStream]) => faultsOf(stream, ofStream))).toEqual([])
@@ -117,6 +119,25 @@ test('every stream is a hash chain from its first event, and the end of each tur
       expect(Object(ends.at(-1)?.data).terminal.revision).toBe(terminal.length - 1)
     }
     expect(new Set(events.map(({ id }) => id)).size).toBe(events.length)
+  })
+})
+
+test('a log that somebody changed is not whole: each kind of change is told with its place', async () => {
+  await withStopped(async ({ eventStore, vault }) => {
+    const log = await eventStore.readAll(null, 100_000)
+    const times = Math.ceil(2_000 / foundTamperings.length)
+    const found = await tamperedWith(log, vault, { tamperings: foundTamperings, times, seed: 18 })
+    expect(found.missed).toEqual([])
+    expect(found.tried).toBeGreaterThanOrEqual(2_000)
+    expect(foundTamperings.length).toBeGreaterThanOrEqual(25)
+  })
+}, 120_000)
+
+test('what is as it could have been is left to a seal to find', async () => {
+  await withStopped(async ({ eventStore, vault }) => {
+    const log = await eventStore.readAll(null, 100_000)
+    const { missed } = await tamperedWith(log, vault, { tamperings: sealOnlyTamperings, times: 1, seed: 18 })
+    expect(missed).toEqual(sealOnlyTamperings.map(({ kind }) => kind))
   })
 })
 
@@ -161,7 +182,7 @@ describe('once the key of a task is destroyed', () => {
         description: '',
         branch: '',
         status: 'completed',
-        prNumber: 1,
+        prNumber: null,
         changes: { files: 1, additions: 1 },
       })
       const id = messageDocumentId(taskId, messageId)

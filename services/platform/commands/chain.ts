@@ -40,6 +40,20 @@ export function proofOf(plain: Uint8Array, sealed: Uint8Array): NonNullable<Even
   return { sealed: sha256(sealed), commitment: sha256(plain) }
 }
 
+/** What is computed of a stored event alone. */
+export interface Digests {
+  readonly hash: string
+  /** Of the sealed content; `null` when there is none. */
+  readonly sealed: string | null
+}
+
+export function digestsOf(event: StoredEvent): Digests {
+  const { position: _position, ...linked } = event
+  const { hash: _hash, ...meta } = event.meta
+  const sealed = event.content === null ? null : sha256(Buffer.from(event.content, 'base64'))
+  return { hash: hashOf({ ...linked, meta }), sealed }
+}
+
 /** Which rule of the format a stored event breaks. */
 export type ChainFault = 'revision' | 'prev' | 'hash' | 'sealed_content'
 
@@ -47,16 +61,15 @@ export type ChainFault = 'revision' | 'prev' | 'hash' | 'sealed_content'
 export function chainFaultOf(
   event: StoredEvent,
   before: Pick<StoredEvent, 'revision' | 'meta'> | null,
+  digests: Digests = digestsOf(event),
 ): ChainFault | undefined {
-  const { position: _position, ...linked } = event
-  const { hash, ...meta } = event.meta
-  if (event.revision !== (before?.revision ?? -1) + 1) return 'revision'
+  const { revision, meta } = event
+  if (revision !== (before?.revision ?? -1) + 1) return 'revision'
   if (meta.prev !== (before?.meta.hash ?? '')) return 'prev'
-  if (hashOf({ ...linked, meta }) !== hash) return 'hash'
-  const sealed = event.content === null ? null : sha256(Buffer.from(event.content, 'base64'))
-  return sealed === (meta.content?.sealed ?? null) ? undefined : 'sealed_content'
+  if (digests.hash !== meta.hash) return 'hash'
+  return digests.sealed === (meta.content?.sealed ?? null) ? undefined : 'sealed_content'
 }
 
-function sha256(bytes: string | Uint8Array): string {
+export function sha256(bytes: string | Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex')
 }

@@ -71,7 +71,7 @@ export function eventLog(engines: {
   async function seal(stream: string, eventId: string, content: unknown) {
     if (content === null) return { content: null, proof: null }
     const plain = bytesOf(salted(content))
-    const sealed = await vault.seal(scopeOfStream(stream), contextOf(stream, eventId), plain)
+    const sealed = await vault.seal(scopeOfStream(stream), contentContext(stream, eventId), plain)
     return { content: Buffer.from(sealed).toString('base64'), proof: proofOf(plain, sealed) }
   }
 
@@ -97,7 +97,7 @@ export function eventLog(engines: {
 
   async function openContent(event: StoredEvent): Promise<unknown> {
     if (event.content === null) return null
-    const context = contextOf(event.stream, event.id)
+    const context = contentContext(event.stream, event.id)
     const plain = await vault.open(scopeOfStream(event.stream), context, Buffer.from(event.content, 'base64'))
     if (plain === undefined) return null
     const { success, data } = SaltedContent.safeParse(jsonOf(plain))
@@ -257,4 +257,4 @@ function contentOf(event: AnyEvent | undefined): { data: unknown; content: unkno
 }
 
 /** Binds a sealed content to its place, so that it cannot be moved to another event. */
-const contextOf = (stream: string, eventId: string): string => `${stream}#${eventId}`
+export const contentContext = (stream: string, eventId: string): string => `${stream}#${eventId}`
