@@ -116,7 +116,10 @@ export const foundTamperings: readonly Tampering[] = [
   },
   changingMeta('prev', () => ({ prev: other })),
   changingMeta('hash', () => ({ hash: other })),
-  changing('meta: a key added', (event) => ({ ...event, meta: { ...event.meta, ...{ added: true } } })),
+  changing('meta: a key added', (event) => {
+    const meta = { ...event.meta, added: true }
+    return { ...event, meta }
+  }),
   {
     kind: 'an event removed from the middle',
     apply: (log, pick) => {
