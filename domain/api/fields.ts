@@ -39,13 +39,13 @@ export const required = (sentence: string, max: number) =>
 /** A branch, by a name that git takes for one and for nothing else. */
 export const branchName = (sentence: string) =>
   required(sentence, 250).refine(isBranchName, {
-    error: saying('is not a name that git allows for a branch.'),
+    error: saying('does not have a name that git allows.'),
   })
 
 /** A model by its name. It becomes an argument of the agent's program; a client that leaves it blank chooses none. */
 export const modelName = z
   .string()
-  .refine((name) => name === '' || isModelName(name), { error: saying('is not a valid model name.') })
+  .refine((name) => name === '' || isModelName(name), { error: saying('does not have a valid name.') })
   .transform((name) => (name === '' ? null : name))
 
 export const success = { success: z.literal(true) }
@@ -54,9 +54,7 @@ export const success = { success: z.literal(true) }
 export const queryNumber = (max: number) => z.coerce.number().int().min(1).max(max)
 
 /** Where a page of a list begins: the `next` of the page before. */
-export const Cursor = z
-  .string()
-  .regex(/^\d{20,40}$/, { error: saying('must be the `next` of an earlier page.') })
+export const Cursor = z.string().regex(/^\d{20,40}$/, { error: saying('must come from the page before.') })
 
 /** A moment, ISO 8601 in UTC. */
 export const Moment = z.string()

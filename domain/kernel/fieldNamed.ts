@@ -5,9 +5,30 @@ interface Place {
   readonly path?: readonly PropertyKey[] | undefined
 }
 
-/** The field as a sentence names it. */
-export const fieldNamed = ({ path = [] }: Place): string =>
-  path.length === 0 ? 'The body' : `\`${path.map(String).join('.')}\``
+/**
+ * The field as a sentence begins with it, in words: 'The setup command', 'The value in entry 1 of the variables'. Programs are told its
+ * name beside the sentence.
+ */
+export function fieldNamed({ path = [] }: Place): string {
+  const named = path.reduce<string>((whole, step) => {
+    const isIndex = typeof step === 'number'
+    const part = isIndex ? `entry ${step + 1}` : `the ${wordsOf(String(step))}`
+    if (whole === '') return part
+    return whole.startsWith('entry ') ? `${part} in ${whole}` : `${part} of ${whole}`
+  }, '')
+  return named === '' ? 'The body' : `${named.charAt(0).toUpperCase()}${named.slice(1)}`
+}
+
+/** Fields that people know by another name. */
+const called: Readonly<Partial<Record<string, string>>> = {
+  codexModel: 'model',
+  repoUrl: 'repository address',
+  minPosition: 'position',
+}
+
+/** `setupCommand` as 'setup command'. */
+const wordsOf = (name: string): string =>
+  called[name] ?? name.replace(/[A-Z]/g, (capital) => ` ${capital.toLowerCase()}`)
 
 /** A sentence about a field: `says` follows its name. */
 export const saying =

@@ -34,7 +34,7 @@ describe('a task', () => {
     updateTask.body.safeParse({ codexModel: '--settings' }),
   ])('refuses an option in the place of a model, with the field', (parsed) =>
     expect(parsed.error?.issues).toMatchObject([
-      { path: ['codexModel'], message: '`codexModel` is not a valid model name.' },
+      { path: ['codexModel'], message: 'The model does not have a valid name.' },
     ]),
   )
 })

@@ -62,7 +62,7 @@ function decide(command: TaskCommand, state: TaskState): Decision<TaskEvent> {
       return [TaskDeleted.of({})]
     case 'SendMessage': {
       const { messageId, kind, message, images, executionId } = command
-      if (state.delivered.has(messageId) || isQueued(state, messageId)) return refuse('already_exists')
+      if (hasMessage(state, messageId)) return refuse('already_exists')
       if (command.runsNow && state.phase.status === 'running') return refuse('task_running')
       if (state.queue.length >= limits.queueLength) return refuse('queue_full')
       const queued = { messageId, kind, agent: command.agent ?? state.agent }
@@ -141,7 +141,7 @@ function decide(command: TaskCommand, state: TaskState): Decision<TaskEvent> {
     }
     case 'RetryTask': {
       if ('execution' in state.phase) return refuse('task_running')
-      const again = state.lastTurn ?? state.queue[0]
+      const again = retriedOf(state)
       return again ? [requested(command.executionId, 'retry', again)] : refuse('nothing_to_run')
     }
     case 'CancelExecution': {
@@ -355,6 +355,14 @@ function toldInChat(messageId: string | null, message: string): readonly TaskEve
   const data = { messageId, messageType: 'system', agent: null, executionId: null } as const
   return [MessagePosted.of(data, { message })]
 }
+
+/** Whether the task was sent the message, be it waiting or given to an agent. */
+export function hasMessage(task: LiveTask, messageId: string): boolean {
+  return task.delivered.has(messageId) || isQueued(task, messageId)
+}
+
+/** What a retry works on again. */
+export const retriedOf = (task: LiveTask): QueuedMessage | undefined => task.lastTurn ?? task.queue[0]
 
 function isQueued(task: LiveTask, messageId: string): boolean {
   return task.queue.some((message) => message.messageId === messageId)

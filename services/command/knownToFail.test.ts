@@ -1,8 +1,21 @@
 /** What is known to fail is refused, and only that. */
-import { expect, test } from 'vitest'
+import { randomUUID } from 'node:crypto'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { Fault } from '#domain/kernel/errors.ts'
+import { taskStream } from '#domain/kernel/ids.ts'
+import {
+  ExecutionCancelled,
+  ExecutionRequested,
+  MessageQueued,
+  TaskCreated,
+  type AgentName,
+} from '#domain/task/events.ts'
+import { task } from '#domain/task/task.ts'
+import { emptyHead } from '#platform/commands/eventLog.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
-import { isWithout, requireAgent } from './knownToFail.ts'
+import { executionId, messageId, projectId, taskId } from '../../tests/domain/ids.ts'
+import { cause, openTestEngines, somebody, type TestEngines } from '../../tests/server/engines.ts'
+import { isWithout, requireAgent, requireAgentOfMessage, requireAgentOfRetry } from './knownToFail.ts'
 
 const project = { githubOwner: 'ada', githubRepoName: 'sample', defaultBranch: 'trunk' }
 const access = { tokenOf: async () => 'token' }
@@ -53,4 +66,81 @@ test('an agent that no runner can run is refused with the reason, and its field'
     expect.objectContaining({ code: 'agent_unavailable', message: 'It is not installed.', field: 'agent' }),
   )
   expect(() => requireAgent('claude', { agents })).not.toThrow()
+})
+
+describe('a task of claude whose last turn was cursor’s', () => {
+  const stream = taskStream(taskId(1))
+  let engines: TestEngines
+  let gone: AgentName
+  beforeEach(async () => {
+    engines = await openTestEngines()
+    gone = 'cursor'
+    const said = { title: 'Work', description: 'Work', branch: 'main', codexModel: null }
+    const made = { taskId: taskId(1), ownerId: somebody.userId, projectId: projectId(1) }
+    await engines.log.append(
+      stream,
+      emptyHead,
+      [TaskCreated.of({ ...made, agent: 'claude' }, said), ...turnOf(1, 'claude'), ...turnOf(2, 'cursor')],
+      cause(),
+    )
+  })
+  afterEach(() => engines.close())
+
+  const turnOf = (n: number, agent: AgentName) => {
+    const of = { executionId: executionId(n), messageId: messageId(n) }
+    return [
+      MessageQueued.of(
+        { messageId: messageId(n), kind: 'turn', agent, images: [] },
+        { message: 'Go on', imageNames: [] },
+      ),
+      ExecutionRequested.of({ ...of, reason: 'follow_up', kind: 'turn', agent }),
+      ExecutionCancelled.of({ ...of, terminal: null }),
+    ]
+  }
+  const knowing = () => ({
+    commands: engines.commands,
+    agents: { whyNone: (name: AgentName) => (name === gone ? 'It is not installed.' : null) },
+  })
+  const asksFor = (agent: AgentName | null, id?: string, commandId: string = randomUUID()) =>
+    requireAgentOfMessage({ taskId: taskId(1), commandId, messageId: id, agent }, knowing())
+  const retries = (commandId: string = randomUUID()) =>
+    requireAgentOfRetry({ taskId: taskId(1), commandId }, knowing())
+  const refusal = { code: 'agent_unavailable', message: 'It is not installed.', field: 'agent' }
+
+  test('takes no message for an agent that cannot run, by name or as the task’s own', async () => {
+    await expect(asksFor('cursor')).rejects.toMatchObject(refusal)
+    await asksFor('claude')
+    await asksFor(null)
+    gone = 'claude'
+    await expect(asksFor(null)).rejects.toMatchObject(refusal)
+    await asksFor('cursor')
+  })
+
+  test('is tried again by the agent of the turn that is repeated', async () => {
+    await expect(retries()).rejects.toMatchObject(refusal)
+    gone = 'claude'
+    await retries()
+  })
+
+  test('answers what was sent before as the first time', async () => {
+    const commandId = randomUUID()
+    const words = { kind: 'turn', agent: 'cursor', message: 'More', images: [] } as const
+    const sent = { messageId: messageId(3), executionId: executionId(3), ...words }
+    await engines.commands.execute(task, stream, { type: 'SendMessage', ...sent }, cause(commandId))
+    await asksFor('cursor', undefined, commandId)
+    await asksFor('cursor', messageId(3))
+    await expect(asksFor('cursor', messageId(4))).rejects.toMatchObject(refusal)
+    await engines.commands.execute(task, stream, { type: 'CancelExecution' }, cause())
+
+    const retried = randomUUID()
+    await engines.commands.execute(
+      task,
+      stream,
+      { type: 'RetryTask', executionId: executionId(5) },
+      cause(retried),
+    )
+    await engines.commands.execute(task, stream, { type: 'CancelExecution' }, cause())
+    await retries(retried)
+    await expect(retries()).rejects.toMatchObject(refusal)
+  })
 })

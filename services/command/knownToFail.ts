@@ -6,18 +6,64 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Fault } from '#domain/kernel/errors.ts'
 import { taskStream } from '#domain/kernel/ids.ts'
 import type { AgentName } from '#domain/task/events.ts'
-import { task } from '#domain/task/task.ts'
+import type { LiveTask } from '#domain/task/state.ts'
+import { hasMessage, retriedOf, task } from '#domain/task/task.ts'
 import { projectsView, type ProjectDocument } from '#domain/views/projects.ts'
 import type { HostAccess } from '#platform/hostAccess.ts'
 import { CodeHostFault, type CodeHost } from '#platform/ports/codeHost.ts'
 import type { CommandServices } from './services.ts'
 
-type Knowing = Pick<CommandServices, 'access' | 'agents' | 'codeHost' | 'commands' | 'documents'>
+type Knowing = Pick<CommandServices, 'agents' | 'commands'>
+type KnowingHost = Knowing & Pick<CommandServices, 'access' | 'codeHost' | 'documents'>
 
 /** Throws `agent_unavailable` when no runner that is there can run the agent. */
 export function requireAgent(name: AgentName, { agents }: Pick<Knowing, 'agents'>): void {
   const missing = agents.whyNone(name)
   if (missing !== null) throw new Fault('agent_unavailable', missing, 'agent')
+}
+
+/** A write on a task that has an agent work. */
+interface Work {
+  readonly taskId: string
+  readonly commandId: string
+}
+
+/**
+ * Throws `agent_unavailable` when no runner can run the agent that a message is for: the one that it names, or the task's. One that the
+ * task has already is left to the task, which answers a repeat as the first.
+ */
+export async function requireAgentOfMessage(
+  {
+    messageId,
+    agent,
+    ...work
+  }: Work & { readonly messageId: string | undefined; readonly agent: AgentName | null },
+  services: Knowing,
+): Promise<void> {
+  await requireAgentOf(work, services, (state) =>
+    messageId !== undefined && hasMessage(state, messageId) ? undefined : (agent ?? state.agent),
+  )
+}
+
+/** Throws `agent_unavailable` when no runner can run the agent of the turn that a retry repeats. */
+export async function requireAgentOfRetry(work: Work, services: Knowing): Promise<void> {
+  await requireAgentOf(work, services, (state) => {
+    const again = 'execution' in state.phase ? undefined : retriedOf(state)
+    return again?.kind === 'turn' ? again.agent : undefined
+  })
+}
+
+async function requireAgentOf(
+  { taskId, commandId }: Work,
+  services: Knowing,
+  agentOf: (state: LiveTask) => AgentName | undefined,
+): Promise<void> {
+  const { commands } = services
+  const stream = taskStream(taskId)
+  const { state } = await commands.load(task, stream)
+  const agent = state.kind === 'task' ? agentOf(state) : undefined
+  if (agent === undefined || services.agents.whyNone(agent) === null) return
+  if (!(await commands.hasTakenEffect(task, stream, commandId))) requireAgent(agent, services)
 }
 
 /** What a task is to be made with. */
@@ -30,7 +76,7 @@ interface Wish {
 }
 
 /** Throws when it is known that the task's first run would fail. For a task that is there already nothing is asked: a repeat is answered as the first. */
-export async function requireStartable(wish: Wish, services: Knowing): Promise<void> {
+export async function requireStartable(wish: Wish, services: KnowingHost): Promise<void> {
   const { state } = await services.commands.load(task, taskStream(wish.taskId))
   if (state.kind !== 'none') return
   requireAgent(wish.agent, services)

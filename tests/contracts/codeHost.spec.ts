@@ -59,7 +59,7 @@ describe('the adapter, where the host fails', () => {
     const { asked, codeHost } = await failingHost(json(502, { message: 'Server Error' }))
     await expect(codeHost.account('ghu_x')).rejects.toMatchObject({
       kind: 'unavailable',
-      message: 'Server Error',
+      message: 'GitHub cannot be reached. Try again later.',
     })
     expect(asked).toEqual(['GET /user', 'GET /user'])
     await expect(
@@ -75,17 +75,26 @@ describe('the adapter, where the host fails', () => {
   })
 
   test.each([
-    [403, { 'x-ratelimit-remaining': '0' }, 'rate_limited'],
-    [429, {}, 'rate_limited'],
-    [403, {}, 'forbidden'],
-    [401, {}, 'unauthorized'],
-    [404, {}, 'not_found'],
-    [422, {}, 'invalid'],
-    [503, {}, 'unavailable'],
-  ] as const)('status %i with headers %j is %s', async (status, headers, kind) => {
-    const { codeHost } = await failingHost(json(status, { message: 'The reason' }, headers))
-    await expect(codeHost.repository('ghu_x', at)).rejects.toMatchObject({ kind, message: 'The reason' })
-  })
+    [
+      403,
+      { 'x-ratelimit-remaining': '0' },
+      'rate_limited',
+      /^GitHub takes no more requests from your account/,
+    ],
+    [429, {}, 'rate_limited', /^GitHub takes no more requests from your account/],
+    [403, {}, 'forbidden', /^GitHub does not allow this: The reason\.$/],
+    [401, {}, 'unauthorized', /^GitHub no longer accepts your sign-in\. Connect .* again in the settings\.$/],
+    [404, {}, 'not_found', /^GitHub cannot find this, or your account has no access to it\.$/],
+    [422, {}, 'invalid', /^The reason$/],
+    [503, {}, 'unavailable', /^GitHub cannot be reached\. Try again later\.$/],
+  ] as const)(
+    'status %i with headers %j is %s, said in a sentence',
+    async (status, headers, kind, sentence) => {
+      const { codeHost } = await failingHost(json(status, { message: 'The reason' }, headers))
+      const message = expect.stringMatching(sentence)
+      await expect(codeHost.repository('ghu_x', at)).rejects.toMatchObject({ kind, message })
+    },
+  )
 
   test('an answer that is none of GitHub is a fault of the host, and no defect of ours', async () => {
     for (const answer of [json(200, { surprise: true }), json(200, [])]) {

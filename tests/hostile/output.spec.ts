@@ -73,7 +73,7 @@ describe('output that is slow to redact', () => {
       scene.ada.api('PUT', `/projects/${params.projectId}/secrets/${params.name}`, { value })
     expect(await put('a'.repeat(8_193))).toMatchObject({
       status: 400,
-      body: { code: 'invalid_input', field: 'value', error: '`value` can have at most 8 KiB.' },
+      body: { code: 'invalid_input', field: 'value', error: 'The value can have at most 8 KiB.' },
     })
     expect(await put('one byte too many')).toMatchObject({
       status: 400,

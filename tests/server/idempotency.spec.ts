@@ -75,6 +75,13 @@ describe('the same Idempotency-Key', () => {
     await ada.taskOnce(task.id, (now) => hasEnded(now) && now.execution?.turn === 2)
     const again = await ask()
     expect(new Set([...sent, again].map(({ chatMessage }) => chatMessage.id)).size).toBe(1)
+    // Nobody can be asked for an agent that has no key here.
+    const forCursor = { params, body: { message: 'For the other', agent: 'cursor' } } as const
+    expect(await ada.refused(sendMessage, forCursor)).toMatchObject({
+      status: 409,
+      code: 'agent_unavailable',
+      field: 'agent',
+    })
     expect((await messagesOf(task.id)).filter((message) => message === 'Just once')).toHaveLength(1)
     expect(await ada.taskOnce(task.id, hasEnded)).toMatchObject({ execution: { turn: 2 } })
   })
@@ -283,7 +290,7 @@ describe('input', () => {
       'no-such-branch',
       'There is no branch no-such-branch in the repository. Choose one that exists, or push it first.',
     ],
-    ['branch', 'a..b', '`branch` is not a name that git allows for a branch.'],
+    ['branch', 'a..b', 'The branch does not have a name that git allows.'],
   ])('of a task without %s (%j) is refused in the words of the spec', async (field, value, error) => {
     expect(await asked({ ...good(), [field]: value })).toMatchObject({
       status: 400,

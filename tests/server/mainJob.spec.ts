@@ -309,7 +309,12 @@ describe('a project', () => {
     })
     expect(
       await ada.refused(createProject, { body: { repoUrl: `${product.codeHostUrl}/ada/none` } }),
-    ).toMatchObject({ status: 422, code: 'code_host_refused' })
+    ).toMatchObject({
+      status: 422,
+      code: 'code_host_refused',
+      field: 'repoUrl',
+      error: 'GitHub has no repository ada/none, or your account cannot see it.',
+    })
     expect(await ada.refused(createProject, { body: { repoUrl: 'https://example.com/x' } })).toMatchObject({
       status: 400,
       field: 'repoUrl',

@@ -100,12 +100,12 @@ describe('registering', () => {
     [
       'password',
       { password: '1234567\u0000' },
-      '`password` contains characters that cannot be stored, such as NUL.',
+      'The password contains characters that cannot be stored, such as NUL.',
     ],
     [
       'password',
       { password: '1234567\uD800' },
-      '`password` contains characters that cannot be stored, such as NUL.',
+      'The password contains characters that cannot be stored, such as NUL.',
     ],
   ])('is refused by %s: %j', async (field, part, error) => {
     const body = { name: 'Pat', email: 'bad@example.com', password, ...part }

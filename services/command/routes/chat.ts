@@ -18,7 +18,7 @@ import type { Executed } from '#platform/commands/execute.ts'
 import { signedIn } from '#platform/http/guards.ts'
 import type { Asked, Route } from '#platform/http/route.ts'
 import { withImages } from '../images/attach.ts'
-import { requireAgent } from '../knownToFail.ts'
+import { requireAgentOfMessage } from '../knownToFail.ts'
 import { executeOnTask, ownTask, route, taskAfter, written, type CommandServices } from '../services.ts'
 
 export const chatRoutes: readonly Route<CommandServices>[] = [
@@ -84,13 +84,15 @@ export const chatRoutes: readonly Route<CommandServices>[] = [
   }),
 ]
 
-/** The agent that a message chooses; commands and notes have none. */
+/** Commands and notes have no agent. */
 async function withAgent(
-  { body }: Pick<Asked<typeof sendMessage>, 'body'>,
+  { params, body, commandId }: Pick<Asked<typeof sendMessage>, 'params' | 'body' | 'commandId'>,
   services: CommandServices,
 ): Promise<object> {
   const isForAgent = !isCommand(body) && body.messageType !== 'system'
-  if (isForAgent && body.agent) requireAgent(body.agent, services)
+  const { id: messageId, agent = null } = body
+  if (isForAgent)
+    await requireAgentOfMessage({ taskId: params.taskId, commandId, messageId, agent }, services)
   return {}
 }
 

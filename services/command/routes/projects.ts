@@ -20,6 +20,7 @@ import { request } from '#domain/request/request.ts'
 import { projectsView } from '#domain/views/projects.ts'
 import type { UserDocument } from '#domain/views/users.ts'
 import { presentProject } from '#platform/commands/present.ts'
+import { faultOfHost } from '#platform/http/answers.ts'
 import { signedIn, type Person } from '#platform/http/guards.ts'
 import type { Asked, Route } from '#platform/http/route.ts'
 import {
@@ -37,7 +38,9 @@ export const projectRoutes: readonly Route<CommandServices>[] = [
     const named = services.codeHost.parseRepositoryUrl(body.repoUrl)
     if (!named)
       throw new Fault('invalid_input', 'This is not the address of a repository on GitHub.', 'repoUrl')
-    const repository = await reach(named, user.id, services)
+    const repository = await reach(named, user.id, services).catch((fault: unknown) => {
+      throw ofAddress(fault)
+    })
     // Of two that come at once, the second looks when the first can be seen.
     const answer = await services.inTurn(user.id, async () => {
       await refuseSecond(repository, projectId, user, services)
@@ -177,7 +180,20 @@ async function reach(
   services: CommandServices,
 ): Promise<HostRepository> {
   const token = await services.access.tokenOf(userId)
-  return services.codeHost.repository(token, named)
+  try {
+    return await services.codeHost.repository(token, named)
+  } catch (fault) {
+    if (!(fault instanceof CodeHostFault && fault.kind === 'not_found')) throw fault
+    const sentence = `GitHub has no repository ${named.owner}/${named.name}, or your account cannot see it.`
+    throw new CodeHostFault('not_found', sentence)
+  }
+}
+
+/** What is wrong with the repository, told of its address; anything else as it was thrown. */
+function ofAddress(thrown: unknown): unknown {
+  const isOfRepository =
+    thrown instanceof CodeHostFault && (thrown.kind === 'not_found' || thrown.kind === 'forbidden')
+  return isOfRepository ? faultOfHost(thrown, 'repoUrl') : thrown
 }
 
 /** One project a repository and person; a repeat of the same command is no second. */

@@ -10,13 +10,12 @@ import {
   updateTask,
 } from '#domain/api/tasks.ts'
 import { Fault } from '#domain/kernel/errors.ts'
-import { projectStream, taskStream } from '#domain/kernel/ids.ts'
+import { projectStream } from '#domain/kernel/ids.ts'
 import { project } from '#domain/project/project.ts'
-import { task } from '#domain/task/task.ts'
 import { signedIn, type Person } from '#platform/http/guards.ts'
 import type { Asked, Route } from '#platform/http/route.ts'
 import { withImages } from '../images/attach.ts'
-import { requireAgent, requireStartable } from '../knownToFail.ts'
+import { requireAgentOfRetry, requireStartable } from '../knownToFail.ts'
 import { answerTask, executeOnTask, ownTask, route, written, type CommandServices } from '../services.ts'
 
 export const taskRoutes: readonly Route<CommandServices>[] = [
@@ -109,13 +108,10 @@ async function startable({ body, user, commandId }: Wish, services: CommandServi
   return {}
 }
 
-/** What is worked on again is worked on by the agent that it was given to. */
 async function withAgent(
-  { params }: { readonly params: { readonly taskId: string } },
+  { params, commandId }: Pick<Asked<typeof retryTask>, 'params' | 'commandId'>,
   services: CommandServices,
 ): Promise<object> {
-  const { state } = await services.commands.load(task, taskStream(params.taskId))
-  const again = state.kind === 'task' ? (state.lastTurn ?? state.queue[0]) : undefined
-  if (again?.kind === 'turn') requireAgent(again.agent, services)
+  await requireAgentOfRetry({ taskId: params.taskId, commandId }, services)
   return {}
 }

@@ -16,7 +16,7 @@ export function nameOf(owner: string, name: string): RepositoryName | undefined 
 /** Throws CodeHostFault `not_found` for a name that would lead a request elsewhere. */
 export function checkedName({ owner, name }: RepositoryName): RepositoryName {
   const checked = nameOf(owner, name)
-  if (!checked) throw new CodeHostFault('not_found', 'There is no repository of this name.')
+  if (!checked) throw new CodeHostFault('not_found', 'There is no repository with this name.')
   return checked
 }
 

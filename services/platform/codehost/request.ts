@@ -49,7 +49,7 @@ export async function ask<Data>(
   if (!read.success) {
     throw new CodeHostFault(
       'unavailable',
-      'The code host gave an answer that cannot be understood.',
+      'GitHub gave an answer that Flightdeck does not understand.',
       read.error,
     )
   }
@@ -102,12 +102,21 @@ function faultOf(error: unknown): unknown {
   return refused(status, headers, response.data)
 }
 
-const unreachable = (): CodeHostFault =>
-  new CodeHostFault('unavailable', 'The code host does not answer. Try again later.')
+const unreachable = (): CodeHostFault => new CodeHostFault('unavailable', ours.unavailable)
+
+/** What the host says in catchwords, such as 'Not Found' and 'Bad credentials'. */
+const ours: Readonly<Record<Exclude<CodeHostFault['kind'], 'invalid' | 'forbidden'>, string>> = {
+  unauthorized: 'GitHub no longer accepts your sign-in. Connect your GitHub account again in the settings.',
+  not_found: 'GitHub cannot find this, or your account has no access to it.',
+  rate_limited: 'GitHub takes no more requests from your account for now. Try again later.',
+  unavailable: 'GitHub cannot be reached. Try again later.',
+}
 
 function refused(status: number, headers: Headers, data: unknown): CodeHostFault {
-  const message = sentenceOf(data) ?? `The code host answered with status ${status}.`
-  return new CodeHostFault(kindOf(status, headers), message)
+  const kind = kindOf(status, headers)
+  if (kind !== 'invalid' && kind !== 'forbidden') return new CodeHostFault(kind, ours[kind])
+  const said = sentenceOf(data) ?? `It answered with status ${status}`
+  return new CodeHostFault(kind, kind === 'invalid' ? said : `GitHub does not allow this: ${said}.`)
 }
 
 function kindOf(status: number, headers: Headers): CodeHostFault['kind'] {

@@ -39,7 +39,7 @@ export function answers(log: Logger, fresh: () => string): Middleware {
 
 function faultOf(thrown: unknown): Fault {
   if (thrown instanceof Fault) return thrown
-  if (thrown instanceof CodeHostFault) return new Fault(codeOfHost[thrown.kind], thrown.message)
+  if (thrown instanceof CodeHostFault) return faultOfHost(thrown)
   if (thrown instanceof EngineUnavailable) return new Fault('engine_unavailable')
   if (thrown instanceof TooLarge) return new Fault('too_large')
   // What the router throws of an address that cannot be decoded.
@@ -47,6 +47,10 @@ function faultOf(thrown: unknown): Fault {
     return new Fault('invalid_input', 'The address is not valid.')
   return new Fault('internal')
 }
+
+/** The answer to what the code host refused, with the input at fault where one is. */
+export const faultOfHost = ({ kind, message }: CodeHostFault, field?: string): Fault =>
+  new Fault(codeOfHost[kind], message, field)
 
 const codeOfHost: Record<CodeHostFault['kind'], FaultCode> = {
   unauthorized: 'github_not_connected',

@@ -124,4 +124,11 @@ test('a body that is no UTF-8 is refused instead of changed, and one in UTF-8 is
     { code: 'invalid_input', error: 'The body is not valid UTF-8. Send JSON encoded as UTF-8.' },
   ])
   expect(await send('{"a":"café 🚀 \uFFFD"}', 'utf8')).toMatchObject([200, { body: { a: 'café 🚀 \uFFFD' } }])
+  // RFC 8259, 8.1: some clients begin with a byte order mark, which may be ignored.
+  expect(await send('\uFEFF{"a":"plain"}', 'utf8')).toMatchObject([200, { body: { a: 'plain' } }])
+  for (const none of ['"words"', 'null', '7', '{"a":', '{"__proto__":{"a":1}}', '{"é":1,"__proto__":{}}'])
+    expect(await send(none, 'utf8')).toMatchObject([
+      400,
+      { code: 'invalid_input', error: 'The body is not valid JSON.' },
+    ])
 })

@@ -49,7 +49,7 @@ export interface HostPullRequest {
   readonly merged: boolean
 }
 
-/** Why the host refused or failed. `message` is the host's own sentence, fit to be shown. */
+/** Why the host refused or failed. `message` is fit to be shown; why something is invalid or forbidden, it says in the host's own words. */
 export class CodeHostFault extends Error {
   override readonly name = 'CodeHostFault'
   readonly kind: 'unauthorized' | 'forbidden' | 'not_found' | 'invalid' | 'rate_limited' | 'unavailable'
