@@ -14,5 +14,4 @@ export const frameTexts = {
   running: (count: number) => `${count} running`,
   notices: 'About this server',
   putAway: 'Dismiss',
-  noticesMissing: 'Failed to fetch notices',
 } as const

@@ -2,12 +2,12 @@
 import type { AnswerOf } from '#domain/api/call.ts'
 import type { getNotices } from '#domain/api/server.ts'
 import { api } from '../api/api.ts'
-import { frameTexts as texts } from './frameTexts.ts'
 
 export const noticesApi = api.injectEndpoints({
   endpoints: (build) => ({
     notices: build.query<AnswerOf<typeof getNotices>, void>({
-      query: () => ({ path: '/notices', fallback: texts.noticesMissing }),
+      // Nobody is told when they do not come.
+      query: () => ({ path: '/notices', fallback: '' }),
     }),
   }),
 })

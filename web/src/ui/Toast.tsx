@@ -29,7 +29,7 @@ export function Toast({ kind, title, message, duration, action, closeLabel, onCl
     <li {...clock} className="pointer-events-auto w-90 max-w-full">
       <div
         role={kind === 'error' ? 'alert' : 'status'}
-        className="toast flex animate-rise gap-2.5 rounded-panel bg-panel p-3 shadow-float"
+        className="toast flex animate-rise gap-2.5 rounded-panel bg-panel shadow-float"
       >
         <Icon className={`mt-0.5 ${colours[kind]}`} />
         <div className="min-w-0 flex-1 wrap-anywhere">

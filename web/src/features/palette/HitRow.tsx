@@ -6,6 +6,7 @@ import {
   FolderGit2,
   Keyboard,
   LogOut,
+  Mic,
   Plus,
   SunMoon,
 } from 'lucide-react'
@@ -90,6 +91,8 @@ function ActionIcon({ id }: { readonly id: ActionId }) {
       return <SunMoon />
     case 'shortcuts':
       return <Keyboard />
+    case 'toggleVoice':
+      return <Mic />
     case 'logout':
       return <LogOut />
     default:

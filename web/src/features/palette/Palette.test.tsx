@@ -4,6 +4,7 @@ import { useLocation } from 'react-router-dom'
 import { describe, expect, test, vi } from 'vitest'
 import { openPage, openPart, openTaskAnswers } from '../../../../tests/client/page.tsx'
 import { projectOf, taskOf } from '../../../../tests/client/samples.ts'
+import type { Answers } from '../../../../tests/client/server.ts'
 import { useAction } from '../../actions/ActionsContext.tsx'
 import { Palette } from './Palette.tsx'
 
@@ -41,7 +42,7 @@ function Where() {
 const where = () => screen.getByTestId('where').textContent
 
 /** The palette alone, with an action that can be done. */
-async function opened() {
+async function opened(more: Answers = {}) {
   const onClose = vi.fn<() => void>()
   const done = vi.fn<() => void>()
   function CanSync() {
@@ -54,7 +55,7 @@ async function opened() {
       <Palette onClose={onClose} />
       <Where />
     </>,
-    answers,
+    { ...answers, ...more },
   )
   await screen.findByText('Make webhook deliveries idempotent')
   await screen.findByText('helios/web-console')
@@ -80,6 +81,15 @@ describe('the palette', () => {
     type('no such words')
     expect(screen.getAllByText('Nothing found').length).toBeGreaterThan(0)
     expect(rows()).toEqual([])
+    expect(screen.getByText('No matching tasks, projects or actions.')).toBeTruthy()
+  })
+
+  test('says so when there are older tasks than it looks through', async () => {
+    await opened({ 'GET /tasks': { tasks: [webhooks, fonts, other], next: 'older' } })
+    type('no such words')
+    expect(
+      screen.getByText('No matching projects or actions, and no match in your latest 3 tasks.'),
+    ).toBeTruthy()
   })
 
   test('is walked by the arrow keys, Home and End, around its ends', async () => {

@@ -24,7 +24,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
   const navigate = useNavigate()
   const { run } = useActions()
   const offered = useOffered()
-  const tasks = usePaletteTasks()
+  const { tasks, more } = usePaletteTasks()
   const { data: projects } = useProjectsQuery()
   const [query, setQuery] = useState('')
   const [at, setAt] = useState(0)
@@ -111,7 +111,9 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
       {hits.length === 0 ? (
         <div className="px-4 py-6">
           <p className="font-semibold">{texts.nothing}</p>
-          <p className="mt-1 text-ui text-muted">{texts.nothingWhy}</p>
+          <p className="mt-1 text-ui text-muted">
+            {more ? texts.nothingInLatest(tasks.length) : texts.nothingWhy}
+          </p>
         </div>
       ) : (
         <div

@@ -7,6 +7,9 @@ export const texts = {
   found: (count: number) => (count === 1 ? '1 result' : `${count} results`),
   nothing: 'Nothing found',
   nothingWhy: 'No matching tasks, projects or actions.',
+  /** Older tasks are not looked through. */
+  nothingInLatest: (tasks: number) =>
+    `No matching projects or actions, and no match in your latest ${tasks} tasks.`,
   tasks: (count: number) => `${count} ${count === 1 ? 'task' : 'tasks'}`,
   newTaskIn: (project: string) => `New task in ${project}`,
   openOutside: (project: string) => `Open ${project} on GitHub`,

@@ -91,7 +91,9 @@ function Connected({ handle }: { readonly handle: string | null }) {
           <div className="min-w-0 flex-1">
             <h2 className="font-semibold">
               {texts.connected}
-              <CircleCheck className="ml-2 inline size-3.5 text-ok" />
+              {/* It never stands alone on a line. */}
+              &nbsp;
+              <CircleCheck className="ml-1 inline size-3.5 text-ok" />
             </h2>
             {login !== null && <p className="text-ui text-muted">@{login}</p>}
           </div>

@@ -1,5 +1,6 @@
 /** A task in a list: how it stands, what it is about, where it works, what it changed. */
 import { GitPullRequest } from 'lucide-react'
+import { memo } from 'react'
 import { useSelector } from 'react-redux'
 import type { Task } from '#domain/api/tasks.ts'
 import { selectLost } from '../../live/connection.ts'
@@ -20,32 +21,21 @@ interface TaskRowProps {
   readonly ofProject?: boolean
 }
 
-export function TaskRow({ task, when, ofProject = false }: TaskRowProps) {
-  const running = task.status === 'running'
-  const lost = useSelector(selectLost)
+/** Of a list of thousands only the rows that change are drawn again. */
+export const TaskRow = memo(function TaskRow({ task, when, ofProject = false }: TaskRowProps) {
   return (
     <ListRow
       to={`/tasks/${task.id}`}
       label={task.title}
       className="grid min-h-15 grid-cols-[minmax(0,1fr)_auto_auto] items-center gap-x-3 gap-y-1.5 px-4 py-2.5 md:grid-cols-[104px_minmax(0,1fr)_96px_64px_52px] md:gap-x-4 md:gap-y-1 wide:grid-cols-[96px_minmax(0,1fr)_256px_84px_52px_52px]"
     >
-      <div
-        className={classes(
-          'order-4 flex items-center md:order-none md:grid md:self-start wide:self-center',
-          // The row stays as high as it is.
-          running && lost ? 'gap-1 md:gap-0' : 'gap-3 md:gap-1.5',
-        )}
-      >
-        {running && lost && <span className="text-meta/4 text-muted">{texts.lastKnown}</span>}
-        <Status status={task.status} progress={task.progress} />
-        {running && !lost && (
-          <Progress
-            percent={task.progress}
-            label={texts.progress}
-            className="w-14 rounded-[1px] bg-line md:w-19"
-          />
-        )}
-      </div>
+      {task.status === 'running' ? (
+        <Running task={task} />
+      ) : (
+        <div className={place}>
+          <Status status={task.status} />
+        </div>
+      )}
       <p className="order-1 col-span-3 line-clamp-2 font-medium text-pretty wrap-anywhere md:order-none md:col-span-1">
         {task.description}
       </p>
@@ -63,6 +53,26 @@ export function TaskRow({ task, when, ofProject = false }: TaskRowProps) {
         {when}
       </time>
     </ListRow>
+  )
+})
+
+const place = 'order-4 flex items-center md:order-none md:grid md:self-start wide:self-center'
+
+function Running({ task }: { readonly task: Task }) {
+  const lost = useSelector(selectLost)
+  // The row stays as high as it is.
+  return (
+    <div className={classes(place, lost ? 'gap-1 md:gap-0' : 'gap-3 md:gap-1.5')}>
+      {lost && <span className="text-meta/4 text-muted">{texts.lastKnown}</span>}
+      <Status status="running" progress={task.progress} />
+      {!lost && (
+        <Progress
+          percent={task.progress}
+          label={texts.progress}
+          className="w-14 rounded-[1px] bg-line md:w-19"
+        />
+      )}
+    </div>
   )
 }
 

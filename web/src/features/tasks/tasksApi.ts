@@ -98,13 +98,20 @@ export function useRecentTasksQuery(options: { readonly skip?: boolean } = {}) {
   return { data: tasks === undefined ? undefined : { tasks }, error, isFetching, refetch }
 }
 
+interface PaletteTasks {
+  readonly tasks: readonly Task[]
+  /** There are older ones than these. */
+  readonly more: boolean
+}
+
 /** All that the palette can find, but what was just deleted: what is known at once, and what the server says as it comes. */
-export function usePaletteTasks(): readonly Task[] {
+export function usePaletteTasks(): PaletteTasks {
   const { data } = tasksApi.usePaletteTasksQuery(undefined, { refetchOnMountOrArgChange: true })
   const recent = useRecentTasksQuery().data?.tasks ?? []
   const all = useNotDeleted(data?.tasks)
   // How they stand is kept up to date in the list of the newest.
-  return all?.map((task) => recent.find(({ id }) => id === task.id) ?? task) ?? recent
+  const tasks = all?.map((task) => recent.find(({ id }) => id === task.id) ?? task) ?? recent
+  return { tasks, more: data !== undefined && data.next !== null }
 }
 
 /** The tasks of a project, newest first and as many as were asked for, but those that were just deleted. */

@@ -48,15 +48,20 @@ export function SentMessageEntry({ sent, taskId, onResend, onDiscard }: SentMess
         <MessagePictures taskId={taskId} messageId={sent.id} sent={sent.images} spaced={sent.text !== ''} />
       </div>
       {sent.refused !== null && (
-        <p className="mt-1 flex flex-wrap items-center gap-2 text-meta text-bad md:ml-7">
-          {texts.chat.notSent} {sent.refused}
-          <Button size="small" onClick={() => onResend(sent.id)}>
-            {taskTexts.tryAgain}
-          </Button>
-          <Button size="small" kind="ghost" onClick={() => onDiscard(sent.id)}>
-            {texts.chat.discard}
-          </Button>
-        </p>
+        <div className="mt-1 flex flex-wrap items-center gap-2 text-meta text-bad md:ml-7">
+          <p>
+            {texts.chat.notSent} {sent.refused}
+          </p>
+          {/* Where there is no room beside the words both go below them. */}
+          <span className="flex gap-2">
+            <Button size="small" onClick={() => onResend(sent.id)}>
+              {taskTexts.tryAgain}
+            </Button>
+            <Button size="small" kind="ghost" onClick={() => onDiscard(sent.id)}>
+              {texts.chat.discard}
+            </Button>
+          </span>
+        </div>
       )}
     </article>
   )
