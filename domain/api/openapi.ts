@@ -72,6 +72,7 @@ const always: readonly FaultCode[] = [
   'rate_limited',
   'internal',
   'engine_unavailable',
+  'history_unreadable',
   'timeout',
 ]
 const ofWrites: readonly FaultCode[] = ['key_reused', 'unsupported_type', 'too_large', 'conflict']

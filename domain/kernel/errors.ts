@@ -40,6 +40,11 @@ export const faults = {
       'The files changed since these changes were recorded. Look at them again, and then open the pull request.',
   },
   base_not_recorded: { status: 409, sentence: 'The changes are recorded against another branch.' },
+  history_unreadable: {
+    status: 409,
+    sentence:
+      'Part of this history cannot be read, so nothing can be added to it. Ask the operator of this server to look at it.',
+  },
   evicted: { status: 409, sentence: 'This run was taken over or has ended.' },
   conflict: { status: 409, sentence: 'Somebody else changed this at the same time. Try again.' },
   unsupported_type: { status: 415, sentence: 'The body is JSON, and its content type says so.' },

@@ -3,6 +3,7 @@ import type { Middleware } from 'koa'
 import { Fault, faults, type FaultCode } from '#domain/kernel/errors.ts'
 import type { FaultAnswer } from '#domain/api/fields.ts'
 import type { Logger } from '#platform/log.ts'
+import { UnreadableEvent } from '#platform/commands/eventLog.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
 import { EngineUnavailable, TooLarge } from '#platform/ports/faults.ts'
 import { nameRequest, requestIdOf, routeOf } from '#platform/watch/requests.ts'
@@ -16,7 +17,7 @@ export function answers(log: Logger, fresh: () => string): Middleware {
     } catch (thrown) {
       const fault = faultOf(thrown)
       const requestId = requestIdOf(context) ?? ''
-      if (fault.code === 'internal')
+      if (fault.code === 'internal' || fault.code === 'history_unreadable')
         log.error(
           { err: thrown, requestId, method: context.method, route: routeOf(context) },
           'request failed',
@@ -41,6 +42,7 @@ function faultOf(thrown: unknown): Fault {
   if (thrown instanceof Fault) return thrown
   if (thrown instanceof CodeHostFault) return faultOfHost(thrown)
   if (thrown instanceof EngineUnavailable) return new Fault('engine_unavailable')
+  if (thrown instanceof UnreadableEvent) return new Fault('history_unreadable')
   if (thrown instanceof TooLarge) return new Fault('too_large')
   // What the router throws of an address that cannot be decoded.
   if (thrown instanceof Error && 'status' in thrown && thrown.status === 400)

@@ -7,6 +7,7 @@ import { defineWrite } from '#domain/api/call.ts'
 import { Fault, faultCodes, faults } from '#domain/kernel/errors.ts'
 import { logger } from '#platform/log.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
+import { UnreadableEvent } from '#platform/commands/eventLog.ts'
 import { EngineUnavailable } from '#platform/ports/faults.ts'
 import { answers } from './answers.ts'
 import { readJson } from './body.ts'
@@ -270,6 +271,15 @@ describe('a fault', () => {
     expect(await answerTo(new EngineUnavailable('The event store'))).toMatchObject({
       status: 503,
       body: { code: 'engine_unavailable' },
+    })
+  })
+
+  test('of a history that cannot be read says so, and not where', async () => {
+    const event = { stream: 'task-1', revision: 7, type: 'TaskUpdated' }
+    const { status, body } = await answerTo(new UnreadableEvent(event, 'broken_chain'))
+    expect({ status, body }).toEqual({
+      status: 409,
+      body: { error: faults.history_unreadable.sentence, code: 'history_unreadable', requestId: 'request-1' },
     })
   })
 

@@ -1,6 +1,6 @@
 /** Commands and the log, told of to whoever watches. */
 import { Fault, type FaultCode } from '#domain/kernel/errors.ts'
-import type { EventLog } from '#platform/commands/eventLog.ts'
+import { UnreadableEvent, type EventLog } from '#platform/commands/eventLog.ts'
 import type { Commands, Executed } from '#platform/commands/execute.ts'
 import { EngineUnavailable, TooLarge } from '#platform/ports/faults.ts'
 import { moment, type CommandDone, type Watch } from './watch.ts'
@@ -57,5 +57,6 @@ function outcomeOf({ repeated, events }: Executed<unknown>): CommandDone['outcom
 function codeOf(fault: unknown): FaultCode {
   if (fault instanceof Fault) return fault.code
   if (fault instanceof EngineUnavailable) return 'engine_unavailable'
+  if (fault instanceof UnreadableEvent) return 'history_unreadable'
   return fault instanceof TooLarge ? 'too_large' : 'internal'
 }
