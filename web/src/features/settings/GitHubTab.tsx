@@ -91,9 +91,8 @@ function Connected({ handle }: { readonly handle: string | null }) {
           <div className="min-w-0 flex-1">
             <h2 className="font-semibold">
               {texts.connected}
-              {/* It never stands alone on a line. */}
-              &nbsp;
-              <CircleCheck className="ml-1 inline size-3.5 text-ok" />
+              {/* On a phone it would stand alone on a line. */}
+              <CircleCheck className="ml-2 hidden size-3.5 text-ok md:inline" />
             </h2>
             {login !== null && <p className="text-ui text-muted">@{login}</p>}
           </div>
