@@ -18,11 +18,12 @@ export async function buildServer(root) {
   try {
     await build({
       absWorkingDir: root,
-      // The second is started as a thread by the first, which looks for it in its own folder.
+      // The others are started as threads by the first, which looks for them in its own folder.
       entryPoints: {
         main: 'services/main.ts',
         textWorker: 'services/runner/output/textWorker.ts',
         digestWorker: 'services/platform/verify/digestWorker.ts',
+        rebuildWorker: 'services/query/rebuildWorker.ts',
       },
       outdir: made,
       bundle: true,

@@ -1,9 +1,12 @@
 /** The only entry: reads the configuration, opens the engines, starts the services, and ends them in turn. */
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import type { Middleware } from 'koa'
 import { BadConfig, codeHostName, describeVariables, readConfig, type Config } from '#platform/config.ts'
 import type { Engines } from '#platform/compose.ts'
+import { isReadable } from '#platform/commands/documents.ts'
+import { emptyCatalog } from '#platform/ports/readStore.ts'
 import { operationOf, UnknownWords } from './operate.ts'
 import type { Details } from '#platform/http/health.ts'
 import { serviceTokens, type Callee } from '#platform/http/serviceToken.ts'
@@ -16,6 +19,8 @@ interface Running {
 }
 
 const drainMs = 9_000
+const readableWithinMs = 5_000
+const betweenLooksMs = 20
 
 const usage = `Usage: npm start -- [--repo <path or git URL>]... [--help]
        npm start -- jobs [requeue <id>] [--data <folder>]
@@ -59,8 +64,12 @@ async function startServices(config: Config, repos: readonly string[], engines: 
       running.push(await startLocalCodeHost(config, repos, engines, engines.localCodeHost))
     // One process projects, and one dispatches, however many could.
     if (services.has('query')) {
-      const { startProjector } = await import('./query/projector.ts')
-      running.push(engines.leases.hold('projector', () => startProjector(engines)))
+      const [{ startProjector }, { onThreads }] = await Promise.all([
+        import('./query/projector.ts'),
+        import('./query/rebuildThread.ts'),
+      ])
+      const rebuilding = onThreads(config)
+      running.push(engines.leases.hold('projector', () => startProjector(engines, rebuilding)))
     }
     if (services.has('command')) {
       const { startDispatcher } = await import('./command/dispatcher.ts')
@@ -231,6 +240,7 @@ async function main(): Promise<void> {
     await engines.close()
     throw fault
   }
+  if (config.services.has('query')) await readableSoon(engines, asked)
   print(readyLine(config))
 
   await asked
@@ -241,6 +251,20 @@ async function main(): Promise<void> {
     log.error({ err: fault }, 'stopping failed')
   }
   process.exit(0)
+}
+
+/** Resolves once all read models can be read; those of a long log are waited for by their readers. */
+async function readableSoon({ readStore }: Engines, asked: Promise<void>): Promise<void> {
+  const stopping = new AbortController()
+  void asked.then(() => stopping.abort())
+  for (
+    const end = performance.now() + readableWithinMs;
+    performance.now() < end && !stopping.signal.aborted;
+  ) {
+    if (isReadable(await readStore.catalog().catch(() => emptyCatalog))) return
+    await pause(betweenLooksMs)
+  }
+  print('What is shown is being read from the log again, and is refused until that is done.')
 }
 
 function print(line: string): void {

@@ -73,6 +73,7 @@ const always: readonly FaultCode[] = [
   'internal',
   'engine_unavailable',
   'history_unreadable',
+  'views_behind',
   'timeout',
 ]
 const ofWrites: readonly FaultCode[] = ['key_reused', 'unsupported_type', 'too_large', 'conflict']

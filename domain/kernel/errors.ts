@@ -69,6 +69,10 @@ export const faults = {
     status: 503,
     sentence: 'A part of the server does not answer. Try again in a moment.',
   },
+  views_behind: {
+    status: 503,
+    sentence: 'The server is reading its log again. Try again in a moment.',
+  },
   timeout: { status: 504, sentence: 'This took too long. Try again.' },
   pr_in_progress: { status: 504, sentence: 'The pull request is still being made. Ask again in a moment.' },
 } as const satisfies Record<string, { status: number; sentence: string }>

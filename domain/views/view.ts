@@ -26,7 +26,7 @@ export interface View<D extends ViewDocument> {
   readonly collection: string
   /** Counts up whenever the documents would come out otherwise than before: they are folded anew then. */
   readonly version: number
-  /** The oldest version whose documents may be read while those of this one are made; this one when it is not given. */
+  /** The oldest version whose documents may be read, and folded on, while those of this one are made; this one when it is not given. */
   readonly readsFrom?: number
   /** The kinds of streams it is folded from, and the types of events there: all of them when they are not given. */
   readonly streams: readonly StreamKind[]
@@ -35,7 +35,7 @@ export interface View<D extends ViewDocument> {
   readonly indexes: readonly (readonly string[])[]
   /** The ids of the documents that the event may change. */
   touches(event: AnyRecorded): readonly string[]
-  /** Of an event that ends what documents belong to: by what all of them are found that go with it. */
+  /** Of an event that ends what documents belong to: by what all of them are found that go with it, in the first index. */
   goneWith?(event: AnyRecorded): Belonging | undefined
   /** The document after the event: `undefined` when there is none, or none any more. Accepts erased content. */
   evolve(document: D | undefined, event: AnyRecorded, id: string): D | undefined

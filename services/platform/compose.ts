@@ -14,7 +14,7 @@ import { natsRequests } from '#platform/bus/requestsNats.ts'
 import { githubCodeHost } from '#platform/codehost/github.ts'
 import type { LogIdentity } from '#domain/log/log.ts'
 import { commands, type Commands } from '#platform/commands/execute.ts'
-import { collections, documents, type Documents } from '#platform/commands/documents.ts'
+import { documents, served, type Documents } from '#platform/commands/documents.ts'
 import { eventLog, type EventLog } from '#platform/commands/eventLog.ts'
 import { openLog } from '#platform/commands/logIdentity.ts'
 import { projected, type Projected } from '#platform/commands/projected.ts'
@@ -91,9 +91,12 @@ export interface Engines extends Omit<Ports, 'blobs'>, Pick<Watching, 'watch' | 
   close(): Promise<void>
 }
 
+/** What of the configuration says where data are. */
+export type StoresConfig = Pick<Config, 'dataDir' | 'engines' | 'masterKey'>
+
 /** What an adapter is opened with. */
 interface Opening {
-  readonly config: Config
+  readonly config: StoresConfig
   readonly clock: Clock
   readonly onFault: ReportFault
   readonly onWaiting: (line: string) => void
@@ -141,6 +144,43 @@ export async function openEngines(
   }
 }
 
+/** What a part of the process opens for itself that has no other parts: the log and the read models, while the process holds the data folder. */
+export interface OwnStores {
+  readonly eventStore: EventStore
+  readonly readStore: ReadStore
+  readonly log: EventLog
+  close(): Promise<void>
+}
+
+/** Opens what `openEngines` of this process has open, once more. */
+export async function openStores(config: StoresConfig, logger: Logger): Promise<OwnStores> {
+  const opened: { close(): Promise<void> }[] = []
+  const close = async () => {
+    for (const engine of opened.toReversed()) await engine.close()
+  }
+  const opening: Opening = {
+    config,
+    clock: { now: () => new Date() },
+    onFault: (what, fault) => logger.error({ err: fault }, what),
+    onWaiting: (line) => logger.warn(line),
+    keep: (engine) => {
+      opened.push(engine)
+      return engine
+    },
+    at: (name) => join(config.dataDir, name),
+  }
+  const { clock, onFault, keep } = opening
+  try {
+    const { vault, readStore } = await openStored(opening)
+    const eventStore = await openEventStore(opening)
+    const bus = keep(openInProcessBus({ onFault }))
+    return { eventStore, readStore, log: eventLog({ eventStore, vault, bus, clock }), close }
+  } catch (fault) {
+    await close()
+    throw fault
+  }
+}
+
 /** Shared engines hold everything but workspaces and the local code host's repositories. */
 function needsFolder({ engines, services }: Config): boolean {
   const hasEmbedded = engines.eventStore === null || engines.mongo === null || engines.nats === null
@@ -148,11 +188,16 @@ function needsFolder({ engines, services }: Config): boolean {
 }
 
 async function openPorts(opening: Opening): Promise<Ports> {
-  const { mongo: mongoUrl, nats: natsUrl } = opening.config.engines
-  const stored = mongoUrl === null ? await storesInFolder(opening) : await storesInMongo(opening, mongoUrl)
+  const { nats: natsUrl } = opening.config.engines
+  const stored = await openStored(opening)
   const eventStore = await openEventStore(opening)
   const told = natsUrl === null ? busInProcess(opening) : await busOnNats(opening, natsUrl)
   return { ...stored, eventStore, ...told }
+}
+
+function openStored(opening: Opening): Promise<Stores> {
+  const { mongo } = opening.config.engines
+  return mongo === null ? storesInFolder(opening) : storesInMongo(opening, mongo)
 }
 
 async function openEventStore({ config, keep, at, onFault, onWaiting }: Opening): Promise<EventStore> {
@@ -172,7 +217,7 @@ async function storesInFolder({ config, keep, at, onFault }: Opening): Promise<S
   const masterKey = await loadMasterKey({ configured: config.masterKey, file: at('master.key') })
   return {
     vault: keep(openSqliteVault({ file: at('vault.sqlite'), masterKey })),
-    readStore: keep(openSqliteReadStore({ file: at('views.sqlite') })),
+    readStore: keep(openSqliteReadStore({ file: at('views.sqlite'), served })),
     blobs: keep(openFileBlobs({ folder: at('blobs') })),
     leases: keep(openInProcessLeases({ onFault })),
   }
@@ -187,7 +232,7 @@ async function storesInMongo(
   return {
     // First, so that a program with another key writes nothing.
     vault: keep(await openMongoVault({ mongo, masterKey })),
-    readStore: keep(openMongoReadStore({ mongo })),
+    readStore: keep(openMongoReadStore({ mongo, served })),
     blobs: keep(await openGridFsBlobs({ mongo, clock })),
     leases: keep(openMongoLeases({ mongo, onFault })),
   }
@@ -225,7 +270,6 @@ async function onPorts(
 ): Promise<Engines> {
   const { eventStore, readStore, bus, vault, blobs } = ports
   const ids: Ids = { uuid: () => randomUUID() }
-  await readStore.prepare(collections)
   const localCodeHost =
     config.codeHost.kind === 'local'
       ? {
@@ -275,7 +319,7 @@ async function onPorts(
 }
 
 /** A new key beside old data would only be refused by the vault, and stay behind as if it were the right one. */
-function refuseLostKey(config: Config, at: (name: string) => string): void {
+function refuseLostKey(config: StoresConfig, at: (name: string) => string): void {
   if (config.masterKey !== undefined || existsSync(at('master.key')) || !existsSync(at('vault.sqlite')))
     return
   throw new UnusableMasterKey(

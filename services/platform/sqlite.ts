@@ -28,8 +28,8 @@ export interface Sqlite {
 
 export interface SqliteOptions {
   readonly file: string
-  /** FULL survives a power cut after each commit, NORMAL may lose the last ones; neither loses a commit to `kill -9`. */
-  readonly synchronous: 'FULL' | 'NORMAL'
+  /** FULL survives a power cut after each commit, NORMAL may lose the last ones, OFF all; none loses a commit to `kill -9`. */
+  readonly synchronous: 'FULL' | 'NORMAL' | 'OFF'
   /** The SQL that leads from format n to n + 1, oldest first; never changed once released. */
   readonly formats: readonly string[]
   /** The format that the first of `formats` makes: older ones are refused. 1 when not given. */

@@ -2,12 +2,14 @@
 import * as fc from 'fast-check'
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Change, Collection, Document, Find, ReadStore } from '#platform/ports/readStore.ts'
+import { NotFolded } from '#platform/ports/faults.ts'
+import type { Change, Collection, Document, Find, ReadStore, Served } from '#platform/ports/readStore.ts'
+import { changeCatalog } from '#platform/ports/catalog.ts'
 
 export interface OpenReadStore {
   readonly store: ReadStore
   /** Closes the store and opens one on the same data. */
-  readonly reopen: () => Promise<ReadStore>
+  readonly reopen: (served?: readonly Served[]) => Promise<ReadStore>
   readonly close: () => Promise<void>
 }
 
@@ -183,7 +185,8 @@ export function readStoreContract(name: string, open: () => Promise<OpenReadStor
           someChanges,
           fc.array(someFind, { minLength: 1, maxLength: 4 }),
           async (changes, finds) => {
-            await store.reset(projection, [tasks])
+            await store.drop([tasks])
+            await store.prepare([taskCollection(tasks)])
             const model = new Map<string, { position: number; document: Document | undefined }>()
             for (const { id, position, document } of changes) {
               if (position >= (model.get(id)?.position ?? 0)) model.set(id, { position, document })
@@ -215,24 +218,186 @@ export function readStoreContract(name: string, open: () => Promise<OpenReadStor
       expect(await store.find(more, page({}))).toEqual([])
     })
 
-    test('reset forgets documents, removals and the checkpoint of that projection only', async () => {
+    test('a collection that is dropped is forgotten, with what was removed from it, and no other is', async () => {
       const others = freshName()
-      const anotherProjection = freshName()
       await store.prepare([taskCollection(others)])
-      await apply(put({ id: 'a' }, '50'), remove('b', '50'))
-      await store.apply([{ kind: 'put', collection: others, document: { id: 'o' }, position: '50' }], {
-        projection: anotherProjection,
+      await apply(...Array.from({ length: 600 }, (_, n) => put({ id: `d${n}` }, '50')), remove('b', '50'), {
+        kind: 'put',
+        collection: others,
+        document: { id: 'o' },
         position: '50',
       })
-      await store.reset(projection, [tasks])
-      expect(await store.checkpoint(projection)).toBeNull()
+      await store.drop([tasks, freshName()])
+      await store.prepare([taskCollection(tasks)])
       expect(await store.count(tasks, {})).toBe(0)
       await apply(put({ id: 'a', again: true }, '2'), put({ id: 'b', again: true }, '3'))
       expect(await store.count(tasks, { again: true })).toBe(2)
       expect(await store.get(others, 'o')).toEqual({ id: 'o' })
-      expect(await store.checkpoint(anotherProjection)).toBe('50')
+    })
+
+    test('a checkpoint is forgotten alone', async () => {
+      await store.apply([put({ id: 'a' }, '5')], { projection, position: '5' })
+      const another = freshName()
+      await store.apply([], { projection: another, position: '7' })
+      await store.forget(projection)
+      expect(await store.checkpoint(projection)).toBeNull()
+      expect(await store.checkpoint(another)).toBe('7')
+      expect(await store.get(tasks, 'a')).toEqual({ id: 'a' })
+      await store.apply([], null)
+      expect(await store.checkpoint(projection)).toBeNull()
+    })
+
+    describe('generations', () => {
+      beforeEach(async () => {
+        store = await opened.reopen([{ collection: tasks, readsFrom: 1 }])
+      })
+      const make = async (number: number) => {
+        const name = `${tasks}_g${number}`
+        await store.prepare([taskCollection(name)])
+        return name
+      }
+      const live = async (name: string, version = 1) =>
+        changeCatalog(store, (catalog) => ({
+          ...catalog,
+          live: { ...catalog.live, [tasks]: { name, version } },
+        }))
+
+      test('a catalog is replaced by whoever has read the last one, and comes back as it was', async () => {
+        const read = await store.catalog()
+        const [one, other] = [1, 2].map((epoch) => ({
+          ...read,
+          revision: read.revision + 1,
+          log: { logId: 'l', epoch },
+        }))
+        if (!one || !other) throw new Error('There are two.')
+        const done = await Promise.all([store.replaceCatalog(one), store.replaceCatalog(other)])
+        expect(done.toSorted()).toEqual([false, true])
+        const kept = done[0] ? one : other
+        expect(await store.catalog()).toEqual(kept)
+        expect(await store.replaceCatalog(one)).toBe(false)
+        store = await opened.reopen()
+        expect(await store.catalog()).toEqual(kept)
+      })
+
+      test('a collection is read and written where the catalog says, from the moment that it does', async () => {
+        const [first, second] = [await make(1), await make(2)]
+        await live(first)
+        await apply(put({ id: 'a', order: 1, of: 'first' }, '1'))
+        await store.apply(
+          [{ kind: 'put', collection: second, document: { id: 'a', order: 1, of: 'second' }, position: '1' }],
+          null,
+        )
+        expect(await store.get(tasks, 'a')).toMatchObject({ of: 'first' })
+        await live(second)
+        expect(await store.get(tasks, 'a')).toMatchObject({ of: 'second' })
+        expect((await store.getMany(tasks, ['a'])).get('a')).toMatchObject({ of: 'second' })
+        expect(await store.find(tasks, page({}))).toMatchObject([{ of: 'second' }])
+        expect(await store.count(tasks, { of: 'second' })).toBe(1)
+        expect(await store.get(first, 'a')).toMatchObject({ of: 'first' })
+        expect(await store.generations()).toEqual(expect.arrayContaining([first, second]))
+        await store.drop([first])
+        expect(await store.generations()).not.toContain(first)
+        expect(await store.get(tasks, 'a')).toMatchObject({ of: 'second' })
+      })
+
+      test('of a served collection nothing is read before it has a generation of a version that can be', async () => {
+        store = await opened.reopen([{ collection: tasks, readsFrom: 2 }])
+        const asked = () => [
+          store.get(tasks, 'a'),
+          store.getMany(tasks, ['a']),
+          store.find(tasks, page({})),
+          store.count(tasks, {}),
+          apply(put({ id: 'a' }, '1')),
+        ]
+        expect(await refusals(asked())).toEqual(Array.from({ length: 5 }, () => expect.any(NotFolded)))
+        const name = await make(1)
+        await live(name, 1)
+        expect(await refusals(asked())).toEqual(Array.from({ length: 5 }, () => expect.any(NotFolded)))
+        await live(name, 2)
+        await Promise.all(asked())
+      })
+
+      test('what is folded aside is seen by nobody until it lands, and then it is all there', async () => {
+        const name = await make(1)
+        const documents = Array.from({ length: 700 }, (_, n) => ({
+          id: `d${n}`,
+          ownerId: 'ada',
+          order: n,
+          pull: { number: n },
+        }))
+        const parts = await Promise.all([0, 1].map((part) => store.aside(part)))
+        for (const [index, part] of parts.entries()) {
+          await part.prepare([{ name, indexes: [] }])
+          const own = documents.filter(({ order }) => order % 2 === index)
+          const changes = own.map((document): Change => ({
+            kind: 'put',
+            collection: name,
+            document,
+            position: '5',
+          }))
+          await part.apply(changes, null)
+          expect(
+            (
+              await part.getMany(
+                name,
+                own.map(({ id }) => id),
+              )
+            ).size,
+          ).toBe(own.length)
+        }
+        await parts[0]?.apply([{ kind: 'remove', collection: name, id: 'd0', position: '6' }], null)
+        await Promise.all(parts.map((part) => part.land([name])))
+        for (const part of parts) await part.close()
+        await live(name)
+        const query = page({ where: { ownerId: 'ada' }, limit: 1_000 })
+        expect(await store.find(tasks, query)).toEqual(documents.slice(1))
+        expect(await store.count(tasks, { 'pull.number': 7 })).toBe(1)
+        await apply(put({ id: 'd0', order: 1 }, '5'))
+        expect(await store.get(tasks, 'd0')).toBeUndefined()
+      })
+
+      test('somebody who reads all the while meets one generation or the next, each of them whole', async () => {
+        const size = 50
+        const over = new AbortController()
+        const seen = new Set<number>()
+        await live(await filled(1))
+        const reading = (async () => {
+          while (!over.signal.aborted) {
+            const found = await store.find(tasks, page({}))
+            const of = new Set(found.map((document) => Number(document['of'])))
+            expect([found.length, of.size]).toEqual([size, 1])
+            for (const number of of) seen.add(number)
+            await new Promise(setImmediate)
+          }
+        })()
+        for (let number = 2; number <= 6; number += 1) {
+          await live(await filled(number))
+          await new Promise(setImmediate)
+        }
+        over.abort()
+        await reading
+        expect(seen.size).toBeGreaterThan(1)
+
+        async function filled(number: number): Promise<string> {
+          const name = await make(number)
+          const changes = Array.from({ length: size }, (_, n): Change => ({
+            kind: 'put',
+            collection: name,
+            document: { id: `d${n}`, order: n, of: number },
+            position: '1',
+          }))
+          await store.apply(changes, null)
+          return name
+        }
+      })
     })
   })
+}
+
+async function refusals(asked: readonly Promise<unknown>[]): Promise<readonly unknown[]> {
+  return (await Promise.allSettled(asked)).map((answer) =>
+    answer.status === 'rejected' ? answer.reason : 'not refused',
+  )
 }
 
 function freshName(): string {

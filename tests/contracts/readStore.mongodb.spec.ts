@@ -23,9 +23,9 @@ describe.skipIf(!server.isThere)(`on ${server.what}`, () => {
     let store = openMongoReadStore({ mongo })
     return {
       store,
-      reopen: async () => {
+      reopen: async (served = []) => {
         await store.close()
-        store = openMongoReadStore({ mongo })
+        store = openMongoReadStore({ mongo, served })
         return store
       },
       close: async () => {

@@ -19,9 +19,9 @@ readStoreContract('SQLite', async () => {
   let store = openSqliteReadStore({ file })
   return {
     store,
-    reopen: async () => {
+    reopen: async (served = []) => {
       await store.close()
-      store = openSqliteReadStore({ file })
+      store = openSqliteReadStore({ file, served })
       return store
     },
     close: async () => {
@@ -44,7 +44,7 @@ describe('the SQLite read store', () => {
     const store = openSqliteReadStore({ file })
     await store.prepare([taskCollection('tasks')])
     await store.close()
-    const db = openSqlite({ file, synchronous: 'NORMAL', formats: ['', '', ''] })
+    const db = openSqlite({ file, synchronous: 'NORMAL', formats: ['', '', '', ''] })
     const planOf = ({ sql, values }: { sql: string; values: readonly SqlValue[] }) =>
       db
         .prepare<readonly SqlValue[], [number, number, number, string]>(`EXPLAIN QUERY PLAN ${sql}`)
@@ -115,7 +115,7 @@ describe('the SQLite read store', () => {
     expect(found).toEqual([{ id: 'a', ownerId: 'ada', order: 1 }])
     expect(await store.count('tasks', {})).toBe(1)
     await store.close()
-    const after = openSqlite({ file, synchronous: 'NORMAL', formats: [checkpoints, '', ''] })
+    const after = openSqlite({ file, synchronous: 'NORMAL', formats: [checkpoints, '', '', ''] })
     const indexes = after.prepare<[], [string]>(`SELECT name FROM sqlite_master WHERE name LIKE '%by%'`).all()
     expect(indexes.flat()).toEqual(
       taskCollection('tasks').indexes.map((fields) => `tasks keyed by ${fields.join(', ')}`),
@@ -232,7 +232,7 @@ describe('the SQLite read store', () => {
   })
 
   test('a file of a newer format is refused', () => {
-    openSqlite({ file, synchronous: 'NORMAL', formats: ['', '', '', ''] }).close()
+    openSqlite({ file, synchronous: 'NORMAL', formats: ['', '', '', '', ''] }).close()
     expect(() => openSqliteReadStore({ file })).toThrow(NewerData)
   })
 })

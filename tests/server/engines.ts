@@ -7,7 +7,8 @@ import { join } from 'node:path'
 import { openFileBlobs } from '#platform/blobs/files.ts'
 import { openInProcessBus } from '#platform/bus/inProcess.ts'
 import { openSqliteJobs } from '#platform/bus/jobsSqlite.ts'
-import { collections, documents, type Documents } from '#platform/commands/documents.ts'
+import type { LogIdentity } from '#domain/log/log.ts'
+import { documents, served, type Documents } from '#platform/commands/documents.ts'
 import { eventLog, type EventLog } from '#platform/commands/eventLog.ts'
 import { commands, type Commands } from '#platform/commands/execute.ts'
 import type { Entry } from '#platform/entry/entry.ts'
@@ -22,6 +23,9 @@ import type { ReadStore } from '#platform/ports/readStore.ts'
 import type { Vault } from '#platform/ports/vault.ts'
 import { projectSecrets, type ProjectSecrets } from '#platform/projectSecrets.ts'
 import { openSqliteReadStore } from '#platform/readstore/sqlite.ts'
+import { changeCatalog } from '#platform/ports/catalog.ts'
+import { views } from '#domain/views/all.ts'
+import * as generations from '../../services/query/generations.ts'
 import { openSqliteVault } from '#platform/vault/sqlite.ts'
 import { nobodyWatches, type Watch } from '#platform/watch/watch.ts'
 
@@ -34,6 +38,7 @@ export interface TestEngines {
   readonly blobs: Blobs
   readonly clock: Clock
   readonly log: EventLog
+  readonly logIdentity: LogIdentity
   readonly commands: Commands
   readonly documents: Documents
   readonly projectSecrets: ProjectSecrets
@@ -58,11 +63,11 @@ export async function openTestEngines(): Promise<TestEngines> {
   const clock: Clock = { now: () => new Date() }
   const vault = openSqliteVault({ file: at('vault.sqlite'), masterKey: randomBytes(32) })
   const eventStore = openSqliteEventStore({ file: at('events.sqlite'), onFault })
-  const readStore = openSqliteReadStore({ file: at('views.sqlite') })
+  const readStore = openSqliteReadStore({ file: at('views.sqlite'), served })
   const jobs = openSqliteJobs({ file: at('jobs.sqlite'), clock, onFault })
   const bus = openInProcessBus({ onFault })
   const blobs = openFileBlobs({ folder: at('blobs') })
-  await readStore.prepare(collections)
+  await madeAtOnce(readStore)
   const log = eventLog({ eventStore, vault, bus, clock })
   return {
     eventStore,
@@ -73,6 +78,7 @@ export async function openTestEngines(): Promise<TestEngines> {
     blobs,
     clock,
     log,
+    logIdentity: testLog,
     commands: commands(log),
     documents: documents(readStore, log),
     projectSecrets: projectSecrets({ vault }),
@@ -84,6 +90,20 @@ export async function openTestEngines(): Promise<TestEngines> {
       await rm(folder, { recursive: true, force: true })
     },
   }
+}
+
+/** The log that tests say that they fold. */
+export const testLog: LogIdentity = { logId: '00000000-0000-4000-8000-000000000000', epoch: 1 }
+
+/** A first generation of every view, with nothing in it. */
+export async function madeAtOnce(readStore: ReadStore): Promise<void> {
+  const catalog = await changeCatalog(readStore, (found) => ({
+    ...generations.madeAtOnce(found, generations.nextGenerations(found, views)),
+    log: testLog,
+  }))
+  await readStore.prepare(
+    views.map(({ collection, indexes }) => ({ name: catalog.live[collection]?.name ?? '', indexes })),
+  )
 }
 
 /** Resolves once it holds; throws with what was awaited after `withinMs`. */

@@ -5,9 +5,11 @@ import { join } from 'node:path'
 import type { StoredEvent } from '#domain/kernel/event.ts'
 import { openFileBlobs } from '#platform/blobs/files.ts'
 import { openInProcessBus } from '#platform/bus/inProcess.ts'
-import { collections, documents } from '#platform/commands/documents.ts'
+import { collections, documents, served } from '#platform/commands/documents.ts'
 import { chainFaultOf } from '#platform/commands/chain.ts'
 import { eventLog } from '#platform/commands/eventLog.ts'
+import { commands } from '#platform/commands/execute.ts'
+import { openLog } from '#platform/commands/logIdentity.ts'
 import { projected } from '#platform/commands/projected.ts'
 import { sealedBlobs } from '#platform/commands/sealedBlobs.ts'
 import { openSqliteEventStore } from '#platform/eventstore/sqlite.ts'
@@ -27,7 +29,7 @@ export async function openStored(dataDir: string) {
   const vault = openSqliteVault({ file: at('vault.sqlite'), masterKey })
   const onFault = () => undefined
   const eventStore = openSqliteEventStore({ file: at('events.sqlite'), onFault })
-  const readStore = openSqliteReadStore({ file: at('views.sqlite') })
+  const readStore = openSqliteReadStore({ file: at('views.sqlite'), served })
   const blobs = openFileBlobs({ folder: at('blobs') })
   const bus = openInProcessBus({ onFault })
   const clock: Clock = { now: () => new Date() }
@@ -39,6 +41,7 @@ export async function openStored(dataDir: string) {
     bus,
     clock,
     log,
+    logIdentity: await openLog({ commands: commands(log), eventStore }),
     documents: documents(readStore, log),
     blobs: sealedBlobs({ blobs, vault }),
     async close() {
@@ -78,9 +81,8 @@ export function byStream(events: readonly StoredEvent[]): ReadonlyMap<string, re
 /** The documents of all collections, as they are stored and as the log alone gives them, each as text. */
 export async function readModels(stored: Stored): Promise<{ kept: string; rebuilt: string }> {
   const folder = await mkdtemp(join(tmpdir(), 'flightdeck-rebuilt-'))
-  const fresh = openSqliteReadStore({ file: join(folder, 'views.sqlite') })
+  const fresh = openSqliteReadStore({ file: join(folder, 'views.sqlite'), served })
   try {
-    await fresh.prepare(collections)
     return { kept: await caughtUp(stored, stored.readStore), rebuilt: await caughtUp(stored, fresh) }
   } finally {
     await fresh.close()
@@ -89,10 +91,13 @@ export async function readModels(stored: Stored): Promise<{ kept: string; rebuil
 }
 
 /** All documents of the store, one a line, once the whole log is in it. */
-async function caughtUp({ eventStore, bus, clock, log }: Stored, readStore: ReadStore): Promise<string> {
+async function caughtUp(
+  { eventStore, bus, clock, log, logIdentity }: Stored,
+  readStore: ReadStore,
+): Promise<string> {
   const following = projected({ bus, readStore })
   const watching = { clock, watch: nobodyWatches, logger: logger('silent') }
-  const projector = await startProjector({ eventStore, readStore, bus, log, ...watching })
+  const projector = await startProjector({ eventStore, readStore, bus, log, logIdentity, ...watching })
   try {
     const head = await eventStore.head()
     if (head !== null && !(await following.waitFor(head, projectedWithinMs)))

@@ -4,7 +4,7 @@ import type { Socket as Connection } from 'node:net'
 import { io, type Socket } from 'socket.io-client'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { ClientEvents, JoinAnswer, ServerEvents } from '#domain/api/socket.ts'
-import { collections, documents } from '#platform/commands/documents.ts'
+import { documents } from '#platform/commands/documents.ts'
 import { logger } from '#platform/log.ts'
 import { nobodyWatches } from '#platform/watch/watch.ts'
 import { taskId, userId } from '../../../tests/domain/ids.ts'
@@ -35,7 +35,6 @@ beforeEach(async () => {
   const user = { id: userId(1), onboardingCompleted: true, endedSessions: [] }
   const put = (collection: string, document: { id: string }) =>
     ({ kind: 'put', collection, document, position: '1' }) as const
-  await engines.readStore.prepare(collections)
   await engines.readStore.apply(
     [put('users', user), ...tasks.map((task) => put('tasks', task)), put('tasks', { id: taskId(99) })],
     { projection: 'test', position: '1' },

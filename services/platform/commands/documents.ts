@@ -1,7 +1,8 @@
 /** Documents of the read store, with the types of the views that folded them. */
 import { views } from '#domain/views/all.ts'
 import { project, type AnyRecorded, type View, type ViewDocument } from '#domain/views/view.ts'
-import type { Collection, Document, Find, ReadStore } from '#platform/ports/readStore.ts'
+import { NotFolded } from '#platform/ports/faults.ts'
+import type { Catalog, Collection, Document, Find, ReadStore, Served } from '#platform/ports/readStore.ts'
 import type { EventLog, Head } from './eventLog.ts'
 
 export interface Documents {
@@ -9,8 +10,10 @@ export interface Documents {
   getMany<D extends ViewDocument>(view: View<D>, ids: readonly string[]): Promise<ReadonlyMap<string, D>>
   find<D extends ViewDocument>(view: View<D>, query: Find): Promise<readonly D[]>
   count(view: View<ViewDocument>, where: Find['where']): Promise<number>
-  /** The document as of a place in its stream, also when the projection has not got there yet. */
+  /** The document as of a place in its stream, also when the projection has not got there yet, or is being made. */
   asOf<D extends ViewDocument>(view: View<D>, stream: string, id: string, head: Head): Promise<D | undefined>
+  /** The document as of the end of its stream. */
+  now<D extends ViewDocument>(view: View<D>, stream: string, id: string): Promise<D | undefined>
 }
 
 /** The collections of all views, for `ReadStore.prepare`. */
@@ -19,12 +22,39 @@ export const collections: readonly Collection[] = views.map(({ collection, index
   indexes,
 }))
 
+/** What is read by its catalog alone. */
+export const served: readonly Served[] = views.map(({ collection, version, readsFrom = version }) => ({
+  collection,
+  readsFrom,
+}))
+
+/** Whether each view has documents that can be read. */
+export function isReadable({ live }: Pick<Catalog, 'live'>): boolean {
+  return served.every(({ collection, readsFrom }) => (live[collection]?.version ?? -1) >= readsFrom)
+}
+
 const readBatch = 1_000
 
 export function documents(readStore: ReadStore, log: EventLog): Documents {
   async function get<D extends ViewDocument>(view: View<D>, id: string): Promise<D | undefined> {
     const document = await readStore.get(view.collection, id)
     return document && typed<D>(document)
+  }
+  const asOf: Documents['asOf'] = async (view, stream, id, head) => {
+    let document = await get(view, id).catch((fault: unknown) => {
+      if (fault instanceof NotFolded) return undefined
+      throw fault
+    })
+    let version = document?.version ?? -1
+    while (version < head.revision) {
+      const events = await log.read(stream, version + 1, Math.min(readBatch, head.revision - version))
+      for (const event of events) {
+        if (view.touches(event).includes(id)) document = project(view, document, event, id)
+        version = event.revision
+      }
+      if (events.length === 0) break
+    }
+    return document
   }
   return {
     get,
@@ -36,19 +66,8 @@ export function documents(readStore: ReadStore, log: EventLog): Documents {
       return (await readStore.find(view.collection, query)).map((document) => typed<D>(document))
     },
     count: (view, where) => readStore.count(view.collection, where),
-    async asOf(view, stream, id, head) {
-      let document = await get(view, id)
-      let version = document?.version ?? -1
-      while (version < head.revision) {
-        const events = await log.read(stream, version + 1, Math.min(readBatch, head.revision - version))
-        for (const event of events) {
-          if (view.touches(event).includes(id)) document = project(view, document, event, id)
-          version = event.revision
-        }
-        if (events.length === 0) break
-      }
-      return document
-    },
+    asOf,
+    now: async (view, stream, id) => asOf(view, stream, id, await log.headOf(stream)),
   }
 }
 

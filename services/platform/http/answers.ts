@@ -5,7 +5,7 @@ import type { FaultAnswer } from '#domain/api/fields.ts'
 import type { Logger } from '#platform/log.ts'
 import { UnreadableEvent } from '#platform/commands/eventLog.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
-import { EngineUnavailable, TooLarge } from '#platform/ports/faults.ts'
+import { EngineUnavailable, NotFolded, TooLarge } from '#platform/ports/faults.ts'
 import { nameRequest, requestIdOf, routeOf } from '#platform/watch/requests.ts'
 
 /** Answers faults as `{error, code, field?, requestId}`. What is not a `Fault` is logged whole and told without its insides. */
@@ -38,9 +38,15 @@ export function answers(log: Logger, fresh: () => string): Middleware {
   }
 }
 
+/** The refusal of a read while what it reads is behind the log. */
+export function viewsBehind(): Fault {
+  return new Fault('views_behind', undefined, undefined, { retryAfterSeconds: 2 })
+}
+
 function faultOf(thrown: unknown): Fault {
   if (thrown instanceof Fault) return thrown
   if (thrown instanceof CodeHostFault) return faultOfHost(thrown)
+  if (thrown instanceof NotFolded) return viewsBehind()
   if (thrown instanceof EngineUnavailable) return new Fault('engine_unavailable')
   if (thrown instanceof UnreadableEvent) return new Fault('history_unreadable')
   if (thrown instanceof TooLarge) return new Fault('too_large')

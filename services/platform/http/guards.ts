@@ -1,9 +1,11 @@
 /** Guards that routes share: who asks, and whether they may be here. */
 import { Fault } from '#domain/kernel/errors.ts'
 import type { Actor, Position } from '#domain/kernel/event.ts'
+import { userStream } from '#domain/kernel/ids.ts'
 import { usersView, type UserDocument } from '#domain/views/users.ts'
 import type { Documents } from '#platform/commands/documents.ts'
 import type { Projected } from '#platform/commands/projected.ts'
+import { viewsBehind } from './answers.ts'
 import type { Identity } from './session.ts'
 
 /** The person behind a request. */
@@ -21,8 +23,12 @@ export async function identified(
   if (asked.identity === null) throw new Fault('sign_in_required')
   const { userId, sessionId } = asked.identity
   const user = await documents.get(usersView, userId)
-  if (user === undefined || user.endedSessions.some((ended) => ended.sessionId === sessionId))
-    throw new Fault('sign_in_required')
+  if (user === undefined) {
+    // A client throws its token away when it is told to sign in: only the log can say that there is nobody.
+    const isThere = (await documents.now(usersView, userStream(userId), userId)) !== undefined
+    throw isThere ? viewsBehind() : new Fault('sign_in_required')
+  }
+  if (user.endedSessions.some((ended) => ended.sessionId === sessionId)) throw new Fault('sign_in_required')
   return { actor: { kind: 'user', userId }, user, sessionId }
 }
 

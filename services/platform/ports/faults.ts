@@ -13,6 +13,13 @@ export class EngineUnavailable extends Error {
   }
 }
 
+/** Documents are asked for that are being folded from the log and cannot be read before that is done. */
+export class NotFolded extends EngineUnavailable {
+  constructor(collection: string) {
+    super(`The read model of ${collection}`)
+  }
+}
+
 /**
  * The engine cannot be used, and waiting does not mend it: its address is none, it refuses the credentials, it is too old.
  * The message says what to do and shows no secret.

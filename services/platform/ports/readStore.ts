@@ -2,8 +2,12 @@
  * Read models: JSON documents that can be thrown away and folded again from the log. Held by
  * `tests/contracts/readStore.spec.ts`. No transaction is promised: documents first, checkpoint last, and
  * every write that is older than what is stored is a no-op, so that a batch may be applied twice.
+ *
+ * A collection is read under its own name and stored as a generation: the catalog says which one is live. Reads of a served collection
+ * that has none throw `NotFolded`. A name that is not served is taken as it is, and so is that of a generation.
  */
 import type { Position } from '#domain/kernel/event.ts'
+import type { LogIdentity } from '#domain/log/log.ts'
 
 /** A document: plain JSON with an `id` that is unique in its collection. */
 export type Document = { readonly id: string } & Readonly<Record<string, unknown>>
@@ -40,22 +44,88 @@ export interface Find {
   readonly after?: { readonly value: string | number; readonly id: string }
 }
 
+/** One making of a collection: the name that it is stored under, and the version of the view that folded it. */
+export interface Generation {
+  readonly name: string
+  readonly version: number
+}
+
+/** Generations that are being made, by collection, and how far that is. */
+export interface Build {
+  readonly generations: Readonly<Record<string, Generation>>
+  readonly begunAt: string
+  /** Events folded so far. */
+  readonly events: number
+  /** Up to where, and where the log ended when it began; `null`: nowhere yet. */
+  readonly position: Position | null
+  readonly head: Position | null
+}
+
+/** What is known of the documents as a whole. Whoever replaces it names, by `revision`, the one that was read. */
+export interface Catalog {
+  readonly revision: number
+  /** What the documents were folded from; `null` before there are any. */
+  readonly log: LogIdentity | null
+  /** The number of the last generation that was begun: none is used twice. */
+  readonly last: number
+  /** What readers of a collection are given, by its name. */
+  readonly live: Readonly<Record<string, Generation>>
+  readonly building: Build | null
+  /** Collections that an operator wants to be made anew. */
+  readonly wanted: readonly string[]
+}
+
+export const emptyCatalog: Catalog = {
+  revision: 0,
+  log: null,
+  last: 0,
+  live: {},
+  building: null,
+  wanted: [],
+}
+
+/** A collection that is only ever read through the catalog, and the oldest version of it that can be read. */
+export interface Served {
+  readonly collection: string
+  readonly readsFrom: number
+}
+
+/** A place where documents are folded unseen, in nobody's way, until they land in collections that nobody reads yet. */
+export interface Aside extends Pick<ReadStore, 'prepare' | 'apply' | 'getMany' | 'find'> {
+  /** Brings all that was folded here to the collections of the same names, which are prepared and empty, giving way to other writers. */
+  land(collections: readonly string[], signal?: AbortSignal): Promise<void>
+  close(): Promise<void>
+}
+
 export interface ReadStore {
+  /** The one there is; `emptyCatalog` before the first. */
+  catalog(): Promise<Catalog>
+  /** Replaces the one of the revision before, in one atomic write: false when there is another by now. */
+  replaceCatalog(next: Catalog): Promise<boolean>
   /** Makes the collections and their indexes where they are missing. */
   prepare(collections: readonly Collection[]): Promise<void>
   /**
-   * Applies the changes in order, then moves the checkpoint of `projection`; the checkpoint never goes back. A change at
+   * Applies the changes in order, then moves the checkpoint of `projection`, where one is given; it never goes back. A change at
    * the very position that is stored is applied, so that one event may change a document twice.
    */
-  apply(changes: readonly Change[], checkpoint: { projection: string; position: Position }): Promise<void>
+  apply(
+    changes: readonly Change[],
+    checkpoint: { projection: string; position: Position } | null,
+  ): Promise<void>
   checkpoint(projection: string): Promise<Position | null>
   get(collection: string, id: string): Promise<Document | undefined>
   /** The documents that exist, by id. */
   getMany(collection: string, ids: readonly string[]): Promise<ReadonlyMap<string, Document>>
   find(collection: string, query: Find): Promise<readonly Document[]>
   count(collection: string, where: Find['where']): Promise<number>
-  /** Forgets the documents of these collections, what was removed from them, and the checkpoint: the start of a rebuild. */
-  reset(projection: string, collections: readonly string[]): Promise<void>
+  /** Forgets the checkpoint. */
+  forget(projection: string): Promise<void>
+  /** The names of all generations that are stored, also of those that no catalog tells of. */
+  generations(): Promise<readonly string[]>
+  /** Takes away collections with all that is in them, giving way to other writers; one that is not there is as good. */
+  drop(collections: readonly string[], signal?: AbortSignal): Promise<void>
+  /** An empty place beside, for one of those that fold at the same time. */
+  aside(part: number): Promise<Aside>
   /** What was removed or replaced before this call lies in no file of the store any more: neither in free pages nor in a log of writes. */
   scrub(): Promise<void>
   ready(): Promise<void>

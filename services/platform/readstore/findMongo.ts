@@ -14,6 +14,11 @@ export function collectionOf(collection: string): string {
   return `docs_${collection}`
 }
 
+/** The name of what a collection of the database holds; `undefined` when it is none of ours. */
+export function nameStoredAs(collection: string): string | undefined {
+  return /^docs_(.+)$/.exec(collection)?.[1]
+}
+
 /** The keys of an index: equality fields, the sort field, then the id that breaks ties. Empty where the id alone serves. */
 export function indexOf(fields: readonly string[]): Map<string, 1> {
   const keys = fields.filter((field) => field !== 'id').map(keyOf)

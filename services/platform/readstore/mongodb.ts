@@ -8,8 +8,10 @@ import { sortKey } from '#domain/kernel/event.ts'
 import { longMs, share, type Mongo } from '../mongo/connection.ts'
 import { isDuplicate, onceMoreIfDuplicate } from '../mongo/faults.ts'
 import { TooLarge } from '../ports/faults.ts'
-import type { Change, Document, ReadStore } from '../ports/readStore.ts'
-import { collectionOf, filterOf, indexOf, pageOf } from './findMongo.ts'
+import { emptyCatalog, type Catalog } from '../ports/readStore.ts'
+import type { Change, Document, ReadStore, Served } from '../ports/readStore.ts'
+import { isGeneration, StoredCatalog, storedNames } from '../ports/catalog.ts'
+import { collectionOf, filterOf, indexOf, nameStoredAs, pageOf } from './findMongo.ts'
 import { escaped, unescaped } from './mongoKeys.ts'
 
 /** A removed document keeps its place without a `document`. */
@@ -29,11 +31,44 @@ const mostBytes = 16 * 1024 * 1024 - 1024
 const mostAttempts = 10
 
 /** The read models in the database of the connection, which stays open when the store is closed. */
-export function openMongoReadStore(options: { mongo: Mongo }): ReadStore {
+export function openMongoReadStore(options: { mongo: Mongo; served?: readonly Served[] }): ReadStore {
+  const { served = [] } = options
   const mongo = share(options.mongo)
+  const names = storedNames(served)
+  const isServed = new Set(served.map(({ collection }) => collection))
+  let known: Catalog = emptyCatalog
+  const catalogIn = async (db: Db): Promise<Catalog> => {
+    const found = await db.collection<{ _id: string; revision: number; body: string }>('catalog').findOne({
+      _id: 'catalog',
+    })
+    known = found === null ? emptyCatalog : StoredCatalog.parse(JSON.parse(found.body))
+    return known
+  }
+
+  /**
+   * Reads what is live, at the cost of no wait: it reads what was live when last looked, and looks at the same time. A generation never
+   * comes back, so what is live still was live all along; what is no more is read again from what is live now.
+   */
+  async function reading<T>(
+    db: Db,
+    collection: string,
+    read: (stored: Collection<Stored>) => Promise<T>,
+  ): Promise<T> {
+    if (!isServed.has(collection)) return read(storedIn(db, collection))
+    for (;;) {
+      const before = known.live[collection]?.name
+      const [catalog, found] = await Promise.all([
+        catalogIn(db),
+        before === undefined ? undefined : read(storedIn(db, before)),
+      ])
+      const now = names(collection, catalog)
+      if (before === now && found !== undefined) return found
+      known = catalog
+    }
+  }
   const checkpoints = (db: Db) => db.collection<{ _id: string; position: string }>('checkpoints')
 
-  return {
+  const store: ReadStore = {
     prepare: (collections) =>
       mongo.ask(async (db) => {
         for (const { name, indexes } of collections) {
@@ -45,10 +80,34 @@ export function openMongoReadStore(options: { mongo: Mongo }): ReadStore {
           }
         }
       }, longMs),
-    apply: (changes, { projection, position }) =>
+    catalog: () => mongo.ask(catalogIn),
+    replaceCatalog: (next) =>
+      mongo.ask(async (db) => {
+        const catalogs = db.collection<{ _id: string; revision: number; body: string }>('catalog')
+        const body = JSON.stringify(next)
+        if (next.revision > 1) {
+          const { matchedCount } = await catalogs.replaceOne(
+            { _id: 'catalog', revision: next.revision - 1 },
+            { revision: next.revision, body },
+          )
+          return matchedCount === 1
+        }
+        try {
+          await catalogs.insertOne({ _id: 'catalog', revision: next.revision, body })
+          return true
+        } catch (fault) {
+          if (isDuplicate(fault)) return false
+          throw fault
+        }
+      }),
+    apply: (changes, checkpoint) =>
       mongo.ask(async (db) => {
         const writes = writesOf(changes)
-        for (const [collection, wanted] of writes) await write(storedIn(db, collection), wanted)
+        const catalog = [...writes.keys()].some((name) => isServed.has(name)) ? await catalogIn(db) : known
+        for (const [collection, wanted] of writes)
+          await write(storedIn(db, names(collection, catalog)), wanted)
+        if (checkpoint === null) return
+        const { projection, position } = checkpoint
         await onceMoreIfDuplicate(() =>
           checkpoints(db).updateOne(
             { _id: projection },
@@ -64,14 +123,14 @@ export function openMongoReadStore(options: { mongo: Mongo }): ReadStore {
       }),
     get: (collection, id) =>
       mongo.ask(async (db) => {
-        const found = await storedIn(db, collection).findOne({ _id: id })
+        const found = await reading(db, collection, (stored) => stored.findOne({ _id: id }))
         return found === null ? undefined : documentOf(found)
       }),
     getMany: (collection, ids) =>
       mongo.ask(async (db) => {
-        const found = await storedIn(db, collection)
-          .find({ _id: { $in: [...ids] } })
-          .toArray()
+        const found = await reading(db, collection, (stored) =>
+          stored.find({ _id: { $in: [...ids] } }).toArray(),
+        )
         return byId(found)
       }),
     find: (collection, query) =>
@@ -79,21 +138,35 @@ export function openMongoReadStore(options: { mongo: Mongo }): ReadStore {
         const { filter, sort } = pageOf(query)
         // To the server a limit of 0 is none.
         if (query.limit <= 0) return []
-        const found = await storedIn(db, collection).find(filter).sort(sort).limit(query.limit).toArray()
+        const found = await reading(db, collection, (stored) =>
+          stored.find(filter).sort(sort).limit(query.limit).toArray(),
+        )
         return [...byId(found).values()]
       }),
-    count: (collection, where) => mongo.ask((db) => storedIn(db, collection).countDocuments(filterOf(where))),
-    reset: (projection, collections) =>
+    count: (collection, where) =>
+      mongo.ask((db) => reading(db, collection, (stored) => stored.countDocuments(filterOf(where)))),
+    forget: (projection) =>
+      mongo.ask(async (db) => void (await checkpoints(db).deleteOne({ _id: projection }))),
+    generations: () =>
       mongo.ask(async (db) => {
-        // The checkpoint goes first: should it break off here, all is folded again, and nothing is missing.
-        await checkpoints(db).deleteOne({ _id: projection })
-        for (const collection of collections) await storedIn(db, collection).deleteMany({})
+        const found = await db.listCollections({}, { nameOnly: true }).toArray()
+        return found.flatMap(({ name }) => nameStoredAs(name) ?? []).filter(isGeneration)
+      }),
+    drop: (collections) =>
+      mongo.ask(async (db) => {
+        for (const name of collections) await storedIn(db, name).drop()
       }, longMs),
+    async aside() {
+      // Nobody here waits for another writer.
+      const { prepare, apply, getMany, find } = store
+      return { prepare, apply, getMany, find, land: async () => {}, close: async () => {} }
+    },
     // The server's own files are its operator's: what was removed may stay in its journal and oplog for as long as they go back.
     scrub: async () => undefined,
     ready: () => mongo.ready(),
     close: () => mongo.close(),
   }
+  return store
 }
 
 function storedIn(db: Db, collection: string): Collection<Stored> {

@@ -1,10 +1,13 @@
 /** The embedded read store: a table for each collection in a SQLite file, documents as JSON text. */
+import { rmSync } from 'node:fs'
 import type { Position } from '#domain/kernel/event.ts'
-import type { Document, ReadStore } from '../ports/readStore.ts'
+import type { Aside, Catalog, Document, ReadStore, Served } from '../ports/readStore.ts'
 import { openSqlite, overwriteFreed } from '../sqlite.ts'
-import type { SqlValue, Statement } from '../sqlite.ts'
+import type { Sqlite, SqlValue, Statement } from '../sqlite.ts'
+import { catalogIn, isGeneration, storedNames } from '../ports/catalog.ts'
 import { countSql, findSql, tableOf } from './findSql.ts'
 import type { Table } from './findSql.ts'
+import { dropTable, landTable } from './moveTable.ts'
 import { openTable, prepareTable } from './table.ts'
 import { putSql, replaceSql } from './writeSql.ts'
 
@@ -14,12 +17,17 @@ const formats = [
   '',
   // Pages that were freed until now still hold what was in them.
   overwriteFreed,
+  'CREATE TABLE catalog (only INTEGER PRIMARY KEY CHECK (only = 1), revision INTEGER NOT NULL, body TEXT NOT NULL) STRICT',
 ]
 
 /** Opens the read models in `file`. A power cut may take the last writes, with their checkpoint: they are folded again. */
-export function openSqliteReadStore(options: { file: string }): ReadStore {
-  const db = openSqlite({ file: options.file, synchronous: 'NORMAL', formats, overwrites: true })
+export function openSqliteReadStore(options: { file: string; served?: readonly Served[] }): ReadStore {
+  const { file, served = [] } = options
+  return readStoreIn(openSqlite({ file, synchronous: 'NORMAL', formats, overwrites: true }), file, served)
+}
 
+function readStoreIn(db: Sqlite, file: string, served: readonly Served[]): ReadStore {
+  const names = storedNames(served)
   // The texts of queries come from code and are few: all are kept.
   const kept = new Map<string, Statement<readonly SqlValue[], [string]>>()
   const prepared = (sql: string): Statement<readonly SqlValue[], [string]> => {
@@ -28,13 +36,13 @@ export function openSqliteReadStore(options: { file: string }): ReadStore {
     return statement
   }
   const tables = new Map<string, Table>()
-  const tableFor = (collection: string): Table => {
-    const table = tables.get(collection) ?? openTable(db, collection)
-    tables.set(collection, table)
+  const tableFor = (name: string): Table => {
+    const table = tables.get(name) ?? openTable(db, name)
+    tables.set(name, table)
     return table
   }
-  const write = (collection: string, id: string, position: Position, body: string | null): void => {
-    const table = tableFor(collection)
+  const write = (name: string, id: string, position: Position, body: string | null): void => {
+    const table = tableFor(name)
     const values = [id, ordered(position), body]
     if (body !== null && prepared(replaceSql(table)).run(...values).changes > 0) return
     prepared(putSql(table)).run(...values)
@@ -45,61 +53,127 @@ export function openSqliteReadStore(options: { file: string }): ReadStore {
   )
   const checkpoint = db.prepare<[string], [string]>('SELECT position FROM checkpoints WHERE projection = ?')
   const forget = db.prepare<[string]>('DELETE FROM checkpoints WHERE projection = ?')
+  const catalogRevision = db.prepare<[], [number]>('SELECT revision FROM catalog')
+  const catalogBody = db.prepare<[], [string]>('SELECT body FROM catalog')
+  const makeCatalog = db.prepare<[number, string]>(
+    'INSERT INTO catalog (only, revision, body) VALUES (1, ?, ?) ON CONFLICT DO NOTHING',
+  )
+  const replaceCatalog = db.prepare<[number, string, number]>(
+    'UPDATE catalog SET revision = ?, body = ? WHERE revision = ?',
+  )
+
+  // Other processes and threads change it too; most times it is what it was.
+  let known: Catalog = catalogIn(undefined)
+  const catalog = (): Catalog => {
+    const revision = catalogRevision.get()?.[0] ?? 0
+    if (revision !== known.revision) known = catalogIn(catalogBody.get()?.[0])
+    return known
+  }
+  const storedAs = (collection: string): string => names(collection, catalog())
 
   return {
+    catalog: async () => catalog(),
+    replaceCatalog: async (next) => {
+      const body = JSON.stringify(next)
+      const { changes } =
+        next.revision === 1
+          ? makeCatalog.run(next.revision, body)
+          : replaceCatalog.run(next.revision, body, next.revision - 1)
+      return changes > 0
+    },
     prepare: async (collections) =>
       db.transaction(() => {
         tables.clear()
         for (const collection of collections) prepareTable(db, collection)
       }),
-    apply: async (changes, { projection, position }) =>
+    apply: async (changes, moved) =>
       db.transaction(() => {
         for (const change of changes) {
+          const name = storedAs(change.collection)
           switch (change.kind) {
             case 'put':
-              write(change.collection, change.document.id, change.position, JSON.stringify(change.document))
+              write(name, change.document.id, change.position, JSON.stringify(change.document))
               break
             case 'remove':
-              write(change.collection, change.id, change.position, null)
+              write(name, change.id, change.position, null)
               break
           }
         }
-        moveCheckpoint.run(projection, ordered(position))
+        if (moved) moveCheckpoint.run(moved.projection, ordered(moved.position))
       }),
     checkpoint: async (projection) => {
       const row = checkpoint.get(projection)
       return row === undefined ? null : row[0].replace(/^0+(?=\d)/, '')
     },
     get: async (collection, id) => {
-      const row = prepared(`SELECT body FROM ${tableOf(collection)} WHERE id = ? AND present = 1`).get(id)
+      const table = tableOf(storedAs(collection))
+      const row = prepared(`SELECT body FROM ${table} WHERE id = ? AND present = 1`).get(id)
       return row === undefined ? undefined : parsed(row)
     },
     getMany: async (collection, ids) => {
+      const table = tableOf(storedAs(collection))
       const rows = prepared(
-        `SELECT body FROM ${tableOf(collection)} WHERE id IN (SELECT value FROM json_each(?)) AND present = 1`,
+        `SELECT body FROM ${table} WHERE id IN (SELECT value FROM json_each(?)) AND present = 1`,
       ).all(JSON.stringify(ids))
       return new Map(rows.map(parsed).map((document) => [document.id, document]))
     },
     find: async (collection, query) => {
-      const { sql, values } = findSql(tableFor(collection), query)
+      const { sql, values } = findSql(tableFor(storedAs(collection)), query)
       return prepared(sql)
         .all(...values)
         .map(parsed)
     },
     count: async (collection, where) => {
-      const { sql, values } = countSql(tableFor(collection), where)
+      const { sql, values } = countSql(tableFor(storedAs(collection)), where)
       return Number(prepared(sql).get(...values)?.[0])
     },
-    reset: async (projection, collections) =>
-      db.transaction(() => {
-        for (const collection of collections) prepared(`DELETE FROM ${tableOf(collection)}`).run()
-        forget.run(projection)
-      }),
+    forget: async (projection) => void forget.run(projection),
+    generations: async () =>
+      db
+        .prepare<[], [string]>(
+          `SELECT substr(name, 6) FROM sqlite_master WHERE type = 'table' AND name LIKE 'docs\\_%' ESCAPE '\\'`,
+        )
+        .all()
+        .map(([name]) => name)
+        .filter(isGeneration),
+    drop: async (collections, signal) => {
+      for (const name of collections) {
+        tables.delete(name)
+        await dropTable(db, name, signal)
+      }
+    },
+    aside: async (part) => openAside(db, `${file}.part${part}`),
     scrub: async () => db.truncateLog(),
     ready: async () => {
       checkpoint.get('')
     },
     close: async () => db.close(),
+  }
+}
+
+/** A file of its own: whoever writes to it waits for nobody, and nobody waits for it. */
+function openAside(db: Sqlite, file: string): Aside {
+  const remove = () => {
+    for (const ending of ['', '-wal', '-shm']) rmSync(`${file}${ending}`, { force: true })
+  }
+  remove()
+  // It is thrown away when it breaks off.
+  const own = openSqlite({ file, synchronous: 'OFF', formats, overwrites: false })
+  const { prepare, apply, getMany, find, close } = readStoreIn(own, file, [])
+  return {
+    prepare,
+    apply,
+    getMany,
+    find,
+    land: async (collections, signal) => {
+      await close()
+      for (const name of collections) await landTable(db, file, name, signal)
+      remove()
+    },
+    close: async () => {
+      await close()
+      remove()
+    },
   }
 }
 

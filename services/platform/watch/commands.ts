@@ -2,7 +2,7 @@
 import { Fault, type FaultCode } from '#domain/kernel/errors.ts'
 import { UnreadableEvent, type EventLog } from '#platform/commands/eventLog.ts'
 import type { Commands, Executed } from '#platform/commands/execute.ts'
-import { EngineUnavailable, TooLarge } from '#platform/ports/faults.ts'
+import { EngineUnavailable, NotFolded, TooLarge } from '#platform/ports/faults.ts'
 import { moment, type CommandDone, type Watch } from './watch.ts'
 
 /** The same commands; each is told of when it is over. */
@@ -56,6 +56,7 @@ function outcomeOf({ repeated, events }: Executed<unknown>): CommandDone['outcom
 
 function codeOf(fault: unknown): FaultCode {
   if (fault instanceof Fault) return fault.code
+  if (fault instanceof NotFolded) return 'views_behind'
   if (fault instanceof EngineUnavailable) return 'engine_unavailable'
   if (fault instanceof UnreadableEvent) return 'history_unreadable'
   return fault instanceof TooLarge ? 'too_large' : 'internal'

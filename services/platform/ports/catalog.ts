@@ -1,0 +1,65 @@
+/** The catalog of generations: how it is written, how it is changed, and where it leads. */
+import { z } from 'zod'
+import { NotFolded } from './faults.ts'
+import { emptyCatalog, type Catalog, type ReadStore, type Served } from './readStore.ts'
+
+const Generations = z.record(z.string(), z.object({ name: z.string(), version: z.number().int() }))
+
+export const StoredCatalog: z.ZodType<Catalog> = z.object({
+  revision: z.number().int(),
+  log: z.object({ logId: z.string(), epoch: z.number().int() }).nullable(),
+  last: z.number().int(),
+  live: Generations,
+  building: z
+    .object({
+      generations: Generations,
+      begunAt: z.string(),
+      events: z.number(),
+      position: z.string().nullable(),
+      head: z.string().nullable(),
+    })
+    .nullable(),
+  wanted: z.array(z.string()),
+})
+
+/** What generations are called: `tasks_g3`. */
+export const generationName = (collection: string, generation: number): string =>
+  `${collection}_g${generation}`
+export const isGeneration = (name: string): boolean => /_g[1-9]\d*$/.test(name)
+
+export type StoredNames = (collection: string, catalog: Pick<Catalog, 'live'>) => string
+
+/** Leads from a served collection to what is stored of it, and from other names to themselves. Throws `NotFolded` when there is no generation that can be read. */
+export function storedNames(served: readonly Served[]): StoredNames {
+  const readsFrom = new Map(served.map((one) => [one.collection, one.readsFrom]))
+  return (collection, { live }) => {
+    const oldest = readsFrom.get(collection)
+    if (oldest === undefined) return collection
+    const generation = live[collection]
+    if (generation === undefined || generation.version < oldest) throw new NotFolded(collection)
+    return generation.name
+  }
+}
+
+const mostAttempts = 20
+
+/**
+ * Changes the catalog, again where somebody else was faster; `undefined` changes nothing. Answers with the catalog there is afterwards.
+ */
+export async function changeCatalog(
+  store: Pick<ReadStore, 'catalog' | 'replaceCatalog'>,
+  change: (catalog: Catalog) => Omit<Catalog, 'revision'> | undefined,
+): Promise<Catalog> {
+  for (let attempt = 1; attempt <= mostAttempts; attempt += 1) {
+    const catalog = await store.catalog()
+    const changed = change(catalog)
+    if (changed === undefined) return catalog
+    const next = { ...changed, revision: catalog.revision + 1 }
+    if (await store.replaceCatalog(next)) return next
+  }
+  throw new Error('The catalog of the read models changes all the time.')
+}
+
+export function catalogIn(text: string | undefined): Catalog {
+  return text === undefined ? emptyCatalog : StoredCatalog.parse(JSON.parse(text))
+}

@@ -1,0 +1,169 @@
+/** How events become stored documents, a batch at a time: for the projector, and for whoever makes a read model anew. */
+import type { Position, StoredEvent } from '#domain/kernel/event.ts'
+import { belongs, project, type AnyRecorded, type View, type ViewDocument } from '#domain/views/view.ts'
+import { goneWith } from '#platform/commands/documents.ts'
+import type { EventLog } from '#platform/commands/eventLog.ts'
+import type { Logger } from '#platform/log.ts'
+import { isWanted, type EventFilter } from '#platform/ports/eventStore.ts'
+import { TooLarge } from '#platform/ports/faults.ts'
+import type { Change, Collection, Document, ReadStore } from '#platform/ports/readStore.ts'
+
+export interface FoldEngines {
+  readonly store: Pick<ReadStore, 'apply' | 'getMany' | 'find'>
+  readonly log: Pick<EventLog, 'open' | 'read'>
+  readonly logger: Logger
+}
+
+/** Folds a batch, in the order of the log, and then moves the checkpoint that is given. */
+export type Fold = (
+  events: readonly StoredEvent[],
+  checkpoint: { projection: string; position: Position } | null,
+) => Promise<void>
+
+/** Remembers documents that were too large to be stored: what is stored of them is of before, and nothing may be folded onto it. */
+export const oversized: Collection = { name: 'oversized', indexes: [] }
+
+/** A view whose documents are stored under another name. */
+export function placed<D extends ViewDocument>(view: View<D>, collection: string): View<D> {
+  return { ...view, collection }
+}
+
+/** What the views are folded from. */
+export function wantedBy(views: readonly View<ViewDocument>[]): EventFilter {
+  const streams = [...new Set(views.flatMap((view) => view.streams))].map((kind) => `${kind}-`)
+  const types = views.flatMap((view) => view.types ?? [])
+  return views.some((view) => view.types === undefined)
+    ? { streams }
+    : { streams, types: [...new Set(types)] }
+}
+
+/** Folds the views, whose collections are where their documents are stored. */
+export async function openFold(views: readonly View<ViewDocument>[], engines: FoldEngines): Promise<Fold> {
+  const { store, log, logger } = engines
+  const wanted = wantedBy(views)
+  const stale = await staleIn(store)
+
+  /** A document that was left behind, as it should be before the event. */
+  async function caughtUp<D extends ViewDocument>(
+    view: View<D>,
+    { stream, revision }: AnyRecorded,
+    id: string,
+  ): Promise<D | undefined> {
+    let document: D | undefined
+    for (let from = 0; from < revision; from += readBatch) {
+      const events = await log.read(stream, from, Math.min(readBatch, revision - from))
+      for (const event of events)
+        if (view.touches(event).includes(id)) document = project(view, document, event, id)
+    }
+    return document
+  }
+
+  async function changesOf<D extends ViewDocument>(
+    view: View<D>,
+    events: readonly AnyRecorded[],
+  ): Promise<readonly Change[]> {
+    const touched = events
+      .map((event) => ({ event, ids: view.touches(event), gone: view.goneWith?.(event) }))
+      .filter(({ ids, gone }) => ids.length > 0 || gone)
+    if (touched.length === 0) return []
+    const { collection } = view
+    const before = await store.getMany(collection, [...new Set(touched.flatMap(({ ids }) => ids))])
+    // What this collection holds was put here by this view.
+    const folded = new Map<string, D | undefined>(
+      [...before].map(([id, document]) => [id, document as unknown as D]),
+    )
+    const changes = new Map<string, Change>()
+    for (const { event, ids, gone } of touched) {
+      if (gone) {
+        const ofBatch = [...folded].filter(
+          ([, document]) => document !== undefined && belongs(document, gone),
+        )
+        const stored = await goneWith(store, view, event)
+        for (const id of [...stored, ...ofBatch.map(([id]) => id)]) {
+          folded.set(id, undefined)
+          changes.set(id, { kind: 'remove', collection, id, position: event.position })
+        }
+      }
+      for (const id of ids) {
+        if (!changes.has(id) && stale.has(markOf(collection, id)))
+          folded.set(id, await caughtUp(view, event, id))
+        const document = project(view, folded.get(id), event, id)
+        folded.set(id, document)
+        const { position } = event
+        changes.set(
+          id,
+          document === undefined
+            ? { kind: 'remove', collection, id, position }
+            : { kind: 'put', collection, document: document as unknown as Document, position },
+        )
+      }
+    }
+    return [...changes.values()]
+  }
+
+  /** The change, and that nothing is left behind any more where it was. */
+  function whole(change: Change): readonly Change[] {
+    const mark = markOf(change.collection, idOf(change))
+    if (!stale.has(mark)) return [change]
+    return [change, { kind: 'remove', collection: oversized.name, id: mark, position: change.position }]
+  }
+
+  function applied(changes: readonly Change[]): void {
+    for (const { kind, collection, ...change } of changes)
+      if (collection === oversized.name && kind === 'remove' && 'id' in change) stale.delete(change.id)
+  }
+
+  /** A document that the store does not take stays as it was, is remembered, and holds up none of the others. */
+  async function applyWhatFits(changes: readonly Change[]): Promise<void> {
+    for (const change of changes) {
+      const together = whole(change)
+      try {
+        await store.apply(together, null)
+        applied(together)
+      } catch (fault) {
+        if (!(fault instanceof TooLarge)) throw fault
+        logger.error({ err: fault }, 'a document is too large and is not projected')
+        const id = markOf(change.collection, idOf(change))
+        const { position } = change
+        await store.apply([{ kind: 'put', collection: oversized.name, document: { id }, position }], null)
+        stale.add(id)
+      }
+    }
+  }
+
+  return async (stored, checkpoint) => {
+    // What no view wants, as all of the terminal, is not even opened.
+    const events = await Promise.all(stored.filter((event) => isWanted(wanted, event)).map(log.open))
+    const changes = (await Promise.all(views.map((view) => changesOf(view, events)))).flat()
+    const together = changes.flatMap(whole)
+    // The checkpoint comes last: a crash before it replays the batch, and every write is a no-op then.
+    try {
+      await store.apply(together, checkpoint)
+      applied(together)
+    } catch (fault) {
+      if (!(fault instanceof TooLarge)) throw fault
+      await applyWhatFits(changes)
+      await store.apply([], checkpoint)
+    }
+  }
+}
+
+const readBatch = 1_000
+
+const markOf = (collection: string, id: string): string => `${collection}/${id}`
+const idOf = (change: Change): string => (change.kind === 'put' ? change.document.id : change.id)
+
+async function staleIn(store: Pick<ReadStore, 'find'>): Promise<Set<string>> {
+  const stale = new Set<string>()
+  for (let last: string | undefined; ;) {
+    const found = await store.find(oversized.name, {
+      where: {},
+      sort: { field: 'id', direction: 'ascending' },
+      limit: readBatch,
+      ...(last === undefined ? {} : { after: { value: last, id: last } }),
+    })
+    for (const { id } of found) stale.add(id)
+    if (found.length < readBatch) return stale
+    last = found.at(-1)?.id
+  }
+}

@@ -1,0 +1,85 @@
+/** Making read models anew on threads of their own, so that nobody who reads or writes meanwhile waits for it. */
+import { availableParallelism } from 'node:os'
+import { Worker } from 'node:worker_threads'
+import type { StoresConfig } from '#platform/compose.ts'
+import type { Rebuilding } from './projector.ts'
+import type { DoWork, Progress, Work } from './rebuild.ts'
+import type { Position } from '#domain/kernel/event.ts'
+
+/** What a thread is begun with. */
+export interface ThreadData {
+  readonly config: StoresConfig & { readonly logLevel: string }
+  readonly work: Work
+}
+
+/** What a thread says. */
+export type Said =
+  | { readonly kind: 'progress'; readonly progress: Progress }
+  | { readonly kind: 'done'; readonly position: Position | null }
+  | { readonly kind: 'failed'; readonly message: string }
+
+/** A core is left to what serves. */
+const mostParts = 4
+/** Longer than any call to a shared engine takes. */
+const keptMs = 15_000
+/** Between two batches a thread hears that it is to stop. */
+const stopsWithinMs = 5_000
+
+/** Has each part done by a thread that opens the engines of the configuration for itself. */
+export function onThreads(config: ThreadData['config']): Rebuilding {
+  const { dataDir, engines, masterKey, logLevel } = config
+  const ofThread = { dataDir, engines, masterKey, logLevel }
+  return {
+    doWork: (...asked) => doWork(ofThread, ...asked),
+    parts: Math.max(1, Math.min(mostParts, availableParallelism() - 1)),
+    keptMs: engines.mongo === null ? 0 : keptMs,
+  }
+}
+
+function doWork(
+  config: ThreadData['config'],
+  work: Work,
+  tell: (progress: Progress) => void,
+  signal: AbortSignal,
+): ReturnType<DoWork> {
+  return new Promise((resolve, reject) => {
+    signal.throwIfAborted()
+    const thread = startThread({ config, work })
+    let fault = new Error('The thread ended.')
+    let result: Position | null | undefined
+    let ending: NodeJS.Timeout | undefined
+    const stop = () => {
+      thread.postMessage('stop', [])
+      ending = setTimeout(() => void thread.terminate(), stopsWithinMs)
+    }
+    signal.addEventListener('abort', stop, { once: true })
+    thread.on('message', (said: Said) => {
+      switch (said.kind) {
+        case 'progress':
+          return tell(said.progress)
+        case 'done':
+          result = said.position
+          return
+        case 'failed':
+          fault = new Error(said.message)
+      }
+    })
+    thread.on('error', (thrown) => (fault = thrown instanceof Error ? thrown : new Error(String(thrown))))
+    // Not before: what it had open is closed then.
+    thread.once('exit', () => {
+      clearTimeout(ending)
+      signal.removeEventListener('abort', stop)
+      if (result === undefined) reject(fault)
+      else resolve(result)
+    })
+  })
+}
+
+/** From its sources, as in a test, an older Node needs a reader of them; the built server has the thread beside it. */
+function startThread(workerData: ThreadData): Worker {
+  const here = import.meta.url
+  if (!here.endsWith('.ts')) return new Worker(new URL('rebuildWorker.js', here), { workerData })
+  const file = JSON.stringify(new URL('rebuildWorker.ts', here).href)
+  const program = `import('tsx/esm/api').then(({ tsImport }) => tsImport(${file}, ${JSON.stringify(here)}))`
+  return new Worker(program, { eval: true, workerData })
+}

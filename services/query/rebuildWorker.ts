@@ -1,0 +1,41 @@
+/** The thread that makes read models anew: does one work with engines of its own, says how far it is, and ends. */
+import { parentPort, workerData } from 'node:worker_threads'
+import { openStores } from '#platform/compose.ts'
+import { logger } from '#platform/log.ts'
+import { folding } from './rebuild.ts'
+import type { Said, ThreadData } from './rebuildThread.ts'
+
+const toldEveryMs = 200
+
+async function main({ config, work }: ThreadData): Promise<void> {
+  const say = (said: Said) => parentPort?.postMessage(said, [])
+  const stopping = new AbortController()
+  parentPort?.on('message', () => stopping.abort())
+  const log = logger(config.logLevel, { service: 'rebuild' })
+  try {
+    const stores = await openStores(config, log)
+    try {
+      let toldAt = 0
+      const position = await folding({ ...stores, logger: log })(
+        work,
+        (progress) => {
+          if (performance.now() - toldAt < toldEveryMs) return
+          toldAt = performance.now()
+          say({ kind: 'progress', progress })
+        },
+        stopping.signal,
+      )
+      say({ kind: 'done', position })
+    } finally {
+      await stores.close()
+    }
+  } catch (fault) {
+    if (!stopping.signal.aborted) log.error({ err: fault }, 'making read models anew failed')
+    say({ kind: 'failed', message: fault instanceof Error ? fault.message : String(fault) })
+  } finally {
+    parentPort?.close()
+  }
+}
+
+// What a thread is begun with comes from the process that it is part of.
+await main(workerData as ThreadData)
