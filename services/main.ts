@@ -25,12 +25,14 @@ const betweenLooksMs = 20
 const usage = `Usage: npm start -- [--repo <path or git URL>]... [--help]
        npm start -- jobs [requeue <id>] [--data <folder>]
        npm start -- verify [--data <folder>]
+       npm start -- rebuild [<read model>] [--data <folder>]
 
   --repo <path or git URL>  brings a repository into the local code host, under ada; may be given more than once
   --help                    shows this
   jobs                      lists the jobs that were set aside, and ends
   jobs requeue <id>         queues one of them again, and ends
   verify                    checks every event of the log, tells what is wrong and where, and ends: with 1 if anything is
+  rebuild                   has all read models made anew from the log, or the one that is named, and ends when that is done
   --data <folder>           works on this data folder, in place of DATA_DIR
 
 Variables of the environment:

@@ -1,11 +1,12 @@
 /** The words of an operator about jobs that were set aside. */
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { userStream } from '#domain/kernel/ids.ts'
 import { OnboardingCompleted } from '#domain/user/events.ts'
 import { emptyHead } from '#platform/commands/eventLog.ts'
 import { openLog } from '#platform/commands/logIdentity.ts'
 import { cause, eventually, openTestEngines, somebody, type TestEngines } from '../tests/server/engines.ts'
 import { operationOf, UnknownWords } from './operate.ts'
+import { startProjector } from './query/projector.ts'
 
 let engines: TestEngines
 beforeEach(async () => {
@@ -75,9 +76,35 @@ test('checks the log, and names what is wrong where it is', async () => {
   })
 })
 
+describe('asks for read models to be made anew', () => {
+  test('and ends when they are, having told how far it is', async () => {
+    const projector = await startProjector(engines)
+    const told: string[] = []
+    const answer = await operationOf(['rebuild', 'tasks'])?.({
+      ...engines,
+      progress: (line) => void told.push(line),
+    })
+    expect(answer).toEqual({ lines: ['tasks: made anew from the log.'] })
+    expect((await engines.readStore.catalog()).live).toMatchObject({
+      tasks: { name: 'tasks_g2' },
+      users: { name: 'users_g1' },
+    })
+    expect((await operate(['rebuild']))?.[0]).toMatch(/^users, .*, images: made anew from the log\.$/)
+    await projector.stop()
+  })
+
+  test('and says so when nobody makes them', async () => {
+    const answer = await operationOf(['rebuild', 'logs'], 500)?.({ ...engines, progress: () => undefined })
+    expect(answer?.lines[0]).toMatch(/^logs: asked for\. No process makes it now/)
+    expect((await engines.readStore.catalog()).wanted).toEqual(['logs'])
+  })
+})
+
 test.each([
   [['start']],
   [['verify', 'it']],
+  [['rebuild', 'nothing']],
+  [['rebuild', 'tasks', 'logs']],
   [['jobs', 'delete']],
   [['jobs', 'requeue']],
   [['jobs', 'requeue', 'one', 'two']],

@@ -1,6 +1,10 @@
-/** What an operator does beside the running product: sees the jobs that were set aside, queues one again, checks the log. */
+/** What an operator does beside the running product: sees the jobs that were set aside, queues one again, checks the log, has read models made anew. */
+import { setTimeout as pause } from 'node:timers/promises'
+import { views } from '#domain/views/all.ts'
+import { changeCatalog } from '#platform/ports/catalog.ts'
 import type { EventStore } from '#platform/ports/eventStore.ts'
 import type { Jobs } from '#platform/ports/jobs.ts'
+import type { Catalog, ReadStore } from '#platform/ports/readStore.ts'
 import type { Vault } from '#platform/ports/vault.ts'
 import { digestThreads } from '#platform/verify/digestThreads.ts'
 import { verifyLog } from '#platform/verify/verify.ts'
@@ -18,6 +22,7 @@ export class UnknownWords extends Error {
 export interface Operating {
   readonly jobs: Jobs
   readonly eventStore: EventStore
+  readonly readStore: Pick<ReadStore, 'catalog' | 'replaceCatalog'>
   readonly vault: Vault
   readonly progress: (line: string) => void
 }
@@ -32,14 +37,15 @@ export interface Answer {
 export type Operation = (engines: Operating) => Promise<Answer>
 
 /**
- * `verify` checks the whole log; `jobs` gives a line for each job that was set aside, newest first of its kind; `jobs requeue <id>` queues one again; no words are no
+ * `rebuild` has all read models made anew, or the one that is named; `verify` checks the whole log; `jobs` gives a line for each job that was set aside, newest first of its kind; `jobs requeue <id>` queues one again; no words are no
  * operation. Throws `UnknownWords`, before anything is opened.
  */
-export function operationOf(words: readonly string[]): Operation | undefined {
+export function operationOf(words: readonly string[], silentMs = usualSilentMs): Operation | undefined {
   const [subject, verb, id, ...rest] = words
   if (subject === undefined) return undefined
   if (subject === 'verify' && verb === undefined) return verified
   if (subject === 'jobs' && verb === undefined) return listed
+  if (subject === 'rebuild' && id === undefined) return rebuildOf(verb, silentMs)
   if (subject !== 'jobs' || verb !== 'requeue' || id === undefined || rest.length > 0)
     throw new UnknownWords(`${words.join(' ')}: there is no such command.`)
   return async ({ jobs }) => ({
@@ -68,6 +74,50 @@ async function verified({ eventStore, vault, progress }: Operating): Promise<Ans
   } finally {
     await threads.close()
   }
+}
+
+const names = views.map(({ collection }) => collection)
+const lookEveryMs = 300
+/** Whoever makes them tells so each second; and looks as often for what is wanted. */
+const usualSilentMs = 15_000
+
+function rebuildOf(name: string | undefined, silentMs: number): Operation {
+  if (name !== undefined && !names.includes(name))
+    throw new UnknownWords(`${name} is no read model. There are: ${names.join(', ')}.`)
+  return (operating) => rebuilt(operating, name === undefined ? names : [name], silentMs)
+}
+
+/** Asks for it, and tells how far it is until it is done. Who projects makes it. */
+async function rebuilt(
+  { readStore, progress }: Operating,
+  wanted: readonly string[],
+  silentMs: number,
+): Promise<Answer> {
+  const asked = await changeCatalog(readStore, (catalog) => ({
+    ...catalog,
+    wanted: [...new Set([...catalog.wanted, ...wanted])],
+  }))
+  let seen: Catalog = asked
+  for (let heardAt = performance.now(); performance.now() - heardAt < silentMs;) {
+    await pause(lookEveryMs)
+    const catalog = await readStore.catalog()
+    if (catalog.revision === seen.revision) continue
+    heardAt = performance.now()
+    seen = catalog
+    if (wanted.every((name) => !catalog.wanted.includes(name)))
+      return { lines: [`${wanted.join(', ')}: made anew from the log.`] }
+    if (catalog.building) progress(howFar(catalog.building))
+  }
+  return {
+    lines: [
+      `${wanted.join(', ')}: asked for. No process makes it now; the next one that does is the next start of Flightdeck.`,
+    ],
+  }
+}
+
+function howFar({ events, position, head }: NonNullable<Catalog['building']>): string {
+  const share = head === null || Number(head) === 0 ? 1 : Math.min(Number(position ?? 0) / Number(head), 1)
+  return `${events} events folded, ${Math.floor(share * 100)} % of the log`
 }
 
 async function listed({ jobs }: Operating): Promise<Answer> {

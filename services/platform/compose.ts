@@ -50,6 +50,7 @@ import { openSqliteReadStore } from '#platform/readstore/sqlite.ts'
 import { loadMasterKey } from '#platform/vault/masterKey.ts'
 import { openMongoVault } from '#platform/vault/mongodb.ts'
 import { openSqliteVault } from '#platform/vault/sqlite.ts'
+import { requireAdvancing } from '#platform/watch/advancing.ts'
 import { watchedCommands, watchedLog } from '#platform/watch/commands.ts'
 import { watchedJobs } from '#platform/watch/jobs.ts'
 import { openWatching, type Watching } from '#platform/watch/open.ts'
@@ -309,7 +310,12 @@ async function onPorts(
     projectSecrets: projectSecrets({ vault }),
     sessions: sessions({ vault, clock, ids }),
     localCodeHost,
-    parts: new Map(Object.entries(ports).map(([name, part]) => [name, () => part.ready()])),
+    parts: new Map([
+      ...Object.entries(ports).map(([name, part]) => [name, () => part.ready()] as const),
+      ...(config.services.has('query')
+        ? [['projection', () => requireAdvancing({ eventStore, readStore, clock })] as const]
+        : []),
+    ]),
     async close() {
       follow.close()
       await close()

@@ -74,7 +74,7 @@ function planSlots(
     INSERT INTO template
     SELECT ?, t.id, json_extract(t.body, '$.execution.id'), json_extract(m.body, '$.messageId'),
            json_extract(t.body, '$.owner'), json_extract(t.body, '$.projectId')
-    FROM docs_tasks t JOIN docs_messages m ON json_extract(m.body, '$.task') = t.id AND m.body IS NOT NULL WHERE t.id = ?`)
+    FROM docs_tasks_g1 t JOIN docs_messages_g1 m ON json_extract(m.body, '$.task') = t.id AND m.body IS NOT NULL WHERE t.id = ?`)
   for (const [first, { taskIds, longTaskId }] of [
     [0, one],
     [real, busy],
@@ -196,10 +196,10 @@ function copyViews(db: Database): void {
        FROM ${slots} JOIN t.${table} d ON d.id = ${id('t')} ORDER BY slot`,
     )
   db.exec(`
-    ${ofPerson('docs_users', 'ofOwner', 'owner')}
-    ${ofPerson('docs_projects', 'ofProject', 'project')}
-    ${ofTask('docs_tasks', (of) => `${of}.task`, '0')}
-    ${ofTask('docs_messages', (of) => `${of}.task || ':' || ${of}.message`, '1')}
+    ${ofPerson('docs_users_g1', 'ofOwner', 'owner')}
+    ${ofPerson('docs_projects_g1', 'ofProject', 'project')}
+    ${ofTask('docs_tasks_g1', (of) => `${of}.task`, '0')}
+    ${ofTask('docs_messages_g1', (of) => `${of}.task || ':' || ${of}.message`, '1')}
     UPDATE main.checkpoints SET position = ${padded(`(SELECT ${people} * ${perPerson} + count(*) * ${perTask} FROM s.slot)`)}`)
   for (const { sql } of made) db.exec(sql)
 }
