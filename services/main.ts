@@ -76,6 +76,8 @@ async function startServices(config: Config, repos: readonly string[], engines: 
     if (services.has('command')) {
       const { startDispatcher } = await import('./command/dispatcher.ts')
       running.push(engines.leases.hold('dispatcher', () => startDispatcher(engines)))
+      const { startOpenWorkSweep } = await import('./command/openWork.ts')
+      running.push(engines.leases.hold('open work', async () => startOpenWorkSweep(engines)))
       const { startErasure } = await import('./command/erasure.ts')
       running.push(startErasure(engines))
       const { startImageSweep } = await import('./command/images/sweep.ts')

@@ -48,6 +48,8 @@ export const tasksView: View<TaskDocument> = {
     ['owner', 'status', 'order'],
     ['projectId', 'order'],
     ['projectId', 'status', 'order'],
+    ['status', 'order'],
+    ['pullRequestPending', 'order'],
   ],
   touches: (event) => {
     const stream = parseStream(event.stream)

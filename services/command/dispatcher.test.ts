@@ -5,7 +5,6 @@ import { project } from '#domain/project/project.ts'
 import { TaskUpdated, PullRequestRequested } from '#domain/task/events.ts'
 import { task } from '#domain/task/task.ts'
 import type { Job, Jobs } from '#platform/ports/jobs.ts'
-import type { ReadStore } from '#platform/ports/readStore.ts'
 import { creating } from '../../tests/domain/creating.ts'
 import { executionId, projectId, taskId, userId } from '../../tests/domain/ids.ts'
 import { cause, eventually, openTestEngines, type TestEngines } from '../../tests/server/engines.ts'
@@ -115,11 +114,11 @@ test('nothing else becomes a job', async () => {
 
 test('a crash between the job and the checkpoint queues the job once', async () => {
   await create(1)
-  const crashing: ReadStore = {
-    ...engines.readStore,
-    apply: () => Promise.reject(new Error('the process dies here')),
+  const crashing: Jobs = {
+    ...engines.jobs,
+    mark: () => Promise.reject(new Error('the process dies here')),
   }
-  const died = await startDispatcher({ ...engines, readStore: crashing })
+  const died = await startDispatcher({ ...engines, jobs: crashing })
   await dispatched(died, 1)
   const restarted = await startDispatcher(engines)
   await create(2)
@@ -130,11 +129,11 @@ test('a crash between the job and the checkpoint queues the job once', async () 
 
 test('a job that was done before such a crash is not done again', async () => {
   await create(1)
-  const crashing: ReadStore = {
-    ...engines.readStore,
-    apply: () => Promise.reject(new Error('the process dies here')),
+  const crashing: Jobs = {
+    ...engines.jobs,
+    mark: () => Promise.reject(new Error('the process dies here')),
   }
-  const died = await startDispatcher({ ...engines, readStore: crashing })
+  const died = await startDispatcher({ ...engines, jobs: crashing })
   expect(await takeJobs('execution', 1)).toHaveLength(1)
   await died.stop()
   const restarted = await startDispatcher(engines)
@@ -144,7 +143,7 @@ test('a job that was done before such a crash is not done again', async () => {
 })
 
 test('what is deleted becomes a job to erase it, also what was deleted before there were such jobs', async () => {
-  const { commands, readStore } = engines
+  const { commands, jobs } = engines
   const erasures: unknown[] = []
   for (const n of [1, 2]) {
     await commands.execute(project, projectStream(projectId(n)), creatingProject(n), cause())
@@ -152,7 +151,7 @@ test('what is deleted becomes a job to erase it, also what was deleted before th
     const { position, events } = await commands.execute(project, stream, { type: 'DeleteProject' }, cause())
     erasures.push({ id: events[0]?.id, kind: 'erasure', payload: { stream, ...origin } })
     // An older version had looked at it, and only destroyed secrets.
-    if (n === 1) await readStore.apply([], { projection: 'dispatcher', position: position ?? '0' })
+    if (n === 1) await jobs.mark('dispatched', position ?? '0')
   }
   const dispatcher = await startDispatcher(engines)
   expect(await takeJobs('erasure', 2)).toEqual(erasures)
@@ -179,10 +178,7 @@ test('a restart looks only at what came after the last request, and misses nothi
   const first = await startDispatcher(engines)
   await create(1)
   await dispatched(first, 1)
-  await eventually(
-    'the checkpoint is there',
-    async () => (await engines.readStore.checkpoint('dispatcher')) !== null,
-  )
+  await eventually('the checkpoint is there', async () => (await engines.jobs.marked('dispatched')) !== null)
   await create(2)
   const put: string[] = []
   const watched: Jobs = {
@@ -195,4 +191,30 @@ test('a restart looks only at what came after the last request, and misses nothi
   const second = await startDispatcher({ ...engines, jobs: watched })
   await dispatched(second, 2)
   expect(put).toEqual([executionId(2)])
+})
+
+test('of what was asked for before the queue was lost, only what has no end is queued', async () => {
+  for (const n of [1, 2]) await create(n)
+  const stream = taskStream(taskId(1))
+  const started = {
+    type: 'StartExecution',
+    executionId: executionId(1),
+    afterAttempt: 0,
+    runnerId: 'r',
+  } as const
+  await engines.commands.execute(task, stream, started, cause())
+  const fence = { executionId: executionId(1), attempt: 1 }
+  const outcome = { kind: 'completed', exitCode: 0 } as const
+  const ended = {
+    type: 'EndExecution',
+    fence,
+    outcome,
+    terminal: null,
+    nextExecutionId: executionId(8),
+  } as const
+  await engines.commands.execute(task, stream, ended, cause())
+  const dispatcher = await startDispatcher(engines)
+  await create(3)
+  await dispatched(dispatcher, 2)
+  expect(await takeJobs('execution', 2)).toEqual([executionOf(2), executionOf(3)])
 })

@@ -2,26 +2,29 @@
  * Turns what was requested, and what was deleted and is to be erased, into jobs. A job's id is the id of the request, so a batch that is
  * handled twice queues it once.
  */
+import { z } from 'zod'
 import { parseStream } from '#domain/kernel/ids.ts'
 import { comparePositions, type Position, type StoredEvent } from '#domain/kernel/event.ts'
+import { task } from '#domain/task/task.ts'
 import type { EventLog } from '#platform/commands/eventLog.ts'
+import type { Commands } from '#platform/commands/execute.ts'
 import type { EventStore, Subscription } from '#platform/ports/eventStore.ts'
 import type { Job, Jobs } from '#platform/ports/jobs.ts'
-import type { ReadStore } from '#platform/ports/readStore.ts'
 import { moment, type Watch } from '#platform/watch/watch.ts'
 import { erasureJob, isDeletion } from './erasure.ts'
+import { openWorkOf } from './openWork.ts'
 
 export interface DispatcherEngines {
   readonly eventStore: EventStore
-  readonly readStore: ReadStore
   readonly jobs: Jobs
   readonly log: EventLog
+  readonly commands: Pick<Commands, 'load'>
   readonly watch: Watch
 }
 
-const checkpointName = 'dispatcher'
+const dispatchedMark = 'dispatched'
 /** Of its own: what was deleted before there were erasures is erased too. */
-const erasuresName = 'erasures'
+const erasedMark = 'erased'
 const batch = 500
 const markedEvery = 5_000
 const requests = new Set(['ExecutionRequested', 'PullRequestRequested'])
@@ -30,13 +33,16 @@ const kinds = ['execution', 'pull_request', 'erasure'] as const
 /** Starts after the last request that was queued and never ends by itself. */
 export async function startDispatcher({
   eventStore,
-  readStore,
   jobs,
   log,
+  commands,
   watch,
 }: DispatcherEngines): Promise<Subscription> {
-  const dispatched = await readStore.checkpoint(checkpointName)
-  const erased = await readStore.checkpoint(erasuresName)
+  const [dispatched, erased] = [await jobs.marked(dispatchedMark), await jobs.marked(erasedMark)]
+  // Without a mark the queue is new, or was lost: of what was asked for before, only what has no end is queued.
+  const old = dispatched === null ? await eventStore.head() : null
+  const isOpen = async (event: StoredEvent) =>
+    old === null || comparePositions(event.position, old) > 0 || (await hasNoEnd(event, commands))
   let unmarked = 0
   const subscription = eventStore.subscribe(earlier(dispatched, erased), batch, async (events) => {
     const wanted = events.filter((event) =>
@@ -44,6 +50,7 @@ export async function startDispatcher({
     )
     for (const event of wanted) {
       const begun = moment()
+      if (!isDeletion(event) && !(await isOpen(event))) continue
       const job = isDeletion(event) ? erasureJob(event) : await jobOf(event, log)
       await jobs.put(job)
       watch({ kind: 'queued', job: job.kind, event, begun, ended: moment() })
@@ -52,8 +59,7 @@ export async function startDispatcher({
     const last = events.at(-1)
     // A checkpoint that lags is only more to look through after a start: most events ask for nothing.
     if (!last || (wanted.length === 0 && unmarked < markedEvery)) return
-    for (const projection of [checkpointName, erasuresName])
-      await readStore.apply([], { projection, position: last.position })
+    for (const mark of [dispatchedMark, erasedMark]) await jobs.mark(mark, last.position)
     unmarked = 0
   })
   watch({ kind: 'dispatcher', pending: () => pendingOf(jobs) })
@@ -64,6 +70,14 @@ export async function startDispatcher({
     },
   }
 }
+
+/** Whether what the event asked for has no outcome yet. */
+async function hasNoEnd(stored: StoredEvent, commands: Pick<Commands, 'load'>): Promise<boolean> {
+  const { state } = await commands.load(task, stored.stream)
+  const asked = Asked.parse(stored.data)
+  return openWorkOf(state).some(({ id }) => id === asked.executionId || id === asked.requestId)
+}
+const Asked = z.object({ executionId: z.string().optional(), requestId: z.string().optional() })
 
 async function pendingOf(jobs: Jobs): Promise<ReadonlyMap<string, number>> {
   return new Map(await Promise.all(kinds.map(async (kind) => [kind, await jobs.pending(kind)] as const)))

@@ -298,6 +298,28 @@ export function jobsContract(name: string, open: () => Promise<OpenJobs>): void 
       expect(await jobs.pending(kind)).toBe(1)
     })
 
+    test('it says where a job stands, and keeps the latest mark of a name', async () => {
+      const [waits, runs, done, aside] = [job(), job(), job(), job()]
+      expect(await jobs.standing(waits.id)).toBeUndefined()
+      const worker = jobs.work(kind, { concurrency: 3, leaseMs: 60_000 }, async (delivery) => {
+        if (delivery.job.id === done.id) await delivery.ack()
+        if (delivery.job.id === aside.id) await delivery.reject('broken')
+      })
+      for (const each of [done, aside, runs]) await jobs.put(each)
+      await vi.waitFor(async () => expect(await jobs.standing(runs.id)).toBe('leased'), soon)
+      await vi.waitFor(async () => expect(await jobs.pending(kind)).toBe(1), soon)
+      await worker.stop()
+      await jobs.put(waits)
+      const standings = [waits, runs, done, aside].map(({ id }) => jobs.standing(id))
+      expect(await Promise.all(standings)).toEqual(['queued', 'leased', 'done', 'rejected'])
+      const name = randomUUID()
+      expect(await jobs.marked(name)).toBeNull()
+      for (const position of ['7', '12345678901234567890']) await jobs.mark(name, position)
+      expect(await jobs.marked(name)).toBe('12345678901234567890')
+      jobs = await opened.reopen()
+      expect(await jobs.marked(name)).toBe('12345678901234567890')
+    })
+
     test('what was queued, leased, done or set aside is so after a restart', async () => {
       const queued = job()
       const done = job()

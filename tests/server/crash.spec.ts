@@ -1,4 +1,6 @@
 /** kill -9 at any moment: what was answered is there, nothing runs for ever, nothing is left behind. */
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { getChat, getTerminal, sendMessage } from '#domain/api/chat.ts'
 import { createPullRequest, createTask, getTask, listTasks, retryTask } from '#domain/api/tasks.ts'
@@ -132,6 +134,19 @@ describe('right after an answer', () => {
       ended.status === 'completed' ? ['completed', undefined] : ['failed', 'runner_lost'],
     )
     expect(ended).toMatchObject({ description: `Answer ${ms}`, title: `Answer ${ms}` })
+  })
+
+  test('and the queue is lost, all that was asked for runs or ends as failed', async () => {
+    const { product, ada, projectId } = scene
+    const sleeping = await ada.task(projectId, 'Sleep long')
+    await ada.taskOnce(sleeping.id, (now) => (now.execution?.startedAt ?? null) !== null)
+    const asked = await Promise.all([1, 2, 3].map(() => ada.task(projectId, 'Change something')))
+    await killAndSeeNothingLeft()
+    for (const ending of ['', '-wal', '-shm'])
+      await rm(join(product.dataDir, `jobs.sqlite${ending}`), { force: true })
+    await product.restart()
+    expect(await ada.taskOnce(sleeping.id, hasEnded)).toMatchObject({ failure: { code: 'runner_lost' } })
+    for (const { id } of asked) await ada.taskOnce(id, hasEnded)
   })
 
   test('a message that was sent is there and answered', async () => {

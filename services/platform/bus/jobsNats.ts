@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
+import { Position } from '#domain/kernel/event.ts'
 import { EngineUnavailable, type ReportFault } from '../ports/faults.ts'
 import type { Jobs, Worker } from '../ports/jobs.ts'
 import type { Nats } from './natsConnection.ts'
@@ -107,6 +108,20 @@ export async function openNatsJobs(options: {
           return worker.stop()
         },
       }
+    },
+
+    standing: async (id) => {
+      requireOpen()
+      return (await places.read(id))?.standing.state
+    },
+    mark: async (name, position) => {
+      requireOpen()
+      await streams.append('marks', partOf(name), { data: position })
+    },
+    marked: async (name) => {
+      requireOpen()
+      const kept = await streams.last('marks', partOf(name))
+      return kept === undefined ? null : Position.parse(Buffer.from(kept.data).toString('utf8'))
     },
 
     pending: async (kind) => {

@@ -2,7 +2,7 @@
 import type { Clock } from '../ports/clock.ts'
 import { LeaseLost } from '../ports/faults.ts'
 import type { ReportFault } from '../ports/faults.ts'
-import type { Delivery, Job, Jobs } from '../ports/jobs.ts'
+import type { Delivery, Job, Jobs, JobState } from '../ports/jobs.ts'
 import { openSqlite } from '../sqlite.ts'
 import { placesOfOne } from './fairShare.ts'
 
@@ -35,6 +35,7 @@ const formats = [
      PRIMARY KEY (kind, person)
    ) STRICT, WITHOUT ROWID;
    CREATE INDEX turns_by_time ON turns (kind, served)`,
+  `CREATE TABLE marks (name TEXT PRIMARY KEY, position TEXT NOT NULL) STRICT, WITHOUT ROWID`,
 ]
 
 const doneKeptMs = 7 * 24 * 3_600_000
@@ -120,6 +121,11 @@ export function openSqliteJobs(options: { file: string; clock: Clock; onFault: R
     `UPDATE jobs SET state = 'queued', due = ?, attempt = 0, reason = NULL WHERE id = ? AND state = 'rejected'
      RETURNING kind`,
   )
+  const stateOf = db.prepare<[string], [JobState]>('SELECT state FROM jobs WHERE id = ?')
+  const setMark = db.prepare<[string, string]>(
+    'INSERT INTO marks (name, position) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET position = excluded.position',
+  )
+  const getMark = db.prepare<[string], [string]>('SELECT position FROM marks WHERE name = ?')
   const countOpen = db.prepare<[string], [number]>(
     `SELECT count(*) FROM jobs WHERE kind = ? AND state IN ('queued', 'leased')`,
   )
@@ -246,6 +252,11 @@ export function openSqliteJobs(options: { file: string; clock: Clock; onFault: R
       return { stop: worker.stop }
     },
 
+    standing: async (id) => stateOf.get(id)?.[0],
+    mark: async (name, position) => {
+      setMark.run(name, position)
+    },
+    marked: async (name) => getMark.get(name)?.[0] ?? null,
     pending: async (kind) => countOpen.get(kind)?.[0] ?? 0,
     rejected: async (kind, limit) =>
       listRejected

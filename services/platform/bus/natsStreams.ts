@@ -13,8 +13,8 @@ import {
 import { EngineUnavailable } from '../ports/faults.ts'
 import { UnusableNats, type Nats, type Refusals } from './natsConnection.ts'
 
-/** What is kept where: jobs until they are acknowledged, the standing of each for 7 days, jobs set aside for ever. */
-export type StreamName = 'queue' | 'standings' | 'rejected'
+/** What is kept where: jobs until they are acknowledged, the standing of each for 7 days, jobs set aside and marks for ever. */
+export type StreamName = 'queue' | 'standings' | 'rejected' | 'marks'
 
 /** A message as a stream keeps it. */
 export interface Kept {
@@ -99,6 +99,8 @@ export async function openStreams(options: {
       { ...common, name: 'queue', retention: RetentionPolicy.Workqueue },
       { ...common, name: 'standings', max_msgs_per_subject: 1, max_age: nanos(standingKeptMs) },
       { ...common, name: 'rejected', max_msgs_per_subject: 1 },
+      // The latest takes the place of the one before: one is always there.
+      { ...common, name: 'marks', max_msgs_per_subject: 1, discard: DiscardPolicy.Old },
     ]
     for (const { name, ...config } of configs) {
       const refusals = new Map([[streamNotFound, () => undefined]])

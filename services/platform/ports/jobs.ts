@@ -4,6 +4,8 @@
  * the fewest is served first, and of these whoever was served longest ago, as far as the queue can tell. Held by `tests/contracts/jobs.spec.ts`.
  */
 
+import type { Position } from '#domain/kernel/event.ts'
+
 /** What a worker may be asked to do. The payload names things; facts are read from the log. */
 export interface Job {
   /** The job's name: putting the same id twice queues it once, also when it was done less than 7 days ago. */
@@ -13,6 +15,8 @@ export interface Job {
   readonly person?: string
   readonly payload: Readonly<Record<string, string>>
 }
+
+export type JobState = 'queued' | 'leased' | 'done' | 'rejected'
 
 export interface Delivery {
   readonly job: Job
@@ -45,6 +49,12 @@ export interface Jobs {
     options: { concurrency: number; leaseMs: number },
     handle: (delivery: Delivery) => Promise<void>,
   ): Worker
+  /** Where a job stands; `undefined` when it was never put, or was done more than 7 days ago. */
+  standing(id: string): Promise<JobState | undefined>
+  /** Notes how far the log was turned into jobs; it is lost with the queue, and only then. */
+  mark(name: string, position: Position): Promise<void>
+  /** What was noted last; `null` when nothing was. */
+  marked(name: string): Promise<Position | null>
   /** Jobs that are queued or leased. */
   pending(kind: string): Promise<number>
   /** Jobs set aside, newest first. */

@@ -1,0 +1,175 @@
+/**
+ * What was asked for and has no end yet, as the log has it. A sweep looks for it at start and each minute, so that nothing waits for
+ * ever, whatever became of the queue or of a runner: what nobody has is queued again, and what the queue gave up is ended.
+ */
+import { randomUUID } from 'node:crypto'
+import { Fault } from '#domain/kernel/errors.ts'
+import { taskStream, terminalStream } from '#domain/kernel/ids.ts'
+import type { Execution, TaskState } from '#domain/task/state.ts'
+import { task } from '#domain/task/task.ts'
+import { tasksView } from '#domain/views/tasks.ts'
+import type { Documents } from '#platform/commands/documents.ts'
+import type { EventLog } from '#platform/commands/eventLog.ts'
+import type { Commands } from '#platform/commands/execute.ts'
+import type { Logger } from '#platform/log.ts'
+import type { Job, Jobs } from '#platform/ports/jobs.ts'
+
+export interface OpenWorkEngines {
+  readonly jobs: Pick<Jobs, 'put' | 'standing'>
+  readonly log: Pick<EventLog, 'headOf'>
+  readonly commands: Pick<Commands, 'load' | 'execute'>
+  readonly documents: Pick<Documents, 'find'>
+  readonly logger: Logger
+}
+
+/** A request without an outcome. */
+export type OpenWork =
+  | {
+      readonly kind: 'execution'
+      readonly id: string
+      readonly taskId: string
+      readonly execution: Execution
+    }
+  | { readonly kind: 'pull_request'; readonly id: string; readonly taskId: string }
+
+/** What of a task has no end yet: an execution, a pull request, or both. */
+export function openWorkOf(state: TaskState): readonly OpenWork[] {
+  if (state.kind !== 'task') return []
+  const { taskId, phase, pullRequestRequest } = state
+  const open: OpenWork[] = []
+  if ('execution' in phase) {
+    const { execution } = phase
+    open.push({ kind: 'execution', id: execution.executionId, taskId, execution })
+  }
+  if (pullRequestRequest !== null) open.push({ kind: 'pull_request', id: pullRequestRequest, taskId })
+  return open
+}
+
+/** The job that does it. */
+export function jobFor(work: OpenWork, ownerId: string): Job {
+  const { kind, id, taskId } = work
+  const named = kind === 'execution' ? { executionId: id } : { requestId: id }
+  return { id, kind, person: ownerId, payload: { taskId, ...named } }
+}
+
+const actor = { kind: 'system', service: 'command' } as const
+const everyMs = 60_000
+const page = 200
+const givenUp = 'This failed too often and was given up. Try again.'
+
+/** Sweeps until it is stopped; a task that cannot be looked at holds up none of the others. */
+export function startOpenWorkSweep(engines: OpenWorkEngines): { stop(): Promise<void> } {
+  let stopped = false
+  let timer: NodeJS.Timeout | undefined
+  const sweep = async () => {
+    try {
+      await sweepOpenWork(engines, () => stopped)
+    } catch (fault) {
+      engines.logger.warn({ err: fault }, 'work without an end could not be looked for')
+    }
+    if (!stopped) timer = setTimeout(() => (running = sweep()), everyMs)
+  }
+  let running = sweep()
+  return {
+    async stop() {
+      stopped = true
+      clearTimeout(timer)
+      await running
+    },
+  }
+}
+
+/** Looks once at every task that is said to have something open; the log decides. */
+export async function sweepOpenWork(
+  engines: OpenWorkEngines,
+  isStopped: () => boolean = () => false,
+): Promise<void> {
+  for await (const taskId of tasksWithOpenWork(engines.documents)) {
+    if (isStopped()) return
+    try {
+      await settle(engines, taskId)
+    } catch (fault) {
+      engines.logger.warn({ err: fault, taskId }, 'the open work of a task could not be looked at')
+    }
+  }
+}
+
+/** By the read models, which may be behind: what they do not have yet, the next sweep finds. */
+async function* tasksWithOpenWork(documents: Pick<Documents, 'find'>): AsyncGenerator<string> {
+  for (const where of [{ status: 'queued' }, { status: 'running' }, { pullRequestPending: true }]) {
+    for (let after: { value: string; id: string } | undefined; ;) {
+      const found = await documents.find(tasksView, {
+        where,
+        sort: { field: 'order', direction: 'ascending' },
+        limit: page,
+        ...(after ? { after } : {}),
+      })
+      for (const { id } of found) yield id
+      const last = found.at(-1)
+      if (!last || found.length < page) break
+      after = { value: last.order, id: last.id }
+    }
+  }
+}
+
+async function settle(engines: OpenWorkEngines, taskId: string): Promise<void> {
+  const { commands, jobs, logger } = engines
+  const open = async () => {
+    const { state } = await commands.load(task, taskStream(taskId))
+    return state.kind === 'task' ? { ownerId: state.ownerId, work: openWorkOf(state) } : undefined
+  }
+  const before = await open()
+  for (const work of before?.work ?? []) {
+    const standing = await jobs.standing(work.id)
+    if (standing === 'queued' || standing === 'leased') continue
+    // It may have ended since it was read.
+    const now = await open()
+    if (!now?.work.some(({ id }) => id === work.id)) continue
+    const told = { taskId, job: work.kind, id: work.id }
+    if (standing === undefined) {
+      logger.warn(told, 'work that nobody had is queued again')
+      await jobs.put(jobFor(work, now.ownerId))
+    } else {
+      logger.error({ ...told, standing }, 'work that the queue gave up is ended')
+      await end(engines, work).catch((fault: unknown) => {
+        // Somebody ended it at the same moment.
+        if (!(fault instanceof Fault)) throw fault
+      })
+    }
+  }
+}
+
+async function end({ commands, log }: OpenWorkEngines, work: OpenWork): Promise<void> {
+  const stream = taskStream(work.taskId)
+  const cause = () => ({ actor, commandId: randomUUID() })
+  const failed = { kind: 'failed', code: 'runner_lost', reason: givenUp } as const
+  if (work.kind === 'pull_request') {
+    const outcome = { ...failed, messageId: randomUUID() }
+    const settled = { requestId: work.id, outcome, nextRequestId: randomUUID() }
+    await commands.execute(task, stream, { type: 'SettlePullRequest', ...settled }, cause())
+    return
+  }
+  // Claimed first, so that whoever still reports for it is refused. Who ran the task last keeps its workspace.
+  const { executionId, attempt: afterAttempt } = work.execution
+  const { state } = await commands.load(task, stream)
+  const runnerId = (state.kind === 'task' ? state.lastRunnerId : null) ?? 'none'
+  await commands.execute(
+    task,
+    stream,
+    { type: 'StartExecution', executionId, afterAttempt, runnerId },
+    cause(),
+  )
+  const head = await log.headOf(terminalStream(work.taskId))
+  await commands.execute(
+    task,
+    stream,
+    {
+      type: 'EndExecution',
+      fence: { executionId, attempt: afterAttempt + 1 },
+      outcome: { ...failed, exitCode: null },
+      terminal: head.revision < 0 ? null : head,
+      nextExecutionId: randomUUID(),
+    },
+    cause(),
+  )
+}
