@@ -3,10 +3,11 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { taskStream } from '#domain/kernel/ids.ts'
 import { PullRequestRequested, WorkspaceChanged, WorkspacePrepared } from '#domain/task/events.ts'
 import { task } from '#domain/task/task.ts'
+import { tasksView } from '#domain/views/tasks.ts'
+import { foldView } from '#domain/views/view.ts'
 import { creating } from '../../tests/domain/creating.ts'
 import { executionId, taskId, userId } from '../../tests/domain/ids.ts'
 import { cause, eventually, openTestEngines, type TestEngines } from '../../tests/server/engines.ts'
-import { startProjector } from '../query/projector.ts'
 import { openWorkOf, startOpenWorkSweep, sweepOpenWork } from './openWork.ts'
 
 let engines: TestEngines
@@ -28,10 +29,17 @@ const start = () =>
 
 /** Everything is in the read models. */
 async function projected(): Promise<void> {
-  const projector = await startProjector(engines)
-  const head = await engines.eventStore.head()
-  await eventually('all is projected', async () => (await engines.readStore.checkpoint('main')) === head)
-  await projector.stop()
+  for (const id of [taskId(1), taskId(2)]) {
+    const events = await engines.log.read(taskStream(id), 0, 1_000)
+    const document = foldView(tasksView, new Map(), events).get(id)
+    const position = events.at(-1)?.position
+    if (document === undefined || position === undefined) continue
+    const { collection } = tasksView
+    await engines.readStore.apply([{ kind: 'put', collection, document: { ...document }, position }], {
+      projection: 'main',
+      position,
+    })
+  }
 }
 
 /** Takes the job away from whoever asks first, and does so with it. */
@@ -114,6 +122,7 @@ describe('an execution without an end', () => {
     const sweep = startOpenWorkSweep(engines)
     await eventually('it is queued', async () => (await engines.jobs.pending('execution')) === 1)
     await sweep.stop()
+    expect(await engines.jobs.standing(executionId(1))).toBe('queued')
   })
 })
 
