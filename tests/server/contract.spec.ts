@@ -69,6 +69,25 @@ describe('a project', () => {
     expect(await ada.api('GET', path)).toMatchObject({ body: { project: words } })
   })
 
+  test('is syncing while the code host is asked', async () => {
+    const statusesMeanwhile = async () => {
+      let isDone = false
+      const sync = ada.api('POST', `${path}/sync`).finally(() => {
+        isDone = true
+      })
+      const seen: unknown[] = []
+      while (!isDone) {
+        const { body } = await ada.api('GET', path)
+        seen.push(Reflect.get(Object(Reflect.get(Object(body), 'project')), 'status'))
+      }
+      expect((await sync).status).toBe(200)
+      return seen
+    }
+    // A sync may end before anybody can look.
+    await expect.poll(statusesMeanwhile, { timeout: 30_000 }).toContain('syncing')
+    expect(await ada.api('GET', path)).toMatchObject({ body: { project: { status: 'active' } } })
+  })
+
   test('is made of a repository that was made for it, and is gone once it is deleted', async () => {
     const repository = { name: 'made-here', description: 'By a client', private: true }
     const made = await ada.api('POST', '/github/repos', repository)
