@@ -71,12 +71,10 @@ describe('a project', () => {
 
   test('is syncing while the code host is asked', async () => {
     const statusesMeanwhile = async () => {
-      let isDone = false
-      const sync = ada.api('POST', `${path}/sync`).finally(() => {
-        isDone = true
-      })
+      const over = new AbortController()
+      const sync = ada.api('POST', `${path}/sync`).finally(() => over.abort())
       const seen: unknown[] = []
-      while (!isDone) {
+      while (!over.signal.aborted) {
         const { body } = await ada.api('GET', path)
         seen.push(Reflect.get(Object(Reflect.get(Object(body), 'project')), 'status'))
       }
