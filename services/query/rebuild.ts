@@ -39,8 +39,8 @@ export type DoWork = (
   signal: AbortSignal,
 ) => Promise<Position | null>
 
-/** Documents are written once for each batch that changes them: the more at once, the fewer writes. */
-const batch = 5_000
+/** Documents are written once for each batch that changes them: fewer at once are more writes, more at once more memory. */
+const batch = 2000
 
 /** Folds with the engines at hand. */
 export function folding(engines: RebuildEngines): DoWork {

@@ -18,7 +18,7 @@ export type Said =
   | { readonly kind: 'done'; readonly position: Position | null }
   | { readonly kind: 'failed'; readonly message: string }
 
-/** A core is left to what serves. */
+/** A thread folds some 15,000 events a second: opening each, folding it and writing take about as long as reading it. */
 const mostParts = 4
 /** Longer than any call to a shared engine takes. */
 const keptMs = 15_000
@@ -31,7 +31,7 @@ export function onThreads(config: ThreadData['config']): Rebuilding {
   const ofThread = { dataDir, engines, masterKey, logLevel }
   return {
     doWork: (...asked) => doWork(ofThread, ...asked),
-    parts: Math.max(1, Math.min(mostParts, availableParallelism() - 1)),
+    parts: Math.min(mostParts, availableParallelism()),
     keptMs: engines.mongo === null ? 0 : keptMs,
   }
 }

@@ -23,10 +23,14 @@ const formats = [
 /** Opens the read models in `file`. A power cut may take the last writes, with their checkpoint: they are folded again. */
 export function openSqliteReadStore(options: { file: string; served?: readonly Served[] }): ReadStore {
   const { file, served = [] } = options
-  return readStoreIn(openSqlite({ file, synchronous: 'NORMAL', formats, overwrites: true }), file, served)
+  return readStoreIn(openSqlite({ file, synchronous: 'NORMAL', formats, overwrites: true }), file, { served })
 }
 
-function readStoreIn(db: Sqlite, file: string, served: readonly Served[]): ReadStore {
+function readStoreIn(
+  db: Sqlite,
+  file: string,
+  { served = [], replacesFirst = true }: { served?: readonly Served[]; replacesFirst?: boolean },
+): ReadStore {
   const names = storedNames(served)
   // The texts of queries come from code and are few: all are kept.
   const kept = new Map<string, Statement<readonly SqlValue[], [string]>>()
@@ -44,7 +48,7 @@ function readStoreIn(db: Sqlite, file: string, served: readonly Served[]): ReadS
   const write = (name: string, id: string, position: Position, body: string | null): void => {
     const table = tableFor(name)
     const values = [id, ordered(position), body]
-    if (body !== null && prepared(replaceSql(table)).run(...values).changes > 0) return
+    if (replacesFirst && body !== null && prepared(replaceSql(table)).run(...values).changes > 0) return
     prepared(putSql(table)).run(...values)
   }
   const moveCheckpoint = db.prepare<[string, string]>(
@@ -157,9 +161,9 @@ function openAside(db: Sqlite, file: string): Aside {
     for (const ending of ['', '-wal', '-shm']) rmSync(`${file}${ending}`, { force: true })
   }
   remove()
-  // It is thrown away when it breaks off.
+  // It is thrown away when it breaks off. Most documents that come here are new.
   const own = openSqlite({ file, synchronous: 'OFF', formats, overwrites: false })
-  const { prepare, apply, getMany, find, close } = readStoreIn(own, file, [])
+  const { prepare, apply, getMany, find, close } = readStoreIn(own, file, { replacesFirst: false })
   return {
     prepare,
     apply,
