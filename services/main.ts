@@ -24,6 +24,7 @@ const betweenLooksMs = 20
 
 const usage = `Usage: npm start -- [--repo <path or git URL>]... [--help]
        npm start -- jobs [requeue <id>] [--data <folder>]
+       npm start -- quarantine [release <stream>] [--data <folder>]
        npm start -- verify [--data <folder>]
        npm start -- rebuild [<read model>] [--data <folder>]
 
@@ -31,6 +32,8 @@ const usage = `Usage: npm start -- [--repo <path or git URL>]... [--help]
   --help                    shows this
   jobs                      lists the jobs that were set aside, and ends
   jobs requeue <id>         queues one of them again, and ends
+  quarantine                lists the streams that cannot be read on, and why, and ends
+  quarantine release <stream>  takes one up again that was mended, and ends
   verify                    checks every event of the log, tells what is wrong and where, and ends: with 1 if anything is
   rebuild                   has all read models made anew from the log, or the one that is named, and ends when that is done
   --data <folder>           works on this data folder, in place of DATA_DIR

@@ -1,6 +1,8 @@
-/** What an operator does beside the running product: sees the jobs that were set aside, queues one again, checks the log, has read models made anew. */
+/** What an operator does beside the running product: sees the jobs and the streams that were set aside, queues or takes up one again, checks the log, has read models made anew. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { views } from '#domain/views/all.ts'
+import type { EventLog } from '#platform/commands/eventLog.ts'
+import { listFlawed, releaseFlawed } from '#platform/commands/quarantine.ts'
 import { changeCatalog } from '#platform/ports/catalog.ts'
 import type { EventStore } from '#platform/ports/eventStore.ts'
 import type { Jobs } from '#platform/ports/jobs.ts'
@@ -22,7 +24,8 @@ export class UnknownWords extends Error {
 export interface Operating {
   readonly jobs: Jobs
   readonly eventStore: EventStore
-  readonly readStore: Pick<ReadStore, 'catalog' | 'replaceCatalog'>
+  readonly readStore: ReadStore
+  readonly log: Pick<EventLog, 'read'>
   readonly vault: Vault
   readonly progress: (line: string) => void
 }
@@ -37,6 +40,7 @@ export interface Answer {
 export type Operation = (engines: Operating) => Promise<Answer>
 
 /**
+ * `quarantine` gives a line for each stream that cannot be read on, and `quarantine release <stream>` takes one up again that was mended;
  * `rebuild` has all read models made anew, or the one that is named; `verify` checks the whole log; `jobs` gives a line for each job that was set aside, newest first of its kind; `jobs requeue <id>` queues one again; no words are no
  * operation. Throws `UnknownWords`, before anything is opened.
  */
@@ -45,6 +49,13 @@ export function operationOf(words: readonly string[], silentMs = usualSilentMs):
   if (subject === undefined) return undefined
   if (subject === 'verify' && verb === undefined) return verified
   if (subject === 'jobs' && verb === undefined) return listed
+  if (subject === 'quarantine' && verb === undefined)
+    return async ({ readStore }) => ({ lines: await listFlawed(readStore) })
+  if (subject === 'quarantine' && verb === 'release' && id !== undefined && rest.length === 0)
+    return async ({ readStore, log }) => {
+      const { ok, line } = await releaseFlawed(readStore, log, id)
+      return { lines: [line], failed: !ok }
+    }
   if (subject === 'rebuild' && id === undefined) return rebuildOf(verb, silentMs)
   if (subject !== 'jobs' || verb !== 'requeue' || id === undefined || rest.length > 0)
     throw new UnknownWords(`${words.join(' ')}: there is no such command.`)

@@ -1,6 +1,6 @@
 /** Tasks: making them, running them, their pull request. */
 import { z } from 'zod'
-import { Position } from '../kernel/event.ts'
+import { Position, unreadableReasons } from '../kernel/event.ts'
 import { ProjectId, TaskId } from '../kernel/ids.ts'
 import { AgentName } from '../task/events.ts'
 import { taskStatuses } from '../task/state.ts'
@@ -70,6 +70,8 @@ export const Task = z.object({
       usage: z.object({ inputTokens: z.number(), outputTokens: z.number(), costUsd: z.number() }).optional(),
     })
     .nullable(),
+  /** Part of the history cannot be read: from which event of its stream on, and why. Missing where all of it can. */
+  unreadable: z.object({ revision: z.number(), reason: z.enum(unreadableReasons) }).optional(),
   /** Why the last turn failed. */
   failure: z.object({ code: z.string(), reason: z.string() }).nullable(),
   usage: z.object({

@@ -56,6 +56,17 @@ export const EventMeta: z.ZodType<EventMeta> = z.strictObject({
   hash: Sha256Hex,
 })
 
+/** Why an event cannot be read, by this version or by any. */
+export const unreadableReasons = [
+  'unknown_kind',
+  'newer_version',
+  'wrong_shape',
+  'cannot_be_opened',
+  /** It does not follow the event before it. */
+  'broken_chain',
+] as const
+export type UnreadableReason = (typeof unreadableReasons)[number]
+
 /** An event as the log keeps it: facts open in `data`, people's words sealed in `content` (base64), `null` when it has none. */
 export interface StoredEvent {
   readonly id: string

@@ -51,6 +51,7 @@ export const tasksView: View<TaskDocument> = {
     ['status', 'order'],
     ['pullRequestPending', 'order'],
   ],
+  flawed: (task, unreadable) => ({ ...task, unreadable }),
   touches: (event) => {
     const stream = parseStream(event.stream)
     return stream.kind === 'task' ? [stream.id] : []

@@ -1,6 +1,6 @@
 /** A view: how events become documents. The server, the live client and the replay fold with the same functions. */
 import type { DomainEvent } from '../events.ts'
-import type { Position, RecordedOf } from '../kernel/event.ts'
+import type { Position, RecordedOf, UnreadableReason } from '../kernel/event.ts'
 import type { StreamKind } from '../kernel/ids.ts'
 
 export type AnyRecorded = RecordedOf<DomainEvent>
@@ -22,6 +22,18 @@ export function belongs(document: ViewDocument, { field, value }: Belonging): bo
   return Object.entries(document).some(([name, held]) => name === field && held === value)
 }
 
+/** From which event on a stream cannot be read, and why. */
+export interface Flaw {
+  readonly revision: number
+  readonly reason: UnreadableReason
+}
+
+/** From which event on a stream cannot be read, and why. */
+export interface Flaw {
+  readonly revision: number
+  readonly reason: UnreadableReason
+}
+
 export interface View<D extends ViewDocument> {
   readonly collection: string
   /** Counts up whenever the documents would come out otherwise than before: they are folded anew then. */
@@ -37,6 +49,8 @@ export interface View<D extends ViewDocument> {
   touches(event: AnyRecorded): readonly string[]
   /** Of an event that ends what documents belong to: by what all of them are found that go with it, in the first index. */
   goneWith?(event: AnyRecorded): Belonging | undefined
+  /** The document of a stream that cannot be read on, with a note of it; missing where no document tells of that. */
+  flawed?(document: D, flaw: Flaw): D
   /** The document after the event: `undefined` when there is none, or none any more. Accepts erased content. */
   evolve(document: D | undefined, event: AnyRecorded, id: string): D | undefined
 }

@@ -6,8 +6,9 @@ import { z } from 'zod'
 import { parseStream } from '#domain/kernel/ids.ts'
 import { comparePositions, type Position, type StoredEvent } from '#domain/kernel/event.ts'
 import { task } from '#domain/task/task.ts'
-import type { EventLog } from '#platform/commands/eventLog.ts'
+import { UnreadableEvent, type EventLog } from '#platform/commands/eventLog.ts'
 import type { Commands } from '#platform/commands/execute.ts'
+import type { Logger } from '#platform/log.ts'
 import type { EventStore, Subscription } from '#platform/ports/eventStore.ts'
 import type { Job, Jobs } from '#platform/ports/jobs.ts'
 import { moment, type Watch } from '#platform/watch/watch.ts'
@@ -20,6 +21,7 @@ export interface DispatcherEngines {
   readonly log: EventLog
   readonly commands: Pick<Commands, 'load'>
   readonly watch: Watch
+  readonly logger: Logger
 }
 
 const dispatchedMark = 'dispatched'
@@ -37,6 +39,7 @@ export async function startDispatcher({
   log,
   commands,
   watch,
+  logger,
 }: DispatcherEngines): Promise<Subscription> {
   const [dispatched, erased] = [await jobs.marked(dispatchedMark), await jobs.marked(erasedMark)]
   // Without a mark the queue is new, or was lost: of what was asked for before, only what has no end is queued.
@@ -50,10 +53,16 @@ export async function startDispatcher({
     )
     for (const event of wanted) {
       const begun = moment()
-      if (!isDeletion(event) && !(await isOpen(event))) continue
-      const job = isDeletion(event) ? erasureJob(event) : await jobOf(event, log)
-      await jobs.put(job)
-      watch({ kind: 'queued', job: job.kind, event, begun, ended: moment() })
+      try {
+        if (!isDeletion(event) && !(await isOpen(event))) continue
+        const job = isDeletion(event) ? erasureJob(event) : await jobOf(event, log)
+        await jobs.put(job)
+        watch({ kind: 'queued', job: job.kind, event, begun, ended: moment() })
+      } catch (fault) {
+        // Of a task whose history cannot be read nothing runs; everybody else's goes on.
+        if (!(fault instanceof UnreadableEvent)) throw fault
+        logger.error({ err: fault }, 'what was asked for in a stream that cannot be read is passed over')
+      }
     }
     unmarked += events.length
     const last = events.at(-1)

@@ -1,8 +1,11 @@
 /** How events become stored documents, a batch at a time: for the projector, and for whoever makes a read model anew. */
-import type { Position, StoredEvent } from '#domain/kernel/event.ts'
+import { LRUCache } from 'lru-cache'
+import type { Position, StoredEvent, UnreadableReason } from '#domain/kernel/event.ts'
+import { parseStream } from '#domain/kernel/ids.ts'
 import { belongs, project, type AnyRecorded, type View, type ViewDocument } from '#domain/views/view.ts'
 import { goneWith } from '#platform/commands/documents.ts'
-import type { EventLog } from '#platform/commands/eventLog.ts'
+import { quarantine } from '#platform/commands/quarantine.ts'
+import { UnreadableEvent, type EventLog } from '#platform/commands/eventLog.ts'
 import type { Logger } from '#platform/log.ts'
 import { isWanted, type EventFilter } from '#platform/ports/eventStore.ts'
 import { TooLarge } from '#platform/ports/faults.ts'
@@ -23,6 +26,9 @@ export type Fold = (
 /** Remembers documents that were too large to be stored: what is stored of them is of before, and nothing may be folded onto it. */
 export const oversized: Collection = { name: 'oversized', indexes: [] }
 
+/** What is kept beside the views. */
+export const besides: readonly Collection[] = [oversized, quarantine]
+
 /** A view whose documents are stored under another name. */
 export function placed<D extends ViewDocument>(view: View<D>, collection: string): View<D> {
   return { ...view, collection }
@@ -41,7 +47,12 @@ export function wantedBy(views: readonly View<ViewDocument>[]): EventFilter {
 export async function openFold(views: readonly View<ViewDocument>[], engines: FoldEngines): Promise<Fold> {
   const { store, log, logger } = engines
   const wanted = wantedBy(views)
-  const stale = await staleIn(store)
+  const stale = await idsIn(store, oversized)
+  const flawed = await idsIn(store, quarantine)
+  /** Where streams ended that were folded lately: what comes next must follow. */
+  const heads = new LRUCache<string, { readonly revision: number; readonly hash: string }>({
+    max: knownHeads,
+  })
 
   /** A document that was left behind, as it should be before the event. */
   async function caughtUp<D extends ViewDocument>(
@@ -131,10 +142,82 @@ export async function openFold(views: readonly View<ViewDocument>[], engines: Fo
     }
   }
 
+  /** The events that can be read, and the first of each stream that cannot. */
+  async function readable(stored: readonly StoredEvent[]) {
+    const opened = await Promise.allSettled(stored.map(log.open))
+    const events: AnyRecorded[] = []
+    const bad: { readonly event: StoredEvent; readonly fault: UnreadableEvent }[] = []
+    for (const [index, event] of stored.entries()) {
+      const { stream, revision, meta } = event
+      if (flawed.has(stream)) continue
+      const result = opened[index]
+      const head = heads.get(stream)
+      const follows =
+        head === undefined ||
+        wanted.types !== undefined ||
+        revision <= head.revision ||
+        (revision === head.revision + 1 && meta.prev === head.hash)
+      const fault = !follows
+        ? new UnreadableEvent(event, 'broken_chain')
+        : result?.status === 'rejected'
+          ? result.reason
+          : undefined
+      if (fault !== undefined && !(fault instanceof UnreadableEvent)) throw fault
+      if (fault === undefined || isOfLaterVersion(fault)) heads.set(stream, { revision, hash: meta.hash })
+      if (fault === undefined) {
+        if (result?.status === 'fulfilled') events.push(result.value)
+      } else if (isOfLaterVersion(fault)) {
+        // A newer version wrote it: what this one knows of the stream goes on.
+        logger.warn({ stream, revision, type: event.type }, 'an event of a newer version is passed over')
+      } else {
+        logger.error({ err: fault }, 'a stream is set aside: from here on it is not folded')
+        flawed.add(stream)
+        bad.push({ event, fault })
+      }
+    }
+    return { events, bad }
+  }
+
+  /** Remembers the streams that cannot be read on, and says so in their documents. */
+  async function flawsOf(
+    bad: readonly { readonly event: StoredEvent; readonly fault: UnreadableEvent }[],
+    changes: readonly Change[],
+  ): Promise<readonly Change[]> {
+    const found: Change[] = []
+    for (const { event, fault } of bad) {
+      const { stream, revision, position, type } = event
+      const { reason } = fault
+      const document = { id: stream, revision, type, reason }
+      found.push({ kind: 'put', collection: quarantine.name, document, position })
+      for (const view of views) found.push(...(await flawIn(view, event, reason, changes)))
+    }
+    return found
+  }
+
+  async function flawIn<D extends ViewDocument>(
+    view: View<D>,
+    { stream, revision, position }: StoredEvent,
+    reason: UnreadableReason,
+    changes: readonly Change[],
+  ): Promise<readonly Change[]> {
+    const { collection } = view
+    const { id } = { id: '', ...parseStream(stream) }
+    if (view.flawed === undefined || id === '') return []
+    const change = changes.findLast((one) => one.collection === collection && idOf(one) === id)
+    const stored = change ? undefined : (await store.getMany(collection, [id])).get(id)
+    const before = change?.kind === 'put' ? change.document : stored
+    // What this collection holds was put here by this view.
+    const document = before && view.flawed(before as unknown as D, { revision, reason })
+    return document === undefined
+      ? []
+      : [{ kind: 'put', collection, document: document as unknown as Document, position }]
+  }
+
   return async (stored, checkpoint) => {
     // What no view wants, as all of the terminal, is not even opened.
-    const events = await Promise.all(stored.filter((event) => isWanted(wanted, event)).map(log.open))
-    const changes = (await Promise.all(views.map((view) => changesOf(view, events)))).flat()
+    const { events, bad } = await readable(stored.filter((event) => isWanted(wanted, event)))
+    const folded = (await Promise.all(views.map((view) => changesOf(view, events)))).flat()
+    const changes = [...folded, ...(await flawsOf(bad, folded))]
     const together = changes.flatMap(whole)
     // The checkpoint comes last: a crash before it replays the batch, and every write is a no-op then.
     try {
@@ -149,21 +232,25 @@ export async function openFold(views: readonly View<ViewDocument>[], engines: Fo
 }
 
 const readBatch = 1_000
+const knownHeads = 10_000
+
+const isOfLaterVersion = ({ reason }: UnreadableEvent): boolean =>
+  reason === 'unknown_kind' || reason === 'newer_version'
 
 const markOf = (collection: string, id: string): string => `${collection}/${id}`
 const idOf = (change: Change): string => (change.kind === 'put' ? change.document.id : change.id)
 
-async function staleIn(store: Pick<ReadStore, 'find'>): Promise<Set<string>> {
-  const stale = new Set<string>()
+async function idsIn(store: Pick<ReadStore, 'find'>, { name }: Collection): Promise<Set<string>> {
+  const ids = new Set<string>()
   for (let last: string | undefined; ;) {
-    const found = await store.find(oversized.name, {
+    const found = await store.find(name, {
       where: {},
       sort: { field: 'id', direction: 'ascending' },
       limit: readBatch,
       ...(last === undefined ? {} : { after: { value: last, id: last } }),
     })
-    for (const { id } of found) stale.add(id)
-    if (found.length < readBatch) return stale
+    for (const { id } of found) ids.add(id)
+    if (found.length < readBatch) return ids
     last = found.at(-1)?.id
   }
 }

@@ -1,8 +1,10 @@
 /** The projector: whatever is cut short, repeated or thrown away, the documents are the fold of the log. */
+import { isDeepStrictEqual } from 'node:util'
 import { setTimeout as pause } from 'node:timers/promises'
 import * as fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { DomainEvent } from '#domain/events.ts'
+import type { StoredEvent } from '#domain/kernel/event.ts'
 import { taskStream } from '#domain/kernel/ids.ts'
 import { ModelChosen, TaskUpdated } from '#domain/task/events.ts'
 import { TerminalOutputRecorded } from '#domain/task/terminal.ts'
@@ -11,7 +13,10 @@ import { views } from '#domain/views/all.ts'
 import { foldView, type AnyRecorded } from '#domain/views/view.ts'
 import { changeCatalog } from '#platform/ports/catalog.ts'
 import { mainProjection } from '#platform/commands/projected.ts'
-import { emptyHead, type Head } from '#platform/commands/eventLog.ts'
+import { emptyHead, eventLog, UnreadableEvent, type Head } from '#platform/commands/eventLog.ts'
+import { commands } from '#platform/commands/execute.ts'
+import { listFlawed, releaseFlawed } from '#platform/commands/quarantine.ts'
+import type { EventStore } from '#platform/ports/eventStore.ts'
 import { EngineUnavailable, TooLarge } from '#platform/ports/faults.ts'
 import type { Change, ReadStore } from '#platform/ports/readStore.ts'
 import { creating } from '../../tests/domain/creating.ts'
@@ -428,5 +433,114 @@ describe('a document that the read store does not take', () => {
     expect(checkpoints).toHaveLength(1)
     expect(checkpoints).not.toContain(await engines.eventStore.head())
     expect(await engines.readStore.get('tasks', otherTask.taskId)).toMatchObject({ title: 'A title' })
+  })
+})
+
+describe('an event that cannot be read', () => {
+  const damages: readonly (readonly [string, (event: StoredEvent) => StoredEvent])[] = [
+    ['cannot_be_opened', (event) => ({ ...event, content: Buffer.from('damaged').toString('base64') })],
+    ['wrong_shape', (event) => ({ ...event, data: 'damaged' })],
+    ['broken_chain', (event) => ({ ...event, meta: { ...event.meta, prev: 'f'.repeat(64) } })],
+  ]
+
+  /** The same engines, with some events damaged on their way out of the store. */
+  function damaging(damage: (event: StoredEvent) => StoredEvent): TestEngines {
+    const { eventStore } = engines
+    const damaged: EventStore = {
+      ...eventStore,
+      readAll: async (...asked) => (await eventStore.readAll(...asked)).map(damage),
+      readStream: async (...asked) => (await eventStore.readStream(...asked)).map(damage),
+      subscribe: (after, batch, handle, ...more) =>
+        eventStore.subscribe(after, batch, (events) => handle(events.map(damage)), ...more),
+    }
+    return { ...engines, eventStore: damaged, log: eventLog({ ...engines, eventStore: damaged }) }
+  }
+
+  async function history(tasks: number, events: number): Promise<void> {
+    for (let n = 1; n <= tasks; n += 1) {
+      const made = await engines.commands.execute(task, taskStream(taskId(n)), creating(n), cause())
+      const more = Array.from({ length: events }, (_, at) =>
+        TaskUpdated.of({}, { title: `t${at}`, description: '' }),
+      )
+      await engines.log.append(taskStream(taskId(n)), made.head, more, cause())
+    }
+  }
+
+  test('hurts its own stream only: with every 1,000th damaged, all other tasks are as they should be', async () => {
+    await history(24, 300)
+    const whole = await folded(engines)
+    const all = await engines.eventStore.readAll(null, 100_000)
+    const damagedAt = new Map(
+      all
+        .filter((_, at) => at % 1_000 === 999)
+        .map((event, at) => [event.id, damages[at % damages.length]] as const),
+    )
+    expect(damagedAt.size).toBeGreaterThanOrEqual(6)
+    const broken = damaging((event) => damagedAt.get(event.id)?.[1](event) ?? event)
+    const projector = await startProjector(broken)
+    await projectedToTheEnd(engines)
+    await projector.stop()
+    const hurt = new Map(
+      all.flatMap((event) => {
+        const reason = damagedAt.get(event.id)?.[0]
+        return reason === undefined ? [] : [[event.stream, { revision: event.revision, reason }] as const]
+      }),
+    )
+    const tasksNow = Object(await stored(engines)).tasks
+    const tasksThen = new Map(Object(whole).tasks.map((document: { id: string }) => [document.id, document]))
+    expect(tasksNow).toHaveLength(24)
+    for (const document of tasksNow) {
+      const unreadable = hurt.get(taskStream(document.id))
+      if (unreadable === undefined) expect(document).toEqual(tasksThen.get(document.id))
+      else expect(document).toMatchObject({ unreadable, version: unreadable.revision - 1 })
+    }
+    expect(await listFlawed(engines.readStore)).toHaveLength(hurt.size)
+    // Commands go on, but for those of what cannot be read.
+    const others = commands(broken.log)
+    const rename = { type: 'UpdateTask', title: 'after' } as const
+    for (const n of [1, 2, 3, 24]) {
+      const stream = taskStream(taskId(n))
+      const renamed = others.execute(task, stream, rename, cause())
+      if (hurt.has(stream)) await expect(renamed).rejects.toBeInstanceOf(UnreadableEvent)
+      else expect((await renamed).events).toHaveLength(1)
+    }
+  })
+
+  test('is taken up again once it was mended, and not before', async () => {
+    await history(2, 5)
+    let isMended = false
+    const stream = taskStream(taskId(1))
+    const broken = damaging((event) =>
+      event.stream === stream && event.revision === 6 && !isMended ? { ...event, content: 'AAAA' } : event,
+    )
+    const projector = await startProjector(broken)
+    await projectedToTheEnd(engines)
+    const [line] = await listFlawed(engines.readStore)
+    expect(line).toMatch(/^task-\S+ {2}event 6 \(TaskUpdated\) has content that does not open/)
+    expect(await releaseFlawed(engines.readStore, broken.log, stream)).toMatchObject({ ok: false })
+    isMended = true
+    expect(await releaseFlawed(engines.readStore, broken.log, stream)).toMatchObject({ ok: true })
+    await eventually('it is folded anew', async () =>
+      isDeepStrictEqual(await stored(engines), await folded(engines)),
+    )
+    expect(await listFlawed(engines.readStore)).toEqual(['No stream is set aside.'])
+    await projector.stop()
+  })
+
+  test('of a newer version is passed over, and what this one knows goes on', async () => {
+    await history(1, 3)
+    const newer = damaging((event) =>
+      event.revision === 4
+        ? { ...event, type: 'TaskPainted' }
+        : event.revision === 5
+          ? { ...event, version: 9 }
+          : event,
+    )
+    const projector = await startProjector(newer)
+    await projectedToTheEnd(engines)
+    await projector.stop()
+    const [document] = Object(await stored(engines)).tasks
+    expect(document).not.toHaveProperty('unreadable')
+    expect(await listFlawed(engines.readStore)).toEqual(['No stream is set aside.'])
   })
 })

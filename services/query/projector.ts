@@ -17,7 +17,7 @@ import type { Build, Catalog, Collection, ReadStore } from '#platform/ports/read
 import { changeCatalog } from '#platform/ports/catalog.ts'
 import { lagBehind } from '#platform/watch/lag.ts'
 import { moment, type Watch } from '#platform/watch/watch.ts'
-import { openFold, oversized, placed, wantedBy, type Fold } from './fold.ts'
+import { besides, openFold, placed, wantedBy, type Fold } from './fold.ts'
 import * as generations from './generations.ts'
 import { folding, type DoWork, type Progress } from './rebuild.ts'
 
@@ -86,7 +86,7 @@ export async function startProjector(
   /** Folds what is live from here on, and goes on with the log where that ends. */
   async function follow(catalog: Catalog): Promise<void> {
     const live = liveViews(catalog)
-    await readStore.prepare([oversized, ...live.map(collectionOf)])
+    await readStore.prepare([...besides, ...live.map(collectionOf)])
     fold = live.length === 0 ? null : await openFold(live, { store: readStore, log, logger })
     if (fold !== null)
       subscription ??= eventStore.subscribe(reached, batch, (events) => inTurn(() => projectBatch(events)))
@@ -115,7 +115,7 @@ export async function startProjector(
     })
     const collections = placedViews.map(({ collection }) => collection)
     logger.info({ collections }, 'read models are made anew')
-    await readStore.prepare([oversized, ...placedViews.map(collectionOf)])
+    await readStore.prepare([...besides, ...placedViews.map(collectionOf)])
     const names = Object.fromEntries(Object.entries(made).map(([collection, { name }]) => [collection, name]))
     const telling = setInterval(() => void tell(made, progress), tellEveryMs)
     let whole: readonly (Position | null)[]

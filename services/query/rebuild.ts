@@ -5,7 +5,7 @@ import type { EventLog } from '#platform/commands/eventLog.ts'
 import type { Logger } from '#platform/log.ts'
 import type { EventStore } from '#platform/ports/eventStore.ts'
 import type { ReadStore } from '#platform/ports/readStore.ts'
-import { openFold, oversized, placed, wantedBy } from './fold.ts'
+import { besides, openFold, placed, wantedBy } from './fold.ts'
 
 export interface RebuildEngines {
   readonly eventStore: Pick<EventStore, 'readAll' | 'head'>
@@ -85,7 +85,7 @@ async function foldPart(
   const aside = await readStore.aside(index)
   try {
     await aside.prepare([
-      oversized,
+      ...besides,
       // Indexes that pages are read by are made where they land.
       ...made.map(({ collection, indexes, goneWith }) => ({
         name: collection,
@@ -93,7 +93,10 @@ async function foldPart(
       })),
     ])
     await foldInto(aside)
-    await aside.land([...made.map(({ collection }) => collection), oversized.name], signal)
+    await aside.land(
+      [...made.map(({ collection }) => collection), ...besides.map(({ name }) => name)],
+      signal,
+    )
   } finally {
     await aside.close()
   }

@@ -15,6 +15,7 @@ import { scopeOfStream, taskStream, terminalStream } from '#domain/kernel/ids.ts
 import { chatView, messageDocumentId } from '#domain/views/chat.ts'
 import { tasksView } from '#domain/views/tasks.ts'
 import { documents } from '#platform/commands/documents.ts'
+import { openSqlite } from '#platform/sqlite.ts'
 import type { ReadStore } from '#platform/ports/readStore.ts'
 import { hasEnded, openScene, type Scene } from './scene.ts'
 import { foundTamperings, sealOnlyTamperings, tamperedWith } from './tampering.ts'
@@ -155,6 +156,44 @@ test('the read models can be thrown away: what is shown is the same, byte for by
   await scene.ada.taskOnce(taskId, hasEnded)
   const after = [await shown(taskId), await shown(otherId)]
   expect(JSON.stringify(after)).toBe(JSON.stringify(before))
+})
+
+describe('a task with an event that cannot be read', () => {
+  test('shows what is known of it, takes nothing new, and hurts no other, also when the read models are gone', async () => {
+    const file = join(scene.product.dataDir, 'events.sqlite')
+    const damage = async (content: string | null) => {
+      await scene.product.terminate()
+      const db = openSqlite({ file, synchronous: 'FULL', formats: [''], firstFormat: 3 })
+      const at = [taskStream(otherId), 5] as const
+      const [before = null] =
+        db
+          .prepare<[string, number], [string | null]>(
+            'SELECT content FROM events WHERE stream = ? AND revision = ?',
+          )
+          .get(...at) ?? []
+      db.prepare<[string | null, string, number]>(
+        'UPDATE events SET content = ? WHERE stream = ? AND revision = ?',
+      ).run(content, ...at)
+      db.close()
+      for (const ending of ['', '-wal', '-shm'])
+        await rm(join(scene.product.dataDir, `views.sqlite${ending}`), { force: true })
+      await scene.product.restart()
+      return before
+    }
+    const whole = await shown(otherId)
+    const content = await damage('AAAA')
+    const { ada, product } = scene
+    expect((await fetch(`${product.base}/readyz`)).status).toBe(200)
+    expect((await ada.taskOnce(taskId, hasEnded)).unreadable).toBeUndefined()
+    const damaged = await ada.taskOnce(otherId, (now) => now.unreadable !== undefined)
+    expect(damaged.unreadable?.revision).toBe(5)
+    const refused = await ada.api('POST', `/tasks/${otherId}/chat`, { message: 'more' })
+    expect(refused).toMatchObject({ status: 409, body: { code: 'history_unreadable' } })
+    expect(await ada.ask(updateTask, { params: { taskId }, body: { title: 'Still at work' } })).toBeTruthy()
+    await damage(content)
+    await scene.ada.taskOnce(otherId, hasEnded)
+    expect(JSON.stringify(await shown(otherId))).toBe(JSON.stringify(whole))
+  })
 })
 
 describe('once the key of a task is destroyed', () => {

@@ -23,6 +23,7 @@ import { tasksView } from '#domain/views/tasks.ts'
 import { foldView, type AnyRecorded } from '#domain/views/view.ts'
 import { documents } from '#platform/commands/documents.ts'
 import type { EventLog } from '#platform/commands/eventLog.ts'
+import { logger } from '#platform/log.ts'
 import type { EventStore } from '#platform/ports/eventStore.ts'
 import type { ReadStore } from '#platform/ports/readStore.ts'
 import { executionId, messageId, projectId, taskId, userId } from '../../../tests/domain/ids.ts'
@@ -109,6 +110,7 @@ function fakeEngines(wait: <T>(value: T) => Promise<T>) {
     documents: documents(readStore, log),
     imageAddresses: { addressOf: ({ imageId }: { imageId: string }) => `/api/images/${imageId}` },
     watch: nobodyWatches,
+    logger: logger('silent'),
     events,
     append(stream: string, event: TaskEvent | TerminalEvent): AnyRecorded {
       const revision = (revisions.get(stream) ?? -1) + 1

@@ -11,8 +11,9 @@ import { chatView, messageDocumentId } from '#domain/views/chat.ts'
 import { tasksView, toolCallsThatShow, type TaskDocument } from '#domain/views/tasks.ts'
 import { project, type AnyRecorded } from '#domain/views/view.ts'
 import type { Documents } from '#platform/commands/documents.ts'
-import type { EventLog } from '#platform/commands/eventLog.ts'
+import { UnreadableEvent, type EventLog } from '#platform/commands/eventLog.ts'
 import type { ImageAddresses } from '#platform/images/addresses.ts'
+import type { Logger } from '#platform/log.ts'
 import type { EventStore } from '#platform/ports/eventStore.ts'
 import { moment, type Watch } from '#platform/watch/watch.ts'
 import { createPace } from './pace.ts'
@@ -103,6 +104,7 @@ export async function startFeed(engines: {
   documents: Documents
   imageAddresses: Pick<ImageAddresses, 'addressOf'>
   watch: Watch
+  logger: Logger
 }): Promise<Feed> {
   const { eventStore, log, documents, watch } = engines
   const { addressOf } = engines.imageAddresses
@@ -130,12 +132,23 @@ export async function startFeed(engines: {
       for (const event of events) {
         // A batch that failed half way is given again: what was told of it is not told twice.
         if (isCovered(event.position, reached)) continue
-        const tell = await prepare(event)
+        const tell = await prepare(event).catch(passingOver(event))
         tell()
         reached = event.position
       }
     }),
   )
+
+  /** What cannot be read is told to nobody, and holds up nobody. */
+  const passingOver = (event: StoredEvent) => (fault: unknown) => {
+    if (!(fault instanceof UnreadableEvent)) throw fault
+    const { stream, revision } = event
+    engines.logger.warn(
+      { stream, revision, reason: fault.reason },
+      'an event that cannot be read is not told',
+    )
+    return () => undefined
+  }
 
   /** All that may fail comes before the first word, so that an event is told whole or not at all. */
   async function prepare(stored: StoredEvent): Promise<() => void> {

@@ -3,7 +3,7 @@ import { views } from '#domain/views/all.ts'
 import { project, type AnyRecorded, type View, type ViewDocument } from '#domain/views/view.ts'
 import { NotFolded } from '#platform/ports/faults.ts'
 import type { Catalog, Collection, Document, Find, ReadStore, Served } from '#platform/ports/readStore.ts'
-import type { EventLog, Head } from './eventLog.ts'
+import { UnreadableEvent, type EventLog, type Head } from './eventLog.ts'
 
 export interface Documents {
   get<D extends ViewDocument>(view: View<D>, id: string): Promise<D | undefined>
@@ -47,7 +47,13 @@ export function documents(readStore: ReadStore, log: EventLog): Documents {
     })
     let version = document?.version ?? -1
     while (version < head.revision) {
-      const events = await log.read(stream, version + 1, Math.min(readBatch, head.revision - version))
+      const events = await log
+        .read(stream, version + 1, Math.min(readBatch, head.revision - version))
+        .catch((fault: unknown) => {
+          // What is known up to where the stream cannot be read is shown; nothing is written to it any more.
+          if (fault instanceof UnreadableEvent) return []
+          throw fault
+        })
       for (const event of events) {
         if (view.touches(event).includes(id)) document = project(view, document, event, id)
         version = event.revision

@@ -5,7 +5,14 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { eventKinds, type DomainEvent } from '#domain/events.ts'
-import { lifted, type Actor, type AnyEvent, type Position, type StoredEvent } from '#domain/kernel/event.ts'
+import {
+  lifted,
+  type Actor,
+  type AnyEvent,
+  type Position,
+  type StoredEvent,
+  type UnreadableReason,
+} from '#domain/kernel/event.ts'
 import { scopeOfStream } from '#domain/kernel/ids.ts'
 import type { AnyRecorded } from '#domain/views/view.ts'
 import type { Bus } from '#platform/ports/bus.ts'
@@ -177,16 +184,8 @@ export function eventLog(engines: {
   }
 }
 
-/** Why an event cannot be read, by this version or by any. */
-export type UnreadableReason =
-  | 'unknown_kind'
-  | 'newer_version'
-  | 'wrong_shape'
-  | 'cannot_be_opened'
-  /** It does not follow the event before it. */
-  | 'broken_chain'
-
-const sentences: Readonly<Record<UnreadableReason, string>> = {
+/** What is wrong with an event, after its place. */
+export const unreadableSentences: Readonly<Record<UnreadableReason, string>> = {
   unknown_kind: 'is of a kind that this Flightdeck does not know',
   newer_version: 'was written by a newer Flightdeck',
   wrong_shape: 'does not have the shape of its kind',
@@ -204,7 +203,7 @@ export class UnreadableEvent extends Error {
     reason: UnreadableReason,
     cause?: unknown,
   ) {
-    super(`Event ${revision} of ${stream} (${type}) ${sentences[reason]}.`, { cause })
+    super(`Event ${revision} of ${stream} (${type}) ${unreadableSentences[reason]}.`, { cause })
     this.event = { stream, revision, type }
     this.reason = reason
   }

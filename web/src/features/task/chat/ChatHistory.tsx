@@ -81,6 +81,11 @@ export function ChatHistory({
               {chat.load.fault.message || taskTexts.chatNotFetched}
             </Note>
           )}
+          {task.unreadable && (
+            <Note kind="error" className="m-4">
+              {texts.chat.unreadable(task.unreadable.reason)}
+            </Note>
+          )}
           {more && entries.length > 0 && (
             <div className="flex items-center justify-center gap-2 px-4 pt-3 text-meta text-muted">
               {failed && <span role="status">{texts.chat.earlierNotRead}</span>}

@@ -63,6 +63,16 @@ test('a message that waits is found too, where it waits', async () => {
   expect(waits.hasAttribute('data-searched')).toBe(true)
 })
 
+test('a history that cannot be read on says so, with the reason, above what there is', async () => {
+  const damaged = taskOf(1, { unreadable: { revision: 7, reason: 'broken_chain' } })
+  const messages = [messageOf(1, { message: 'Add a date' })]
+  openPage(at, { answers: { ...openTaskAnswers(damaged), [`GET ${at}/chat`]: { messages, version: 1 } } })
+  await screen.findByText('Add a date')
+  expect(
+    (await chat()).getByText(/^Part of this history cannot be read.*a record was changed or removed/),
+  ).toBeTruthy()
+})
+
 test('what an agent does is not shown before what it was asked for', async () => {
   const messages = [messageOf(1, { message: 'Add a date', status: 'running', executionId: executionId(1) })]
   let answer: (body: unknown) => void = () => undefined

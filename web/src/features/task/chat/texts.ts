@@ -1,4 +1,13 @@
 /** What the chat of a task says. */
+import type { Task } from '#domain/api/tasks.ts'
+const unreadable: Readonly<Record<NonNullable<Task['unreadable']>['reason'], string>> = {
+  unknown_kind: 'a newer version wrote it',
+  newer_version: 'a newer version wrote it',
+  wrong_shape: 'a record is damaged',
+  cannot_be_opened: 'a record is damaged, or its key is missing',
+  broken_chain: 'a record was changed or removed',
+}
+
 export const texts = {
   chat: {
     title: 'Task Chat',
@@ -19,6 +28,8 @@ export const texts = {
     more: 'Show more',
     less: 'Show less',
     erased: 'This message was erased.',
+    unreadable: (reason: NonNullable<Task['unreadable']>['reason']) =>
+      `Part of this history cannot be read, so nothing can be added to it: ${unreadable[reason]}. Ask the operator of this server to look at it.`,
     latest: 'Jump to latest',
     unread: (count: number) => `${count} new`,
     reading: 'reading earlier messages',
