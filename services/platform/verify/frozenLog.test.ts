@@ -40,7 +40,7 @@ describe('the log of version 1', () => {
       const folded = [...foldView(view, new Map(), opened).values()].toSorted((a, b) =>
         a.id < b.id ? -1 : 1,
       )
-      expect(JSON.parse(JSON.stringify(folded)), view.collection).toEqual(documents.get(view.collection))
+      expect(JSON.parse(JSON.stringify(folded))).toEqual(documents.get(view.collection))
     }
   })
 })
