@@ -7,7 +7,7 @@ import { BadConfig, codeHostName, describeVariables, readConfig, type Config } f
 import type { Engines } from '#platform/compose.ts'
 import { isReadable } from '#platform/commands/documents.ts'
 import { emptyCatalog } from '#platform/ports/readStore.ts'
-import { operationOf, UnknownWords } from './operate.ts'
+import { operationBeside, operationOf, UnknownWords, type Answer } from './operate.ts'
 import type { Details } from '#platform/http/health.ts'
 import { serviceTokens, type Callee } from '#platform/http/serviceToken.ts'
 import { startAgents, type Agents } from '#platform/runners/agents.ts'
@@ -215,16 +215,29 @@ async function main(): Promise<void> {
     print(`${usage}${describeVariables()}`)
     return
   }
-  const operation = operationOf(words)
+  const beside = operationBeside(words)
+  const operation = beside ? undefined : operationOf(words)
   const config = readConfig(data === undefined ? process.env : { ...process.env, DATA_DIR: data })
   for (const name of config.unused) print(`${name} is set and has no effect yet.`)
   // Heard from here on, so that a start is ended as orderly as a run.
   const asked = askedToStop()
-  const [{ openEngines }, { logger }] = await Promise.all([
+  const [{ openEngines, openReadModels }, { logger }] = await Promise.all([
     import('#platform/compose.ts'),
     import('#platform/log.ts'),
   ])
   const log = logger(config.logLevel, { service: processName(config.services) })
+  if (beside) {
+    const readStore = await openReadModels(config, print)
+    try {
+      const answer = await Promise.race([beside({ readStore, progress: printOver }), asked])
+      // Who asked has seen enough; whoever makes them goes on.
+      if (!answer) process.exit(0)
+      tell(answer)
+    } finally {
+      await readStore.close()
+    }
+    return
+  }
   // For an operation no service runs: what the product holds of the data folder is left to it.
   const opening = openEngines(operation ? { ...config, services: new Set() } : config, log, print)
   // While an engine is waited for nothing runs that would have to end in order.
@@ -232,9 +245,7 @@ async function main(): Promise<void> {
   if (!engines) process.exit(0)
   if (operation) {
     try {
-      const { lines, failed = false } = await operation({ ...engines, progress: printOver })
-      for (const line of lines) print(line)
-      if (failed) process.exitCode = 1
+      tell(await operation({ ...engines, progress: printOver }))
     } finally {
       await engines.close()
     }
@@ -272,6 +283,11 @@ async function readableSoon({ readStore }: Engines, asked: Promise<void>): Promi
     await pause(betweenLooksMs)
   }
   print('What is shown is being read from the log again, and is refused until that is done.')
+}
+
+function tell({ lines, failed = false }: Answer): void {
+  for (const line of lines) print(line)
+  if (failed) process.exitCode = 1
 }
 
 function print(line: string): void {

@@ -41,10 +41,10 @@ export type Operation = (engines: Operating) => Promise<Answer>
 
 /**
  * `quarantine` gives a line for each stream that cannot be read on, and `quarantine release <stream>` takes one up again that was mended;
- * `rebuild` has all read models made anew, or the one that is named; `verify` checks the whole log; `jobs` gives a line for each job that was set aside, newest first of its kind; `jobs requeue <id>` queues one again; no words are no
+ * `verify` checks the whole log; `jobs` gives a line for each job that was set aside, newest first of its kind; `jobs requeue <id>` queues one again; no words are no
  * operation. Throws `UnknownWords`, before anything is opened.
  */
-export function operationOf(words: readonly string[], silentMs = usualSilentMs): Operation | undefined {
+export function operationOf(words: readonly string[]): Operation | undefined {
   const [subject, verb, id, ...rest] = words
   if (subject === undefined) return undefined
   if (subject === 'verify' && verb === undefined) return verified
@@ -56,7 +56,6 @@ export function operationOf(words: readonly string[], silentMs = usualSilentMs):
       const { ok, line } = await releaseFlawed(readStore, log, id)
       return { lines: [line], failed: !ok }
     }
-  if (subject === 'rebuild' && id === undefined) return rebuildOf(verb, silentMs)
   if (subject !== 'jobs' || verb !== 'requeue' || id === undefined || rest.length > 0)
     throw new UnknownWords(`${words.join(' ')}: there is no such command.`)
   return async ({ jobs }) => ({
@@ -92,15 +91,27 @@ const lookEveryMs = 300
 /** Whoever makes them tells so each second; and looks as often for what is wanted. */
 const usualSilentMs = 15_000
 
-function rebuildOf(name: string | undefined, silentMs: number): Operation {
+/** What needs the read models alone, and so may be asked while the product has the data folder. */
+export interface Beside {
+  readonly readStore: Pick<ReadStore, 'catalog' | 'replaceCatalog'>
+  readonly progress: Operating['progress']
+}
+
+/** `rebuild` has all read models made anew, or the one that is named; other words are for `operationOf`. Throws `UnknownWords`. */
+export function operationBeside(
+  [subject, name, ...rest]: readonly string[],
+  silentMs = usualSilentMs,
+): ((beside: Beside) => Promise<Answer>) | undefined {
+  if (subject !== 'rebuild') return undefined
+  if (rest.length > 0) throw new UnknownWords(`rebuild ${name} ${rest.join(' ')}: there is no such command.`)
   if (name !== undefined && !names.includes(name))
     throw new UnknownWords(`${name} is no read model. There are: ${names.join(', ')}.`)
-  return (operating) => rebuilt(operating, name === undefined ? names : [name], silentMs)
+  return (beside) => rebuilt(beside, name === undefined ? names : [name], silentMs)
 }
 
 /** Asks for it, and tells how far it is until it is done. Who projects makes it. */
 async function rebuilt(
-  { readStore, progress }: Operating,
+  { readStore, progress }: Beside,
   wanted: readonly string[],
   silentMs: number,
 ): Promise<Answer> {

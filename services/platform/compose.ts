@@ -31,13 +31,13 @@ import { sessions, type Sessions } from '#platform/http/session.ts'
 import { openInProcessLeases } from '#platform/leases/inProcess.ts'
 import { openMongoLeases } from '#platform/leases/mongodb.ts'
 import type { Logger } from '#platform/log.ts'
-import { openMongo } from '#platform/mongo/connection.ts'
+import { openMongo, type Mongo } from '#platform/mongo/connection.ts'
 import type { Blobs } from '#platform/ports/blobs.ts'
 import type { Bus } from '#platform/ports/bus.ts'
 import type { Clock } from '#platform/ports/clock.ts'
 import type { CodeHost } from '#platform/ports/codeHost.ts'
 import type { EventStore } from '#platform/ports/eventStore.ts'
-import { UnusableMasterKey, type ReportFault } from '#platform/ports/faults.ts'
+import { UnusableEngine, UnusableMasterKey, type ReportFault } from '#platform/ports/faults.ts'
 import type { Ids } from '#platform/ports/ids.ts'
 import type { Jobs } from '#platform/ports/jobs.ts'
 import type { Leases } from '#platform/ports/leases.ts'
@@ -145,7 +145,7 @@ export async function openEngines(
   }
 }
 
-/** What a part of the process opens for itself that has no other parts: the log and the read models, while the process holds the data folder. */
+/** What a thread opens for itself, while its process holds the data folder. */
 export interface OwnStores {
   readonly eventStore: EventStore
   readonly readStore: ReadStore
@@ -153,7 +153,7 @@ export interface OwnStores {
   close(): Promise<void>
 }
 
-/** Opens what `openEngines` of this process has open, once more. */
+/** Opens once more what `openEngines` of this process has open: nothing that believes to be the only one. */
 export async function openStores(config: StoresConfig, logger: Logger): Promise<OwnStores> {
   const opened: { close(): Promise<void> }[] = []
   const close = async () => {
@@ -172,13 +172,38 @@ export async function openStores(config: StoresConfig, logger: Logger): Promise<
   }
   const { clock, onFault, keep } = opening
   try {
-    const { vault, readStore } = await openStored(opening)
+    const { vault, readStore } = await openKeysAndViews(opening)
     const eventStore = await openEventStore(opening)
     const bus = keep(openInProcessBus({ onFault }))
     return { eventStore, readStore, log: eventLog({ eventStore, vault, bus, clock }), close }
   } catch (fault) {
     await close()
     throw fault
+  }
+}
+
+/** The read models alone, beside whatever process has the data folder. */
+export async function openReadModels(
+  config: StoresConfig,
+  onWaiting: (line: string) => void,
+): Promise<ReadStore> {
+  const { mongo: url } = config.engines
+  if (url === null) {
+    const file = join(config.dataDir, 'views.sqlite')
+    if (!existsSync(file))
+      throw new UnusableEngine(
+        `There are no read models in ${config.dataDir}: the next start of Flightdeck makes them.`,
+      )
+    return openSqliteReadStore({ file, served })
+  }
+  const mongo = await openMongo({ url, onWaiting })
+  const readStore = openMongoReadStore({ mongo, served })
+  return {
+    ...readStore,
+    async close() {
+      await readStore.close()
+      await mongo.close()
+    },
   }
 }
 
@@ -212,28 +237,49 @@ async function openEventStore({ config, keep, at, onFault, onWaiting }: Opening)
 
 type Stores = Pick<Ports, 'readStore' | 'blobs' | 'vault' | 'leases'>
 
-async function storesInFolder({ config, keep, at, onFault }: Opening): Promise<Stores> {
-  mkdirSync(at('blobs'), { recursive: true })
+type KeysAndViews = Pick<Stores, 'vault' | 'readStore'>
+
+async function openKeysAndViews(opening: Opening): Promise<KeysAndViews> {
+  const { config, keep, onWaiting } = opening
+  const { mongo: url } = config.engines
+  return url === null
+    ? keysAndViewsInFolder(opening)
+    : keysAndViewsInMongo(opening, keep(await openMongo({ url, onWaiting })))
+}
+
+async function keysAndViewsInFolder({ config, keep, at }: Opening): Promise<KeysAndViews> {
   refuseLostKey(config, at)
   const masterKey = await loadMasterKey({ configured: config.masterKey, file: at('master.key') })
   return {
     vault: keep(openSqliteVault({ file: at('vault.sqlite'), masterKey })),
     readStore: keep(openSqliteReadStore({ file: at('views.sqlite'), served })),
+  }
+}
+
+async function keysAndViewsInMongo({ config, keep, at }: Opening, mongo: Mongo): Promise<KeysAndViews> {
+  const masterKey = await loadMasterKey({ configured: config.masterKey, file: at('master.key') })
+  return {
+    // First, so that a program with another key writes nothing.
+    vault: keep(await openMongoVault({ mongo, masterKey })),
+    readStore: keep(openMongoReadStore({ mongo, served })),
+  }
+}
+
+async function storesInFolder(opening: Opening): Promise<Stores> {
+  const { keep, at, onFault } = opening
+  mkdirSync(at('blobs'), { recursive: true })
+  return {
+    ...(await keysAndViewsInFolder(opening)),
     blobs: keep(openFileBlobs({ folder: at('blobs') })),
     leases: keep(openInProcessLeases({ onFault })),
   }
 }
 
-async function storesInMongo(
-  { config, clock, keep, at, onFault, onWaiting }: Opening,
-  url: string,
-): Promise<Stores> {
-  const masterKey = await loadMasterKey({ configured: config.masterKey, file: at('master.key') })
+async function storesInMongo(opening: Opening, url: string): Promise<Stores> {
+  const { clock, keep, onFault, onWaiting } = opening
   const mongo = keep(await openMongo({ url, onWaiting }))
   return {
-    // First, so that a program with another key writes nothing.
-    vault: keep(await openMongoVault({ mongo, masterKey })),
-    readStore: keep(openMongoReadStore({ mongo, served })),
+    ...(await keysAndViewsInMongo(opening, mongo)),
     blobs: keep(await openGridFsBlobs({ mongo, clock })),
     leases: keep(openMongoLeases({ mongo, onFault })),
   }

@@ -17,6 +17,7 @@ import { tasksView } from '#domain/views/tasks.ts'
 import { documents } from '#platform/commands/documents.ts'
 import { openSqlite } from '#platform/sqlite.ts'
 import type { ReadStore } from '#platform/ports/readStore.ts'
+import { runProduct } from '../product.ts'
 import { hasEnded, openScene, type Scene } from './scene.ts'
 import { foundTamperings, sealOnlyTamperings, tamperedWith } from './tampering.ts'
 import { byStream, faultsOf, openStored, type Stored } from './stored.ts'
@@ -194,6 +195,19 @@ describe('a task with an event that cannot be read', () => {
     await scene.ada.taskOnce(otherId, hasEnded)
     expect(JSON.stringify(await shown(otherId))).toBe(JSON.stringify(whole))
   })
+})
+
+test('the read models are made anew beside the running product when an operator asks, and nothing shows it', async () => {
+  const before = JSON.stringify([await shown(taskId), await shown(otherId)])
+  const env = { PATH: process.env['PATH'] ?? '', DATA_DIR: scene.product.dataDir }
+  const over = new AbortController()
+  const asked = runProduct(env, ['rebuild']).finally(() => over.abort())
+  const seen = new Set<string>()
+  while (!over.signal.aborted) seen.add(JSON.stringify([await shown(taskId), await shown(otherId)]))
+  expect(await asked).toMatchObject({ code: 0, stdout: expect.stringContaining('made anew from the log.') })
+  expect([...seen]).toEqual([before])
+  const ready = await fetch(`${scene.product.base}/readyz`)
+  expect(await ready.json()).toMatchObject({ ready: true, parts: { projection: true } })
 })
 
 describe('once the key of a task is destroyed', () => {
