@@ -356,6 +356,31 @@ export function readStoreContract(name: string, open: () => Promise<OpenReadStor
         expect(await store.get(tasks, 'd0')).toBeUndefined()
       })
 
+      test('what lands on what is there replaces what is not newer', async () => {
+        const part = await store.aside(0)
+        const name = await make(1)
+        await part.prepare([{ name, indexes: [] }])
+        const putInto = (of: string, id: string, position: string): Change => ({
+          kind: 'put',
+          collection: name,
+          document: { id, of },
+          position,
+        })
+        await store.apply([putInto('there', 'a', '5'), putInto('there', 'b', '7')], null)
+        await part.apply(
+          [putInto('aside', 'a', '5'), putInto('aside', 'b', '6'), putInto('aside', 'c', '1')],
+          null,
+        )
+        await part.land([name])
+        await part.close()
+        const found = await store.getMany(name, ['a', 'b', 'c'])
+        expect([...found.values()].map(({ id, of }) => `${id} ${String(of)}`).toSorted()).toEqual([
+          'a aside',
+          'b there',
+          'c aside',
+        ])
+      })
+
       test('somebody who reads all the while meets one generation or the next, each of them whole', async () => {
         const size = 50
         const over = new AbortController()

@@ -92,7 +92,7 @@ export interface Served {
 
 /** A place where documents are folded unseen, in nobody's way, until they land in collections that nobody reads yet. */
 export interface Aside extends Pick<ReadStore, 'prepare' | 'apply' | 'getMany' | 'find'> {
-  /** Brings all that was folded here to the collections of the same names, which are prepared and empty, giving way to other writers. */
+  /** Brings all that was folded here to the collections of the same names, which are prepared, giving way to other writers; what is newer there stays. */
   land(collections: readonly string[], signal?: AbortSignal): Promise<void>
   close(): Promise<void>
 }

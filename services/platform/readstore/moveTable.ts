@@ -9,7 +9,7 @@ const rowsAtOnce = 250
 /** Between two: others that wait look again after 1 or 2 ms. */
 const pauseMs = 3
 
-/** Copies what a file has in the table of this name into our own, which is empty. */
+/** Copies what a file has in the table of this name into our own; what is newer here stays. */
 export async function landTable(db: Sqlite, file: string, name: string, signal?: AbortSignal): Promise<void> {
   const table = tableOf(name)
   // Several may land over one connection.
@@ -17,12 +17,17 @@ export async function landTable(db: Sqlite, file: string, name: string, signal?:
   const { keys } = openTable(db, name)
   const columns = ['id', 'position', 'body', 'present', ...keys.map(columnOf)]
   const values = ['id', 'position', 'body', 'present', ...keys.map((key) => valueIn('body', key))]
+  const replaced = columns
+    .slice(1)
+    .map((column) => `${column} = excluded.${column}`)
+    .join(', ')
   db.prepare<[string, string]>('ATTACH ? AS ?').run(file, file)
   try {
     const [last] = db.prepare<[], [number | null]>(`SELECT max(rowid) FROM ${aside}.${table}`).get() ?? [null]
     const copy = db.prepare<[number, number]>(
       `INSERT INTO main.${table} (${columns.join(', ')}) ` +
-        `SELECT ${values.join(', ')} FROM ${aside}.${table} WHERE rowid > ? AND rowid <= ?`,
+        `SELECT ${values.join(', ')} FROM ${aside}.${table} WHERE rowid > ? AND rowid <= ? ` +
+        `ON CONFLICT (id) DO UPDATE SET ${replaced} WHERE excluded.position >= position`,
     )
     for (let from = 0; from < (last ?? 0); from += rowsAtOnce) {
       signal?.throwIfAborted()
