@@ -11,6 +11,8 @@ export interface OpenReadStore {
   /** Closes the store and opens one on the same data. */
   readonly reopen: (served?: readonly Served[]) => Promise<ReadStore>
   readonly close: () => Promise<void>
+  /** More documents than are landed in one step; 700 unless told. */
+  readonly many?: number
 }
 
 export function readStoreContract(name: string, open: () => Promise<OpenReadStore>): void {
@@ -221,7 +223,7 @@ export function readStoreContract(name: string, open: () => Promise<OpenReadStor
     test('a collection that is dropped is forgotten, with what was removed from it, and no other is', async () => {
       const others = freshName()
       await store.prepare([taskCollection(others)])
-      await apply(...Array.from({ length: 600 }, (_, n) => put({ id: `d${n}` }, '50')), remove('b', '50'), {
+      await apply(...Array.from({ length: opened.many ?? 600 }, (_, n) => put({ id: `d${n}` }, '50')), remove('b', '50'), {
         kind: 'put',
         collection: others,
         document: { id: 'o' },
@@ -319,7 +321,7 @@ export function readStoreContract(name: string, open: () => Promise<OpenReadStor
 
       test('what is folded aside is seen by nobody until it lands, and then it is all there', async () => {
         const name = await make(1)
-        const documents = Array.from({ length: 700 }, (_, n) => ({
+        const documents = Array.from({ length: opened.many ?? 700 }, (_, n) => ({
           id: `d${n}`,
           ownerId: 'ada',
           order: n,

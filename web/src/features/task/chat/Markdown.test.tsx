@@ -177,11 +177,19 @@ describe('Markdown that is being written', () => {
     }
   })
 
-  test('is read anew only where it grows, and once for each word', () => {
-    const { rerender } = render(drawn('One\n\nTwo', true))
+  test('is read anew only where it grows, and once for each word', async () => {
+    // Another file may have loaded it before, with the reader as it is.
+    vi.resetModules()
+    const fresh = await import('./Markdown.tsx')
+    const growing = (text: string) => (
+      <Provider store={store}>
+        <fresh.Markdown text={text} growing />
+      </Provider>
+    )
+    const { rerender } = render(growing('One\n\nTwo'))
     read.mockReset()
-    rerender(drawn('One\n\nTwo and', true))
-    rerender(drawn('One\n\nTwo and more', true))
+    rerender(growing('One\n\nTwo and'))
+    rerender(growing('One\n\nTwo and more'))
     expect(read.mock.calls).toEqual([['Two and'], ['Two and more']])
   })
 })
