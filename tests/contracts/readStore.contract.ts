@@ -223,12 +223,16 @@ export function readStoreContract(name: string, open: () => Promise<OpenReadStor
     test('a collection that is dropped is forgotten, with what was removed from it, and no other is', async () => {
       const others = freshName()
       await store.prepare([taskCollection(others)])
-      await apply(...Array.from({ length: opened.many ?? 600 }, (_, n) => put({ id: `d${n}` }, '50')), remove('b', '50'), {
-        kind: 'put',
-        collection: others,
-        document: { id: 'o' },
-        position: '50',
-      })
+      await apply(
+        ...Array.from({ length: opened.many ?? 600 }, (_, n) => put({ id: `d${n}` }, '50')),
+        remove('b', '50'),
+        {
+          kind: 'put',
+          collection: others,
+          document: { id: 'o' },
+          position: '50',
+        },
+      )
       await store.drop([tasks, freshName()])
       await store.prepare([taskCollection(tasks)])
       expect(await store.count(tasks, {})).toBe(0)
