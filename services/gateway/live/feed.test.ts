@@ -449,6 +449,17 @@ describe('a viewer', () => {
     expect(outputs(viewer.heard)).toEqual(positionsIn(fake.events, terminalStream(task1), seen))
   })
 
+  test('who knows more than the log has, as after a restore, is told to read the history again and hears what comes', async () => {
+    const { fake, feed } = await feedWith([])
+    const viewer = listener()
+    const answer = await feed.join(task1, viewer, '999999')
+    expect(answer).toEqual({ resync: true, position: fake.events.at(-1)?.position })
+    for (const [stream, event] of eventsOf({ kind: 'turn', chunks: 2, outcome: 'completed' }, 1))
+      fake.append(stream, event)
+    await fake.deliver(100)
+    expect(outputs(viewer.heard)).toEqual(positionsIn(fake.events, terminalStream(task1), '0'))
+  })
+
   test('is told nothing twice when a batch fails half way and is handed over again', async () => {
     const { fake, feed } = await feedWith([])
     const viewer = listener()

@@ -311,6 +311,13 @@ export async function startFeed(engines: {
     return sayings
   }
 
+  /** Whether the viewer has heard of what the log does not have: it was restored to an earlier state since. */
+  async function isBeyondTheLog(last: LastHeard): Promise<boolean> {
+    const position = typeof last === 'string' ? last : last.position
+    // It may have heard from another gateway what comes here next.
+    return !isCovered(position, reached) && !isCovered(position, await eventStore.head())
+  }
+
   async function roomOf(taskId: string): Promise<Room> {
     const known = rooms.get(taskId)
     if (known) return known
@@ -319,10 +326,12 @@ export async function startFeed(engines: {
   }
 
   return {
-    join: (taskId, viewer, last) =>
+    join: (taskId, viewer, named) =>
       inTurn(async () => {
         const room = await roomOf(taskId)
-        const events = last === null ? [] : await missed(taskId, last)
+        const isForeign = named !== null && (await isBeyondTheLog(named))
+        const last = isForeign ? null : named
+        const events = isForeign ? undefined : last === null ? [] : await missed(taskId, last)
         const replay = await replayOf(taskId, room.task, events ?? [], last)
         for (const saying of replay) viewer.say(saying)
         watch({ kind: 'replayed', sayings: replay.length })
