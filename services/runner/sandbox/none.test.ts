@@ -74,7 +74,10 @@ describe('without a box', { timeout: 20_000 }, () => {
   })
 
   test('a kill ends what it started, also in sessions of its own', async () => {
-    const box = start('setsid bash -c "while :; do date +%s%N > beat; sleep 0.05; done" & wait')
+    // It starts one after the other, so that some begin while the others are looked for.
+    const box = start(
+      'setsid bash -c "while :; do (sleep 0.05; date +%s%N > beat) & sleep 0.002; done" & wait',
+    )
     const beat = () => readFile(join(workspace.dir, 'beat'), 'utf8').catch(() => '')
     await expect.poll(beat).not.toBe('')
     box.kill()

@@ -121,9 +121,15 @@ async function markedWith(mark: string): Promise<ReadonlySet<number>> {
 
 /** Ends a process and its descendants, as `ps` tells them: also those in groups and sessions of their own, while their parents live. */
 async function killTree(root: number, path: string): Promise<void> {
-  // Stopped, it starts nothing new while we look.
-  signalProcess(root, 'SIGSTOP')
-  const found = familyOf(root, await listProcesses(path))
+  let found: readonly number[] = [root]
+  const end = performance.now() + endOthersMs
+  // Stopped, none of them starts anything new while we look: once nobody new is found, these are all.
+  for (let stopped = 0; stopped < found.length && performance.now() < end;) {
+    for (const pid of found.slice(stopped)) signalProcess(pid, 'SIGSTOP')
+    stopped = found.length
+    const listed = await listProcesses(path)
+    found = [...new Set([...found, ...found.flatMap((pid) => familyOf(pid, listed))])]
+  }
   signalProcess(-root, 'SIGKILL')
   for (const pid of found) signalProcess(pid, 'SIGKILL')
 }
