@@ -332,7 +332,7 @@ async function onPorts(
   const execution = watchedCommands(commands(log), watch)
   const logIdentity = await openLog({ commands: execution, eventStore })
   const docs = documents(readStore, log)
-  const access = hostAccess({ vault, codeHost, clock })
+  const access = hostAccess({ vault, codeHost, clock, leases: ports.leases })
   const entering = { list: config.allowed, codeHostName: codeHostName(config) }
   return {
     ...ports,

@@ -3,6 +3,8 @@ import { z } from 'zod'
 import { Fault } from '#domain/kernel/errors.ts'
 import type { Clock } from '#platform/ports/clock.ts'
 import { CodeHostFault, type CodeHost, type HostTokens } from '#platform/ports/codeHost.ts'
+import { EngineUnavailable } from '#platform/ports/faults.ts'
+import type { Leases } from '#platform/ports/leases.ts'
 import type { Vault } from '#platform/ports/vault.ts'
 
 export interface HostAccess {
@@ -22,8 +24,16 @@ const KeptTokens = z.object({
 const secretName = 'code-host'
 const marginMs = 60_000
 
-export function hostAccess(engines: { vault: Vault; codeHost: CodeHost; clock: Clock }): HostAccess {
-  const { vault, codeHost, clock } = engines
+/** Longer than the code host is waited for, twice. */
+const patienceMs = 30_000
+
+export function hostAccess(engines: {
+  vault: Vault
+  codeHost: Pick<CodeHost, 'refresh' | 'revoke'>
+  clock: Clock
+  leases: Pick<Leases, 'hold'>
+}): HostAccess {
+  const { vault, codeHost, clock, leases } = engines
   const refreshing = new Map<string, Promise<string>>()
   const scope = (userId: string): string => `user:${userId}`
   const keep = (userId: string, tokens: HostTokens) =>
@@ -34,11 +44,38 @@ export function hostAccess(engines: { vault: Vault; codeHost: CodeHost; clock: C
     return secret === undefined ? undefined : KeptTokens.parse(JSON.parse(secret))
   }
 
-  async function refresh(userId: string, refreshToken: string): Promise<string> {
+  const holds = ({ expiresAt }: HostTokens): boolean =>
+    expiresAt === null || Date.parse(expiresAt) - marginMs > clock.now().getTime()
+
+  /** A refresh token works once: what uses or ends it is done by one process at a time, and looks at what the one before left. */
+  function alone<T>(userId: string, work: () => Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      let begun: Promise<unknown> | undefined
+      const held = leases.hold(`code host access of ${userId}`, async () => {
+        // One that is lost and held again does not do it twice.
+        begun ??= work().then(resolve, reject)
+        void begun.then(() => held.stop())
+        return { stop: async () => void (await begun) }
+      })
+      setTimeout(() => {
+        if (begun !== undefined) return
+        void held.stop()
+        reject(new EngineUnavailable('The lease of the access to the code host'))
+      }, patienceMs).unref()
+    })
+  }
+
+  async function refresh(userId: string): Promise<string> {
+    const tokens = await kept(userId)
+    if (tokens && holds(tokens)) return tokens.accessToken
+    if (!tokens || tokens.refreshToken === null) throw new Fault('github_not_connected')
     try {
-      const tokens = await codeHost.refresh(refreshToken)
-      await keep(userId, tokens)
-      return tokens.accessToken
+      const fresh = await codeHost.refresh(tokens.refreshToken)
+      // A sign-in takes no lease: what it kept meanwhile is newer.
+      const now = await kept(userId)
+      if (now && now.refreshToken !== tokens.refreshToken) return now.accessToken
+      await keep(userId, fresh)
+      return fresh.accessToken
     } catch (fault) {
       if (fault instanceof CodeHostFault && fault.kind !== 'unavailable')
         throw new Fault('github_not_connected')
@@ -51,19 +88,20 @@ export function hostAccess(engines: { vault: Vault; codeHost: CodeHost; clock: C
     async tokenOf(userId) {
       const tokens = await kept(userId)
       if (!tokens) throw new Fault('github_not_connected')
-      const runsOut = tokens.expiresAt === null ? Infinity : Date.parse(tokens.expiresAt)
-      if (runsOut - marginMs > clock.now().getTime()) return tokens.accessToken
-      if (tokens.refreshToken === null) throw new Fault('github_not_connected')
-      // A refresh token works once: those who ask at the same time share the answer.
-      const running = refreshing.get(userId) ?? refresh(userId, tokens.refreshToken)
+      if (holds(tokens)) return tokens.accessToken
+      const running = refreshing.get(userId) ?? alone(userId, () => refresh(userId))
       refreshing.set(userId, running)
       return running.finally(() => refreshing.delete(userId))
     },
     async end(userId) {
-      const tokens = await kept(userId)
-      if (!tokens) return
-      await vault.removeSecret(scope(userId), secretName)
-      await codeHost.revoke(tokens.accessToken)
+      if (!(await kept(userId))) return
+      // After a refresh that is under way, which would put back what is ended here.
+      const tokens = await alone(userId, async () => {
+        const last = await kept(userId)
+        await vault.removeSecret(scope(userId), secretName)
+        return last
+      })
+      if (tokens) await codeHost.revoke(tokens.accessToken)
     },
   }
 }

@@ -15,10 +15,9 @@ export function openInProcessLeases({ onFault }: { onFault: ReportFault }): Leas
     const before = turns.get(name) ?? Promise.resolve()
     let giveBack = () => {}
     const held = new Promise<void>((resolve) => (giveBack = resolve))
-    turns.set(
-      name,
-      before.then(() => held),
-    )
+    const mine = before.then(() => held)
+    turns.set(name, mine)
+    void mine.then(() => turns.get(name) === mine && turns.delete(name))
     await Promise.race([before, aborted(signal)])
     if (!signal.aborted) return giveBack
     giveBack()
