@@ -24,9 +24,8 @@ export interface DispatcherEngines {
   readonly logger: Logger
 }
 
-const dispatchedMark = 'dispatched'
-/** Of its own: what was deleted before there were erasures is erased too. */
-const erasedMark = 'erased'
+/** How far requests were queued, and deletions: each of its own, as what was deleted before there were erasures is erased too. */
+export const dispatcherMarks = { dispatched: 'dispatched', erased: 'erased' } as const
 const batch = 500
 const markedEvery = 5_000
 const requests = new Set(['ExecutionRequested', 'PullRequestRequested'])
@@ -41,7 +40,10 @@ export async function startDispatcher({
   watch,
   logger,
 }: DispatcherEngines): Promise<Subscription> {
-  const [dispatched, erased] = [await jobs.marked(dispatchedMark), await jobs.marked(erasedMark)]
+  const [dispatched, erased] = [
+    await jobs.marked(dispatcherMarks.dispatched),
+    await jobs.marked(dispatcherMarks.erased),
+  ]
   // Without a mark the queue is new, or was lost: of what was asked for before, only what has no end is queued.
   const old = dispatched === null ? await eventStore.head() : null
   const isOpen = async (event: StoredEvent) =>
@@ -68,7 +70,7 @@ export async function startDispatcher({
     const last = events.at(-1)
     // A checkpoint that lags is only more to look through after a start: most events ask for nothing.
     if (!last || (wanted.length === 0 && unmarked < markedEvery)) return
-    for (const mark of [dispatchedMark, erasedMark]) await jobs.mark(mark, last.position)
+    for (const mark of Object.values(dispatcherMarks)) await jobs.mark(mark, last.position)
     unmarked = 0
   })
   watch({ kind: 'dispatcher', pending: () => pendingOf(jobs) })

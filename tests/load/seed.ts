@@ -9,10 +9,8 @@ import { openEngines, type Engines } from '#platform/compose.ts'
 import { emptyHead, type Cause } from '#platform/commands/eventLog.ts'
 import { readConfig } from '#platform/config.ts'
 import { logger } from '#platform/log.ts'
-import type { Delivery } from '#platform/ports/jobs.ts'
-import { startDispatcher } from '../../services/command/dispatcher.ts'
+import { dispatcherMarks } from '../../services/command/dispatcher.ts'
 import { startProjector } from '../../services/query/projector.ts'
-import { within } from '../product/live.ts'
 import type { Seeded } from './row.ts'
 
 export interface Amounts {
@@ -40,7 +38,7 @@ export async function seed(dataDir: string, amounts: Amounts): Promise<Seeded> {
         stoppedTask(engines, { userId, projectId, number: number + 1 }, cause),
       ),
     )
-    await settle(engines, amounts.tasks)
+    await settle(engines)
     const token = await engines.sessions.token({ userId, sessionId: session.sessionId }, session.expiresAt)
     return { dataDir, token, taskIds, longTaskId }
   } finally {
@@ -124,24 +122,16 @@ async function print({ log }: Engines, taskId: string, events: number): Promise<
   }
 }
 
-/** Projects what there is, and does away with the one job that each task left: its execution was stopped. */
-async function settle(engines: Engines, tasks: number): Promise<void> {
+/** Projects what there is, and says of all of it that it was looked at for jobs: what the tasks asked for was stopped. */
+async function settle({ jobs, ...engines }: Engines): Promise<void> {
   const head = await engines.eventStore.head()
-  const services = [await startProjector(engines), await startDispatcher(engines)]
-  let left = tasks
-  const none = new Promise<void>((resolve) => {
-    const done = async (job: Delivery) => {
-      await job.ack()
-      left -= 1
-      if (left === 0) resolve()
-    }
-    services.push(engines.jobs.work('execution', { concurrency: 64, leaseMs: settledWithinMs }, done))
-  })
+  if (head === null) return
+  for (const mark of Object.values(dispatcherMarks)) await jobs.mark(mark, head)
+  const projector = await startProjector(engines)
   try {
-    await within(settledWithinMs, 'The jobs of the seeded tasks are not done', none)
-    if (head !== null && !(await engines.projected.waitFor(head, settledWithinMs)))
+    if (!(await engines.projected.waitFor(head, settledWithinMs)))
       throw new Error('The seeded log is not projected in time.')
   } finally {
-    for (const service of services) await service.stop()
+    await projector.stop()
   }
 }
