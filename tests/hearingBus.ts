@@ -12,8 +12,13 @@ type Listeners = { readonly [T in Topic]: Set<(message: BusMessages[T]) => void>
 type Said = { readonly [T in Topic]: BusMessages[T][] }
 
 export function hearingBus(): HearingBus {
-  const listeners: Listeners = { appended: new Set(), projected: new Set(), runner: new Set() }
-  const said: Said = { appended: [], projected: [], runner: [] }
+  const listeners: Listeners = {
+    appended: new Set(),
+    words: new Set(),
+    projected: new Set(),
+    runner: new Set(),
+  }
+  const said: Said = { appended: [], words: [], projected: [], runner: [] }
   return {
     isAway: false,
     said: (topic) => said[topic],

@@ -101,6 +101,10 @@ export const MessageDelta = z.object({
 })
 export type MessageDelta = z.infer<typeof MessageDelta>
 
+/** What is said of a message before it is recorded: what the log has of it, in deltas and as a whole, takes the place of this. */
+export const MessageWords = MessageDelta.omit({ position: true, version: true })
+export type MessageWords = z.infer<typeof MessageWords>
+
 const params = z.object({ taskId: TaskId })
 /** The latest page, oldest first; `before` asks for the page that ends before a position. */
 const page = { limit: queryNumber(limits.pageSize).optional(), before: Position.optional() }

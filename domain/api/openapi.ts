@@ -125,7 +125,7 @@ const description = `Every answer is JSON. A refusal is \`{error, code, field?}\
 
 **Reads** may name a \`minPosition\`: they answer when they can show what was written up to there, or 504 after 2 s.
 
-**Live:** socket.io on the same address, with the token as \`auth.token\`. Send \`join_task(id, lastPosition?)\` and \`leave_task(id)\`; \`join_task\` answers \`{joined, resync, position}\` to a client that gives a callback, and after \`resync\` the history must be read again. Received are \`terminal_output\`, \`chat_message\`, \`chat_message_delta\`, \`chat_message_status_changed\`, \`task_status_changed\`, \`command_output\`, \`command_completed\`, \`command_failed\`, \`command_cancelled\`, \`task_event\` and \`task_resync\` of the tasks that were joined, and \`global_task_status_changed\` of all of one's own.`
+**Live:** socket.io on the same address, with the token as \`auth.token\`. Send \`join_task(id, lastPosition?)\` and \`leave_task(id)\`; \`join_task\` answers \`{joined, resync, position}\` to a client that gives a callback, and after \`resync\` the history must be read again. Received are \`terminal_output\`, \`chat_message\`, \`chat_message_words\`, \`chat_message_delta\`, \`chat_message_status_changed\`, \`task_status_changed\`, \`command_output\`, \`command_completed\`, \`command_failed\`, \`command_cancelled\`, \`task_event\` and \`task_resync\` of the tasks that were joined, and \`global_task_status_changed\` of all of one's own.`
 
 function operationOf({ name, about, call }: NamedCall): Operation {
   const isWrite = call.method !== 'GET'

@@ -4,7 +4,13 @@ import type { FaultCode } from '../kernel/errors.ts'
 import { Position, type RecordedOf } from '../kernel/event.ts'
 import { TaskId } from '../kernel/ids.ts'
 import type { TaskEvent } from '../task/events.ts'
-import { CommandStatus, type ChatMessage, type MessageDelta, type TerminalOutput } from './chat.ts'
+import {
+  CommandStatus,
+  type ChatMessage,
+  type MessageDelta,
+  type MessageWords,
+  type TerminalOutput,
+} from './chat.ts'
 import { TaskStatus } from './tasks.ts'
 
 /** Where in the log it was recorded, and by which command. Position and version of a message are those of its beginning. */
@@ -78,6 +84,8 @@ export interface ServerEvents {
   terminal_output: (output: TerminalOutput & Caused) => void
   /** A new message, or one that was written anew. */
   chat_message: (message: ChatMessage & Caused) => void
+  /** At once, and perhaps never: without a place in the log, so that nothing that was heard or missed depends on it. */
+  chat_message_words: (words: MessageWords) => void
   chat_message_delta: (delta: MessageDelta & Caused) => void
   chat_message_status_changed: (change: ChatMessageStatusChanged) => void
   task_status_changed: (change: TaskStatusChanged) => void

@@ -14,6 +14,8 @@ export const TerminalOutputRecorded = event('TerminalOutputRecorded', 1, {
   data: z.object({ ...attempt, kind: z.enum(['turn', 'command']), channel: OutputChannel }),
   content: z.object({ text: z.string() }),
 })
+/** How a text came: so many UTF-16 code units of it, so many ms after `begunAt`; in order, and together they are the text. */
+const Chunk = z.tuple([z.int().positive(), z.int().nonnegative()])
 /** Text of a message as it is written; the whole message is posted to the task stream under the same id when it ends. */
 export const MessageTextRecorded = event('MessageTextRecorded', 1, {
   data: z.object({
@@ -22,7 +24,8 @@ export const MessageTextRecorded = event('MessageTextRecorded', 1, {
     /** Where the text begins in the message, in UTF-16 code units. */
     offset: z.number().int(),
   }),
-  content: z.object({ text: z.string() }),
+  /** A replay shows each word when it was said: `begunAt` is when the first of the text was. */
+  content: z.object({ text: z.string(), begunAt: z.iso.datetime(), chunks: z.array(Chunk) }),
 })
 
 export const terminalEvents = [TerminalOutputRecorded, MessageTextRecorded] as const

@@ -18,7 +18,7 @@ const output = recorded(
 const delta = recorded(
   MessageTextRecorded.of(
     { executionId: executionId(1), attempt: 2, messageId: messageId(1), offset: 7 },
-    { text: 'lo' },
+    { text: 'lo', begunAt: '2026-01-01T00:00:00.000Z', chunks: [[2, 0]] },
   ),
   place,
 )

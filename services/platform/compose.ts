@@ -26,6 +26,7 @@ import { entry, type Entry } from '#platform/entry/entry.ts'
 import { openEventStoreDb } from '#platform/eventstore/eventStoreDb.ts'
 import { openSqliteEventStore } from '#platform/eventstore/sqlite.ts'
 import { hostAccess, type HostAccess } from '#platform/hostAccess.ts'
+import { liveWords, type LiveWords } from '#platform/liveWords.ts'
 import { imageAddresses, type ImageAddresses } from '#platform/images/addresses.ts'
 import { sessions, type Sessions } from '#platform/http/session.ts'
 import { openInProcessLeases } from '#platform/leases/inProcess.ts'
@@ -80,6 +81,7 @@ export interface Engines extends Omit<Ports, 'blobs'>, Pick<Watching, 'watch' | 
   readonly documents: Documents
   readonly projected: Projected
   readonly blobs: SealedBlobs
+  readonly words: LiveWords
   readonly imageAddresses: ImageAddresses
   readonly access: HostAccess
   readonly entry: Entry
@@ -350,6 +352,7 @@ async function onPorts(
     documents: docs,
     projected: follow,
     blobs: sealedBlobs({ blobs, vault }),
+    words: liveWords({ bus, vault, logger }),
     imageAddresses: imageAddresses({ vault, clock }),
     access,
     entry: entry(entering, { documents: docs, access, codeHost, vault, clock, logger }),

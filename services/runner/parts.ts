@@ -8,6 +8,7 @@ import type { EventLog } from '#platform/commands/eventLog.ts'
 import type { SealedBlobs } from '#platform/commands/sealedBlobs.ts'
 import type { Entry } from '#platform/entry/entry.ts'
 import type { HostAccess } from '#platform/hostAccess.ts'
+import type { LiveWords } from '#platform/liveWords.ts'
 import type { Logger } from '#platform/log.ts'
 import type { Bus } from '#platform/ports/bus.ts'
 import type { Clock } from '#platform/ports/clock.ts'
@@ -41,6 +42,7 @@ export interface RunnerEngines {
   readonly documents: Documents
   readonly log: EventLog
   readonly bus: Bus
+  readonly words: LiveWords
   readonly jobs: Jobs
   readonly requests: Requests
   readonly blobs: SealedBlobs

@@ -99,13 +99,13 @@ describe('the SQLite event store', () => {
     const newer = openSqlite({
       file,
       synchronous: 'FULL',
-      formats: ['CREATE TABLE a (b)', '', '', 'CREATE TABLE c (d)'],
+      formats: ['CREATE TABLE a (b)', '', '', '', 'CREATE TABLE c (d)'],
     })
     newer.close()
     const bytes = await readFile(file)
     expect(() => openSqliteEventStore({ file, onFault })).toThrow(NewerData)
     expect(() => openSqliteEventStore({ file, onFault })).toThrow(
-      `The data in ${file} was written by a newer Flightdeck (format 4; this one knows 3).`,
+      `The data in ${file} was written by a newer Flightdeck (format 5; this one knows 4).`,
     )
     expect(await readFile(file)).toEqual(bytes)
   })
@@ -114,7 +114,7 @@ describe('the SQLite event store', () => {
     const newer = openSqlite({
       file,
       synchronous: 'FULL',
-      formats: ['CREATE TABLE a (b)', '', '', 'CREATE TABLE c (d)'],
+      formats: ['CREATE TABLE a (b)', '', '', '', 'CREATE TABLE c (d)'],
     })
     const wal = await readFile(`${file}-wal`)
     expect(() => openSqliteEventStore({ file, onFault })).toThrow(NewerData)

@@ -14,6 +14,7 @@ function valuesOf(schema: unknown): fc.Arbitrary<unknown> {
     return fc.record(Object.fromEntries(members))
   }
   if (schema instanceof z.ZodArray) return fc.array(valuesOf(schema.element), { maxLength: 5 })
+  if (schema instanceof z.ZodTuple) return fc.tuple(...schema.def.items.map(valuesOf))
   if (schema instanceof z.ZodNullable) return fc.option(valuesOf(schema.unwrap()))
   if (schema instanceof z.ZodEnum) return fc.constantFrom(...schema.options)
   if (schema instanceof z.ZodNull) return fc.constant(null)

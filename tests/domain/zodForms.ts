@@ -8,6 +8,10 @@ import { z } from 'zod'
 export function formsOf(schema: unknown): readonly unknown[] {
   if (schema instanceof z.ZodObject) return formsOfObject(Object.entries(schema.shape))
   if (schema instanceof z.ZodArray) return [formsOf(schema.element), []]
+  if (schema instanceof z.ZodTuple) {
+    const places = schema.def.items.map((item, index) => [String(index), item] as const)
+    return formsOfObject(places).map((form) => Object.values(form))
+  }
   if (schema instanceof z.ZodNullable) return [...formsOf(schema.unwrap()), null]
   if (schema instanceof z.ZodEnum) return schema.options
   if (schema instanceof z.ZodNull) return [null]
@@ -38,7 +42,9 @@ function formsOfText(schema: z.ZodString | z.ZodStringFormat): readonly string[]
   return taken
 }
 
-function formsOfObject(members: readonly (readonly [string, unknown])[]): readonly unknown[] {
+function formsOfObject(
+  members: readonly (readonly [string, unknown])[],
+): readonly Readonly<Record<string, unknown>>[] {
   const forms = members.map(([name, schema]) => [name, formsOf(schema)] as const)
   const fullest = Object.fromEntries(forms.map(([name, [first]]) => [name, first]))
   const others = forms.flatMap(([name, [, ...rest]]) => rest.map((form) => ({ ...fullest, [name]: form })))

@@ -63,6 +63,7 @@ export async function connectLive(
   const payloads: { [Name in keyof ServerEvents]: PayloadOf<Name>[] } = {
     terminal_output: [],
     chat_message: [],
+    chat_message_words: [],
     chat_message_delta: [],
     chat_message_status_changed: [],
     task_status_changed: [],
@@ -81,6 +82,10 @@ export async function connectLive(
   socket.on('chat_message', (payload) => {
     payloads.chat_message.push(payload)
     hear({ name: 'chat_message', payload, at: at() })
+  })
+  socket.on('chat_message_words', (payload) => {
+    payloads.chat_message_words.push(payload)
+    hear({ name: 'chat_message_words', payload, at: at() })
   })
   socket.on('chat_message_delta', (payload) => {
     payloads.chat_message_delta.push(payload)

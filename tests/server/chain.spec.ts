@@ -164,7 +164,7 @@ describe('a task with an event that cannot be read', () => {
     const file = join(scene.product.dataDir, 'events.sqlite')
     const damage = async (content: string | null) => {
       await scene.product.terminate()
-      const db = openSqlite({ file, synchronous: 'FULL', formats: [''], firstFormat: 3 })
+      const db = openSqlite({ file, synchronous: 'FULL', formats: [''], firstFormat: 4 })
       const at = [taskStream(otherId), 5] as const
       const [before = null] =
         db

@@ -12,6 +12,7 @@ import {
   getCommands,
   getTerminal,
   MessageDelta,
+  MessageWords,
   sendMessage,
   TerminalOutput,
 } from '#domain/api/chat.ts'
@@ -379,6 +380,7 @@ describe('a task', () => {
     const schemas = {
       terminal_output: TerminalOutput,
       chat_message: ChatMessage,
+      chat_message_words: MessageWords,
       chat_message_delta: MessageDelta,
       chat_message_status_changed: ChatMessageStatusChanged,
       task_status_changed: TaskStatusChanged,
@@ -405,8 +407,10 @@ describe('a task', () => {
     expect(live.of('task_resync')).toEqual([])
   })
 
-  test('has its words twice: as they were written, and whole under the same id', () => {
+  test('has its words as they are said, as they were recorded, and whole, under the same id', () => {
     for (const { id, message } of live.of('chat_message')) {
+      const said = live.of('chat_message_words').filter(({ messageId }) => messageId === id)
+      expect(message?.slice(said.at(-1)?.offset)).toBe(said.at(-1)?.text)
       const pieces = live.of('chat_message_delta').filter(({ messageId }) => messageId === id)
       expect(pieces.map(({ text }) => text).join('')).toBe(message)
       let offset = 0

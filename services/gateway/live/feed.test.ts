@@ -24,6 +24,7 @@ import { foldView, type AnyRecorded } from '#domain/views/view.ts'
 import { documents } from '#platform/commands/documents.ts'
 import type { EventLog } from '#platform/commands/eventLog.ts'
 import { logger } from '#platform/log.ts'
+import type { Words } from '#platform/liveWords.ts'
 import type { EventStore } from '#platform/ports/eventStore.ts'
 import type { ReadStore } from '#platform/ports/readStore.ts'
 import { executionId, messageId, projectId, taskId, userId } from '../../../tests/domain/ids.ts'
@@ -42,6 +43,7 @@ function fakeEngines(wait: <T>(value: T) => Promise<T>) {
   /** How many events the read models have folded: anywhere, as the projector runs on its own. */
   let folded = 0
   let reads = 0
+  let say: (words: Words) => unknown = () => false
 
   const stored = (event: AnyRecorded) => event as unknown as StoredEvent
   const eventStore: EventStore = {
@@ -109,6 +111,14 @@ function fakeEngines(wait: <T>(value: T) => Promise<T>) {
     log,
     documents: documents(readStore, log),
     imageAddresses: { addressOf: ({ imageId }: { imageId: string }) => `/api/images/${imageId}` },
+    words: {
+      hear(isWanted: (taskId: string) => boolean, listen: (words: Words) => void) {
+        say = (words) => isWanted(words.taskId) && listen(words)
+        return () => (say = () => false)
+      },
+    },
+    /** An agent says something; the answer is whether anybody here wants to know. */
+    say: (words: Words) => say(words) !== false,
     watch: nobodyWatches,
     logger: logger('silent'),
     events,
@@ -447,6 +457,27 @@ describe('a viewer', () => {
     await fake.deliver(100)
     expect(viewer.heard.map(positionOf).every((position) => comparePositions(position, seen) > 0)).toBe(true)
     expect(outputs(viewer.heard)).toEqual(positionsIn(fake.events, terminalStream(task1), seen))
+  })
+
+  test('hears at once what is being said in a room of theirs, and nothing of it counts as heard', async () => {
+    const { fake, feed } = await feedWith([])
+    const viewer = listener()
+    const words = {
+      taskId: task1,
+      executionId: executionId(1),
+      messageId: messageId(2),
+      offset: 0,
+      text: 'So',
+    }
+    expect(fake.say(words)).toBe(false)
+    await feed.join(task1, viewer, null)
+    fake.say(words)
+    expect(viewer.heard).toEqual([['chat_message_words', words]])
+    fake.say({ ...words, taskId: taskId(9) })
+    feed.leave(task1, viewer)
+    fake.say(words)
+    expect(viewer.heard).toHaveLength(1)
+    await feed.stop()
   })
 
   test('who knows more than the log has, as after a restore, is told to read the history again and hears what comes', async () => {

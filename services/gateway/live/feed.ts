@@ -13,6 +13,7 @@ import { project, type AnyRecorded } from '#domain/views/view.ts'
 import type { Documents } from '#platform/commands/documents.ts'
 import { UnreadableEvent, type EventLog } from '#platform/commands/eventLog.ts'
 import type { ImageAddresses } from '#platform/images/addresses.ts'
+import type { LiveWords } from '#platform/liveWords.ts'
 import type { Logger } from '#platform/log.ts'
 import type { EventStore } from '#platform/ports/eventStore.ts'
 import { moment, type Watch } from '#platform/watch/watch.ts'
@@ -103,6 +104,7 @@ export async function startFeed(engines: {
   log: EventLog
   documents: Documents
   imageAddresses: Pick<ImageAddresses, 'addressOf'>
+  words: Pick<LiveWords, 'hear'>
   watch: Watch
   logger: Logger
 }): Promise<Feed> {
@@ -137,6 +139,15 @@ export async function startFeed(engines: {
         reached = event.position
       }
     }),
+  )
+
+  // Beside the log's order: what is recorded of a message comes in its turn, and takes the place of these.
+  const deafen = engines.words.hear(
+    (taskId) => rooms.has(taskId),
+    (words) => {
+      for (const viewer of rooms.get(words.taskId)?.viewers.keys() ?? [])
+        viewer.say(['chat_message_words', words])
+    },
   )
 
   /** What cannot be read is told to nobody, and holds up nobody. */
@@ -356,6 +367,7 @@ export async function startFeed(engines: {
       if (viewers?.size === 0) followers.delete(userId)
     },
     async stop() {
+      deafen()
       await subscription.stop()
       progress.stop()
     },

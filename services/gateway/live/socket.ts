@@ -31,6 +31,8 @@ const Handshake = z.object({ token: z.string() })
 
 /** What may wait for a slow viewer, in packets and in characters; one that lets more pile up is cut off, and catches up when it comes back. */
 const waitingAtMost = { packets: 5_000, characters: 16 * 1_048_576 }
+/** Packets beyond which words are left out that a later piece of the message holds again. */
+const waitingWithWords = 100
 /** How often it is asked whether those who are connected may be here still. */
 const checkEveryMs = 30_000
 /** Rooms that one socket may be in at once. */
@@ -99,6 +101,7 @@ function serve(socket: LiveSocket, feed: Feed, services: SocketServices): void {
   socket.conn.on('drain', () => Object.assign(waiting, { packets: 0, characters: 0 }))
   const viewer: Viewer = {
     say([name, payload]) {
+      if (name === 'chat_message_words' && waiting.packets >= waitingWithWords) return
       waiting.packets += 1
       waiting.characters += charactersOf(payload)
       // At once: what waits for one that does not read would be waited for as well.

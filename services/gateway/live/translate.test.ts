@@ -111,7 +111,15 @@ describe('output', () => {
   })
   test('that is a message being written is a piece with its place in it', () => {
     const piece = { executionId: executionId(1), attempt: 1, messageId: messageId(2), offset: 12 }
-    expect(printed(MessageTextRecorded.of(piece, { text: ' world' }))).toEqual([
+    expect(
+      printed(
+        MessageTextRecorded.of(piece, {
+          text: ' world',
+          begunAt: '2026-01-01T00:00:00.000Z',
+          chunks: [[6, 0]],
+        }),
+      ),
+    ).toEqual([
       [
         'chat_message_delta',
         {

@@ -8,7 +8,12 @@ const mostWaiting = 10_000
 type Listeners = { readonly [T in Topic]: Set<{ readonly listen: (message: BusMessages[T]) => void }> }
 
 export function openInProcessBus({ onFault }: { onFault: ReportFault }): Bus {
-  const listeners: Listeners = { appended: new Set(), projected: new Set(), runner: new Set() }
+  const listeners: Listeners = {
+    appended: new Set(),
+    words: new Set(),
+    projected: new Set(),
+    runner: new Set(),
+  }
   let waiting: (() => void)[] = []
   let lost = 0
 

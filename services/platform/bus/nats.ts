@@ -13,6 +13,13 @@ const mostWaitingBytes = 16 * 1_024 * 1_024
 
 const messages: { readonly [T in Topic]: z.ZodType<BusMessages[T]> } = {
   appended: z.object({ stream: z.string(), revision: z.int().nonnegative(), type: z.string() }),
+  words: z.object({
+    taskId: z.string(),
+    executionId: z.string(),
+    messageId: z.string(),
+    offset: z.int().nonnegative(),
+    sealed: z.base64(),
+  }),
   projected: z.object({ projection: z.string(), position: Position }),
   runner: z.object({
     runnerId: z.string(),
@@ -32,7 +39,12 @@ type Listeners = { readonly [T in Topic]: Set<{ readonly listen: (message: BusMe
 export function natsBus(options: { nats: Nats; namespace?: string; onFault: ReportFault }): Bus {
   const { nats, namespace = 'flightdeck', onFault } = options
   const { connection } = nats
-  const listeners: Listeners = { appended: new Set(), projected: new Set(), runner: new Set() }
+  const listeners: Listeners = {
+    appended: new Set(),
+    words: new Set(),
+    projected: new Set(),
+    runner: new Set(),
+  }
   const subscriptions = new Map<Topic, Subscription>()
   let isClosed = false
   let waitingBytes = 0

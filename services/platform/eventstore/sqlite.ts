@@ -15,7 +15,7 @@ import { follow } from './follow.ts'
 import type { Follower } from './follow.ts'
 
 /** Those before it held the log in a form that is not read any more. */
-const firstFormat = 3
+const firstFormat = 4
 const formats = [
   // An id is the writer's word: the log looks for it only where an append is repeated, at its place in its stream. An index over random
   // ids costs a page of the disk for each event, once the log is larger than the cache.

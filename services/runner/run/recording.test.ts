@@ -28,10 +28,15 @@ const runOf = (bytes: number): Allowance => ({
 function scene(allowance: Allowance) {
   const terminal: TerminalEvent[] = []
   const chat: ProgressEvent[] = []
+  const told: string[] = []
   const recording = recordingWithin(
     allowance,
     {
-      terminal: { append: async (event) => void terminal.push(event), head: () => null },
+      terminal: {
+        append: async (event) => void terminal.push(event),
+        tell: (words) => void told.push(words.text),
+        head: () => null,
+      },
       report: {
         report: async (...progress) => void chat.push(...progress),
         delivered: async () => undefined,
@@ -43,7 +48,7 @@ function scene(allowance: Allowance) {
   const text = () => terminal.map((event) => event.content.text).join('')
   const messages = () =>
     chat.flatMap((event) => (event.type === 'MessagePosted' ? [event.content.message] : []))
-  return { recording, terminal, chat, text, messages }
+  return { recording, told, terminal, chat, text, messages }
 }
 
 describe('finding 5: the terminal', () => {
@@ -67,6 +72,15 @@ describe('finding 5: the terminal', () => {
     expect(text().endsWith(`0499 ${'x'.repeat(1_000)}\n`)).toBe(true)
     expect(text().length).toBeLessThan(100_000)
     expect(terminal.length).toBeLessThan(100)
+  })
+
+  test('is not told live any more when it is not recorded', async () => {
+    const { recording, told } = scene(runOf(100_000))
+    const words = { executionId: fence.executionId, messageId: 'm', offset: 0 }
+    recording.terminal.tell({ ...words, text: 'before' })
+    for (let n = 0; n < 200; n += 1) await recording.terminal.append(printed('x'.repeat(1_000)))
+    recording.terminal.tell({ ...words, text: 'after' })
+    expect(told).toEqual(['before'])
   })
 
   test('of single characters takes no more of them than the log has room for', async () => {

@@ -122,7 +122,14 @@ export function recordingWithin(
   }
 
   return {
-    terminal: { ...inner.terminal, append },
+    terminal: {
+      ...inner.terminal,
+      append,
+      // What will not be recorded is not shown either.
+      tell: (words) => {
+        if (!isTerminalCut) inner.terminal.tell(words)
+      },
+    },
     report: { ...inner.report, report },
     async close() {
       const { bytes } = printed.leftOut()

@@ -4,6 +4,7 @@ import { taskStream, terminalStream } from '#domain/kernel/ids.ts'
 import type { TerminalEvent } from '#domain/task/terminal.ts'
 import type { TerminalHead } from '#domain/task/events.ts'
 import type { EventLog } from '#platform/commands/eventLog.ts'
+import type { LiveWords, Words } from '#platform/liveWords.ts'
 import type { Commands } from '#platform/commands/execute.ts'
 
 /** Somebody else has appended: this run was taken over. */
@@ -14,6 +15,8 @@ export class Evicted extends Error {
 export interface TerminalWriter {
   /** Appends in the order of the calls. Rejects with `Evicted` when another runner writes here now, and from then on. */
   append(event: TerminalEvent): Promise<void>
+  /** Tells who watches what an append will record in a moment. */
+  tell(words: Omit<Words, 'taskId'>): void
   /** The stream's end as this writer left it; `null` when nothing was ever printed. */
   head(): TerminalHead | null
 }
@@ -30,7 +33,15 @@ const openingAttempts = 10
  * append names a revision that is taken.
  */
 export async function terminalWriter(
-  { log, commands }: { readonly log: EventLog; readonly commands: Pick<Commands, 'knownRevision'> },
+  {
+    log,
+    commands,
+    words,
+  }: {
+    readonly log: EventLog
+    readonly commands: Pick<Commands, 'knownRevision'>
+    readonly words: Pick<LiveWords, 'tell'>
+  },
   taskId: string,
   begunAt: number,
 ): Promise<TerminalWriter> {
@@ -62,6 +73,7 @@ export async function terminalWriter(
       last.catch(() => undefined)
       return last
     },
+    tell: (said) => words.tell({ taskId, ...said }),
     head: () => (head.revision < 0 ? null : head),
   }
 }

@@ -123,7 +123,7 @@ async function turnOf(
     },
     reporter: run.reporter,
     output,
-    texts: messageTexts(run.terminal, run.fence, redaction),
+    texts: messageTexts({ terminal: run.terminal, fence: run.fence, redaction, clock: parts.clock }),
     changes: run.changes,
     redaction,
     elapsed: () => performance.now(),

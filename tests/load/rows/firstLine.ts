@@ -53,7 +53,7 @@ export const firstLine: Row = {
 
 /** Recorded when the CLI has printed its first line, and not before. */
 const agentSpoke = (event: Heard) => event.name === 'task_event' && event.payload.type === 'AgentStarted'
-export const wordCame = (event: Heard) => event.name === 'chat_message_delta'
+export const wordCame = ({ name }: Heard) => name === 'chat_message_words' || name === 'chat_message_delta'
 
 /** When the first event like this was heard. */
 export function firstAt({ heard }: Turn, like: (event: Heard) => boolean): number {

@@ -41,10 +41,17 @@ interface Piece {
   readonly text: string
 }
 
+/** What a viewer has of the messages, each time it grows. */
 function deltasOf({ heard }: Turn): readonly Piece[] {
-  return heard.flatMap((event) =>
-    event.name === 'chat_message_delta' ? [{ at: event.at, text: event.payload.text }] : [],
-  )
+  const lengths = new Map<string, number>()
+  return heard.flatMap((event) => {
+    if (event.name !== 'chat_message_words' && event.name !== 'chat_message_delta') return []
+    const { messageId, offset, text } = event.payload
+    const known = lengths.get(messageId) ?? 0
+    const fresh = offset <= known ? text.slice(known - offset) : ''
+    lengths.set(messageId, known + fresh.length)
+    return fresh === '' ? [] : [{ at: event.at, text: fresh }]
+  })
 }
 
 /** A word has arrived when the last piece of it has. */

@@ -7,6 +7,7 @@ import { executeTask } from '#domain/api/tasks.ts'
 import type { Person } from '../../product/person.ts'
 import { connectLive } from '../../product/live.ts'
 import { startProduct } from '../../product.ts'
+import { wordCame } from './firstLine.ts'
 import { layoutShift } from '../../e2e/layoutShift.ts'
 import { openBareChromium } from '../bareChromium.ts'
 import {
@@ -273,7 +274,7 @@ async function wordsToPage(
     const pressed = performance.timeOrigin + performance.now()
     await composer.press('Enter')
     const [, at = NaN] = (await wordsOf('seen', before + 1))[before] ?? []
-    const first = live.heard.slice(heard).find(({ name }) => name === 'chat_message_delta')
+    const first = live.heard.slice(heard).find(wordCame)
     atPage.push(at - pressed)
     atSocket.push(performance.timeOrigin + (first?.at ?? NaN) - pressed)
   }

@@ -5,7 +5,7 @@
  */
 import { createListenerMiddleware, isAnyOf, type Dispatch, type UnknownAction } from '@reduxjs/toolkit'
 import type { JoinAnswer, TaskEventMessage, TaskStatusChanged } from '#domain/api/socket.ts'
-import type { MessageDelta, TerminalOutput } from '#domain/api/chat.ts'
+import type { MessageDelta, MessageWords, TerminalOutput } from '#domain/api/chat.ts'
 import type { Position } from '#domain/kernel/event.ts'
 import { sessionEnded, sessionStarted } from '../api/session.ts'
 import { connectionChanged } from './connection.ts'
@@ -22,6 +22,7 @@ export interface Viewer {
   connected(join: Join): void
   taskEvent(event: TaskEventMessage): void
   terminalOutput(output: TerminalOutput): void
+  messageWords(words: MessageWords): void
   messageDelta(delta: MessageDelta): void
   statusChanged(change: TaskStatusChanged): void
   /** Too much was missed: the history must be read again. */
@@ -84,6 +85,7 @@ export function createLive({ userKnown, loadSocket = () => import('./socket.ts')
         },
         onTaskEvent: (taskId, event) => of(taskId).forEach((viewer) => viewer.taskEvent(event)),
         onTerminalOutput: (output) => of(output.taskId).forEach((viewer) => viewer.terminalOutput(output)),
+        onMessageWords: (words) => of(words.taskId).forEach((viewer) => viewer.messageWords(words)),
         onMessageDelta: (delta) => of(delta.taskId).forEach((viewer) => viewer.messageDelta(delta)),
         onStatusChanged: (change) => of(change.taskId).forEach((viewer) => viewer.statusChanged(change)),
         onResync: (taskId) => of(taskId).forEach((viewer) => viewer.resync()),

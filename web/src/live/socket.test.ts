@@ -48,6 +48,7 @@ function opened() {
     onConnect: hear,
     onTaskEvent: hear,
     onTerminalOutput: hear,
+    onMessageWords: hear,
     onMessageDelta: hear,
     onStatusChanged: hear,
     onGlobalStatus: hear,

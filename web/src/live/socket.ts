@@ -1,7 +1,7 @@
 /** The socket itself: who it says it is, how it comes back, and what the pill is told of it. */
 import type { Dispatch } from '@reduxjs/toolkit'
 import { io, type Socket } from 'socket.io-client'
-import type { MessageDelta, TerminalOutput } from '#domain/api/chat.ts'
+import type { MessageDelta, MessageWords, TerminalOutput } from '#domain/api/chat.ts'
 import type {
   ClientEvents,
   JoinAnswer,
@@ -25,6 +25,7 @@ interface SocketHandlers {
   readonly onConnect: (socket: LiveSocket) => void
   readonly onTaskEvent: (taskId: string, event: TaskEventMessage) => void
   readonly onTerminalOutput: (output: TerminalOutput) => void
+  readonly onMessageWords: (words: MessageWords) => void
   readonly onMessageDelta: (delta: MessageDelta) => void
   readonly onStatusChanged: (change: TaskStatusChanged) => void
   readonly onGlobalStatus: (change: TaskStatusChanged) => void
@@ -113,6 +114,7 @@ export function openSocket(to: SocketHandlers): LiveSocket {
     if (taskId !== null) to.onTaskEvent(taskId, event)
   })
   socket.on('terminal_output', to.onTerminalOutput)
+  socket.on('chat_message_words', to.onMessageWords)
   socket.on('chat_message_delta', to.onMessageDelta)
   socket.on('task_status_changed', to.onStatusChanged)
   socket.on('global_task_status_changed', to.onGlobalStatus)

@@ -1,12 +1,13 @@
 // @vitest-environment jsdom
 import { configureStore } from '@reduxjs/toolkit'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import type { MessageDelta, MessageWords } from '#domain/api/chat.ts'
 import type { JoinAnswer, TaskEventMessage } from '#domain/api/socket.ts'
 import type { TaskEvent } from '#domain/task/events.ts'
 import { chatMessageOf, chatView, messageDocumentId, type MessageDocument } from '#domain/views/chat.ts'
 import { taskOf, tasksView } from '#domain/views/tasks.ts'
 import { foldView } from '#domain/views/view.ts'
-import { taskId } from '../../../../tests/domain/ids.ts'
+import { executionId, taskId } from '../../../../tests/domain/ids.ts'
 import { recorded } from '../../../../tests/domain/recorded.ts'
 import {
   broke,
@@ -83,6 +84,7 @@ function room() {
   })
   let viewer: Viewer | null = null
   const terminal = createTerminalLog()
+  const writing = createWriting()
   const joins: (string | null)[] = []
   const opened = openRoom(id, {
     dispatch: store.dispatch,
@@ -94,7 +96,7 @@ function room() {
       },
     },
     terminal,
-    writing: createWriting(),
+    writing,
     needsRefresh: () => false,
     isCommand: (messageId) =>
       selectOpenTask(store.getState()).chat.documents[messageDocumentId(id, messageId)]?.isCommand === true,
@@ -113,6 +115,9 @@ function room() {
     tells: (...events: readonly TaskEventMessage[]) => events.forEach((event) => viewer?.taskEvent(event)),
     prints: (...items: readonly ReturnType<typeof output>[]) =>
       items.forEach((item) => viewer?.terminalOutput(item)),
+    says: (...words: readonly MessageWords[]) => words.forEach((said) => viewer?.messageWords(said)),
+    records: (delta: MessageDelta) => viewer?.messageDelta(delta),
+    written: () => writing.read().map(({ text }) => text),
     state: () => selectOpenTask(store.getState()),
     messages: () =>
       Object.values(selectOpenTask(store.getState()).chat.documents).map(({ message }) => message),
@@ -197,6 +202,24 @@ describe('an open task', () => {
     task.tells(...log.slice(-1))
     await settle()
     expect(task.toasts()).toEqual(toasts)
+  })
+
+  test('shows words as they are said, and after a crash only what the log has of them', async () => {
+    const log = recordedLog([...running, broke(1)])
+    server(() => log.slice(0, -1))
+    const task = room()
+    task.connects(joinedAt(log.at(-2)?.position ?? null))
+    await settle()
+    const words = { taskId: id, messageId: 'm', executionId: executionId(1), offset: 0 }
+    task.says({ ...words, text: 'I ' }, { ...words, text: 'I look' })
+    await settle()
+    expect(task.written()).toEqual(['I look'])
+    task.records({ ...words, text: 'I l', position: '900', version: 0 })
+    await settle()
+    expect(task.written()).toEqual(['I look'])
+    task.tells(...log.slice(-1))
+    await settle()
+    expect(task.written()).toEqual(['I l'])
   })
 
   test('reads the history again when too much was missed', async () => {

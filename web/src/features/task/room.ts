@@ -4,7 +4,7 @@
  * too much, or a gap shows, it reads the history again.
  */
 import type { ThunkDispatch, UnknownAction } from '@reduxjs/toolkit'
-import type { MessageDelta, TerminalOutput } from '#domain/api/chat.ts'
+import type { MessageDelta, MessageWords, TerminalOutput } from '#domain/api/chat.ts'
 import type { JoinAnswer, TaskEventMessage } from '#domain/api/socket.ts'
 import { comparePositions, type Position } from '#domain/kernel/event.ts'
 import { outcomeOf } from '#domain/views/chat.ts'
@@ -86,6 +86,7 @@ export function openRoom(
   let terminalStream: Sequencer<TerminalItem> = unsequenced()
   let events: TaskEventMessage[] = []
   let items: TerminalItem[] = []
+  let words: MessageWords[] = []
   /** Counts the readings of the history: only the latest is believed. */
   let reading = 0
   let gapWait = gapMs
@@ -118,6 +119,10 @@ export function openRoom(
     terminalOutput: (output) => {
       saw(output.position)
       takeTerminal(receive(terminalStream, [{ kind: 'output', ...output }]))
+    },
+    messageWords: (said) => {
+      words.push(said)
+      frames.ask()
     },
     messageDelta: (delta) => {
       saw(delta.position)
@@ -278,12 +283,17 @@ export function openRoom(
       terminal.append(taken.filter((item) => item.kind === 'output'))
       writing.append(taken.filter((item) => item.kind === 'delta'))
     }
+    if (words.length > 0) {
+      writing.say(words)
+      words = []
+    }
     if (events.length > 0) {
       const taken = events
       events = []
       dispatch(eventsCame(taken))
       for (const why of failuresOf(taken, isCommand))
         dispatch(notified('error', texts.toasts.commandFailed, why))
+      for (const event of taken) if (isTurning(event)) writing.settle(event.data.executionId)
       writing.drop(taken.flatMap((event) => (event.type === 'MessagePosted' ? [event.data.messageId] : [])))
       if (taken.some(({ type }) => type === 'WorkspaceChanged' || type === 'WorkspacePrepared')) freshenDiff()
     }
@@ -313,6 +323,21 @@ export function openRoom(
       dispatch(taskClosed(taskId))
     },
   }
+}
+
+/** Whether nothing more is said of what was being said in the execution: it ended, or another attempt begins. */
+function isTurning(
+  event: TaskEventMessage,
+): event is Extract<
+  TaskEventMessage,
+  { type: `Execution${'Started' | 'Completed' | 'Failed' | 'Cancelled'}` }
+> {
+  return (
+    event.type === 'ExecutionStarted' ||
+    event.type === 'ExecutionCompleted' ||
+    event.type === 'ExecutionFailed' ||
+    event.type === 'ExecutionCancelled'
+  )
 }
 
 /** Why commands failed among events that came: their exit codes, or what kept them from ending by themselves. */

@@ -114,6 +114,7 @@ const writing = (position: number, executionId: string, messageId = `w${position
   messageId,
   executionId,
   text: 'so far',
+  recorded: 6,
   order: sortKey(String(position)),
 })
 

@@ -1,11 +1,13 @@
 /** Messages that an agent is writing now, outside of the store: they grow many times a second. */
-import type { MessageDelta } from '#domain/api/chat.ts'
+import type { MessageDelta, MessageWords } from '#domain/api/chat.ts'
 import { comparePositions, sortKey, type Position } from '#domain/kernel/event.ts'
 
 export interface WrittenMessage {
   readonly messageId: string
   readonly executionId: string
   readonly text: string
+  /** How much of the text is recorded, in UTF-16 code units; the rest was only said. */
+  readonly recorded: number
   /** Where it began, as it sorts. */
   readonly order: string
 }
@@ -16,6 +18,10 @@ export interface Writing {
   subscribe(listener: () => void): () => void
   reset(deltas: readonly MessageDelta[]): void
   append(deltas: readonly MessageDelta[]): void
+  /** Shows what is not recorded yet. */
+  say(words: readonly MessageWords[]): void
+  /** Nothing more comes of this attempt: what was said and not recorded is gone. */
+  settle(executionId: string): void
   /** These stand in the chat as a whole now. */
   drop(messageIds: readonly string[]): void
   /** Whether it was seen being written since the page was opened. */
@@ -25,10 +31,17 @@ export interface Writing {
 export function createWriting(): Writing {
   let messages: readonly WrittenMessage[] = []
   const seen = new Set<string>()
+  /** Whole messages: words of them that come late are not shown. */
+  const whole = new Set<string>()
   const listeners = new Set<() => void>()
   const change = (next: readonly WrittenMessage[]) => {
     messages = next
     for (const listener of listeners) listener()
+  }
+  const grow = (pieces: readonly (MessageDelta | MessageWords)[]) => {
+    if (pieces.length === 0) return
+    for (const { messageId } of pieces) seen.add(messageId)
+    change(written(messages, pieces))
   }
   return {
     read: () => messages,
@@ -37,12 +50,16 @@ export function createWriting(): Writing {
       return () => listeners.delete(listener)
     },
     reset: (deltas) => change(written([], deltas)),
-    append(deltas) {
-      if (deltas.length === 0) return
-      for (const { messageId } of deltas) seen.add(messageId)
-      change(written(messages, deltas))
+    append: grow,
+    say: (words) => grow(words.filter(({ messageId }) => !whole.has(messageId))),
+    settle(executionId) {
+      if (messages.some((message) => message.executionId === executionId && isAhead(message)))
+        change(
+          messages.flatMap((message) => (message.executionId === executionId ? settled(message) : message)),
+        )
     },
     drop(messageIds) {
+      for (const id of messageIds) whole.add(id)
       if (messages.some(({ messageId }) => messageIds.includes(messageId))) {
         change(messages.filter(({ messageId }) => !messageIds.includes(messageId)))
       }
@@ -51,26 +68,50 @@ export function createWriting(): Writing {
   }
 }
 
+/** Of messages that have no place in the log yet: behind all that have. */
+const latest = '\uffff'
+
 /** Messages after more of them was written. A piece says where it begins, so one that comes twice changes nothing. */
 export function written(
   messages: readonly WrittenMessage[],
-  deltas: readonly MessageDelta[],
+  pieces: readonly (MessageDelta | MessageWords)[],
 ): readonly WrittenMessage[] {
   const byId = new Map(messages.map((message) => [message.messageId, message]))
-  for (const { messageId, executionId, offset, text, position } of inOrder(deltas)) {
-    const before = byId.get(messageId)
-    if (before === undefined) {
-      byId.set(messageId, { messageId, executionId, text, order: sortKey(position) })
-    } else if (offset <= before.text.length) {
-      const whole = before.text.slice(0, offset) + text
-      if (whole.length >= before.text.length) byId.set(messageId, { ...before, text: whole })
-    }
+  for (const piece of inOrder(pieces)) {
+    const { messageId, executionId, offset, text } = piece
+    const isRecorded = 'position' in piece
+    const before = byId.get(messageId) ?? { messageId, executionId, text: '', recorded: 0, order: latest }
+    // What is missing before it comes with what is recorded.
+    if (offset > before.text.length) continue
+    const grown = before.text.slice(0, offset) + text
+    byId.set(messageId, {
+      ...before,
+      text: grown.length >= before.text.length ? grown : before.text,
+      ...(isRecorded && {
+        recorded: Math.max(before.recorded, offset + text.length),
+        order: before.order === latest ? sortKey(piece.position) : before.order,
+      }),
+    })
   }
   return [...byId.values()]
 }
 
-function inOrder<Placed extends { readonly position: Position }>(
-  items: readonly Placed[],
-): readonly Placed[] {
-  return items.toSorted((a, b) => comparePositions(a.position, b.position))
+function isAhead({ text, recorded }: WrittenMessage): boolean {
+  return text.length > recorded
+}
+
+function settled(message: WrittenMessage): readonly WrittenMessage[] {
+  const text = message.text.slice(0, message.recorded)
+  return text === '' ? [] : [{ ...message, text }]
+}
+
+/** What is recorded in its order, and then what was only said, as it came. */
+function inOrder(pieces: readonly (MessageDelta | MessageWords)[]): readonly (MessageDelta | MessageWords)[] {
+  const place = (piece: MessageDelta | MessageWords): Position | null =>
+    'position' in piece ? piece.position : null
+  return pieces.toSorted((a, b) => {
+    const [one, other] = [place(a), place(b)]
+    if (one === null || other === null) return Number(one === null) - Number(other === null)
+    return comparePositions(one, other)
+  })
 }

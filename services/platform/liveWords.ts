@@ -1,0 +1,59 @@
+/**
+ * What an agent is saying, on its way to who watches: over the bus, before it is recorded, and sealed as the log seals it. Words may be
+ * lost and may come late; what the log has of a message takes their place.
+ */
+import { taskStream, scopeOfStream } from '#domain/kernel/ids.ts'
+import type { Logger } from '#platform/log.ts'
+import type { Bus, SealedWords } from '#platform/ports/bus.ts'
+import type { Vault } from '#platform/ports/vault.ts'
+
+/** Text of a message that is being written, and where it begins in the message, in UTF-16 code units. */
+export interface Words extends Omit<SealedWords, 'sealed'> {
+  readonly text: string
+}
+
+export interface LiveWords {
+  /** Tells who listens now, in the order of the calls for each task. Returns at once; what cannot be told is left out. */
+  tell(words: Words): void
+  /** Listens to the words of the tasks that are wanted, until the returned function is called. */
+  hear(isWanted: (taskId: string) => boolean, listen: (words: Words) => void): () => void
+}
+
+/** Words that wait to be sealed or opened; beyond it they are left out. */
+const mostWaiting = 1_000
+
+export function liveWords({ bus, vault, logger }: { bus: Bus; vault: Vault; logger: Logger }): LiveWords {
+  const place = ({ taskId, messageId, offset }: Omit<Words, 'text'>) =>
+    [scopeOfStream(taskStream(taskId)), `words#${messageId}:${offset}`] as const
+  const inOrder = () => {
+    let last = Promise.resolve()
+    let waiting = 0
+    return (work: () => Promise<void>) => {
+      if (waiting >= mostWaiting) return
+      waiting += 1
+      last = last
+        .then(work)
+        .catch((fault: unknown) => logger.debug({ err: fault }, 'words were left out'))
+        .finally(() => (waiting -= 1))
+    }
+  }
+  const telling = inOrder()
+  return {
+    tell({ text, ...words }) {
+      telling(async () => {
+        const sealed = await vault.seal(...place(words), Buffer.from(text, 'utf8'))
+        bus.publish('words', { ...words, sealed: Buffer.from(sealed).toString('base64') })
+      })
+    },
+    hear(isWanted, listen) {
+      const hearing = inOrder()
+      return bus.subscribe('words', ({ sealed, ...words }) => {
+        if (!isWanted(words.taskId)) return
+        hearing(async () => {
+          const plain = await vault.open(...place(words), Buffer.from(sealed, 'base64'))
+          if (plain !== undefined) listen({ ...words, text: Buffer.from(plain).toString('utf8') })
+        })
+      })
+    },
+  }
+}
