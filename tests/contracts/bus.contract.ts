@@ -44,9 +44,14 @@ export function busContract(name: string, open: () => Promise<OpenBus>): void {
       const events: unknown[] = []
       elsewhere.subscribe('appended', (event) => events.push(event))
       await elsewhere.ready()
+      elsewhere.subscribe('words', (words) => events.push(words))
+      await elsewhere.ready()
       const event = { stream: 'task-1', revision: 0, type: 'SampleRecorded' }
+      const words = { taskId: '1', executionId: '2', messageId: '3', offset: 4, sealed: 'c2VhbGVk' }
       bus.publish('appended', event)
       await vi.waitFor(() => expect(events).toEqual([event]), { timeout: 5_000 })
+      bus.publish('words', words)
+      await vi.waitFor(() => expect(events).toEqual([event, words]), { timeout: 5_000 })
       expect(heard).toEqual({ here: [], there: [] })
     })
 
