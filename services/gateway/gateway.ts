@@ -26,7 +26,7 @@ import {
 } from './http/asked.ts'
 import { client } from './http/client.ts'
 import { believeProxies } from './http/forwarded.ts'
-import { limitAddresses, limitPeople, onlyJson, rate } from './http/limits.ts'
+import { limitAddresses, limitPeople, onlyJson, rate, spreadBursts } from './http/limits.ts'
 import { protectiveHeaders } from './http/headers.ts'
 import { limitStrangers } from './http/strangers.ts'
 import { imageRoutes } from './images/routes.ts'
@@ -46,6 +46,8 @@ const route = routeWith<GatewayServices>()
 
 const requestMs = 30_000
 const drainMs = 3_000
+/** Requests that begin before others are looked at: together a few milliseconds of work. */
+const begunAtOnce = 16
 /** How many times as often as a person an address may ask. */
 const addressesMayBeShared = 2
 
@@ -70,6 +72,7 @@ export async function startGateway(
   app.use(inApi(onlyDecodableAddresses))
   app.use(inApi(noStore))
   app.use(inApi(timeLimit(requestMs)))
+  app.use(inApi(spreadBursts(begunAtOnce)))
   const byAddress = options.requestsAMinute === null ? null : options.requestsAMinute * addressesMayBeShared
   const byPerson = rate(options.requestsAMinute)
   app.use(inApi(limitAddresses(rate(byAddress))))

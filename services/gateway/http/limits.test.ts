@@ -1,7 +1,8 @@
 /** What is asked for too often is refused with the time to wait, and each name is counted by itself. */
 import { expect, test, vi } from 'vitest'
+import type { Context } from 'koa'
 import { Fault } from '#domain/kernel/errors.ts'
-import { rate } from './limits.ts'
+import { rate, spreadBursts } from './limits.ts'
 
 const refusal = async (asking: Promise<void>): Promise<Fault | undefined> =>
   asking.then(
@@ -33,4 +34,26 @@ test('more than so many a minute are refused until the minute is over', async ()
 test('without a limit nothing is refused', async () => {
   const allowed = rate(null)
   for (let asked = 0; asked < 100; asked += 1) expect(await refusal(allowed('ada'))).toBeUndefined()
+})
+
+test('a burst begins a few in each turn of the event loop, all of it in order, and what comes between is answered before its end', async () => {
+  const spread = spreadBursts(4)
+  const begun: string[] = []
+  const ask = (name: string) => {
+    // A middleware of Koa looks at nothing here.
+    const context = {} as Context
+    return spread(context, async () => void begun.push(name))
+  }
+  const burst = Array.from({ length: 20 }, (_, index) => ask(`${index}`))
+  setImmediate(() => begun.push('something else'))
+  await Promise.all(burst)
+  expect(begun.filter((name) => name !== 'something else')).toEqual(
+    Array.from({ length: 20 }, (_, n) => `${n}`),
+  )
+  expect(begun.indexOf('something else')).toBeLessThanOrEqual(8)
+  // One that comes by itself is not kept waiting.
+  await new Promise((resolve) => setTimeout(resolve, 5))
+  const alone = ask('alone')
+  expect(begun.at(-1)).toBe('alone')
+  await alone
 })

@@ -51,3 +51,27 @@ export function onlyJson(elsewhere: (context: Context) => boolean): Middleware {
     await next()
   }
 }
+
+/**
+ * Begins at most so many requests in a turn of the event loop. A burst of one person's leaves room between its requests for what everybody
+ * else waits for.
+ */
+export function spreadBursts(aTurn: number): Middleware {
+  let waiting: (() => void)[] = []
+  let begun = 0
+  const turn = () => {
+    const next = waiting.slice(0, aTurn)
+    waiting = waiting.slice(aTurn)
+    begun = next.length
+    if (begun > 0) setImmediate(turn)
+    for (const begin of next) begin()
+  }
+  return async (_context, next) => {
+    if (begun >= aTurn) await new Promise<void>((begin) => waiting.push(begin))
+    else {
+      if (begun === 0) setImmediate(turn)
+      begun += 1
+    }
+    await next()
+  }
+}
