@@ -183,7 +183,7 @@ async function watchOn(watching: Watching, tellShare: () => void): Promise<Seen>
 }
 
 const ofTask = (live: Live): readonly Heard[] =>
-  live.heard.filter((event) => event.name !== 'global_task_status_changed')
+  live.heard.filter(({ name }) => name !== 'global_task_status_changed' && name !== 'chat_message_words')
 
 /** What a viewer that has heard this names when it comes again. */
 function lastHeard(heard: readonly Heard[], start: Position): LastHeard {
