@@ -9,6 +9,8 @@ export interface OpenBlobs {
   readonly blobs: Blobs
   /** Changes one byte of what is stored, past the adapter. */
   readonly damage: (hash: string) => Promise<void>
+  /** Has it that the blob was last put then, past the adapter. */
+  readonly date: (hash: string, putAt: Date) => Promise<void>
   /** Closes the store and opens one on the same data. */
   readonly reopen: () => Promise<Blobs>
   readonly close: () => Promise<void>
@@ -71,6 +73,64 @@ export function blobsContract(name: string, open: () => Promise<OpenBlobs>): voi
       const hash = await blobs.put(randomBytes(1_000))
       await opened.damage(hash)
       await expect(blobs.get(hash)).rejects.toThrow(DamagedBlob)
+    })
+
+    describe('by their age', () => {
+      const moment = new Date('2025-01-02T00:00:00Z')
+      const before = new Date('2025-01-01T23:59:59Z')
+      const put = async (name: string, putAt?: Date): Promise<string> => {
+        const hash = await blobs.put(Buffer.from(name))
+        if (putAt) await opened.date(hash, putAt)
+        return hash
+      }
+      const listed = async (putBefore = moment): Promise<readonly string[]> => {
+        const hashes: string[] = []
+        for await (const hash of blobs.list(putBefore)) hashes.push(hash)
+        return hashes.toSorted()
+      }
+
+      test('those are listed that were put before a moment, each once', async () => {
+        expect(await listed()).toEqual([])
+        const old = await Promise.all(Array.from({ length: 60 }, (_, n) => put(`old ${n}`, before)))
+        await put('at the moment', moment)
+        const fresh = await put('now')
+        expect(await listed()).toEqual(old.toSorted())
+        expect(await listed(new Date(Date.now() + 60_000))).toHaveLength(62)
+        blobs = await opened.reopen()
+        expect(await listed()).not.toContain(fresh)
+        expect(await listed()).toHaveLength(60)
+      })
+
+      test('one that is put again is as young as that', async () => {
+        const again = await put('again', before)
+        const old = await put('old', before)
+        await put('again')
+        expect(await listed()).toEqual([old])
+        await blobs.remove(again, moment)
+        await blobs.remove(old, moment)
+        expect(await blobs.get(again)).toBeDefined()
+        expect(await blobs.get(old)).toBeUndefined()
+        expect(await listed(new Date(Date.now() + 60_000))).toEqual([again])
+      })
+
+      test('what is put again and removed for its age at the same time is there afterwards', async () => {
+        for (let round = 0; round < 20; round += 1) {
+          const hash = await put('wanted again', before)
+          await Promise.all([blobs.remove(hash, moment), put('wanted again'), blobs.remove(hash, moment)])
+          expect(Buffer.from((await blobs.get(hash)) ?? 'nothing').toString()).toBe('wanted again')
+        }
+      })
+
+      test('a list may be left, and what is removed while it is read does no harm', async () => {
+        const old = await Promise.all(Array.from({ length: 20 }, (_, n) => put(`old ${n}`, before)))
+        for await (const hash of blobs.list(moment)) {
+          expect(old).toContain(hash)
+          break
+        }
+        for await (const hash of blobs.list(moment)) await blobs.remove(hash, moment)
+        expect(await listed()).toEqual([])
+        await blobs.remove('../../etc/passwd', moment)
+      })
     })
 
     test('what was put is there after a restart', async () => {

@@ -28,6 +28,10 @@ describe.skipIf(!server.isThere)(`on ${server.what}`, () => {
           data[0] = (data[0] ?? 0) ^ 1
           await db.collection('blobs.chunks').updateOne(chunk, { $set: { data } })
         }),
+      date: (hash, putAt) =>
+        mongo.ask(async (db) => {
+          await db.collection('blobs.files').updateOne({ filename: hash }, { $set: { uploadDate: putAt } })
+        }),
       reopen: async () => {
         await blobs.close()
         blobs = await openGridFsBlobs({ mongo, clock })
@@ -97,6 +101,22 @@ describe.skipIf(!server.isThere)(`on ${server.what}`, () => {
       await openGridFsBlobs({ mongo, clock: moved })
       expect(await stored()).toEqual({ files: 1, chunks: 1, unfinished: 0 })
       expect(Buffer.from((await blobs.get(kept)) ?? '').toString()).toBe('kept')
+    })
+
+    test('thousands that were put at one moment are listed each once', async () => {
+      const blobs = await openGridFsBlobs({ mongo: database.mongo, clock })
+      const putAt = new Date('2025-01-01T00:00:00Z')
+      const names = Array.from({ length: 2_500 }, (_, n) => String(n).padStart(64, '0'))
+      await database.mongo.ask((db) =>
+        db
+          .collection('blobs.files')
+          .insertMany(
+            names.map((filename) => ({ filename, length: 0, chunkSize: 1_048_576, uploadDate: putAt })),
+          ),
+      )
+      const listed: string[] = []
+      for await (const hash of blobs.list(new Date('2025-01-02T00:00:00Z'))) listed.push(hash)
+      expect(listed.toSorted()).toEqual(names)
     })
 
     test('a blob that was finished, and whose mark was left, is kept', async () => {

@@ -1,6 +1,6 @@
-import { mkdir, mkdtemp, readFile, readdir, rm, stat, truncate, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, readdir, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openFileBlobs } from '#platform/blobs/files.ts'
 import { EngineUnavailable } from '#platform/ports/faults.ts'
@@ -19,6 +19,7 @@ blobsContract('files', async () => {
       bytes[0] = (bytes[0] ?? 0) ^ 1
       await writeFile(fileOf(folder, hash), bytes)
     },
+    date: (hash, putAt) => utimes(fileOf(folder, hash), putAt, putAt),
     reopen: async () => {
       await blobs.close()
       blobs = openFileBlobs({ folder })
@@ -63,6 +64,29 @@ describe('the blob files', () => {
     await blobs.put(Buffer.from('whole'))
     expect(Buffer.from((await blobs.get(hash)) ?? '').toString()).toBe('whole')
     await blobs.close()
+  })
+
+  test('what is no blob is not listed, and what cannot be looked into is told after all the others', async () => {
+    const blobs = openFileBlobs({ folder })
+    const future = new Date(Date.now() + 60_000)
+    const hashes = [await blobs.put(Buffer.from('one')), await blobs.put(Buffer.from('two'))].toSorted()
+    await writeFile(join(folder, 'half-written', 'f'.repeat(64)), 'half')
+    await writeFile(join(folder, 'notes'), 'no folder')
+    const elsewhere = join(folder, '00', '00', 'f'.repeat(64))
+    await mkdir(dirname(elsewhere), { recursive: true })
+    await writeFile(elsewhere, 'not where it belongs')
+    const listed: string[] = []
+    for await (const hash of blobs.list(future)) listed.push(hash)
+    expect(listed).toEqual(hashes)
+    await writeFile(join(folder, '00', '01'), 'a file where a folder must be')
+    listed.length = 0
+    const listing = (async () => {
+      for await (const hash of blobs.list(future)) listed.push(hash)
+    })()
+    await expect(listing).rejects.toThrow(EngineUnavailable)
+    expect(listed).toEqual(hashes)
+    await blobs.close()
+    await expect(blobs.list(future)[Symbol.asyncIterator]().next()).rejects.toThrow(EngineUnavailable)
   })
 
   test('a failing disk and a closed store are told as unavailable, and a failed put leaves nothing', async () => {

@@ -1,8 +1,9 @@
 /** Blobs as files: `ab/cd/<hash>`, written beside, synced, and renamed into place. */
 import { createHash, randomUUID } from 'node:crypto'
 import { constants, mkdirSync, rmSync } from 'node:fs'
-import { access, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
+import { access, mkdir, open, readFile, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { turns } from '../commands/turns.ts'
 import type { Blobs } from '../ports/blobs.ts'
 import { DamagedBlob, EngineUnavailable } from '../ports/faults.ts'
 
@@ -10,6 +11,8 @@ import { DamagedBlob, EngineUnavailable } from '../ports/faults.ts'
 export function openFileBlobs({ folder }: { folder: string }): Blobs {
   const halfWritten = join(folder, 'half-written')
   const running = new Set<Promise<unknown>>()
+  /** What looks at a blob's age and then acts on it, one after the other: a data folder has one process. */
+  const inTurn = turns()
   let closed = false
 
   /** Keeps account of what runs, so that `close` can wait, and names the faults of the disk. */
@@ -60,14 +63,59 @@ export function openFileBlobs({ folder }: { folder: string }): Blobs {
     await syncFolder(folder)
   }
 
+  async function put(hash: string, bytes: Uint8Array): Promise<void> {
+    const file = fileOf(hash)
+    const size = await stat(file).then(({ size }) => size, absent)
+    if (size !== bytes.byteLength) return write(hash, bytes)
+    const now = new Date()
+    await utimes(file, now, now)
+  }
+
+  async function remove(hash: string, putBefore: Date | undefined): Promise<void> {
+    const file = fileOf(hash)
+    if (putBefore !== undefined) {
+      const found = await stat(file).catch(absent)
+      if (!found || found.mtime >= putBefore) return
+    }
+    await rm(file, { force: true })
+  }
+
+  /** Whether it was put before, for all that can be told. */
+  async function isOlder(hash: string, putBefore: Date): Promise<boolean> {
+    try {
+      const found = await onDisk(() => stat(fileOf(hash)).catch(absent))
+      return found !== undefined && found.mtime < putBefore
+    } catch (fault) {
+      if (closed || !(fault instanceof EngineUnavailable)) throw fault
+      return true
+    }
+  }
+
+  /** By their folders, `half-written` left out: two hundred and fifty-six names at a time at most, but for the blobs of the last. */
+  async function* list(putBefore: Date): AsyncGenerator<string> {
+    const faults: unknown[] = []
+    const namesIn = async (...path: string[]): Promise<readonly string[]> => {
+      try {
+        return (await onDisk(() => readdir(join(folder, ...path)).catch(absent))) ?? []
+      } catch (fault) {
+        if (closed) throw fault
+        faults.push(fault)
+        return []
+      }
+    }
+    for (const first of (await namesIn()).filter(isPair))
+      for (const second of (await namesIn(first)).filter(isPair))
+        for (const hash of await namesIn(first, second))
+          // A name that is elsewhere than it belongs is no blob.
+          if (isHash(hash) && hash.startsWith(first + second) && (await isOlder(hash, putBefore))) yield hash
+    if (faults.length > 0) throw faults[0]
+  }
+
   return {
-    put: (bytes) =>
-      onDisk(async () => {
-        const hash = hashOf(bytes)
-        const size = await stat(fileOf(hash)).then(({ size }) => size, absent)
-        if (size !== bytes.byteLength) await write(hash, bytes)
-        return hash
-      }),
+    put: (bytes) => {
+      const hash = hashOf(bytes)
+      return onDisk(() => inTurn(hash, () => put(hash, bytes))).then(() => hash)
+    },
     get: (hash) =>
       onDisk(async () => {
         if (!isHash(hash)) return undefined
@@ -77,10 +125,11 @@ export function openFileBlobs({ folder }: { folder: string }): Blobs {
         }
         return bytes
       }),
-    remove: (hash) =>
+    remove: (hash, putBefore) =>
       onDisk(async () => {
-        if (isHash(hash)) await rm(fileOf(hash), { force: true })
+        if (isHash(hash)) await inTurn(hash, () => remove(hash, putBefore))
       }),
+    list,
     ready: () => onDisk(() => access(halfWritten, constants.W_OK)),
     close: async () => {
       closed = true
@@ -96,6 +145,11 @@ function hashOf(bytes: Uint8Array): string {
 /** No other name ever becomes a path. */
 function isHash(hash: string): boolean {
   return /^[0-9a-f]{64}$/.test(hash)
+}
+
+/** The name of a folder of blobs. */
+function isPair(name: string): boolean {
+  return /^[0-9a-f]{2}$/.test(name)
 }
 
 function absent(fault: unknown): undefined {

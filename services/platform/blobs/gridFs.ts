@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto'
 import { ObjectId } from 'mongodb'
-import type { Collection, Db } from 'mongodb'
+import type { Collection, Db, Filter } from 'mongodb'
 import { longMs, share, type Mongo } from '../mongo/connection.ts'
 import { inserted, onceMoreIfDuplicate } from '../mongo/faults.ts'
 import type { Blobs } from '../ports/blobs.ts'
@@ -15,6 +15,7 @@ interface StoredFile {
   readonly _id: ObjectId
   readonly length: number
   readonly chunkSize: number
+  /** When it was last put. */
   readonly uploadDate: Date
   readonly filename: string
 }
@@ -40,6 +41,7 @@ export interface GridFsOptions {
 const chunkBytes = 1024 * 1024
 /** A message to the server has 48 MB at most, and each has a time-out. */
 const chunksAtOnce = 8
+const listedAtOnce = 1_000
 /** Longer than any blob is under way. */
 const abandonedAfterMs = 3_600_000
 
@@ -48,6 +50,7 @@ export async function openGridFsBlobs({ clock, ...options }: GridFsOptions): Pro
   const mongo = share(options.mongo)
   await mongo.ask(async (db) => {
     await filesIn(db).createIndex({ filename: 1 }, { unique: true })
+    await filesIn(db).createIndex({ uploadDate: 1, _id: 1 })
     await chunksIn(db).createIndex({ files_id: 1, n: 1 }, { unique: true })
   }, longMs)
   await mongo.ask(dropAbandoned, longMs)
@@ -101,27 +104,58 @@ export async function openGridFsBlobs({ clock, ...options }: GridFsOptions): Pro
     throw new DamagedBlob(`The blob ${hash} is damaged: its bytes have another hash.`)
   }
 
+  /** The oldest first, in pages of our own: a cursor of the server ends when nobody asks for its next for a while. */
+  async function* list(putBefore: Date): AsyncGenerator<string> {
+    for (let last: StoredFile | undefined; ;) {
+      const after: Filter<StoredFile> = last
+        ? {
+            $or: [
+              { uploadDate: { $gt: last.uploadDate } },
+              { uploadDate: last.uploadDate, _id: { $gt: last._id } },
+            ],
+          }
+        : {}
+      const files: StoredFile[] = await mongo.ask((db) =>
+        filesIn(db)
+          .find({ uploadDate: { $lt: putBefore }, ...after })
+          .sort({ uploadDate: 1, _id: 1 })
+          .limit(listedAtOnce)
+          .toArray(),
+      )
+      for (const { filename } of files) yield filename
+      last = files.at(-1)
+      if (files.length < listedAtOnce) return
+    }
+  }
+
   return {
     put: async (bytes) => {
       const hash = hashOf(bytes)
-      if ((await mongo.ask((db) => fileOf(db, hash))) === null) await write(hash, bytes)
+      const isThere = await mongo.ask(async (db) => {
+        const uploadDate = clock.now()
+        return (await filesIn(db).updateOne({ filename: hash }, { $set: { uploadDate } })).matchedCount > 0
+      })
+      if (!isThere) await write(hash, bytes)
       return hash
     },
     get: async (hash) => (isHash(hash) ? read(hash) : undefined),
-    remove: async (hash) => {
+    remove: async (hash, putBefore) => {
       if (!isHash(hash)) return
+      const age: Filter<StoredFile> = putBefore ? { uploadDate: { $lt: putBefore } } : {}
       await mongo.ask(async (db) => {
-        const file = await fileOf(db, hash)
+        const file = await filesIn(db).findOne({ filename: hash, ...age })
         if (file === null) return
         const { _id } = file
         await onceMoreIfDuplicate(() =>
           unfinishedIn(db).updateOne({ _id }, { $set: { since: clock.now() } }, { upsert: true }),
         )
-        await filesIn(db).deleteOne({ _id })
-        await chunksIn(db).deleteMany({ files_id: _id })
+        await filesIn(db).deleteOne({ _id, ...age })
+        const isPutMeanwhile = putBefore !== undefined && (await filesIn(db).findOne({ _id })) !== null
+        if (!isPutMeanwhile) await chunksIn(db).deleteMany({ files_id: _id })
         await unfinishedIn(db).deleteOne({ _id })
       })
     },
+    list,
     ready: () => mongo.ready(),
     close: () => mongo.close(),
   }

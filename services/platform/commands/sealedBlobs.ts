@@ -7,8 +7,10 @@ export interface SealedBlobs {
   put(scope: string, bytes: Uint8Array): Promise<BlobRef>
   /** `undefined` when the blob or its key is gone. */
   get(scope: string, ref: BlobRef): Promise<Uint8Array | undefined>
-  /** For bytes that nothing refers to: an erasure destroys the key. */
-  remove(ref: BlobRef): Promise<void>
+  /** For bytes that nothing refers to: an erasure destroys the key. With `putBefore`, only when they were last put before that moment. */
+  remove(ref: Pick<BlobRef, 'hash'>, putBefore?: Date): Promise<void>
+  /** The hashes of those that were last put before the moment; as `Blobs` has it. */
+  list(putBefore: Date): AsyncIterable<string>
 }
 
 /** Named by the hash of the sealed bytes: the name tells nothing of what is inside, also after an erasure. */
@@ -22,6 +24,7 @@ export function sealedBlobs(engines: { blobs: Blobs; vault: Vault }): SealedBlob
       const sealed = await engines.blobs.get(ref.hash)
       return sealed && engines.vault.open(scope, 'blob', sealed)
     },
-    remove: ({ hash }) => engines.blobs.remove(hash),
+    remove: ({ hash }, putBefore) => engines.blobs.remove(hash, putBefore),
+    list: (putBefore) => engines.blobs.list(putBefore),
   }
 }
