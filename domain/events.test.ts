@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import { readFrozen, todaysForms } from '../tests/domain/frozenEvents.ts'
 import { arbitraryOf } from '../tests/domain/zodArbitrary.ts'
 import { eventKinds } from './events.ts'
@@ -54,6 +55,15 @@ function openTexts(data: unknown): readonly string[] {
   if (typeof data !== 'object' || data === null) return []
   return Object.entries(data).flatMap(([name, member]) => (member === 'text' ? [name] : openTexts(member)))
 }
+
+test('blobs are named by facts alone: what lies sealed says nothing to whoever collects those that are not named', () => {
+  const naming = (schema: z.ZodType) => JSON.stringify(z.toJSONSchema(schema)).includes(hashPattern)
+  expect(kinds.filter(({ data }) => naming(data)).map(({ type }) => type)).toEqual(
+    expect.arrayContaining(['MessageQueued', 'WorkspaceChanged', 'WorkSaved', 'ImageUploaded']),
+  )
+  expect(kinds.filter(({ content }) => naming(content)).map(({ type }) => type)).toEqual([])
+})
+const hashPattern = '"pattern":"^[0-9a-f]{64}$"'
 
 describe('a fact that a program in the box made up is at most 200 characters', () => {
   test.each([

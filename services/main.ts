@@ -85,6 +85,8 @@ async function startServices(config: Config, repos: readonly string[], engines: 
       running.push(startErasure(engines))
       const { startImageSweep } = await import('./command/images/sweep.ts')
       running.push(engines.leases.hold('images', () => startImageSweep(engines)))
+      const { startBlobSweep } = await import('./command/blobs/sweep.ts')
+      running.push(engines.leases.hold('blobs', () => startBlobSweep(engines)))
     }
     const agents = startAgents(engines.bus)
     running.push({ stop: async () => agents.stop() })

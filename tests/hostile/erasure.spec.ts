@@ -1,5 +1,7 @@
 /** What was deleted must be gone: looked for, byte by byte, in all that the data folder holds. */
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
+import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import sharp from 'sharp'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { completeOnboarding, deleteAccount, getMe, updateProfile } from '#domain/api/auth.ts'
@@ -103,6 +105,32 @@ async function untilNothingIsFound(words: readonly string[]) {
     await new Promise((resolve) => setTimeout(resolve, 200))
   }
 }
+
+test('finding 10: a blob that no event names goes once it is a day old, and what events name stays', async () => {
+  const { ada, product, projectId } = scene
+  const { id: taskId } = await ada.task(projectId, 'Draw a numbat')
+  await ada.taskOnce(taskId, hasEnded)
+  const folder = join(product.dataDir, 'blobs')
+  const blobs = async () =>
+    (await readdir(folder, { recursive: true })).filter((path) => /[0-9a-f]{64}$/.test(path)).toSorted()
+  const named = await blobs()
+  expect(named).not.toEqual([])
+  // What is left by a process that is killed between a blob and its event.
+  const orphan = async () => {
+    const bytes = randomBytes(100)
+    const hash = createHash('sha256').update(bytes).digest('hex')
+    const path = join(hash.slice(0, 2), hash.slice(2, 4), hash)
+    await mkdir(dirname(join(folder, path)), { recursive: true })
+    await writeFile(join(folder, path), bytes)
+    return path
+  }
+  const [old, fresh] = [await orphan(), await orphan()]
+  const twoDaysAgo = new Date(Date.now() - 2 * 86_400_000)
+  for (const path of [...named, old]) await utimes(join(folder, path), twoDaysAgo, twoDaysAgo)
+  await product.kill9()
+  await product.restart()
+  await expect.poll(blobs, { timeout: 30_000, interval: 100 }).toEqual([...named, fresh].toSorted())
+})
 
 test('finding 10: a deleted task leaves no word in any file of the data folder', async () => {
   const { ada, product, projectId } = scene
