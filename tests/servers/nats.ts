@@ -24,6 +24,8 @@ export interface OwnNats {
   /** Resolves once the process stands still: a signal takes a moment to arrive. */
   freeze(): Promise<void>
   thaw(): void
+  /** Where its data lie. */
+  readonly folder: string
   /** Ends the process and removes the data. */
   close(): Promise<void>
 }
@@ -123,6 +125,7 @@ export async function ownNats(
   return {
     url: `nats://127.0.0.1:${port}`,
     port,
+    folder: join(folder, 'data'),
     start,
     stop,
     forget: () => rm(join(folder, 'data'), { recursive: true, force: true }),

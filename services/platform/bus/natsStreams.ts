@@ -52,6 +52,8 @@ export interface Streams {
 /** How long a delivery may take to be claimed, before NATS gives it to another. */
 const claimWithinMs = 5_000
 const standingKeptMs = 7 * 24 * 3_600_000
+/** As long as an operator may take to look at what was set aside. */
+const rejectedKeptMs = 90 * 24 * 3_600_000
 const askAgainMs = 1_000
 const readyMs = 2_000
 
@@ -98,7 +100,7 @@ export async function openStreams(options: {
     const configs: readonly (Partial<StreamConfig> & { name: StreamName })[] = [
       { ...common, name: 'queue', retention: RetentionPolicy.Workqueue },
       { ...common, name: 'standings', max_msgs_per_subject: 1, max_age: nanos(standingKeptMs) },
-      { ...common, name: 'rejected', max_msgs_per_subject: 1 },
+      { ...common, name: 'rejected', max_msgs_per_subject: 1, max_age: nanos(rejectedKeptMs) },
       // The latest takes the place of the one before: one is always there.
       { ...common, name: 'marks', max_msgs_per_subject: 1, discard: DiscardPolicy.Old },
     ]
