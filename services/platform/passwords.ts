@@ -1,6 +1,7 @@
 /** Passwords: kept as scrypt hashes that tell how they were made, so that what it costs may grow. */
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
 import { Fault } from '#domain/kernel/errors.ts'
+import { turns } from './turns.ts'
 
 /** What a hash costs: about `128 * 2^ln * r` bytes of memory, `p` times over. */
 export interface ScryptCost {
@@ -32,7 +33,12 @@ const waitAgainSeconds = 5
 
 /** At most `atOnce` hash at a time, each in 128 MiB and for some tenths of a second; `waiting` more may wait. */
 export function passwords({ cost = usualCost, atOnce = 2, waiting = 60 } = {}): Passwords {
-  const inTurn = turns(atOnce, waiting)
+  const inTurn = turns(atOnce, (inLine) => {
+    if (inLine < waiting) return
+    throw new Fault('rate_limited', 'Too many people sign in at once. Wait a moment.', undefined, {
+      retryAfterSeconds: waitAgainSeconds,
+    })
+  })
   const hashing: Hashing = {
     async hash(password) {
       const salt = randomBytes(saltBytes)
@@ -75,27 +81,5 @@ function decoded(hash: string): { cost: ScryptCost; salt: Buffer; hash: Buffer }
     cost: { ln: Number(ln), r: Number(r), p: Number(p) },
     salt: Buffer.from(salt, 'base64'),
     hash: Buffer.from(digest, 'base64'),
-  }
-}
-
-/** Runs so many at once, in the order they came; refuses who finds the line full. */
-function turns(atOnce: number, waiting: number): <T>(work: () => Promise<T>) => Promise<T> {
-  let running = 0
-  const line: (() => void)[] = []
-  return async (work) => {
-    if (running < atOnce) running += 1
-    else if (line.length < waiting) await new Promise<void>((resolve) => line.push(resolve))
-    else
-      throw new Fault('rate_limited', 'Too many people sign in at once. Wait a moment.', undefined, {
-        retryAfterSeconds: waitAgainSeconds,
-      })
-    try {
-      return await work()
-    } finally {
-      // The place goes on to the next in line, if there is one.
-      const next = line.shift()
-      if (next === undefined) running -= 1
-      else next()
-    }
   }
 }

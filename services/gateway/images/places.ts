@@ -1,5 +1,6 @@
 /** Room for uploads: how many may be under way at once, of all and of one person, and how many images may be decoded beside each other. */
 import { Fault } from '#domain/kernel/errors.ts'
+import { turns } from '#platform/turns.ts'
 
 export interface Places {
   /** Does the work when there is room for one more upload of the person; throws `rate_limited` when there is none. */
@@ -15,9 +16,7 @@ const retryAfterSeconds = 5
 
 export function places(most = { ...underWay, decodedAtOnce }): Places {
   const entered = new Map<string, number>()
-  const waiting: (() => void)[] = []
   let all = 0
-  let decoding = 0
 
   return {
     async enter(userId, work) {
@@ -37,17 +36,6 @@ export function places(most = { ...underWay, decodedAtOnce }): Places {
         else entered.set(userId, left)
       }
     },
-    async decode(work) {
-      // A turn is handed on: nobody who comes meanwhile takes it.
-      if (decoding >= most.decodedAtOnce) await new Promise<void>((resolve) => waiting.push(resolve))
-      else decoding += 1
-      try {
-        return await work()
-      } finally {
-        const next = waiting.shift()
-        if (next) next()
-        else decoding -= 1
-      }
-    },
+    decode: turns(most.decodedAtOnce),
   }
 }

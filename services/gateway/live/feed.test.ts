@@ -1,4 +1,5 @@
 /** Viewers miss nothing and hear nothing twice: on an event store whose every answer comes when the test lets it. */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import * as fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { LastHeard } from '#domain/api/socket.ts'
@@ -64,12 +65,14 @@ function fakeEngines(wait: <T>(value: T) => Promise<T>) {
   const ofStream = (stream: string) => events.filter((event) => event.stream === stream)
   const log: EventLog = {
     append: () => Promise.reject(new Error('Tests append by themselves.')),
-    read: (stream, from, limit) =>
-      wait(
+    read: (stream, from, limit) => {
+      reads += 1
+      return wait(
         ofStream(stream)
           .filter((event) => event.revision >= from)
           .slice(0, limit),
-      ),
+      )
+    },
     readBackwards: (stream, from, limit) => {
       const last = from === 'end' ? Infinity : from
       const found = ofStream(stream).filter((event) => event.revision <= last)
@@ -93,7 +96,19 @@ function fakeEngines(wait: <T>(value: T) => Promise<T>) {
       const found = view && foldView(view, new Map(), events.slice(0, folded)).get(id)
       return wait(found && { ...found })
     },
-    getMany: unused,
+    getMany: (collection, ids) => {
+      reads += 1
+      const view = views.find((one) => one.collection === collection)
+      const found = view && foldView(view, new Map(), events.slice(0, folded))
+      return wait(
+        new Map(
+          ids.flatMap((id) => {
+            const document = found?.get(id)
+            return document ? [[id, { ...document }] as const] : []
+          }),
+        ),
+      )
+    },
     find: unused,
     count: unused,
     catalog: unused,
@@ -145,7 +160,7 @@ function fakeEngines(wait: <T>(value: T) => Promise<T>) {
         }
       }
     },
-    /** How often a document was read. */
+    /** How often documents or the beginnings of streams were read. */
     reads: () => reads,
     fold(count: number) {
       folded = Math.min(events.length, folded + count)
@@ -364,6 +379,8 @@ describe('any interleaving of appending, telling, joining, losing the connection
                 break
               }
               case 'breathe':
+                // A join begins in a turn of its own.
+                await nextTurn()
                 for (let count = 0; count < act.count && scheduler.count() > 0; count += 1)
                   await scheduler.waitOne()
                 break
@@ -541,6 +558,85 @@ describe('a viewer', () => {
     expect(viewer.heard.length).toBeLessThan(4_000)
   })
 
+  describe('whose history takes its time', () => {
+    /** A feed whose reads of history end when they are let, and a viewer who hears live. */
+    async function slowHistory() {
+      const fake = fakeEngines(atOnce)
+      fake.append(taskStream(task1), created())
+      for (const [stream, event] of eventsOf({ kind: 'command', chunks: 3, outcome: 'completed' }, 1))
+        fake.append(stream, event)
+      let letGo = () => {}
+      const gate = new Promise<void>((resolve) => (letGo = resolve))
+      let asked = 0
+      const log: EventLog = {
+        ...fake.log,
+        readBackwards: async (...read) => {
+          asked += 1
+          await gate
+          return fake.log.readBackwards(...read)
+        },
+      }
+      const feed = await startFeed({ ...fake, log })
+      const live = listener()
+      await feed.join(task1, live, null)
+      const print = async (n: number, chunks: number) => {
+        for (const [stream, event] of eventsOf({ kind: 'command', chunks, outcome: 'completed' }, n))
+          fake.append(stream, event)
+        await fake.deliver(10_000)
+      }
+      return { fake, feed, live, print, letGo, asked: () => asked }
+    }
+
+    test('holds up nobody who hears live, and is told each thing once', async () => {
+      const { fake, feed, live, print, letGo, asked } = await slowHistory()
+      const first = fake.events[0]?.position ?? ''
+      const viewers = Array.from({ length: 20 }, () => listener())
+      const joins = viewers.map((viewer) => feed.join(task1, viewer, first))
+      await vi.waitFor(() => expect(asked()).toBeGreaterThan(0))
+      await print(2, 2)
+      expect(outputs(live.heard)).toHaveLength(2)
+      // So many histories are read at once, and no more.
+      expect(asked()).toBeLessThan(viewers.length)
+      expect(viewers.every(({ heard }) => heard.length === 0)).toBe(true)
+      letGo()
+      const answers = await Promise.all(joins)
+      await print(3, 2)
+      for (const { heard } of viewers) {
+        expect(outputs(heard)).toEqual(positionsIn(fake.events, terminalStream(task1), first))
+        expect(taskEvents(heard)).toEqual(positionsIn(fake.events, taskStream(task1), first))
+      }
+      expect(answers.every(({ resync }) => !resync)).toBe(true)
+    })
+
+    test('is told to read it again when too much came meanwhile, and hears what comes from then on', async () => {
+      const { fake, feed, live, print, letGo, asked } = await slowHistory()
+      const viewer = listener()
+      const joining = feed.join(task1, viewer, fake.events[0]?.position ?? null)
+      await vi.waitFor(() => expect(asked()).toBeGreaterThan(0))
+      await print(2, 1_500)
+      expect(outputs(live.heard)).toHaveLength(1_500)
+      letGo()
+      expect(await joining).toEqual({ resync: true, position: fake.events.at(-1)?.position })
+      expect(viewer.heard).toEqual([])
+      await print(3, 2)
+      expect(outputs(viewer.heard)).toHaveLength(2)
+    })
+
+    test('is in no room when it cannot be read', async () => {
+      const { fake, feed, print } = await slowHistory()
+      const failing = await startFeed({
+        ...fake,
+        log: { ...fake.log, readBackwards: () => Promise.reject(new Error('away')) },
+      })
+      const viewer = listener()
+      await expect(failing.join(task1, viewer, fake.events[0]?.position ?? null)).rejects.toThrow('away')
+      await print(2, 2)
+      expect(viewer.heard).toEqual([])
+      await failing.stop()
+      await feed.stop()
+    })
+  })
+
   test('who left hears nothing more, and who joins another task nothing of this one', async () => {
     const { fake, feed } = await feedWith([])
     const [gone, elsewhere, stays] = [listener(), listener(), listener()]
@@ -661,6 +757,44 @@ describe('a viewer', () => {
     expect(fake.reads()).toBeLessThan(150)
     expect(mine.heard.at(-1)?.[1]).toMatchObject({ progress: 100, status: 'completed' })
     expect(other.heard).toEqual([])
+  })
+
+  test('of a person costs no read for what strangers do', async () => {
+    const { fake, feed } = await feedWith([])
+    const mine = listener()
+    feed.follow(userId(1), mine)
+    const strangers = 300
+    for (let n = 0; n < strangers; n += 1) {
+      const stream = taskStream(taskId(100 + n))
+      const theirs = {
+        taskId: taskId(100 + n),
+        ownerId: userId(2),
+        projectId: projectId(1),
+        agent: 'claude',
+      } as const
+      fake.append(
+        stream,
+        TaskCreated.of(theirs, { title: 't', description: 'd', branch: 'main', codexModel: null }),
+      )
+      for (const [of, event] of eventsOf({ kind: 'turn', chunks: 0, outcome: 'completed' }, n))
+        if (of === taskStream(task1)) fake.append(stream, event)
+      fake.append(stream, toolStarted(n, 'tool-1'))
+    }
+    await fake.deliver(100_000)
+    expect(fake.reads()).toBe(0)
+    // Of tasks that are older than the gateway, it reads once whose they are.
+    const again = await startFeed(fake)
+    again.follow(userId(1), mine)
+    for (let round = 0; round < 3; round += 1) {
+      for (let n = 0; n < strangers; n += 1)
+        for (const [of, event] of eventsOf({ kind: 'turn', chunks: 0, outcome: 'failed' }, n))
+          if (of === taskStream(task1)) fake.append(taskStream(taskId(100 + n)), event)
+      fake.fold(100_000)
+      await fake.deliver(100_000)
+    }
+    expect(fake.reads()).toBe(1)
+    expect(mine.heard).toEqual([])
+    await again.stop()
   })
 
   test('of a person hears each change of status of their tasks, and of nobody else', async () => {

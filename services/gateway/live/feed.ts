@@ -1,7 +1,9 @@
 /**
  * What viewers are told, in the log's own order. One subscription to the log feeds every room of this gateway, so that one position says
- * exactly what a viewer has seen; joins run in turn with its batches, so that nothing is missed between history and live.
+ * exactly what a viewer has seen. Who joins is in the room at once, and the history is read up to that moment, beside the subscription:
+ * what comes meanwhile is held back for them, so that nothing is missed or told twice, and nobody else waits.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
 import type { LastHeard } from '#domain/api/socket.ts'
@@ -16,7 +18,10 @@ import type { ImageAddresses } from '#platform/images/addresses.ts'
 import type { LiveWords } from '#platform/liveWords.ts'
 import type { Logger } from '#platform/log.ts'
 import type { EventStore } from '#platform/ports/eventStore.ts'
+import { turns } from '#platform/turns.ts'
 import { moment, type Watch } from '#platform/watch/watch.ts'
+import { backlog, type Backlog } from './backlog.ts'
+import { ownersOfTasks } from './owners.ts'
 import { createPace } from './pace.ts'
 import { sayingsOf, statusOf, type Around, type ExecutionEvent, type Saying } from './translate.ts'
 
@@ -48,10 +53,17 @@ export interface Feed {
 }
 
 interface Room {
-  /** Each with what it has heard elsewhere, which may be ahead of what was told here. */
-  readonly viewers: Map<Viewer, LastHeard | null>
+  readonly viewers: Map<Viewer, Place>
   /** At least as new as what was told: it may have been read ahead of it. */
   task: TaskDocument | undefined
+}
+
+/** A viewer's place in a room. */
+interface Place {
+  /** What it has heard elsewhere, which may be ahead of what was told here. */
+  readonly last: LastHeard | null
+  /** What is held back until its history was told; `null` when it hears at once. */
+  held: Backlog<Saying> | null
 }
 
 /** Tasks whose calls of tools are counted: more than run at once. */
@@ -86,6 +98,8 @@ const nothingMore: More = { isCommand: false }
 const batch = 500
 /** Each event is at most four sayings, and its text is said at most twice, all at once: together they must fit what a socket may hold back. */
 const replayedAtMost = { events: 1_000, characters: 4 * 1_048_576 }
+/** Each holds what it reads, and takes a share of the process from who hears live. */
+const joinsAtOnce = 8
 const statusEvents = new Set([
   'TaskCreated',
   'ExecutionRequested',
@@ -111,8 +125,12 @@ export async function startFeed(engines: {
   const { eventStore, log, documents, watch } = engines
   const { addressOf } = engines.imageAddresses
   const rooms = new Map<string, Room>()
+  /** What came of the tasks whose rooms are being opened. */
+  const opening = new Map<string, { readonly held: Backlog<StoredEvent>; readonly done: Promise<void> }>()
   const followers = new Map<string, Set<Viewer>>()
+  const owners = ownersOfTasks(documents, log)
   const calls = toolCalls()
+  const inLine = turns(joinsAtOnce)
   let reached = await eventStore.head()
   let turn: Promise<unknown> = Promise.resolve()
 
@@ -131,11 +149,13 @@ export async function startFeed(engines: {
 
   const subscription = eventStore.subscribe(reached, batch, (events) =>
     inTurn(async () => {
+      if (followers.size > 0) await owners.learn(events.filter(mayTellFollowers))
       for (const event of events) {
         // A batch that failed half way is given again: what was told of it is not told twice.
         if (isCovered(event.position, reached)) continue
         const tell = await prepare(event).catch(passingOver(event))
         tell()
+        holdForRoom(event)
         reached = event.position
       }
     }),
@@ -145,8 +165,9 @@ export async function startFeed(engines: {
   const deafen = engines.words.hear(
     (taskId) => rooms.has(taskId),
     (words) => {
-      for (const viewer of rooms.get(words.taskId)?.viewers.keys() ?? [])
-        viewer.say(['chat_message_words', words])
+      // The next words hold these again, for who is still told the history.
+      for (const [viewer, { held }] of rooms.get(words.taskId)?.viewers ?? [])
+        if (held === null) viewer.say(['chat_message_words', words])
     },
   )
 
@@ -170,7 +191,7 @@ export async function startFeed(engines: {
     }
     if (stream.kind !== 'task' && stream.kind !== 'terminal') return () => undefined
     const room = rooms.get(stream.id)
-    const change = stream.kind === 'task' && followers.size > 0 ? changeOf(stored, stream.id) : null
+    const change = stream.kind === 'task' ? await changeOf(stored, stream.id) : null
     const isDue = change === 'status' || (change === 'progress' && progress.isFree(stream.id))
     // What waits is not looked up before it is told.
     if (!room && !isDue) return () => keepPace(change, isDue, stored, stream.id)
@@ -184,8 +205,11 @@ export async function startFeed(engines: {
     }
   }
 
-  /** What of a task an event changes for who follows it. */
-  function changeOf(stored: StoredEvent, taskId: string): 'status' | 'progress' | null {
+  /** What of a task an event changes for who follows its owner here. */
+  async function changeOf(stored: StoredEvent, taskId: string): Promise<'status' | 'progress' | null> {
+    if (followers.size === 0 || !mayTellFollowers(stored)) return null
+    const owner = owners.known(taskId) ?? (await owners.read(taskId))
+    if (owner === null || !followers.has(owner)) return null
     if (statusEvents.has(stored.type)) return 'status'
     return progressEvents.has(stored.type) || calls.doShow(stored, taskId) ? 'progress' : null
   }
@@ -249,13 +273,13 @@ export async function startFeed(engines: {
     const before = isAhead ? undefined : room.task
     room.task = after
     const sayings = sayingsOf(event, { before, after, ...more }, addressOf)
-    tell(
-      event,
-      [...room.viewers].map(([viewer, last]) => ({
-        viewer,
-        sayings: sayings.slice(heardOf(event.position, last)),
-      })),
-    )
+    const told: { viewer: Viewer; sayings: readonly Saying[] }[] = []
+    for (const [viewer, { last, held }] of room.viewers) {
+      const fresh = sayings.slice(heardOf(event.position, last))
+      if (held === null) told.push({ viewer, sayings: fresh })
+      else held.add(fresh, charactersOf(event))
+    }
+    tell(event, told)
   }
 
   function tell(event: AnyRecorded, words: readonly { viewer: Viewer; sayings: readonly Saying[] }[]): void {
@@ -279,7 +303,11 @@ export async function startFeed(engines: {
   }
 
   /** What a viewer missed, from both streams, in position order; `undefined` when it is too much. */
-  async function missed(taskId: string, last: LastHeard): Promise<readonly AnyRecorded[] | undefined> {
+  async function missed(
+    taskId: string,
+    last: LastHeard,
+    upTo: Position | null,
+  ): Promise<{ readonly events: readonly AnyRecorded[]; readonly characters: number } | undefined> {
     const events: AnyRecorded[] = []
     let characters = 0
     for (const stream of [taskStream(taskId), terminalStream(taskId)]) {
@@ -288,10 +316,10 @@ export async function startFeed(engines: {
         const page = await log.readBackwards(stream, from, batch)
         for (const event of page) {
           if (heardOf(event.position, last) === Infinity) break reading
-          // What is still to come through the subscription is not told twice.
-          if (!isCovered(event.position, reached)) continue
+          // What comes through the subscription is not told twice.
+          if (!isCovered(event.position, upTo)) continue
           events.push(event)
-          characters += JSON.stringify(event.content).length
+          characters += charactersOf(event)
           if (events.length > replayedAtMost.events || characters > replayedAtMost.characters)
             return undefined
         }
@@ -300,7 +328,7 @@ export async function startFeed(engines: {
         from = oldest.revision - 1
       }
     }
-    return events.sort((a, b) => comparePositions(a.position, b.position))
+    return { events: events.sort((a, b) => comparePositions(a.position, b.position)), characters }
   }
 
   /** What is said of missed events. How the status changed meanwhile is not known, so what it came to is said with the last of them. */
@@ -329,35 +357,81 @@ export async function startFeed(engines: {
     return !isCovered(position, reached) && !isCovered(position, await eventStore.head())
   }
 
-  async function roomOf(taskId: string): Promise<Room> {
-    const known = rooms.get(taskId)
-    if (known) return known
-    const head = await log.headOf(taskStream(taskId))
-    return { viewers: new Map(), task: await documents.asOf(tasksView, taskStream(taskId), taskId, head) }
+  /** Of a task whose room is being opened: what it changes is folded in before anybody enters. */
+  function holdForRoom(event: StoredEvent): void {
+    const { kind, id } = { id: '', ...parseStream(event.stream) }
+    if (kind === 'task') opening.get(id)?.held.add([event], event.content?.length ?? 0)
+  }
+
+  /** Opens the room of a task, once for all who wait for it. */
+  function openRoom(taskId: string): Promise<void> {
+    const held = backlog<StoredEvent>(replayedAtMost)
+    const done = readRoom(taskId, held).finally(() => opening.delete(taskId))
+    opening.set(taskId, { held, done })
+    return done
+  }
+
+  async function readRoom(taskId: string, held: Backlog<StoredEvent>): Promise<void> {
+    const early = await documents.now(tasksView, taskStream(taskId), taskId)
+    // Between two events, so that none is in neither.
+    await inTurn(async () => {
+      const items = held.items()
+      let task = items === null ? await documents.now(tasksView, taskStream(taskId), taskId) : early
+      for (const stored of items ?? []) {
+        try {
+          task = project(tasksView, task, await log.open(stored), taskId)
+        } catch (fault) {
+          passingOver(stored)(fault)
+        }
+      }
+      rooms.set(taskId, { viewers: new Map(), task })
+    })
+  }
+
+  async function join(taskId: string, viewer: Viewer, named: LastHeard | null) {
+    const isForeign = named !== null && (await isBeyondTheLog(named))
+    const last = isForeign ? null : named
+    while (!rooms.has(taskId)) await (opening.get(taskId)?.done ?? openRoom(taskId))
+    const room = rooms.get(taskId)
+    if (!room) throw new Error('A room that was there is gone within a turn.')
+    const held = last === null ? null : backlog<Saying>(replayedAtMost)
+    const place: Place = { last, held }
+    room.viewers.set(viewer, place)
+    watch({ kind: 'rooms', open: rooms.size })
+    // Nothing to read: everything from now on is told, and nothing before.
+    if (last === null || held === null) return { resync: isForeign, position: reached }
+    const { task } = room
+    try {
+      const history = await missed(taskId, last, reached)
+      const replay = history && (await replayOf(taskId, task, history.events, last))
+      const after = history && held.items(history.events.length, history.characters)
+      const isWhole = replay !== undefined && after !== undefined && after !== null
+      const sayings = isWhole ? [...replay, ...after] : []
+      for (const saying of sayings) viewer.say(saying)
+      watch({ kind: 'replayed', sayings: sayings.length })
+      place.held = null
+      return { resync: !isWhole, position: reached }
+    } catch (fault) {
+      if (room.viewers.get(viewer) === place) leave(taskId, viewer)
+      throw fault
+    }
+  }
+
+  function leave(taskId: string, viewer: Viewer): void {
+    const room = rooms.get(taskId)
+    room?.viewers.delete(viewer)
+    if (room?.viewers.size === 0) rooms.delete(taskId)
+    watch({ kind: 'rooms', open: rooms.size })
   }
 
   return {
     join: (taskId, viewer, named) =>
-      inTurn(async () => {
-        const room = await roomOf(taskId)
-        const isForeign = named !== null && (await isBeyondTheLog(named))
-        const last = isForeign ? null : named
-        const events = isForeign ? undefined : last === null ? [] : await missed(taskId, last)
-        const replay = await replayOf(taskId, room.task, events ?? [], last)
-        for (const saying of replay) viewer.say(saying)
-        watch({ kind: 'replayed', sayings: replay.length })
-        room.viewers.set(viewer, last)
-        // Its last viewer may have left meanwhile, and taken the room away.
-        rooms.set(taskId, room)
-        watch({ kind: 'rooms', open: rooms.size })
-        return { resync: events === undefined, position: reached }
+      inLine(async () => {
+        // An engine in this process answers within a turn: who hears live comes between two joins.
+        await nextTurn()
+        return join(taskId, viewer, named)
       }),
-    leave(taskId, viewer) {
-      const room = rooms.get(taskId)
-      room?.viewers.delete(viewer)
-      if (room?.viewers.size === 0) rooms.delete(taskId)
-      watch({ kind: 'rooms', open: rooms.size })
-    },
+    leave,
     follow(userId, viewer) {
       followers.set(userId, (followers.get(userId) ?? new Set()).add(viewer))
     },
@@ -385,6 +459,19 @@ function heardOf(position: Position, last: LastHeard | null): number {
   const order = comparePositions(position, whole ? last : last.position)
   if (order > 0) return 0
   return order < 0 || whole ? Infinity : last.sayings
+}
+
+/** How much of a bound on characters an event takes. */
+function charactersOf({ content }: AnyRecorded): number {
+  return JSON.stringify(content).length
+}
+
+/** Whether who follows the owner of the task may have to hear of it. */
+function mayTellFollowers({ type, stream }: StoredEvent): boolean {
+  return (
+    (statusEvents.has(type) || progressEvents.has(type) || type === 'ToolStarted') &&
+    parseStream(stream).kind === 'task'
+  )
 }
 
 function isExecutionEvent(event: AnyRecorded): event is ExecutionEvent {
