@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openGridFsBlobs } from '#platform/blobs/gridFs.ts'
+import { openMongo } from '#platform/mongo/connection.ts'
 import { EngineUnavailable } from '#platform/ports/faults.ts'
 import { note } from '../report/notes.ts'
-import { freshDatabase, startMongoServer, type MongoDatabase } from '../servers/mongodb.ts'
+import { freshDatabase, gateBefore, startMongoServer, type MongoDatabase } from '../servers/mongodb.ts'
+import { oneAtATime } from '../servers/oneAtATime.ts'
 import { blobsContract } from './blobs.contract.ts'
 
 const server = await startMongoServer()
@@ -15,7 +17,10 @@ describe.skipIf(!server.isThere)(`on ${server.what}`, () => {
   note('blobs: GridFS', server.what)
 
   blobsContract('GridFS', async () => {
-    const { mongo, close } = await freshDatabase(server)
+    const database = await freshDatabase(server)
+    // FerretDB writes in two steps what MongoDB does in one: it is given one command at a time.
+    const { gate, url } = await gateBefore(server, server.isMongoDb ? undefined : oneAtATime())
+    const mongo = await openMongo({ url, database: database.name, onWaiting: () => {} })
     let blobs = await openGridFsBlobs({ mongo, clock })
     return {
       blobs,
@@ -39,7 +44,9 @@ describe.skipIf(!server.isThere)(`on ${server.what}`, () => {
       },
       close: async () => {
         await blobs.close()
-        await close()
+        await mongo.close()
+        await gate.shut()
+        await database.close()
       },
     }
   })
