@@ -19,6 +19,9 @@ export interface LaunchPlan {
   readonly command: readonly [string, ...string[]]
 }
 
+/** What a box computes waits for the server: a tenth of a processor that both want. */
+const nicenessOfBoxes = 10
+
 /** Its command line, the same for all boxes of an identity but for the user's number; it reads its words from the descriptor. */
 export function launcher(identity: BoxIdentity, descriptor: number): readonly string[] {
   const start = ['perl', '-e', script, String(descriptor)]
@@ -79,7 +82,7 @@ function resourceCall(): number {
 /**
  * In Perl, which every Debian has and which starts sooner than the programs of which each does a part of this. 6, 1, 2 and 4 are
  * RLIMIT_NPROC, _FSIZE, _DATA and _CORE of setrlimit(2); no program can lift them again. When memory is short the kernel ends what runs in
- * a box before it ends the server.
+ * a box before it ends the server; when processors are, the server goes first.
  */
 const script = `
 open(my $in, '<&=', shift @ARGV) or exit 125;
@@ -87,6 +90,7 @@ my @words = split /\\0/, do { local $/; <$in> }, -1;
 close $in;
 pop @words;
 my ($call, $processes, $file, $memory, $dir, $count) = splice @words, 0, 6;
+setpriority(0, 0, ${nicenessOfBoxes});
 if (open my $score, '>', '/proc/self/oom_score_adj') { print $score 500; close $score }
 for ([6, $processes], [1, $file], [2, $memory], [4, 0]) {
   my ($kind, $most) = @$_;
