@@ -61,6 +61,16 @@ describe('the table of findings in docs/security.md', () => {
   })
 })
 
+describe('the table of docs/contract-review.md', () => {
+  test('names for each finding a test that is there', () => {
+    const rows = rowsOf(textOf('docs/contract-review.md'))
+    expect(rows.length).toBeGreaterThan(50)
+    const lines = rows.map(({ line }) => line)
+    expect(faultsOf(lines, rows, titlesOf)).toEqual([])
+    expect(rows.filter(({ by }) => 'open' in by)).toEqual([])
+  })
+})
+
 describe('the check', () => {
   const source = `
     describe('a door', () => {

@@ -69,7 +69,9 @@ const shortest = 8
 function unheld({ line, by }: Row, titlesOf: Parameters<typeof faultsOf>[2]): readonly string[] {
   if ('open' in by) return []
   const { file, words } = by
-  const titles = /(?:\.(?:test|spec)\.(?:tsx?|js)|Guarantees\.ts)$/.test(file) ? titlesOf(file) : undefined
+  const titles = /(?:\.(?:test|spec|long)\.(?:tsx?|js)|Guarantees\.ts)$/.test(file)
+    ? titlesOf(file)
+    : undefined
   if (titles === undefined) return [`${file} is no test file, for: ${line}`]
   if (words.length < shortest) return [`These are too few words of a title: ${words}`]
   const found = withWords(titles, words)
