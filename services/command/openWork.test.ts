@@ -47,7 +47,7 @@ async function taken(kind: string, how: 'ack' | 'reject'): Promise<void> {
   let over = false
   const worker = engines.jobs.work(kind, { concurrency: 1, leaseMs: 60_000 }, async (delivery) => {
     if (how === 'ack') await delivery.ack()
-    else await delivery.reject('It failed ten times.')
+    else await delivery.reject(new Error('It failed ten times.'))
     over = true
   })
   await eventually('the job is over', () => over)

@@ -30,7 +30,6 @@ import { runExecution } from './run/execution.ts'
 import { makePullRequest } from './run/pullRequest.ts'
 import { steering } from './run/steering.ts'
 import { stopping, type Control, type Stopping } from './run/stopping.ts'
-import { traceOf } from './run/failed.ts'
 import { recordingPatienceMs } from './run/terminalWriter.ts'
 import { warmAgents } from './run/warmAgents.ts'
 import { detectContainers } from './sandbox/containerDetect.ts'
@@ -370,7 +369,7 @@ async function underLease(
     // What throws is given back and comes again; an engine that is away is waited for however long.
     if (fault instanceof EngineUnavailable || delivery.attempt < mostAttempts) throw fault
     parts.logger.error({ err: fault, job: delivery.job }, 'a job is set aside')
-    await delivery.reject(traceOf(fault))
+    await delivery.reject(fault)
   } finally {
     clearInterval(renewal)
     unwatch()

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { Fault } from '#domain/kernel/errors.ts'
 import { LeaseLost } from '#platform/ports/faults.ts'
 import type { Delivery, Job, Jobs } from '#platform/ports/jobs.ts'
 
@@ -203,7 +204,7 @@ export function jobsContract(name: string, open: () => Promise<OpenJobs>): void 
       await expect(first?.working()).rejects.toThrow(LeaseLost)
       await first?.ack()
       await first?.nak(0)
-      await first?.reject('too late')
+      await first?.reject(new Error('too late'))
       expect(await jobs.pending(kind)).toBe(1)
       expect(await jobs.rejected(kind, 10)).toEqual([])
       await second?.working()
@@ -251,12 +252,14 @@ export function jobsContract(name: string, open: () => Promise<OpenJobs>): void 
       expect(attempts).toEqual([1, 2, 3])
     })
 
-    test('a job that is set aside is kept with its reason and only comes back when it is asked for', async () => {
+    test('a job that is set aside is kept with what went wrong, without its words, and only comes back when it is asked for', async () => {
+      const words = 'what a person wrote'
       const put = [job(), job()]
       const deliveries: Delivery[] = []
       jobs.work(kind, { concurrency: 1, leaseMs: 60_000 }, async (delivery) => {
         deliveries.push(delivery)
-        await (deliveries.length <= 2 ? delivery.reject(`reason ${deliveries.length}`) : delivery.ack())
+        const why = deliveries.length === 1 ? new TypeError(words) : new Fault('not_found', words)
+        await (deliveries.length <= 2 ? delivery.reject(why) : delivery.ack())
       })
       for (const each of put) {
         await jobs.put(each)
@@ -264,10 +267,12 @@ export function jobsContract(name: string, open: () => Promise<OpenJobs>): void 
       }
       const [older, newer] = put
       expect(await jobs.rejected(kind, 10)).toEqual([
-        { job: newer, reason: 'reason 2' },
-        { job: older, reason: 'reason 1' },
+        { job: newer, reason: expect.stringMatching(/^Fault \(not_found\)(?!.*what a person wrote)/s) },
+        { job: older, reason: expect.stringMatching(/^TypeError(?!.*what a person wrote)/s) },
       ])
-      expect(await jobs.rejected(kind, 1)).toEqual([{ job: newer, reason: 'reason 2' }])
+      expect(await jobs.rejected(kind, 1)).toEqual([
+        { job: newer, reason: expect.stringMatching(/^Fault \(not_found\)(?!.*what a person wrote)/s) },
+      ])
       await jobs.put(put[0] ?? job())
       expect(await jobs.pending(kind)).toBe(0)
 
@@ -277,7 +282,9 @@ export function jobsContract(name: string, open: () => Promise<OpenJobs>): void 
       await vi.waitFor(async () => expect(await jobs.pending(kind)).toBe(0), soon)
       expect(await jobs.requeue(older?.id ?? '')).toBe(false)
       expect(await jobs.requeue(randomUUID())).toBe(false)
-      expect(await jobs.rejected(kind, 10)).toEqual([{ job: newer, reason: 'reason 2' }])
+      expect(await jobs.rejected(kind, 10)).toEqual([
+        { job: newer, reason: expect.stringMatching(/^Fault \(not_found\)(?!.*what a person wrote)/s) },
+      ])
     })
 
     test('a stopped worker gets nothing more, and stop waits for what runs', async () => {
@@ -303,7 +310,7 @@ export function jobsContract(name: string, open: () => Promise<OpenJobs>): void 
       expect(await jobs.standing(waits.id)).toBeUndefined()
       const worker = jobs.work(kind, { concurrency: 3, leaseMs: 60_000 }, async (delivery) => {
         if (delivery.job.id === done.id) await delivery.ack()
-        if (delivery.job.id === aside.id) await delivery.reject('broken')
+        if (delivery.job.id === aside.id) await delivery.reject(new RangeError('broken'))
       })
       for (const each of [done, aside, runs]) await jobs.put(each)
       await vi.waitFor(async () => expect(await jobs.standing(runs.id)).toBe('leased'), soon)
@@ -327,7 +334,7 @@ export function jobsContract(name: string, open: () => Promise<OpenJobs>): void 
       const leased = job()
       const worker = jobs.work(kind, { concurrency: 3, leaseMs: 2_000 }, async (delivery) => {
         if (delivery.job.id === done.id) await delivery.ack()
-        if (delivery.job.id === aside.id) await delivery.reject('broken')
+        if (delivery.job.id === aside.id) await delivery.reject(new RangeError('broken'))
       })
       for (const each of [done, aside, leased]) await jobs.put(each)
       await vi.waitFor(async () => expect(await jobs.pending(kind)).toBe(1), soon)
@@ -344,7 +351,9 @@ export function jobsContract(name: string, open: () => Promise<OpenJobs>): void 
       })
       await vi.waitFor(async () => expect(await jobs.pending(kind)).toBe(0), soon)
       expect(seen).toEqual({ [queued.id]: 1, [leased.id]: 2 })
-      expect(await jobs.rejected(kind, 10)).toEqual([{ job: aside, reason: 'broken' }])
+      expect(await jobs.rejected(kind, 10)).toEqual([
+        { job: aside, reason: expect.stringMatching(/^RangeError/) },
+      ])
     })
   })
 }

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
@@ -99,6 +99,25 @@ describe('the SQLite jobs', () => {
     now += 2 * 24 * 3_600_000
     expect(await putAll()).toBe(2)
     await jobs.close()
+  })
+
+  test('finding 10: what is set aside is forgotten after 90 days, and no word of why is in the file', async () => {
+    let now = Date.parse('2025-01-01T00:00:00Z')
+    const jobs = openSqliteJobs({ file, clock: { now: () => new Date(now) }, onFault })
+    jobs.work('run', patient, (delivery) => delivery.reject(new Error('quokka: a person wrote this')))
+    await jobs.put(job('a'))
+    await vi.waitFor(async () => expect(await jobs.rejected('run', 1)).toHaveLength(1))
+    now += 89 * 24 * 3_600_000
+    await jobs.put({ ...job('b'), kind: 'other' })
+    expect(await jobs.rejected('run', 1)).toEqual([
+      { job: job('a'), reason: expect.stringMatching(/^Error at/) },
+    ])
+    now += 2 * 24 * 3_600_000
+    await jobs.put({ ...job('c'), kind: 'other' })
+    expect(await jobs.standing('a')).toBeUndefined()
+    await jobs.close()
+    for (const name of await readdir(folder))
+      expect((await readFile(join(folder, name))).includes('quokka')).toBe(false)
   })
 
   test('a handler that throws is reported', async () => {

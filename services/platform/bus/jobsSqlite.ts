@@ -2,9 +2,10 @@
 import type { Clock } from '../ports/clock.ts'
 import { LeaseLost } from '../ports/faults.ts'
 import type { ReportFault } from '../ports/faults.ts'
-import type { Delivery, Job, Jobs, JobState } from '../ports/jobs.ts'
+import { rejectedKeptMs, type Delivery, type Job, type Jobs, type JobState } from '../ports/jobs.ts'
 import { openSqlite } from '../sqlite.ts'
 import { placesOfOne } from './fairShare.ts'
+import { traceOf } from './traceOf.ts'
 
 // `due` (ms since 1970): when a queued job may be given out, when a lease runs out, when a job was done or set aside.
 // `lease` counts deliveries and is never used twice, so an earlier worker's word no longer fits.
@@ -36,6 +37,8 @@ const formats = [
    ) STRICT, WITHOUT ROWID;
    CREATE INDEX turns_by_time ON turns (kind, served)`,
   `CREATE TABLE marks (name TEXT PRIMARY KEY, position TEXT NOT NULL) STRICT, WITHOUT ROWID`,
+  // It was a stack, which may hold words.
+  `UPDATE jobs SET reason = 'unknown' WHERE reason IS NOT NULL`,
 ]
 
 const doneKeptMs = 7 * 24 * 3_600_000
@@ -135,6 +138,7 @@ export function openSqliteJobs(options: { file: string; clock: Clock; onFault: R
   const forgetDone = db.prepare<[number]>(
     `DELETE FROM jobs WHERE seq IN (SELECT seq FROM jobs WHERE state = 'done' AND due < ? ORDER BY due LIMIT 1000)`,
   )
+  const forgetRejected = db.prepare<[number]>(`DELETE FROM jobs WHERE state = 'rejected' AND due < ?`)
 
   db.prepare<[number]>(`UPDATE jobs SET state = 'queued', due = ? WHERE state = 'leased'`).run(now())
 
@@ -161,8 +165,8 @@ export function openSqliteJobs(options: { file: string; clock: Clock; onFault: R
       giveBack.run(now() + delayMs, id, lease)
       wake(kind)
     },
-    reject: async (reason) => {
-      setAside.run(now(), reason, id, lease)
+    reject: async (fault) => {
+      setAside.run(now(), traceOf(fault), id, lease)
     },
   })
 
@@ -171,6 +175,7 @@ export function openSqliteJobs(options: { file: string; clock: Clock; onFault: R
       if (now() - swept > sweepEveryMs) {
         swept = now()
         forgetDone.run(swept - doneKeptMs)
+        forgetRejected.run(swept - rejectedKeptMs)
         forgetTurns.run(swept - doneKeptMs)
       }
       insert.run(id, kind, person, JSON.stringify(payload), now())

@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { nanos } from 'nats'
 import { EngineUnavailable, LeaseLost } from '../ports/faults.ts'
 import type { Delivery, Job } from '../ports/jobs.ts'
+import { traceOf } from './traceOf.ts'
 import type { Claimed, Standing, Standings } from './natsStandings.ts'
 
 /** What was claimed, where NATS hears of it, and until when (monotonic ms) it is held unless it is renewed. */
@@ -116,9 +117,9 @@ export function deliveryOf(parts: DeliveryParts, held: Held, leaseMs: number): D
     ack: () => inTurn(() => end({ state: 'done', ...claimed }, () => finish(reply, '+ACK'))),
     nak: (delayMs) =>
       inTurn(() => end({ state: 'queued', ...claimed }, () => finish(reply, leaseFor(delayMs)))),
-    reject: (reason) =>
+    reject: (fault) =>
       inTurn(() => {
-        const kept = reason.slice(0, mostReasonLength)
+        const kept = traceOf(fault).slice(0, mostReasonLength)
         return end({ state: 'rejected', ...claimed, reason: kept }, () => setAside(job, kept, reply))
       }),
   }

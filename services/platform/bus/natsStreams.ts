@@ -11,9 +11,10 @@ import {
   type StreamConfig,
 } from 'nats'
 import { EngineUnavailable } from '../ports/faults.ts'
+import { rejectedKeptMs } from '../ports/jobs.ts'
 import { UnusableNats, type Nats, type Refusals } from './natsConnection.ts'
 
-/** What is kept where: jobs until they are acknowledged, the standing of each for 7 days, jobs set aside and marks for ever. */
+/** What is kept where: jobs until they are acknowledged, the standing of each for 7 days, jobs set aside for 90, marks for ever. */
 export type StreamName = 'queue' | 'standings' | 'rejected' | 'marks'
 
 /** A message as a stream keeps it. */
@@ -52,8 +53,6 @@ export interface Streams {
 /** How long a delivery may take to be claimed, before NATS gives it to another. */
 const claimWithinMs = 5_000
 const standingKeptMs = 7 * 24 * 3_600_000
-/** As long as an operator may take to look at what was set aside. */
-const rejectedKeptMs = 90 * 24 * 3_600_000
 const askAgainMs = 1_000
 const readyMs = 2_000
 
@@ -67,7 +66,8 @@ const wrongLastSequence = 10_071
 const jetStreamNotEnabled = 10_076
 
 /**
- * Makes the streams where they are not there; those that are stay as an operator has set them. Waits for a JetStream that does not
+ * Makes the streams where they are not there; those that are stay as an operator has set them, but for one without the age it ought to
+ * have. Waits for a JetStream that does not
  * answer yet, and tells `onWaiting` so; throws `UnusableNats` when the server or the account has none.
  */
 export async function openStreams(options: {
@@ -107,7 +107,13 @@ export async function openStreams(options: {
     for (const { name, ...config } of configs) {
       const refusals = new Map([[streamNotFound, () => undefined]])
       const found = await nats.ask(() => manager.streams.info(streamOf(name)), { refusals })
-      if (found !== undefined) continue
+      if (found !== undefined) {
+        // An older version kept what was set aside for ever, and why in words.
+        const { max_age } = config
+        if (max_age !== undefined && found.config.max_age === 0)
+          await nats.ask(() => manager.streams.update(streamOf(name), { max_age }))
+        continue
+      }
       const subjects = [subjectOf(name, '>')]
       await nats.ask(() => manager.streams.add({ ...config, name: streamOf(name), subjects }))
     }

@@ -16,6 +16,9 @@ export interface Job {
   readonly payload: Readonly<Record<string, string>>
 }
 
+/** For so long a job that was set aside can be brought back: as long as an operator may take to look. */
+export const rejectedKeptMs = 90 * 24 * 3_600_000
+
 export type JobState = 'queued' | 'leased' | 'done' | 'rejected'
 
 export interface Delivery {
@@ -28,8 +31,11 @@ export interface Delivery {
   ack(): Promise<void>
   /** Gives the job back, to be delivered again after `delayMs`. A no-op once the lease was lost. */
   nak(delayMs: number): Promise<void>
-  /** Sets the job aside with a reason: it is kept, and only an operator brings it back. A no-op once the lease was lost. */
-  reject(reason: string): Promise<void>
+  /**
+   * Sets the job aside: it is kept for `rejectedKeptMs`, and only an operator brings it back. Of the fault is kept what it is and
+   * where it arose, and none of its words, which may be a person's. A no-op once the lease was lost.
+   */
+  reject(fault: unknown): Promise<void>
 }
 
 export interface Worker {

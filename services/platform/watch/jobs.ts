@@ -33,8 +33,8 @@ function telling(delivery: Delivery, tell: (outcome: 'done' | 'given_back' | 'se
       await delivery.nak(delayMs)
       tell('given_back')
     },
-    async reject(reason) {
-      await delivery.reject(reason)
+    async reject(fault) {
+      await delivery.reject(fault)
       tell('set_aside')
     },
   }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { traceOf } from './failed.ts'
+import { traceOf } from './traceOf.ts'
 
 const words = 'the quick brown secret'
 
@@ -22,7 +22,7 @@ test.each<[string, () => unknown]>([
 
 test('says of what kind a fault is and where it arose', () => {
   const fault = Object.assign(new RangeError(words), { code: 'E_TOO_MUCH' })
-  expect(traceOf(fault)).toMatch(/^RangeError \(E_TOO_MUCH\) at .*failed\.test\.ts/)
+  expect(traceOf(fault)).toMatch(/^RangeError \(E_TOO_MUCH\) at .*traceOf\.test\.ts/)
 })
 
 test('an error without a message has its frames', () => {
