@@ -27,6 +27,8 @@ const usage = `Usage: npm start -- [--repo <path or git URL>]... [--help]
        npm start -- quarantine [release <stream>] [--data <folder>]
        npm start -- verify [--data <folder>]
        npm start -- rebuild [<read model>] [--data <folder>]
+       npm start -- backup <folder> [--with-key] [--data <folder>]
+       npm start -- restore <folder> [--data <folder>]
 
   --repo <path or git URL>  brings a repository into the local code host, under ada; may be given more than once
   --help                    shows this
@@ -36,21 +38,33 @@ const usage = `Usage: npm start -- [--repo <path or git URL>]... [--help]
   quarantine release <stream>  takes one up again that was mended, and ends
   verify                    checks every event of the log, tells what is wrong and where, and ends: with 1 if anything is
   rebuild                   has all read models made anew from the log, or the one that is named, and ends when that is done
+  backup <folder>           copies the data folder there while Flightdeck serves, checks the copy, and ends; --with-key: with the master key
+  restore <folder>          makes a new data folder of a backup, checks it, and ends
   --data <folder>           works on this data folder, in place of DATA_DIR
 
 Variables of the environment:
 `
 
-function readArguments(): { repos: string[]; help: boolean; data: string | undefined; words: string[] } {
+interface Arguments {
+  readonly repos: string[]
+  readonly help: boolean
+  readonly data: string | undefined
+  readonly withKey: boolean
+  readonly words: string[]
+}
+
+function readArguments(): Arguments {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: {
       repo: { type: 'string', multiple: true, default: [] },
       help: { type: 'boolean', default: false },
       data: { type: 'string' },
+      'with-key': { type: 'boolean', default: false },
     },
   })
-  return { repos: values.repo, help: values.help, data: values.data, words: positionals }
+  const { repo: repos, help, data, 'with-key': withKey } = values
+  return { repos, help, data, withKey, words: positionals }
 }
 
 /** Starts the services that this process runs, in the order in which they need each other; what was started is stopped when a later one fails. */
@@ -212,13 +226,14 @@ async function stopAll(running: readonly Running[]): Promise<void> {
 }
 
 async function main(): Promise<void> {
-  const { repos, help, data, words } = readArguments()
+  const { repos, help, data, withKey, words } = readArguments()
   if (help) {
     print(`${usage}${describeVariables()}`)
     return
   }
-  const beside = operationBeside(words)
-  const operation = beside ? undefined : operationOf(words)
+  const copying = words[0] === 'backup' || words[0] === 'restore'
+  const beside = copying ? undefined : operationBeside(words)
+  const operation = copying || beside ? undefined : operationOf(words)
   const config = readConfig(data === undefined ? process.env : { ...process.env, DATA_DIR: data })
   for (const name of config.unused) print(`${name} is set and has no effect yet.`)
   // Heard from here on, so that a start is ended as orderly as a run.
@@ -228,6 +243,27 @@ async function main(): Promise<void> {
     import('#platform/log.ts'),
   ])
   const log = logger(config.logLevel, { service: processName(config.services) })
+  if (copying) {
+    const [verb, folder, ...rest] = words
+    if (folder === undefined || rest.length > 0)
+      throw new UnknownWords(`${words.join(' ')}: name one folder.`)
+    const [{ backup, restore }, { digestThreads }] = await Promise.all([
+      import('./backup.ts'),
+      import('#platform/verify/digestThreads.ts'),
+    ])
+    const threads = digestThreads()
+    try {
+      const work = { config, logger: log, digest: threads.digest, progress: printOver }
+      const making = verb === 'backup' ? backup(folder, withKey, work) : restore(folder, work)
+      const answer = await Promise.race([making, asked])
+      // What it had made stands beside, and goes with the next.
+      if (!answer) process.exit(1)
+      tell(answer)
+    } finally {
+      await threads.close()
+    }
+    return
+  }
   if (beside) {
     const readStore = await openReadModels(config, print)
     try {

@@ -149,6 +149,7 @@ export async function openEngines(
 
 /** What a thread opens for itself, while its process holds the data folder. */
 export interface OwnStores {
+  readonly vault: Vault
   readonly eventStore: EventStore
   readonly readStore: ReadStore
   readonly log: EventLog
@@ -177,7 +178,7 @@ export async function openStores(config: StoresConfig, logger: Logger): Promise<
     const { vault, readStore } = await openKeysAndViews(opening)
     const eventStore = await openEventStore(opening)
     const bus = keep(openInProcessBus({ onFault }))
-    return { eventStore, readStore, log: eventLog({ eventStore, vault, bus, clock }), close }
+    return { vault, eventStore, readStore, log: eventLog({ eventStore, vault, bus, clock }), close }
   } catch (fault) {
     await close()
     throw fault

@@ -31,7 +31,8 @@ export async function openLog({
   return begun
 }
 
-async function identityOf(commands: Pick<Commands, 'load'>): Promise<LogIdentity | undefined> {
+/** The log's identity; `undefined` for one that was not begun. */
+export async function identityOf(commands: Pick<Commands, 'load'>): Promise<LogIdentity | undefined> {
   const { state } = await commands.load(decider, logStream)
   return state.kind === 'begun' ? { logId: state.logId, epoch: state.epoch } : undefined
 }
