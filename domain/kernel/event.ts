@@ -64,6 +64,10 @@ export const unreadableReasons = [
   'cannot_be_opened',
   /** It does not follow the event before it. */
   'broken_chain',
+  /** Events before it were removed, as an event store does that keeps so many, or for so long. */
+  'truncated',
+  /** All events of the stream were removed. */
+  'deleted',
 ] as const
 export type UnreadableReason = (typeof unreadableReasons)[number]
 

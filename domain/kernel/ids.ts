@@ -32,6 +32,9 @@ export const logStream = 'log-main'
 
 const kinds = ['log', 'user', 'project', 'task', 'terminal', 'request', 'identity', 'image', 'usage'] as const
 
+/** What the names of all streams begin with. */
+export const streamPrefixes: readonly string[] = kinds.map((kind) => `${kind}-`)
+
 /** What a stream may be about; its name begins with it. */
 export type StreamKind = (typeof kinds)[number]
 

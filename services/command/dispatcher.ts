@@ -9,10 +9,10 @@ import { task } from '#domain/task/task.ts'
 import { UnreadableEvent, type EventLog } from '#platform/commands/eventLog.ts'
 import type { Commands } from '#platform/commands/execute.ts'
 import type { Logger } from '#platform/log.ts'
-import type { EventStore, Subscription } from '#platform/ports/eventStore.ts'
+import type { EventFilter, EventStore, HandleEvents, Subscription } from '#platform/ports/eventStore.ts'
 import type { Job, Jobs } from '#platform/ports/jobs.ts'
 import { moment, type Watch } from '#platform/watch/watch.ts'
-import { erasureJob, isDeletion } from './erasure.ts'
+import { deletions, erasureJob, isDeletion } from './erasure.ts'
 import { openWorkOf } from './openWork.ts'
 
 export interface DispatcherEngines {
@@ -27,8 +27,13 @@ export interface DispatcherEngines {
 /** How far requests were queued, and deletions: each of its own, as what was deleted before there were erasures is erased too. */
 export const dispatcherMarks = { dispatched: 'dispatched', erased: 'erased' } as const
 const batch = 500
-const markedEvery = 5_000
+/** In batches that asked for nothing. */
+const markedEvery = 1_000
 const requests = new Set(['ExecutionRequested', 'PullRequestRequested'])
+const asksForWork: EventFilter = {
+  streams: ['task-', 'project-', 'user-'],
+  types: [...requests, ...deletions],
+}
 const kinds = ['execution', 'pull_request', 'erasure'] as const
 
 /** Starts after the last request that was queued and never ends by itself. */
@@ -49,7 +54,7 @@ export async function startDispatcher({
   const isOpen = async (event: StoredEvent) =>
     old === null || comparePositions(event.position, old) > 0 || (await hasNoEnd(event, commands))
   let unmarked = 0
-  const subscription = eventStore.subscribe(earlier(dispatched, erased), batch, async (events) => {
+  const dispatch: HandleEvents = async (events, upTo) => {
     const wanted = events.filter((event) =>
       isDeletion(event) ? isAfter(event, erased) : requests.has(event.type) && isAfter(event, dispatched),
     )
@@ -66,13 +71,13 @@ export async function startDispatcher({
         logger.error({ err: fault }, 'what was asked for in a stream that cannot be read is passed over')
       }
     }
-    unmarked += events.length
-    const last = events.at(-1)
+    unmarked += 1
     // A checkpoint that lags is only more to look through after a start: most events ask for nothing.
-    if (!last || (wanted.length === 0 && unmarked < markedEvery)) return
-    for (const mark of Object.values(dispatcherMarks)) await jobs.mark(mark, last.position)
+    if (wanted.length === 0 && unmarked < markedEvery) return
+    for (const mark of Object.values(dispatcherMarks)) await jobs.mark(mark, upTo)
     unmarked = 0
-  })
+  }
+  const subscription = eventStore.subscribe(earlier(dispatched, erased), batch, dispatch, asksForWork)
   watch({ kind: 'dispatcher', pending: () => pendingOf(jobs) })
   return {
     stop() {

@@ -52,10 +52,10 @@ export interface ErasureEngines {
   readonly logger: Logger
 }
 
-const deletions = new Set(['TaskDeleted', 'ProjectDeleted', 'AccountDeleted'])
+export const deletions: readonly string[] = ['TaskDeleted', 'ProjectDeleted', 'AccountDeleted']
 
 export function isDeletion({ type }: Pick<StoredEvent, 'type'>): boolean {
-  return deletions.has(type)
+  return deletions.includes(type)
 }
 
 /** The job to erase what the event deleted. */

@@ -331,7 +331,7 @@ async function onPorts(
   const watching = await openWatching(config, logger)
   const { watch, metrics } = watching
   const log = watchedLog(eventLog({ eventStore, vault, bus, clock }), watch)
-  const follow = projected({ bus, readStore })
+  const follow = projected({ bus, readStore, eventStore })
   const execution = watchedCommands(commands(log), watch)
   const logIdentity = await openLog({ commands: execution, eventStore })
   const docs = documents(readStore, log)

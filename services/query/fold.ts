@@ -3,11 +3,11 @@ import { LRUCache } from 'lru-cache'
 import type { Position, StoredEvent, UnreadableReason } from '#domain/kernel/event.ts'
 import { parseStream } from '#domain/kernel/ids.ts'
 import { belongs, project, type AnyRecorded, type View, type ViewDocument } from '#domain/views/view.ts'
-import { goneWith } from '#platform/commands/documents.ts'
+import { goneWith, wantedBy } from '#platform/commands/documents.ts'
 import { quarantine } from '#platform/commands/quarantine.ts'
 import { UnreadableEvent, type EventLog } from '#platform/commands/eventLog.ts'
 import type { Logger } from '#platform/log.ts'
-import { isWanted, type EventFilter } from '#platform/ports/eventStore.ts'
+import { isWanted } from '#platform/ports/eventStore.ts'
 import { TooLarge } from '#platform/ports/faults.ts'
 import type { Change, Collection, Document, ReadStore } from '#platform/ports/readStore.ts'
 
@@ -32,15 +32,6 @@ export const besides: readonly Collection[] = [oversized, quarantine]
 /** A view whose documents are stored under another name. */
 export function placed<D extends ViewDocument>(view: View<D>, collection: string): View<D> {
   return { ...view, collection }
-}
-
-/** What the views are folded from. */
-export function wantedBy(views: readonly View<ViewDocument>[]): EventFilter {
-  const streams = [...new Set(views.flatMap((view) => view.streams))].map((kind) => `${kind}-`)
-  const types = views.flatMap((view) => view.types ?? [])
-  return views.some((view) => view.types === undefined)
-    ? { streams }
-    : { streams, types: [...new Set(types)] }
 }
 
 /** Folds the views, whose collections are where their documents are stored. */
@@ -142,9 +133,33 @@ export async function openFold(views: readonly View<ViewDocument>[], engines: Fo
     }
   }
 
+  /** Of the streams that are met in their midst: those whose beginning is not there any more, and why. */
+  async function withoutBeginning(
+    stored: readonly StoredEvent[],
+  ): Promise<ReadonlyMap<string, UnreadableEvent>> {
+    const met = new Map<string, StoredEvent>()
+    for (const event of stored)
+      if (!heads.has(event.stream) && !flawed.has(event.stream) && !met.has(event.stream))
+        met.set(event.stream, event)
+    const faults = new Map<string, UnreadableEvent>()
+    await Promise.all(
+      [...met].map(async ([stream, { revision }]) => {
+        if (revision === 0) return
+        try {
+          await log.read(stream, 0, 1)
+        } catch (fault) {
+          if (!(fault instanceof UnreadableEvent)) throw fault
+          if (fault.reason === 'truncated' || fault.reason === 'deleted') faults.set(stream, fault)
+        }
+      }),
+    )
+    return faults
+  }
+
   /** The events that can be read, and the first of each stream that cannot. */
   async function readable(stored: readonly StoredEvent[]) {
     const opened = await Promise.allSettled(stored.map(log.open))
+    const cut = await withoutBeginning(stored)
     const events: AnyRecorded[] = []
     const bad: { readonly event: StoredEvent; readonly fault: UnreadableEvent }[] = []
     for (const [index, event] of stored.entries()) {
@@ -157,11 +172,13 @@ export async function openFold(views: readonly View<ViewDocument>[], engines: Fo
         wanted.types !== undefined ||
         revision <= head.revision ||
         (revision === head.revision + 1 && meta.prev === head.hash)
-      const fault = !follows
-        ? new UnreadableEvent(event, 'broken_chain')
-        : result?.status === 'rejected'
-          ? result.reason
-          : undefined
+      const fault = cut.has(stream)
+        ? cut.get(stream)
+        : !follows
+          ? new UnreadableEvent(event, 'broken_chain')
+          : result?.status === 'rejected'
+            ? result.reason
+            : undefined
       if (fault !== undefined && !(fault instanceof UnreadableEvent)) throw fault
       if (fault === undefined || isOfLaterVersion(fault)) heads.set(stream, { revision, hash: meta.hash })
       if (fault === undefined) {

@@ -451,7 +451,7 @@ describe('an event that cannot be read', () => {
       readAll: async (...asked) => (await eventStore.readAll(...asked)).map(damage),
       readStream: async (...asked) => (await eventStore.readStream(...asked)).map(damage),
       subscribe: (after, batch, handle, ...more) =>
-        eventStore.subscribe(after, batch, (events) => handle(events.map(damage)), ...more),
+        eventStore.subscribe(after, batch, (events, upTo) => handle(events.map(damage), upTo), ...more),
     }
     return { ...engines, eventStore: damaged, log: eventLog({ ...engines, eventStore: damaged }) }
   }
@@ -509,6 +509,35 @@ describe('an event that cannot be read', () => {
       return hurt.has(taskStream(taskId(n))) ? outcome instanceof UnreadableEvent : outcome === 1
     })
     expect(await Promise.all(outcomes)).toEqual([true, true, true, true])
+  })
+
+  test('is what is left of a stream whose beginning was removed: it is set aside, and says why', async () => {
+    await history(3, 5)
+    const stream = taskStream(taskId(1))
+    const isLeft = (event: StoredEvent) => event.stream !== stream || event.revision >= 4
+    const { eventStore } = engines
+    const scavenged: EventStore = {
+      ...eventStore,
+      readAll: async (...asked) => (await eventStore.readAll(...asked)).filter(isLeft),
+      readStream: async (name, { from, direction, limit }) =>
+        (await eventStore.readStream(name, { from, direction, limit: 1_000 })).filter(isLeft).slice(0, limit),
+      subscribe: (after, batch, handle, ...more) =>
+        eventStore.subscribe(after, batch, (events, upTo) => handle(events.filter(isLeft), upTo), ...more),
+    }
+    const log = eventLog({ ...engines, eventStore: scavenged })
+    const cut = { ...engines, eventStore: scavenged, log }
+    const projector = await startProjector(cut)
+    await projectedToTheEnd(engines)
+    await projector.stop()
+    expect(await listFlawed(engines.readStore)).toEqual([
+      `${stream}  event 4 (TaskUpdated) is the first that is left: those before it were removed from the log`,
+    ])
+    expect(await engines.readStore.get('tasks', taskId(2))).toMatchObject({ title: 't4' })
+    const rename = { type: 'UpdateTask', title: 'after' } as const
+    await expect(commands(log).execute(task, stream, rename, cause())).rejects.toMatchObject({
+      reason: 'truncated',
+    })
+    expect(await releaseFlawed(engines.readStore, log, stream)).toMatchObject({ ok: false })
   })
 
   test('is taken up again once it was mended, and not before', async () => {

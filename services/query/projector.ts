@@ -7,6 +7,7 @@ import { comparePositions, type Position, type StoredEvent } from '#domain/kerne
 import type { LogIdentity } from '#domain/log/log.ts'
 import { views } from '#domain/views/all.ts'
 import type { View, ViewDocument } from '#domain/views/view.ts'
+import { projectedEvents, wantedBy } from '#platform/commands/documents.ts'
 import type { EventLog } from '#platform/commands/eventLog.ts'
 import { mainProjection } from '#platform/commands/projected.ts'
 import type { Logger } from '#platform/log.ts'
@@ -17,7 +18,7 @@ import type { Build, Catalog, Collection, ReadStore } from '#platform/ports/read
 import { changeCatalog } from '#platform/ports/catalog.ts'
 import { lagBehind } from '#platform/watch/lag.ts'
 import { moment, type Watch } from '#platform/watch/watch.ts'
-import { besides, openFold, placed, wantedBy, type Fold } from './fold.ts'
+import { besides, openFold, placed, type Fold } from './fold.ts'
 import * as generations from './generations.ts'
 import { folding, type DoWork, type Progress } from './rebuild.ts'
 
@@ -72,11 +73,9 @@ export async function startProjector(
       bus.publish('projected', { projection: mainProjection, position: reached })
   }
 
-  async function projectBatch(events: readonly StoredEvent[]): Promise<void> {
+  async function projectBatch(events: readonly StoredEvent[], position: Position): Promise<void> {
     const begun = moment()
-    const position = events.at(-1)?.position
-    if (fold === null || position === undefined)
-      throw new Error('There is nothing to fold, or nothing to fold into.')
+    if (fold === null) throw new Error('There is nothing to fold into.')
     await fold(events, { projection: mainProjection, position })
     reached = position
     watch({ kind: 'projected', events, begun, ended: moment() })
@@ -89,7 +88,12 @@ export async function startProjector(
     await readStore.prepare([...besides, ...live.map(collectionOf)])
     fold = live.length === 0 ? null : await openFold(live, { store: readStore, log, logger })
     if (fold !== null)
-      subscription ??= eventStore.subscribe(reached, batch, (events) => inTurn(() => projectBatch(events)))
+      subscription ??= eventStore.subscribe(
+        reached,
+        batch,
+        (events, upTo) => inTurn(() => projectBatch(events, upTo)),
+        projectedEvents,
+      )
   }
 
   /** Makes the views anew and puts them in place; false when somebody else makes them as well. */
@@ -209,7 +213,7 @@ export async function startProjector(
     if (!hasLive) await readStore.forget(mainProjection)
     reached = hasLive ? checkpoint : null
     const wanted = generations.missing(catalog, views)
-    const [first] = await eventStore.readAll(null, 1, wantedBy(views))
+    const [first] = await eventStore.readAll(null, 1, projectedEvents)
     if (wanted.length > 0 && first === undefined) await makeAtOnce(wanted)
     else await follow(catalog)
   }

@@ -22,7 +22,7 @@ export function eventStoreContract(name: string, open: () => Promise<OpenEventSt
     beforeEach(async () => {
       opened = await open()
       store = opened.store
-      stream = `sample-${randomUUID()}`
+      stream = `task-${randomUUID()}`
     })
     afterEach(() => opened.close())
 
@@ -138,23 +138,23 @@ export function eventStoreContract(name: string, open: () => Promise<OpenEventSt
 
     test('readAll gives what is wanted alone: by the beginning of the stream, by type, by part', async () => {
       const start = await store.head()
-      const other = `other-${randomUUID()}`
+      const other = `project-${randomUUID()}`
       const lists = { [stream]: sampleEvents(stream, 0, 4), [other]: sampleEvents(other, 0, 3) }
       for (const [name, events] of Object.entries(lists)) await store.append(name, -1, events)
       const ids = async (wanted: EventFilter, limit = 100) =>
         (await store.readAll(start, limit, wanted)).map(({ id }) => id)
       const idsOf = (name: string) => (lists[name] ?? []).map(({ id }) => id)
 
-      expect(await ids({ streams: ['sample-', 'other-'] })).toEqual([...idsOf(stream), ...idsOf(other)])
+      expect(await ids({ streams: ['task-', 'project-'] })).toEqual([...idsOf(stream), ...idsOf(other)])
       expect(await ids({ streams: [stream] })).toEqual(idsOf(stream))
-      expect(await ids({ streams: ['other-'] }, 2)).toEqual(idsOf(other).slice(0, 2))
-      expect(await ids({ streams: ['_ample-', '%', ''.padEnd(3, 's')] })).toEqual([])
+      expect(await ids({ streams: ['project-'] }, 2)).toEqual(idsOf(other).slice(0, 2))
+      expect(await ids({ streams: ['_ask-', '%', ''.padEnd(3, 't')] })).toEqual([])
       expect(await ids({ streams: [] })).toEqual([])
       const [type = ''] = (lists[stream] ?? []).map((event) => event.type)
-      expect(await ids({ streams: ['sample-'], types: [type] })).toEqual(
+      expect(await ids({ streams: ['task-'], types: [type] })).toEqual(
         (lists[stream] ?? []).filter((event) => event.type === type).map(({ id }) => id),
       )
-      expect(await ids({ streams: ['sample-'], types: ['Nothing'] })).toEqual([])
+      expect(await ids({ streams: ['task-'], types: ['Nothing'] })).toEqual([])
       const parts = await Promise.all(
         [0, 1, 2].map((index) => ids({ streams: [stream, other], part: { index, of: 3 } })),
       )
@@ -213,6 +213,45 @@ export function eventStoreContract(name: string, open: () => Promise<OpenEventSt
       await vi.waitFor(() => expect(given).toHaveLength(5), { timeout: 5_000 })
       await subscription.stop()
       expect(given).toEqual([[0, 1], [2, 3], [2, 3], [2, 3], [4]])
+    })
+
+    test('a subscriber that wants some events gets those alone, and is told how far the log was looked through', async () => {
+      const start = await store.head()
+      const other = `project-${randomUUID()}`
+      const seen: StoredEvent[] = []
+      const looked: Position[] = []
+      const wanted: EventFilter = { streams: [stream], types: ['SampleRecorded'] }
+      const subscription = store.subscribe(
+        start,
+        7,
+        async (events, upTo) => {
+          seen.push(...events)
+          looked.push(upTo)
+        },
+        wanted,
+      )
+      await store.append(stream, -1, sampleEvents(stream, 0, 10))
+      const others = Array.from({ length: 200 }, (_, revision) => ({
+        ...sampleEvent(other, revision),
+        type: 'OtherRecorded',
+      }))
+      const passed = positionsOf(await store.append(other, -1, others))
+      await store.append(stream, 9, sampleEvents(stream, 10, 10))
+      await vi.waitFor(() => expect(seen).toHaveLength(20), { timeout: 10_000 })
+      expect(seen.map(({ revision }) => revision)).toEqual(Array.from({ length: 20 }, (_, n) => n))
+      expect(looked).toEqual(looked.toSorted(comparePositions))
+      await store.append(
+        other,
+        199,
+        others.map((event) => ({ ...event, id: randomUUID(), revision: event.revision + 200 })),
+      )
+      const lastWanted = seen.at(-1)?.position ?? ''
+      await vi.waitFor(() => expect(comparePositions(looked.at(-1) ?? '', lastWanted)).toBeGreaterThan(0), {
+        timeout: 10_000,
+      })
+      expect(passed).toHaveLength(200)
+      expect(seen).toHaveLength(20)
+      await subscription.stop()
     })
 
     test('an idle subscriber is woken by an append', async () => {

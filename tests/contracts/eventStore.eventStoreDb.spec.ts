@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import type { StoredEvent } from '#domain/kernel/event.ts'
 import { openEventStoreDb, type EventStoreDbOptions } from '#platform/eventstore/eventStoreDb.ts'
 import type { EventStore, EventToAppend } from '#platform/ports/eventStore.ts'
-import { EngineUnavailable, TooLarge, UnusableEngine } from '#platform/ports/faults.ts'
+import { EngineUnavailable, RemovedStream, TooLarge, UnusableEngine } from '#platform/ports/faults.ts'
 import { note } from '../report/notes.ts'
 import { anyEventStoreDb, type AnyEventStoreDb } from '../servers/eventStoreDb.ts'
 import { selfSigned } from '../servers/selfSigned.ts'
@@ -216,6 +216,122 @@ describe('the event store on EventStoreDB', () => {
     await vi.waitFor(() => expect(server.subscriptions).toBe(1), { timeout: 5_000 })
     await subscription.stop()
     await vi.waitFor(() => expect(server.subscriptions).toBe(0), { timeout: 5_000 })
+  })
+
+  test('a server that does not say that a subscription has caught up is heard while events keep coming', async () => {
+    const older = await startEventStoreDb({ isOlderThan23_10: true })
+    const behind = await open({ url: `esdb://127.0.0.1:${older.port}?tls=false` })
+    const seen: string[] = []
+    const subscription = behind.subscribe(null, 500, async (events) => {
+      seen.push(...ids(events))
+    })
+    const events = sampleEvents('task-1', 0, 100)
+    let written = 0
+    for (const event of events) {
+      await behind.append('task-1', event.revision - 1, [event])
+      written += 1
+      await pause(50)
+      if (seen.length > 0) break
+    }
+    expect(seen.length).toBeGreaterThan(0)
+    await vi.waitFor(() => expect(seen).toEqual(ids(events.slice(0, written))), { timeout: 5_000 })
+    await subscription.stop()
+    older.kill()
+  })
+
+  test('whether the server is there, and where the log ends, is asked for no more than that', async () => {
+    await store.append('task-1', -1, sampleEvents('task-1', 0, 3))
+    const before = server.asked
+    await store.ready()
+    expect(server.asked - before).toBe(1)
+    // What others wrote since is passed over, in pages.
+    for (let n = 0; n < 1_200; n += 1) server.storeForeign('invoice-1', 'InvoiceSent')
+    const head = await store.head()
+    expect(server.asked - before).toBeLessThan(2_000)
+    expect(head).toBe((await store.readAll(null, 10)).at(-1)?.position)
+  })
+
+  test('a server that is short of something is asked again, and one that refuses the size is not', async () => {
+    server.exhaust('Bandwidth exhausted or memory limit exceeded')
+    const [event, next] = sampleEvents('task-1', 0, 2)
+    if (!event || !next) throw new Error('There are two.')
+    expect(await store.append('task-1', -1, [event])).toMatchObject({ kind: 'appended' })
+    server.exhaust('Received message larger than max (5000000 vs. 4194304)')
+    await expect(store.append('task-1', 0, [next])).rejects.toThrow(TooLarge)
+    expect(server.events).toBe(1)
+  })
+
+  test('what other programs write, and what a subscriber does not want, does not cross the wire', async () => {
+    const [all, some, byType]: string[][] = [[], [], []]
+    const into = (seen: string[] | undefined) => async (events: readonly StoredEvent[]) =>
+      void seen?.push(...ids(events))
+    const running = [
+      store.subscribe(null, 10, into(all)),
+      store.subscribe(null, 10, into(some), { streams: ['task-'] }),
+      store.subscribe(null, 10, into(byType), { streams: ['task-'], types: ['Nothing'] }),
+    ]
+    for (let n = 0; n < 50; n += 1) server.storeForeign('invoice-1', 'InvoiceSent')
+    const [ours, theirs] = [sampleEvents('task-1', 0, 3), sampleEvents('terminal-1', 0, 40)]
+    await store.append('terminal-1', -1, theirs)
+    await store.append('task-1', -1, ours)
+    await vi.waitFor(() => expect([all?.length, some?.length]).toEqual([43, 3]), { timeout: 5_000 })
+    expect(server.pushed).toBe(46)
+    expect(byType).toEqual([])
+    for (const subscription of running) await subscription.stop()
+  })
+
+  test.each(['truncated', 'scavenged'] as const)(
+    'a stream that was %s begins where it was left',
+    async (how) => {
+      await store.append('task-1', -1, sampleEvents('task-1', 0, 6))
+      server.truncate('task-1', 4)
+      if (how === 'scavenged') server.scavenge()
+      const left = await store.readStream('task-1', { from: 0, direction: 'forwards', limit: 10 })
+      expect(left.map(({ revision }) => revision)).toEqual([4, 5])
+    },
+  )
+
+  test.each(['tombstone', 'soft'] as const)(
+    'a stream that was deleted (%s) is not one that never was',
+    async (how) => {
+      await store.append('task-1', -1, sampleEvents('task-1', 0, 3))
+      server.delete('task-1', how)
+      for (const read of [
+        { from: 0, direction: 'forwards', limit: 10 },
+        { from: 'end', direction: 'backwards', limit: 1 },
+      ] as const)
+        await expect(store.readStream('task-1', read)).rejects.toThrow(RemovedStream)
+      expect(await store.readStream('task-2', { from: 0, direction: 'forwards', limit: 10 })).toEqual([])
+    },
+  )
+
+  describe('in a cluster', () => {
+    test('feeds and histories come from a follower, and whatever must know the end of the log from the leader', async () => {
+      const follower = await server.follow()
+      store = await open({ url: `esdb+discover://127.0.0.1:${server.port}?tls=false` })
+      const before = new Map(server.served)
+      const seen: StoredEvent[] = []
+      const subscription = store.subscribe(null, 10, async (events) => {
+        seen.push(...events)
+      })
+      await store.append('task-1', -1, sampleEvents('task-1', 0, 3))
+      await vi.waitFor(() => expect(seen).toHaveLength(3), { timeout: 5_000 })
+      const history = { from: 'end', direction: 'backwards', limit: 10 } as const
+      const asOf = seen.at(-1)?.position ?? ''
+      expect(await store.readStream('task-1', { ...history, asOf })).toHaveLength(3)
+      expect(Object.fromEntries(follower.served)).toEqual({ subscribe: 1, readStream: 1 })
+
+      // It is behind from now on.
+      follower.holdBack()
+      await store.append('task-1', 2, sampleEvents('task-1', 3, 2))
+      expect(await store.readStream('task-1', history)).toHaveLength(5)
+      const end = (await store.head()) ?? ''
+      expect(await store.readStream('task-1', { ...history, asOf: end })).toHaveLength(5)
+      expect(await store.readStream('task-1', { ...history, asOf })).toHaveLength(3)
+      expect(server.served.get('append')).toBe((before.get('append') ?? 0) + 2)
+      expect(server.served.get('subscribe')).toBe(before.get('subscribe'))
+      await subscription.stop()
+    })
   })
 
   test('a subscriber that takes its time holds the server back', async () => {

@@ -17,6 +17,7 @@ import { coldRepository } from './rows/coldRepository.ts'
 import { followUp } from './rows/followUp.ts'
 import { manyRuns } from './rows/manyRuns.ts'
 import { idleMemory } from './rows/idleMemory.ts'
+import { live } from './rows/live.ts'
 import { longTask } from './rows/longTask.ts'
 import { million } from './rows/million.ts'
 import { outputLatency } from './rows/outputLatency.ts'
@@ -33,6 +34,7 @@ const rows: readonly Row[] = [
   taskList,
   longTask,
   outputLatency,
+  live,
   firstLine,
   followUp,
   coldRepository,

@@ -95,7 +95,7 @@ async function caughtUp(
   { eventStore, bus, clock, log, logIdentity }: Stored,
   readStore: ReadStore,
 ): Promise<string> {
-  const following = projected({ bus, readStore })
+  const following = projected({ bus, readStore, eventStore })
   const watching = { clock, watch: nobodyWatches, logger: logger('silent') }
   const projector = await startProjector({ eventStore, readStore, bus, log, logIdentity, ...watching })
   try {

@@ -25,6 +25,8 @@ import type { AppendReq, AppendResp, ReadReq, ReadResp } from '@eventstore/db-cl
 export interface EventStoreDbOptions {
   /** Servers before 22.6 do not say where an event lies in the whole log when its stream is read. */
   readonly isOlderThan22_6?: boolean
+  /** Servers before 23.10 do not say that a subscription has caught up. */
+  readonly isOlderThan23_10?: boolean
   /** Over TLS, with these files, only this user is let in. */
   readonly secured?: {
     readonly keyFile: string
@@ -45,6 +47,8 @@ export interface EventStoreDbStandIn {
   restart(): Promise<void>
   /** The next append is stored, and its answer lost. */
   loseNextAnswer(how: LostAnswer): void
+  /** The next append is refused with RESOURCE_EXHAUSTED and this sentence, and nothing of it stored. */
+  exhaust(sentence: string): void
   /** From now on no call is answered, and none refused. */
   fallSilent(): void
   /** Stores an event of another program. */
@@ -52,12 +56,41 @@ export interface EventStoreDbStandIn {
   /** Ends the subscriptions that are there, as a server does that is short of something. */
   dropSubscriptions(): void
   readonly subscriptions: number
+  /** Stores a bound in the stream's metadata: what is before it is not shown in the stream any more. */
+  truncate(stream: string, before: number): void
+  /** Deletes the stream, with a mark that it was there (`tombstone`) or so that it may begin again. */
+  delete(stream: string, how: 'tombstone' | 'soft'): void
+  /** Takes what was truncated or deleted out of the whole log too. */
+  scavenge(): void
+  /** Starts a follower, which gossip names beside the leader. */
+  follow(): Promise<FollowerStandIn>
+  /** Calls that the leader has served, by name. */
+  readonly served: ReadonlyMap<string, number>
   /** Events that were pushed to subscriptions. */
   readonly pushed: number
+  /** Events of the whole log that were asked for, each read by the most that it would have taken. */
+  readonly asked: number
   /** Appends that were sent over the one call that the library shares between all of them. */
   readonly batchAppends: number
   /** Records in the log: a repeat that was stored twice would show. */
   readonly events: number
+}
+
+/** Has all that the leader has, until it is held back. */
+export interface FollowerStandIn {
+  readonly served: ReadonlyMap<string, number>
+  /** From now on it learns nothing more. */
+  holdBack(): void
+}
+
+/** A node of the cluster, and what it has of the log. */
+interface Node {
+  readonly isLeader: boolean
+  readonly served: Map<string, number>
+  port: number
+  server: Server | null
+  /** The last position that it has. */
+  upTo: number
 }
 
 interface StoredRecord {
@@ -87,13 +120,19 @@ export async function startEventStoreDb(
   const log: StoredRecord[] = []
   const byStream = new Map<string, StoredRecord[]>()
   const bell = new EventEmitter().setMaxListeners(0)
+  const bounds = new Map<string, number>()
+  const tombstones = new Set<string>()
+  const scavenged = new Set<StoredRecord>()
+  const leader: Node = { isLeader: true, served: new Map(), port: 0, server: null, upTo: Infinity }
+  const nodes = [leader]
   let lostAnswer: LostAnswer | null = null
   let isSilent = false
   let subscriptions = 0
   let batchAppends = 0
   let pushed = 0
-  let port = options.port ?? 0
-  let server: Server | null = null
+  let asked = 0
+  let exhausted: string | null = null
+  leader.port = options.port ?? 0
 
   function store(stream: string, proposed: readonly Proposed[]): readonly StoredRecord[] {
     const of = byStream.get(stream) ?? []
@@ -110,9 +149,9 @@ export async function startEventStoreDb(
     return stored
   }
 
-  function storeJson(stream: string, type: string): void {
+  function storeJson(stream: string, type: string, json: object = { of: 'the server' }): void {
     const id = `00000000-0000-4000-8000-${String(log.length).padStart(12, '0')}`
-    const [data, metadata] = [bytesOf('{"of":"the server"}'), bytesOf('{}')]
+    const [data, metadata] = [bytesOf(JSON.stringify(json)), bytesOf('{}')]
     store(stream, [{ id, type, contentType: 'application/json', data, metadata }])
   }
 
@@ -157,19 +196,29 @@ export async function startEventStoreDb(
     )
   }
 
-  async function read(call: ServerWritableStream<ReadReq, ReadResp>): Promise<void> {
-    const asked = call.request.getOptions()
-    if (!asked) return refuse(call, status.INVALID_ARGUMENT, 'options')
-    const of = asked.getStream()
-    const all = asked.getAll()
-    const isBackwards = asked.getReadDirection() === 1
-    if (asked.hasSubscription()) return subscribe(call, asked)
-    const most = Number(asked.getCount())
+  const isLeft = ({ stream, revision }: StoredRecord) =>
+    !tombstones.has(stream) && revision >= (bounds.get(stream) ?? 0)
+
+  async function read(call: ServerWritableStream<ReadReq, ReadResp>, node: Node): Promise<void> {
+    const options = call.request.getOptions()
+    if (!options) return refuse(call, status.INVALID_ARGUMENT, 'options')
+    const of = options.getStream()
+    const all = options.getAll()
+    const isBackwards = options.getReadDirection() === 1
+    if (options.hasSubscription()) return subscribe(call, options, node)
+    const most = Number(options.getCount())
+    if (!of) asked += most
     let found: readonly StoredRecord[]
     if (of) {
       const name = Buffer.from(of.getStreamIdentifier()?.getStreamName_asU8() ?? []).toString('utf8')
-      const records = byStream.get(name)
-      if (!records) {
+      if (tombstones.has(name)) {
+        const trailers = { 'stream-name': name }
+        const sentence = `Event stream '${name}' is deleted.`
+        call.emit('error', refusal(status.FAILED_PRECONDITION, sentence, 'stream-deleted', trailers))
+        return
+      }
+      const records = byStream.get(name)?.filter(({ position }) => position <= node.upTo)
+      if (!records?.some(isLeft)) {
         const identifier = new shared.StreamIdentifier().setStreamName(bytesOf(name))
         const notFound = new streams.ReadResp.StreamNotFound().setStreamIdentifier(identifier)
         call.write(new streams.ReadResp().setStreamNotFound(notFound))
@@ -179,19 +228,21 @@ export async function startEventStoreDb(
       const from = of.hasEnd() ? records.length - 1 : of.hasStart() ? 0 : Number(of.getRevision())
       found = isBackwards
         ? records.slice(Math.max(0, from + 1 - most), from + 1).toReversed()
-        : records.slice(from, from + most)
+        : records.slice(Math.max(from, bounds.get(name) ?? 0)).slice(0, most)
+      found = found.filter(isLeft)
     } else {
       const from = all?.getPosition()
       const at = from ? Number(from.getCommitPosition()) : all?.hasEnd() ? Infinity : 0
-      const first = log.findIndex(({ position }) => position >= at)
-      const index = first < 0 ? log.length : first
+      const there = log.filter((record) => record.position <= node.upTo && !scavenged.has(record))
+      const first = there.findIndex(({ position }) => position >= at)
+      const index = first < 0 ? there.length : first
       // A read begins at its position, a subscription after it.
       found = isBackwards
-        ? log
+        ? there
             .slice(0, from ? index + 1 : index)
             .toReversed()
             .slice(0, most)
-        : log.slice(index, index + most)
+        : there.slice(index, index + most)
     }
     for (const record of found) {
       if (call.cancelled || call.destroyed) return
@@ -203,9 +254,9 @@ export async function startEventStoreDb(
   async function subscribe(
     call: ServerWritableStream<ReadReq, ReadResp>,
     asked: ReadReq.Options,
+    node: Node,
   ): Promise<void> {
-    const expression = asked.getFilter()?.getEventType()?.getRegex()
-    const filter = expression === undefined ? null : new RegExp(expression)
+    const { isPassed, window } = filterOf(asked)
     const from = asked.getAll()?.getPosition()
     const ended = new AbortController()
     const end = () => ended.abort()
@@ -220,21 +271,24 @@ export async function startEventStoreDb(
       let next = log.findIndex(({ position }) => position > after)
       if (next < 0) next = log.length
       let hasCaughtUp = false
+      let looked = 0
       while (!ended.signal.aborted) {
         const record = log[next]
-        if (!record) {
-          if (!hasCaughtUp) call.write(new streams.ReadResp().setCaughtUp(new streams.ReadResp.CaughtUp()))
+        if (!record || record.position > node.upTo) {
+          if (!hasCaughtUp && !options.isOlderThan23_10)
+            call.write(new streams.ReadResp().setCaughtUp(new streams.ReadResp.CaughtUp()))
           hasCaughtUp = true
-          const checkpoint = new streams.ReadResp.Checkpoint()
-            .setCommitPosition(String(after))
-            .setPreparePosition(String(after))
-          if (after >= 0) call.write(new streams.ReadResp().setCheckpoint(checkpoint))
           await once(bell, 'appended', { signal: ended.signal })
           continue
         }
         next += 1
         after = record.position
-        if (filter && !filter.test(record.type)) continue
+        if (scavenged.has(record)) continue
+        if (!isPassed(record)) {
+          looked += 1
+          if (looked % window === 0) call.write(checkpointAt(after))
+          continue
+        }
         pushed += 1
         if (!call.write(recorded(record, true))) await drained(call)
       }
@@ -269,6 +323,11 @@ export async function startEventStoreDb(
       events.push({ id: proposed.getId()?.getString() ?? '', type, contentType, data, metadata })
     })
     call.on('end', () => {
+      if (exhausted !== null) {
+        const sentence = exhausted
+        exhausted = null
+        return answer(refusal(status.RESOURCE_EXHAUSTED, sentence), null)
+      }
       if (bytes > largestAppendBytes) {
         const trailers = { 'maximum-append-size': String(largestAppendBytes) }
         const sentence = `Maximum Append Size of ${largestAppendBytes} Exceeded.`
@@ -291,9 +350,16 @@ export async function startEventStoreDb(
   /** Lets a call through to its handler only when the server answers, and whoever calls may. */
   function atTheDoor<Call extends { metadata: Metadata; emit(event: 'error', fault: unknown): boolean }>(
     call: Call,
+    { node, name }: { readonly node: Node; readonly name: string },
     enter: () => void,
   ): void {
     if (isSilent) return
+    if (!node.isLeader && call.metadata.get('requires-leader')[0] === 'true') {
+      const trailers = { 'leader-endpoint-host': '127.0.0.1', 'leader-endpoint-port': String(leader.port) }
+      call.emit('error', refusal(status.NOT_FOUND, 'Leader info available', 'not-leader', trailers))
+      return
+    }
+    node.served.set(name, (node.served.get(name) ?? 0) + 1)
     const { secured } = options
     const given = String(call.metadata.get('authorization')[0] ?? '')
     const wanted = secured
@@ -303,15 +369,15 @@ export async function startEventStoreDb(
     call.emit('error', refusal(status.PERMISSION_DENIED, 'Access Denied', 'access-denied'))
   }
 
-  async function listen(): Promise<void> {
+  async function listen(node: Node): Promise<void> {
     const started = new Server()
     started.addService(StreamsService, {
       read: (call: ServerWritableStream<ReadReq, ReadResp>) =>
-        atTheDoor(call, () => {
-          read(call).catch((fault: unknown) => refuse(call, status.UNKNOWN, String(fault)))
+        atTheDoor(call, { node, name: callOf(call.request) }, () => {
+          read(call, node).catch((fault: unknown) => refuse(call, status.UNKNOWN, String(fault)))
         }),
       append: (call: ServerReadableStream<AppendReq, AppendResp>, answer: sendUnaryData<AppendResp>) =>
-        atTheDoor(call, () => takeAppend(call, answer)),
+        atTheDoor(call, { node, name: 'append' }, () => takeAppend(call, answer)),
       batchAppend: (call: { emit(event: 'error', fault: unknown): boolean }) => {
         batchAppends += 1
         refuse(call, status.UNIMPLEMENTED, 'the stand-in takes single appends only')
@@ -323,30 +389,62 @@ export async function startEventStoreDb(
       getSupportedMethods: (_: unknown, answer: sendUnaryData<unknown>) => answer(null, supported()),
     })
     started.addService(GossipService, {
-      read: (_: unknown, answer: sendUnaryData<unknown>) => answer(null, soleMember(port)),
+      read: (_: unknown, answer: sendUnaryData<unknown>) => answer(null, members(nodes)),
     })
-    port = await new Promise<number>((resolve, reject) => {
-      started.bindAsync(`127.0.0.1:${port}`, credentialsOf(options), (fault, bound) =>
+    node.port = await new Promise<number>((resolve, reject) => {
+      started.bindAsync(`127.0.0.1:${node.port}`, credentialsOf(options), (fault, bound) =>
         fault ? reject(fault) : resolve(bound),
       )
     })
-    server = started
+    node.server = started
   }
 
   storeJson('$users', '$UserCreated')
   storeJson('$settings', '$settings')
-  await listen()
+  function truncate(stream: string, before: number): void {
+    bounds.set(stream, before)
+    storeJson(`$$${stream}`, '$metadata', { $tb: before })
+  }
+
+  await listen(leader)
   return {
     get port() {
-      return port
+      return leader.port
     },
     kill() {
-      server?.forceShutdown()
-      server = null
+      for (const node of nodes) {
+        node.server?.forceShutdown()
+        node.server = null
+      }
     },
-    restart: listen,
+    async restart() {
+      for (const node of nodes) await listen(node)
+    },
+    async follow() {
+      const node: Node = { isLeader: false, served: new Map(), port: 0, server: null, upTo: Infinity }
+      await listen(node)
+      nodes.push(node)
+      return {
+        served: node.served,
+        holdBack() {
+          node.upTo = log.at(-1)?.position ?? 0
+        },
+      }
+    },
+    served: leader.served,
+    truncate,
+    delete(stream, how) {
+      if (how === 'tombstone') tombstones.add(stream)
+      else truncate(stream, Number.MAX_SAFE_INTEGER)
+    },
+    scavenge() {
+      for (const record of log) if (!isLeft(record)) scavenged.add(record)
+    },
     loseNextAnswer(how) {
       lostAnswer = how
+    },
+    exhaust(sentence) {
+      exhausted = sentence
     },
     fallSilent() {
       isSilent = true
@@ -363,6 +461,9 @@ export async function startEventStoreDb(
     },
     get pushed() {
       return pushed
+    },
+    get asked() {
+      return asked
     },
     get batchAppends() {
       return batchAppends
@@ -443,11 +544,45 @@ function supported() {
   return new features.SupportedMethods().setEventStoreServerVersion('24.10.0').setMethodsList(methods)
 }
 
-function soleMember(port: number) {
-  const member = new gossip.MemberInfo()
-    .setInstanceId(new shared.UUID().setString('00000000-0000-4000-8000-00000000000a'))
-    .setState(gossip.MemberInfo.VNodeState.LEADER)
-    .setIsAlive(true)
-    .setHttpEndPoint(new gossip.EndPoint().setAddress('127.0.0.1').setPort(port))
-  return new gossip.ClusterInfo().setMembersList([member])
+function members(nodes: readonly Node[]) {
+  const { LEADER, FOLLOWER } = gossip.MemberInfo.VNodeState
+  const list = nodes.map(({ isLeader, port }, index) =>
+    new gossip.MemberInfo()
+      .setInstanceId(new shared.UUID().setString(`00000000-0000-4000-8000-00000000000${index}`))
+      .setState(isLeader ? LEADER : FOLLOWER)
+      .setIsAlive(true)
+      .setHttpEndPoint(new gossip.EndPoint().setAddress('127.0.0.1').setPort(port)),
+  )
+  return new gossip.ClusterInfo().setMembersList(list)
 }
+
+function callOf(request: ReadReq): string {
+  const options = request.getOptions()
+  if (options?.hasSubscription()) return 'subscribe'
+  return options?.hasStream() ? 'readStream' : 'readAll'
+}
+
+function checkpointAt(position: number): ReadResp {
+  const checkpoint = new streams.ReadResp.Checkpoint()
+    .setCommitPosition(String(position))
+    .setPreparePosition(String(position))
+  return new streams.ReadResp().setCheckpoint(checkpoint)
+}
+
+/** Which events a subscription is sent, and after how many others it is told how far the server has looked. */
+function filterOf(asked: ReadReq.Options): { isPassed(record: StoredRecord): boolean; window: number } {
+  const filter = asked.getFilter()
+  const ofStream = filter?.getStreamIdentifier()
+  const expression = ofStream ?? filter?.getEventType()
+  const prefixes = expression?.getPrefixList() ?? []
+  const regex = new RegExp(expression?.getRegex() || '^')
+  return {
+    isPassed({ stream, type }) {
+      const name = ofStream ? stream : type
+      return prefixes.length > 0 ? prefixes.some((prefix) => name.startsWith(prefix)) : regex.test(name)
+    },
+    window: (filter?.getMax() || readBatch) * (filter?.getCheckpointintervalmultiplier() || 1),
+  }
+}
+/** How many records a server reads at once for a subscription. */
+const readBatch = 32

@@ -210,7 +210,7 @@ async function mark(
 /** Whether events are known to be missing, or changed, that may have named blobs and may be put back from a backup. */
 async function isDamaged({ readStore, logger }: BlobSweepEngines): Promise<boolean> {
   const [found] = await readStore.find(quarantine.name, {
-    where: { reason: ['broken_chain', 'wrong_shape'] satisfies UnreadableReason[] },
+    where: { reason: ['broken_chain', 'wrong_shape', 'truncated', 'deleted'] satisfies UnreadableReason[] },
     sort: { field: 'id', direction: 'ascending' },
     limit: 1,
   })

@@ -26,7 +26,7 @@ import { documents } from '#platform/commands/documents.ts'
 import type { EventLog } from '#platform/commands/eventLog.ts'
 import { logger } from '#platform/log.ts'
 import type { Words } from '#platform/liveWords.ts'
-import type { EventStore } from '#platform/ports/eventStore.ts'
+import type { EventStore, HandleEvents } from '#platform/ports/eventStore.ts'
 import type { ReadStore } from '#platform/ports/readStore.ts'
 import { executionId, messageId, projectId, taskId, userId } from '../../../tests/domain/ids.ts'
 import { recorded } from '../../../tests/domain/recorded.ts'
@@ -39,7 +39,7 @@ import type { Saying } from './translate.ts'
 function fakeEngines(wait: <T>(value: T) => Promise<T>) {
   const events: AnyRecorded[] = []
   const revisions = new Map<string, number>()
-  let handle: ((events: readonly StoredEvent[]) => Promise<void>) | undefined
+  let handle: HandleEvents | undefined
   let delivered = 0
   /** How many events the read models have folded: anywhere, as the projector runs on its own. */
   let folded = 0
@@ -152,7 +152,7 @@ function fakeEngines(wait: <T>(value: T) => Promise<T>) {
       if (next.length === 0 || !handle) return
       for (let attempt = 1; ; attempt += 1) {
         try {
-          await handle(next.map(stored))
+          await handle(next.map(stored), next.at(-1)?.position ?? '')
           delivered += next.length
           return
         } catch (fault) {

@@ -18,7 +18,7 @@ import type { ImageAddresses } from '#platform/images/addresses.ts'
 import type { LiveWords } from '#platform/liveWords.ts'
 import type { Logger } from '#platform/log.ts'
 import type { EventStore } from '#platform/ports/eventStore.ts'
-import { turns } from '#platform/turns.ts'
+import { atMost } from '#platform/atMost.ts'
 import { moment, type Watch } from '#platform/watch/watch.ts'
 import { backlog, type Backlog } from './backlog.ts'
 import { ownersOfTasks } from './owners.ts'
@@ -130,7 +130,7 @@ export async function startFeed(engines: {
   const followers = new Map<string, Set<Viewer>>()
   const owners = ownersOfTasks(documents, log)
   const calls = toolCalls()
-  const inLine = turns(joinsAtOnce)
+  const inLine = atMost(joinsAtOnce)
   let reached = await eventStore.head()
   let turn: Promise<unknown> = Promise.resolve()
 
@@ -313,7 +313,7 @@ export async function startFeed(engines: {
     for (const stream of [taskStream(taskId), terminalStream(taskId)]) {
       let from: number | 'end' = 'end'
       reading: for (;;) {
-        const page = await log.readBackwards(stream, from, batch)
+        const page = await log.readBackwards(stream, from, batch, upTo ?? undefined)
         for (const event of page) {
           if (heardOf(event.position, last) === Infinity) break reading
           // What comes through the subscription is not told twice.
@@ -402,7 +402,11 @@ export async function startFeed(engines: {
     if (last === null || held === null) return { resync: isForeign, position: reached }
     const { task } = room
     try {
-      const history = await missed(taskId, last, reached)
+      const history = await missed(taskId, last, reached).catch((fault: unknown) => {
+        // What is left of it is in the history that is read anew.
+        if (fault instanceof UnreadableEvent) return undefined
+        throw fault
+      })
       const replay = history && (await replayOf(taskId, task, history.events, last))
       const after = history && held.items(history.events.length, history.characters)
       const isWhole = replay !== undefined && after !== undefined && after !== null

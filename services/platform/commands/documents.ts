@@ -1,6 +1,7 @@
 /** Documents of the read store, with the types of the views that folded them. */
 import { views } from '#domain/views/all.ts'
 import { project, type AnyRecorded, type View, type ViewDocument } from '#domain/views/view.ts'
+import type { EventFilter } from '#platform/ports/eventStore.ts'
 import { NotFolded } from '#platform/ports/faults.ts'
 import type { Catalog, Collection, Document, Find, ReadStore, Served } from '#platform/ports/readStore.ts'
 import { UnreadableEvent, type EventLog, type Head } from './eventLog.ts'
@@ -27,6 +28,18 @@ export const served: readonly Served[] = views.map(({ collection, version, reads
   collection,
   readsFrom,
 }))
+
+/** What the views are folded from. */
+export function wantedBy(views: readonly View<ViewDocument>[]): EventFilter {
+  const streams = [...new Set(views.flatMap((view) => view.streams))].map((kind) => `${kind}-`)
+  const types = views.flatMap((view) => view.types ?? [])
+  return views.some((view) => view.types === undefined)
+    ? { streams }
+    : { streams, types: [...new Set(types)] }
+}
+
+/** What the read models are folded from. */
+export const projectedEvents: EventFilter = wantedBy(views)
 
 /** Whether each view has documents that can be read. */
 export function isReadable({ live }: Pick<Catalog, 'live'>): boolean {

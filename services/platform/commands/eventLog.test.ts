@@ -9,7 +9,7 @@ import { taskStream, terminalStream } from '#domain/kernel/ids.ts'
 import { MessagePosted, TaskUpdated, WorkspacePreparing } from '#domain/task/events.ts'
 import { TerminalOutputRecorded } from '#domain/task/terminal.ts'
 import type { EventStore } from '#platform/ports/eventStore.ts'
-import { EngineUnavailable, KeyDestroyed } from '#platform/ports/faults.ts'
+import { EngineUnavailable, KeyDestroyed, RemovedStream } from '#platform/ports/faults.ts'
 import { executionId, messageId, taskId } from '../../../tests/domain/ids.ts'
 import { arbitraryOf } from '../../../tests/domain/zodArbitrary.ts'
 import {
@@ -238,17 +238,33 @@ describe('the hash chain', () => {
         eventStore: {
           ...engines.eventStore,
           readStream: async (_, { from, limit }) =>
-            kept.filter(({ revision }) => revision >= Number(from)).slice(0, limit),
+            from === 'end'
+              ? kept.toReversed().slice(0, limit)
+              : kept.filter(({ revision }) => revision >= from).slice(0, limit),
         },
       })
     const broken = { reason: 'broken_chain', event: { stream } }
     await expect(holding(events.toSpliced(2, 1)).read(stream, 0, 10)).rejects.toMatchObject(broken)
-    await expect(holding(events.slice(1)).read(stream, 0, 10)).rejects.toMatchObject(broken)
+    const truncated = { reason: 'truncated', event: { stream, revision: 1 } }
+    await expect(holding(events.slice(1)).read(stream, 0, 10)).rejects.toMatchObject(truncated)
+    await expect(holding(events.slice(1)).readBackwards(stream, 'end', 10)).rejects.toMatchObject(truncated)
+    expect(await holding(events.slice(1)).readBackwards(stream, 'end', 5)).toHaveLength(5)
     const other = events.map((event, at) =>
       at === 2 ? { ...event, meta: { ...event.meta, prev: 'f'.repeat(64) } } : event,
     )
     await expect(holding(other).read(stream, 0, 10)).rejects.toMatchObject(broken)
     expect(await holding(events).read(stream, 0, 10)).toHaveLength(6)
+  })
+
+  test('is told apart from what was removed: such a stream is not one that never was', async () => {
+    const removed = eventLog({
+      ...engines,
+      eventStore: { ...engines.eventStore, readStream: () => Promise.reject(new RemovedStream(stream)) },
+    })
+    const deleted = { reason: 'deleted', event: { stream } }
+    await expect(removed.read(stream, 0, 10)).rejects.toMatchObject(deleted)
+    await expect(removed.readBackwards(stream, 'end', 10)).rejects.toMatchObject(deleted)
+    await expect(removed.headOf(stream)).rejects.toMatchObject(deleted)
   })
 })
 

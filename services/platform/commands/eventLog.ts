@@ -17,8 +17,8 @@ import { scopeOfStream } from '#domain/kernel/ids.ts'
 import type { AnyRecorded } from '#domain/views/view.ts'
 import type { Bus } from '#platform/ports/bus.ts'
 import type { Clock } from '#platform/ports/clock.ts'
-import type { EventStore, EventToAppend } from '#platform/ports/eventStore.ts'
-import { CannotOpen, EngineUnavailable } from '#platform/ports/faults.ts'
+import type { EventStore, EventToAppend, ReadStream } from '#platform/ports/eventStore.ts'
+import { CannotOpen, EngineUnavailable, RemovedStream } from '#platform/ports/faults.ts'
 import type { Vault } from '#platform/ports/vault.ts'
 import { bytesOf, hashOf, proofOf, salted, SaltedContent } from './chain.ts'
 
@@ -56,8 +56,13 @@ export interface EventLog {
   append(stream: string, head: Head, events: readonly DomainEvent[], cause: Cause): Promise<Appended>
   /** Events of a stream from a revision on, at most `limit`, opened. Throws `UnreadableEvent`, as do the other reads. */
   read(stream: string, from: number, limit: number): Promise<readonly AnyRecorded[]>
-  /** The last events of a stream, newest first: at most `limit`, starting at a revision or at the end. */
-  readBackwards(stream: string, from: number | 'end', limit: number): Promise<readonly AnyRecorded[]>
+  /** The last events of a stream, newest first: at most `limit`, starting at a revision or at the end. `asOf` is as for `ReadStream`. */
+  readBackwards(
+    stream: string,
+    from: number | 'end',
+    limit: number,
+    asOf?: Position,
+  ): Promise<readonly AnyRecorded[]>
   /** Opens what the store or the bus gave: in the form and version that its kind has today, erased content `null`. */
   open(event: StoredEvent): Promise<AnyRecorded>
   headOf(stream: string): Promise<Head>
@@ -110,6 +115,15 @@ export function eventLog(engines: {
     const { success, data } = SaltedContent.safeParse(jsonOf(plain))
     if (!success) throw new UnreadableEvent(event, 'wrong_shape')
     return data.content
+  }
+
+  async function stored(stream: string, read: ReadStream): Promise<readonly StoredEvent[]> {
+    try {
+      return await eventStore.readStream(stream, read)
+    } catch (fault) {
+      if (!(fault instanceof RemovedStream)) throw fault
+      throw new UnreadableEvent({ stream, revision: 0, type: 'any' }, 'deleted', fault)
+    }
   }
 
   async function link(stream: string, head: Head, events: readonly DomainEvent[], cause: Cause) {
@@ -167,18 +181,18 @@ export function eventLog(engines: {
       }
     },
     async read(stream, from, limit) {
-      const events = await eventStore.readStream(stream, { from, direction: 'forwards', limit })
+      const events = await stored(stream, { from, direction: 'forwards', limit })
       checkLinks(events, from)
       return Promise.all(events.map(open))
     },
-    async readBackwards(stream, from, limit) {
-      const events = await eventStore.readStream(stream, { from, direction: 'backwards', limit })
-      checkLinks(events.toReversed())
+    async readBackwards(stream, from, limit, asOf) {
+      const events = await stored(stream, { from, direction: 'backwards', limit, ...(asOf && { asOf }) })
+      checkLinks(events.toReversed(), events.length < limit ? 0 : undefined)
       return Promise.all(events.map(open))
     },
     open,
     async headOf(stream) {
-      const [last] = await eventStore.readStream(stream, { from: 'end', direction: 'backwards', limit: 1 })
+      const [last] = await stored(stream, { from: 'end', direction: 'backwards', limit: 1 })
       return last ? { revision: last.revision, hash: last.meta.hash } : emptyHead
     },
   }
@@ -191,6 +205,8 @@ export const unreadableSentences: Readonly<Record<UnreadableReason, string>> = {
   wrong_shape: 'does not have the shape of its kind',
   cannot_be_opened: 'has content that does not open: it was changed, or its key is missing',
   broken_chain: 'does not follow the event before it: one was changed, removed or put in',
+  truncated: 'is the first that is left: those before it were removed from the log',
+  deleted: 'and all others of its stream were removed from the log',
 }
 
 /** An event of the log that cannot be read. Its stream is of no use from there on; every other stream is. */
@@ -213,6 +229,8 @@ export class UnreadableEvent extends Error {
 function checkLinks(events: readonly StoredEvent[], from?: number): void {
   for (const [index, event] of events.entries()) {
     const before = events[index - 1]
+    if (before === undefined && from === 0 && event.revision > 0)
+      throw new UnreadableEvent(event, 'truncated')
     const follows =
       before === undefined
         ? (from === undefined || event.revision === from) && (event.revision > 0 || event.meta.prev === '')

@@ -1,7 +1,9 @@
 /** Waiting until a projection has folded a position: what makes a read after a write show it. */
 import { comparePositions, type Position } from '#domain/kernel/event.ts'
 import type { Bus } from '#platform/ports/bus.ts'
+import type { EventStore } from '#platform/ports/eventStore.ts'
 import type { ReadStore } from '#platform/ports/readStore.ts'
+import { projectedEvents } from './documents.ts'
 
 /** The projection whose documents the API reads. */
 export const mainProjection = 'main'
@@ -14,8 +16,13 @@ export interface Projected {
 
 const pollMs = 250
 
-/** Follows the main projection by the bus, and by its checkpoint where the bus was silent. */
-export function projected(engines: { bus: Bus; readStore: ReadStore }): Projected {
+/** Follows the main projection by the bus, and by its checkpoint and the log where the bus was silent. */
+export function projected(engines: {
+  bus: Bus
+  readStore: Pick<ReadStore, 'checkpoint'>
+  eventStore: Pick<EventStore, 'readAll' | 'head'>
+}): Projected {
+  const { readStore, eventStore } = engines
   let reached: Position | null = null
   const waiting = new Set<() => void>()
 
@@ -25,6 +32,14 @@ export function projected(engines: { bus: Bus; readStore: ReadStore }): Projecte
     for (const check of waiting) check()
   }
   const has = (position: Position): boolean => reached !== null && comparePositions(position, reached) <= 0
+  /** A projector is told late, by some engines, of events that no read model wants. */
+  async function isNothingWanted(after: Position | null, position: Position): Promise<boolean> {
+    const [next] = await eventStore.readAll(after, 1, projectedEvents)
+    if (next !== undefined) return comparePositions(next.position, position) > 0
+    const head = await eventStore.head()
+    return head !== null && comparePositions(position, head) <= 0
+  }
+
   const unsubscribe = engines.bus.subscribe('projected', (message) => {
     if (message.projection === mainProjection) moveTo(message.position)
   })
@@ -40,12 +55,18 @@ export function projected(engines: { bus: Bus; readStore: ReadStore }): Projecte
           resolve(done)
         }
         const check = () => has(position) && settle(true)
-        const ask = () =>
-          engines.readStore.checkpoint(mainProjection).then(moveTo, () => {
-            // The deadline answers for a read store that is away.
-          })
+        const ask = async () => {
+          const checkpoint = await readStore.checkpoint(mainProjection)
+          moveTo(checkpoint)
+          if (checkpoint !== null && !has(position) && (await isNothingWanted(checkpoint, position)))
+            settle(true)
+        }
         const deadline = setTimeout(settle, withinMs, false)
-        const poll = setInterval(ask, pollMs)
+        const poll = setInterval(() => {
+          ask().catch(() => {
+            // The deadline answers for an engine that is away.
+          })
+        }, pollMs)
         waiting.add(check)
       })
     },

@@ -6,6 +6,7 @@ import {
   FORWARDS,
   NO_STREAM,
   START,
+  StreamDeletedError,
   WrongExpectedVersionError,
   type BaseOptions,
   type ReadPosition,
@@ -23,12 +24,12 @@ import {
   type ReadStream,
   type Subscription,
 } from '../ports/eventStore.ts'
-import { EngineUnavailable, UnusableEngine, type ReportFault } from '../ports/faults.ts'
+import { EngineUnavailable, RemovedStream, UnusableEngine, type ReportFault } from '../ports/faults.ts'
 import { checkRevisions } from './checkRevisions.ts'
 import { eventStoreDbAddress, eventStoreDbClient } from './eventStoreDbAddress.ts'
 import { callsTo, isDenied, readEach, reasonOf, within } from './eventStoreDbCalls.ts'
 import { fromEventStoreDb, isOurs, olderServer, positionOf, toEventStoreDb } from './eventStoreDbEnvelope.ts'
-import { followFeed } from './eventStoreDbFeed.ts'
+import { followFeed, nothingShown } from './eventStoreDbFeed.ts'
 
 export interface EventStoreDbOptions {
   /** `esdb://user:password@host:2113`, with `?tls=false` for a server without TLS. */
@@ -41,6 +42,7 @@ export interface EventStoreDbOptions {
 }
 
 const betweenStartsMs = 500
+const pageBack = 500
 const disposeMs = 1_000
 
 /**
@@ -52,7 +54,10 @@ export async function openEventStoreDb(options: EventStoreDbOptions): Promise<Ev
   const { url, onFault, onWaiting, callMs = 5_000 } = options
   const address = eventStoreDbAddress(url)
   const { engine, credentials } = address
-  const client = eventStoreDbClient(address)
+  const client = eventStoreDbClient(address, 'leader')
+  // Feeds and histories come from a follower where there is one; the library moves all calls of a client to the leader once one asks for it.
+  const near = address.isCluster ? eventStoreDbClient(address, 'follower') : client
+  const shown = nothingShown()
   // With credentials of its own an append is a call of its own. Without, the library sends all appends over one call, which
   // never times out, and whose faults reject what others sent and then end the process.
   const base: BaseOptions = { credentials, requiresLeader: true }
@@ -72,21 +77,38 @@ export async function openEventStoreDb(options: EventStoreDbOptions): Promise<Ev
     }
   }
 
-  function streamEvents(
+  async function streamEvents(
     stream: string,
     direction: typeof FORWARDS | typeof BACKWARDS,
     fromRevision: ReadRevision,
     maxCount: number,
+    asOf?: Position,
   ): Promise<readonly RecordedEvent[]> {
     return ask(async (limitMs) => {
       const found: RecordedEvent[] = []
-      const read = client.readStream(stream, { direction, fromRevision, maxCount, ...base })
-      await readEach(read, limitMs, ({ event }) => {
-        if (event) found.push(event)
-        return 'more'
-      })
+      const isNear = asOf !== undefined && shown.has(asOf)
+      const [from, options] = isNear ? [near, { credentials }] : [client, base]
+      const read = from.readStream(stream, { direction, fromRevision, maxCount, ...options })
+      try {
+        await readEach(read, limitMs, ({ event }) => {
+          if (event) found.push(event)
+          return 'more'
+        })
+      } catch (fault) {
+        if (isNear) shown.lost()
+        throw fault instanceof StreamDeletedError ? new RemovedStream(stream, fault) : fault
+      }
       return found
     })
+  }
+
+  /** A stream without events: it never was, or its events were removed and only what says so is left. */
+  async function requireNotRemoved(stream: string): Promise<void> {
+    const { metadata } = await ask((limitMs) =>
+      within(limitMs, client.getStreamMetadata(stream, { ...base, deadline: limitMs })),
+    )
+    const bounds = [metadata?.truncateBefore, metadata?.maxAge, metadata?.maxCount]
+    if (bounds.some((bound) => bound !== undefined)) throw new RemovedStream(stream)
   }
 
   /** The first events of the whole log, in the direction, that are wanted. */
@@ -95,10 +117,11 @@ export async function openEventStoreDb(options: EventStoreDbOptions): Promise<Ev
     fromPosition: ReadPosition,
     limit: number,
     isSought: (event: RecordedEvent) => boolean,
+    maxCount = Number.MAX_SAFE_INTEGER,
   ): Promise<readonly RecordedEvent[]> {
     return ask(async (limitMs) => {
       const found: RecordedEvent[] = []
-      const read = client.readAll({ direction, fromPosition, ...base })
+      const read = client.readAll({ direction, fromPosition, maxCount, ...base })
       await readEach(read, limitMs, ({ event }) => {
         if (event && isSought(event)) found.push(event)
         return found.length < limit ? 'more' : 'enough'
@@ -153,14 +176,16 @@ export async function openEventStoreDb(options: EventStoreDbOptions): Promise<Ev
     return stored.map((event) => fromEventStoreDb(event).position)
   }
 
-  async function readStream(stream: string, { from, direction, limit }: ReadStream) {
+  async function readStream(stream: string, { from, direction, limit, asOf }: ReadStream) {
     if (limit <= 0 || (from === 'end' && direction === 'forwards')) return []
     const found = await streamEvents(
       stream,
       direction === 'forwards' ? FORWARDS : BACKWARDS,
       from === 'end' ? END : BigInt(from),
       limit,
+      asOf,
     )
+    if (found.length === 0 && (from === 0 || from === 'end')) await requireNotRemoved(stream)
     return found.map(fromEventStoreDb)
   }
 
@@ -178,7 +203,20 @@ export async function openEventStoreDb(options: EventStoreDbOptions): Promise<Ev
     return found.map(fromEventStoreDb)
   }
 
-  const newest = () => logEvents(BACKWARDS, END, 1, () => true)
+  const newest = () => logEvents(BACKWARDS, END, 1, () => true, 1)
+
+  /** The last event that is ours: the last of all, where no other program and not the server wrote since; else in pages back from there. */
+  async function newestOfOurs(): Promise<RecordedEvent | undefined> {
+    let from: ReadPosition = END
+    for (let count = 1; ; count = pageBack) {
+      const page = await logEvents(BACKWARDS, from, count, () => true, count)
+      const ours = page.find(isOurs)
+      const oldest = page.at(-1)?.position
+      const isEnd = page.length < count || oldest === undefined
+      if (ours || isEnd) return ours
+      from = oldest
+    }
+  }
 
   /** Waits for the server, and looks at what it can. */
   async function start(): Promise<void> {
@@ -206,7 +244,8 @@ export async function openEventStoreDb(options: EventStoreDbOptions): Promise<Ev
     await Promise.all([...subscriptions].map((subscription) => subscription.stop()))
     isClosed = true
     await Promise.allSettled(underWay)
-    await within(disposeMs, client.dispose()).catch(() => {})
+    const clients = [...new Set([client, near])]
+    await Promise.all(clients.map((each) => within(disposeMs, each.dispose()).catch(() => {})))
   }
 
   try {
@@ -221,12 +260,12 @@ export async function openEventStoreDb(options: EventStoreDbOptions): Promise<Ev
     readStream,
     readAll,
     async head() {
-      const [last] = await logEvents(BACKWARDS, END, 1, isOurs)
+      const last = await newestOfOurs()
       return last ? fromEventStoreDb(last).position : null
     },
-    subscribe(after, batch, handle) {
-      const source = { client, options: base, limitMs: callMs }
-      const followed = followFeed(source, { after, batch, handle, onFault })
+    subscribe(after, batch, handle, wanted) {
+      const source = { client: near, options: { credentials }, limitMs: callMs, shown }
+      const followed = followFeed(source, { after, batch, handle, wanted, onFault })
       const subscription: Subscription = {
         stop() {
           subscriptions.delete(subscription)

@@ -5,6 +5,8 @@ import { UnusableEngine } from '../ports/faults.ts'
 export interface EventStoreDbAddress {
   /** Hosts and options, without user and password: the library repeats what it is given in faults and on stderr. */
   readonly connectionString: string
+  /** Whether the library looks for the nodes and chooses one. */
+  readonly isCluster: boolean
   /** Given with every call. An insecure server is sent none of it. */
   readonly credentials: { readonly username: string; readonly password: string }
   /** How faults and logs name the server. */
@@ -29,19 +31,37 @@ export function eventStoreDbAddress(url: string): EventStoreDbAddress {
   }
   return {
     connectionString: `${scheme}${hosts}${options}`,
+    isCluster: scheme.includes('+discover') || hosts.includes(','),
     credentials: { username: decoded(username ?? ''), password: decoded(password ?? '') },
     engine: `EventStoreDB at ${hosts}`,
   }
 }
 
-/** The library's client; it connects with its first call. Throws `UnusableEngine` when the address does not hold. */
-export function eventStoreDbClient({ connectionString }: EventStoreDbAddress): EventStoreDBClient {
+/**
+ * The library's client; it connects with its first call. Of a cluster it takes a node of the kind that is preferred; followers only where
+ * the address does not prefer others. Throws `UnusableEngine` when the address does not hold.
+ */
+export function eventStoreDbClient(
+  { connectionString, isCluster }: EventStoreDbAddress,
+  preferred: 'leader' | 'follower',
+): EventStoreDBClient {
   try {
-    return EventStoreDBClient.connectionString(connectionString)
+    return EventStoreDBClient.connectionString(
+      isCluster ? preferring(connectionString, preferred) : connectionString,
+    )
   } catch (fault) {
     const why = fault instanceof Error ? fault.message.split('\n', 1)[0] : String(fault)
     throw new UnusableEngine(`EVENTSTORE_URL is not an address of EventStoreDB: ${why}`, { cause: fault })
   }
+}
+
+function preferring(connectionString: string, preferred: 'leader' | 'follower'): string {
+  const [start = '', options = ''] = connectionString.split('?', 2)
+  const given = options.split('&').filter((option) => option !== '')
+  const others = given.filter((option) => !/^nodePreference=/i.test(option))
+  const isGiven = others.length < given.length
+  const all = preferred === 'follower' && isGiven ? given : [...others, `nodePreference=${preferred}`]
+  return `${start}?${all.join('&')}`
 }
 
 function decoded(part: string): string {

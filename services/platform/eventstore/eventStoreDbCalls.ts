@@ -7,7 +7,7 @@ import {
   StreamNotFoundError,
   type StreamingRead,
 } from '@eventstore/db-client'
-import { EngineUnavailable, TooLarge } from '../ports/faults.ts'
+import { EngineUnavailable, RemovedStream, TooLarge } from '../ports/faults.ts'
 
 /** Makes an attempt, and again while its outcome is unknown. The attempt ends by itself after `limitMs` without a sign. */
 export type Ask = <T>(attempt: (limitMs: number) => Promise<T>) => Promise<T>
@@ -119,6 +119,7 @@ function isDecided(fault: unknown): boolean {
   const code = codeOf(fault)
   return (
     fault instanceof InvalidArgumentError ||
+    fault instanceof RemovedStream ||
     code === invalidArgument ||
     code === failedPrecondition ||
     code === unimplemented
@@ -126,10 +127,16 @@ function isDecided(fault: unknown): boolean {
 }
 
 function isTooLarge(fault: unknown): boolean {
+  if (fault instanceof MaxAppendSizeExceededError) return true
+  if (!(fault instanceof Error)) return false
   // Newer servers bound single events too, which the library has no fault for.
-  const isEventTooLarge = fault instanceof Error && /Maximum Append (Event )?Size/i.test(fault.message)
-  return fault instanceof MaxAppendSizeExceededError || isEventTooLarge || codeOf(fault) === resourceExhausted
+  if (/Maximum Append (Event )?Size/i.test(fault.message)) return true
+  // The same code says that a server is short of something for now, as of memory or places in a queue: that passes.
+  return codeOf(fault) === resourceExhausted && aboutTheMessage.test(fault.message)
 }
+
+/** How the libraries of gRPC on both sides say that a message is too large. */
+const aboutTheMessage = /larger than (max|\d)|exceeds (the )?max/i
 
 function tooLarge(engine: string, fault: unknown): TooLarge {
   const most =

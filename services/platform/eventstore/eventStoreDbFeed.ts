@@ -2,14 +2,17 @@
 import { once } from 'node:events'
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import {
-  excludeSystemEvents,
+  eventTypeFilter,
   START,
+  streamNameFilter,
   type AllStreamRecordedEvent,
   type BaseOptions,
   type EventStoreDBClient,
+  type Filter,
 } from '@eventstore/db-client'
-import type { Position, StoredEvent } from '#domain/kernel/event.ts'
-import type { Subscription } from '../ports/eventStore.ts'
+import { comparePositions, type Position, type StoredEvent } from '#domain/kernel/event.ts'
+import { streamPrefixes } from '#domain/kernel/ids.ts'
+import { isWanted, type EventFilter, type HandleEvents, type Subscription } from '../ports/eventStore.ts'
 import type { ReportFault } from '../ports/faults.ts'
 import { within } from './eventStoreDbCalls.ts'
 import { fromEventStoreDb, isOurs } from './eventStoreDbEnvelope.ts'
@@ -19,42 +22,74 @@ export interface FeedSource {
   readonly options: BaseOptions
   /** How long the server may take to confirm a subscription. */
   readonly limitMs: number
+  /** What the node behind the client has shown. */
+  readonly shown: Shown
+}
+
+/** What one node of a cluster has shown, and so can answer with. */
+export interface Shown {
+  /** For who hears a node: tells what it gave, until `lost`. */
+  hear(): (position: Position) => void
+  has(position: Position): boolean
+  /** Something broke, and perhaps the connection: another node may answer from now on, which is further behind. */
+  lost(): void
+}
+
+export function nothingShown(): Shown {
+  let latest: Position | null = null
+  let hearing = {}
+  return {
+    hear() {
+      const mine = hearing
+      return (position) => {
+        if (mine === hearing && (latest === null || comparePositions(position, latest) > 0)) latest = position
+      }
+    },
+    has: (position) => latest !== null && comparePositions(position, latest) <= 0,
+    lost() {
+      hearing = {}
+      latest = null
+    },
+  }
 }
 
 export interface Following {
   readonly after: Position | null
   readonly batch: number
-  readonly handle: (events: readonly StoredEvent[]) => Promise<void>
+  readonly handle: HandleEvents
+  readonly wanted: EventFilter | undefined
   readonly onFault: ReportFault
 }
 
 const firstPauseMs = 50
 const longestPauseMs = 5_000
-// Servers before 23.10 do not say that a subscription has caught up: what is there then goes after this while.
-const partialBatchMs = 200
+// Servers before 23.10 do not say that a subscription has caught up: a batch that is not full this long after its first event says it.
+const fullWithinMs = 200
 
 /** Hands over batch after batch. Only what was handled is not asked for again after a break. */
-export function followFeed(source: FeedSource, { after, batch, handle, onFault }: Following): Subscription {
+export function followFeed(
+  source: FeedSource,
+  { after, batch, handle, wanted, onFault }: Following,
+): Subscription {
   const stopping = new AbortController()
   const { signal } = stopping
   let feed: Feed | null = null
   let cursor = after
-  let events: readonly StoredEvent[] = []
+  let taken: Taken | null = null
   let pauseMs = firstPauseMs
 
   async function step(): Promise<void> {
-    if (events.length === 0) {
+    if (taken === null) {
       if (!feed) {
-        feed = await openFeed(source, cursor, batch * 2, signal)
+        feed = await openFeed(source, { after: cursor, bound: batch * 2, wanted }, signal)
         pauseMs = firstPauseMs
       }
-      events = await feed.next(batch)
+      taken = await feed.next(batch)
     }
-    const last = events.at(-1)
-    if (last === undefined || signal.aborted) return
-    await handle(events)
-    cursor = last.position
-    events = []
+    if (taken === null || signal.aborted) return
+    await handle(taken.events, taken.upTo)
+    cursor = taken.upTo
+    taken = null
     pauseMs = firstPauseMs
     // A long catch-up must let the process breathe between batches.
     await nextTurn()
@@ -67,11 +102,12 @@ export function followFeed(source: FeedSource, { after, batch, handle, onFault }
       } catch (fault) {
         if (signal.aborted) return
         const where = `after position ${cursor ?? 'none'}`
-        if (events.length > 0) {
+        if (taken !== null) {
           onFault(`A subscriber failed ${where} and is given the same events again`, fault)
         } else {
           feed?.close()
           feed = null
+          source.shown.lost()
           onFault(`The subscription to EventStoreDB broke ${where} and is taken up again`, fault)
         }
         await pause(pauseMs, undefined, { signal }).catch(() => {})
@@ -90,34 +126,53 @@ export function followFeed(source: FeedSource, { after, batch, handle, onFault }
   }
 }
 
+interface Taken {
+  readonly events: readonly StoredEvent[]
+  readonly upTo: Position
+}
+
 interface Feed {
   /**
-   * The next events, at least one and at most `most`; none once it is closed. While it catches up it waits for `most`, then it
-   * gives what there is. Throws when it broke and nothing is left in it.
+   * The next events, at most `most`; `null` once it is closed. Without an event it tells how far was looked for those wanted. While it
+   * catches up it waits for `most`, then it gives what there is. Throws when it broke and nothing is left in it.
    */
-  next(most: number): Promise<readonly StoredEvent[]>
+  next(most: number): Promise<Taken | null>
   close(): void
 }
 
 /** Subscribes to what comes after the position; holds back the server while `bound` events wait to be taken. */
 async function openFeed(
-  { client, options, limitMs }: FeedSource,
-  after: Position | null,
-  bound: number,
+  { client, options, limitMs, shown }: FeedSource,
+  { after, bound, wanted }: { after: Position | null; bound: number; wanted: EventFilter | undefined },
   signal: AbortSignal,
 ): Promise<Feed> {
   const queue: AllStreamRecordedEvent[] = []
+  const hear = shown.hear()
   let last = after === null ? -1n : BigInt(after)
+  /** Of what was handed over or looked through. */
+  let told = last
+  let looked = last
   let isCatchingUp = true
+  let firstCameAt = 0
   let isClosed = false
   let broken: Error | null = null
   let ring = () => {}
 
   const subscription = client.subscribeToAll({
     fromPosition: after === null ? START : { commit: last, prepare: last },
-    filter: excludeSystemEvents(),
+    filter: filterOf(wanted, passed),
     ...options,
   })
+  /** The server has looked up to there: which it says past what the library still holds, so that this comes first. */
+  function passed(position: bigint): void {
+    looked = position
+    takeLooked()
+  }
+  function takeLooked(): void {
+    if (isClosed || broken || looked <= last || subscription.readableLength > 0) return
+    last = looked
+    ring()
+  }
   const breakWith = (fault: Error) => {
     broken ??= fault
     ring()
@@ -136,15 +191,28 @@ async function openFeed(
     ring()
   })
   subscription.on('data', ({ event }) => {
-    if (isClosed || broken || !event || !isOurs(event) || event.position.commit <= last) return
+    if (isClosed || broken || !event || event.position.commit <= last) return
+    // The server looks at streams or at types, and not at both; in a stream of another program there may be a name like ours.
+    const { streamId: stream, type } = event
+    if (!isOurs(event) || (wanted && !isWanted(wanted, { stream, type }))) {
+      if (wanted) passed(event.position.commit)
+      return
+    }
     last = event.position.commit
+    hear(String(last))
+    if (queue.length === 0) firstCameAt = performance.now()
     queue.push(event)
     if (queue.length >= bound) subscription.pause()
+    takeLooked()
     ring()
   })
 
   const mustWait = (most: number) =>
-    !isClosed && !broken && queue.length < most && (isCatchingUp || queue.length === 0)
+    !isClosed && !broken && queue.length < most && (queue.length === 0 ? last <= told : isCatchingUp)
+
+  /** How long a batch that has begun is waited for; `null` while none has. */
+  const leftMs = () =>
+    queue.length === 0 ? null : Math.max(0, firstCameAt + fullWithinMs - performance.now())
 
   /** Resolves when something has changed, or after `ms`. */
   const change = (ms: number | null) =>
@@ -164,16 +232,26 @@ async function openFeed(
   }
   return {
     async next(most) {
-      while (mustWait(most)) {
-        const isPartial = queue.length > 0
-        if ((await change(isPartial ? partialBatchMs : null)) === 'same') break
-      }
-      if (isClosed) return []
-      if (queue.length === 0 && broken) throw broken
+      while (mustWait(most)) if ((await change(leftMs())) === 'same') isCatchingUp = false
+      if (isClosed) return null
+      if (broken && queue.length === 0 && last <= told) throw broken
       const taken = queue.splice(0, most)
+      firstCameAt = performance.now()
       if (subscription.isPaused() && queue.length < bound) subscription.resume()
-      return taken.map(fromEventStoreDb)
+      const newest = taken.at(-1)?.position.commit ?? last
+      told = queue.length === 0 ? last : newest
+      return { events: taken.map(fromEventStoreDb), upTo: String(told) }
     },
     close,
   }
+}
+
+/** What of a reader's wishes the server can see to: it sends neither the terminals to who wants none nor what other programs write. */
+function filterOf(wanted: EventFilter | undefined, passed: (position: bigint) => void): Filter {
+  if (!wanted) return streamNameFilter({ prefixes: [...streamPrefixes] })
+  // It tells how far it has looked each time that it has passed over 32 events.
+  const checkpointReached: Filter['checkpointReached'] = (_, { commit }) => passed(commit)
+  return wanted.types
+    ? eventTypeFilter({ checkpointReached, regex: `^(${wanted.types.join('|')})$` })
+    : streamNameFilter({ checkpointReached, prefixes: [...wanted.streams] })
 }

@@ -1,7 +1,7 @@
 /** The loop under an in-process subscription: read after a cursor, hand over, sleep until something is appended. */
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import type { Position, StoredEvent } from '#domain/kernel/event.ts'
-import type { Subscription } from '../ports/eventStore.ts'
+import type { HandleEvents, Subscription } from '../ports/eventStore.ts'
 import type { ReportFault } from '../ports/faults.ts'
 
 /** A subscription that must be told when there may be something new. */
@@ -11,10 +11,15 @@ export interface Follower extends Subscription {
 
 export interface Following {
   readonly after: Position | null
-  /** The next events after the cursor, at most one batch; none when there are no more. */
-  readonly read: (after: Position | null) => readonly StoredEvent[]
-  readonly handle: (events: readonly StoredEvent[]) => Promise<void>
+  /** The next events after the cursor, at most one batch, and how far was looked; `null` when there is nothing more. */
+  readonly read: (after: Position | null) => Found | null
+  readonly handle: HandleEvents
   readonly onFault: ReportFault
+}
+
+export interface Found {
+  readonly events: readonly StoredEvent[]
+  readonly upTo: Position
 }
 
 const firstPauseMs = 50
@@ -27,22 +32,21 @@ export function follow({ after, read, handle, onFault }: Following): Follower {
 
   async function run(): Promise<void> {
     let cursor = after
-    let events: readonly StoredEvent[] = []
+    let found: Found | null = null
     let pauseMs = firstPauseMs
     while (!signal.aborted) {
       try {
-        if (events.length === 0) events = read(cursor)
-        const last = events.at(-1)
-        if (last === undefined) {
+        found ??= read(cursor)
+        if (found === null) {
           // Nothing runs between the read and this line, so no wake is missed.
           await new Promise<void>((resolve) => {
             rouse = resolve
           })
           continue
         }
-        await handle(events)
-        cursor = last.position
-        events = []
+        await handle(found.events, found.upTo)
+        cursor = found.upTo
+        found = null
         pauseMs = firstPauseMs
         // A long catch-up must let the process breathe between batches.
         await nextTurn()

@@ -12,7 +12,7 @@ import type { ReportFault } from '../ports/faults.ts'
 import { openSqlite, type SqlValue } from '../sqlite.ts'
 import { checkRevisions } from './checkRevisions.ts'
 import { follow } from './follow.ts'
-import type { Follower } from './follow.ts'
+import type { Follower, Found } from './follow.ts'
 
 /** Those before it held the log in a form that is not read any more. */
 const firstFormat = 4
@@ -39,6 +39,8 @@ type Row = [number, string, string, number, string, number, string, string, stri
 
 // Appends that wait in the same turn share a transaction, since its fsync is most of what an append costs.
 const largestGroup = 256
+/** Events that a subscription looks through in one turn for those that it wants. */
+const lookedThrough = 5_000
 
 interface Append {
   readonly stream: string
@@ -79,13 +81,38 @@ export function openSqliteEventStore(options: { file: string; onFault: ReportFau
   const readAll = (after: Position | null, limit: number): readonly StoredEvent[] =>
     all.all(Number(after ?? 0), Math.max(0, limit)).map(storedEvent)
 
-  function readWanted(after: Position | null, limit: number, wanted: EventFilter): readonly StoredEvent[] {
+  /** Nothing is appended between the two reads. */
+  function find(after: Position | null, limit: number, wanted: EventFilter | undefined): Found | null {
+    if (!wanted) {
+      const events = readAll(after, limit)
+      const upTo = events.at(-1)?.position
+      return upTo === undefined ? null : { events, upTo }
+    }
+    // However many are not wanted, others have their turn.
+    const end = Math.min(Number(after ?? 0) + lookedThrough, last.get()?.[0] ?? 0)
+    if (end <= Number(after ?? 0)) return null
+    const events = readWanted(after, limit, wanted, end)
+    const full = events.length === limit ? events.at(-1) : undefined
+    return { events, upTo: full?.position ?? String(end) }
+  }
+
+  function head(): Position | null {
+    const position = last.get()?.[0] ?? null
+    return position === null ? null : String(position)
+  }
+
+  function readWanted(
+    after: Position | null,
+    limit: number,
+    wanted: EventFilter,
+    upTo = Number.MAX_SAFE_INTEGER,
+  ): readonly StoredEvent[] {
     const { sql, values } = filterSql(wanted)
     return db
       .prepare<readonly SqlValue[], Row>(
-        `SELECT ${columns} FROM events WHERE position > ? AND ${sql} ORDER BY position LIMIT ?`,
+        `SELECT ${columns} FROM events WHERE position > ? AND position <= ? AND ${sql} ORDER BY position LIMIT ?`,
       )
-      .all(Number(after ?? 0), ...values, Math.max(0, limit))
+      .all(Number(after ?? 0), upTo, ...values, Math.max(0, limit))
       .map(storedEvent)
   }
 
@@ -159,12 +186,10 @@ export function openSqliteEventStore(options: { file: string; onFault: ReportFau
     },
     readAll: async (after, limit, wanted) =>
       wanted === undefined ? readAll(after, limit) : readWanted(after, limit, wanted),
-    head: async () => {
-      const position = last.get()?.[0] ?? null
-      return position === null ? null : String(position)
-    },
-    subscribe: (after, batch, handle) => {
-      const follower = follow({ after, read: (cursor) => readAll(cursor, batch), handle, onFault })
+    head: async () => head(),
+    subscribe: (after, batch, handle, wanted) => {
+      const read = (cursor: Position | null) => find(cursor, batch, wanted)
+      const follower = follow({ after, read, handle, onFault })
       followers.add(follower)
       return {
         stop: () => {

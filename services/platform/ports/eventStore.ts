@@ -25,6 +25,11 @@ export interface ReadStream {
   readonly direction: 'forwards' | 'backwards'
   /** At most this many events. */
   readonly limit: number
+  /**
+   * A position that a subscription of this store has handed over: all up to there is enough, and a copy of the log may answer. Without it
+   * the answer holds all that was appended before.
+   */
+  readonly asOf?: Position
 }
 
 /** Which events a reader wants: those that match all that is given. What a store can leave out by itself crosses no wire. */
@@ -49,6 +54,9 @@ export function isWanted(
   )
 }
 
+/** Takes events of the log: all that are wanted up to the position. */
+export type HandleEvents = (events: readonly StoredEvent[], upTo: Position) => Promise<void>
+
 /** A running subscription. `stop` resolves when no handler runs any more. */
 export interface Subscription {
   stop(): Promise<void>
@@ -62,7 +70,10 @@ export interface EventStore {
    * Throws `EngineUnavailable` when the engine cannot be reached; the outcome is then unknown: ask again with the same ids.
    */
   append(stream: string, expected: ExpectedRevision, events: readonly EventToAppend[]): Promise<AppendResult>
-  /** Events of one stream in the order asked for; an unknown stream has none. */
+  /**
+   * Events of one stream in the order asked for; an unknown stream has none. Where an engine has removed events from its beginning, it
+   * begins later; throws `RemovedStream` when all of it was removed.
+   */
   readStream(stream: string, read: ReadStream): Promise<readonly StoredEvent[]>
   /** Events of all streams with `position > after`, in position order, the first `limit` that are wanted; `null` starts at the beginning. */
   readAll(after: Position | null, limit: number, wanted?: EventFilter): Promise<readonly StoredEvent[]>
@@ -72,12 +83,9 @@ export interface EventStore {
    * Gives every event with `position > after` to `handle`, in position order, in batches of at most `batch`, one batch at
    * a time. A `handle` that throws is given the same batch again after a pause (50 ms, doubling to 5 s). Never ends by
    * itself; `handle` must not await its own `stop`.
+   * With `wanted` it gives those events only; `upTo` then tells how far the log was looked through, also in a batch without events.
    */
-  subscribe(
-    after: Position | null,
-    batch: number,
-    handle: (events: readonly StoredEvent[]) => Promise<void>,
-  ): Subscription
+  subscribe(after: Position | null, batch: number, handle: HandleEvents, wanted?: EventFilter): Subscription
   /** Resolves when the engine answers; throws `EngineUnavailable` otherwise. */
   ready(): Promise<void>
   close(): Promise<void>

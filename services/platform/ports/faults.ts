@@ -28,6 +28,14 @@ export class UnusableEngine extends Error {
   override readonly name = 'UnusableEngine'
 }
 
+/** All events of a stream were removed on the engine: deleted, or older than it keeps them. */
+export class RemovedStream extends Error {
+  override readonly name = 'RemovedStream'
+  constructor(stream: string, cause?: unknown) {
+    super(`All events of ${stream} were removed from the log.`, { cause })
+  }
+}
+
 /** More than the engine takes in one piece. Nothing of it, nor of the batch it came in, was written. */
 export class TooLarge extends Error {
   override readonly name = 'TooLarge'

@@ -1,6 +1,6 @@
 /** Whether the read models can be read, and move on while the log does. */
 import { setTimeout as pause } from 'node:timers/promises'
-import { isReadable } from '#platform/commands/documents.ts'
+import { isReadable, projectedEvents } from '#platform/commands/documents.ts'
 import { mainProjection } from '#platform/commands/projected.ts'
 import type { Clock } from '#platform/ports/clock.ts'
 import type { EventStore } from '#platform/ports/eventStore.ts'
@@ -40,7 +40,7 @@ export async function requireAdvancing(engines: Advancing): Promise<void> {
 async function look({ eventStore, readStore, clock }: Advancing): Promise<void> {
   if (!isReadable(await readStore.catalog())) throw new NotFolded('some views')
   const reached = await readStore.checkpoint(mainProjection)
-  const [oldest] = await eventStore.readAll(reached, 1)
+  const [oldest] = await eventStore.readAll(reached, 1, projectedEvents)
   if (oldest === undefined || clock.now().getTime() - Date.parse(oldest.at) < waitsAtMostMs) return
   for (const end = performance.now() + movesWithinMs; performance.now() < end;) {
     if ((await readStore.checkpoint(mainProjection)) !== reached) return

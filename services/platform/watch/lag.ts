@@ -1,5 +1,6 @@
 /** How far a projection is behind the log: asked when somebody looks, so that nothing is read meanwhile. */
 import type { Position } from '#domain/kernel/event.ts'
+import { projectedEvents } from '#platform/commands/documents.ts'
 import type { EventStore } from '#platform/ports/eventStore.ts'
 import type { Lag } from './watch.ts'
 
@@ -11,7 +12,7 @@ export async function lagBehind(
   reached: Position | null,
   at: Date,
 ): Promise<Lag> {
-  const waiting = await eventStore.readAll(reached, countedAtMost)
+  const waiting = await eventStore.readAll(reached, countedAtMost, projectedEvents)
   const [oldest] = waiting
   const ms = oldest === undefined ? 0 : at.getTime() - Date.parse(oldest.at)
   return { events: waiting.length, seconds: Math.max(ms, 0) / 1_000 }

@@ -6,6 +6,8 @@ const unreadable: Readonly<Record<NonNullable<Task['unreadable']>['reason'], str
   wrong_shape: 'a record is damaged',
   cannot_be_opened: 'a record is damaged, or its key is missing',
   broken_chain: 'a record was changed or removed',
+  truncated: 'its beginning was removed',
+  deleted: 'its records were removed',
 }
 
 export const texts = {

@@ -1,7 +1,7 @@
 /** Work that only so much of is done at once. */
 
 /** Runs so many at once, in the order they came. `mayWait` is asked how many wait already, and throws when the line is full. */
-export function turns(
+export function atMost(
   atOnce: number,
   mayWait: (waiting: number) => void = () => undefined,
 ): <T>(work: () => Promise<T>) => Promise<T> {
