@@ -407,7 +407,9 @@ export async function startFeed(engines: {
         if (fault instanceof UnreadableEvent) return undefined
         throw fault
       })
+      await nextTurn()
       const replay = history && (await replayOf(taskId, task, history.events, last))
+      await nextTurn()
       const after = history && held.items(history.events.length, history.characters)
       const isWhole = replay !== undefined && after !== undefined && after !== null
       const sayings = isWhole ? [...replay, ...after] : []
@@ -431,7 +433,7 @@ export async function startFeed(engines: {
   return {
     join: (taskId, viewer, named) =>
       inLine(async () => {
-        // An engine in this process answers within a turn: who hears live comes between two joins.
+        // An engine in this process answers within a turn: who hears live comes between two steps of a join.
         await nextTurn()
         return join(taskId, viewer, named)
       }),

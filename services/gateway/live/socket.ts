@@ -1,6 +1,7 @@
 /** The socket's door: who may connect, which rooms they may enter, and how slow they may be. */
 import type { IncomingMessage, Server as HttpServer } from 'node:http'
 import type { Socket as Connection } from 'node:net'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Server, type Socket } from 'socket.io'
 import { z } from 'zod'
 import { JoinTask, type ClientEvents, type JoinAnswer, type ServerEvents } from '#domain/api/socket.ts'
@@ -8,6 +9,7 @@ import { readInput } from '#domain/api/readInput.ts'
 import { Fault, faults } from '#domain/kernel/errors.ts'
 import { TaskId } from '#domain/kernel/ids.ts'
 import { tasksView } from '#domain/views/tasks.ts'
+import { atMost } from '#platform/atMost.ts'
 import { signedIn } from '#platform/http/guards.ts'
 import type { Identity } from '#platform/http/session.ts'
 import type { Rate } from '../http/limits.ts'
@@ -37,6 +39,8 @@ const waitingWithWords = 100
 const checkEveryMs = 30_000
 /** Rooms that one socket may be in at once. */
 const roomsAtOnce = 50
+/** Sockets whose people are looked up at once. */
+const enteringAtOnce = 16
 /** Joins and leaves of one socket that may wait; rooms are joined one after the other for all. */
 const askedAtOnce = 200
 
@@ -52,9 +56,14 @@ export function openSocket(http: HttpServer, feed: Feed, services: SocketService
     pingInterval: 2_000,
     pingTimeout: 5_000,
   })
+  const inLine = atMost(enteringAtOnce)
   io.use(async (socket, next) => {
     try {
-      await enter(socket, services)
+      await inLine(async () => {
+        // Who is here already hears live lines between two who come.
+        await nextTurn()
+        await enter(socket, services)
+      })
     } catch (thrown) {
       const isTold =
         thrown instanceof Fault &&

@@ -139,15 +139,22 @@ async function openGateway(engines: TestEngines): Promise<Door> {
   })
   let head: Head = await log.headOf(terminalStream(taskId(0)))
   let turn: Promise<void> = Promise.resolve()
-  const append = async (text: string) => {
-    const line = TerminalOutputRecorded.of(printed, { text })
-    const outcome = await log.append(terminalStream(taskId(0)), head, [line], { ...cause(), follows: 0 })
+  const waiting: string[] = []
+  /** What came while the log wrote goes into it together, as a runner's lines do. */
+  const append = async () => {
+    const lines = waiting.splice(0).map((text) => TerminalOutputRecorded.of(printed, { text }))
+    if (lines.length === 0) return
+    const outcome = await log.append(terminalStream(taskId(0)), head, lines, { ...cause(), follows: 0 })
     if (outcome.kind === 'conflict') throw new Error('Nobody else prints.')
     head = outcome.head
   }
   return {
     http,
-    print: (text) => (turn = turn.then(() => append(text))),
+    print(text) {
+      waiting.push(text)
+      turn = turn.then(append)
+      return turn
+    },
     async close() {
       await feed.stop()
       await server.close()
