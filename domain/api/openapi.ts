@@ -121,7 +121,7 @@ export function openApi({ version, exact = false }: { version: string; exact?: b
 
 const description = `Every answer is JSON. A refusal is \`{error, code, field?}\`: a sentence for people, a code for programs, and the input at fault.
 
-**Writes** may carry an \`Idempotency-Key\`: the same key with the same body takes effect once, however often it is sent, for at least 24 hours; with another body it is refused with 422. A write answers with its \`position\` in the log when a read shows it, or after 2 s with \`stale: true\`.
+**Writes** may carry an \`Idempotency-Key\`: the same key with the same body takes effect once, however often it is sent, for 24 hours and the latest 10,000 keys of a person; with another body it is refused with 422. A write answers with its \`position\` in the log when a read shows it, or after 2 s with \`stale: true\`.
 
 **Reads** may name a \`minPosition\`: they answer when they can show what was written up to there, or 504 after 2 s.
 

@@ -18,6 +18,7 @@ import type { CodeHost } from '#platform/ports/codeHost.ts'
 import type { EventStore } from '#platform/ports/eventStore.ts'
 import type { Ids } from '#platform/ports/ids.ts'
 import type { LiveWords } from '#platform/liveWords.ts'
+import type { RecentKeys } from '#platform/ports/recentKeys.ts'
 import type { Vault } from '#platform/ports/vault.ts'
 import type { Watch } from '#platform/watch/watch.ts'
 
@@ -28,6 +29,7 @@ export interface GatewayServices {
   readonly log: EventLog
   readonly projected: Projected
   readonly idempotency: Idempotency
+  readonly recentKeys: RecentKeys
   readonly blobs: SealedBlobs
   readonly words: LiveWords
   readonly imageAddresses: ImageAddresses

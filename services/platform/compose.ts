@@ -43,11 +43,14 @@ import type { Ids } from '#platform/ports/ids.ts'
 import type { Jobs } from '#platform/ports/jobs.ts'
 import type { Leases } from '#platform/ports/leases.ts'
 import type { ReadStore } from '#platform/ports/readStore.ts'
+import type { RecentKeys } from '#platform/ports/recentKeys.ts'
 import type { Requests } from '#platform/ports/requests.ts'
 import type { Vault } from '#platform/ports/vault.ts'
 import { projectSecrets, type ProjectSecrets } from '#platform/projectSecrets.ts'
 import { openMongoReadStore } from '#platform/readstore/mongodb.ts'
 import { openSqliteReadStore } from '#platform/readstore/sqlite.ts'
+import { openMongoRecentKeys } from '#platform/recentKeys/mongodb.ts'
+import { openSqliteRecentKeys } from '#platform/recentKeys/sqlite.ts'
 import { loadMasterKey } from '#platform/vault/masterKey.ts'
 import { openMongoVault } from '#platform/vault/mongodb.ts'
 import { openSqliteVault } from '#platform/vault/sqlite.ts'
@@ -66,6 +69,7 @@ interface Ports {
   readonly blobs: Blobs
   readonly vault: Vault
   readonly leases: Leases
+  readonly recentKeys: RecentKeys
 }
 
 /** Everything the services work with: the ports, and what is built on them once. */
@@ -238,7 +242,7 @@ async function openEventStore({ config, keep, at, onFault, onWaiting }: Opening)
   )
 }
 
-type Stores = Pick<Ports, 'readStore' | 'blobs' | 'vault' | 'leases'>
+type Stores = Pick<Ports, 'readStore' | 'blobs' | 'vault' | 'leases' | 'recentKeys'>
 
 type KeysAndViews = Pick<Stores, 'vault' | 'readStore'>
 
@@ -269,12 +273,13 @@ async function keysAndViewsInMongo({ config, keep, at }: Opening, mongo: Mongo):
 }
 
 async function storesInFolder(opening: Opening): Promise<Stores> {
-  const { keep, at, onFault } = opening
+  const { keep, at, clock, onFault } = opening
   mkdirSync(at('blobs'), { recursive: true })
   return {
     ...(await keysAndViewsInFolder(opening)),
     blobs: keep(openFileBlobs({ folder: at('blobs') })),
     leases: keep(openInProcessLeases({ onFault })),
+    recentKeys: keep(openSqliteRecentKeys({ file: at('keys.sqlite'), clock })),
   }
 }
 
@@ -285,6 +290,7 @@ async function storesInMongo(opening: Opening, url: string): Promise<Stores> {
     ...(await keysAndViewsInMongo(opening, mongo)),
     blobs: keep(await openGridFsBlobs({ mongo, clock })),
     leases: keep(openMongoLeases({ mongo, onFault })),
+    recentKeys: keep(await openMongoRecentKeys({ mongo, clock })),
   }
 }
 
@@ -349,7 +355,7 @@ async function onPorts(
     log,
     logIdentity,
     commands: execution,
-    idempotency: idempotency({ commands: execution, vault }),
+    idempotency: idempotency({ recentKeys: ports.recentKeys, vault }),
     documents: docs,
     projected: follow,
     blobs: sealedBlobs({ blobs, vault }),

@@ -253,8 +253,8 @@ describe('connecting an account', () => {
         [30, /\/login\/oauth\/authorize/],
       ] as const) {
         const { issue } = tickets({
-          // Giving one out asks nothing of the log.
-          commands: { execute: () => Promise.reject(new Error('not asked')) },
+          // Giving one out notes nothing.
+          recentKeys: { remember: () => Promise.reject(new Error('not asked')) },
           vault: { deriveKey: (purpose) => purposeKey(key, purpose) },
           clock: { now: () => new Date(Date.now() - secondsAgo * 1_000) },
           ids: { uuid: randomUUID },

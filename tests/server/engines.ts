@@ -19,6 +19,8 @@ import type { Bus } from '#platform/ports/bus.ts'
 import type { Clock } from '#platform/ports/clock.ts'
 import type { EventStore } from '#platform/ports/eventStore.ts'
 import type { Jobs } from '#platform/ports/jobs.ts'
+import type { RecentKeys } from '#platform/ports/recentKeys.ts'
+import { openSqliteRecentKeys } from '#platform/recentKeys/sqlite.ts'
 import type { ReadStore } from '#platform/ports/readStore.ts'
 import type { Vault } from '#platform/ports/vault.ts'
 import { projectSecrets, type ProjectSecrets } from '#platform/projectSecrets.ts'
@@ -36,6 +38,7 @@ export interface TestEngines {
   readonly jobs: Jobs
   readonly vault: Vault
   readonly blobs: Blobs
+  readonly recentKeys: RecentKeys
   readonly clock: Clock
   readonly log: EventLog
   readonly logIdentity: LogIdentity
@@ -67,6 +70,7 @@ export async function openTestEngines(): Promise<TestEngines> {
   const jobs = openSqliteJobs({ file: at('jobs.sqlite'), clock, onFault })
   const bus = openInProcessBus({ onFault })
   const blobs = openFileBlobs({ folder: at('blobs') })
+  const recentKeys = openSqliteRecentKeys({ file: at('keys.sqlite'), clock })
   await madeAtOnce(readStore)
   const log = eventLog({ eventStore, vault, bus, clock })
   return {
@@ -76,6 +80,7 @@ export async function openTestEngines(): Promise<TestEngines> {
     jobs,
     vault,
     blobs,
+    recentKeys,
     clock,
     log,
     logIdentity: testLog,
@@ -86,7 +91,7 @@ export async function openTestEngines(): Promise<TestEngines> {
     watch: nobodyWatches,
     faults,
     async close() {
-      for (const engine of [blobs, bus, jobs, readStore, eventStore, vault]) await engine.close()
+      for (const engine of [recentKeys, blobs, bus, jobs, readStore, eventStore, vault]) await engine.close()
       await rm(folder, { recursive: true, force: true })
     },
   }

@@ -107,19 +107,22 @@ async function makeRepository(
     actor,
     commandId,
     requestId,
-    again,
-  }: Person & Pick<Asked<typeof createRepository>, 'commandId' | 'requestId' | 'again'>,
+  }: Person & Pick<Asked<typeof createRepository>, 'commandId' | 'requestId'>,
   { access, codeHost, commands, idempotency }: CommandServices,
 ): Promise<{ repository: Repository; position: Position | null }> {
   const stream = requestStream(commandId)
   const before = await commands.load(request, stream)
   if (before.state.kind === 'accepted' && before.state.made !== null)
     return { repository: repositoryOf(before.state.made), position: before.position }
-  // Without a key it was not noted at the door: the intent comes before the effect all the same.
-  if (before.state.kind === 'none') await idempotency.accept(commandId, user.id, body, requestId)
+  // The intent comes before the effect: the code host cannot be asked whether it was this request that made it.
+  if (before.state.kind === 'none') {
+    const accepting = { type: 'AcceptRequest', userId: user.id, digest: idempotency.digestOf(body) } as const
+    const cause = { actor, commandId: uuidv5('accept', commandId), correlationId: requestId }
+    await commands.execute(request, stream, accepting, cause)
+  }
   const token = await access.tokenOf(user.id)
   const mine =
-    again && before.state.kind === 'accepted'
+    before.state.kind === 'accepted'
       ? await madeSince(before.state.at, body.name, token, { user, codeHost })
       : undefined
   const made =

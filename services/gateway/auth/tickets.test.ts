@@ -16,7 +16,7 @@ afterEach(() => engines.close())
 /** As at one of several gateways. */
 const gateway = () =>
   tickets({
-    commands: engines.commands,
+    recentKeys: engines.recentKeys,
     vault: engines.vault,
     clock: { now: () => new Date(now) },
     ids: { uuid: randomUUID },

@@ -6,12 +6,10 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { jwtVerify, SignJWT } from 'jose'
 import { z } from 'zod'
-import { requestStream } from '#domain/kernel/ids.ts'
-import { request } from '#domain/request/request.ts'
-import type { Commands } from '#platform/commands/execute.ts'
 import type { Identity } from '#platform/http/session.ts'
 import type { Clock } from '#platform/ports/clock.ts'
 import type { Ids } from '#platform/ports/ids.ts'
+import type { RecentKeys } from '#platform/ports/recentKeys.ts'
 import type { Vault } from '#platform/ports/vault.ts'
 
 export const ticketCookie = 'flightdeck_link'
@@ -34,12 +32,12 @@ const audience = 'link'
 const Claims = z.object({ sub: z.string(), sid: z.string(), jti: z.uuid(), proof: z.string() })
 
 export function tickets(services: {
-  readonly commands: Pick<Commands, 'execute'>
+  readonly recentKeys: Pick<RecentKeys, 'remember'>
   readonly vault: Pick<Vault, 'deriveKey'>
   readonly clock: Clock
   readonly ids: Ids
 }): Tickets {
-  const { commands, clock, ids } = services
+  const { recentKeys, clock, ids } = services
   const key = services.vault.deriveKey('link-ticket')
 
   async function claimsOf(ticket: string) {
@@ -66,14 +64,9 @@ export function tickets(services: {
       const digest = digestOf(proof)
       const expected = Buffer.from(claims.proof, 'hex')
       if (expected.length !== digest.length || !timingSafeEqual(expected, digest)) return undefined
-      // The log tells the first use from any other, at whichever gateway.
-      const used = await commands.execute(
-        request,
-        requestStream(claims.jti),
-        { type: 'AcceptRequest', userId: claims.sub, digest: claims.proof },
-        { actor: { kind: 'user', userId: claims.sub }, commandId: ids.uuid() },
-      )
-      return used.events.length === 0 ? undefined : { userId: claims.sub, sessionId: claims.sid }
+      // The first use is told from any other, at whichever gateway; it is remembered for longer than a ticket lives.
+      const { again } = await recentKeys.remember({ id: claims.jti, person: claims.sub }, claims.proof)
+      return again ? undefined : { userId: claims.sub, sessionId: claims.sid }
     },
   }
 }

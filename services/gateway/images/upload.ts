@@ -79,9 +79,9 @@ export function receiveImage(parts: {
     )
   }
 
-  function accept({ commandId, userId, requestId }: Upload, { name, bytes }: ImageFile) {
+  function accept({ commandId, userId }: Upload, { name, bytes }: ImageFile) {
     const sha256 = createHash('sha256').update(bytes).digest('hex')
-    return idempotency.accept(commandId, userId, { name, sha256 }, requestId)
+    return idempotency.accept(commandId, userId, { name, sha256 })
   }
 
   async function keep(upload: Upload, file: ImageFile): Promise<Loaded<ImageState>> {

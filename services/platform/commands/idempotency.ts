@@ -1,51 +1,40 @@
 /** The memory of keyed writes: the same key names the same request, and another one under it is refused. */
 import { createHmac } from 'node:crypto'
-import { v5 as uuidv5 } from 'uuid'
 import { canonicalJson } from '#domain/kernel/canonicalJson.ts'
-import { requestStream } from '#domain/kernel/ids.ts'
-import { request } from '#domain/request/request.ts'
+import { Fault } from '#domain/kernel/errors.ts'
+import type { RecentKeys } from '#platform/ports/recentKeys.ts'
 import type { Vault } from '#platform/ports/vault.ts'
-import type { Commands } from './execute.ts'
 
 export interface Idempotency {
   /**
    * Notes that the request was taken, before it has any effect, and tells whether it was taken before. `body` is what its schema has
-   * let through: another one under the same command id is refused as `key_reused`. It is in the log, and so remembered for longer
-   * than the 24 hours that are promised.
+   * let through: another one under the same command id is refused as `key_reused`. That it has its effect once is the log's doing: a
+   * stream knows the commands that it took.
    */
-  accept(
-    commandId: string,
-    userId: string,
-    body: unknown,
-    correlationId: string,
-  ): Promise<{ readonly again: boolean }>
+  accept(commandId: string, userId: string, body: unknown): Promise<{ readonly again: boolean }>
+  /** A keyed digest of a body, SHA-256 in hex: what a person wrote cannot be guessed from it once it was erased. */
+  digestOf(body: unknown): string
 }
 
-/** Keyed requests, each a stream of its own: of two that come at once with different bodies, the first to be appended counts. */
 export function idempotency({
-  commands,
+  recentKeys,
   vault,
 }: {
-  commands: Commands
+  recentKeys: Pick<RecentKeys, 'remember'>
   vault: Pick<Vault, 'deriveKey'>
 }): Idempotency {
   const key = vault.deriveKey('idempotency')
+  const digestOf = (body: unknown): string =>
+    createHmac('sha256', key)
+      .update(canonicalJson(body ?? null))
+      .digest('hex')
   return {
-    async accept(commandId, userId, body, correlationId) {
-      // Keyed: what a person wrote cannot be guessed from it once it was erased.
-      const digest = createHmac('sha256', key)
-        .update(canonicalJson(body ?? null))
-        .digest('hex')
-      // A name of its own: event ids follow from it, and the request's effect has the other.
-      const named = uuidv5(digest, commandId)
-      const cause = { actor: { kind: 'user', userId }, commandId: named, correlationId } as const
-      const { events } = await commands.execute(
-        request,
-        requestStream(commandId),
-        { type: 'AcceptRequest', userId, digest },
-        cause,
-      )
-      return { again: events.length === 0 }
+    async accept(commandId, userId, body) {
+      const digest = digestOf(body)
+      const known = await recentKeys.remember({ id: commandId, person: userId }, digest)
+      if (known.digest !== digest) throw new Fault('key_reused', undefined, 'Idempotency-Key')
+      return { again: known.again }
     },
+    digestOf,
   }
 }

@@ -38,7 +38,7 @@ async function serving(routes: readonly Route<object>[], identity: Identity | nu
     context.state.identity = identity
     return next()
   })
-  const idempotency = { accept: async () => ({ again: false }) }
+  const idempotency = { accept: async () => ({ again: false }), digestOf: () => '' }
   app.use(mount('/api', routes, {}, { fresh, idempotency }))
   const listening = app.listen(0, '127.0.0.1')
   server = listening

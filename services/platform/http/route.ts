@@ -108,7 +108,7 @@ export function mount<S>(
       const isKeyed = call.method !== 'GET' && call.open !== 'anybody' && identity !== null && key !== ''
       const commandId = isKeyed ? commandIdOf(key, identity, `${call.method} ${context.path}`) : fresh()
       const accept = async () =>
-        isKeyed ? idempotency.accept(commandId, identity.userId, body, requestId) : { again: false }
+        isKeyed ? idempotency.accept(commandId, identity.userId, body) : { again: false }
       context.status = call.status
       context.body = await serve(
         { call, params, query, body, identity, commandId, requestId, again: false, client: context },

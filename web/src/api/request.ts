@@ -34,8 +34,8 @@ export async function request(call: ApiCall, to: Collaborators): Promise<ApiAnsw
   const headers = new Headers({ accept: 'application/json' })
   if (to.token !== null) headers.set('authorization', `Bearer ${to.token}`)
   if (call.body !== undefined) headers.set('content-type', 'application/json')
-  // The server does a write once however often it arrives under one key.
-  if (method !== 'GET') headers.set('idempotency-key', call.key ?? to.newId())
+  // The server does it once however often it arrives under one key. A change or a removal does no harm a second time.
+  if (method === 'POST') headers.set('idempotency-key', call.key ?? to.newId())
   const failed = (status: number | null, code: string): ApiAnswer => ({
     error: { status, code, message: call.fallback, field: null },
   })

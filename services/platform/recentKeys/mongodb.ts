@@ -1,0 +1,68 @@
+/** Recent keys in MongoDB: a document each. Of two processes that note one at once, the index on its id lets one be first. */
+import type { Collection } from 'mongodb'
+import { share, type Mongo } from '../mongo/connection.ts'
+import { inserted } from '../mongo/faults.ts'
+import type { Clock } from '../ports/clock.ts'
+import {
+  recentKeyLimits,
+  recentKeysBeyond,
+  type RecentKeyLimits,
+  type RecentKeys,
+} from '../ports/recentKeys.ts'
+
+interface StoredKey {
+  readonly _id: string
+  readonly person: string
+  readonly digest: string
+  /** Milliseconds since 1970. */
+  readonly at: number
+}
+
+/** Opens them in the database of the connection, which stays open when they are closed. */
+export async function openMongoRecentKeys(options: {
+  mongo: Mongo
+  clock: Clock
+  limits?: RecentKeyLimits
+}): Promise<RecentKeys> {
+  const { clock, limits = recentKeyLimits } = options
+  const mongo = share(options.mongo)
+  const ask = <T>(work: (keys: Collection<StoredKey>) => Promise<T>): Promise<T> =>
+    mongo.ask((db) => work(db.collection<StoredKey>('recent_keys')))
+  await ask(async (keys) => {
+    await keys.createIndex({ person: 1, at: -1 })
+    await keys.createIndex({ at: 1 })
+  })
+  let unlooked = 0
+
+  async function forget(person: string, now: number): Promise<void> {
+    await ask((keys) => keys.deleteMany({ at: { $lte: now - limits.keptMs } }))
+    const [last] = await ask((keys) =>
+      keys.find({ person }).sort({ at: -1 }).skip(limits.ofPerson).limit(1).toArray(),
+    )
+    if (!last) return
+    const upTo = Math.min(last.at, now - limits.underWayMs)
+    await ask((keys) => keys.deleteMany({ person, at: { $lte: upTo } }))
+  }
+
+  return {
+    async remember({ id, person }, digest) {
+      const now = clock.now().getTime()
+      for (;;) {
+        if (await ask((keys) => inserted(keys, { _id: id, person, digest, at: now }))) {
+          unlooked += 1
+          if (unlooked >= recentKeysBeyond) {
+            unlooked = 0
+            await forget(person, now)
+          }
+          return { digest, again: false }
+        }
+        const known = await ask((keys) => keys.findOne({ _id: id }))
+        if (known && known.at > now - limits.keptMs) return { digest: known.digest, again: true }
+        // It was forgotten meanwhile, or is to be.
+        if (known) await ask((keys) => keys.deleteOne({ _id: id, at: known.at }))
+      }
+    },
+    ready: () => mongo.ready(),
+    close: () => mongo.close(),
+  }
+}
