@@ -1,6 +1,17 @@
 /** A backup of a data folder that is written to meanwhile, and what is made of it. */
 import { randomUUID } from 'node:crypto'
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, unlink, writeFile } from 'node:fs/promises'
+import {
+  chmod,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  unlink,
+  writeFile,
+} from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -138,18 +149,20 @@ describe('a backup', () => {
   test.each([
     ['in the data folder', 'data/copy', /must not lie in each other/],
     ['around the data folder', '.', /must not lie in each other/],
+    ['behind a link into the data folder', 'link/copy', /must not lie in each other/],
     ['where something is', 'full', /is not empty/],
     ['where a file is', 'file', /is no folder/],
   ])('is not made %s', async (_, name, why) => {
     await mkdir(at('full/of'), { recursive: true })
     await writeFile(at('file'), 'x')
+    await symlink(at('data'), at('link'))
     const before = (await readdir(folder)).toSorted()
     expect(await refusal(backup(at(name), false, workOn('data')))).toMatch(why)
     expect((await readdir(folder)).toSorted()).toEqual(before)
   })
 
   test('is not made twice at once, nor of what is no data folder, nor of shared engines', async () => {
-    const release = lockFile(at('copy.lock'))
+    const release = lockFile(at('.copy.flightdeck-lock'))
     expect(await refusal(backup(at('copy'), false, workOn('data')))).toMatch(/is under way/)
     release?.()
     expect(await refusal(backup(at('other'), false, workOn('nothing')))).toMatch(/no data folder/)
@@ -160,13 +173,15 @@ describe('a backup', () => {
 
   test('takes the place of what a killed one left', async () => {
     await write(1)
-    await mkdir(at('copy.part'))
-    await writeFile(at('copy.part', 'events.sqlite'), 'half')
+    await mkdir(at('.copy.flightdeck-part'))
+    await writeFile(at('.copy.flightdeck-part', 'events.sqlite'), 'half')
+    // Somebody's own, whose name may end like one of ours.
+    await mkdir(at('copy.before'))
     await copied()
-    expect((await readdir(folder)).toSorted()).toEqual(['copy', 'data'])
+    expect((await readdir(folder)).toSorted()).toEqual(['copy', 'copy.before', 'data'])
   })
 
-  test('of a log that lost a blob is not made, and says which; one that was erased is not missed', async () => {
+  test('of a log that lost a blob is made, and says which; one that was erased is not missed', async () => {
     const lost = await writeBlob(1)
     const erased = await writeBlob(2)
     await unlink(fileOf('data', erased))
@@ -176,8 +191,16 @@ describe('a backup', () => {
     await unlink(fileOf('data', lost))
     const answer = await backup(at('copy'), false, workOn('data'))
     expect(answer.failed).toBe(true)
-    expect(answer.lines[0]).toBe(`The blob ${lost} of ${taskStream(taskId(1))} is not there.`)
-    expect(await readdir(folder)).toEqual(['data'])
+    expect(answer.lines.slice(0, 2)).toEqual([
+      `The blob ${lost} of ${taskStream(taskId(1))} is not there.`,
+      expect.stringContaining('and not whole'),
+    ])
+    await rm(at('copy'), { recursive: true })
+    await backup(at('copy'), true, workOn('data'))
+    const restored = await restore(at('copy'), workOn('new'))
+    expect(restored).toMatchObject({ failed: true })
+    expect(restored.lines[0]).toContain(lost)
+    expect((await readdir(folder)).toSorted()).toEqual(['copy', 'data', 'new'])
   })
 })
 

@@ -3,7 +3,7 @@
  * first: what is copied after it has all that its events name, and what is newer does no harm. Read models, the queue and workspaces are left
  * out: the first two follow from the log, and of the last what was saved is in blobs.
  */
-import { createHash, randomUUID } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { constants, createReadStream, existsSync } from 'node:fs'
 import {
   chmod,
@@ -12,20 +12,21 @@ import {
   open,
   readdir,
   readFile,
+  realpath,
   rename,
   rm,
   stat,
   writeFile,
 } from 'node:fs/promises'
-import { dirname, join, relative, resolve, sep } from 'node:path'
+import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import { z } from 'zod'
 import { BlobRef, Sha256 } from '#domain/kernel/blob.ts'
 import type { StoredEvent } from '#domain/kernel/event.ts'
-import { logStream, scopeOfStream } from '#domain/kernel/ids.ts'
-import { log as decider, type LogIdentity } from '#domain/log/log.ts'
+import { scopeOfStream } from '#domain/kernel/ids.ts'
+import type { LogIdentity } from '#domain/log/log.ts'
 import { contentContext } from '#platform/commands/eventLog.ts'
 import { commands } from '#platform/commands/execute.ts'
-import { identityOf } from '#platform/commands/logIdentity.ts'
+import { identityOf, restoreLog } from '#platform/commands/logIdentity.ts'
 import { openStores, type OwnStores } from '#platform/compose.ts'
 import type { Config } from '#platform/config.ts'
 import type { Logger } from '#platform/log.ts'
@@ -50,8 +51,8 @@ export interface BackupWork {
 const format = 1
 const manifestName = 'manifest.json'
 const keyName = 'master.key'
-/** In this order: the vault has every key that the copied log needs, or has destroyed it. */
-const databases = ['events.sqlite', 'vault.sqlite'] as const
+/** The log comes first, the keys last: an erasure destroys the key before the blobs, so that a blob that is missed then has no key either. */
+const databases = { log: 'events.sqlite', keys: 'vault.sqlite' } as const
 /** The blobs are named by what they hold; of the local code host, which is none where GitHub is the host, all is summed up. */
 const trees = ['blobs', 'codehost'] as const
 
@@ -73,25 +74,25 @@ type Manifest = z.infer<typeof Manifest>
 export async function backup(to: string, withKey: boolean, work: BackupWork): Promise<Answer> {
   const { dataDir } = onlyEmbedded(work).config
   const target = resolve(to)
-  if (!existsSync(join(dataDir, 'events.sqlite')))
+  if (!existsSync(join(dataDir, databases.log)))
     throw new BackupRefused(`There is no data folder at ${dataDir}. Name it with --data or DATA_DIR.`)
-  if (isInside(target, resolve(dataDir)) || isInside(resolve(dataDir), target))
-    throw new BackupRefused('The backup and the data folder must not lie in each other.')
+  await refuseOneInTheOther(target, dataDir)
   return beside(target, 'backup', async (part) => {
-    for (const name of databases) {
+    const copyDatabase = (name: string) => {
       work.progress(`Copying ${name}`)
       copySqlite(join(dataDir, name), join(part, name))
     }
+    copyDatabase(databases.log)
     for (const name of trees) {
       work.progress(`Copying ${name}`)
       await copyTree(join(dataDir, name), join(part, name), work.progress)
     }
+    copyDatabase(databases.keys)
     const key = withKey ? await keyFile(work) : undefined
     if (key !== undefined) await writeFile(join(part, keyName), key, { mode: 0o600, flush: true })
     const masterKey = work.config.masterKey ?? (await textOf(join(dataDir, keyName)))
     const checked = await checkStores({ ...work, config: { ...work.config, dataDir: part, masterKey } })
-    if (checked.faults.length > 0) return notWhole(checked)
-    const names = [...databases, ...(withKey ? [keyName] : [])]
+    const names = [...Object.values(databases), ...(withKey ? [keyName] : [])]
     const manifest: Manifest = {
       format,
       madeAt: new Date().toISOString(),
@@ -107,15 +108,12 @@ export async function backup(to: string, withKey: boolean, work: BackupWork): Pr
       mode: 0o600,
       flush: true,
     })
-    return {
-      lines: [
-        `The backup is at ${target}, and whole: ${checked.said}`,
-        'Read models, the queue and workspaces are left out: the first two are made anew from the log.',
-        withKey
-          ? 'The master key is in it: whoever has the backup can read all of it.'
-          : 'The master key is not in it. Keep a copy of it elsewhere: without it nobody can read the backup.',
-      ],
-    }
+    return told(checked, `The backup is at ${target}`, [
+      'Read models, the queue and workspaces are left out: the first two are made anew from the log.',
+      withKey
+        ? 'The master key is in it: whoever has the backup can read all of it.'
+        : 'The master key is not in it. Keep a copy of it elsewhere: without it nobody can read the backup.',
+    ])
   })
 }
 
@@ -127,8 +125,7 @@ export async function restore(from: string, work: BackupWork): Promise<Answer> {
   const { dataDir } = onlyEmbedded(work).config
   const source = resolve(from)
   const target = resolve(dataDir)
-  if (isInside(target, source) || isInside(source, target))
-    throw new BackupRefused('The backup and the data folder must not lie in each other.')
+  await refuseOneInTheOther(source, target)
   const manifest = await manifestOf(source)
   const key = (await textOf(join(source, keyName))) ?? (await textOf(join(target, keyName)))
   if (key === undefined && work.config.masterKey === undefined)
@@ -152,16 +149,11 @@ export async function restore(from: string, work: BackupWork): Promise<Answer> {
       await writeFile(join(part, keyName), `${key.trim()}\n`, { mode: 0o600, flush: true })
     const restoring = { ...work, config: { ...work.config, dataDir: part } }
     const checked = await checkStores(restoring, async ({ log }) => {
-      const cause = { actor: { kind: 'system', service: 'log' }, commandId: randomUUID() } as const
-      await commands(log).execute(decider, logStream, { type: 'RestoreLog' }, cause)
+      await restoreLog(commands(log))
     })
-    if (checked.faults.length > 0) return notWhole(checked)
-    return {
-      lines: [
-        `The data folder ${target} is made of the backup of ${manifest.madeAt}, and whole: ${checked.said}`,
-        'Start Flightdeck on it: read models are made anew, and work that was under way is taken up or ended.',
-      ],
-    }
+    return told(checked, `The data folder ${target} is made of the backup of ${manifest.madeAt}`, [
+      'Start Flightdeck on it: read models are made anew, and work that was under way is taken up or ended.',
+    ])
   })
 }
 
@@ -182,25 +174,30 @@ const sentences: ReadonlyMap<unknown, (target: string) => string> = new Map<
   ['EACCES', (target) => `${dirname(target)} cannot be written.`],
 ])
 
-/** Does it in a folder beside the target, which takes the target's place when the work went well; else nothing is left of it. */
+/** What was made, with what was not whole in what it was made of: a copy of a log with a fault is better than none. */
+function told({ said, faults }: Checked, made: string, more: readonly string[]): Answer {
+  if (faults.length === 0) return { lines: [`${made}, and whole: ${said}`, ...more] }
+  return { failed: true, lines: [...faults, `${made}, and not whole: ${said}`, ...more] }
+}
+
+/** Does it in a folder beside the target, which takes the target's place when all is done; else nothing is left of it. */
 async function beside(
   target: string,
   what: 'backup' | 'restore',
   work: (part: string) => Promise<Answer>,
 ): Promise<Answer> {
   // Where a kill came between its two renames, what stood there may hold the only master key.
-  const before = `${target}.before`
+  const own = (name: string) => join(dirname(target), `.${basename(target)}.flightdeck-${name}`)
+  const [part, before, lock] = [own('part'), own('before'), own('lock')]
   if (existsSync(before) && !existsSync(target)) await rename(before, target)
   await refuseUnlessEmpty(target, what)
   await mkdir(dirname(target), { recursive: true })
-  const release = lockFile(`${target}.lock`)
+  const release = lockFile(lock)
   if (!release) throw new BackupRefused(`A ${what} to ${target} is under way.`)
-  const part = `${target}.part`
   try {
     await rm(part, { recursive: true, force: true })
     await mkdir(part, { mode: 0o700 })
     const answer = await work(part)
-    if (answer.failed) return answer
     await syncAll(part)
     // Looked at again: it may have been filled meanwhile.
     await refuseUnlessEmpty(target, what)
@@ -210,12 +207,13 @@ async function beside(
     await rm(before, { recursive: true, force: true })
     return answer
   } catch (fault) {
-    const sentence = sentences.get(codeOf(fault))
+    const sentence = sentences.get(isOutOfRoom(fault) ? 'ENOSPC' : codeOf(fault))
     throw sentence === undefined ? fault : new BackupRefused(sentence(target), { cause: fault })
   } finally {
     await rm(part, { recursive: true, force: true })
+    // While it is held: who waits for none is refused, and nobody holds one that is gone.
+    await rm(lock, { force: true })
     release()
-    await rm(`${target}.lock`, { force: true })
   }
 }
 
@@ -266,18 +264,15 @@ async function checkStores(
   } finally {
     await stores.close()
     // It was opened for the check and holds nothing.
-    for (const ending of ['', '-wal', '-shm']) {
+    for (const ending of ['', '-wal', '-shm'])
       await rm(join(config.dataDir, `views.sqlite${ending}`), { force: true })
-      for (const name of databases)
-        if (ending !== '') await rm(join(config.dataDir, `${name}${ending}`), { force: true })
+    for (const name of Object.values(databases)) {
+      const log = join(config.dataDir, `${name}-wal`)
+      const left = await stat(log).then(({ size }) => size, absentAs(0))
+      if (left > 0) throw new Error(`${log} was not moved into its database.`)
+      for (const ending of ['-wal', '-shm'])
+        await rm(join(config.dataDir, `${name}${ending}`), { force: true })
     }
-  }
-}
-
-function notWhole({ said, faults }: Checked): Answer {
-  return {
-    failed: true,
-    lines: [...faults, `Nothing was made: what would have been copied is not whole (${said}).`],
   }
 }
 
@@ -335,8 +330,11 @@ async function manifestOf(source: string): Promise<Manifest> {
     throw new BackupRefused(`The ${manifestName} at ${source} is not one that this Flightdeck reads.`)
   const { files } = parsed.data
   const named = [...Object.keys(files), ...Object.keys(parsed.data.trees)]
-  const known: readonly string[] = [...databases, ...trees, keyName]
-  if (databases.some((name) => files[name] === undefined) || named.some((name) => !known.includes(name)))
+  const known: readonly string[] = [...Object.values(databases), ...trees, keyName]
+  if (
+    Object.values(databases).some((name) => files[name] === undefined) ||
+    named.some((name) => !known.includes(name))
+  )
     throw new BackupRefused(`The ${manifestName} at ${source} is not one that this Flightdeck reads.`)
   return parsed.data
 }
@@ -365,7 +363,7 @@ async function copyTree(from: string, to: string, progress: (line: string) => vo
   const copy = async (source: string, target: string): Promise<void> => {
     await mkdir(target, { recursive: true, mode: 0o700 })
     const entries = await readdir(source, { withFileTypes: true }).catch(absentAs([]))
-    const later = (name: string) => Number(name === 'objects')
+    const later = (name: string) => Number(name === 'objects' || name === 'pack')
     for (const entry of entries.toSorted((a, b) => later(a.name) - later(b.name))) {
       if ((source === from && leftOut.has(entry.name)) || entry.name.endsWith('.lock')) continue
       const [one, other] = [join(source, entry.name), join(target, entry.name)]
@@ -431,6 +429,26 @@ async function syncFolder(path: string): Promise<void> {
   } finally {
     await handle.close()
   }
+}
+
+/** Whichever way their addresses lead there. */
+async function refuseOneInTheOther(one: string, other: string): Promise<void> {
+  const [a, b] = [await placeOf(resolve(one)), await placeOf(resolve(other))]
+  if (isInside(a, b) || isInside(b, a))
+    throw new BackupRefused('The backup and the data folder must not lie in each other.')
+}
+
+/** The path without links; of what is not there yet, as far as it is. */
+async function placeOf(path: string): Promise<string> {
+  const found = await realpath(path).catch(absentAs(undefined))
+  return found ?? join(await placeOf(dirname(path)), basename(path))
+}
+
+/** Also where SQLite says so. */
+function isOutOfRoom(fault: unknown): boolean {
+  if (!(fault instanceof Error)) return false
+  const isFull = 'errcode' in fault && typeof fault.errcode === 'number' && (fault.errcode & 0xff) === 13
+  return isFull || codeOf(fault) === 'ENOSPC' || isOutOfRoom(fault.cause)
 }
 
 function isInside(inner: string, outer: string): boolean {

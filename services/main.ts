@@ -29,6 +29,7 @@ const usage = `Usage: npm start -- [--repo <path or git URL>]... [--help]
        npm start -- rebuild [<read model>] [--data <folder>]
        npm start -- backup <folder> [--with-key] [--data <folder>]
        npm start -- restore <folder> [--data <folder>]
+       npm start -- restored
 
   --repo <path or git URL>  brings a repository into the local code host, under ada; may be given more than once
   --help                    shows this
@@ -40,6 +41,7 @@ const usage = `Usage: npm start -- [--repo <path or git URL>]... [--help]
   rebuild                   has all read models made anew from the log, or the one that is named, and ends when that is done
   backup <folder>           copies the data folder there while Flightdeck serves, checks the copy, and ends; --with-key: with the master key
   restore <folder>          makes a new data folder of a backup, checks it, and ends
+  restored                  says that the log of shared engines was put back from a backup, before anything else goes on with it, and ends
   --data <folder>           works on this data folder, in place of DATA_DIR
 
 Variables of the environment:

@@ -4,6 +4,7 @@ import { userStream } from '#domain/kernel/ids.ts'
 import { OnboardingCompleted } from '#domain/user/events.ts'
 import { emptyHead } from '#platform/commands/eventLog.ts'
 import { openLog } from '#platform/commands/logIdentity.ts'
+import { changeCatalog } from '#platform/ports/catalog.ts'
 import { cause, eventually, openTestEngines, somebody, type TestEngines } from '../tests/server/engines.ts'
 import { operationBeside, operationOf, UnknownWords } from './operate.ts'
 import { startProjector } from './query/projector.ts'
@@ -40,6 +41,18 @@ test('lists what was set aside, a line each, and queues one again', async () => 
   expect(await operate(['jobs'])).toHaveLength(1)
   expect(await engines.jobs.pending('execution')).toBe(1)
   expect(await operate(['jobs', 'requeue', 'one'])).toEqual(['No job one was set aside.'])
+})
+
+test('begins the next epoch of a log that was put back, above any that the read models have heard of', async () => {
+  const { logId } = await openLog(engines)
+  const { readStore } = engines
+  const told = (epoch: number) => [
+    `Log ${logId} goes on in epoch ${epoch}: read models are made anew at the next start, and what is open is queued from the log.`,
+  ]
+  expect(await operate(['restored'])).toEqual(told(2))
+  await changeCatalog(readStore, (catalog) => ({ ...catalog, log: { logId, epoch: 5 } }))
+  expect(await operate(['restored'])).toEqual(told(6))
+  expect(await openLog(engines)).toEqual({ logId, epoch: 6 })
 })
 
 test('checks the log, and names what is wrong where it is', async () => {

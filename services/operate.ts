@@ -2,6 +2,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { views } from '#domain/views/all.ts'
 import type { EventLog } from '#platform/commands/eventLog.ts'
+import type { Commands } from '#platform/commands/execute.ts'
+import { restoreLog } from '#platform/commands/logIdentity.ts'
 import { listFlawed, releaseFlawed } from '#platform/commands/quarantine.ts'
 import { changeCatalog } from '#platform/ports/catalog.ts'
 import type { EventStore } from '#platform/ports/eventStore.ts'
@@ -26,6 +28,7 @@ export interface Operating {
   readonly eventStore: EventStore
   readonly readStore: ReadStore
   readonly log: Pick<EventLog, 'read'>
+  readonly commands: Pick<Commands, 'load' | 'execute'>
   readonly vault: Vault
   readonly progress: (line: string) => void
 }
@@ -41,13 +44,14 @@ export type Operation = (engines: Operating) => Promise<Answer>
 
 /**
  * `quarantine` gives a line for each stream that cannot be read on, and `quarantine release <stream>` takes one up again that was mended;
- * `verify` checks the whole log; `jobs` gives a line for each job that was set aside, newest first of its kind; `jobs requeue <id>` queues one again; no words are no
+ * `verify` checks the whole log; `restored` begins the next epoch of a log that was put back from a backup; `jobs` gives a line for each job that was set aside, newest first of its kind; `jobs requeue <id>` queues one again; no words are no
  * operation. Throws `UnknownWords`, before anything is opened.
  */
 export function operationOf(words: readonly string[]): Operation | undefined {
   const [subject, verb, id, ...rest] = words
   if (subject === undefined) return undefined
   if (subject === 'verify' && verb === undefined) return verified
+  if (subject === 'restored' && verb === undefined) return restored
   if (subject === 'jobs' && verb === undefined) return listed
   if (subject === 'quarantine' && verb === undefined)
     return async ({ readStore }) => ({ lines: await listFlawed(readStore) })
@@ -83,6 +87,17 @@ async function verified({ eventStore, vault, progress }: Operating): Promise<Ans
     }
   } finally {
     await threads.close()
+  }
+}
+
+/** Above the epoch that the read models are of: a log that is put back twice from the same backup has none twice. */
+async function restored({ commands, readStore }: Operating): Promise<Answer> {
+  const { log } = await readStore.catalog()
+  const { logId, epoch } = await restoreLog(commands, log?.epoch)
+  return {
+    lines: [
+      `Log ${logId} goes on in epoch ${epoch}: read models are made anew at the next start, and what is open is queued from the log.`,
+    ],
   }
 }
 

@@ -12,6 +12,16 @@ describe('a log', () => {
     given(log).when({ type: 'BeginLog', logId: first }).then([begun])
     given(log, begun).when({ type: 'BeginLog', logId: second }).thenNothing()
   })
+  test.each([
+    [undefined, 2],
+    [1, 2],
+    [4, 5],
+  ])('put back where epoch %s was heard of begins epoch %i', (above, epoch) => {
+    given(log, begun)
+      .when({ type: 'RestoreLog', ...(above === undefined ? {} : { above }) })
+      .then([LogRestored.of({ epoch })])
+  })
+
   test('begins another epoch with each restore, under the id that it has', () => {
     given(log, begun)
       .when({ type: 'RestoreLog' })

@@ -13,14 +13,17 @@ export type LogState = ({ readonly kind: 'begun' } & LogIdentity) | { readonly k
 
 export type LogCommand =
   | { readonly type: 'BeginLog'; readonly logId: string }
-  | { readonly type: 'RestoreLog' }
+  /** `above`: an epoch that was heard of before, which a copy of the log may not know of. */
+  | { readonly type: 'RestoreLog'; readonly above?: number }
 
 function decide(command: LogCommand, state: LogState): Decision<LogEvent> {
   switch (command.type) {
     case 'BeginLog':
       return state.kind === 'none' ? [LogBegun.of({ logId: command.logId })] : []
     case 'RestoreLog':
-      return state.kind === 'none' ? [] : [LogRestored.of({ epoch: state.epoch + 1 })]
+      return state.kind === 'none'
+        ? []
+        : [LogRestored.of({ epoch: Math.max(state.epoch, command.above ?? 0) + 1 })]
   }
 }
 

@@ -8,7 +8,7 @@ import type { Job, Jobs } from '#platform/ports/jobs.ts'
 import { creating } from '../../tests/domain/creating.ts'
 import { executionId, projectId, taskId, userId } from '../../tests/domain/ids.ts'
 import { cause, eventually, openTestEngines, type TestEngines } from '../../tests/server/engines.ts'
-import { startDispatcher } from './dispatcher.ts'
+import { dispatcherMarks, startDispatcher } from './dispatcher.ts'
 
 let engines: TestEngines
 beforeEach(async () => {
@@ -151,7 +151,7 @@ test('what is deleted becomes a job to erase it, also what was deleted before th
     const { position, events } = await commands.execute(project, stream, { type: 'DeleteProject' }, cause())
     erasures.push({ id: events[0]?.id, kind: 'erasure', payload: { stream, ...origin } })
     // An older version had looked at it, and only destroyed secrets.
-    if (n === 1) await jobs.mark('dispatched', position ?? '0')
+    if (n === 1) await jobs.mark(dispatcherMarks(engines.logIdentity).dispatched, position ?? '0')
   }
   const dispatcher = await startDispatcher(engines)
   expect(await takeJobs('erasure', 2)).toEqual(erasures)
@@ -178,7 +178,10 @@ test('a restart looks only at what came after the last request, and misses nothi
   const first = await startDispatcher(engines)
   await create(1)
   await dispatched(first, 1)
-  await eventually('the checkpoint is there', async () => (await engines.jobs.marked('dispatched')) !== null)
+  await eventually(
+    'the checkpoint is there',
+    async () => (await engines.jobs.marked(dispatcherMarks(engines.logIdentity).dispatched)) !== null,
+  )
   await create(2)
   const put: string[] = []
   const watched: Jobs = {
@@ -217,4 +220,16 @@ test('of what was asked for before the queue was lost, only what has no end is q
   await create(3)
   await dispatched(dispatcher, 2)
   expect(await takeJobs('execution', 2)).toEqual([executionOf(2), executionOf(3)])
+})
+
+test('a mark of before the log was put back from a backup is none: what is open is queued, wherever it lies', async () => {
+  const { logIdentity, jobs } = engines
+  await create(1)
+  const beyond = '1000000'
+  for (const mark of Object.values(dispatcherMarks(logIdentity))) await jobs.mark(mark, beyond)
+  const restored = { ...engines, logIdentity: { ...logIdentity, epoch: logIdentity.epoch + 1 } }
+  const dispatcher = await startDispatcher(restored)
+  await create(2)
+  expect(await takeJobs('execution', 2)).toEqual([executionOf(1), executionOf(2)])
+  await dispatcher.stop()
 })

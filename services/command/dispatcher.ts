@@ -5,6 +5,7 @@
 import { z } from 'zod'
 import { parseStream } from '#domain/kernel/ids.ts'
 import { comparePositions, type Position, type StoredEvent } from '#domain/kernel/event.ts'
+import type { LogIdentity } from '#domain/log/log.ts'
 import { task } from '#domain/task/task.ts'
 import { UnreadableEvent, type EventLog } from '#platform/commands/eventLog.ts'
 import type { Commands } from '#platform/commands/execute.ts'
@@ -19,13 +20,23 @@ export interface DispatcherEngines {
   readonly eventStore: EventStore
   readonly jobs: Jobs
   readonly log: EventLog
+  readonly logIdentity: LogIdentity
   readonly commands: Pick<Commands, 'load'>
   readonly watch: Watch
   readonly logger: Logger
 }
 
-/** How far requests were queued, and deletions: each of its own, as what was deleted before there were erasures is erased too. */
-export const dispatcherMarks = { dispatched: 'dispatched', erased: 'erased' } as const
+/**
+ * How far requests were queued, and deletions: each of its own, as what was deleted before there were erasures is erased too. A log that
+ * was put back from a backup has none: what lies behind a mark of before is not what lay there then.
+ */
+export function dispatcherMarks({
+  logId,
+  epoch,
+}: LogIdentity): Readonly<Record<'dispatched' | 'erased', string>> {
+  const of = `${logId}-${epoch}`
+  return { dispatched: `dispatched-${of}`, erased: `erased-${of}` }
+}
 const batch = 500
 /** In batches that asked for nothing. */
 const markedEvery = 1_000
@@ -41,14 +52,13 @@ export async function startDispatcher({
   eventStore,
   jobs,
   log,
+  logIdentity,
   commands,
   watch,
   logger,
 }: DispatcherEngines): Promise<Subscription> {
-  const [dispatched, erased] = [
-    await jobs.marked(dispatcherMarks.dispatched),
-    await jobs.marked(dispatcherMarks.erased),
-  ]
+  const marks = dispatcherMarks(logIdentity)
+  const [dispatched, erased] = [await jobs.marked(marks.dispatched), await jobs.marked(marks.erased)]
   // Without a mark the queue is new, or was lost: of what was asked for before, only what has no end is queued.
   const old = dispatched === null ? await eventStore.head() : null
   const isOpen = async (event: StoredEvent) =>
@@ -74,7 +84,7 @@ export async function startDispatcher({
     unmarked += 1
     // A checkpoint that lags is only more to look through after a start: most events ask for nothing.
     if (wanted.length === 0 && unmarked < markedEvery) return
-    for (const mark of Object.values(dispatcherMarks)) await jobs.mark(mark, upTo)
+    for (const mark of Object.values(marks)) await jobs.mark(mark, upTo)
     unmarked = 0
   }
   const subscription = eventStore.subscribe(earlier(dispatched, erased), batch, dispatch, asksForWork)

@@ -561,6 +561,27 @@ describe('an event that cannot be read', () => {
     await projector.stop()
   })
 
+  test('is looked for anew in a log that was put back from a backup: what was wrong in the other one is forgotten', async () => {
+    await history(2, 5)
+    const stream = taskStream(taskId(1))
+    const broken = damaging((event) => (event.stream === stream ? { ...event, content: 'AAAA' } : event))
+    const before = await startProjector(broken)
+    await projectedToTheEnd(engines)
+    await before.stop()
+    expect(await listFlawed(engines.readStore)).toEqual([expect.stringContaining(stream)])
+    const { logIdentity } = engines
+    const after = await startProjector({
+      ...engines,
+      logIdentity: { ...logIdentity, epoch: logIdentity.epoch + 1 },
+    })
+    // Until they are made anew they are refused.
+    await eventually('it is folded anew', async () =>
+      isDeepStrictEqual(await stored(engines).catch(() => undefined), await folded(engines)),
+    )
+    expect(await listFlawed(engines.readStore)).toEqual(['No stream is set aside.'])
+    await after.stop()
+  })
+
   test('of a newer version is passed over, and what this one knows goes on', async () => {
     await history(1, 3)
     const newer = damaging((event) =>

@@ -9,6 +9,7 @@ import { views } from '#domain/views/all.ts'
 import type { View, ViewDocument } from '#domain/views/view.ts'
 import { projectedEvents, wantedBy } from '#platform/commands/documents.ts'
 import type { EventLog } from '#platform/commands/eventLog.ts'
+import { clearQuarantine } from '#platform/commands/quarantine.ts'
 import { mainProjection } from '#platform/commands/projected.ts'
 import type { Logger } from '#platform/log.ts'
 import type { Bus } from '#platform/ports/bus.ts'
@@ -205,6 +206,8 @@ export async function startProjector(
         { checkpoint, of: found.log, log: engines.logIdentity },
         'the read models are of another log, or of more than there is of this one: they are made anew',
       )
+    // What was found wrong was wrong in the other log; in this one, whoever makes the read models looks again.
+    if (foreign) await clearQuarantine(readStore)
     const catalog = await changeCatalog(readStore, (now) =>
       generations.begun(now, engines.logIdentity, foreign),
     )

@@ -126,7 +126,7 @@ async function print({ log }: Engines, taskId: string, events: number): Promise<
 async function settle({ jobs, ...engines }: Engines): Promise<void> {
   const head = await engines.eventStore.head()
   if (head === null) return
-  for (const mark of Object.values(dispatcherMarks)) await jobs.mark(mark, head)
+  for (const mark of Object.values(dispatcherMarks(engines.logIdentity))) await jobs.mark(mark, head)
   const projector = await startProjector(engines)
   try {
     if (!(await engines.projected.waitFor(head, settledWithinMs)))

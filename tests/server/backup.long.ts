@@ -117,7 +117,7 @@ test('wherever a backup or a restore is killed, there is a whole one or none', a
   const made = await runProduct(env, ['backup', at('killed'), '--data', product.dataDir])
   expect(made.code).toBe(0)
   expect((await runProduct(env, ['restore', at('copy'), '--data', at('half')])).code).toBe(0)
-  expect((await readdir(folder)).filter((name) => /part|lock|before/.test(name))).toEqual([])
+  expect((await readdir(folder)).filter((name) => /flightdeck/.test(name))).toEqual([])
   expect(killed).toBeGreaterThan(20)
   note('backup and restore killed by SIGKILL', `${killed} kills, ${whole} that were whole by then`)
 })

@@ -31,7 +31,26 @@ export async function openLog({
   return begun
 }
 
-/** The log's identity; `undefined` for one that was not begun. */
+/**
+ * Begins the next epoch of a log that was put back from a copy, before anybody goes on with it: whatever is known of more than the copy
+ * has is of another epoch from here on. `above` is an epoch that something beside the log has heard of.
+ */
+export async function restoreLog(
+  commands: Pick<Commands, 'load' | 'execute'>,
+  above = 0,
+): Promise<LogIdentity> {
+  await commands.execute(
+    decider,
+    logStream,
+    { type: 'RestoreLog', above },
+    { actor, commandId: randomUUID() },
+  )
+  const restored = await identityOf(commands)
+  if (!restored) throw new OlderData('The event store')
+  return restored
+}
+
+/** Whose log this is; `undefined` for one that was not begun. */
 export async function identityOf(commands: Pick<Commands, 'load'>): Promise<LogIdentity | undefined> {
   const { state } = await commands.load(decider, logStream)
   return state.kind === 'begun' ? { logId: state.logId, epoch: state.epoch } : undefined

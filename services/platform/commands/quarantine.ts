@@ -24,8 +24,29 @@ const lastPosition: Position = '9223372036854775807'
 
 /** A line for each stream that is set aside, by its name. */
 export async function listFlawed(store: Store): Promise<readonly string[]> {
-  await store.prepare([quarantine])
   const lines: string[] = []
+  for await (const flawed of allFlawed(store)) lines.push(lineOf(flawed))
+  return lines.length > 0 ? lines : ['No stream is set aside.']
+}
+
+/** Nothing is set aside any more: for another log than the one that it was of. */
+export async function clearQuarantine(store: Store): Promise<void> {
+  const ids: string[] = []
+  for await (const { id } of allFlawed(store)) ids.push(id)
+  for (let from = 0; from < ids.length; from += page)
+    await store.apply(
+      ids.slice(from, from + page).map((id) => ({
+        kind: 'remove',
+        collection: quarantine.name,
+        id,
+        position: lastPosition,
+      })),
+      null,
+    )
+}
+
+async function* allFlawed(store: Store): AsyncGenerator<Flawed> {
+  await store.prepare([quarantine])
   for (let after: { value: string; id: string } | undefined; ;) {
     const sort = { field: 'id', direction: 'ascending' } as const
     const found = await store.find(quarantine.name, {
@@ -34,9 +55,9 @@ export async function listFlawed(store: Store): Promise<readonly string[]> {
       limit: page,
       ...(after ? { after } : {}),
     })
-    for (const document of found) lines.push(lineOf(Flawed.parse(document)))
+    for (const document of found) yield Flawed.parse(document)
     const last = found.at(-1)
-    if (!last || found.length < page) return lines.length > 0 ? lines : ['No stream is set aside.']
+    if (!last || found.length < page) return
     after = { value: last.id, id: last.id }
   }
 }
