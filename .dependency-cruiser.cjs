@@ -2,7 +2,7 @@
 const services = ['command', 'query', 'runner', 'gateway', 'codehost']
 const drivers = {
   '@eventstore/db-client': 'services/platform/eventstore',
-  mongodb: 'services/platform/(mongo|readstore|blobs|vault|leases)',
+  mongodb: 'services/platform/(mongo|readstore|blobs|vault|leases|recentKeys)',
   nats: 'services/platform/bus',
   '@photostructure/sqlite': 'services/platform/sqlite.ts',
   '@octokit/rest': 'services/platform/codehost',
@@ -10,7 +10,8 @@ const drivers = {
   '@opentelemetry': 'services/platform/watch/otlp.ts',
   '@octokit/webhooks': 'services/(platform/codehost|gateway)',
 }
-const adapters = '^services/platform/(eventstore|mongo|readstore|bus|blobs|vault|leases|codehost)/'
+const adapters =
+  '^services/platform/(eventstore|mongo|readstore|bus|blobs|vault|leases|recentKeys|codehost)/'
 // A test stands beside what it tests and may reach what it needs.
 const notTests = '\\.test\\.tsx?$'
 

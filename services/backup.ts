@@ -174,6 +174,18 @@ const sentences: ReadonlyMap<unknown, (target: string) => string> = new Map<
   ['EACCES', (target) => `${dirname(target)} cannot be written.`],
 ])
 
+/** Closes them, so that the files alone hold all; what was opened for the check and holds nothing goes. */
+async function closeWhole(stores: OwnStores, folder: string): Promise<void> {
+  await stores.close()
+  for (const ending of ['', '-wal', '-shm']) await rm(join(folder, `views.sqlite${ending}`), { force: true })
+  for (const name of Object.values(databases)) {
+    const log = join(folder, `${name}-wal`)
+    const left = await stat(log).then(({ size }) => size, absentAs(0))
+    if (left > 0) throw new Error(`${log} was not moved into its database.`)
+    for (const ending of ['-wal', '-shm']) await rm(join(folder, `${name}${ending}`), { force: true })
+  }
+}
+
 /** What was made, with what was not whole in what it was made of: a copy of a log with a fault is better than none. */
 function told({ said, faults }: Checked, made: string, more: readonly string[]): Answer {
   if (faults.length === 0) return { lines: [`${made}, and whole: ${said}`, ...more] }
@@ -258,21 +270,11 @@ async function checkStores(
       ...(more > 0 ? [`${more} more are not listed.`] : []),
       ...blobs.lost.map(({ hash, stream }) => `The blob ${hash} of ${stream} is not there.`),
     ]
-    if (faults.length === 0) await then(stores)
+    await then(stores)
     const said = `${events} events in ${streams} streams, ${blobs.found} blobs; the content of ${erased} events was erased.`
     return { identity, events, said, faults }
   } finally {
-    await stores.close()
-    // It was opened for the check and holds nothing.
-    for (const ending of ['', '-wal', '-shm'])
-      await rm(join(config.dataDir, `views.sqlite${ending}`), { force: true })
-    for (const name of Object.values(databases)) {
-      const log = join(config.dataDir, `${name}-wal`)
-      const left = await stat(log).then(({ size }) => size, absentAs(0))
-      if (left > 0) throw new Error(`${log} was not moved into its database.`)
-      for (const ending of ['-wal', '-shm'])
-        await rm(join(config.dataDir, `${name}${ending}`), { force: true })
-    }
+    await closeWhole(stores, config.dataDir)
   }
 }
 
