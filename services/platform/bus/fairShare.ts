@@ -26,10 +26,11 @@ export interface FairShare {
   asksAgain(now: number): void
 }
 
-/** Jobs of one person that were put back come again in so even a step that a place is free for this long at most. */
+/**
+ * Jobs of one person that were put back come again in so even a step that a place is free for this long at most. The line is as long as
+ * it has to be: with a longest delay, all that are beyond it would come at once, and again and again.
+ */
 const stepMs = 100
-/** A worker that ends keeps nobody waiting for longer than this. */
-const longestDelayMs = 30_000
 /** For so long a free place looks at what the queue has for somebody who comes before those that are known. */
 const lookMs = 500
 /** What was put back and does not come again in time has gone to another worker. */
@@ -58,7 +59,7 @@ export function fairShare(concurrency: number): FairShare {
 
   function putBack({ id, person }: Offered, now: number): Verdict {
     const line = waiting.get(person) ?? { ids: new Set(), lastDue: 0 }
-    line.lastDue = Math.min(Math.max(now, line.lastDue) + stepMs, now + longestDelayMs)
+    line.lastDue = Math.max(now, line.lastDue) + stepMs
     line.ids.add(id)
     waiting.set(person, line)
     return { kind: 'put_back', delayMs: line.lastDue - now }
