@@ -42,7 +42,7 @@ describe('what the engine is asked for', () => {
     expect(body).toMatchObject({
       HostConfig: {
         PidsLimit: 64,
-        CpuShares: 512,
+        CpuShares: 102,
         Memory: 6_000,
         MemorySwap: 6_000,
         ShmSize: 1_000,

@@ -69,8 +69,8 @@ export function containerBody(plan: ContainerPlan): object {
       PidsLimit: processes,
       Memory: allBytes,
       MemorySwap: allBytes,
-      // Half of what a container gets by default: the server comes first when processors are short, and also when memory is.
-      CpuShares: 512,
+      // A tenth of what a container gets by default: the server comes first when processors are short, and also when memory is.
+      CpuShares: 102,
       OomScoreAdj: 500,
       ShmSize: temporaryBytes,
       Tmpfs: {

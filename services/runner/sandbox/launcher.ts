@@ -19,8 +19,8 @@ export interface LaunchPlan {
   readonly command: readonly [string, ...string[]]
 }
 
-/** What a box computes waits for the server: a tenth of a processor that both want. */
-const nicenessOfBoxes = 10
+/** What a box computes waits for the server, by so much more than the server itself waits: a tenth of a processor that both want. */
+export const nicerThanServer = 10
 
 /** Its command line, the same for all boxes of an identity but for the user's number; it reads its words from the descriptor. */
 export function launcher(identity: BoxIdentity, descriptor: number): readonly string[] {
@@ -90,7 +90,7 @@ my @words = split /\\0/, do { local $/; <$in> }, -1;
 close $in;
 pop @words;
 my ($call, $processes, $file, $memory, $dir, $count) = splice @words, 0, 6;
-setpriority(0, 0, ${nicenessOfBoxes});
+setpriority(0, 0, getpriority(0, 0) + ${nicerThanServer});
 if (open my $score, '>', '/proc/self/oom_score_adj') { print $score 500; close $score }
 for ([6, $processes], [1, $file], [2, $memory], [4, 0]) {
   my ($kind, $most) = @$_;

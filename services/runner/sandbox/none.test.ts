@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { getPriority } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -47,6 +48,10 @@ describe('without a box', { timeout: 20_000 }, () => {
     expect(told).toBe(`${workspace.dir}\n${workspace.homeDir}\n${names}`)
     expect(sandbox.paths(workspace)).toEqual({ tree: workspace.dir, home: workspace.homeDir })
     expect(sandbox.seenAs({ source: '/a', target: '/b' })).toBe('/a')
+  })
+
+  test('the server goes before what it computes', async () => {
+    expect(await output(start('sleep 0.2; nice; sh -c nice'))).toBe(`${getPriority() + 10}\n`.repeat(2))
   })
 
   test("the agent's git finds the history", async () => {

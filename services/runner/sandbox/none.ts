@@ -5,9 +5,11 @@
  */
 import { randomUUID } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
+import { getPriority, setPriority } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { run, signalProcess, spawnProcess } from '../process.ts'
 import type { Git } from '../workspace/git.ts'
+import { nicerThanServer } from './launcher.ts'
 import { watchLimits } from './limits.ts'
 import type { Sandbox, SandboxedProcess, SandboxEnd, SandboxSpec } from './port.ts'
 
@@ -45,6 +47,7 @@ function startPlain(path: string, spec: SandboxSpec): SandboxedProcess {
     stdin: spec.stdin,
     user: workspace.owner,
   })
+  letServerGoFirst(child.pid)
   let reason: SandboxEnd = 'itself'
   let isOver = false
   let ending: Promise<void> | undefined
@@ -80,6 +83,15 @@ function startPlain(path: string, spec: SandboxSpec): SandboxedProcess {
       return 'ended'
     },
     thaw: () => void signalProcess(child.pid, 'SIGCONT'),
+  }
+}
+
+/** As in a box: what the command starts is as nice as itself. */
+function letServerGoFirst(pid: number): void {
+  try {
+    setPriority(pid, Math.min(getPriority() + nicerThanServer, 19))
+  } catch {
+    // It has ended.
   }
 }
 
