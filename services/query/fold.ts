@@ -4,7 +4,7 @@ import type { Position, StoredEvent, UnreadableReason } from '#domain/kernel/eve
 import { parseStream } from '#domain/kernel/ids.ts'
 import { belongs, project, type AnyRecorded, type View, type ViewDocument } from '#domain/views/view.ts'
 import { goneWith, wantedBy } from '#platform/commands/documents.ts'
-import { quarantine } from '#platform/commands/quarantine.ts'
+import { quarantine, quarantinePosition } from '#platform/commands/quarantine.ts'
 import { UnreadableEvent, type EventLog } from '#platform/commands/eventLog.ts'
 import type { Logger } from '#platform/log.ts'
 import { isWanted } from '#platform/ports/eventStore.ts'
@@ -202,10 +202,10 @@ export async function openFold(views: readonly View<ViewDocument>[], engines: Fo
   ): Promise<readonly Change[]> {
     const found: Change[] = []
     for (const { event, fault } of bad) {
-      const { stream, revision, position, type } = event
+      const { stream, revision, type } = event
       const { reason } = fault
       const document = { id: stream, revision, type, reason }
-      found.push({ kind: 'put', collection: quarantine.name, document, position })
+      found.push({ kind: 'put', collection: quarantine.name, document, position: quarantinePosition })
       for (const view of views) found.push(...(await flawIn(view, event, reason, changes)))
     }
     return found

@@ -558,7 +558,20 @@ describe('an event that cannot be read', () => {
       isDeepStrictEqual(await stored(engines), await folded(engines)),
     )
     expect(await listFlawed(engines.readStore)).toEqual(['No stream is set aside.'])
+    // It may be hurt again, and is set aside again.
     await projector.stop()
+    const rename = { type: 'UpdateTask', title: 'once more' } as const
+    const { events } = await commands(engines.log).execute(task, stream, rename, cause())
+    const last = events.at(-1)?.revision
+    const hurtAgain = damaging((event) =>
+      event.stream === stream && event.revision === last ? { ...event, content: 'AAAA' } : event,
+    )
+    const second = await startProjector(hurtAgain)
+    await projectedToTheEnd(engines)
+    await second.stop()
+    expect(await listFlawed(engines.readStore)).toEqual([
+      expect.stringContaining(`event ${last} (TaskUpdated)`),
+    ])
   })
 
   test('is looked for anew in a log that was put back from a backup: what was wrong in the other one is forgotten', async () => {

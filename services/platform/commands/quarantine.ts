@@ -20,7 +20,11 @@ type Flawed = z.infer<typeof Flawed>
 type Store = Pick<ReadStore, 'prepare' | 'find' | 'get' | 'apply' | 'catalog' | 'replaceCatalog'>
 
 const page = 1_000
-const lastPosition: Position = '9223372036854775807'
+/**
+ * Where all that is written here is said to be of, so that each word takes the place of the one before: a stream that was released may be
+ * hurt again, at a later event or at an earlier one.
+ */
+export const quarantinePosition: Position = '0'
 
 /** A line for each stream that is set aside, by its name. */
 export async function listFlawed(store: Store): Promise<readonly string[]> {
@@ -39,7 +43,7 @@ export async function clearQuarantine(store: Store): Promise<void> {
         kind: 'remove',
         collection: quarantine.name,
         id,
-        position: lastPosition,
+        position: quarantinePosition,
       })),
       null,
     )
@@ -91,7 +95,7 @@ export async function releaseFlawed(
     return { ok: false, line: `${stream} stays set aside: ${fault.message}` }
   }
   await store.apply(
-    [{ kind: 'remove', collection: quarantine.name, id: stream, position: lastPosition }],
+    [{ kind: 'remove', collection: quarantine.name, id: stream, position: quarantinePosition }],
     null,
   )
   await changeCatalog(store, (catalog) => ({
