@@ -10,8 +10,7 @@ const drivers = {
   '@opentelemetry': 'services/platform/watch/otlp.ts',
   '@octokit/webhooks': 'services/(platform/codehost|gateway)',
 }
-const adapters =
-  '^services/platform/(eventstore|mongo|readstore|bus|blobs|vault|leases|recentKeys|codehost)/'
+const adapters = '^services/platform/(eventstore|mongo|readstore|bus|blobs|vault|leases|recentKeys|codehost)/'
 // A test stands beside what it tests and may reach what it needs.
 const notTests = '\\.test\\.tsx?$'
 
