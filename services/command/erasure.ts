@@ -1,6 +1,7 @@
 /**
- * Erases what was deleted: a task, a project with its tasks, an account with all that is its own. Branches at the code host go first, as
- * their names are sealed; then keys, without which nothing that was sealed opens; then blobs, documents, and the pages that held them.
+ * Erases what was deleted: a task, a project with its tasks, an account with all that is its own. What runs for it is ended; then branches
+ * at the code host go, as their names are sealed; then keys, without which nothing that was sealed opens; then blobs, documents, and the
+ * pages that held them. The key of a project, and a person's access, go when no branch needs them any more.
  * Workspaces are the runners' to clear away.
  * Each step may be repeated, and a job that was broken off comes again.
  */
@@ -33,14 +34,18 @@ import type { ReadStore } from '#platform/ports/readStore.ts'
 import type { Vault } from '#platform/ports/vault.ts'
 import type { ProjectSecrets } from '#platform/projectSecrets.ts'
 import { discardImage } from './images/sweep.ts'
+import { madeInLog, type Made, type MadeInLog } from './madeInLog.ts'
 import { deletePushedBranches } from './pushedBranches.ts'
+
+/** What an erasure works with. */
+type Erasing = ErasureEngines & { readonly made: MadeInLog }
 
 export interface ErasureEngines {
   readonly eventStore: Pick<EventStore, 'readAll'>
   readonly readStore: Pick<ReadStore, 'apply' | 'find' | 'scrub'>
   readonly vault: Pick<Vault, 'destroy'>
   readonly blobs: SealedBlobs
-  readonly jobs: Pick<Jobs, 'work'>
+  readonly jobs: Pick<Jobs, 'work' | 'standing'>
   readonly log: EventLog
   readonly commands: Commands
   readonly documents: Documents
@@ -75,6 +80,7 @@ const page = 100
 
 /** Works off what is to be erased, until it is stopped. */
 export function startErasure(engines: ErasureEngines): Worker {
+  const made = madeInLog(engines)
   return engines.jobs.work('erasure', { concurrency: 2, leaseMs }, async (delivery) => {
     const { stream = '', correlationId, causationId = null } = delivery.job.payload
     const origin = correlationId === undefined ? {} : { correlationId, causationId }
@@ -83,7 +89,7 @@ export function startErasure(engines: ErasureEngines): Worker {
       delivery.working().catch(() => clearInterval(renewal))
     }, renewMs)
     try {
-      await erase({ ...engines, commands: commandsFrom(engines.commands, origin) }, stream)
+      await erase({ ...engines, made, commands: commandsFrom(engines.commands, origin) }, stream)
       engines.logger.info({ stream }, 'erased')
       await delivery.ack()
     } finally {
@@ -93,7 +99,7 @@ export function startErasure(engines: ErasureEngines): Worker {
 }
 
 /** Erases what a stream whose last event is a deletion is about. */
-export async function erase(engines: ErasureEngines, stream: string): Promise<void> {
+async function erase(engines: Erasing, stream: string): Promise<void> {
   const [deletion] = await engines.log.readBackwards(stream, 'end', 1)
   if (!deletion || !isDeletion(deletion)) throw new Error(`${stream} was not deleted.`)
   const name = parseStream(stream)
@@ -109,7 +115,7 @@ export async function erase(engines: ErasureEngines, stream: string): Promise<vo
   }
 }
 
-async function eraseTask(engines: ErasureEngines, taskId: string, deletion: AnyRecorded): Promise<void> {
+async function eraseTask(engines: Erasing, taskId: string, deletion: AnyRecorded): Promise<void> {
   const { vault, log, blobs, readStore } = engines
   const stream = taskStream(taskId)
   await deletePushedBranches(engines, [taskId])
@@ -151,58 +157,45 @@ function blobsOf(event: RecordedOf<TaskEvent>): readonly BlobRef[] {
   }
 }
 
-async function eraseProject(
-  engines: ErasureEngines,
-  projectId: string,
-  deletion: AnyRecorded,
-): Promise<void> {
+async function eraseProject(engines: Erasing, projectId: string, deletion: AnyRecorded): Promise<void> {
   const { vault, projectSecrets, readStore } = engines
   await projectSecrets.destroy(projectId)
   await folded(engines, deletion)
-  await deletePushedBranches(engines, listed(engines, tasksView, { projectId }))
-  await vault.destroy(scopeOfStream(deletion.stream))
   await deleteEach(engines, tasksView, { projectId }, (id, cause) =>
     engines.commands.execute(task, taskStream(id), { type: 'DeleteTask' }, cause),
   )
+  // By the log: what was deleted before, or by an attempt that was broken off, may not be erased yet.
+  const made = (await engines.made()).filter((one) => one.kind === 'task' && one.projectId === projectId)
+  await deletePushedBranches(engines, idsOf(made))
+  await vault.destroy(scopeOfStream(deletion.stream))
   await readStore.scrub()
 }
 
-async function eraseAccount(engines: ErasureEngines, userId: string, deletion: AnyRecorded): Promise<void> {
+async function eraseAccount(engines: Erasing, userId: string, deletion: AnyRecorded): Promise<void> {
   const { vault, access, readStore, logger } = engines
   await folded(engines, deletion)
-  await deletePushedBranches(engines, listed(engines, tasksView, { owner: userId }))
-  await access.end(userId).catch((fault: unknown) => {
-    // The access is forgotten here by now; at the host it ends by itself, or by the person's own hand.
-    if (!(fault instanceof CodeHostFault)) throw fault
-    logger.warn({ err: fault, userId }, 'the access of a deleted account could not be ended at the code host')
-  })
   await deleteEach(engines, projectsView, { owner: userId }, (id, cause) =>
     engines.commands.execute(project, projectStream(id), { type: 'DeleteProject' }, cause),
   )
   await deleteEach(engines, tasksView, { owner: userId }, (id, cause) =>
     engines.commands.execute(task, taskStream(id), { type: 'DeleteTask' }, cause),
   )
+  const made = (await engines.made()).filter((one) => one.ownerId === userId)
+  await deletePushedBranches(engines, idsOf(made))
+  await access.end(userId).catch((fault: unknown) => {
+    // The access is forgotten here by now; at the host it ends by itself, or by the person's own hand.
+    if (!(fault instanceof CodeHostFault)) throw fault
+    logger.warn({ err: fault, userId }, 'the access of a deleted account could not be ended at the code host')
+  })
   await deleteEach(engines, imagesView, { owner: userId }, (id) => discardImage(engines, id))
-  for (const stream of await requestsOf(engines, userId)) await vault.destroy(scopeOfStream(stream))
+  for (const { kind, stream } of made) if (kind === 'request') await vault.destroy(scopeOfStream(stream))
   await vault.destroy(scopeOfStream(deletion.stream))
   await readStore.scrub()
 }
 
-/** Requests of a person that recorded words; nothing leads from a person to them, so that the log is looked through. */
-async function requestsOf(
-  { eventStore }: Pick<ErasureEngines, 'eventStore'>,
-  userId: string,
-): Promise<readonly string[]> {
-  const found: string[] = []
-  for (let after: StoredEvent['position'] | null = null; ;) {
-    const events: readonly StoredEvent[] = await eventStore.readAll(after, readBatch)
-    for (const { stream, type, meta } of events)
-      if (type === 'RepositoryMade' && meta.actor.kind === 'user' && meta.actor.userId === userId)
-        found.push(stream)
-    const last = events.at(-1)
-    if (!last || events.length < readBatch) return found
-    after = last.position
-  }
+/** Of the tasks among them. */
+function idsOf(made: readonly Made[]): readonly string[] {
+  return made.flatMap((one) => (one.kind === 'task' ? [one.taskId] : []))
 }
 
 type Causing = Parameters<Commands['execute']>[3]

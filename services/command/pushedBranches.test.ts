@@ -1,5 +1,5 @@
 /** Branches of deleted tasks over a real log, and a code host that says what it is told. */
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { DomainEvent } from '#domain/events.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import { projectStream, taskStream } from '#domain/kernel/ids.ts'
@@ -14,7 +14,7 @@ import {
 import { emptyHead } from '#platform/commands/eventLog.ts'
 import { CodeHostFault, type HostBranch } from '#platform/ports/codeHost.ts'
 import { executionId, projectId, taskId } from '../../tests/domain/ids.ts'
-import { cause, openTestEngines, somebody, type TestEngines } from '../../tests/server/engines.ts'
+import { cause, eventually, openTestEngines, somebody, type TestEngines } from '../../tests/server/engines.ts'
 import { deletePushedBranches } from './pushedBranches.ts'
 
 const ours = 'flightdeck/work-12345678'
@@ -29,6 +29,7 @@ let open: Set<string>
 let asked: string[]
 let faults: Error[]
 let token: () => Promise<string>
+let runEndsWithinMs: number
 beforeEach(async () => {
   engines = await openTestEngines()
   atHost = new Map([['main', { commit: other, tree: other }]])
@@ -36,6 +37,7 @@ beforeEach(async () => {
   asked = []
   faults = []
   token = async () => 'token'
+  runEndsWithinMs = 10_000
 })
 afterEach(() => engines.close())
 
@@ -90,6 +92,25 @@ async function project(): Promise<void> {
   ])
 }
 
+/** The job of the task's request, as a runner has it: it pushes when it is let, and ends then. */
+async function pushingRun(): Promise<{ push(): Promise<void> }> {
+  let resolve = (): void => undefined
+  const promise = new Promise<void>((settle) => (resolve = settle))
+  await engines.jobs.put({ id: 'r', kind: 'pull_request', payload: {} })
+  const worker = engines.jobs.work('pull_request', { concurrency: 1, leaseMs: 60_000 }, async (delivery) => {
+    await promise
+    atHost.set(ours, { commit, tree })
+    await delivery.ack()
+  })
+  await eventually('it runs', async () => (await engines.jobs.standing('r')) === 'leased')
+  return {
+    push: () => {
+      resolve()
+      return worker.stop()
+    },
+  }
+}
+
 /** Runs it against the host; the names of what is left. */
 async function branchesAfter(...taskIds: string[]): Promise<string[]> {
   const ask = (what: string) => {
@@ -109,7 +130,7 @@ async function branchesAfter(...taskIds: string[]): Promise<string[]> {
     },
   }
   const parts = { ...engines, codeHost, access: { tokenOf: () => token() } }
-  await deletePushedBranches(parts, taskIds, [1, 1])
+  await deletePushedBranches(parts, taskIds, { pausesMs: [1, 1], runEndsWithinMs })
   return [...atHost.keys()]
 }
 
@@ -167,6 +188,30 @@ describe('finding 10: a branch of a deleted task', () => {
     faults = [away(), away(), away(), away(), away(), away()]
     expect(await branchesAfter(id, await deletedTask(2), await deletedTask(3))).toContain(ours)
     expect(asked).toHaveLength(3)
+  })
+
+  test('goes also when a run is still at pushing it', async () => {
+    await project()
+    const id = await deletedTask(1)
+    const run = await pushingRun()
+    const left = branchesAfter(id)
+    // It has looked, or waits for the run.
+    const { jobs } = engines
+    const hasAsked = vi.spyOn(jobs, 'standing')
+    await Promise.race([left, eventually('it asks', () => hasAsked.mock.calls.length > 0)])
+    await run.push()
+    await left
+    expect([...atHost.keys()]).toEqual(['main'])
+  })
+
+  test('waits for no run that does not end', async () => {
+    await project()
+    atHost.set(ours, { commit, tree })
+    const id = await deletedTask(1)
+    const run = await pushingRun()
+    runEndsWithinMs = 1
+    expect(await branchesAfter(id)).toEqual(['main'])
+    await run.push()
   })
 
   test('is left when the host refuses, and the others go', async () => {

@@ -1,5 +1,6 @@
 /**
- * Deletes at the code host what tasks pushed there, before the keys and the access go by which that can be done. Only what is ours goes: a
+ * Deletes at the code host what tasks pushed there, before the keys and the access go by which that can be done, and after the runs have
+ * ended that push. Only what is ours goes: a
  * branch with our name, at the files that the task recorded, in no open pull request. What the host refuses, or cannot be asked, stays and
  * is told in the log; nothing waits for it for longer than a few tries take.
  */
@@ -11,15 +12,17 @@ import { projectStream, taskStream } from '#domain/kernel/ids.ts'
 import type { ProjectEvent } from '#domain/project/events.ts'
 import type { TaskEvent } from '#domain/task/events.ts'
 import type { AnyRecorded } from '#domain/views/view.ts'
-import type { EventLog } from '#platform/commands/eventLog.ts'
+import { UnreadableEvent, type EventLog } from '#platform/commands/eventLog.ts'
 import type { HostAccess } from '#platform/hostAccess.ts'
 import type { Logger } from '#platform/log.ts'
 import { CodeHostFault, type CodeHost, type RepositoryName } from '#platform/ports/codeHost.ts'
+import type { Jobs } from '#platform/ports/jobs.ts'
 
 export interface BranchEngines {
   readonly log: Pick<EventLog, 'read' | 'readBackwards'>
   readonly access: Pick<HostAccess, 'tokenOf'>
   readonly codeHost: Pick<CodeHost, 'branch' | 'deleteBranch' | 'isInOpenPullRequest'>
+  readonly jobs: Pick<Jobs, 'standing'>
   readonly logger: Logger
 }
 
@@ -28,26 +31,43 @@ interface Pushed {
   readonly ownerId: string
   readonly projectId: string
   readonly branches: readonly string[]
+  /** The jobs that pushed, or still do. */
+  readonly requestIds: readonly string[]
   /** Commits that were pushed, and files that could be: a branch that stands elsewhere has somebody else's work. */
   readonly commits: ReadonlySet<string>
   readonly trees: ReadonlySet<string>
 }
 
-/** How often one erasure asks again, after how long, while the host cannot be asked. */
-const usualPausesMs: readonly number[] = [500, 2_000, 5_000]
+/** How one erasure waits, for all its tasks together. */
+export interface Patience {
+  /** How often the host is asked again, after how long, while it cannot be asked. */
+  readonly pausesMs: readonly number[]
+  /** For so long runs are waited for. */
+  readonly runEndsWithinMs: number
+}
 
-/** Deletes the branches of these tasks. Never throws for what the code host says. */
+// A push has 120 s, and its runner a moment to see that it is over.
+const usualPatience: Patience = { pausesMs: [500, 2_000, 5_000], runEndsWithinMs: 150_000 }
+const lookEveryMs = 100
+
+/**
+ * Deletes the branches of these tasks, which were deleted: what runs for them is being stopped. Never throws for what the code host
+ * says, nor for a task whose history cannot be read.
+ */
 export async function deletePushedBranches(
   engines: BranchEngines,
-  taskIds: AsyncIterable<string> | Iterable<string>,
-  pausesMs: readonly number[] = usualPausesMs,
+  taskIds: Iterable<string>,
+  { pausesMs, runEndsWithinMs }: Patience = usualPatience,
 ): Promise<void> {
+  const runsEndUntil = performance.now() + runEndsWithinMs
   // The tries are of all tasks together: an account with hundreds of them must not wait for each.
   const pauses = [...pausesMs]
   let isAway = false
-  for await (const taskId of taskIds) {
+  for (const taskId of taskIds) {
     const pushed = await pushedOf(engines, taskId)
     if (!pushed) continue
+    if (!(await haveEnded(engines, pushed.requestIds, runsEndUntil)))
+      engines.logger.warn({ taskId }, 'a run of a deleted task does not end: what it still pushes is left')
     const repository = await repositoryOf(engines, pushed.projectId)
     // With its project's key the name of the repository has gone; the project's own erasure came first then.
     if (!repository) continue
@@ -67,6 +87,24 @@ export async function deletePushedBranches(
       }
     }
   }
+}
+
+/**
+ * Resolves once nothing runs for these requests: one that is begun from now on sees that its task was deleted, and pushes nothing. False
+ * when something still runs at `until` (monotonic ms), as where a runner was lost and none came in its place.
+ */
+async function haveEnded(
+  { jobs }: Pick<BranchEngines, 'jobs'>,
+  requestIds: readonly string[],
+  until: number,
+): Promise<boolean> {
+  for (const id of requestIds) {
+    while ((await jobs.standing(id)) === 'leased') {
+      if (performance.now() > until) return false
+      await pause(lookEveryMs)
+    }
+  }
+  return true
 }
 
 /** Why the branch is left, if it is. */
@@ -105,9 +143,20 @@ function isPassing(fault: unknown): boolean {
 const page = 1_000
 
 /** `undefined` for a task of which nothing was ever pushed, or whose key is gone. */
-async function pushedOf({ log }: Pick<BranchEngines, 'log'>, taskId: string): Promise<Pushed | undefined> {
+async function pushedOf(engines: BranchEngines, taskId: string): Promise<Pushed | undefined> {
+  try {
+    const [created] = await engines.log.read(taskStream(taskId), 0, 1)
+    return created?.content ? await pushedBy(engines, taskId) : undefined
+  } catch (fault) {
+    if (!(fault instanceof UnreadableEvent)) throw fault
+    engines.logger.warn({ err: fault, taskId }, 'what a task pushed cannot be read, and is left')
+    return undefined
+  }
+}
+
+async function pushedBy({ log }: Pick<BranchEngines, 'log'>, taskId: string): Promise<Pushed | undefined> {
   let ids: Pick<Pushed, 'ownerId' | 'projectId'> | undefined
-  let isAsked = false
+  const requestIds: string[] = []
   const branches = new Set<string>()
   const bases = new Set<string>()
   const commits = new Set<string>()
@@ -126,7 +175,7 @@ async function pushedOf({ log }: Pick<BranchEngines, 'log'>, taskId: string): Pr
         if (event.content?.tree) trees.add(event.content.tree)
         break
       case 'PullRequestRequested':
-        isAsked = true
+        requestIds.push(event.data.requestId)
         if (event.content?.tree) trees.add(event.content.tree)
         break
       case 'PullRequestOpened':
@@ -141,10 +190,10 @@ async function pushedOf({ log }: Pick<BranchEngines, 'log'>, taskId: string): Pr
     for (const event of events as readonly RecordedOf<TaskEvent>[]) note(event)
     if (events.length < page) break
   }
-  if (!ids || !isAsked) return undefined
+  if (!ids || requestIds.length === 0) return undefined
   // The first branch of an empty repository is the base itself, and stays.
   const ours = [...branches].filter((name) => isOurBranch(name) && !bases.has(name))
-  return { ownerId: ids.ownerId, projectId: ids.projectId, branches: ours, commits, trees }
+  return { ownerId: ids.ownerId, projectId: ids.projectId, branches: ours, requestIds, commits, trees }
 }
 
 /** The repository as it was called last. */

@@ -192,7 +192,7 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
     { concurrency: config.runs.atOnce, leaseMs },
     (delivery) =>
       underLease(held, delivery, (parts, { stop }) =>
-        makePullRequest(parts, payloadOf(delivery, 'requestId'), stop.signal),
+        makePullRequest(parts, payloadOf(delivery, 'requestId'), stop),
       ),
   )
   const stopAnswering = answerChanges(parts, engines.requests)

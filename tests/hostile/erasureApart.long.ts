@@ -1,15 +1,23 @@
 /** What was deleted must be gone on shared engines too: looked for in every document of MongoDB, in NATS's files, and in each process's folder. */
+import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { MongoClient } from 'mongodb'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { deleteAccount } from '#domain/api/auth.ts'
 import { sendMessage } from '#domain/api/chat.ts'
-import { deleteProject } from '#domain/api/projects.ts'
+import { deleteProject, listProjects } from '#domain/api/projects.ts'
 import { updateProjectSettings } from '#domain/api/projectSettings.ts'
-import { deleteTask, executeTask } from '#domain/api/tasks.ts'
+import { createPullRequest, deleteTask, executeTask } from '#domain/api/tasks.ts'
 import { forMongo } from '../servers/sharedEngines.ts'
-import { onboard } from '../product/person.ts'
+import type { ServiceApart } from '../product/apart.ts'
+import { addressOf, onboard, type Person } from '../product/person.ts'
 import { openApartScene, type ApartScene } from '../server/apartScene.ts'
+import { eventually } from '../server/engines.ts'
+import { branchesAtHost } from '../server/pushing.ts'
 import { hasEnded } from '../server/scene.ts'
 import { search, type Found } from './dataFolder.ts'
 
@@ -19,6 +27,8 @@ const fresh = () => `quokka${randomBytes(6).toString('hex')}`
 describe.skipIf('missing' in mongo)('finding 10: on shared engines', () => {
   let scene: ApartScene
   let client: MongoClient
+  /** Where the code host finds git, and what holds it. */
+  let bin: string
   beforeAll(async () => {
     if ('missing' in mongo) return
     const turns = [
@@ -29,12 +39,18 @@ describe.skipIf('missing' in mongo)('finding 10: on shared engines', () => {
       },
       { text: 'It is written.' },
     ]
-    scene = await openApartScene(mongo.server, [{ when: /quokka/, turns }])
+    bin = await mkdtemp(join(tmpdir(), 'flightdeck-slow-host-'))
+    await slowHost(bin)
+    const envOf = (service: ServiceApart): Readonly<Record<string, string>> =>
+      service === 'codehost' ? { PATH: `${bin}:${process.env['PATH']}` } : {}
+    scene = await openApartScene(mongo.server, [{ when: /quokka/, turns }], {}, { envOf })
     client = await MongoClient.connect(scene.engines.env.MONGODB_URL)
   })
   afterAll(async () => {
     await client?.close()
+    await rm(join(bin, 'hold'), { force: true })
     await scene?.close()
+    await rm(bin, { recursive: true, force: true })
   })
 
   /** Every document of every collection, as text: blobs are in their chunks. */
@@ -112,7 +128,59 @@ describe.skipIf('missing' in mongo)('finding 10: on shared engines', () => {
     await grace.ask(deleteAccount)
     expect(await untilNothingIsFound(name)).toEqual([])
   })
+
+  test.each([
+    ['project', (person: Person, projectId: string) => person.ask(deleteProject, { params: { projectId } })],
+    ['account', (person: Person) => person.ask(deleteAccount)],
+  ] as const)('a branch that arrives while its %s is being deleted goes as well', async (_, remove) => {
+    const { product } = scene
+    const hostData = join(product.folderOf('codehost', 0), 'data')
+    const word = fresh()
+    const person = await product.signIn('ada')
+    const [own] = (await person.ask(listProjects)).projects
+    const projectId = own?.id ?? (await person.project('engine'))
+    const { id: taskId } = await person.task(projectId, `${word} is to be done`)
+    await person.taskOnce(taskId, hasEnded)
+    const params = { taskId }
+    await person.ask(executeTask, { params, body: { command: 'echo more >> README.md' } })
+    const { workingBranch } = await person.taskOnce(
+      taskId,
+      (now) => (now.execution?.turn ?? 0) >= 2 && hasEnded(now),
+    )
+    await writeFile(join(bin, 'hold'), '')
+    const asked = person.api('POST', addressOf(createPullRequest, params), {}).catch(() => undefined)
+    const isThere = (name: string) => existsSync(join(bin, name))
+    await eventually('the host has the push', () => isThere('held'), 30_000)
+
+    await remove(person, projectId)
+    const isShown = async () => (await inMongo(word)).some(({ file }) => file.includes('docs_tasks'))
+    await eventually('the task is deleted', async () => !(await isShown()), 30_000)
+    await rm(join(bin, 'hold'))
+    await eventually('the branch arrives', () => isThere('arrived'), 30_000)
+    await expect.poll(() => branchesAtHost(hostData), { timeout: 30_000 }).not.toContain(workingBranch)
+    await asked
+    for (const name of ['held', 'arrived']) await rm(join(bin, name))
+  })
 })
+
+/** A git for the code host that takes a push, and finishes it once `hold` is gone, whether or not anybody waits for the answer. */
+async function slowHost(folder: string): Promise<void> {
+  const git = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim()
+  const script = `#!/bin/sh
+case "$PATH_INFO" in
+*/git-receive-pack) ;;
+*) exec ${git} "$@" ;;
+esac
+[ -e ${folder}/hold ] || exec ${git} "$@"
+body=$(mktemp ${folder}/body.XXXXXX)
+cat > "$body"
+touch ${folder}/held
+setsid -w sh -c 'while [ -e ${folder}/hold ]; do sleep 0.05; done
+${git} "$@" < "$0"
+touch ${folder}/arrived' "$body" "$@"
+`
+  await writeFile(join(folder, 'git'), script, { mode: 0o755 })
+}
 
 function textOf(document: unknown): string {
   return JSON.stringify(document, (_key, value: unknown) =>

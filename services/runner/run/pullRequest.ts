@@ -22,6 +22,7 @@ import { bringIn } from './bringIn.ts'
 import { changesEvent, toldOf } from './changesReport.ts'
 import { identityOf, prepare } from './prepare.ts'
 import { bringBack } from './savedWork.ts'
+import type { Stopping } from './stopping.ts'
 import { ownSecrets, settingsOf, valuesOf } from './secrets.ts'
 
 interface Wanted {
@@ -48,7 +49,7 @@ const lostWork =
 export async function makePullRequest(
   parts: RunnerParts,
   { taskId, requestId }: { readonly taskId: string; readonly requestId: string },
-  signal: AbortSignal,
+  { signal, pushSignal }: Pick<Stopping, 'signal' | 'pushSignal'>,
 ): Promise<void> {
   const stream = taskStream(taskId)
   const { state, head } = await parts.commands.load(decider, stream)
@@ -65,7 +66,7 @@ export async function makePullRequest(
   ])
   if (!task || !user || !wanted) return
   const outcome = await alone(parts, { taskId, signal }, (state) =>
-    publish(parts, { state, task, user, wanted, signal }),
+    publish(parts, { state, task, user, wanted, signal, pushSignal }),
   ).catch((fault: unknown) => outcomeOfFault(parts, fault))
   const command = {
     type: 'SettlePullRequest',
@@ -86,6 +87,7 @@ interface Publishing {
   readonly user: UserDocument
   readonly wanted: Wanted
   readonly signal: AbortSignal
+  readonly pushSignal: AbortSignal
 }
 
 /** Where nobody waits for the outcome, the chat tells what went wrong; what is only put off is told when it is done. */
@@ -150,7 +152,7 @@ async function alone(
 
 async function publish(
   parts: RunnerParts,
-  { state, task, user, wanted, signal }: Publishing,
+  { state, task, user, wanted, signal, pushSignal }: Publishing,
 ): Promise<PullRequestOutcome> {
   const prepared = await prepare(parts, { task, user, executionId: '', reporter: null, output: null, signal })
   if (prepared.kind === 'failed') return prepared
@@ -192,6 +194,7 @@ async function publish(
     url: access.url,
     authorization: access.authorization,
     signal,
+    pushSignal,
     bringIn: (patch) => {
       isBroughtIn = true
       return bringIn(boxOf(parts), workspace, patch)

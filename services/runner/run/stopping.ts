@@ -26,6 +26,11 @@ export type StopReason =
 /** A signal that carries why: `signal.reason` is a `StopReason`. */
 export interface Stopping {
   readonly signal: AbortSignal
+  /**
+   * Ends a push that is under way. A deletion does not: the host may finish what it was sent whether or not we wait for the answer, and who
+   * deletes the branch must know when it is there.
+   */
+  readonly pushSignal: AbortSignal
   /** The first reason counts; `sentence` says more of it than its name does. */
   stop(reason: StopReason, sentence?: string): void
   reason(): StopReason | undefined
@@ -40,12 +45,15 @@ export interface Control {
 
 export function stopping(): Stopping {
   const controller = new AbortController()
+  const pushes = new AbortController()
   let why: { readonly reason: StopReason; readonly sentence: string } | undefined
   return {
     signal: controller.signal,
+    pushSignal: pushes.signal,
     stop(reason, sentence = 'This was stopped.') {
       why ??= { reason, sentence }
       controller.abort(why.reason)
+      if (reason !== 'deleted') pushes.abort(reason)
     },
     reason: () => why?.reason,
     sentence: () => why?.sentence ?? '',

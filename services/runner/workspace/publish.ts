@@ -37,6 +37,8 @@ export interface PublishRequest {
   /** Of the push; 120 s when not given. */
   readonly pushTimeoutMs?: number
   readonly signal?: AbortSignal
+  /** Of a push that has begun, in place of `signal`. */
+  readonly pushSignal?: AbortSignal
   /** Asked with the tree before anything is made of it; when it may not be published nothing is. */
   readonly mayPublish?: (staged: StagedTree) => Promise<boolean>
   /** Changes the tree by a patch, whole or not at all, and says why not where it cannot. Without it a branch that moved is only told of. */
@@ -226,7 +228,7 @@ async function push(
     args: ['push', '--porcelain', '--no-verify', '--no-signed', '--', url, `${headSha}:refs/heads/${branch}`],
     secretConfig: authorizationConfig(url, authorization),
     timeoutMs: request.pushTimeoutMs ?? 120_000,
-    signal: request.signal,
+    signal: request.signal?.aborted ? request.signal : (request.pushSignal ?? request.signal),
   }
   const finished = await git(call)
   if (endedWell(finished)) {

@@ -1,0 +1,60 @@
+/**
+ * What was made, by the log: once it was deleted, nothing else leads from a person or a project to all that was ever theirs. Ids only, and
+ * read once: what came since is read when it is asked for again.
+ */
+import { setTimeout as pause } from 'node:timers/promises'
+import { z } from 'zod'
+import type { Position, StoredEvent } from '#domain/kernel/event.ts'
+import type { EventStore } from '#platform/ports/eventStore.ts'
+import { turns } from '#platform/turns.ts'
+
+/** A task, or a request for a repository. */
+export type Made =
+  | {
+      readonly kind: 'task'
+      readonly stream: string
+      readonly taskId: string
+      readonly ownerId: string
+      readonly projectId: string
+    }
+  | { readonly kind: 'request'; readonly stream: string; readonly ownerId: string }
+
+/** All that was made, the oldest first. */
+export type MadeInLog = () => Promise<readonly Made[]>
+
+const readBatch = 250
+
+export function madeInLog({ eventStore }: { readonly eventStore: Pick<EventStore, 'readAll'> }): MadeInLog {
+  const made: Made[] = []
+  let after: Position | null = null
+  const alone = turns(1)
+
+  async function readOn(): Promise<void> {
+    for (;;) {
+      const begun = performance.now()
+      const events: readonly StoredEvent[] = await eventStore.readAll(after, readBatch)
+      for (const event of events) made.push(...madeBy(event))
+      after = events.at(-1)?.position ?? after
+      if (events.length < readBatch) return
+      // Reading holds the thread that also serves requests.
+      await pause(performance.now() - begun)
+    }
+  }
+
+  return () =>
+    alone(async () => {
+      await readOn()
+      return [...made]
+    })
+}
+
+const CreatedTask = z.object({ taskId: z.string(), ownerId: z.string(), projectId: z.string() })
+
+function madeBy({ type, stream, data, meta }: StoredEvent): readonly Made[] {
+  const { actor } = meta
+  if (type === 'RepositoryMade' && actor.kind === 'user')
+    return [{ kind: 'request', stream, ownerId: actor.userId }]
+  if (type !== 'TaskCreated') return []
+  const { success, data: created } = CreatedTask.safeParse(data)
+  return success ? [{ kind: 'task', stream, ...created }] : []
+}
