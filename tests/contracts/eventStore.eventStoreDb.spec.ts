@@ -225,12 +225,12 @@ describe('the event store on EventStoreDB', () => {
     const subscription = behind.subscribe(null, 500, async (events) => {
       seen.push(...ids(events))
     })
-    const events = sampleEvents('task-1', 0, 100)
+    const events = sampleEvents('task-1', 0, 400)
     let written = 0
     for (const event of events) {
       await behind.append('task-1', event.revision - 1, [event])
       written += 1
-      await pause(50)
+      await pause(5)
       if (seen.length > 0) break
     }
     expect(seen.length).toBeGreaterThan(0)

@@ -1,5 +1,9 @@
 /** A read after a write shows it: waiting for the projection. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { taskStream, terminalStream } from '#domain/kernel/ids.ts'
+import type { AppendResult } from '#platform/ports/eventStore.ts'
+import { sampleEvent } from '../../../tests/contracts/eventStore.samples.ts'
+import { taskId } from '../../../tests/domain/ids.ts'
 import { openTestEngines, type TestEngines } from '../../../tests/server/engines.ts'
 import { mainProjection, projected, type Projected } from './projected.ts'
 
@@ -44,6 +48,19 @@ test('where the bus is silent the store tells', async () => {
   const waiting = settled(follow.waitFor('7', 2_000))
   await checkpoint('7')
   expect(await waiting).toMatchObject({ folded: true, ms: expect.toSatisfy((ms: number) => ms < 1_500) })
+})
+
+test('what no read model wants is waited for no longer than what lies before it', async () => {
+  const [task, terminal] = [taskStream(taskId(1)), terminalStream(taskId(1))]
+  const { eventStore } = engines
+  const wanted = await eventStore.append(task, -1, [sampleEvent(task, 0)])
+  const other = await eventStore.append(terminal, -1, [sampleEvent(terminal, 0)])
+  const next = await eventStore.append(task, 0, [sampleEvent(task, 1)])
+  const positionOf = (result: AppendResult) => (result.kind === 'appended' && result.positions[0]) || ''
+  await checkpoint(positionOf(wanted))
+  expect(await follow.waitFor(positionOf(other), 2_000)).toBe(true)
+  expect(await follow.waitFor(positionOf(next), 600)).toBe(false)
+  expect(await follow.waitFor('999', 600)).toBe(false)
 })
 
 test('what is not folded in time is told as such, and the place of another projection counts for nothing', async () => {
