@@ -115,6 +115,10 @@ test('a server that is killed and starts again shows what there was, and how the
   page.on('load', () => (loads += 1))
   await first.reached
   await expect(tab.chat).toContainText('One two three')
+  // Who comes now has it from the log: what was only said is gone with the server.
+  const later = await context.newPage()
+  await expect((await openTask(later, id)).chat).toContainText('One two three')
+  await later.close()
 
   await stage.product.kill9()
   await expect(tab.pill).toHaveText('Offline', { timeout: noticedMs })
