@@ -134,7 +134,7 @@ describe('a backup', () => {
     await write(5)
     const { lines } = await backup(at('copy'), false, workOn('data'))
     expect(await readdir(at('copy'))).not.toContain('master.key')
-    expect(lines.join('\n')).toMatch(/master key is not in it/)
+    expect(lines.join('\n')).toMatch(/does not contain the master key/)
     const key = (await readFile(at('data', 'master.key'), 'utf8')).trim()
     expect([lines.join(), await readFile(at('copy', 'manifest.json'), 'utf8')].join()).not.toContain(key)
 
@@ -147,9 +147,9 @@ describe('a backup', () => {
   })
 
   test.each([
-    ['in the data folder', 'data/copy', /must not lie in each other/],
-    ['around the data folder', '.', /must not lie in each other/],
-    ['behind a link into the data folder', 'link/copy', /must not lie in each other/],
+    ['in the data folder', 'data/copy', /must not be inside each other/],
+    ['around the data folder', '.', /must not be inside each other/],
+    ['behind a link into the data folder', 'link/copy', /must not be inside each other/],
     ['where something is', 'full', /is not empty/],
     ['where a file is', 'file', /is no folder/],
   ])('is not made %s', async (_, name, why) => {

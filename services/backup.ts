@@ -109,10 +109,10 @@ export async function backup(to: string, withKey: boolean, work: BackupWork): Pr
       flush: true,
     })
     return told(checked, `The backup is at ${target}`, [
-      'Read models, the queue and workspaces are left out: the first two are made anew from the log.',
+      'Read models, the queue and workspaces are left out. Read models and the queue are rebuilt from the log.',
       withKey
-        ? 'The master key is in it: whoever has the backup can read all of it.'
-        : 'The master key is not in it. Keep a copy of it elsewhere: without it nobody can read the backup.',
+        ? 'The backup contains the master key: anyone who has it can read everything.'
+        : "The backup does not contain the master key. Keep a copy elsewhere: the backup can't be read without it.",
     ])
   })
 }
@@ -152,7 +152,7 @@ export async function restore(from: string, work: BackupWork): Promise<Answer> {
       await restoreLog(commands(log))
     })
     return told(checked, `The data folder ${target} is made of the backup of ${manifest.madeAt}`, [
-      'Start Flightdeck on it: read models are made anew, and work that was under way is taken up or ended.',
+      'Start Flightdeck on it. Read models are rebuilt, and unfinished work is resumed or ended.',
     ])
   })
 }
@@ -169,7 +169,7 @@ const sentences: ReadonlyMap<unknown, (target: string) => string> = new Map<
   unknown,
   (target: string) => string
 >([
-  ['ENOSPC', (target) => `There is no room at ${dirname(target)}. Nothing was left there.`],
+  ['ENOSPC', (target) => `There is not enough space at ${dirname(target)}. Nothing was left there.`],
   ['EBUSY', (target) => `${target} is where a disk is mounted. Name a folder in it.`],
   ['EACCES', (target) => `${dirname(target)} cannot be written.`],
 ])
@@ -241,7 +241,7 @@ async function refuseUnlessEmpty(target: string, what: 'backup' | 'restore'): Pr
 
 async function keyFile({ config }: BackupWork): Promise<string> {
   const key = config.masterKey ?? (await textOf(join(config.dataDir, keyName)))
-  if (key === undefined) throw new BackupRefused('There is no master key that could go along.')
+  if (key === undefined) throw new BackupRefused('There is no master key to include.')
   return `${key.trim()}\n`
 }
 
@@ -437,7 +437,7 @@ async function syncFolder(path: string): Promise<void> {
 async function refuseOneInTheOther(one: string, other: string): Promise<void> {
   const [a, b] = [await placeOf(resolve(one)), await placeOf(resolve(other))]
   if (isInside(a, b) || isInside(b, a))
-    throw new BackupRefused('The backup and the data folder must not lie in each other.')
+    throw new BackupRefused('The backup and the data folder must not be inside each other.')
 }
 
 /** The path without links; of what is not there yet, as far as it is. */

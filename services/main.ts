@@ -31,20 +31,20 @@ const usage = `Usage: npm start -- [--repo <path or git URL>]... [--help]
        npm start -- restore <folder> [--data <folder>]
        npm start -- restored
 
-  --repo <path or git URL>  brings a repository into the local code host, under ada; may be given more than once
-  --help                    shows this
-  jobs                      lists the jobs that were set aside, and ends
-  jobs requeue <id>         queues one of them again, and ends
-  quarantine                lists the streams that cannot be read on, and why, and ends
-  quarantine release <stream>  takes one up again that was mended, and ends
-  verify                    checks every event of the log, tells what is wrong and where, and ends: with 1 if anything is
-  rebuild                   has all read models made anew from the log, or the one that is named, and ends when that is done
-  backup <folder>           copies the data folder there while Flightdeck serves, checks the copy, and ends; --with-key: with the master key
-  restore <folder>          makes a new data folder of a backup, checks it, and ends
+  --repo <path or git URL>  imports a repository into the local code host, under ada; repeat it for more
+  --help                    shows this help
+  jobs                      lists the jobs that were set aside, and exits
+  jobs requeue <id>         queues one of them again, and exits
+  quarantine                lists the streams that were set aside, and why, and exits
+  quarantine release <stream>  puts a repaired stream back in use, and exits
+  verify                    checks every event of the log, reports what is wrong and where, and exits; the exit code is 1 if anything is
+  rebuild                   rebuilds all read models from the log, or the one you name, and exits when that is done
+  backup <folder>           backs up the data folder while Flightdeck runs, checks the copy, and exits; --with-key includes the master key
+  restore <folder>          creates a new data folder from a backup, checks it, and exits
   restored                  says that the log of shared engines was put back from a backup, before anything else goes on with it, and ends
-  --data <folder>           works on this data folder, in place of DATA_DIR
+  --data <folder>           uses this data folder instead of DATA_DIR
 
-Variables of the environment:
+Environment variables:
 `
 
 interface Arguments {
@@ -322,7 +322,7 @@ async function readableSoon({ readStore }: Engines, asked: Promise<void>): Promi
     if (isReadable(await readStore.catalog().catch(() => emptyCatalog))) return
     await pause(betweenLooksMs)
   }
-  print('What is shown is being read from the log again, and is refused until that is done.')
+  print('Read models are being rebuilt from the log. Reads are refused until that is done.')
 }
 
 function tell({ lines, failed = false }: Answer): void {
@@ -363,7 +363,7 @@ function sentenceOf(fault: unknown): string {
   if (!(fault instanceof Error)) return String(fault)
   if ('code' in fault && fault.code === 'EADDRINUSE') {
     const taken = 'port' in fault ? ` ${String(fault.port)}` : ''
-    return `Port${taken} is in use. Stop what uses it, or set PORT, CODEHOST_PORT or METRICS_PORT to another.`
+    return `Port${taken} is in use. Stop the program that uses it, or set PORT, CODEHOST_PORT or METRICS_PORT to another.`
   }
   if ('code' in fault && fault.code === 'EADDRNOTAVAIL') {
     const address = 'address' in fault ? String(fault.address) : 'The address'

@@ -97,13 +97,13 @@ describe('asks for read models to be made anew', () => {
       ...engines,
       progress: (line) => void told.push(line),
     })
-    expect(answer).toEqual({ lines: ['tasks: made anew from the log.'] })
+    expect(answer).toEqual({ lines: ['tasks: rebuilt from the log.'] })
     expect((await engines.readStore.catalog()).live).toMatchObject({
       tasks: { name: 'tasks_g2' },
       users: { name: 'users_g1' },
     })
     const whole = await operationBeside(['rebuild'])?.({ ...engines, progress: () => undefined })
-    expect(whole?.lines[0]).toMatch(/^users, .*, images: made anew from the log\.$/)
+    expect(whole?.lines[0]).toMatch(/^users, .*, images: rebuilt from the log\.$/)
     await projector.stop()
   })
 

@@ -142,7 +142,7 @@ async function rebuilt(
     heardAt = performance.now()
     seen = catalog
     if (wanted.every((name) => !catalog.wanted.includes(name)))
-      return { lines: [`${wanted.join(', ')}: made anew from the log.`] }
+      return { lines: [`${wanted.join(', ')}: rebuilt from the log.`] }
     if (catalog.building) progress(howFar(catalog.building))
   }
   return {

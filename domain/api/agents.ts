@@ -1,4 +1,4 @@
-/** The agents that tasks can be given to. */
+/** The agents that can work on tasks. */
 import { z } from 'zod'
 import { agents } from '../task/events.ts'
 import { defineRead } from './call.ts'
@@ -24,7 +24,7 @@ export type AgentState = z.output<typeof AgentState>
 export const getAgents = defineRead({
   path: '/agents',
   summary:
-    'The agents: which are installed, in which version, and what those that cannot run are missing. While no runner is connected, none can.',
+    "The agents, with their versions, and why an agent can't run. None can run while no runner is connected.",
   open: 'signed_in',
   answer: { agents: z.array(AgentState) },
 })

@@ -21,16 +21,16 @@ export const subjects = {
   Authentication: { of: auth, says: 'Signing in, the profile, the onboarding.' },
   Projects: {
     of: { ...projects, ...projectSettings },
-    says: 'Repositories as projects, and what the code host says of them.',
+    says: 'Projects, and the repositories of the code host behind them.',
   },
   Tasks: {
     of: { ...tasks, ...preparation },
-    says: 'Making tasks, running them, their changes and their pull request.',
+    says: 'Create and run tasks, read their changes, and open pull requests.',
   },
   Chat: { of: chat, says: "A task's messages, tool calls and terminal." },
   Images: { of: images, says: 'Images for tasks and messages.' },
-  Agents: { of: agents, says: 'The agents that tasks can be given to.' },
-  Server: { of: server, says: 'What the server says of itself.' },
+  Agents: { of: agents, says: 'The agents that can work on tasks.' },
+  Server: { of: server, says: 'Information about this server.' },
 } as const
 
 /** By subject, then by address. */

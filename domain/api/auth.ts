@@ -43,7 +43,7 @@ const SignInEmail = z
   .transform((email) => email.trim().toLowerCase().normalize('NFC'))
   .pipe(Email)
 const passwordLength = { min: 8, max: 200 }
-const passwordSentence = `A password has ${passwordLength.min} to ${passwordLength.max} characters.`
+const passwordSentence = `A password must be ${passwordLength.min} to ${passwordLength.max} characters long.`
 const NewPassword = z
   .string({ error: 'Enter a password.' })
   .max(2 * passwordLength.max, passwordSentence)
@@ -56,13 +56,13 @@ const NewPassword = z
 const Password = z
   .string({ error: 'Enter your password.' })
   .min(1, 'Enter your password.')
-  .max(2_000, 'A password has at most 2,000 characters.')
+  .max(2_000, 'A password can be at most 2,000 characters long.')
 
 /** Whoever comes from here is somebody from now on: a call that anybody may make takes no `Idempotency-Key`. 409 when the address is taken. */
 export const register = defineWrite({
   method: 'POST',
   path: '/auth/register',
-  summary: 'Makes an account with a password, and signs in.',
+  summary: 'Creates an account with a password and signs in.',
   open: 'anybody',
   status: 201,
   body: z.object({
@@ -93,7 +93,7 @@ export const login = defineWrite({
 export const linkGitHub = defineWrite({
   method: 'POST',
   path: '/auth/github/link',
-  summary: 'Begins to connect an account at the code host to who is signed in.',
+  summary: 'Starts connecting an account on the code host to the signed-in user.',
   open: 'signed_in',
   answer: { url: z.string() },
 })
@@ -101,7 +101,7 @@ export const linkGitHub = defineWrite({
 /** For the page that a sign-in ends at with `not_allowed`: to the browser that was refused, for ten minutes; 404 to any other. */
 export const getRefusal = defineRead({
   path: '/auth/github/refusal',
-  summary: 'Which account was refused to sign in, and whom to ask.',
+  summary: 'Which account was refused at sign-in, and who can grant access.',
   open: 'anybody',
   answer: { login: z.string(), sentence: z.string() },
   faults: ['not_found'],
@@ -110,7 +110,7 @@ export const getRefusal = defineRead({
 /** `isAdmin` for those whom `ADMINS` names. */
 export const getMe = defineRead({
   path: '/auth/me',
-  summary: 'The person who is signed in.',
+  summary: 'The signed-in user.',
   open: 'signed_in',
   answer: { ...userAnswer, isAdmin: z.boolean() },
 })
@@ -131,7 +131,7 @@ export const updateProfile = defineWrite({
 export const completeOnboarding = defineWrite({
   method: 'POST',
   path: '/auth/complete-onboarding',
-  summary: 'Finishes the onboarding.',
+  summary: 'Completes onboarding.',
   open: 'signed_in',
   body: z.object({
     fullName: required('Please enter your full name.', limits.nameLength),
@@ -145,7 +145,7 @@ export const completeOnboarding = defineWrite({
 export const disconnectGitHub = defineWrite({
   method: 'POST',
   path: '/auth/disconnect-github',
-  summary: 'Revokes the access to the code host; the sign-in stays.',
+  summary: 'Revokes access to the code host. The user stays signed in.',
   answer: { ...success, user: User },
 })
 
@@ -154,7 +154,7 @@ export const deleteAccount = defineWrite({
   method: 'DELETE',
   path: '/auth/me',
   summary:
-    'Deletes the account, with all projects, tasks, images and secrets, and ends the access to the code host.',
+    'Deletes the account with all its projects, tasks, images and secrets, and revokes access to the code host.',
   open: 'signed_in',
   answer: success,
 })
@@ -162,7 +162,7 @@ export const deleteAccount = defineWrite({
 export const logout = defineWrite({
   method: 'POST',
   path: '/auth/logout',
-  summary: 'Ends the session of the token.',
+  summary: 'Ends the session that the token belongs to.',
   open: 'signed_in',
   answer: success,
 })
@@ -179,7 +179,7 @@ export type Session = z.infer<typeof Session>
 /** `client` is the browser and its system, as 'Chrome on Linux', where it said so; `current` is the session that asks. */
 export const listSessions = defineRead({
   path: '/auth/sessions',
-  summary: 'Where the person is signed in, the newest first.',
+  summary: "The user's sessions, newest first.",
   open: 'signed_in',
   answer: { sessions: z.array(Session) },
 })
@@ -188,7 +188,7 @@ export const listSessions = defineRead({
 export const endSession = defineWrite({
   method: 'DELETE',
   path: '/auth/sessions/:sessionId',
-  summary: 'Ends a session of the person.',
+  summary: "Ends one of the user's sessions.",
   open: 'signed_in',
   params: z.object({ sessionId: z.uuid() }),
   answer: success,
@@ -198,7 +198,7 @@ export const endSession = defineWrite({
 export const endSessions = defineWrite({
   method: 'DELETE',
   path: '/auth/sessions',
-  summary: 'Ends all sessions of the person, with the one that asks.',
+  summary: "Ends all of the user's sessions, including this one.",
   open: 'signed_in',
   answer: success,
 })

@@ -111,7 +111,7 @@ const page = { limit: queryNumber(limits.pageSize).optional(), before: Position.
 
 export const getChat = defineRead({
   path: '/tasks/:taskId/chat',
-  summary: 'Messages, the latest page, oldest first.',
+  summary: 'The latest page of messages, oldest first.',
   params,
   query: page,
   answer: { messages: z.array(ChatMessage), version: z.number() },
@@ -121,7 +121,7 @@ export const getChat = defineRead({
 export const sendMessage = defineWrite({
   method: 'POST',
   path: '/tasks/:taskId/chat',
-  summary: 'Sends a message or a command to the task; it waits its turn while something runs.',
+  summary: 'Sends a message or command to the task. It is queued while something is running.',
   params,
   body: z
     .object({
@@ -139,7 +139,7 @@ export const sendMessage = defineWrite({
     })
     .refine(({ images = [], ...body }) => images.length === 0 || isForAgent(body), {
       path: ['images'],
-      error: 'Images go with messages to the agent.',
+      error: "Commands can't include images.",
     })
     .refine(hasText, { path: ['message'], error: 'Enter a message.' }),
   status: 201,
@@ -182,7 +182,7 @@ export function textOfCommand(body: MessageBody): string {
 export const withdrawMessage = defineWrite({
   method: 'DELETE',
   path: '/tasks/:taskId/chat/:messageId',
-  summary: 'Takes back a message that waits.',
+  summary: 'Withdraws a queued message.',
   params: z.object({ taskId: TaskId, messageId: MessageId }),
   answer: success,
   faults: ['not_found', 'message_delivered'],
@@ -192,7 +192,7 @@ export const withdrawMessage = defineWrite({
 export const editMessage = defineWrite({
   method: 'PUT',
   path: '/tasks/:taskId/chat/:messageId',
-  summary: 'Changes a message or a command that waits.',
+  summary: 'Edits a queued message or command.',
   params: z.object({ taskId: TaskId, messageId: MessageId }),
   body: z.object({ message: required('Enter a message.', limits.messageLength) }),
   answer: { ...success, chatMessage: ChatMessage },
@@ -202,17 +202,17 @@ export const editMessage = defineWrite({
 export const steerMessage = defineWrite({
   method: 'POST',
   path: '/tasks/:taskId/chat/:messageId/steer',
-  summary: 'Tells a message that waits to the turn that runs, at once.',
+  summary: 'Sends a queued message to the running turn immediately.',
   params: z.object({ taskId: TaskId, messageId: MessageId }),
   answer: { ...success, chatMessage: ChatMessage },
   faults: ['not_found', 'message_delivered', 'no_turn_to_steer'],
 })
 
-/** Puts the messages that wait in another order. 409 `queue_changed`, with the messages as they wait now, when others wait. */
+/** Reorders the queued messages. 409 `queue_changed`, with the messages as they wait now, when others wait. */
 export const reorderQueue = defineWrite({
   method: 'PUT',
   path: '/tasks/:taskId/queue',
-  summary: 'Puts the messages that wait in another order.',
+  summary: 'Reorders the queued messages.',
   params,
   body: z.object({ messageIds: z.array(MessageId).max(limits.queueLength) }),
   answer: { ...success, messages: z.array(ChatMessage) },
@@ -221,7 +221,7 @@ export const reorderQueue = defineWrite({
 
 export const getCommands = defineRead({
   path: '/tasks/:taskId/commands',
-  summary: 'Commands that people ran and tool calls of the agent, the latest page, oldest first.',
+  summary: 'The latest page of commands and tool calls, oldest first.',
   params,
   query: page,
   answer: {
@@ -235,7 +235,7 @@ export const getCommands = defineRead({
 
 export const getTerminal = defineRead({
   path: '/tasks/:taskId/terminal',
-  summary: 'Output, the latest page, oldest first.',
+  summary: 'The latest page of terminal output, oldest first.',
   params,
   query: page,
   answer: {

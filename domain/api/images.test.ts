@@ -46,7 +46,7 @@ describe('an image that is to be attached', () => {
     expect(images.parse([imageId(2), url, id])).toEqual([imageId(2), id]))
 
   test('is one of a few', () =>
-    expect(images.safeParse(Array(4).fill(id)).error?.issues[0]?.message).toBe('At most 3 images.'))
+    expect(images.safeParse(Array(4).fill(id)).error?.issues[0]?.message).toBe('Attach at most 3 images.'))
 })
 
 describe('a task and a message', () => {

@@ -24,12 +24,12 @@ export const imageLimits = {
 export const imageTexts = {
   type: 'Only JPEG, PNG, GIF, and WebP images are allowed',
   size: 'Image size must be less than 10MB',
-  pixels: 'An image has at most 8,000 pixels a side and 50 megapixels, every frame counted.',
-  frames: 'An animation has at most 200 frames.',
-  unreadable: 'This image is damaged: it cannot be read to its end.',
-  slow: 'This image takes too long to read. Use a smaller one.',
+  pixels: 'An image can be at most 8,000 pixels a side and 50 megapixels, counting every frame.',
+  frames: 'An animation can have at most 200 frames.',
+  unreadable: 'This image is damaged or incomplete.',
+  slow: 'This image takes too long to process. Use a smaller one.',
   missing: 'There is no such image. Upload it again.',
-  unnamed: 'An image is named by its id, by its url, or by what its upload answered.',
+  unnamed: 'Refer to an image by its id, its url, or the response to its upload.',
 } as const
 
 /** An image as a message shows it; `url` is good for some minutes, and whoever has it sees the image. */
@@ -47,7 +47,7 @@ export type ShownImage = z.infer<typeof ShownImage>
 export const uploadImage = defineWrite({
   method: 'POST',
   path: '/upload/image',
-  summary: 'Keeps an image for a task or a message. One that is attached to none within a day is discarded.',
+  summary: 'Uploads an image for a task or message. It is deleted after a day if it is not attached to one.',
   status: 201,
   answer: ShownImage.shape,
   faults: ['unsupported_type', 'too_large', 'too_slow', 'rate_limited'],
@@ -74,7 +74,7 @@ export const AttachedImage = NamedImage.transform((named, context) => {
 export const attachedImages = (most: number) =>
   z
     .array(AttachedImage)
-    .max(most, `At most ${most} images.`)
+    .max(most, `Attach at most ${most} images.`)
     .transform((ids) => [...new Set(ids)])
 
 /** The id in an address of ours; another text is taken for the id itself. */

@@ -112,7 +112,7 @@ export function openApi({ version, exact = false }: { version: string; exact?: b
           type: 'http',
           scheme: 'bearer',
           bearerFormat: 'JWT',
-          description: 'The token of a sign-in; good for seven days, or until it is signed out.',
+          description: 'The token from signing in. It is valid for seven days, or until the user logs out.',
         },
       },
     },
@@ -160,7 +160,7 @@ const idempotencyKey: Parameter = {
   name: 'Idempotency-Key',
   in: 'header',
   required: false,
-  description: 'Names this write: sent again under the same key, it has one effect.',
+  description: 'Identifies this write. Sending it again with the same key has no further effect.',
   schema: { type: 'string', minLength: 1, maxLength: 200 },
 }
 
@@ -209,7 +209,7 @@ function refusals(codes: readonly FaultCode[]): Record<string, Response> {
 }
 
 const retryAfter = {
-  'Retry-After': { description: 'Seconds until it may be asked again.', schema: { type: 'integer' } },
+  'Retry-After': { description: 'Seconds to wait before trying again.', schema: { type: 'integer' } },
 }
 
 /** The named schemas, and the answer of each call. */
@@ -262,7 +262,7 @@ const besideCalls: OpenApi['paths'] = {
       ...anybody,
       parameters: [
         inQuery('link', 'A ticket of `linkGitHub`: connects the account to who is signed in.'),
-        inQuery('nonce', 'Comes back with the token, so that a client takes none that it did not ask for.'),
+        inQuery('nonce', 'Returned with the token, so that a client accepts only a token it asked for.'),
         inQuery('account', '`another`: the code host lets the person choose.'),
       ],
       responses: { '302': found('The page of the code host.'), ...refusals(['rate_limited', 'internal']) },
@@ -291,7 +291,7 @@ const besideCalls: OpenApi['paths'] = {
       ...anybody,
       parameters: [
         { name: 'imageId', in: 'path', required: true, schema: { type: 'string' } },
-        { ...inQuery('grant', 'What makes the address good.'), required: true },
+        { ...inQuery('grant', 'Grants access to this address.'), required: true },
       ],
       responses: {
         '200': {

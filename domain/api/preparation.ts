@@ -9,7 +9,7 @@ export const prepareTask = defineWrite({
   method: 'POST',
   path: '/projects/:projectId/prepare',
   summary:
-    'Makes ready what a task will need that is made with the same id, branch and agent within a minute. Nothing is recorded, and the task may do without; for a task that is there nothing is done.',
+    'Prepares a workspace for a task that is created with the same id, branch and agent within a minute. It records nothing, is optional, and does nothing for an existing task.',
   params: z.object({ projectId: ProjectId }),
   body: z.object({
     /** The id that the task will be made with. */

@@ -48,7 +48,7 @@ describe('finding 1: a name that steers the C library of whoever starts a comman
     const parsed = updateProjectSettings.body?.safeParse(settings)
     expect(parsed?.error?.issues[0]).toMatchObject({
       path: ['variables', 0, 'name'],
-      message: 'This name is reserved: the box sets it itself.',
+      message: 'This name is reserved.',
     })
     expect(EnvironmentName.safeParse(name).success).toBe(false)
   })

@@ -13,8 +13,8 @@ export const EnvironmentName = z
   .string()
   .min(1, 'A variable needs a name.')
   .max(settingsLimits.nameLength)
-  .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'Use letters, digits and underscores, and no digit first.')
-  .refine((name) => !isReservedName(name), 'This name is reserved: the box sets it itself.')
+  .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "Use only letters, digits and underscores. Don't start with a digit.")
+  .refine((name) => !isReservedName(name), 'This name is reserved.')
 
 const Value = Text.refine((value) => bytesOf(value) <= settingsLimits.valueBytes, {
   error: saying('can have at most 32 KiB.'),
@@ -33,9 +33,9 @@ export const AllowedHost = z
   .max(260)
   .regex(
     /^((\*\.)?[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)*|\[[0-9a-f:.]{2,45}\])(:[1-9]\d{0,4})?$|^[a-z0-9][a-z0-9_-]{0,38}\/(?!\.{1,2}$|-)[a-z0-9._-]{1,100}$/,
-    'Write the name of a host, without an address around it: example.org, *.example.org, example.org:8443; or a repository as owner/name.',
+    'Enter a host such as example.org, *.example.org or example.org:8443, or a repository as owner/name.',
   )
-  .refine((host) => Number(/:(\d+)$/.exec(host)?.[1] ?? 1) <= 65_535, 'A port is at most 65535.')
+  .refine((host) => Number(/:(\d+)$/.exec(host)?.[1] ?? 1) <= 65_535, 'A port can be at most 65535.')
 
 export const ShownSettings = z.object({
   /** Runs once in each new workspace, before the agent; empty: nothing does. */
@@ -57,7 +57,7 @@ export type HostSuggestion = z.infer<typeof HostSuggestion>
 
 export const getProjectSettings = defineRead({
   path: '/projects/:projectId/settings',
-  summary: 'How the tasks of the project run. Secrets have names and no values.',
+  summary: 'The settings that tasks of the project run with. Secrets are listed by name, without values.',
   params,
   answer: {
     settings: ShownSettings,
@@ -71,7 +71,7 @@ export const updateProjectSettings = defineWrite({
   method: 'PUT',
   path: '/projects/:projectId/settings',
   summary:
-    'Changes what is named: the setup command, all variables, all allowed hosts, or whether the model’s service may fetch.',
+    'Replaces the settings that are sent: the setup command, all variables, all allowed hosts, or web access through the model provider.',
   params,
   body: z.object({
     setupCommand: Text.max(settingsLimits.setupCommandLength).optional(),
@@ -80,8 +80,8 @@ export const updateProjectSettings = defineWrite({
       .max(settingsLimits.variables, {
         error: saying(`can have at most ${settingsLimits.variables} entries.`),
       })
-      .refine(areUnique, 'Two variables have one name.')
-      .refine(areSmall, 'All variables together have at most 256 KiB.')
+      .refine(areUnique, 'Two variables have the same name.')
+      .refine(areSmall, 'All variables together can be at most 256 KiB.')
       .optional(),
     egress: z
       .array(AllowedHost)
@@ -105,7 +105,7 @@ export const setProjectSecret = defineWrite({
       error: saying('can have at most 8 KiB.'),
     }).min(
       settingsLimits.secretLength,
-      'A secret has at least 8 characters, so that it can be kept out of the terminal. What is shorter may be a variable.',
+      'A secret needs at least 8 characters so that it can be redacted from output. Use a variable for shorter values.',
     ),
     /** Whether the agent gets it too, beside setup and commands. */
     forAgent: z.boolean().optional(),
@@ -117,7 +117,7 @@ export const setProjectSecret = defineWrite({
 export const removeProjectSecret = defineWrite({
   method: 'DELETE',
   path: '/projects/:projectId/secrets/:name',
-  summary: 'Removes a secret for good.',
+  summary: 'Deletes a secret permanently.',
   params: secretParams,
   answer: success,
   faults: ['not_found'],

@@ -85,7 +85,7 @@ export const updateProject = defineWrite({
 export const deleteProject = defineWrite({
   method: 'DELETE',
   path: '/projects/:projectId',
-  summary: 'Lets the project go; the repository stays.',
+  summary: 'Deletes the project. The repository is kept.',
   params,
   answer: success,
   faults: ['not_found'],
@@ -94,7 +94,7 @@ export const deleteProject = defineWrite({
 export const syncProject = defineWrite({
   method: 'POST',
   path: '/projects/:projectId/sync',
-  summary: 'Asks the code host again what the repository is.',
+  summary: 'Reads the repository from the code host again.',
   params,
   answer: projectAnswer,
   faults: ['not_found', 'github_not_connected', 'code_host_refused', 'code_host_unavailable'],
@@ -111,7 +111,7 @@ export const listBranches = defineRead({
 export const getProjectGitStatus = defineRead({
   path: '/projects/:projectId/git/status',
   summary:
-    'The branch the project stands on: where the workspace of its newest task does, or else the default branch.',
+    "The current branch of the project: the one its newest task's workspace is on, or else the default branch.",
   params,
   answer: { data: z.object({ currentBranch: z.string() }) },
   faults: ['not_found'],
@@ -129,7 +129,7 @@ export type Repository = z.infer<typeof Repository>
 
 export const getGitHubUser = defineRead({
   path: '/github/user',
-  summary: 'The account at the code host.',
+  summary: 'The connected account on the code host.',
   answer: {
     user: z.object({ login: z.string(), public_repos: z.number() }),
     /** Where the provider's app is installed and managed. */
@@ -165,7 +165,7 @@ export const createRepository = defineWrite({
   body: z.object({
     name: required('Please enter a name for your new repository.', 100).regex(
       /^[A-Za-z0-9._-]+$/,
-      'Use letters, digits, dots, dashes and underscores.',
+      'Use only letters, digits, dots, dashes and underscores.',
     ),
     description: Text.max(350).nullable().optional(),
     private: z.boolean().optional(),

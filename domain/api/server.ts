@@ -5,7 +5,7 @@ import { success } from './fields.ts'
 
 export const getNotices = defineRead({
   path: '/notices',
-  summary: 'Sentences that every page shows: how this server is set up where that matters to the person.',
+  summary: 'Notices shown on every page about how this server is set up.',
   answer: { notices: z.array(z.string()) },
 })
 
@@ -13,7 +13,7 @@ export const countPageView = defineWrite({
   method: 'POST',
   path: '/page-views',
   summary:
-    'Tells that a page was viewed. It is counted by its address, and of nobody; an address that is none is counted as other.',
+    'Counts a page view by address, without recording who viewed it. Unknown addresses are counted as other.',
   open: 'anybody',
   body: z.object({
     /** As in `pageRoutes.ts`. */

@@ -290,11 +290,11 @@ describe('input', () => {
   test('of a task has at most five images, of a message at most three', () => {
     expect(refusals(createTask.body, { ...task, images: uploaded(5) })).toEqual({})
     expect(refusals(createTask.body, { ...task, images: uploaded(6) })).toEqual({
-      images: 'At most 5 images.',
+      images: 'Attach at most 5 images.',
     })
     expect(refusals(sendMessage.body, { message: 'x', images: uploaded(3) })).toEqual({})
     expect(refusals(sendMessage.body, { message: 'x', images: uploaded(4) })).toEqual({
-      images: 'At most 3 images.',
+      images: 'Attach at most 3 images.',
     })
   })
 })

@@ -142,7 +142,7 @@ export const listTasks = defineRead({
 
 export const getTask = defineRead({
   path: '/tasks/:taskId',
-  summary: 'One task, with what it changed.',
+  summary: 'Returns a task and its changes.',
   params,
   answer: { ...taskAnswer, data: z.object({ changedFiles: z.array(ChangedFile) }) },
   faults: ['not_found'],
@@ -151,7 +151,7 @@ export const getTask = defineRead({
 export const createTask = defineWrite({
   method: 'POST',
   path: '/tasks',
-  summary: 'Makes a task and starts its agent.',
+  summary: 'Creates a task and starts its agent.',
   body: z.object({
     id: TaskId.optional(),
     title: Text.max(limits.descriptionLength).optional(),
@@ -170,7 +170,7 @@ export const createTask = defineWrite({
 export const updateTask = defineWrite({
   method: 'PUT',
   path: '/tasks/:taskId',
-  summary: 'Changes the title, the description or the model. A model counts from the next turn on.',
+  summary: 'Changes the title, description or model. A new model applies from the next turn.',
   params,
   body: z.object({
     title: required('A task needs a title.', limits.titleLength).optional(),
@@ -186,7 +186,7 @@ export const updateTask = defineWrite({
 export const deleteTask = defineWrite({
   method: 'DELETE',
   path: '/tasks/:taskId',
-  summary: 'Deletes the task; what runs is stopped.',
+  summary: 'Deletes the task and stops whatever it is running.',
   params,
   answer: success,
   faults: ['not_found'],
@@ -195,7 +195,7 @@ export const deleteTask = defineWrite({
 export const retryTask = defineWrite({
   method: 'POST',
   path: '/tasks/:taskId/retry',
-  summary: 'Works on the last message again.',
+  summary: 'Runs the last message again.',
   params,
   answer: taskAnswer,
   faults: ['not_found', 'task_running', 'agent_unavailable'],
@@ -204,7 +204,7 @@ export const retryTask = defineWrite({
 export const executeTask = defineWrite({
   method: 'POST',
   path: '/tasks/:taskId/execute',
-  summary: 'Runs a shell command in the task, or starts what waits.',
+  summary: 'Runs a shell command in the task, or starts what is queued.',
   params,
   body: z
     .object({
@@ -220,7 +220,7 @@ export const executeTask = defineWrite({
 export const cancelTask = defineWrite({
   method: 'POST',
   path: '/tasks/:taskId/cancel',
-  summary: 'Stops what runs or waits to run.',
+  summary: 'Stops whatever is running or queued.',
   params,
   answer: taskAnswer,
   faults: ['not_found', 'not_running'],
@@ -228,7 +228,7 @@ export const cancelTask = defineWrite({
 
 export const getTaskDiff = defineRead({
   path: '/tasks/:taskId/git/diff',
-  summary: 'What the task changed, against the merge base.',
+  summary: 'The changes of the task, compared with the merge base.',
   params,
   // A client that fills in nothing asks against the recorded branch.
   query: {
@@ -244,7 +244,7 @@ const lineNumber = queryNumber(10_000_000)
 
 export const getFileLines = defineRead({
   path: '/tasks/:taskId/git/file',
-  summary: 'Lines of a changed file as it was before: what stands around the changes.',
+  summary: 'Lines of the original version of a changed file, to show around the changes.',
   params,
   query: { path: Text.min(1).max(4_096), from: lineNumber, to: lineNumber },
   answer: {
@@ -260,7 +260,7 @@ export const getFileLines = defineRead({
 
 export const getPullRequest = defineRead({
   path: '/tasks/:taskId/pr',
-  summary: 'The pull request there is, and what it could be called and say.',
+  summary: 'The pull request, if there is one, with a suggested title and description.',
   params,
   answer: {
     pr: PullRequest.nullable(),
@@ -275,7 +275,7 @@ export const getPullRequest = defineRead({
 export const createPullRequest = defineWrite({
   method: 'POST',
   path: '/tasks/:taskId/pr',
-  summary: 'Pushes the work and opens a pull request, or updates the one there is.',
+  summary: 'Pushes the work and opens a pull request, or updates the existing one.',
   params,
   body: z
     .object({

@@ -19,7 +19,7 @@ describe('claiming an account', () => {
   test('of somebody else is refused', () =>
     given(identity, claimed(ada))
       .when(claim(grace))
-      .thenRefused('already_exists', 'This GitHub account belongs to another account here.'))
+      .thenRefused('already_exists', 'This GitHub account is linked to another Flightdeck account.'))
 })
 
 describe('releasing an account', () => {

@@ -20,7 +20,7 @@ function decide(command: IdentityCommand, state: IdentityState): Decision<Identi
       if (state.userId === null) return [IdentityClaimed.of({ userId })]
       return state.userId === userId
         ? []
-        : refuse('already_exists', 'This GitHub account belongs to another account here.')
+        : refuse('already_exists', 'This GitHub account is linked to another Flightdeck account.')
     }
     case 'ReleaseIdentity':
       return state.userId === userId ? [IdentityReleased.of({ userId })] : []

@@ -1,15 +1,15 @@
 /** Everything that can be refused or go wrong, once: its code, its HTTP status and the sentence used when no better one is at hand. */
 
 export const faults = {
-  invalid_input: { status: 400, sentence: 'The request is not understood.' },
-  wrong_password: { status: 401, sentence: 'The e-mail address or the password is wrong.' },
+  invalid_input: { status: 400, sentence: 'The request is not valid.' },
+  wrong_password: { status: 401, sentence: 'The email address or password is wrong.' },
   sign_in_required: { status: 401, sentence: 'Sign in to continue.' },
   not_allowed: {
     status: 403,
     sentence: 'This account does not have access to this server. Ask its administrator for access.',
   },
-  onboarding_incomplete: { status: 403, sentence: 'Complete the onboarding first.' },
-  github_not_connected: { status: 403, sentence: 'Connect your GitHub account in the settings first.' },
+  onboarding_incomplete: { status: 403, sentence: 'Complete onboarding first.' },
+  github_not_connected: { status: 403, sentence: 'Connect your GitHub account in Settings first.' },
   password_sign_in_off: {
     status: 403,
     sentence: 'Signing in with a password is turned off on this server. Sign in with GitHub.',
@@ -18,18 +18,21 @@ export const faults = {
   not_found: { status: 404, sentence: 'There is no such thing.' },
   too_slow: { status: 408, sentence: 'The request did not arrive in time. Try again.' },
   agent_unavailable: { status: 409, sentence: 'This agent cannot run on this server.' },
-  already_exists: { status: 409, sentence: 'This exists already.' },
-  task_running: { status: 409, sentence: 'The task is running. Wait until the turn ends, or cancel it.' },
+  already_exists: { status: 409, sentence: 'This already exists.' },
+  task_running: { status: 409, sentence: 'The task is running. Wait for the turn to finish, or cancel it.' },
   not_running: { status: 409, sentence: 'Nothing is running in this task.' },
-  nothing_to_run: { status: 409, sentence: 'There is no message to work on. Send one first.' },
-  queue_full: { status: 409, sentence: 'A hundred messages wait already. Let the agent work on them first.' },
+  nothing_to_run: { status: 409, sentence: 'There is no message to run. Send one first.' },
+  queue_full: {
+    status: 409,
+    sentence: '100 messages are already queued. Wait for the agent to work through them.',
+  },
   queue_changed: {
     status: 409,
-    sentence: 'The messages that wait are others by now. Look at them again, and then put them in order.',
+    sentence: 'The queue has changed. Review it and try again.',
   },
   no_turn_to_steer: {
     status: 409,
-    sentence: 'No turn runs that this message could be told. It waits for the next one.',
+    sentence: 'No turn is running, so this message stays queued for the next one.',
   },
   message_delivered: { status: 409, sentence: 'The agent already has this message.' },
   not_initialized: { status: 409, sentence: 'Task repository not initialized. Run a command to start.' },
@@ -37,20 +40,20 @@ export const faults = {
   changes_moved: {
     status: 409,
     sentence:
-      'The files changed since these changes were recorded. Look at them again, and then open the pull request.',
+      'The files have changed since you last saw them. Review the changes, then open the pull request.',
   },
-  base_not_recorded: { status: 409, sentence: 'The changes are recorded against another branch.' },
+  base_not_recorded: { status: 409, sentence: 'The changes were recorded against a different branch.' },
   history_unreadable: {
     status: 409,
     sentence:
       'Part of this history cannot be read, so nothing can be added to it. Ask the operator of this server to look at it.',
   },
-  evicted: { status: 409, sentence: 'This run was taken over or has ended.' },
-  conflict: { status: 409, sentence: 'Somebody else changed this at the same time. Try again.' },
-  unsupported_type: { status: 415, sentence: 'The body is JSON, and its content type says so.' },
+  evicted: { status: 409, sentence: 'This run has ended or was taken over.' },
+  conflict: { status: 409, sentence: 'Someone else changed this at the same time. Try again.' },
+  unsupported_type: { status: 415, sentence: 'Send JSON with the content type application/json.' },
   foreign_host: {
     status: 421,
-    sentence: 'This server does not answer to that name. Its operator sets the name in PUBLIC_URL.',
+    sentence: 'This server does not answer to that name. Its operator can set the name with PUBLIC_URL.',
   },
   too_large: { status: 413, sentence: 'The request is too large.' },
   code_host_refused: { status: 422, sentence: 'GitHub refused the request.' },
@@ -60,21 +63,24 @@ export const faults = {
   },
   too_many_tasks: {
     status: 429,
-    sentence: 'Too many of your tasks run or wait already. Try again when one of them has ended.',
+    sentence: 'Too many of your tasks are already running or queued. Try again when one finishes.',
   },
   rate_limited: { status: 429, sentence: 'Too many requests. Wait a moment.' },
-  internal: { status: 500, sentence: 'Something went wrong on our side. The fault has been logged.' },
-  code_host_unavailable: { status: 504, sentence: 'GitHub does not answer. Try again later.' },
+  internal: { status: 500, sentence: 'Something went wrong on our side. The error has been logged.' },
+  code_host_unavailable: { status: 504, sentence: 'GitHub is not responding. Try again later.' },
   engine_unavailable: {
     status: 503,
-    sentence: 'A part of the server does not answer. Try again in a moment.',
+    sentence: 'Part of the server is not responding. Try again in a moment.',
   },
   views_behind: {
     status: 503,
-    sentence: 'The server is reading its log again. Try again in a moment.',
+    sentence: 'The server is rebuilding its data. Try again in a moment.',
   },
   timeout: { status: 504, sentence: 'This took too long. Try again.' },
-  pr_in_progress: { status: 504, sentence: 'The pull request is still being made. Ask again in a moment.' },
+  pr_in_progress: {
+    status: 504,
+    sentence: 'The pull request is still being created. Try again in a moment.',
+  },
 } as const satisfies Record<string, { status: number; sentence: string }>
 
 export type FaultCode = keyof typeof faults

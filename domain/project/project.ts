@@ -55,7 +55,7 @@ export type ProjectCommand =
 
 function decide(command: ProjectCommand, state: ProjectState): Decision<ProjectEvent> {
   if (command.type === 'CreateProject') {
-    if (state.kind !== 'none') return refuse('already_exists', 'This project exists already.')
+    if (state.kind !== 'none') return refuse('already_exists', 'This project already exists.')
     const { projectId, ownerId, githubRepoId, isPrivate, name, description, repository } = command
     return [
       ProjectCreated.of(
@@ -84,9 +84,13 @@ function decide(command: ProjectCommand, state: ProjectState): Decision<ProjectE
     case 'SetSecret': {
       const { name, forAgent } = command
       if (state.settings.variables.some((variable) => variable.name === name))
-        return refuse('invalid_input', `There is a variable ${name} already. Remove it first.`, 'name')
+        return refuse('invalid_input', `A variable named ${name} already exists. Remove it first.`, 'name')
       if (!state.secrets.has(name) && state.secrets.size >= settingsLimits.secrets)
-        return refuse('invalid_input', `A project has at most ${settingsLimits.secrets} secrets.`, 'name')
+        return refuse(
+          'invalid_input',
+          `A project can have at most ${settingsLimits.secrets} secrets.`,
+          'name',
+        )
       return [ProjectSecretSet.of({ forAgent }, { name })]
     }
     case 'RemoveSecret':
@@ -110,7 +114,11 @@ function changeSettings(
   const modelFetches = command.modelFetches ?? settings.modelFetches
   const twice = variables.find(({ name }) => secrets.has(name))
   if (twice)
-    return refuse('invalid_input', `There is a secret ${twice.name} already. Remove it first.`, 'variables')
+    return refuse(
+      'invalid_input',
+      `A secret named ${twice.name} already exists. Remove it first.`,
+      'variables',
+    )
   const changed = { setupCommand, variables, egress, modelFetches }
   return canonicalJson(changed) === canonicalJson(settings) ? [] : [ProjectSettingsChanged.of({}, changed)]
 }

@@ -5,9 +5,9 @@ import { slashCommands } from './slashCommands.ts'
 
 describe('a message to claude', () => {
   test.each([
-    ['/clear', 'Start a new task for a new conversation, or send /compact to sum this one up.'],
-    ['/model opus', 'Choose the model of the task instead.'],
-    ['/help\nplease', 'Type / into the message to see the commands that work here.'],
+    ['/clear', 'Create a new task to start over, or send /compact to summarize this conversation.'],
+    ['/model opus', 'Use the model picker instead.'],
+    ['/help\nplease', 'Type / in the message box to see the commands that work here.'],
   ])('%j is refused with what to do instead', (message, instead) => {
     const name = /^\/\w+/.exec(message)?.[0]
     expect(refusalOfCommand('claude', message)).toBe(

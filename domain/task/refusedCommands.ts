@@ -1,35 +1,35 @@
 /** Commands of an agent's own terminal: what they would do there, they do not do here. */
 import type { AgentName } from './events.ts'
 
-const goesOn = 'Each task is one conversation, which goes on by itself.'
-const ofProject = "What the agent may reach, and what its environment holds, is in the project's settings."
-const ofOperator = 'The agent is set up by whoever runs this server.'
-const chooseModel = 'Choose the model of the task instead.'
-const ownFiles = 'Of a repository the agent reads CLAUDE.md: ask it to change that file.'
+const goesOn = 'Each task is a single conversation that continues by itself.'
+const ofProject = "Network access and environment variables are in the project's settings."
+const ofOperator = 'The operator of this server configures the agent.'
+const chooseModel = 'Use the model picker instead.'
+const ownFiles = 'The agent reads CLAUDE.md in the repository. Ask it to change that file.'
 
 /** What to do instead, by name; `null`: nothing is like it here. */
 const refused: Readonly<Record<AgentName, Readonly<Record<string, string | null>>>> = {
   claude: {
-    clear: 'Start a new task for a new conversation, or send /compact to sum this one up.',
-    reset: 'Start a new task for a new conversation, or send /compact to sum this one up.',
-    new: 'Start a new task for a new conversation.',
+    clear: 'Create a new task to start over, or send /compact to summarize this conversation.',
+    reset: 'Create a new task to start over, or send /compact to summarize this conversation.',
+    new: 'Create a new task to start a new conversation.',
     model: chooseModel,
-    help: 'Type / into the message to see the commands that work here.',
-    'security-review': 'Ask for it in words, as in: look for security faults in the changes.',
+    help: 'Type / in the message box to see the commands that work here.',
+    'security-review': 'Ask in your own words, for example: review the changes for security issues.',
     resume: goesOn,
     continue: goesOn,
     rewind: goesOn,
     branch: goesOn,
     fork: goesOn,
     rename: 'Rename the task instead.',
-    exit: 'Stop ends a turn; the agent leaves by itself.',
-    quit: 'Stop ends a turn; the agent leaves by itself.',
-    status: 'Whether the agent runs is shown above the chat.',
+    exit: 'Use Stop to end a turn. The agent exits by itself.',
+    quit: 'Use Stop to end a turn. The agent exits by itself.',
+    status: 'The status is shown above the chat.',
     tasks: 'Your tasks are on the dashboard.',
     diff: 'The changes are shown beside the chat.',
-    copy: 'Each message has a button that copies it.',
-    export: 'Each message has a button that copies it.',
-    'add-dir': 'The agent sees its workspace alone.',
+    copy: 'Copy a message from its menu.',
+    export: 'Copy a message from its menu.',
+    'add-dir': 'The agent can only access its workspace.',
     permissions: ofProject,
     sandbox: ofProject,
     config: ofOperator,
@@ -45,8 +45,8 @@ const refused: Readonly<Record<AgentName, Readonly<Record<string, string | null>
     agents: ownFiles,
     skills: ownFiles,
     'output-style': ownFiles,
-    plan: 'Ask for a plan in words, and send the next message when you like it.',
-    autocompact: 'Send /compact to sum the conversation up.',
+    plan: 'Ask for a plan in your own words, then tell the agent to go ahead.',
+    autocompact: 'Send /compact to summarize the conversation.',
     background: null,
     btw: null,
     bug: null,

@@ -212,7 +212,7 @@ function decide(command: TaskCommand, state: TaskState): Decision<TaskEvent> {
     case 'SettlePullRequest': {
       const { requestId, outcome, nextRequestId } = command
       if (state.pullRequestRequest !== requestId)
-        return refuse('evicted', 'This pull request has an outcome already.')
+        return refuse('evicted', 'This pull request has already been settled.')
       const events = settled(requestId, outcome)
       const cameTooEarly = outcome.kind === 'failed' && outcome.code === 'task_running'
       const isOwed = state.updateOwed || cameTooEarly

@@ -104,7 +104,11 @@ function decide(command: UserCommand, state: UserState): Decision<UserEvent> {
   if (command.type === 'Register') {
     const { userId, name, email, credentialId } = command
     if (state.kind === 'user')
-      return refuse('already_exists', 'There is an account with this e-mail address. Sign in.', 'email')
+      return refuse(
+        'already_exists',
+        'An account with this email address already exists. Sign in instead.',
+        'email',
+      )
     return [
       UserRegistered.of({ userId }, { name, email }),
       PasswordSet.of({ credentialId }),
@@ -135,7 +139,7 @@ function decide(command: UserCommand, state: UserState): Decision<UserEvent> {
       if (state.githubId !== null && state.githubId !== command.profile.githubId)
         return refuse(
           'conflict',
-          'Your account here goes with another GitHub account. Connect that one again.',
+          'Your account is linked to a different GitHub account. Connect that one again.',
         )
       return sameProfile(state.profile, command.profile) ? [] : [GitHubConnected.of({}, command.profile)]
     case 'DisconnectGitHub':

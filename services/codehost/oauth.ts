@@ -84,7 +84,7 @@ export function applicationRoutes(router: Router, host: Host): void {
 async function authorize(ctx: Context, host: Host, codes: Codes): Promise<void> {
   const asked = AuthorizeQuery.safeParse(ctx.query)
   if (!asked.success) {
-    throw new Refusal(400, 'The address lacks client_id or redirect_uri, or names something twice.')
+    throw new Refusal(400, 'The address is missing client_id or redirect_uri, or repeats a parameter.')
   }
   const query = asked.data
   if (query.client_id !== host.app.clientId) {

@@ -32,7 +32,7 @@ export function admission({
 
   async function appendIfFree(userId: string, append: () => Promise<Appended>): Promise<Appended> {
     if ((await documents.count(tasksView, { owner: userId, status: active })) >= tasksAtOnce) {
-      const sentence = `${tasksAtOnce} of your tasks run or wait already. Try again when one of them has ended.`
+      const sentence = `${tasksAtOnce} of your tasks are already running or queued. Try again when one finishes.`
       throw new Fault('too_many_tasks', sentence, undefined, { retryAfterSeconds })
     }
     return append()

@@ -78,7 +78,7 @@ export async function startDispatcher({
       } catch (fault) {
         // Of a task whose history cannot be read nothing runs; everybody else's goes on.
         if (!(fault instanceof UnreadableEvent)) throw fault
-        logger.error({ err: fault }, 'what was asked for in a stream that cannot be read is passed over')
+        logger.error({ err: fault }, 'skipped a request in an unreadable stream')
       }
     }
     unmarked += 1

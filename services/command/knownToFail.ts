@@ -82,7 +82,7 @@ export async function requireStartable(wish: Wish, services: KnowingHost): Promi
   requireAgent(wish.agent, services)
   const project = await services.documents.get(projectsView, wish.projectId)
   if (project && (await isWithout(project, wish, services))) {
-    const sentence = `There is no branch ${wish.branch} in the repository. Choose one that exists, or push it first.`
+    const sentence = `The repository has no branch ${wish.branch}. Choose one that exists, or push it first.`
     throw new Fault('invalid_input', sentence, 'branch')
   }
 }

@@ -95,7 +95,7 @@ describe('an execution without an end', () => {
       const events = await engines.log.read(stream, 0, 100)
       expect(events.findLast(({ type }) => type === 'ExecutionFailed')).toMatchObject({
         data: { code: 'runner_lost', executionId: executionId(1) },
-        content: { reason: 'This failed too often and was given up. Try again.' },
+        content: { reason: 'This failed too many times and was stopped. Try again.' },
       })
       await sweepOpenWork(engines)
       expect(await engines.log.read(stream, 0, 100)).toHaveLength(events.length)

@@ -55,7 +55,7 @@ export function jobFor(work: OpenWork, ownerId: string): Job {
 const actor = { kind: 'system', service: 'command' } as const
 const everyMs = 60_000
 const page = 200
-const givenUp = 'This failed too often and was given up. Try again.'
+const givenUp = 'This failed too many times and was stopped. Try again.'
 
 /** Sweeps until it is stopped; a task that cannot be looked at holds up none of the others. */
 export function startOpenWorkSweep(engines: OpenWorkEngines): { stop(): Promise<void> } {
@@ -65,7 +65,7 @@ export function startOpenWorkSweep(engines: OpenWorkEngines): { stop(): Promise<
     try {
       await sweepOpenWork(engines, () => stopped)
     } catch (fault) {
-      engines.logger.warn({ err: fault }, 'work without an end could not be looked for')
+      engines.logger.warn({ err: fault }, 'failed to look for unfinished work')
     }
     if (!stopped) timer = setTimeout(() => (running = sweep()), everyMs)
   }
@@ -89,7 +89,7 @@ export async function sweepOpenWork(
     try {
       await settle(engines, taskId)
     } catch (fault) {
-      engines.logger.warn({ err: fault, taskId }, 'the open work of a task could not be looked at')
+      engines.logger.warn({ err: fault, taskId }, 'failed to check the unfinished work of a task')
     }
   }
 }
@@ -127,10 +127,10 @@ async function settle(engines: OpenWorkEngines, taskId: string): Promise<void> {
     if (!now?.work.some(({ id }) => id === work.id)) continue
     const told = { taskId, job: work.kind, id: work.id }
     if (standing === undefined) {
-      logger.warn(told, 'work that nobody had is queued again')
+      logger.warn(told, 'abandoned work queued again')
       await jobs.put(jobFor(work, now.ownerId))
     } else {
-      logger.error({ ...told, standing }, 'work that the queue gave up is ended')
+      logger.error({ ...told, standing }, 'ended work that the queue gave up')
       await end(engines, work).catch((fault: unknown) => {
         // Somebody ended it at the same moment.
         if (!(fault instanceof Fault)) throw fault

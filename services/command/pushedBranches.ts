@@ -74,16 +74,17 @@ export async function deletePushedBranches(
     for (const branch of pushed.branches) {
       const told = { taskId, projectId: pushed.projectId }
       if (isAway) {
-        engines.logger.warn(told, 'the code host cannot be asked: a pushed branch is left there')
+        engines.logger.warn(told, 'the code host is not reachable: a pushed branch was left there')
         continue
       }
       try {
         const left = await patiently(pauses, () => deleteBranch(engines, pushed, repository, branch))
-        if (left !== undefined) engines.logger.info(told, `a pushed branch is left at the code host: ${left}`)
+        if (left !== undefined)
+          engines.logger.info(told, `a pushed branch was left on the code host: ${left}`)
       } catch (fault) {
         if (!(fault instanceof CodeHostFault || fault instanceof Fault)) throw fault
         isAway = isPassing(fault)
-        engines.logger.warn({ err: fault, ...told }, 'a pushed branch could not be deleted at the code host')
+        engines.logger.warn({ err: fault, ...told }, 'failed to delete a pushed branch on the code host')
       }
     }
   }

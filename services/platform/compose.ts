@@ -199,7 +199,7 @@ export async function openReadModels(
     const file = join(config.dataDir, 'views.sqlite')
     if (!existsSync(file))
       throw new UnusableEngine(
-        `There are no read models in ${config.dataDir}: the next start of Flightdeck makes them.`,
+        `There are no read models in ${config.dataDir}. They are built when Flightdeck next starts.`,
       )
     return openSqliteReadStore({ file, served })
   }

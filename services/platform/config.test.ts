@@ -99,7 +99,7 @@ describe('the code host', () => {
   })
   test.each(Object.keys(app))('needs both halves of the app: %s is missed', (name) => {
     const { [name as keyof typeof app]: _left, ...rest } = app
-    expect(faultsOf(rest)).toEqual([expect.stringMatching(new RegExp(`^${name}: is needed beside`))])
+    expect(faultsOf(rest)).toEqual([expect.stringMatching(new RegExp(`^${name}: is required with`))])
   })
 })
 
@@ -150,11 +150,11 @@ describe('a fault', () => {
     ],
     [
       { MONGODB_URL: 'mongodb://x' },
-      'MASTER_KEY: is needed with MONGODB_URL: what is sealed there opens only with it.',
+      'MASTER_KEY: is required with MONGODB_URL, because the keys there are sealed with it.',
     ],
     [
       { SERVICES: 'codehost', GITHUB_CLIENT_ID: 'x', GITHUB_CLIENT_SECRET: 'x' },
-      'SERVICES: nothing is left to run: the local code host gives way to GITHUB_CLIENT_ID.',
+      'SERVICES: nothing is left to run: the local code host is off when GITHUB_CLIENT_ID is set.',
     ],
     [{ CLAUDE_BIN: '/nowhere/claude' }, 'CLAUDE_BIN: /nowhere/claude is no program that can be run.'],
   ])('is a sentence that names the variable: %j', (env, sentence) => {
@@ -168,10 +168,10 @@ describe('a fault', () => {
     [{ ADMINS: 'id:x' }, /^ADMINS: is a list of logins .*: id:x\.$/],
     [{ ALLOWED_ORGANIZATIONS: '*' }, /^ALLOWED_ORGANIZATIONS: is a list of organizations .*: \*\.$/],
     [{ ALLOWED_ORGANIZATIONS: 'acme/core/x' }, /^ALLOWED_ORGANIZATIONS: is a list/],
-    [{ HOST: '0.0.0.0', CODEHOST_HOST: '127.0.0.1' }, /^ALLOWED_USERS: is needed, .*HOST is 0\.0\.0\.0/],
-    [{ HOST: '::', CODEHOST_HOST: '127.0.0.1', ALLOWED_USERS: ' ' }, /^ALLOWED_USERS: is needed/],
-    [{ PUBLIC_URL: 'https://flightdeck.example' }, /^ALLOWED_USERS: is needed/],
-    [{ TRUST_PROXY: '1' }, /^ALLOWED_USERS: is needed, .*a proxy is in front/],
+    [{ HOST: '0.0.0.0', CODEHOST_HOST: '127.0.0.1' }, /^ALLOWED_USERS: is required .*HOST is 0\.0\.0\.0/],
+    [{ HOST: '::', CODEHOST_HOST: '127.0.0.1', ALLOWED_USERS: ' ' }, /^ALLOWED_USERS: is required/],
+    [{ PUBLIC_URL: 'https://flightdeck.example' }, /^ALLOWED_USERS: is required/],
+    [{ TRUST_PROXY: '1' }, /^ALLOWED_USERS: is required .*a proxy is in front/],
   ])('says who may come in, and that somebody must be named: %j', (env, sentence) => {
     expect(faultsOf(env)).toEqual([expect.stringMatching(sentence)])
   })
@@ -239,18 +239,20 @@ describe('services', () => {
       engines: { eventStore: 'esdb://e', mongo: 'mongodb://m', nats: 'nats://n' },
     })
     const { NATS_URL: _left, ...two } = shared
-    expect(faultsOf({ ...two, SERVICES: 'runner' })).toEqual(['NATS_URL: is needed when SERVICES run apart.'])
+    expect(faultsOf({ ...two, SERVICES: 'runner' })).toEqual([
+      'NATS_URL: is required when SERVICES run separately.',
+    ])
     expect(faultsOf({ SERVICES: 'command,query' })).toEqual(
       ['EVENTSTORE_URL', 'MONGODB_URL', 'NATS_URL'].map(
-        (name) => `${name}: is needed when SERVICES run apart.`,
+        (name) => `${name}: is required when SERVICES run separately.`,
       ),
     )
   })
 
   test('that the gateway has not beside it must have an address', () => {
     expect(faultsOf({ ...shared, SERVICES: 'gateway' })).toEqual([
-      'COMMAND_URL: is needed by a gateway without the command service.',
-      'QUERY_URL: is needed by a gateway without the query service.',
+      'COMMAND_URL: is required by a gateway without the command service.',
+      'QUERY_URL: is required by a gateway without the query service.',
     ])
     const command = { COMMAND_URL: 'http://command:8080' }
     expect(readConfig({ ...shared, ...command, SERVICES: 'gateway,query' }).upstreams).toEqual({
@@ -296,7 +298,7 @@ describe('a secret in a file', () => {
     expect(faultsOf({ MASTER_KEY_FILE: missing })).toEqual([`MASTER_KEY_FILE: ${missing} cannot be read.`])
     expect(faultsOf({ MASTER_KEY_FILE: empty })).toEqual([`MASTER_KEY_FILE: ${empty} is empty.`])
     expect(faultsOf({ MASTER_KEY_FILE: empty, MASTER_KEY: key })).toEqual([
-      'MASTER_KEY_FILE: MASTER_KEY is set as well; give one of them.',
+      'MASTER_KEY_FILE: MASTER_KEY is set as well; set only one of them.',
     ])
     expect(faultsOf({ MASTER_KEY_FILE: bad })).toEqual([expect.not.stringContaining('a-secret')])
   })
@@ -375,7 +377,7 @@ describe('finding low: what listens where others could reach it', () => {
   const open = { HOST: '0.0.0.0', ALLOWED_USERS: '*' }
 
   test('finding low: the local code host only by its own name, since it asks for no passwords', () => {
-    expect(() => readConfig(open)).toThrow('CODEHOST_HOST: is needed')
+    expect(() => readConfig(open)).toThrow('CODEHOST_HOST: is required')
     expect(readConfig({ ...open, CODEHOST_HOST: '127.0.0.1' }).codeHostHost).toBe('127.0.0.1')
     expect(readConfig({}).codeHostHost).toBe('127.0.0.1')
   })

@@ -386,7 +386,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   const values = Object.fromEntries(
     Object.entries(variables).map(([name, [schema]]) => {
       const parsed = schema.safeParse(given[name]?.trim() || undefined)
-      if (!parsed.success) faults.push(`${name}: ${parsed.error.issues[0]?.message ?? 'is not understood'}.`)
+      if (!parsed.success) faults.push(`${name}: ${parsed.error.issues[0]?.message ?? 'is not valid'}.`)
       return [name, parsed.data]
     }),
     // Each value comes from the schema of its own name.
@@ -402,7 +402,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   const isOpen = values.HOST !== undefined && !/^(localhost|::1|127(\.\d{1,3}){3})$/.test(values.HOST)
   if (isOpen && services.has('codehost') && values.CODEHOST_HOST === undefined)
     faults.push(
-      'CODEHOST_HOST: is needed, since HOST is no loopback address: the local code host asks for no passwords. 127.0.0.1 keeps it here; another address opens it to whoever reaches that.',
+      'CODEHOST_HOST: is required because HOST is not a loopback address and the local code host asks for no passwords. 127.0.0.1 keeps it on this machine; any other address opens it to everyone who can reach that.',
     )
   for (const name of ['RUN_DOLLARS', 'DAY_DOLLARS'] as const)
     if (values[name] > 0 && values.MODEL_PRICES === undefined) faults.push(`${name}: needs MODEL_PRICES.`)
@@ -487,8 +487,8 @@ function isEmbedded(values: Variables): boolean {
 function codeHostOf(values: Variables, faults: string[]): CodeHostConfig {
   const { GITHUB_CLIENT_ID: clientId, GITHUB_CLIENT_SECRET: clientSecret } = values
   if (clientId === undefined && clientSecret === undefined) return { kind: 'local' }
-  if (clientId === undefined) faults.push('GITHUB_CLIENT_ID: is needed beside GITHUB_CLIENT_SECRET.')
-  if (clientSecret === undefined) faults.push('GITHUB_CLIENT_SECRET: is needed beside GITHUB_CLIENT_ID.')
+  if (clientId === undefined) faults.push('GITHUB_CLIENT_ID: is required with GITHUB_CLIENT_SECRET.')
+  if (clientSecret === undefined) faults.push('GITHUB_CLIENT_SECRET: is required with GITHUB_CLIENT_ID.')
   const serverUrl = values.GITHUB_SERVER_URL?.replace(/\/+$/, '')
   const apiUrl = values.GITHUB_API_URL?.replace(/\/+$/, '')
   return { kind: 'github', serverUrl, apiUrl, clientId: clientId ?? '', clientSecret: clientSecret ?? '' }
@@ -504,7 +504,7 @@ function secretsOfFiles(
     const file = env[`${name}_FILE`]?.trim()
     if (!file) continue
     if (env[name]?.trim()) {
-      faults.push(`${name}_FILE: ${name} is set as well; give one of them.`)
+      faults.push(`${name}_FILE: ${name} is set as well; set only one of them.`)
       continue
     }
     try {
@@ -534,7 +534,7 @@ function servicesOf(
   if (codeHost.kind === 'local' && runsAll(services)) services.add('codehost')
   if (codeHost.kind === 'github') services.delete('codehost')
   if (services.size === 0)
-    faults.push('SERVICES: nothing is left to run: the local code host gives way to GITHUB_CLIENT_ID.')
+    faults.push('SERVICES: nothing is left to run: the local code host is off when GITHUB_CLIENT_ID is set.')
   return services
 }
 
@@ -551,10 +551,10 @@ function variableOf(fault: string): string {
 function faultsOfSharing(services: ReadonlySet<ServiceName>, values: Variables): string[] {
   const faults: string[] = []
   if (values.MONGODB_URL !== undefined && values.MASTER_KEY === undefined)
-    faults.push('MASTER_KEY: is needed with MONGODB_URL: what is sealed there opens only with it.')
+    faults.push('MASTER_KEY: is required with MONGODB_URL, because the keys there are sealed with it.')
   if (runsAll(services) || services.size === 0) return faults
   for (const name of ['EVENTSTORE_URL', 'MONGODB_URL', 'NATS_URL'] as const) {
-    if (values[name] === undefined) faults.push(`${name}: is needed when SERVICES run apart.`)
+    if (values[name] === undefined) faults.push(`${name}: is required when SERVICES run separately.`)
   }
   if (!services.has('gateway')) return faults
   for (const [service, name] of [
@@ -562,7 +562,7 @@ function faultsOfSharing(services: ReadonlySet<ServiceName>, values: Variables):
     ['query', 'QUERY_URL'],
   ] as const) {
     if (!services.has(service) && values[name] === undefined)
-      faults.push(`${name}: is needed by a gateway without the ${service} service.`)
+      faults.push(`${name}: is required by a gateway without the ${service} service.`)
   }
   return faults
 }
@@ -589,7 +589,7 @@ function faultsOfEntry(services: ReadonlySet<ServiceName>, values: Variables): s
   const reached = reachedBy(values)
   if (!isAsked || isSaid || reached === undefined) return []
   return [
-    `ALLOWED_USERS: is needed, or ALLOWED_ORGANIZATIONS or ADMINS, since ${reached}: name who may sign in, or set ALLOWED_USERS=* to let in whoever the code host knows.`,
+    `ALLOWED_USERS: is required (or ALLOWED_ORGANIZATIONS or ADMINS) because ${reached}. List who may sign in, or set ALLOWED_USERS=* to allow everyone with an account on the code host.`,
   ]
 }
 

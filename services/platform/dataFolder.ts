@@ -21,7 +21,7 @@ export function holdDataFolder(folder: string): () => void {
     writeFileSync(trial, '')
   } catch (fault) {
     throw new UnusableDataFolder(
-      `The data folder ${folder} cannot be written. Make it writable, or point DATA_DIR at another folder.`,
+      `The data folder ${folder} is not writable. Make it writable, or point DATA_DIR at another folder.`,
       { cause: fault },
     )
   }

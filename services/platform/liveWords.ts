@@ -33,7 +33,7 @@ export function liveWords({ bus, vault, logger }: { bus: Bus; vault: Vault; logg
       waiting += 1
       last = last
         .then(work)
-        .catch((fault: unknown) => logger.debug({ err: fault }, 'words were left out'))
+        .catch((fault: unknown) => logger.debug({ err: fault }, 'live words dropped'))
         .finally(() => (waiting -= 1))
     }
   }

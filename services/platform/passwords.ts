@@ -35,7 +35,7 @@ const waitAgainSeconds = 5
 export function passwords({ cost = usualCost, atOnce = 2, waiting = 60 } = {}): Passwords {
   const inTurn = atMost(atOnce, (inLine) => {
     if (inLine < waiting) return
-    throw new Fault('rate_limited', 'Too many people sign in at once. Wait a moment.', undefined, {
+    throw new Fault('rate_limited', 'Too many people are signing in. Wait a moment.', undefined, {
       retryAfterSeconds: waitAgainSeconds,
     })
   })

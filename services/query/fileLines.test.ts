@@ -12,7 +12,7 @@ test('git says in a diff what the content was called before', () => {
 test.each([
   ['a new file', diff(`index ${'0'.repeat(40)}..${name}`)],
   ['a diff without lines', `diff --git a/x b/x\nindex ${name}..${name} 160000\nBinary files differ\n`],
-  ['what is told and not looked into', '\\ The file is too large to be shown.\n'],
+  ['what is told and not looked into', '\\ The file is too large to show.\n'],
   ['nothing', ''],
   ['a shortened name', diff('index a1a1a1a..b2b2b2b 100644')],
 ])('of %s there is no earlier content', (_, text) => {

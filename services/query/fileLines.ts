@@ -21,15 +21,15 @@ export async function fileLines(
   if (to < from) throw new Fault('invalid_input', 'The last line comes before the first.', 'to')
   const files = await changedFilesOf(services, task.id, task.recorded?.blob ?? null)
   const file = files.find(({ fileName }) => fileName === path)
-  if (!file) throw new Fault('not_found', 'The task changed no file of this name.', 'path')
+  if (!file) throw new Fault('not_found', 'The task did not change a file with this name.', 'path')
   const blob = blobBefore(file.diff)
-  if (blob === null) throw new Fault('not_found', 'There is no earlier text of this file.', 'path')
+  if (blob === null) throw new Fault('not_found', 'There is no earlier version of this file.', 'path')
   const last = Math.min(to, from + mostFileLines - 1)
   const answer = await services.requests.ask('lines', { taskId: task.id, blob, from, to: last }, withinMs)
   if (!answer)
     throw new Fault(
       'not_initialized',
-      'The lines cannot be read now: no runner has the repository of this task at hand.',
+      "The lines can't be read right now: no runner has this task's repository available.",
     )
   return { from, lines: [...answer.lines], total: answer.total }
 }

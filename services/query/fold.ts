@@ -124,7 +124,7 @@ export async function openFold(views: readonly View<ViewDocument>[], engines: Fo
         applied(together)
       } catch (fault) {
         if (!(fault instanceof TooLarge)) throw fault
-        logger.error({ err: fault }, 'a document is too large and is not projected')
+        logger.error({ err: fault }, 'document too large, not projected')
         const id = markOf(change.collection, idOf(change))
         const { position } = change
         await store.apply([{ kind: 'put', collection: oversized.name, document: { id }, position }], null)
@@ -185,9 +185,9 @@ export async function openFold(views: readonly View<ViewDocument>[], engines: Fo
         if (result?.status === 'fulfilled') events.push(result.value)
       } else if (isOfLaterVersion(fault)) {
         // A newer version wrote it: what this one knows of the stream goes on.
-        logger.warn({ stream, revision, type: event.type }, 'an event of a newer version is passed over')
+        logger.warn({ stream, revision, type: event.type }, 'skipped an event of a newer version')
       } else {
-        logger.error({ err: fault }, 'a stream is set aside: from here on it is not folded')
+        logger.error({ err: fault }, 'stream set aside: its events are no longer folded')
         flawed.add(stream)
         bad.push({ event, fault })
       }

@@ -119,7 +119,7 @@ export async function startProjector(
       return generation === undefined ? [] : [placed(view, generation.name)]
     })
     const collections = placedViews.map(({ collection }) => collection)
-    logger.info({ collections }, 'read models are made anew')
+    logger.info({ collections }, 'rebuilding read models')
     await readStore.prepare([...besides, ...placedViews.map(collectionOf)])
     const names = Object.fromEntries(Object.entries(made).map(([collection, { name }]) => [collection, name]))
     const telling = setInterval(() => void tell(made, progress), tellEveryMs)
@@ -149,7 +149,7 @@ export async function startProjector(
         ? { ...catalog, building: { ...catalog.building, events, position } }
         : undefined,
     ).catch((fault: unknown) => {
-      logger.warn({ err: fault }, 'how far the read models are made could not be told')
+      logger.warn({ err: fault }, 'failed to report the progress of the rebuild')
     })
   }
 
@@ -204,7 +204,7 @@ export async function startProjector(
     if (foreign)
       logger.warn(
         { checkpoint, of: found.log, log: engines.logIdentity },
-        'the read models are of another log, or of more than there is of this one: they are made anew',
+        'the read models belong to another log or are ahead of this one: rebuilding them',
       )
     // What was found wrong was wrong in the other log; in this one, whoever makes the read models looks again.
     if (foreign) await clearQuarantine(readStore)
@@ -265,7 +265,7 @@ export async function startProjector(
         await pause(tellEveryMs, undefined, { signal })
       } catch (fault) {
         if (signal.aborted) return
-        logger.error({ err: fault }, 'read models could not be made anew and are tried again')
+        logger.error({ err: fault }, 'rebuilding read models failed and will be retried')
         await pause(pauseMs, undefined, { signal }).catch(() => {})
         pauseMs = Math.min(pauseMs * 2, longestPauseMs)
       }

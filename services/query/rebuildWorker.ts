@@ -30,7 +30,7 @@ async function main({ config, work }: ThreadData): Promise<void> {
       await stores.close()
     }
   } catch (fault) {
-    if (!stopping.signal.aborted) log.error({ err: fault }, 'making read models anew failed')
+    if (!stopping.signal.aborted) log.error({ err: fault }, 'rebuilding read models failed')
     say({ kind: 'failed', message: fault instanceof Error ? fault.message : String(fault) })
   } finally {
     parentPort?.close()

@@ -38,7 +38,7 @@ export function startClearing(parts: RunnerParts, runs: Runs): Clearing {
   async function clearAll(): Promise<void> {
     isAskedAgain = false
     await clear(parts, runs).catch((fault: unknown) =>
-      parts.logger.warn({ err: fault }, 'what was deleted could not be cleared away'),
+      parts.logger.warn({ err: fault }, 'failed to clean up after deletions'),
     )
     if (isAskedAgain && !signal.aborted) await clearAll()
   }
@@ -86,7 +86,7 @@ async function clearAway({ locks, warm, root, path, logger }: RunnerParts, taskI
       await removeWorkspace(root, taskId, path)
     })
   } catch (fault) {
-    logger.warn({ err: fault, taskId }, 'the workspace of a deleted task is left')
+    logger.warn({ err: fault, taskId }, 'failed to remove the workspace of a deleted task')
   }
 }
 

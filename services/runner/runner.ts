@@ -72,8 +72,9 @@ const mostAttempts = 20
 const lookMs = 1_000
 
 const scriptedNotice =
-  'No model key is set: a built-in scripted model answers for Claude and makes a small change of its own. Set ANTHROPIC_API_KEY on the server to use a real model. Commands run without one.'
-const unboxedNotice = 'Agents run without a box here: they can read and change what this server can.'
+  'No model key is set, so a built-in scripted model stands in for Claude and makes one small change. Set ANTHROPIC_API_KEY on the server to use a real model. Commands work without a key.'
+const unboxedNotice =
+  'Agents run without a sandbox on this server. They can read and change everything the server can.'
 
 export async function startRunner(config: Config, engines: RunnerEngines): Promise<RunningRunner> {
   const root = join(config.dataDir, 'runner')
@@ -117,16 +118,14 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
       now: () => engines.clock.now().getTime(),
       commands: engines.commands,
       patienceMs: recordingPatienceMs,
-      onFault: (fault) =>
-        engines.logger.warn({ err: fault }, 'what a person used today could not be read or recorded'),
+      onFault: (fault) => engines.logger.warn({ err: fault }, 'failed to read or record a day budget'),
     }),
     allowances: openAllowances({
       ...config.recording,
       now: () => engines.clock.now().getTime(),
       commands: engines.commands,
       patienceMs: recordingPatienceMs,
-      onFault: (fault) =>
-        engines.logger.warn({ err: fault }, 'what a person recorded today could not be read or recorded'),
+      onFault: (fault) => engines.logger.warn({ err: fault }, 'failed to read or record a day output limit'),
     }),
     egress: openEgress({
       agentHosts: { cursor: config.cursor.hosts },
@@ -152,16 +151,14 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
       isDeleted: async (taskId) =>
         (await engines.commands.load(decider, taskStream(taskId))).state.kind === 'deleted',
       idleMs: Math.max(leastIdleMs, 2 * config.runs.idleMs),
-      onFault: (fault) => engines.logger.warn({ err: fault }, 'no room could be made for workspaces'),
-      onFull: (bytes) =>
-        engines.logger.warn({ bytes }, 'the disk budget is used up by work that was not pushed'),
+      onFault: (fault) => engines.logger.warn({ err: fault }, 'failed to free disk space for workspaces'),
+      onFull: (bytes) => engines.logger.warn({ bytes }, 'the disk budget is used up by unpushed work'),
     }),
     disk: openDiskWatch({
       root,
       path: config.path,
       limits: config.disk,
-      onFault: (fault) =>
-        engines.logger.warn({ err: fault }, 'what a run takes of the disk could not be measured'),
+      onFault: (fault) => engines.logger.warn({ err: fault }, 'failed to measure the disk usage of a run'),
     }),
     warm,
   }
@@ -368,7 +365,7 @@ async function underLease(
   } catch (fault) {
     // What throws is given back and comes again; an engine that is away is waited for however long.
     if (fault instanceof EngineUnavailable || delivery.attempt < mostAttempts) throw fault
-    parts.logger.error({ err: fault, job: delivery.job }, 'a job is set aside')
+    parts.logger.error({ err: fault, job: delivery.job }, 'job set aside')
     await delivery.reject(fault)
   } finally {
     clearInterval(renewal)
@@ -404,7 +401,7 @@ async function watched(
 ): Promise<void> {
   const begun = moment()
   watch({ kind: 'run_begun', job: job.kind })
-  logger.info({ job: job.kind }, 'run begins')
+  logger.info({ job: job.kind }, 'run started')
   let ok = false
   try {
     await work()
@@ -412,7 +409,7 @@ async function watched(
   } finally {
     const ended = moment()
     watch({ kind: 'run_ended', job: job.kind, origin: originOf(job), ok, begun, ended })
-    logger.info({ job: job.kind, ok, ms: Math.round(ended - begun) }, 'run ends')
+    logger.info({ job: job.kind, ok, ms: Math.round(ended - begun) }, 'run ended')
   }
 }
 
@@ -441,7 +438,7 @@ function watchTask(
       steering.offer(state.steering)
     } catch (fault) {
       // The next look may succeed; what is reported meanwhile is fenced.
-      logger.warn({ err: fault }, 'the task cannot be read')
+      logger.warn({ err: fault }, 'failed to read the task')
     }
   }
   const unsubscribe = bus.subscribe('appended', (event) => {

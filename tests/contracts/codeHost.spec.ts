@@ -59,7 +59,7 @@ describe('the adapter, where the host fails', () => {
     const { asked, codeHost } = await failingHost(json(502, { message: 'Server Error' }))
     await expect(codeHost.account('ghu_x')).rejects.toMatchObject({
       kind: 'unavailable',
-      message: 'GitHub cannot be reached. Try again later.',
+      message: "GitHub can't be reached. Try again later.",
     })
     expect(asked).toEqual(['GET /user', 'GET /user'])
     await expect(
@@ -75,18 +75,13 @@ describe('the adapter, where the host fails', () => {
   })
 
   test.each([
-    [
-      403,
-      { 'x-ratelimit-remaining': '0' },
-      'rate_limited',
-      /^GitHub takes no more requests from your account/,
-    ],
-    [429, {}, 'rate_limited', /^GitHub takes no more requests from your account/],
+    [403, { 'x-ratelimit-remaining': '0' }, 'rate_limited', /^Your account has reached GitHub's rate limit/],
+    [429, {}, 'rate_limited', /^Your account has reached GitHub's rate limit/],
     [403, {}, 'forbidden', /^GitHub does not allow this: The reason\.$/],
-    [401, {}, 'unauthorized', /^GitHub no longer accepts your sign-in\. Connect .* again in the settings\.$/],
-    [404, {}, 'not_found', /^GitHub cannot find this, or your account has no access to it\.$/],
+    [401, {}, 'unauthorized', /^GitHub no longer accepts your sign-in\. Connect .* again in Settings\.$/],
+    [404, {}, 'not_found', /^GitHub can't find this, or your account has no access to it\.$/],
     [422, {}, 'invalid', /^The reason$/],
-    [503, {}, 'unavailable', /^GitHub cannot be reached\. Try again later\.$/],
+    [503, {}, 'unavailable', /^GitHub can't be reached\. Try again later\.$/],
   ] as const)(
     'status %i with headers %j is %s, said in a sentence',
     async (status, headers, kind, sentence) => {

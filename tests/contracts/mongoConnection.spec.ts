@@ -199,7 +199,7 @@ describe('what no waiting mends is refused at start, in a sentence without the p
   ])('%s is no address', async (url, says) => {
     const opening = openMongo({ url, onWaiting: quiet })
     await expect(opening).rejects.toThrow(UnusableEngine)
-    await expect(opening).rejects.toThrow(/^MONGODB_URL is no address of MongoDB/)
+    await expect(opening).rejects.toThrow(/^MONGODB_URL is not a valid MongoDB address/)
     await expect(opening).rejects.toThrow(says)
     await expect(opening).rejects.not.toThrow(/s3c|ret@/)
     await expect(opening).rejects.not.toHaveProperty('cause')

@@ -139,7 +139,7 @@ describe.skipIf(noOwnNats !== undefined)(
       const server = await serve({ jetStream: false })
       const nats = await open(server.url)
       await expect(openNatsJobs({ nats, onFault, onWaiting: () => {} })).rejects.toThrow(
-        new UnusableNats(`NATS at 127.0.0.1:${server.port} runs without JetStream: start it with -js.`),
+        new UnusableNats(`NATS at 127.0.0.1:${server.port} is running without JetStream. Start it with -js.`),
       )
     })
 

@@ -150,7 +150,7 @@ describe('the master key', () => {
 
   test('is refused with what to do when its folder is not there', async () => {
     await expect(loadMasterKey({ configured: undefined, file: join(folder, 'none', 'key') })).rejects.toThrow(
-      'Make the folder writable, or give MASTER_KEY.',
+      'Make the folder writable, or set MASTER_KEY.',
     )
   })
 })

@@ -65,7 +65,7 @@ describe.skipIf('missing' in mongo)('on services apart', async () => {
     await gates.runner.reached
     await killAndRestart(stage, 'runner')
     await expect(tab.status('Failed')).toBeVisible()
-    await expect(tab.chat.getByRole('alert')).toContainText('The runner stopped while this ran.')
+    await expect(tab.chat.getByRole('alert')).toContainText('The runner stopped while this was running.')
     gates.runner.release()
     await tab.chat.getByRole('button', { name: 'Try Again' }).click()
     await expect(tab.status('Completed')).toBeVisible()

@@ -126,7 +126,7 @@ test('a server that is killed and starts again shows what there was, and how the
   await stage.product.restart()
   await expect(tab.pill).toHaveText('Live')
   await expect(tab.status('Failed')).toBeVisible()
-  await expect(tab.chat.getByRole('alert')).toContainText('The runner stopped while this ran.')
+  await expect(tab.chat.getByRole('alert')).toContainText('The runner stopped while this was running.')
   await expect(tab.chat).toContainText('One two three')
   await seeTheSame(tab, await openTask(await context.newPage(), id))
 

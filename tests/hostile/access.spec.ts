@@ -97,7 +97,7 @@ test.each([
   const { code, stderr } = await runProduct(env)
   expect(code).toBe(1)
   expect(stderr).toMatch(
-    /^ALLOWED_USERS: is needed, or ALLOWED_ORGANIZATIONS or ADMINS, since .*ALLOWED_USERS=\*/m,
+    /^ALLOWED_USERS: is required \(or ALLOWED_ORGANIZATIONS or ADMINS\) because .*ALLOWED_USERS=\*/m,
   )
   expect((await runProduct({ ...env, ALLOWED_USERS: '*', PORT: 'none' })).stderr).not.toContain(
     'ALLOWED_USERS',

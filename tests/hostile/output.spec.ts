@@ -80,7 +80,7 @@ describe('output that is slow to redact', () => {
       body: {
         code: 'invalid_input',
         field: 'value',
-        error: 'All secrets of a project together have at most 128 KiB.',
+        error: 'All secrets of a project together can be at most 128 KiB.',
       },
     })
   })

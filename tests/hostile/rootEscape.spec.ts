@@ -38,7 +38,7 @@ const reserved: Readonly<Record<string, string>> = {
   // As a program that does not ask about case would read it.
   Ld_Preload: '/workspace/evil.so',
 }
-const sentence = 'This name is reserved: the box sets it itself.'
+const sentence = 'This name is reserved.'
 
 /** A module that says who loads it, with which rights. */
 const plant = [

@@ -59,7 +59,7 @@ describe.skipIf('missing' in mongo)('services apart', () => {
     expect(await ada.refused(getTaskDiff, { params, query: { baseBranch: 'nowhere' } })).toMatchObject({
       status: 409,
       code: 'base_not_recorded',
-      error: 'The repository has no branch nowhere. The changes are recorded against main.',
+      error: 'The repository has no branch nowhere. The changes were recorded against main.',
     })
     const { pr } = await ada.ask(createPullRequest, { params })
     expect((await ada.ask(getTask, { params })).task).toMatchObject({ prNumber: pr.number })

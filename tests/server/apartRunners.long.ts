@@ -93,7 +93,10 @@ describe.skipIf('missing' in mongo)('runners', () => {
       )
       expect(await ada.taskOnce(task.id, hasEnded, 15_000)).toMatchObject({
         status: 'failed',
-        failure: { code: 'runner_lost', reason: expect.stringMatching(/stopped while this ran.*\.$/) },
+        failure: {
+          code: 'runner_lost',
+          reason: expect.stringMatching(/stopped while this was running.*\.$/),
+        },
       })
       held[n]?.release()
       await ada.ask(retryTask, { params })
@@ -101,7 +104,7 @@ describe.skipIf('missing' in mongo)('runners', () => {
       expect(await saidBy(ada, task.id)).toEqual([
         `Be interrupted ${n}`,
         'I have begun.',
-        expect.stringMatching(/stopped while this ran/),
+        expect.stringMatching(/stopped while this was running/),
         // The agent's session was on the runner that died: the other one begins with what was said so far.
         'I have begun.',
         'And I go on.',

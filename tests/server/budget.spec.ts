@@ -50,7 +50,7 @@ async function run(agent: AgentName, description: string) {
 test('a person whose day is used up is told so, by each agent, and also after a restart', async () => {
   const usedUp = {
     status: 'failed',
-    failure: { code: 'budget', reason: 'The budget of this day is used up.' },
+    failure: { code: 'budget', reason: "Today's budget is used up." },
   }
   expect((await run('cursor', 'Remember')).status).toBe('completed')
   // What is left is a token's worth.

@@ -184,7 +184,7 @@ describe('SIGTERM', () => {
     for (const { id } of [task, other]) {
       expect(await ada.taskOnce(id, hasEnded, 5_000)).toMatchObject({
         status: 'failed',
-        failure: { code: 'server_stopped', reason: expect.stringMatching(/server was stopped.*\.$/) },
+        failure: { code: 'server_stopped', reason: expect.stringMatching(/server stopped.*\.$/) },
       })
     }
     const third = await ada.taskOnce(waiting.task.id, hasEnded)

@@ -204,7 +204,7 @@ test('the read models are made anew beside the running product when an operator 
   const asked = runProduct(env, ['rebuild']).finally(() => over.abort())
   const seen = new Set<string>()
   while (!over.signal.aborted) seen.add(JSON.stringify([await shown(taskId), await shown(otherId)]))
-  expect(await asked).toMatchObject({ code: 0, stdout: expect.stringContaining('made anew from the log.') })
+  expect(await asked).toMatchObject({ code: 0, stdout: expect.stringContaining('rebuilt from the log.') })
   expect([...seen]).toEqual([before])
   const ready = await fetch(`${scene.product.base}/readyz`)
   expect(await ready.json()).toMatchObject({ ready: true, parts: { projection: true } })

@@ -74,7 +74,10 @@ describe('while tasks run', () => {
       const task = await ada.taskOnce(taskId, hasEnded, 10_000)
       expect(task).toMatchObject({
         status: 'failed',
-        failure: { code: 'runner_lost', reason: expect.stringMatching(/stopped while this ran.*\.$/) },
+        failure: {
+          code: 'runner_lost',
+          reason: expect.stringMatching(/stopped while this was running.*\.$/),
+        },
       })
       const { messages } = await ada.ask(getChat, { params: { taskId } })
       expect(messages.at(-1)).toMatchObject({ messageType: 'error', message: task.failure?.reason })

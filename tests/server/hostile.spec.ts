@@ -209,7 +209,7 @@ describe('the changes of an agent that was taken over', () => {
     const { changedFiles } = await readDiff()
     const large = changedFiles.find(({ fileName }) => fileName === 'large.bin')
     expect(large).toMatchObject({ status: 'untracked', binary: true })
-    expect(large?.diff).toBe('\\ The file is too large to be shown.\n')
+    expect(large?.diff).toBe('\\ The file is too large to show.\n')
   })
 
   test('name repositories in the tree, and do not go into them', async () => {

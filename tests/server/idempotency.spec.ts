@@ -288,7 +288,7 @@ describe('input', () => {
     [
       'branch',
       'no-such-branch',
-      'There is no branch no-such-branch in the repository. Choose one that exists, or push it first.',
+      'The repository has no branch no-such-branch. Choose one that exists, or push it first.',
     ],
     ['branch', 'a..b', 'The branch does not have a name that git allows.'],
   ])('of a task without %s (%j) is refused in the words of the spec', async (field, value, error) => {

@@ -292,7 +292,7 @@ describe('images of a task', () => {
     expect(await ada.refused(createTask, newTask(Array(6).fill(id)))).toMatchObject({
       status: 400,
       field: 'images',
-      error: 'At most 5 images.',
+      error: 'Attach at most 5 images.',
     })
   })
 
@@ -377,7 +377,7 @@ describe('images of a message', () => {
     expect(await ada.refused(sendMessage, send({ message: 'x', images: [id, id, id, id] }))).toMatchObject({
       status: 400,
       field: 'images',
-      error: 'At most 3 images.',
+      error: 'Attach at most 3 images.',
     })
     for (const body of [
       { message: 'ls', isCommand: true, images: [id] },

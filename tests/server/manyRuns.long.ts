@@ -21,8 +21,8 @@ const atOnce = 20
 const kills = 6
 /** What the chat says of a run that was lost, by the code of its failure. */
 const lostChat = {
-  runner_lost: expect.arrayContaining([expect.stringMatching(/stopped while this ran/)]),
-  engine_unavailable: expect.arrayContaining([expect.stringMatching(/did not answer for too long/)]),
+  runner_lost: expect.arrayContaining([expect.stringMatching(/stopped while this was running/)]),
+  engine_unavailable: expect.arrayContaining([expect.stringMatching(/did not respond in time/)]),
 }
 type Loss = keyof typeof lostChat
 

@@ -211,7 +211,7 @@ describe('who has not completed the onboarding', () => {
   })
 
   test('may not listen', async () => {
-    await expect(grace.socket()).rejects.toThrow('Complete the onboarding first.')
+    await expect(grace.socket()).rejects.toThrow('Complete onboarding first.')
   })
 })
 

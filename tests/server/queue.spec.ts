@@ -83,11 +83,11 @@ describe('a message that waits', () => {
       expect(refusals[index]).toMatchObject({
         status: 400,
         field,
-        error: expect.stringContaining('Start a new task for a new conversation'),
+        error: expect.stringContaining('Create a new task to start over'),
       })
     await givenToTheAgent(talk, 2)
     const { messages } = await ada.ask(getChat, { params: talk.params })
-    expect(messages.map(({ message }) => message)).toContain('The conversation so far was summed up.')
+    expect(messages.map(({ message }) => message)).toContain('The conversation so far was summarized.')
   })
 
   test('goes in the order it was put in, and what comes later comes last', async () => {

@@ -62,6 +62,6 @@ test('what was committed, changed and new is there again, and the agent knows wh
   live.close()
   const { output } = await ada.ask(getTerminal, { params })
   const text = output.map(({ content }) => content).join('')
-  expect(text).toContain('made anew, with its work as it was after the last turn')
+  expect(text).toContain('recreated with its work as of the last turn')
   expect(text).toContain('kept\nnew\nmore\n')
 })

@@ -94,9 +94,9 @@ describe('registering', () => {
     ['email', { email: 'a\u0000@example.com' }, expect.any(String)],
     ['password', { password: undefined }, 'Enter a password.'],
     ['password', { password: 7 }, 'Enter a password.'],
-    ['password', { password: '1234567' }, 'A password has 8 to 200 characters.'],
-    ['password', { password: '🚀'.repeat(7) }, 'A password has 8 to 200 characters.'],
-    ['password', { password: 'x'.repeat(201) }, 'A password has 8 to 200 characters.'],
+    ['password', { password: '1234567' }, 'A password must be 8 to 200 characters long.'],
+    ['password', { password: '🚀'.repeat(7) }, 'A password must be 8 to 200 characters long.'],
+    ['password', { password: 'x'.repeat(201) }, 'A password must be 8 to 200 characters long.'],
     [
       'password',
       { password: '1234567\u0000' },
@@ -162,7 +162,7 @@ describe('signing in', () => {
     for (const { status, body } of answers) {
       expect(status).toBe(401)
       expect(body).toEqual({
-        error: 'The e-mail address or the password is wrong.',
+        error: 'The email address or password is wrong.',
         code: 'wrong_password',
         requestId: expect.any(String),
       })

@@ -86,9 +86,9 @@ describe('a port', () => {
 describe('the data folder', () => {
   test('that is a file is refused, and the file is left alone', async () => {
     await writeFile(join(folder, 'data'), 'mine')
-    await cannotStart({}, /The data folder .*data cannot be written\. .*DATA_DIR/)
+    await cannotStart({}, /The data folder .*data is not writable\. .*DATA_DIR/)
     expect(await readFile(join(folder, 'data'), 'utf8')).toBe('mine')
-    await cannotStart({ DATA_DIR: join(folder, 'data/below') }, /cannot be written/)
+    await cannotStart({ DATA_DIR: join(folder, 'data/below') }, /is not writable/)
   })
 
   test('that another one uses is refused, and the other goes on', async () => {
@@ -127,7 +127,7 @@ describe('the data folder', () => {
     await mkdir(join(folder, 'data'))
     const file = join(folder, 'data/events.sqlite')
     await writeFile(file, 'These are notes of mine. '.repeat(200))
-    await cannotStart({}, /events\.sqlite is damaged, or is not a database of Flightdeck\./)
+    await cannotStart({}, /events\.sqlite is damaged or is not a Flightdeck database\./)
     expect(await readFile(file, 'utf8')).toBe('These are notes of mine. '.repeat(200))
   })
 
@@ -191,17 +191,20 @@ describe('the configuration', () => {
     const { code, stdout, stderr } = await runProduct({ ...env, SERVICES: 'query,gateway' })
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr.trim().split('\n')).toEqual([
-      'EVENTSTORE_URL: is needed when SERVICES run apart.',
-      'MONGODB_URL: is needed when SERVICES run apart.',
-      'NATS_URL: is needed when SERVICES run apart.',
-      'COMMAND_URL: is needed by a gateway without the command service.',
+      'EVENTSTORE_URL: is required when SERVICES run separately.',
+      'MONGODB_URL: is required when SERVICES run separately.',
+      'NATS_URL: is required when SERVICES run separately.',
+      'COMMAND_URL: is required by a gateway without the command service.',
     ])
     expect(await readdir(folder)).toEqual([])
   })
 
   test('that shares keys without the key to them, or has both ports the same, is refused', async () => {
     const ended = [
-      await cannotStart({ MONGODB_URL: 'mongodb://127.0.0.1/' }, /^MASTER_KEY: is needed with MONGODB_URL/m),
+      await cannotStart(
+        { MONGODB_URL: 'mongodb://127.0.0.1/' },
+        /^MASTER_KEY: is required with MONGODB_URL/m,
+      ),
       await cannotStart({ CODEHOST_PORT: env['PORT'] ?? '' }, /^CODEHOST_PORT: is the same as PORT\.$/m),
       await cannotStart({ CLAUDE_BIN: folder }, /^CLAUDE_BIN: .* is no program that can be run\.$/m),
     ]

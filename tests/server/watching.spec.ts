@@ -244,7 +244,7 @@ describe('the log of the program', () => {
       { method: 'POST', route: '/api/tasks', status: 201, userId: task.owner, service: 'flightdeck' },
     ])
     // What its run says is under the same id.
-    const run = lines().filter(({ msg }) => msg === 'run begins' || msg === 'run ends')
+    const run = lines().filter(({ msg }) => msg === 'run started' || msg === 'run ended')
     expect(run).toMatchObject([
       { requestId, taskId: task.id },
       { requestId, taskId: task.id, ok: true },

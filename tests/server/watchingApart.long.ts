@@ -68,8 +68,8 @@ describe.skipIf('missing' in mongo)('services apart', () => {
     expect(atGateway).toMatchObject([{ ...line, service: 'flightdeck-gateway' }])
     expect(atCommand).toMatchObject([{ ...line, service: 'flightdeck-command' }])
     expect(linesOf('runner').filter((one) => one['requestId'] === requestId)).toMatchObject([
-      { msg: 'run begins', service: 'flightdeck-runner' },
-      { msg: 'run ends', ok: true },
+      { msg: 'run started', service: 'flightdeck-runner' },
+      { msg: 'run ended', ok: true },
     ])
   })
 

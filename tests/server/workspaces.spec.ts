@@ -61,7 +61,7 @@ test('a task whose first branch the code host does not take fails with the reaso
   expect(await ada.taskOnce(id, hasEnded)).toMatchObject({ status: 'failed' })
   const { messages } = await ada.ask(getChat, { params: { taskId: id } })
   expect(messages.at(-1)?.message).toMatch(
-    /^This repository is empty, and its first branch main could not be made\. The code host did not take the push: /,
+    /^This repository is empty, and its first branch main could not be created\. The code host rejected the push: /,
   )
   expect((await ada.ask(listBranches, { params: { projectId } })).branches).toEqual([])
   expect(await readdir(join(product.dataDir, 'runner', 'tasks'))).not.toContain(id)
@@ -93,6 +93,9 @@ test('more changes than can be shown are cut with a word about it', async () => 
   const { id } = await ada.task(projectId, 'Write much')
   expect(await ada.taskOnce(id, hasEnded)).toMatchObject({ status: 'completed' })
   const { data } = await ada.ask(getTaskDiff, { params: { taskId: id } })
-  expect(data).toMatchObject({ truncated: true, message: expect.stringContaining('more than can be shown') })
+  expect(data).toMatchObject({
+    truncated: true,
+    message: expect.stringContaining('too many changes to show'),
+  })
   expect(data.changedFiles).toHaveLength(2_000)
 })

@@ -50,7 +50,7 @@ function apiRoutes(host: Host): Router {
 function unexpected(host: Host, ctx: Context, error: unknown): Refusal {
   const reason = error instanceof Error ? (error.stack ?? error.message) : String(error)
   host.log(`${ctx.method} ${ctx.path} failed: ${reason}`)
-  return new Refusal(500, 'Something went wrong on the code host: its log tells more.')
+  return new Refusal(500, 'Something went wrong on the code host. See its log for details.')
 }
 
 /** GitHub's JSON under `/api`, plain text for git, a page for people. */

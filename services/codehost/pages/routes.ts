@@ -73,7 +73,7 @@ export function showRefusal(ctx: Context, refusal: Refusal): void {
     bar: 'none',
     content: refusalPage({
       title: missing ? 'There is no such page' : 'This cannot be done',
-      sentence: missing ? 'Or it is private, and you look with another account.' : refusal.message,
+      sentence: missing ? 'It may be private and not visible to your account.' : refusal.message,
       hint: missing ? html`<p><a class="button" href="${here}">Sign in</a></p>` : undefined,
     }),
   })

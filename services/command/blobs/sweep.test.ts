@@ -174,7 +174,7 @@ describe('a blob', () => {
     }
     await sweep({ blobs: { ...blobs, remove } })
     expect(await areThere(refs)).toEqual([true, false, false])
-    expect(told).toEqual(['a blob without an event could not be removed'])
+    expect(told).toEqual(['failed to remove an unreferenced blob'])
     await sweep()
     expect(await areThere(refs)).toEqual([false, false, false])
   })
@@ -231,7 +231,7 @@ describe('nothing is removed', () => {
       await sweep({ eventStore: { readAll }, clock: { now: () => now } })
     }
     await days(2)
-    expect(told).toEqual([expect.stringContaining('the log is another one than before')])
+    expect(told).toEqual([expect.stringContaining('the log was replaced or restored')])
     await days(3)
     await days(8.9)
     expect(await isThere(ref)).toBe(true)
@@ -256,7 +256,7 @@ describe('nothing is removed', () => {
     await readStore.apply([{ kind: 'put', ...at, document: flawed }], null)
     await sweep()
     expect(await isThere(ref)).toBe(true)
-    expect(told).toEqual([expect.stringContaining('while a history is damaged')])
+    expect(told).toEqual([expect.stringContaining('while a stream is damaged')])
     await readStore.apply([{ kind: 'remove', ...at, id: task }], null)
     await sweep()
     expect(await isThere(ref)).toBe(false)
@@ -288,7 +288,7 @@ test('the sweep that runs removes them, outlives a fault, and ends when it is st
   const failing = await startBlobSweep(
     sweeping({ eventStore: { readAll: () => Promise.reject(new Error('it is away')) } }),
   )
-  await eventually('it is told', () => told.includes('blobs without an event could not be removed'))
+  await eventually('it is told', () => told.includes('failed to remove unreferenced blobs'))
   await failing.stop()
   expect(await isThere(ref)).toBe(true)
   const running = await startBlobSweep(sweeping())

@@ -52,8 +52,7 @@ export async function startBlobSweep(engines: BlobSweepEngines): Promise<Held> {
         await sweepBlobs(engines, { signal })
       } catch (fault) {
         nextMs = afterFaultMs
-        if (!signal.aborted)
-          engines.logger.error({ err: fault }, 'blobs without an event could not be removed')
+        if (!signal.aborted) engines.logger.error({ err: fault }, 'failed to remove unreferenced blobs')
       }
       await pause(nextMs, undefined, { signal }).catch(() => undefined)
     }
@@ -188,10 +187,7 @@ async function mark(
   const now = clock.now()
   const waitsUntil = goesOn ? (known?.waitsUntil ?? null) : new Date(now.getTime() + otherLogMs).toISOString()
   if (!goesOn)
-    logger.warn(
-      { waitsUntil },
-      'the log is another one than before, or an older copy: blobs that it does not name are kept for a week',
-    )
+    logger.warn({ waitsUntil }, 'the log was replaced or restored: unreferenced blobs are kept for a week')
   const next: Mark = { position: last.position, eventId: last.id, waitsUntil }
   await readStore.apply(
     [
@@ -214,7 +210,7 @@ async function isDamaged({ readStore, logger }: BlobSweepEngines): Promise<boole
     sort: { field: 'id', direction: 'ascending' },
     limit: 1,
   })
-  if (found) logger.warn({ stream: found.id }, 'blobs without an event are kept while a history is damaged')
+  if (found) logger.warn({ stream: found.id }, 'unreferenced blobs are kept while a stream is damaged')
   return found !== undefined
 }
 
@@ -234,10 +230,10 @@ async function removeEach(
       removed += 1
       faultsInARow = 0
     } catch (fault) {
-      logger.warn({ err: fault, blob: hash }, 'a blob without an event could not be removed')
+      logger.warn({ err: fault, blob: hash }, 'failed to remove an unreferenced blob')
       faultsInARow += 1
       if (faultsInARow === mostFaults) throw fault
     }
   }
-  if (removed > 0) logger.info({ removed }, 'blobs without an event were removed')
+  if (removed > 0) logger.info({ removed }, 'unreferenced blobs removed')
 }

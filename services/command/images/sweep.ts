@@ -39,7 +39,7 @@ export async function startImageSweep(engines: SweepEngines, times: SweepTimes =
   const swept = (async () => {
     while (!signal.aborted) {
       await sweepImages(engines, times.keptMs, signal).catch((fault: unknown) =>
-        engines.logger.error({ err: fault }, 'images could not be discarded'),
+        engines.logger.error({ err: fault }, 'failed to discard images'),
       )
       await pause(times.everyMs, undefined, { signal }).catch(() => undefined)
     }

@@ -75,7 +75,7 @@ async function refuseTooMuch(
   const values = await projectSecrets.valuesOf(projectId, others)
   const bytes = [...values.values()].reduce((sum, other) => sum + bytesOf(other), bytesOf(value))
   if (bytes > settingsLimits.allSecretsBytes)
-    throw new Fault('invalid_input', 'All secrets of a project together have at most 128 KiB.', 'value')
+    throw new Fault('invalid_input', 'All secrets of a project together can be at most 128 KiB.', 'value')
 }
 
 const noProject = () => new Fault('not_found', 'There is no such project.')

@@ -81,7 +81,7 @@ export function passwordRoutes(
   ]
 }
 
-const addressTaken = 'There is an account with this e-mail address. Sign in.'
+const addressTaken = 'An account with this email address already exists. Sign in instead.'
 
 /**
  * The user id of who signs in by an address: the same for the same address, so that two who register it meet in one stream, and told from

@@ -162,7 +162,7 @@ export function wayRoutes(
       async () => ({}),
       async ({ client }, services) => {
         const login = await journeys(services).refused(client.cookies.get(refusalCookie))
-        if (login === undefined) throw new Fault('not_found', 'Nobody was refused here lately.')
+        if (login === undefined) throw new Fault('not_found', 'No sign-in was refused recently.')
         return { login, sentence: services.entry.refusal(login) }
       },
     ),

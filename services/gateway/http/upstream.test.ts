@@ -215,7 +215,10 @@ test('a service that is away is a 503 with a sentence, and is taken up again whe
     const answer = await fetch(`${at}/api/x`, { method: method ?? '' })
     expect([answer.status, await answer.json()]).toMatchObject([
       503,
-      { code: 'engine_unavailable', error: `The ${service} service does not answer. Try again in a moment.` },
+      {
+        code: 'engine_unavailable',
+        error: `The ${service} service is not responding. Try again in a moment.`,
+      },
     ])
   }
   await expect(query.proxy.ready()).rejects.toThrow('unreachable')
@@ -238,7 +241,7 @@ test('a read whose connection breaks is tried once more, a write never', async (
   const answer = await fetch(`${command.at}/api/x`, { method: 'POST', body: 'x' })
   expect([answer.status, await answer.json()]).toMatchObject([
     503,
-    { error: expect.stringContaining('may have been done') },
+    { error: expect.stringContaining('may have been carried out') },
   ])
   expect(asked).toEqual(['GET', 'GET', 'POST'])
 })
@@ -356,7 +359,7 @@ test.skipIf(process.platform !== 'linux')(
     const answer = await fetch(`${at}/api/x`, { method: 'POST' })
     expect([answer.status, await answer.json()]).toMatchObject([
       503,
-      { error: 'The command service does not answer. Try again in a moment.' },
+      { error: 'The command service is not responding. Try again in a moment.' },
     ])
     expect(performance.now() - began).toBeLessThan(8_000)
   },

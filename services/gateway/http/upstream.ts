@@ -147,7 +147,7 @@ export function upstream(
   const middleware: Middleware = async (context, next) => {
     if (calleeOf(context.method) !== service || !context.path.startsWith('/api/')) return next()
     if (underWay >= mostUnderWay)
-      throw new Fault('engine_unavailable', 'Too much is going on. Try again in a moment.')
+      throw new Fault('engine_unavailable', 'The server is too busy. Try again in a moment.')
     // Gone already: it would never be counted down.
     if (!context.writable) return
     underWay += 1
@@ -159,12 +159,12 @@ export function upstream(
       answer = await ask(context)
     } catch (fault) {
       if (!context.writable) return
-      logger.warn({ err: fault, service }, 'a service did not answer')
+      logger.warn({ err: fault, service }, 'service did not respond')
       throw faultOf(fault, context.method)
     }
     if (answer.headers['www-authenticate']?.includes(serviceRealm)) {
       answer.resume()
-      logger.error({ service }, 'a service refused the token: MASTER_KEY or the clock is another there')
+      logger.error({ service }, 'a service refused the token: its MASTER_KEY or clock differs')
       throw new Fault('engine_unavailable')
     }
     passBack(context, answer)
@@ -176,11 +176,11 @@ export function upstream(
     if (fault.kind === 'unreachable' || isRead(method)) {
       return fault.kind === 'silent'
         ? new Fault('timeout')
-        : new Fault('engine_unavailable', `The ${service} service does not answer. Try again in a moment.`)
+        : new Fault('engine_unavailable', `The ${service} service is not responding. Try again in a moment.`)
     }
     return new Fault(
       fault.kind === 'silent' ? 'timeout' : 'engine_unavailable',
-      `The ${service} service stopped answering. What was asked for may have been done: look before you try again.`,
+      `The ${service} service stopped responding. Your request may have been carried out; check before you try again.`,
     )
   }
 

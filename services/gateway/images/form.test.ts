@@ -52,7 +52,7 @@ function begin(body: string): ReturnType<typeof httpRequest> {
 }
 
 const one = { code: 'invalid_input', field: 'image', message: expect.stringContaining('one image at a time') }
-const broken = { code: 'invalid_input', message: expect.stringContaining('broken off') }
+const broken = { code: 'invalid_input', message: expect.stringContaining('incomplete') }
 
 describe('a form with one file', () => {
   test('gives its bytes and its name', async () => {

@@ -25,9 +25,9 @@ const limits = {
   headerSize: 8 * 1_024,
 }
 
-const oneImage = 'Upload one image at a time, in the field image.'
-const noForm = 'An image is uploaded as multipart/form-data, in the field image.'
-const broken = 'The form is broken off, or is none.'
+const oneImage = 'Upload one image at a time, in the form field image.'
+const noForm = 'Upload the image as multipart/form-data, in the form field image.'
+const broken = 'The form is incomplete or malformed.'
 
 /**
  * Reads the file in the field `image`. Throws `unsupported_type` when there is no form, `too_large` above 10 MB, `too_slow` when it is not

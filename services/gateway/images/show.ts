@@ -18,7 +18,7 @@ export function showImage({
     const grant = context.query[grantName]
     const opened = typeof grant === 'string' ? imageAddresses.openedBy(imageId, grant) : undefined
     const bytes = opened && (await blobs.get(opened.image.scope, opened.image.blob))
-    if (!opened || !bytes) throw new Fault('not_found', 'There is no such image, or its address has run out.')
+    if (!opened || !bytes) throw new Fault('not_found', 'There is no such image, or its link has expired.')
     context.set({
       'content-type': opened.image.mediaType,
       'content-disposition': dispositionOf(opened.image.name),

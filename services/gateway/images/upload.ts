@@ -62,7 +62,10 @@ export function receiveImage(parts: {
       const known = await load(upload.imageId)
       const { state, position } = known.state.kind === 'none' ? await keep(upload, file) : known
       if (state.kind !== 'kept')
-        throw new Fault('not_found', 'This image was discarded: no message had it within a day.')
+        throw new Fault(
+          'not_found',
+          'This image was deleted because it was not attached to a message within a day.',
+        )
       if (position === null) return shown(state)
       const isProjected = await projected.waitFor(position, projectedWithinMs)
       return { ...shown(state), position, ...(isProjected ? {} : { stale: true }) }
@@ -73,7 +76,7 @@ export function receiveImage(parts: {
     if ((await documents.count(imagesView, { owner, isWaiting: true })) < imageLimits.waiting) return
     throw new Fault(
       'rate_limited',
-      'A hundred of your images wait to be attached. Those that are not are discarded a day after they came.',
+      '100 of your images are not attached to anything yet. Unattached images are deleted after a day.',
       undefined,
       { retryAfterSeconds: 3_600 },
     )

@@ -177,7 +177,7 @@ export async function startFeed(engines: {
     const { stream, revision } = event
     engines.logger.warn(
       { stream, revision, reason: fault.reason },
-      'an event that cannot be read is not told',
+      'skipped an unreadable event on the socket',
     )
     return () => undefined
   }

@@ -132,7 +132,7 @@ describe('a connection', () => {
       projection: 'test',
       position: '2',
     })
-    await expect(connect()).rejects.toThrow('Complete the onboarding first.')
+    await expect(connect()).rejects.toThrow('Complete onboarding first.')
   })
 
   test('is cut off when its session ends, and only then', async () => {

@@ -89,7 +89,7 @@ async function checkAll(io: LiveServer, { entry, logger }: SocketServices): Prom
       await entry.check(socket.data.userId)
     } catch (thrown) {
       if (thrown instanceof Fault) socket.disconnect(true)
-      else logger.error({ err: thrown }, 'who may be here could not be checked')
+      else logger.error({ err: thrown }, 'failed to check access')
     }
   }
 }

@@ -89,7 +89,7 @@ function operationArticle({ path, method, operation }: Placed, schemas: Schemas)
   return html`<article id="${operation.operationId}">
     <h3>${operation.summary}</h3>
     <p class="address">${badge(method)} <code>${path}</code></p>
-    <p class="who">${operation.security.length > 0 ? 'Needs a sign-in.' : 'Open to anybody.'}</p>
+    <p class="who">${operation.security.length > 0 ? 'Requires a signed-in user.' : 'Public.'}</p>
     ${parameterTable(operation.parameters)} ${contentOf('Body', operation.requestBody?.content, schemas)}
     ${done && (contentOf(`Answer ${done[0]}`, done[1].content, schemas) ?? html`<p>${done[0]}: ${done[1].description}</p>`)}
     <details>

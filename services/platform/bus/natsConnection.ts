@@ -218,7 +218,7 @@ function parseUrl(text: string): URL {
   // The fault of URL itself shows the whole text, with the password.
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined || url.host === '' || !['nats:', 'tls:'].includes(url.protocol)) {
-    throw new UnusableNats('NATS_URL is no address of NATS: it looks like nats://host:4222.')
+    throw new UnusableNats('NATS_URL is not a valid NATS address. Example: nats://host:4222.')
   }
   return url
 }

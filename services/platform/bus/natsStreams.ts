@@ -142,7 +142,7 @@ export async function openStreams(options: {
       } catch (fault) {
         if (!(fault instanceof EngineUnavailable)) throw fault
         if (await isWithoutJetStream()) {
-          throw new UnusableNats(`NATS at ${nats.address} runs without JetStream: start it with -js.`)
+          throw new UnusableNats(`NATS at ${nats.address} is running without JetStream. Start it with -js.`)
         }
         if (!said) onWaiting(`JetStream of NATS at ${nats.address} does not answer yet; waiting for it.`)
         await pause(askAgainMs)

@@ -254,7 +254,7 @@ async function pages<Item>(
 function tokensFrom(answer: unknown, clock: Clock): HostTokens {
   const read = TokenAnswer.safeParse(answer)
   if (!read.success) {
-    throw new CodeHostFault('unavailable', 'GitHub gave an answer that Flightdeck does not understand.')
+    throw new CodeHostFault('unavailable', 'GitHub sent a response that Flightdeck does not understand.')
   }
   if ('error' in read.data) {
     throw new CodeHostFault(tokenFault(read.data.error), read.data.error_description ?? read.data.error)

@@ -49,7 +49,7 @@ export async function ask<Data>(
   if (!read.success) {
     throw new CodeHostFault(
       'unavailable',
-      'GitHub gave an answer that Flightdeck does not understand.',
+      'GitHub sent a response that Flightdeck does not understand.',
       read.error,
     )
   }
@@ -106,10 +106,10 @@ const unreachable = (): CodeHostFault => new CodeHostFault('unavailable', ours.u
 
 /** What the host says in catchwords, such as 'Not Found' and 'Bad credentials'. */
 const ours: Readonly<Record<Exclude<CodeHostFault['kind'], 'invalid' | 'forbidden'>, string>> = {
-  unauthorized: 'GitHub no longer accepts your sign-in. Connect your GitHub account again in the settings.',
-  not_found: 'GitHub cannot find this, or your account has no access to it.',
-  rate_limited: 'GitHub takes no more requests from your account for now. Try again later.',
-  unavailable: 'GitHub cannot be reached. Try again later.',
+  unauthorized: 'GitHub no longer accepts your sign-in. Connect your GitHub account again in Settings.',
+  not_found: "GitHub can't find this, or your account has no access to it.",
+  rate_limited: "Your account has reached GitHub's rate limit. Try again later.",
+  unavailable: "GitHub can't be reached. Try again later.",
 }
 
 function refused(status: number, headers: Headers, data: unknown): CodeHostFault {

@@ -37,5 +37,5 @@ test('events that no log began with are refused with a sentence', async () => {
     [TaskUpdated.of({}, { title: 'a', description: '' })],
     cause(),
   )
-  await expect(opening()).rejects.toThrow(/was written before the format of the log was final/)
+  await expect(opening()).rejects.toThrow(/holds a log in an early format/)
 })

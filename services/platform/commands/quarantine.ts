@@ -102,5 +102,5 @@ export async function releaseFlawed(
     ...catalog,
     wanted: [...new Set([...catalog.wanted, ...views.map(({ collection }) => collection)])],
   }))
-  return { ok: true, line: `${stream} is taken up again: its documents are made anew from the log.` }
+  return { ok: true, line: `${stream} is back in use. Its documents are rebuilt from the log.` }
 }

@@ -65,7 +65,7 @@ export function entry(options: { list: AllowList; codeHostName: string }, engine
     if (await holders[how]('user', person.login, person.id)) return true
     logger.warn(
       { githubId: person.id },
-      'an account has a login that is on the list and came in with another account: add it by its id, as id:1001, if it is meant',
+      'a login on the list now belongs to a different account: to let it in, add it by id, such as id:1001',
     )
     return false
   }
@@ -148,9 +148,9 @@ export function entry(options: { list: AllowList; codeHostName: string }, engine
   }
 }
 
-const cannotAsk = 'GitHub does not answer, so nobody can tell whether you may be here. Try again later.'
+const cannotAsk = "GitHub is not responding, so your access can't be checked. Try again later."
 const askAnew = () =>
-  new Fault('sign_in_required', 'Sign in again: GitHub must be asked whether you may be here.')
+  new Fault('sign_in_required', 'Sign in again so that your access can be checked with GitHub.')
 
 const personOf = ({
   githubId,

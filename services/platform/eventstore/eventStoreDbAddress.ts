@@ -20,14 +20,12 @@ export function eventStoreDbAddress(url: string): EventStoreDbAddress {
   const [, scheme, authority = '', hosts, options = ''] =
     /^(esdb(?:\+discover)?:\/\/)(?:([^/?]*)@)?([^@/?]+)\/?(\?.*)?$/.exec(url.trim()) ?? []
   if (scheme === undefined || hosts === undefined) {
-    throw new UnusableEngine(`EVENTSTORE_URL is not an address of EventStoreDB: it looks like ${example}.`)
+    throw new UnusableEngine(`EVENTSTORE_URL is not a valid EventStoreDB address. Example: ${example}.`)
   }
   const [, username, password] = /^([^:]+):(.+)$/.exec(authority) ?? []
   const isInsecure = /[?&]tls=false(&|$)/i.test(options)
   if ((authority !== '' || !isInsecure) && (username === undefined || password === undefined)) {
-    throw new UnusableEngine(
-      `EVENTSTORE_URL names no user and password for EventStoreDB: it looks like ${example}.`,
-    )
+    throw new UnusableEngine(`EVENTSTORE_URL has no user and password. Example: ${example}.`)
   }
   return {
     connectionString: `${scheme}${hosts}${options}`,
@@ -51,7 +49,7 @@ export function eventStoreDbClient(
     )
   } catch (fault) {
     const why = fault instanceof Error ? fault.message.split('\n', 1)[0] : String(fault)
-    throw new UnusableEngine(`EVENTSTORE_URL is not an address of EventStoreDB: ${why}`, { cause: fault })
+    throw new UnusableEngine(`EVENTSTORE_URL is not a valid EventStoreDB address: ${why}`, { cause: fault })
   }
 }
 

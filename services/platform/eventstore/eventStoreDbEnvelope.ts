@@ -54,7 +54,7 @@ export function fromEventStoreDb(event: RecordedEvent): StoredEvent {
 }
 
 /** What is said of a server that does not tell positions of the events of a stream. */
-export const olderServer = 'EventStoreDB is older than 22.6 and does not tell positions: use a newer one.'
+export const olderServer = 'EventStoreDB 22.6 or later is required.'
 
 /** Where the event lies in the whole log; `null` when the server does not say. */
 export function positionOf({ position }: RecordedEvent): Position | null {

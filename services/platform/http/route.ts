@@ -126,7 +126,11 @@ const commandNamespace = 'c6d9b0ee-5d0c-4a5e-9b0e-4f2e6f1f7a11'
 function keyOf(context: Context): string {
   const key = context.get('idempotency-key')
   if (key.length > 200)
-    throw new Fault('invalid_input', 'An Idempotency-Key has at most 200 characters.', 'Idempotency-Key')
+    throw new Fault(
+      'invalid_input',
+      'An Idempotency-Key can be at most 200 characters long.',
+      'Idempotency-Key',
+    )
   return key
 }
 

@@ -81,7 +81,7 @@ function callersOnly(apis: ReadonlyMap<Callee, Middleware>, tokens: ServiceToken
     const verified = await tokens.verify(callee, shown)
     if (verified === undefined) {
       context.set('www-authenticate', `Bearer realm="${serviceRealm}"`)
-      throw new Fault('sign_in_required', 'Only other services of this product may ask here.')
+      throw new Fault('sign_in_required', 'Only other Flightdeck services can call this.')
     }
     context.state.identity = verified.identity
     adoptRequest(context)

@@ -138,7 +138,7 @@ function clientOf(url: string, timeoutMs: number): MongoClient {
   } catch (fault) {
     const says = fault instanceof Error && !repeats(fault.message, url) ? ` (${fault.message})` : ''
     throw new UnusableEngine(
-      `MONGODB_URL is no address of MongoDB${says}. It looks like mongodb://user:password@host:27017/flightdeck, ` +
+      `MONGODB_URL is not a valid MongoDB address${says}. It looks like mongodb://user:password@host:27017/flightdeck, ` +
         'with / : @ ? # and % in the user name and password percent-encoded.',
     )
   }

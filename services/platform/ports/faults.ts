@@ -57,7 +57,7 @@ export class OlderData extends Error {
   override readonly name = 'OlderData'
   constructor(place: string) {
     super(
-      `${place} holds a log that was written before the format of the log was final; this Flightdeck does not read it. ` +
+      `${place} holds a log in an early format that this Flightdeck can't read. ` +
         'Move the data aside, with its keys (mv data data.old), or point DATA_DIR or the engines at another place.',
     )
   }
@@ -68,7 +68,7 @@ export class DamagedData extends Error {
   override readonly name = 'DamagedData'
   constructor(file: string, cause: unknown) {
     super(
-      `${file} is damaged, or is not a database of Flightdeck. Put back a copy of the data folder, or point DATA_DIR at another.`,
+      `${file} is damaged or is not a Flightdeck database. Restore a backup, or point DATA_DIR at another folder.`,
       { cause },
     )
   }
@@ -100,7 +100,7 @@ export class WrongMasterKey extends Error {
   constructor(vault: string) {
     super(
       `The keys in ${vault} were sealed with another master key. ` +
-        'Give the MASTER_KEY, or put back the key file, that they were first used with.',
+        'Use the original MASTER_KEY or key file.',
     )
   }
 }

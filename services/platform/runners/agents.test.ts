@@ -52,9 +52,7 @@ test('while no runner is connected none can be run, and that is said', async () 
     { name: 'claude', installed: false },
     { name: 'cursor', installed: false },
   ])
-  expect(new Set(states.map(({ missing }) => missing))).toEqual(
-    new Set(['No runner that can run it is connected.']),
-  )
+  expect(new Set(states.map(({ missing }) => missing))).toEqual(new Set(['No connected runner can run it.']))
 })
 
 test('why none can run an agent is known once a runner has told, and only while none can', () => {

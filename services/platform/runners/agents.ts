@@ -58,6 +58,6 @@ function bestOf(states: readonly AgentState[]): AgentState | undefined {
 }
 
 function unknown(name: AgentName): AgentState {
-  const missing = 'No runner that can run it is connected.'
+  const missing = 'No connected runner can run it.'
   return { name, installed: false, version: null, missing, keyInBox: false, models: [] }
 }

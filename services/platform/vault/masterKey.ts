@@ -27,7 +27,7 @@ export async function loadMasterKey(source: {
   } catch (fault) {
     if (fault instanceof UnusableMasterKey) throw fault
     throw new UnusableMasterKey(
-      `The master key in ${file} can neither be read nor made. Make the folder writable, or give MASTER_KEY.`,
+      `The master key in ${file} can't be read or created. Make the folder writable, or set MASTER_KEY.`,
       { cause: fault },
     )
   }

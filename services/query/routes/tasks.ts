@@ -54,7 +54,7 @@ export const taskRoutes: readonly Route<QueryServices>[] = [
 ]
 
 const notWhole =
-  'There is more than can be shown: files beyond the first are left out, and diffs that are cut say so in their place.'
+  'There are too many changes to show. Some files are left out, and shortened diffs are marked.'
 
 async function gitDiff(
   task: TaskDocument,
@@ -112,7 +112,7 @@ async function changesAgainst(
   const answer = await requests.ask('changes', { taskId: task.id, baseBranch }, otherBaseWithinMs)
   if (answer?.kind === 'changes') return { ...answer, baseBranch, tree: null }
   const why = answer === undefined ? '' : `The repository has no branch ${baseBranch}. `
-  throw new Fault('base_not_recorded', `${why}The changes are recorded against ${recorded}.`, 'baseBranch')
+  throw new Fault('base_not_recorded', `${why}The changes were recorded against ${recorded}.`, 'baseBranch')
 }
 
 function changedFiles(task: TaskDocument, services: QueryServices): Promise<ChangedFile[]> {

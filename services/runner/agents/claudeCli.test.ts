@@ -395,7 +395,7 @@ describe('with a Messages API', { timeout: patience }, () => {
     }
     expect(told).toEqual([
       'Hello.',
-      'The conversation so far was summed up.',
+      'The conversation so far was summarized.',
       expect.stringMatching(/^Estimated cost: /),
       "/help isn't available in this environment.",
     ])

@@ -169,7 +169,7 @@ export function createClaudeParser(options: { readonly longestLine?: number } = 
   }
 }
 
-const compacted = 'The conversation so far was summed up.'
+const compacted = 'The conversation so far was summarized.'
 
 /** What a system line tells a person; most tell nothing. */
 function noticeOf(line: Extract<ClaudeLine, { type: 'system' }>): readonly string[] {
@@ -186,7 +186,7 @@ function noticeOf(line: Extract<ClaudeLine, { type: 'system' }>): readonly strin
     case 'informational':
       return typeof line.content === 'string' && line.content !== '' ? [line.content] : []
     case 'compact_boundary':
-      return ['The conversation had grown long and was summed up.']
+      return ['The conversation had grown long and was summarized.']
     default:
       return []
   }

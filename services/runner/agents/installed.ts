@@ -45,7 +45,7 @@ export function agentState(
     return { name, installed: false, version: null, missing: located.reason, keyInBox, models: [...models] }
   const missing =
     keyInBox && keys[name] === undefined
-      ? `There is no key for ${name} here: set ${name.toUpperCase()}_API_KEY on the server.`
+      ? `No API key is set for ${name}. Set ${name.toUpperCase()}_API_KEY on the server.`
       : null
   return { name, installed: true, version: located.version, missing, keyInBox, models: [...models] }
 }

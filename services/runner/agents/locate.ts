@@ -37,7 +37,7 @@ export async function locateClaude(where: WhereToLook, machine: Machine = thisMa
   return (
     (await firstOf(candidates, where)) ?? {
       found: false,
-      reason: `The claude CLI is not installed: run npm install, or set CLAUDE_BIN to the path of the program.`,
+      reason: `The claude CLI is not installed. Run npm install, or set CLAUDE_BIN to its path.`,
     }
   )
 }

@@ -122,7 +122,7 @@ async function bodyOf(exchange: Exchange, looked: Look): Promise<Uint8Array | un
   if (coding !== 'identity') {
     onFault({ code: 'malformed', message: 'A request came in a coding.' })
     request.resume()
-    answerFault(response, { ...faults.malformed, message: 'A request is sent as it is, in no coding.' })
+    answerFault(response, { ...faults.malformed, message: 'Send requests without a content encoding.' })
     return undefined
   }
   try {
@@ -144,7 +144,7 @@ async function bodyOf(exchange: Exchange, looked: Look): Promise<Uint8Array | un
 /** What nobody could look through is not passed on. */
 const unreadable = (): CheckedBytes => ({
   kind: 'refused',
-  sentence: 'This request could not be looked through, and is not passed on.',
+  sentence: 'This request could not be inspected, so it was not forwarded.',
 })
 
 type Verdict =

@@ -8,8 +8,8 @@ export interface ApiFault {
 }
 
 /** What the broker says when a run has used up its budget; the agent's parser knows the run's end by it. */
-export const budgetUsedUp = 'The budget of this run is used up.'
-export const dayBudgetUsedUp = 'The budget of this day is used up.'
+export const budgetUsedUp = 'This run has used up its budget.'
+export const dayBudgetUsedUp = "Today's budget is used up."
 
 export const faults = {
   badToken: { status: 401, type: 'authentication_error', message: 'This run has no access to the model.' },
@@ -18,14 +18,14 @@ export const faults = {
     type: 'not_found_error',
     message: 'Only /v1/messages and /v1/messages/count_tokens are served here.',
   },
-  noTurn: { status: 403, type: 'permission_error', message: 'No turn is under way.' },
+  noTurn: { status: 403, type: 'permission_error', message: 'No turn is running.' },
   tooLarge: { status: 413, type: 'request_too_large', message: 'The request is larger than 32 MB.' },
   tooManyValues: {
     status: 413,
     type: 'request_too_large',
-    message: 'The request has more values than any conversation.',
+    message: 'The request has too many values.',
   },
-  tooMany: { status: 429, type: 'rate_limit_error', message: 'Too many requests of this run at once.' },
+  tooMany: { status: 429, type: 'rate_limit_error', message: 'Too many requests at once from this run.' },
   budget: { status: 403, type: 'permission_error', message: budgetUsedUp },
   dayBudget: { status: 403, type: 'permission_error', message: dayBudgetUsedUp },
   malformed: {

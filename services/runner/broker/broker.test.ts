@@ -431,13 +431,13 @@ describe('bounds', () => {
     expect(heard).toHaveLength(3)
   })
 
-  test('what could not be looked through is not passed on', async () => {
+  test('what could not be inspected is not passed on', async () => {
     const { faults } = await brokerFor(await apiThat(streams), {
       threads: { run: () => Promise.reject(new Error('The thread ended.')) },
     })
     const { status, body } = await ask({ body: JSON.stringify({ messages: [], x: 'x'.repeat(100_000) }) })
     expect(status).toBe(400)
-    expect(body).toContain('could not be looked through')
+    expect(body).toContain('could not be inspected')
     expect(faults).toEqual(['fetches'])
   })
 

@@ -24,7 +24,7 @@ test('a program that tries everything fills no terminal', () => {
   for (let n = 0; n < 1_000; n += 1)
     egress.refused('task-1', { destination: `${n}.example:443`, why: 'inside' })
   expect(told).toHaveLength(21)
-  expect(told.at(-1)).toBe('More was not reached.')
+  expect(told.at(-1)).toBe('Further destinations were not reached.')
 })
 
 test('the next run of a task is told anew, and the one before no more', () => {

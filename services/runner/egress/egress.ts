@@ -36,7 +36,9 @@ export function openEgress({
         if (why === 'unreachable' || !isNew) return
         told.add(destination)
         tell(
-          told.size > mostTold ? 'More was not reached.' : `${destination} was not reached: ${reasons[why]}.`,
+          told.size > mostTold
+            ? 'Further destinations were not reached.'
+            : `${destination} was not reached: ${reasons[why]}.`,
         )
       }
       hearing.set(taskId, hear)

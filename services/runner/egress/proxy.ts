@@ -277,7 +277,7 @@ function addressIn({ host, port }: Destination, path: string): string {
 }
 
 const onlyGitPasses = (): NotReached =>
-  new NotReached('only_git', 'Of the local code host a box reaches git alone: it may clone and fetch.')
+  new NotReached('only_git', 'On the local code host, agents and commands can only clone and fetch.')
 
 const notThisRepository = (): NotReached =>
   new NotReached(

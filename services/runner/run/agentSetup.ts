@@ -40,14 +40,14 @@ export async function agentSetup(
   { agent: name, model, surroundings }: AgentWish,
 ): Promise<AgentSetup | Failed> {
   const agent = agents[name]
-  if (!agent) return failed('no_agent', `The ${name} agent is not there yet. Choose claude.`)
+  if (!agent) return failed('no_agent', `The ${name} agent is not available yet. Choose Claude.`)
   const located = await parts.located(name)
   if (!located.found) return failed('no_agent', located.reason)
   const { sandbox } = parts
   if ('missing' in sandbox) return failed('no_box', sandbox.missing)
   const apiKey = agent.access === 'key' ? parts.agentKeys[name] : ''
   if (apiKey === undefined)
-    return failed('no_key', `There is no key for ${name} here. Whoever runs this server can set one.`)
+    return failed('no_key', `This server has no API key for ${name}. Ask its operator to set one.`)
   const likeness = JSON.stringify([agent.name, located, model, surroundings.likeness])
   return { kind: 'set_up', agent, program: located, sandbox, apiKey, likeness }
 }

@@ -52,7 +52,9 @@ export async function openAhead(parts: PreparingParts, requests: Requests): Prom
     return parts.locks.hold(taskId, () => drop(taskId))
   }
   const dropLater = (taskId: string) =>
-    void dropHeld(taskId).catch((fault: unknown) => parts.logger.warn({ err: fault }, 'a workspace is left'))
+    void dropHeld(taskId).catch((fault: unknown) =>
+      parts.logger.warn({ err: fault }, 'failed to remove a workspace'),
+    )
 
   async function begin(wanted: Wanted): Promise<boolean> {
     const { taskId, ownerId } = wanted
@@ -72,7 +74,7 @@ export async function openAhead(parts: PreparingParts, requests: Requests): Prom
     const workspace = dropped
       .then(() => parts.locks.holdIfFree(taskId, () => makeWhole(parts, wanted, stop.signal)))
       .catch((fault: unknown) => {
-        parts.logger.info({ err: fault, taskId }, 'nothing could be made ready ahead of a task')
+        parts.logger.info({ err: fault, taskId }, 'failed to prepare ahead of a task')
         return undefined
       })
     made.set(taskId, { wanted, stop, workspace, timer: setTimeout(dropLater, unusedMs, taskId) })

@@ -49,7 +49,7 @@ export function openDiskWatch({ root, path, limits, onFault, everyMs = 1_000 }: 
       const size = await sizeOf(run.folder, path)
       if (!watched.has(run)) continue
       if (size === 'unknown') {
-        run.stop.stop('disk_limit', 'This was stopped: it made more files than could be counted in a minute.')
+        run.stop.stop('disk_limit', 'Stopped: it created more files than could be counted in a minute.')
         continue
       }
       run.first ??= size
@@ -95,6 +95,6 @@ export function openDiskWatch({ root, path, limits, onFault, everyMs = 1_000 }: 
 }
 
 const tooMuch = (limit: number): string =>
-  `This was stopped: its files take more than ${inGigabytes(limit)} of the disk. Have large files removed, or ask the operator to raise WORKSPACE_GB.`
+  `Stopped: its files take up more than ${inGigabytes(limit)} of disk space. Remove large files, or ask the operator to raise WORKSPACE_GB.`
 const diskFull =
-  'This was stopped: the disk of the server is nearly full, and this run was taking most of it. Its files are still there.'
+  "Stopped: the server's disk is nearly full, and this run was using the most space. Its files are kept."

@@ -51,7 +51,7 @@ export function earlyBoxOf(
       const box = await openFor(parts, asked, setup, session)
       return { box, openedFor: { likeness: setup.likeness, session } }
     },
-    onFault: (fault) => parts.logger.info({ err: fault }, 'no box could be opened early'),
+    onFault: (fault) => parts.logger.info({ err: fault }, 'failed to open a box early'),
   })
 }
 

@@ -33,7 +33,7 @@ export async function runExecution(
     if (claimed) await runClaimed(parts, claimed, control)
   } catch (fault) {
     if (!(fault instanceof Evicted)) throw fault
-    parts.logger.info({ ...job }, 'run given up: it is not ours any more')
+    parts.logger.info({ ...job }, 'run abandoned: another runner has it')
   } finally {
     // A turn that failed before it began left it awake.
     await parts.warm.rest(job.taskId)
@@ -82,7 +82,7 @@ async function endLost(
   revision: number,
 ): Promise<void> {
   const { executionId, attempt, kind } = execution
-  const reason = 'The runner stopped while this ran. Try again to go on from where it was.'
+  const reason = 'The runner stopped while this was running. Try again to continue where it left off.'
   const terminal = await terminalWriter(parts, taskId, revision)
   const told = { executionId, attempt, kind, channel: 'stderr' } as const
   await terminal.append(TerminalOutputRecorded.of(told, { text: `${reason}\n` }))
@@ -114,7 +114,7 @@ async function runClaimed(parts: RunnerParts, claimed: Claimed, control: Control
   }
   await recording.close().catch((fault: unknown) => {
     if (fault instanceof Evicted) throw fault
-    parts.logger.error({ err: fault }, 'the last of what was printed could not be recorded')
+    parts.logger.error({ err: fault }, 'failed to record the last output')
   })
   await Promise.all([endWith(report, execution, outcome, terminal.head()), allowance.settled()])
 }
@@ -137,12 +137,12 @@ function outcomeOfFault(parts: RunnerParts, fault: unknown): ExecutionOutcome {
   if (fault instanceof Fault) return failed(fault.code, fault.message)
   if (fault instanceof CodeHostFault) return failed('code_host', fault.message)
   if (fault instanceof EngineUnavailable)
-    return failed('engine_unavailable', 'A part of the server did not answer for too long. Try again.')
+    return failed('engine_unavailable', 'Part of the server did not respond in time. Try again.')
   if (fault instanceof TooLarge)
     return failed(
       'too_large',
-      'The agent said more at once than the log takes. Ask it to work in smaller steps.',
+      'The agent produced more output at once than can be recorded. Ask it to work in smaller steps.',
     )
   parts.logger.error({ err: fault }, 'run failed')
-  return failed('internal', 'Something went wrong while this ran. The fault has been logged.')
+  return failed('internal', 'Something went wrong during this run. The error has been logged.')
 }

@@ -20,7 +20,7 @@ export function answerHosts(parts: Parts, requests: Requests, home: string | und
   return requests.answer('hosts', async (asked) => {
     const [ofRepository, ofSystem] = await Promise.all([
       inRepository(parts, asked).catch((fault: unknown) => {
-        parts.logger.info({ err: fault }, 'no hosts are suggested of a repository')
+        parts.logger.info({ err: fault }, 'failed to suggest hosts for a repository')
         return []
       }),
       onSystem(home),

@@ -130,7 +130,7 @@ async function withFirstBranch(
   const why = await makeFirstBranch(asked)
   const again = await refreshReached(parts, fresh, { signal })
   if (again.kind === 'failed' || !(await isEmpty(parts, again.mirror, task))) return again
-  const reason = `This repository is empty, and its first branch ${task.branch} could not be made.`
+  const reason = `This repository is empty, and its first branch ${task.branch} could not be created.`
   return failed('first_branch_failed', why === null ? reason : `${reason} ${why}`)
 }
 
@@ -222,7 +222,7 @@ export async function prepareBeside(
     if (refreshed.kind === 'failed' && !isOver.signal.aborted) stop.stop('no_access', refreshed.reason)
   }
   const refreshing = refresh().catch((fault: unknown) =>
-    parts.logger.warn({ err: fault }, 'the mirror could not be refreshed'),
+    parts.logger.warn({ err: fault }, 'failed to refresh the mirror'),
   )
   const settle = () => {
     isOver.abort()
@@ -279,6 +279,6 @@ function branchSentence(
   prepared: Extract<PrepareResult, { kind: 'no_such_branch' | 'invalid_branch' }>,
 ): string {
   return prepared.kind === 'no_such_branch'
-    ? `The repository has no branch ${prepared.branch}. Start a task on one that it has.`
+    ? `The repository has no branch ${prepared.branch}. Create a task on a branch that exists.`
     : `${prepared.branch} is not a valid branch name.`
 }

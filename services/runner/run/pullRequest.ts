@@ -44,7 +44,7 @@ const coAuthors = {
 } as const
 
 const lostWork =
-  'The workspace of this task is gone, and what was not pushed could not be brought back. Let the agent go on, and ask again.'
+  "This task's workspace is gone, and work that was not pushed could not be restored. Let the agent continue, then try again."
 
 export async function makePullRequest(
   parts: RunnerParts,
@@ -206,7 +206,7 @@ async function publish(
   // What was committed now was `untracked` before, and the branch is ahead.
   if (!isBroughtIn && published !== undefined && last !== pushed.headSha) await record(published)
   if (workspace.branch === workspace.baseBranch) {
-    const reason = `The repository was empty: the work was pushed to ${workspace.branch}, and there is nothing to compare it with.`
+    const reason = `The repository was empty, so the work was pushed to ${workspace.branch}. There is nothing to open a pull request against.`
     return { kind: 'failed', code: 'no_changes', reason }
   }
   const { title, body, draft, rewrites, automatic } = wanted
@@ -227,7 +227,7 @@ async function publish(
 }
 
 function closed({ prNumber }: TaskDocument): PullRequestOutcome {
-  const reason = `Pull request #${prNumber} is open no more, so it is not updated by itself any longer. A new one takes up what was done since.`
+  const reason = `Pull request #${prNumber} is no longer open, so automatic updates have stopped. Open a new one for work done since.`
   return { kind: 'closed', reason, messageId: randomUUID() }
 }
 
@@ -317,5 +317,5 @@ function outcomeOfFault(parts: RunnerParts, fault: unknown): PullRequestOutcome 
     return { kind: 'failed', code, reason: fault.message }
   }
   parts.logger.error({ err: fault }, 'pull request failed')
-  return { kind: 'failed', code: 'internal', reason: 'Something went wrong while the pull request was made.' }
+  return { kind: 'failed', code: 'internal', reason: 'Something went wrong while creating the pull request.' }
 }

@@ -20,8 +20,8 @@ export interface ReadyToRun extends Ready {
   readonly session: string | null
 }
 
-const broughtBack = 'The workspace of this task was made anew, with its work as it was after the last turn.'
-const lost = 'The workspace of this task was made anew: what was not pushed could not be brought back.'
+const broughtBack = "This task's workspace was recreated with its work as of the last turn."
+const lost = "This task's workspace was recreated. Work that was not pushed could not be restored."
 
 export async function readyToRun(
   parts: RunnerParts,
@@ -63,7 +63,7 @@ export async function readyToRun(
     if (back.kind === 'brought_back')
       return { ...ready, session: back.session === null ? null : asked.session }
     if (back.kind === 'nothing_saved') return { ...ready, session: null }
-    parts.logger.warn({ taskId: task.taskId, why: back.why }, 'saved work could not be brought back')
+    parts.logger.warn({ taskId: task.taskId, why: back.why }, 'failed to restore saved work')
     await early?.close()
     await removeWorkspace(parts.root, task.taskId, parts.path)
     const anew = await prepare(parts, preparing)

@@ -42,7 +42,7 @@ export async function recordWork(
     work.kind === 'saved' ? await blobs.put(scopeOf(taskId), work.bundle) : (saved?.bundle ?? null)
   if (bundle === null) return
   if (work.kind === 'saved' && work.leftOut.length > 0)
-    logger.info({ taskId, leftOut: work.leftOut.length }, 'some files are not in the saved work')
+    logger.info({ taskId, leftOut: work.leftOut.length }, 'some files were left out of the saved work')
   await reporter.report(WorkSaved.of({ executionId, bundle, session }, { work: work.work }))
 }
 

@@ -24,6 +24,6 @@ export async function runShellCommand(
   if (exit.reason === 'time_limit')
     return failed('time_limit', `The command was stopped after ${timeInWords(longestMs)}.`)
   if (exit.reason === 'memory_limit')
-    return failed('memory_limit', 'The command used more memory than it may.')
+    return failed('memory_limit', 'The command used more memory than a run is allowed.')
   return { kind: 'completed', exitCode: exit.code ?? 1 }
 }

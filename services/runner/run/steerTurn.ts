@@ -30,7 +30,7 @@ export function steerTurn(
       count += 1
       await run.reporter.delivered(messageId)
     } catch (fault) {
-      parts.logger.warn({ err: fault, messageId }, 'a message could not be told to the turn that runs')
+      parts.logger.warn({ err: fault, messageId }, 'failed to send a message to the running turn')
     }
   })
   return { count: () => count, stop }

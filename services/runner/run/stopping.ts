@@ -68,7 +68,7 @@ export function outcomeOfStop({ reason, sentence }: Stopping): ExecutionOutcome 
     case 'cancelled':
       return { kind: 'cancelled' }
     case 'stopping':
-      return failed('server_stopped', 'The server was stopped while this ran. Try again to go on.')
+      return failed('server_stopped', 'The server stopped while this was running. Try again to continue.')
     case 'silent':
       return failed('agent_silent', sentence())
     case 'no_access':

@@ -103,7 +103,7 @@ function boxSurroundings(
         node: egress.node,
         scratch,
         onRefusal(refusal) {
-          logger.info({ taskId, ...refusal }, 'not reached from a box')
+          logger.info({ taskId, ...refusal }, 'connection from a box refused')
           egress.refused(taskId, refusal)
         },
       })
@@ -115,7 +115,7 @@ function boxSurroundings(
         beside: way.beside,
         async close() {
           const traffic = await way.close()
-          if (traffic.connections > 0) logger.info({ taskId, ...traffic }, 'what a box reached')
+          if (traffic.connections > 0) logger.info({ taskId, ...traffic }, 'connections from a box')
         },
       }
     },

@@ -78,7 +78,7 @@ async function turnWithin(
   if (first !== 'unheard') return first
   // A session that never came to be cannot be resumed: the agent starts anew and is given the message again.
   const second = await start(null)
-  return second === 'unheard' ? failed('unknown_session', 'The agent could not open a session.') : second
+  return second === 'unheard' ? failed('unknown_session', 'The agent could not start a session.') : second
 }
 
 /** Starts an agent that waits for the first message of a task. False when there is none to start, or it would not wait. */
@@ -198,7 +198,7 @@ function watch(
     () =>
       run.stopping.stop(
         'silent',
-        `The agent was stopped: nothing was heard of it for ${timeInWords(limits.silentMs)}.`,
+        `The agent was stopped because it was silent for ${timeInWords(limits.silentMs)}.`,
       ),
     limits.silentMs,
   )
@@ -229,7 +229,7 @@ function outcomeOf(agent: Agent, heard: Listener, exit: SandboxExit, told: strin
   const error = heard.lastError() ?? agent.faultOf(told, exit.code)
   if (end?.ok) return { kind: 'completed', exitCode: null }
   if (exit.reason === 'memory_limit')
-    return failed('memory_limit', 'The agent used more memory than a run may.')
+    return failed('memory_limit', 'The agent used more memory than a run is allowed.')
   if (error) return failed(error.code, error.message)
   return failed(
     'agent_died',

@@ -31,7 +31,7 @@ export async function detectContainers(request: DetectContainersRequest): Promis
   const { socketPath, image: imageName, root, ...rest } = request
   const { getuid, getgid } = process
   if (process.platform !== 'linux' || !getuid || !getgid)
-    return { kind: 'fails', why: 'Containers for agents need Linux, with the engine on the same machine.' }
+    return { kind: 'fails', why: 'Container boxes require Linux, with the engine on the same machine.' }
   const engine = containerEngine(socketPath)
   try {
     const version = await engine.version()

@@ -43,7 +43,7 @@ export async function detectBubblewrap({
   groups: known,
 }: DetectRequest): Promise<Detected> {
   if (process.platform !== 'linux')
-    return { kind: 'fails', why: 'Boxes need Linux. In a container or a virtual machine they work.' }
+    return { kind: 'fails', why: 'Boxes require Linux. They also work in a container or a virtual machine.' }
   const program = await findProgram('bwrap', path)
   if (program === undefined) return { kind: 'fails', why: howToInstall }
   const asked = await run(program, ['--version'], { env: {}, timeoutMs: 5_000, maxOutputBytes: 1_000 })
@@ -158,7 +158,7 @@ const lookInside =
 
 const noFilter: Shortcoming = {
   name: 'seccomp',
-  says: 'No filter of system calls is loaded: what runs in a box may ask all of the kernel. It takes a kernel with CONFIG_SECCOMP_FILTER, on x86_64 or aarch64.',
+  says: 'No filter of system calls is loaded: programs in a box can make any system call. A filter requires a kernel with CONFIG_SECCOMP_FILTER, on x86_64 or aarch64.',
 }
 const userNamespaces: Shortcoming = {
   name: 'user_namespaces',

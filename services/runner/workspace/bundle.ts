@@ -124,7 +124,7 @@ export async function saveWork(request: SaveRequest): Promise<SaveResult> {
 export async function restoreWork(request: RestoreRequest): Promise<RestoreResult> {
   const { git, workspace, bundle } = request
   if (Buffer.from(bundle.subarray(0, header.length)).toString('latin1') !== header)
-    return { kind: 'unreadable', message: 'What was saved of the work is no bundle.' }
+    return { kind: 'unreadable', message: 'The saved work is not a bundle.' }
   const opened = await openBundle(git, workspace, bundle)
   if ('message' in opened) return opened
 
@@ -299,18 +299,18 @@ const header = '# v2 git bundle\n'
 const emptyBlob = 'e69de29bb2d1d6434b8b29ae775ad8c2e48c5391'
 const nul = Buffer.of(0)
 const baseGone =
-  'The commits that this work began with are no longer at the code host: it cannot be brought back here.'
+  "The commits this work is based on are no longer on the code host, so it can't be restored here."
 
 function joinNul(paths: readonly TreePath[]): Buffer {
   return Buffer.concat(paths.flatMap((path) => [path, nul]))
 }
 
 function tooLarge(bytes: number): string {
-  return `The work is larger than ${Math.round(bytes / 1024 ** 2)} MB and is not kept beyond this runner. Push it to keep it.`
+  return `The work is larger than ${Math.round(bytes / 1024 ** 2)} MB and is only kept on this runner. Push it to keep it.`
 }
 
 function unreadable(why: string): Extract<RestoreResult, { kind: 'unreadable' }> {
-  return { kind: 'unreadable', message: `What was saved of the work cannot be read: ${why}.` }
+  return { kind: 'unreadable', message: `The saved work can't be read: ${why}.` }
 }
 
 function parseJson(text: string): unknown {

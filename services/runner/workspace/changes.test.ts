@@ -161,7 +161,7 @@ for (const [way, gitFor] of ways)
       const changed = await files()
       expect(changed).toHaveLength(1)
       expect(changed[0]).toMatchObject({ fileName: 'nested/', status: 'untracked', binary: true })
-      expect(changed[0]?.diff).toMatch(/^\\ A repository of its own/)
+      expect(changed[0]?.diff).toMatch(/^\\ This is a separate repository/)
     })
 
     test("the agent's own commits tell only which files git tracks, its branches only their names; its files count", async () => {

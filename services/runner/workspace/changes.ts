@@ -271,7 +271,7 @@ async function refusedByGit(
     const { kind } = await kindAt(workspace, path)
     // What is gone by now was refused by nobody.
     if (kind === 'file' || kind === 'link')
-      refused.push(untold(path, 'untracked', 'Git takes no file of this name: it cannot be committed.'))
+      refused.push(untold(path, 'untracked', "Git does not accept this file name, so it can't be committed."))
   }
   return refused
 }
@@ -309,14 +309,14 @@ function indexRecord(mode: '0' | '100644', path: TreePath): Buffer {
 }
 
 function nestedTold(nested: readonly TreePath[]): ChangedFile[] {
-  const why = 'A repository of its own: what is in it is not part of the changes.'
+  const why = 'This is a separate repository. Its contents are not part of the changes.'
   return nested.map((path) => untold(path, 'untracked', why))
 }
 
 function tooLargeTold(path: TreePath, isNew: boolean): ChangedFile {
   return isNew
-    ? untold(path, 'untracked', 'The file is too large to be shown.')
-    : untold(path, 'modified', 'The file is too large to be compared.')
+    ? untold(path, 'untracked', 'The file is too large to show.')
+    : untold(path, 'modified', 'The file is too large to compare.')
 }
 
 function untold(path: TreePath, status: 'untracked' | 'modified', why: string): ChangedFile {

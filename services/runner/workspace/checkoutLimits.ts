@@ -36,7 +36,7 @@ export function openCheckoutLimits(limits: CheckoutLimits): CheckCheckout {
     const refusal = count.refusal()
     if (refusal !== undefined) return refusal
     if (finished.endedBy === 'time_limit')
-      return `The repository is too large to be checked out here: its files could not be counted within ${looksForMs / 1_000} seconds.`
+      return `The repository is too large to check out here: its files could not be counted within ${looksForMs / 1_000} seconds.`
     if (!endedWell(finished)) throw new GitFault(call, finished)
     fine.set(commit, true)
     return undefined
@@ -52,7 +52,7 @@ export function counting({ entries, bytes }: CheckoutLimits): {
   let size = 0
   let rest = ''
   let refused: string | undefined
-  const refuse = (what: string) => (refused = `The repository is too large to be checked out here: ${what}.`)
+  const refuse = (what: string) => (refused = `The repository is too large to check out here: ${what}.`)
   return {
     take(chunk) {
       // Names may be of any bytes; sizes and ends of records are ASCII.

@@ -47,10 +47,10 @@ test('of several who make the first branch at once, one does, and the others are
     ['ada', 'grace', 'mary'].map((name) => make({ author: { name, email: '' } })),
   )
   expect(made.filter((why) => why === null)).toHaveLength(1)
-  for (const why of made.filter((why) => why !== null)) expect(why).toMatch(/did not take the push/)
+  for (const why of made.filter((why) => why !== null)) expect(why).toMatch(/rejected the push/)
   expect(await atHost('rev-list', '--count', 'main')).toBe('1')
   const theirs = await scene.commit({ 'README.md': 'x' })
-  expect(await make()).toMatch(/did not take the push/)
+  expect(await make()).toMatch(/rejected the push/)
   expect(await atHost('rev-parse', 'main')).toBe(theirs)
   expect(await left()).toEqual([])
 })

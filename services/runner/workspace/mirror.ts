@@ -268,14 +268,14 @@ function refusal(finished: Finished, full: string): RefreshResult {
     case 'time_limit':
       return {
         kind: 'timed_out',
-        message: `Bringing ${full} here took too long. Try again, or raise the time limit.`,
+        message: `Fetching ${full} took too long. Try again, or raise the time limit.`,
       }
     case 'output_limit':
     case 'reader':
     case 'itself':
       return isRefusedAccess(finished)
         ? { kind: 'refused', message: `${full} cannot be read with your access: ${lastWords(finished)}.` }
-        : { kind: 'unreachable', message: `${full} could not be brought here: ${lastWords(finished)}.` }
+        : { kind: 'unreachable', message: `${full} could not be fetched: ${lastWords(finished)}.` }
   }
 }
 

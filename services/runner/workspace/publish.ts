@@ -124,7 +124,7 @@ function conflict(branch: string, files: readonly string[]): PublishResult {
 }
 
 function notBroughtIn(branch: string, why: string): string {
-  return `The branch ${branch} has commits at the code host that could not be brought in: ${why}. Nothing was overwritten.`
+  return `The branch ${branch} has commits on the code host that could not be merged: ${why}. Nothing was overwritten.`
 }
 
 type Committed =
@@ -245,7 +245,7 @@ async function rejection(
 ): Promise<PublishResult> {
   const { verdict, reason } = answerIn(finished) ?? { verdict: '', reason: '' }
   if (verdict === '[rejected]' && /fetch first|non-fast-forward/.test(reason)) {
-    const message = `The branch ${branch} has commits at the code host that this task does not have. Nothing was overwritten.`
+    const message = `The branch ${branch} has commits on the code host that this task does not have. Nothing was overwritten.`
     const fetched = await fetchBranch(request, branch)
     return { kind: 'branch_moved', remoteSha: fetched.kind === 'fetched' ? fetched.commit : null, message }
   }
@@ -264,7 +264,7 @@ export function pushRefusal(finished: Finished): Extract<PublishResult, { kind: 
   if (answer)
     return {
       kind: 'refused',
-      message: `The code host did not take the push: ${answer.reason || lastWords(finished)}.`,
+      message: `The code host rejected the push: ${answer.reason || lastWords(finished)}.`,
     }
   if (finished.endedBy === 'itself' && isRefusedAccess(finished))
     return {

@@ -84,10 +84,10 @@ export function openRoom(options: RoomOptions): Room {
   }
   async function refusal(projectId: string): Promise<string | undefined> {
     if ((await freeBytes(options.root)) < limits.leastFree)
-      return 'The disk of the server is nearly full. Ask the operator to make room, and try again.'
+      return "The server's disk is nearly full. Ask the operator to free up space, then try again."
     if (measured === undefined) return undefined
     if (measured.bytes > limits.budget)
-      return `There is no room for another workspace: those that are there take more than ${inGigabytes(limits.budget)} with work that was not pushed. Delete tasks that are no longer needed, or open their pull requests.`
+      return `There is no room for another workspace: work that was not pushed takes up more than ${inGigabytes(limits.budget)}. Delete tasks you no longer need, or open their pull requests.`
     const workspaces = measured.held.filter(({ kind }) => kind === 'workspace')
     // Most are far below it: tasks are not read for that.
     if (sum(workspaces) <= limits.project) return undefined
@@ -97,7 +97,7 @@ export function openRoom(options: RoomOptions): Room {
       ),
     )
     return ofProject.reduce((all, bytes) => all + bytes, 0) > limits.project
-      ? `The workspaces of this project take more than ${inGigabytes(limits.project)}. Delete tasks of it that are no longer needed.`
+      ? `This project's workspaces take up more than ${inGigabytes(limits.project)}. Delete tasks you no longer need.`
       : undefined
   }
   function clear(): Promise<Cleared> {

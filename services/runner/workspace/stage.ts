@@ -112,6 +112,6 @@ const tooLarge = (path: string): string =>
 
 /** So many are dependencies or build output that nobody wants in a pull request. */
 const mostNewFiles = 50_000
-const tooManyFiles = `There are more than ${mostNewFiles} new files. Name those that need no commit in .gitignore.`
+const tooManyFiles = `There are more than ${mostNewFiles} new files. List the ones that don't belong in the repository in .gitignore.`
 
 const nul = Buffer.of(0)

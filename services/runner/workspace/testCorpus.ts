@@ -500,7 +500,7 @@ export const awkwardRepositories: readonly AwkwardRepository[] = [
       repositoryIn(tree, 'vendor/lib')
       tree.write('vendor/own.txt', 'own\n')
     },
-    toldOtherwise: { 'vendor/lib': /^\\ A repository of its own/ },
+    toldOtherwise: { 'vendor/lib': /^\\ This is a separate repository/ },
   },
   {
     name: 'a text that looks like a diff',

@@ -297,7 +297,12 @@ describe('the chat', () => {
     const { entries } = arrange({
       ...nothing,
       task: task(),
-      messages: [said(1), said(2), said(3, { createdAt: at(400) }), message(4, { createdAt: at(401) })],
+      messages: [
+        said(1),
+        said(2, { createdAt: at(300) }),
+        said(3, { createdAt: at(600) }),
+        message(4, { createdAt: at(601) }),
+      ],
     })
     expect(entries.map((entry) => entry.kind === 'message' && entry.grouped)).toEqual([
       false,
