@@ -185,7 +185,7 @@ async function eraseAccount(engines: Erasing, userId: string, deletion: AnyRecor
   await access.end(userId).catch((fault: unknown) => {
     // The access is forgotten here by now; at the host it ends by itself, or by the person's own hand.
     if (!(fault instanceof CodeHostFault)) throw fault
-    logger.warn({ err: fault, userId }, 'the access of a deleted account could not be ended at the code host')
+    logger.warn({ err: fault, userId }, 'failed to revoke the code host access of a deleted account')
   })
   await deleteEach(engines, imagesView, { owner: userId }, (id) => discardImage(engines, id))
   for (const { kind, stream } of made) if (kind === 'request') await vault.destroy(scopeOfStream(stream))
