@@ -195,6 +195,10 @@ export const foundTamperings: readonly Tampering[] = [
   },
   ...['log', 'user', 'project', 'task', 'terminal'].map(removingStream),
   {
+    kind: 'the beginning of the log put behind another event',
+    apply: ([begun, ...rest], pick) => (begun ? rest.toSpliced(1 + pick(rest.length), 0, begun) : undefined),
+  },
+  {
     kind: 'an event hashed anew, with none after it',
     apply: (log, pick) => {
       const at = pick(log.length)

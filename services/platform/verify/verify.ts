@@ -14,6 +14,7 @@ import {
   terminalStream,
   userStream,
 } from '#domain/kernel/ids.ts'
+import { LogRestored } from '#domain/log/events.ts'
 import { TerminalHead } from '#domain/task/events.ts'
 import { chainFaultOf, sha256, type ChainFault, type Digests } from '#platform/commands/chain.ts'
 import { contentContext } from '#platform/commands/eventLog.ts'
@@ -134,6 +135,7 @@ function logChecks({
   let more = 0
   let count = 0
   let erased = 0
+  let epoch = 1
 
   function tell(stream: string, revision: number | null, wrong: Wrong): void {
     const what = revision === null ? stream : `${stream} @ ${revision}`
@@ -165,7 +167,10 @@ function logChecks({
     const kind = eventKinds.get(type)
     if (!kind || version > kind.version) return 'unknown_kind'
     if (version === kind.version && !kind.data.safeParse(data).success) return 'facts'
-    if ((type === 'LogBegun') !== (stream === logStream && !heads.has(logStream))) return 'log_identity'
+    // It comes before all else, and nowhere again; each restore counts one more.
+    const isBeginning = count === 1 && stream === logStream
+    if (isBeginning !== (type === 'LogBegun') || (count === 1 && !isBeginning)) return 'log_identity'
+    if (type === 'LogRestored' && LogRestored.data.parse(data).epoch !== (epoch += 1)) return 'log_identity'
     return undefined
   }
 
