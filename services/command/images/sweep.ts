@@ -8,6 +8,7 @@ import type { Documents } from '#platform/commands/documents.ts'
 import type { SealedBlobs } from '#platform/commands/sealedBlobs.ts'
 import type { Logger } from '#platform/log.ts'
 import type { Clock } from '#platform/ports/clock.ts'
+import { NotFolded } from '#platform/ports/faults.ts'
 import type { Ids } from '#platform/ports/ids.ts'
 import type { Held } from '#platform/ports/leases.ts'
 import type { Vault } from '#platform/ports/vault.ts'
@@ -38,9 +39,10 @@ export async function startImageSweep(engines: SweepEngines, times: SweepTimes =
   const { signal } = stopping
   const swept = (async () => {
     while (!signal.aborted) {
-      await sweepImages(engines, times.keptMs, signal).catch((fault: unknown) =>
-        engines.logger.error({ err: fault }, 'failed to discard images'),
-      )
+      await sweepImages(engines, times.keptMs, signal).catch((fault: unknown) => {
+        // What is not folded yet is looked through the next time.
+        if (!(fault instanceof NotFolded)) engines.logger.error({ err: fault }, 'failed to discard images')
+      })
       await pause(times.everyMs, undefined, { signal }).catch(() => undefined)
     }
   })()
