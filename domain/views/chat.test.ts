@@ -8,6 +8,7 @@ import * as past from '../../tests/domain/taskHistories.ts'
 import { taskStream } from '../kernel/ids.ts'
 import {
   CommandOutputRecorded,
+  MessageEdited,
   MessagePosted,
   MessageQueued,
   MessageWithdrawn,
@@ -80,6 +81,15 @@ describe('a message of a person', () => {
     expect(
       message(2, past.running, past.waits(2), MessageWithdrawn.of({ messageId: messageId(2) })),
     ).toBeUndefined())
+
+  test('that was edited has its new words, and says so', () => {
+    const edited = MessageEdited.of({ messageId: messageId(2) }, { message: 'Words anew' })
+    expect(message(2, past.running, past.waits(2))).toMatchObject({ isEdited: false })
+    expect(message(2, past.running, past.waits(2), edited)).toMatchObject({
+      message: 'Words anew',
+      isEdited: true,
+    })
+  })
 
   test('that was erased keeps its place', () =>
     expect(
