@@ -176,8 +176,8 @@ body=$(mktemp ${folder}/body.XXXXXX)
 cat > "$body"
 touch ${folder}/held
 setsid -w sh -c 'while [ -e ${folder}/hold ]; do sleep 0.05; done
-${git} "$@" < "$0"
-touch ${folder}/arrived' "$body" "$@"
+${git} "$@" < "$0" > "$0.answer" && touch ${folder}/arrived
+cat "$0.answer"' "$body" "$@"
 `
   await writeFile(join(folder, 'git'), script, { mode: 0o755 })
 }
