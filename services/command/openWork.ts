@@ -12,6 +12,7 @@ import type { Documents } from '#platform/commands/documents.ts'
 import type { EventLog } from '#platform/commands/eventLog.ts'
 import type { Commands } from '#platform/commands/execute.ts'
 import type { Logger } from '#platform/log.ts'
+import { NotFolded } from '#platform/ports/faults.ts'
 import type { Job, Jobs } from '#platform/ports/jobs.ts'
 
 export interface OpenWorkEngines {
@@ -54,6 +55,7 @@ export function jobFor(work: OpenWork, ownerId: string): Job {
 
 const actor = { kind: 'system', service: 'command' } as const
 const everyMs = 60_000
+const whileFoldedMs = 1_000
 const page = 200
 const givenUp = 'This failed too many times and was stopped. Try again.'
 
@@ -62,12 +64,15 @@ export function startOpenWorkSweep(engines: OpenWorkEngines): { stop(): Promise<
   let stopped = false
   let timer: NodeJS.Timeout | undefined
   const sweep = async () => {
+    let isFolded = true
     try {
       await sweepOpenWork(engines, () => stopped)
     } catch (fault) {
-      engines.logger.warn({ err: fault }, 'failed to look for unfinished work')
+      // What is not folded yet is looked through as soon as it is.
+      isFolded = !(fault instanceof NotFolded)
+      if (isFolded) engines.logger.warn({ err: fault }, 'failed to look for unfinished work')
     }
-    if (!stopped) timer = setTimeout(() => (running = sweep()), everyMs)
+    if (!stopped) timer = setTimeout(() => (running = sweep()), isFolded ? everyMs : whileFoldedMs)
   }
   let running = sweep()
   return {

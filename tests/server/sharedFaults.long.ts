@@ -295,7 +295,7 @@ describe.skipIf('missing' in mongo)('on shared engines', () => {
       expect(
         await cannotStart(
           { MASTER_KEY: randomBytes(32).toString('base64') },
-          /^The keys in MongoDB at \S+ were sealed with another master key\. Give the MASTER_KEY/m,
+          /^The keys in MongoDB at \S+ were sealed with another master key\. Use the original MASTER_KEY/m,
         ),
       ).toMatchObject({ code: 1 })
       await readinessLacks()
@@ -420,7 +420,7 @@ function passwordOf(url: string): string {
 
 /** What stands on each engine, in the order of the alphabet. */
 const partsOn = {
-  MongoDB: ['blobs', 'leases', 'readStore', 'vault'],
+  MongoDB: ['blobs', 'leases', 'readStore', 'recentKeys', 'vault'],
   EventStoreDB: ['eventStore'],
   NATS: ['bus', 'jobs', 'requests'],
 } as const
