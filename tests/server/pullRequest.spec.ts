@@ -166,7 +166,7 @@ describe('a pull request', () => {
     await says('And in German', 5)
     await expect
       .poll(async () => (await saidBySystem()).at(-1), { timeout: 30_000 })
-      .toMatch(/^Pull request #1 is open no more/)
+      .toMatch(/^Pull request #1 is no longer open/)
     expect(await ada.ask(getPullRequest, { params: params() })).toMatchObject({ autoUpdate: false })
   })
 })

@@ -162,7 +162,6 @@ describe('the trace of a POST /tasks', () => {
     spans.filter(({ traceId }) => traceId === requestId.replaceAll('-', ''))
   const wanted = [
     'POST /api/tasks',
-    'command AcceptRequest',
     'command CreateTask',
     'project TaskCreated',
     'say TaskCreated',
