@@ -40,6 +40,8 @@ export function dispatcherMarks({
 const batch = 500
 /** In batches that asked for nothing. */
 const markedEvery = 1_000
+/** Noting how far this has come is not waited for: whoever takes the job would wait with it. */
+const markedWithinMs = 1_000
 const requests = new Set(['ExecutionRequested', 'PullRequestRequested'])
 const asksForWork: EventFilter = {
   streams: ['task-', 'project-', 'user-'],
@@ -82,17 +84,34 @@ export async function startDispatcher({
       }
     }
     unmarked += 1
+    done = upTo
     // A checkpoint that lags is only more to look through after a start: most events ask for nothing.
-    if (wanted.length === 0 && unmarked < markedEvery) return
-    for (const mark of Object.values(marks)) await jobs.mark(mark, upTo)
+    if (wanted.length > 0 || unmarked >= markedEvery)
+      timer ??= setTimeout(() => void noteDone(), markedWithinMs)
+  }
+  let done: Position | null = null
+  let timer: NodeJS.Timeout | undefined
+  async function noteDone(): Promise<void> {
+    clearTimeout(timer)
+    timer = undefined
     unmarked = 0
+    if (done === null) return
+    const upTo = done
+    try {
+      for (const mark of Object.values(marks)) await jobs.mark(mark, upTo)
+    } catch (fault) {
+      logger.warn({ err: fault }, 'failed to note how far requests are queued')
+      timer ??= setTimeout(() => void noteDone(), markedWithinMs)
+    }
   }
   const subscription = eventStore.subscribe(earlier(dispatched, erased), batch, dispatch, asksForWork)
   watch({ kind: 'dispatcher', pending: () => pendingOf(jobs) })
   return {
-    stop() {
+    async stop() {
       watch({ kind: 'dispatcher', pending: null })
-      return subscription.stop()
+      await subscription.stop()
+      await noteDone()
+      clearTimeout(timer)
     },
   }
 }
