@@ -263,6 +263,15 @@ describe('of a backup', () => {
     expect((await readdir(folder)).toSorted()).toEqual(['copy', 'data', 'new'])
   })
 
+  test('nothing is made where another key lies than the one that it has', async () => {
+    await write(1)
+    await copied()
+    await mkdir(at('new'))
+    await writeFile(at('new', 'master.key'), 'another', { mode: 0o600 })
+    expect(await refusal(restore(at('copy'), workOn('new')))).toMatch(/is not the master key/)
+    expect(await readFile(at('new', 'master.key'), 'utf8')).toBe('another')
+  })
+
   test('nothing is made over a data folder', async () => {
     await write(1)
     await copied()

@@ -127,7 +127,12 @@ export async function restore(from: string, work: BackupWork): Promise<Answer> {
   const target = resolve(dataDir)
   await refuseOneInTheOther(source, target)
   const manifest = await manifestOf(source)
-  const key = (await textOf(join(source, keyName))) ?? (await textOf(join(target, keyName)))
+  const [included, there] = [await textOf(join(source, keyName)), await textOf(join(target, keyName))]
+  if (included !== undefined && there !== undefined && included.trim() !== there.trim())
+    throw new BackupRefused(
+      `${join(target, keyName)} is not the master key that the backup contains. Move it away first.`,
+    )
+  const key = included ?? there
   if (key === undefined && work.config.masterKey === undefined)
     throw new BackupRefused(
       `The master key is not in the backup. Give it with MASTER_KEY, or put it at ${join(target, keyName)}.`,
