@@ -203,9 +203,9 @@ async function beside(
   what: 'backup' | 'restore',
   work: (part: string) => Promise<Answer>,
 ): Promise<Answer> {
-  // Where a kill came between its two renames, what stood there may hold the only master key.
   const own = (name: string) => join(dirname(target), `.${basename(target)}.flightdeck-${name}`)
   const [part, before, lock] = [own('part'), own('before'), own('lock')]
+  // A kill between the two renames below leaves it aside, and it may hold the only master key.
   if (existsSync(before) && !existsSync(target)) await rename(before, target)
   await refuseUnlessEmpty(target, what)
   await mkdir(dirname(target), { recursive: true })
@@ -228,7 +228,7 @@ async function beside(
     throw sentence === undefined ? fault : new BackupRefused(sentence(target), { cause: fault })
   } finally {
     await rm(part, { recursive: true, force: true })
-    // While it is held: who waits for none is refused, and nobody holds one that is gone.
+    // Removed while it is held, so that nobody else holds the lock of a file that is gone.
     await rm(lock, { force: true })
     release()
   }
