@@ -3,11 +3,13 @@
 /**
  * @typedef {object} Results
  * @property {number} passed
- * @property {number} failed
- * @property {readonly { name: string, reason: string }[]} skipped
+ * @property {readonly Named[]} failed
+ * @property {readonly Named[]} skipped
  * @property {readonly PortCases[]} ports
  * @property {{ readonly refused: number, readonly cases: number }} attacks
  */
+
+/** @typedef {{ readonly name: string, readonly reason: string }} Named a test or a check, and why it failed or was skipped */
 
 /**
  * What the contract suite of a port said of an adapter, on one Node.
@@ -19,15 +21,16 @@
  */
 
 /** @type {Results} */
-export const nothing = { passed: 0, failed: 0, skipped: [], ports: [], attacks: { refused: 0, cases: 0 } }
+export const nothing = { passed: 0, failed: [], skipped: [], ports: [], attacks: { refused: 0, cases: 0 } }
 
 /**
  * A stage that is one check.
+ * @param {string} name
  * @param {boolean} ok
  * @returns {Results}
  */
-export function oneCheck(ok) {
-  return { ...nothing, passed: ok ? 1 : 0, failed: ok ? 0 : 1 }
+export function oneCheck(name, ok) {
+  return ok ? { ...nothing, passed: 1 } : { ...nothing, failed: [{ name, reason: 'see above' }] }
 }
 
 /**
@@ -39,7 +42,8 @@ export function oneCheck(ok) {
 export function suiteResults(tally, ok) {
   /** @type {Results} */
   const results = tally === undefined ? nothing : JSON.parse(tally)
-  return { ...results, failed: results.failed === 0 && !ok ? 1 : results.failed }
+  const unexplained = { name: 'the run itself', reason: 'it failed, and none of its tests did' }
+  return results.failed.length === 0 && !ok ? { ...results, failed: [unexplained] } : results
 }
 
 /**
@@ -49,7 +53,7 @@ export function suiteResults(tally, ok) {
 export function sum(all) {
   return {
     passed: all.reduce((total, { passed }) => total + passed, 0),
-    failed: all.reduce((total, { failed }) => total + failed, 0),
+    failed: all.flatMap(({ failed }) => failed),
     skipped: all.flatMap(({ skipped }) => skipped),
     ports: all.flatMap(({ ports }) => ports),
     attacks: {
@@ -61,7 +65,7 @@ export function sum(all) {
 
 /**
  * The end of the report: every skipped test with its reason, the cases of each port and adapter with what stood behind it, what else
- * ran against a stand-in, and the totals as the last line.
+ * ran against a stand-in, every failure where the end of a long log shows it, and the totals as the last line.
  * @param {Results} results
  * @param {string} notes JSON lines, as tests/report/notes.ts writes them
  * @returns {string[]}
@@ -80,7 +84,8 @@ export function closingLines({ passed, failed, skipped, ports, attacks }, notes)
       noted.filter(({ what }) => !suites.has(what)).map(({ what, against }) => `${what}: ${against}`),
     ),
     ...(attacks.cases === 0 ? [] : [`attacks: ${attacks.refused} of ${attacks.cases} refused`]),
-    `${passed} passed, ${failed} failed, ${skipped.length} skipped`,
+    ...failed.map(({ name, reason }) => `failed: ${name} (${reason})`),
+    `${passed} passed, ${failed.length} failed, ${skipped.length} skipped`,
   ]
 }
 

@@ -72,11 +72,11 @@ for (const [name, stage] of stages) {
   const result = await stage()
   results.push(result)
   const seconds = ((performance.now() - begun) / 1_000).toFixed(1)
-  console.log(`== ${name}: ${result.failed === 0 ? 'passed' : 'FAILED'} in ${seconds} s`)
+  console.log(`== ${name}: ${result.failed.length === 0 ? 'passed' : 'FAILED'} in ${seconds} s`)
 }
 const total = sum(results)
 console.log(`\n${closingLines(total, textOf(files.notes) ?? '').join('\n')}`)
-process.exitCode = total.failed === 0 ? 0 : 1
+process.exitCode = total.failed.length === 0 ? 0 : 1
 
 /** Packages of npm and of the system. npm and apt get their settings and certificates of the shell's environment, and no key. */
 async function prepare() {
@@ -90,18 +90,18 @@ async function prepare() {
   } else if (names.length > 0) {
     console.log(`Missing here: ${names.join(', ')}. Install them; what needs them is skipped or fails.`)
   }
-  if (packagesAreCurrent(root)) return oneCheck(true)
+  if (packagesAreCurrent(root)) return oneCheck('prepare', true)
   console.log('Installing packages…')
   const fault = await installPackages(root, process.env)
   if (fault) console.log(fault)
-  return oneCheck(!fault)
+  return oneCheck('prepare', !fault)
 }
 
 async function build() {
   const stale = staleParts(root)
-  if (stale.length === 0) return oneCheck(true)
+  if (stale.length === 0) return oneCheck('build', true)
   const builder = [join(root, 'scripts/build.js'), ...stale]
-  return check(process.execPath, builder, 10 * minute)
+  return check('build', process.execPath, builder, 10 * minute)
 }
 
 /** npm gets the shell's environment, as in `prepare`. Where the registry answers no audit, the report says so and counts no check. */
@@ -111,8 +111,10 @@ async function checkPackages() {
   const audit = await auditPackages(root, process.env)
   console.log(`The audit of packages ${audit.says}.`)
   appendFileSync(files.notes, `${JSON.stringify({ what: 'audit of packages', against: audit.says })}\n`)
-  const licences = oneCheck(faults.length === 0)
-  return audit.kind === 'not_run' ? licences : sum([licences, oneCheck(audit.kind === 'clean')])
+  const licences = oneCheck('licences', faults.length === 0)
+  return audit.kind === 'not_run'
+    ? licences
+    : sum([licences, oneCheck('audit of packages', audit.kind === 'clean')])
 }
 
 function unitTestsBesideTypes() {
@@ -126,19 +128,20 @@ function unitTestsBesideTypes() {
  * @param {number} limit
  */
 function script(name, limit) {
-  return check('npm', ['run', '--silent', name], limit)
+  return check(name, 'npm', ['run', '--silent', name], limit)
 }
 
 /**
  * A command that is one check; what it printed is shown when it fails.
+ * @param {string} name
  * @param {string} command
  * @param {string[]} args
  * @param {number} limit
  */
-async function check(command, args, limit) {
+async function check(name, command, args, limit) {
   const { ok, why, output } = await run(command, args, { cwd: root, env, limit, output: 'keep' })
   if (!ok) console.log(`${output.trimEnd()}\n${why}`)
-  return oneCheck(ok)
+  return oneCheck(name, ok)
 }
 
 /** No check: where it is not there, the suites that need it are skipped with the reason. */

@@ -1,15 +1,21 @@
-/** A reporter of vitest that leaves the totals, each skipped test with its reason, the attacks, and the cases of each port in the file FLIGHTDECK_TEST_TALLY. */
+/** A reporter of vitest that leaves the totals, each failure and each skipped test with its reason, the attacks, and the cases of each port in the file FLIGHTDECK_TEST_TALLY. */
 import { writeFileSync } from 'node:fs'
 import type { Reporter, SerializedError, TestCase, TestModule, TestSuite } from 'vitest/node'
 
 /** A test run in numbers. A file that cannot be loaded and a fault outside of every test are failures too. */
 export interface Tally {
   readonly passed: number
-  readonly failed: number
-  readonly skipped: readonly { readonly name: string; readonly reason: string }[]
+  readonly failed: readonly Named[]
+  readonly skipped: readonly Named[]
   readonly ports: readonly PortCases[]
   /** Tests that try what somebody would who means harm. */
   readonly attacks: { readonly refused: number; readonly cases: number }
+}
+
+/** A test, or a file or run with a fault outside of its tests, and why it failed or was skipped. */
+export interface Named {
+  readonly name: string
+  readonly reason: string
 }
 
 /** What the contract suite of a port said of an adapter. */
@@ -33,12 +39,16 @@ function tallyOf(modules: readonly TestModule[], unhandled: readonly SerializedE
   const tests = modules.flatMap((module) => [...module.children.allTests()])
   return {
     passed: passedOf(tests),
-    failed:
-      // A test that never came to an end has not passed.
-      tests.map((test) => test.result().state).filter((state) => state === 'failed' || state === 'pending')
-        .length +
-      modules.flatMap(faultsOutsideTests).length +
-      unhandled.length,
+    failed: [
+      ...tests.flatMap(failureOf),
+      ...modules.flatMap((module) =>
+        faultsOutsideTests(module).map((error) => ({
+          name: module.relativeModuleId,
+          reason: firstLine(error),
+        })),
+      ),
+      ...unhandled.map((error) => ({ name: 'outside of every test', reason: firstLine(error) })),
+    ],
     skipped: tests.flatMap(skipOf),
     attacks: { refused: passedOf(tests.filter(isAttack)), cases: tests.filter(isAttack).length },
     ports: modules
@@ -64,11 +74,24 @@ function portOf(suite: TestSuite): PortCases {
 }
 
 /** Faults of the file and of its suites: an import, a hook. */
-function faultsOutsideTests(module: TestModule): unknown[] {
+function faultsOutsideTests(module: TestModule): SerializedError[] {
   return [...module.errors(), ...[...module.children.allSuites()].flatMap((suite) => suite.errors())]
 }
 
-function skipOf(test: TestCase): Tally['skipped'] {
+/** A test that never came to an end has not passed. */
+function failureOf(test: TestCase): Named[] {
+  const result = test.result()
+  if (result.state !== 'failed' && result.state !== 'pending') return []
+  const error = result.state === 'failed' ? result.errors[0] : undefined
+  const reason = error ? firstLine(error) : 'it never came to an end'
+  return [{ name: `${test.module.relativeModuleId} > ${test.fullName}`, reason }]
+}
+
+function firstLine(error: SerializedError): string {
+  return (error.message.split('\n')[0] ?? '').slice(0, 300)
+}
+
+function skipOf(test: TestCase): Named[] {
   const result = test.result()
   if (result.state !== 'skipped') return []
   return [{ name: test.fullName, reason: result.note ?? 'no reason is given beyond its name' }]

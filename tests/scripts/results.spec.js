@@ -4,12 +4,15 @@ import { closingLines, nothing, oneCheck, suiteResults, sum } from '../../script
 
 test('stages and suites add up', () => {
   const suite = suiteResults(
-    '{"passed":3,"failed":1,"skipped":[{"name":"a","reason":"b"}],"ports":[],"attacks":{"refused":2,"cases":3}}',
+    '{"passed":3,"failed":[{"name":"c","reason":"d"}],"skipped":[{"name":"a","reason":"b"}],"ports":[],"attacks":{"refused":2,"cases":3}}',
     false,
   )
-  expect(sum([oneCheck(true), oneCheck(false), suite])).toEqual({
+  expect(sum([oneCheck('build', true), oneCheck('lint', false), suite])).toEqual({
     passed: 4,
-    failed: 2,
+    failed: [
+      { name: 'lint', reason: 'see above' },
+      { name: 'c', reason: 'd' },
+    ],
     skipped: [{ name: 'a', reason: 'b' }],
     ports: [],
     attacks: { refused: 2, cases: 3 },
@@ -18,19 +21,28 @@ test('stages and suites add up', () => {
 
 test('a run that failed is a failure, also when no test failed', () => {
   expect(
-    suiteResults('{"passed":3,"failed":0,"skipped":[],"ports":[],"attacks":{"refused":0,"cases":0}}', false),
+    suiteResults('{"passed":3,"failed":[],"skipped":[],"ports":[],"attacks":{"refused":0,"cases":0}}', false),
   ).toMatchObject({
     passed: 3,
-    failed: 1,
+    failed: [{ name: 'the run itself' }],
   })
 })
 
 test('a run that left no tally is a failure', () => {
-  expect(suiteResults(undefined, false)).toMatchObject({ passed: 0, failed: 1 })
+  expect(suiteResults(undefined, false)).toMatchObject({ passed: 0, failed: [{ name: 'the run itself' }] })
 })
 
 test('the totals are the last line', () => {
   expect(closingLines({ ...nothing, passed: 12 }, '')).toEqual(['12 passed, 0 failed, 0 skipped'])
+})
+
+test('every failure is named at the end, where a log that was cut still shows it', () => {
+  const failed = [{ name: 'a.spec.ts > it works', reason: 'expected 1 to be 2' }]
+  expect(closingLines({ ...nothing, failed, attacks: { refused: 1, cases: 1 } }, '')).toEqual([
+    'attacks: 1 of 1 refused',
+    'failed: a.spec.ts > it works (expected 1 to be 2)',
+    '0 passed, 1 failed, 0 skipped',
+  ])
 })
 
 test('attacks are counted before the totals', () => {

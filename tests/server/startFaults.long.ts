@@ -135,7 +135,10 @@ describe('the data folder', () => {
     const product = await startProduct({ dataDir: join(folder, 'data') })
     await product.stop()
     const keyFile = join(folder, 'data/master.key')
-    await cannotStart({ MASTER_KEY: 'ab'.repeat(32) }, /sealed with another master key\. Use the original MASTER_KEY/)
+    await cannotStart(
+      { MASTER_KEY: 'ab'.repeat(32) },
+      /sealed with another master key\. Use the original MASTER_KEY/,
+    )
 
     await rename(keyFile, join(folder, 'kept.key'))
     await cannotStart({}, /master\.key is gone.*MASTER_KEY\.$/m)
