@@ -1,4 +1,5 @@
 /** Getting a task's workspace ready: the person's access asked, the mirror fresh, the tree there. */
+import { setTimeout as delay } from 'node:timers/promises'
 import { WorkspacePrepared, WorkspacePreparing } from '#domain/task/events.ts'
 import { projectsView } from '#domain/views/projects.ts'
 import type { TaskDocument } from '#domain/views/tasks.ts'
@@ -24,6 +25,9 @@ import { failed, type Failed } from './failed.ts'
 import { makeBeside, type Prepared } from './makeBeside.ts'
 import type { Reporter } from './reporter.ts'
 import type { Stopping } from './stopping.ts'
+
+/** The fetch beside a turn lets the agent's first words go before it: starting git would hold up both the runner and the agent. */
+const fetchAfterMs = 250
 
 /** A workspace, and how git reaches the repository; `authorization` is a secret. */
 export interface Ready {
@@ -218,6 +222,8 @@ export async function prepareBeside(
   const isOver = new AbortController()
   const refresh = async () => {
     const signal = AbortSignal.any([isOver.signal, stop.signal])
+    await delay(fetchAfterMs, undefined, { signal }).catch(() => undefined)
+    if (signal.aborted) return
     const refreshed = await refreshReached(parts, reached, { signal })
     if (refreshed.kind === 'failed' && !isOver.signal.aborted) stop.stop('no_access', refreshed.reason)
   }
