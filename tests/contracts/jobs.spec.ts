@@ -1,6 +1,7 @@
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from '@photostructure/sqlite'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { openSqliteJobs } from '#platform/bus/jobsSqlite.ts'
 import { EngineUnavailable } from '#platform/ports/faults.ts'
@@ -118,6 +119,26 @@ describe('the SQLite jobs', () => {
     await jobs.close()
     for (const name of await readdir(folder))
       expect((await readFile(join(folder, name))).includes('quokka')).toBe(false)
+  })
+
+  test('a queue that cannot be read for a moment is read again a moment later', async () => {
+    const faults: unknown[] = []
+    const jobs = openSqliteJobs({ file, clock, onFault: (what) => faults.push(what) })
+    const done: string[] = []
+    jobs.work('run', patient, async (delivery) => {
+      await delivery.ack()
+      done.push(delivery.job.id)
+    })
+    await jobs.put(job('a'))
+    await vi.waitFor(() => expect(done).toEqual(['a']))
+    const other = new DatabaseSync(file)
+    other.exec('ALTER TABLE turns RENAME TO away')
+    await jobs.put({ ...job('b'), person: 'ada' })
+    await vi.waitFor(() => expect(faults).toContain('No job of kind run could be taken'))
+    other.exec('ALTER TABLE away RENAME TO turns')
+    other.close()
+    await vi.waitFor(() => expect(done).toEqual(['a', 'b']), { timeout: 10_000 })
+    await jobs.close()
   })
 
   test('a handler that throws is reported', async () => {

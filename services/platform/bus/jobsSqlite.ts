@@ -47,6 +47,8 @@ const longestTimerMs = 60_000
 const firstPauseMs = 200
 const longestPauseMs = 30_000
 
+const pauseAfter = (failures: number): number => Math.min(firstPauseMs * 2 ** (failures - 1), longestPauseMs)
+
 type Lease = [id: string, payload: string, attempt: number, lease: number, person: string]
 
 /** Opens the queue in `file`. What an earlier process had leased is queued again: one process holds the file. */
@@ -187,6 +189,8 @@ export function openSqliteJobs(options: { file: string; clock: Clock; onFault: R
       let stopped = false
       let timer: NodeJS.Timeout | undefined
       let timerAt = Infinity
+      /** How often in a row no job could be taken. */
+      let failed = 0
 
       async function deliver(delivery: Delivery): Promise<void> {
         try {
@@ -196,7 +200,7 @@ export function openSqliteJobs(options: { file: string; clock: Clock; onFault: R
             `Job ${delivery.job.id} (${kind}) failed at attempt ${delivery.attempt} and is given back`,
             fault,
           )
-          await delivery.nak(Math.min(firstPauseMs * 2 ** (delivery.attempt - 1), longestPauseMs))
+          await delivery.nak(pauseAfter(delivery.attempt))
         }
       }
 
@@ -233,9 +237,11 @@ export function openSqliteJobs(options: { file: string; clock: Clock; onFault: R
             timerAt = Infinity
             try {
               takeAll()
+              failed = 0
             } catch (fault) {
               onFault(`No job of kind ${kind} could be taken`, fault)
-              wakeIn(longestPauseMs)
+              failed += 1
+              wakeIn(pauseAfter(failed))
             }
           },
           Math.min(Math.max(ms, 0), longestTimerMs),

@@ -24,10 +24,17 @@ function current() {
   return order
 }
 
-/** @param {string} what */
+/**
+ * Whoever takes the file away first has the order: one that was taken back at this moment is not carried out.
+ * @param {string} what
+ */
 function kill(what) {
   writeFileSync(`${file}.told`, what)
-  unlinkSync(file)
+  try {
+    unlinkSync(file)
+  } catch {
+    return
+  }
   process.kill(process.pid, 'SIGKILL')
   // Nothing of this process comes after it.
   for (;;);
