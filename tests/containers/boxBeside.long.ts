@@ -87,7 +87,7 @@ describe.skipIf(missing !== undefined)(
       const ended = await ada.taskOnce(taskId, hasEnded, runMs)
       expect(ended).toMatchObject({ status: 'completed', failure: null })
       const { data } = await ada.ask(getTaskDiff, { params: { taskId } })
-      expect(data.changedFiles[0]).toMatchObject({ fileName: 'FLIGHTDECK.md', status: 'untracked' })
+      expect(data.changedFiles[0]).toMatchObject({ fileName: 'FLIGHTDECK.md', status: 'added' })
     })
 
     test('and a command, which sees neither the engine nor the data nor the environment of the server', async () => {

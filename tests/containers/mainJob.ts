@@ -70,7 +70,7 @@ export function mainJob(visited: () => Visited): void {
   test('the difference is what the agent made', async () => {
     const { data } = await ada.ask(getTaskDiff, { params: { taskId } })
     expect(data).toMatchObject({ status: 'ready', totalChanges: 1 })
-    expect(data.changedFiles[0]).toMatchObject({ fileName: 'FLIGHTDECK.md', status: 'untracked' })
+    expect(data.changedFiles[0]).toMatchObject({ fileName: 'FLIGHTDECK.md', status: 'added' })
   })
 
   test('the pull request is opened, and its page shows the work', async () => {
