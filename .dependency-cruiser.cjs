@@ -6,8 +6,8 @@ const drivers = {
   nats: 'services/platform/bus',
   '@photostructure/sqlite': 'services/platform/sqlite.ts',
   '@octokit/rest': 'services/platform/codehost',
-  'prom-client': 'services/platform/metrics.ts',
-  '@opentelemetry': 'services/platform/watch/otlp.ts',
+  'prom-client': 'services/platform/telemetry/metrics.ts',
+  '@opentelemetry': 'services/platform/telemetry/otlp.ts',
   '@octokit/webhooks': 'services/(platform/codehost|gateway)',
 }
 const adapters = '^services/platform/(eventstore|mongo|readstore|bus|blobs|vault|leases|recentKeys|codehost)/'

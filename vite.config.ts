@@ -128,7 +128,7 @@ const own =
   /web\/src\/(?!main\.tsx|features\/projects\/(?!projectsApi|faultTexts))|node_modules\/lucide-react\//
 /** What asks for things before the libraries are there, and can need none of them. */
 const early =
-  /web\/src\/(early|app\/chunks|api\/(askedAhead|callTimeout|tokenStore))\.ts$|vite\/preload-helper/
+  /web\/src\/(prefetch|app\/chunks|api\/(prefetched|callTimeout|tokenStore))\.ts$|vite\/preload-helper/
 const onEveryPage = /assets\/(rolldown-runtime|react|libraries|first)-/
 const router = join(import.meta.dirname, 'node_modules/react-router/dist/production')
 const outDir = join(import.meta.dirname, 'dist/web')
@@ -170,7 +170,7 @@ export default defineConfig({
     rolldownOptions: {
       input: {
         index: join(import.meta.dirname, 'web/index.html'),
-        early: join(import.meta.dirname, 'web/src/early.ts'),
+        early: join(import.meta.dirname, 'web/src/prefetch.ts'),
       },
       output: {
         // What every page needs and rarely changes: cached across deployments.

@@ -10,7 +10,7 @@ const patience = 20_000
 /** Tests of what runs outside of Node: git, boxes, the agents' programs, and engines' servers. They say little of the version of Node. */
 const outside = [
   'services/runner/{workspace,sandbox}/**/*.test.ts',
-  'services/runner/egress/wayOut*.test.ts',
+  'services/runner/egress/egressProxy*.test.ts',
   'services/runner/agents/claudeCli.test.ts',
   'tests/contracts/codeHost*.spec.ts',
   'tests/contracts/*.{nats,mongodb,eventStoreDb}.spec.ts',
@@ -28,7 +28,7 @@ const slow = [
   'tests/contracts/eventStore.eventStoreDb.spec.ts',
   'tests/contracts/jobs.nats.spec.ts',
   'tests/contracts/{nats,mongo}Connection.spec.ts',
-  'tests/server/{chain,busLoss,savedWork,ahead,warmAgents,steering,workspaces,budget,fuzz}.spec.ts',
+  'tests/server/{chain,busLoss,savedWork,prewarm,warmAgents,steering,workspaces,budget,fuzz}.spec.ts',
 ]
 
 // Unit tests are not isolated: no module keeps state, so that no file can leave anything to the next, and each is loaded once.

@@ -5,13 +5,13 @@ import { parseArgs } from 'node:util'
 import type { Middleware } from 'koa'
 import { BadConfig, codeHostName, describeVariables, readConfig, type Config } from '#platform/config.ts'
 import type { Engines } from '#platform/compose.ts'
-import { isReadable } from '#platform/commands/documents.ts'
+import { isReadable } from '#platform/reads/documents.ts'
 import { emptyCatalog } from '#platform/ports/readStore.ts'
 import { operationBeside, operationOf, UnknownWords, type Answer } from './operate.ts'
 import type { Details } from '#platform/http/health.ts'
 import { serviceTokens, type Callee } from '#platform/http/serviceToken.ts'
 import { startAgents, type Agents } from '#platform/runners/agents.ts'
-import { processName } from '#platform/watch/name.ts'
+import { processName } from '#platform/telemetry/name.ts'
 
 /** A part that runs until it is stopped; `stop` resolves when nothing of it is left. */
 interface Running {
@@ -76,9 +76,9 @@ async function startServices(config: Config, repos: readonly string[], engines: 
   try {
     // First, so that it tells of the others to their end.
     if (engines.metrics && config.metricsPort !== null) {
-      const { startMetricsDoor } = await import('#platform/watch/door.ts')
+      const { startMetricsServer } = await import('#platform/telemetry/metricsServer.ts')
       running.push(
-        await startMetricsDoor({ host: config.metricsHost, port: config.metricsPort }, engines.metrics),
+        await startMetricsServer({ host: config.metricsHost, port: config.metricsPort }, engines.metrics),
       )
     }
     if (engines.localCodeHost && services.has('codehost'))

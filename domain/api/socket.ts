@@ -62,14 +62,14 @@ export type TaskEventMessage = RecordedOf<TaskEvent>
  * What a viewer has heard of a task: the highest position, or beside it how many sayings of the task's room carried that position. An event
  * is said in up to four sayings at one position; who was cut off between them and gives the number is told the rest, and nothing twice.
  */
-export const LastHeard = z.union([
+export const ResumeCursor = z.union([
   Position,
   z.strictObject({ position: Position, sayings: z.int().min(1).max(100) }),
 ])
-export type LastHeard = z.infer<typeof LastHeard>
+export type ResumeCursor = z.infer<typeof ResumeCursor>
 
 /** What `join_task` takes: the task, and what the viewer has heard of it, if anything. */
-export const JoinTask = z.tuple([TaskId, LastHeard.nullish()])
+export const JoinTask = z.tuple([TaskId, ResumeCursor.nullish()])
 
 /**
  * What `join_task` answers to a client that gives a callback. Everything up to `position` is in the history; everything after it comes
@@ -101,6 +101,6 @@ export interface ServerEvents {
 
 /** What a client sends. */
 export interface ClientEvents {
-  join_task: (taskId: string, last?: LastHeard | null, answer?: (joined: JoinAnswer) => void) => void
+  join_task: (taskId: string, last?: ResumeCursor | null, answer?: (joined: JoinAnswer) => void) => void
   leave_task: (taskId: string) => void
 }

@@ -15,7 +15,7 @@ import { isLoopback } from './names.ts'
 import { createPullRequests } from './pulls/pulls.ts'
 import { openRepositories } from './repositories.ts'
 import { makeSamples } from './samples.ts'
-import { bringIn } from './seeds.ts'
+import { applyPatch } from './seeds.ts'
 import type { Seed } from './seeds.ts'
 import { openStore } from './store.ts'
 
@@ -95,7 +95,7 @@ async function openHost(
   const repositories = await openRepositories({ dataDir, store, git, clock })
   const pulls = createPullRequests({ store, repositories, clock })
   if (options.seeds.length > 0) {
-    await bringIn(options.seeds, { git, repositories, log })
+    await applyPatch(options.seeds, { git, repositories, log })
   } else if (store.current().repositories.length === 0) {
     await makeSamples({ git, repositories })
   }

@@ -33,7 +33,7 @@ const cloneLimit = 600_000
 const refreshLimits = { folder: 60_000, address: 15_000 }
 
 /** Brings each seed in, or up to date when it is here. Throws a sentence for the first that cannot be; nothing of it is left then. */
-export async function bringIn(seeds: readonly Seed[], parts: Parts): Promise<void> {
+export async function applyPatch(seeds: readonly Seed[], parts: Parts): Promise<void> {
   // All are looked at first: a slip in the last is told before minutes go into the first.
   const places = seeds.map(({ source }) => placeOf(source))
   for (const place of places) await check(place)

@@ -1,10 +1,10 @@
 /** How many tasks of one person may run or wait to run at once. */
 import { Fault } from '#domain/kernel/errors.ts'
 import { tasksView } from '#domain/views/tasks.ts'
-import type { Documents } from '#platform/commands/documents.ts'
+import type { Documents } from '#platform/reads/documents.ts'
 import type { Appended } from '#platform/commands/eventLog.ts'
-import type { Projected } from '#platform/commands/projected.ts'
-import { turns } from '#platform/commands/turns.ts'
+import type { Projected } from '#platform/reads/projected.ts'
+import { serializeByKey } from '#platform/async/serializeByKey.ts'
 
 export interface Admission {
   /**
@@ -28,7 +28,7 @@ export function admission({
   projected: Pick<Projected, 'waitFor'>
   tasksAtOnce: number
 }): Admission {
-  const inTurn = turns()
+  const serialized = serializeByKey()
 
   async function appendIfFree(userId: string, append: () => Promise<Appended>): Promise<Appended> {
     if ((await documents.count(tasksView, { owner: userId, status: active })) >= tasksAtOnce) {
@@ -42,7 +42,7 @@ export function admission({
     admit: (userId, append) =>
       new Promise((resolve, reject) => {
         // The turn lasts until the documents hold the task: the next count has it once, neither missed nor twice.
-        void inTurn(userId, async () => {
+        void serialized(userId, async () => {
           const appended = await appendIfFree(userId, append)
           resolve(appended)
           const last = appended.kind === 'appended' ? appended.events.at(-1) : undefined

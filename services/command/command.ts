@@ -1,7 +1,7 @@
 /** The command service: decides writes, and queues the work that follows from them. */
 import type { Middleware } from 'koa'
 import { commandsFrom } from '#platform/commands/origin.ts'
-import { turns } from '#platform/commands/turns.ts'
+import { serializeByKey } from '#platform/async/serializeByKey.ts'
 import { mount, type Mounting, type Route } from '#platform/http/route.ts'
 import { admission } from './admission.ts'
 import { authRoutes } from './routes/auth.ts'
@@ -24,7 +24,7 @@ export const commandRoutes = [
 ]
 
 /** What the engines have of what the routes work with. */
-export type CommandEngines = Omit<CommandServices, 'admission' | 'agents' | 'inTurn'>
+export type CommandEngines = Omit<CommandServices, 'admission' | 'agents' | 'serialized'>
 
 /** The writes of the API, below `/api`. The one who mounts this has authenticated the request. */
 export function commandApi(
@@ -36,7 +36,7 @@ export function commandApi(
     ...engines,
     agents,
     admission: admission({ ...engines, tasksAtOnce }),
-    inTurn: turns(),
+    serialized: serializeByKey(),
   }
   return mount('/api', commandRoutes.map(fromRequest), services, mounting)
 }

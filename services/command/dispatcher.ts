@@ -12,7 +12,7 @@ import type { Commands } from '#platform/commands/execute.ts'
 import type { Logger } from '#platform/log.ts'
 import type { EventFilter, EventStore, HandleEvents, Subscription } from '#platform/ports/eventStore.ts'
 import type { Job, Jobs } from '#platform/ports/jobs.ts'
-import { moment, type Watch } from '#platform/watch/watch.ts'
+import { now, type Emit } from '#platform/telemetry/telemetry.ts'
 import { deletions, erasureJob, isDeletion } from './erasure.ts'
 import { openWorkOf } from './openWork.ts'
 
@@ -22,7 +22,7 @@ export interface DispatcherEngines {
   readonly log: EventLog
   readonly logIdentity: LogIdentity
   readonly commands: Pick<Commands, 'load'>
-  readonly watch: Watch
+  readonly emit: Emit
   readonly logger: Logger
 }
 
@@ -56,7 +56,7 @@ export async function startDispatcher({
   log,
   logIdentity,
   commands,
-  watch,
+  emit,
   logger,
 }: DispatcherEngines): Promise<Subscription> {
   const marks = dispatcherMarks(logIdentity)
@@ -71,12 +71,12 @@ export async function startDispatcher({
       isDeletion(event) ? isAfter(event, erased) : requests.has(event.type) && isAfter(event, dispatched),
     )
     for (const event of wanted) {
-      const begun = moment()
+      const begun = now()
       try {
         if (!isDeletion(event) && !(await isOpen(event))) continue
         const job = isDeletion(event) ? erasureJob(event) : await jobOf(event, log)
         await jobs.put(job)
-        watch({ kind: 'queued', job: job.kind, event, begun, ended: moment() })
+        emit({ kind: 'queued', job: job.kind, event, begun, ended: now() })
       } catch (fault) {
         // Of a task whose history cannot be read nothing runs; everybody else's goes on.
         if (!(fault instanceof UnreadableEvent)) throw fault
@@ -105,10 +105,10 @@ export async function startDispatcher({
     }
   }
   const subscription = eventStore.subscribe(earlier(dispatched, erased), batch, dispatch, asksForWork)
-  watch({ kind: 'dispatcher', pending: () => pendingOf(jobs) })
+  emit({ kind: 'dispatcher', pending: () => pendingOf(jobs) })
   return {
     async stop() {
-      watch({ kind: 'dispatcher', pending: null })
+      emit({ kind: 'dispatcher', pending: null })
       await subscription.stop()
       await noteDone()
       clearTimeout(timer)

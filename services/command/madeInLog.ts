@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'
 import type { Position, StoredEvent } from '#domain/kernel/event.ts'
 import type { EventStore } from '#platform/ports/eventStore.ts'
-import { turns } from '#platform/commands/turns.ts'
+import { serializeByKey } from '#platform/async/serializeByKey.ts'
 
 /** A task, or a request for a repository. */
 export type Made =
@@ -27,7 +27,7 @@ const readBatch = 250
 export function madeInLog({ eventStore }: { readonly eventStore: Pick<EventStore, 'readAll'> }): MadeInLog {
   const made: Made[] = []
   let after: Position | null = null
-  const inTurn = turns()
+  const serialized = serializeByKey()
 
   async function readOn(): Promise<void> {
     for (;;) {
@@ -42,7 +42,7 @@ export function madeInLog({ eventStore }: { readonly eventStore: Pick<EventStore
   }
 
   return () =>
-    inTurn('read', async () => {
+    serialized('read', async () => {
       await readOn()
       return [...made]
     })

@@ -78,7 +78,9 @@ export async function deletePushedBranches(
         continue
       }
       try {
-        const left = await patiently(pauses, () => deleteBranch(engines, pushed, repository, branch))
+        const left = await retryWhileUnavailable(pauses, () =>
+          deleteBranch(engines, pushed, repository, branch),
+        )
         if (left !== undefined)
           engines.logger.info(told, `a pushed branch was left on the code host: ${left}`)
       } catch (fault) {
@@ -125,7 +127,7 @@ async function deleteBranch(
 }
 
 /** Asks again while the host cannot be asked, as long as there are pauses left; those that were taken are gone. */
-async function patiently<T>(pausesMs: number[], work: () => Promise<T>): Promise<T> {
+async function retryWhileUnavailable<T>(pausesMs: number[], work: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
       return await work()

@@ -8,13 +8,13 @@ import type { TaskCommand } from '#domain/task/commands.ts'
 import type { TaskEvent } from '#domain/task/events.ts'
 import { task } from '#domain/task/task.ts'
 import { tasksView } from '#domain/views/tasks.ts'
-import type { Documents } from '#platform/commands/documents.ts'
+import type { Documents } from '#platform/reads/documents.ts'
 import type { EventLog, Head } from '#platform/commands/eventLog.ts'
 import type { Admit, Commands, Executed } from '#platform/commands/execute.ts'
-import type { InTurn } from '#platform/commands/turns.ts'
+import type { SerializeByKey } from '#platform/async/serializeByKey.ts'
 import type { Idempotency } from '#platform/commands/idempotency.ts'
-import { presentTask } from '#platform/commands/present.ts'
-import type { Projected } from '#platform/commands/projected.ts'
+import { presentTask } from '#platform/reads/present.ts'
+import type { Projected } from '#platform/reads/projected.ts'
 import type { SealedBlobs } from '#platform/commands/sealedBlobs.ts'
 import type { ImageAddresses } from '#platform/images/addresses.ts'
 import type { HostAccess } from '#platform/hostAccess.ts'
@@ -24,14 +24,14 @@ import { routeWith } from '#platform/http/route.ts'
 import type { Agents } from '#platform/runners/agents.ts'
 import type { Bus } from '#platform/ports/bus.ts'
 import type { CodeHost } from '#platform/ports/codeHost.ts'
-import type { Requests } from '#platform/ports/requests.ts'
+import type { Rpc } from '#platform/ports/rpc.ts'
 import type { Admission } from './admission.ts'
 
 export interface CommandServices {
   readonly commands: Commands
   readonly log: EventLog
   readonly bus: Bus
-  readonly requests: Requests
+  readonly rpc: Rpc
   readonly documents: Documents
   readonly projected: Projected
   readonly idempotency: Idempotency
@@ -43,7 +43,7 @@ export interface CommandServices {
   readonly admission: Admission
   readonly agents: Pick<Agents, 'whyNone'>
   /** Work of one person that must not run beside itself. */
-  readonly inTurn: InTurn
+  readonly serialized: SerializeByKey
 }
 
 export const route = routeWith<CommandServices>()

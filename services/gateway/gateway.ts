@@ -12,11 +12,11 @@ import { fresh, signedIn } from '#platform/http/guards.ts'
 import { timeLimit } from '#platform/http/timeLimit.ts'
 import { mount, routeWith, type Route } from '#platform/http/route.ts'
 import { passwords } from '#platform/passwords.ts'
-import { requests } from '#platform/watch/requests.ts'
+import { requests } from '#platform/telemetry/requests.ts'
 import { authenticate } from './auth/authenticate.ts'
 import { passwordRoutes } from './auth/password.ts'
 import { signInRoutes, wayRoutes } from './auth/signIn.ts'
-import { slowDown } from './auth/slowDown.ts'
+import { loginThrottle } from './auth/loginThrottle.ts'
 import {
   isBelowApi,
   mayOpenSocket,
@@ -60,8 +60,8 @@ export async function startGateway(
   const app = new Koa()
   app.silent = true
   app.proxy = options.proxies > 0
-  const { logger, watch } = services
-  app.use(requests({ door: 'gateway', logger, fresh: mounting.fresh, watch }))
+  const { logger, emit } = services
+  app.use(requests({ serverKind: 'gateway', logger, fresh: mounting.fresh, emit }))
   app.use(answers(logger, mounting.fresh))
   app.use(protectiveHeaders)
   app.use(believeProxies(options.proxies))
@@ -87,7 +87,7 @@ export async function startGateway(
   app.use(signInRoutes(options, services))
   app.use(imageRoutes(services))
   const routes = [
-    ...passwordRoutes(options, { passwords: passwords(), slow: slowDown() }),
+    ...passwordRoutes(options, { passwords: passwords(), slow: loginThrottle() }),
     ...wayRoutes(options),
     ...noticeRoutes(options.notices),
     ...agentRoutes(options.agents),
@@ -113,7 +113,7 @@ export async function startGateway(
     ofAddress: options.strangersOfAddress,
     isProxied: options.proxies > 0,
   })
-  watch({ kind: 'server', http })
+  emit({ kind: 'server', http })
   const io = openSocket(http, feed, {
     ...services,
     mayConnect: byPerson,

@@ -17,9 +17,9 @@ export function pageViewRoutes(): readonly Route<GatewayServices>[] {
     return {}
   }
   return [
-    route(countPageView, seldomEnough, async ({ body }, { watch }) => {
+    route(countPageView, seldomEnough, async ({ body }, { emit }) => {
       // Once more than the client: the names of counters are ours, whatever is sent.
-      watch({ kind: 'page_viewed', route: pageRouteOf(body.route) })
+      emit({ kind: 'page_viewed', route: pageRouteOf(body.route) })
       return { success: true as const }
     }),
   ]

@@ -2,11 +2,11 @@
 import type { Middleware } from 'koa'
 import type { AgentState } from '#domain/api/agents.ts'
 import type { Commands } from '#platform/commands/execute.ts'
-import type { Documents } from '#platform/commands/documents.ts'
+import type { Documents } from '#platform/reads/documents.ts'
 import type { EventLog } from '#platform/commands/eventLog.ts'
 import type { Idempotency } from '#platform/commands/idempotency.ts'
 import type { SealedBlobs } from '#platform/commands/sealedBlobs.ts'
-import type { Projected } from '#platform/commands/projected.ts'
+import type { Projected } from '#platform/reads/projected.ts'
 import type { Entry } from '#platform/entry/entry.ts'
 import type { HostAccess } from '#platform/hostAccess.ts'
 import type { ImageAddresses } from '#platform/images/addresses.ts'
@@ -20,7 +20,7 @@ import type { Ids } from '#platform/ports/ids.ts'
 import type { LiveWords } from '#platform/liveWords.ts'
 import type { RecentKeys } from '#platform/ports/recentKeys.ts'
 import type { Vault } from '#platform/ports/vault.ts'
-import type { Watch } from '#platform/watch/watch.ts'
+import type { Emit } from '#platform/telemetry/telemetry.ts'
 
 export interface GatewayServices {
   readonly commands: Commands
@@ -41,7 +41,7 @@ export interface GatewayServices {
   readonly ids: Ids
   readonly clock: Clock
   readonly logger: Logger
-  readonly watch: Watch
+  readonly emit: Emit
 }
 
 export interface GatewayOptions {

@@ -9,15 +9,15 @@ import { openNatsJobs } from '#platform/bus/jobsNats.ts'
 import { openSqliteJobs } from '#platform/bus/jobsSqlite.ts'
 import { natsBus } from '#platform/bus/nats.ts'
 import { openNats } from '#platform/bus/natsConnection.ts'
-import { openInProcessRequests } from '#platform/bus/requestsInProcess.ts'
-import { natsRequests } from '#platform/bus/requestsNats.ts'
+import { openInProcessRpc } from '#platform/bus/rpcInProcess.ts'
+import { natsRpc } from '#platform/bus/rpcNats.ts'
 import { githubCodeHost } from '#platform/codehost/github.ts'
 import type { LogIdentity } from '#domain/log/log.ts'
 import { commands, type Commands } from '#platform/commands/execute.ts'
-import { documents, served, type Documents } from '#platform/commands/documents.ts'
+import { documents, served, type Documents } from '#platform/reads/documents.ts'
 import { eventLog, type EventLog } from '#platform/commands/eventLog.ts'
 import { openLog } from '#platform/commands/logIdentity.ts'
-import { projected, type Projected } from '#platform/commands/projected.ts'
+import { projected, type Projected } from '#platform/reads/projected.ts'
 import { sealedBlobs, type SealedBlobs } from '#platform/commands/sealedBlobs.ts'
 import { idempotency, type Idempotency } from '#platform/commands/idempotency.ts'
 import { codeHostName, type CodeHostConfig, type Config } from '#platform/config.ts'
@@ -44,7 +44,7 @@ import type { Jobs } from '#platform/ports/jobs.ts'
 import type { Leases } from '#platform/ports/leases.ts'
 import type { ReadStore } from '#platform/ports/readStore.ts'
 import type { RecentKeys } from '#platform/ports/recentKeys.ts'
-import type { Requests } from '#platform/ports/requests.ts'
+import type { Rpc } from '#platform/ports/rpc.ts'
 import type { Vault } from '#platform/ports/vault.ts'
 import { projectSecrets, type ProjectSecrets } from '#platform/projectSecrets.ts'
 import { openMongoReadStore } from '#platform/readstore/mongodb.ts'
@@ -54,10 +54,10 @@ import { openSqliteRecentKeys } from '#platform/recentKeys/sqlite.ts'
 import { loadMasterKey } from '#platform/vault/masterKey.ts'
 import { openMongoVault } from '#platform/vault/mongodb.ts'
 import { openSqliteVault } from '#platform/vault/sqlite.ts'
-import { requireAdvancing } from '#platform/watch/advancing.ts'
-import { watchedCommands, watchedLog } from '#platform/watch/commands.ts'
-import { watchedJobs } from '#platform/watch/jobs.ts'
-import { openWatching, type Watching } from '#platform/watch/open.ts'
+import { requireAdvancing } from '#platform/telemetry/advancing.ts'
+import { observedCommands, observedLog } from '#platform/telemetry/commands.ts'
+import { observedJobs } from '#platform/telemetry/jobs.ts'
+import { openTelemetry, type Telemetry } from '#platform/telemetry/open.ts'
 
 /** The ports, with an engine behind each. */
 interface Ports {
@@ -65,7 +65,7 @@ interface Ports {
   readonly readStore: ReadStore
   readonly bus: Bus
   readonly jobs: Jobs
-  readonly requests: Requests
+  readonly rpc: Rpc
   readonly blobs: Blobs
   readonly vault: Vault
   readonly leases: Leases
@@ -73,7 +73,7 @@ interface Ports {
 }
 
 /** Everything the services work with: the ports, and what is built on them once. */
-export interface Engines extends Omit<Ports, 'blobs'>, Pick<Watching, 'watch' | 'metrics'> {
+export interface Engines extends Omit<Ports, 'blobs'>, Pick<Telemetry, 'emit' | 'metrics'> {
   readonly codeHost: CodeHost
   readonly clock: Clock
   readonly ids: Ids
@@ -294,22 +294,22 @@ async function storesInMongo(opening: Opening, url: string): Promise<Stores> {
   }
 }
 
-function busInProcess({ keep, at, clock, onFault }: Opening): Pick<Ports, 'bus' | 'jobs' | 'requests'> {
+function busInProcess({ keep, at, clock, onFault }: Opening): Pick<Ports, 'bus' | 'jobs' | 'rpc'> {
   return {
     jobs: keep(openSqliteJobs({ file: at('jobs.sqlite'), clock, onFault })),
     bus: keep(openInProcessBus({ onFault })),
-    requests: keep(openInProcessRequests({ onFault })),
+    rpc: keep(openInProcessRpc({ onFault })),
   }
 }
 
 async function busOnNats(
   { keep, onFault, onWaiting }: Opening,
   url: string,
-): Promise<Pick<Ports, 'bus' | 'jobs' | 'requests'>> {
+): Promise<Pick<Ports, 'bus' | 'jobs' | 'rpc'>> {
   const nats = keep(await openNats({ url, onFault, onWaiting }))
   return {
     bus: keep(natsBus({ nats, onFault })),
-    requests: keep(natsRequests({ nats, onFault })),
+    rpc: keep(natsRpc({ nats, onFault })),
     jobs: keep(await openNatsJobs({ nats, onFault, onWaiting })),
   }
 }
@@ -334,19 +334,19 @@ async function onPorts(
         }
       : null
   const codeHost = githubCodeHost(codeHostOptions(config, config.codeHost, localCodeHost))
-  const watching = await openWatching(config, logger)
-  const { watch, metrics } = watching
-  const log = watchedLog(eventLog({ eventStore, vault, bus, clock }), watch)
+  const telemetry = await openTelemetry(config, logger)
+  const { emit, metrics } = telemetry
+  const log = observedLog(eventLog({ eventStore, vault, bus, clock }), emit)
   const follow = projected({ bus, readStore, eventStore })
-  const execution = watchedCommands(commands(log), watch)
+  const execution = observedCommands(commands(log), emit)
   const logIdentity = await openLog({ commands: execution, eventStore })
   const docs = documents(readStore, log)
   const access = hostAccess({ vault, codeHost, clock, leases: ports.leases })
   const entering = { list: config.allowed, codeHostName: codeHostName(config) }
   return {
     ...ports,
-    jobs: watchedJobs(ports.jobs, watch),
-    watch,
+    jobs: observedJobs(ports.jobs, emit),
+    emit,
     metrics,
     codeHost,
     clock,
@@ -375,7 +375,7 @@ async function onPorts(
     async close() {
       follow.close()
       await close()
-      await watching.close()
+      await telemetry.close()
     },
   }
 }

@@ -8,10 +8,10 @@ const some = hashing({ cost: cheap })
 
 /** Each hash in a turn of its own. */
 function hashing(options?: Parameters<typeof passwords>[0]): Hashing {
-  const { inTurn } = passwords(options)
+  const { limited } = passwords(options)
   return {
-    hash: (password) => inTurn(({ hash }) => hash(password)),
-    matches: (password, kept) => inTurn(({ matches }) => matches(password, kept)),
+    hash: (password) => limited(({ hash }) => hash(password)),
+    matches: (password, kept) => limited(({ matches }) => matches(password, kept)),
   }
 }
 

@@ -1,7 +1,7 @@
 /** Passwords: kept as scrypt hashes that tell how they were made, so that what it costs may grow. */
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
 import { Fault } from '#domain/kernel/errors.ts'
-import { atMost } from './atMost.ts'
+import { atMost } from './async/atMost.ts'
 
 /** What a hash costs: about `128 * 2^ln * r` bytes of memory, `p` times over. */
 export interface ScryptCost {
@@ -21,7 +21,7 @@ export interface Hashing {
 
 export interface Passwords {
   /** Does work that hashes when its turn has come: few do at once, in the order they came. Throws `rate_limited` when too many wait. */
-  inTurn<T>(work: (hashing: Hashing) => Promise<T>): Promise<T>
+  limited<T>(work: (hashing: Hashing) => Promise<T>): Promise<T>
 }
 
 const usualCost: ScryptCost = { ln: 17, r: 8, p: 1 }
@@ -33,7 +33,7 @@ const waitAgainSeconds = 5
 
 /** At most `atOnce` hash at a time, each in 128 MiB and for some tenths of a second; `waiting` more may wait. */
 export function passwords({ cost = usualCost, atOnce = 2, waiting = 60 } = {}): Passwords {
-  const inTurn = atMost(atOnce, (inLine) => {
+  const limited = atMost(atOnce, (inLine) => {
     if (inLine < waiting) return
     throw new Fault('rate_limited', 'Too many people are signing in. Wait a moment.', undefined, {
       retryAfterSeconds: waitAgainSeconds,
@@ -53,7 +53,7 @@ export function passwords({ cost = usualCost, atOnce = 2, waiting = 60 } = {}): 
       return timingSafeEqual(await derived(password, kept.salt, kept.cost, kept.hash.length), kept.hash)
     },
   }
-  return { inTurn: (work) => inTurn(() => work(hashing)) }
+  return { limited: (work) => limited(() => work(hashing)) }
 }
 
 function derived(password: string, salt: Uint8Array, cost: ScryptCost, length: number): Promise<Buffer> {

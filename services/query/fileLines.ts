@@ -3,7 +3,7 @@ import { mostFileLines, type getFileLines } from '#domain/api/tasks.ts'
 import type { AnswerOf, QueryOf } from '#domain/api/call.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import type { TaskDocument } from '#domain/views/tasks.ts'
-import { changedFilesOf } from '#platform/commands/proposal.ts'
+import { changedFilesOf } from '#platform/reads/proposal.ts'
 import type { QueryServices } from './services.ts'
 
 const withinMs = 10_000
@@ -16,7 +16,7 @@ const withinMs = 10_000
 export async function fileLines(
   task: TaskDocument,
   { path, from, to }: QueryOf<typeof getFileLines>,
-  services: Pick<QueryServices, 'blobs' | 'requests'>,
+  services: Pick<QueryServices, 'blobs' | 'rpc'>,
 ): Promise<AnswerOf<typeof getFileLines>> {
   if (to < from) throw new Fault('invalid_input', 'The last line comes before the first.', 'to')
   const files = await changedFilesOf(services, task.id, task.recorded?.blob ?? null)
@@ -25,7 +25,7 @@ export async function fileLines(
   const blob = blobBefore(file.diff)
   if (blob === null) throw new Fault('not_found', 'There is no earlier version of this file.', 'path')
   const last = Math.min(to, from + mostFileLines - 1)
-  const answer = await services.requests.ask('lines', { taskId: task.id, blob, from, to: last }, withinMs)
+  const answer = await services.rpc.ask('lines', { taskId: task.id, blob, from, to: last }, withinMs)
   if (!answer)
     throw new Fault(
       'not_initialized',

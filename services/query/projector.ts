@@ -7,18 +7,18 @@ import { comparePositions, type Position, type StoredEvent } from '#domain/kerne
 import type { LogIdentity } from '#domain/log/log.ts'
 import { views } from '#domain/views/all.ts'
 import type { View, ViewDocument } from '#domain/views/view.ts'
-import { projectedEvents, wantedBy } from '#platform/commands/documents.ts'
+import { projectedEvents, wantedBy } from '#platform/reads/documents.ts'
 import type { EventLog } from '#platform/commands/eventLog.ts'
 import { clearQuarantine } from '#platform/commands/quarantine.ts'
-import { mainProjection } from '#platform/commands/projected.ts'
+import { mainProjection } from '#platform/reads/projected.ts'
 import type { Logger } from '#platform/log.ts'
 import type { Bus } from '#platform/ports/bus.ts'
 import type { Clock } from '#platform/ports/clock.ts'
 import type { EventStore, Subscription } from '#platform/ports/eventStore.ts'
 import type { Build, Catalog, Collection, ReadStore } from '#platform/ports/readStore.ts'
 import { changeCatalog } from '#platform/ports/catalog.ts'
-import { lagBehind } from '#platform/watch/lag.ts'
-import { moment, type Watch } from '#platform/watch/watch.ts'
+import { lagBehind } from '#platform/telemetry/lag.ts'
+import { now, type Emit } from '#platform/telemetry/telemetry.ts'
 import { besides, openFold, placed, type Fold } from './fold.ts'
 import * as generations from './generations.ts'
 import { folding, type DoWork, type Progress } from './rebuild.ts'
@@ -31,7 +31,7 @@ export interface ProjectorEngines {
   readonly logIdentity: LogIdentity
   readonly logger: Logger
   readonly clock: Clock
-  readonly watch: Watch
+  readonly emit: Emit
 }
 
 /** How read models are made anew: by whom, in how many parts at once, and how long what they replace is kept for calls under way. */
@@ -54,7 +54,7 @@ export async function startProjector(
   engines: ProjectorEngines,
   rebuilding: Rebuilding = { doWork: folding(engines), parts: 1, keptMs: 0 },
 ): Promise<Subscription> {
-  const { eventStore, readStore, bus, log, logger, clock, watch } = engines
+  const { eventStore, readStore, bus, log, logger, clock, emit } = engines
   const stopping = new AbortController()
   const { signal } = stopping
   let reached: Position | null = null
@@ -63,7 +63,7 @@ export async function startProjector(
   /** Batches and the putting in place of what was made anew go one after the other. */
   let turn: Promise<unknown> = Promise.resolve()
 
-  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+  function serialized<T>(work: () => Promise<T>): Promise<T> {
     const done = turn.then(work)
     turn = done.catch(() => {})
     return done
@@ -75,11 +75,11 @@ export async function startProjector(
   }
 
   async function projectBatch(events: readonly StoredEvent[], position: Position): Promise<void> {
-    const begun = moment()
+    const begun = now()
     if (fold === null) throw new Error('There is nothing to fold into.')
     await fold(events, { projection: mainProjection, position })
     reached = position
-    watch({ kind: 'projected', events, begun, ended: moment() })
+    emit({ kind: 'projected', events, begun, ended: now() })
     say()
   }
 
@@ -92,7 +92,7 @@ export async function startProjector(
       subscription ??= eventStore.subscribe(
         reached,
         batch,
-        (events, upTo) => inTurn(() => projectBatch(events, upTo)),
+        (events, upTo) => serialized(() => projectBatch(events, upTo)),
         projectedEvents,
       )
   }
@@ -138,7 +138,7 @@ export async function startProjector(
       clearInterval(telling)
     }
     await tell(made, progress)
-    return inTurn(() => putInPlace(placedViews, made, earliest(whole)))
+    return serialized(() => putInPlace(placedViews, made, earliest(whole)))
   }
 
   async function tell(made: Build['generations'], progress: readonly Progress[]): Promise<void> {
@@ -247,11 +247,11 @@ export async function startProjector(
   async function keepWhole(): Promise<void> {
     let pauseMs = firstPauseMs
     let isTidy = false
-    let lookedAt = moment()
+    let lookedAt = now()
     while (!signal.aborted) {
       try {
-        if (moment() - lookedAt > lookEveryMs) {
-          lookedAt = moment()
+        if (now() - lookedAt > lookEveryMs) {
+          lookedAt = now()
           if (await isBeyond(reached)) await beginAgain()
         }
         const wanted = generations.missing(await readStore.catalog(), views)
@@ -276,10 +276,10 @@ export async function startProjector(
   const keeping = keepWhole()
   const tick = setInterval(say, tellEveryMs)
   say()
-  watch({ kind: 'projector', lag: () => lagBehind(eventStore, reached, clock.now()) })
+  emit({ kind: 'projector', lag: () => lagBehind(eventStore, reached, clock.now()) })
   return {
     async stop() {
-      watch({ kind: 'projector', lag: null })
+      emit({ kind: 'projector', lag: null })
       clearInterval(tick)
       stopping.abort()
       await Promise.all([subscription?.stop(), keeping])

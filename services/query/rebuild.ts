@@ -1,7 +1,7 @@
 /** Makes generations of read models: folds the log into collections that nobody reads yet. Whoever projects puts them in place. */
 import type { Position } from '#domain/kernel/event.ts'
 import { views } from '#domain/views/all.ts'
-import { wantedBy } from '#platform/commands/documents.ts'
+import { wantedBy } from '#platform/reads/documents.ts'
 import type { EventLog } from '#platform/commands/eventLog.ts'
 import type { Logger } from '#platform/log.ts'
 import type { EventStore } from '#platform/ports/eventStore.ts'

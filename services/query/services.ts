@@ -2,9 +2,9 @@
 import { Fault } from '#domain/kernel/errors.ts'
 import { tasksView, type TaskDocument } from '#domain/views/tasks.ts'
 import { projectsView, type ProjectDocument } from '#domain/views/projects.ts'
-import type { Documents } from '#platform/commands/documents.ts'
+import type { Documents } from '#platform/reads/documents.ts'
 import type { EventLog } from '#platform/commands/eventLog.ts'
-import type { Projected } from '#platform/commands/projected.ts'
+import type { Projected } from '#platform/reads/projected.ts'
 import type { SealedBlobs } from '#platform/commands/sealedBlobs.ts'
 import type { Entry } from '#platform/entry/entry.ts'
 import type { HostAccess } from '#platform/hostAccess.ts'
@@ -13,7 +13,7 @@ import type { Person } from '#platform/http/guards.ts'
 import { routeWith } from '#platform/http/route.ts'
 import type { Clock } from '#platform/ports/clock.ts'
 import type { CodeHost } from '#platform/ports/codeHost.ts'
-import type { Requests } from '#platform/ports/requests.ts'
+import type { Rpc } from '#platform/ports/rpc.ts'
 
 export interface QueryServices {
   readonly documents: Documents
@@ -24,7 +24,7 @@ export interface QueryServices {
   readonly access: HostAccess
   readonly entry: Entry
   readonly codeHost: CodeHost
-  readonly requests: Requests
+  readonly rpc: Rpc
   readonly clock: Clock
 }
 

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { taskStream } from '#domain/kernel/ids.ts'
 import { task as decider } from '#domain/task/task.ts'
 import { projectsView, type ProjectDocument } from '#domain/views/projects.ts'
-import type { RunnerParts } from './parts.ts'
+import type { RunnerDeps } from './deps.ts'
 import { isMirrorOf, isTaskFolderName } from './workspace/names.ts'
 import { removeWorkspace } from './workspace/workspace.ts'
 
@@ -29,7 +29,7 @@ interface Runs {
   readonly idleMs: number
 }
 
-export function startClearing(parts: RunnerParts, runs: Runs): Clearing {
+export function startClearing(deps: RunnerDeps, runs: Runs): Clearing {
   const stopping = new AbortController()
   const { signal } = stopping
   let clearing: Promise<void> | undefined
@@ -37,8 +37,8 @@ export function startClearing(parts: RunnerParts, runs: Runs): Clearing {
 
   async function clearAll(): Promise<void> {
     isAskedAgain = false
-    await clear(parts, runs).catch((fault: unknown) =>
-      parts.logger.warn({ err: fault }, 'failed to clean up after deletions'),
+    await clear(deps, runs).catch((fault: unknown) =>
+      deps.logger.warn({ err: fault }, 'failed to clean up after deletions'),
     )
     if (isAskedAgain && !signal.aborted) await clearAll()
   }
@@ -46,7 +46,7 @@ export function startClearing(parts: RunnerParts, runs: Runs): Clearing {
     isAskedAgain = true
     if (!signal.aborted) clearing ??= clearAll().finally(() => (clearing = undefined))
   }
-  const unfollow = parts.bus.subscribe('appended', ({ type }) => {
+  const unfollow = deps.bus.subscribe('appended', ({ type }) => {
     if (deletions.has(type)) soon()
   })
   const timer = setInterval(soon, everyMs)
@@ -62,15 +62,15 @@ export function startClearing(parts: RunnerParts, runs: Runs): Clearing {
   }
 }
 
-async function clear(parts: RunnerParts, { isRunning, isBusy, idleMs }: Runs): Promise<void> {
-  for (const taskId of await tasksIn(parts.root)) {
+async function clear(deps: RunnerDeps, { isRunning, isBusy, idleMs }: Runs): Promise<void> {
+  for (const taskId of await tasksIn(deps.root)) {
     if (isRunning(taskId)) continue
     // By the log: while read models are made anew, every task looks deleted in them.
-    const { state } = await parts.commands.load(decider, taskStream(taskId))
-    if (state.kind === 'deleted') await clearAway(parts, taskId)
+    const { state } = await deps.commands.load(decider, taskStream(taskId))
+    if (state.kind === 'deleted') await clearAway(deps, taskId)
   }
-  const projects = await allProjects(parts)
-  await parts.room.removeMirrors({
+  const projects = await allProjects(deps)
+  await deps.eviction.removeMirrors({
     // One that is missed while read models are made anew is fetched anew: only what runs now must not lose it.
     idleMs: isBusy() ? idleMs : 0,
     isOfUse: (path) =>
@@ -79,7 +79,7 @@ async function clear(parts: RunnerParts, { isRunning, isBusy, idleMs }: Runs): P
 }
 
 /** What cannot be taken away is left until the next look, and told in the log. */
-async function clearAway({ locks, warm, root, path, logger }: RunnerParts, taskId: string): Promise<void> {
+async function clearAway({ locks, warm, root, path, logger }: RunnerDeps, taskId: string): Promise<void> {
   try {
     await locks.hold(taskId, async () => {
       await warm.drop(taskId)
@@ -94,7 +94,7 @@ async function tasksIn(root: string): Promise<readonly string[]> {
   return (await readdir(join(root, 'tasks')).catch(() => [])).filter(isTaskFolderName)
 }
 
-async function allProjects({ documents }: RunnerParts): Promise<readonly ProjectDocument[]> {
+async function allProjects({ documents }: RunnerDeps): Promise<readonly ProjectDocument[]> {
   const all: ProjectDocument[] = []
   for (;;) {
     const last = all.at(-1)

@@ -9,20 +9,20 @@ import type { Config } from '#platform/config.ts'
 import type { Origin } from '#platform/commands/eventLog.ts'
 import { EngineUnavailable } from '#platform/ports/faults.ts'
 import type { Delivery } from '#platform/ports/jobs.ts'
-import { moment } from '#platform/watch/watch.ts'
+import { now } from '#platform/telemetry/telemetry.ts'
 import { installedAgents } from './agents/installed.ts'
 import { openEgress } from './egress/egress.ts'
-import type { PreparingParts, RunnerEngines, RunnerParts } from './parts.ts'
+import type { WorkspaceDeps, RunnerEngines, RunnerDeps } from './deps.ts'
 import { startClearing } from './clearing.ts'
-import { homeOf, runnerIdIn } from './home.ts'
-import { startRoster, type Roster } from './roster.ts'
+import { affinityOf, runnerIdIn } from './taskAffinity.ts'
+import { startRunnerPresence, type RunnerPresence } from './runnerPresence.ts'
 import { openBudgets } from './broker/budget.ts'
 import { redactionOf } from './output/redaction.ts'
 import { textThreads } from './output/textThreads.ts'
 import { openAllowances } from './run/allowance.ts'
 import { tasksView } from '#domain/views/tasks.ts'
 import { openDiskWatch } from './run/diskWatch.ts'
-import { openAhead } from './run/ahead.ts'
+import { openPrewarm } from './run/prewarm.ts'
 import { answerHosts } from './run/hostSuggestions.ts'
 import { answerChanges } from './run/otherBase.ts'
 import { answerLines } from './run/fileLines.ts'
@@ -45,7 +45,7 @@ import { hostGit } from './workspace/git.ts'
 import { removeLeftovers } from './workspace/leftovers.ts'
 import { openLocks } from './workspace/locks.ts'
 import { openMirrors } from './workspace/mirror.ts'
-import { openRoom } from './workspace/room.ts'
+import { openWorkspaceEviction } from './workspace/eviction.ts'
 import { removeWorkspace } from './workspace/workspace.ts'
 
 export interface RunningRunner {
@@ -98,7 +98,7 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
   const threads = textThreads()
   const warm = warmAgents({ most: warmAtMost })
   const locks = openLocks()
-  const preparing: PreparingParts = {
+  const preparing: WorkspaceDeps = {
     ...engines,
     runnerId,
     isAlone: config.engines.nats === null,
@@ -137,7 +137,7 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
     textThreads: threads,
     locks,
     boxUsers: openBoxUsers(root),
-    room: openRoom({
+    eviction: openWorkspaceEviction({
       locks,
       root,
       mirrorsRoot: root,
@@ -162,25 +162,25 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
     }),
     warm,
   }
-  const parts: RunnerParts = { ...preparing, ahead: await openAhead(preparing, engines.requests) }
-  const roster = startRoster({
+  const deps: RunnerDeps = { ...preparing, prewarm: await openPrewarm(preparing, engines.rpc) }
+  const presence = startRunnerPresence({
     bus: engines.bus,
-    runnerId: parts.runnerId,
-    isAlone: parts.isAlone,
+    runnerId: deps.runnerId,
+    isAlone: deps.isAlone,
     agents: agents.told,
     notices: [
       ...(config.model.kind === 'scripted' ? [scriptedNotice] : []),
       ...(notice === null ? [] : [notice]),
     ],
   })
-  const held: Holding = { parts, roster, runs, hasStopped: () => clearing.soon() }
+  const held: Holding = { deps, presence, runs, hasStopped: () => clearing.soon() }
   const executions = engines.jobs.work(
     'execution',
     { concurrency: config.runs.atOnce, leaseMs },
     (delivery) =>
-      underLease(held, delivery, (parts, control) =>
-        parts.locks.hold(delivery.job.payload['taskId'] ?? '', () =>
-          runExecution(parts, payloadOf(delivery, 'executionId'), control),
+      underLease(held, delivery, (deps, control) =>
+        deps.locks.hold(delivery.job.payload['taskId'] ?? '', () =>
+          runExecution(deps, payloadOf(delivery, 'executionId'), control),
         ),
       ),
   )
@@ -188,14 +188,14 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
     'pull_request',
     { concurrency: config.runs.atOnce, leaseMs },
     (delivery) =>
-      underLease(held, delivery, (parts, { stop }) =>
-        makePullRequest(parts, payloadOf(delivery, 'requestId'), stop),
+      underLease(held, delivery, (deps, { stop }) =>
+        makePullRequest(deps, payloadOf(delivery, 'requestId'), stop),
       ),
   )
-  const stopAnswering = answerChanges(parts, engines.requests)
-  const stopReading = answerLines(parts, engines.requests)
-  const stopSuggesting = answerHosts(parts, engines.requests, config.environment['HOME'])
-  const clearing = startClearing(parts, {
+  const stopAnswering = answerChanges(deps, engines.rpc)
+  const stopReading = answerLines(deps, engines.rpc)
+  const stopSuggesting = answerHosts(deps, engines.rpc, config.environment['HOME'])
+  const clearing = startClearing(deps, {
     isRunning: (taskId) => [...runs.values()].includes(taskId),
     isBusy: () => runs.size > 0,
     idleMs: leastIdleMs,
@@ -209,18 +209,18 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
       const stopped = Promise.all([executions.stop(), pullRequests.stop()])
       for (const run of held.runs.keys()) run.stop('stopping')
       await stopped
-      await parts.ahead.close()
-      await parts.warm.close()
+      await deps.prewarm.close()
+      await deps.warm.close()
       await threads.close()
       await close()
       await clearing.stop()
-      roster.stop()
+      presence.stop()
     },
   }
 }
 
 interface OpenedSandbox {
-  readonly sandbox: RunnerParts['sandbox']
+  readonly sandbox: RunnerDeps['sandbox']
   readonly notice: string | null
   /** What its boxes lack of what boxes promise, in sentences. */
   readonly shortcomings: readonly string[]
@@ -236,7 +236,7 @@ interface OpenedSandbox {
  */
 async function openSandbox(
   config: Config,
-  { root, git, runnerId, scratch }: Pick<PreparingParts, 'root' | 'git' | 'runnerId' | 'scratch'>,
+  { root, git, runnerId, scratch }: Pick<WorkspaceDeps, 'root' | 'git' | 'runnerId' | 'scratch'>,
 ): Promise<OpenedSandbox> {
   const { path, containers } = config
   const unboxed = noSandbox({ path, git })
@@ -314,8 +314,8 @@ function payloadOf<Name extends string>(
 }
 
 interface Holding {
-  readonly parts: RunnerParts
-  readonly roster: Roster
+  readonly deps: RunnerDeps
+  readonly presence: RunnerPresence
   /** All that runs here, each with its task. */
   readonly runs: Map<Stopping, string>
   /** Told when a run of a task that was deleted has ended. */
@@ -327,22 +327,23 @@ interface Holding {
  * its lease is lost, since the queue may have been away for all.
  */
 async function underLease(
-  { parts: own, roster, runs, hasStopped }: Holding,
+  { deps: own, presence, runs, hasStopped }: Holding,
   delivery: Delivery,
-  work: (parts: RunnerParts, control: Control) => Promise<void>,
+  work: (deps: RunnerDeps, control: Control) => Promise<void>,
 ): Promise<void> {
-  const parts = partsFor(own, delivery)
+  const deps = depsFor(own, delivery)
   const { id } = delivery.job
-  if (delivery.attempt > 1 && roster.whereabouts(id) !== 'nowhere') return delivery.nak(askAgainMs)
+  if (delivery.attempt > 1 && presence.whereabouts(id) !== 'nowhere') return delivery.nak(askAgainMs)
   const { taskId = '', executionId } = delivery.job.payload
-  const { state } = await parts.commands.load(decider, taskStream(taskId))
+  const { state } = await deps.commands.load(decider, taskStream(taskId))
   // What a lost runner began is only to be ended, which any can do.
-  const home = state.kind !== 'task' || isBegun(state, executionId) ? 'here' : homeOf(state, parts, roster)
-  if (home === 'elsewhere') return delivery.nak(Math.min(passOnMs * delivery.attempt, askAgainMs))
-  if (home === 'gone' && [...runs.values()].includes(taskId)) return delivery.nak(askAgainMs)
+  const affinity =
+    state.kind !== 'task' || isBegun(state, executionId) ? 'here' : affinityOf(state, deps, presence)
+  if (affinity === 'elsewhere') return delivery.nak(Math.min(passOnMs * delivery.attempt, askAgainMs))
+  if (affinity === 'gone' && [...runs.values()].includes(taskId)) return delivery.nak(askAgainMs)
   const stop = stopping()
   runs.set(stop, taskId)
-  roster.running.add(id)
+  presence.running.add(id)
   const renewal = setInterval(() => {
     delivery.working().catch(() => {
       clearInterval(renewal)
@@ -351,40 +352,40 @@ async function underLease(
     })
   }, renewMs)
   const control = { stop, steering: steering() }
-  const unwatch = watchTask(parts, delivery, control)
+  const unwatch = watchTask(deps, delivery, control)
   try {
     // What is here from before is older than what the other runner did. It may be large: the lease is kept meanwhile.
-    if (home === 'gone') {
-      await parts.locks.hold(taskId, async () => {
-        await parts.warm.drop(taskId)
-        await removeWorkspace(parts.root, taskId, parts.path)
+    if (affinity === 'gone') {
+      await deps.locks.hold(taskId, async () => {
+        await deps.warm.drop(taskId)
+        await removeWorkspace(deps.root, taskId, deps.path)
       })
     }
-    await watched(parts, delivery, () => work(parts, control))
+    await watched(deps, delivery, () => work(deps, control))
     await delivery.ack()
   } catch (fault) {
     // What throws is given back and comes again; an engine that is away is waited for however long.
     if (fault instanceof EngineUnavailable || delivery.attempt < mostAttempts) throw fault
-    parts.logger.error({ err: fault, job: delivery.job }, 'job set aside')
+    deps.logger.error({ err: fault, job: delivery.job }, 'job set aside')
     await delivery.reject(fault)
   } finally {
     clearInterval(renewal)
     unwatch()
     runs.delete(stop)
-    roster.running.delete(id)
+    presence.running.delete(id)
     if (stop.reason() === 'deleted') hasStopped()
   }
 }
 
 /** What is done for a job goes back to the request that it came of, and tells so in every line. */
-function partsFor(parts: RunnerParts, { job }: Delivery): RunnerParts {
+function depsFor(deps: RunnerDeps, { job }: Delivery): RunnerDeps {
   const origin = originOf(job)
   const { taskId } = job.payload
   return {
-    ...parts,
-    commands: commandsFrom(parts.commands, origin),
-    log: logFrom(parts.log, origin),
-    logger: parts.logger.child({ requestId: origin.correlationId, jobId: job.id, taskId }),
+    ...deps,
+    commands: commandsFrom(deps.commands, origin),
+    log: logFrom(deps.log, origin),
+    logger: deps.logger.child({ requestId: origin.correlationId, jobId: job.id, taskId }),
   }
 }
 
@@ -395,20 +396,20 @@ function originOf({ payload }: Delivery['job']): Origin {
 }
 
 async function watched(
-  { watch, logger }: RunnerParts,
+  { emit, logger }: RunnerDeps,
   { job }: Delivery,
   work: () => Promise<void>,
 ): Promise<void> {
-  const begun = moment()
-  watch({ kind: 'run_begun', job: job.kind })
+  const begun = now()
+  emit({ kind: 'run_begun', job: job.kind })
   logger.info({ job: job.kind }, 'run started')
   let ok = false
   try {
     await work()
     ok = true
   } finally {
-    const ended = moment()
-    watch({ kind: 'run_ended', job: job.kind, origin: originOf(job), ok, begun, ended })
+    const ended = now()
+    emit({ kind: 'run_ended', job: job.kind, origin: originOf(job), ok, begun, ended })
     logger.info({ job: job.kind, ok, ms: Math.round(ended - begun) }, 'run ended')
   }
 }
@@ -421,7 +422,7 @@ const looksAt = new Set(['CancellationRequested', 'TaskDeleted', 'SteeringReques
 
 /** Tells the run what a person wants of it, and stops it when a person cancels it, deletes the task, or another runner has ended it. */
 function watchTask(
-  { commands, bus, logger }: RunnerParts,
+  { commands, bus, logger }: RunnerDeps,
   { job }: Delivery,
   { stop, steering }: Control,
 ): () => void {

@@ -1,7 +1,7 @@
 /** The lines that say how a load was borne: the rate of the best round, and times of the rounds all together. */
 import type { Borne, Client } from './load.ts'
 import type { Line } from './row.ts'
-import { inTurn, percentile } from './statistics.ts'
+import { alternating, percentile } from './statistics.ts'
 
 export interface Loads {
   readonly name: string
@@ -14,7 +14,7 @@ export interface Loads {
 
 /** The load on the product and on its floor, in turn. */
 export async function borneLines({ name, floorName, rounds, figure, floor, load }: Loads): Promise<Line[]> {
-  const { figures, floors } = await inTurn(rounds, {
+  const { figures, floors } = await alternating(rounds, {
     figure: () => figure.under(load),
     floor: () => floor.under(load),
   })

@@ -24,18 +24,18 @@ interface Measuring<T = number> {
 
 /** The best round of a rate and of its floor: what else a machine does only ever makes a rate worse. */
 export async function bestRates(rounds: number, measuring: Measuring): Promise<Measured> {
-  const { figures, floors } = await inTurn(rounds, measuring)
+  const { figures, floors } = await alternating(rounds, measuring)
   return { figure: Math.max(...figures), floor: Math.max(...floors) }
 }
 
 /** The median of a time and of its floor. */
 export async function medianTimes(rounds: number, measuring: Measuring): Promise<Measured> {
-  const { figures, floors } = await inTurn(rounds, measuring)
+  const { figures, floors } = await alternating(rounds, measuring)
   return { figure: median(figures), floor: median(floors) }
 }
 
 /** A round of the one after a round of the other, so that what else the machine does falls on both. */
-export async function inTurn<T>(rounds: number, { figure, floor }: Measuring<T>) {
+export async function alternating<T>(rounds: number, { figure, floor }: Measuring<T>) {
   const figures: T[] = []
   const floors: T[] = []
   for (let round = 0; round < rounds; round += 1) {

@@ -1,7 +1,7 @@
 /** A socket as a browser has one: everything it hears is kept, in order. */
 import { Socket as Connection } from 'node:net'
 import { io, type Socket } from 'socket.io-client'
-import type { ClientEvents, JoinAnswer, LastHeard, ServerEvents } from '#domain/api/socket.ts'
+import type { ClientEvents, JoinAnswer, ResumeCursor, ServerEvents } from '#domain/api/socket.ts'
 
 /** One event as it was heard. */
 export type Heard = {
@@ -20,7 +20,7 @@ export interface Live {
   readonly heard: readonly Heard[]
   /** What came with the events of one name, in order. */
   of<Name extends keyof ServerEvents>(name: Name): readonly PayloadOf<Name>[]
-  join(taskId: string, last?: LastHeard | null): Promise<JoinAnswer>
+  join(taskId: string, last?: ResumeCursor | null): Promise<JoinAnswer>
   leave(taskId: string): void
   /** The first event that is like this, now or within `withinMs` (20 s). */
   until(what: string, like: (event: Heard) => boolean, withinMs?: number): Promise<Heard>

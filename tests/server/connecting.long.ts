@@ -12,7 +12,7 @@ import { commands } from '#platform/commands/execute.ts'
 import { emptyHead } from '#platform/commands/eventLog.ts'
 import { loadMasterKey } from '#platform/vault/masterKey.ts'
 import { purposeKey } from '#platform/vault/sealing.ts'
-import { journeyCookie, journeys } from '../../services/gateway/auth/journey.ts'
+import { oauthStateCookie, oauthStates } from '../../services/gateway/auth/oauthState.ts'
 import { ticketCookie, tickets } from '../../services/gateway/auth/tickets.ts'
 import { clientId, clientSecret, startLocal, type LocalCodeHost } from '../contracts/codeHost.fixture.ts'
 import { onboard, type Person } from '../product/person.ts'
@@ -440,18 +440,18 @@ describe('signing in', () => {
     const back = await visitor.authorized('/api/auth/github', 'ada')
     const { searchParams } = new URL(back)
     const state = searchParams.get('state') ?? ''
-    const journey = visitor.cookies.get(journeyCookie) ?? ''
+    const journey = visitor.cookies.get(oauthStateCookie) ?? ''
 
     expect(await visitorOf(product, '').go(back)).toEqual(failed('session_lost'))
     const key = await loadMasterKey({ configured: undefined, file: join(product.dataDir, 'master.key') })
     const cookieOf = (secondsAgo: number, secret: Uint8Array = key) =>
-      journeys({
+      oauthStates({
         vault: { deriveKey: (purpose) => purposeKey(secret, purpose) },
         clock: { now: () => new Date(Date.now() - secondsAgo * 1_000) },
       }).cookieOf({ state, verifier: 'x' })
     const withCookie = async (cookie: string, address = back) => {
       const other = visitorOf(product, '')
-      other.cookies.set(journeyCookie, cookie)
+      other.cookies.set(oauthStateCookie, cookie)
       return other.go(address)
     }
     const forged = await cookieOf(0, new Uint8Array(32))

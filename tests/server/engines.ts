@@ -8,7 +8,7 @@ import { openFileBlobs } from '#platform/blobs/files.ts'
 import { openInProcessBus } from '#platform/bus/inProcess.ts'
 import { openSqliteJobs } from '#platform/bus/jobsSqlite.ts'
 import type { LogIdentity } from '#domain/log/log.ts'
-import { documents, served, type Documents } from '#platform/commands/documents.ts'
+import { documents, served, type Documents } from '#platform/reads/documents.ts'
 import { eventLog, type EventLog } from '#platform/commands/eventLog.ts'
 import { commands, type Commands } from '#platform/commands/execute.ts'
 import type { Entry } from '#platform/entry/entry.ts'
@@ -29,7 +29,7 @@ import { changeCatalog } from '#platform/ports/catalog.ts'
 import { views } from '#domain/views/all.ts'
 import * as generations from '../../services/query/generations.ts'
 import { openSqliteVault } from '#platform/vault/sqlite.ts'
-import { nobodyWatches, type Watch } from '#platform/watch/watch.ts'
+import { noTelemetry, type Emit } from '#platform/telemetry/telemetry.ts'
 
 export interface TestEngines {
   readonly eventStore: EventStore
@@ -46,7 +46,7 @@ export interface TestEngines {
   readonly documents: Documents
   readonly projectSecrets: ProjectSecrets
   readonly logger: Logger
-  readonly watch: Watch
+  readonly emit: Emit
   /** What the engines told of faults that they survived. */
   readonly faults: readonly string[]
   close(): Promise<void>
@@ -88,7 +88,7 @@ export async function openTestEngines(): Promise<TestEngines> {
     documents: documents(readStore, log),
     projectSecrets: projectSecrets({ vault }),
     logger: logger('silent'),
-    watch: nobodyWatches,
+    emit: noTelemetry,
     faults,
     async close() {
       for (const engine of [recentKeys, blobs, bus, jobs, readStore, eventStore, vault]) await engine.close()

@@ -2,7 +2,7 @@
 import { io, type Socket } from 'socket.io-client'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sendMessage } from '#domain/api/chat.ts'
-import type { ClientEvents, LastHeard, ServerEvents } from '#domain/api/socket.ts'
+import type { ClientEvents, ResumeCursor, ServerEvents } from '#domain/api/socket.ts'
 import { hasEnded, openScene, type Scene } from './scene.ts'
 
 let scene: Scene
@@ -36,7 +36,7 @@ test('a viewer cut off between two sayings of one event is told the rest', async
   await ada.ask(sendMessage, { params: { taskId: task.id }, body: { message: 'Seen by halves' } })
   const position = await seen
   await ada.taskOnce(task.id, hasEnded)
-  const toldAfter = async (last: LastHeard) => {
+  const toldAfter = async (last: ResumeCursor) => {
     const live = await ada.socket()
     await live.join(task.id, last)
     await live.until('the end', ({ name }) => name === 'task_status_changed')

@@ -17,15 +17,15 @@ import { TerminalOutputRecorded } from '#domain/task/terminal.ts'
 import { views } from '#domain/views/all.ts'
 import { tasksView } from '#domain/views/tasks.ts'
 import { openInProcessBus } from '#platform/bus/inProcess.ts'
-import { documents } from '#platform/commands/documents.ts'
+import { documents } from '#platform/reads/documents.ts'
 import { emptyHead, type Head } from '#platform/commands/eventLog.ts'
 import { commands } from '#platform/commands/execute.ts'
-import { mainProjection } from '#platform/commands/projected.ts'
+import { mainProjection } from '#platform/reads/projected.ts'
 import { openStores, type OwnStores } from '#platform/compose.ts'
 import { logger } from '#platform/log.ts'
 import { changeCatalog } from '#platform/ports/catalog.ts'
 import type { Position, StoredEvent } from '#domain/kernel/event.ts'
-import { nobodyWatches } from '#platform/watch/watch.ts'
+import { noTelemetry } from '#platform/telemetry/telemetry.ts'
 import { openFold, placed } from '../../services/query/fold.ts'
 import { startProjector } from '../../services/query/projector.ts'
 import { onThreads } from '../../services/query/rebuildThread.ts'
@@ -141,7 +141,7 @@ function openProjector(keptMs: number) {
     clock,
     logIdentity: testLog,
     logger: silent,
-    watch: nobodyWatches,
+    emit: noTelemetry,
   }
   return startProjector(engines, { ...onThreads(config()), keptMs })
 }

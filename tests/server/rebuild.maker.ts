@@ -2,7 +2,7 @@
 import { openInProcessBus } from '#platform/bus/inProcess.ts'
 import { openStores } from '#platform/compose.ts'
 import { logger } from '#platform/log.ts'
-import { nobodyWatches } from '#platform/watch/watch.ts'
+import { noTelemetry } from '#platform/telemetry/telemetry.ts'
 import { startProjector } from '../../services/query/projector.ts'
 import { onThreads } from '../../services/query/rebuildThread.ts'
 import { eventually, testLog } from './engines.ts'
@@ -23,7 +23,7 @@ const engines = {
   clock: { now: () => new Date() },
   logIdentity: testLog,
   logger: log,
-  watch: nobodyWatches,
+  emit: noTelemetry,
 }
 process.stdout.write('begun\n')
 const projector = await startProjector(engines, onThreads(config))

@@ -1,7 +1,7 @@
 /** Viewers whose connections are cut again and again while a task runs, and what the log says that each must have been told. */
 import { expect } from 'vitest'
 import { getChat, getTerminal, sendMessage } from '#domain/api/chat.ts'
-import type { LastHeard } from '#domain/api/socket.ts'
+import type { ResumeCursor } from '#domain/api/socket.ts'
 import { comparePositions, type Position } from '#domain/kernel/event.ts'
 import { taskStream, terminalStream } from '#domain/kernel/ids.ts'
 import { tasksView, type TaskDocument } from '#domain/views/tasks.ts'
@@ -147,7 +147,7 @@ async function watchOn(watching: Watching, tellShare: () => void): Promise<Seen>
     const transport = transports[seen.reconnects % transports.length] ?? 'websocket'
     const live = await connected(scene, transport)
     const joined = await live
-      .join(taskId, remembers ? lastHeard(seen.heard, start) : null)
+      .join(taskId, remembers ? resumeCursor(seen.heard, start) : null)
       .catch(() => undefined)
     // A server that was killed meanwhile.
     if (joined === undefined) continue
@@ -186,7 +186,7 @@ const ofTask = (live: Live): readonly Heard[] =>
   live.heard.filter(({ name }) => name !== 'global_task_status_changed' && name !== 'chat_message_words')
 
 /** What a viewer that has heard this names when it comes again. */
-function lastHeard(heard: readonly Heard[], start: Position): LastHeard {
+function resumeCursor(heard: readonly Heard[], start: Position): ResumeCursor {
   const position = heard.map(positionOf).reduce(later, start)
   const sayings = heard.filter((event) => positionOf(event) === position).length
   return sayings === 0 ? position : { position, sayings }

@@ -5,12 +5,12 @@ import { join } from 'node:path'
 import type { StoredEvent } from '#domain/kernel/event.ts'
 import { openFileBlobs } from '#platform/blobs/files.ts'
 import { openInProcessBus } from '#platform/bus/inProcess.ts'
-import { collections, documents, served } from '#platform/commands/documents.ts'
+import { collections, documents, served } from '#platform/reads/documents.ts'
 import { chainFaultOf } from '#platform/commands/chain.ts'
 import { eventLog } from '#platform/commands/eventLog.ts'
 import { commands } from '#platform/commands/execute.ts'
 import { openLog } from '#platform/commands/logIdentity.ts'
-import { projected } from '#platform/commands/projected.ts'
+import { projected } from '#platform/reads/projected.ts'
 import { sealedBlobs } from '#platform/commands/sealedBlobs.ts'
 import { openSqliteEventStore } from '#platform/eventstore/sqlite.ts'
 import { logger } from '#platform/log.ts'
@@ -19,7 +19,7 @@ import type { ReadStore } from '#platform/ports/readStore.ts'
 import { openSqliteReadStore } from '#platform/readstore/sqlite.ts'
 import { loadMasterKey } from '#platform/vault/masterKey.ts'
 import { openSqliteVault } from '#platform/vault/sqlite.ts'
-import { nobodyWatches } from '#platform/watch/watch.ts'
+import { noTelemetry } from '#platform/telemetry/telemetry.ts'
 import { startProjector } from '../../services/query/projector.ts'
 
 /** Opens the engines in the folder of a stopped product. */
@@ -96,7 +96,7 @@ async function caughtUp(
   readStore: ReadStore,
 ): Promise<string> {
   const following = projected({ bus, readStore, eventStore })
-  const watching = { clock, watch: nobodyWatches, logger: logger('silent') }
+  const watching = { clock, emit: noTelemetry, logger: logger('silent') }
   const projector = await startProjector({ eventStore, readStore, bus, log, logIdentity, ...watching })
   try {
     const head = await eventStore.head()

@@ -16,7 +16,7 @@ export const prepareRoutes: readonly Route<CommandServices>[] = [
     // A task that is there by now needs none of it, whosoever it is.
     if (state.kind !== 'none') return { success: true as const }
     const asked = { taskId, ownerId: user.id, projectId: params.projectId, branch, agent, model: codexModel }
-    await services.requests.ask('prepare', asked, begunWithinMs)
+    await services.rpc.ask('prepare', asked, begunWithinMs)
     return { success: true as const }
   }),
 ]

@@ -19,7 +19,7 @@ import { RepositoryMade, type MadeRepository } from '#domain/request/events.ts'
 import { request } from '#domain/request/request.ts'
 import { projectsView } from '#domain/views/projects.ts'
 import type { UserDocument } from '#domain/views/users.ts'
-import { presentProject } from '#platform/commands/present.ts'
+import { presentProject } from '#platform/reads/present.ts'
 import { faultOfHost } from '#platform/http/answers.ts'
 import { signedIn, type Person } from '#platform/http/guards.ts'
 import type { Asked, Route } from '#platform/http/route.ts'
@@ -42,7 +42,7 @@ export const projectRoutes: readonly Route<CommandServices>[] = [
       throw ofAddress(fault)
     })
     // Of two that come at once, the second looks when the first can be seen.
-    const answer = await services.inTurn(user.id, async () => {
+    const answer = await services.serialized(user.id, async () => {
       await refuseSecond(repository, projectId, user, services)
       return executeAndShow(projectId, asked, services, {
         type: 'CreateProject',

@@ -10,7 +10,7 @@ import type { Passwords } from '#platform/passwords.ts'
 import type { GatewayOptions, GatewayServices } from '../services.ts'
 import { livingId } from './livingId.ts'
 import { signedInWith } from './session.ts'
-import type { SlowDown } from './slowDown.ts'
+import type { LoginThrottle } from './loginThrottle.ts'
 
 const route = routeWith<GatewayServices>()
 const projectedWithinMs = 2_000
@@ -18,7 +18,7 @@ const projectedWithinMs = 2_000
 /** `slow` is asked before a password is looked at, and again when its turn has come: meanwhile others may have failed. */
 export function passwordRoutes(
   { passwordSignIn }: Pick<GatewayOptions, 'passwordSignIn'>,
-  { passwords, slow }: { readonly passwords: Passwords; readonly slow: SlowDown },
+  { passwords, slow }: { readonly passwords: Passwords; readonly slow: LoginThrottle },
 ): readonly Route<GatewayServices>[] {
   const turnedOn = async () => {
     if (!passwordSignIn) throw new Fault('password_sign_in_off')
@@ -38,7 +38,7 @@ export function passwordRoutes(
         await slow.failed(from)
         throw new Fault('already_exists', addressTaken, 'email')
       }
-      const hash = await passwords.inTurn((hashing) => hashing.hash(password))
+      const hash = await passwords.limited((hashing) => hashing.hash(password))
       const credential = { userId, credentialId: services.ids.uuid() }
       return keepingHash(credential, hash, services, async () => {
         const session = { userId, ...services.sessions.begin(client.get('user-agent')) }
@@ -60,7 +60,7 @@ export function passwordRoutes(
       const credentialId = state.kind === 'user' ? state.credentialId : null
       // The same steps for somebody who is not there: no answer comes sooner.
       const hash = await services.vault.getSecret(scopeOf(userId), secretOf(credentialId ?? 'none'))
-      const isRight = await passwords.inTurn(async (hashing) => {
+      const isRight = await passwords.limited(async (hashing) => {
         await slow.check(trying)
         const matches = await hashing.matches(password, hash)
         if (!matches) await slow.failed(trying)

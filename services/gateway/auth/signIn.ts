@@ -12,19 +12,25 @@ import { identified } from '#platform/http/guards.ts'
 import { routeWith, type Route } from '#platform/http/route.ts'
 import type { Identity } from '#platform/http/session.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
-import { originOfRequest } from '#platform/watch/requests.ts'
+import { originOfRequest } from '#platform/telemetry/requests.ts'
 import type { GatewayOptions, GatewayServices } from '../services.ts'
 import { accounts, type Shown } from './accounts.ts'
 import { cookieOptions } from './cookies.ts'
 import { NotAllowed, WayFailed } from './failure.ts'
-import { journeyCookie, journeys, journeySeconds, refusalCookie, type Journey } from './journey.ts'
+import {
+  oauthStateCookie,
+  oauthStates,
+  oauthStateSeconds,
+  refusalCookie,
+  type OAuthState,
+} from './oauthState.ts'
 import { originOf } from './origin.ts'
 import { ticketCookie, tickets, ticketSeconds } from './tickets.ts'
 
 /** `/api/auth/github` and its callback. Every outcome is a redirect: of signing in to the client's own callback, of connecting to the settings. */
 export function signInRoutes(options: GatewayOptions, services: GatewayServices): Middleware {
   const router = new Router({ prefix: '/api/auth/github', sensitive: true })
-  const ways = journeys(services)
+  const ways = oauthStates(services)
 
   router.get('/', async (context) => {
     const { link } = context.query
@@ -44,29 +50,29 @@ export function signInRoutes(options: GatewayOptions, services: GatewayServices)
 
   router.get('/callback', async (context) => {
     const origin = originOf(context, options)
-    const journey = await ways.of(context.cookies.get(journeyCookie))
+    const oauthState = await ways.of(context.cookies.get(oauthStateCookie))
     const installed = Installation.safeParse(context.query)
-    // Without the answer to the journey nobody is signed in by it, and a journey that is under way goes on.
-    if (installed.success && !answers(context.query, journey)) {
+    // Without the answer to the oauthState nobody is signed in by it, and a oauthState that is under way goes on.
+    if (installed.success && !answers(context.query, oauthState)) {
       const failure = failureOf(installed.data)
       return context.redirect(failure === null ? settings : `/auth/callback?error=${failure}`)
     }
     const known = accounts(options, from(context))
     try {
-      const shown = await shownBy(context, journey, origin)
-      if (journey?.link === undefined) {
+      const shown = await shownBy(context, oauthState, origin)
+      if (oauthState?.link === undefined) {
         const { token, user: person } = await known.signIn(shown, context.get('user-agent'))
-        const nonce = journey?.nonce === undefined ? '' : `&nonce=${journey.nonce}`
+        const nonce = oauthState?.nonce === undefined ? '' : `&nonce=${oauthState.nonce}`
         context.redirect(`/auth/callback?token=${token}&onboarding=${!person.onboardingCompleted}${nonce}`)
       } else {
-        await known.link(shown, journey.link)
+        await known.link(shown, oauthState.link)
         context.redirect(settings)
       }
     } catch (fault) {
       if (fault instanceof NotAllowed) await refuse(context, fault, origin)
-      fail(context, fault, journey?.link === undefined ? 'sign-in' : 'link')
+      fail(context, fault, oauthState?.link === undefined ? 'sign-in' : 'link')
     } finally {
-      context.cookies.set(journeyCookie, null, cookieOptions(origin, journeySeconds, 'lax'))
+      context.cookies.set(oauthStateCookie, null, cookieOptions(origin, oauthStateSeconds, 'lax'))
     }
   })
 
@@ -84,7 +90,7 @@ export function signInRoutes(options: GatewayOptions, services: GatewayServices)
       ...(link === undefined ? {} : { link }),
       ...(nonce === undefined ? {} : { nonce }),
     })
-    context.cookies.set(journeyCookie, cookie, cookieOptions(origin, journeySeconds, 'lax'))
+    context.cookies.set(oauthStateCookie, cookie, cookieOptions(origin, oauthStateSeconds, 'lax'))
     const codeChallenge = createHash('sha256').update(verifier).digest('base64url')
     context.redirect(
       services.codeHost.authorizeUrl({
@@ -106,15 +112,19 @@ export function signInRoutes(options: GatewayOptions, services: GatewayServices)
     return holder
   }
 
-  /** The account that the code host's answer shows, when the answer belongs to the journey. */
-  async function shownBy(context: Context, journey: Journey | undefined, origin: string): Promise<Shown> {
+  /** The account that the code host's answer shows, when the answer belongs to the oauthState. */
+  async function shownBy(
+    context: Context,
+    oauthState: OAuthState | undefined,
+    origin: string,
+  ): Promise<Shown> {
     const answer = Answer.safeParse(context.query)
-    if (!answer.success || journey === undefined || journey.state !== answer.data.state)
+    if (!answer.success || oauthState === undefined || oauthState.state !== answer.data.state)
       throw new WayFailed('session_lost')
     const { code, error } = answer.data
     if (error !== undefined || code === undefined) throw new WayFailed('github')
     try {
-      const exchange = { code, codeVerifier: journey.verifier, redirectUri: redirectUri(origin) }
+      const exchange = { code, codeVerifier: oauthState.verifier, redirectUri: redirectUri(origin) }
       const tokens = await services.codeHost.exchangeCode(exchange)
       return { tokens, account: await services.codeHost.account(tokens.accessToken) }
     } catch (fault) {
@@ -134,7 +144,7 @@ export function signInRoutes(options: GatewayOptions, services: GatewayServices)
     context.cookies.set(
       refusalCookie,
       await ways.refusalOf(login),
-      cookieOptions(origin, journeySeconds, 'lax'),
+      cookieOptions(origin, oauthStateSeconds, 'lax'),
     )
   }
 
@@ -161,7 +171,7 @@ export function wayRoutes(
       getRefusal,
       async () => ({}),
       async ({ client }, services) => {
-        const login = await journeys(services).refused(client.cookies.get(refusalCookie))
+        const login = await oauthStates(services).refused(client.cookies.get(refusalCookie))
         if (login === undefined) throw new Fault('not_found', 'No sign-in was refused recently.')
         return { login, sentence: services.entry.refusal(login) }
       },
@@ -197,11 +207,11 @@ const Answer = z.object({
 })
 
 /** Whether what came back answers the journey; an installation comes with it where the app was installed on the way. */
-function answers(query: unknown, journey: Journey | undefined): boolean {
+function answers(query: unknown, oauthState: OAuthState | undefined): boolean {
   const answer = Answer.safeParse(query)
-  if (!answer.success || journey === undefined) return false
+  if (!answer.success || oauthState === undefined) return false
   const { state, code, error } = answer.data
-  return state === journey.state && (code !== undefined || error !== undefined)
+  return state === oauthState.state && (code !== undefined || error !== undefined)
 }
 
 /** What the code host sends back with when the app was installed, or its owner was asked to: with either member it is about that. */

@@ -12,7 +12,7 @@ import { bodyParser } from '@koa/bodyparser'
 import Koa, { type Middleware } from 'koa'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { answers } from '#platform/http/answers.ts'
-import { nobodyWatches } from '#platform/watch/watch.ts'
+import { noTelemetry } from '#platform/telemetry/telemetry.ts'
 import { startServiceApp } from '#platform/http/serviceApp.ts'
 import { serviceTokens, type Callee, type ServiceTokens } from '#platform/http/serviceToken.ts'
 import { logger } from '#platform/log.ts'
@@ -99,7 +99,7 @@ test.each([false, true])(
         parts: new Map(),
         apis: new Map([['command', created]]),
       },
-      { tokens, logger: log, ids, watch: nobodyWatches },
+      { tokens, logger: log, ids, emit: noTelemetry },
     )
     closing.push(() => service.stop())
     const { at } = await gatewayTo('command', `http://127.0.0.1:${service.port}`, { parsing })
@@ -311,7 +311,7 @@ test('a service under another master key is a fault of ours, not a sign-out of t
   const other = openSqliteVault({ file: join(folder, 'other.sqlite'), masterKey: randomBytes(32) })
   const service = await startServiceApp(
     { host: '127.0.0.1', port: 0, parts: new Map(), apis: new Map([['query', () => {}]]) },
-    { tokens: serviceTokens({ vault: other, clock }), logger: log, ids, watch: nobodyWatches },
+    { tokens: serviceTokens({ vault: other, clock }), logger: log, ids, emit: noTelemetry },
   )
   closing.push(
     () => service.stop(),

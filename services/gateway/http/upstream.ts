@@ -12,7 +12,7 @@ import type { Context, Middleware } from 'koa'
 import { Fault } from '#domain/kernel/errors.ts'
 import { calleeOf, serviceRealm, type Callee, type ServiceTokens } from '#platform/http/serviceToken.ts'
 import type { Logger } from '#platform/log.ts'
-import { passedOnAs, takeRoute } from '#platform/watch/requests.ts'
+import { passedOnAs, takeRoute } from '#platform/telemetry/requests.ts'
 
 export interface Upstream {
   /** Passes the service's requests below `/api` on, and its answers back; others fall through. */

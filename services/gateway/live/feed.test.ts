@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import * as fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import type { LastHeard } from '#domain/api/socket.ts'
+import type { ResumeCursor } from '#domain/api/socket.ts'
 import { comparePositions, type Position, type RecordedOf, type StoredEvent } from '#domain/kernel/event.ts'
 import { taskStream, terminalStream } from '#domain/kernel/ids.ts'
 import {
@@ -22,7 +22,7 @@ import { views } from '#domain/views/all.ts'
 import { chatView, messageDocumentId } from '#domain/views/chat.ts'
 import { tasksView } from '#domain/views/tasks.ts'
 import { foldView, type AnyRecorded } from '#domain/views/view.ts'
-import { documents } from '#platform/commands/documents.ts'
+import { documents } from '#platform/reads/documents.ts'
 import type { EventLog } from '#platform/commands/eventLog.ts'
 import { logger } from '#platform/log.ts'
 import type { Words } from '#platform/liveWords.ts'
@@ -32,8 +32,8 @@ import { executionId, messageId, projectId, taskId, userId } from '../../../test
 import { recorded } from '../../../tests/domain/recorded.ts'
 import { toolStarted } from '../../../tests/domain/taskHistories.ts'
 import { progressEveryMs, startFeed, type Viewer } from './feed.ts'
-import { nobodyWatches } from '#platform/watch/watch.ts'
-import type { Saying } from './translate.ts'
+import { noTelemetry } from '#platform/telemetry/telemetry.ts'
+import type { SocketMessage } from './socketMessages.ts'
 
 /** A log in memory. `wait` stands before every answer; nothing is handed to subscribers but by `deliver`. */
 function fakeEngines(wait: <T>(value: T) => Promise<T>) {
@@ -134,7 +134,7 @@ function fakeEngines(wait: <T>(value: T) => Promise<T>) {
     },
     /** An agent says something; the answer is whether anybody here wants to know. */
     say: (words: Words) => say(words) !== false,
-    watch: nobodyWatches,
+    emit: noTelemetry,
     logger: logger('silent'),
     events,
     append(stream: string, event: TaskEvent | TerminalEvent): AnyRecorded {
@@ -216,17 +216,17 @@ function eventsOf(
 }
 
 interface Listener extends Viewer {
-  readonly heard: Saying[]
+  readonly heard: SocketMessage[]
 }
 function listener(): Listener {
-  const heard: Saying[] = []
+  const heard: SocketMessage[] = []
   return { heard, say: (saying) => void heard.push(saying), sessionEnded: () => undefined }
 }
 
-const positionOf = ([, payload]: Saying): Position => ('position' in payload ? payload.position : '0')
-const outputs = (heard: readonly Saying[]) =>
+const positionOf = ([, payload]: SocketMessage): Position => ('position' in payload ? payload.position : '0')
+const outputs = (heard: readonly SocketMessage[]) =>
   heard.flatMap(([name, payload]) => (name === 'terminal_output' ? [payload.position] : []))
-const taskEvents = (heard: readonly Saying[]) =>
+const taskEvents = (heard: readonly SocketMessage[]) =>
   heard.flatMap(([name, payload]) => (name === 'task_event' ? [payload.position] : []))
 
 type Chatty = RecordedOf<TaskEvent>
@@ -283,14 +283,14 @@ describe('any interleaving of appending, telling, joining, losing the connection
 
   /** A tab: over all its connections it keeps what it heard. */
   interface Tab {
-    readonly heard: Saying[]
+    readonly heard: SocketMessage[]
     /** Where its history ended when it came first. */
     from: Position | null | undefined
     connection: { viewer: Viewer; done: Promise<void>; open: boolean; cutAfter: number } | undefined
   }
 
   /** What it names when it comes again. */
-  function lastHeard({ heard, from }: Tab): LastHeard | null {
+  function resumeCursor({ heard, from }: Tab): ResumeCursor | null {
     const last = heard.at(-1)
     if (last === undefined) return from ?? null
     const position = positionOf(last)
@@ -337,7 +337,7 @@ describe('any interleaving of appending, telling, joining, losing the connection
             const join = async () => {
               // A new connection's join is asked when the old one's has ended, as one server does for one viewer.
               await before
-              const { position, resync } = await feed.join(task1, viewer, lastHeard(tab))
+              const { position, resync } = await feed.join(task1, viewer, resumeCursor(tab))
               expect(resync).toBe(false)
               // Who never had an answer has no history either: the place where it ends is the answer's.
               if (!connection.open || tab.from !== undefined) return
@@ -423,7 +423,7 @@ describe('any interleaving of appending, telling, joining, losing the connection
   /** Each end of a command was told once, and how its message fares is what the chat shows. */
   function expectCommandsTold(
     events: readonly AnyRecorded[],
-    heard: readonly Saying[],
+    heard: readonly SocketMessage[],
     after: Position | null,
   ) {
     const chat = foldView(chatView, new Map(), events)

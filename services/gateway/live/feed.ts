@@ -1,33 +1,39 @@
 /**
  * What viewers are told, in the log's own order. One subscription to the log feeds every room of this gateway, so that one position says
- * exactly what a viewer has seen. Who joins is in the room at once, and the history is read up to that moment, beside the subscription:
+ * exactly what a viewer has seen. Who joins is in the room at once, and the history is read up to that now, beside the subscription:
  * what comes meanwhile is held back for them, so that nothing is missed or told twice, and nobody else waits.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
-import type { LastHeard } from '#domain/api/socket.ts'
+import type { ResumeCursor } from '#domain/api/socket.ts'
 import { comparePositions, type Position, type StoredEvent } from '#domain/kernel/event.ts'
 import { parseStream, taskStream, terminalStream } from '#domain/kernel/ids.ts'
 import { chatView, messageDocumentId } from '#domain/views/chat.ts'
 import { tasksView, toolCallsThatShow, type TaskDocument } from '#domain/views/tasks.ts'
 import { project, type AnyRecorded } from '#domain/views/view.ts'
-import type { Documents } from '#platform/commands/documents.ts'
+import type { Documents } from '#platform/reads/documents.ts'
 import { UnreadableEvent, type EventLog } from '#platform/commands/eventLog.ts'
 import type { ImageAddresses } from '#platform/images/addresses.ts'
 import type { LiveWords } from '#platform/liveWords.ts'
 import type { Logger } from '#platform/log.ts'
 import type { EventStore } from '#platform/ports/eventStore.ts'
-import { atMost } from '#platform/atMost.ts'
-import { moment, type Watch } from '#platform/watch/watch.ts'
+import { atMost } from '#platform/async/atMost.ts'
+import { now, type Emit } from '#platform/telemetry/telemetry.ts'
 import { backlog, type Backlog } from './backlog.ts'
 import { ownersOfTasks } from './owners.ts'
 import { createPace } from './pace.ts'
-import { sayingsOf, statusOf, type Around, type ExecutionEvent, type Saying } from './translate.ts'
+import {
+  socketMessagesOf,
+  statusOf,
+  type Around,
+  type ExecutionEvent,
+  type SocketMessage,
+} from './socketMessages.ts'
 
 /** Somebody who is told things. */
 export interface Viewer {
-  say(saying: Saying): void
+  say(saying: SocketMessage): void
   /** A session of the person that this viewer follows has ended. */
   sessionEnded(sessionId: string): void
 }
@@ -40,7 +46,7 @@ export interface Feed {
   join(
     taskId: string,
     viewer: Viewer,
-    last: LastHeard | null,
+    last: ResumeCursor | null,
   ): Promise<{ resync: boolean; position: Position | null }>
   leave(taskId: string, viewer: Viewer): void
   /**
@@ -61,9 +67,9 @@ interface Room {
 /** A viewer's place in a room. */
 interface Place {
   /** What it has heard elsewhere, which may be ahead of what was told here. */
-  readonly last: LastHeard | null
+  readonly last: ResumeCursor | null
   /** What is held back until its history was told; `null` when it hears at once. */
-  held: Backlog<Saying> | null
+  held: Backlog<SocketMessage> | null
 }
 
 /** Tasks whose calls of tools are counted: more than run at once. */
@@ -119,10 +125,10 @@ export async function startFeed(engines: {
   documents: Documents
   imageAddresses: Pick<ImageAddresses, 'addressOf'>
   words: Pick<LiveWords, 'hear'>
-  watch: Watch
+  emit: Emit
   logger: Logger
 }): Promise<Feed> {
-  const { eventStore, log, documents, watch } = engines
+  const { eventStore, log, documents, emit } = engines
   const { addressOf } = engines.imageAddresses
   const rooms = new Map<string, Room>()
   /** What came of the tasks whose rooms are being opened. */
@@ -134,13 +140,13 @@ export async function startFeed(engines: {
   let reached = await eventStore.head()
   let turn: Promise<unknown> = Promise.resolve()
 
-  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+  function serialized<T>(work: () => Promise<T>): Promise<T> {
     const mine = turn.then(work, work)
     turn = mine.catch(() => undefined)
     return mine
   }
 
-  const progress = createPace<StoredEvent>(progressEveryMs, inTurn, async (taskId, stored) => {
+  const progress = createPace<StoredEvent>(progressEveryMs, serialized, async (taskId, stored) => {
     if (followers.size === 0) return
     const event = await log.open(stored)
     const task = rooms.get(taskId)?.task ?? (await taskAfter(undefined, event, taskId))
@@ -148,7 +154,7 @@ export async function startFeed(engines: {
   })
 
   const subscription = eventStore.subscribe(reached, batch, (events) =>
-    inTurn(async () => {
+    serialized(async () => {
       if (followers.size > 0) await owners.learn(events.filter(mayTellFollowers))
       for (const event of events) {
         // A batch that failed half way is given again: what was told of it is not told twice.
@@ -272,8 +278,8 @@ export async function startFeed(engines: {
     // What the event changed can no longer be seen in a document that was read ahead of it.
     const before = isAhead ? undefined : room.task
     room.task = after
-    const sayings = sayingsOf(event, { before, after, ...more }, addressOf)
-    const told: { viewer: Viewer; sayings: readonly Saying[] }[] = []
+    const sayings = socketMessagesOf(event, { before, after, ...more }, addressOf)
+    const told: { viewer: Viewer; sayings: readonly SocketMessage[] }[] = []
     for (const [viewer, { last, held }] of room.viewers) {
       const fresh = sayings.slice(heardOf(event.position, last))
       if (held === null) told.push({ viewer, sayings: fresh })
@@ -282,15 +288,18 @@ export async function startFeed(engines: {
     tell(event, told)
   }
 
-  function tell(event: AnyRecorded, words: readonly { viewer: Viewer; sayings: readonly Saying[] }[]): void {
-    const begun = moment()
+  function tell(
+    event: AnyRecorded,
+    words: readonly { viewer: Viewer; sayings: readonly SocketMessage[] }[],
+  ): void {
+    const begun = now()
     for (const { viewer, sayings } of words) for (const saying of sayings) viewer.say(saying)
     const said = words.reduce((sum, { sayings }) => sum + sayings.length, 0)
-    if (said > 0) watch({ kind: 'said', event, sayings: said, begun, ended: moment() })
+    if (said > 0) emit({ kind: 'said', event, sayings: said, begun, ended: now() })
   }
 
   function tellFollowers(event: AnyRecorded, task: TaskDocument): void {
-    const saying: Saying = ['global_task_status_changed', statusOf(event, task)]
+    const saying: SocketMessage = ['global_task_status_changed', statusOf(event, task)]
     tell(
       event,
       [...(followers.get(task.owner) ?? [])].map((viewer) => ({ viewer, sayings: [saying] })),
@@ -305,7 +314,7 @@ export async function startFeed(engines: {
   /** What a viewer missed, from both streams, in position order; `undefined` when it is too much. */
   async function missed(
     taskId: string,
-    last: LastHeard,
+    last: ResumeCursor,
     upTo: Position | null,
   ): Promise<{ readonly events: readonly AnyRecorded[]; readonly characters: number } | undefined> {
     const events: AnyRecorded[] = []
@@ -336,13 +345,13 @@ export async function startFeed(engines: {
     taskId: string,
     task: TaskDocument | undefined,
     events: readonly AnyRecorded[],
-    last: LastHeard | null,
-  ): Promise<readonly Saying[]> {
+    last: ResumeCursor | null,
+  ): Promise<readonly SocketMessage[]> {
     const lastOfTask = events.findLast((event) => event.stream === taskStream(taskId))
-    const sayings: Saying[] = []
+    const sayings: SocketMessage[] = []
     for (const event of events) {
       const more = await moreOf(event, task, taskId)
-      const ofEvent = sayingsOf(event, { before: task, after: task, ...more }, addressOf)
+      const ofEvent = socketMessagesOf(event, { before: task, after: task, ...more }, addressOf)
       // A change of status is the last that is said of an event, live too: who has heard it counted it.
       if (event === lastOfTask && task) ofEvent.push(['task_status_changed', statusOf(event, task)])
       sayings.push(...ofEvent.slice(heardOf(event.position, last)))
@@ -351,7 +360,7 @@ export async function startFeed(engines: {
   }
 
   /** Whether the viewer has heard of what the log does not have: it was restored to an earlier state since. */
-  async function isBeyondTheLog(last: LastHeard): Promise<boolean> {
+  async function isBeyondTheLog(last: ResumeCursor): Promise<boolean> {
     const position = typeof last === 'string' ? last : last.position
     // It may have heard from another gateway what comes here next.
     return !isCovered(position, reached) && !isCovered(position, await eventStore.head())
@@ -364,7 +373,7 @@ export async function startFeed(engines: {
   }
 
   /** Opens the room of a task, once for all who wait for it. */
-  function openRoom(taskId: string): Promise<void> {
+  function openWorkspaceEviction(taskId: string): Promise<void> {
     const held = backlog<StoredEvent>(replayedAtMost)
     const done = readRoom(taskId, held).finally(() => opening.delete(taskId))
     opening.set(taskId, { held, done })
@@ -374,7 +383,7 @@ export async function startFeed(engines: {
   async function readRoom(taskId: string, held: Backlog<StoredEvent>): Promise<void> {
     const early = await documents.now(tasksView, taskStream(taskId), taskId)
     // Between two events, so that none is in neither.
-    await inTurn(async () => {
+    await serialized(async () => {
       const items = held.items()
       let task = items === null ? await documents.now(tasksView, taskStream(taskId), taskId) : early
       for (const stored of items ?? []) {
@@ -388,16 +397,16 @@ export async function startFeed(engines: {
     })
   }
 
-  async function join(taskId: string, viewer: Viewer, named: LastHeard | null) {
+  async function join(taskId: string, viewer: Viewer, named: ResumeCursor | null) {
     const isForeign = named !== null && (await isBeyondTheLog(named))
     const last = isForeign ? null : named
-    while (!rooms.has(taskId)) await (opening.get(taskId)?.done ?? openRoom(taskId))
+    while (!rooms.has(taskId)) await (opening.get(taskId)?.done ?? openWorkspaceEviction(taskId))
     const room = rooms.get(taskId)
     if (!room) throw new Error('A room that was there is gone within a turn.')
-    const held = last === null ? null : backlog<Saying>(replayedAtMost)
+    const held = last === null ? null : backlog<SocketMessage>(replayedAtMost)
     const place: Place = { last, held }
     room.viewers.set(viewer, place)
-    watch({ kind: 'rooms', open: rooms.size })
+    emit({ kind: 'rooms', open: rooms.size })
     // Nothing to read: everything from now on is told, and nothing before.
     if (last === null || held === null) return { resync: isForeign, position: reached }
     const { task } = room
@@ -414,7 +423,7 @@ export async function startFeed(engines: {
       const isWhole = replay !== undefined && after !== undefined && after !== null
       const sayings = isWhole ? [...replay, ...after] : []
       for (const saying of sayings) viewer.say(saying)
-      watch({ kind: 'replayed', sayings: sayings.length })
+      emit({ kind: 'replayed', sayings: sayings.length })
       place.held = null
       return { resync: !isWhole, position: reached }
     } catch (fault) {
@@ -427,7 +436,7 @@ export async function startFeed(engines: {
     const room = rooms.get(taskId)
     room?.viewers.delete(viewer)
     if (room?.viewers.size === 0) rooms.delete(taskId)
-    watch({ kind: 'rooms', open: rooms.size })
+    emit({ kind: 'rooms', open: rooms.size })
   }
 
   return {
@@ -459,7 +468,7 @@ function isCovered(position: Position, by: Position | null): boolean {
 }
 
 /** How many sayings of the event at a position are heard: infinitely many if all. */
-function heardOf(position: Position, last: LastHeard | null): number {
+function heardOf(position: Position, last: ResumeCursor | null): number {
   if (last === null) return 0
   const whole = typeof last === 'string'
   const order = comparePositions(position, whole ? last : last.position)

@@ -4,7 +4,7 @@ import type { StoredEvent } from '#domain/kernel/event.ts'
 import { parseStream, taskStream } from '#domain/kernel/ids.ts'
 import { TaskCreated } from '#domain/task/events.ts'
 import { tasksView } from '#domain/views/tasks.ts'
-import type { Documents } from '#platform/commands/documents.ts'
+import type { Documents } from '#platform/reads/documents.ts'
 import { UnreadableEvent, type EventLog } from '#platform/commands/eventLog.ts'
 import { NotFolded } from '#platform/ports/faults.ts'
 

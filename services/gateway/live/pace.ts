@@ -12,10 +12,10 @@ export interface Pace<Word> {
   stop(): void
 }
 
-/** `say` says a word that has waited; it is called by `inTurn`, and again later when it fails. */
+/** `say` says a word that has waited; it is called by `serialized`, and again later when it fails. */
 export function createPace<Word>(
   everyMs: number,
-  inTurn: (work: () => Promise<void>) => Promise<void>,
+  serialized: (work: () => Promise<void>) => Promise<void>,
   say: (about: string, word: Word) => Promise<void>,
 ): Pace<Word> {
   const periods = new Map<string, { readonly timer: NodeJS.Timeout; word: Word | undefined }>()
@@ -24,7 +24,7 @@ export function createPace<Word>(
   function begin(about: string, word?: Word): void {
     if (stopped) return
     clearTimeout(periods.get(about)?.timer)
-    const timer = setTimeout(() => void inTurn(() => end(about)), everyMs)
+    const timer = setTimeout(() => void serialized(() => end(about)), everyMs)
     periods.set(about, { timer, word })
   }
 

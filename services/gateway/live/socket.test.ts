@@ -4,9 +4,9 @@ import type { Socket as Connection } from 'node:net'
 import { io, type Socket } from 'socket.io-client'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { ClientEvents, JoinAnswer, ServerEvents } from '#domain/api/socket.ts'
-import { documents } from '#platform/commands/documents.ts'
+import { documents } from '#platform/reads/documents.ts'
 import { logger } from '#platform/log.ts'
-import { nobodyWatches } from '#platform/watch/watch.ts'
+import { noTelemetry } from '#platform/telemetry/telemetry.ts'
 import { taskId, userId } from '../../../tests/domain/ids.ts'
 import { openEntry, openTestEngines, type TestEngines } from '../../../tests/server/engines.ts'
 import type { Feed, Viewer } from './feed.ts'
@@ -62,7 +62,7 @@ beforeEach(async () => {
     entry: openEntry,
     documents: documents(engines.readStore, engines.log),
     logger: logger('silent'),
-    watch: nobodyWatches,
+    emit: noTelemetry,
     mayConnect: async () => undefined,
     mayOpen: () => true,
     known: () => undefined,

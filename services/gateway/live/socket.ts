@@ -9,18 +9,18 @@ import { readInput } from '#domain/api/readInput.ts'
 import { Fault, faults } from '#domain/kernel/errors.ts'
 import { TaskId } from '#domain/kernel/ids.ts'
 import { tasksView } from '#domain/views/tasks.ts'
-import { atMost } from '#platform/atMost.ts'
+import { atMost } from '#platform/async/atMost.ts'
 import { signedIn } from '#platform/http/guards.ts'
 import type { Identity } from '#platform/http/session.ts'
 import type { Rate } from '../http/limits.ts'
 import type { GatewayServices } from '../services.ts'
 import type { Feed, Viewer } from './feed.ts'
-import type { Saying } from './translate.ts'
+import type { SocketMessage } from './socketMessages.ts'
 
 type LiveServer = Server<ClientEvents, ServerEvents, Record<string, never>, Identity>
 type LiveSocket = Socket<ClientEvents, ServerEvents, Record<string, never>, Identity>
 
-type SocketServices = Pick<GatewayServices, 'sessions' | 'entry' | 'documents' | 'logger' | 'watch'> & {
+type SocketServices = Pick<GatewayServices, 'sessions' | 'entry' | 'documents' | 'logger' | 'emit'> & {
   /** Refuses a person who connects too often. */
   readonly mayConnect: Rate
   /** Whether a request may open the socket at all, by the names that it gives. */
@@ -124,16 +124,16 @@ function serve(socket: LiveSocket, feed: Feed, services: SocketServices): void {
   }
   /** What is still said to one that was cut off finds it closed. */
   function cutOff(): void {
-    if (socket.conn.readyState === 'open') services.watch({ kind: 'socket', change: 'cut_off' })
+    if (socket.conn.readyState === 'open') services.emit({ kind: 'socket', change: 'cut_off' })
     socket.conn.close(true)
   }
   const joined = new Set<string>()
-  services.watch({ kind: 'socket', change: 'opened' })
+  services.emit({ kind: 'socket', change: 'opened' })
   feed.follow(userId, viewer)
   let turn: Promise<void> = Promise.resolve()
   let asked = 0
   /** Who leaves a room while joining it has left: what is asked is done in the order it was asked. */
-  function inTurn(work: () => Promise<void> | void): void {
+  function serialized(work: () => Promise<void> | void): void {
     asked += 1
     if (asked > askedAtOnce) return void socket.disconnect(true)
     turn = turn.then(work).finally(() => (asked -= 1))
@@ -143,7 +143,7 @@ function serve(socket: LiveSocket, feed: Feed, services: SocketServices): void {
     // A client may leave out what it has heard and give only the callback.
     const reply = typeof last === 'function' ? last : answer
     const heard = typeof last === 'function' ? null : last
-    inTurn(async () => {
+    serialized(async () => {
       const joining = await join(taskId, heard)
       if (typeof reply === 'function') reply(joining)
     })
@@ -171,7 +171,7 @@ function serve(socket: LiveSocket, feed: Feed, services: SocketServices): void {
 
   socket.on('leave_task', (taskId) => {
     if (!TaskId.safeParse(taskId).success) return
-    inTurn(() => {
+    serialized(() => {
       joined.delete(taskId)
       feed.leave(taskId, viewer)
     })
@@ -180,12 +180,12 @@ function serve(socket: LiveSocket, feed: Feed, services: SocketServices): void {
   socket.on('disconnect', () => {
     for (const taskId of joined) feed.leave(taskId, viewer)
     feed.unfollow(userId, viewer)
-    services.watch({ kind: 'socket', change: 'closed' })
+    services.emit({ kind: 'socket', change: 'closed' })
   })
 }
 
 /** About as many as its text has: what is not text is small. */
-function charactersOf(payload: Saying[1]): number {
+function charactersOf(payload: SocketMessage[1]): number {
   if ('content' in payload && typeof payload.content === 'string') return payload.content.length
   if ('output' in payload) return payload.output.length
   if ('text' in payload) return payload.text.length

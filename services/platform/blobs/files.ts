@@ -3,7 +3,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { constants, mkdirSync, rmSync } from 'node:fs'
 import { access, mkdir, open, readFile, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { turns } from '../commands/turns.ts'
+import { serializeByKey } from '../async/serializeByKey.ts'
 import type { Blobs } from '../ports/blobs.ts'
 import { DamagedBlob, EngineUnavailable } from '../ports/faults.ts'
 
@@ -12,7 +12,7 @@ export function openFileBlobs({ folder }: { folder: string }): Blobs {
   const halfWritten = join(folder, 'half-written')
   const running = new Set<Promise<unknown>>()
   /** What looks at a blob's age and then acts on it, one after the other: a data folder has one process. */
-  const inTurn = turns()
+  const serialized = serializeByKey()
   let closed = false
 
   /** Keeps account of what runs, so that `close` can wait, and names the faults of the disk. */
@@ -114,7 +114,7 @@ export function openFileBlobs({ folder }: { folder: string }): Blobs {
   return {
     put: (bytes) => {
       const hash = hashOf(bytes)
-      return onDisk(() => inTurn(hash, () => put(hash, bytes))).then(() => hash)
+      return onDisk(() => serialized(hash, () => put(hash, bytes))).then(() => hash)
     },
     get: (hash) =>
       onDisk(async () => {
@@ -127,7 +127,7 @@ export function openFileBlobs({ folder }: { folder: string }): Blobs {
       }),
     remove: (hash, putBefore) =>
       onDisk(async () => {
-        if (isHash(hash)) await inTurn(hash, () => remove(hash, putBefore))
+        if (isHash(hash)) await serialized(hash, () => remove(hash, putBefore))
       }),
     list,
     ready: () => onDisk(() => access(halfWritten, constants.W_OK)),

@@ -54,7 +54,7 @@ export async function openNats(options: {
 }): Promise<Nats> {
   const { onFault, onWaiting } = options
   const { address, servers, credentials } = parseAddress(options.url)
-  const connection = await patiently()
+  const connection = await connectWithRetry()
   const returned = new Set<() => void>()
   const underWay = new Set<(fault: Error) => void>()
   let isConnected = true
@@ -65,7 +65,7 @@ export async function openNats(options: {
   let nowConnected: () => void = () => {}
   void follow()
 
-  async function patiently(): Promise<NatsConnection> {
+  async function connectWithRetry(): Promise<NatsConnection> {
     let said = ''
     for (;;) {
       try {

@@ -51,7 +51,7 @@ export function deliveryOf(parts: DeliveryParts, held: Held, leaseMs: number): D
   let turn: Promise<unknown> = Promise.resolve()
 
   /** One word at a time: two of our own must not refuse each other. */
-  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+  function serialized<T>(work: () => Promise<T>): Promise<T> {
     const mine = turn.then(work)
     turn = mine.catch(() => undefined)
     return mine
@@ -113,12 +113,12 @@ export function deliveryOf(parts: DeliveryParts, held: Held, leaseMs: number): D
   return {
     job,
     attempt: claimed.attempt,
-    working: () => inTurn(renewWhileHeld),
-    ack: () => inTurn(() => end({ state: 'done', ...claimed }, () => finish(reply, '+ACK'))),
+    working: () => serialized(renewWhileHeld),
+    ack: () => serialized(() => end({ state: 'done', ...claimed }, () => finish(reply, '+ACK'))),
     nak: (delayMs) =>
-      inTurn(() => end({ state: 'queued', ...claimed }, () => finish(reply, leaseFor(delayMs)))),
+      serialized(() => end({ state: 'queued', ...claimed }, () => finish(reply, leaseFor(delayMs)))),
     reject: (fault) =>
-      inTurn(() => {
+      serialized(() => {
         const kept = traceOf(fault).slice(0, mostReasonLength)
         return end({ state: 'rejected', ...claimed, reason: kept }, () => setAside(job, kept, reply))
       }),

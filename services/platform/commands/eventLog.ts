@@ -164,8 +164,11 @@ export function eventLog(engines: {
 
   return {
     async append(stream, head, events, cause) {
-      const linked = await patiently(() => link(stream, head, events, cause), cause)
-      const result = await patiently(() => eventStore.append(stream, head.revision, linked), cause)
+      const linked = await retryWhileUnavailable(() => link(stream, head, events, cause), cause)
+      const result = await retryWhileUnavailable(
+        () => eventStore.append(stream, head.revision, linked),
+        cause,
+      )
       if (result.kind === 'conflict') return result
       const stored = linked.map((event, index): StoredEvent => ({
         ...event,
@@ -248,7 +251,7 @@ function jsonOf(bytes: Uint8Array): unknown {
 }
 
 /** Does what may be repeated, such as an append of the very same events, again and again while an engine is away and patience lasts. */
-export async function patiently<T>(
+export async function retryWhileUnavailable<T>(
   attempt: () => Promise<T>,
   { patienceMs = usualPatienceMs }: Pick<Cause, 'patienceMs'>,
 ): Promise<T> {

@@ -5,10 +5,10 @@ import { isRefusal, type Decider } from '#domain/kernel/decider.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import type { Position, RecordedOf } from '#domain/kernel/event.ts'
 import type { AnyRecorded } from '#domain/views/view.ts'
-import { turns } from './turns.ts'
+import { serializeByKey } from '../async/serializeByKey.ts'
 import {
   emptyHead,
-  patiently,
+  retryWhileUnavailable,
   UnreadableEvent,
   type Appended,
   type Cause,
@@ -76,7 +76,7 @@ const rememberedStreams = 2_000
 export function commands(log: EventLog): Commands {
   const snapshots = new LRUCache<string, Snapshot>({ max: rememberedStreams })
   // One at a time per stream in this process: other processes are met by the expected revision.
-  const inTurn = turns()
+  const serialized = serializeByKey()
 
   async function catchUp<State, Command, E extends DomainEvent>(
     decider: Decider<State, Command, E>,
@@ -124,9 +124,9 @@ export function commands(log: EventLog): Commands {
     hasTakenEffect: async (decider, stream, commandId) =>
       (await catchUp(decider, stream)).commandIds.has(commandId),
     execute: (decider, stream, command, cause, admit = (_, append) => append()) =>
-      inTurn(stream, async () => {
+      serialized(stream, async () => {
         for (let attempt = 1; attempt <= conflictAttempts; attempt += 1) {
-          const snapshot = await patiently(() => catchUp(decider, stream), cause)
+          const snapshot = await retryWhileUnavailable(() => catchUp(decider, stream), cause)
           const { state, head, position, commandIds } = snapshot
           const earlier = commandIds.get(cause.commandId)
           if (earlier !== undefined) return { state, head, position: earlier, repeated: true, events: [] }

@@ -5,7 +5,7 @@ import type { AppendResult } from '#platform/ports/eventStore.ts'
 import { sampleEvent } from '../../../tests/contracts/eventStore.samples.ts'
 import { taskId } from '../../../tests/domain/ids.ts'
 import { openTestEngines, type TestEngines } from '../../../tests/server/engines.ts'
-import { mainProjection, projected, type Projected } from './projected.ts'
+import { mainProjection, projected, type Projected } from '../reads/projected.ts'
 
 let engines: TestEngines
 let follow: Projected

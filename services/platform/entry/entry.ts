@@ -1,7 +1,7 @@
 /** Who may come in: asked at each sign-in, and again while somebody is in. */
 import { Fault } from '#domain/kernel/errors.ts'
 import { usersView, type UserDocument } from '#domain/views/users.ts'
-import type { Documents } from '#platform/commands/documents.ts'
+import type { Documents } from '#platform/reads/documents.ts'
 import type { HostAccess } from '#platform/hostAccess.ts'
 import type { Logger } from '#platform/log.ts'
 import type { Clock } from '#platform/ports/clock.ts'

@@ -6,7 +6,7 @@ import type { Logger } from '#platform/log.ts'
 import { UnreadableEvent } from '#platform/commands/eventLog.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
 import { EngineUnavailable, NotFolded, TooLarge } from '#platform/ports/faults.ts'
-import { nameRequest, requestIdOf, routeOf } from '#platform/watch/requests.ts'
+import { nameRequest, requestIdOf, routeOf } from '#platform/telemetry/requests.ts'
 
 /** Answers faults as `{error, code, field?, requestId}`. What is not a `Fault` is logged whole and told without its insides. */
 export function answers(log: Logger, fresh: () => string): Middleware {

@@ -7,7 +7,7 @@ import type { AnswerOf, AnyCall, BodyOf, ParamsOf, QueryOf } from '#domain/api/c
 import { readInput } from '#domain/api/readInput.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import type { Idempotency } from '#platform/commands/idempotency.ts'
-import { requestIdOf } from '#platform/watch/requests.ts'
+import { requestIdOf } from '#platform/telemetry/requests.ts'
 import type { Identity } from './session.ts'
 
 /** A request whose input has been checked against its call. */

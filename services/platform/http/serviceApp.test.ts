@@ -9,7 +9,7 @@ import { logger } from '#platform/log.ts'
 import type { Vault } from '#platform/ports/vault.ts'
 import { openSqliteVault } from '#platform/vault/sqlite.ts'
 import { startServiceApp, type RunningService } from './serviceApp.ts'
-import { nobodyWatches } from '#platform/watch/watch.ts'
+import { noTelemetry } from '#platform/telemetry/telemetry.ts'
 import { serviceTokens, type ServiceTokens } from './serviceToken.ts'
 
 let folder: string
@@ -36,7 +36,7 @@ beforeEach(async () => {
   parts = new Map()
   service = await startServiceApp(
     { apis: new Map([['command', api]]), host: '127.0.0.1', port: 0, parts },
-    { tokens, logger: logger('silent'), ids: { uuid: () => randomUUID() }, watch: nobodyWatches },
+    { tokens, logger: logger('silent'), ids: { uuid: () => randomUUID() }, emit: noTelemetry },
   )
 })
 afterEach(async () => {

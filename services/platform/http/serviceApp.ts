@@ -4,8 +4,8 @@ import Koa, { type Middleware } from 'koa'
 import { Fault } from '#domain/kernel/errors.ts'
 import type { Logger } from '#platform/log.ts'
 import type { Ids } from '#platform/ports/ids.ts'
-import { adoptRequest, requests } from '#platform/watch/requests.ts'
-import type { Watch } from '#platform/watch/watch.ts'
+import { adoptRequest, requests } from '#platform/telemetry/requests.ts'
+import type { Emit } from '#platform/telemetry/telemetry.ts'
 import { answers } from './answers.ts'
 import { readJson } from './body.ts'
 import { health, type Details, type Parts } from './health.ts'
@@ -33,13 +33,13 @@ export async function startServiceApp(
     parts: Parts
     details?: Details
   },
-  services: { tokens: ServiceTokens; logger: Logger; ids: Ids; watch: Watch },
+  services: { tokens: ServiceTokens; logger: Logger; ids: Ids; emit: Emit },
 ): Promise<RunningService> {
   const app = new Koa()
   app.silent = true
-  const { logger, watch } = services
+  const { logger, emit } = services
   const fresh = () => services.ids.uuid()
-  app.use(requests({ door: 'service', logger, fresh, watch }))
+  app.use(requests({ serverKind: 'service', logger, fresh, emit }))
   app.use(answers(logger, fresh))
   app.use(health(options.parts, options.details))
   app.use(timeLimit(requestMs))
@@ -53,7 +53,7 @@ export async function startServiceApp(
     { requestTimeout: requestMs, headersTimeout: 10_000, keepAliveTimeout: keepAliveMs },
     app.callback(),
   )
-  watch({ kind: 'server', http })
+  emit({ kind: 'server', http })
   await listen(http, options)
   const address = http.address()
   return {

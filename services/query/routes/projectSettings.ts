@@ -22,10 +22,10 @@ const suggestedWithinMs = 3_000
 
 async function suggestionsFor(
   { id: projectId, owner: ownerId }: ProjectDocument,
-  { requests }: QueryServices,
+  { rpc }: QueryServices,
 ): Promise<HostSuggestion[]> {
   try {
-    const answer = await requests.ask('hosts', { projectId, ownerId }, suggestedWithinMs)
+    const answer = await rpc.ask('hosts', { projectId, ownerId }, suggestedWithinMs)
     return [...(answer?.suggestions ?? [])]
   } catch (fault) {
     if (fault instanceof EngineUnavailable) return []

@@ -2,7 +2,7 @@
 import { getProject, getProjectGitStatus, listBranches, listProjects } from '#domain/api/projects.ts'
 import { projectsView } from '#domain/views/projects.ts'
 import { currentBranchOf, tasksView } from '#domain/views/tasks.ts'
-import { presentProject } from '#platform/commands/present.ts'
+import { presentProject } from '#platform/reads/present.ts'
 import { fresh, signedIn } from '#platform/http/guards.ts'
 import { pageAfter } from '#platform/http/paging.ts'
 import type { Route } from '#platform/http/route.ts'

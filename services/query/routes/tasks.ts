@@ -10,8 +10,8 @@ import {
 } from '#domain/api/tasks.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import { tasksView, type TaskDocument } from '#domain/views/tasks.ts'
-import { presentTask, presentTasks } from '#platform/commands/present.ts'
-import { changedFilesOf, proposalFor } from '#platform/commands/proposal.ts'
+import { presentTask, presentTasks } from '#platform/reads/present.ts'
+import { changedFilesOf, proposalFor } from '#platform/reads/proposal.ts'
 import { fresh, signedIn } from '#platform/http/guards.ts'
 import { pageAfter } from '#platform/http/paging.ts'
 import type { Route } from '#platform/http/route.ts'
@@ -107,9 +107,9 @@ async function changesAgainst(
   task: TaskDocument,
   baseBranch: string,
   recorded: string,
-  { requests }: QueryServices,
+  { rpc }: QueryServices,
 ) {
-  const answer = await requests.ask('changes', { taskId: task.id, baseBranch }, otherBaseWithinMs)
+  const answer = await rpc.ask('changes', { taskId: task.id, baseBranch }, otherBaseWithinMs)
   if (answer?.kind === 'changes') return { ...answer, baseBranch, tree: null }
   const why = answer === undefined ? '' : `The repository has no branch ${baseBranch}. `
   throw new Fault('base_not_recorded', `${why}The changes were recorded against ${recorded}.`, 'baseBranch')

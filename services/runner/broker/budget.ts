@@ -1,7 +1,7 @@
 /** What a run, and a person in a day of UTC, may use of models. A run is counted in this process, a day in the log, for all runners. */
 import type { MeteredUse } from '#domain/usage/events.ts'
 import { budgetUsedUp, dayBudgetUsedUp } from './apiFault.ts'
-import { openDayBook, type DayBook, type DayBookOptions } from './dayBook.ts'
+import { openDayBook, type DailyUsage, type DayBookOptions } from './dailyUsage.ts'
 import { totalTokens, type ModelUsage } from './meter.ts'
 
 /** `null`: as much as one likes. */
@@ -59,8 +59,8 @@ export function openBudgets({
   /** Milliseconds since 1970. */
   readonly now: () => number
 }): Budgets {
-  const books = new Map<string, DayBook>()
-  const todayOf = (userId: string): DayBook | undefined => {
+  const books = new Map<string, DailyUsage>()
+  const todayOf = (userId: string): DailyUsage | undefined => {
     if (day.tokens === null && day.dollars === null) return undefined
     const today = new Date(now()).toISOString().slice(0, 10)
     const open = books.get(userId)

@@ -8,10 +8,10 @@ import type { Agent } from '../agents/port.ts'
 import { programBind, programIn } from '../agents/program.ts'
 import { anyAmount } from '../broker/budget.ts'
 import { startBroker, type Broker } from '../broker/broker.ts'
-import type { PreparingParts } from '../parts.ts'
+import type { WorkspaceDeps } from '../deps.ts'
 import type { Sandbox, SandboxedProcess } from '../sandbox/port.ts'
 import type { Workspace } from '../workspace/workspace.ts'
-import type { BoxSurroundings } from './boxSurroundings.ts'
+import type { AgentEnv } from './agentEnv.ts'
 import type { AgentProcess, Hearing } from './agent.ts'
 import { agentLimits } from './limits.ts'
 
@@ -26,7 +26,7 @@ export interface AgentStart {
   /** The agent's own key, where it takes one. */
   readonly apiKey: string
   /** What its box has beside the agent itself. */
-  readonly surroundings: BoxSurroundings
+  readonly sandboxEnv: AgentEnv
 }
 
 /** The broker's socket, where the box shows it. */
@@ -44,9 +44,9 @@ export interface OpenedAgent {
 }
 
 /** Opens the box of an agent. Fails with a sentence when its broker or its box cannot be made. */
-export async function openAgent(parts: PreparingParts, start: AgentStart): Promise<OpenedAgent> {
+export async function openAgent(deps: WorkspaceDeps, start: AgentStart): Promise<OpenedAgent> {
   const runToken = randomBytes(24).toString('base64url')
-  const folder = await parts.scratch.make()
+  const folder = await deps.scratch.make()
   const { agent } = start
   let broker: Broker | undefined
   let around: Around | undefined
@@ -55,7 +55,7 @@ export async function openAgent(parts: PreparingParts, start: AgentStart): Promi
     await rm(folder, { recursive: true, force: true })
   }
   try {
-    around = await start.surroundings.open()
+    around = await start.sandboxEnv.open()
     const socketPath = join(folder, 'model.sock')
     const { owner, taskId } = start.workspace
     broker =
@@ -65,14 +65,14 @@ export async function openAgent(parts: PreparingParts, start: AgentStart): Promi
             socketPath,
             ...(owner && { owner }),
             runToken,
-            upstream: parts.model,
-            threads: parts.textThreads,
-            modelFetches: start.surroundings.modelFetches,
+            upstream: deps.model,
+            threads: deps.textThreads,
+            modelFetches: start.sandboxEnv.modelFetches,
             onUsage: () => {},
-            onFault: ({ code, message }) => parts.logger.warn({ code, message, taskId }, 'model broker'),
+            onFault: ({ code, message }) => deps.logger.warn({ code, message, taskId }, 'model broker'),
           })
     broker?.admit(null)
-    const child = launch(parts, start, { socketPath, runToken, around })
+    const child = launch(deps, start, { socketPath, runToken, around })
     // What is there before the agent begins is ours.
     await child.settled
     let isOpen = true
@@ -99,10 +99,10 @@ export async function openAgent(parts: PreparingParts, start: AgentStart): Promi
   }
 }
 
-type Around = Awaited<ReturnType<BoxSurroundings['open']>>
+type Around = Awaited<ReturnType<AgentEnv['open']>>
 
 function launch(
-  parts: PreparingParts,
+  deps: WorkspaceDeps,
   start: AgentStart,
   { socketPath, runToken, around }: { socketPath: string; runToken: string; around: Around },
 ): SandboxedProcess {
@@ -112,7 +112,7 @@ function launch(
   const socketPathInBox = sandbox.seenAs(socket)
   const { argv, env } = agent.launch({
     binary: programIn(program, sandbox.seenAs(cli)),
-    session: session === null ? { kind: 'new', id: parts.ids.uuid() } : { kind: 'resume', id: session },
+    session: session === null ? { kind: 'new', id: deps.ids.uuid() } : { kind: 'resume', id: session },
     model,
     access:
       agent.access === 'key'
@@ -121,7 +121,7 @@ function launch(
             kind: 'broker',
             socketPath: socketPathInBox,
             runToken,
-            scripted: parts.model.kind === 'scripted',
+            scripted: deps.model.kind === 'scripted',
           },
   })
   const [command, ...rest] = argv
@@ -132,7 +132,7 @@ function launch(
       ...around.env,
       ...env,
       // As root the CLI asks to be told that it may; with a box it is not root.
-      ...(sandbox.kind === 'none' && parts.isRoot ? { IS_SANDBOX: '1' } : {}),
+      ...(sandbox.kind === 'none' && deps.isRoot ? { IS_SANDBOX: '1' } : {}),
     },
     workspace,
     readOnly: [cli, ...around.readOnly],

@@ -5,12 +5,12 @@ import { agents } from '../agents/agents.ts'
 import { instructionFiles, writeHome } from '../agents/home.ts'
 import type { Found } from '../agents/locate.ts'
 import type { Agent, HomeFile } from '../agents/port.ts'
-import type { PreparingParts } from '../parts.ts'
+import type { WorkspaceDeps } from '../deps.ts'
 import type { Sandbox } from '../sandbox/port.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import type { AgentProcess } from './agent.ts'
 import { openAgent, type OpenedAgent } from './agentProcess.ts'
-import type { BoxSurroundings } from './boxSurroundings.ts'
+import type { AgentEnv } from './agentEnv.ts'
 import { failed, type Failed } from './failed.ts'
 
 /** What an agent is asked to be for a task. */
@@ -20,7 +20,7 @@ export interface AgentWish {
   /** As the client sent it; passed on only when the agent takes it. */
   readonly model: string | null
   /** What the agent's box has beside the agent. */
-  readonly surroundings: BoxSurroundings
+  readonly sandboxEnv: AgentEnv
 }
 
 /** An agent that can be started for this task. */
@@ -31,35 +31,35 @@ export interface AgentSetup {
   readonly sandbox: Sandbox
   readonly apiKey: string
   /** All of it in words: a box that was opened with the same serves as well. */
-  readonly likeness: string
+  readonly fingerprint: string
 }
 
 /** Finds what the agent needs, or the sentence that says what is missing. Looks at nothing in the workspace. */
 export async function agentSetup(
-  parts: PreparingParts,
-  { agent: name, model, surroundings }: AgentWish,
+  deps: WorkspaceDeps,
+  { agent: name, model, sandboxEnv }: AgentWish,
 ): Promise<AgentSetup | Failed> {
   const agent = agents[name]
   if (!agent) return failed('no_agent', `The ${name} agent is not available yet. Choose Claude.`)
-  const located = await parts.located(name)
+  const located = await deps.located(name)
   if (!located.found) return failed('no_agent', located.reason)
-  const { sandbox } = parts
+  const { sandbox } = deps
   if ('missing' in sandbox) return failed('no_box', sandbox.missing)
-  const apiKey = agent.access === 'key' ? parts.agentKeys[name] : ''
+  const apiKey = agent.access === 'key' ? deps.agentKeys[name] : ''
   if (apiKey === undefined)
     return failed('no_key', `This server has no API key for ${name}. Ask its operator to set one.`)
-  const likeness = JSON.stringify([agent.name, located, model, surroundings.likeness])
-  return { kind: 'set_up', agent, program: located, sandbox, apiKey, likeness }
+  const fingerprint = JSON.stringify([agent.name, located, model, sandboxEnv.fingerprint])
+  return { kind: 'set_up', agent, program: located, sandbox, apiKey, fingerprint }
 }
 
 /** Opens the box of an agent, which goes on with a session or has a new one. */
 export function openFor(
-  parts: PreparingParts,
-  { workspace, model, surroundings }: AgentWish,
+  deps: WorkspaceDeps,
+  { workspace, model, sandboxEnv }: AgentWish,
   { agent, program, sandbox, apiKey }: AgentSetup,
   session: string | null,
 ): Promise<OpenedAgent> {
-  return openAgent(parts, { agent, program, sandbox, workspace, session, model, apiKey, surroundings })
+  return openAgent(deps, { agent, program, sandbox, workspace, session, model, apiKey, sandboxEnv })
 }
 
 /** What an agent finds in its home, by what is in the workspace. */

@@ -23,7 +23,7 @@ export interface ChangesReport {
 
 const intervalMs = 2_000
 
-export function changesReport(parts: {
+export function changesReport(deps: {
   /** On the host, for the history. */
   git: Git
   /** In the box, for what an agent wrote. */
@@ -38,8 +38,8 @@ export function changesReport(parts: {
   mostBytes: number
   reporter: Reporter
 }): ChangesReport {
-  const { git, treeGit, workspace, executionId, blobs, reporter } = parts
-  let redaction = parts.redaction(parts.secrets)
+  const { git, treeGit, workspace, executionId, blobs, reporter } = deps
+  let redaction = deps.redaction(deps.secrets)
   let recorded = ''
   let stored = 0
   let reading: Promise<void> = Promise.resolve()
@@ -56,7 +56,7 @@ export function changesReport(parts: {
     recorded = told.same
   }
 
-  function inTurn(from: 'folder' | 'tree'): Promise<void> {
+  function serialized(from: 'folder' | 'tree'): Promise<void> {
     const readNext = () => read(from)
     reading = reading.then(readNext, readNext)
     reading.catch(() => undefined)
@@ -65,14 +65,14 @@ export function changesReport(parts: {
 
   return {
     hide(more) {
-      redaction = parts.redaction([...parts.secrets, ...more])
+      redaction = deps.redaction([...deps.secrets, ...more])
     },
-    record: () => inTurn('tree'),
+    record: () => serialized('tree'),
     recordSoon() {
-      if (stored >= parts.mostBytes) return
+      if (stored >= deps.mostBytes) return
       timer ??= setTimeout(() => {
         timer = undefined
-        inTurn('folder').catch(() => undefined)
+        serialized('folder').catch(() => undefined)
       }, intervalMs)
     },
     async stop() {

@@ -9,7 +9,7 @@ import { task as decider } from '#domain/task/task.ts'
 import { TerminalOutputRecorded } from '#domain/task/terminal.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
 import { EngineUnavailable, TooLarge } from '#platform/ports/faults.ts'
-import type { RunnerParts } from '../parts.ts'
+import type { RunnerDeps } from '../deps.ts'
 import { failed } from './failed.ts'
 import { outcomeOf, type Claimed } from './outcome.ts'
 import { recordingWithin } from './recording.ts'
@@ -21,38 +21,38 @@ const actor = { kind: 'system', service: 'runner' } as const
 
 /** Runs an execution that was requested. Resolves when it has ended, or when it is no longer ours to report. */
 export async function runExecution(
-  parts: RunnerParts,
+  deps: RunnerDeps,
   job: { readonly taskId: string; readonly executionId: string },
   control: Control,
 ): Promise<void> {
   const onFound = ({ kind }: Execution): void => {
-    if (kind === 'turn') parts.warm.wake(job.taskId)
+    if (kind === 'turn') deps.warm.wake(job.taskId)
   }
   try {
-    const claimed = await claim(parts, job, onFound)
-    if (claimed) await runClaimed(parts, claimed, control)
+    const claimed = await claim(deps, job, onFound)
+    if (claimed) await runClaimed(deps, claimed, control)
   } catch (fault) {
     if (!(fault instanceof Evicted)) throw fault
-    parts.logger.info({ ...job }, 'run abandoned: another runner has it')
+    deps.logger.info({ ...job }, 'run abandoned: another runner has it')
   } finally {
     // A turn that failed before it began left it awake.
-    await parts.warm.rest(job.taskId)
+    await deps.warm.rest(job.taskId)
   }
 }
 
 /** `undefined` when there is nothing to run: ended, withdrawn, or left behind by a runner that died, which is told here. */
 async function claim(
-  parts: RunnerParts,
+  deps: RunnerDeps,
   { taskId, executionId }: { readonly taskId: string; readonly executionId: string },
   onFound: (execution: Execution) => void,
 ): Promise<Claimed | undefined> {
   const stream = taskStream(taskId)
-  const { state, head } = await parts.commands.load(decider, stream)
+  const { state, head } = await deps.commands.load(decider, stream)
   const execution = executionOf(state, executionId)
   if (!execution) return undefined
   const attempt = execution.attempt
   if (attempt > 0) {
-    await endLost(parts, taskId, execution, head.revision)
+    await endLost(deps, taskId, execution, head.revision)
     return undefined
   }
   onFound(execution)
@@ -60,9 +60,9 @@ async function claim(
     type: 'StartExecution',
     executionId,
     afterAttempt: attempt,
-    runnerId: parts.runnerId,
+    runnerId: deps.runnerId,
   } as const
-  const started = await parts.commands
+  const started = await deps.commands
     .execute(decider, stream, command, { actor, commandId: randomUUID() })
     .catch((fault: unknown) => {
       if (fault instanceof Fault && (fault.code === 'evicted' || fault.code === 'not_found')) return undefined
@@ -76,17 +76,17 @@ async function claim(
 
 /** Ends an execution whose runner is gone. It may only stand still: the line in the terminal shuts out what it would still print. */
 async function endLost(
-  parts: RunnerParts,
+  deps: RunnerDeps,
   taskId: string,
   execution: Execution,
   revision: number,
 ): Promise<void> {
   const { executionId, attempt, kind } = execution
   const reason = 'The runner stopped while this was running. Try again to continue where it left off.'
-  const terminal = await terminalWriter(parts, taskId, revision)
+  const terminal = await terminalWriter(deps, taskId, revision)
   const told = { executionId, attempt, kind, channel: 'stderr' } as const
   await terminal.append(TerminalOutputRecorded.of(told, { text: `${reason}\n` }))
-  const report = openReporter(parts.commands, taskId, { executionId, attempt })
+  const report = openReporter(deps.commands, taskId, { executionId, attempt })
   await endWith(report, execution, failed('runner_lost', reason), terminal.head())
 }
 
@@ -95,26 +95,26 @@ function executionOf(state: { kind: string } | LiveTask, executionId: string): E
   return state.phase.execution.executionId === executionId ? state.phase.execution : undefined
 }
 
-async function runClaimed(parts: RunnerParts, claimed: Claimed, control: Control): Promise<void> {
+async function runClaimed(deps: RunnerDeps, claimed: Claimed, control: Control): Promise<void> {
   const { task, execution, fence } = claimed
-  const report = openReporter(parts.commands, task.taskId, fence)
-  const terminal = await terminalWriter(parts, task.taskId, claimed.head.revision)
-  const allowance = parts.allowances.ofRun({ userId: task.ownerId, executionId: fence.executionId })
+  const report = openReporter(deps.commands, task.taskId, fence)
+  const terminal = await terminalWriter(deps, task.taskId, claimed.head.revision)
+  const allowance = deps.allowances.ofRun({ userId: task.ownerId, executionId: fence.executionId })
   const recording = recordingWithin(allowance, { terminal, report }, { fence, kind: execution.kind })
   let outcome: ExecutionOutcome
   try {
-    outcome = await outcomeOf(parts, claimed, {
+    outcome = await outcomeOf(deps, claimed, {
       control,
       report: recording.report,
       terminal: recording.terminal,
     })
   } catch (fault) {
     if (fault instanceof Evicted) throw fault
-    outcome = outcomeOfStop(control.stop) ?? outcomeOfFault(parts, fault)
+    outcome = outcomeOfStop(control.stop) ?? outcomeOfFault(deps, fault)
   }
   await recording.close().catch((fault: unknown) => {
     if (fault instanceof Evicted) throw fault
-    parts.logger.error({ err: fault }, 'failed to record the last output')
+    deps.logger.error({ err: fault }, 'failed to record the last output')
   })
   await Promise.all([endWith(report, execution, outcome, terminal.head()), allowance.settled()])
 }
@@ -133,7 +133,7 @@ async function endWith(
   await report.end(outcome, terminal)
 }
 
-function outcomeOfFault(parts: RunnerParts, fault: unknown): ExecutionOutcome {
+function outcomeOfFault(deps: RunnerDeps, fault: unknown): ExecutionOutcome {
   if (fault instanceof Fault) return failed(fault.code, fault.message)
   if (fault instanceof CodeHostFault) return failed('code_host', fault.message)
   if (fault instanceof EngineUnavailable)
@@ -143,6 +143,6 @@ function outcomeOfFault(parts: RunnerParts, fault: unknown): ExecutionOutcome {
       'too_large',
       'The agent produced more output at once than can be recorded. Ask it to work in smaller steps.',
     )
-  parts.logger.error({ err: fault }, 'run failed')
+  deps.logger.error({ err: fault }, 'run failed')
   return failed('internal', 'Something went wrong during this run. The error has been logged.')
 }

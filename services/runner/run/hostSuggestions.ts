@@ -2,9 +2,9 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { HostSuggestion } from '#domain/api/projectSettings.ts'
-import type { Asked, Requests } from '#platform/ports/requests.ts'
+import type { Asked, Rpc } from '#platform/ports/rpc.ts'
 import { hostsIn, repositoryFiles, systemFiles } from '../egress/configuredHosts.ts'
-import type { PreparingParts } from '../parts.ts'
+import type { WorkspaceDeps } from '../deps.ts'
 import { endedWell } from '../workspace/git.ts'
 import { mirrorPath } from '../workspace/names.ts'
 import { reachRepository } from './prepare.ts'
@@ -13,14 +13,14 @@ const mostBytes = 8 * 1024 * 1024
 const mostSuggestions = 40
 const withinMs = 2_000
 
-type Parts = Pick<PreparingParts, 'documents' | 'entry' | 'access' | 'codeHost' | 'git' | 'root' | 'logger'>
+type Deps = Pick<WorkspaceDeps, 'documents' | 'entry' | 'access' | 'codeHost' | 'git' | 'root' | 'logger'>
 
 /** Until the returned function is called. The one who asks has checked whose project it is. `home` is that of the runner's user. */
-export function answerHosts(parts: Parts, requests: Requests, home: string | undefined): () => void {
-  return requests.answer('hosts', async (asked) => {
+export function answerHosts(deps: Deps, rpc: Rpc, home: string | undefined): () => void {
+  return rpc.answer('hosts', async (asked) => {
     const [ofRepository, ofSystem] = await Promise.all([
-      inRepository(parts, asked).catch((fault: unknown) => {
-        parts.logger.info({ err: fault }, 'failed to suggest hosts for a repository')
+      inRepository(deps, asked).catch((fault: unknown) => {
+        deps.logger.info({ err: fault }, 'failed to suggest hosts for a repository')
         return []
       }),
       onSystem(home),
@@ -44,16 +44,16 @@ async function onSystem(home: string | undefined): Promise<readonly HostSuggesti
 
 /** Of the mirror as it is, if the person may still read the repository. */
 async function inRepository(
-  parts: Parts,
+  deps: Deps,
   { projectId, ownerId }: Asked<'hosts'>,
 ): Promise<readonly HostSuggestion[]> {
-  const reached = await reachRepository(parts, { owner: ownerId, projectId })
+  const reached = await reachRepository(deps, { owner: ownerId, projectId })
   if (reached.kind === 'failed') return []
   const { repository, access } = reached
-  const { defaultBranch } = await parts.codeHost.repository(access.accessToken, repository)
-  const gitDir = join(parts.root, mirrorPath(access.url, repository))
+  const { defaultBranch } = await deps.codeHost.repository(access.accessToken, repository)
+  const gitDir = join(deps.root, mirrorPath(access.url, repository))
   const read = (args: readonly string[]) =>
-    parts.git({ gitDir, args, timeoutMs: withinMs, maxOutputBytes: mostBytes })
+    deps.git({ gitDir, args, timeoutMs: withinMs, maxOutputBytes: mostBytes })
   const tree = `refs/heads/${defaultBranch}`
   const listed = await read(['ls-tree', '-z', '--name-only', tree, '--', ...repositoryFiles.keys()])
   if (!endedWell(listed)) return []

@@ -1,12 +1,12 @@
 /** A line of shell in the task's box, with what it prints in the task's terminal. */
 import type { Readable } from 'node:stream'
 import type { ExecutionOutcome } from '#domain/task/commands.ts'
-import type { RunnerParts } from '../parts.ts'
+import type { RunnerDeps } from '../deps.ts'
 import { commandEnd } from '../agents/terminal.ts'
 import type { Sandbox, SandboxExit } from '../sandbox/port.ts'
 import { withCommandHome } from '../workspace/commandHome.ts'
 import type { Workspace } from '../workspace/workspace.ts'
-import type { BoxSurroundings } from './boxSurroundings.ts'
+import type { AgentEnv } from './agentEnv.ts'
 import { commandLimits } from './limits.ts'
 import { failed } from './failed.ts'
 import type { Run } from './run.ts'
@@ -17,7 +17,7 @@ export interface BoxedCommand {
   readonly run: Run
   readonly workspace: Workspace
   readonly command: string
-  readonly surroundings: BoxSurroundings
+  readonly sandboxEnv: AgentEnv
   /** Milliseconds. */
   readonly longestMs: number
 }
@@ -26,17 +26,17 @@ const interruptMs = 5_000
 
 /** Runs it to its end: how it ended, or the outcome of a run that has no box or was stopped. Throws `Evicted`. */
 export async function runInBox(
-  parts: RunnerParts,
-  { run, workspace, command, surroundings, longestMs }: BoxedCommand,
+  deps: RunnerDeps,
+  { run, workspace, command, sandboxEnv, longestMs }: BoxedCommand,
 ): Promise<{ readonly kind: 'ended'; readonly exit: SandboxExit } | ExecutionOutcome> {
-  const { sandbox } = parts
+  const { sandbox } = deps
   if ('missing' in sandbox) return failed('no_box', sandbox.missing)
   // Bold, as the commands of an agent are.
   await run.output.note(`\u001B[1m$ ${command}\u001B[0m\n`)
-  const around = await surroundings.open()
+  const around = await sandboxEnv.open()
   try {
-    return await withCommandHome(workspace, parts.path, (ofCommand) =>
-      runIn(parts, { run, workspace: ofCommand, command, longestMs, sandbox, around }),
+    return await withCommandHome(workspace, deps.path, (ofCommand) =>
+      runIn(deps, { run, workspace: ofCommand, command, longestMs, sandbox, around }),
     )
   } finally {
     await around.close()
@@ -44,7 +44,7 @@ export async function runInBox(
 }
 
 async function runIn(
-  parts: RunnerParts,
+  deps: RunnerDeps,
   {
     run,
     workspace,
@@ -52,9 +52,9 @@ async function runIn(
     longestMs,
     sandbox,
     around,
-  }: Omit<BoxedCommand, 'surroundings'> & {
+  }: Omit<BoxedCommand, 'sandboxEnv'> & {
     readonly sandbox: Sandbox
-    readonly around: Awaited<ReturnType<BoxSurroundings['open']>>
+    readonly around: Awaited<ReturnType<AgentEnv['open']>>
   },
 ): Promise<{ readonly kind: 'ended'; readonly exit: SandboxExit } | ExecutionOutcome> {
   const line = shellLine(command)
@@ -65,7 +65,7 @@ async function runIn(
     readOnly: around.readOnly,
     sockets: around.sockets,
     stdin: 'ignore',
-    limits: commandLimits({ ...parts.limits, longestMs }),
+    limits: commandLimits({ ...deps.limits, longestMs }),
   })
   const onStop = () => {
     if (run.stopping.reason() === 'cancelled') child.interrupt()

@@ -8,9 +8,9 @@ import { tasksView, type TaskDocument } from '#domain/views/tasks.ts'
 import { usersView, type UserDocument } from '#domain/views/users.ts'
 import type { Head } from '#platform/commands/eventLog.ts'
 import type { AgentImage } from '../agents/port.ts'
-import type { RunnerParts } from '../parts.ts'
+import type { RunnerDeps } from '../deps.ts'
 import { changesReport } from './changesReport.ts'
-import { earlyBoxOf, type EarlyBox } from './earlyBox.ts'
+import { earlySandboxOf, type EarlySandbox } from './earlySandbox.ts'
 import { failed, type Failed } from './failed.ts'
 import { imagesForAgent } from './images.ts'
 import { runOutput } from './output.ts'
@@ -21,7 +21,7 @@ import { ownSecrets, valuesOf } from './secrets.ts'
 import { setUpWorkspace } from './setup.ts'
 import { runShellCommand } from './shellCommand.ts'
 import { outcomeOfStop, type Control } from './stopping.ts'
-import { surroundingsOf } from './surroundings.ts'
+import { sandboxEnvOf } from './sandboxEnv.ts'
 import { Evicted, type TerminalWriter } from './terminalWriter.ts'
 import { withTranscript } from './transcript.ts'
 import { runTurn } from './turn.ts'
@@ -49,40 +49,40 @@ interface Asked {
   readonly images: readonly AgentImage[]
 }
 
-export async function outcomeOf(parts: RunnerParts, claimed: Claimed, told: Told): Promise<ExecutionOutcome> {
-  const asked = await askedOf(parts, claimed)
+export async function outcomeOf(deps: RunnerDeps, claimed: Claimed, told: Told): Promise<ExecutionOutcome> {
+  const asked = await askedOf(deps, claimed)
   if ('kind' in asked) return asked
   const { task, execution } = claimed
   const session = sessionOf(task, execution.agent)
   const { projectId } = asked.document
   const model = modelFor(asked.document, execution.agent)
   const wish = { projectId, agent: execution.agent, model, session }
-  const early = execution.kind === 'turn' ? earlyBoxOf(parts, wish) : undefined
+  const early = execution.kind === 'turn' ? earlySandboxOf(deps, wish) : undefined
   try {
-    return await outcomeWith(parts, claimed, told, { ...asked, session, early })
+    return await outcomeWith(deps, claimed, told, { ...asked, session, early })
   } finally {
     await early?.close()
   }
 }
 
-async function askedOf(parts: RunnerParts, { task, execution, head }: Claimed): Promise<Asked | Failed> {
+async function askedOf(deps: RunnerDeps, { task, execution, head }: Claimed): Promise<Asked | Failed> {
   const stream = taskStream(task.taskId)
   const [document, message, user] = await Promise.all([
-    parts.documents.asOf(tasksView, stream, task.taskId, head),
-    parts.documents.asOf(chatView, stream, messageDocumentId(task.taskId, execution.messageId), head),
-    userOf(parts, task.ownerId),
+    deps.documents.asOf(tasksView, stream, task.taskId, head),
+    deps.documents.asOf(chatView, stream, messageDocumentId(task.taskId, execution.messageId), head),
+    userOf(deps, task.ownerId),
   ])
   if (!document || !user) throw new Evicted('The task is gone.')
   // A message may be blank, where it has images.
   if (typeof message?.message !== 'string')
     return failed('message_erased', 'The message of this turn was erased.')
-  const images = await imagesForAgent(parts, task.taskId, message.images)
+  const images = await imagesForAgent(deps, task.taskId, message.images)
   if (!images) return failed('image_erased', 'An image of this message was erased.')
   return { document, message: { ...message, message: message.message }, user, images }
 }
 
 async function outcomeWith(
-  parts: RunnerParts,
+  deps: RunnerDeps,
   { task, execution, fence }: Claimed,
   { control: { stop, steering }, report, terminal }: Told,
   {
@@ -92,10 +92,10 @@ async function outcomeWith(
     images,
     session: before,
     early,
-  }: Asked & { readonly session: string | null; readonly early: EarlyBox | undefined },
+  }: Asked & { readonly session: string | null; readonly early: EarlySandbox | undefined },
 ): Promise<ExecutionOutcome> {
   const { executionId } = fence
-  const prepared = await readyToRun(parts, {
+  const prepared = await readyToRun(deps, {
     task,
     document,
     user,
@@ -112,57 +112,57 @@ async function outcomeWith(
   if (prepared.kind === 'failed') return prepared
 
   const { workspace, access, session } = prepared
-  const { sandbox } = parts
-  const treeGit = 'missing' in sandbox ? parts.git : sandbox.gitFor(workspace)
-  const around = await surroundingsOf(parts, {
+  const { sandbox } = deps
+  const treeGit = 'missing' in sandbox ? deps.git : sandbox.gitFor(workspace)
+  const around = await sandboxEnvOf(deps, {
     projectId: task.projectId,
     agent: execution.agent,
     workspace,
     repositoryUrl: access.url,
   })
-  const secrets = valuesOf([...around.secrets, ...ownSecrets(parts, access)])
+  const secrets = valuesOf([...around.secrets, ...ownSecrets(deps, access)])
   const changes = changesReport({
-    git: parts.git,
+    git: deps.git,
     treeGit,
     workspace,
     executionId,
     secrets,
-    redaction: parts.redaction,
-    mostBytes: parts.allowances.runBytes,
-    blobs: parts.blobs,
+    redaction: deps.redaction,
+    mostBytes: deps.allowances.runBytes,
+    blobs: deps.blobs,
     reporter: report,
   })
-  const output = runOutput(terminal, { fence, kind: execution.kind, redaction: parts.redaction(secrets) })
+  const output = runOutput(terminal, { fence, kind: execution.kind, redaction: deps.redaction(secrets) })
   const run = { fence, stopping: stop, steering, reporter: report, terminal, output, changes }
-  const unhear = parts.egress.hear(
+  const unhear = deps.egress.hear(
     task.taskId,
     (line) => void output.stderr.write(`${line}\n`).catch(() => undefined),
   )
-  const unwatchDisk = parts.disk.watch({ workspace, stop })
+  const unwatchDisk = deps.disk.watch({ workspace, stop })
   try {
-    const unready = await setUpWorkspace(parts, { run, workspace, around })
+    const unready = await setUpWorkspace(deps, { run, workspace, around })
     if (unready) return unready
     const { forCommands, withSecrets, forAgent } = around
     return execution.kind === 'command'
-      ? await runShellCommand(parts, {
+      ? await runShellCommand(deps, {
           run,
           workspace,
           messageId: execution.messageId,
           command: message.message,
-          surroundings: message.withSecrets ? withSecrets : forCommands,
+          sandboxEnv: message.withSecrets ? withSecrets : forCommands,
         })
-      : await runTurn(parts, {
+      : await runTurn(deps, {
           run,
           workspace,
           agent: execution.agent,
           message:
             session === null
-              ? withTranscript(message.message, await earlier(parts, message))
+              ? withTranscript(message.message, await earlier(deps, message))
               : message.message,
           images,
           session,
           model: modelFor(document, execution.agent),
-          surroundings: forAgent,
+          sandboxEnv: forAgent,
           early,
           ownerId: task.ownerId,
           secrets,
@@ -175,26 +175,26 @@ async function outcomeWith(
     await changes.stop()
     if (stop.reason() !== 'evicted' && stop.reason() !== 'deleted') {
       const { agent } = execution
-      const saving = recordWork(parts, { task, workspace, treeGit, agent, executionId, reporter: report })
+      const saving = recordWork(deps, { task, workspace, treeGit, agent, executionId, reporter: report })
       await Promise.all([
-        recorded(parts, 'the changes could not be read', changes.record()),
-        recorded(parts, 'the work could not be saved', saving),
+        recorded(deps, 'the changes could not be read', changes.record()),
+        recorded(deps, 'the work could not be saved', saving),
       ])
     }
   }
 }
 
 /** What cannot be recorded of a turn takes nothing from it. */
-async function recorded(parts: RunnerParts, failing: string, recording: Promise<void>): Promise<void> {
+async function recorded(deps: RunnerDeps, failing: string, recording: Promise<void>): Promise<void> {
   await recording.catch((fault: unknown) => {
     if (fault instanceof Evicted) throw fault
-    parts.logger.error({ err: fault }, failing)
+    deps.logger.error({ err: fault }, failing)
   })
 }
 
 /** Messages of the task before this one, the latest hundred, oldest first. */
 async function earlier(
-  { documents }: RunnerParts,
+  { documents }: RunnerDeps,
   { task, order }: MessageDocument,
 ): Promise<readonly MessageDocument[]> {
   const found = await documents.find(chatView, {
@@ -215,7 +215,7 @@ function sessionOf({ session }: LiveTask, agent: AgentName): string | null {
   return session?.agent === agent ? session.sessionId : null
 }
 
-async function userOf({ documents, log }: RunnerParts, userId: string) {
+async function userOf({ documents, log }: RunnerDeps, userId: string) {
   const stream = userStream(userId)
   return documents.asOf(usersView, stream, userId, await log.headOf(stream))
 }

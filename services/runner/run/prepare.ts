@@ -18,11 +18,11 @@ import {
 } from '../workspace/workspace.ts'
 import { gitUntil } from '../workspace/git.ts'
 import type { Mirror, RefreshRequest, RefreshResult } from '../workspace/mirror.ts'
-import type { PreparingParts, RunnerParts } from '../parts.ts'
+import type { WorkspaceDeps, RunnerDeps } from '../deps.ts'
 import type { OutputRecorder } from '../output/record.ts'
-import type { EarlyBox } from './earlyBox.ts'
+import type { EarlySandbox } from './earlySandbox.ts'
 import { failed, type Failed } from './failed.ts'
-import { makeBeside, type Prepared } from './makeBeside.ts'
+import { prepareConcurrently, type Prepared } from './prepareConcurrently.ts'
 import type { Reporter } from './reporter.ts'
 import type { Stopping } from './stopping.ts'
 
@@ -45,20 +45,20 @@ const cloneWithinMs = 600_000
 
 /** What the person may reach is asked anew each time: access that was taken away ends here. */
 export async function reachRepository(
-  parts: Pick<PreparingParts, 'documents' | 'entry' | 'access' | 'codeHost'>,
+  deps: Pick<WorkspaceDeps, 'documents' | 'entry' | 'access' | 'codeHost'>,
   task: Pick<TaskDocument, 'owner' | 'projectId'>,
 ) {
-  const project = await parts.documents.get(projectsView, task.projectId)
+  const project = await deps.documents.get(projectsView, task.projectId)
   if (!project) return failed('project_deleted', 'The project of this task was deleted.')
-  await parts.entry.check(task.owner)
+  await deps.entry.check(task.owner)
   const repository = { owner: project.githubOwner, name: project.githubRepoName }
-  const accessToken = await parts.access.tokenOf(task.owner)
-  const { url, authorization } = await parts.codeHost.gitAccess(accessToken, repository)
+  const accessToken = await deps.access.tokenOf(task.owner)
+  const { url, authorization } = await deps.codeHost.gitAccess(accessToken, repository)
   return { kind: 'reached' as const, repository, access: { accessToken, url, authorization } }
 }
 
 export async function prepare(
-  { git: hostGit, ...others }: RunnerParts,
+  { git: hostGit, ...others }: RunnerDeps,
   run: {
     readonly task: TaskDocument
     readonly user: UserDocument
@@ -66,20 +66,20 @@ export async function prepare(
     readonly reporter: Reporter | null
     readonly output: OutputRecorder | null
     /** Opened as soon as the workspace has its place. */
-    readonly early?: EarlyBox | undefined
+    readonly early?: EarlySandbox | undefined
     readonly signal: AbortSignal
   },
 ): Promise<Ready | Failed> {
   const { task, user, executionId, reporter, output, early } = run
   // Who cancels, or deletes, does not wait for a repository to be read out.
-  const parts = { ...others, git: gitUntil(hostGit, run.signal) }
+  const deps = { ...others, git: gitUntil(hostGit, run.signal) }
   const isFirst = reporter !== null && task.workspace !== 'ready'
   const telling = isFirst ? reporter.report(WorkspacePreparing.of({ executionId })) : undefined
   telling?.catch(() => undefined)
-  const reached = await reachRepository(parts, task)
+  const reached = await reachRepository(deps, task)
   if (reached.kind === 'failed') return reached
   const { repository, access } = reached
-  const refreshing = refreshReached(parts, reached, {
+  const refreshing = refreshReached(deps, reached, {
     signal: run.signal,
     // Before each command and each further turn it would be in the way.
     ...(task.workspace !== 'ready' && {
@@ -87,21 +87,21 @@ export async function prepare(
     }),
   })
   // What was begun on an empty repository goes on as it was.
-  const isBeginning = task.workspace !== 'ready' && !(await hasWorkspace(parts.root, task.id))
+  const isBeginning = task.workspace !== 'ready' && !(await hasWorkspace(deps.root, task.id))
   const toWorkOn = isBeginning
-    ? withFirstBranch(parts, refreshing, { task, user, signal: run.signal })
+    ? withFirstBranch(deps, refreshing, { task, user, signal: run.signal })
     : refreshing
-  const prepared = await makeBeside(toWorkOn, {
+  const prepared = await prepareConcurrently(toWorkOn, {
     async find() {
-      const before = await parts.mirrors.find({ ...repository, url: access.url })
-      return before && isBeginning && (await isEmpty(parts, before, task)) ? undefined : before
+      const before = await deps.mirrors.find({ ...repository, url: access.url })
+      return before && isBeginning && (await isEmpty(deps, before, task)) ? undefined : before
     },
     make: (mirror) =>
-      workspaceFor(parts, { mirror, access }, { task, user }, (place) => early?.open(place, access.url)),
-    ground: (mirror) => groundFor(parts.git, mirror, branchesOf(task)),
+      workspaceFor(deps, { mirror, access }, { task, user }, (place) => early?.open(place, access.url)),
+    ground: (mirror) => groundFor(deps.git, mirror, branchesOf(task)),
     async remove() {
       await early?.close()
-      await removeWorkspace(parts.root, task.id, parts.path)
+      await removeWorkspace(deps.root, task.id, deps.path)
     },
   })
   await telling
@@ -122,25 +122,25 @@ type Refreshed = Awaited<ReturnType<typeof refreshReached>>
 
 /** The repository of a task that begins, with its first branch made where there is none. Nothing is made of one that has any. */
 async function withFirstBranch(
-  parts: PreparingParts,
+  deps: WorkspaceDeps,
   refreshing: Promise<Refreshed>,
   { task, user, signal }: WhoseWorkspace & { readonly signal: AbortSignal },
 ): Promise<Refreshed> {
   const fresh = await refreshing
-  if (fresh.kind === 'failed' || !(await isEmpty(parts, fresh.mirror, task))) return fresh
-  const { git, scratch } = parts
+  if (fresh.kind === 'failed' || !(await isEmpty(deps, fresh.mirror, task))) return fresh
+  const { git, scratch } = deps
   const { url, authorization } = fresh.access
   const asked = { git, scratch, branch: task.branch, author: identityOf(user), url, authorization, signal }
   const why = await makeFirstBranch(asked)
-  const again = await refreshReached(parts, fresh, { signal })
-  if (again.kind === 'failed' || !(await isEmpty(parts, again.mirror, task))) return again
+  const again = await refreshReached(deps, fresh, { signal })
+  if (again.kind === 'failed' || !(await isEmpty(deps, again.mirror, task))) return again
   const reason = `This repository is empty, and its first branch ${task.branch} could not be created.`
   return failed('first_branch_failed', why === null ? reason : `${reason} ${why}`)
 }
 
 /** Whether a task would begin in a repository without a branch. */
 export async function isEmpty(
-  { git }: Pick<PreparingParts, 'git'>,
+  { git }: Pick<WorkspaceDeps, 'git'>,
   mirror: Mirror,
   task: WhoseWorkspace['task'],
 ): Promise<boolean> {
@@ -159,25 +159,25 @@ function branchesOf({ id, branch, title, workingBranch }: WhoseWorkspace['task']
 
 /** The workspace of a task on a mirror: made, or the one that is there. */
 export async function workspaceFor(
-  parts: PreparingParts,
+  deps: WorkspaceDeps,
   { mirror, access }: { readonly mirror: Mirror; readonly access: Ready['access'] },
   { task, user }: WhoseWorkspace,
   onPlace?: (workspace: Workspace) => void,
 ): Promise<Prepared | Failed> {
-  const noRoom = await parts.room.make({ projectId: task.projectId })
-  if (noRoom !== undefined && !(await hasWorkspace(parts.root, task.id))) return failed('disk_full', noRoom)
+  const noRoom = await deps.eviction.make({ projectId: task.projectId })
+  if (noRoom !== undefined && !(await hasWorkspace(deps.root, task.id))) return failed('disk_full', noRoom)
   const prepared = await prepareWorkspace({
-    git: parts.git,
-    path: parts.path,
-    root: parts.root,
+    git: deps.git,
+    path: deps.path,
+    root: deps.root,
     taskId: task.id,
     mirror,
     ...branchesOf(task),
     originUrl: access.url,
     identity: identityOf(user),
     // Without a box there is no other user: it could not even reach its tree in a closed data folder.
-    owner: parts.isRoot && isBox(parts.sandbox) ? await parts.boxUsers.userOf(task.id) : undefined,
-    checkCheckout: parts.checkCheckout,
+    owner: deps.isRoot && isBox(deps.sandbox) ? await deps.boxUsers.userOf(task.id) : undefined,
+    checkCheckout: deps.checkCheckout,
     ...(onPlace && { onPlace }),
   })
   switch (prepared.kind) {
@@ -200,8 +200,8 @@ function preparedOf(workspace: Workspace, executionId: string) {
  * For a workspace in which an agent waits, or that was made ahead of its task: it is ready as it is. The mirror is brought up to date beside the turn, which is stopped when
  * the person can no longer reach the repository.
  */
-export async function prepareBeside(
-  parts: RunnerParts,
+export async function prepareForWaitingAgent(
+  deps: RunnerDeps,
   {
     task,
     workspace: found,
@@ -216,7 +216,7 @@ export async function prepareBeside(
     readonly stop: Stopping
   },
 ): Promise<Ready | Failed> {
-  const reached = await reachRepository(parts, task)
+  const reached = await reachRepository(deps, task)
   if (reached.kind === 'failed') return reached
   const { repository, access } = reached
   const isOver = new AbortController()
@@ -224,11 +224,11 @@ export async function prepareBeside(
     const signal = AbortSignal.any([isOver.signal, stop.signal])
     await delay(fetchAfterMs, undefined, { signal }).catch(() => undefined)
     if (signal.aborted) return
-    const refreshed = await refreshReached(parts, reached, { signal })
+    const refreshed = await refreshReached(deps, reached, { signal })
     if (refreshed.kind === 'failed' && !isOver.signal.aborted) stop.stop('no_access', refreshed.reason)
   }
   const refreshing = refresh().catch((fault: unknown) =>
-    parts.logger.warn({ err: fault }, 'failed to refresh the mirror'),
+    deps.logger.warn({ err: fault }, 'failed to refresh the mirror'),
   )
   const settle = () => {
     isOver.abort()
@@ -237,7 +237,7 @@ export async function prepareBeside(
   let workspace = found
   if (task.workspace !== 'ready') {
     // It was made before the task had a title.
-    workspace = await renameBranch(parts.git, parts.root, found, branchesOf(task).workingBranch)
+    workspace = await renameBranch(deps.git, deps.root, found, branchesOf(task).workingBranch)
     await reporter.report(preparedOf(workspace, executionId))
   }
   return { kind: 'ready', workspace, repository, access, isNew: false, settle }
@@ -245,20 +245,20 @@ export async function prepareBeside(
 
 /** Brings the mirror of the task's repository up to date, with the person's own access to it. */
 export async function refreshMirror(
-  parts: PreparingParts,
+  deps: WorkspaceDeps,
   task: Pick<TaskDocument, 'owner' | 'projectId'>,
   options: Pick<RefreshRequest, 'signal' | 'onProgress'>,
 ) {
-  const reached = await reachRepository(parts, task)
-  return reached.kind === 'failed' ? reached : refreshReached(parts, reached, options)
+  const reached = await reachRepository(deps, task)
+  return reached.kind === 'failed' ? reached : refreshReached(deps, reached, options)
 }
 
 async function refreshReached(
-  parts: PreparingParts,
+  deps: WorkspaceDeps,
   { repository, access }: Pick<Ready, 'repository' | 'access'>,
   options: Pick<RefreshRequest, 'signal' | 'onProgress'>,
 ) {
-  const refreshed = await parts.mirrors.refresh({
+  const refreshed = await deps.mirrors.refresh({
     ...repository,
     url: access.url,
     authorization: access.authorization,
@@ -269,7 +269,7 @@ async function refreshReached(
   return { kind: 'ready' as const, mirror: refreshed.mirror, repository, access }
 }
 
-const isBox = (sandbox: RunnerParts['sandbox']): boolean => 'kind' in sandbox && sandbox.kind !== 'none'
+const isBox = (sandbox: RunnerDeps['sandbox']): boolean => 'kind' in sandbox && sandbox.kind !== 'none'
 
 /** Who commits: the person, by the name they gave. */
 export function identityOf(user: UserDocument): { name: string; email: string } {

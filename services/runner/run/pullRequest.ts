@@ -11,14 +11,14 @@ import { tasksView, type TaskDocument } from '#domain/views/tasks.ts'
 import { usersView, type UserDocument } from '#domain/views/users.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
 import type { Redaction } from '../output/redaction.ts'
-import type { RunnerParts } from '../parts.ts'
+import type { RunnerDeps } from '../deps.ts'
 import type { Sandbox } from '../sandbox/port.ts'
 import { readChanges } from '../workspace/changes.ts'
 import type { Git } from '../workspace/git.ts'
 import { commitAndPush, type PublishResult } from '../workspace/publish.ts'
 import type { StagedTree } from '../workspace/stage.ts'
 import { removeWorkspace, type Workspace } from '../workspace/workspace.ts'
-import { bringIn } from './bringIn.ts'
+import { applyPatch } from './applyPatch.ts'
 import { changesEvent, toldOf } from './changesReport.ts'
 import { identityOf, prepare } from './prepare.ts'
 import { bringBack } from './savedWork.ts'
@@ -47,34 +47,34 @@ const lostWork =
   "This task's workspace is gone, and work that was not pushed could not be restored. Let the agent continue, then try again."
 
 export async function makePullRequest(
-  parts: RunnerParts,
+  deps: RunnerDeps,
   { taskId, requestId }: { readonly taskId: string; readonly requestId: string },
   { signal, pushSignal }: Pick<Stopping, 'signal' | 'pushSignal'>,
 ): Promise<void> {
   const stream = taskStream(taskId)
-  const { state, head } = await parts.commands.load(decider, stream)
+  const { state, head } = await deps.commands.load(decider, stream)
   if (state.kind !== 'task' || state.pullRequestRequest !== requestId) return
   const [task, user, wanted] = await Promise.all([
-    parts.documents.asOf(tasksView, stream, taskId, head),
-    parts.documents.asOf(
+    deps.documents.asOf(tasksView, stream, taskId, head),
+    deps.documents.asOf(
       usersView,
       userStream(state.ownerId),
       state.ownerId,
-      await parts.log.headOf(userStream(state.ownerId)),
+      await deps.log.headOf(userStream(state.ownerId)),
     ),
-    wantedOf(parts, taskId, requestId),
+    wantedOf(deps, taskId, requestId),
   ])
   if (!task || !user || !wanted) return
-  const outcome = await alone(parts, { taskId, signal }, (state) =>
-    publish(parts, { state, task, user, wanted, signal, pushSignal }),
-  ).catch((fault: unknown) => outcomeOfFault(parts, fault))
+  const outcome = await alone(deps, { taskId, signal }, (state) =>
+    publish(deps, { state, task, user, wanted, signal, pushSignal }),
+  ).catch((fault: unknown) => outcomeOfFault(deps, fault))
   const command = {
     type: 'SettlePullRequest',
     requestId,
     outcome: wanted.automatic ? told(outcome) : outcome,
     nextRequestId: randomUUID(),
   } as const
-  await parts.commands
+  await deps.commands
     .execute(decider, stream, command, { actor, commandId: randomUUID() })
     .catch((fault: unknown) => {
       if (!(fault instanceof Fault)) throw fault
@@ -111,13 +111,13 @@ const lookMs = 1_000
  * for, since what it makes of the files was seen by nobody.
  */
 async function alone(
-  parts: RunnerParts,
+  deps: RunnerDeps,
   { taskId, signal }: { readonly taskId: string; readonly signal: AbortSignal },
   publish: (state: LiveTask) => Promise<PullRequestOutcome>,
 ): Promise<PullRequestOutcome> {
   const stream = taskStream(taskId)
   const stateNow = async (): Promise<LiveTask> => {
-    const { state } = await parts.commands.load(decider, stream)
+    const { state } = await deps.commands.load(decider, stream)
     if (state.kind !== 'task') throw new Fault('not_found', 'There is no such task.')
     return state
   }
@@ -126,7 +126,7 @@ async function alone(
     if ((await stateNow()).phase.status === 'running') begun.abort()
   }
   const lookAgain = () => void look().catch(() => undefined)
-  const unsubscribe = parts.bus.subscribe('appended', (event) => {
+  const unsubscribe = deps.bus.subscribe('appended', (event) => {
     if (event.stream === stream && event.type === 'ExecutionStarted') lookAgain()
   })
   const timer = setInterval(lookAgain, lookMs)
@@ -141,7 +141,7 @@ async function alone(
   }
   try {
     await look()
-    return await parts.locks.hold(taskId, use, AbortSignal.any([signal, begun.signal]))
+    return await deps.locks.hold(taskId, use, AbortSignal.any([signal, begun.signal]))
   } catch (fault) {
     if (fault === begun.signal.reason) return isRunning
     throw fault
@@ -151,33 +151,33 @@ async function alone(
 }
 
 async function publish(
-  parts: RunnerParts,
+  deps: RunnerDeps,
   { state, task, user, wanted, signal, pushSignal }: Publishing,
 ): Promise<PullRequestOutcome> {
-  const prepared = await prepare(parts, { task, user, executionId: '', reporter: null, output: null, signal })
+  const prepared = await prepare(deps, { task, user, executionId: '', reporter: null, output: null, signal })
   if (prepared.kind === 'failed') return prepared
   const { workspace, repository, access } = prepared
-  if (prepared.isNew && (await bringBack(parts, state, workspace)).kind !== 'brought_back') {
-    await removeWorkspace(parts.root, task.id, parts.path)
+  if (prepared.isNew && (await bringBack(deps, state, workspace)).kind !== 'brought_back') {
+    await removeWorkspace(deps.root, task.id, deps.path)
     return { kind: 'failed', code: 'no_changes', reason: lostWork }
   }
   /** The commit that the pull request had last. */
   const last = state.pullRequest?.headCommit ?? null
   const { accessToken } = access
   const between = { head: workspace.branch, base: workspace.baseBranch }
-  const existing = await parts.codeHost.findPullRequest(accessToken, repository, between)
+  const existing = await deps.codeHost.findPullRequest(accessToken, repository, between)
   if (!existing && wanted.automatic) return closed(task)
-  const { sandbox } = parts
-  const { secrets: ofProject } = await settingsOf(parts, task.projectId)
-  const secrets = [...ofProject, ...ownSecrets(parts, access)]
-  const redaction = parts.redaction(valuesOf(secrets))
-  const treeGit = 'missing' in sandbox ? parts.git : sandbox.gitFor(workspace)
+  const { sandbox } = deps
+  const { secrets: ofProject } = await settingsOf(deps, task.projectId)
+  const secrets = [...ofProject, ...ownSecrets(deps, access)]
+  const redaction = deps.redaction(valuesOf(secrets))
+  const treeGit = 'missing' in sandbox ? deps.git : sandbox.gitFor(workspace)
   const record = (from: 'tree' | StagedTree) =>
-    recordChanges(parts, { task, wanted, workspace, treeGit, redaction, from, signal })
+    recordChanges(deps, { task, wanted, workspace, treeGit, redaction, from, signal })
   let published: StagedTree | undefined
   let isBroughtIn = false
   const pushed = await commitAndPush({
-    git: parts.git,
+    git: deps.git,
     treeGit,
     workspace,
     // What was recorded when it was asked for could be seen; an update of its own accord records what it publishes.
@@ -186,18 +186,18 @@ async function publish(
       if (staged.tree !== state.changedTree) await record(staged)
       return wanted.automatic || staged.tree === wanted.tree
     },
-    message: last === null ? wanted.title : await latestMessage(parts, task, wanted),
+    message: last === null ? wanted.title : await latestMessage(deps, task, wanted),
     author: identityOf(user),
     coAuthor: coAuthors[task.agent],
     secrets,
-    threads: parts.textThreads,
+    threads: deps.textThreads,
     url: access.url,
     authorization: access.authorization,
     signal,
     pushSignal,
-    bringIn: (patch) => {
+    applyPatch: (patch) => {
       isBroughtIn = true
-      return bringIn(boxOf(parts), workspace, patch)
+      return applyPatch(boxOf(deps), workspace, patch)
     },
   })
   // The files have now what others had published before.
@@ -214,10 +214,10 @@ async function publish(
   const settled = { headCommit: pushed.headSha, messageId: isNews ? randomUUID() : null }
   if (existing) {
     const { number, htmlUrl: url } = existing
-    if (rewrites) await parts.codeHost.updatePullRequest(accessToken, repository, number, { title, body })
+    if (rewrites) await deps.codeHost.updatePullRequest(accessToken, repository, number, { title, body })
     return { kind: 'updated', number, url, ...settled }
   }
-  const opened = await parts.codeHost.openPullRequest(accessToken, repository, {
+  const opened = await deps.codeHost.openPullRequest(accessToken, repository, {
     ...between,
     title,
     body,
@@ -233,7 +233,7 @@ function closed({ prNumber }: TaskDocument): PullRequestOutcome {
 
 /** Records the changes that are published, or for which the request is refused. Throws where the task has gone on without us. */
 async function recordChanges(
-  parts: RunnerParts,
+  deps: RunnerDeps,
   {
     task,
     wanted: { requestId },
@@ -250,22 +250,18 @@ async function recordChanges(
   },
 ): Promise<void> {
   const { baseBranch } = workspace
-  const changes = await readChanges({ git: parts.git, treeGit, workspace, baseBranch, from, signal })
+  const changes = await readChanges({ git: deps.git, treeGit, workspace, baseBranch, from, signal })
   if (changes.kind === 'base_not_found')
     throw new Fault('code_host_refused', `The repository has no branch ${baseBranch} any more.`)
   if (!task.execution) throw new Fault('not_initialized')
   const of = { taskId: task.id, executionId: task.execution.id }
-  const event = await changesEvent(parts.blobs, of, await toldOf(changes, redaction))
+  const event = await changesEvent(deps.blobs, of, await toldOf(changes, redaction))
   const command = { type: 'RecordChanges', requestId, changes: event } as const
-  await parts.commands.execute(decider, taskStream(task.id), command, { actor, commandId: randomUUID() })
+  await deps.commands.execute(decider, taskStream(task.id), command, { actor, commandId: randomUUID() })
 }
 
 /** What was asked for last says what an update is about. */
-async function latestMessage(
-  { documents }: RunnerParts,
-  task: TaskDocument,
-  wanted: Wanted,
-): Promise<string> {
+async function latestMessage({ documents }: RunnerDeps, task: TaskDocument, wanted: Wanted): Promise<string> {
   const latest = await documents.find(chatView, {
     where: { task: task.id },
     sort: { field: 'order', direction: 'descending' },
@@ -275,15 +271,15 @@ async function latestMessage(
   return titleOf(asked?.message ?? '') || wanted.title
 }
 
-function boxOf({ sandbox }: RunnerParts): Sandbox {
+function boxOf({ sandbox }: RunnerDeps): Sandbox {
   if ('missing' in sandbox) throw new Fault('code_host_refused', sandbox.missing)
   return sandbox
 }
 
-async function wantedOf(parts: RunnerParts, taskId: string, requestId: string): Promise<Wanted | undefined> {
+async function wantedOf(deps: RunnerDeps, taskId: string, requestId: string): Promise<Wanted | undefined> {
   // The request is among the last things that happened: it is looked for from the end.
   for (let from: number | 'end' = 'end'; ;) {
-    const events = await parts.log.readBackwards(taskStream(taskId), from, 200)
+    const events = await deps.log.readBackwards(taskStream(taskId), from, 200)
     for (const event of events) {
       if (event.type !== 'PullRequestRequested' || event.data.requestId !== requestId) continue
       const { title = '', body = '', tree = null } = event.content ?? {}
@@ -310,12 +306,12 @@ function refused(pushed: Exclude<PublishResult, { kind: 'published' }>): PullReq
   }
 }
 
-function outcomeOfFault(parts: RunnerParts, fault: unknown): PullRequestOutcome {
+function outcomeOfFault(deps: RunnerDeps, fault: unknown): PullRequestOutcome {
   if (fault instanceof Fault) return { kind: 'failed', code: fault.code, reason: fault.message }
   if (fault instanceof CodeHostFault) {
     const code = fault.kind === 'unavailable' ? 'code_host_unavailable' : 'code_host_refused'
     return { kind: 'failed', code, reason: fault.message }
   }
-  parts.logger.error({ err: fault }, 'pull request failed')
+  deps.logger.error({ err: fault }, 'pull request failed')
   return { kind: 'failed', code: 'internal', reason: 'Something went wrong while creating the pull request.' }
 }

@@ -4,7 +4,7 @@ import { scopeOfStream, taskStream } from '#domain/kernel/ids.ts'
 import { WorkSaved, type AgentName } from '#domain/task/events.ts'
 import type { LiveTask, SavedWork } from '#domain/task/state.ts'
 import { agents } from '../agents/agents.ts'
-import type { RunnerParts } from '../parts.ts'
+import type { RunnerDeps } from '../deps.ts'
 import { packFolders, unpackFolders } from '../workspace/archive.ts'
 import { restoreWork, saveWork } from '../workspace/bundle.ts'
 import type { Git } from '../workspace/git.ts'
@@ -15,7 +15,7 @@ const scopeOf = (taskId: string): string => scopeOfStream(taskStream(taskId))
 
 /** Saves what differs from what was saved before. Not while an agent writes. What cannot be saved is told in the log. */
 export async function recordWork(
-  parts: RunnerParts,
+  deps: RunnerDeps,
   {
     task,
     workspace,
@@ -32,11 +32,11 @@ export async function recordWork(
     readonly reporter: Reporter
   },
 ): Promise<void> {
-  const { blobs, git, logger } = parts
+  const { blobs, git, logger } = deps
   const { taskId, saved } = task
   const work = await saveWork({ git, treeGit, workspace, last: saved?.work })
   if (work.kind === 'too_large') return logger.warn({ taskId }, work.message)
-  const session = await sessionOf(parts, { workspace, agent, saved })
+  const session = await sessionOf(deps, { workspace, agent, saved })
   if (work.kind === 'unchanged' && (saved === null || isDeepStrictEqual(session, saved.session))) return
   const bundle =
     work.kind === 'saved' ? await blobs.put(scopeOf(taskId), work.bundle) : (saved?.bundle ?? null)
@@ -48,7 +48,7 @@ export async function recordWork(
 
 /** The agent's session; the blob that there is where it is the same. */
 async function sessionOf(
-  { blobs }: RunnerParts,
+  { blobs }: RunnerDeps,
   { workspace, agent, saved }: { workspace: Workspace; agent: AgentName; saved: SavedWork | null },
 ): Promise<SavedWork['session']> {
   const folders = agents[agent]?.sessionFolders ?? []
@@ -70,12 +70,12 @@ export type BroughtBack =
 
 /** Brings back what was saved last, into a workspace that was just made. */
 export async function bringBack(
-  parts: RunnerParts,
+  deps: RunnerDeps,
   { taskId, saved }: LiveTask,
   workspace: Workspace,
 ): Promise<BroughtBack> {
   if (saved === null) return { kind: 'nothing_saved' }
-  const { blobs, git, path } = parts
+  const { blobs, git, path } = deps
   const bundle = await blobs.get(scopeOf(taskId), saved.bundle)
   if (!bundle) return { kind: 'nothing_saved' }
   const restored = await restoreWork({ git, path, workspace, bundle })

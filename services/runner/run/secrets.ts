@@ -5,7 +5,7 @@ import { project as decider } from '#domain/project/project.ts'
 import { noSettings, type ProjectSettings } from '#domain/project/settings.ts'
 import type { Redaction } from '../output/redaction.ts'
 import type { KnownSecret } from '../output/secretForms.ts'
-import type { PreparingParts } from '../parts.ts'
+import type { WorkspaceDeps } from '../deps.ts'
 import type { ChangedFile } from '../workspace/changes.ts'
 
 export interface ProjectSecret extends KnownSecret {
@@ -16,7 +16,7 @@ export interface ProjectSecret extends KnownSecret {
 
 /** A project as its people set it, with the values of its secrets. */
 export async function settingsOf(
-  { commands, projectSecrets }: Pick<PreparingParts, 'commands' | 'projectSecrets'>,
+  { commands, projectSecrets }: Pick<WorkspaceDeps, 'commands' | 'projectSecrets'>,
   projectId: string,
 ): Promise<{ readonly settings: ProjectSettings; readonly secrets: readonly ProjectSecret[] }> {
   const { state } = await commands.load(decider, projectStream(projectId))
@@ -31,7 +31,7 @@ export async function settingsOf(
 
 /** Those that are there whatever the project: what git and the agents prove themselves with. */
 export function ownSecrets(
-  { model, agentKeys }: Pick<PreparingParts, 'model' | 'agentKeys'>,
+  { model, agentKeys }: Pick<WorkspaceDeps, 'model' | 'agentKeys'>,
   { accessToken, authorization }: { readonly accessToken: string; readonly authorization: string },
 ): readonly KnownSecret[] {
   return [

@@ -3,13 +3,13 @@ import { createHash } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { ExecutionOutcome } from '#domain/task/commands.ts'
-import type { RunnerParts } from '../parts.ts'
+import type { RunnerDeps } from '../deps.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import { runInBox } from './inBox.ts'
 import { timeInWords } from './limits.ts'
 import { failed } from './failed.ts'
 import type { Run } from './run.ts'
-import type { Surroundings } from './surroundings.ts'
+import type { SandboxEnv } from './sandboxEnv.ts'
 
 const setupMs = 15 * 60_000
 
@@ -18,19 +18,19 @@ const setupMs = 15 * 60_000
  * failed is run again by the next one.
  */
 export async function setUpWorkspace(
-  parts: RunnerParts,
+  deps: RunnerDeps,
   {
     run,
     workspace,
     around,
-  }: { readonly run: Run; readonly workspace: Workspace; readonly around: Surroundings },
+  }: { readonly run: Run; readonly workspace: Workspace; readonly around: SandboxEnv },
 ): Promise<ExecutionOutcome | undefined> {
   const command = around.setupCommand.trim()
   if (command === '' || (await isSetUp(workspace, command))) return undefined
-  const longestMs = Math.min(setupMs, parts.limits.longestMs)
+  const longestMs = Math.min(setupMs, deps.limits.longestMs)
   await run.output.note('Setting up the workspace, as the project says.\n')
   const begun = performance.now()
-  const ran = await runInBox(parts, { run, workspace, command, surroundings: around.withSecrets, longestMs })
+  const ran = await runInBox(deps, { run, workspace, command, sandboxEnv: around.withSecrets, longestMs })
   if (ran.kind !== 'ended') return ran
   const { code, reason } = ran.exit
   if (reason === 'time_limit')

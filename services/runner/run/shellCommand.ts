@@ -1,19 +1,19 @@
 /** A person's shell command, run in the task's box. */
 import type { ExecutionOutcome } from '#domain/task/commands.ts'
 import { CommandOutputRecorded } from '#domain/task/events.ts'
-import type { RunnerParts } from '../parts.ts'
+import type { RunnerDeps } from '../deps.ts'
 import { runInBox, type BoxedCommand } from './inBox.ts'
 import { timeInWords } from './limits.ts'
 import { failed } from './failed.ts'
 
 export async function runShellCommand(
-  parts: RunnerParts,
+  deps: RunnerDeps,
   { messageId, ...command }: Omit<BoxedCommand, 'longestMs'> & { readonly messageId: string },
 ): Promise<ExecutionOutcome> {
-  const { longestMs } = parts.limits
+  const { longestMs } = deps.limits
   const { fence, output, reporter } = command.run
   const last = output.keepLast()
-  const ran = await runInBox(parts, { ...command, longestMs })
+  const ran = await runInBox(deps, { ...command, longestMs })
   const printed = last()
   if (printed !== '') {
     const { executionId } = fence

@@ -2,14 +2,14 @@
 import { taskStream } from '#domain/kernel/ids.ts'
 import { chatView, messageDocumentId } from '#domain/views/chat.ts'
 import { messageFor, type AgentHome } from '../agents/images.ts'
-import type { RunnerParts } from '../parts.ts'
+import type { RunnerDeps } from '../deps.ts'
 import type { AgentProcess } from './agent.ts'
 import { imagesForAgent } from './images.ts'
 import type { Run } from './run.ts'
 
 /** Until it is stopped. What could not be told waits in the queue as before, and is the next turn. */
 export function steerTurn(
-  parts: RunnerParts,
+  deps: RunnerDeps,
   {
     run,
     taskId,
@@ -25,12 +25,12 @@ export function steerTurn(
   let count = 0
   const stop = run.steering.listen(async (messageId) => {
     try {
-      const line = await lineFor(parts, { taskId, messageId, process, home })
+      const line = await lineFor(deps, { taskId, messageId, process, home })
       if (line === undefined || !process.steer(line)) return
       count += 1
       await run.reporter.delivered(messageId)
     } catch (fault) {
-      parts.logger.warn({ err: fault, messageId }, 'failed to send a message to the running turn')
+      deps.logger.warn({ err: fault, messageId }, 'failed to send a message to the running turn')
     }
   })
   return { count: () => count, stop }
@@ -38,7 +38,7 @@ export function steerTurn(
 
 /** The message as the agent takes it; `undefined` when it is gone. */
 async function lineFor(
-  parts: RunnerParts,
+  deps: RunnerDeps,
   {
     taskId,
     messageId,
@@ -53,8 +53,8 @@ async function lineFor(
 ): Promise<string | undefined> {
   const stream = taskStream(taskId)
   const id = messageDocumentId(taskId, messageId)
-  const message = await parts.documents.asOf(chatView, stream, id, await parts.log.headOf(stream))
+  const message = await deps.documents.asOf(chatView, stream, id, await deps.log.headOf(stream))
   if (typeof message?.message !== 'string') return undefined
-  const images = await imagesForAgent(parts, taskId, message.images)
+  const images = await imagesForAgent(deps, taskId, message.images)
   return images && messageFor(agent, { text: message.message, images }, home)
 }

@@ -3,11 +3,11 @@ import type { ExecutionOutcome } from '#domain/task/commands.ts'
 import { messageFor } from '../agents/images.ts'
 import type { Agent, AgentImage, HomeFile } from '../agents/port.ts'
 import type { Budget } from '../broker/budget.ts'
-import type { PreparingParts, RunnerParts } from '../parts.ts'
+import type { WorkspaceDeps, RunnerDeps } from '../deps.ts'
 import type { SandboxExit } from '../sandbox/port.ts'
 import type { AgentProcess, Hearing } from './agent.ts'
 import { agentSetup, beginIn, homeFor, openFor, type AgentSetup, type AgentWish } from './agentSetup.ts'
-import type { EarlyBox } from './earlyBox.ts'
+import type { EarlySandbox } from './earlySandbox.ts'
 import { timeInWords } from './limits.ts'
 import { listener, type Listener } from './listen.ts'
 import { messageTexts } from './messageText.ts'
@@ -24,7 +24,7 @@ export interface TurnRequest extends AgentWish {
   /** The session to resume, when the agent had one in this task. */
   readonly session: string | null
   /** A box that was opened for this turn. */
-  readonly early: EarlyBox | undefined
+  readonly early: EarlySandbox | undefined
   /** Whose day the turn takes from. */
   readonly ownerId: string
   /** Secrets that must not show in anything that is recorded. */
@@ -37,42 +37,42 @@ const keptTail = 16_000
 /** Of these, as many explain an agent's death to a person. */
 const shownTail = 1_000
 
-export async function runTurn(parts: RunnerParts, request: TurnRequest): Promise<ExecutionOutcome> {
-  const setup = await agentSetup(parts, request)
+export async function runTurn(deps: RunnerDeps, request: TurnRequest): Promise<ExecutionOutcome> {
+  const setup = await agentSetup(deps, request)
   if (setup.kind === 'failed') return setup
   const { executionId } = request.run.fence
-  const budget = parts.budgets.ofRun({ userId: request.ownerId, executionId })
+  const budget = deps.budgets.ofRun({ userId: request.ownerId, executionId })
   // An agent that reaches its model by itself can only be refused its turn as a whole.
   const refusal = setup.agent.access === 'key' ? await budget.refusal() : undefined
   if (refusal !== undefined) return failed('budget', refusal)
   try {
-    return await turnWithin(parts, request, setup, budget)
+    return await turnWithin(deps, request, setup, budget)
   } finally {
     await budget.settled()
   }
 }
 
 async function turnWithin(
-  parts: RunnerParts,
+  deps: RunnerDeps,
   request: TurnRequest,
   setup: AgentSetup,
   budget: Budget,
 ): Promise<ExecutionOutcome> {
   const { workspace } = request
   const home = await homeFor(setup, workspace)
-  const likeness = waitsAs(setup, home)
-  const waiting = await parts.warm.take(workspace.taskId, { setup: likeness, session: request.session })
+  const fingerprint = waitsAs(setup, home)
+  const waiting = await deps.warm.take(workspace.taskId, { setup: fingerprint, session: request.session })
   if (waiting) {
-    const as = { setup, likeness, budget, process: waiting, isWaiting: true }
-    const outcome = await turnOf(parts, request, as)
+    const as = { setup, fingerprint, budget, process: waiting, isWaiting: true }
+    const outcome = await turnOf(deps, request, as)
     if (outcome !== 'unheard') return outcome
   }
   const open = async (session: string | null) =>
-    (await request.early?.take({ likeness: setup.likeness, session })) ??
-    openFor(parts, request, setup, session)
+    (await request.early?.take({ fingerprint: setup.fingerprint, session })) ??
+    openFor(deps, request, setup, session)
   const start = async (session: string | null) => {
     const process = await beginIn(open(session), home, workspace)
-    return turnOf(parts, request, { setup, likeness, budget, process, isWaiting: false })
+    return turnOf(deps, request, { setup, fingerprint, budget, process, isWaiting: false })
   }
   const first = await start(request.session)
   if (first !== 'unheard') return first
@@ -82,37 +82,37 @@ async function turnWithin(
 }
 
 /** Starts an agent that waits for the first message of a task. False when there is none to start, or it would not wait. */
-export async function startAhead(parts: PreparingParts, wish: AgentWish, waitMs: number): Promise<boolean> {
-  const setup = await agentSetup(parts, wish)
+export async function prewarmAgent(deps: WorkspaceDeps, wish: AgentWish, waitMs: number): Promise<boolean> {
+  const setup = await agentSetup(deps, wish)
   if (setup.kind === 'failed' || setup.agent.dialogue !== 'open') return false
   const { workspace } = wish
   const home = await homeFor(setup, workspace)
-  const process = await beginIn(openFor(parts, wish, setup, null), home, workspace)
-  await parts.warm.keep(workspace, process, { setup: waitsAs(setup, home), session: null }, waitMs)
+  const process = await beginIn(openFor(deps, wish, setup, null), home, workspace)
+  await deps.warm.keep(workspace, process, { setup: waitsAs(setup, home), session: null }, waitMs)
   return true
 }
 
 /** What an agent that waits must have been started with. */
-function waitsAs({ likeness }: AgentSetup, home: readonly HomeFile[]): string {
-  return JSON.stringify([likeness, home])
+function waitsAs({ fingerprint }: AgentSetup, home: readonly HomeFile[]): string {
+  return JSON.stringify([fingerprint, home])
 }
 
 /** `unheard`: the agent took no notice of the message, as its session or its process is gone. */
 async function turnOf(
-  parts: RunnerParts,
+  deps: RunnerDeps,
   { run, workspace, message, images, session: before, secrets: ofRun }: TurnRequest,
   {
     setup: { agent, sandbox },
-    likeness,
+    fingerprint,
     budget,
     process,
     isWaiting,
-  }: { setup: AgentSetup; likeness: string; budget: Budget; process: AgentProcess; isWaiting: boolean },
+  }: { setup: AgentSetup; fingerprint: string; budget: Budget; process: AgentProcess; isWaiting: boolean },
 ): Promise<ExecutionOutcome | 'unheard'> {
   const secrets = [...ofRun, ...process.secrets]
   run.changes.hide(process.secrets)
   // Its own: what the process alone was given is known only now.
-  const redaction = parts.redaction(secrets)
+  const redaction = deps.redaction(secrets)
   const output = runOutput(run.terminal, { fence: run.fence, kind: 'turn', redaction })
   const heard = listener({
     fence: run.fence,
@@ -123,12 +123,12 @@ async function turnOf(
     },
     reporter: run.reporter,
     output,
-    texts: messageTexts({ terminal: run.terminal, fence: run.fence, redaction, clock: parts.clock }),
+    texts: messageTexts({ terminal: run.terminal, fence: run.fence, redaction, clock: deps.clock }),
     changes: run.changes,
     redaction,
     elapsed: () => performance.now(),
   })
-  const unwatch = watch(parts, run, process)
+  const unwatch = watch(deps, run, process)
   let told = ''
   const hearing: Hearing = {
     budget,
@@ -141,13 +141,13 @@ async function turnOf(
     isOver: () => heard.ended() !== undefined,
     async complain(chunk) {
       told = `${told}${chunk.toString('utf8')}`.slice(-keptTail)
-      await output.stderr.write(parts.model.kind === 'scripted' ? withoutModelWarning(chunk) : chunk)
+      await output.stderr.write(deps.model.kind === 'scripted' ? withoutModelWarning(chunk) : chunk)
     },
   }
   let isKept = false
   try {
     const home = { dir: workspace.homeDir, seenAs: sandbox.paths(workspace).home, owner: workspace.owner }
-    const steered = steerTurn(parts, { run, taskId: workspace.taskId, process, home })
+    const steered = steerTurn(deps, { run, taskId: workspace.taskId, process, home })
     await process
       .turn(await messageFor(agent, { text: message, images }, home), hearing)
       .finally(() => steered.stop())
@@ -157,13 +157,13 @@ async function turnOf(
     const mayStay =
       !isFinished &&
       agent.dialogue === 'open' &&
-      parts.limits.idleMs > 0 &&
+      deps.limits.idleMs > 0 &&
       run.stopping.reason() === undefined
     if (mayStay && session !== undefined && heard.ended()?.ok === true) {
       // One that cannot be brought to rest is ended: the next turn goes on with its session.
       isKept = await process.rest()
       if (!isKept) return { kind: 'completed', exitCode: null }
-      await parts.warm.keep(workspace, process, { setup: likeness, session }, parts.limits.idleMs)
+      await deps.warm.keep(workspace, process, { setup: fingerprint, session }, deps.limits.idleMs)
       return { kind: 'completed', exitCode: null }
     }
     const exit = await process.close(hearing)
@@ -183,7 +183,7 @@ async function turnOf(
 
 /** Stops the agent when the run is to stop: asked first where a person cancelled, ended at once for every other reason. */
 function watch(
-  { limits }: Pick<RunnerParts, 'limits'>,
+  { limits }: Pick<RunnerDeps, 'limits'>,
   run: Run,
   process: AgentProcess,
 ): { alive(): void; stop(): void } {

@@ -3,7 +3,7 @@ import type { Workspace } from '../workspace/workspace.ts'
 import type { AgentProcess } from './agent.ts'
 
 /** What an agent that waits must be like to be of use. */
-export interface Likeness {
+export interface Fingerprint {
   /** All that it was started with, in words that are equal when it is. */
   readonly setup: string
   /** The session that it is in; `null`: it had no turn yet. */
@@ -12,7 +12,7 @@ export interface Likeness {
 
 export interface WarmAgents {
   /** The agent that waits for this task, if it is alive and alike; one that is not is ended first. */
-  take(taskId: string, wanted: Likeness): Promise<AgentProcess | undefined>
+  take(taskId: string, wanted: Fingerprint): Promise<AgentProcess | undefined>
   /** Wakes the agent that waits for this task, as a turn of it begins. */
   wake(taskId: string): void
   /** Has the agent that was woken stand still again where the turn did not take it; one that cannot is ended. */
@@ -20,14 +20,14 @@ export interface WarmAgents {
   /** Where an agent waits that had a turn, if one does. */
   workspaceOf(taskId: string): Workspace | undefined
   /** Lets an agent wait for its task, for `idleMs` at most. Another that waited for it is ended. */
-  keep(workspace: Workspace, process: AgentProcess, likeness: Likeness, idleMs: number): Promise<void>
+  keep(workspace: Workspace, process: AgentProcess, fingerprint: Fingerprint, idleMs: number): Promise<void>
   /** Ends the agent that waits for this task, if one does. */
   drop(taskId: string): Promise<void>
   /** Ends all; what is kept afterwards is ended at once. */
   close(): Promise<void>
 }
 
-interface Waiting extends Likeness {
+interface Waiting extends Fingerprint {
   readonly workspace: Workspace
   readonly process: AgentProcess
   readonly timer: NodeJS.Timeout
@@ -82,12 +82,12 @@ export function warmAgents({ most }: { readonly most: number }): WarmAgents {
       clearTimeout(found.timer)
       return found.process
     },
-    async keep(workspace, process, likeness, idleMs) {
+    async keep(workspace, process, fingerprint, idleMs) {
       const { taskId } = workspace
       await drop(taskId)
       if (isClosed || !process.isAlive()) return void (await end(process))
       const timer = setTimeout(() => void drop(taskId), idleMs)
-      waiting.set(taskId, { ...likeness, workspace, process, timer, isAwake: false })
+      waiting.set(taskId, { ...fingerprint, workspace, process, timer, isAwake: false })
       // One that dies while it waits leaves nothing behind.
       void process.exited.then(() => (waiting.get(taskId)?.process === process ? drop(taskId) : undefined))
       const [oldest] = waiting.keys()

@@ -34,7 +34,7 @@ interface GitBox {
   /** Fails when it takes no calls. */
   readonly taking: Promise<Taking>
   /** What it was made for: a workspace that was made anew lies at the same paths. */
-  readonly likeness: string
+  readonly fingerprint: string
   calls: number
   idle: NodeJS.Timeout | undefined
 }
@@ -56,13 +56,13 @@ export function containerGit(options: ContainerOptions, parts: ContainerParts): 
     ending.add(gone)
   }
   const boxFor = async (key: string, workspace: Workspace): Promise<GitBox> => {
-    const likeness = await likenessOf(workspace)
+    const fingerprint = await fingerprintOf(workspace)
     const known = boxes.get(key)
-    if (known?.likeness === likeness) return known
+    if (known?.fingerprint === fingerprint) return known
     if (known?.calls === 0) drop(key, known)
     const box: GitBox = {
       taking: startTaking(options, parts, workspace),
-      likeness,
+      fingerprint,
       calls: 0,
       idle: undefined,
     }
@@ -103,7 +103,7 @@ export function containerGit(options: ContainerOptions, parts: ContainerParts): 
   }
 }
 
-async function likenessOf({ dir, privateGitDir, mirrorDir }: Workspace): Promise<string> {
+async function fingerprintOf({ dir, privateGitDir, mirrorDir }: Workspace): Promise<string> {
   const found = await Promise.all([dir, privateGitDir, mirrorDir].map((path) => stat(path)))
   return [mirrorDir, ...found.map(({ ino, birthtimeMs }) => `${ino}-${birthtimeMs}`)].join(' ')
 }

@@ -186,7 +186,7 @@ for (const [way, gitFor] of ways)
 
     describe('on a branch that moved', () => {
       /** Applies a patch to the tree, as the box would. */
-      const bringIn = async (patch: Buffer): Promise<string | null> => {
+      const applyPatch = async (patch: Buffer): Promise<string | null> => {
         const env = { PATH: testPath, GIT_DIR: '/nonexistent' }
         const applied = spawnSync('git', ['apply', '--whitespace=nowarn', '-'], {
           cwd: workspace.dir,
@@ -209,7 +209,7 @@ for (const [way, gitFor] of ways)
         )
         await writeIn(workspace.dir, 'b.js', 'c\n')
         await writeIn(workspace.dir, 'ignored/x', 'x')
-        const published = await publish({ message: 'Once more', bringIn })
+        const published = await publish({ message: 'Once more', applyPatch })
         const headSha = await commitOf(testGit, scene.remote, `refs/heads/${workspace.branch}`)
         expect(published).toEqual({ kind: 'published', headSha, pushed: true, leftOut: [] })
         expect(await atHost('log', '--format=%s by %an', `main..${workspace.branch}`)).toBe(
@@ -220,14 +220,14 @@ for (const [way, gitFor] of ways)
         expect(await readFile(join(workspace.dir, 'bytes.bin'))).toEqual(Buffer.of(0, 1, 255))
         await expect(inTree('LICENSE')).rejects.toThrow(/ENOENT/)
         expect(await changes()).toMatchObject({ head: headSha, ahead: 3, behind: 0 })
-        expect(await publish({ bringIn })).toMatchObject({ kind: 'published', pushed: false })
+        expect(await publish({ applyPatch })).toMatchObject({ kind: 'published', pushed: false })
       })
 
       test('is left as it is where both changed the same lines, and the files are named', async () => {
         const theirs = await scene.commit({ 'b.js': 'theirs\n', 'src/a.js': 'theirs\n' }, workspace.branch)
         await writeIn(workspace.dir, 'b.js', 'c\n')
         await writeIn(workspace.dir, 'src/a.js', 'ours\n')
-        const result = await publish({ bringIn })
+        const result = await publish({ applyPatch })
         expect(result).toMatchObject({
           kind: 'conflict',
           files: ['b.js', 'src/a.js'],
@@ -238,14 +238,14 @@ for (const [way, gitFor] of ways)
         // What is as it is there is no conflict any more.
         await writeIn(workspace.dir, 'b.js', 'theirs\n')
         await writeIn(workspace.dir, 'src/a.js', 'theirs\n')
-        expect(await publish({ bringIn })).toMatchObject({ kind: 'published', headSha: theirs })
+        expect(await publish({ applyPatch })).toMatchObject({ kind: 'published', headSha: theirs })
       })
 
       test('is told of where the tree cannot take what others pushed', async () => {
         await scene.commit({ 'ignored/x': 'theirs\n' }, workspace.branch)
         await writeIn(workspace.dir, 'ignored/x', 'ours\n')
         await writeIn(workspace.dir, 'b.js', 'c\n')
-        const result = await publish({ bringIn })
+        const result = await publish({ applyPatch })
         expect(result).toMatchObject({
           kind: 'branch_moved',
           message: expect.stringContaining('ignored/x: already exists'),
@@ -257,7 +257,7 @@ for (const [way, gitFor] of ways)
         await scene.commit({ 'b.js': 'c\n', 'other.txt': 'theirs\n' }, workspace.branch)
         await writeIn(workspace.dir, 'b.js', 'c\n')
         const theirs = await commitOf(testGit, scene.remote, `refs/heads/${workspace.branch}`)
-        expect(await publish({ bringIn })).toMatchObject({
+        expect(await publish({ applyPatch })).toMatchObject({
           kind: 'published',
           headSha: theirs,
           pushed: false,
@@ -270,13 +270,13 @@ for (const [way, gitFor] of ways)
         await scene.commit({ 'other.txt': 'theirs\n' }, workspace.branch)
         await writeIn(workspace.dir, 'b.js', 'c\n')
         const cut = publish({
-          bringIn: async (patch) => {
-            await bringIn(patch)
+          applyPatch: async (patch) => {
+            await applyPatch(patch)
             throw new Error('killed')
           },
         })
         await expect(cut).rejects.toThrow('killed')
-        expect(await publish({ bringIn })).toMatchObject({ kind: 'published', pushed: true })
+        expect(await publish({ applyPatch })).toMatchObject({ kind: 'published', pushed: true })
         expect(await atHost('show', `${workspace.branch}:other.txt`, `${workspace.branch}:b.js`)).toBe(
           'theirs\nc',
         )

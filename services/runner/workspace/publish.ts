@@ -42,7 +42,7 @@ export interface PublishRequest {
   /** Asked with the tree before anything is made of it; when it may not be published nothing is. */
   readonly mayPublish?: (staged: StagedTree) => Promise<boolean>
   /** Changes the tree by a patch, whole or not at all, and says why not where it cannot. Without it a branch that moved is only told of. */
-  readonly bringIn?: (patch: Buffer) => Promise<string | null>
+  readonly applyPatch?: (patch: Buffer) => Promise<string | null>
 }
 
 /** Each sentence is fit to be shown to the person. What was committed and not pushed is committed anew by the next call. */
@@ -98,14 +98,14 @@ async function pushOnTop(
   committed: string,
   leftOut: readonly string[],
 ): Promise<PublishResult> {
-  const { git, treeGit, workspace, author, bringIn } = request
+  const { git, treeGit, workspace, author, applyPatch } = request
   let head = committed
   for (let rebases = 0; ; rebases += 1) {
     const pushed = await push(request, branch, head, leftOut)
     if (pushed.kind !== 'branch_moved' || pushed.remoteSha === null) return pushed
-    if (!bringIn || rebases === mostRebases) return pushed
+    if (!applyPatch || rebases === mostRebases) return pushed
     const onto = pushed.remoteSha
-    const asked = { git, treeGit, workspace, head, onto, identity: identity(author), bringIn }
+    const asked = { git, treeGit, workspace, head, onto, identity: identity(author), applyPatch }
     const rebased = await rebase(asked)
     if (rebased.kind === 'conflict') return conflict(branch, rebased.files)
     if (rebased.kind === 'not_brought_in') return { ...pushed, message: notBroughtIn(branch, rebased.why) }

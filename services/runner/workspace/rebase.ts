@@ -16,7 +16,7 @@ export interface RebaseRequest {
   /** Who commits: `GIT_COMMITTER_...` and `GIT_AUTHOR_...`. */
   readonly identity: Readonly<Record<string, string>>
   /** Changes the tree by a patch, whole or not at all; why not, where it cannot. */
-  readonly bringIn: (patch: Buffer) => Promise<string | null>
+  readonly applyPatch: (patch: Buffer) => Promise<string | null>
 }
 
 export type RebaseResult =
@@ -33,7 +33,7 @@ const largestPatch = 64 * 1024 * 1024
  * index and branch. What is in theirs already makes no commit, so that a rebase that was cut short is only done again. Throws `GitFault`.
  */
 export async function rebase(request: RebaseRequest): Promise<RebaseResult> {
-  const { git, treeGit, workspace, head, onto, identity, bringIn } = request
+  const { git, treeGit, workspace, head, onto, identity, applyPatch } = request
   const gitDir = workspace.privateGitDir
   const found = await git({ gitDir, args: ['merge-base', head, onto] })
   if (!endedWell(found)) return { kind: 'not_brought_in', why: 'they have no commit in common with it' }
@@ -64,7 +64,7 @@ export async function rebase(request: RebaseRequest): Promise<RebaseResult> {
   const patch = await treeGit(call)
   if (patch.endedBy === 'output_limit') return { kind: 'not_brought_in', why: 'they are too large' }
   if (!endedWell(patch)) throw new GitFault(call, patch)
-  const why = patch.stdout.length === 0 ? null : await bringIn(patch.stdout)
+  const why = patch.stdout.length === 0 ? null : await applyPatch(patch.stdout)
   if (why !== null) return { kind: 'not_brought_in', why }
 
   await withScratchIndex(workspace, async (index) => {

@@ -219,7 +219,7 @@ export async function removeWorkspace(root: string, taskId: string, path: string
 }
 
 /** Takes tree and git directory away and leaves the agent's home, from which its session goes on in a workspace made anew. Nothing may run in it. */
-export async function putToSleep(root: string, taskId: string, path: string): Promise<void> {
+export async function evictWorkspace(root: string, taskId: string, path: string): Promise<void> {
   const task = taskFolder(root, taskId)
   await writeFile(join(task, asleep), '')
   await rm(join(task, 'ready.json'))

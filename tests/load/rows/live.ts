@@ -12,8 +12,8 @@ import { taskStream, terminalStream } from '#domain/kernel/ids.ts'
 import { ExecutionRequested, TaskCreated } from '#domain/task/events.ts'
 import { TerminalOutputRecorded } from '#domain/task/terminal.ts'
 import { emptyHead, type Head } from '#platform/commands/eventLog.ts'
-import { mainProjection } from '#platform/commands/projected.ts'
-import { nobodyWatches } from '#platform/watch/watch.ts'
+import { mainProjection } from '#platform/reads/projected.ts'
+import { noTelemetry } from '#platform/telemetry/telemetry.ts'
 import { startFeed } from '../../../services/gateway/live/feed.ts'
 import { openSocket } from '../../../services/gateway/live/socket.ts'
 import { startProjector } from '../../../services/query/projector.ts'
@@ -133,7 +133,7 @@ async function openGateway(engines: TestEngines): Promise<Door> {
     entry: openEntry,
     documents: engines.documents,
     logger: engines.logger,
-    watch: nobodyWatches,
+    emit: noTelemetry,
     mayConnect: async () => undefined,
     mayOpen: () => true,
     known: () => undefined,

@@ -5,7 +5,7 @@ import { openClient, type Asked, type Client } from '../load.ts'
 import { makeCrowd, type Crowd } from '../million.ts'
 import type { Line, Row, Scene } from '../row.ts'
 import { withoutLimits } from '../seededProduct.ts'
-import { inTurn, median, percentile } from '../statistics.ts'
+import { alternating, median, percentile } from '../statistics.ts'
 
 const amounts = { tasks: 1_000_000, ofBusy: 100_000, people: 1_000 }
 const rounds = 9
@@ -85,7 +85,10 @@ async function compared(kind: Kind, who: string, asker: Asker, few: Asker): Prom
     await round(few)
     await round(asker)
   }
-  const { figures, floors } = await inTurn(rounds, { figure: () => round(asker), floor: () => round(few) })
+  const { figures, floors } = await alternating(rounds, {
+    figure: () => round(asker),
+    floor: () => round(few),
+  })
   return {
     name: `${kind.name}, ${kind.inFlight} in flight, p95: ${who} own of 1,000,000`,
     unit: 'ms',

@@ -2,7 +2,7 @@
 import { configureStore } from '@reduxjs/toolkit'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { api } from './api.ts'
-import { askAhead } from './askedAhead.ts'
+import { prefetch } from './prefetched.ts'
 import { initialSession, selectSessionEnd, selectSignedIn, sessionReducer } from './session.ts'
 import { tokenKey } from './tokenStore.ts'
 
@@ -99,7 +99,7 @@ describe('the client', () => {
 
 test('a read that was sent ahead is not sent again, and the next one is', async () => {
   answers(200, { ok: true })
-  void askAhead('/api/auth/me', 'token-1')
+  void prefetch('/api/auth/me', 'token-1')
   const store = client()
   expect((await read(store, '/auth/me')).data).toEqual({ ok: true })
   expect(fetch).toHaveBeenCalledOnce()

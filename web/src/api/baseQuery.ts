@@ -1,6 +1,6 @@
 /** How every endpoint of the client reaches the server, and what an answer of 401 means. */
 import type { BaseQueryApi, BaseQueryFn } from '@reduxjs/toolkit/query'
-import { takeAskedAhead } from './askedAhead.ts'
+import { takePrefetched } from './prefetched.ts'
 import type { ApiFault } from './fault.ts'
 import { newId } from './newId.ts'
 import { request, type ApiAnswer, type ApiCall } from './request.ts'
@@ -17,7 +17,7 @@ export const baseQuery: BaseQueryFn<ApiCall, unknown, ApiFault> = async (
   return signedIn(call.path, dispatch, (token) =>
     request(ahead(call, getState), {
       fetch: (address, init) =>
-        (call.method === undefined ? takeAskedAhead(address, token) : undefined) ?? fetch(address, init),
+        (call.method === undefined ? takePrefetched(address, token) : undefined) ?? fetch(address, init),
       token,
       signal,
       newId,

@@ -1,5 +1,5 @@
 /** One call to `/api`: JSON in and out, a bearer token when there is one, an end after 30 s. Throws nothing. */
-import type { Answer } from './askedAhead.ts'
+import type { Answer } from './prefetched.ts'
 import { callTimeoutMs } from './callTimeout.ts'
 import type { ApiFault } from './fault.ts'
 

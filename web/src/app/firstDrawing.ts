@@ -2,7 +2,7 @@
 import { readToken } from '../api/tokenStore.ts'
 import { authApi } from '../features/auth/authApi.ts'
 import { tasksApi } from '../features/tasks/tasksApi.ts'
-import { loadAhead } from './loadAhead.ts'
+import { preload } from './preload.ts'
 import { noticesApi } from './noticesApi.ts'
 import type { createStore } from './store.ts'
 
@@ -13,7 +13,7 @@ const patienceMs = 300
 export async function toBeDrawn(
   { dispatch }: ReturnType<typeof createStore>['store'],
   pathname: string,
-  load: typeof loadAhead = loadAhead,
+  load: typeof preload = preload,
 ): Promise<void> {
   if (readToken() === null) return
   const { me } = authApi.endpoints

@@ -8,12 +8,12 @@ import { Empty } from '../../ui/Empty.tsx'
 import { Skeleton } from '../../ui/Skeleton.tsx'
 import { Spinner } from '../../ui/Spinner.tsx'
 import { useIsDeleted } from '../deletions/deletions.ts'
-import { selectOpenTask } from './openTask.ts'
-import { notSelected } from './room.ts'
+import { selectOpenTask } from './taskSlice.ts'
+import { notSelected } from './taskSync.ts'
 import { TaskHeader } from './TaskHeader.tsx'
 import { TaskPanels } from './TaskPanels.tsx'
 import { texts } from './texts.ts'
-import { useRoom } from './useRoom.ts'
+import { useTaskSync } from './useTaskSync.ts'
 
 export function TaskDetail() {
   const { taskId = '' } = useParams()
@@ -22,7 +22,7 @@ export function TaskDetail() {
 }
 
 function OpenTaskPage({ taskId }: { readonly taskId: string }) {
-  const open = useRoom(taskId)
+  const open = useTaskSync(taskId)
   const { task, load, deleted } = useSelector(selectOpenTask)
   const deletedHere = useIsDeleted(taskId)
   usePageTitle(task?.title)

@@ -11,7 +11,7 @@ import { ChatPanel } from './chat/ChatPanel.tsx'
 import { TerminalPictures } from './terminal/TerminalPictures.tsx'
 import { TerminalPanel } from './terminal/TerminalPanel.tsx'
 import { texts } from './texts.ts'
-import type { OpenRoom } from './useRoom.ts'
+import type { OpenRoom } from './useTaskSync.ts'
 
 const CodeChanges = lazy(async () => ({ default: (await import('./changes/CodeChanges.tsx')).CodeChanges }))
 

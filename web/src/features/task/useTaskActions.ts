@@ -3,7 +3,7 @@ import { useDispatch } from 'react-redux'
 import type { Task } from '#domain/api/tasks.ts'
 import { isFault, reasonOf } from '../../api/fault.ts'
 import { notified, notifiedFailure } from '../notifications/notifications.ts'
-import { taskLoaded } from './openTask.ts'
+import { taskLoaded } from './taskSlice.ts'
 import {
   useCancelTaskMutation,
   useCreatePullRequestMutation,

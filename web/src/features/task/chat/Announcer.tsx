@@ -1,7 +1,7 @@
 /** Says to who listens what they would look up for: that the agent is done, or asks something. Never what it writes word by word. */
 import { useState } from 'react'
 import type { Task } from '#domain/api/tasks.ts'
-import type { ChatEntry } from './arrange.ts'
+import type { ChatEntry } from './chatTimeline.ts'
 import { texts } from './texts.ts'
 
 interface AnnouncerProps {

@@ -10,7 +10,7 @@ import { fakeServer } from '../../../../../tests/client/server.ts'
 import type { MessageDocument } from '#domain/views/chat.ts'
 import { ActionsProvider } from '../../../actions/ActionsContext.tsx'
 import { ChatEntries } from './ChatEntries.tsx'
-import type { TurnEntry } from './arrange.ts'
+import type { TurnEntry } from './chatTimeline.ts'
 
 const task = taskOf(1)
 

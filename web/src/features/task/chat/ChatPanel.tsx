@@ -14,10 +14,10 @@ import { SearchBar } from '../../../ui/SearchBar.tsx'
 import { useFollowEnd } from '../../../ui/useFollowEnd.ts'
 import { texts as agentTexts } from '../../agents/texts.ts'
 import { useAgentOptions } from '../../agents/useAgentOptions.tsx'
-import { selectOpenTask } from '../openTask.ts'
-import type { OpenRoom } from '../useRoom.ts'
+import { selectOpenTask } from '../taskSlice.ts'
+import type { OpenRoom } from '../useTaskSync.ts'
 import { Announcer } from './Announcer.tsx'
-import { arrange, messagesIn, searched, searchedQueue } from './arrange.ts'
+import { chatTimeline, messagesIn, searched, searchedQueue } from './chatTimeline.ts'
 import { ChatComposer } from './ChatComposer.tsx'
 import { ChatHistory } from './ChatHistory.tsx'
 import { SearchContext } from './SearchContext.ts'
@@ -45,7 +45,7 @@ export function ChatPanel({ task, open, headed, tools }: ChatPanelProps) {
   const send = useSendMessage(task.id, open.reload)
   const { entries, queue } = useMemo(
     () =>
-      arrange({
+      chatTimeline({
         task,
         messages: Object.values(chat.documents),
         logs: Object.values(logs.documents),

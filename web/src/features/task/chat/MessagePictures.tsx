@@ -3,7 +3,7 @@ import { useMemo } from 'react'
 import { useSelector } from 'react-redux'
 import type { Picture } from '../../images/picture.ts'
 import { Pictures } from '../../images/Pictures.tsx'
-import { selectOpenTask } from '../openTask.ts'
+import { selectOpenTask } from '../taskSlice.ts'
 import { selectPicturesOf } from './pictures.ts'
 
 /** Section 9. */

@@ -10,8 +10,8 @@ import { messageOf, taskOf } from '../../../../../tests/client/samples.ts'
 import { fakeServer, json, refusal, type Answers } from '../../../../../tests/client/server.ts'
 import { tokenKey } from '../../../api/tokenStore.ts'
 import { Toasts } from '../../notifications/Toasts.tsx'
-import { chatLoaded, selectOpenTask, taskLoaded, taskOpened } from '../openTask.ts'
-import { arrange } from './arrange.ts'
+import { chatLoaded, selectOpenTask, taskLoaded, taskOpened } from '../taskSlice.ts'
+import { chatTimeline } from './chatTimeline.ts'
 import { Queue } from './Queue.tsx'
 
 const at = `/tasks/${taskOf(1).id}`
@@ -45,7 +45,7 @@ function QueueOfOpenTask() {
   const { task, chat } = useSelector(selectOpenTask)
   if (task === null) return null
   const messages = Object.values(chat.documents)
-  const { queue } = arrange({ task, messages, logs: [], writing: [], sent: [] })
+  const { queue } = chatTimeline({ task, messages, logs: [], writing: [], sent: [] })
   return <Queue task={task} queue={queue} onSend={() => undefined} />
 }
 const noMedia = {

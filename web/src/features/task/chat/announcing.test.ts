@@ -3,7 +3,7 @@ import { messageId } from '../../../../../tests/domain/ids.ts'
 import { messageDocumentId } from '#domain/views/chat.ts'
 import { messageOf } from '../../../../../tests/client/samples.ts'
 import { announcement } from './Announcer.tsx'
-import type { ChatEntry, MessageEntry, TurnEntry } from './arrange.ts'
+import type { ChatEntry, MessageEntry, TurnEntry } from './chatTimeline.ts'
 import { cameAfter, endOf } from './useUnread.ts'
 
 function documentOf(n: number, message: string) {

@@ -4,7 +4,7 @@ import type { AnswerOf } from '#domain/api/call.ts'
 import type { getChat, getCommands } from '#domain/api/chat.ts'
 import type { Position } from '#domain/kernel/event.ts'
 import { api } from '../../../api/api.ts'
-import { earlierLoaded, type OpenTask } from '../openTask.ts'
+import { earlierLoaded, type OpenTask } from '../taskSlice.ts'
 import { texts as taskTexts } from '../texts.ts'
 
 interface PageQuery {

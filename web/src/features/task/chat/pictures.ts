@@ -4,7 +4,7 @@ import type { ChatMessage } from '#domain/api/chat.ts'
 import { imagesOf } from '#domain/views/images.ts'
 import { rootReducer } from '../../../app/rootReducer.ts'
 import { pictureOf, type Picture } from '../../images/picture.ts'
-import { chatLoaded, earlierLoaded, eventsCame, messageSent, messageTaken, taskOpened } from '../openTask.ts'
+import { chatLoaded, earlierLoaded, eventsCame, messageSent, messageTaken, taskOpened } from '../taskSlice.ts'
 
 /** By the id of the message; one without images is not there. */
 export type Pictures = Readonly<Record<string, readonly Picture[]>>

@@ -13,7 +13,7 @@ import {
   messageTaken,
   taskClosed,
   taskOpened,
-} from '../openTask.ts'
+} from '../taskSlice.ts'
 import { messageOf } from '../../../../../tests/client/samples.ts'
 import { sendInTurn } from './sending.ts'
 

@@ -7,7 +7,7 @@ import type { Store, UnknownAction } from '@reduxjs/toolkit'
 import { isFault } from '../../../api/fault.ts'
 import { selectLive, type ConnectionState } from '../../../live/connection.ts'
 import { selectWaiting, writingWaits, writingWent } from '../../../live/outbox.ts'
-import { selectOpenTask, type SentMessage } from '../openTask.ts'
+import { selectOpenTask, type SentMessage } from '../taskSlice.ts'
 
 type State = Parameters<typeof selectOpenTask>[0] & {
   readonly connection: ConnectionState

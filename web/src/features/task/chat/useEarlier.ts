@@ -5,7 +5,7 @@
 import { useLayoutEffect, useRef, useState, type RefObject } from 'react'
 import { useDispatch, useStore } from 'react-redux'
 import type { createStore } from '../../../app/store.ts'
-import { selectOpenTask } from '../openTask.ts'
+import { selectOpenTask } from '../taskSlice.ts'
 import { readEarlier } from './historyApi.ts'
 
 type Store = ReturnType<typeof createStore>['store']

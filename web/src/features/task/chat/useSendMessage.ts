@@ -13,7 +13,7 @@ import {
   messageTaken,
   selectOpenTask,
   type SentMessage,
-} from '../openTask.ts'
+} from '../taskSlice.ts'
 import { useSendMessageMutation } from '../taskApi.ts'
 import { texts as taskTexts } from '../texts.ts'
 import { sendInTurn } from './sending.ts'

@@ -1,6 +1,6 @@
 /** How many messages came since somebody went away from the end of the chat. */
 import { useState } from 'react'
-import type { ChatEntry } from './arrange.ts'
+import type { ChatEntry } from './chatTimeline.ts'
 
 export function useUnread(entries: readonly ChatEntry[], following: boolean): number {
   // Where the chat ended when it was left; `null` while it is followed.

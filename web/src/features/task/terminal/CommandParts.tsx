@@ -6,7 +6,7 @@ import { classes } from '../../../ui/classes.ts'
 import { elapsed, took } from '../../../ui/clock.ts'
 import { Status } from '../../../ui/Status.tsx'
 import { useNow } from '../../../ui/useNow.ts'
-import { selectOpenTask } from '../openTask.ts'
+import { selectOpenTask } from '../taskSlice.ts'
 import type { CommandBlock } from './commandBlocks.ts'
 import { texts } from './texts.ts'
 

@@ -7,7 +7,7 @@ import { messageOf, taskOf } from '../../../../../tests/client/samples.ts'
 import { ActionsProvider } from '../../../actions/ActionsContext.tsx'
 import { connectionChanged } from '../../../live/connection.ts'
 import { Toasts } from '../../notifications/Toasts.tsx'
-import { chatLoaded, taskOpened } from '../openTask.ts'
+import { chatLoaded, taskOpened } from '../taskSlice.ts'
 import { TerminalPanel } from './TerminalPanel.tsx'
 import { createTerminalLog } from './terminalLog.ts'
 

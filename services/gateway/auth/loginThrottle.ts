@@ -1,0 +1,98 @@
+/** Slows down who guesses: after some failures each further try has to wait, twice as long as the one before. */
+import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible'
+import { Fault } from '#domain/kernel/errors.ts'
+
+/** From where a try comes, and which account it is for; one that is for none counts for the address alone. */
+export interface Trying {
+  readonly address: string
+  readonly account?: string
+}
+
+export interface LoginThrottle {
+  /** Throws `rate_limited`, with the time to wait, when the account or the client's address has failed too often. */
+  check(trying: Trying): Promise<void>
+  /** The try was wrong. */
+  failed(trying: Trying): Promise<void>
+  /** The try was right: what the account has failed is forgotten, and the address has what it had. */
+  succeeded(trying: Trying): Promise<void>
+}
+
+/** How much may fail, and what follows. Times in seconds. */
+export interface Patience {
+  /** So many may fail within `window` before one has to wait. */
+  readonly free: number
+  readonly window: number
+  readonly firstWait: number
+  readonly longestWait: number
+}
+
+const quarterOfAnHour = 900
+const usual = {
+  account: { free: 5, window: quarterOfAnHour, firstWait: 60, longestWait: quarterOfAnHour },
+  address: { free: 20, window: quarterOfAnHour, firstWait: 60, longestWait: quarterOfAnHour },
+} as const
+
+/** In memory: each gateway counts what comes to it, and a restart begins anew. */
+export function loginThrottle(patience: { account: Patience; address: Patience } = usual): LoginThrottle {
+  const accounts = counting(patience.account)
+  const addresses = counting(patience.address)
+  const counted = ({ address, account }: Trying) => [
+    { counts: addresses, key: networkOf(address) },
+    ...(account === undefined ? [] : [{ counts: accounts, key: account }]),
+  ]
+  return {
+    async check(trying) {
+      for (const { counts, key } of counted(trying)) await counts.check(key)
+    },
+    async failed(trying) {
+      for (const { counts, key } of counted(trying)) await counts.failed(key)
+    },
+    async succeeded({ account }) {
+      if (account !== undefined) await accounts.forget(account)
+    },
+  }
+}
+
+function counting({ free, window, firstWait, longestWait }: Patience) {
+  const failures = new RateLimiterMemory({ points: free, duration: window })
+  const waits = new RateLimiterMemory({ points: 0, duration: firstWait })
+  return {
+    async check(key: string): Promise<void> {
+      const wait = await waits.get(key)
+      if (wait !== null && wait.msBeforeNext > 0) throw tooOften(wait)
+    },
+    async failed(key: string): Promise<void> {
+      const { consumedPoints: count } = await failures.penalty(key)
+      if (count < free) return
+      const wait = Math.min(firstWait * 2 ** (count - free), longestWait)
+      // While it goes on it is remembered, so that the waits grow.
+      await Promise.all([waits.set(key, 1, wait), failures.set(key, count, wait + window)])
+    },
+    async forget(key: string): Promise<void> {
+      await Promise.all([failures.delete(key), waits.delete(key)])
+    },
+  }
+}
+
+function tooOften({ msBeforeNext }: RateLimiterRes): Fault {
+  const retryAfterSeconds = Math.max(1, Math.ceil(msBeforeNext / 1_000))
+  const minutes = Math.ceil(retryAfterSeconds / 60)
+  return new Fault(
+    'rate_limited',
+    `Too many attempts failed. Try again in ${minutes === 1 ? 'a minute' : `${minutes} minutes`}.`,
+    undefined,
+    { retryAfterSeconds },
+  )
+}
+
+/** Of an IPv6 address its network of 64 bits, which one client has whole. */
+function networkOf(address: string): string {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
+  if (mapped !== undefined) return mapped
+  if (!address.includes(':')) return address
+  const [head = '', tail] = address.split('::')
+  const front = head === '' ? [] : head.split(':')
+  const back = tail === undefined || tail === '' ? [] : tail.split(':')
+  const zeros = Array.from({ length: Math.max(0, 8 - front.length - back.length) }, () => '0')
+  return `${[...front, ...zeros, ...back].slice(0, 4).join(':')}::/64`
+}

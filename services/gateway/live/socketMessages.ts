@@ -1,0 +1,121 @@
+/** What is said on the socket when something was recorded: the spec's events, out of ours. Pure. */
+import type { ServerEvents, TaskEventMessage, TaskStatusChanged } from '#domain/api/socket.ts'
+import { taskEvents } from '#domain/task/events.ts'
+import { chatMessageOf, chatView, faredIn, type MessageDocument } from '#domain/views/chat.ts'
+import type { AddressOf } from '#domain/views/images.ts'
+import type { TaskDocument } from '#domain/views/tasks.ts'
+import { messageDeltaOf, terminalOutputOf } from '#domain/views/terminal.ts'
+import type { AnyRecorded } from '#domain/views/view.ts'
+
+/** One saying on the socket: the event's name with what it carries. */
+export type SocketMessage = {
+  [Name in keyof ServerEvents]: readonly [name: Name, payload: Parameters<ServerEvents[Name]>[0]]
+}[keyof ServerEvents]
+
+/** Around an event of a task: its document before and after. Without the former, the status counts as changed. */
+export interface Around {
+  readonly before: TaskDocument | undefined
+  readonly after: TaskDocument | undefined
+  /** Whether the execution that the event tells of runs a command. */
+  readonly isCommand: boolean
+  /** The message that the event wrote anew, or the one that it took back, as it was. */
+  readonly edited?: MessageDocument | undefined
+  /** The command that the event ended. */
+  readonly ended?: MessageDocument | undefined
+}
+
+/** What is said of an event; `addressOf` gives the images of a message theirs. */
+export function socketMessagesOf(
+  event: AnyRecorded,
+  { before, after, isCommand, edited, ended }: Around,
+  addressOf: AddressOf,
+): SocketMessage[] {
+  switch (event.type) {
+    case 'TerminalOutputRecorded': {
+      const output = { ...terminalOutputOf(event), commandId: event.meta.commandId }
+      const { taskId, type, content, executionId } = output
+      const about = { taskId, type, executionId, ...placeOf(event) }
+      const command: SocketMessage = ['command_output', { ...about, output: content }]
+      return event.data.kind === 'command'
+        ? [['terminal_output', output], command]
+        : [['terminal_output', output]]
+    }
+    case 'MessageTextRecorded':
+      return [['chat_message_delta', { ...messageDeltaOf(event), commandId: event.meta.commandId }]]
+    case 'MessageQueued':
+    case 'MessagePosted': {
+      const message = chatView.evolve(undefined, event, '')
+      return message && after ? [['task_event', event], messageSaying(message, event, after, addressOf)] : []
+    }
+    case 'MessageEdited':
+      return edited && after
+        ? [['task_event', event], messageSaying(edited, event, after, addressOf)]
+        : [['task_event', event]]
+    case 'MessageWithdrawn':
+      return edited && after
+        ? [['task_event', event], messageSaying({ ...edited, isVisible: false }, event, after, addressOf)]
+        : [['task_event', event]]
+    case 'ExecutionStarted':
+    case 'ExecutionCompleted':
+    case 'ExecutionFailed':
+    case 'ExecutionCancelled':
+      return [
+        ['task_event', event],
+        ...faring(event, after, { isCommand, response: ended?.response ?? null }),
+        ...statusSayings(event, before, after),
+      ]
+    default:
+      return isTaskEvent(event) ? [['task_event', event], ...statusSayings(event, before, after)] : []
+  }
+}
+
+const typesOfTasks = new Set<string>(taskEvents.map(({ type }) => type))
+
+function isTaskEvent(event: AnyRecorded): event is TaskEventMessage {
+  return typesOfTasks.has(event.type)
+}
+
+function messageSaying(
+  message: MessageDocument,
+  event: AnyRecorded,
+  task: TaskDocument,
+  addressOf: AddressOf,
+): SocketMessage {
+  return ['chat_message', { ...chatMessageOf(message, task, addressOf), commandId: event.meta.commandId }]
+}
+
+export type ExecutionEvent = Parameters<typeof faredIn>[0]
+
+function faring(
+  event: ExecutionEvent,
+  task: TaskDocument | undefined,
+  { isCommand, response: known }: Pick<MessageDocument, 'isCommand' | 'response'>,
+): SocketMessage[] {
+  if (!task) return []
+  const { status, commandStatus, response: end } = faredIn(event, { isCommand, response: null })
+  const response = status === 'running' ? null : (known ?? end)
+  const { messageId, executionId } = event.data
+  const about = { taskId: task.id, messageId, ...placeOf(event) }
+  const changed: SocketMessage = ['chat_message_status_changed', { ...about, commandStatus, response }]
+  if (!isCommand || status === 'running') return [changed]
+  const exitCode = 'exitCode' in event.data ? event.data.exitCode : null
+  return [changed, [`command_${status}`, { ...about, executionId, exitCode }]]
+}
+
+function statusSayings(
+  event: AnyRecorded,
+  before: TaskDocument | undefined,
+  after: TaskDocument | undefined,
+): SocketMessage[] {
+  if (!after || (before?.status === after.status && before.progress === after.progress)) return []
+  return [['task_status_changed', statusOf(event, after)]]
+}
+
+/** The task's status after an event. */
+export function statusOf(event: AnyRecorded, task: TaskDocument): TaskStatusChanged {
+  return { taskId: task.id, status: task.status, progress: task.progress, ...placeOf(event) }
+}
+
+function placeOf(event: AnyRecorded) {
+  return { position: event.position, version: event.revision, commandId: event.meta.commandId }
+}

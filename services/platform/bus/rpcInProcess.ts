@@ -1,0 +1,38 @@
+/** Questions within a single process. */
+import type { ReportFault } from '../ports/faults.ts'
+import type { Answered, Asked, Question, Rpc } from '../ports/rpc.ts'
+
+type Knowing = { readonly [Q in Question]: Set<(asked: Asked<Q>) => Promise<Answered<Q> | undefined>> }
+
+export function openInProcessRpc({ onFault }: { onFault: ReportFault }): Rpc {
+  const knowing: Knowing = { changes: new Set(), lines: new Set(), prepare: new Set(), hosts: new Set() }
+
+  return {
+    answer(question, know) {
+      // A wrapper, so that one function may answer twice.
+      const one = (asked: Asked<typeof question>) => know(asked)
+      knowing[question].add(one)
+      return () => void knowing[question].delete(one)
+    },
+    ask(question, asked, withinMs) {
+      return new Promise((resolve) => {
+        const late = setTimeout(resolve, withinMs, undefined)
+        const all = [...knowing[question]].map(async (know) => {
+          try {
+            const answer = await know(asked)
+            if (answer !== undefined) resolve(answer)
+          } catch (fault) {
+            onFault(`The question ${question} could not be answered`, fault)
+          }
+        })
+        void Promise.all(all)
+          .finally(() => clearTimeout(late))
+          .then(() => resolve(undefined))
+      })
+    },
+    ready: async () => {},
+    close: async () => {
+      for (const one of Object.values(knowing)) one.clear()
+    },
+  }
+}

@@ -1,0 +1,131 @@
+/** Questions between processes, over core NATS: put to all who may know, and the first answer counts. */
+import { createInbox, type Msg, type Subscription } from 'nats'
+import { z } from 'zod'
+import { HostSuggestion } from '#domain/api/projectSettings.ts'
+import { BlobRef } from '#domain/kernel/blob.ts'
+import { AgentName } from '#domain/task/events.ts'
+import { EngineUnavailable, type ReportFault } from '../ports/faults.ts'
+import type { Answered, Asked, Question, Rpc } from '../ports/rpc.ts'
+import type { Nats } from './natsConnection.ts'
+
+/** Said by the server when nobody listens. */
+const noResponders = 503
+
+type Schemas = {
+  readonly [Q in Question]: { readonly asked: z.ZodType<Asked<Q>>; readonly answered: z.ZodType<Answered<Q>> }
+}
+const schemas: Schemas = {
+  changes: {
+    asked: z.object({ taskId: z.string(), baseBranch: z.string() }),
+    answered: z.discriminatedUnion('kind', [
+      z.object({
+        kind: z.literal('changes'),
+        currentBranch: z.string(),
+        ahead: z.number().int(),
+        behind: z.number().int(),
+        truncated: z.boolean(),
+        files: z.number().int(),
+        blob: BlobRef.nullable(),
+      }),
+      z.object({ kind: z.literal('base_not_found') }),
+    ]),
+  },
+  lines: {
+    asked: z.object({
+      taskId: z.string(),
+      blob: z.string(),
+      from: z.number().int(),
+      to: z.number().int(),
+    }),
+    answered: z.object({ lines: z.array(z.string()), total: z.number().int() }),
+  },
+  prepare: {
+    asked: z.object({
+      taskId: z.string(),
+      ownerId: z.string(),
+      projectId: z.string(),
+      branch: z.string(),
+      agent: AgentName,
+      model: z.string().nullable(),
+    }),
+    answered: z.object({ kind: z.enum(['begun', 'left']) }),
+  },
+  hosts: {
+    asked: z.object({ projectId: z.string(), ownerId: z.string() }),
+    answered: z.object({ suggestions: z.array(HostSuggestion) }),
+  },
+}
+
+/** Questions on a connection that others may share; closing them leaves it open. `namespace` keeps products on one server apart. */
+export function natsRpc(options: { nats: Nats; namespace?: string; onFault: ReportFault }): Rpc {
+  const { nats, namespace = 'flightdeck', onFault } = options
+  const { connection } = nats
+  const subscriptions = new Set<Subscription>()
+  let isClosed = false
+  const subjectOf = (question: Question): string => `${namespace}.ask.${question}`
+
+  async function reply(message: Msg, know: () => Promise<unknown>): Promise<void> {
+    try {
+      const answer = await know()
+      if (answer !== undefined && !isClosed) message.respond(Buffer.from(JSON.stringify(answer), 'utf8'))
+    } catch (fault) {
+      onFault(`What was asked at ${message.subject} could not be answered`, fault)
+    }
+  }
+
+  return {
+    answer(question, know) {
+      const subscription = connection.subscribe(subjectOf(question), {
+        callback: (refused, message) => {
+          if (refused) return onFault(`NATS at ${nats.address} refuses to tell what is asked`, refused)
+          const asked = parsed(schemas[question].asked, message.data)
+          if (asked === undefined) return onFault(`A question for ${question} is not understood`, undefined)
+          void reply(message, () => know(asked))
+        },
+      })
+      subscriptions.add(subscription)
+      return () => {
+        subscriptions.delete(subscription)
+        subscription.unsubscribe()
+      }
+    },
+
+    ask(question, asked, withinMs) {
+      if (isClosed || !nats.isConnected())
+        return Promise.reject(new EngineUnavailable(`NATS at ${nats.address}`))
+      return new Promise((resolve) => {
+        const inbox = createInbox()
+        const subscription = connection.subscribe(inbox, {
+          callback: (refused, message) => {
+            if (refused || message.headers?.code === noResponders) return end(undefined)
+            const answer = parsed(schemas[question].answered, message.data)
+            if (answer === undefined) onFault(`An answer to ${question} is not understood`, undefined)
+            else end(answer)
+          },
+        })
+        const late = setTimeout(() => end(undefined), withinMs)
+        function end(answer: Answered<typeof question> | undefined): void {
+          clearTimeout(late)
+          subscription.unsubscribe()
+          resolve(answer)
+        }
+        connection.publish(subjectOf(question), Buffer.from(JSON.stringify(asked), 'utf8'), { reply: inbox })
+      })
+    },
+
+    ready: () => nats.ready(),
+    close: async () => {
+      isClosed = true
+      for (const subscription of subscriptions) subscription.unsubscribe()
+      subscriptions.clear()
+    },
+  }
+}
+
+function parsed<T>(schema: z.ZodType<T>, data: Uint8Array): T | undefined {
+  try {
+    return schema.safeParse(JSON.parse(Buffer.from(data).toString('utf8'))).data
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,119 @@
+/** Documents of the read store, with the types of the views that folded them. */
+import { views } from '#domain/views/all.ts'
+import { project, type AnyRecorded, type View, type ViewDocument } from '#domain/views/view.ts'
+import type { EventFilter } from '#platform/ports/eventStore.ts'
+import { NotFolded } from '#platform/ports/faults.ts'
+import type { Catalog, Collection, Document, Find, ReadStore, Served } from '#platform/ports/readStore.ts'
+import { UnreadableEvent, type EventLog, type Head } from '../commands/eventLog.ts'
+
+export interface Documents {
+  get<D extends ViewDocument>(view: View<D>, id: string): Promise<D | undefined>
+  getMany<D extends ViewDocument>(view: View<D>, ids: readonly string[]): Promise<ReadonlyMap<string, D>>
+  find<D extends ViewDocument>(view: View<D>, query: Find): Promise<readonly D[]>
+  count(view: View<ViewDocument>, where: Find['where']): Promise<number>
+  /** The document as of a place in its stream, also when the projection has not got there yet, or is being made. */
+  asOf<D extends ViewDocument>(view: View<D>, stream: string, id: string, head: Head): Promise<D | undefined>
+  /** The document as of the end of its stream. */
+  now<D extends ViewDocument>(view: View<D>, stream: string, id: string): Promise<D | undefined>
+}
+
+/** The collections of all views, for `ReadStore.prepare`. */
+export const collections: readonly Collection[] = views.map(({ collection, indexes }) => ({
+  name: collection,
+  indexes,
+}))
+
+/** What is read by its catalog alone. */
+export const served: readonly Served[] = views.map(({ collection, version, readsFrom = version }) => ({
+  collection,
+  readsFrom,
+}))
+
+/** What the views are folded from. */
+export function wantedBy(views: readonly View<ViewDocument>[]): EventFilter {
+  const streams = [...new Set(views.flatMap((view) => view.streams))].map((kind) => `${kind}-`)
+  const types = views.flatMap((view) => view.types ?? [])
+  return views.some((view) => view.types === undefined)
+    ? { streams }
+    : { streams, types: [...new Set(types)] }
+}
+
+/** What the read models are folded from. */
+export const projectedEvents: EventFilter = wantedBy(views)
+
+/** Whether each view has documents that can be read. */
+export function isReadable({ live }: Pick<Catalog, 'live'>): boolean {
+  return served.every(({ collection, readsFrom }) => (live[collection]?.version ?? -1) >= readsFrom)
+}
+
+const readBatch = 1_000
+
+export function documents(readStore: ReadStore, log: EventLog): Documents {
+  async function get<D extends ViewDocument>(view: View<D>, id: string): Promise<D | undefined> {
+    const document = await readStore.get(view.collection, id)
+    return document && typed<D>(document)
+  }
+  const asOf: Documents['asOf'] = async (view, stream, id, head) => {
+    let document = await get(view, id).catch((fault: unknown) => {
+      if (fault instanceof NotFolded) return undefined
+      throw fault
+    })
+    let version = document?.version ?? -1
+    while (version < head.revision) {
+      const events = await log
+        .read(stream, version + 1, Math.min(readBatch, head.revision - version))
+        .catch((fault: unknown) => {
+          // What is known up to where the stream cannot be read is shown; nothing is written to it any more.
+          if (fault instanceof UnreadableEvent) return []
+          throw fault
+        })
+      for (const event of events) {
+        if (view.touches(event).includes(id)) document = project(view, document, event, id)
+        version = event.revision
+      }
+      if (events.length === 0) break
+    }
+    return document
+  }
+  return {
+    get,
+    async getMany<D extends ViewDocument>(view: View<D>, ids: readonly string[]) {
+      const found = await readStore.getMany(view.collection, ids)
+      return new Map([...found].map(([id, document]) => [id, typed<D>(document)]))
+    },
+    async find<D extends ViewDocument>(view: View<D>, query: Find) {
+      return (await readStore.find(view.collection, query)).map((document) => typed<D>(document))
+    },
+    count: (view, where) => readStore.count(view.collection, where),
+    asOf,
+    now: async (view, stream, id) => asOf(view, stream, id, await log.headOf(stream)),
+  }
+}
+
+/** A view's collection holds what the view folded, and nothing else writes there. */
+function typed<D extends ViewDocument>(document: Document): D {
+  return document as unknown as D
+}
+
+/** The ids of the stored documents of a view that go with the event. */
+export async function goneWith<D extends ViewDocument>(
+  readStore: Pick<ReadStore, 'find'>,
+  { collection, goneWith }: View<D>,
+  event: AnyRecorded,
+): Promise<readonly string[]> {
+  const gone = goneWith?.(event)
+  if (!gone) return []
+  const ids: string[] = []
+  let last: Document | undefined
+  do {
+    const found: readonly Document[] = await readStore.find(collection, {
+      where: { [gone.field]: gone.value },
+      sort: { field: 'order', direction: 'ascending' },
+      limit: readBatch,
+      ...(last && { after: { value: String(last['order']), id: last.id } }),
+    })
+    ids.push(...found.map(({ id }) => id))
+    last = found.length < readBatch ? undefined : found.at(-1)
+  } while (last !== undefined)
+  return ids
+}

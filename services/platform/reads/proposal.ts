@@ -1,0 +1,57 @@
+/** The proposal for a task's pull request, of what is recorded. */
+import { z } from 'zod'
+import { ChangedFile } from '#domain/api/tasks.ts'
+import type { BlobRef } from '#domain/kernel/blob.ts'
+import { scopeOfStream, taskStream } from '#domain/kernel/ids.ts'
+import { proposePullRequest, type Proposal } from '#domain/task/proposal.ts'
+import { chatView } from '#domain/views/chat.ts'
+import type { TaskDocument } from '#domain/views/tasks.ts'
+import type { Documents } from './documents.ts'
+import type { SealedBlobs } from '../commands/sealedBlobs.ts'
+
+interface Recorded {
+  readonly documents: Documents
+  readonly blobs: SealedBlobs
+}
+
+/** Messages that are looked through for what was asked and answered. */
+const latestMessages = 200
+
+/** Reads the diff and the chat, and makes the proposal; what was erased is left out. */
+export async function proposalFor(services: Recorded, task: TaskDocument): Promise<Proposal> {
+  const [messages, files] = await Promise.all([
+    services.documents.find(chatView, {
+      where: { task: task.id },
+      sort: { field: 'order', direction: 'descending' },
+      limit: latestMessages,
+    }),
+    changedFilesOf(services, task.id, task.recorded?.blob ?? null),
+  ])
+  const answered = messages.find(({ messageType }) => messageType === 'response')
+  const asked = messages.flatMap(({ messageType, status, message }) =>
+    messageType === 'user' && status !== 'queued' && message !== null ? [message] : [],
+  )
+  const { files: count = 0, additions = 0, deletions = 0 } = task.changes ?? {}
+  return proposePullRequest({
+    title: task.title,
+    description: task.description,
+    // The first message of all is the description.
+    asked: asked.toReversed().filter((message) => message !== task.description),
+    answered: answered?.message ?? null,
+    files,
+    totals: { files: count, additions, deletions },
+  })
+}
+
+/** The files of a recorded diff; none when it is gone. */
+export async function changedFilesOf(
+  { blobs }: Pick<Recorded, 'blobs'>,
+  taskId: string,
+  blob: BlobRef | null,
+): Promise<ChangedFile[]> {
+  if (!blob) return []
+  const bytes = await blobs.get(scopeOfStream(taskStream(taskId)), blob)
+  return bytes === undefined
+    ? []
+    : z.array(ChangedFile).parse(JSON.parse(Buffer.from(bytes).toString('utf8')))
+}

@@ -1,0 +1,106 @@
+/** Where spans go: to a collector, by OTLP over HTTP, in batches. */
+import { SpanKind, SpanStatusCode, TraceFlags, type HrTime } from '@opentelemetry/api'
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
+import { resourceFromAttributes } from '@opentelemetry/resources'
+import { BatchSpanProcessor, type ReadableSpan, type SpanExporter } from '@opentelemetry/sdk-trace-base'
+import type { Span } from '#platform/telemetry/traces.ts'
+
+export interface SpanSink {
+  /** Queues the span; with the queue full, since the collector is away or slow, it is dropped. */
+  send(span: Span): void
+  /** Sends what is queued, for 2 seconds at most. */
+  close(): Promise<void>
+}
+
+const queuedAtMost = 4_096
+const batch = 512
+const delayMs = 1_000
+const exportMs = 5_000
+const closeMs = 2_000
+const complainEveryMs = 60_000
+
+/** Sends to `<endpoint>/v1/traces`. `onFault` is told that batches are lost, once a minute at most. */
+export function openSpanSink({
+  endpoint,
+  serviceName,
+  onFault,
+}: {
+  endpoint: string
+  serviceName: string
+  onFault: (what: string, fault: unknown) => void
+}): SpanSink {
+  const resource = resourceFromAttributes({ 'service.name': serviceName })
+  const exporter = new OTLPTraceExporter({ url: `${endpoint}/v1/traces`, timeoutMillis: exportMs })
+  const processor = new BatchSpanProcessor(complaining(exporter, onFault), {
+    maxQueueSize: queuedAtMost,
+    maxExportBatchSize: batch,
+    scheduledDelayMillis: delayMs,
+    // Its own limit comes after the exporter's, which tells why.
+    exportTimeoutMillis: exportMs + 1_000,
+  })
+  return {
+    send: (span) => processor.onEnd(readable(span, resource)),
+    async close() {
+      let timer: NodeJS.Timeout | undefined
+      const late = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, closeMs)
+      })
+      // What is lost has been told by the exporter.
+      await Promise.race([processor.shutdown().catch(() => undefined), late])
+      clearTimeout(timer)
+    },
+  }
+}
+
+function complaining(exporter: SpanExporter, onFault: (what: string, fault: unknown) => void): SpanExporter {
+  let complainedAt = Number.NEGATIVE_INFINITY
+  return {
+    export: (spans, done) =>
+      exporter.export(spans, (result) => {
+        const now = performance.now()
+        if (result.code !== 0 && now - complainedAt > complainEveryMs) {
+          complainedAt = now
+          onFault('traces are lost: the collector does not take them', result.error)
+        }
+        done(result)
+      }),
+    shutdown: () => exporter.shutdown(),
+    ...(exporter.forceFlush && { forceFlush: () => exporter.forceFlush?.() ?? Promise.resolve() }),
+  }
+}
+
+const kinds = {
+  server: SpanKind.SERVER,
+  internal: SpanKind.INTERNAL,
+  producer: SpanKind.PRODUCER,
+  consumer: SpanKind.CONSUMER,
+} as const satisfies Record<Span['kind'], SpanKind>
+
+function readable(span: Span, resource: ReadableSpan['resource']): ReadableSpan {
+  const context = { traceId: span.traceId, traceFlags: TraceFlags.SAMPLED }
+  return {
+    name: span.name,
+    kind: kinds[span.kind],
+    spanContext: () => ({ ...context, spanId: span.spanId }),
+    ...(span.parentId !== null && { parentSpanContext: { ...context, spanId: span.parentId } }),
+    startTime: timeOf(span.begun),
+    endTime: timeOf(span.ended),
+    duration: timeOf(span.ended - span.begun),
+    status: { code: span.ok ? SpanStatusCode.UNSET : SpanStatusCode.ERROR },
+    attributes: span.attributes,
+    links: [],
+    events: [],
+    ended: true,
+    resource,
+    instrumentationScope: { name: 'flightdeck' },
+    droppedAttributesCount: 0,
+    droppedEventsCount: 0,
+    droppedLinksCount: 0,
+  }
+}
+
+/** Seconds, and nanoseconds of the last one. */
+function timeOf(ms: number): HrTime {
+  const seconds = Math.floor(ms / 1_000)
+  return [seconds, Math.round((ms - seconds * 1_000) * 1_000_000)]
+}

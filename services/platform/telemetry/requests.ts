@@ -1,0 +1,116 @@
+/** Each request by its id: made here, logged in a line once it is over, and told to whoever watches. */
+import type { Context, Middleware } from 'koa'
+import type { Origin } from '#platform/commands/eventLog.ts'
+import type { Logger } from '#platform/log.ts'
+import { now, type RequestAnswered, type Emit } from './telemetry.ts'
+
+const slowMs = 1_000
+const requestHeader = 'x-request-id'
+/** From a service to its gateway, which cannot know which of the service's routes it was. */
+const routeHeader = 'x-flightdeck-route'
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+/**
+ * The first of all middlewares. The id is ours: what the request itself names counts only from another service (`adoptRequest`). A `service`
+ * tells its caller which route it was.
+ */
+export function requests({
+  serverKind,
+  logger,
+  fresh,
+  emit,
+}: {
+  readonly serverKind: 'gateway' | 'service'
+  readonly logger: Logger
+  readonly fresh: () => string
+  readonly emit: Emit
+}): Middleware {
+  return async (context, next) => {
+    const begun = now()
+    nameRequest(context, fresh())
+    const { socket } = context
+    const sent = socket.bytesWritten
+    context.res.once('close', () => {
+      const answered = answeredOf(context, begun)
+      emit(answered)
+      logLine(logger, context, answered, socket.bytesWritten - sent)
+    })
+    await next()
+    if (serverKind === 'service') context.set(routeHeader, routeOf(context))
+  }
+}
+
+/** The id of a request, under which all that it does is told. */
+export function requestIdOf(context: Pick<Context, 'state'>): string | undefined {
+  const id: unknown = context.state.requestId
+  return typeof id === 'string' ? id : undefined
+}
+
+/** What the request causes, where no route says it for it. */
+export function originOfRequest(context: Pick<Context, 'state'>): Origin {
+  const correlationId = requestIdOf(context)
+  return correlationId === undefined ? {} : { correlationId }
+}
+
+/** Takes over the id that another service, whose token has held, gave the request. */
+export function adoptRequest(context: Context): void {
+  const named = context.get(requestHeader)
+  if (uuid.test(named)) nameRequest(context, named)
+}
+
+/** The headers by which a service knows the request. */
+export function passedOnAs(context: Context): Record<string, string> {
+  const requestId = requestIdOf(context)
+  return requestId === undefined ? {} : { [requestHeader]: requestId }
+}
+
+/** Takes the route that a service answered by, out of the answer's headers. */
+export function takeRoute(context: Context, headers: Record<string, string | string[]>): void {
+  const route = headers[routeHeader]
+  delete headers[routeHeader]
+  if (typeof route === 'string') context.state.route = route
+}
+
+/** Gives the request its id, which its answer tells. */
+export function nameRequest(context: Context, requestId: string): void {
+  context.state.requestId = requestId
+  context.set(requestHeader, requestId)
+}
+
+/** The address as its call states it. Whoever answered without a router may have told it in `state.route`. */
+export function routeOf(context: Context): string {
+  const told: unknown = context.state.route ?? Reflect.get(context, '_matchedRoute')
+  if (typeof told === 'string') return told.replace(/(.)\/$/, '$1')
+  if (isHealth(context.path)) return context.path
+  return context.path === '/api' || context.path.startsWith('/api/') ? 'unknown' : 'client'
+}
+
+function answeredOf(context: Context, begun: number): RequestAnswered {
+  return {
+    kind: 'request',
+    requestId: requestIdOf(context) ?? '',
+    method: context.method,
+    route: routeOf(context),
+    status: context.res.writableFinished ? context.res.statusCode : 'gone',
+    begun,
+    ended: now(),
+  }
+}
+
+function logLine(logger: Logger, context: Context, answered: RequestAnswered, bytes: number): void {
+  const { requestId, method, route, status, begun, ended } = answered
+  const ms = Math.round((ended - begun) * 10) / 10
+  const userId: unknown = context.state.identity?.userId
+  logger[levelOf(answered)](
+    { requestId, method, route, status, ms, bytes, ...(typeof userId === 'string' && { userId }) },
+    'request',
+  )
+}
+
+function levelOf({ route, status, begun, ended }: RequestAnswered): 'debug' | 'info' | 'warn' {
+  if (typeof status === 'number' && (status >= 500 || ended - begun > slowMs)) return 'warn'
+  // An orchestrator asks every few seconds.
+  return isHealth(route) ? 'debug' : 'info'
+}
+
+const isHealth = (path: string): boolean => path === '/healthz' || path === '/readyz'

@@ -1,0 +1,101 @@
+/** What happens in a process, told as it happens to whoever counts it or traces it. Nothing here decides anything: who watches never throws and never waits. */
+import type { Server } from 'node:http'
+import type { PageRoute } from '#domain/api/pageRoutes.ts'
+import type { FaultCode } from '#domain/kernel/errors.ts'
+import type { StoredEvent } from '#domain/kernel/event.ts'
+import type { AnyRecorded } from '#domain/views/view.ts'
+import type { Cause, Origin } from '#platform/commands/eventLog.ts'
+
+/** From when to when, in milliseconds since 1970, with fractions. */
+export interface Period {
+  readonly begun: number
+  readonly ended: number
+}
+
+/** How far a projection is behind the log. */
+export interface Lag {
+  /** Events that are not folded yet; counted up to 1,000. */
+  readonly events: number
+  /** Age of the oldest of them; 0 when there is none. */
+  readonly seconds: number
+}
+
+export type RequestAnswered = Period & {
+  readonly kind: 'request'
+  readonly requestId: string
+  readonly method: string
+  /** The address as its call states it, with `:name` for parameters. */
+  readonly route: string
+  /** `gone`: who asked went away before the answer was whole. */
+  readonly status: number | 'gone'
+}
+
+export type CommandDone = Period & {
+  readonly kind: 'command'
+  readonly type: string
+  readonly stream: string
+  readonly cause: Cause
+  readonly outcome: 'done' | 'unchanged' | 'repeated' | FaultCode
+}
+
+export type Appended = Period & {
+  readonly kind: 'append'
+  readonly stream: string
+  readonly cause: Cause
+  readonly events: readonly AnyRecorded[] | 'conflict' | 'fault'
+}
+
+export type Observation =
+  | RequestAnswered
+  | CommandDone
+  | Appended
+  /** A batch was folded into the read models. */
+  | (Period & { readonly kind: 'projected'; readonly events: readonly StoredEvent[] })
+  /** This process projects from now on; `null`: not any more. */
+  | { readonly kind: 'projector'; readonly lag: (() => Promise<Lag>) | null }
+  /** An event was told to the viewers of its room, in so many sayings over all of them. */
+  | (Period & { readonly kind: 'said'; readonly event: AnyRecorded; readonly sayings: number })
+  /** What a viewer had missed was told. */
+  | { readonly kind: 'replayed'; readonly sayings: number }
+  | { readonly kind: 'rooms'; readonly open: number }
+  | { readonly kind: 'socket'; readonly change: 'opened' | 'closed' | 'cut_off' }
+  /** A job was queued because of an event. */
+  | (Period & { readonly kind: 'queued'; readonly job: string; readonly event: StoredEvent })
+  /** This process hands out the work from now on; `null`: not any more. */
+  | {
+      readonly kind: 'dispatcher'
+      readonly pending: (() => Promise<ReadonlyMap<string, number>>) | null
+    }
+  | {
+      readonly kind: 'delivery'
+      readonly job: string
+      readonly outcome: 'done' | 'given_back' | 'set_aside' | 'failed'
+    }
+  | { readonly kind: 'run_begun'; readonly job: string }
+  | (Period & {
+      readonly kind: 'run_ended'
+      readonly job: string
+      readonly origin: Origin
+      readonly ok: boolean
+    })
+  /** Somebody looked at a page of the client. */
+  | { readonly kind: 'page_viewed'; readonly route: PageRoute }
+  /** A server that people or other services ask: its connections are counted from now on. */
+  | { readonly kind: 'server'; readonly http: Server }
+
+export type Emit = (observation: Observation) => void
+
+export const noTelemetry: Emit = () => {}
+
+/** Tells each of them. */
+export function emitToAll(watching: readonly Emit[]): Emit {
+  const [only] = watching
+  if (only === undefined) return noTelemetry
+  if (watching.length === 1) return only
+  return (observation) => {
+    for (const emit of watching) emit(observation)
+  }
+}
+
+/** Now, as periods tell it: it never goes back. */
+export const now = (): number => performance.timeOrigin + performance.now()

@@ -1,0 +1,158 @@
+/**
+ * Spans out of what was observed. A trace is all that a request caused: its id is the request's id, which every event carries as its
+ * `correlationId`, and a span's id follows from what it is about. So processes need to pass nothing on, and no event a trace header.
+ */
+import { createHash } from 'node:crypto'
+import type { StoredEvent } from '#domain/kernel/event.ts'
+import { parseStream } from '#domain/kernel/ids.ts'
+import type { Cause } from '#platform/commands/eventLog.ts'
+import type { Appended, CommandDone, Observation, Period, RequestAnswered } from './telemetry.ts'
+
+/** A piece of work in a trace. Attributes are words of ours, codes and counts: nothing that people or agents wrote. */
+export interface Span extends Period {
+  readonly name: string
+  readonly kind: 'server' | 'internal' | 'producer' | 'consumer'
+  /** 32 hex digits. */
+  readonly traceId: string
+  /** 16 hex digits, as the parent's. */
+  readonly spanId: string
+  readonly parentId: string | null
+  readonly ok: boolean
+  readonly attributes: Readonly<Record<string, string | number>>
+}
+
+/** Where requests come in here: from outside, or from a gateway that has a span of its own for them. */
+export type ServerKind = 'gateway' | 'service'
+
+/** Events older than this were traced when they came, or are read again for a rebuild. */
+const tracedForMs = 60_000
+
+/** The spans of an observation: most have one, some none. */
+export function spansOf(observation: Observation, serverKind: ServerKind): readonly Span[] {
+  switch (observation.kind) {
+    case 'request':
+      return requestSpan(observation, serverKind)
+    case 'command':
+      return commandSpan(observation, serverKind)
+    case 'append':
+      return appendSpan(observation)
+    case 'projected':
+      return observation.events
+        .filter((event) => isTraced(event.stream) && isFresh(event, observation))
+        .flatMap((event) => spanAfter(event, `project ${event.type}`, 'consumer', observation))
+    case 'said':
+      return isTraced(observation.event.stream)
+        ? spanAfter(observation.event, `say ${observation.event.type}`, 'producer', observation, {
+            sayings: observation.sayings,
+          })
+        : []
+    case 'queued': {
+      const { event, job } = observation
+      const [span] = spanAfter(event, `queue ${job}`, 'producer', observation)
+      return span ? [{ ...span, spanId: jobSpanId(event.id) }] : []
+    }
+    case 'run_ended': {
+      const { job, origin, ok, begun, ended } = observation
+      const traceId = traceIdOf(origin.correlationId)
+      const asked = origin.causationId
+      if (traceId === undefined || !asked) return []
+      const ids = { traceId, spanId: runSpanId(asked), parentId: jobSpanId(asked) }
+      return [{ name: `run ${job}`, kind: 'consumer', ...ids, begun, ended, ok, attributes: {} }]
+    }
+    default:
+      return []
+  }
+}
+
+function requestSpan(request: RequestAnswered, serverKind: ServerKind): readonly Span[] {
+  const { requestId, method, route, status, begun, ended } = request
+  const traceId = traceIdOf(requestId)
+  if (traceId === undefined || !route.startsWith('/api/')) return []
+  return [
+    {
+      name: `${method} ${route}`,
+      kind: 'server',
+      traceId,
+      spanId: requestSpanId(requestId, serverKind),
+      parentId: serverKind === 'gateway' ? null : requestSpanId(requestId, 'gateway'),
+      begun,
+      ended,
+      ok: status !== 'gone' && status < 500,
+      attributes: {
+        'http.request.method': method,
+        'http.route': route,
+        ...(status === 'gone' ? {} : { 'http.response.status_code': status }),
+      },
+    },
+  ]
+}
+
+function commandSpan({ type, stream, cause, outcome, begun, ended }: CommandDone, serverKind: ServerKind) {
+  const traceId = traceIdOf(cause.correlationId ?? cause.commandId)
+  if (traceId === undefined || !isTraced(stream)) return []
+  const span: Span = {
+    name: `command ${type}`,
+    kind: 'internal',
+    traceId,
+    spanId: commandSpanId(stream, cause.commandId),
+    parentId: parentOf(cause, serverKind),
+    begun,
+    ended,
+    ok: outcome !== 'internal' && outcome !== 'engine_unavailable',
+    attributes: { outcome },
+  }
+  return [span]
+}
+
+/** What a job does comes of its run, and what a request asks for of the request. */
+function parentOf({ correlationId, causationId }: Cause, serverKind: ServerKind): string | null {
+  if (correlationId === undefined) return null
+  return causationId ? runSpanId(causationId) : requestSpanId(correlationId, serverKind)
+}
+
+function appendSpan({ stream, cause, events, begun, ended }: Appended): readonly Span[] {
+  const traceId = traceIdOf(cause.correlationId ?? cause.commandId)
+  if (traceId === undefined || !isTraced(stream)) return []
+  const isDone = typeof events !== 'string'
+  const attributes = isDone ? { events: events.map(({ type }) => type).join(' ') } : { outcome: events }
+  const parentId = commandSpanId(stream, cause.commandId)
+  // One that failed is tried again: only the one that holds has children.
+  const spanId = isDone ? appendSpanId(stream, cause.commandId) : idOf('attempt', parentId, String(begun))
+  const ok = events !== 'fault'
+  return [{ name: 'append', kind: 'internal', traceId, spanId, parentId, begun, ended, ok, attributes }]
+}
+
+/** What follows from an event, in the trace of what caused it. */
+function spanAfter(
+  { id, stream, meta }: Pick<StoredEvent, 'id' | 'stream' | 'meta'>,
+  name: string,
+  kind: Span['kind'],
+  { begun, ended }: Period,
+  attributes: Span['attributes'] = {},
+): readonly Span[] {
+  const traceId = traceIdOf(meta.correlationId)
+  if (traceId === undefined) return []
+  const parentId = appendSpanId(stream, meta.commandId)
+  const spanId = idOf(name, id, String(begun))
+  return [{ name, kind, traceId, spanId, parentId, begun, ended, ok: true, attributes }]
+}
+
+/** Output comes by the thousands and is no step of anything: it would bury the rest. */
+const isTraced = (stream: string): boolean => parseStream(stream).kind !== 'terminal'
+
+const isFresh = ({ at }: StoredEvent, { ended }: Period): boolean => ended - Date.parse(at) <= tracedForMs
+
+/** A UUID's digits; `undefined` for what is none. */
+export function traceIdOf(correlationId: string | undefined): string | undefined {
+  const digits = correlationId?.replaceAll('-', '') ?? ''
+  return /^[0-9a-f]{32}$/.test(digits) && !/^0+$/.test(digits) ? digits : undefined
+}
+
+const idOf = (...about: readonly string[]): string =>
+  createHash('sha256').update(about.join('\n')).digest('hex').slice(0, 16)
+const requestSpanId = (requestId: string, serverKind: ServerKind): string =>
+  idOf('request', serverKind, requestId)
+const commandSpanId = (stream: string, commandId: string): string => idOf('command', stream, commandId)
+const appendSpanId = (stream: string, commandId: string): string => idOf('append', stream, commandId)
+const jobSpanId = (eventId: string): string => idOf('job', eventId)
+const runSpanId = (eventId: string): string => idOf('run', eventId)

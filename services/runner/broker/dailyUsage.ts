@@ -1,0 +1,78 @@
+/**
+ * What a person used of models on a day of UTC. It is in the log, so that it holds over restarts and over all runners, and is read from
+ * there each time it is asked for.
+ */
+import { randomUUID } from 'node:crypto'
+import { usageStream } from '#domain/kernel/ids.ts'
+import type { MeteredUse } from '#domain/usage/events.ts'
+import { usage, type UsageState, type UseOfModel } from '#domain/usage/usage.ts'
+import type { Commands } from '#platform/commands/execute.ts'
+
+export interface DailyUsage {
+  /** `2026-01-31`. */
+  readonly day: string
+  /** Notes what was used, and brings it to the log by itself. */
+  enter(use: MeteredUse): void
+  /**
+   * What was used, by whichever runner. Never fails: while the log is away it is what was last read, and what could not be brought there
+   * is counted beside it.
+   */
+  uses(): Promise<readonly UseOfModel[]>
+  /** Resolves once what was noted is in the log, or cannot be brought there now: it is tried again with the next. Never fails. */
+  settled(): Promise<void>
+}
+
+export interface DayBookOptions {
+  readonly commands: Pick<Commands, 'execute' | 'load'>
+  /** For how long a log that is away is waited for when something is brought there. */
+  readonly patienceMs: number
+  /** Told when the log could not be read or written. */
+  readonly onFault: (fault: unknown) => void
+}
+
+const actor = { kind: 'system', service: 'runner' } as const
+
+export function openDayBook(
+  { commands, patienceMs, onFault }: DayBookOptions,
+  userId: string,
+  day: string,
+): DailyUsage {
+  const stream = usageStream(userId, day)
+  let recorded: UsageState = usage.initial
+  /** Not in the log yet. */
+  let waiting: readonly MeteredUse[] = []
+  // One step after another, so that nothing is both in the log that was read and among what waits.
+  let last: Promise<unknown> = Promise.resolve()
+  const serialized = (step: () => Promise<void>): Promise<void> => {
+    const done = last.then(step).catch(onFault)
+    last = done
+    return done
+  }
+
+  async function record(): Promise<void> {
+    const uses = waiting
+    if (uses.length === 0) return
+    const cause = { actor, commandId: randomUUID(), patienceMs }
+    const { state } = await commands.execute(usage, stream, { type: 'MeterModelUse', uses }, cause)
+    recorded = state
+    waiting = waiting.slice(uses.length)
+  }
+  async function read(): Promise<void> {
+    recorded = (await commands.load(usage, stream)).state
+  }
+
+  return {
+    day,
+    enter(use) {
+      waiting = [...waiting, use]
+      void serialized(record)
+    },
+    async uses() {
+      void serialized(record)
+      let uses: readonly UseOfModel[] = []
+      await serialized(() => read().finally(() => (uses = [...recorded.models.values(), ...waiting])))
+      return uses
+    },
+    settled: () => serialized(record),
+  }
+}

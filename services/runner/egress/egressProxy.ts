@@ -1,0 +1,98 @@
+/** The way out of one box: a proxy for what may be reached, and what the box needs to speak to it. */
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Scratch } from '../scratch.ts'
+import type { Bind, Sandbox } from '../sandbox/port.ts'
+import type { BoxUser } from '../workspace/workspace.ts'
+import { isLoopback } from './allowList.ts'
+import { startProxy, type ProxyOptions, type Traffic } from './proxy.ts'
+import { alone, besideRelay, relayPort, type Begins } from './relay.ts'
+
+export interface EgressProxy {
+  readonly env: Readonly<Record<string, string>>
+  readonly readOnly: readonly Bind[]
+  readonly sockets: readonly Bind[]
+  /** The command as the box is to start it. */
+  command(command: readonly [string, ...string[]], begins: Begins): readonly [string, ...string[]]
+  /** How many processes that starts beside the command, where this is told when to begin. */
+  readonly beside: number
+  /** Breaks off what is under way, and tells what went. */
+  close(): Promise<Traffic>
+}
+
+const nodeInBox = '/opt/flightdeck/node'
+const socketInBox = '/run/flightdeck/egress.sock'
+/** What a program in the box reaches by itself: its own loopback. */
+const direct = 'localhost,127.0.0.1,::1'
+
+/** Opens it; fails when the proxy cannot listen. `node` is the path of a Node program on the host. */
+export async function openEgressProxy({
+  sandbox,
+  owner,
+  node,
+  scratch,
+  ...asked
+}: Pick<ProxyOptions, 'rules' | 'onRefusal' | 'lookup'> & {
+  readonly sandbox: Pick<Sandbox, 'kind' | 'seenAs'>
+  readonly owner: BoxUser | undefined
+  readonly node: string
+  readonly scratch: Scratch
+}): Promise<EgressProxy> {
+  if (sandbox.kind === 'none') {
+    const proxy = await startProxy({ listen: 'loopback', ...asked })
+    return {
+      env: proxyVariables(proxy.port),
+      readOnly: [],
+      sockets: [],
+      command: alone,
+      beside: 0,
+      async close() {
+        await proxy.close()
+        return proxy.traffic()
+      },
+    }
+  }
+  const folder = await scratch.make()
+  try {
+    const socketPath = join(folder, 'egress.sock')
+    const proxy = await startProxy({ listen: { socketPath, owner }, ...asked })
+    const socket = { source: socketPath, target: socketInBox }
+    const program = { source: node, target: nodeInBox }
+    const place = {
+      node: sandbox.seenAs(program),
+      socket: sandbox.seenAs(socket),
+      ports: asked.rules.flatMap(({ host, port }) => (isLoopback(host) && port !== null ? [port] : [])),
+    }
+    return {
+      env: proxyVariables(relayPort),
+      readOnly: [program],
+      sockets: [socket],
+      command: (command, begins) => besideRelay(place, command, begins),
+      beside: 1,
+      async close() {
+        await proxy.close()
+        await rm(folder, { recursive: true, force: true })
+        return proxy.traffic()
+      },
+    }
+  } catch (fault) {
+    await rm(folder, { recursive: true, force: true })
+    throw fault
+  }
+}
+
+function proxyVariables(port: number): Readonly<Record<string, string>> {
+  const proxy = `http://127.0.0.1:${port}`
+  return {
+    HTTP_PROXY: proxy,
+    HTTPS_PROXY: proxy,
+    http_proxy: proxy,
+    https_proxy: proxy,
+    NO_PROXY: direct,
+    no_proxy: direct,
+    // Node's own fetch asks for the proxy only when told to.
+    NODE_USE_ENV_PROXY: '1',
+    // npm asks for news of itself: a refusal of that means nothing to a person.
+    npm_config_update_notifier: 'false',
+  }
+}

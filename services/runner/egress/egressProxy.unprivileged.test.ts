@@ -1,0 +1,14 @@
+import { expect, test } from 'vitest'
+import { findTestBox } from '../sandbox/testBox.ts'
+import { describeWayOut } from './egressProxyGuarantees.ts'
+
+// This file has a process of its own, which is not root any more from here on.
+if (process.getuid?.() === 0) {
+  process.setgroups?.([])
+  process.setgid?.(27_000)
+  process.setuid?.(27_000)
+}
+
+test('this server is not root', () => expect(process.getuid?.()).not.toBe(0))
+
+describeWayOut(await findTestBox())

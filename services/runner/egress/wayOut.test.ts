@@ -1,4 +1,0 @@
-import { findTestBox } from '../sandbox/testBox.ts'
-import { describeWayOut } from './wayOutGuarantees.ts'
-
-describeWayOut(await findTestBox())

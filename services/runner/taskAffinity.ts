@@ -1,0 +1,36 @@
+/** Where a task is at home: its workspace, with all that was not pushed, is on the runner that ran it last. */
+import { randomUUID } from 'node:crypto'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { LiveTask } from '#domain/task/state.ts'
+import type { RunnerPresence } from './runnerPresence.ts'
+
+/** A runner that restarts finds its tasks again: others wait so long for it before they begin a task anew. */
+const restartMs = 30_000
+/** After a run that failed a person tries again and waits. */
+const retryMs = 3_000
+
+/** The name of the runner with this folder, over all its restarts; made on the first. */
+export function runnerIdIn(root: string): string {
+  const file = join(root, 'id')
+  try {
+    writeFileSync(file, randomUUID(), { flag: 'wx', flush: true })
+  } catch (fault) {
+    if (!(fault instanceof Error && 'code' in fault && fault.code === 'EEXIST')) throw fault
+  }
+  return readFileSync(file, 'utf8')
+}
+
+/**
+ * Who should do what is next for a task: this runner, which ran it last or is the first; another that is there or may come back; or this
+ * one, anew, since that other is gone.
+ */
+export function affinityOf(
+  { lastRunnerId, phase }: Pick<LiveTask, 'lastRunnerId' | 'phase'>,
+  { runnerId, isAlone }: { runnerId: string; isAlone: boolean },
+  presence: Pick<RunnerPresence, 'statusOf'>,
+): 'here' | 'elsewhere' | 'gone' {
+  if (lastRunnerId === null || lastRunnerId === runnerId || isAlone) return 'here'
+  const isRetry = 'execution' in phase && phase.execution.statusBefore === 'failed'
+  return presence.statusOf(lastRunnerId, isRetry ? retryMs : restartMs) === 'gone' ? 'gone' : 'elsewhere'
+}

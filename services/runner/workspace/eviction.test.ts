@@ -1,0 +1,230 @@
+import { execFileSync } from 'node:child_process'
+import { mkdir, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { openMirrors } from './mirror.ts'
+import { commitAndPush } from './publish.ts'
+import { openWorkspaceEviction } from './eviction.ts'
+import { openLocks } from './locks.ts'
+import type { RoomOptions } from './eviction.ts'
+import { makeScene, testGit, testPath, writeIn } from './testScene.ts'
+import type { Scene } from './testScene.ts'
+import { hasWorkspace } from './workspace.ts'
+import type { Workspace } from './workspace.ts'
+
+/** No other limit. */
+const plenty = { project: Number.MAX_SAFE_INTEGER, leastFree: 0 }
+
+describe('room on the disk', { timeout: 20_000 }, () => {
+  let scene: Scene
+  const using = new Set<string>()
+  const locks = openLocks()
+  const faults: unknown[] = []
+  beforeEach(async () => {
+    scene = await makeScene({ 'README.md': '# Sample\n', '.gitignore': 'build/\n' })
+    using.clear()
+    faults.length = 0
+  })
+  afterEach(async () => {
+    await scene.remove()
+    if (faults.length > 0) throw faults[0]
+  })
+
+  const room = (asked: Partial<RoomOptions> = {}) =>
+    openWorkspaceEviction({
+      root: scene.root,
+      locks,
+      mirrorsRoot: join(scene.root, 'mirrors'),
+      path: testPath,
+      git: testGit,
+      treeGitFor: () => testGit,
+      limits: { budget: 0, ...plenty },
+      projectOf: async () => undefined,
+      isInUse: (taskId) => using.has(taskId),
+      isDeleted: async () => false,
+      idleMs: 0,
+      onFault: (fault) => faults.push(fault),
+      ...asked,
+    })
+  const prepare = (taskId: string) => scene.prepare({ taskId, workingBranch: `flightdeck/${taskId}` })
+  const push = (workspace: Workspace) =>
+    commitAndPush({
+      git: testGit,
+      treeGit: testGit,
+      workspace,
+      message: 'Work',
+      author: { name: 'Ada', email: 'ada@example.com' },
+      secrets: [],
+      url: scene.remote,
+    })
+  const usedAt = (taskId: string, seconds: number) =>
+    utimes(join(scene.root, 'tasks', taskId, 'ready.json'), seconds, seconds)
+  const has = (taskId: string) => hasWorkspace(scene.root, taskId)
+  const mirrorsThere = async () => readdir(join(scene.root, 'mirrors', 'ada'))
+
+  test('within the budget nothing goes', async () => {
+    await prepare('one')
+    const cleared = await room({ limits: { budget: 1_000_000_000, ...plenty } }).clear()
+    expect(cleared).toMatchObject({ workspaces: [], mirrors: [] })
+    expect(cleared.bytes).toBeGreaterThan(10_000)
+    expect(await has('one')).toBe(true)
+  })
+
+  test('what was used longest ago goes first, and no more than must', async () => {
+    for (const taskId of ['one', 'two', 'three']) {
+      const workspace = await prepare(taskId)
+      await writeIn(workspace.dir, 'build/output.bin', Buffer.alloc(1_000_000))
+    }
+    await usedAt('one', 2_000)
+    await usedAt('two', 1_000)
+    const { bytes } = await room({ limits: { budget: 1_000_000_000, ...plenty } }).clear()
+    const cleared = await room({ limits: { budget: bytes - 1, ...plenty } }).clear()
+    expect(cleared).toMatchObject({ workspaces: ['two'], mirrors: [] })
+    expect(cleared.bytes).toBeLessThan(bytes - 900_000)
+  })
+
+  test('a task whose work is pushed goes on from its branch, in the home that it had', async () => {
+    const workspace = await prepare('one')
+    await writeIn(workspace.dir, 'work.txt', 'work\n')
+    await writeIn(workspace.homeDir, '.claude/projects/session.jsonl', 'session\n')
+    const pushed = await push(workspace)
+    expect(await room().clear()).toMatchObject({ workspaces: ['one'] })
+    expect(await has('one')).toBe(false)
+    await expect(stat(workspace.dir)).rejects.toThrow('ENOENT')
+
+    const again = await prepare('one')
+    expect(again.startCommit).toBe(pushed.kind === 'published' && pushed.headSha)
+    expect(await readFile(join(again.dir, 'work.txt'), 'utf8')).toBe('work\n')
+    expect(await readFile(join(again.homeDir, '.claude/projects/session.jsonl'), 'utf8')).toBe('session\n')
+    expect(await room().clear()).toMatchObject({ workspaces: ['one'] })
+  })
+
+  test.each<readonly [string, (workspace: Workspace) => Promise<unknown>]>([
+    ['a changed file', ({ dir }) => writeIn(dir, 'README.md', '# Changed\n')],
+    ['a new file', ({ dir }) => writeIn(dir, 'new.txt', 'new\n')],
+    ['a file of a name that git refuses', ({ dir }) => writeIn(dir, 'git~1', 'new\n')],
+    [
+      'a repository of its own',
+      async ({ dir }) =>
+        execFileSync('git', ['init', '-q', join(dir, 'nested')], { env: { PATH: testPath } }),
+    ],
+    [
+      'a commit that was not pushed',
+      async (workspace) => {
+        await writeIn(workspace.dir, 'new.txt', 'new\n')
+        await commitAndPush({
+          git: testGit,
+          treeGit: testGit,
+          workspace,
+          message: 'Work',
+          author: { name: 'Ada', email: 'ada@example.com' },
+          secrets: [],
+          url: join(scene.root, 'nowhere.git'),
+        })
+      },
+    ],
+    [
+      'a change after the push',
+      async (workspace) => {
+        await writeIn(workspace.dir, 'new.txt', 'new\n')
+        await push(workspace)
+        await writeIn(workspace.dir, 'new.txt', 'newer\n')
+      },
+    ],
+  ])('%s is work that stays, however little room there is', async (_, work) => {
+    await work(await prepare('one'))
+    const full: number[] = []
+    const cleared = await room({ onFull: (bytes) => full.push(bytes) }).clear()
+    expect(cleared).toMatchObject({ workspaces: [], mirrors: [] })
+    expect(await has('one')).toBe(true)
+    expect(full).toEqual([cleared.bytes])
+  })
+
+  test('of a task that was deleted everything goes, before anything else', async () => {
+    await prepare('one')
+    const { dir } = await prepare('two')
+    await writeIn(dir, 'new.bin', Buffer.alloc(1_000_000))
+    await usedAt('one', 1_000)
+    const isDeleted = async (taskId: string) => taskId === 'two'
+    const { bytes } = await room({ limits: { budget: 1_000_000_000, ...plenty } }).clear()
+    expect(await room({ isDeleted, limits: { budget: bytes - 1, ...plenty } }).clear()).toMatchObject({
+      workspaces: ['two'],
+    })
+    expect(await readdir(join(scene.root, 'tasks'))).toEqual(['one'])
+  })
+
+  test('what ignore rules name is no work', async () => {
+    const { dir } = await prepare('one')
+    await writeIn(dir, 'build/output.bin', 'can be made again\n')
+    expect(await room().clear()).toMatchObject({ workspaces: ['one'] })
+  })
+
+  test('what is in use stays, and what was used a moment ago', async () => {
+    await prepare('one')
+    using.add('one')
+    expect(await room().clear()).toMatchObject({ workspaces: [] })
+    using.clear()
+    expect(await room({ idleMs: 60_000 }).clear()).toMatchObject({ workspaces: [], mirrors: [] })
+    await usedAt('one', 1_000)
+    await prepare('one')
+    expect(await room({ idleMs: 60_000 }).clear()).toMatchObject({ workspaces: [] })
+  })
+
+  test('what comes into use while it is looked at stays', async () => {
+    await prepare('one')
+    const treeGitFor = () => {
+      using.add('one')
+      return testGit
+    }
+    expect(await room({ treeGitFor }).clear()).toMatchObject({ workspaces: [] })
+    expect(await has('one')).toBe(true)
+  })
+
+  test('a mirror goes once no workspace stands on it, and is cloned again', async () => {
+    const workspace = await prepare('one')
+    await writeIn(workspace.dir, 'new.txt', 'new\n')
+    expect(await room().clear()).toMatchObject({ mirrors: [] })
+    expect(await mirrorsThere()).toHaveLength(1)
+    await push(workspace)
+    expect((await room().clear()).mirrors).toHaveLength(1)
+    expect(await mirrorsThere()).toEqual([])
+    expect(await readFile(join((await prepare('one')).dir, 'new.txt'), 'utf8')).toBe('new\n')
+  })
+
+  test('a mirror that a workspace is being made on stays', async () => {
+    const mirror = await scene.refresh()
+    await writeIn(
+      join(scene.root, 'tasks', 'half-made'),
+      'git/objects/info/alternates',
+      `${mirror.objects}\n`,
+    )
+    expect(await room().clear()).toMatchObject({ mirrors: [] })
+    const mirrors = openMirrors({ root: join(scene.root, 'mirrors'), git: testGit })
+    await utimes(mirror.dir, 1_000, 1_000)
+    await mirrors.refresh({ url: scene.remote, owner: 'ada', name: 'sample', timeoutMs: 30_000 })
+    await writeFile(join(scene.root, 'tasks', 'half-made', 'git/objects/info/alternates'), '')
+    expect(await room({ idleMs: 60_000 }).clear()).toMatchObject({ mirrors: [] })
+  })
+
+  test('a clean-up that was cut off is finished by the next', async () => {
+    await mkdir(join(scene.root, 'mirrors', 'ada', '.gone-sample-0123456789ab.git'), { recursive: true })
+    await room({ limits: { budget: 1_000_000_000, ...plenty } }).clear()
+    expect(await mirrorsThere()).toEqual([])
+  })
+
+  test('that cannot be measured keeps no task waiting', async () => {
+    const cleaner = room({ path: '/nonexistent' })
+    await prepare('one')
+    await cleaner.make({ projectId: 'project' })
+    await expect.poll(() => faults.splice(0)).toEqual([expect.objectContaining({ name: 'CannotStart' })])
+  })
+
+  test('is made before a workspace is, once it is known to be short', async () => {
+    const cleaner = room({ measureMs: 0 })
+    await prepare('one')
+    await cleaner.make({ projectId: 'project' })
+    expect(await has('one')).toBe(true)
+    // The first measurement goes on beside the task that asked for it.
+    await expect.poll(() => cleaner.make({ projectId: 'project' }).then(() => has('one'))).toBe(false)
+  })
+})

@@ -1,0 +1,301 @@
+/**
+ * Keeps mirrors and workspaces within a budget of disk. What was used longest ago goes first: workspaces of
+ * deleted tasks, those that hold nothing of their own, then mirrors that no workspace stands on. Work that was not pushed is never touched, nor what is in use.
+ */
+import { renameSync, statSync } from 'node:fs'
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { basename, dirname, join, relative } from 'node:path'
+import type { DiskLimits } from '#platform/config.ts'
+import { freeBytes, inGigabytes, sizesOf } from './diskUse.ts'
+import { removeFolder } from './folders.ts'
+import { commitOf } from './git.ts'
+import type { Git } from './git.ts'
+import type { WorkspaceLocks } from './locks.ts'
+import { isTaskFolderName } from './names.ts'
+import { treeDifferences, withScratchIndex } from './tree.ts'
+import { evictWorkspace, readWorkspace, removeWorkspace } from './workspace.ts'
+import type { Workspace } from './workspace.ts'
+
+export interface WorkspaceEviction {
+  /**
+   * Before a workspace is made or gone on with: clears up when the last measurement was over the budget, and else only measures anew, beside
+   * what follows. Gives the sentence that refuses a new workspace where there is no room for one. Never throws.
+   */
+  make(wanted: { readonly projectId: string }): Promise<string | undefined>
+  /** Measures, and clears up when that is over the budget. One at a time. */
+  clear(): Promise<Cleared>
+  /** Takes away the mirrors that are of no use any more, by their folders below the root, unless a workspace stands on one or it was just used. */
+  removeMirrors(options: {
+    readonly idleMs: number
+    readonly isOfUse: (path: string) => boolean
+  }): Promise<void>
+}
+
+export interface Cleared {
+  /** Of all mirrors and workspaces, as they are now. */
+  readonly bytes: number
+  /** Ids of tasks, and mirrors' folders, that went. */
+  readonly workspaces: readonly string[]
+  readonly mirrors: readonly string[]
+  /** What is left, each as it was measured. */
+  readonly held: readonly Holding[]
+}
+
+export interface RoomOptions {
+  /** Workspaces are below it. */
+  readonly root: string
+  /** A workspace that somebody has is passed over. */
+  readonly locks: WorkspaceLocks
+  /** Mirrors are below it; may be the same folder. */
+  readonly mirrorsRoot: string
+  /** PATH, for the commands that are not git. */
+  readonly path: string
+  /** Git on the host. */
+  readonly git: Git
+  /** Git that may read what an agent wrote: `Sandbox.gitFor`. */
+  readonly treeGitFor: (workspace: Workspace) => Git
+  readonly limits: Pick<DiskLimits, 'budget' | 'project' | 'leastFree'>
+  /** The project of a task; `undefined` when nobody knows it any more. */
+  readonly projectOf: (taskId: string) => Promise<string | undefined>
+  /** Whether something runs or waits in a task's workspace. */
+  readonly isInUse: (taskId: string) => boolean
+  /** Whether a task was deleted, by the log: its workspace goes before all others, whatever is in it. */
+  readonly isDeleted: (taskId: string) => Promise<boolean>
+  /** What was used within this time stays; 15 minutes when not given, which is longer than an agent waits for its next message. */
+  readonly idleMs?: number
+  /** A measurement is good for so long; a minute when not given. */
+  readonly measureMs?: number
+  /** Told when there is more than the budget, and nothing left that may go. */
+  readonly onFull?: (bytes: number) => void
+  /** Told of what kept `make` from measuring or clearing up: a task is not kept waiting for that. */
+  readonly onFault: (fault: unknown) => void
+}
+
+/** Opens the room of a runner. Folders that a clean-up left half-removed go with the next one. */
+export function openWorkspaceEviction(options: RoomOptions): WorkspaceEviction {
+  const { limits, measureMs = 60_000 } = options
+  let measured: { readonly held: readonly Holding[]; readonly bytes: number; readonly at: number } | undefined
+  let clearing: Promise<Cleared> | undefined
+  let measuring: Promise<void> | undefined
+
+  async function measure(): Promise<void> {
+    const held = await holdingsOf(options)
+    measured = { held, bytes: sum(held), at: performance.now() }
+  }
+  async function refusal(projectId: string): Promise<string | undefined> {
+    if ((await freeBytes(options.root)) < limits.leastFree)
+      return "The server's disk is nearly full. Ask the operator to free up space, then try again."
+    if (measured === undefined) return undefined
+    if (measured.bytes > limits.budget)
+      return `There is no room for another workspace: work that was not pushed takes up more than ${inGigabytes(limits.budget)}. Delete tasks you no longer need, or open their pull requests.`
+    const workspaces = measured.held.filter(({ kind }) => kind === 'workspace')
+    // Most are far below it: tasks are not read for that.
+    if (sum(workspaces) <= limits.project) return undefined
+    const ofProject = await Promise.all(
+      workspaces.map(async ({ dir, bytes }) =>
+        (await options.projectOf(basename(dir))) === projectId ? bytes : 0,
+      ),
+    )
+    return ofProject.reduce((all, bytes) => all + bytes, 0) > limits.project
+      ? `This project's workspaces take up more than ${inGigabytes(limits.project)}. Delete tasks you no longer need.`
+      : undefined
+  }
+  function clear(): Promise<Cleared> {
+    clearing ??= clearOnce(options)
+      .then((cleared) => {
+        measured = { held: cleared.held, bytes: cleared.bytes, at: performance.now() }
+        return cleared
+      })
+      .finally(() => (clearing = undefined))
+    return clearing
+  }
+
+  return {
+    clear,
+    async removeMirrors({ idleMs, isOfUse }) {
+      const { mirrorsRoot } = options
+      for (const dir of await mirrorsIn(mirrorsRoot))
+        if (!isOfUse(relative(mirrorsRoot, dir))) await removeMirror(options, dir, idleMs)
+    },
+    async make({ projectId }) {
+      // What it takes away is not to be made meanwhile.
+      await clearing?.catch(options.onFault)
+      const isFresh = measured !== undefined && performance.now() - measured.at < measureMs
+      if (!isFresh && measured !== undefined && measured.bytes > limits.budget)
+        await clear().catch(options.onFault)
+      else if (!isFresh)
+        measuring ??= measure()
+          .catch(options.onFault)
+          .finally(() => (measuring = undefined))
+      return refusal(projectId).catch((fault: unknown) => {
+        options.onFault(fault)
+        return undefined
+      })
+    },
+  }
+}
+
+/** A workspace or a mirror on the disk. */
+export interface Holding {
+  readonly kind: 'workspace' | 'mirror'
+  readonly dir: string
+  readonly bytes: number
+  /** Milliseconds since 1970. */
+  readonly usedAt: number
+}
+
+async function clearOnce(options: RoomOptions): Promise<Cleared> {
+  const { limits, isInUse, locks, idleMs = 15 * 60_000 } = options
+  await removeLeftovers(options)
+  const held = await holdingsOf(options)
+  let bytes = sum(held)
+  const workspaces: string[] = []
+  const mirrors: string[] = []
+  if (bytes <= limits.budget) return { bytes, workspaces, mirrors, held }
+
+  // A little below, or the next task would have it all begin again.
+  const goal = 0.9 * limits.budget
+  const idle = held
+    .filter(({ usedAt }) => Date.now() - usedAt >= idleMs)
+    .sort((one, other) => one.usedAt - other.usedAt)
+  const ofTasks = idle.filter(({ kind }) => kind === 'workspace')
+  for (const { dir } of ofTasks) {
+    if (bytes <= goal) break
+    const taskId = basename(dir)
+    if (!(await options.isDeleted(taskId))) continue
+    const gone = await locks.holdIfFree(taskId, async () =>
+      isInUse(taskId)
+        ? undefined
+        : freed(options, dir, () => removeWorkspace(options.root, taskId, options.path)),
+    )
+    if (gone === undefined) continue
+    bytes -= gone
+    workspaces.push(taskId)
+  }
+  for (const { dir } of ofTasks.filter(({ dir }) => !workspaces.includes(basename(dir)))) {
+    if (bytes <= goal) break
+    const taskId = basename(dir)
+    const gone = await locks.holdIfFree(taskId, async () => {
+      const workspace = isInUse(taskId) ? undefined : await workspaceAt(options, taskId)
+      return workspace && (await isAllElsewhere(options, workspace)) && !isInUse(taskId)
+        ? freed(options, dir, () => evictWorkspace(options.root, taskId, options.path))
+        : undefined
+    })
+    if (gone === undefined) continue
+    bytes -= gone
+    workspaces.push(taskId)
+  }
+  for (const mirror of idle.filter(({ kind }) => kind === 'mirror')) {
+    if (bytes <= goal) break
+    if (!(await removeMirror(options, mirror.dir, idleMs))) continue
+    bytes -= mirror.bytes
+    mirrors.push(mirror.dir)
+  }
+  if (bytes > limits.budget) options.onFull?.(bytes)
+  const gone = new Set([...mirrors, ...workspaces.map((taskId) => join(options.root, 'tasks', taskId))])
+  return { bytes, workspaces, mirrors, held: held.filter(({ dir }) => !gone.has(dir)) }
+}
+
+/** False when a workspace stands on it, or it was used within this time. */
+async function removeMirror(options: RoomOptions, dir: string, idleMs: number): Promise<boolean> {
+  if ((await mirrorsStoodOn(options)).has(dir)) return false
+  const gone = join(dirname(dir), `${leftover}${basename(dir)}`)
+  // A refresh says so first: between this look and the renaming nothing else happens in this process.
+  if (Date.now() - statSync(dir).mtimeMs < idleMs) return false
+  renameSync(dir, gone)
+  await removeFolder(gone, options.path)
+  return true
+}
+
+/** Bytes that went from a folder. */
+async function freed({ path }: RoomOptions, dir: string, remove: () => Promise<void>): Promise<number> {
+  const before = await sizesOf([dir], path)
+  await remove()
+  const after = await sizesOf([dir], path)
+  return (before.get(dir) ?? 0) - (after.get(dir) ?? 0)
+}
+
+/** Whether a workspace holds no work but what the code host has: no commit, no file. What ignore rules name can be made again. */
+async function isAllElsewhere({ git, treeGitFor }: RoomOptions, workspace: Workspace): Promise<boolean> {
+  const { privateGitDir: gitDir, branch, baseBranch } = workspace
+  const [head, ...hosted] = await Promise.all(
+    ['HEAD', `refs/remotes/origin/${branch}`, `refs/remotes/origin/${baseBranch}`].map((ref) =>
+      commitOf(git, gitDir, ref),
+    ),
+  )
+  if (head !== null && !hosted.includes(head ?? null)) return false
+  const differences = await withScratchIndex(workspace, (index) =>
+    treeDifferences(treeGitFor(workspace), workspace, index, 1),
+  ).catch(() => undefined)
+  if (!differences) return false
+  const { tracked, submodules, untracked, nested } = differences
+  return [tracked, submodules, untracked, nested].every((paths) => paths.length === 0)
+}
+
+async function workspaceAt({ root }: RoomOptions, taskId: string): Promise<Workspace | undefined> {
+  const objects = await alternateOf(join(root, 'tasks', taskId))
+  const mirror = objects === undefined ? undefined : { dir: dirname(objects), objects }
+  return mirror && readWorkspace({ root, taskId, mirror })
+}
+
+/** The object store that a task's workspace stands on, also when it is half-made. */
+async function alternateOf(task: string): Promise<string | undefined> {
+  const written = await readFile(join(task, 'git', 'objects', 'info', 'alternates'), 'utf8').catch(() => '')
+  return written.split('\n')[0] || undefined
+}
+
+async function mirrorsStoodOn({ root }: RoomOptions): Promise<ReadonlySet<string>> {
+  const tasks = await foldersIn(join(root, 'tasks'))
+  const objects = await Promise.all(tasks.map((name) => alternateOf(join(root, 'tasks', name))))
+  return new Set(objects.filter((path) => path !== undefined).map((path) => dirname(path)))
+}
+
+async function holdingsOf({ root, mirrorsRoot, path }: RoomOptions): Promise<readonly Holding[]> {
+  const tasks = (await foldersIn(join(root, 'tasks')))
+    .filter(isTaskFolderName)
+    .map((name) => join(root, 'tasks', name))
+  const mirrors = await mirrorsIn(mirrorsRoot)
+  const sizes = await sizesOf([...tasks, ...mirrors], path)
+  const used = (at: string) =>
+    stat(at).then(
+      ({ mtimeMs }) => mtimeMs,
+      () => 0,
+    )
+  const holding = async (kind: Holding['kind'], dir: string, usedAt: number): Promise<Holding> => {
+    return { kind, dir, bytes: sizes.get(dir) ?? 0, usedAt }
+  }
+  return Promise.all([
+    // One without a marker is half-made, asleep or being made: none of these is looked at.
+    ...tasks.map(async (dir) => holding('workspace', dir, await used(join(dir, 'ready.json')))),
+    ...mirrors.map(async (dir) => holding('mirror', dir, await used(dir))),
+  ])
+}
+
+async function mirrorsIn(mirrorsRoot: string): Promise<readonly string[]> {
+  const owners = (await foldersIn(mirrorsRoot)).map((name) => join(mirrorsRoot, name))
+  const found = await Promise.all(
+    owners.map(async (owner) =>
+      (await foldersIn(owner))
+        .filter((name) => !name.startsWith('.') && /-[0-9a-f]{12}\.git$/.test(name))
+        .map((name) => join(owner, name)),
+    ),
+  )
+  return found.flat()
+}
+
+async function removeLeftovers({ mirrorsRoot, path }: RoomOptions): Promise<void> {
+  for (const owner of await foldersIn(mirrorsRoot))
+    for (const name of await foldersIn(join(mirrorsRoot, owner)))
+      if (name.startsWith(leftover)) await removeFolder(join(mirrorsRoot, owner, name), path)
+}
+
+async function foldersIn(dir: string): Promise<readonly string[]> {
+  const entries = await readdir(dir, { withFileTypes: true }).catch(() => [])
+  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name)
+}
+
+function sum(held: readonly Holding[]): number {
+  return held.reduce((all, { bytes }) => all + bytes, 0)
+}
+
+const leftover = '.gone-'

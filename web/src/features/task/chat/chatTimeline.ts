@@ -1,0 +1,359 @@
+/**
+ * The chat as it is read: messages, and turns of an agent with what it did and said in one, in the order of the log.
+ * A message waits below the chat until its turn begins, and then stands at the head of it. Pure.
+ */
+import { byPlaceInQueue, type MessageDocument } from '#domain/views/chat.ts'
+import type { LogDocument } from '#domain/views/log.ts'
+import type { Task } from '#domain/api/tasks.ts'
+import type { AgentName } from '../../../ui/AgentMark.tsx'
+import type { SentMessage } from '../taskSlice.ts'
+import type { WrittenMessage } from './writing.ts'
+
+export type TurnPart =
+  | { readonly kind: 'text'; readonly order: string; readonly message: MessageDocument }
+  | { readonly kind: 'tool'; readonly order: string; readonly log: LogDocument }
+  | { readonly kind: 'writing'; readonly order: string; readonly writing: WrittenMessage }
+
+export interface MessageEntry {
+  readonly kind: 'message'
+  readonly key: string
+  readonly at: string
+  readonly message: MessageDocument
+  /** Follows another of the same owner, type and fate within five minutes, as it was written: its head is not said again. */
+  readonly grouped: boolean
+}
+
+export interface TurnEntry {
+  readonly kind: 'turn'
+  readonly key: string
+  readonly at: string
+  readonly agent: AgentName
+  readonly status: MessageDocument['status']
+  /** It is going on: everything it does is in sight. */
+  readonly live: boolean
+  readonly parts: readonly TurnPart[]
+  /** It began with tool calls that are not known yet. */
+  readonly partial: boolean
+}
+
+export interface SentEntry {
+  readonly kind: 'sent'
+  readonly key: string
+  readonly at: string
+  readonly sent: SentMessage
+}
+
+export type ChatEntry = MessageEntry | TurnEntry | SentEntry
+
+export interface Arranged {
+  readonly entries: readonly ChatEntry[]
+  /** Messages that wait for their turn, in the order they will be given. */
+  readonly queue: readonly MessageDocument[]
+}
+
+export interface ChatMaterial {
+  readonly task: Task
+  readonly messages: readonly MessageDocument[]
+  readonly logs: readonly LogDocument[]
+  /** The server has older tool calls than these. */
+  readonly moreLogs?: boolean
+  readonly writing: readonly WrittenMessage[]
+  readonly sent: readonly SentMessage[]
+}
+
+/** Milliseconds (section 9). */
+const groupedWithin = 5 * 60_000
+/** Sorts after every position. */
+const last = '~'
+
+export function chatTimeline({ task, messages, logs, moreLogs, writing, sent }: ChatMaterial): Arranged {
+  const visible = messages.filter(({ isVisible }) => isVisible)
+  const running = runningExecution(task)
+  const turns = turnsOf({ task, messages: visible, logs, moreLogs: moreLogs ?? false, writing, running })
+  const waiting = visible.filter(isWaiting).toSorted(byPlaceInQueue)
+  // The first that waits while a turn is asked for is what that turn begins with.
+  const beginning = task.status === 'queued' ? waiting.at(0) : undefined
+  const queue = waiting.filter((message) => message !== beginning)
+
+  const placed = [
+    ...visible
+      .filter((message) => !isPart(message) && !queue.includes(message))
+      .map((message) => ({
+        place: placeOf(message, turns, running, beginning),
+        entry: messageEntry(message),
+      })),
+    ...[...turns.values()].map((turn) => ({ place: [turn.order, '1', ''] as const, entry: turn.entry })),
+  ].toSorted((a, b) => compare(a.place, b.place))
+  const entries: ChatEntry[] = placed.map(({ entry }) => entry)
+  for (const each of sent) entries.push({ kind: 'sent', key: each.id, at: each.sentAt, sent: each })
+  return { entries: grouped(entries), queue }
+}
+
+/** The entries without why the last turn failed: that stands below them, with the way to try it again. */
+export function withoutReason(entries: readonly ChatEntry[], reason: string): readonly ChatEntry[] {
+  const latest = entries.at(-1)
+  if (latest?.kind !== 'turn') return entries
+  const parts = latest.parts.filter(
+    (part) => part.kind !== 'text' || part.message.messageType !== 'error' || part.message.message !== reason,
+  )
+  return parts.length === latest.parts.length ? entries : [...entries.slice(0, -1), { ...latest, parts }]
+}
+
+/** The execution that the task works on now. */
+function runningExecution(task: Task): string | null {
+  if (task.status !== 'running' && task.status !== 'queued') return null
+  return task.execution === null || task.execution.endedAt !== null ? null : task.execution.id
+}
+
+interface Turn {
+  /** Where its first part stands. */
+  readonly order: string
+  /** Where the first attempt at it stands. */
+  readonly first: string
+  readonly entry: TurnEntry
+}
+
+function turnsOf(
+  material: Omit<ChatMaterial, 'sent'> & { readonly running: string | null },
+): ReadonlyMap<string, Turn> {
+  const { task, messages, logs, moreLogs, writing, running } = material
+  const written = new Set(messages.map(({ messageId }) => messageId))
+  const parts = new Map<string, TurnPart[]>()
+  const add = (executionId: string, part: TurnPart) => {
+    const known = parts.get(executionId)
+    if (known === undefined) parts.set(executionId, [part])
+    else known.push(part)
+  }
+  for (const message of messages) {
+    if (isPart(message) && message.executionId !== null) {
+      add(message.executionId, { kind: 'text', order: message.order, message })
+    }
+  }
+  for (const log of logs)
+    // A command of a person is a message already.
+    if (!log.messageId && log.executionId !== null)
+      add(log.executionId, { kind: 'tool', order: log.order, log })
+  for (const each of writing) {
+    // Once the whole message is there it stands in its place.
+    if (!written.has(each.messageId))
+      add(each.executionId, { kind: 'writing', order: each.order, writing: each })
+  }
+  if (running !== null && task.execution?.kind === 'turn' && !parts.has(running)) parts.set(running, [])
+
+  const begunBy = new Map(
+    messages.flatMap((message) =>
+      isPersons(message) && message.executionId !== null && !message.isSteering
+        ? [[message.executionId, message]]
+        : [],
+    ),
+  )
+  const inOrder = [...parts]
+    .map(([executionId, unordered]) => ({ executionId, ordered: unordered.toSorted(byOrder) }))
+    .map((turn) => ({ ...turn, order: turn.ordered[0]?.order ?? last, begun: begunBy.get(turn.executionId) }))
+    .toSorted(byOrder)
+  const { firstOf, givenUp } = attemptsIn(inOrder)
+  // The oldest call that is known may follow others of its turn.
+  const oldest = logs.reduce<LogDocument | null>((a, b) => (a === null || b.order < a.order ? b : a), null)
+  return new Map(
+    inOrder.map(({ executionId, ordered, order, begun }) => {
+      const live = executionId === running
+      const entry: TurnEntry = {
+        kind: 'turn',
+        key: executionId,
+        at:
+          startOf(ordered[0]) ??
+          (live ? (task.execution?.startedAt ?? task.execution?.requestedAt) : begun?.updatedAt) ??
+          task.updatedAt,
+        agent: agentOf(ordered) ?? begun?.agent ?? task.agent,
+        status: live
+          ? 'running'
+          : (begun?.status ?? (givenUp.has(executionId) ? endOf(ordered) : 'completed')),
+        live,
+        parts: ordered,
+        partial: moreLogs === true && oldest?.executionId === executionId,
+      }
+      return [executionId, { order, first: firstOf.get(executionId) ?? order, entry }]
+    }),
+  )
+}
+
+interface Attempt {
+  readonly executionId: string
+  readonly order: string
+  readonly begun: MessageDocument | undefined
+}
+
+/**
+ * A message names only the last turn that worked on it. The turns right before that one which no message names, and
+ * which came after the message, were attempts at it: they were given up, and the message stands above the first.
+ */
+function attemptsIn(turns: readonly Attempt[]) {
+  const firstOf = new Map<string, string>()
+  const givenUp = new Set<string>()
+  let unnamed: Attempt[] = []
+  for (const turn of turns) {
+    const { begun } = turn
+    if (begun === undefined) {
+      unnamed.push(turn)
+      continue
+    }
+    const attempts = unnamed.filter(({ order }) => order > begun.order)
+    for (const { executionId } of attempts) givenUp.add(executionId)
+    firstOf.set(turn.executionId, attempts[0]?.order ?? turn.order)
+    unnamed = []
+  }
+  return { firstOf, givenUp }
+}
+
+/** How a turn ended that was tried again: it failed with a reason, or was stopped. */
+function endOf(parts: readonly TurnPart[]): 'failed' | 'cancelled' {
+  return parts.some((part) => part.kind === 'text' && part.message.messageType === 'error')
+    ? 'failed'
+    : 'cancelled'
+}
+
+function agentOf(parts: readonly TurnPart[]): AgentName | null {
+  for (const part of parts) if (part.kind === 'text' && part.message.agent !== null) return part.message.agent
+  return null
+}
+
+function startOf(part: TurnPart | undefined): string | null {
+  switch (part?.kind) {
+    case 'text':
+      return part.message.createdAt
+    case 'tool':
+      return part.log.timestamp
+    case 'writing':
+    case undefined:
+      return null
+  }
+}
+
+/** What a person said or asked to be run. */
+export function isPersons({ messageType }: MessageDocument): boolean {
+  return messageType === 'user' || messageType === 'command'
+}
+
+/** Said by an agent, or about its turn. */
+function isPart(message: MessageDocument): boolean {
+  return !isPersons(message) && message.executionId !== null
+}
+
+function isWaiting(message: MessageDocument): boolean {
+  return isPersons(message) && message.status === 'queued' && message.executionId === null
+}
+
+type Place = readonly [turn: string, rank: string, own: string]
+
+function placeOf(
+  message: MessageDocument,
+  turns: ReadonlyMap<string, Turn>,
+  running: string | null,
+  beginning: MessageDocument | undefined,
+): Place {
+  const turn = isPersons(message) && message.executionId !== null ? turns.get(message.executionId) : undefined
+  if (turn !== undefined) return [turn.first, '0', message.order]
+  const isBeginning =
+    message === beginning ||
+    (isPersons(message) && message.executionId !== null && message.executionId === running)
+  return [isBeginning ? last : message.order, '0', message.order]
+}
+
+function compare(a: Place, b: Place): number {
+  for (const index of [0, 1, 2] as const) {
+    if (a[index] !== b[index]) return a[index] < b[index] ? -1 : 1
+  }
+  return 0
+}
+
+function byOrder(a: { readonly order: string }, b: { readonly order: string }): number {
+  return a.order === b.order ? 0 : a.order < b.order ? -1 : 1
+}
+
+function messageEntry(message: MessageDocument): MessageEntry {
+  return { kind: 'message', key: message.id, at: message.createdAt, message, grouped: false }
+}
+
+function grouped(entries: readonly ChatEntry[]): readonly ChatEntry[] {
+  return entries.map((entry, index) => {
+    const before = entries[index - 1]
+    if (entry.kind !== 'message' || before?.kind !== 'message') return entry
+    const [a, b] = [before.message, entry.message]
+    const same =
+      a.messageType === b.messageType && a.agent === b.agent && a.status === b.status && !b.isEdited
+    return { ...entry, grouped: same && Date.parse(entry.at) - Date.parse(before.at) < groupedWithin }
+  })
+}
+
+/** Whether two parts look the same: what they tell of is the same document. */
+export function samePart(a: TurnPart, b: TurnPart | undefined): boolean {
+  if (a.kind === 'text' && b?.kind === 'text') return a.message === b.message
+  if (a.kind === 'tool' && b?.kind === 'tool') return a.log === b.log
+  if (a.kind === 'writing' && b?.kind === 'writing') return a.writing === b.writing
+  return false
+}
+
+/** What a turn's tools did, in words: `read 3 files, edited 2, ran 3 commands`. */
+export function summaryOf(logs: readonly LogDocument[]): string {
+  const counts = new Map<LogDocument['kind'], number>()
+  for (const { kind } of logs) counts.set(kind, (counts.get(kind) ?? 0) + 1)
+  const said = (kind: LogDocument['kind'], words: (count: number) => string) => {
+    const count = counts.get(kind) ?? 0
+    return count === 0 ? [] : [words(count)]
+  }
+  const plural = (count: number, one: string, many: string) => `${count} ${count === 1 ? one : many}`
+  return [
+    ...said('read', (count) => `read ${plural(count, 'file', 'files')}`),
+    ...said('edit', (count) => `edited ${counts.has('read') ? count : plural(count, 'file', 'files')}`),
+    ...said('run', (count) => `ran ${plural(count, 'command', 'commands')}`),
+    ...said('search', (count) => plural(count, 'search', 'searches')),
+    ...said('fetch', (count) => `fetched ${plural(count, 'page', 'pages')}`),
+    ...said('todo', (count) => plural(count, 'plan update', 'plan updates')),
+    ...said('other', (count) => `${count} other`),
+  ].join(', ')
+}
+
+/** Milliseconds from the first tool's start to the last one's end. */
+export function spanOf(logs: readonly LogDocument[]): number {
+  const starts = logs.map(({ timestamp }) => Date.parse(timestamp))
+  const ends = logs.map(({ timestamp, durationMs }) => Date.parse(timestamp) + (durationMs ?? 0))
+  return logs.length === 0 ? 0 : Math.max(...ends) - Math.min(...starts)
+}
+
+/** The entries that have a text: what a person looks for in messages and commands. */
+export function searched(entries: readonly ChatEntry[], words: string): readonly ChatEntry[] {
+  const wanted = words.trim().toLowerCase()
+  if (wanted === '') return entries
+  const has = hasWords(wanted)
+  return entries.flatMap((entry): readonly ChatEntry[] => {
+    switch (entry.kind) {
+      case 'message':
+        return says(entry.message, has) ? [{ ...entry, grouped: false }] : []
+      case 'turn': {
+        const parts = entry.parts.filter((part) => part.kind === 'text' && has(part.message.message))
+        return parts.length === 0 ? [] : [{ ...entry, parts }]
+      }
+      case 'sent':
+        return has(entry.sent.text) ? [entry] : []
+    }
+  })
+}
+
+/** Those of the messages that wait that have a text. */
+export function searchedQueue(queue: readonly MessageDocument[], words: string): readonly MessageDocument[] {
+  const has = hasWords(words.trim().toLowerCase())
+  return queue.filter((message) => says(message, has))
+}
+
+function hasWords(wanted: string): (text: string | null) => boolean {
+  return (text) => text?.toLowerCase().includes(wanted) ?? false
+}
+
+function says({ message, commandText }: MessageDocument, has: (text: string | null) => boolean): boolean {
+  return has(message) || has(commandText)
+}
+
+/** Messages among entries, for the count of a search. */
+export function messagesIn(entries: readonly ChatEntry[]): number {
+  return entries.reduce((count, entry) => count + (entry.kind === 'turn' ? entry.parts.length : 1), 0)
+}

@@ -1,0 +1,321 @@
+// @vitest-environment jsdom
+import { configureStore } from '@reduxjs/toolkit'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import type { MessageDelta, MessageWords } from '#domain/api/chat.ts'
+import type { JoinAnswer, TaskEventMessage } from '#domain/api/socket.ts'
+import type { TaskEvent } from '#domain/task/events.ts'
+import { chatMessageOf, chatView, messageDocumentId, type MessageDocument } from '#domain/views/chat.ts'
+import { taskOf, tasksView } from '#domain/views/tasks.ts'
+import { foldView } from '#domain/views/view.ts'
+import { executionId, taskId } from '../../../../tests/domain/ids.ts'
+import { recorded } from '../../../../tests/domain/recorded.ts'
+import {
+  broke,
+  commandRunning,
+  completed,
+  running,
+  stopped,
+  succeeded,
+  waits,
+} from '../../../../tests/domain/taskHistories.ts'
+import { api } from '../../api/api.ts'
+import { tokenKey } from '../../api/tokenStore.ts'
+import { rootReducer } from '../../app/rootReducer.ts'
+import type { Join, Viewer } from '../../live/live.ts'
+import { selectNotifications } from '../notifications/notifications.ts'
+import { createWriting } from './chat/writing.ts'
+import { openTaskReducer, selectOpenTask } from './taskSlice.ts'
+import { openRoom } from './taskSync.ts'
+import { createTerminalLog } from './terminal/terminalLog.ts'
+
+const addressOf = ({ imageId }: { imageId: string }) => `/api/images/${imageId}`
+
+const id = taskId(1)
+/** Positions are ten times the revision: they have gaps. */
+const recordedLog = (events: readonly TaskEvent[]): readonly TaskEventMessage[] =>
+  events.map((event, revision) =>
+    recorded(event, { revision, stream: `task-${id}`, position: String(10 * (revision + 1)) }),
+  )
+
+const output = (version: number, content: string) => ({
+  taskId: id,
+  timestamp: '2026-01-01T00:00:00.000Z',
+  content,
+  type: 'stdout' as const,
+  executionId: 'e',
+  position: String(1_000 + version),
+  version,
+})
+
+/** A server that has this much, and all it was asked. */
+function server(log: () => readonly TaskEventMessage[], terminal: () => readonly string[] = () => []) {
+  const asked: string[] = []
+  const json = (status: number, body: unknown) => new Response(JSON.stringify(body), { status })
+  vi.stubGlobal('fetch', async (url: string) => {
+    asked.push(url)
+    const document = foldView(tasksView, new Map(), log()).get(id)
+    if (document === undefined) return json(404, { error: 'There is no such task.', code: 'not_found' })
+    const { version } = document
+    const path = new URL(url, 'http://localhost').pathname
+    if (path.endsWith('/chat')) {
+      const messages = [...foldView<MessageDocument>(chatView, new Map(), log()).values()]
+      return json(200, {
+        version,
+        messages: messages.map((message) =>
+          chatMessageOf(message, { owner: 'u', projectId: 'p' }, addressOf),
+        ),
+      })
+    }
+    if (path.endsWith('/commands')) return json(200, { version, logs: [] })
+    if (path.endsWith('/terminal')) {
+      const lines = terminal().map((text, index) => output(index, text))
+      return json(200, { version: lines.length - 1, output: lines, deltas: [] })
+    }
+    return json(200, { task: taskOf(document, undefined, addressOf), data: { changedFiles: [] } })
+  })
+  return asked
+}
+
+/** A room with a connection that the test holds in its hand. */
+function room() {
+  const store = configureStore({
+    reducer: rootReducer.inject({ reducerPath: 'openTask', reducer: openTaskReducer }),
+    middleware: (defaults) => defaults().concat(api.middleware),
+  })
+  let viewer: Viewer | null = null
+  const terminal = createTerminalLog()
+  const writing = createWriting()
+  const joins: (string | null)[] = []
+  const opened = openRoom(id, {
+    dispatch: store.dispatch,
+    live: {
+      begin: () => undefined,
+      enter: (entering) => {
+        viewer = entering
+        return () => (viewer = null)
+      },
+    },
+    terminal,
+    writing,
+    needsRefresh: () => false,
+    isCommand: (messageId) =>
+      selectOpenTask(store.getState()).chat.documents[messageDocumentId(id, messageId)]?.isCommand === true,
+  })
+  return {
+    opened,
+    joins,
+    /** The connection stands; a join is answered so. */
+    connects: (answer: JoinAnswer) => {
+      const join: Join = async (last) => {
+        joins.push(last)
+        return answer
+      }
+      viewer?.connected(join)
+    },
+    tells: (...events: readonly TaskEventMessage[]) => events.forEach((event) => viewer?.taskEvent(event)),
+    prints: (...items: readonly ReturnType<typeof output>[]) =>
+      items.forEach((item) => viewer?.terminalOutput(item)),
+    says: (...words: readonly MessageWords[]) => words.forEach((said) => viewer?.messageWords(said)),
+    records: (delta: MessageDelta) => viewer?.messageDelta(delta),
+    written: () => writing.read().map(({ text }) => text),
+    state: () => selectOpenTask(store.getState()),
+    messages: () =>
+      Object.values(selectOpenTask(store.getState()).chat.documents).map(({ message }) => message),
+    lines: () => terminal.read().lines.map(({ text }) => text),
+    toasts: () =>
+      selectNotifications(store.getState()).map(({ type, title, message }) => [type, title, message]),
+    hasViewer: () => viewer !== null,
+  }
+}
+
+const joinedAt = (position: string | null): JoinAnswer => ({ joined: true, resync: false, position })
+const settle = () => vi.advanceTimersByTimeAsync(300)
+
+beforeEach(() => {
+  vi.useFakeTimers()
+  localStorage.setItem(tokenKey, 'token')
+})
+afterEach(() => {
+  vi.useRealTimers()
+  vi.unstubAllGlobals()
+  localStorage.clear()
+})
+
+describe('an open task', () => {
+  test('joins, reads what was up to there, and shows what came meanwhile once', async () => {
+    const log = recordedLog([...running, waits(2), waits(3)])
+    const before = log.slice(0, running.length)
+    const asked = server(
+      () => before,
+      () => ['one\n'],
+    )
+    const task = room()
+    task.connects(joinedAt('50'))
+    // Live before the history is read: one that it covers, and two that it does not.
+    task.tells(...log.slice(running.length - 1))
+    task.prints(output(0, 'one\n'), output(1, 'two\n'))
+    await settle()
+    expect(task.joins).toEqual([null])
+    expect(asked.every((url) => url.includes('minPosition=50'))).toBe(true)
+    expect(task.messages()).toEqual([
+      'Add a greeting\nSay hello to whoever starts the program.',
+      'message 2',
+      'message 3',
+    ])
+    expect(task.lines()).toEqual(['one', 'two'])
+    expect(task.state().task?.version).toBe(log.length - 1)
+  })
+
+  test('asks, after a loss, for what came since the last it saw, and reads nothing again', async () => {
+    const log = recordedLog([...running, waits(2), waits(3)])
+    const asked = server(() => log.slice(0, -2))
+    const task = room()
+    task.connects(joinedAt('50'))
+    await settle()
+    const [second, third] = log.slice(-2)
+    if (second !== undefined) task.tells(second)
+    await settle()
+    const reads = asked.length
+    task.connects(joinedAt('70'))
+    if (third !== undefined) task.tells(third)
+    await settle()
+    expect(task.joins).toEqual([null, second?.position])
+    expect(asked.length).toBe(reads)
+    expect(task.messages()).toHaveLength(3)
+  })
+
+  test.each([
+    ['exits with 3', succeeded(2, 3), [['error', 'Command execution failed', 'Exit code 3']]],
+    [
+      'is kept from ending',
+      broke(2),
+      [['error', 'Command execution failed', 'The agent said nothing for 15 minutes.']],
+    ],
+    ['exits with 0', succeeded(2, 0), []],
+    ['is cancelled', stopped(2), []],
+  ])('tells of a command that %s: %j', async (_, end, toasts) => {
+    const log = recordedLog([...commandRunning(completed), end])
+    server(() => log.slice(0, -1))
+    const task = room()
+    task.connects(joinedAt(log.at(-2)?.position ?? null))
+    await settle()
+    task.tells(...log.slice(-1))
+    await settle()
+    expect(task.toasts()).toEqual(toasts)
+  })
+
+  test('shows words as they are said, and after a crash only what the log has of them', async () => {
+    const log = recordedLog([...running, broke(1)])
+    server(() => log.slice(0, -1))
+    const task = room()
+    task.connects(joinedAt(log.at(-2)?.position ?? null))
+    await settle()
+    const words = { taskId: id, messageId: 'm', executionId: executionId(1), offset: 0 }
+    task.says({ ...words, text: 'I ' }, { ...words, text: 'I look' })
+    await settle()
+    expect(task.written()).toEqual(['I look'])
+    task.records({ ...words, text: 'I l', position: '900', version: 0 })
+    await settle()
+    expect(task.written()).toEqual(['I look'])
+    task.tells(...log.slice(-1))
+    await settle()
+    expect(task.written()).toEqual(['I l'])
+  })
+
+  test('reads the history again when too much was missed', async () => {
+    let log: readonly TaskEventMessage[] = recordedLog(running)
+    server(() => log)
+    const task = room()
+    task.connects(joinedAt('50'))
+    await settle()
+    log = recordedLog(completed)
+    task.connects({ joined: true, resync: true, position: '60' })
+    await settle()
+    expect(task.state().task?.status).toBe('completed')
+  })
+
+  test('reads the history again when a gap does not close', async () => {
+    const log = recordedLog([...running, waits(2), waits(3)])
+    let known: readonly TaskEventMessage[] = log.slice(0, -2)
+    server(() => known)
+    const task = room()
+    task.connects(joinedAt('50'))
+    await settle()
+    task.tells(...log.slice(-1))
+    await settle()
+    expect(task.messages()).toHaveLength(1)
+    known = log
+    await vi.advanceTimersByTimeAsync(2_000)
+    expect(task.messages()).toHaveLength(3)
+  })
+
+  test('does without the connection when it does not come', async () => {
+    const asked = server(
+      () => recordedLog(running),
+      () => ['one\n'],
+    )
+    const task = room()
+    await vi.advanceTimersByTimeAsync(1_000)
+    expect(asked).toEqual([])
+    await vi.advanceTimersByTimeAsync(1_000)
+    expect(task.messages()).toHaveLength(1)
+    expect(task.lines()).toEqual(['one'])
+  })
+
+  test('says so when there is no such task', async () => {
+    server(() => [])
+    const task = room()
+    task.connects({ joined: false, error: 'There is no such task.', code: 'not_found' })
+    await settle()
+    expect(task.state().load).toMatchObject({ kind: 'failed', fault: { status: 404 } })
+  })
+
+  test('tries again to join when the server could not let it in, and misses nothing', async () => {
+    const log = recordedLog([...running, waits(2)])
+    server(() => log.slice(0, -1))
+    const task = room()
+    task.connects(joinedAt('50'))
+    await settle()
+    const seen = task.state().seen
+    task.connects({ joined: false, error: 'The log is away.', code: 'engine_unavailable' })
+    await settle()
+    expect(task.joins).toHaveLength(2)
+    await vi.advanceTimersByTimeAsync(2_000 + 4_000)
+    expect(task.joins).toEqual([null, '50', '50', '50'])
+    expect(task.state().seen).toBe(seen)
+    // The connection came anew: nothing is tried beside it.
+    task.connects(joinedAt('60'))
+    task.tells(...log.slice(-1))
+    await vi.advanceTimersByTimeAsync(60_000)
+    expect(task.joins).toHaveLength(5)
+    expect(task.messages()).toHaveLength(2)
+    task.connects({ joined: false, error: 'There is no such task.', code: 'not_found' })
+    await vi.advanceTimersByTimeAsync(60_000)
+    expect(task.joins).toHaveLength(6)
+  })
+
+  test('keeps what is on the screen when reading it again fails, and goes on from there', async () => {
+    const log = recordedLog([...running, waits(2)])
+    server(() => log.slice(0, -1))
+    const task = room()
+    task.connects(joinedAt('50'))
+    await settle()
+    vi.stubGlobal('fetch', async () => new Response('{}', { status: 503 }))
+    task.opened.reload()
+    await settle()
+    task.tells(...log.slice(-1))
+    await settle()
+    expect(task.state().load.kind).toBe('loaded')
+    expect(task.messages()).toHaveLength(2)
+  })
+
+  test('leaves when it is closed', async () => {
+    server(() => recordedLog(running))
+    const task = room()
+    task.connects(joinedAt('50'))
+    await settle()
+    task.opened.close()
+    expect(task.hasViewer()).toBe(false)
+    expect(task.state().taskId).toBeNull()
+  })
+})

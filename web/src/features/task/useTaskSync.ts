@@ -1,0 +1,50 @@
+/** Opens a task for as long as its page is shown. */
+import { useCallback, useEffect, useRef, useState } from 'react'
+import { useStore } from 'react-redux'
+import { messageDocumentId } from '#domain/views/chat.ts'
+import type { createStore } from '../../app/store.ts'
+import { selectLive } from '../../live/connection.ts'
+import { useLive } from '../../live/LiveContext.tsx'
+import { createWriting, type Writing } from './chat/writing.ts'
+import { selectOpenTask } from './taskSlice.ts'
+import { openRoom, type Room } from './taskSync.ts'
+import { readEarlier } from './terminal/readTerminal.ts'
+import { createTerminalLog, type TerminalLog } from './terminal/terminalLog.ts'
+
+/** What of an open task is not in the store, and how to read it anew. */
+export interface OpenRoom {
+  readonly terminal: TerminalLog
+  readonly writing: Writing
+  readonly reload: () => void
+}
+
+export function useTaskSync(taskId: string): OpenRoom {
+  const store = useStore<ReturnType<ReturnType<typeof createStore>['store']['getState']>>()
+  const live = useLive()
+  const [terminal] = useState(() => createTerminalLog((before) => readEarlier(taskId, before)))
+  const [writing] = useState(createWriting)
+  const room = useRef<Room | null>(null)
+  useEffect(() => {
+    const opened = openRoom(taskId, {
+      dispatch: store.dispatch,
+      live,
+      terminal,
+      writing,
+      needsRefresh: () => {
+        const state = store.getState()
+        const status = selectOpenTask(state).task?.status
+        return status === 'pending' || (!selectLive(state) && (status === 'queued' || status === 'running'))
+      },
+      isCommand: (messageId) =>
+        selectOpenTask(store.getState()).chat.documents[messageDocumentId(taskId, messageId)]?.isCommand ===
+        true,
+    })
+    room.current = opened
+    return () => {
+      room.current = null
+      opened.close()
+    }
+  }, [taskId, store, live, terminal, writing])
+  const reload = useCallback(() => room.current?.reload(), [])
+  return { terminal, writing, reload }
+}
