@@ -3,12 +3,11 @@ import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { Provider } from 'react-redux'
 import { BrowserRouter } from 'react-router-dom'
-import { readToken, tokenKey } from './api/tokenStore.ts'
-import { sessionEnded, sessionStarted } from './api/session.ts'
+import { readToken } from './api/tokenStore.ts'
 import { App } from './app/App.tsx'
 import { toBeDrawn } from './app/firstDrawing.ts'
 import { loadWherePointed } from './app/preload.ts'
-import { createStore } from './app/store.ts'
+import { createStore, followOtherTabs } from './app/store.ts'
 import { followSystemTheme } from './app/theme.ts'
 import { takeToken } from './features/auth/takeToken.ts'
 import { LiveProvider } from './live/LiveContext.tsx'
@@ -19,11 +18,7 @@ const { store, live } = createStore(readToken() !== null)
 
 loadWherePointed(document)
 followSystemTheme()
-// Signing in or out in one tab does so in all.
-window.addEventListener('storage', ({ key, newValue }) => {
-  if (key !== tokenKey) return
-  store.dispatch(newValue === null ? sessionEnded('logout') : sessionStarted())
-})
+followOtherTabs(store)
 
 const root = document.getElementById('root')
 if (root === null) throw new Error('The page has no place for the client.')

@@ -4,7 +4,7 @@ import { takePrefetched } from './prefetched.ts'
 import type { ApiFault } from './fault.ts'
 import { newId } from './newId.ts'
 import { request, type ApiAnswer, type ApiCall } from './request.ts'
-import { sessionEnded, sessionRefused, wroteAhead, type SessionState } from './session.ts'
+import { sessionEnded, wroteAhead, type SessionState } from './session.ts'
 import { dropToken, readToken } from './tokenStore.ts'
 
 /** Section 5. */
@@ -45,7 +45,7 @@ export async function signedIn(
     }
     if (answer.error.code === 'not_allowed' && readToken() === token) {
       dropToken()
-      dispatch(sessionRefused(answer.error.message))
+      dispatch(sessionEnded('refused', answer.error.message))
     }
     return answer
   }

@@ -20,15 +20,13 @@ const session = createSlice({
   initialState: initialSession,
   reducers: {
     sessionStarted: (): SessionState => ({ ...initialSession, signedIn: true }),
-    sessionEnded: (_state, { payload }: PayloadAction<SessionEnd>): SessionState => ({
-      ...initialSession,
-      end: payload,
-    }),
-    sessionRefused: (_state, { payload }: PayloadAction<string>): SessionState => ({
-      ...initialSession,
-      end: 'refused',
-      refusal: payload,
-    }),
+    sessionEnded: {
+      prepare: (end: SessionEnd, refusal: string | null = null) => ({ payload: { end, refusal } }),
+      reducer: (_state, { payload }: PayloadAction<Pick<SessionState, 'end' | 'refusal'>>): SessionState => ({
+        ...initialSession,
+        ...payload,
+      }),
+    },
     wroteAhead: (state, { payload }: PayloadAction<string>): SessionState => ({
       ...state,
       awaiting: payload,
@@ -36,7 +34,7 @@ const session = createSlice({
   },
 })
 
-export const { sessionStarted, sessionEnded, sessionRefused, wroteAhead } = session.actions
+export const { sessionStarted, sessionEnded, wroteAhead } = session.actions
 export const sessionReducer = session.reducer
 
 interface WithSession {

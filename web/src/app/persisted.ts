@@ -99,6 +99,9 @@ export const commentDrafts: Persisted<Readonly<Record<string, string>>> = {
   personal: true,
 }
 
+/** Whose the personal things are. */
+const owner: Persisted<string> = { key: 'owner', initial: '', ...text, personal: true }
+
 const all = [
   selectedAgent,
   selectedModel,
@@ -110,6 +113,7 @@ const all = [
   diffLook,
   viewedFiles,
   commentDrafts,
+  owner,
 ] as const
 
 function readDrafts(kept: string): Readonly<Record<string, string>> | null {
@@ -144,6 +148,14 @@ export function remember<Value>(
   } catch {
     // A full or closed storage forgets; the page goes on.
   }
+}
+
+/** Keeps the personal things for this person: what somebody else left behind is forgotten. */
+export function keepFor(userId: string): void {
+  const before = recall(owner)
+  if (before === userId) return
+  if (before !== '') forgetPersonal()
+  remember(owner, userId)
 }
 
 /** Forgets what belongs to the person who leaves. */

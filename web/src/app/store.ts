@@ -1,13 +1,23 @@
 /** The client's state, and the connection that keeps it live. */
 import { configureStore, createListenerMiddleware, isAnyOf } from '@reduxjs/toolkit'
 import { api } from '../api/api.ts'
-import { initialSession, sessionEnded, sessionStarted } from '../api/session.ts'
+import {
+  initialSession,
+  selectSignedIn,
+  sessionEnded,
+  sessionStarted,
+  type SessionEnd,
+} from '../api/session.ts'
+import { readToken, tokenKey } from '../api/tokenStore.ts'
 import { authApi } from '../features/auth/authApi.ts'
 import { followStatus } from '../features/tasks/followStatus.ts'
 import { turnedAway } from '../live/connection.ts'
 import { createLive } from '../live/live.ts'
-import { forgetPersonal } from './persisted.ts'
+import { forgetPersonal, keepFor } from './persisted.ts'
 import { rootReducer } from './rootReducer.ts'
+
+/** After these the person is gone; after the others they may come back. */
+const leaves: ReadonlySet<SessionEnd> = new Set(['logout', 'refused'])
 
 /** Makes the store; `signedIn` when a token was kept from before. */
 export function createStore(signedIn: boolean) {
@@ -17,10 +27,15 @@ export function createStore(signedIn: boolean) {
     matcher: isAnyOf(sessionEnded, sessionStarted),
     effect: (action, { dispatch }) => {
       dispatch(api.util.resetApiState())
-      if (sessionEnded.match(action)) forgetPersonal()
+      // Whoever is only asked to sign in again finds what they were writing.
+      if (sessionEnded.match(action) && leaves.has(action.payload.end)) forgetPersonal()
     },
   })
   const { initiate, matchFulfilled } = authApi.endpoints.me
+  listener.startListening({
+    matcher: matchFulfilled,
+    effect: ({ payload }) => keepFor(payload.user.id),
+  })
   // A refusal of the user ends the session, as it does for any other call.
   listener.startListening({
     actionCreator: turnedAway,
@@ -38,4 +53,17 @@ export function createStore(signedIn: boolean) {
       defaults().prepend(listener.middleware, middleware, followStatus()).concat(api.middleware),
   })
   return { store, live }
+}
+
+/** Signing in or out in one tab does so in all. Returns what ends it. */
+export function followOtherTabs(store: ReturnType<typeof createStore>['store']): () => void {
+  const onStorage = ({ key }: StorageEvent) => {
+    // Without a key all of the storage was taken away.
+    if (key !== tokenKey && key !== null) return
+    const hasToken = readToken() !== null
+    if (hasToken && key === tokenKey) store.dispatch(sessionStarted())
+    else if (!hasToken && selectSignedIn(store.getState())) store.dispatch(sessionEnded('logout'))
+  }
+  window.addEventListener('storage', onStorage)
+  return () => window.removeEventListener('storage', onStorage)
 }
