@@ -16,7 +16,8 @@ interface ListRowProps {
 
 export function ListRow({ to, label, children, className }: ListRowProps) {
   return (
-    <li className="relative border-b border-line-soft transition-colors first:rounded-t-[9px] last:rounded-b-[9px] last:border-b-0 hover:bg-raised">
+    // A row out of sight costs no layout: lists grow to thousands.
+    <li className="relative [contain-intrinsic-height:auto_61px] [content-visibility:auto] border-b border-line-soft transition-colors first:rounded-t-[9px] last:rounded-b-[9px] last:border-b-0 hover:bg-raised">
       <Link to={to} aria-label={label} className="focus-inset absolute inset-0 rounded-[inherit]" />
       <div
         className={classes(
