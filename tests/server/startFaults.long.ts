@@ -1,11 +1,12 @@
 /** What keeps the product from starting, and an agent from running: each told in a sentence that says what to do, nothing half-made left. */
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { listRepositories } from '#domain/api/projects.ts'
 import { getTaskDiff, listTasks, retryTask } from '#domain/api/tasks.ts'
 import { openSqlite } from '#platform/sqlite.ts'
+import { locateClaude } from '../../services/runner/agents/locate.ts'
 import { localRepository } from '../contracts/codeHost.fixture.ts'
 import { processesOf } from '../product/processes.ts'
 import {
@@ -348,6 +349,35 @@ describe('once it runs', () => {
       body: { code: 'agent_unavailable', field: 'agent', error },
     })
   })
+})
+
+test('a turn whose agent is gone by now is not tried again: the refusal says so, and the task stays as it was', async () => {
+  const located = await locateClaude({ configured: undefined, path: process.env['PATH'] ?? '' })
+  if (!located.found) throw new Error(located.reason)
+  const program = join(folder, 'claude')
+  await symlink(located.path, program)
+  const scene = await openScene([], { env: { CLAUDE_BIN: program } })
+  try {
+    const { ada, product, projectId } = scene
+    const task = await ada.task(projectId, 'Words')
+    const params = { taskId: task.id }
+    expect(await ada.taskOnce(task.id, hasEnded)).toMatchObject({ status: 'completed' })
+    await product.terminate()
+    await rm(program)
+    await symlink('/bin/false', program)
+    await product.restart()
+    expect(await ada.refused(retryTask, { params })).toMatchObject({
+      status: 409,
+      code: 'agent_unavailable',
+      field: 'agent',
+    })
+    expect(await ada.taskOnce(task.id, hasEnded)).toMatchObject({
+      status: 'completed',
+      execution: { turn: 1 },
+    })
+  } finally {
+    await scene.close()
+  }
 })
 
 test('a repository that cannot be cloned fails the task, leaves nothing half-made, and can be tried again', async () => {
