@@ -127,17 +127,8 @@ export async function restore(from: string, work: BackupWork): Promise<Answer> {
   const target = resolve(dataDir)
   await refuseOneInTheOther(source, target)
   const manifest = await manifestOf(source)
-  const [included, there] = [await textOf(join(source, keyName)), await textOf(join(target, keyName))]
-  if (included !== undefined && there !== undefined && included.trim() !== there.trim())
-    throw new BackupRefused(
-      `${join(target, keyName)} is not the master key that the backup contains. Move it away first.`,
-    )
-  const key = included ?? there
-  if (key === undefined && work.config.masterKey === undefined)
-    throw new BackupRefused(
-      `The master key is not in the backup. Give it with MASTER_KEY, or put it at ${join(target, keyName)}.`,
-    )
   return beside(target, 'restore', async (part) => {
+    const key = await keyOf(source, target, work)
     for (const name of Object.keys(manifest.files)) {
       work.progress(`Copying ${name}`)
       await copyFile(join(source, name), join(part, name), constants.COPYFILE_FICLONE)
@@ -160,6 +151,21 @@ export async function restore(from: string, work: BackupWork): Promise<Answer> {
       'Start Flightdeck on it. Read models are rebuilt, and unfinished work is resumed or ended.',
     ])
   })
+}
+
+/** The master key: the backup's, or the one that lies at the target; `undefined` where it comes with MASTER_KEY. */
+async function keyOf(source: string, target: string, { config }: BackupWork): Promise<string | undefined> {
+  const [included, there] = [await textOf(join(source, keyName)), await textOf(join(target, keyName))]
+  if (included !== undefined && there !== undefined && included.trim() !== there.trim())
+    throw new BackupRefused(
+      `${join(target, keyName)} is not the master key that the backup contains. Move it away first.`,
+    )
+  const key = included ?? there
+  if (key === undefined && config.masterKey === undefined)
+    throw new BackupRefused(
+      `The master key is not in the backup. Give it with MASTER_KEY, or put it at ${join(target, keyName)}.`,
+    )
+  return key
 }
 
 function onlyEmbedded<Work extends BackupWork>(work: Work): Work {
@@ -205,13 +211,14 @@ async function beside(
 ): Promise<Answer> {
   const own = (name: string) => join(dirname(target), `.${basename(target)}.flightdeck-${name}`)
   const [part, before, lock] = [own('part'), own('before'), own('lock')]
-  // A kill between the two renames below leaves it aside, and it may hold the only master key.
-  if (existsSync(before) && !existsSync(target)) await rename(before, target)
   await refuseUnlessEmpty(target, what)
   await mkdir(dirname(target), { recursive: true })
   const release = lockFile(lock)
   if (!release) throw new BackupRefused(`A ${what} to ${target} is under way.`)
   try {
+    // What a kill between the two renames below left aside: it may hold the only master key.
+    if (!existsSync(target)) await rename(before, target).catch(absentAs(undefined))
+    await rm(before, { recursive: true, force: true })
     await rm(part, { recursive: true, force: true })
     await mkdir(part, { mode: 0o700 })
     const answer = await work(part)

@@ -1,9 +1,11 @@
-/** A backup of a product that serves, kill -9 in the middle of making and of restoring one, and the product on what was restored. */
+/** A backup of a product that serves, kill -9 at each step of making and of restoring one, and the product on what was restored. */
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { readdir, readFile, rm } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { getChat, getTerminal } from '#domain/api/chat.ts'
 import { createPullRequest, executeTask, getTask, getTaskDiff, listTasks } from '#domain/api/tasks.ts'
@@ -27,16 +29,27 @@ afterAll(async () => {
 const at = (name: string) => join(folder, name)
 const env = { PATH: process.env['PATH'] ?? '', LOG_LEVEL: 'error' }
 
-/** Runs it and kills it after so long; the answer is whether it was killed before its end. */
-function killedAfter(ms: number, args: readonly string[]): Promise<boolean> {
-  const child = spawn(process.execPath, [serverEntry, ...args], { env, cwd: tmpdir(), stdio: 'ignore' })
-  const timer = setTimeout(() => child.kill('SIGKILL'), ms)
-  return new Promise((resolve) => {
-    child.once('close', (_code, signal) => {
-      clearTimeout(timer)
-      resolve(signal === 'SIGKILL')
-    })
+const preload = fileURLToPath(new URL('faults/killFiles.js', import.meta.url))
+
+/** Runs it, killed right after its n-th change of a file; 0: not at all. The answer is whether it was, and what it changed by then. */
+async function killedAt(n: number, args: readonly string[]) {
+  const list = at('changes')
+  await writeFile(list, '')
+  const child = spawn(process.execPath, ['--import', preload, serverEntry, ...args], {
+    env: { ...env, KILL_FILES_AT: String(n), KILL_FILES_LIST: list },
+    cwd: tmpdir(),
+    stdio: 'ignore',
   })
+  const [, signal] = await once(child, 'close')
+  return { wasKilled: signal === 'SIGKILL', changes: (await readFile(list, 'utf8')).trimEnd().split('\n') }
+}
+
+/** Files of a tree are copied one like the other: of these steps every twentieth is enough, and all others. */
+function pointsOf(changes: readonly string[]): readonly number[] {
+  const isAlike = (change: string | undefined) => /^(copyFile|chmod|mkdir) /.test(change ?? '')
+  return changes.flatMap((change, index) =>
+    isAlike(change) && isAlike(changes[index + 1]) && index % 20 !== 0 ? [] : [index + 1],
+  )
 }
 
 async function shownBy(person: Scene['ada']) {
@@ -94,30 +107,66 @@ test('a product that is restored from what was copied while it served has all th
   }
 })
 
-test('wherever a backup or a restore is killed, there is a whole one or none', async () => {
-  const { product } = scene
-  let killed = 0
-  let whole = 0
-  for (let ms = 40; ms <= 2_400; ms += 40) {
-    if (await killedAfter(ms, ['backup', at('killed'), '--with-key', '--data', product.dataDir])) killed += 1
-    if (!existsSync(at('killed'))) continue
-    whole += 1
-    expect(JSON.parse(await readFile(join(at('killed'), 'manifest.json'), 'utf8'))).toMatchObject({
-      format: 1,
-    })
-    await rm(at('killed'), { recursive: true })
+test('wherever a backup is killed, there is a whole one or none, and the next try makes one', async () => {
+  const args = ['backup', at('killed'), '--with-key', '--data', scene.product.dataDir]
+  const whole = await killedAt(0, args)
+  expect(whole.wasKilled).toBe(false)
+  await rm(at('killed'), { recursive: true })
+  const points = pointsOf(whole.changes)
+  const made = { whole: 0, none: 0 }
+  for (const point of points) {
+    expect(await killedAt(point, args)).toMatchObject({ wasKilled: true })
+    const isWhole = existsSync(at('killed'))
+    made[isWhole ? 'whole' : 'none'] += 1
+    const restored = isWhole
+      ? await runProduct(env, ['restore', at('killed'), '--data', at('of-killed')])
+      : null
+    expect(restored?.code ?? 0).toBe(0)
+    for (const name of ['killed', 'of-killed']) await rm(at(name), { recursive: true, force: true })
   }
-  for (let ms = 40; ms <= 2_400; ms += 40) {
-    if (await killedAfter(ms, ['restore', at('copy'), '--data', at('half')])) killed += 1
-    if (!existsSync(at('half'))) continue
-    whole += 1
-    expect((await runProduct(env, ['verify', '--data', at('half')])).code).toBe(0)
-    await rm(at('half'), { recursive: true })
-  }
-  const made = await runProduct(env, ['backup', at('killed'), '--data', product.dataDir])
-  expect(made.code).toBe(0)
-  expect((await runProduct(env, ['restore', at('copy'), '--data', at('half')])).code).toBe(0)
-  expect((await readdir(folder)).filter((name) => /flightdeck/.test(name))).toEqual([])
-  expect(killed).toBeGreaterThan(20)
-  note('backup and restore killed by SIGKILL', `${killed} kills, ${whole} that were whole by then`)
+  expect(await killedAt(0, args)).toMatchObject({ wasKilled: false })
+  expect((await runProduct(env, ['restore', at('killed'), '--data', at('of-killed')])).code).toBe(0)
+  expect(made.whole).toBeGreaterThan(0)
+  expect(made.none).toBeGreaterThan(0)
+  expect(await leftOver()).toEqual([])
+  note(
+    'kill -9 at each step of a backup',
+    `${points.length} kills: ${made.none} left none, ${made.whole} a whole one`,
+  )
 })
+
+test('wherever a restore is killed, there is a whole folder or none, no key is lost, and the next try makes one', async () => {
+  const key = await readFile(join(scene.product.dataDir, 'master.key'), 'utf8')
+  expect((await runProduct(env, ['backup', at('keyless'), '--data', scene.product.dataDir])).code).toBe(0)
+  const args = ['restore', at('keyless'), '--data', at('half')]
+  const withKey = async () => {
+    await rm(at('half'), { recursive: true, force: true })
+    await mkdir(at('half'))
+    await writeFile(join(at('half'), 'master.key'), key, { mode: 0o600 })
+  }
+  await withKey()
+  const points = pointsOf((await killedAt(0, args)).changes)
+  const made = { whole: 0, none: 0 }
+  for (const point of points) {
+    await withKey()
+    expect(await killedAt(point, args)).toMatchObject({ wasKilled: true })
+    const isWhole = existsSync(join(at('half'), 'events.sqlite'))
+    made[isWhole ? 'whole' : 'none'] += 1
+    // The key that was there is found again, wherever the kill left it.
+    const next = isWhole ? null : await runProduct(env, args)
+    expect(next ?? { code: 0, stderr: '' }).toMatchObject({ code: 0, stderr: '' })
+    expect((await runProduct(env, ['verify', '--data', at('half')])).code).toBe(0)
+    expect(await readFile(join(at('half'), 'master.key'), 'utf8')).toBe(key)
+  }
+  expect(made.whole).toBeGreaterThan(0)
+  expect(made.none).toBeGreaterThan(0)
+  note(
+    'kill -9 at each step of a restore',
+    `${points.length} kills: ${made.none} left none, ${made.whole} a whole one`,
+  )
+})
+
+/** What a backup or a restore leaves beside its target while it is under way. */
+async function leftOver(): Promise<readonly string[]> {
+  return (await readdir(folder)).filter((name) => /flightdeck/.test(name))
+}

@@ -1,17 +1,15 @@
 /** Ways to the code host and back: connecting an account to somebody by a ticket, whose it may be, and how every way that fails ends. */
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import { v5 as uuidv5 } from 'uuid'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { disconnectGitHub, getMe, linkGitHub, login, logout, register } from '#domain/api/auth.ts'
 import { getGitHubUser } from '#domain/api/projects.ts'
 import { IdentityClaimed } from '#domain/identity/events.ts'
-import { identityStream, userStream } from '#domain/kernel/ids.ts'
-import { user } from '#domain/user/user.ts'
-import { commands } from '#platform/commands/execute.ts'
+import { identityStream } from '#domain/kernel/ids.ts'
 import { emptyHead } from '#platform/commands/eventLog.ts'
 import { loadMasterKey } from '#platform/vault/masterKey.ts'
 import { purposeKey } from '#platform/vault/sealing.ts'
+import { idOfAccount } from '../../services/gateway/auth/accounts.ts'
 import { oauthStateCookie, oauthStates } from '../../services/gateway/auth/oauthState.ts'
 import { ticketCookie, tickets } from '../../services/gateway/auth/tickets.ts'
 import { clientId, clientSecret, startLocal, type LocalCodeHost } from '../contracts/codeHost.fixture.ts'
@@ -321,53 +319,25 @@ describe('two accounts at once, by one person', () => {
   })
 })
 
-describe('in a log from before accounts were claimed', () => {
-  // As every log has them: another rule would lose people their accounts.
-  const idOf = (account: number) => uuidv5(`local:${account}`, '0d0c4f2e-3f0b-4f6c-9f3e-8f4b1c6a2d57')
-  const [adaId, graceId] = [idOf(1001), idOf(1002)]
+describe('where an account is claimed by somebody whom the log does not know', () => {
   let product: Product
   beforeAll(async () => {
     product = await startProduct()
     await product.terminate()
     const stored = await openStored(product.dataDir)
-    const cause = () => ({ actor: { kind: 'user', userId: adaId } as const, commandId: randomUUID() })
-    await commands(stored.log).execute(
-      user,
-      userStream(adaId),
-      {
-        type: 'SignInWithGitHub',
-        userId: adaId,
-        profile: { githubId: '1001', login: 'ada', name: 'Ada', email: null, avatar: 'https://a.example/a' },
-        sessionId: randomUUID(),
-        expiresAt: new Date(0).toISOString(),
-        client: null,
-      },
-      cause(),
-    )
-    // And one that is claimed by somebody of whom nothing is known.
-    const nobody = randomUUID()
+    const userId = randomUUID()
     await stored.log.append(
-      identityStream(graceId),
+      identityStream(idOfAccount(stored.vault, 'local', '1002')),
       emptyHead,
-      [IdentityClaimed.of({ userId: nobody })],
-      cause(),
+      [IdentityClaimed.of({ userId })],
+      { actor: { kind: 'user', userId }, commandId: randomUUID() },
     )
     await stored.close()
     await product.restart()
   })
   afterAll(() => product?.stop())
 
-  test('an account belongs to the user of its id: nobody else may connect it, and they sign in as ever', async () => {
-    const pat = await registered(product, 'Pat')
-    expect(await pat.link('ada')).toBe(`${settings}&error=account_taken`)
-    const ada = await product.signIn('ada')
-    expect(await meOf({ person: ada })).toMatchObject({ id: adaId, githubUsername: 'ada' })
-    await ada.ask(disconnectGitHub)
-    expect(await visitorOf(product, ada.token).link('ada')).toBe(settings)
-    expect(await meOf({ person: ada })).toMatchObject({ id: adaId, githubConnected: true })
-  })
-
-  test('an account of somebody who is not there leads to nobody', async () => {
+  test('it leads to nobody', async () => {
     expect(await signInAt(product, 'grace')).toBe('/auth/callback?error=user_not_found')
   })
 })
