@@ -11,7 +11,7 @@ import { startBroker, type Broker } from '../broker/broker.ts'
 import type { WorkspaceDeps } from '../deps.ts'
 import type { Sandbox, SandboxedProcess } from '../sandbox/port.ts'
 import type { Workspace } from '../workspace/workspace.ts'
-import type { AgentEnv } from './agentEnv.ts'
+import type { SandboxEnv } from './sandboxEnv.ts'
 import type { AgentProcess, Hearing } from './agent.ts'
 import { agentLimits } from './limits.ts'
 
@@ -26,7 +26,7 @@ export interface AgentStart {
   /** The agent's own key, where it takes one. */
   readonly apiKey: string
   /** What its box has beside the agent itself. */
-  readonly sandboxEnv: AgentEnv
+  readonly sandboxEnv: SandboxEnv
 }
 
 /** The broker's socket, where the box shows it. */
@@ -99,7 +99,7 @@ export async function openAgent(deps: WorkspaceDeps, start: AgentStart): Promise
   }
 }
 
-type Around = Awaited<ReturnType<AgentEnv['open']>>
+type Around = Awaited<ReturnType<SandboxEnv['open']>>
 
 function launch(
   deps: WorkspaceDeps,

@@ -10,7 +10,7 @@ import type { Sandbox } from '../sandbox/port.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import type { AgentProcess } from './agent.ts'
 import { openAgent, type OpenedAgent } from './agentProcess.ts'
-import type { AgentEnv } from './agentEnv.ts'
+import type { SandboxEnv } from './sandboxEnv.ts'
 import { failed, type Failed } from './failed.ts'
 
 /** What an agent is asked to be for a task. */
@@ -20,7 +20,7 @@ export interface AgentWish {
   /** As the client sent it; passed on only when the agent takes it. */
   readonly model: string | null
   /** What the agent's box has beside the agent. */
-  readonly sandboxEnv: AgentEnv
+  readonly sandboxEnv: SandboxEnv
 }
 
 /** An agent that can be started for this task. */

@@ -8,7 +8,7 @@ import type { WorkspaceDeps } from '../deps.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import type { OpenedAgent } from './agentProcess.ts'
 import { agentSetup, openFor } from './agentSetup.ts'
-import { sandboxEnvOf } from './sandboxEnv.ts'
+import { sandboxEnvsOf } from './sandboxEnvs.ts'
 
 export interface EarlySandbox {
   /** Opens it on a workspace whose folders are there; one that was open before is closed. What fails is left to the turn, which tells it. */
@@ -44,7 +44,7 @@ export function earlySandboxOf(
   const { session } = wish
   return earlySandbox({
     async open(workspace, repositoryUrl) {
-      const { forAgent } = await sandboxEnvOf(deps, { ...wish, workspace, repositoryUrl })
+      const { forAgent } = await sandboxEnvsOf(deps, { ...wish, workspace, repositoryUrl })
       const asked = { ...wish, workspace, sandboxEnv: forAgent }
       const setup = await agentSetup(deps, asked)
       if (setup.kind === 'failed') return undefined

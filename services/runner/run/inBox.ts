@@ -6,7 +6,7 @@ import { commandEnd } from '../agents/terminal.ts'
 import type { Sandbox, SandboxExit } from '../sandbox/port.ts'
 import { withCommandHome } from '../workspace/commandHome.ts'
 import type { Workspace } from '../workspace/workspace.ts'
-import type { AgentEnv } from './agentEnv.ts'
+import type { SandboxEnv } from './sandboxEnv.ts'
 import { commandLimits } from './limits.ts'
 import { failed } from './failed.ts'
 import type { Run } from './run.ts'
@@ -17,7 +17,7 @@ export interface BoxedCommand {
   readonly run: Run
   readonly workspace: Workspace
   readonly command: string
-  readonly sandboxEnv: AgentEnv
+  readonly sandboxEnv: SandboxEnv
   /** Milliseconds. */
   readonly longestMs: number
 }
@@ -54,7 +54,7 @@ async function runIn(
     around,
   }: Omit<BoxedCommand, 'sandboxEnv'> & {
     readonly sandbox: Sandbox
-    readonly around: Awaited<ReturnType<AgentEnv['open']>>
+    readonly around: Awaited<ReturnType<SandboxEnv['open']>>
   },
 ): Promise<{ readonly kind: 'ended'; readonly exit: SandboxExit } | ExecutionOutcome> {
   const line = shellLine(command)

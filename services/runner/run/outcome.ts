@@ -21,7 +21,7 @@ import { ownSecrets, valuesOf } from './secrets.ts'
 import { setUpWorkspace } from './setup.ts'
 import { runShellCommand } from './shellCommand.ts'
 import { outcomeOfStop, type Control } from './stopping.ts'
-import { sandboxEnvOf } from './sandboxEnv.ts'
+import { sandboxEnvsOf } from './sandboxEnvs.ts'
 import { Evicted, type TerminalWriter } from './terminalWriter.ts'
 import { withTranscript } from './transcript.ts'
 import { runTurn } from './turn.ts'
@@ -114,7 +114,7 @@ async function outcomeWith(
   const { workspace, access, session } = prepared
   const { sandbox } = deps
   const treeGit = 'missing' in sandbox ? deps.git : sandbox.gitFor(workspace)
-  const around = await sandboxEnvOf(deps, {
+  const around = await sandboxEnvsOf(deps, {
     projectId: task.projectId,
     agent: execution.agent,
     workspace,

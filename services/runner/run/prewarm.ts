@@ -13,7 +13,7 @@ import { gitUntil } from '../workspace/git.ts'
 import { hasWorkspace, removeWorkspace, type Workspace } from '../workspace/workspace.ts'
 import { isEmpty, refreshMirror, workspaceFor } from './prepare.ts'
 import { prewarmAgent } from './turn.ts'
-import { sandboxEnvOf } from './sandboxEnv.ts'
+import { sandboxEnvsOf } from './sandboxEnvs.ts'
 
 type Wanted = Asked<'prepare'>
 
@@ -157,7 +157,7 @@ async function make(
   if (prepared.kind === 'failed' || signal.aborted) return undefined
   const { workspace } = prepared
   const repositoryUrl = refreshed.access.url
-  const { forAgent } = await sandboxEnvOf(deps, { projectId, agent, workspace, repositoryUrl })
+  const { forAgent } = await sandboxEnvsOf(deps, { projectId, agent, workspace, repositoryUrl })
   await prewarmAgent(deps, { workspace, agent, model, sandboxEnv: forAgent }, agentMs)
   return workspace
 }

@@ -9,7 +9,7 @@ import { runInBox } from './inBox.ts'
 import { timeInWords } from './limits.ts'
 import { failed } from './failed.ts'
 import type { Run } from './run.ts'
-import type { SandboxEnv } from './sandboxEnv.ts'
+import type { SandboxEnvs } from './sandboxEnvs.ts'
 
 const setupMs = 15 * 60_000
 
@@ -23,7 +23,7 @@ export async function setUpWorkspace(
     run,
     workspace,
     around,
-  }: { readonly run: Run; readonly workspace: Workspace; readonly around: SandboxEnv },
+  }: { readonly run: Run; readonly workspace: Workspace; readonly around: SandboxEnvs },
 ): Promise<ExecutionOutcome | undefined> {
   const command = around.setupCommand.trim()
   if (command === '' || (await isSetUp(workspace, command))) return undefined
