@@ -45,6 +45,10 @@ export interface EventStoreDbStandIn {
   kill(): void
   /** The server is there again, at the same port. */
   restart(): Promise<void>
+  /** What a copy of its files holds. */
+  copy(): EventStoreDbCopy
+  /** The same server after its files were put back from a copy: it has what the copy has, and nothing else. It must be killed before. */
+  putBack(copy: EventStoreDbCopy): void
   /** The next append is stored, and its answer lost. */
   loseNextAnswer(how: LostAnswer): void
   /** The next append is refused with RESOURCE_EXHAUSTED and this sentence, and nothing of it stored. */
@@ -75,6 +79,9 @@ export interface EventStoreDbStandIn {
   /** Records in the log: a repeat that was stored twice would show. */
   readonly events: number
 }
+
+/** Every record of the log at one moment. */
+export type EventStoreDbCopy = readonly StoredRecord[]
 
 /** Has all that the leader has, until it is held back. */
 export interface FollowerStandIn {
@@ -419,6 +426,15 @@ export async function startEventStoreDb(
     },
     async restart() {
       for (const node of nodes) await listen(node)
+    },
+    copy: () => [...log],
+    putBack(copy) {
+      log.splice(0, log.length, ...copy)
+      byStream.clear()
+      for (const record of copy) byStream.set(record.stream, [...(byStream.get(record.stream) ?? []), record])
+      bounds.clear()
+      tombstones.clear()
+      scavenged.clear()
     },
     async follow() {
       const node: Node = { isLeader: false, served: new Map(), port: 0, server: null, upTo: Infinity }
