@@ -38,19 +38,21 @@ export async function signedIn(
   }
   const answer = await ask(token)
   if ('error' in answer) {
+    const end = endOf(path, answer.error)
     // A late answer to an older token says nothing of the token of now.
-    if (answer.error.status === 401 && endsSession(path) && readToken() === token) {
+    if (end && readToken() === token) {
       dropToken()
-      dispatch(sessionEnded('unauthorised'))
-    }
-    if (answer.error.code === 'not_allowed' && readToken() === token) {
-      dropToken()
-      dispatch(sessionEnded('refused', answer.error.message))
+      dispatch(end)
     }
     return answer
   }
   noteWrite(answer.data, dispatch)
   return answer
+}
+
+function endOf(path: string, { code, message, status }: ApiFault) {
+  if (code === 'not_allowed') return sessionEnded('refused', message)
+  return status === 401 && endsSession(path) && sessionEnded('unauthorised')
 }
 
 /** A 401 ends the session, except on paths of the code host and of branches: there it is the host that refuses. */

@@ -12,7 +12,19 @@ export interface Persisted<Value> {
   readonly personal: boolean
 }
 
-const text = { read: (kept: string) => kept, write: (value: string) => value }
+const personalText = {
+  initial: '',
+  read: (kept: string) => kept,
+  write: (value: string) => value,
+  personal: true,
+}
+/** Texts by what they belong to. */
+const personalTexts: Omit<Persisted<Readonly<Record<string, string>>>, 'key'> = {
+  initial: {},
+  read: readDrafts,
+  write: JSON.stringify,
+  personal: true,
+}
 
 export const selectedAgent: Persisted<'claude' | 'cursor'> = {
   key: 'selectedAgent',
@@ -28,25 +40,12 @@ export const selectedModel: Persisted<string> = {
   write: (value) => value,
   personal: false,
 }
-export const draftDescription: Persisted<string> = {
-  key: 'draftDescription',
-  initial: '',
-  ...text,
-  personal: true,
-}
-export const selectedProjectId: Persisted<string> = {
-  key: 'selectedProjectId',
-  initial: '',
-  ...text,
-  personal: true,
-}
+export const draftDescription: Persisted<string> = { key: 'draftDescription', ...personalText }
+export const selectedProjectId: Persisted<string> = { key: 'selectedProjectId', ...personalText }
 /** What was being written in the chats, by task; the task that was written in last is the last. */
 export const chatDrafts: Persisted<Readonly<Record<string, string>>> = {
   key: 'chatDrafts',
-  initial: {},
-  read: readDrafts,
-  write: (value) => JSON.stringify(value),
-  personal: true,
+  ...personalTexts,
 }
 /** Whether the person wants no more of the next steps that somebody new is shown. */
 export const firstStepsPutAway: Persisted<boolean> = {
@@ -85,22 +84,16 @@ export const diffLook: Persisted<'unified' | 'split'> = {
 /** Hashes of the changes that were looked at, by task, with spaces between. */
 export const viewedFiles: Persisted<Readonly<Record<string, string>>> = {
   key: 'viewedFiles',
-  initial: {},
-  read: readDrafts,
-  write: (value) => JSON.stringify(value),
-  personal: true,
+  ...personalTexts,
 }
 /** Comments on changes that were not sent yet, by where they stand. */
 export const commentDrafts: Persisted<Readonly<Record<string, string>>> = {
   key: 'commentDrafts',
-  initial: {},
-  read: readDrafts,
-  write: (value) => JSON.stringify(value),
-  personal: true,
+  ...personalTexts,
 }
 
 /** Whose the personal things are. */
-const owner: Persisted<string> = { key: 'owner', initial: '', ...text, personal: true }
+const owner: Persisted<string> = { key: 'owner', ...personalText }
 
 const all = [
   selectedAgent,
@@ -152,9 +145,7 @@ export function remember<Value>(
 
 /** Keeps the personal things for this person: what somebody else left behind is forgotten. */
 export function keepFor(userId: string): void {
-  const before = recall(owner)
-  if (before === userId) return
-  if (before !== '') forgetPersonal()
+  if (![userId, ''].includes(recall(owner))) forgetPersonal()
   remember(owner, userId)
 }
 

@@ -81,20 +81,18 @@ describe('another tab', () => {
 
   test('that takes all of the storage away signs this one out', async () => {
     const { store } = await client()
-    const stop = followOtherTabs(store)
+    followOtherTabs(store)
     localStorage.clear()
     storageEvent({ key: null, newValue: null })
     expect(store.getState().session).toMatchObject({ signedIn: false, end: 'logout' })
-    stop()
   })
 
   test('that signs in signs this one in', async () => {
     localStorage.clear()
     const { store } = createStore(false)
-    const stop = followOtherTabs(store)
+    followOtherTabs(store)
     localStorage.setItem(tokenKey, 'token-3')
     storageEvent({ key: tokenKey, newValue: 'token-3' })
     expect(store.getState().session.signedIn).toBe(true)
-    stop()
   })
 })

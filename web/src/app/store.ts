@@ -1,13 +1,7 @@
 /** The client's state, and the connection that keeps it live. */
 import { configureStore, createListenerMiddleware, isAnyOf } from '@reduxjs/toolkit'
 import { api } from '../api/api.ts'
-import {
-  initialSession,
-  selectSignedIn,
-  sessionEnded,
-  sessionStarted,
-  type SessionEnd,
-} from '../api/session.ts'
+import { initialSession, sessionEnded, sessionStarted, type SessionEnd } from '../api/session.ts'
 import { readToken, tokenKey } from '../api/tokenStore.ts'
 import { authApi } from '../features/auth/authApi.ts'
 import { followStatus } from '../features/tasks/followStatus.ts'
@@ -16,8 +10,8 @@ import { createLive } from '../live/live.ts'
 import { forgetPersonal, keepFor } from './persisted.ts'
 import { rootReducer } from './rootReducer.ts'
 
-/** After these the person is gone; after the others they may come back. */
-const leaves: ReadonlySet<SessionEnd> = new Set(['logout', 'refused'])
+/** After these ends of a session the same person may sign in again. */
+const mayComeBack: readonly SessionEnd[] = ['unauthorised', 'lost']
 
 /** Makes the store; `signedIn` when a token was kept from before. */
 export function createStore(signedIn: boolean) {
@@ -28,7 +22,7 @@ export function createStore(signedIn: boolean) {
     effect: (action, { dispatch }) => {
       dispatch(api.util.resetApiState())
       // Whoever is only asked to sign in again finds what they were writing.
-      if (sessionEnded.match(action) && leaves.has(action.payload.end)) forgetPersonal()
+      if (sessionEnded.match(action) && !mayComeBack.includes(action.payload.end)) forgetPersonal()
     },
   })
   const { initiate, matchFulfilled } = authApi.endpoints.me
@@ -55,15 +49,13 @@ export function createStore(signedIn: boolean) {
   return { store, live }
 }
 
-/** Signing in or out in one tab does so in all. Returns what ends it. */
-export function followOtherTabs(store: ReturnType<typeof createStore>['store']): () => void {
-  const onStorage = ({ key }: StorageEvent) => {
+/** Signing in or out in one tab does so in all. */
+export function followOtherTabs({
+  dispatch,
+}: Pick<ReturnType<typeof createStore>['store'], 'dispatch'>): void {
+  window.addEventListener('storage', ({ key }) => {
     // Without a key all of the storage was taken away.
     if (key !== tokenKey && key !== null) return
-    const hasToken = readToken() !== null
-    if (hasToken && key === tokenKey) store.dispatch(sessionStarted())
-    else if (!hasToken && selectSignedIn(store.getState())) store.dispatch(sessionEnded('logout'))
-  }
-  window.addEventListener('storage', onStorage)
-  return () => window.removeEventListener('storage', onStorage)
+    dispatch(readToken() === null ? sessionEnded('logout') : sessionStarted())
+  })
 }
