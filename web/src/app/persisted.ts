@@ -151,21 +151,19 @@ export function keepFor(userId: string): void {
 
 /** Forgets what belongs to the person who leaves. */
 export function forgetPersonal(storage: Pick<Storage, 'removeItem'> = localStorage): void {
-  for (const thing of all.filter(({ personal }) => personal)) {
-    try {
-      storage.removeItem(thing.key)
-    } catch {
-      // Nothing was kept.
-    }
+  try {
+    for (const { key, personal } of all) if (personal) storage.removeItem(key)
+  } catch {
+    // Nothing was kept.
   }
 }
 
-const changed = 'flightdeck:changed'
+const changed = 'flightdeck:changed:'
 
 /** Changes what is remembered, also where a page shows it just now. */
 export function changeElsewhere<Value>(thing: Persisted<Value>, value: Value): void {
   remember(thing, value)
-  window.dispatchEvent(new CustomEvent(changed, { detail: `${thing.key} ${thing.write(value)}` }))
+  window.dispatchEvent(new CustomEvent(changed + thing.key, { detail: thing.write(value) }))
 }
 
 /** A remembered value and how to change it. */
@@ -173,12 +171,10 @@ export function usePersisted<Value>(thing: Persisted<Value>): readonly [Value, (
   const [value, setValue] = useState(() => recall(thing))
   useEffect(() => {
     const onChanged = (event: Event) => {
-      const detail: unknown = event instanceof CustomEvent ? event.detail : null
-      if (typeof detail !== 'string' || !detail.startsWith(`${thing.key} `)) return
-      setValue(thing.read(detail.slice(thing.key.length + 1)) ?? thing.initial)
+      if (event instanceof CustomEvent) setValue(thing.read(String(event.detail)) ?? thing.initial)
     }
-    window.addEventListener(changed, onChanged)
-    return () => window.removeEventListener(changed, onChanged)
+    window.addEventListener(changed + thing.key, onChanged)
+    return () => window.removeEventListener(changed + thing.key, onChanged)
   }, [thing])
   const change = useCallback(
     (next: Value) => {
