@@ -272,6 +272,18 @@ describe('of a backup', () => {
     expect(await readFile(at('new', 'master.key'), 'utf8')).toBe('another')
   })
 
+  test('a key that lies at the target stays, also where MASTER_KEY is given', async () => {
+    await write(1)
+    await backup(at('copy'), false, workOn('data'))
+    await mkdir(at('new'))
+    await writeFile(at('new', 'master.key'), 'another', { mode: 0o600 })
+    const given = (await readFile(at('data', 'master.key'), 'utf8')).trim()
+    const work = workOn('new')
+    const { lines } = await restore(at('copy'), { ...work, config: { ...work.config, masterKey: given } })
+    expect(lines.join(' ')).toContain('and whole')
+    expect((await readFile(at('new', 'master.key'), 'utf8')).trim()).toBe('another')
+  })
+
   test('nothing is made over a data folder', async () => {
     await write(1)
     await copied()

@@ -141,7 +141,7 @@ export async function restore(from: string, work: BackupWork): Promise<Answer> {
     const changed = await changedIn(part, manifest)
     if (changed.length > 0)
       throw new BackupRefused(`The backup is not as it was made. Changed since: ${changed.join(', ')}.`)
-    if (key !== undefined && work.config.masterKey === undefined)
+    if (key !== undefined)
       await writeFile(join(part, keyName), `${key.trim()}\n`, { mode: 0o600, flush: true })
     const restoring = { ...work, config: { ...work.config, dataDir: part } }
     const checked = await checkStores(restoring, async ({ log }) => {
@@ -153,14 +153,15 @@ export async function restore(from: string, work: BackupWork): Promise<Answer> {
   })
 }
 
-/** The master key: the backup's, or the one that lies at the target; `undefined` where it comes with MASTER_KEY. */
+/** What `master.key` of the new folder is to hold: the backup's key, or the one that lies at the target. */
 async function keyOf(source: string, target: string, { config }: BackupWork): Promise<string | undefined> {
   const [included, there] = [await textOf(join(source, keyName)), await textOf(join(target, keyName))]
   if (included !== undefined && there !== undefined && included.trim() !== there.trim())
     throw new BackupRefused(
       `${join(target, keyName)} is not the master key that the backup contains. Move it away first.`,
     )
-  const key = included ?? there
+  // With MASTER_KEY nothing is read from a file; one that lies there stays all the same, for nobody knows what else it opens.
+  const key = config.masterKey === undefined ? (included ?? there) : there
   if (key === undefined && config.masterKey === undefined)
     throw new BackupRefused(
       `The master key is not in the backup. Give it with MASTER_KEY, or put it at ${join(target, keyName)}.`,

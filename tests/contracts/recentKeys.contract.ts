@@ -87,5 +87,16 @@ export function recentKeysContract(
       const kept = await Promise.all(flood.map((one) => opened.keys.remember(one, digestOf('e'))))
       expect(kept.filter(({ again }) => again).length).toBeLessThanOrEqual(limits.ofPerson)
     })
+
+    test('of everybody no more are kept, whoever writes when it is looked at', async () => {
+      const flood = Array.from({ length: 2 * recentKeysBeyond }, () => key())
+      for (const [index, one] of flood.entries()) {
+        now += 20
+        // Somebody else makes each of those that have it looked at.
+        await opened.keys.remember((index + 1) % recentKeysBeyond === 0 ? key('grace') : one, digestOf('a'))
+      }
+      const told = await Promise.all(flood.map((one) => opened.keys.remember(one, digestOf('b'))))
+      expect(told.filter(({ again }) => again).length).toBeLessThanOrEqual(limits.underWayMs / 20 + 1)
+    })
   })
 }

@@ -22,5 +22,23 @@ export interface RecentKey {
 export const recentKeyLimits = { keptMs: 24 * 3_600_000, ofPerson: 10_000, underWayMs: 120_000 } as const
 export type RecentKeyLimits = { readonly [Name in keyof typeof recentKeyLimits]: number }
 
-/** Beyond the limits so many may stand until they are looked at. */
+/** Beyond the limits so many may stand, of all persons together, until they are looked at. */
 export const recentKeysBeyond = 100
+
+/** Whose keys were noted since the last look. */
+export function unlookedKeys() {
+  let count = 0
+  let persons = new Set<string>()
+  return {
+    /** Counts one more; gives those who are to be looked at once it is time. */
+    add(person: string): ReadonlySet<string> | undefined {
+      count += 1
+      persons.add(person)
+      if (count < recentKeysBeyond) return undefined
+      const due = persons
+      count = 0
+      persons = new Set()
+      return due
+    },
+  }
+}

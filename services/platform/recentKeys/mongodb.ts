@@ -3,12 +3,7 @@ import type { Collection } from 'mongodb'
 import { share, type Mongo } from '../mongo/connection.ts'
 import { inserted } from '../mongo/faults.ts'
 import type { Clock } from '../ports/clock.ts'
-import {
-  recentKeyLimits,
-  recentKeysBeyond,
-  type RecentKeyLimits,
-  type RecentKeys,
-} from '../ports/recentKeys.ts'
+import { recentKeyLimits, unlookedKeys, type RecentKeyLimits, type RecentKeys } from '../ports/recentKeys.ts'
 
 interface StoredKey {
   readonly _id: string
@@ -32,10 +27,14 @@ export async function openMongoRecentKeys(options: {
     await keys.createIndex({ person: 1, at: -1 })
     await keys.createIndex({ at: 1 })
   })
-  let unlooked = 0
+  const unlooked = unlookedKeys()
 
-  async function forget(person: string, now: number): Promise<void> {
+  async function forget(persons: Iterable<string>, now: number): Promise<void> {
     await ask((keys) => keys.deleteMany({ at: { $lte: now - limits.keptMs } }))
+    for (const person of persons) await forgetOf(person, now)
+  }
+
+  async function forgetOf(person: string, now: number): Promise<void> {
     const [last] = await ask((keys) =>
       keys.find({ person }).sort({ at: -1 }).skip(limits.ofPerson).limit(1).toArray(),
     )
@@ -49,11 +48,8 @@ export async function openMongoRecentKeys(options: {
       const now = clock.now().getTime()
       for (;;) {
         if (await ask((keys) => inserted(keys, { _id: id, person, digest, at: now }))) {
-          unlooked += 1
-          if (unlooked >= recentKeysBeyond) {
-            unlooked = 0
-            await forget(person, now)
-          }
+          const due = unlooked.add(person)
+          if (due) await forget(due, now)
           return { digest, again: false }
         }
         const known = await ask((keys) => keys.findOne({ _id: id }))

@@ -1,11 +1,6 @@
 /** Recent keys in a SQLite file. A power cut may take the last of them: what was done under a key is in the log, and is not done again. */
 import type { Clock } from '../ports/clock.ts'
-import {
-  recentKeyLimits,
-  recentKeysBeyond,
-  type RecentKeyLimits,
-  type RecentKeys,
-} from '../ports/recentKeys.ts'
+import { recentKeyLimits, unlookedKeys, type RecentKeyLimits, type RecentKeys } from '../ports/recentKeys.ts'
 import { openSqlite } from '../sqlite.ts'
 
 const formats = [
@@ -31,12 +26,14 @@ export function openSqliteRecentKeys(options: {
     'SELECT at FROM keys WHERE person = ? ORDER BY at DESC LIMIT 1 OFFSET ?',
   )
   const forgetOf = db.prepare<[string, number]>('DELETE FROM keys WHERE person = ? AND at <= ?')
-  let unlooked = 0
+  const unlooked = unlookedKeys()
 
-  function forget(person: string, now: number): void {
+  function forget(persons: Iterable<string>, now: number): void {
     forgetOld.run(now - limits.keptMs)
-    const [at] = lastKept.get(person, limits.ofPerson) ?? []
-    if (at !== undefined) forgetOf.run(person, Math.min(at, now - limits.underWayMs))
+    for (const person of persons) {
+      const [at] = lastKept.get(person, limits.ofPerson) ?? []
+      if (at !== undefined) forgetOf.run(person, Math.min(at, now - limits.underWayMs))
+    }
   }
 
   return {
@@ -46,11 +43,8 @@ export function openSqliteRecentKeys(options: {
         const [known, at = 0] = find.get(id) ?? []
         if (known !== undefined && at > now - limits.keptMs) return { digest: known, again: true }
         put.run(id, person, digest, now)
-        unlooked += 1
-        if (unlooked >= recentKeysBeyond) {
-          unlooked = 0
-          forget(person, now)
-        }
+        const due = unlooked.add(person)
+        if (due) forget(due, now)
         return { digest, again: false }
       }),
     ready: async () => {
