@@ -52,6 +52,7 @@ test('begins the next epoch of a log that was put back, above any that the read 
   expect(await operate(['restored'])).toEqual(told(2))
   await changeCatalog(readStore, (catalog) => ({ ...catalog, log: { logId, epoch: 5 } }))
   expect(await operate(['restored'])).toEqual(told(6))
+  expect((await readStore.catalog()).live).toEqual({})
   expect(await openLog(engines)).toEqual({ logId, epoch: 6 })
 })
 

@@ -92,7 +92,8 @@ async function verified({ eventStore, vault, progress }: Operating): Promise<Ans
 
 /** Above the epoch that the read models are of: a log that is put back twice from the same backup has none twice. */
 async function restored({ commands, readStore }: Operating): Promise<Answer> {
-  const { log } = await readStore.catalog()
+  // Nothing that was folded from the other log is served until it was folded from this one.
+  const { log } = await changeCatalog(readStore, (catalog) => ({ ...catalog, live: {}, building: null }))
   const { logId, epoch } = await restoreLog(commands, log?.epoch)
   return {
     lines: [
