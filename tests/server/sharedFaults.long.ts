@@ -422,7 +422,7 @@ function passwordOf(url: string): string {
 const partsOn = {
   MongoDB: ['blobs', 'leases', 'readStore', 'recentKeys', 'vault'],
   EventStoreDB: ['eventStore'],
-  NATS: ['bus', 'jobs', 'requests'],
+  NATS: ['bus', 'jobs', 'rpc'],
 } as const
 
 const Readiness = z.object({ ready: z.boolean(), parts: z.record(z.string(), z.boolean()) })
