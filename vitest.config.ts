@@ -22,7 +22,7 @@ const outside = [
  * It runs with `npm run test:long`, on one Node.
  */
 const slow = [
-  'services/runner/workspace/{corpus,large,bundle,hostile}.test.ts',
+  'services/runner/workspace/**/{corpus,large,bundle,hostile}.test.ts',
   'services/runner/agents/claudeCli.test.ts',
   'tests/contracts/codeHost.local.spec.ts',
   'tests/contracts/eventStore.eventStoreDb.spec.ts',

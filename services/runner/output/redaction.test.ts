@@ -5,7 +5,7 @@ import { automatonOf, mostNodes, TooMuchToHide } from './automaton.ts'
 import { redactionOf, withheld } from './redaction.ts'
 import { textThreads, startWorker, type TextThreads } from './textThreads.ts'
 import { goOn, newScan, redacted, soughtFor } from './scan.ts'
-import { naivelyRedacted } from './testRedaction.ts'
+import { naivelyRedacted } from '../../../tests/runner/redaction.ts'
 import { diffWithout, textWithout } from './wholeText.ts'
 
 const secret = 'r3ndezvous/Key+9=!'

@@ -5,7 +5,7 @@
 import { rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { runToEnd } from '../process.ts'
-import { gitArguments, gitEnvironment, pick, type Git } from '../workspace/git.ts'
+import { gitArguments, gitEnvironment, pick, type Git } from '../workspace/git/git.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import { boxSearchPath, gitLimits } from './boxPlaces.ts'
 import { callScript, startCall } from './containerCall.ts'

@@ -10,7 +10,7 @@
  * Held by the tests beside the adapters.
  */
 import type { Readable, Writable } from 'node:stream'
-import type { Git } from '../workspace/git.ts'
+import type { Git } from '../workspace/git/git.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 
 export interface Sandbox {

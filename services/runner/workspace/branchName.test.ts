@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { isBranchName } from '#domain/kernel/branchName.ts'
-import { endedWell } from './git.ts'
+import { endedWell } from './git/git.ts'
 import { testGit } from './testScene.ts'
 
 const says = async (name: string) =>

@@ -4,7 +4,7 @@
  */
 import { chown, mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { removeFolder } from './folders.ts'
+import { removeFolder } from './ownedFolders.ts'
 import type { Workspace } from './workspace.ts'
 
 /** `use` is given the workspace as a command has it. Nothing of the command may run when it has ended. `path`: PATH. */

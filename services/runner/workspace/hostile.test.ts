@@ -1,5 +1,5 @@
 import { findTestBox } from '../sandbox/testBox.ts'
-import { describeBoxedGit, describeHostileTree } from './hostileGuarantees.ts'
+import { describeBoxedGit, describeHostileTree } from '../../../tests/runner/hostileTree.ts'
 import { testGit } from './testScene.ts'
 
 const { sandbox, note } = await findTestBox()

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { endedWell } from './git.ts'
+import { endedWell } from './git/git.ts'
 import { isTaskFolderName, mirrorPath, workingBranchName } from './names.ts'
 import { testGit } from './testScene.ts'
 

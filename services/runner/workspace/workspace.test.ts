@@ -1,11 +1,11 @@
 import { lstat, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { commitOf, gitText } from './git.ts'
-import { commitAndPush } from './publish.ts'
+import { commitOf, gitText } from './git/git.ts'
+import { commitAndPush } from './publish/publish.ts'
 import { makeScene, testGit, testPath, testTaskId } from './testScene.ts'
 import type { Scene } from './testScene.ts'
-import { openBoxUsers } from './boxUsers.ts'
+import { openBoxUsers } from './sandboxUsers.ts'
 import { findWorkspace, prepareWorkspace, removeWorkspace } from './workspace.ts'
 
 let scene: Scene

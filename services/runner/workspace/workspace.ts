@@ -25,14 +25,20 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { isBranchName } from '#domain/kernel/branchName.ts'
 import type { HostUser } from '../process.ts'
-import type { CheckCheckout } from './checkoutLimits.ts'
-import { giveFew, giveTo, removeFolder } from './folders.ts'
-import { gitOrThrow, gitText } from './git.ts'
-import type { Git, HostGit } from './git.ts'
-import { configValue, copyShallow, layOut, repositoryConfig, writeAlternates } from './layout.ts'
-import type { Mirror } from './mirror.ts'
+import type { CheckCheckout } from './git/checkoutLimits.ts'
+import { giveFew, giveTo, removeFolder } from './ownedFolders.ts'
+import { gitOrThrow, gitText } from './git/git.ts'
+import type { Git, HostGit } from './git/git.ts'
+import {
+  configValue,
+  copyShallow,
+  layOut,
+  repositoryConfig,
+  writeAlternates,
+} from './git/repositoryLayout.ts'
+import type { Mirror } from './git/mirror.ts'
 import { isTaskFolderName } from './names.ts'
-import { headsOf, headsWritten } from './refs.ts'
+import { headsOf, headsWritten } from './git/refs.ts'
 
 /** Where the mirror's objects are seen inside the box; the agent's `.git` names this path. */
 export const mirrorObjectsInBox = '/mirror/objects'

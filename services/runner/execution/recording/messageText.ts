@@ -1,0 +1,114 @@
+/** Text of a message as it is written: redacted, told to who watches at once, and recorded in few pieces with the time of each word. */
+import { v5 as uuidv5 } from 'uuid'
+import type { Fence } from '#domain/task/commands.ts'
+import { MessageTextRecorded } from '#domain/task/terminal.ts'
+import type { Clock } from '#platform/ports/clock.ts'
+import { createCoalescer, realTimers } from '../../output/coalesce.ts'
+import { recordOutput, type OutputRecorder } from '../../output/record.ts'
+import type { Redaction } from '../../output/redaction.ts'
+import type { TerminalWriter } from './terminalWriter.ts'
+
+export interface MessageTexts {
+  /** More of a text. */
+  write(messageKey: string, text: string): Promise<void>
+  /** The text is whole; resolves with the id of its message once every piece is recorded. */
+  finish(messageKey: string): Promise<string>
+}
+
+interface MessageTextParts {
+  readonly terminal: Pick<TerminalWriter, 'append' | 'tell'>
+  readonly fence: Fence
+  readonly redaction: Redaction
+  readonly clock: Clock
+}
+
+/** People read this as it is written: often enough for a frame of the screen, and few enough for a socket. */
+const betweenTellingsMs = 15
+const recorded = { intervalMs: 250, pieceBytes: 4_096, pendingCharacters: 65_536 } as const
+/** Characters that are told again while they are not recorded, for who missed them. */
+const toldAgain = 2_000
+
+/** Message ids follow from the fence and the agent's own key, so that pieces and the whole meet under one id. */
+export function messageTexts({ terminal, fence, redaction, clock }: MessageTextParts): MessageTexts {
+  const open = new Map<string, OutputRecorder>()
+  const idOf = (messageKey: string) => uuidv5(`${fence.attempt}:${messageKey}`, fence.executionId)
+
+  function recorderOf(messageKey: string): OutputRecorder {
+    const known = open.get(messageKey)
+    if (known) return known
+    const messageId = idOf(messageKey)
+    const spoken = spokenTimes()
+    let waiting = ''
+    let offset = 0
+    const pieces = createCoalescer({
+      ...recorded,
+      timers: realTimers,
+      async emit(text) {
+        const data = { ...fence, messageId, offset }
+        offset += text.length
+        waiting = waiting.slice(text.length)
+        await terminal.append(MessageTextRecorded.of(data, { text, ...spoken.take(text.length) }))
+      },
+    })
+    const told = recordOutput({
+      redaction,
+      timers: realTimers,
+      intervalMs: betweenTellingsMs,
+      emit(text) {
+        spoken.add(text.length, clock.now().getTime())
+        waiting += text
+        const again = waiting.slice(-Math.max(toldAgain, text.length))
+        const from = offset + waiting.length - again.length
+        terminal.tell({ executionId: fence.executionId, messageId, offset: from, text: again })
+        return pieces.write(text)
+      },
+    })
+    const recorder: OutputRecorder = {
+      write: told.write,
+      async end() {
+        await told.end()
+        await pieces.end()
+      },
+    }
+    open.set(messageKey, recorder)
+    return recorder
+  }
+
+  return {
+    write: (messageKey, text) => recorderOf(messageKey).write(text),
+    async finish(messageKey) {
+      await open.get(messageKey)?.end()
+      open.delete(messageKey)
+      return idOf(messageKey)
+    },
+  }
+}
+
+/** When the characters that wait were said, in the order they were. */
+function spokenTimes() {
+  let chunks: { readonly length: number; readonly at: number }[] = []
+  return {
+    add(length: number, at: number): void {
+      if (length > 0) chunks.push({ length, at })
+    },
+    /** Of the next so many characters, as `MessageTextRecorded` has them. */
+    take(length: number): { begunAt: string; chunks: [length: number, afterMs: number][] } {
+      const taken: typeof chunks = []
+      let left = length
+      while (left > 0) {
+        const next = chunks.shift()
+        if (next === undefined) break
+        const { at } = next
+        taken.push({ length: Math.min(next.length, left), at })
+        if (next.length > left) chunks = [{ length: next.length - left, at }, ...chunks]
+        left -= next.length
+      }
+      const begun = taken[0]?.at ?? 0
+      return {
+        begunAt: new Date(begun).toISOString(),
+        // The machine's clock may be set back meanwhile.
+        chunks: taken.map(({ length: characters, at }) => [characters, Math.max(0, at - begun)]),
+      }
+    },
+  }
+}

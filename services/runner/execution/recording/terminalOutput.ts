@@ -1,0 +1,85 @@
+/** What a run prints, on its way into the terminal's stream: one recorder a channel, secrets taken out. */
+import { stripVTControlCharacters } from 'node:util'
+import type { Fence } from '#domain/task/commands.ts'
+import type { ExecutionKind } from '#domain/task/events.ts'
+import { TerminalOutputRecorded, type OutputChannel } from '#domain/task/terminal.ts'
+import { realTimers } from '../../output/coalesce.ts'
+import type { Redaction } from '../../output/redaction.ts'
+import { recordOutput, type OutputRecorder } from '../../output/record.ts'
+import type { TerminalWriter } from './terminalWriter.ts'
+
+export interface RunOutput {
+  readonly stdout: OutputRecorder
+  readonly stderr: OutputRecorder
+  /** Records a line of ours, after what was printed before it: it is in the terminal, and no output of a command. */
+  note(text: string): Promise<void>
+  /** Keeps the last of what is printed from now on, as it is recorded; the answer gives what there is of it. */
+  keepLast(): () => string
+  /** Records what is left of both. */
+  end(): Promise<void>
+}
+
+/** Of what a command printed last; characters. */
+const longestLast = 4_000
+
+export function runOutput(
+  terminal: TerminalWriter,
+  { fence, kind, redaction }: { fence: Fence; kind: ExecutionKind; redaction: Redaction },
+): RunOutput {
+  const recorder = (channel: OutputChannel, of: ExecutionKind = kind): OutputRecorder =>
+    recordOutput({
+      redaction,
+      timers: realTimers,
+      emit(text) {
+        if (of === kind) printed?.add(text)
+        return terminal.append(TerminalOutputRecorded.of({ ...fence, kind: of, channel }, { text }))
+      },
+    })
+  let printed: ReturnType<typeof lastOf> | undefined
+  let stdout = recorder('stdout')
+  let stderr = recorder('stderr')
+  const end = async () => {
+    await stdout.end()
+    await stderr.end()
+  }
+  return {
+    stdout: { write: (output) => stdout.write(output), end: () => stdout.end() },
+    stderr: { write: (output) => stderr.write(output), end: () => stderr.end() },
+    async note(text) {
+      const before = [stdout, stderr]
+      stdout = recorder('stdout')
+      stderr = recorder('stderr')
+      for (const one of before) await one.end()
+      const note = recorder('stdout', 'turn')
+      await note.write(text)
+      await note.end()
+    },
+    keepLast() {
+      const last = lastOf(longestLast)
+      printed = last
+      return last.text
+    },
+    end,
+  }
+}
+
+/** The last of a text that comes in pieces: from the beginning of a line, where something is left out, and without what steers a terminal. */
+export function lastOf(most: number) {
+  let kept = ''
+  let isCut = false
+  return {
+    add(piece: string): void {
+      kept += piece
+      if (kept.length <= 2 * most) return
+      kept = kept.slice(-most)
+      isCut = true
+    },
+    text(): string {
+      const clean = stripVTControlCharacters(kept)
+      if (!isCut && clean.length <= most) return clean.trimEnd()
+      const end = clean.slice(-most)
+      const line = end.indexOf('\n') + 1
+      return `…\n${end.slice(line === end.length ? 0 : line)}`.trimEnd()
+    },
+  }
+}

@@ -1,0 +1,129 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import type { Workspace } from '../workspace/workspace.ts'
+import type { AgentProcess } from '../execution/agent.ts'
+import { warmAgents } from './warmAgents.ts'
+
+const session = 'session-1'
+const alike = { setup: 'claude', session }
+const idleMs = 300_000
+
+function workspaceOf(taskId: string): Workspace {
+  const paths = { dir: '/t', homeDir: '/h', privateGitDir: '/g', mirrorDir: '/m', mirrorObjects: '/m/o' }
+  return { taskId, ...paths, branch: 'b', baseBranch: 'main', startCommit: null, owner: undefined }
+}
+
+function fakeProcess({ canRest = true } = {}) {
+  let isAlive = true
+  let isAwake = false
+  let leave = () => {}
+  const exited = new Promise<never>((resolve) => {
+    leave = () => {
+      isAlive = false
+      resolve(undefined as never)
+    }
+  })
+  const unused = () => {
+    throw new Error('Whoever keeps it asks nothing else of it.')
+  }
+  const process: AgentProcess = {
+    get agent(): never {
+      return unused()
+    },
+    version: '1',
+    secrets: [],
+    resumed: false,
+    turn: unused,
+    steer: unused,
+    finish: unused,
+    interrupt: unused,
+    kill: unused,
+    wake: () => void (isAwake = true),
+    rest: async () => {
+      isAwake = false
+      return canRest
+    },
+    isAlive: () => isAlive,
+    exited,
+    close: async () => {
+      leave()
+      return exited
+    },
+  }
+  return { process, die: () => leave(), isAlive: () => isAlive, isAwake: () => isAwake }
+}
+
+describe('agents that wait', () => {
+  beforeEach(() => void vi.useFakeTimers())
+  afterEach(() => void vi.useRealTimers())
+
+  test('an agent is taken once, by its own task', async () => {
+    const warm = warmAgents({ most: 2 })
+    const { process } = fakeProcess()
+    await warm.keep(workspaceOf('a'), process, alike, idleMs)
+    expect(await warm.take('b', alike)).toBeUndefined()
+    expect(await warm.take('a', alike)).toBe(process)
+    expect(await warm.take('a', alike)).toBeUndefined()
+    await vi.advanceTimersByTimeAsync(idleMs)
+    expect(process.isAlive()).toBe(true)
+  })
+
+  test.each([
+    ['another setup', { setup: 'other', session }],
+    ['another session', { setup: 'claude', session: 'session-2' }],
+    ['no session', { setup: 'claude', session: null }],
+  ])('one with %s is ended', async (_, wanted) => {
+    const warm = warmAgents({ most: 2 })
+    const { process } = fakeProcess()
+    await warm.keep(workspaceOf('a'), process, alike, idleMs)
+    expect(await warm.take('a', wanted)).toBeUndefined()
+    expect(process.isAlive()).toBe(false)
+  })
+
+  test('one that nobody takes is ended after its time', async () => {
+    const warm = warmAgents({ most: 2 })
+    const { process } = fakeProcess()
+    await warm.keep(workspaceOf('a'), process, alike, idleMs)
+    await vi.advanceTimersByTimeAsync(idleMs - 1)
+    expect(process.isAlive()).toBe(true)
+    await vi.advanceTimersByTimeAsync(1)
+    expect(process.isAlive()).toBe(false)
+  })
+
+  test('one that died is not given out', async () => {
+    const warm = warmAgents({ most: 2 })
+    const { process, die } = fakeProcess()
+    await warm.keep(workspaceOf('a'), process, alike, idleMs)
+    die()
+    expect(await warm.take('a', alike)).toBeUndefined()
+  })
+
+  test('one that was woken and not taken stands still again, or is ended', async () => {
+    const warm = warmAgents({ most: 2 })
+    const [still, restless] = [fakeProcess(), fakeProcess({ canRest: false })]
+    await warm.keep(workspaceOf('a'), still.process, alike, idleMs)
+    await warm.keep(workspaceOf('b'), restless.process, alike, idleMs)
+    warm.wake('a')
+    warm.wake('b')
+    expect(still.isAwake()).toBe(true)
+    await Promise.all(['a', 'b', 'no-such-task'].map(warm.rest))
+    expect([still.isAwake(), still.isAlive(), restless.isAlive()]).toEqual([false, true, false])
+  })
+
+  test('of too many, the one that waits longest is ended', async () => {
+    const warm = warmAgents({ most: 2 })
+    const [first, second, third] = [fakeProcess(), fakeProcess(), fakeProcess()]
+    await warm.keep(workspaceOf('a'), first.process, alike, idleMs)
+    await warm.keep(workspaceOf('b'), second.process, alike, idleMs)
+    await warm.keep(workspaceOf('c'), third.process, alike, idleMs)
+    expect([first, second, third].map(({ isAlive }) => isAlive())).toEqual([false, true, true])
+  })
+
+  test('after the close none is left, nor kept', async () => {
+    const warm = warmAgents({ most: 2 })
+    const [before, after] = [fakeProcess(), fakeProcess()]
+    await warm.keep(workspaceOf('a'), before.process, alike, idleMs)
+    await warm.close()
+    await warm.keep(workspaceOf('b'), after.process, alike, idleMs)
+    expect([before, after].map(({ isAlive }) => isAlive())).toEqual([false, false])
+  })
+})

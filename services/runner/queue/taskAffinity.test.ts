@@ -1,0 +1,61 @@
+/** Where a task is at home. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import type { LiveTask } from '#domain/task/state.ts'
+import { executionId, messageId } from '../../../tests/domain/ids.ts'
+import { affinityOf, runnerIdIn } from './taskAffinity.ts'
+
+const me = { runnerId: 'me', isAlone: false }
+const ended: LiveTask['phase'] = { status: 'completed' }
+const queued = (statusBefore: 'completed' | 'failed'): LiveTask['phase'] => ({
+  status: 'queued',
+  execution: {
+    executionId: executionId(1),
+    kind: 'turn',
+    messageId: messageId(1),
+    agent: 'claude',
+    attempt: 0,
+    cancelRequested: false,
+    sentSinceCancel: [],
+    statusBefore,
+  },
+})
+/** A presence that last heard of the other runner so long ago. */
+const silentFor = (ms: number) => ({
+  statusOf: (_: string, withinMs: number) => (ms <= withinMs ? 'there' : 'gone') as 'there' | 'gone',
+})
+const unsettled = { statusOf: () => 'unknown' as const }
+
+test('a task that never ran, or ran here last, is at home here; with one runner every task is', () => {
+  const presence = silentFor(0)
+  expect(affinityOf({ lastRunnerId: null, phase: ended }, me, presence)).toBe('here')
+  expect(affinityOf({ lastRunnerId: 'me', phase: ended }, me, presence)).toBe('here')
+  expect(affinityOf({ lastRunnerId: 'another', phase: ended }, { ...me, isAlone: true }, presence)).toBe(
+    'here',
+  )
+})
+
+test.each([
+  [0, 'elsewhere', 'elsewhere'],
+  [5_000, 'elsewhere', 'gone'],
+  [40_000, 'gone', 'gone'],
+] as const)('of a runner that was silent for %i ms: %s, and after a failed run %s', (ms, usual, retry) => {
+  const task = { lastRunnerId: 'another' }
+  expect(affinityOf({ ...task, phase: ended }, me, silentFor(ms))).toBe(usual)
+  expect(affinityOf({ ...task, phase: queued('completed') }, me, silentFor(ms))).toBe(usual)
+  expect(affinityOf({ ...task, phase: queued('failed') }, me, silentFor(ms))).toBe(retry)
+})
+
+test('nothing is begun anew by a runner that could not have heard of the other', () => {
+  expect(affinityOf({ lastRunnerId: 'another', phase: queued('failed') }, me, unsettled)).toBe('elsewhere')
+})
+
+test('a runner keeps its name, and another folder is another runner', () => {
+  const folders = [0, 1].map(() => mkdtempSync(join(tmpdir(), 'flightdeck-home-')))
+  const [one = '', other = ''] = folders
+  expect(runnerIdIn(one)).toBe(runnerIdIn(one))
+  expect(runnerIdIn(one)).not.toBe(runnerIdIn(other))
+  for (const folder of folders) rmSync(folder, { recursive: true })
+})

@@ -1,0 +1,117 @@
+/** Writes a task's files as a tree of git: read once, and from then on an object that nobody in the box can change. */
+import { mkdir } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { GitFault, gitText, lastWords } from '../git/git.ts'
+import type { Git, GitCall } from '../git/git.ts'
+import { kindAt, treeDifferences } from './tree.ts'
+import type { ScratchIndex, TreeDifferences, TreePath } from './tree.ts'
+import type { Workspace } from '../workspace.ts'
+
+export interface StageRequest {
+  /** Git on the host, for the objects: `hostGit`. */
+  readonly git: Git
+  /** Git that may read what an agent wrote: `Sandbox.gitFor(workspace)`. */
+  readonly treeGit: Git
+  readonly workspace: Workspace
+  /** Where the objects go: into the private git directory when not given. */
+  readonly env?: Readonly<Record<string, string>>
+  /** Of each call of git; 300 s when not given. */
+  readonly timeoutMs?: number
+  readonly signal?: AbortSignal | undefined
+}
+
+/** A file that is not as the index had it. */
+export interface StagedFile {
+  readonly path: TreePath
+  readonly size: number
+  readonly isNew: boolean
+}
+
+export interface StagedTree {
+  readonly kind: 'staged'
+  /** Its name in git. It holds all files that no ignore rule names, without folders that are repositories of their own. */
+  readonly tree: string
+  readonly files: readonly StagedFile[]
+  readonly nested: TreeDifferences['nested']
+}
+
+/** The sentence is fit to be shown to the person. */
+export interface NotCommittable {
+  readonly kind: 'not_committable'
+  readonly message: string
+}
+
+/** Brings the scratch index to what the folder holds and writes it as a tree. Throws `GitFault`. */
+export async function stageTree(
+  { git, treeGit, workspace, env, timeoutMs = 300_000, signal }: StageRequest,
+  index: ScratchIndex,
+): Promise<StagedTree | NotCommittable> {
+  const on = {
+    gitDir: workspace.privateGitDir,
+    workTree: workspace.dir,
+    env: { GIT_INDEX_FILE: index.file, ...env },
+    timeoutMs,
+    signal,
+  }
+  const differences = await treeDifferences(treeGit, workspace, index, mostNewFiles)
+  const { tracked, untracked, nested, submodules } = differences
+  if (differences.truncated) return { kind: 'not_committable', message: tooManyFiles }
+
+  const files: StagedFile[] = []
+  const paths: Buffer[] = []
+  const gone: Buffer[] = []
+  for (const [found, isNew] of [
+    [tracked, false],
+    [untracked, true],
+  ] as const)
+    for (const path of found) {
+      const { kind, size } = await kindAt(workspace, path)
+      if (kind === 'file' && size > largestFile)
+        return { kind: 'not_committable', message: tooLarge(path.toString('utf8')) }
+      // A pipe or a folder in a file's place: the file is gone.
+      if (kind !== 'file' && kind !== 'link') gone.push(path, nul)
+      else {
+        paths.push(path, nul)
+        files.push({ path, size, isNew })
+      }
+    }
+  // Of these the commit is taken that they stand at.
+  for (const path of submodules) paths.push(path, nul)
+  for (const [args, input] of [
+    [['update-index', '-z', '--force-remove', '--stdin'], Buffer.concat(gone)],
+    [['update-index', '-z', '--add', '--remove', '--replace', '--stdin'], Buffer.concat(paths)],
+  ] as const) {
+    if (input.length === 0) continue
+    const call: GitCall = { ...on, args, input }
+    const updated = await treeGit(call)
+    if (updated.endedBy !== 'itself') throw new GitFault(call, updated)
+    if (updated.code !== 0)
+      return { kind: 'not_committable', message: `The changes cannot be committed: ${lastWords(updated)}.` }
+  }
+  const tree = await gitText(git, { ...on, args: ['write-tree'] })
+  return { kind: 'staged', tree, files, nested }
+}
+
+/** An environment by which new objects go beside a scratch index, and away with it. */
+export async function scratchObjects(
+  workspace: Workspace,
+  index: ScratchIndex,
+): Promise<Readonly<Record<string, string>>> {
+  const objects = join(dirname(index.file), 'objects')
+  await mkdir(objects, { recursive: true })
+  return {
+    GIT_OBJECT_DIRECTORY: objects,
+    GIT_ALTERNATE_OBJECT_DIRECTORIES: join(workspace.privateGitDir, 'objects'),
+  }
+}
+
+/** GitHub takes no larger one, and would say so only once all of it was sent. Bytes. */
+const largestFile = 100 * 1024 * 1024
+const tooLarge = (path: string): string =>
+  `${path} is larger than 100 MB, which no code host takes. Remove it, or name it in .gitignore.`
+
+/** So many are dependencies or build output that nobody wants in a pull request. */
+const mostNewFiles = 50_000
+const tooManyFiles = `There are more than ${mostNewFiles} new files. List the ones that don't belong in the repository in .gitignore.`
+
+const nul = Buffer.of(0)

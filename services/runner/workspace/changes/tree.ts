@@ -1,0 +1,171 @@
+/** What a workspace's tree holds that its index does not: found without following a link, opening a pipe or entering a nested repository. */
+import { copyFile, lstat, mkdtemp, rename, rm, stat, utimes } from 'node:fs/promises'
+import { join } from 'node:path'
+import { gitOrThrow } from '../git/git.ts'
+import type { Git } from '../git/git.ts'
+import type { Workspace } from '../workspace.ts'
+
+/** A path as git gives it: bytes, relative to the tree. */
+export type TreePath = Buffer
+
+export interface TreeDifferences {
+  /** Tracked by the index and not as it says: changed, gone, or of another kind. Sorted. */
+  readonly tracked: readonly TreePath[]
+  /** Submodules that are there and stand at another commit. */
+  readonly submodules: readonly TreePath[]
+  /** New files that no ignore rule names. Sorted. */
+  readonly untracked: readonly TreePath[]
+  /** New folders that are repositories of their own. They are not looked into. */
+  readonly nested: readonly TreePath[]
+  /** Whether there are more new files than could be listed. */
+  readonly truncated: boolean
+}
+
+/** An index of our own for one reading: the workspace's index is only ever replaced whole. */
+export interface ScratchIndex {
+  /** For `GIT_INDEX_FILE`. */
+  readonly file: string
+  /** Makes the scratch, as it is now, the workspace's index. */
+  keep(): Promise<void>
+  /** The same for one that only knows the files better, unless somebody kept another meanwhile. */
+  keepRefreshed(): Promise<void>
+}
+
+/** Lends a copy of the workspace's index, and takes it away afterwards. */
+export async function withScratchIndex<T>(
+  workspace: Workspace,
+  use: (index: ScratchIndex) => Promise<T>,
+): Promise<T> {
+  const dir = await mkdtemp(join(workspace.privateGitDir, 'scratch-'))
+  const file = join(dir, 'index')
+  const own = join(workspace.privateGitDir, 'index')
+  try {
+    let copied = await markOf(own)
+    await copyIndex(own, file)
+    const keep = async () => {
+      await copyIndex(file, join(dir, 'kept'))
+      await rename(join(dir, 'kept'), own).catch(unlessMissing)
+      copied = await markOf(own)
+    }
+    return await use({
+      file,
+      keep,
+      keepRefreshed: async () => {
+        if ((await markOf(own)) === copied) await keep()
+      },
+    })
+  } finally {
+    await rm(dir, { recursive: true, force: true })
+  }
+}
+
+/** Compares tree and index, and lists `mostUntracked` new files or a few more. Throws `GitFault`. */
+export async function treeDifferences(
+  git: Git,
+  workspace: Workspace,
+  index: ScratchIndex,
+  mostUntracked: number,
+): Promise<TreeDifferences> {
+  const on = { gitDir: workspace.privateGitDir, workTree: workspace.dir, env: { GIT_INDEX_FILE: index.file } }
+  await gitOrThrow(git, { ...on, args: ['update-index', '-q', '--refresh', '--ignore-submodules'] })
+  await index.keepRefreshed()
+  // Of a submodule only its HEAD is read, which starts nothing.
+  const changed = await gitOrThrow(git, {
+    ...on,
+    args: ['diff-files', '-z', '--raw', '--ignore-submodules=dirty'],
+  })
+  const found: TreePath[] = []
+  let rest: Buffer = Buffer.alloc(0)
+  const untracked = await git({
+    ...on,
+    args: ['ls-files', '-z', '--others', '--exclude-standard'],
+    onStdout: (chunk) => {
+      const paths = splitNul(Buffer.concat([rest, chunk]))
+      rest = paths.rest
+      found.push(...paths.whole)
+      return found.length > mostUntracked ? 'enough' : 'more'
+    },
+  })
+  const truncated = untracked.endedBy === 'reader'
+  if (!truncated && (untracked.endedBy !== 'itself' || untracked.code !== 0))
+    await gitOrThrow(async () => untracked, { args: ['ls-files'] })
+  return {
+    ...trackedIn(splitNul(changed.stdout).whole),
+    untracked: found.filter((path) => !isFolder(path)),
+    nested: found.filter(isFolder),
+    truncated,
+  }
+}
+
+/** Sorts what `diff-files --raw` tells: a record, then its path. */
+function trackedIn(fields: readonly Buffer[]): Pick<TreeDifferences, 'tracked' | 'submodules'> {
+  const tracked: TreePath[] = []
+  const submodules: TreePath[] = []
+  for (let at = 0; at + 1 < fields.length; at += 2) {
+    const record = fields[at]?.toString('latin1') ?? ''
+    const path = fields[at + 1]
+    if (path) (record.startsWith(':160000 160000 ') ? submodules : tracked).push(path)
+  }
+  return { tracked, submodules }
+}
+
+/**
+ * What lies at a path of the tree: only its own entry is looked at, and of that nothing but kind and size. Below a link there is nothing:
+ * what it leads to is not of the tree.
+ */
+export async function kindAt(
+  workspace: Workspace,
+  path: TreePath,
+): Promise<{ readonly kind: 'file' | 'link' | 'folder' | 'special' | 'missing'; readonly size: number }> {
+  const at = (inTree: TreePath) =>
+    lstat(Buffer.concat([Buffer.from(`${workspace.dir}/`), inTree])).catch(() => undefined)
+  for (let slash = path.indexOf(0x2f); slash !== -1; slash = path.indexOf(0x2f, slash + 1))
+    if (!(await at(path.subarray(0, slash)))?.isDirectory()) return { kind: 'missing', size: 0 }
+  const entry = await at(path)
+  if (!entry) return { kind: 'missing', size: 0 }
+  const kind = entry.isFile()
+    ? 'file'
+    : entry.isSymbolicLink()
+      ? 'link'
+      : entry.isDirectory()
+        ? 'folder'
+        : 'special'
+  return { kind, size: entry.size }
+}
+
+/** Splits text that ends each part with NUL; `rest` is what came after the last one. */
+export function splitNul(bytes: Buffer): { readonly whole: Buffer[]; readonly rest: Buffer } {
+  const whole: Buffer[] = []
+  let start = 0
+  for (let end = bytes.indexOf(0); end !== -1; end = bytes.indexOf(0, start)) {
+    whole.push(bytes.subarray(start, end))
+    start = end + 1
+  }
+  return { whole, rest: bytes.subarray(start) }
+}
+
+const isFolder = (path: TreePath): boolean => path.at(-1) === 0x2f
+
+/**
+ * Git takes a file touched in the second its index was written for possibly changed, and looks. A copy with a later time would
+ * hide such a change, so it keeps the time, rounded down.
+ */
+async function copyIndex(from: string, to: string): Promise<void> {
+  const written = await stat(from).catch(unlessMissing)
+  // An empty repository has no index yet.
+  if (!written) return
+  await copyFile(from, to)
+  const seconds = Math.floor(written.mtimeMs / 1000)
+  await utimes(to, seconds, seconds)
+}
+
+/** Tells one writing of a file from the next. */
+async function markOf(file: string): Promise<string | undefined> {
+  const found = await stat(file).catch(unlessMissing)
+  return found && `${found.ino} ${found.ctimeMs} ${found.size}`
+}
+
+function unlessMissing(error: unknown): undefined {
+  if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+  throw error
+}

@@ -1,0 +1,258 @@
+/**
+ * Git as the runner calls it: on git directories of our own only, with nothing in it that can start a program on a repository's word.
+ * What an agent wrote is read by the same calls inside a box (`sandbox/boxedGit.ts`).
+ */
+import { run } from '../../process.ts'
+import type { Finished, HostUser } from '../../process.ts'
+
+export interface GitCall {
+  /** The subcommand and its arguments; names from outside come after `--` or have passed `isBranchName`. */
+  readonly args: readonly string[]
+  /** Always given for what works on a repository: git never looks for one by itself. */
+  readonly gitDir?: string
+  readonly workTree?: string
+  /** Variables for this call: an index file, an author. */
+  readonly env?: Readonly<Record<string, string>>
+  /** Configuration that must be seen in no list of processes: it goes through the environment. */
+  readonly secretConfig?: readonly (readonly [key: string, value: string])[]
+  readonly input?: string | Uint8Array
+  /** 60 s when not given. */
+  readonly timeoutMs?: number
+  /** 16 MiB when not given. */
+  readonly maxOutputBytes?: number
+  readonly signal?: AbortSignal | undefined
+  readonly onStdout?: (chunk: Buffer) => 'more' | 'enough'
+  readonly onStderr?: (chunk: Buffer) => void
+}
+
+/** Runs git to its end; how it ended is an answer. Throws only `CannotStart`. */
+export interface Git {
+  (call: GitCall): Promise<Finished>
+}
+
+/** Git on the host. */
+export interface HostGit extends Git {
+  /** The same, with all that it writes belonging to another user. Only root can call it. */
+  as(owner: HostUser): Git
+}
+
+/** Git failed where nothing should have made it fail. The message holds its own last words. */
+export class GitFault extends Error {
+  override readonly name = 'GitFault'
+  readonly finished: Finished
+  constructor(call: GitCall, finished: Finished) {
+    super(`git ${call.args.find((word) => /^[a-z][a-z-]*$/.test(word)) ?? ''} failed: ${lastWords(finished)}`)
+    this.finished = finished
+  }
+}
+
+/** Runs git, and throws `GitFault` unless it ended well. */
+export async function gitOrThrow(git: Git, call: GitCall): Promise<Finished> {
+  const finished = await git(call)
+  if (!endedWell(finished)) throw new GitFault(call, finished)
+  return finished
+}
+
+/** What git printed, without the line end. Throws `GitFault`. */
+export async function gitText(git: Git, call: GitCall): Promise<string> {
+  return (await gitOrThrow(git, call)).stdout.toString('utf8').trimEnd()
+}
+
+export function endedWell(finished: Finished): boolean {
+  return finished.endedBy === 'itself' && finished.code === 0
+}
+
+/** The sentence that git ended on, for people: without its prefix, at most 500 characters. */
+export function lastWords(finished: Finished): string {
+  switch (finished.endedBy) {
+    case 'time_limit':
+      return 'it took too long'
+    case 'output_limit':
+      return 'it printed too much'
+    case 'aborted':
+      return 'it was stopped'
+    case 'reader':
+    case 'itself': {
+      const lines = finished.stderr.toString('utf8').split(/[\r\n]+/)
+      const told =
+        lines.findLast((line) => /^(fatal|error|remote|bwrap):/.test(line)) ??
+        lines.findLast((line) => line.trim())
+      const words = told
+        ?.replace(/^(fatal|error): /, '')
+        .slice(0, 500)
+        .trim()
+      return words || `it ended with code ${finished.code ?? finished.signal ?? 'unknown'}`
+    }
+  }
+}
+
+/** The same git, with every call that names no signal of its own ended by this one. */
+export function gitUntil(git: HostGit, signal: AbortSignal): HostGit {
+  const until =
+    (one: Git): Git =>
+    (call) =>
+      one({ ...call, signal: call.signal ?? signal })
+  return Object.assign(until(git), { as: (owner: HostUser) => until(git.as(owner)) })
+}
+
+/** What any one process of git may take on the host. What it looks at was written by people and agents. */
+export interface HostGitLimits {
+  readonly memoryBytes: number
+  /** Of the processor. */
+  readonly seconds: number
+  readonly fileSizeBytes: number
+}
+
+const hostGitLimits: HostGitLimits = {
+  memoryBytes: 2 * 1024 ** 3,
+  seconds: 600,
+  fileSizeBytes: 8 * 1024 ** 3,
+}
+
+export interface HostGitOptions {
+  /** The program; a name is looked for in `path`. */
+  readonly program: string
+  /** PATH for git and what it starts. */
+  readonly path: string
+  /** What the network needs, from the operator's configuration: proxy variables, a certificate file. */
+  readonly networkEnv?: Readonly<Record<string, string>>
+  readonly limits?: HostGitLimits
+}
+
+/** Git on the host. It is only for repositories that no agent can write to. */
+export function hostGit({ program, path, networkEnv = {}, limits = hostGitLimits }: HostGitOptions): HostGit {
+  const startedBy =
+    (launcher: readonly string[]): Git =>
+    (call) => {
+      return run('/bin/sh', [...bounded(limits), ...launcher, program, ...gitArguments(call)], {
+        env: { ...networkEnv, ...gitEnvironment(call, path) },
+        timeoutMs: call.timeoutMs ?? 60_000,
+        maxOutputBytes: call.maxOutputBytes ?? 16 * 1024 * 1024,
+        ...pick(call),
+      })
+    }
+  return Object.assign(startedBy([]), { as: (owner: HostUser) => startedBy(becoming(owner)) })
+}
+
+/**
+ * What a shell sets before it becomes the program: limits that no program lifts again, and that the kernel ends it before the server when
+ * memory is short. One process is started, not one for each limit.
+ */
+function bounded({ memoryBytes, seconds, fileSizeBytes }: HostGitLimits): readonly string[] {
+  const set = [
+    `ulimit -d ${Math.floor(memoryBytes / 1_024)}`,
+    `ulimit -t ${seconds}`,
+    `ulimit -f ${Math.floor(fileSizeBytes / 512)}`,
+    'ulimit -c 0',
+    'if [ -w /proc/self/oom_score_adj ]; then echo 500 > /proc/self/oom_score_adj; fi',
+  ]
+  return ['-c', `${set.join('; ')}; exec "$@"`, 'git']
+}
+
+/** What starts a program as another user who may still read and write the files of root, by capabilities(7), and nothing more. */
+function becoming({ uid, gid }: HostUser): readonly string[] {
+  const only = '-all,+dac_override'
+  return [
+    'setpriv',
+    `--reuid=${uid}`,
+    `--regid=${gid}`,
+    '--clear-groups',
+    '--no-new-privs',
+    `--inh-caps=${only}`,
+    `--ambient-caps=${only}`,
+    `--bounding-set=${only}`,
+    // Git asks access(2), which else counts for nothing what a user who is not root may do.
+    '--securebits=+no_setuid_fixup',
+    '--',
+  ]
+}
+
+/** What a call hands to its process unchanged. */
+export function pick({ input, signal, onStdout, onStderr }: GitCall) {
+  return {
+    signal,
+    ...(input === undefined ? {} : { input }),
+    ...(onStdout && { onStdout }),
+    ...(onStderr && { onStderr }),
+  }
+}
+
+/** The whole argument list: the switches that take every hook, driver and helper away, then the call. */
+export function gitArguments(call: GitCall): string[] {
+  const settings = Object.entries(safeSettings).flatMap(([key, value]) => ['-c', `${key}=${value}`])
+  return ['--no-pager', '--no-optional-locks', '--literal-pathspecs', ...settings, ...call.args]
+}
+
+/** The whole environment of a call. */
+export function gitEnvironment(call: GitCall, path: string): Record<string, string> {
+  const secrets = call.secretConfig ?? []
+  return {
+    PATH: path,
+    // There is no such folder: no ~/.gitconfig, no ~/.netrc, no ~/.ssh.
+    HOME: '/nonexistent',
+    XDG_CONFIG_HOME: '/nonexistent',
+    LC_ALL: 'C.UTF-8',
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_CONFIG_GLOBAL: '/dev/null',
+    GIT_ATTR_NOSYSTEM: '1',
+    GIT_TERMINAL_PROMPT: '0',
+    ...(call.gitDir === undefined ? {} : { GIT_DIR: call.gitDir }),
+    ...(call.workTree === undefined ? {} : { GIT_WORK_TREE: call.workTree }),
+    ...call.env,
+    ...(secrets.length === 0 ? {} : { GIT_CONFIG_COUNT: String(secrets.length) }),
+    ...Object.fromEntries(
+      secrets.flatMap(([key, value], index) => [
+        [`GIT_CONFIG_KEY_${index}`, key],
+        [`GIT_CONFIG_VALUE_${index}`, value],
+      ]),
+    ),
+  }
+}
+
+/** The header that lets git in at `url` and nowhere else; nothing for a public repository. */
+export function authorizationConfig(
+  url: string,
+  authorization: string | undefined,
+): readonly (readonly [string, string])[] {
+  return authorization === undefined ? [] : [[`http.${url}.extraHeader`, `Authorization: ${authorization}`]]
+}
+
+/** The commit a ref names, `null` when there is none. */
+export async function commitOf(git: Git, gitDir: string, ref: string): Promise<string | null> {
+  const found = await git({
+    gitDir,
+    args: ['rev-parse', '--verify', '--quiet', '--end-of-options', `${ref}^{commit}`],
+  })
+  return endedWell(found) ? found.stdout.toString('utf8').trim() : null
+}
+
+export async function emptyTree(git: Git, gitDir: string): Promise<string> {
+  return gitText(git, { gitDir, args: ['hash-object', '-t', 'tree', '--stdin'], input: '' })
+}
+
+const safeSettings = {
+  'core.fsmonitor': 'false',
+  'core.hooksPath': '/dev/null',
+  'core.pager': 'cat',
+  'core.untrackedCache': 'false',
+  'core.attributesFile': '/dev/null',
+  'core.excludesFile': '/dev/null',
+  'core.quotePath': 'false',
+  'core.safecrlf': 'false',
+  'core.askPass': '',
+  'credential.helper': '',
+  'commit.gpgSign': 'false',
+  'gc.auto': '0',
+  'maintenance.auto': 'false',
+  'submodule.recurse': 'false',
+  'fetch.recurseSubmodules': 'false',
+  'push.recurseSubmodules': 'no',
+  'diff.ignoreSubmodules': 'all',
+  'protocol.allow': 'never',
+  'protocol.http.allow': 'always',
+  'protocol.https.allow': 'always',
+  'protocol.file.allow': 'always',
+  'http.followRedirects': 'false',
+  'http.lowSpeedLimit': '1000',
+  'http.lowSpeedTime': '60',
+} as const

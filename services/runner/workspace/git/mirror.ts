@@ -1,0 +1,308 @@
+/** Bare mirrors of repositories, one each, kept fresh. Their objects are shared read-only by every workspace, so they are never collected. */
+import { mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import type { Finished } from '../../process.ts'
+import { authorizationConfig, endedWell, gitOrThrow, lastWords } from './git.ts'
+import type { Git, GitCall } from './git.ts'
+import { hostRefs } from './remoteRefs.ts'
+import { mirrorPath } from '../names.ts'
+import { refsOf, refsWritten, type Refs } from './refs.ts'
+
+export interface Mirror {
+  /** The bare git directory on the host. */
+  readonly dir: string
+  /** Its object store: what workspaces name as their alternate. */
+  readonly objects: string
+}
+
+export interface RefreshRequest {
+  readonly url: string
+  readonly owner: string
+  readonly name: string
+  /** Value of the `Authorization` header; not given for a public repository. */
+  readonly authorization?: string | undefined
+  /** For both ways, cloning and fetching. */
+  readonly timeoutMs: number
+  readonly signal?: AbortSignal
+  /** Lines for the person's terminal, a few for each step. */
+  readonly onProgress?: (line: string) => void
+}
+
+/** Each sentence is fit to be shown to the person. */
+export type RefreshResult =
+  | {
+      readonly kind: 'ready'
+      readonly mirror: Mirror
+      readonly cloned: boolean
+    }
+  /** The host does not let this person in, or knows no such repository: hosts do not tell which. */
+  | { readonly kind: 'refused'; readonly message: string }
+  | { readonly kind: 'unreachable'; readonly message: string }
+  | { readonly kind: 'timed_out'; readonly message: string }
+  | { readonly kind: 'aborted' }
+
+export interface Mirrors {
+  /** The mirror as it is, when there is one; it is in use from now on. */
+  find(request: Pick<RefreshRequest, 'url' | 'owner' | 'name'>): Promise<Mirror | undefined>
+  /**
+   * Clones the repository, or fetches what is new, if anything is; always asks the host, with this person's access. Nothing half-made is left.
+   * One at a time for each repository.
+   */
+  refresh(request: RefreshRequest): Promise<RefreshResult>
+}
+
+/** When a repository is large, and what is fetched of it then. */
+export interface LargeRepositories {
+  /** From so many objects on. */
+  readonly objects: number
+  /** Commits of each branch; what is new later is fetched whole, so that a task and its base always meet. */
+  readonly depth: number
+}
+
+/** A clone of this many takes minutes and gigabytes. */
+export const largeRepositories: LargeRepositories = { objects: 500_000, depth: 100 }
+
+/** Opens the mirrors under `root`, which only this process writes to. */
+export function openMirrors({
+  root,
+  git,
+  large = largeRepositories,
+}: {
+  readonly root: string
+  readonly git: Git
+  readonly large?: LargeRepositories
+}): Mirrors {
+  const queues = new Map<string, Promise<unknown>>()
+  return {
+    async find(request) {
+      const dir = join(root, mirrorPath(request.url, request))
+      return (await isThere(dir)) ? used(dir) : undefined
+    },
+    async refresh(request) {
+      const dir = join(root, mirrorPath(request.url, request))
+      const before = queues.get(dir) ?? Promise.resolve()
+      const refreshed = before.then(() => refreshMirror(git, dir, request, large))
+      const settled = refreshed.catch(() => undefined)
+      queues.set(dir, settled)
+      try {
+        return await refreshed
+      } finally {
+        if (queues.get(dir) === settled) queues.delete(dir)
+      }
+    },
+  }
+}
+
+async function refreshMirror(
+  git: Git,
+  dir: string,
+  request: RefreshRequest,
+  large: LargeRepositories,
+): Promise<RefreshResult> {
+  if (request.signal?.aborted) return { kind: 'aborted' }
+  const full = `${request.owner}/${request.name}`
+  if (await isThere(dir)) {
+    const mirror = await used(dir)
+    await removeLeftLocks(dir)
+    const isShallow = await isThere(join(dir, 'shallow'))
+    if (await isAsAtHost(git, dir, request, { tags: !isShallow }))
+      return { kind: 'ready', mirror, cloned: false }
+    request.onProgress?.(`Fetching ${full}…`)
+    const fetched = await git(fetchCall(dir, request, isShallow ? withoutTags : withTags))
+    return endedWell(fetched) ? { kind: 'ready', mirror, cloned: false } : refusal(fetched, full)
+  }
+
+  request.onProgress?.(`Cloning ${full}…`)
+  const half = join(dirname(dir), `.half-made-${basename(dir)}`)
+  await mkdir(dirname(dir), { recursive: true, mode: 0o700 })
+  try {
+    await makeBare(git, half)
+    let fetched = await fetchUnlessLarge(git, half, request, large.objects)
+    if (fetched === 'large') {
+      request.onProgress?.(
+        `${full} has more than ${large.objects} objects: of its history, the last ${large.depth} commits of each branch are fetched.`,
+      )
+      await makeBare(git, half)
+      fetched = await git(fetchCall(half, request, [...withoutTags, `--depth=${large.depth}`]))
+    }
+    if (!endedWell(fetched)) return refusal(fetched, full)
+    await rename(half, dir)
+    return { kind: 'ready', mirror: mirrorIn(dir), cloned: true }
+  } finally {
+    await rm(half, { recursive: true, force: true })
+  }
+}
+
+/** Whether a fetch would bring nothing. The host is asked with this person's access, and tells it only to whom it would let fetch. */
+async function isAsAtHost(
+  git: Git,
+  gitDir: string,
+  request: RefreshRequest,
+  { tags }: { readonly tags: boolean },
+): Promise<boolean> {
+  const [there, here] = await Promise.all([hostRefs(request), refsHere(git, gitDir)])
+  if (there === undefined) return false
+  const heads = (refs: Refs) => [...refs.keys()].filter((name) => name.startsWith('refs/heads/'))
+  // A branch that is gone there is to go here; a tag stays.
+  if (heads(there).length !== heads(here).length) return false
+  return [...there].every(
+    ([name, commit]) => here.get(name) === commit || (!tags && name.startsWith('refs/tags/')),
+  )
+}
+
+async function refsHere(git: Git, gitDir: string): Promise<Refs> {
+  return (await refsWritten(gitDir)) ?? refsOf(git, gitDir)
+}
+
+const mirrorIn = (dir: string): Mirror => ({ dir, objects: join(dir, 'objects') })
+
+/** Its time is that of its last use; whoever makes room leaves it alone from now on. */
+async function used(dir: string): Promise<Mirror> {
+  const now = new Date()
+  await utimes(dir, now, now)
+  return mirrorIn(dir)
+}
+
+async function makeBare(git: Git, dir: string): Promise<void> {
+  await rm(dir, { recursive: true, force: true })
+  const args = [
+    'init',
+    '--quiet',
+    '--bare',
+    '--shared=0644',
+    '--template=',
+    '--initial-branch=main',
+    '--',
+    dir,
+  ]
+  await gitOrThrow(git, { args })
+}
+
+/** Fetches all, and gives up as soon as the host says how much that is, when it is too much. */
+async function fetchUnlessLarge(
+  git: Git,
+  gitDir: string,
+  request: RefreshRequest,
+  mostObjects: number,
+): Promise<Finished | 'large'> {
+  const tooLarge = new AbortController()
+  const signals = request.signal ? [request.signal, tooLarge.signal] : [tooLarge.signal]
+  let end = ''
+  const fetched = await git({
+    ...fetchCall(gitDir, { ...request, signal: AbortSignal.any(signals) }, withTags),
+    onStderr: both(request.onProgress && progressLines(request.onProgress), (chunk) => {
+      const told = end + chunk.toString('latin1')
+      const objects = Number(
+        /(?:Counting|Receiving|Unpacking) objects: +\d+% \(\d+\/(\d+)\)/.exec(told)?.[1] ?? 0,
+      )
+      if (objects > mostObjects) tooLarge.abort()
+      end = told.slice(-200)
+    }),
+  })
+  return tooLarge.signal.aborted && !endedWell(fetched) ? 'large' : fetched
+}
+
+/** With --tags, --prune takes away branches only. */
+const withTags = ['--tags']
+/** Old tags would bring their whole history. */
+const withoutTags = ['--no-tags']
+
+function fetchCall(gitDir: string, request: RefreshRequest, options: readonly string[]): GitCall {
+  const { url, authorization, timeoutMs, signal, onProgress } = request
+  const showProgress = onProgress && progressLines(onProgress)
+  return {
+    gitDir,
+    args: [
+      'fetch',
+      '--progress',
+      '--prune',
+      '--force',
+      '--no-write-fetch-head',
+      '--no-auto-maintenance',
+      ...options,
+      '--',
+      url,
+      '+refs/heads/*:refs/heads/*',
+    ],
+    secretConfig: authorizationConfig(url, authorization),
+    timeoutMs,
+    signal,
+    ...(showProgress && { onStderr: showProgress }),
+  }
+}
+
+function both<T>(one: ((value: T) => void) | undefined, other: (value: T) => void): (value: T) => void {
+  return (value) => {
+    one?.(value)
+    other(value)
+  }
+}
+
+/** Turns git's running percentages into lines: each step when it is done, and where it is once a second while it lasts. */
+export function progressLines(
+  onLine: (line: string) => void,
+  now: () => number = () => performance.now(),
+): (chunk: Buffer) => void {
+  let rest = ''
+  let shownAt = now()
+  let lastDone = ''
+  return (chunk) => {
+    const lines = (rest + chunk.toString('utf8')).split(/[\r\n]/)
+    rest = (lines.pop() ?? '').slice(-1_000)
+    for (const line of lines) {
+      const step = /^(?:remote: )?((?:Counting|Compressing|Receiving|Resolving)[a-z ]*): +(\d+)%.*/.exec(line)
+      if (!step?.[1]) continue
+      const isDone = step[2] === '100' && step[1] !== lastDone
+      if (isDone) lastDone = step[1]
+      if (!isDone && now() - shownAt < 1_000) continue
+      shownAt = now()
+      onLine(line.trim())
+    }
+  }
+}
+
+function refusal(finished: Finished, full: string): RefreshResult {
+  switch (finished.endedBy) {
+    case 'aborted':
+      return { kind: 'aborted' }
+    case 'time_limit':
+      return {
+        kind: 'timed_out',
+        message: `Fetching ${full} took too long. Try again, or raise the time limit.`,
+      }
+    case 'output_limit':
+    case 'reader':
+    case 'itself':
+      return isRefusedAccess(finished)
+        ? { kind: 'refused', message: `${full} cannot be read with your access: ${lastWords(finished)}.` }
+        : { kind: 'unreachable', message: `${full} could not be fetched: ${lastWords(finished)}.` }
+  }
+}
+
+/** Whether the host's answer is about who asks: bad or missing access, or a repository that it does not show. */
+export function isRefusedAccess(finished: Finished): boolean {
+  const told = finished.stderr.toString('utf8')
+  return /authentication failed|could not read username|returned error: 40[134]|repository '.*' not found|access denied/i.test(
+    told,
+  )
+}
+
+/** A git that was killed leaves locks and half-written packs; the queue makes sure that none of them is in use. */
+async function removeLeftLocks(dir: string): Promise<void> {
+  const entries = await readdir(join(dir, 'refs'), { recursive: true })
+  const locks = entries.filter((name) => name.endsWith('.lock')).map((name) => join(dir, 'refs', name))
+  const top = (await readdir(dir)).filter((name) => name.endsWith('.lock')).map((name) => join(dir, name))
+  const packs = join(dir, 'objects', 'pack')
+  const halfPacks = (await readdir(packs))
+    .filter((name) => name.startsWith('tmp_'))
+    .map((name) => join(packs, name))
+  for (const path of [...locks, ...top, ...halfPacks]) await rm(path, { force: true })
+}
+
+async function isThere(dir: string): Promise<boolean> {
+  const found = await stat(dir).catch((error: unknown) => {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw error
+  })
+  return found !== undefined
+}

@@ -1,0 +1,131 @@
+import { execFileSync } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { restoreWork, saveWork } from '../saved/bundle.ts'
+import { readChanges } from '../changes/changes.ts'
+import { gitText } from './git.ts'
+import type { Git } from './git.ts'
+import { openMirrors } from './mirror.ts'
+import { commitAndPush } from '../publish/publish.ts'
+import { makeScene, testGit, testPath, writeIn } from '../testScene.ts'
+import type { Scene } from '../testScene.ts'
+import { prepareWorkspace } from '../workspace.ts'
+
+/** A host that says before all else that there is much to fetch. */
+const telling =
+  (objects: number): Git =>
+  (call) => {
+    if (call.args[0] === 'fetch') call.onStderr?.(Buffer.from(`Receiving objects:   0% (1/${objects})\r`))
+    return testGit(call)
+  }
+
+describe('a large repository', { timeout: 30_000 }, () => {
+  let scene: Scene
+  beforeEach(async () => {
+    scene = await makeScene({ 'README.md': '# Sample\n' })
+    for (let n = 0; n < 8; n++) await scene.commit({ 'count.txt': `${n}\n` })
+    await gitText(testGit, { gitDir: scene.remote, args: ['tag', 'old', 'main~7'] })
+    await scene.commit({ 'old.txt': 'old\n' }, 'older')
+  })
+  afterEach(() => scene.remove())
+
+  const refresh = async (objects: number, lines: string[] = []) => {
+    const mirrors = openMirrors({
+      root: join(scene.root, 'few'),
+      git: telling(objects),
+      large: { objects: 1_000, depth: 3 },
+    })
+    const refreshed = await mirrors.refresh({
+      url: scene.remote,
+      owner: 'ada',
+      name: 'sample',
+      timeoutMs: 30_000,
+      onProgress: (line) => lines.push(line),
+    })
+    if (refreshed.kind !== 'ready') throw new Error(JSON.stringify(refreshed))
+    return refreshed.mirror
+  }
+  const prepare = async (taskId: string) => {
+    const prepared = await prepareWorkspace({
+      checkCheckout: async () => undefined,
+      git: testGit,
+      path: testPath,
+      root: scene.root,
+      taskId,
+      mirror: await refresh(5_000),
+      baseBranch: 'main',
+      workingBranch: 'flightdeck/a-task-12345678',
+      originUrl: 'http://localhost/ada/sample.git',
+      identity: { name: 'claude', email: 'noreply@anthropic.com' },
+      owner: undefined,
+    })
+    if (prepared.kind !== 'ready') throw new Error(prepared.kind)
+    return prepared.workspace
+  }
+  const commitsOf = async (gitDir: string, ref: string) =>
+    Number(await gitText(testGit, { gitDir, args: ['rev-list', '--count', ref] }))
+
+  test('is fetched with the end of its history, and says so; another is fetched whole', async () => {
+    const lines: string[] = []
+    const { dir } = await refresh(5_000, lines)
+    expect(await commitsOf(dir, 'refs/heads/main')).toBe(3)
+    expect(lines).toContain(
+      'ada/sample has more than 1000 objects: of its history, the last 3 commits of each branch are fetched.',
+    )
+    expect(await gitText(testGit, { gitDir: dir, args: ['tag'] })).toBe('')
+    const whole = await scene.refresh()
+    expect(await commitsOf(whole.dir, 'refs/heads/main')).toBe(9)
+  })
+
+  test('has all that is new from then on', async () => {
+    await refresh(5_000)
+    for (let n = 0; n < 5; n++) await scene.commit({ 'count.txt': `later ${n}\n` })
+    const { dir } = await refresh(10)
+    expect(await commitsOf(dir, 'refs/heads/main')).toBe(8)
+  })
+
+  test('is worked on as any other: changes, what was done to its base, the push, a bundle', async () => {
+    const workspace = await prepare('one')
+    await writeIn(workspace.dir, 'count.txt', 'ours\n')
+    const agents = ['-C', workspace.dir, '-c', 'safe.directory=*', 'log', '--format=%s']
+    const env = { PATH: testPath, GIT_ALTERNATE_OBJECT_DIRECTORIES: workspace.mirrorObjects }
+    expect(execFileSync('git', agents, { env, encoding: 'utf8' }).trim().split('\n')).toHaveLength(3)
+    for (let n = 0; n < 5; n++) await scene.commit({ 'other.txt': `${n}\n` })
+    await refresh(10)
+    const read = (baseBranch: string) =>
+      readChanges({ git: testGit, treeGit: testGit, workspace, baseBranch })
+    expect(await read('main')).toMatchObject({
+      ahead: 0,
+      behind: 5,
+      files: [{ fileName: 'count.txt', status: 'modified', additions: 1, deletions: 1 }],
+    })
+    // Where the two parted was not fetched: what the other has now is compared with.
+    const against = await read('older')
+    expect(against.kind === 'changes' && against.files.map(({ fileName }) => fileName)).toEqual([
+      'README.md',
+      'count.txt',
+      'old.txt',
+    ])
+
+    const saved = await saveWork({ git: testGit, treeGit: testGit, workspace })
+    if (saved.kind !== 'saved') throw new Error(saved.kind)
+    const other = await prepare('two')
+    const { bundle } = saved
+    const restored = await restoreWork({ git: testGit, path: testPath, workspace: other, bundle })
+    expect(restored.kind).toBe('restored')
+    expect(await readFile(join(other.dir, 'count.txt'), 'utf8')).toBe('ours\n')
+
+    const published = await commitAndPush({
+      git: testGit,
+      treeGit: testGit,
+      workspace: other,
+      message: 'Work',
+      author: { name: 'Ada', email: 'ada@example.com' },
+      secrets: [],
+      url: scene.remote,
+    })
+    expect(published).toMatchObject({ kind: 'published', pushed: true })
+    expect(await commitsOf(scene.remote, other.branch)).toBe(10)
+  })
+})

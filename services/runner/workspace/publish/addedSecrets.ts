@@ -1,0 +1,141 @@
+/** Known secrets in what a commit would add: looked for before anything is committed, and so before it can be pushed. */
+import { automatonOf, longestAt, moved, type Automaton } from '../../output/automaton.ts'
+import type { TextThreads } from '../../output/textThreads.ts'
+import { formsOf, type KnownSecret } from '../../output/secretForms.ts'
+import { endedWell, GitFault } from '../git/git.ts'
+import type { Git, GitCall } from '../git/git.ts'
+
+export interface AddedSecret {
+  readonly secret: KnownSecret
+  /** The file, as git names it in a patch. */
+  readonly path: string
+}
+
+/**
+ * The first secret that a line of `to` holds and no file of `from` does: what the repository has already is a secret to nobody who can
+ * read it. Both are trees or commits. Throws `GitFault`.
+ */
+export async function addedSecret(
+  git: Git,
+  {
+    gitDir,
+    from,
+    to,
+    secrets,
+    threads,
+  }: {
+    gitDir: string
+    from: string
+    to: string
+    secrets: readonly KnownSecret[]
+    threads?: Pick<TextThreads, 'run'>
+  },
+): Promise<AddedSecret | undefined> {
+  // Git prints bytes, and a line of a file need not be text.
+  const sought = new Map(
+    secrets.flatMap((secret) =>
+      formsOf([secret.value]).map(
+        (form) => [Buffer.from(form).toString('latin1'), { form, secret }] as const,
+      ),
+    ),
+  )
+  if (sought.size === 0) return undefined
+  const words = [...sought.keys()].map((text) => ({ text, mark: 0 }))
+  const automaton = threads ? await threads.run({ kind: 'words', words }) : automatonOf(words)
+  const reader = readAdded(automaton, Math.max(...words.map(({ text }) => text.length)))
+  const call: GitCall = {
+    gitDir,
+    args: [
+      'diff-tree',
+      '-r',
+      '--patch',
+      '--unified=0',
+      '--text',
+      '--no-renames',
+      '--no-color',
+      '--no-ext-diff',
+      '--no-textconv',
+      from,
+      to,
+      '--',
+    ],
+    timeoutMs: 300_000,
+    onStdout: (chunk) => reader.push(chunk),
+  }
+  const read = await git(call)
+  if (!endedWell(read)) throw new GitFault(call, read)
+  for (const [printed, path] of reader.end()) {
+    const known = sought.get(printed)
+    if (known && !(await holds(git, gitDir, from, known.form))) return { secret: known.secret, path }
+  }
+  return undefined
+}
+
+/** Longer lines are looked through in pieces; characters. */
+const longestPiece = 64 * 1024
+
+/**
+ * Reads a patch without context as it comes, for where each of these words stands in an added line first: of those that end at one place
+ * the longest, since a file that has it has the others.
+ */
+function readAdded(automaton: Automaton, overlap: number) {
+  const found = new Map<string, string>()
+  /** Where a word ends, by the automaton: each is looked at once. */
+  const seen = new Set<number>()
+  let path = ''
+  let isInHunk = false
+  let unfinished = ''
+
+  const judge = (line: string): void => {
+    if (line.startsWith('diff --git ')) isInHunk = false
+    else if (line.startsWith('@@ ')) isInHunk = true
+    else if (!line.startsWith('+')) return
+    else if (!isInHunk) path = pathOf(line)
+    else {
+      let node = 0
+      for (let at = 1; at < line.length; at += 1) {
+        node = moved(automaton, node, line.charCodeAt(at))
+        const length = longestAt(automaton.outputs[node] ?? 0)
+        if (length === 0 || seen.has(node)) continue
+        seen.add(node)
+        const word = line.slice(at + 1 - length, at + 1)
+        if (!found.has(word)) found.set(word, path)
+      }
+    }
+  }
+  return {
+    push(chunk: Buffer): 'more' {
+      const lines = (unfinished + chunk.toString('latin1')).split('\n')
+      const last = lines.pop() ?? ''
+      for (const line of lines) judge(line)
+      if (last.length > longestPiece) judge(last)
+      // What a piece ends with may be the start of a secret; the mark of the line stays before it.
+      unfinished = last.length > longestPiece ? last.charAt(0) + last.slice(-overlap) : last
+      return 'more'
+    },
+    end(): ReadonlyMap<string, string> {
+      judge(unfinished)
+      return found
+    },
+  }
+}
+
+/** Of `+++ b/src/a.js`: git ends a name that has a space with a tab, and quotes what is no plain name. */
+function pathOf(line: string): string {
+  const named = Buffer.from(line.slice('+++ '.length), 'latin1').toString('utf8').replace(/\t$/, '')
+  return named.replace(/^("?)b\//, '$1')
+}
+
+/** Whether a file of a tree has this text. It is given in a file, since every user sees a command's words. */
+async function holds(git: Git, gitDir: string, tree: string, text: string): Promise<boolean> {
+  const call: GitCall = {
+    gitDir,
+    args: ['grep', '--quiet', '--text', '--fixed-strings', '-f', '-', tree, '--'],
+    input: text,
+    timeoutMs: 300_000,
+  }
+  const looked = await git(call)
+  if (looked.endedBy === 'itself' && looked.code === 1) return false
+  if (!endedWell(looked)) throw new GitFault(call, looked)
+  return true
+}

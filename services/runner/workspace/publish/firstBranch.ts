@@ -1,0 +1,59 @@
+/** The first branch of an empty repository: one commit of no files, so that there is something to work from and to compare with. */
+import { rm } from 'node:fs/promises'
+import type { Scratch } from '../../scratch.ts'
+import { authorizationConfig, emptyTree, endedWell, gitOrThrow, gitText } from '../git/git.ts'
+import type { Git } from '../git/git.ts'
+import { identity, pushRefusal } from './publish.ts'
+
+export interface FirstBranchRequest {
+  /** Git on the host: `hostGit`. */
+  readonly git: Git
+  readonly scratch: Scratch
+  /** The name of a branch. */
+  readonly branch: string
+  /** The person. They are the committer as well. */
+  readonly author: { readonly name: string; readonly email: string }
+  readonly url: string
+  readonly authorization?: string | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+const message = 'Initial commit\n'
+
+/**
+ * Makes the branch at the host, by one push that never forces: where somebody else makes it at the same moment, theirs stays and this one
+ * is refused. `null` when it was made, or else why it was not; whoever asked looks again at what the host has. Throws `GitFault`.
+ */
+export async function makeFirstBranch(request: FirstBranchRequest): Promise<string | null> {
+  const { git, branch, url, authorization, signal } = request
+  const gitDir = await request.scratch.make()
+  try {
+    await gitOrThrow(git, { args: ['init', '--quiet', '--bare', '--template=', '--', gitDir], signal })
+    const tree = await emptyTree(git, gitDir)
+    const commit = await gitText(git, {
+      gitDir,
+      args: ['commit-tree', '-F', '-', tree],
+      env: identity(request.author),
+      input: message,
+      signal,
+    })
+    const pushed = await git({
+      gitDir,
+      args: [
+        'push',
+        '--porcelain',
+        '--no-verify',
+        '--no-signed',
+        '--',
+        url,
+        `${commit}:refs/heads/${branch}`,
+      ],
+      secretConfig: authorizationConfig(url, authorization),
+      timeoutMs: 120_000,
+      signal,
+    })
+    return endedWell(pushed) ? null : pushRefusal(pushed).message
+  } finally {
+    await rm(gitDir, { recursive: true, force: true })
+  }
+}

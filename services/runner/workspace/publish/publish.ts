@@ -1,0 +1,345 @@
+/** Commits a task's tree and pushes it, from the private git directory and outside the box. */
+import { isBranchName } from '#domain/kernel/branchName.ts'
+import { faults } from '#domain/kernel/errors.ts'
+import type { TextThreads } from '../../output/textThreads.ts'
+import type { KnownSecret } from '../../output/secretForms.ts'
+import type { Finished } from '../../process.ts'
+import { addedSecret, type AddedSecret } from './addedSecrets.ts'
+import { mergeBaseOf } from '../changes/changes.ts'
+import {
+  authorizationConfig,
+  commitOf,
+  emptyTree,
+  endedWell,
+  gitOrThrow,
+  gitText,
+  lastWords,
+} from '../git/git.ts'
+import type { Git, GitCall } from '../git/git.ts'
+import { isRefusedAccess } from '../git/mirror.ts'
+import { rebase } from './rebase.ts'
+import { stageTree, type StagedTree } from '../changes/stage.ts'
+import { withScratchIndex } from '../changes/tree.ts'
+import type { ScratchIndex } from '../changes/tree.ts'
+import type { Workspace } from '../workspace.ts'
+
+export interface PublishRequest {
+  /** Git on the host, for the history and the network: `hostGit`. */
+  readonly git: Git
+  /** Git that may read what an agent wrote: `Sandbox.gitFor(workspace)`. */
+  readonly treeGit: Git
+  readonly workspace: Workspace
+  readonly message: string
+  /** The person. They are the committer as well. */
+  readonly author: { readonly name: string; readonly email: string }
+  /** `claude <noreply@anthropic.com>`: becomes the `Co-Authored-By` line. */
+  readonly coAuthor?: string
+  /** No commit adds one of these. */
+  readonly secrets: readonly KnownSecret[]
+  /** For making ready to look for them; without these it is done in this thread. */
+  readonly threads?: Pick<TextThreads, 'run'>
+  /** The branch at the host; the workspace's own when not given. */
+  readonly branch?: string
+  readonly url: string
+  readonly authorization?: string | undefined
+  /** Of the push; 120 s when not given. */
+  readonly pushTimeoutMs?: number
+  readonly signal?: AbortSignal
+  /** Of a push that has begun, in place of `signal`. */
+  readonly pushSignal?: AbortSignal
+  /** Asked with the tree before anything is made of it; when it may not be published nothing is. */
+  readonly mayPublish?: (staged: StagedTree) => Promise<boolean>
+  /** Changes the tree by a patch, whole or not at all, and says why not where it cannot. Without it a branch that moved is only told of. */
+  readonly applyPatch?: (patch: Buffer) => Promise<string | null>
+}
+
+/** Each sentence is fit to be shown to the person. What was committed and not pushed is committed anew by the next call. */
+export type PublishResult =
+  | {
+      readonly kind: 'published'
+      readonly headSha: string
+      /** False when the host already had it all. */
+      readonly pushed: boolean
+      /** Folders that are repositories of their own, and were left out. */
+      readonly leftOut: readonly string[]
+    }
+  /** No file differs from where the task started, and nothing is left to push. */
+  | { readonly kind: 'nothing_to_publish' }
+  /** The branch at the host has commits that the task does not know; `remoteSha` is its head. */
+  | { readonly kind: 'branch_moved'; readonly remoteSha: string | null; readonly message: string }
+  /** What others pushed to the branch and the task's work are at odds in these files. Nothing was changed. */
+  | { readonly kind: 'conflict'; readonly files: readonly string[]; readonly message: string }
+  | { readonly kind: 'refused'; readonly message: string }
+  | { readonly kind: 'unreachable'; readonly message: string }
+  /** The tree may not be published, by `mayPublish`. */
+  | { readonly kind: 'moved'; readonly message: string }
+  /** A file's content cannot be committed as the repository's attributes want it, or holds a secret. */
+  | { readonly kind: 'not_committable'; readonly message: string }
+
+/**
+ * Makes one commit of all that the tree holds and no ignore rule names, if that is anything new, on top of what was pushed before, and
+ * pushes the branch, on top of what others have pushed to it: then the commit adds to theirs what it added to ours. Never forces. Asking again after a fault is safe. Throws `GitFault`.
+ */
+export async function commitAndPush(request: PublishRequest): Promise<PublishResult> {
+  const { git, workspace } = request
+  const branch = request.branch ?? workspace.branch
+  if (!isBranchName(branch))
+    return { kind: 'refused', message: `${JSON.stringify(branch)} is not a name that a branch can have.` }
+
+  const committed = await withScratchIndex(workspace, (index) => commitTree(request, branch, index))
+  if (committed.kind !== 'committed') return committed
+  const { headSha, leftOut } = committed
+  if (headSha === null) return { kind: 'nothing_to_publish' }
+
+  const known = await commitOf(git, workspace.privateGitDir, trackingRef(branch))
+  if (known === headSha) return { kind: 'published', headSha, pushed: false, leftOut }
+  if (known === null && headSha === workspace.startCommit) return { kind: 'nothing_to_publish' }
+  return pushOnTop(request, branch, headSha, leftOut)
+}
+
+/** Others may push again while we rebase. */
+const mostRebases = 3
+
+async function pushOnTop(
+  request: PublishRequest,
+  branch: string,
+  committed: string,
+  leftOut: readonly string[],
+): Promise<PublishResult> {
+  const { git, treeGit, workspace, author, applyPatch } = request
+  let head = committed
+  for (let rebases = 0; ; rebases += 1) {
+    const pushed = await push(request, branch, head, leftOut)
+    if (pushed.kind !== 'branch_moved' || pushed.remoteSha === null) return pushed
+    if (!applyPatch || rebases === mostRebases) return pushed
+    const onto = pushed.remoteSha
+    const asked = { git, treeGit, workspace, head, onto, identity: identity(author), applyPatch }
+    const rebased = await rebase(asked)
+    if (rebased.kind === 'conflict') return conflict(branch, rebased.files)
+    if (rebased.kind === 'not_brought_in') return { ...pushed, message: notBroughtIn(branch, rebased.why) }
+    if (rebased.head === onto) return { kind: 'published', headSha: onto, pushed: false, leftOut }
+    head = rebased.head
+  }
+}
+
+const mostNamed = 10
+
+function conflict(branch: string, files: readonly string[]): PublishResult {
+  const others = files.length - mostNamed
+  const named = files.slice(0, mostNamed).join(', ') + (others > 0 ? ` and ${others} more` : '')
+  const message = `The branch ${branch} has commits at the code host that are at odds with this task's work in ${named}. Nothing was changed. Make these files as they are there, or take those commits back, and ask again.`
+  return { kind: 'conflict', files, message }
+}
+
+function notBroughtIn(branch: string, why: string): string {
+  return `The branch ${branch} has commits on the code host that could not be merged: ${why}. Nothing was overwritten.`
+}
+
+type Committed =
+  | { readonly kind: 'committed'; readonly headSha: string | null; readonly leftOut: readonly string[] }
+  | Extract<PublishResult, { kind: 'not_committable' | 'moved' | 'unreachable' }>
+
+async function commitTree(request: PublishRequest, branch: string, index: ScratchIndex): Promise<Committed> {
+  const { git, workspace } = request
+  const gitDir = workspace.privateGitDir
+  const staged = await stageTree(request, index)
+  if (staged.kind === 'not_committable') return staged
+  const { tree } = staged
+  if (request.mayPublish && !(await request.mayPublish(staged))) return { kind: 'moved', message: moved }
+
+  // From here on only the tree counts: whatever becomes of the folder meanwhile is not looked at.
+  const leftOut = staged.nested.map((path) => path.toString('utf8'))
+  const head = await commitOf(git, gitDir, 'HEAD')
+  const parent = await lastPublished(request, branch, head)
+  if (typeof parent === 'object' && parent !== null) return parent
+  const treeOf = (commit: string) => gitText(git, { gitDir, args: ['rev-parse', `${commit}^{tree}`] })
+  const from = parent === null ? await emptyTree(git, gitDir) : await treeOf(parent)
+  if (tree === from) {
+    if (head !== parent) await setBranch(request, { from: head, to: parent })
+    await index.keep()
+    return { kind: 'committed', headSha: parent, leftOut }
+  }
+  const added = await addedSecret(git, {
+    gitDir,
+    from,
+    to: tree,
+    secrets: request.secrets,
+    ...(request.threads && { threads: request.threads }),
+  })
+  if (added) return { kind: 'not_committable', message: holdsSecret(added) }
+  if (head !== null && head !== parent && (await isCommitOf(git, gitDir, head, { tree, parent }))) {
+    await index.keep()
+    return { kind: 'committed', headSha: head, leftOut }
+  }
+
+  const headSha = await gitText(git, {
+    gitDir,
+    args: ['commit-tree', ...(parent === null ? [] : ['-p', parent]), '-F', '-', tree],
+    env: identity(request.author),
+    input: commitMessage(request),
+  })
+  await setBranch(request, { from: head, to: headSha })
+  await index.keep()
+  return { kind: 'committed', headSha, leftOut }
+}
+
+/**
+ * The commit of ours that the host has, on which the next one stands: what was committed since and never pushed is in no history, so that
+ * nothing is published but the tree itself. The host is asked where a push may have arrived that we know nothing of.
+ */
+async function lastPublished(
+  request: PublishRequest,
+  branch: string,
+  head: string | null,
+): Promise<string | null | Extract<PublishResult, { kind: 'unreachable' }>> {
+  const { git, workspace } = request
+  const { startCommit, privateGitDir: gitDir } = workspace
+  const known = await commitOf(git, gitDir, trackingRef(branch))
+  if (head === null || head === startCommit || head === known) return head
+  const fetched = await fetchBranch(request, branch)
+  if (fetched.kind === 'unreachable') return fetched
+  const atHost = fetched.commit ?? startCommit
+  if (atHost === null) return null
+  return (await mergeBaseOf(git, gitDir, atHost, head)) ?? startCommit
+}
+
+async function isCommitOf(
+  git: Git,
+  gitDir: string,
+  commit: string,
+  { tree, parent }: { readonly tree: string; readonly parent: string | null },
+): Promise<boolean> {
+  const args = ['log', '-1', '--format=%T %P', commit, '--']
+  return (await gitText(git, { gitDir, args })).trim() === `${tree} ${parent ?? ''}`.trim()
+}
+
+async function setBranch(
+  { git, workspace }: PublishRequest,
+  { from, to }: { readonly from: string | null; readonly to: string | null },
+): Promise<void> {
+  const ref = `refs/heads/${workspace.branch}`
+  const old = from ?? '0'.repeat(40)
+  const input = to === null ? `delete ${ref} ${old}\n` : `update ${ref} ${to} ${old}\n`
+  await gitOrThrow(git, { gitDir: workspace.privateGitDir, args: ['update-ref', '--stdin'], input })
+}
+
+async function push(
+  request: PublishRequest,
+  branch: string,
+  headSha: string,
+  leftOut: readonly string[],
+): Promise<PublishResult> {
+  const { git, workspace, url, authorization } = request
+  const gitDir = workspace.privateGitDir
+  const call: GitCall = {
+    gitDir,
+    args: ['push', '--porcelain', '--no-verify', '--no-signed', '--', url, `${headSha}:refs/heads/${branch}`],
+    secretConfig: authorizationConfig(url, authorization),
+    timeoutMs: request.pushTimeoutMs ?? 120_000,
+    signal: request.signal?.aborted ? request.signal : (request.pushSignal ?? request.signal),
+  }
+  const finished = await git(call)
+  if (endedWell(finished)) {
+    await gitOrThrow(git, { gitDir, args: ['update-ref', trackingRef(branch), headSha] })
+    return { kind: 'published', headSha, pushed: true, leftOut }
+  }
+  return rejection(request, branch, finished)
+}
+
+async function rejection(
+  request: PublishRequest,
+  branch: string,
+  finished: Finished,
+): Promise<PublishResult> {
+  const { verdict, reason } = answerIn(finished) ?? { verdict: '', reason: '' }
+  if (verdict === '[rejected]' && /fetch first|non-fast-forward/.test(reason)) {
+    const message = `The branch ${branch} has commits on the code host that this task does not have. Nothing was overwritten.`
+    const fetched = await fetchBranch(request, branch)
+    return { kind: 'branch_moved', remoteSha: fetched.kind === 'fetched' ? fetched.commit : null, message }
+  }
+  return pushRefusal(finished)
+}
+
+/** What a host says of a branch that it does not take, in the form of `git push --porcelain`. */
+function answerIn(finished: Finished): { readonly verdict: string; readonly reason: string } | undefined {
+  const answer = /^!\t[^\t]*\t(\[[a-z ]+\]) ?\(?(.*?)\)?$/m.exec(finished.stdout.toString('utf8'))
+  return answer ? { verdict: answer[1] ?? '', reason: answer[2] ?? '' } : undefined
+}
+
+/** Why a push with `--porcelain` did not go well. */
+export function pushRefusal(finished: Finished): Extract<PublishResult, { kind: 'refused' | 'unreachable' }> {
+  const answer = answerIn(finished)
+  if (answer)
+    return {
+      kind: 'refused',
+      message: `The code host rejected the push: ${answer.reason || lastWords(finished)}.`,
+    }
+  if (finished.endedBy === 'itself' && isRefusedAccess(finished))
+    return {
+      kind: 'refused',
+      message: `Your access does not allow pushing to this repository: ${lastWords(finished)}.`,
+    }
+  return { kind: 'unreachable', message: `The push did not reach the code host: ${lastWords(finished)}.` }
+}
+
+/** The branch as the host has it now, which is noted; `null` where it has none. */
+async function fetchBranch(
+  request: PublishRequest,
+  branch: string,
+): Promise<
+  | { readonly kind: 'fetched'; readonly commit: string | null }
+  | Extract<PublishResult, { kind: 'unreachable' }>
+> {
+  const { git, workspace, url, authorization } = request
+  const gitDir = workspace.privateGitDir
+  const fetched = await git({
+    gitDir,
+    args: [
+      'fetch',
+      '--no-tags',
+      '--no-write-fetch-head',
+      '--no-auto-maintenance',
+      '--',
+      url,
+      `+refs/heads/${branch}:${trackingRef(branch)}`,
+    ],
+    secretConfig: authorizationConfig(url, authorization),
+    timeoutMs: request.pushTimeoutMs ?? 120_000,
+    signal: request.signal,
+  })
+  if (endedWell(fetched)) return { kind: 'fetched', commit: await commitOf(git, gitDir, trackingRef(branch)) }
+  return /couldn't find remote ref/.test(fetched.stderr.toString('utf8'))
+    ? { kind: 'fetched', commit: null }
+    : { kind: 'unreachable', message: `The code host could not be asked: ${lastWords(fetched)}.` }
+}
+
+/** The branch as we last knew it at the host. */
+function trackingRef(branch: string): string {
+  return `refs/remotes/origin/${branch}`
+}
+
+/** The variables by which git commits as this person. */
+export function identity(author: PublishRequest['author']): Record<string, string> {
+  const email = oneLine(author.email) || 'noreply@localhost'
+  const name = oneLine(author.name) || email
+  return {
+    GIT_AUTHOR_NAME: name,
+    GIT_AUTHOR_EMAIL: email,
+    GIT_COMMITTER_NAME: name,
+    GIT_COMMITTER_EMAIL: email,
+  }
+}
+
+function commitMessage({ message, coAuthor }: PublishRequest): string {
+  const text = message.replaceAll('\0', '').trim() || 'Work of a task'
+  return coAuthor === undefined ? `${text}\n` : `${text}\n\nCo-Authored-By: ${oneLine(coAuthor)}\n`
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\p{Cc}+/gu, ' ').trim()
+}
+
+const moved = faults.changes_moved.sentence
+
+const holdsSecret = ({ path, secret }: AddedSecret): string =>
+  `${path} holds ${secret.name}, for all to see who can read the repository. Nothing was committed. Take it out, or name the file in .gitignore, and ask again.`

@@ -1,0 +1,116 @@
+/** Puts a task's work on top of what others pushed to its branch. Conflicts are found before anything is changed. */
+import type { Git } from '../git/git.ts'
+import { endedWell, GitFault, gitOrThrow, gitText } from '../git/git.ts'
+import { withScratchIndex } from '../changes/tree.ts'
+import type { Workspace } from '../workspace.ts'
+
+export interface RebaseRequest {
+  /** Git on the host, for the history: `hostGit`. */
+  readonly git: Git
+  /** Git that may read what an agent wrote, such as rules for merging: `Sandbox.gitFor(workspace)`. */
+  readonly treeGit: Git
+  readonly workspace: Workspace
+  /** Our last commit. The tree is as it says, but for what no commit has. */
+  readonly head: string
+  readonly onto: string
+  /** Who commits: `GIT_COMMITTER_...` and `GIT_AUTHOR_...`. */
+  readonly identity: Readonly<Record<string, string>>
+  /** Changes the tree by a patch, whole or not at all; why not, where it cannot. */
+  readonly applyPatch: (patch: Buffer) => Promise<string | null>
+}
+
+export type RebaseResult =
+  | { readonly kind: 'rebased'; readonly head: string }
+  | { readonly kind: 'conflict'; readonly files: readonly string[] }
+  /** The tree could not be changed; `why` goes on from a colon. */
+  | { readonly kind: 'not_brought_in'; readonly why: string }
+
+/** Larger ones are no work of people on a task's branch. */
+const largestPatch = 64 * 1024 * 1024
+
+/**
+ * Makes what the host does not have yet one commit on top of `onto`, with the words of our last, and brings the others' changes into tree,
+ * index and branch. What is in theirs already makes no commit, so that a rebase that was cut short is only done again. Throws `GitFault`.
+ */
+export async function rebase(request: RebaseRequest): Promise<RebaseResult> {
+  const { git, treeGit, workspace, head, onto, identity, applyPatch } = request
+  const gitDir = workspace.privateGitDir
+  const found = await git({ gitDir, args: ['merge-base', head, onto] })
+  if (!endedWell(found)) return { kind: 'not_brought_in', why: 'they have no commit in common with it' }
+
+  const tree = await mergedTree(request)
+  if (typeof tree !== 'string') return tree
+  const isInTheirs = tree === (await gitText(git, { gitDir, args: ['rev-parse', `${onto}^{tree}`] }))
+  const rebased = isInTheirs ? onto : await sameCommit(request, tree)
+
+  const call = {
+    gitDir,
+    workTree: workspace.dir,
+    args: [
+      'diff',
+      '--binary',
+      '--full-index',
+      '--no-renames',
+      '--no-color',
+      '--no-ext-diff',
+      '--no-textconv',
+      '--ignore-submodules=all',
+      head,
+      rebased,
+      '--',
+    ],
+    maxOutputBytes: largestPatch,
+  }
+  const patch = await treeGit(call)
+  if (patch.endedBy === 'output_limit') return { kind: 'not_brought_in', why: 'they are too large' }
+  if (!endedWell(patch)) throw new GitFault(call, patch)
+  const why = patch.stdout.length === 0 ? null : await applyPatch(patch.stdout)
+  if (why !== null) return { kind: 'not_brought_in', why }
+
+  await withScratchIndex(workspace, async (index) => {
+    const env = { GIT_INDEX_FILE: index.file }
+    await gitOrThrow(git, { gitDir, env, args: ['read-tree', '-i', '-m', head, rebased] })
+    await index.keep()
+  })
+  const update = `update refs/heads/${workspace.branch} ${rebased} ${head}\n`
+  await gitOrThrow(git, { gitDir, env: identity, args: ['update-ref', '--stdin'], input: update })
+  return { kind: 'rebased', head: rebased }
+}
+
+/** The files of both sides, from where they parted. */
+async function mergedTree({
+  treeGit,
+  workspace,
+  head,
+  onto,
+}: RebaseRequest): Promise<string | Extract<RebaseResult, { kind: 'conflict' }>> {
+  const call = {
+    gitDir: workspace.privateGitDir,
+    workTree: workspace.dir,
+    args: ['merge-tree', '--write-tree', '--name-only', '--no-messages', '-z', onto, head],
+  }
+  const merged = await treeGit(call)
+  const [tree = '', ...files] = merged.stdout.toString('utf8').split('\0').filter(Boolean)
+  if (endedWell(merged)) return tree
+  if (merged.endedBy !== 'itself' || merged.code !== 1) throw new GitFault(call, merged)
+  return { kind: 'conflict', files: [...new Set(files)] }
+}
+
+/** Our last commit's words and author, on top of theirs. */
+async function sameCommit(
+  { git, workspace, identity, head, onto }: RebaseRequest,
+  tree: string,
+): Promise<string> {
+  const gitDir = workspace.privateGitDir
+  const shown = await gitText(git, {
+    gitDir,
+    args: ['show', '--no-patch', '--date=raw', '--format=%an%x00%ae%x00%ad%x00%B', head],
+  })
+  const [name = '', email = '', date = '', ...message] = shown.split('\0')
+  return gitText(git, {
+    gitDir,
+    args: ['commit-tree', '-p', onto, '-F', '-', tree],
+    env: { ...identity, GIT_AUTHOR_NAME: name, GIT_AUTHOR_EMAIL: email, GIT_AUTHOR_DATE: date },
+    input: `${message.join('\0')}\n`,
+  })
+}

@@ -1,0 +1,142 @@
+/** Folders of an agent's home, such as those with its sessions, as one compressed tar: plain files only, each read and written by what it is and not by what a link says. */
+import { constants } from 'node:fs'
+import { chown, lstat, mkdir, open, readdir, realpath } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { gunzip, gzip } from 'node:zlib'
+import { readPlain } from '../plainFile.ts'
+import { readTar, tarEntry, tarEnd } from './tar.ts'
+import type { TarFile } from './tar.ts'
+import type { BoxUser } from '../workspace.ts'
+
+export interface ArchiveLimits {
+  readonly files: number
+  /** Of all files, before they are compressed. */
+  readonly bytes: number
+}
+
+export const defaultArchiveLimits: ArchiveLimits = { files: 5_000, bytes: 32 * 1024 ** 2 }
+
+export interface Packed {
+  readonly archive: Buffer
+  readonly files: number
+  /** What is not in it: links, pipes, files with more than one name, and what went beyond the limits. */
+  readonly leftOut: readonly string[]
+}
+
+/**
+ * Packs what is below `folders`, paths relative to `home`; of one that is not there, nothing. The same files are the same bytes.
+ * An agent may write meanwhile: each file is as it was at one moment, and nothing outside of `home` is read.
+ */
+export async function packFolders(
+  home: string,
+  folders: readonly string[],
+  limits = defaultArchiveLimits,
+): Promise<Packed> {
+  const root = await realpath(home)
+  const leftOut: string[] = []
+  const entries: Buffer[] = []
+  let bytes = 0
+  for (const folder of folders) {
+    for await (const path of filesBelow(root, folder)) {
+      const content = entries.length < limits.files ? await readPlain(root, path, limits.bytes - bytes) : null
+      const entry = content === null ? null : tarEntry(path, content)
+      if (content === null || entry === null) {
+        leftOut.push(path)
+        // An agent may make any number of names.
+        if (leftOut.length >= mostTold) break
+        continue
+      }
+      bytes += content.length
+      entries.push(entry)
+    }
+  }
+  const archive = await promisify(gzip)(Buffer.concat([...entries, tarEnd]))
+  return { archive, files: entries.length, leftOut }
+}
+
+export type UnpackResult =
+  | { readonly kind: 'unpacked'; readonly files: number }
+  /** Not what `packFolders` makes; nothing was written. */
+  | { readonly kind: 'unreadable'; readonly message: string }
+  /** A link or a pipe stands where a folder or a file should be; some may have been written. */
+  | { readonly kind: 'in_the_way'; readonly message: string }
+
+/**
+ * Writes the files of an archive into a home, for its owner, over those that are there. Those outside of `folders` make it unreadable.
+ * Nothing may run in the home. Throws what the file system throws.
+ */
+export async function unpackFolders(
+  home: string,
+  folders: readonly string[],
+  archive: Uint8Array,
+  owner?: BoxUser,
+  limits = defaultArchiveLimits,
+): Promise<UnpackResult> {
+  const files = await readArchive(archive, limits)
+  if (files === null) return { kind: 'unreadable', message: 'The archive is damaged.' }
+  const isInside = ({ path }: TarFile) =>
+    isPlainPath(path) && folders.some((folder) => path.startsWith(`${folder}/`))
+  const outside = files.find((file) => !isInside(file))
+  if (outside)
+    return { kind: 'unreadable', message: `The archive has a file at ${JSON.stringify(outside.path)}.` }
+  for (const { path, content } of files)
+    if (!(await writePlain(home, path, content, owner)))
+      return { kind: 'in_the_way', message: `The home has something else at ${JSON.stringify(path)}.` }
+  return { kind: 'unpacked', files: files.length }
+}
+
+async function readArchive(archive: Uint8Array, limits: ArchiveLimits): Promise<readonly TarFile[] | null> {
+  // Each file has a header of 512 bytes and is filled up to 512.
+  const maxOutputLength = limits.bytes + limits.files * 1_024 + tarEnd.length
+  const tar = await promisify(gunzip)(archive, { maxOutputLength }).catch(() => null)
+  return tar && readTar(tar)
+}
+
+/** Everything below a folder that is no folder itself, in order. */
+async function* filesBelow(root: string, folder: string, depth = 0): AsyncGenerator<string> {
+  const at = await lstat(join(root, folder)).catch(() => undefined)
+  if (!at?.isDirectory()) return
+  const entries = await readdir(join(root, folder), { withFileTypes: true }).catch(() => [])
+  for (const entry of entries.sort((one, other) => (one.name < other.name ? -1 : 1))) {
+    const path = `${folder}/${entry.name}`
+    if (!entry.isDirectory()) yield path
+    else if (depth < deepest) yield* filesBelow(root, path, depth + 1)
+  }
+}
+
+/** False where something stands in the way. */
+async function writePlain(
+  home: string,
+  path: string,
+  content: Buffer,
+  owner: BoxUser | undefined,
+): Promise<boolean> {
+  let folder = home
+  for (const name of dirname(path).split('/')) {
+    folder = join(folder, name)
+    const there = await lstat(folder).catch(() => undefined)
+    if (there && !there.isDirectory()) return false
+    if (there) continue
+    await mkdir(folder, { mode: 0o700 })
+    if (owner) await chown(folder, owner.uid, owner.gid)
+  }
+  const there = await lstat(join(home, path)).catch(() => undefined)
+  if (there && (!there.isFile() || there.nlink > 1)) return false
+  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW
+  const handle = await open(join(home, path), flags, 0o600)
+  try {
+    await handle.writeFile(content)
+    if (owner) await handle.chown(owner.uid, owner.gid)
+    return true
+  } finally {
+    await handle.close()
+  }
+}
+
+function isPlainPath(path: string): boolean {
+  return !path.includes('\0') && path.split('/').every((name) => name !== '' && name !== '.' && name !== '..')
+}
+
+const deepest = 16
+const mostTold = 1_000
