@@ -1,6 +1,6 @@
 /** The agents that can work on tasks. */
 import { z } from 'zod'
-import { agents } from '../task/events.ts'
+import { AgentName } from '../task/events.ts'
 import { defineRead } from './call.ts'
 
 export const AgentModel = z.object({ name: z.string(), label: z.string() })
@@ -8,7 +8,7 @@ export type AgentModel = z.output<typeof AgentModel>
 
 /** What is known of an agent: whether it can run, and what it needs. */
 export const AgentState = z.object({
-  name: z.enum(agents),
+  name: AgentName,
   /** Its program is there. */
   installed: z.boolean(),
   version: z.string().nullable(),

@@ -1,5 +1,6 @@
 /** Having things ready before a task is there. */
 import { z } from 'zod'
+import { defaultAgent } from '../agents.ts'
 import { ProjectId, TaskId } from '../kernel/ids.ts'
 import { AgentName } from '../task/events.ts'
 import { defineWrite } from './call.ts'
@@ -16,7 +17,7 @@ export const prepareTask = defineWrite({
     taskId: TaskId,
     branch: branchName('Please select a branch'),
     codexModel: modelName.nullable().optional(),
-    agent: AgentName.default('claude'),
+    agent: AgentName.default(defaultAgent),
   }),
   answer: success,
   faults: ['not_found'],

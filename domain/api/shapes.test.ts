@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'vitest'
 import type { z } from 'zod'
 import { imageId, projectId } from '../../tests/domain/ids.ts'
+import { agentNames } from '../agents.ts'
 import { mediaTypes } from '../image/events.ts'
-import { agents } from '../task/events.ts'
 import { taskStatuses } from '../task/state.ts'
 import { companySizes, roles } from '../user/events.ts'
 import { calls } from './all.ts'
@@ -108,7 +108,7 @@ describe('these are there:', () => {
 
   test('the statuses of a task, and both agents', () => {
     expect(taskStatuses).toEqual(['pending', 'queued', 'running', 'completed', 'failed', 'cancelled'])
-    expect(agents).toEqual(['claude', 'cursor'])
+    expect(agentNames).toEqual(['claude', 'cursor'])
   })
 
   test('the fields of a chat message, of its images and of its attachments', () => {

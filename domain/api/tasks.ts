@@ -1,5 +1,6 @@
 /** Tasks: making them, running them, their pull request. */
 import { z } from 'zod'
+import { defaultAgent } from '../agents.ts'
 import { Position, unreadableReasons } from '../kernel/event.ts'
 import { ProjectId, TaskId } from '../kernel/ids.ts'
 import { AgentName } from '../task/events.ts'
@@ -160,7 +161,7 @@ export const createTask = defineWrite({
     branch: branchName('Please select a branch'),
     codexModel: modelName.nullable().optional(),
     images: attachedImages(imageLimits.aTask).optional(),
-    agent: AgentName.default('claude'),
+    agent: AgentName.default(defaultAgent),
   }),
   status: 201,
   answer: taskAnswer,

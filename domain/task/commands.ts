@@ -1,14 +1,8 @@
 /** What people and runners may ask of a task. Ids come in with the command. */
 import type { Proposal } from './proposal.ts'
 import type { EventOf } from '../kernel/event.ts'
-import type {
-  AgentName,
-  ExecutionKind,
-  MessageImage,
-  ProgressEvent,
-  TerminalHead,
-  WorkspaceChanged,
-} from './events.ts'
+import type { AgentName } from '../agents.ts'
+import type { ExecutionKind, MessageImage, ProgressEvent, TerminalHead, WorkspaceChanged } from './events.ts'
 
 /** Names one attempt of one execution: a report that names another is refused. */
 export interface Fence {

@@ -3,14 +3,13 @@
  * person from outside: names of objects of git, numbers of pull requests.
  */
 import { z } from 'zod'
+import { agentNames } from '../agents.ts'
 import { imageFacts } from '../image/events.ts'
 import { BlobRef, Sha256 } from '../kernel/blob.ts'
 import { event, none, type EventOf } from '../kernel/event.ts'
 import { ExecutionId, MessageId, ProjectId, TaskId, UserId } from '../kernel/ids.ts'
 
-export const agents = ['claude', 'cursor'] as const
-export const AgentName = z.enum(agents)
-export type AgentName = z.infer<typeof AgentName>
+export const AgentName = z.enum(agentNames)
 
 /** A turn of the agent, or a shell command in the task's box. */
 export const ExecutionKind = z.enum(['turn', 'command'])

@@ -9,9 +9,9 @@ import {
   MessagePosted,
   ToolFinished,
   WorkspacePreparing,
-  type AgentName,
   type ProgressEvent,
 } from './events.ts'
+import type { AgentName } from '../agents.ts'
 import { task } from './task.ts'
 
 /** A claim of execution `n` by a runner that saw so many attempts. */

@@ -1,5 +1,5 @@
 /** Commands of an agent's own terminal: what they would do there, they do not do here. */
-import type { AgentName } from './events.ts'
+import type { AgentName } from '../agents.ts'
 
 const goesOn = 'Each task is a single conversation that continues by itself.'
 const ofProject = "Network access and environment variables are in the project's settings."

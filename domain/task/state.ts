@@ -1,7 +1,8 @@
 /** A task's state: what its next decision needs, and no more. */
 import type { BlobRef } from '../kernel/blob.ts'
 import type { RecordedOf } from '../kernel/event.ts'
-import type { AgentName, ExecutionKind, TaskEvent } from './events.ts'
+import type { AgentName } from '../agents.ts'
+import type { ExecutionKind, TaskEvent } from './events.ts'
 
 export const taskStatuses = ['pending', 'queued', 'running', 'completed', 'failed', 'cancelled'] as const
 export type TaskStatus = (typeof taskStatuses)[number]

@@ -2,7 +2,7 @@
 import type { Task } from '../api/tasks.ts'
 import type { ProjectDocument } from './projects.ts'
 import type { BlobRef } from '../kernel/blob.ts'
-import type { AgentName } from '../task/events.ts'
+import type { AgentName } from '../agents.ts'
 import type { EndStatus } from '../task/state.ts'
 import { sortKey, type RecordedOf } from '../kernel/event.ts'
 import { parseStream } from '../kernel/ids.ts'

@@ -3,13 +3,8 @@ import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { Fault } from '#domain/kernel/errors.ts'
 import { taskStream } from '#domain/kernel/ids.ts'
-import {
-  ExecutionCancelled,
-  ExecutionRequested,
-  MessageQueued,
-  TaskCreated,
-  type AgentName,
-} from '#domain/task/events.ts'
+import { ExecutionCancelled, ExecutionRequested, MessageQueued, TaskCreated } from '#domain/task/events.ts'
+import type { AgentName } from '#domain/agents.ts'
 import { task } from '#domain/task/task.ts'
 import { emptyHead } from '#platform/commands/eventLog.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'

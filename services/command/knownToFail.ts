@@ -5,7 +5,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Fault } from '#domain/kernel/errors.ts'
 import { taskStream } from '#domain/kernel/ids.ts'
-import type { AgentName } from '#domain/task/events.ts'
+import type { AgentName } from '#domain/agents.ts'
 import type { LiveTask } from '#domain/task/state.ts'
 import { hasMessage, retriedOf, task } from '#domain/task/task.ts'
 import { projectsView, type ProjectDocument } from '#domain/views/projects.ts'

@@ -1,5 +1,5 @@
 /** What the runner works with, found and opened once. */
-import type { AgentName } from '#domain/task/events.ts'
+import type { AgentName } from '#domain/agents.ts'
 import type { TaskDocument } from '#domain/views/tasks.ts'
 import type { ModelConfig, RunLimits } from '#platform/config.ts'
 import type { Commands } from '#platform/commands/execute.ts'

@@ -14,10 +14,10 @@ import {
   ToolStarted,
   WorkspaceChanged,
   WorkspacePrepared,
-  type AgentName,
   type ExecutionKind,
   type TaskEvent,
 } from '#domain/task/events.ts'
+import type { AgentName } from '#domain/agents.ts'
 import { executionId, messageId, projectId, taskId, userId } from './ids.ts'
 
 type History = readonly TaskEvent[]

@@ -4,8 +4,8 @@ import { isRefusal } from '#domain/kernel/decider.ts'
 import type { RecordedOf } from '#domain/kernel/event.ts'
 import { taskStream } from '#domain/kernel/ids.ts'
 import type { Fence, TaskCommand } from '#domain/task/commands.ts'
+import { agentNames } from '#domain/agents.ts'
 import {
-  agents,
   AgentStarted,
   MessagePosted,
   ToolFinished,
@@ -23,7 +23,7 @@ import { sampleImage } from './creating.ts'
 import { executionId, messageId, projectId, taskId, userId } from './ids.ts'
 import { recorded } from './recorded.ts'
 
-const agent = fc.constantFrom(...agents)
+const agent = fc.constantFrom(...agentNames)
 const kind = fc.constantFrom('turn' as const, 'command' as const)
 const outcome = fc.constantFrom('completed' as const, 'failed' as const, 'cancelled' as const)
 const progress = fc.constantFrom(

@@ -7,7 +7,7 @@ import { getAgents } from '#domain/api/agents.ts'
 import { getChat, getCommands, getTerminal, sendMessage } from '#domain/api/chat.ts'
 import { uploadImage } from '#domain/api/images.ts'
 import { cancelTask, createTask, getTaskDiff, updateTask, type Task } from '#domain/api/tasks.ts'
-import { agents, type AgentName } from '#domain/task/events.ts'
+import { agentNames, type AgentName } from '#domain/agents.ts'
 import { ownFolder } from '../product.ts'
 import { note } from '../report/notes.ts'
 import { installCursorAgent } from '../standins/cursorAgent.ts'
@@ -118,7 +118,7 @@ async function waiting(agent: AgentName) {
   }
 }
 
-describe.each(agents)('%s', (agent) => {
+describe.each(agentNames)('%s', (agent) => {
   test('does what it is asked, and what it did is told', async () => {
     const task = await run(agent, 'Write note.txt')
     expect(task).toMatchObject({ status: 'completed', failure: null, agent })
@@ -282,7 +282,7 @@ describe('an agent that is silent for longer than it may be is stopped:', () => 
   })
   afterAll(() => short?.close())
 
-  test.each(agents)('%s', async (agent) => {
+  test.each(agentNames)('%s', async (agent) => {
     const { id } = await begin(agent, 'Be silent', null, short)
     const task = await short.ada.taskOnce(id, hasEnded)
     expect(task).toMatchObject({ status: 'failed', failure: { code: 'agent_silent' } })

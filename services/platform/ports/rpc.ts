@@ -4,7 +4,7 @@
  */
 import type { HostSuggestion } from '#domain/api/projectSettings.ts'
 import type { BlobRef } from '#domain/kernel/blob.ts'
-import type { AgentName } from '#domain/task/events.ts'
+import type { AgentName } from '#domain/agents.ts'
 
 /** All that may be asked, and what is answered. Both are small: what is large is named by a blob. */
 export interface Questions {

@@ -1,6 +1,6 @@
 /** Which agents can run: what the runners that are there tell of them, taken together. */
 import type { AgentState } from '#domain/api/agents.ts'
-import { agents, type AgentName } from '#domain/task/events.ts'
+import { agentNames, type AgentName } from '#domain/agents.ts'
 import type { Bus } from '#platform/ports/bus.ts'
 import { hearRunners, silentMs } from './heard.ts'
 
@@ -42,7 +42,7 @@ export function startAgents(bus: Bus, now?: () => number): Agents {
     whyNone: (name) => best(name)?.missing ?? null,
     async read() {
       if (!hasTold() && !runners.isSettled()) await oneTells()
-      return agents.map((name) => best(name) ?? unknown(name))
+      return agentNames.map((name) => best(name) ?? unknown(name))
     },
     stop() {
       runners.stop()

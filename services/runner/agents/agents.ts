@@ -1,5 +1,5 @@
 /** The agents that can be run. */
-import type { AgentName } from '#domain/task/events.ts'
+import type { AgentName } from '#domain/agents.ts'
 import { claude } from './claude.ts'
 import { cursor } from './cursor.ts'
 import type { Agent } from './port.ts'

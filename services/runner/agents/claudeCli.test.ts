@@ -13,7 +13,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { createGate, startMessagesApi } from '../../../tests/standins/messagesApi.ts'
 import type { MessagesApi, Script } from '../../../tests/standins/messagesApi.ts'
 import { refusedCommands } from '#domain/task/refusedCommands.ts'
-import { slashCommands } from '#domain/task/slashCommands.ts'
+import { agentNamed } from '#domain/agents.ts'
 import { budgetUsedUp } from '../broker/apiFault.ts'
 import { budgetOf } from '../broker/testBudget.ts'
 import { startBroker } from '../broker/broker.ts'
@@ -400,7 +400,8 @@ describe('with a Messages API', { timeout: patience }, () => {
       "/help isn't available in this environment.",
     ])
     expect(JSON.stringify(api.requests.map(({ body }) => body))).toContain('keep names')
-    for (const { name } of slashCommands.claude) expect(refusedCommands('claude')).not.toContain(name)
+    for (const { name } of agentNamed('claude').slashCommands)
+      expect(refusedCommands('claude')).not.toContain(name)
   })
 
   test('an image arrives byte for byte', async () => {

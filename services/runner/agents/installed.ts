@@ -1,6 +1,6 @@
 /** Which agents can run here: their programs, looked for once, and the keys of those that take theirs into the box. */
 import type { AgentState } from '#domain/api/agents.ts'
-import { agents as names, type AgentName } from '#domain/task/events.ts'
+import { agentNames as names, type AgentName } from '#domain/agents.ts'
 import type { Config } from '#platform/config.ts'
 import { agents } from './agents.ts'
 import { locateClaude, locateCursor, type Located } from './locate.ts'

@@ -3,7 +3,8 @@
  * reports, whichever agent it is. Held by the tests beside each agent.
  */
 import type { AgentModel } from '#domain/api/agents.ts'
-import type { AgentName, ToolKind } from '#domain/task/events.ts'
+import type { AgentName } from '#domain/agents.ts'
+import type { ToolKind } from '#domain/task/events.ts'
 
 /** What an agent reports, in the order in which it happens. */
 export type AgentEvent =

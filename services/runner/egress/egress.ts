@@ -1,5 +1,5 @@
 /** What the runner has of egress, once: what each agent needs by itself, and who is told of what was not reached. */
-import type { AgentName } from '#domain/task/events.ts'
+import type { AgentName } from '#domain/agents.ts'
 import type { Refusal } from './proxy.ts'
 
 export interface Egress {

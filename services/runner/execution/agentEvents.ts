@@ -1,6 +1,6 @@
 /** What an agent reports, written down as it comes: chat, tools, usage, terminal. */
 import { AgentStarted, MessagePosted, ToolFinished, ToolStarted, UsageRecorded } from '#domain/task/events.ts'
-import type { AgentName } from '#domain/task/events.ts'
+import type { AgentName } from '#domain/agents.ts'
 import type { Fence } from '#domain/task/commands.ts'
 import type { AgentError, AgentEvent } from '../agents/port.ts'
 import { shortened } from '../agents/shorten.ts'

@@ -1,6 +1,6 @@
 /** The agent of a task as it is to be started: its program, its box, what it finds in its home; and the start itself. */
 import { readdir } from 'node:fs/promises'
-import type { AgentName } from '#domain/task/events.ts'
+import type { AgentName } from '#domain/agents.ts'
 import { agents } from '../agents/agents.ts'
 import { instructionFiles, writeHome } from '../agents/home.ts'
 import type { Found } from '../agents/locate.ts'

@@ -1,7 +1,7 @@
 /** What a claimed execution comes to: what it is about read, its workspace ready, its turn or command run, its changes recorded. */
 import { taskStream, userStream } from '#domain/kernel/ids.ts'
 import type { ExecutionOutcome, Fence } from '#domain/task/commands.ts'
-import type { AgentName } from '#domain/task/events.ts'
+import type { AgentName } from '#domain/agents.ts'
 import type { Execution, LiveTask } from '#domain/task/state.ts'
 import { chatView, messageDocumentId, type MessageDocument } from '#domain/views/chat.ts'
 import { tasksView, type TaskDocument } from '#domain/views/tasks.ts'

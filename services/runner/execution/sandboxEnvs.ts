@@ -1,6 +1,6 @@
 /** What surrounds what runs in a task's boxes: the project's variables and secrets, and the way out to what it allows. */
 import { createHash } from 'node:crypto'
-import type { AgentName } from '#domain/task/events.ts'
+import type { AgentName } from '#domain/agents.ts'
 import { isRepository, ruleOf, ruleOfCodeHost, ruleOfProject, type Rule } from '../egress/allowList.ts'
 import { openEgressProxy } from '../egress/egressProxy.ts'
 import type { WorkspaceDeps } from '../deps.ts'

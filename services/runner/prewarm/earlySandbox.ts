@@ -3,7 +3,7 @@
  * whose workspace came to nothing, or that is not what the turn asks for, is closed unused.
  */
 import { isDeepStrictEqual } from 'node:util'
-import type { AgentName } from '#domain/task/events.ts'
+import type { AgentName } from '#domain/agents.ts'
 import type { WorkspaceDeps } from '../deps.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import type { OpenedAgent } from '../execution/agentProcess.ts'

@@ -1,4 +1,5 @@
 /** What the browser remembers between visits: choices and drafts, each under a key of its own, each forgotten if it makes no sense. */
+import { defaultAgent, isAgentName, type AgentName } from '#domain/agents.ts'
 import { defaultModel, isModelName } from '#domain/kernel/modelName.ts'
 import { useCallback, useEffect, useState } from 'react'
 
@@ -26,10 +27,10 @@ const personalTexts: Omit<Persisted<Readonly<Record<string, string>>>, 'key'> = 
   personal: true,
 }
 
-export const selectedAgent: Persisted<'claude' | 'cursor'> = {
+export const selectedAgent: Persisted<AgentName> = {
   key: 'selectedAgent',
-  initial: 'claude',
-  read: (kept) => (kept === 'claude' || kept === 'cursor' ? kept : null),
+  initial: defaultAgent,
+  read: (kept) => (isAgentName(kept) ? kept : null),
   write: (value) => value,
   personal: false,
 }

@@ -1,7 +1,8 @@
 /** A task's work and its agent's session, kept as blobs after each turn and brought back where the workspace is gone. */
 import { isDeepStrictEqual } from 'node:util'
 import { scopeOfStream, taskStream } from '#domain/kernel/ids.ts'
-import { WorkSaved, type AgentName } from '#domain/task/events.ts'
+import { WorkSaved } from '#domain/task/events.ts'
+import type { AgentName } from '#domain/agents.ts'
 import type { LiveTask, SavedWork } from '#domain/task/state.ts'
 import { agents } from '../../agents/agents.ts'
 import type { RunnerDeps } from '../../deps.ts'

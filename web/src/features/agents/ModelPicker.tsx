@@ -1,8 +1,7 @@
 /** The model that an agent is to use: one that it tells of, any other by its name, or its own choice. */
 import { Cpu } from 'lucide-react'
 import { defaultModel, isModelName } from '#domain/kernel/modelName.ts'
-import { takesModel } from '#domain/task/agentModels.ts'
-import { agentNames, type AgentName } from '../../ui/AgentMark.tsx'
+import { takesModel, agentNamed, type AgentName } from '#domain/agents.ts'
 import { classes } from '../../ui/classes.ts'
 import { Picker } from '../../ui/Picker.tsx'
 import type { PickerOption } from '../../ui/pickerOptions.ts'
@@ -49,6 +48,6 @@ export function ModelPicker({ agent, model, onChoose, note, tight = false }: Mod
 function typedModel(agent: AgentName, typed: string): PickerOption {
   if (!isModelName(typed)) return { value: 'impossible', label: typed, disabled: texts.model.impossible }
   if (!takesModel(agent, typed))
-    return { value: 'impossible', label: typed, disabled: texts.model.ofOther(agentNames[agent]) }
+    return { value: 'impossible', label: typed, disabled: texts.model.ofOther(agentNamed(agent).label) }
   return { value: typed, label: texts.model.use(typed) }
 }

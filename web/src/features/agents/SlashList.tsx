@@ -1,7 +1,6 @@
 /** The agent's commands, a line of help each, over the page beside the box in which one is written. The keys of the box walk them. */
 import { useImperativeHandle, useLayoutEffect, useState, type KeyboardEvent, type Ref } from 'react'
-import type { AgentName } from '#domain/task/events.ts'
-import { slashCommands, type SlashCommand } from '#domain/task/slashCommands.ts'
+import { agentNamed, type AgentName, type SlashCommand } from '#domain/agents.ts'
 import { classes } from '../../ui/classes.ts'
 import { slashTexts } from './slashTexts.ts'
 
@@ -30,7 +29,9 @@ export function SlashList({ id, agent, text, begins, onWrite, ref, onActive }: S
   const shown =
     closedAt === text
       ? []
-      : slashCommands[agent].filter(({ name, later }) => name.includes(typed) && !(begins && later))
+      : agentNamed(agent).slashCommands.filter(
+          ({ name, needsTurn }) => name.includes(typed) && !(begins && needsTurn),
+        )
   const at = walked.text === text ? walked.at : 0
   const active = shown[at]
   const activeId = active === undefined ? null : `${id}-${active.name}`

@@ -1,22 +1,22 @@
 /** The agents to choose from: one that cannot run says why. */
 import { useMemo } from 'react'
-import { AgentMark, agentNames, type AgentName } from '../../ui/AgentMark.tsx'
+import { AgentMark } from '../../ui/AgentMark.tsx'
+import { agents } from '#domain/agents.ts'
 import { useAgentsQuery } from './agentsApi.ts'
 
-const agents: readonly AgentName[] = ['claude', 'cursor']
 /** A runner comes and goes while the page is open. */
 const askAgainMs = 60_000
 
-/** Both agents are offered until it is known that one cannot run. */
+/** Every agent is offered until it is known that it cannot run. */
 export function useAgentOptions() {
   const { data } = useAgentsQuery(undefined, { pollingInterval: askAgainMs, skipPollingIfUnfocused: true })
   return useMemo(
     () =>
-      agents.map((value) => ({
-        value,
-        label: agentNames[value],
-        icon: <AgentMark agent={value} bare />,
-        disabled: data?.agents.find(({ name }) => name === value)?.missing ?? undefined,
+      agents.map(({ name, label }) => ({
+        value: name,
+        label,
+        icon: <AgentMark agent={name} bare />,
+        disabled: data?.agents.find((known) => known.name === name)?.missing ?? undefined,
       })),
     [data],
   )

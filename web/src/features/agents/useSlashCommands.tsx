@@ -1,6 +1,6 @@
 /** The agent's commands, offered while a message begins with a slash. The list is a chunk of its own, asked for with the first slash. */
 import { lazy, Suspense, useId, useRef, useState, type KeyboardEvent } from 'react'
-import type { AgentName } from '#domain/task/events.ts'
+import type { AgentName } from '#domain/agents.ts'
 import type { SlashKeys } from './SlashList.tsx'
 
 interface Writing {

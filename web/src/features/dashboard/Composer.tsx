@@ -1,4 +1,5 @@
 /** A task in the making: what is to be done, where, and by whom. The draft outlives the page. */
+import { isAgentName } from '#domain/agents.ts'
 import { FolderGit2, GitBranch, ImagePlus } from 'lucide-react'
 import { useEffect, useMemo, useRef, useState, type FormEvent } from 'react'
 import { useDispatch } from 'react-redux'
@@ -211,7 +212,9 @@ export function Composer() {
             icon={<AgentMark agent={agent} bare />}
             options={agentOptions}
             chosen={agent}
-            onChoose={(value) => chooseAgent(value === 'cursor' ? 'cursor' : 'claude')}
+            onChoose={(value) => {
+              if (isAgentName(value)) chooseAgent(value)
+            }}
             filterLabel={agentTexts.filter}
             emptyText={agentTexts.none}
           />

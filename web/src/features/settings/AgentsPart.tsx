@@ -1,6 +1,7 @@
 /** The agents of this server: versions, what is missing, and where a key goes. */
 import type { AgentState } from '#domain/api/agents.ts'
-import { AgentMark, agentNames } from '../../ui/AgentMark.tsx'
+import { AgentMark } from '../../ui/AgentMark.tsx'
+import { agentNamed } from '#domain/agents.ts'
 import { Panel } from '../../ui/Panel.tsx'
 import { useAgentsQuery } from '../agents/agentsApi.ts'
 import { texts } from '../agents/texts.ts'
@@ -26,7 +27,7 @@ function Agent({ agent: { name, version, missing, keyInBox } }: { readonly agent
       <AgentMark agent={name} />
       <div className="min-w-0 flex-1">
         <p className="flex flex-wrap gap-x-2">
-          <span className="font-medium">{agentNames[name]}</span>
+          <span className="font-medium">{agentNamed(name).label}</span>
           {version !== null && <span className="text-muted">{version}</span>}
           {missing === null && <span className="text-muted">{texts.ready}</span>}
         </p>

@@ -12,7 +12,7 @@ import type {
   updateTask,
 } from '#domain/api/tasks.ts'
 import type { Position } from '#domain/kernel/event.ts'
-import type { AgentName } from '../../ui/AgentMark.tsx'
+import type { AgentName } from '#domain/agents.ts'
 import { api } from '../../api/api.ts'
 import { logFailure } from '../../api/logFailure.ts'
 import { texts as changesTexts } from './changes/texts.ts'

@@ -13,7 +13,7 @@ import { logView, type LogDocument } from '#domain/views/log.ts'
 import type { ApiFault } from '../../api/fault.ts'
 import { sessionEnded } from '../../api/session.ts'
 import { rootReducer } from '../../app/rootReducer.ts'
-import type { AgentName } from '../../ui/AgentMark.tsx'
+import type { AgentName } from '#domain/agents.ts'
 import { unseen, type PendingChange } from './chat/queueChanges.ts'
 import {
   failed,

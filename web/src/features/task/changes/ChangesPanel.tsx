@@ -7,7 +7,7 @@ import type { GitDiff, Task } from '#domain/api/tasks.ts'
 import { useAction } from '../../../actions/ActionsContext.tsx'
 import { shortcutOf } from '../../../actions/Keys.tsx'
 import { diffLook, usePersisted } from '../../../app/persisted.ts'
-import { agentNames } from '../../../ui/AgentMark.tsx'
+import { agentNamed } from '#domain/agents.ts'
 import { SearchBar } from '../../../ui/SearchBar.tsx'
 import { Sheet } from '../../../ui/Sheet.tsx'
 import { useMedia } from '../../../ui/useMedia.ts'
@@ -102,7 +102,7 @@ export function ChangesPanel(props: ChangesPanelProps) {
     send(commentMessage(fileName, lines, comment.text), false, task.agent)
     comment.write('')
     // Beside the chat it is seen there.
-    if (tools === null) dispatch(notified('info', texts.sent(agentNames[task.agent])))
+    if (tools === null) dispatch(notified('info', texts.sent(agentNamed(task.agent).label)))
   }
 
   const [scrolled, setScrolled] = useState(false)
@@ -199,7 +199,7 @@ export function ChangesPanel(props: ChangesPanelProps) {
               match={finding > 0 ? find.match : null}
               goTo={goTo}
               comment={comment}
-              agent={agentNames[task.agent]}
+              agent={agentNamed(task.agent).label}
               onSend={sendComment}
               onCurrent={setCurrent}
               onScrolled={setScrolled}

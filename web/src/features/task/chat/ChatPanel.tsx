@@ -6,7 +6,8 @@ import { useSelector } from 'react-redux'
 import type { Task } from '#domain/api/tasks.ts'
 import { useAction } from '../../../actions/ActionsContext.tsx'
 import { shortcutOf } from '../../../actions/Keys.tsx'
-import { AgentMark, type AgentName } from '../../../ui/AgentMark.tsx'
+import { AgentMark } from '../../../ui/AgentMark.tsx'
+import { isAgentName, type AgentName } from '#domain/agents.ts'
 import { IconButton } from '../../../ui/IconButton.tsx'
 import { Picker } from '../../../ui/Picker.tsx'
 import { Segmented } from '../../../ui/Segmented.tsx'
@@ -84,7 +85,9 @@ export function ChatPanel({ task, open, headed, tools }: ChatPanelProps) {
           icon={<AgentMark agent={agent} bare />}
           options={agentOptions}
           chosen={agent}
-          onChoose={(value) => setAgent(value === 'cursor' ? 'cursor' : 'claude')}
+          onChoose={(value) => {
+            if (isAgentName(value)) setAgent(value)
+          }}
           shrinks
           filterLabel={agentTexts.filter}
           emptyText={agentTexts.none}

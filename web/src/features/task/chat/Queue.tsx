@@ -2,6 +2,7 @@
 import { ChevronDown, ChevronUp } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { useSelector } from 'react-redux'
+import { agentNamed } from '#domain/agents.ts'
 import type { Task } from '#domain/api/tasks.ts'
 import type { MessageDocument } from '#domain/views/chat.ts'
 import { Button } from '../../../ui/Button.tsx'
@@ -166,7 +167,7 @@ export function Queue({ task, queue: logged, onSend }: QueueProps) {
               <QueuedMessage
                 key={message.id}
                 message={message}
-                maySteer={running && message.agent === task.agent && message.agent === 'claude'}
+                maySteer={running && message.agent === task.agent && agentNamed(message.agent).canSteer}
                 dragged={drag.dragged === messageId}
                 mayMove={ids.length > 1}
                 onGrab={(event) => drag.begin(messageId, event)}

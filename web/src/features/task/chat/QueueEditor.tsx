@@ -2,7 +2,7 @@
 import { useState, type KeyboardEvent } from 'react'
 import { Button } from '../../../ui/Button.tsx'
 import { classes } from '../../../ui/classes.ts'
-import type { AgentName } from '../../../ui/AgentMark.tsx'
+import type { AgentName } from '#domain/agents.ts'
 import { TextArea } from '../../../ui/TextArea.tsx'
 import { useSlashCommands } from '../../agents/useSlashCommands.tsx'
 import type { WaitingMessage } from './queueChanges.ts'

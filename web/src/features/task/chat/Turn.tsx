@@ -2,7 +2,8 @@
 import { ChevronRight, Wrench } from 'lucide-react'
 import { memo, useState } from 'react'
 import type { Task } from '#domain/api/tasks.ts'
-import { AgentMark, agentNames } from '../../../ui/AgentMark.tsx'
+import { AgentMark } from '../../../ui/AgentMark.tsx'
+import { agentNamed } from '#domain/agents.ts'
 import { classes } from '../../../ui/classes.ts'
 import { took } from '../../../ui/clock.ts'
 import { samePart, spanOf, summaryOf, type TurnEntry, type TurnPart } from './chatTimeline.ts'
@@ -41,7 +42,7 @@ export function Turn({ turn, taskId, execution, usage, wasSeen }: TurnProps) {
     <article className="group/message mt-3.5 px-4">
       <MessageHead
         mark={<AgentMark agent={turn.agent} />}
-        name={agentNames[turn.agent]}
+        name={agentNamed(turn.agent).label}
         at={turn.at}
         status={turn.status}
         detail={usage === undefined ? null : usageWords(usage)}

@@ -4,7 +4,7 @@ import type { ShownImage } from '#domain/api/images.ts'
 import type { createStore } from '../../../app/store.ts'
 import { reasonOf } from '../../../api/fault.ts'
 import { newId } from '../../../api/newId.ts'
-import type { AgentName } from '../../../ui/AgentMark.tsx'
+import type { AgentName } from '#domain/agents.ts'
 import { notified, notifiedFailure } from '../../notifications/notifications.ts'
 import {
   messageDiscarded,
