@@ -17,20 +17,6 @@ const outside = [
   'tests/contracts/{nats,mongo}Connection.spec.ts',
 ]
 
-/**
- * What keeps `npm test` from its ten minutes: engines that are away and come back, whole corpora, and what is left behind over restarts.
- * It runs with `npm run test:long`, on one Node.
- */
-const slow = [
-  'services/runner/workspace/**/{corpus,large,bundle,hostile}.test.ts',
-  'services/runner/agents/claudeCli.test.ts',
-  'tests/contracts/codeHost.local.spec.ts',
-  'tests/contracts/eventStore.eventStoreDb.spec.ts',
-  'tests/contracts/jobs.nats.spec.ts',
-  'tests/contracts/{nats,mongo}Connection.spec.ts',
-  'tests/server/{chain,busLoss,savedWork,prewarm,warmAgents,steering,workspaces,budget,fuzz}.spec.ts',
-]
-
 // Unit tests are not isolated: no module keeps state, so that no file can leave anything to the next, and each is loaded once.
 export default defineConfig({
   test: {
@@ -81,7 +67,6 @@ export default defineConfig({
         test: {
           name: 'outside',
           include: outside,
-          exclude: [...configDefaults.exclude, ...slow],
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },
@@ -92,7 +77,6 @@ export default defineConfig({
           name: 'server',
           sequence: { groupOrder: 1 },
           include: ['tests/{server,hostile}/**/*.spec.ts'],
-          exclude: [...configDefaults.exclude, ...slow],
           globalSetup: ['tests/product/build.js'],
           testTimeout: 60_000,
           hookTimeout: 60_000,
@@ -116,7 +100,7 @@ export default defineConfig({
         test: {
           name: 'long',
           sequence: { groupOrder: 2 },
-          include: ['tests/**/*.long.ts', ...slow],
+          include: ['tests/long/**/*.spec.ts'],
           globalSetup: ['tests/product/build.js'],
           testTimeout: 1_800_000,
           hookTimeout: 120_000,

@@ -52,16 +52,18 @@ function tallyOf(modules: readonly TestModule[], unhandled: readonly SerializedE
     skipped: tests.flatMap(skipOf),
     attacks: { refused: passedOf(tests.filter(isAttack)), cases: tests.filter(isAttack).length },
     ports: modules
-      .filter((module) => module.project.name === 'contracts')
+      .filter((module) => module.moduleId.includes('/contracts/'))
       .flatMap((module) => [...module.children.allSuites()])
       .filter((suite) => suite.name.includes(': '))
       .map(portOf),
   }
 }
 
-/** What lies in `tests/hostile`, and wherever else a test is named after a finding of a review. */
+/** The tests of the red-team suite, and any test named after a finding of the security review. */
 function isAttack(test: TestCase): boolean {
-  return test.module.moduleId.includes('/tests/hostile/') || /\bfinding (\d+|low)\b/.test(test.fullName)
+  return (
+    /\/tests\/(long\/)?hostile\//.test(test.module.moduleId) || /\bfinding (\d+|low)\b/.test(test.fullName)
+  )
 }
 
 function passedOf(tests: readonly TestCase[]): number {

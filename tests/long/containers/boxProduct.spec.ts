@@ -1,0 +1,33 @@
+/** The whole product with its boxes in containers: the suites that it is held to with bubblewrap, the hostile one among them, as they are. */
+import { describe } from 'vitest'
+import { boxUnderTest } from '../../product/boxUnderTest.ts'
+import { boxEngine, boxVariables } from '../../containers/boxEngine.ts'
+
+const found = await boxEngine()
+const missing = 'missing' in found ? found.missing : undefined
+// Before the suites are loaded, which start their products.
+if (!('missing' in found)) boxUnderTest.env = boxVariables(found)
+
+describe.skipIf(missing !== undefined)(
+  `boxes in containers${missing === undefined ? '' : ` (${missing})`}`,
+  () => {
+    describe('the main job', async () => {
+      await import('../../server/mainJob.spec.ts')
+    })
+    describe('agents that wait', async () => {
+      await import('../server/warmAgents.spec.ts')
+    })
+    describe('a server that is killed', async () => {
+      await import('../../server/crash.spec.ts')
+    })
+    describe('what is cancelled', async () => {
+      await import('../../server/cancel.spec.ts')
+    })
+    describe('the settings of a project', async () => {
+      await import('../../server/projectSettings.spec.ts')
+    })
+    describe('a hostile repository', async () => {
+      await import('../../server/hostile.spec.ts')
+    })
+  },
+)

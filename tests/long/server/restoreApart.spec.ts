@@ -1,0 +1,102 @@
+/** What docs/operating.md says of backup and restore on shared engines, done step by step, and the services on what was put back. */
+import { MongoClient, type Document } from 'mongodb'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { getChat } from '#domain/api/chat.ts'
+import { getTask, listTasks } from '#domain/api/tasks.ts'
+import { servicesApart } from '../../product/apart.ts'
+import { cleanEnvironment } from '../../product/server.ts'
+import { runProduct } from '../../product.ts'
+import { forMongo } from '../../servers/sharedEngines.ts'
+import { changeSomething, openApartScene, readyTask, type ApartScene } from '../../server/apartScene.ts'
+import { hasEnded } from '../../server/scene.ts'
+
+const mongo = await forMongo()
+
+describe.skipIf('missing' in mongo)('shared engines', () => {
+  let scene: ApartScene
+  let client: MongoClient
+  beforeAll(async () => {
+    if ('missing' in mongo) return
+    scene = await openApartScene(mongo.server, [changeSomething])
+    client = await MongoClient.connect(scene.engines.env.MONGODB_URL)
+  })
+  afterAll(async () => {
+    await client?.close()
+    await scene?.close()
+  })
+
+  /** As `mongodump` has it: every document of every collection. */
+  async function dump(): Promise<ReadonlyMap<string, Document[]>> {
+    const database = client.db()
+    const names = await database.listCollections({}, { nameOnly: true }).toArray()
+    return new Map(
+      await Promise.all(
+        names.map(async ({ name }) => [name, await database.collection(name).find().toArray()] as const),
+      ),
+    )
+  }
+  /** As `mongorestore --drop` does it; indexes stay, as they are made by their names. */
+  async function restoreDump(dumped: ReadonlyMap<string, Document[]>): Promise<void> {
+    const database = client.db()
+    for (const { name } of await database.listCollections({}, { nameOnly: true }).toArray())
+      await database.collection(name).deleteMany({})
+    for (const [name, documents] of dumped)
+      if (documents.length > 0) await database.collection(name).insertMany(documents)
+  }
+  const processes = () => servicesApart.flatMap((service) => scene.product.of[service])
+
+  test('that are put back from a backup have what it had, lose what came later, and everything goes on', async () => {
+    const { ada, engines, product } = scene
+    const kept = await readyTask(scene)
+    const before = (await ada.ask(getTask, { params: { taskId: kept.id } })).task
+    const said = (await ada.ask(getChat, { params: { taskId: kept.id } })).messages
+    const events = engines.eventStore.copy()
+    const documents = await dump()
+    const lost = await readyTask(scene)
+
+    await Promise.all(processes().map((server) => server.terminate()))
+    engines.eventStore.kill()
+    await engines.nats.stop()
+    engines.eventStore.putBack(events)
+    await engines.eventStore.restart()
+    await restoreDump(documents)
+    await engines.nats.forget()
+    await engines.nats.start()
+
+    const env = {
+      ...cleanEnvironment(product.folderOf('command', 0)),
+      ...engines.env,
+      MASTER_KEY: product.masterKey,
+      DATA_DIR: product.folderOf('command', 0),
+    }
+    expect(await runProduct(env, ['verify'])).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('The log is whole'),
+    })
+    expect(await runProduct(env, ['restored'])).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/goes on in epoch 2/),
+    })
+    await Promise.all(processes().map((server) => server.start()))
+
+    // Read models are made anew first; until they are there, all that needs them is refused.
+    const again = () =>
+      ada.api(
+        'POST',
+        `/tasks/${kept.id}/chat`,
+        { message: 'Change something' },
+        { 'idempotency-key': 'again' },
+      )
+    await expect.poll(async () => (await again()).status, { timeout: 60_000 }).toBe(201)
+    expect(await ada.taskOnce(kept.id, (now) => hasEnded(now) && now.execution?.turn === 2)).toMatchObject({
+      status: 'completed',
+    })
+    const { task } = await ada.ask(getTask, { params: { taskId: kept.id } })
+    const { id, title, createdAt, branch, workingBranch } = before
+    expect(task).toMatchObject({ id, title, createdAt, branch, workingBranch })
+    const { messages } = await ada.ask(getChat, { params: { taskId: kept.id } })
+    expect(messages.slice(0, said.length)).toEqual(said)
+    expect((await ada.ask(listTasks)).tasks.map((one) => one.id)).toEqual([kept.id])
+    expect(await ada.refused(getTask, { params: { taskId: lost.id } })).toMatchObject({ status: 404 })
+  })
+})

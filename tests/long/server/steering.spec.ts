@@ -1,0 +1,90 @@
+/** A person's word to the agent while it works: told at once, and only once. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { getChat, sendMessage, steerMessage } from '#domain/api/chat.ts'
+import { renewableGate } from '../../standins/messagesApi.ts'
+import { hasEnded, openScene, type Scene } from '../../server/scene.ts'
+
+const { gate, renew } = renewableGate()
+let scene: Scene
+beforeAll(async () => {
+  scene = await openScene([
+    {
+      when: /Work on/,
+      turns: [
+        {
+          text: 'I work and work on.',
+          hold: { afterWords: 3, gate },
+          tools: [{ name: 'Bash', input: { command: 'echo worked', description: 'Work' } }],
+        },
+        { text: 'Worked.' },
+      ],
+    },
+  ])
+})
+afterAll(() => scene?.close())
+
+const statusesOf = async (taskId: string) =>
+  (await scene.ada.ask(getChat, { params: { taskId } })).messages.map(({ message, status }) => [
+    message,
+    status,
+  ])
+
+/** The bodies of what the model was asked since then, as text. */
+const askedSince = (count: number) => scene.api.requests.slice(count).map(({ body }) => JSON.stringify(body))
+
+test('what is to steer is told to the turn that runs, before it ends', async () => {
+  const { ada, api, projectId } = scene
+  renew()
+  const { id: taskId } = await ada.task(projectId, 'Work on')
+  await gate.reached
+  const before = api.requests.length
+  await ada.ask(sendMessage, { params: { taskId }, body: { message: 'Mind the tests', steer: true } })
+  await expect.poll(() => statusesOf(taskId)).toContainEqual(['Mind the tests', 'completed'])
+  gate.release()
+  const task = await ada.taskOnce(taskId, hasEnded)
+  expect(task).toMatchObject({ status: 'completed', execution: { turn: 1 } })
+  expect(askedSince(before).at(-1)).toMatch(/Work on.*Mind the tests/)
+  expect(await statusesOf(taskId)).toEqual([
+    ['Work on', 'completed'],
+    ['Mind the tests', 'completed'],
+    ['I work and work on.', 'completed'],
+    ['Worked.', 'completed'],
+  ])
+})
+
+test('one that waits is told when the person says so, and the others wait on', async () => {
+  const { ada, api, projectId } = scene
+  renew()
+  const { id: taskId } = await ada.task(projectId, 'Work on')
+  const params = { taskId }
+  await gate.reached
+  await ada.ask(sendMessage, { params, body: { message: 'Later' } })
+  const { chatMessage } = await ada.ask(sendMessage, { params, body: { message: 'Mind the docs' } })
+  const named = { params: { taskId, messageId: chatMessage.id } }
+  await ada.ask(steerMessage, named)
+  await expect.poll(() => statusesOf(taskId)).toContainEqual(['Mind the docs', 'completed'])
+  expect(await ada.refused(steerMessage, named)).toMatchObject({ status: 409, code: 'message_delivered' })
+  const before = api.requests.length
+  gate.release()
+  const task = await ada.taskOnce(taskId, (one) => hasEnded(one) && one.execution?.turn === 2)
+  expect(task.status).toBe('completed')
+  const [next = '', ...rest] = askedSince(before)
+  expect(next).toContain('Mind the docs')
+  expect(next).not.toContain('Later')
+  expect(rest.at(-1)).toContain('Later')
+})
+
+test('where no turn runs there is none to steer', async () => {
+  const { ada, projectId } = scene
+  const { id: taskId } = await ada.task(projectId, 'Be done')
+  await ada.taskOnce(taskId, hasEnded)
+  const { chatMessage } = await ada.ask(sendMessage, {
+    params: { taskId },
+    body: { message: 'Be done again', steer: true },
+  })
+  expect(await ada.taskOnce(taskId, (one) => hasEnded(one) && one.execution?.turn === 2)).toMatchObject({
+    status: 'completed',
+  })
+  const named = { params: { taskId, messageId: chatMessage.id } }
+  expect(await ada.refused(steerMessage, named)).toMatchObject({ code: 'message_delivered' })
+})
