@@ -2,15 +2,16 @@
 const services = ['command', 'query', 'runner', 'gateway', 'codehost']
 const drivers = {
   '@eventstore/db-client': 'services/platform/eventstore',
-  mongodb: 'services/platform/(mongo|readstore|blobs|vault|leases|recentKeys)',
-  nats: 'services/platform/bus',
-  '@photostructure/sqlite': 'services/platform/sqlite.ts',
+  mongodb: 'services/platform/(engines|readstore|blobs|vault|leases|recentKeys)',
+  nats: 'services/platform/(bus|jobs)',
+  '@photostructure/sqlite': 'services/platform/engines/sqlite.ts',
   '@octokit/rest': 'services/platform/codehost',
   'prom-client': 'services/platform/telemetry/metrics.ts',
   '@opentelemetry': 'services/platform/telemetry/otlp.ts',
   '@octokit/webhooks': 'services/(platform/codehost|gateway)',
 }
-const adapters = '^services/platform/(eventstore|mongo|readstore|bus|blobs|vault|leases|recentKeys|codehost)/'
+const adapters =
+  '^services/platform/((eventstore|readstore|bus|jobs|blobs|vault|leases|recentKeys|codehost)/|engines/mongo)'
 // A test stands beside what it tests and may reach what it needs.
 const notTests = '\\.test\\.tsx?$'
 
@@ -45,7 +46,7 @@ module.exports = {
     {
       name: 'environment-only-in-config',
       severity: 'error',
-      from: { path: '^(services|domain|web)/', pathNot: '^services/(main|platform/config)\\.ts$' },
+      from: { path: '^(services|domain|web)/', pathNot: '^services/(main|platform/config/config)\\.ts$' },
       to: { path: '^(node:)?process$' },
     },
     ...Object.entries(drivers).map(([driver, home]) => ({

@@ -23,7 +23,7 @@ export async function buildServer(root) {
         main: 'services/main.ts',
         textWorker: 'services/runner/output/textWorker.ts',
         digestWorker: 'services/platform/verify/digestWorker.ts',
-        rebuildWorker: 'services/query/rebuildWorker.ts',
+        rebuildWorker: 'services/query/projection/rebuildWorker.ts',
       },
       outdir: made,
       bundle: true,

@@ -3,14 +3,20 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import type { Middleware } from 'koa'
-import { BadConfig, codeHostName, describeVariables, readConfig, type Config } from '#platform/config.ts'
+import {
+  BadConfig,
+  codeHostName,
+  describeVariables,
+  readConfig,
+  type Config,
+} from '#platform/config/config.ts'
 import type { Engines } from '#platform/compose.ts'
 import { isReadable } from '#platform/reads/documents.ts'
 import { emptyCatalog } from '#platform/ports/readStore.ts'
-import { operationBeside, operationOf, UnknownWords, type Answer } from './operate.ts'
+import { operationBeside, operationOf, UnknownWords, type Answer } from './operations/operate.ts'
 import type { Details } from '#platform/http/health.ts'
 import { serviceTokens, type Callee } from '#platform/http/serviceToken.ts'
-import { startAgents, type Agents } from '#platform/runners/agents.ts'
+import { startAgents, type Agents } from '#platform/runners/availableAgents.ts'
 import { processName } from '#platform/telemetry/name.ts'
 
 /** A part that runs until it is stopped; `stop` resolves when nothing of it is left. */
@@ -86,8 +92,8 @@ async function startServices(config: Config, repos: readonly string[], engines: 
     // One process projects, and one dispatches, however many could.
     if (services.has('query')) {
       const [{ startProjector }, { onThreads }] = await Promise.all([
-        import('./query/projector.ts'),
-        import('./query/rebuildThread.ts'),
+        import('./query/projection/projector.ts'),
+        import('./query/projection/rebuildThread.ts'),
       ])
       const rebuilding = onThreads(config)
       running.push(engines.leases.hold('projector', () => startProjector(engines, rebuilding)))
@@ -97,11 +103,11 @@ async function startServices(config: Config, repos: readonly string[], engines: 
       running.push(engines.leases.hold('dispatcher', () => startDispatcher(engines)))
       const { startOpenWorkSweep } = await import('./command/openWork.ts')
       running.push(engines.leases.hold('open work', async () => startOpenWorkSweep(engines)))
-      const { startErasure } = await import('./command/erasure.ts')
+      const { startErasure } = await import('./command/cleanup/erasure.ts')
       running.push(startErasure(engines))
-      const { startImageSweep } = await import('./command/images/sweep.ts')
+      const { startImageSweep } = await import('./command/cleanup/imageSweep.ts')
       running.push(engines.leases.hold('images', () => startImageSweep(engines)))
-      const { startBlobSweep } = await import('./command/blobs/sweep.ts')
+      const { startBlobSweep } = await import('./command/cleanup/blobSweep.ts')
       running.push(engines.leases.hold('blobs', () => startBlobSweep(engines)))
     }
     const agents = startAgents(engines.bus)
@@ -182,7 +188,7 @@ async function startDoor(
   }
   const [{ startGateway }, { startNotices }, { upstream }] = await Promise.all([
     import('./gateway/gateway.ts'),
-    import('./gateway/live/notices.ts'),
+    import('./platform/runners/notices.ts'),
     import('./gateway/http/upstream.ts'),
   ])
   const parts = new Map(engines.parts)
@@ -250,7 +256,7 @@ async function main(): Promise<void> {
     if (folder === undefined || rest.length > 0)
       throw new UnknownWords(`${words.join(' ')}: name one folder.`)
     const [{ backup, restore }, { digestThreads }] = await Promise.all([
-      import('./backup.ts'),
+      import('./operations/backup.ts'),
       import('#platform/verify/digestThreads.ts'),
     ])
     const threads = digestThreads()

@@ -4,12 +4,12 @@ import { Router } from '@koa/router'
 import type { Context } from 'koa'
 import { z } from 'zod'
 import { accountOf } from './accounts.ts'
-import type { Host, RegisteredApp } from './host.ts'
-import { basicCredentials, rememberBrowser } from './http/viewer.ts'
+import type { Host, RegisteredApp } from './services.ts'
+import { basicCredentials, rememberBrowser } from './http/authenticate.ts'
 import { isLoopback } from './names.ts'
 import { show } from './pages/layout.ts'
 import { authorizePage } from './pages/signIn.ts'
-import { notFound, Refusal, invalid } from './refusal.ts'
+import { notFound, Refusal, invalid } from './httpError.ts'
 import {
   accessLife,
   grantByRefresh,

@@ -11,11 +11,11 @@ import { health } from '#platform/http/health.ts'
 import { fresh, signedIn } from '#platform/http/guards.ts'
 import { timeLimit } from '#platform/http/timeLimit.ts'
 import { mount, routeWith, type Route } from '#platform/http/route.ts'
-import { passwords } from '#platform/passwords.ts'
+import { passwords } from '#platform/credentials/passwords.ts'
 import { requests } from '#platform/telemetry/requests.ts'
 import { authenticate } from './auth/authenticate.ts'
-import { passwordRoutes } from './auth/password.ts'
-import { signInRoutes, wayRoutes } from './auth/signIn.ts'
+import { passwordRoutes } from './auth/passwordSignIn.ts'
+import { signInRoutes, wayRoutes } from './auth/codeHostSignIn.ts'
 import { loginThrottle } from './auth/loginThrottle.ts'
 import {
   isBelowApi,
@@ -23,12 +23,12 @@ import {
   onlyDecodableAddresses,
   onlyOurNames,
   onlyPlainAddresses,
-} from './http/asked.ts'
-import { client } from './http/client.ts'
+} from './http/apiPaths.ts'
+import { client } from './http/staticClient.ts'
 import { believeProxies } from './http/forwarded.ts'
 import { limitAddresses, limitPeople, onlyJson, rate, spreadBursts } from './http/limits.ts'
 import { protectiveHeaders } from './http/headers.ts'
-import { limitStrangers } from './http/strangers.ts'
+import { limitStrangers } from './http/connectionLimit.ts'
 import { imageRoutes } from './images/routes.ts'
 import { startFeed } from './live/feed.ts'
 import { openSocket } from './live/socket.ts'

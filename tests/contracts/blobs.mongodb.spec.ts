@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openGridFsBlobs } from '#platform/blobs/gridFs.ts'
-import { openMongo } from '#platform/mongo/connection.ts'
+import { openMongo } from '#platform/engines/mongoConnection.ts'
 import { EngineUnavailable } from '#platform/ports/faults.ts'
 import { note } from '../report/notes.ts'
 import { freshDatabase, gateBefore, startMongoServer, type MongoDatabase } from '../servers/mongodb.ts'

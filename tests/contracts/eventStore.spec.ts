@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openSqliteEventStore } from '#platform/eventstore/sqlite.ts'
 import { DamagedData, EngineUnavailable, NewerData, OlderData } from '#platform/ports/faults.ts'
-import { openSqlite } from '#platform/sqlite.ts'
+import { openSqlite } from '#platform/engines/sqlite.ts'
 import { eventStoreContract } from './eventStore.contract.ts'
 import { sampleEvent, sampleEvents } from './eventStore.samples.ts'
 

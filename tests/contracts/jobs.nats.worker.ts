@@ -1,6 +1,6 @@
 /** A process of its own that takes one job after another, and does with each what it is told, a word a line: `working` or `ack`. */
 import { createInterface } from 'node:readline'
-import { openNatsJobs } from '#platform/bus/jobsNats.ts'
+import { openNatsJobs } from '#platform/jobs/nats.ts'
 import { openNats } from '#platform/bus/natsConnection.ts'
 import type { Delivery } from '#platform/ports/jobs.ts'
 

@@ -15,7 +15,7 @@ import { scopeOfStream, taskStream, terminalStream } from '#domain/kernel/ids.ts
 import { chatView, messageDocumentId } from '#domain/views/chat.ts'
 import { tasksView } from '#domain/views/tasks.ts'
 import { documents } from '#platform/reads/documents.ts'
-import { openSqlite } from '#platform/sqlite.ts'
+import { openSqlite } from '#platform/engines/sqlite.ts'
 import type { ReadStore } from '#platform/ports/readStore.ts'
 import { runProduct } from '../product.ts'
 import { hasEnded, openScene, type Scene } from './scene.ts'

@@ -18,7 +18,7 @@ import {
   getTaskDiff,
   type Task,
 } from '#domain/api/tasks.ts'
-import { projectSecrets } from '#platform/projectSecrets.ts'
+import { projectSecrets } from '#platform/credentials/projectSecrets.ts'
 import { gitDone } from '../contracts/codeHost.fixture.ts'
 import { bareRepository, pushElsewhere } from './pushing.ts'
 import { hasEnded, openScene, type Scene } from './scene.ts'

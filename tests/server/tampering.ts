@@ -2,7 +2,7 @@
 import type { EventMeta, StoredEvent } from '#domain/kernel/event.ts'
 import { parseStream, taskStream, terminalStream } from '#domain/kernel/ids.ts'
 import { TerminalHead } from '#domain/task/events.ts'
-import { digestsOf } from '#platform/commands/chain.ts'
+import { digestsOf } from '#platform/eventlog/chain.ts'
 import type { EventStore } from '#platform/ports/eventStore.ts'
 import type { Vault } from '#platform/ports/vault.ts'
 import { verifyLog, type Digest } from '#platform/verify/verify.ts'

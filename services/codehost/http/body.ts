@@ -1,7 +1,7 @@
 /** Request bodies: JSON for the API, forms for pages, at most 1 MiB of either. */
 import { bodyParser } from '@koa/bodyparser'
 import type { Middleware } from 'koa'
-import { Refusal } from '../refusal.ts'
+import { Refusal } from '../httpError.ts'
 
 const limit = '1mb'
 

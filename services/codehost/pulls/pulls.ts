@@ -2,12 +2,12 @@
 import type { Clock } from '#platform/ports/clock.ts'
 import { mayWrite } from '../accounts.ts'
 import type { Account } from '../accounts.ts'
-import { notFound, Refusal, invalid } from '../refusal.ts'
-import type { FieldFault } from '../refusal.ts'
+import { notFound, Refusal, invalid } from '../httpError.ts'
+import type { FieldFault } from '../httpError.ts'
 import type { Repositories } from '../repositories.ts'
 import type { PullRequest, Repository, State } from '../state.ts'
 import type { Store } from '../store.ts'
-import { headRef } from './follow.ts'
+import { headRef } from './syncWithBranches.ts'
 
 export interface NewPullRequest {
   readonly title: string

@@ -1,7 +1,7 @@
 /** Reads a JSON body by its schema; what is wrong is told in GitHub's words. */
 import type { Context } from 'koa'
 import type { z } from 'zod'
-import { invalid, Refusal } from '../refusal.ts'
+import { invalid, Refusal } from '../httpError.ts'
 
 /** Throws Refusal 400 when the body is no object, 422 with the fields that are missing or wrong. */
 export function bodyAs<Body>(ctx: Context, schema: z.ZodType<Body>, resource: string): Body {

@@ -13,12 +13,12 @@ import {
 import { Fault } from '#domain/kernel/errors.ts'
 import { taskStream } from '#domain/kernel/ids.ts'
 import { chatMessageOf, chatView, messageDocumentId } from '#domain/views/chat.ts'
-import type { Head } from '#platform/commands/eventLog.ts'
+import type { Head } from '#platform/eventlog/eventLog.ts'
 import type { Executed } from '#platform/commands/execute.ts'
 import { signedIn } from '#platform/http/guards.ts'
 import type { Asked, Route } from '#platform/http/route.ts'
-import { withImages } from '../images/attach.ts'
-import { requireAgentOfMessage } from '../knownToFail.ts'
+import { withImages } from '../attachImages.ts'
+import { requireAgentOfMessage } from '../preconditions.ts'
 import { executeOnTask, ownTask, route, taskAfter, written, type CommandServices } from '../services.ts'
 
 export const chatRoutes: readonly Route<CommandServices>[] = [

@@ -14,8 +14,8 @@ import { projectStream } from '#domain/kernel/ids.ts'
 import { project } from '#domain/project/project.ts'
 import { signedIn, type Person } from '#platform/http/guards.ts'
 import type { Asked, Route } from '#platform/http/route.ts'
-import { withImages } from '../images/attach.ts'
-import { requireAgentOfRetry, requireStartable } from '../knownToFail.ts'
+import { withImages } from '../attachImages.ts'
+import { requireAgentOfRetry, requireStartable } from '../preconditions.ts'
 import { answerTask, executeOnTask, ownTask, route, written, type CommandServices } from '../services.ts'
 
 export const taskRoutes: readonly Route<CommandServices>[] = [

@@ -6,12 +6,11 @@ import { identity } from '#domain/identity/identity.ts'
 import type { HostProfile } from '#domain/user/events.ts'
 import { user } from '#domain/user/user.ts'
 import type { Identity } from '#platform/http/session.ts'
-import { keyedId } from '#platform/keyedId.ts'
 import type { HostAccount, HostTokens } from '#platform/ports/codeHost.ts'
 import type { Vault } from '#platform/ports/vault.ts'
 import type { GatewayServices } from '../services.ts'
 import { NotAllowed, WayFailed } from './failure.ts'
-import { livingId } from './livingId.ts'
+import { keyedId, unusedUserId } from './userIds.ts'
 import { signedInWith, type SignedIn } from './session.ts'
 
 /** An account that somebody has shown to be theirs. */
@@ -78,7 +77,7 @@ export function accounts({ codeHostName }: { codeHostName: string }, services: S
     const claimedBy = async () => (await commands.load(identity, identityStream(id))).state.userId
     const claimed = await claimedBy()
     if (claimed !== null && !(await isDeleted(claimed))) return claimed
-    const newcomer = await livingId(id, commands)
+    const newcomer = await unusedUserId(id, commands)
     try {
       await claim(account, newcomer)
       return newcomer
@@ -99,7 +98,7 @@ export function accounts({ codeHostName }: { codeHostName: string }, services: S
     async signIn({ account, tokens }, userAgent) {
       if (!(await entry.admits(account, tokens.accessToken))) throw new NotAllowed(account.login)
       const userId = await userOf(account)
-      const isNew = userId === (await livingId(idOf(account), commands))
+      const isNew = userId === (await unusedUserId(idOf(account), commands))
       if (!isNew && !(await isUser(userId))) throw new WayFailed('user_not_found')
       await access.keep(userId, tokens)
       const session = { userId, ...sessions.begin(userAgent) }

@@ -1,9 +1,9 @@
 /** Shows an image to whoever has a good address of it: an `<img>` brings no token. */
 import type { Middleware } from 'koa'
 import { Fault } from '#domain/kernel/errors.ts'
-import type { SealedBlobs } from '#platform/commands/sealedBlobs.ts'
+import type { SealedBlobs } from '#platform/eventlog/sealedBlobs.ts'
 import { grantName, type ImageAddresses } from '#platform/images/addresses.ts'
-import { dispositionOf } from './name.ts'
+import { dispositionOf } from './fileName.ts'
 
 /** Answers `GET /api/images/:imageId`; 404 for an address that is not good, and for bytes that are gone, with nothing that tells which. */
 export function showImage({

@@ -15,10 +15,10 @@ import { keyedCommandId } from '#platform/http/route.ts'
 import type { Identity } from '#platform/http/session.ts'
 import { requestIdOf } from '#platform/telemetry/requests.ts'
 import type { GatewayServices } from '../services.ts'
-import type { CheckImage } from './check.ts'
-import { readImageForm, type ImageFile } from './form.ts'
-import { nameOf } from './name.ts'
-import type { Places } from './places.ts'
+import type { CheckImage } from './reencode.ts'
+import { readImageForm, type ImageFile } from './uploadForm.ts'
+import { nameOf } from './fileName.ts'
+import type { Places } from './uploadLimits.ts'
 
 /** Sooner than the request's own time ends, so that it is the form that is told to be late. */
 const formMs = 25_000

@@ -7,9 +7,9 @@ import { taskStream } from '#domain/kernel/ids.ts'
 import { TaskUpdated, UsageRecorded, type TaskEvent } from '#domain/task/events.ts'
 import { executionId, taskId } from '../../../tests/domain/ids.ts'
 import { cause, openTestEngines, type TestEngines } from '../../../tests/server/engines.ts'
-import { chainFaultOf } from './chain.ts'
+import { chainFaultOf } from '../eventlog/chain.ts'
 import { commands } from './execute.ts'
-import type { EventLog } from './eventLog.ts'
+import type { EventLog } from '../eventlog/eventLog.ts'
 
 interface Titles {
   readonly titles: readonly string[]

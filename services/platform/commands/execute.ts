@@ -14,7 +14,7 @@ import {
   type Cause,
   type EventLog,
   type Head,
-} from './eventLog.ts'
+} from '../eventlog/eventLog.ts'
 
 /** What came of a command. `repeated`: it had taken effect before, under the same command id. */
 export interface Executed<State> {

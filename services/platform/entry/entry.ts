@@ -2,7 +2,7 @@
 import { Fault } from '#domain/kernel/errors.ts'
 import { usersView, type UserDocument } from '#domain/views/users.ts'
 import type { Documents } from '#platform/reads/documents.ts'
-import type { HostAccess } from '#platform/hostAccess.ts'
+import type { HostAccess } from '#platform/credentials/hostAccess.ts'
 import type { Logger } from '#platform/log.ts'
 import type { Clock } from '#platform/ports/clock.ts'
 import { CodeHostFault, type CodeHost, type HostAccount } from '#platform/ports/codeHost.ts'

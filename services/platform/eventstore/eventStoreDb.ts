@@ -29,7 +29,7 @@ import { checkRevisions } from './checkRevisions.ts'
 import { eventStoreDbAddress, eventStoreDbClient } from './eventStoreDbAddress.ts'
 import { callsTo, isDenied, readEach, reasonOf, within } from './eventStoreDbCalls.ts'
 import { fromEventStoreDb, isOurs, olderServer, positionOf, toEventStoreDb } from './eventStoreDbEnvelope.ts'
-import { followFeed, nothingShown } from './eventStoreDbFeed.ts'
+import { followFeed, nothingShown } from './eventStoreDbSubscription.ts'
 
 export interface EventStoreDbOptions {
   /** `esdb://user:password@host:2113`, with `?tls=false` for a server without TLS. */

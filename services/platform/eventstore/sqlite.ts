@@ -9,10 +9,10 @@ import type {
 } from '../ports/eventStore.ts'
 import { EngineUnavailable } from '../ports/faults.ts'
 import type { ReportFault } from '../ports/faults.ts'
-import { openSqlite, type SqlValue } from '../sqlite.ts'
+import { openSqlite, type SqlValue } from '../engines/sqlite.ts'
 import { checkRevisions } from './checkRevisions.ts'
-import { follow } from './follow.ts'
-import type { Follower, Found } from './follow.ts'
+import { follow } from './catchUpSubscription.ts'
+import type { Follower, Found } from './catchUpSubscription.ts'
 
 /** Those before it held the log in a form that is not read any more. */
 const firstFormat = 4

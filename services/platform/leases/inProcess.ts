@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ReportFault } from '../ports/faults.ts'
 import type { Held, Leases } from '../ports/leases.ts'
-import { holdings } from './holdings.ts'
+import { holdings } from './heldLeases.ts'
 
 const startAgainMs = 500
 

@@ -5,11 +5,11 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Collection, Db } from 'mongodb'
-import { share, type Mongo } from '../mongo/connection.ts'
-import { inserted } from '../mongo/faults.ts'
+import { share, type Mongo } from '../engines/mongoConnection.ts'
+import { inserted } from '../engines/mongoFaults.ts'
 import { EngineUnavailable, type ReportFault } from '../ports/faults.ts'
 import type { Held, Leases } from '../ports/leases.ts'
-import { holdings } from './holdings.ts'
+import { holdings } from './heldLeases.ts'
 
 interface StoredLease {
   readonly _id: string

@@ -4,7 +4,7 @@ import { project, type AnyRecorded, type View, type ViewDocument } from '#domain
 import type { EventFilter } from '#platform/ports/eventStore.ts'
 import { NotFolded } from '#platform/ports/faults.ts'
 import type { Catalog, Collection, Document, Find, ReadStore, Served } from '#platform/ports/readStore.ts'
-import { UnreadableEvent, type EventLog, type Head } from '../commands/eventLog.ts'
+import { UnreadableEvent, type EventLog, type Head } from '../eventlog/eventLog.ts'
 
 export interface Documents {
   get<D extends ViewDocument>(view: View<D>, id: string): Promise<D | undefined>

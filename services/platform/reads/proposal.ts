@@ -7,7 +7,7 @@ import { proposePullRequest, type Proposal } from '#domain/task/proposal.ts'
 import { chatView } from '#domain/views/chat.ts'
 import type { TaskDocument } from '#domain/views/tasks.ts'
 import type { Documents } from './documents.ts'
-import type { SealedBlobs } from '../commands/sealedBlobs.ts'
+import type { SealedBlobs } from '../eventlog/sealedBlobs.ts'
 
 interface Recorded {
   readonly documents: Documents

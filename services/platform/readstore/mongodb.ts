@@ -5,13 +5,13 @@
 import { BSON } from 'mongodb'
 import type { AnyBulkWriteOperation, Collection, Db } from 'mongodb'
 import { sortKey } from '#domain/kernel/event.ts'
-import { longMs, share, type Mongo } from '../mongo/connection.ts'
-import { isDuplicate, onceMoreIfDuplicate } from '../mongo/faults.ts'
+import { longMs, share, type Mongo } from '../engines/mongoConnection.ts'
+import { isDuplicate, onceMoreIfDuplicate } from '../engines/mongoFaults.ts'
 import { TooLarge } from '../ports/faults.ts'
 import { emptyCatalog, type Catalog } from '../ports/readStore.ts'
 import type { Change, Document, ReadStore, Served } from '../ports/readStore.ts'
 import { isGeneration, StoredCatalog, storedNames } from '../ports/catalog.ts'
-import { collectionOf, filterOf, indexOf, nameStoredAs, pageOf } from './findMongo.ts'
+import { collectionOf, filterOf, indexOf, nameStoredAs, pageOf } from './mongoQueries.ts'
 import { escaped, unescaped } from './mongoKeys.ts'
 
 /** A removed document keeps its place without a `document`. */

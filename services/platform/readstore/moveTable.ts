@@ -1,8 +1,8 @@
 /** Tables that come and go as a whole, in steps so short that other writers do not notice. */
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Sqlite } from '../sqlite.ts'
-import { columnOf, tableOf, valueIn } from './findSql.ts'
-import { openTable } from './table.ts'
+import type { Sqlite } from '../engines/sqlite.ts'
+import { columnOf, tableOf, valueIn } from './sqlQueries.ts'
+import { openTable } from './sqlTables.ts'
 
 /** Rows that are written in one transaction: a few milliseconds, in which no other writer gets its turn. */
 const rowsAtOnce = 250

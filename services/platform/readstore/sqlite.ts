@@ -2,13 +2,13 @@
 import { rmSync } from 'node:fs'
 import type { Position } from '#domain/kernel/event.ts'
 import type { Aside, Catalog, Document, ReadStore, Served } from '../ports/readStore.ts'
-import { openSqlite, overwriteFreed } from '../sqlite.ts'
-import type { Sqlite, SqlValue, Statement } from '../sqlite.ts'
+import { openSqlite, overwriteFreed } from '../engines/sqlite.ts'
+import type { Sqlite, SqlValue, Statement } from '../engines/sqlite.ts'
 import { catalogIn, isGeneration, storedNames } from '../ports/catalog.ts'
-import { countSql, findSql, tableOf } from './findSql.ts'
-import type { Table } from './findSql.ts'
+import { countSql, findSql, tableOf } from './sqlQueries.ts'
+import type { Table } from './sqlQueries.ts'
 import { dropTable, landTable } from './moveTable.ts'
-import { openTable, prepareTable } from './table.ts'
+import { openTable, prepareTable } from './sqlTables.ts'
 import { putSql, replaceSql } from './writeSql.ts'
 
 const formats = [

@@ -1,6 +1,6 @@
 /** The writes of a document: its id, position and body are bound in this order. */
-import { columnOf, tableOf, valueIn } from './findSql.ts'
-import type { Table } from './findSql.ts'
+import { columnOf, tableOf, valueIn } from './sqlQueries.ts'
+import type { Table } from './sqlQueries.ts'
 
 /** Replaces what is there if all keys stay what they are, and then touches no index: most changes of a document are such. */
 export function replaceSql({ collection, keys }: Table): string {

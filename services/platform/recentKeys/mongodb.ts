@@ -1,7 +1,7 @@
 /** Recent keys in MongoDB: a document each. Of two processes that note one at once, the index on its id lets one be first. */
 import type { Collection } from 'mongodb'
-import { share, type Mongo } from '../mongo/connection.ts'
-import { inserted } from '../mongo/faults.ts'
+import { share, type Mongo } from '../engines/mongoConnection.ts'
+import { inserted } from '../engines/mongoFaults.ts'
 import type { Clock } from '../ports/clock.ts'
 import { recentKeyLimits, unlookedKeys, type RecentKeyLimits, type RecentKeys } from '../ports/recentKeys.ts'
 

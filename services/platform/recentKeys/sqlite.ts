@@ -1,7 +1,7 @@
 /** Recent keys in a SQLite file. A power cut may take the last of them: what was done under a key is in the log, and is not done again. */
 import type { Clock } from '../ports/clock.ts'
 import { recentKeyLimits, unlookedKeys, type RecentKeyLimits, type RecentKeys } from '../ports/recentKeys.ts'
-import { openSqlite } from '../sqlite.ts'
+import { openSqlite } from '../engines/sqlite.ts'
 
 const formats = [
   `CREATE TABLE keys (id TEXT PRIMARY KEY, person TEXT NOT NULL, digest TEXT NOT NULL, at INTEGER NOT NULL) STRICT, WITHOUT ROWID;

@@ -1,5 +1,5 @@
 /** What a process is called in logs and traces: `flightdeck`, or apart `flightdeck-command` and so on. */
-import type { ServiceName } from '#platform/config.ts'
+import type { ServiceName } from '#platform/config/config.ts'
 
 const apart = ['gateway', 'command', 'query', 'runner', 'codehost'] as const
 

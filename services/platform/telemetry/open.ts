@@ -1,5 +1,5 @@
 /** Opens what the configuration asks for: metrics, traces, both or neither. What is not asked for is not even loaded. */
-import type { Config } from '#platform/config.ts'
+import type { Config } from '#platform/config/config.ts'
 import type { Logger } from '#platform/log.ts'
 import type { Metrics } from '#platform/telemetry/metrics.ts'
 import { spansOf, type ServerKind } from '#platform/telemetry/traces.ts'

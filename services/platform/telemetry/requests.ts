@@ -1,6 +1,6 @@
 /** Each request by its id: made here, logged in a line once it is over, and told to whoever watches. */
 import type { Context, Middleware } from 'koa'
-import type { Origin } from '#platform/commands/eventLog.ts'
+import type { Origin } from '#platform/eventlog/eventLog.ts'
 import type { Logger } from '#platform/log.ts'
 import { now, type RequestAnswered, type Emit } from './telemetry.ts'
 

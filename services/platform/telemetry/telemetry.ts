@@ -4,7 +4,7 @@ import type { PageRoute } from '#domain/api/pageRoutes.ts'
 import type { FaultCode } from '#domain/kernel/errors.ts'
 import type { StoredEvent } from '#domain/kernel/event.ts'
 import type { AnyRecorded } from '#domain/views/view.ts'
-import type { Cause, Origin } from '#platform/commands/eventLog.ts'
+import type { Cause, Origin } from '#platform/eventlog/eventLog.ts'
 
 /** From when to when, in milliseconds since 1970, with fractions. */
 export interface Period {

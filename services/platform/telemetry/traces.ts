@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto'
 import type { StoredEvent } from '#domain/kernel/event.ts'
 import { parseStream } from '#domain/kernel/ids.ts'
-import type { Cause } from '#platform/commands/eventLog.ts'
+import type { Cause } from '#platform/eventlog/eventLog.ts'
 import type { Appended, CommandDone, Observation, Period, RequestAnswered } from './telemetry.ts'
 
 /** A piece of work in a trace. Attributes are words of ours, codes and counts: nothing that people or agents wrote. */

@@ -2,8 +2,8 @@
 import { randomBytes } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Collection, Db } from 'mongodb'
-import { longMs, share, type Mongo } from '../mongo/connection.ts'
-import { inserted, onceMoreIfDuplicate } from '../mongo/faults.ts'
+import { longMs, share, type Mongo } from '../engines/mongoConnection.ts'
+import { inserted, onceMoreIfDuplicate } from '../engines/mongoFaults.ts'
 import { CannotOpen, KeyDestroyed, TooLarge, WrongMasterKey } from '../ports/faults.ts'
 import type { Vault } from '../ports/vault.ts'
 import {

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { CannotOpen, KeyDestroyed, WrongMasterKey } from '../ports/faults.ts'
 import type { Vault } from '../ports/vault.ts'
-import { openSqlite } from '../sqlite.ts'
+import { openSqlite } from '../engines/sqlite.ts'
 import {
   checkPlace,
   keyBytes,

@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
-import type { Digests } from '#platform/commands/chain.ts'
+import type { Digests } from '#platform/eventlog/chain.ts'
 import type { Digest } from './verify.ts'
 
 export interface DigestThreads {

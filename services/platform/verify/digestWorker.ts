@@ -1,7 +1,7 @@
 /** The thread that computes digests of events. It keeps nothing from one page to the next. */
 import { parentPort } from 'node:worker_threads'
 import type { StoredEvent } from '#domain/kernel/event.ts'
-import { digestsOf } from '#platform/commands/chain.ts'
+import { digestsOf } from '#platform/eventlog/chain.ts'
 
 parentPort?.on('message', (events: readonly StoredEvent[]) => {
   parentPort?.postMessage(events.map(digestsOf), [])

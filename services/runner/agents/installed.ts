@@ -1,7 +1,7 @@
 /** Which agents can run here: their programs, looked for once, and the keys of those that take theirs into the box. */
 import type { AgentState } from '#domain/api/agents.ts'
 import { agentNames as names, type AgentName } from '#domain/agents.ts'
-import type { Config } from '#platform/config.ts'
+import type { Config } from '#platform/config/config.ts'
 import { agents } from './agents.ts'
 import { locateClaude, locateCursor, type Located } from './locate.ts'
 

@@ -1,7 +1,7 @@
 /** The images of a message as an agent is given them: opened, and made smaller where a model's API would refuse them. */
 import { scopeOfStream, taskStream } from '#domain/kernel/ids.ts'
 import type { NamedImage } from '#domain/task/commands.ts'
-import type { SealedBlobs } from '#platform/commands/sealedBlobs.ts'
+import type { SealedBlobs } from '#platform/eventlog/sealedBlobs.ts'
 import { openDecoder } from '#platform/images/decoder.ts'
 import type { AgentImage } from '../agents/port.ts'
 

@@ -1,5 +1,5 @@
 /** What a run may use. */
-import type { RunLimits } from '#platform/config.ts'
+import type { RunLimits } from '#platform/config/config.ts'
 import type { SandboxLimits } from '../sandbox/port.ts'
 
 const ofBox = {

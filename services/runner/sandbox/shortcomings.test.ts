@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { allowedShortcomings } from '#platform/configValues.ts'
+import { allowedShortcomings } from '#platform/config/values.ts'
 import { notAllowed, type Shortcoming } from './shortcomings.ts'
 
 describe('finding low: a box that lacks something', () => {

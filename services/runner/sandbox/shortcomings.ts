@@ -1,5 +1,5 @@
 /** What a box lacks, on the machine that it is made on, of what boxes promise. */
-import type { AllowedShortcoming } from '#platform/config.ts'
+import type { AllowedShortcoming } from '#platform/config/config.ts'
 
 export interface Shortcoming {
   /** By which an operator allows it in `ALLOW_WEAKER_BOX`; `null`: it is told, and stops nothing. */

@@ -1,6 +1,6 @@
 /** Measures the workspaces of runs while they go on, and stops the run that takes more of the disk than it may. */
 import { dirname } from 'node:path'
-import type { DiskLimits } from '#platform/config.ts'
+import type { DiskLimits } from '#platform/config/config.ts'
 import { freeBytes, inGigabytes, sizeOf } from './diskUse.ts'
 import type { Workspace } from './workspace.ts'
 import type { Stopping } from '../execution/stopping.ts'

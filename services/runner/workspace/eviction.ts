@@ -5,7 +5,7 @@
 import { renameSync, statSync } from 'node:fs'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
-import type { DiskLimits } from '#platform/config.ts'
+import type { DiskLimits } from '#platform/config/config.ts'
 import { freeBytes, inGigabytes, sizesOf } from './diskUse.ts'
 import { removeFolder } from './ownedFolders.ts'
 import { commitOf } from './git/git.ts'

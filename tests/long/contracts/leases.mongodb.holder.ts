@@ -1,6 +1,6 @@
 /** A process of its own that wants a lease, and says what becomes of it, a word a line: `starts`, `stops`. */
 import { openMongoLeases } from '#platform/leases/mongodb.ts'
-import { openMongo } from '#platform/mongo/connection.ts'
+import { openMongo } from '#platform/engines/mongoConnection.ts'
 
 const [url = '', database = '', name = ''] = process.argv.slice(2)
 const mongo = await openMongo({ url, database, onWaiting: () => {} })

@@ -3,8 +3,8 @@ import { openInProcessBus } from '#platform/bus/inProcess.ts'
 import { openStores } from '#platform/compose.ts'
 import { logger } from '#platform/log.ts'
 import { noTelemetry } from '#platform/telemetry/telemetry.ts'
-import { startProjector } from '../../../services/query/projector.ts'
-import { onThreads } from '../../../services/query/rebuildThread.ts'
+import { startProjector } from '../../../services/query/projection/projector.ts'
+import { onThreads } from '../../../services/query/projection/rebuildThread.ts'
 import { eventually, testLog } from '../../server/engines.ts'
 
 const config = {

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { scopeOfStream, taskStream } from '#domain/kernel/ids.ts'
 import { WorkspaceChanged } from '#domain/task/events.ts'
-import type { SealedBlobs } from '#platform/commands/sealedBlobs.ts'
+import type { SealedBlobs } from '#platform/eventlog/sealedBlobs.ts'
 import type { Redaction } from '../../output/redaction.ts'
 import { readChanges, type Changes } from '../../workspace/changes/changes.ts'
 import type { Git } from '../../workspace/git/git.ts'

@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto'
 import { taskStream, terminalStream } from '#domain/kernel/ids.ts'
 import type { TerminalEvent } from '#domain/task/terminal.ts'
 import type { TerminalHead } from '#domain/task/events.ts'
-import type { EventLog } from '#platform/commands/eventLog.ts'
-import type { LiveWords, Words } from '#platform/liveWords.ts'
+import type { EventLog } from '#platform/eventlog/eventLog.ts'
+import type { LiveWords, Words } from '#platform/eventlog/liveWords.ts'
 import type { Commands } from '#platform/commands/execute.ts'
 
 /** Somebody else has appended: this run was taken over. */

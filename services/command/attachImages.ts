@@ -1,0 +1,95 @@
+/** Images on their way into a message: looked up, copied under the task's key, and taken back when the message did not come to be. */
+import { v5 as uuidv5 } from 'uuid'
+import { imageTexts } from '#domain/api/images.ts'
+import { image, type KeptImage } from '#domain/image/image.ts'
+import { Fault } from '#domain/kernel/errors.ts'
+import type { Actor } from '#domain/kernel/event.ts'
+import { imageStream, scopeOfStream, taskStream } from '#domain/kernel/ids.ts'
+import type { NamedImage } from '#domain/task/commands.ts'
+import type { TaskState } from '#domain/task/state.ts'
+import { task } from '#domain/task/task.ts'
+import type { Commands, Executed } from '#platform/commands/execute.ts'
+import type { SealedBlobs } from '#platform/eventlog/sealedBlobs.ts'
+
+interface Services {
+  readonly commands: Commands
+  readonly blobs: SealedBlobs
+}
+
+/** Into which message which images go, by their ids, and whose command it is. */
+export interface Attaching {
+  readonly taskId: string
+  readonly messageId: string
+  readonly imageIds: readonly string[]
+  readonly asked: {
+    readonly actor: Actor
+    readonly user: { readonly id: string }
+    readonly commandId: string
+  }
+}
+
+/**
+ * Executes a command with images of the person's own. Throws `invalid_input` that names `images.N` where an image is another's, unknown
+ * or discarded: the same for all three. A command that took effect before needs no images again: they may be discarded by now.
+ */
+export async function withImages(
+  services: Services,
+  attaching: Attaching,
+  execute: (images: readonly NamedImage[]) => Promise<Executed<TaskState>>,
+): Promise<Executed<TaskState>> {
+  const { taskId, imageIds, asked } = attaching
+  if (imageIds.length === 0) return execute([])
+  const stream = taskStream(taskId)
+  if (await services.commands.hasTakenEffect(task, stream, asked.commandId)) return execute([])
+  const scope = scopeOfStream(stream)
+  const copies: NamedImage[] = []
+  const takeBack = () => Promise.all(copies.map(({ blob }) => services.blobs.remove(blob)))
+  let executed: Executed<TaskState>
+  try {
+    for (const [index, imageId] of imageIds.entries())
+      copies.push(await copied(services, { imageId, index, scope, owner: asked.user.id }))
+    executed = await execute(copies)
+  } catch (fault) {
+    // Of any other fault nobody knows whether the message came to be.
+    if (fault instanceof Fault) await takeBack()
+    throw fault
+  }
+  if (executed.repeated) await takeBack()
+  else await note(services, attaching)
+  return executed
+}
+
+async function copied(
+  { commands, blobs }: Services,
+  wanted: {
+    readonly imageId: string
+    readonly index: number
+    readonly scope: string
+    readonly owner: string
+  },
+): Promise<NamedImage> {
+  const { imageId, index, scope, owner } = wanted
+  const from = imageStream(imageId)
+  const { state } = await commands.load(image, from)
+  const kept = state.kind === 'kept' && state.ownerId === owner ? state : undefined
+  const bytes = kept && (await blobs.get(scopeOfStream(from), kept.blob))
+  if (!kept || !bytes) throw new Fault('invalid_input', imageTexts.missing, `images.${index}`)
+  return { ...factsOf(kept), blob: await blobs.put(scope, bytes) }
+}
+
+function factsOf({ imageId, mediaType, width, height, blob, uploadedAt, name }: KeptImage): NamedImage {
+  return { imageId, mediaType, width, height, blob, uploadedAt, name }
+}
+
+/** Notes that they wait no more. The message is there already: an image that is not noted only counts as waiting until it is discarded. */
+async function note(
+  { commands }: Services,
+  { taskId, messageId, imageIds, asked: { actor, commandId } }: Attaching,
+): Promise<void> {
+  for (const imageId of imageIds) {
+    // A name of its own: event ids follow from it, and the message has the other.
+    const cause = { actor, commandId: uuidv5(imageId, commandId) }
+    const attach = { type: 'AttachImage', taskId, messageId } as const
+    await commands.execute(image, imageStream(imageId), attach, cause).catch(() => undefined)
+  }
+}

@@ -1,0 +1,219 @@
+/**
+ * Deletes at the code host what tasks pushed there, before the keys and the access go by which that can be done, and after the runs have
+ * ended that push. Only what is ours goes: a
+ * branch with our name, at the files that the task recorded, in no open pull request. What the host refuses, or cannot be asked, stays and
+ * is told in the log; nothing waits for it for longer than a few tries take.
+ */
+import { setTimeout as pause } from 'node:timers/promises'
+import { isOurBranch } from '#domain/kernel/branchName.ts'
+import { Fault } from '#domain/kernel/errors.ts'
+import type { RecordedOf } from '#domain/kernel/event.ts'
+import { projectStream, taskStream } from '#domain/kernel/ids.ts'
+import type { ProjectEvent } from '#domain/project/events.ts'
+import type { TaskEvent } from '#domain/task/events.ts'
+import type { AnyRecorded } from '#domain/views/view.ts'
+import { UnreadableEvent, type EventLog } from '#platform/eventlog/eventLog.ts'
+import type { HostAccess } from '#platform/credentials/hostAccess.ts'
+import type { Logger } from '#platform/log.ts'
+import { CodeHostFault, type CodeHost, type RepositoryName } from '#platform/ports/codeHost.ts'
+import type { Jobs } from '#platform/ports/jobs.ts'
+
+export interface BranchEngines {
+  readonly log: Pick<EventLog, 'read' | 'readBackwards'>
+  readonly access: Pick<HostAccess, 'tokenOf'>
+  readonly codeHost: Pick<CodeHost, 'branch' | 'deleteBranch' | 'isInOpenPullRequest'>
+  readonly jobs: Pick<Jobs, 'standing'>
+  readonly logger: Logger
+}
+
+/** What a task may have at the host. */
+interface Pushed {
+  readonly ownerId: string
+  readonly projectId: string
+  readonly branches: readonly string[]
+  /** The jobs that pushed, or still do. */
+  readonly requestIds: readonly string[]
+  /** Commits that were pushed, and files that could be: a branch that stands elsewhere has somebody else's work. */
+  readonly commits: ReadonlySet<string>
+  readonly trees: ReadonlySet<string>
+}
+
+/** How one erasure waits, for all its tasks together. */
+export interface Patience {
+  /** How often the host is asked again, after how long, while it cannot be asked. */
+  readonly pausesMs: readonly number[]
+  /** For so long runs are waited for. */
+  readonly runEndsWithinMs: number
+}
+
+// A push has 120 s, and its runner a moment to see that it is over.
+const usualPatience: Patience = { pausesMs: [500, 2_000, 5_000], runEndsWithinMs: 150_000 }
+const lookEveryMs = 100
+
+/**
+ * Deletes the branches of these tasks, which were deleted: what runs for them is being stopped. Never throws for what the code host
+ * says, nor for a task whose history cannot be read.
+ */
+export async function deletePushedBranches(
+  engines: BranchEngines,
+  taskIds: Iterable<string>,
+  { pausesMs, runEndsWithinMs }: Patience = usualPatience,
+): Promise<void> {
+  const runsEndUntil = performance.now() + runEndsWithinMs
+  // The tries are of all tasks together: an account with hundreds of them must not wait for each.
+  const pauses = [...pausesMs]
+  let isAway = false
+  for (const taskId of taskIds) {
+    const pushed = await pushedOf(engines, taskId)
+    if (!pushed) continue
+    if (!(await haveEnded(engines, pushed.requestIds, runsEndUntil)))
+      engines.logger.warn({ taskId }, 'a run of a deleted task does not end: what it still pushes is left')
+    const repository = await repositoryOf(engines, pushed.projectId)
+    // With its project's key the name of the repository has gone; the project's own erasure came first then.
+    if (!repository) continue
+    for (const branch of pushed.branches) {
+      const told = { taskId, projectId: pushed.projectId }
+      if (isAway) {
+        engines.logger.warn(told, 'the code host is not reachable: a pushed branch was left there')
+        continue
+      }
+      try {
+        const left = await retryWhileUnavailable(pauses, () =>
+          deleteBranch(engines, pushed, repository, branch),
+        )
+        if (left !== undefined)
+          engines.logger.info(told, `a pushed branch was left on the code host: ${left}`)
+      } catch (fault) {
+        if (!(fault instanceof CodeHostFault || fault instanceof Fault)) throw fault
+        isAway = isPassing(fault)
+        engines.logger.warn({ err: fault, ...told }, 'failed to delete a pushed branch on the code host')
+      }
+    }
+  }
+}
+
+/**
+ * Resolves once nothing runs for these requests: one that is begun from now on sees that its task was deleted, and pushes nothing. False
+ * when something still runs at `until` (monotonic ms), as where a runner was lost and none came in its place.
+ */
+async function haveEnded(
+  { jobs }: Pick<BranchEngines, 'jobs'>,
+  requestIds: readonly string[],
+  until: number,
+): Promise<boolean> {
+  for (const id of requestIds) {
+    while ((await jobs.standing(id)) === 'leased') {
+      if (performance.now() > until) return false
+      await pause(lookEveryMs)
+    }
+  }
+  return true
+}
+
+/** Why the branch is left, if it is. */
+async function deleteBranch(
+  { access, codeHost }: BranchEngines,
+  { ownerId, commits, trees }: Pushed,
+  repository: RepositoryName,
+  branch: string,
+): Promise<string | undefined> {
+  const token = await access.tokenOf(ownerId)
+  const found = await codeHost.branch(token, repository, branch)
+  if (!found) return undefined
+  if (!commits.has(found.commit) && !trees.has(found.tree)) return 'it holds what others pushed'
+  if (await codeHost.isInOpenPullRequest(token, repository, branch)) return 'a pull request is open'
+  await codeHost.deleteBranch(token, repository, branch)
+  return undefined
+}
+
+/** Asks again while the host cannot be asked, as long as there are pauses left; those that were taken are gone. */
+async function retryWhileUnavailable<T>(pausesMs: number[], work: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await work()
+    } catch (fault) {
+      const pauseMs = isPassing(fault) ? pausesMs.shift() : undefined
+      if (pauseMs === undefined) throw fault
+      await pause(pauseMs)
+    }
+  }
+}
+
+function isPassing(fault: unknown): boolean {
+  return fault instanceof CodeHostFault && ['unavailable', 'rate_limited'].includes(fault.kind)
+}
+
+const page = 1_000
+
+/** `undefined` for a task of which nothing was ever pushed, or whose key is gone. */
+async function pushedOf(engines: BranchEngines, taskId: string): Promise<Pushed | undefined> {
+  try {
+    const [created] = await engines.log.read(taskStream(taskId), 0, 1)
+    return created?.content ? await pushedBy(engines, taskId) : undefined
+  } catch (fault) {
+    if (!(fault instanceof UnreadableEvent)) throw fault
+    engines.logger.warn({ err: fault, taskId }, 'what a task pushed cannot be read, and is left')
+    return undefined
+  }
+}
+
+async function pushedBy({ log }: Pick<BranchEngines, 'log'>, taskId: string): Promise<Pushed | undefined> {
+  let ids: Pick<Pushed, 'ownerId' | 'projectId'> | undefined
+  const requestIds: string[] = []
+  const branches = new Set<string>()
+  const bases = new Set<string>()
+  const commits = new Set<string>()
+  const trees = new Set<string>()
+  const note = (event: RecordedOf<TaskEvent>): void => {
+    switch (event.type) {
+      case 'TaskCreated':
+        ids = event.data
+        break
+      case 'WorkspacePrepared':
+        if (!event.content) break
+        branches.add(event.content.workingBranch)
+        bases.add(event.content.baseBranch)
+        break
+      case 'WorkspaceChanged':
+        if (event.content?.tree) trees.add(event.content.tree)
+        break
+      case 'PullRequestRequested':
+        requestIds.push(event.data.requestId)
+        if (event.content?.tree) trees.add(event.content.tree)
+        break
+      case 'PullRequestOpened':
+      case 'PullRequestUpdated':
+        if (event.content) commits.add(event.content.headCommit)
+        break
+      default:
+    }
+  }
+  for (let from = 0; ; from += page) {
+    const events = await log.read(taskStream(taskId), from, page)
+    for (const event of events as readonly RecordedOf<TaskEvent>[]) note(event)
+    if (events.length < page) break
+  }
+  if (!ids || requestIds.length === 0) return undefined
+  // The first branch of an empty repository is the base itself, and stays.
+  const ours = [...branches].filter((name) => isOurBranch(name) && !bases.has(name))
+  return { ownerId: ids.ownerId, projectId: ids.projectId, branches: ours, requestIds, commits, trees }
+}
+
+/** The repository as it was called last. */
+async function repositoryOf(
+  { log }: Pick<BranchEngines, 'log'>,
+  projectId: string,
+): Promise<RepositoryName | undefined> {
+  for (let from: number | 'end' = 'end'; ;) {
+    const events: readonly AnyRecorded[] = await log.readBackwards(projectStream(projectId), from, page)
+    for (const event of events as readonly RecordedOf<ProjectEvent>[]) {
+      if (event.type !== 'ProjectCreated' && event.type !== 'ProjectSynced') continue
+      return event.content
+        ? { owner: event.content.githubOwner, name: event.content.githubRepoName }
+        : undefined
+    }
+    const last = events.at(-1)
+    if (!last || last.revision === 0) return undefined
+    from = last.revision - 1
+  }
+}

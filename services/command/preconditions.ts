@@ -1,0 +1,127 @@
+/**
+ * Refuses at the door what is known to fail: an agent that no runner can run, a branch that the repository does not have. What is not known,
+ * since no runner or no code host answers, is let through: its run says what became of it.
+ */
+import { setTimeout as pause } from 'node:timers/promises'
+import { Fault } from '#domain/kernel/errors.ts'
+import { taskStream } from '#domain/kernel/ids.ts'
+import type { AgentName } from '#domain/agents.ts'
+import type { LiveTask } from '#domain/task/state.ts'
+import { hasMessage, retriedOf, task } from '#domain/task/task.ts'
+import { projectsView, type ProjectDocument } from '#domain/views/projects.ts'
+import type { HostAccess } from '#platform/credentials/hostAccess.ts'
+import { CodeHostFault, type CodeHost } from '#platform/ports/codeHost.ts'
+import type { CommandServices } from './services.ts'
+
+type Knowing = Pick<CommandServices, 'agents' | 'commands'>
+type KnowingHost = Knowing & Pick<CommandServices, 'access' | 'codeHost' | 'documents'>
+
+/** Throws `agent_unavailable` when no runner that is there can run the agent. */
+export function requireAgent(name: AgentName, { agents }: Pick<Knowing, 'agents'>): void {
+  const missing = agents.whyNone(name)
+  if (missing !== null) throw new Fault('agent_unavailable', missing, 'agent')
+}
+
+/** A write on a task that has an agent work. */
+interface Work {
+  readonly taskId: string
+  readonly commandId: string
+}
+
+/**
+ * Throws `agent_unavailable` when no runner can run the agent that a message is for: the one that it names, or the task's. One that the
+ * task has already is left to the task, which answers a repeat as the first.
+ */
+export async function requireAgentOfMessage(
+  {
+    messageId,
+    agent,
+    ...work
+  }: Work & { readonly messageId: string | undefined; readonly agent: AgentName | null },
+  services: Knowing,
+): Promise<void> {
+  await requireAgentOf(work, services, (state) =>
+    messageId !== undefined && hasMessage(state, messageId) ? undefined : (agent ?? state.agent),
+  )
+}
+
+/** Throws `agent_unavailable` when no runner can run the agent of the turn that a retry repeats. */
+export async function requireAgentOfRetry(work: Work, services: Knowing): Promise<void> {
+  await requireAgentOf(work, services, (state) => {
+    const again = 'execution' in state.phase ? undefined : retriedOf(state)
+    return again?.kind === 'turn' ? again.agent : undefined
+  })
+}
+
+async function requireAgentOf(
+  { taskId, commandId }: Work,
+  services: Knowing,
+  agentOf: (state: LiveTask) => AgentName | undefined,
+): Promise<void> {
+  const { commands } = services
+  const stream = taskStream(taskId)
+  const { state } = await commands.load(task, stream)
+  const agent = state.kind === 'task' ? agentOf(state) : undefined
+  if (agent === undefined || services.agents.whyNone(agent) === null) return
+  if (!(await commands.hasTakenEffect(task, stream, commandId))) requireAgent(agent, services)
+}
+
+/** What a task is to be made with. */
+interface Wish {
+  readonly taskId: string
+  readonly ownerId: string
+  readonly projectId: string
+  readonly branch: string
+  readonly agent: AgentName
+}
+
+/** Throws when it is known that the task's first run would fail. For a task that is there already nothing is asked: a repeat is answered as the first. */
+export async function requireStartable(wish: Wish, services: KnowingHost): Promise<void> {
+  const { state } = await services.commands.load(task, taskStream(wish.taskId))
+  if (state.kind !== 'none') return
+  requireAgent(wish.agent, services)
+  const project = await services.documents.get(projectsView, wish.projectId)
+  if (project && (await isWithout(project, wish, services))) {
+    const sentence = `The repository has no branch ${wish.branch}. Choose one that exists, or push it first.`
+    throw new Fault('invalid_input', sentence, 'branch')
+  }
+}
+
+const hostAnswersWithinMs = 2_000
+/** What the default branch of a repository is called while nothing was pushed. */
+const firstBranch = 'main'
+
+type OfProject = Pick<ProjectDocument, 'githubOwner' | 'githubRepoName' | 'defaultBranch'>
+interface Host {
+  readonly access: Pick<HostAccess, 'tokenOf'>
+  readonly codeHost: Pick<CodeHost, 'branch' | 'branches'>
+}
+
+/** Whether the code host says that the repository has no such branch; `false` too when that cannot be told, or not within two seconds. */
+export async function isWithout(
+  project: OfProject,
+  { branch, ownerId }: Pick<Wish, 'branch' | 'ownerId'>,
+  { access, codeHost }: Host,
+): Promise<boolean> {
+  // It is what most ask for, and may be still to come: nobody waits for the host because of it.
+  if (branch === project.defaultBranch) return false
+  const repository = { owner: project.githubOwner, name: project.githubRepoName }
+  const ask = async () => {
+    const token = await access.tokenOf(ownerId)
+    if (await codeHost.branch(token, repository, branch)) return false
+    return branch !== firstBranch || (await codeHost.branches(token, repository)).length > 0
+  }
+  const timeUp = new AbortController()
+  const late = pause(hostAnswersWithinMs, false, { signal: timeUp.signal }).catch(() => false)
+  try {
+    return await Promise.race([ask().catch(unlessDefect), late])
+  } finally {
+    timeUp.abort()
+  }
+}
+
+/** What the host or the person's access to it refuses, their run will be refused as well, with the reason. */
+function unlessDefect(thrown: unknown): false {
+  if (!(thrown instanceof CodeHostFault || thrown instanceof Fault)) throw thrown
+  return false
+}

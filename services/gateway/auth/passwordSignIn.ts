@@ -1,0 +1,122 @@
+/** Registering and signing in with a password. */
+import { login, register } from '#domain/api/auth.ts'
+import { Fault } from '#domain/kernel/errors.ts'
+import { userStream } from '#domain/kernel/ids.ts'
+import { user } from '#domain/user/user.ts'
+import type { Route } from '#platform/http/route.ts'
+import { routeWith } from '#platform/http/route.ts'
+import type { Passwords } from '#platform/credentials/passwords.ts'
+import type { GatewayOptions, GatewayServices } from '../services.ts'
+import { keyedId, unusedUserId } from './userIds.ts'
+import { signedInWith } from './session.ts'
+import type { LoginThrottle } from './loginThrottle.ts'
+
+const route = routeWith<GatewayServices>()
+const projectedWithinMs = 2_000
+
+/** `slow` is asked before a password is looked at, and again when its turn has come: meanwhile others may have failed. */
+export function passwordRoutes(
+  { passwordSignIn }: Pick<GatewayOptions, 'passwordSignIn'>,
+  { passwords, slow }: { readonly passwords: Passwords; readonly slow: LoginThrottle },
+): readonly Route<GatewayServices>[] {
+  const turnedOn = async () => {
+    if (!passwordSignIn) throw new Fault('password_sign_in_off')
+    return {}
+  }
+  return [
+    route(register, turnedOn, async ({ body, client, commandId, requestId }, services) => {
+      const { name, email, password } = body
+      // The list is of accounts at the code host, and a new account here has none.
+      if (!services.entry.isOpen) throw new Fault('not_allowed', services.entry.refusal(null))
+      const from = { address: client.ip }
+      await slow.check(from)
+      const userId = await userIdOf(email, services)
+      const { state } = await services.commands.load(user, userStream(userId))
+      if (state.kind === 'user') {
+        // Who asks for many addresses learns which are taken.
+        await slow.failed(from)
+        throw new Fault('already_exists', addressTaken, 'email')
+      }
+      const hash = await passwords.limited((hashing) => hashing.hash(password))
+      const credential = { userId, credentialId: services.ids.uuid() }
+      return keepingHash(credential, hash, services, async () => {
+        const session = { userId, ...services.sessions.begin(client.get('user-agent')) }
+        const executed = await services.commands.execute(
+          user,
+          userStream(userId),
+          { type: 'Register', name, email, ...credential, ...session },
+          { actor: { kind: 'user', userId }, commandId, correlationId: requestId },
+        )
+        return signedInWith(executed, session, services, projectedWithinMs)
+      })
+    }),
+    route(login, turnedOn, async ({ body, client, commandId, requestId }, services) => {
+      const { email, password } = body
+      const trying = { address: client.ip, account: email }
+      await slow.check(trying)
+      const userId = await userIdOf(email, services)
+      const { state } = await services.commands.load(user, userStream(userId))
+      const credentialId = state.kind === 'user' ? state.credentialId : null
+      // The same steps for somebody who is not there: no answer comes sooner.
+      const hash = await services.vault.getSecret(scopeOf(userId), secretOf(credentialId ?? 'none'))
+      const isRight = await passwords.limited(async (hashing) => {
+        await slow.check(trying)
+        const matches = await hashing.matches(password, hash)
+        if (!matches) await slow.failed(trying)
+        return matches
+      })
+      if (!isRight || credentialId === null) throw new Fault('wrong_password')
+      await slow.succeeded(trying)
+      await services.entry.check(userId)
+      const session = { userId, ...services.sessions.begin(client.get('user-agent')) }
+      const executed = await services.commands.execute(
+        user,
+        userStream(userId),
+        { type: 'SignInWithPassword', credentialId, ...session },
+        { actor: { kind: 'user', userId }, commandId, correlationId: requestId },
+      )
+      return signedInWith(executed, session, services, projectedWithinMs)
+    }),
+  ]
+}
+
+const addressTaken = 'An account with this email address already exists. Sign in instead.'
+
+/**
+ * The user id of who signs in by an address: the same for the same address, so that two who register it meet in one stream, and told from
+ * the log by nobody without the master key.
+ */
+function userIdOf(
+  email: string,
+  { vault, commands }: Pick<GatewayServices, 'vault' | 'commands'>,
+): Promise<string> {
+  const id = keyedId(vault.deriveKey('password-identity'), email)
+  return unusedUserId(id, commands)
+}
+
+const scopeOf = (userId: string): string => `user:${userId}`
+const secretOf = (credentialId: string): string => `password:${credentialId}`
+
+interface Credential {
+  readonly userId: string
+  readonly credentialId: string
+}
+
+/** Keeps the hash before the log says that it counts, and throws it away when the log does not come to say so. */
+async function keepingHash<T>(
+  { userId, credentialId }: Credential,
+  hash: string,
+  { vault, commands }: GatewayServices,
+  record: () => Promise<T>,
+): Promise<T> {
+  await vault.putSecret(scopeOf(userId), secretOf(credentialId), hash)
+  try {
+    return await record()
+  } catch (fault) {
+    // What failed may have been recorded all the same. Where nobody can tell, a hash that counts for nothing does no harm.
+    const now = await commands.load(user, userStream(userId)).catch(() => undefined)
+    const counts = now?.state.kind === 'user' && now.state.credentialId === credentialId
+    if (now !== undefined && !counts) await vault.removeSecret(scopeOf(userId), secretOf(credentialId))
+    throw fault
+  }
+}

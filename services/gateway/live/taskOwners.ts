@@ -1,0 +1,56 @@
+/** Whose a task is, for events that do not say so: remembered, so that what strangers do costs no read. It never changes. */
+import { LRUCache } from 'lru-cache'
+import type { StoredEvent } from '#domain/kernel/event.ts'
+import { parseStream, taskStream } from '#domain/kernel/ids.ts'
+import { TaskCreated } from '#domain/task/events.ts'
+import { tasksView } from '#domain/views/tasks.ts'
+import type { Documents } from '#platform/reads/documents.ts'
+import { UnreadableEvent, type EventLog } from '#platform/eventlog/eventLog.ts'
+import { NotFolded } from '#platform/ports/faults.ts'
+
+export interface Owners {
+  /** Learns whose the tasks of the events are: from their beginnings, or in one read for all. */
+  learn(events: readonly StoredEvent[]): Promise<void>
+  /** The owner, `null` when the task has none that can be told; `undefined` when that is not known. */
+  known(taskId: string): string | null | undefined
+  read(taskId: string): Promise<string | null>
+}
+
+/** Tasks that are remembered: more than are at work at once, in some 10 MB. */
+const remembered = 50_000
+
+export function ownersOfTasks(documents: Pick<Documents, 'getMany'>, log: Pick<EventLog, 'read'>): Owners {
+  const owners = new LRUCache<string, { readonly owner: string | null }>({ max: remembered })
+
+  /** From the beginning of its stream, which the read models may not have yet. */
+  async function read(taskId: string): Promise<string | null> {
+    const [first] = await log.read(taskStream(taskId), 0, 1).catch((fault: unknown) => {
+      if (fault instanceof UnreadableEvent) return []
+      throw fault
+    })
+    const owner = first?.type === 'TaskCreated' ? first.data.ownerId : null
+    owners.set(taskId, { owner })
+    return owner
+  }
+
+  return {
+    async learn(events) {
+      const unknown = new Set<string>()
+      for (const { stream, type, data } of events) {
+        const { id } = { id: '', ...parseStream(stream) }
+        const created = type === 'TaskCreated' ? TaskCreated.data.safeParse(data).data : undefined
+        if (created) owners.set(id, { owner: created.ownerId })
+        else if (!owners.has(id)) unknown.add(id)
+      }
+      if (unknown.size === 0) return
+      const found = await documents.getMany(tasksView, [...unknown]).catch((fault: unknown) => {
+        if (fault instanceof NotFolded) return new Map<string, never>()
+        throw fault
+      })
+      for (const [id, { owner }] of found) owners.set(id, { owner })
+      await Promise.all([...unknown].filter((id) => !found.has(id)).map(read))
+    },
+    known: (taskId) => owners.get(taskId)?.owner,
+    read,
+  }
+}

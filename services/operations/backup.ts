@@ -1,0 +1,498 @@
+/**
+ * A copy of what the data folder cannot be without, made while the product serves, and a data folder made of such a copy. The log is copied
+ * first: what is copied after it has all that its events name, and what is newer does no harm. Read models, the queue and workspaces are left
+ * out: the first two follow from the log, and of the last what was saved is in blobs.
+ */
+import { createHash } from 'node:crypto'
+import { constants, createReadStream, existsSync } from 'node:fs'
+import {
+  chmod,
+  copyFile,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  realpath,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises'
+import { basename, dirname, join, relative, resolve, sep } from 'node:path'
+import { z } from 'zod'
+import { BlobRef, Sha256 } from '#domain/kernel/blob.ts'
+import type { StoredEvent } from '#domain/kernel/event.ts'
+import { scopeOfStream } from '#domain/kernel/ids.ts'
+import type { LogIdentity } from '#domain/log/log.ts'
+import { contentContext } from '#platform/eventlog/eventLog.ts'
+import { commands } from '#platform/commands/execute.ts'
+import { identityOf, restoreLog } from '#platform/eventlog/logIdentity.ts'
+import { openStores, type OwnStores } from '#platform/compose.ts'
+import type { Config } from '#platform/config/config.ts'
+import type { Logger } from '#platform/log.ts'
+import { copySqlite, lockFile } from '#platform/engines/sqlite.ts'
+import { verifyLog, type Digest } from '#platform/verify/verify.ts'
+import type { Answer } from './operate.ts'
+
+/** A backup cannot be made, or nothing be made of one; the message says why and what to do. */
+export class BackupRefused extends Error {
+  override readonly name = 'BackupRefused'
+}
+
+/** What both work with; `config.dataDir` is the folder that is copied, or the one that is made. */
+export interface BackupWork {
+  readonly config: Pick<Config, 'dataDir' | 'engines' | 'masterKey'>
+  readonly logger: Logger
+  readonly digest: Digest
+  /** Told of each step, and how far a long one is. */
+  readonly progress: (line: string) => void
+}
+
+const format = 1
+const manifestName = 'manifest.json'
+const keyName = 'master.key'
+/** The log comes first, the keys last: an erasure destroys the key before the blobs, so that a blob that is missed then has no key either. */
+const databases = { log: 'events.sqlite', keys: 'vault.sqlite' } as const
+/** The blobs are named by what they hold; of the local code host, which is none where GitHub is the host, all is summed up. */
+const trees = ['blobs', 'codehost'] as const
+
+const File = z.strictObject({ bytes: z.int().nonnegative(), sha256: Sha256 })
+const Tree = z.strictObject({ files: z.int().nonnegative(), bytes: z.int().nonnegative(), sha256: Sha256 })
+const Manifest = z.strictObject({
+  format: z.literal(format),
+  madeAt: z.iso.datetime(),
+  log: z.strictObject({ logId: z.string(), epoch: z.int().positive(), events: z.int().nonnegative() }),
+  files: z.record(z.string(), File),
+  trees: z.record(z.string(), Tree),
+})
+type Manifest = z.infer<typeof Manifest>
+
+/**
+ * Copies the data folder to `to`, which must not be there or be empty, and checks the copy. The master key goes along only where `withKey`
+ * says so. Nothing of a backup that was broken off is at `to`. Throws `BackupRefused`.
+ */
+export async function backup(to: string, withKey: boolean, work: BackupWork): Promise<Answer> {
+  const { dataDir } = onlyEmbedded(work).config
+  const target = resolve(to)
+  if (!existsSync(join(dataDir, databases.log)))
+    throw new BackupRefused(`There is no data folder at ${dataDir}. Name it with --data or DATA_DIR.`)
+  await refuseOneInTheOther(target, dataDir)
+  return beside(target, 'backup', async (part) => {
+    const copyDatabase = (name: string) => {
+      work.progress(`Copying ${name}`)
+      copySqlite(join(dataDir, name), join(part, name))
+    }
+    copyDatabase(databases.log)
+    for (const name of trees) {
+      work.progress(`Copying ${name}`)
+      await copyTree(join(dataDir, name), join(part, name), work.progress)
+    }
+    copyDatabase(databases.keys)
+    const key = withKey ? await keyFile(work) : undefined
+    if (key !== undefined) await writeFile(join(part, keyName), key, { mode: 0o600, flush: true })
+    const masterKey = work.config.masterKey ?? (await textOf(join(dataDir, keyName)))
+    const checked = await checkStores({ ...work, config: { ...work.config, dataDir: part, masterKey } })
+    const names = [...Object.values(databases), ...(withKey ? [keyName] : [])]
+    const manifest: Manifest = {
+      format,
+      madeAt: new Date().toISOString(),
+      log: { ...checked.identity, events: checked.events },
+      files: Object.fromEntries(
+        await Promise.all(names.map(async (name) => [name, await digestOf(join(part, name))] as const)),
+      ),
+      trees: Object.fromEntries(
+        await Promise.all(trees.map(async (name) => [name, await sumOf(join(part, name))] as const)),
+      ),
+    }
+    await writeFile(join(part, manifestName), `${JSON.stringify(manifest, null, 2)}\n`, {
+      mode: 0o600,
+      flush: true,
+    })
+    return told(checked, `The backup is at ${target}`, [
+      'Read models, the queue and workspaces are left out. Read models and the queue are rebuilt from the log.',
+      withKey
+        ? 'The backup contains the master key: anyone who has it can read everything.'
+        : "The backup does not contain the master key. Keep a copy elsewhere: the backup can't be read without it.",
+    ])
+  })
+}
+
+/**
+ * Makes the data folder of a backup, under the next epoch of its log. The folder must not be there, or hold `master.key` alone. Nothing is
+ * there before all of it is checked. Throws `BackupRefused`.
+ */
+export async function restore(from: string, work: BackupWork): Promise<Answer> {
+  const { dataDir } = onlyEmbedded(work).config
+  const source = resolve(from)
+  const target = resolve(dataDir)
+  await refuseOneInTheOther(source, target)
+  const manifest = await manifestOf(source)
+  return beside(target, 'restore', async (part) => {
+    const key = await keyOf(source, target, work)
+    for (const name of Object.keys(manifest.files)) {
+      work.progress(`Copying ${name}`)
+      await copyFile(join(source, name), join(part, name), constants.COPYFILE_FICLONE)
+      await chmod(join(part, name), 0o600)
+    }
+    for (const name of Object.keys(manifest.trees)) {
+      work.progress(`Copying ${name}`)
+      await copyTree(join(source, name), join(part, name), work.progress)
+    }
+    const changed = await changedIn(part, manifest)
+    if (changed.length > 0)
+      throw new BackupRefused(`The backup is not as it was made. Changed since: ${changed.join(', ')}.`)
+    if (key !== undefined)
+      await writeFile(join(part, keyName), `${key.trim()}\n`, { mode: 0o600, flush: true })
+    const restoring = { ...work, config: { ...work.config, dataDir: part } }
+    const checked = await checkStores(restoring, async ({ log }) => {
+      await restoreLog(commands(log))
+    })
+    return told(checked, `The data folder ${target} is made of the backup of ${manifest.madeAt}`, [
+      'Start Flightdeck on it. Read models are rebuilt, and unfinished work is resumed or ended.',
+    ])
+  })
+}
+
+/** What `master.key` of the new folder is to hold: the backup's key, or the one that lies at the target. */
+async function keyOf(source: string, target: string, { config }: BackupWork): Promise<string | undefined> {
+  const [included, there] = [await textOf(join(source, keyName)), await textOf(join(target, keyName))]
+  if (included !== undefined && there !== undefined && included.trim() !== there.trim())
+    throw new BackupRefused(
+      `${join(target, keyName)} is not the master key that the backup contains. Move it away first.`,
+    )
+  // With MASTER_KEY nothing is read from a file; one that lies there stays all the same, for nobody knows what else it opens.
+  const key = config.masterKey === undefined ? (included ?? there) : there
+  if (key === undefined && config.masterKey === undefined)
+    throw new BackupRefused(
+      `The master key is not in the backup. Give it with MASTER_KEY, or put it at ${join(target, keyName)}.`,
+    )
+  return key
+}
+
+function onlyEmbedded<Work extends BackupWork>(work: Work): Work {
+  const { eventStore, mongo } = work.config.engines
+  if (eventStore === null && mongo === null) return work
+  throw new BackupRefused(
+    'The log or the stores are engines of their own: docs/operating.md says how these are backed up.',
+  )
+}
+
+const sentences: ReadonlyMap<unknown, (target: string) => string> = new Map<
+  unknown,
+  (target: string) => string
+>([
+  ['ENOSPC', (target) => `There is not enough space at ${dirname(target)}. Nothing was left there.`],
+  ['EBUSY', (target) => `${target} is where a disk is mounted. Name a folder in it.`],
+  ['EACCES', (target) => `${dirname(target)} cannot be written.`],
+])
+
+/** Closes them, so that the files alone hold all; what was opened for the check and holds nothing goes. */
+async function closeWhole(stores: OwnStores, folder: string): Promise<void> {
+  await stores.close()
+  for (const ending of ['', '-wal', '-shm']) await rm(join(folder, `views.sqlite${ending}`), { force: true })
+  for (const name of Object.values(databases)) {
+    const log = join(folder, `${name}-wal`)
+    const left = await stat(log).then(({ size }) => size, absentAs(0))
+    if (left > 0) throw new Error(`${log} was not moved into its database.`)
+    for (const ending of ['-wal', '-shm']) await rm(join(folder, `${name}${ending}`), { force: true })
+  }
+}
+
+/** What was made, with what was not whole in what it was made of: a copy of a log with a fault is better than none. */
+function told({ said, faults }: Checked, made: string, more: readonly string[]): Answer {
+  if (faults.length === 0) return { lines: [`${made}, and whole: ${said}`, ...more] }
+  return { failed: true, lines: [...faults, `${made}, and not whole: ${said}`, ...more] }
+}
+
+/** Does it in a folder beside the target, which takes the target's place when all is done; else nothing is left of it. */
+async function beside(
+  target: string,
+  what: 'backup' | 'restore',
+  work: (part: string) => Promise<Answer>,
+): Promise<Answer> {
+  const own = (name: string) => join(dirname(target), `.${basename(target)}.flightdeck-${name}`)
+  const [part, before, lock] = [own('part'), own('before'), own('lock')]
+  await refuseUnlessEmpty(target, what)
+  await mkdir(dirname(target), { recursive: true })
+  const release = lockFile(lock)
+  if (!release) throw new BackupRefused(`A ${what} to ${target} is under way.`)
+  try {
+    // What a kill between the two renames below left aside: it may hold the only master key.
+    if (!existsSync(target)) await rename(before, target).catch(absentAs(undefined))
+    await rm(before, { recursive: true, force: true })
+    await rm(part, { recursive: true, force: true })
+    await mkdir(part, { mode: 0o700 })
+    const answer = await work(part)
+    await syncAll(part)
+    // Looked at again: it may have been filled meanwhile.
+    await refuseUnlessEmpty(target, what)
+    if (existsSync(target)) await rename(target, before)
+    await rename(part, target)
+    await syncFolder(dirname(target))
+    await rm(before, { recursive: true, force: true })
+    return answer
+  } catch (fault) {
+    const sentence = sentences.get(isOutOfRoom(fault) ? 'ENOSPC' : codeOf(fault))
+    throw sentence === undefined ? fault : new BackupRefused(sentence(target), { cause: fault })
+  } finally {
+    await rm(part, { recursive: true, force: true })
+    // Removed while it is held, so that nobody else holds the lock of a file that is gone.
+    await rm(lock, { force: true })
+    release()
+  }
+}
+
+async function refuseUnlessEmpty(target: string, what: 'backup' | 'restore'): Promise<void> {
+  const names = await readdir(target).catch((fault: unknown) => {
+    if (isMissing(fault)) return []
+    throw new BackupRefused(`${target} is no folder that can be used.`, { cause: fault })
+  })
+  const mayHold = what === 'restore' ? [keyName] : []
+  if (names.some((name) => !mayHold.includes(name)))
+    throw new BackupRefused(`${target} is not empty. Name a folder that is not there yet.`)
+}
+
+async function keyFile({ config }: BackupWork): Promise<string> {
+  const key = config.masterKey ?? (await textOf(join(config.dataDir, keyName)))
+  if (key === undefined) throw new BackupRefused('There is no master key to include.')
+  return `${key.trim()}\n`
+}
+
+interface Checked {
+  readonly identity: LogIdentity
+  readonly events: number
+  readonly said: string
+  readonly faults: readonly string[]
+}
+
+/** Whether the log is whole, opens with the key, and has its blobs; `then` is done to stores that do. */
+async function checkStores(
+  { config, logger, digest, progress }: BackupWork,
+  then: (stores: OwnStores) => Promise<void> = async () => undefined,
+): Promise<Checked> {
+  const stores = await openStores(config, logger)
+  try {
+    const identity = await identityOf(commands(stores.log))
+    if (!identity) throw new BackupRefused('The log has no beginning: it is none of Flightdeck.')
+    const { events, streams, erased, findings, more } = await verifyLog(stores, digest, (count) =>
+      progress(`${count} events checked`),
+    )
+    const blobs = await lostBlobs(stores, join(config.dataDir, 'blobs'))
+    const faults = [
+      ...findings.map(({ sentence }) => sentence),
+      ...(more > 0 ? [`${more} more are not listed.`] : []),
+      ...blobs.lost.map(({ hash, stream }) => `The blob ${hash} of ${stream} is not there.`),
+    ]
+    await then(stores)
+    const said = `${events} events in ${streams} streams, ${blobs.found} blobs; the content of ${erased} events was erased.`
+    return { identity, events, said, faults }
+  } finally {
+    await closeWhole(stores, config.dataDir)
+  }
+}
+
+/** Blobs that events name and that are not there, but of what has ended or was erased. */
+async function lostBlobs({ eventStore, vault }: Pick<OwnStores, 'eventStore' | 'vault'>, folder: string) {
+  const lost = new Map<string, StoredEvent>()
+  const found = new Set<string>()
+  const over = new Set<string>()
+  let after: StoredEvent['position'] | null = null
+  for (;;) {
+    const page: readonly StoredEvent[] = await eventStore.readAll(after, 1_000)
+    for (const event of page) {
+      if (event.type === 'TaskDeleted' || event.type === 'ImageDiscarded') over.add(event.stream)
+      for (const { hash } of blobRefsIn(event.data)) {
+        if (found.has(hash)) continue
+        if (existsSync(join(folder, hash.slice(0, 2), hash.slice(2, 4), hash))) found.add(hash)
+        else lost.set(hash, event)
+      }
+    }
+    const last = page.at(-1)
+    if (!last) break
+    after = last.position
+  }
+  const left: { readonly hash: string; readonly stream: string }[] = []
+  for (const [hash, event] of lost) {
+    if (over.has(event.stream) || (await isErased(event, vault))) continue
+    left.push({ hash, stream: event.stream })
+  }
+  return { found: found.size, lost: left }
+}
+
+/** Whether the key of what the event says was destroyed: its blobs are deleted with it. */
+async function isErased({ id, stream, content }: StoredEvent, vault: OwnStores['vault']): Promise<boolean> {
+  if (content === null) return false
+  const opened = await vault.open(
+    scopeOfStream(stream),
+    contentContext(stream, id),
+    Buffer.from(content, 'base64'),
+  )
+  return opened === undefined
+}
+
+function* blobRefsIn(data: unknown): Generator<BlobRef> {
+  if (typeof data !== 'object' || data === null) return
+  const ref = BlobRef.strict().safeParse(data)
+  if (ref.success) yield ref.data
+  else for (const member of Object.values(data)) yield* blobRefsIn(member)
+}
+
+async function manifestOf(source: string): Promise<Manifest> {
+  const text = await textOf(join(source, manifestName))
+  if (text === undefined) throw new BackupRefused(`There is no backup at ${source}.`)
+  const parsed = Manifest.safeParse(jsonOf(text))
+  if (!parsed.success)
+    throw new BackupRefused(`The ${manifestName} at ${source} is not one that this Flightdeck reads.`)
+  const { files } = parsed.data
+  const named = [...Object.keys(files), ...Object.keys(parsed.data.trees)]
+  const known: readonly string[] = [...Object.values(databases), ...trees, keyName]
+  if (
+    Object.values(databases).some((name) => files[name] === undefined) ||
+    named.some((name) => !known.includes(name))
+  )
+    throw new BackupRefused(`The ${manifestName} at ${source} is not one that this Flightdeck reads.`)
+  return parsed.data
+}
+
+/** What of the copy is not as the manifest says. */
+async function changedIn(part: string, { files, trees: summed }: Manifest): Promise<readonly string[]> {
+  const changed: string[] = []
+  for (const [name, made] of Object.entries(files)) {
+    const now = await digestOf(join(part, name))
+    if (now.sha256 !== made.sha256 || now.bytes !== made.bytes) changed.push(name)
+  }
+  for (const [name, made] of Object.entries(summed))
+    if ((await sumOf(join(part, name))).sha256 !== made.sha256) changed.push(name)
+  return changed
+}
+
+/** Of a folder itself: what is not whole yet, or was left by a killed process. */
+const leftOut = new Set(['half-written', 'incoming'])
+
+/**
+ * Copies the files below a folder; one that goes meanwhile is left out. References of git go before its objects, so that nothing they
+ * name is missing: objects are only ever added.
+ */
+async function copyTree(from: string, to: string, progress: (line: string) => void): Promise<void> {
+  let files = 0
+  const copy = async (source: string, target: string): Promise<void> => {
+    await mkdir(target, { recursive: true, mode: 0o700 })
+    const entries = await readdir(source, { withFileTypes: true }).catch(absentAs([]))
+    const later = (name: string) => Number(name === 'objects' || name === 'pack')
+    for (const entry of entries.toSorted((a, b) => later(a.name) - later(b.name))) {
+      if ((source === from && leftOut.has(entry.name)) || entry.name.endsWith('.lock')) continue
+      const [one, other] = [join(source, entry.name), join(target, entry.name)]
+      if (entry.isDirectory()) await copy(one, other)
+      else if (entry.isFile()) {
+        const isCopied = await copyFile(one, other, constants.COPYFILE_FICLONE).then(
+          () => true,
+          absentAs(false),
+        )
+        if (isCopied) await chmod(other, 0o600)
+        files += 1
+        if (files % 1_000 === 0) progress(`${files} files copied`)
+      }
+    }
+  }
+  await copy(from, to)
+}
+
+/** All of a folder in one digest: of the names, sizes and digests of its files, in their order. */
+async function sumOf(folder: string): Promise<z.infer<typeof Tree>> {
+  const whole = createHash('sha256')
+  let files = 0
+  let bytes = 0
+  for await (const file of filesBelow(folder)) {
+    const one = await digestOf(file)
+    whole.update(`${relative(folder, file).split(sep).join('/')}\0${one.bytes}\0${one.sha256}\n`)
+    files += 1
+    bytes += one.bytes
+  }
+  return { files, bytes, sha256: whole.digest('hex') }
+}
+
+async function* filesBelow(folder: string): AsyncGenerator<string> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(absentAs([]))
+  for (const { name } of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+    const path = join(folder, name)
+    if ((await stat(path)).isDirectory()) yield* filesBelow(path)
+    else yield path
+  }
+}
+
+async function digestOf(file: string): Promise<z.infer<typeof File>> {
+  const hash = createHash('sha256')
+  let bytes = 0
+  for await (const chunk of createReadStream(file)) {
+    const piece: Buffer = chunk
+    hash.update(piece)
+    bytes += piece.byteLength
+  }
+  return { bytes, sha256: hash.digest('hex') }
+}
+
+/** A power cut leaves all of it or, before the last name, none. */
+async function syncAll(folder: string): Promise<void> {
+  for await (const file of filesBelow(folder)) await syncFolder(file)
+  await syncFolder(folder)
+}
+
+async function syncFolder(path: string): Promise<void> {
+  const handle = await open(path, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Whichever way their addresses lead there. */
+async function refuseOneInTheOther(one: string, other: string): Promise<void> {
+  const [a, b] = [await placeOf(resolve(one)), await placeOf(resolve(other))]
+  if (isInside(a, b) || isInside(b, a))
+    throw new BackupRefused('The backup and the data folder must not be inside each other.')
+}
+
+/** The path without links; of what is not there yet, as far as it is. */
+async function placeOf(path: string): Promise<string> {
+  const found = await realpath(path).catch(absentAs(undefined))
+  return found ?? join(await placeOf(dirname(path)), basename(path))
+}
+
+/** Also where SQLite says so. */
+function isOutOfRoom(fault: unknown): boolean {
+  if (!(fault instanceof Error)) return false
+  const isFull = 'errcode' in fault && typeof fault.errcode === 'number' && (fault.errcode & 0xff) === 13
+  return isFull || codeOf(fault) === 'ENOSPC' || isOutOfRoom(fault.cause)
+}
+
+function isInside(inner: string, outer: string): boolean {
+  return inner === outer || inner.startsWith(`${outer}${sep}`)
+}
+
+async function textOf(file: string): Promise<string | undefined> {
+  return readFile(file, 'utf8').catch(absentAs(undefined))
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function codeOf(fault: unknown): unknown {
+  return fault instanceof Error && 'code' in fault ? fault.code : undefined
+}
+
+function isMissing(fault: unknown): boolean {
+  return codeOf(fault) === 'ENOENT'
+}
+
+function absentAs<Value>(value: Value): (fault: unknown) => Value {
+  return (fault) => {
+    if (isMissing(fault)) return value
+    throw fault
+  }
+}

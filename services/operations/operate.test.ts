@@ -1,0 +1,137 @@
+/** The words of an operator about jobs that were set aside. */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { userStream } from '#domain/kernel/ids.ts'
+import { OnboardingCompleted } from '#domain/user/events.ts'
+import { emptyHead } from '#platform/eventlog/eventLog.ts'
+import { openLog } from '#platform/eventlog/logIdentity.ts'
+import { changeCatalog } from '#platform/ports/catalog.ts'
+import { cause, eventually, openTestEngines, somebody, type TestEngines } from '../../tests/server/engines.ts'
+import { operationBeside, operationOf, UnknownWords } from './operate.ts'
+import { startProjector } from '../query/projection/projector.ts'
+
+let engines: TestEngines
+beforeEach(async () => {
+  engines = await openTestEngines()
+})
+afterEach(() => engines.close())
+
+const operate = async (words: readonly string[]) =>
+  (await operationOf(words)?.({ ...engines, progress: () => undefined }))?.lines
+
+/** A job that a worker set aside. */
+async function setAside(id: string, kind: string): Promise<void> {
+  const { jobs } = engines
+  await jobs.put({ id, kind, payload: { taskId: 'a-task' } })
+  const worker = jobs.work(kind, { concurrency: 1, leaseMs: 1_000 }, (delivery) =>
+    delivery.reject(new RangeError('It cannot be done.')),
+  )
+  await eventually('it is set aside', async () => (await jobs.rejected(kind, 1)).length === 1)
+  await worker.stop()
+}
+
+test('lists what was set aside, a line each, and queues one again', async () => {
+  expect(await operate(['jobs'])).toEqual(['No job was set aside.'])
+  await setAside('one', 'execution')
+  await setAside('two', 'pull_request')
+  expect(await operate(['jobs'])).toEqual([
+    expect.stringMatching(/^one {2}execution {2}taskId=a-task {2}RangeError at .+$/),
+    expect.stringMatching(/^two {2}pull_request {2}taskId=a-task {2}RangeError at .+$/),
+  ])
+  expect(await operate(['jobs', 'requeue', 'one'])).toEqual(['one is queued again.'])
+  expect(await operate(['jobs'])).toHaveLength(1)
+  expect(await engines.jobs.pending('execution')).toBe(1)
+  expect(await operate(['jobs', 'requeue', 'one'])).toEqual(['No job one was set aside.'])
+})
+
+test('begins the next epoch of a log that was put back, above any that the read models have heard of', async () => {
+  const { logId } = await openLog(engines)
+  const { readStore } = engines
+  const told = (epoch: number) => [
+    `Log ${logId} goes on in epoch ${epoch}: read models are made anew at the next start, and what is open is queued from the log.`,
+  ]
+  expect(await operate(['restored'])).toEqual(told(2))
+  await changeCatalog(readStore, (catalog) => ({ ...catalog, log: { logId, epoch: 5 } }))
+  expect(await operate(['restored'])).toEqual(told(6))
+  expect((await readStore.catalog()).live).toEqual({})
+  expect(await openLog(engines)).toEqual({ logId, epoch: 6 })
+})
+
+test('checks the log, and names what is wrong where it is', async () => {
+  await openLog(engines)
+  await engines.log.append(
+    userStream(somebody.userId),
+    emptyHead,
+    [OnboardingCompleted.of({ companySize: 'solo', role: 'other' }, { fullName: 'Ada', email: null })],
+    cause(),
+  )
+  expect(await operate(['verify'])).toEqual([
+    'The log is whole: 2 events in 2 streams were checked; the content of 0 was erased.',
+  ])
+  await engines.vault.destroy(`user:${somebody.userId}`)
+  expect(await operate(['verify'])).toEqual([
+    'The log is whole: 2 events in 2 streams were checked; the content of 1 was erased.',
+  ])
+  const damaged = {
+    ...engines.eventStore,
+    readAll: async (after: string | null, limit: number) =>
+      (await engines.eventStore.readAll(after, limit)).map((event) => ({
+        ...event,
+        at: '2020-01-01T00:00:00.000Z',
+      })),
+  }
+  const told = await operationOf(['verify'])?.({ ...engines, eventStore: damaged, progress: () => undefined })
+  expect(told).toEqual({
+    failed: true,
+    lines: [
+      'log-main @ 0 is not what its hash was taken over: it was changed.',
+      `user-${somebody.userId} @ 0 is not what its hash was taken over: it was changed.`,
+      'The log is not whole: 2 events in 2 streams were checked; the content of 0 was erased.',
+    ],
+  })
+})
+
+describe('asks for read models to be made anew', () => {
+  test('and ends when they are, having told how far it is', async () => {
+    const projector = await startProjector(engines)
+    const told: string[] = []
+    const answer = await operationBeside(['rebuild', 'tasks'])?.({
+      ...engines,
+      progress: (line) => void told.push(line),
+    })
+    expect(answer).toEqual({ lines: ['tasks: rebuilt from the log.'] })
+    expect((await engines.readStore.catalog()).live).toMatchObject({
+      tasks: { name: 'tasks_g2' },
+      users: { name: 'users_g1' },
+    })
+    const whole = await operationBeside(['rebuild'])?.({ ...engines, progress: () => undefined })
+    expect(whole?.lines[0]).toMatch(/^users, .*, images: rebuilt from the log\.$/)
+    await projector.stop()
+  })
+
+  test('and says so when nobody makes them', async () => {
+    const answer = await operationBeside(
+      ['rebuild', 'logs'],
+      500,
+    )?.({ ...engines, progress: () => undefined })
+    expect(answer?.lines[0]).toMatch(/^logs: asked for\. No process makes it now/)
+    expect((await engines.readStore.catalog()).wanted).toEqual(['logs'])
+  })
+})
+
+test.each([
+  [['start']],
+  [['verify', 'it']],
+  [['jobs', 'delete']],
+  [['jobs', 'requeue']],
+  [['jobs', 'requeue', 'one', 'two']],
+])('refuses words that it does not know: %j', (words) => {
+  expect(() => operationOf(words)).toThrow(UnknownWords)
+})
+
+test.each([[['rebuild', 'nothing']], [['rebuild', 'tasks', 'logs']]])('refuses %j', (words) => {
+  expect(() => operationBeside(words)).toThrow(UnknownWords)
+})
+
+test('no words are no operation', () => {
+  expect(operationOf([])).toBeUndefined()
+})

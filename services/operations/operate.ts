@@ -1,0 +1,171 @@
+/** What an operator does beside the running product: sees the jobs and the streams that were set aside, queues or takes up one again, checks the log, has read models made anew. */
+import { setTimeout as pause } from 'node:timers/promises'
+import { views } from '#domain/views/all.ts'
+import type { EventLog } from '#platform/eventlog/eventLog.ts'
+import type { Commands } from '#platform/commands/execute.ts'
+import { restoreLog } from '#platform/eventlog/logIdentity.ts'
+import { listFlawed, releaseFlawed } from '#platform/eventlog/quarantine.ts'
+import { changeCatalog } from '#platform/ports/catalog.ts'
+import type { EventStore } from '#platform/ports/eventStore.ts'
+import type { Jobs } from '#platform/ports/jobs.ts'
+import type { Catalog, ReadStore } from '#platform/ports/readStore.ts'
+import type { Vault } from '#platform/ports/vault.ts'
+import { digestThreads } from '#platform/verify/digestThreads.ts'
+import { verifyLog } from '#platform/verify/verify.ts'
+
+/** The kinds of job there are; the queue keeps what was set aside by kind. */
+const kinds = ['execution', 'pull_request', 'erasure'] as const
+const shownAtMost = 1_000
+
+/** The words are none that this knows. */
+export class UnknownWords extends Error {
+  override readonly name = 'UnknownWords'
+}
+
+/** What an operation works on; `progress` is told of a line that the next one takes the place of. */
+export interface Operating {
+  readonly jobs: Jobs
+  readonly eventStore: EventStore
+  readonly readStore: ReadStore
+  readonly log: Pick<EventLog, 'read'>
+  readonly commands: Pick<Commands, 'load' | 'execute'>
+  readonly vault: Vault
+  readonly progress: (line: string) => void
+}
+
+/** The lines that answer an operator; `failed` when what was looked at is not as it should be. */
+export interface Answer {
+  readonly lines: readonly string[]
+  readonly failed?: boolean
+}
+
+/** What an operator asked for, once there are engines. */
+export type Operation = (engines: Operating) => Promise<Answer>
+
+/**
+ * `quarantine` gives a line for each stream that cannot be read on, and `quarantine release <stream>` takes one up again that was mended;
+ * `verify` checks the whole log; `restored` begins the next epoch of a log that was put back from a backup; `jobs` gives a line for each job that was set aside, newest first of its kind; `jobs requeue <id>` queues one again; no words are no
+ * operation. Throws `UnknownWords`, before anything is opened.
+ */
+export function operationOf(words: readonly string[]): Operation | undefined {
+  const [subject, verb, id, ...rest] = words
+  if (subject === undefined) return undefined
+  if (subject === 'verify' && verb === undefined) return verified
+  if (subject === 'restored' && verb === undefined) return restored
+  if (subject === 'jobs' && verb === undefined) return listed
+  if (subject === 'quarantine' && verb === undefined)
+    return async ({ readStore }) => ({ lines: await listFlawed(readStore) })
+  if (subject === 'quarantine' && verb === 'release' && id !== undefined && rest.length === 0)
+    return async ({ readStore, log }) => {
+      const { ok, line } = await releaseFlawed(readStore, log, id)
+      return { lines: [line], failed: !ok }
+    }
+  if (subject !== 'jobs' || verb !== 'requeue' || id === undefined || rest.length > 0)
+    throw new UnknownWords(`${words.join(' ')}: there is no such command.`)
+  return async ({ jobs }) => ({
+    lines: [(await jobs.requeue(id)) ? `${id} is queued again.` : `No job ${id} was set aside.`],
+  })
+}
+
+async function verified({ eventStore, vault, progress }: Operating): Promise<Answer> {
+  const threads = digestThreads()
+  try {
+    const { events, streams, erased, findings, more } = await verifyLog(
+      { eventStore, vault },
+      threads.digest,
+      (count) => progress(`${count} events checked`),
+    )
+    const looked = `${events} events in ${streams} streams were checked; the content of ${erased} was erased.`
+    if (findings.length === 0) return { lines: [`The log is whole: ${looked}`] }
+    return {
+      failed: true,
+      lines: [
+        ...findings.map(({ sentence }) => sentence),
+        ...(more > 0 ? [`${more} more are not listed.`] : []),
+        `The log is not whole: ${looked}`,
+      ],
+    }
+  } finally {
+    await threads.close()
+  }
+}
+
+/** Above the epoch that the read models are of: a log that is put back twice from the same backup has none twice. */
+async function restored({ commands, readStore }: Operating): Promise<Answer> {
+  // Nothing that was folded from the other log is served until it was folded from this one.
+  const { log } = await changeCatalog(readStore, (catalog) => ({ ...catalog, live: {}, building: null }))
+  const { logId, epoch } = await restoreLog(commands, log?.epoch)
+  return {
+    lines: [
+      `Log ${logId} goes on in epoch ${epoch}: read models are made anew at the next start, and what is open is queued from the log.`,
+    ],
+  }
+}
+
+const names = views.map(({ collection }) => collection)
+const lookEveryMs = 300
+/** Whoever makes them tells so each second; and looks as often for what is wanted. */
+const usualSilentMs = 15_000
+
+/** What needs the read models alone, and so may be asked while the product has the data folder. */
+export interface Beside {
+  readonly readStore: Pick<ReadStore, 'catalog' | 'replaceCatalog'>
+  readonly progress: Operating['progress']
+}
+
+/** `rebuild` has all read models made anew, or the one that is named; other words are for `operationOf`. Throws `UnknownWords`. */
+export function operationBeside(
+  [subject, name, ...rest]: readonly string[],
+  silentMs = usualSilentMs,
+): ((beside: Beside) => Promise<Answer>) | undefined {
+  if (subject !== 'rebuild') return undefined
+  if (rest.length > 0) throw new UnknownWords(`rebuild ${name} ${rest.join(' ')}: there is no such command.`)
+  if (name !== undefined && !names.includes(name))
+    throw new UnknownWords(`${name} is no read model. There are: ${names.join(', ')}.`)
+  return (beside) => rebuilt(beside, name === undefined ? names : [name], silentMs)
+}
+
+/** Asks for it, and tells how far it is until it is done. Who projects makes it. */
+async function rebuilt(
+  { readStore, progress }: Beside,
+  wanted: readonly string[],
+  silentMs: number,
+): Promise<Answer> {
+  const asked = await changeCatalog(readStore, (catalog) => ({
+    ...catalog,
+    wanted: [...new Set([...catalog.wanted, ...wanted])],
+  }))
+  let seen: Catalog = asked
+  for (let heardAt = performance.now(); performance.now() - heardAt < silentMs;) {
+    await pause(lookEveryMs)
+    const catalog = await readStore.catalog()
+    if (catalog.revision === seen.revision) continue
+    heardAt = performance.now()
+    seen = catalog
+    if (wanted.every((name) => !catalog.wanted.includes(name)))
+      return { lines: [`${wanted.join(', ')}: rebuilt from the log.`] }
+    if (catalog.building) progress(howFar(catalog.building))
+  }
+  return {
+    lines: [
+      `${wanted.join(', ')}: asked for. No process makes it now; the next one that does is the next start of Flightdeck.`,
+    ],
+  }
+}
+
+function howFar({ events, position, head }: NonNullable<Catalog['building']>): string {
+  const share = head === null || Number(head) === 0 ? 1 : Math.min(Number(position ?? 0) / Number(head), 1)
+  return `${events} events folded, ${Math.floor(share * 100)} % of the log`
+}
+
+async function listed({ jobs }: Operating): Promise<Answer> {
+  const lines: string[] = []
+  for (const kind of kinds) {
+    for (const { job, reason } of await jobs.rejected(kind, shownAtMost)) {
+      const payload = Object.entries(job.payload).map(([name, value]) => `${name}=${value}`)
+      // A reason may be a stack: the first line names it.
+      lines.push([job.id, kind, ...payload, reason.split('\n')[0]].join('  '))
+    }
+  }
+  return { lines: lines.length > 0 ? lines : ['No job was set aside.'] }
+}

@@ -1,0 +1,93 @@
+/** A refresh token works once, and several processes have it. */
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { openInProcessLeases } from '#platform/leases/inProcess.ts'
+import { CodeHostFault, type HostTokens } from '#platform/ports/codeHost.ts'
+import type { Leases } from '#platform/ports/leases.ts'
+import { openTestEngines, somebody, type TestEngines } from '../../../tests/server/engines.ts'
+import { hostAccess, type HostAccess } from './hostAccess.ts'
+
+const { userId } = somebody
+
+let engines: TestEngines
+let leases: Leases
+/** Refresh tokens that were used. */
+let used: string[]
+let revoked: string[]
+beforeEach(async () => {
+  engines = await openTestEngines()
+  leases = openInProcessLeases({ onFault: () => undefined })
+  used = []
+  revoked = []
+})
+afterEach(async () => {
+  await leases.close()
+  await engines.close()
+})
+
+const tokens = (n: number, expiresAt: string): HostTokens => ({
+  accessToken: `access ${n}`,
+  expiresAt,
+  refreshToken: `refresh ${n}`,
+  refreshExpiresAt: null,
+})
+const past = '2020-01-01T00:00:00.000Z'
+const future = '2100-01-01T00:00:00.000Z'
+
+/** One process of several. */
+function openProcess(): HostAccess {
+  return hostAccess({
+    ...engines,
+    leases,
+    codeHost: {
+      async refresh(refreshToken) {
+        if (used.includes(refreshToken)) throw new CodeHostFault('unauthorized', 'It was used.')
+        used.push(refreshToken)
+        await pause(50)
+        return tokens(used.length + 1, future)
+      },
+      async revoke(accessToken) {
+        revoked.push(accessToken)
+      },
+    },
+  })
+}
+
+describe('access that has run out', () => {
+  test('finding 7: is renewed once, whichever processes ask for it at the same time', async () => {
+    const processes = [openProcess(), openProcess(), openProcess()]
+    await processes[0]?.keep(userId, tokens(1, past))
+    const asked = processes.flatMap((process) => [process.tokenOf(userId), process.tokenOf(userId)])
+    expect(await Promise.all(asked)).toEqual(Array.from({ length: 6 }, () => 'access 2'))
+    expect(used).toEqual(['refresh 1'])
+  })
+
+  test('finding 7: is not put back by a renewal that was under way when it was ended', async () => {
+    const [one, other] = [openProcess(), openProcess()]
+    await one.keep(userId, tokens(1, past))
+    const asked = one.tokenOf(userId).catch(() => undefined)
+    await expect.poll(() => used).toEqual(['refresh 1'])
+    await other.end(userId)
+    await asked
+    expect(revoked).toEqual(['access 2'])
+    await expect(one.tokenOf(userId)).rejects.toMatchObject({ code: 'github_not_connected' })
+  })
+
+  test('is what a sign-in kept while it was renewed', async () => {
+    const one = openProcess()
+    await one.keep(userId, tokens(1, past))
+    const asked = one.tokenOf(userId)
+    await expect.poll(() => used).toEqual(['refresh 1'])
+    await one.keep(userId, tokens(9, future))
+    expect(await asked).toBe('access 9')
+    expect(await one.tokenOf(userId)).toBe('access 9')
+  })
+
+  test('that the host refuses to renew is no connection any more', async () => {
+    const one = openProcess()
+    used.push('refresh 1')
+    await one.keep(userId, tokens(1, past))
+    await expect(one.tokenOf(userId)).rejects.toMatchObject({ code: 'github_not_connected' })
+    await expect(one.tokenOf(userId)).rejects.toMatchObject({ code: 'github_not_connected' })
+  })
+})

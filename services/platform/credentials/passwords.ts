@@ -1,0 +1,85 @@
+/** Passwords: kept as scrypt hashes that tell how they were made, so that what it costs may grow. */
+import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
+import { Fault } from '#domain/kernel/errors.ts'
+import { atMost } from '../async/atMost.ts'
+
+/** What a hash costs: about `128 * 2^ln * r` bytes of memory, `p` times over. */
+export interface ScryptCost {
+  /** Binary logarithm of scrypt's N. */
+  readonly ln: number
+  readonly r: number
+  readonly p: number
+}
+
+/** What may be done with a password in turn. */
+export interface Hashing {
+  /** The hash of a password under a fresh salt, as `$scrypt$ln=17,r=8,p=1$<salt>$<hash>`. */
+  hash(password: string): Promise<string>
+  /** Whether the hash is of this password. Without a hash it does the same work and says no. */
+  matches(password: string, hash: string | undefined): Promise<boolean>
+}
+
+export interface Passwords {
+  /** Does work that hashes when its turn has come: few do at once, in the order they came. Throws `rate_limited` when too many wait. */
+  limited<T>(work: (hashing: Hashing) => Promise<T>): Promise<T>
+}
+
+const usualCost: ScryptCost = { ln: 17, r: 8, p: 1 }
+const saltBytes = 16
+const hashBytes = 32
+const form = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([\w+/]+)\$([\w+/]+)$/
+/** What a long line takes to get shorter. */
+const waitAgainSeconds = 5
+
+/** At most `atOnce` hash at a time, each in 128 MiB and for some tenths of a second; `waiting` more may wait. */
+export function passwords({ cost = usualCost, atOnce = 2, waiting = 60 } = {}): Passwords {
+  const limited = atMost(atOnce, (inLine) => {
+    if (inLine < waiting) return
+    throw new Fault('rate_limited', 'Too many people are signing in. Wait a moment.', undefined, {
+      retryAfterSeconds: waitAgainSeconds,
+    })
+  })
+  const hashing: Hashing = {
+    async hash(password) {
+      const salt = randomBytes(saltBytes)
+      return encoded(cost, salt, await derived(password, salt, cost, hashBytes))
+    },
+    async matches(password, hash) {
+      if (hash === undefined) {
+        await derived(password, randomBytes(saltBytes), cost, hashBytes)
+        return false
+      }
+      const kept = decoded(hash)
+      return timingSafeEqual(await derived(password, kept.salt, kept.cost, kept.hash.length), kept.hash)
+    },
+  }
+  return { limited: (work) => limited(() => work(hashing)) }
+}
+
+function derived(password: string, salt: Uint8Array, cost: ScryptCost, length: number): Promise<Buffer> {
+  const { ln, r, p } = cost
+  const N = 2 ** ln
+  // Twice what the table takes: Node counts the rest of it as well.
+  const options = { N, r, p, maxmem: 256 * N * r }
+  return new Promise((resolve, reject) => {
+    // The same characters, however the keyboard composed them, are the same password.
+    scrypt(password.normalize('NFC'), salt, length, options, (fault, key) =>
+      fault === null ? resolve(key) : reject(fault),
+    )
+  })
+}
+
+function encoded({ ln, r, p }: ScryptCost, salt: Buffer, hash: Buffer): string {
+  const [shownSalt, shownHash] = [salt, hash].map((bytes) => bytes.toString('base64').replace(/=+$/, ''))
+  return `$scrypt$ln=${ln},r=${r},p=${p}$${shownSalt}$${shownHash}`
+}
+
+function decoded(hash: string): { cost: ScryptCost; salt: Buffer; hash: Buffer } {
+  const [, ln, r, p, salt = '', digest = ''] = form.exec(hash) ?? []
+  if (ln === undefined) throw new Error('The hash of a password is in no known form.')
+  return {
+    cost: { ln: Number(ln), r: Number(r), p: Number(p) },
+    salt: Buffer.from(salt, 'base64'),
+    hash: Buffer.from(digest, 'base64'),
+  }
+}

@@ -1,0 +1,219 @@
+/** MongoDB: the one connection that the read store, the blobs and the vault share. */
+import { setTimeout as pause } from 'node:timers/promises'
+import { MongoClient, MongoCompatibilityError } from 'mongodb'
+import type { Db, MongoClientOptions } from 'mongodb'
+import { EngineUnavailable, UnusableEngine } from '../ports/faults.ts'
+import { Late, named, refusal } from './mongoFaults.ts'
+
+export interface Mongo {
+  /** The engine and where it is, for sentences: never with a user name or a password. */
+  readonly name: string
+  /**
+   * Runs work on the database. Throws `EngineUnavailable` when the engine is away or did not answer within `withinMs`;
+   * the outcome of a write is unknown then, and what is under way is not called back.
+   */
+  ask<T>(work: (db: Db) => Promise<T>, withinMs?: number): Promise<T>
+  /** Throws `EngineUnavailable` while the engine does not answer. */
+  ready(): Promise<void>
+  close(): Promise<void>
+}
+
+export interface MongoOptions {
+  /** `mongodb://` or `mongodb+srv://`, with everything that the driver understands in it. */
+  readonly url: string
+  /** Instead of the database that the address names. */
+  readonly database?: string
+  /** Told in a sentence what is waited for: at first after a second, then each half minute. */
+  readonly onWaiting: (line: string) => void
+  /** Ends the waiting: `openMongo` throws the reason. */
+  readonly signal?: AbortSignal
+  /** How long a usual call may take (10 s); for a server that is away it waits 5 s at most. */
+  readonly timeoutMs?: number
+}
+
+/** For what may take long on a large collection: making an index, emptying it. */
+export const longMs = 600_000
+
+const usualDatabase = 'flightdeck'
+const mostConnections = 16
+const usualMs = 10_000
+/** So long a call waits for a server that is away. */
+const awayMs = 5_000
+const readyMs = 2_000
+const closeMs = 2_000
+const firstLineMs = 1_000
+const nextLineMs = 30_000
+const betweenAttemptsMs = 500
+
+/**
+ * Connects, and waits for an engine that is not there yet. Throws `UnusableEngine` for what waiting does not mend: an address that
+ * is none, wrong credentials, a server that is too old. A connection that is lost later is taken up again by itself.
+ */
+export async function openMongo(options: MongoOptions): Promise<Mongo> {
+  const { url, onWaiting, signal, timeoutMs = usualMs } = options
+  const client = clientOf(url, timeoutMs)
+  const name = `MongoDB at ${placeOf(client)}`
+  const db = client.db(options.database ?? databaseOf(url), {
+    // A write that was answered outlives the loss of any one server: the projector never folds again what it saw applied.
+    writeConcern: { w: 'majority', journal: true },
+    // Whatever the address says: a secondary would answer with what was.
+    readPreference: 'primary',
+    // Fields without a value are left out, as in JSON; bytes come as a Buffer.
+    ignoreUndefined: true,
+    promoteBuffers: true,
+  })
+  try {
+    await connected(client, { name, onWaiting, signal }, async () => {
+      await client.connect()
+      // Asks for what only a user with rights gets.
+      await within(timeoutMs, db.collection('checkpoints').findOne())
+    })
+  } catch (fault) {
+    await closeClient(client)
+    throw fault
+  }
+  let closed = false
+
+  const ask: Mongo['ask'] = async (work, withinMs = timeoutMs) => {
+    if (closed) throw new EngineUnavailable(name)
+    try {
+      return await within(withinMs, work(db))
+    } catch (fault) {
+      // The driver has many words for a connection that was closed under a call.
+      throw closed ? new EngineUnavailable(name) : named(name, fault)
+    }
+  }
+
+  return {
+    name,
+    ask,
+    ready: () => ask(async (db) => void (await db.command({ ping: 1 })), Math.min(readyMs, timeoutMs)),
+    close: async () => {
+      closed = true
+      await closeClient(client)
+    },
+  }
+}
+
+/** The same connection for one adapter: closing ends the adapter's own calls, and leaves the connection to the others. */
+export function share(mongo: Mongo): Mongo {
+  const running = new Set<Promise<unknown>>()
+  let closed = false
+  async function counted<T>(call: () => Promise<T>): Promise<T> {
+    if (closed) throw new EngineUnavailable(mongo.name)
+    const result = call()
+    running.add(result)
+    try {
+      return await result
+    } finally {
+      running.delete(result)
+    }
+  }
+  return {
+    name: mongo.name,
+    ask: (work, withinMs) => counted(() => mongo.ask(work, withinMs)),
+    ready: () => counted(() => mongo.ready()),
+    close: async () => {
+      closed = true
+      await Promise.allSettled(running)
+    },
+  }
+}
+
+function clientOf(url: string, timeoutMs: number): MongoClient {
+  const options: MongoClientOptions = {
+    appName: 'flightdeck',
+    // A burst waits here for its turn, instead of all of it at the server.
+    maxPoolSize: mostConnections,
+    serverSelectionTimeoutMS: Math.min(awayMs, timeoutMs),
+    connectTimeoutMS: Math.min(awayMs, timeoutMs),
+    // A server that hangs is seen by its heartbeat, which also frees the calls that wait for it.
+    heartbeatFrequencyMS: 5_000,
+  }
+  try {
+    const client = new MongoClient(url, options)
+    // The driver tells of changes in the deployment here too, and a fault that nobody listens for ends the process.
+    client.on('error', () => {})
+    return client
+  } catch (fault) {
+    const says = fault instanceof Error && !repeats(fault.message, url) ? ` (${fault.message})` : ''
+    throw new UnusableEngine(
+      `MONGODB_URL is not a valid MongoDB address${says}. It looks like mongodb://user:password@host:27017/flightdeck, ` +
+        'with / : @ ? # and % in the user name and password percent-encoded.',
+    )
+  }
+}
+
+/** Whether a message holds anything of the credentials in the address. */
+function repeats(message: string, url: string): boolean {
+  const credentials = /\/\/(.*)@/s.exec(url)?.[1] ?? ''
+  return credentials.split(/[/:@?#%]/).some((part) => part !== '' && message.includes(part))
+}
+
+async function connected(
+  client: MongoClient,
+  waiting: { name: string; onWaiting: (line: string) => void; signal: AbortSignal | undefined },
+  connect: () => Promise<void>,
+): Promise<void> {
+  const { name, onWaiting, signal } = waiting
+  let reason = ''
+  // The driver goes on to wait for another answer.
+  const tooOld = new Promise<never>((_, reject) => {
+    client.on('serverHeartbeatFailed', ({ failure }) => {
+      reason = ` (${failure.message})`
+      if (failure instanceof MongoCompatibilityError) reject(failure)
+    })
+  })
+  const tell = () => onWaiting(`${name} does not answer${reason}: waiting for it.`)
+  let lines = setTimeout(() => {
+    tell()
+    lines = setInterval(tell, nextLineMs)
+  }, firstLineMs)
+  const giveUp = () => void closeClient(client)
+  signal?.addEventListener('abort', giveUp, { once: true })
+  try {
+    for (;;) {
+      signal?.throwIfAborted()
+      try {
+        await Promise.race([connect(), tooOld])
+        return
+      } catch (fault) {
+        signal?.throwIfAborted()
+        const refused = refusal(name, fault) ?? named(name, fault)
+        if (!(refused instanceof EngineUnavailable)) throw refused
+        await pause(betweenAttemptsMs, undefined, { signal }).catch(() => {})
+      }
+    }
+  } finally {
+    clearTimeout(lines)
+    signal?.removeEventListener('abort', giveUp)
+  }
+}
+
+/** A server that hangs does not hold up the closing. */
+async function closeClient(client: MongoClient): Promise<void> {
+  await within(closeMs, client.close()).catch(() => {})
+}
+
+/** Rejects with `Late` when it takes longer. What is under way goes on unseen. */
+async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Late(ms)), ms)
+  })
+  try {
+    return await Promise.race([work, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function placeOf(client: MongoClient): string {
+  const { hosts, srvHost } = client.options
+  return srvHost ?? hosts.map(String).join(', ')
+}
+
+function databaseOf(url: string): string {
+  const named = /^[^:]+:\/\/[^/?]+\/([^?]+)/.exec(url)?.[1]
+  return named === undefined ? usualDatabase : decodeURIComponent(named)
+}

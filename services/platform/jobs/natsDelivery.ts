@@ -1,0 +1,126 @@
+/** A job that a worker holds, on NATS: every word of it counts only while the job's standing names this claim. */
+import { setTimeout as pause } from 'node:timers/promises'
+import { nanos } from 'nats'
+import { EngineUnavailable, LeaseLost } from '../ports/faults.ts'
+import type { Delivery, Job } from '../ports/jobs.ts'
+import { traceOf } from './faultTrace.ts'
+import type { Claimed, Standing, Standings } from './natsJobRecords.ts'
+
+/** What was claimed, where NATS hears of it, and until when (monotonic ms) it is held unless it is renewed. */
+export interface Held {
+  readonly job: Job
+  readonly claimed: Claimed
+  /** Of the standing, as the claim wrote it. */
+  readonly revision: number
+  readonly reply: string
+  readonly deadline: number
+}
+
+/** What a delivery works with. */
+export interface DeliveryParts {
+  readonly places: Standings
+  /** Says a word about a delivery to NATS, and waits until it has it. */
+  tell(reply: string, word: string, withinMs?: number): Promise<void>
+  /** As `tell`; a NATS that is away is no fault: the standing says it already, and the next who is given the message says it again. */
+  finish(reply: string, word: string): Promise<void>
+  /** Keeps the job among the rejected ones and takes it out of the queue. */
+  setAside(job: Job, reason: string, reply: string): Promise<void>
+  /** Throws `EngineUnavailable` once the queue was closed. */
+  requireOpen(): void
+}
+
+const askAgainMs = 500
+const mostCallMs = 5_000
+const mostConflicts = 20
+/** What is kept of a reason, in UTF-16 code units. */
+export const mostReasonLength = 10_000
+
+/**
+ * The word for a lease: NATS gives the message again after the delay, and a later word puts that off. The consumer's own ack wait is one
+ * for all workers, and a lease is each worker's own.
+ */
+export function leaseFor(ms: number): string {
+  return ms > 0 ? `-NAK ${JSON.stringify({ delay: nanos(ms) })}` : '-NAK'
+}
+
+export function deliveryOf(parts: DeliveryParts, held: Held, leaseMs: number): Delivery {
+  const { places, tell, finish, setAside, requireOpen } = parts
+  const { job, claimed, reply } = held
+  let { revision, deadline } = held
+  let hasEnded = false
+  let turn: Promise<unknown> = Promise.resolve()
+
+  /** One word at a time: two of our own must not refuse each other. */
+  function serialized<T>(work: () => Promise<T>): Promise<T> {
+    const mine = turn.then(work)
+    turn = mine.catch(() => undefined)
+    return mine
+  }
+
+  /** Changes the standing while it names this claim; false once it names another or has ended. */
+  async function move(next: Standing, withinMs?: number): Promise<boolean> {
+    for (let conflicts = 0; conflicts < mostConflicts; conflicts += 1) {
+      requireOpen()
+      const written = await places.write(job.id, next, revision, withinMs)
+      if (written !== 'conflict') {
+        revision = written
+        return true
+      }
+      const now = await places.read(job.id, withinMs)
+      if (now?.standing.claim !== claimed.claim) return false
+      // We have written it ourselves, and the answer was lost.
+      revision = now.revision
+      if (now.standing.state === next.state) return true
+      if (now.standing.state !== 'leased') return false
+    }
+    return false
+  }
+
+  async function renew(): Promise<void> {
+    const began = performance.now()
+    // No answer after the lease has run out is as good as none.
+    const withinMs = Math.min(Math.max(deadline - began, askAgainMs), mostCallMs)
+    if (hasEnded || !(await move({ state: 'leased', ...claimed }, withinMs))) throw leaseLost()
+    await tell(reply, leaseFor(leaseMs), withinMs)
+    deadline = began + leaseMs
+  }
+
+  async function renewWhileHeld(): Promise<void> {
+    for (;;) {
+      try {
+        return await renew()
+      } catch (fault) {
+        if (!(fault instanceof EngineUnavailable)) throw fault
+        requireOpen()
+        // While NATS is away nobody is given the job; once the lease has run out, nobody knows.
+        if (performance.now() >= deadline) throw leaseLost(fault)
+        await pause(askAgainMs)
+      }
+    }
+  }
+
+  /** Ends the delivery; `after` is what follows once the standing says so. */
+  async function end(next: Standing, after: () => Promise<void>): Promise<void> {
+    if (hasEnded) return
+    const moved = await move(next)
+    hasEnded = true
+    if (moved) await after()
+  }
+
+  const leaseLost = (cause?: unknown): LeaseLost =>
+    new LeaseLost(`The lease of job ${job.id} was lost at attempt ${claimed.attempt}.`, { cause })
+
+  return {
+    job,
+    attempt: claimed.attempt,
+    working: () => serialized(renewWhileHeld),
+    ack: () => serialized(() => end({ state: 'done', ...claimed }, () => finish(reply, '+ACK'))),
+    nak: (delayMs) =>
+      serialized(() => end({ state: 'queued', ...claimed }, () => finish(reply, leaseFor(delayMs)))),
+    reject: (fault) =>
+      serialized(() => {
+        const kept = traceOf(fault).slice(0, mostReasonLength)
+        return end({ state: 'rejected', ...claimed, reason: kept }, () => setAside(job, kept, reply))
+      }),
+  }
+}

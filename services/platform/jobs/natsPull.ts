@@ -1,0 +1,59 @@
+/** One request to a pull consumer: for one message, for so long. Of several that ask, NATS serves who has waited longest, so that work spreads. */
+import { createInbox, nanos, type Msg } from 'nats'
+import type { Nats } from '../bus/natsConnection.ts'
+
+/** How a request ended: the message came, its time is over, or something is wrong with the consumer or the way to it. */
+export type PullEnd = 'filled' | 'expired' | 'stopped' | 'broken'
+
+const expiresMs = 30_000
+const heartbeatMs = 2_000
+// Status codes of a pull: https://docs.nats.io/reference/reference-protocols/nats_api_reference
+const idleHeartbeat = 100
+const requestTimeout = 408
+
+/**
+ * Asks for a message at `subject` and hands it to `onMessage`. What NATS sends after `signal` was aborted is not heard, and
+ * comes to another once it was not claimed.
+ */
+export function pull(options: {
+  nats: Nats
+  subject: string
+  signal: AbortSignal
+  onMessage: (message: Msg) => void
+}): Promise<PullEnd> {
+  const { nats, subject, signal, onMessage } = options
+  const { connection } = nats
+  return new Promise((resolve) => {
+    const inbox = createInbox()
+    const subscription = connection.subscribe(inbox, {
+      callback: (refused, message) => {
+        if (refused) return end('broken')
+        silence.refresh()
+        if (message.subject === inbox) return heardStatus(message.headers?.code)
+        onMessage(message)
+        end('filled')
+      },
+    })
+    // The server forgets its requests when it goes away.
+    const stopReturning = nats.onReturn(() => end('broken'))
+    const silence = setTimeout(() => end('broken'), heartbeatMs * 3)
+    const stop = () => end('stopped')
+    signal.addEventListener('abort', stop)
+
+    function heardStatus(code: number | undefined): void {
+      if (code === idleHeartbeat) return
+      end(code === requestTimeout ? 'expired' : 'broken')
+    }
+
+    function end(how: PullEnd): void {
+      clearTimeout(silence)
+      stopReturning()
+      signal.removeEventListener('abort', stop)
+      subscription.unsubscribe()
+      resolve(how)
+    }
+
+    const request = { batch: 1, expires: nanos(expiresMs), idle_heartbeat: nanos(heartbeatMs) }
+    connection.publish(subject, JSON.stringify(request), { reply: inbox })
+  })
+}

@@ -1,0 +1,233 @@
+/** JetStream as the work queue uses it: three streams, and the few things that are done to their messages. */
+import { setTimeout as pause } from 'node:timers/promises'
+import {
+  AckPolicy,
+  DiscardPolicy,
+  nanos,
+  RetentionPolicy,
+  StorageType,
+  type JetStreamClient,
+  type JetStreamManager,
+  type StreamConfig,
+} from 'nats'
+import { EngineUnavailable } from '../ports/faults.ts'
+import { rejectedKeptMs } from '../ports/jobs.ts'
+import { UnusableNats, type Nats, type Refusals } from '../bus/natsConnection.ts'
+
+/** What is kept where: jobs until they are acknowledged, the standing of each for 7 days, jobs set aside for 90, marks for ever. */
+export type StreamName = 'queue' | 'standings' | 'rejected' | 'marks'
+
+/** A message as a stream keeps it. */
+export interface Kept {
+  /** Its number in the stream; names this very message. */
+  readonly sequence: number
+  readonly data: Uint8Array
+}
+
+/** What the port needs of JetStream. Each answers within `withinMs` (5,000), or is `EngineUnavailable`. */
+export interface Streams {
+  /**
+   * Appends, when the last message of the subject is the one of `after` (0: when there is none); else answers `conflict`. `once` names
+   * the message: a repeat within 2 minutes is a no-op.
+   */
+  append(
+    name: StreamName,
+    subject: string,
+    message: { data: string; after?: number; once?: string },
+    withinMs?: number,
+  ): Promise<number | 'conflict'>
+  /** The last message of a subject. */
+  last(name: StreamName, subject: string, withinMs?: number): Promise<Kept | undefined>
+  /** The first message from `sequence` on whose subject matches; a `*` stands for any part. */
+  next(name: StreamName, subject: string, sequence: number): Promise<Kept | undefined>
+  /** Removes a message; a no-op when it is gone. */
+  remove(name: StreamName, sequence: number): Promise<void>
+  /** How many messages of the queue match. */
+  count(subject: string): Promise<number>
+  /** Makes the queue's consumer of that name, where there is none, and answers where it is asked for messages. */
+  consumer(name: string, subject: string): Promise<string>
+  ready(): Promise<void>
+  close(): void
+}
+
+/** How long a delivery may take to be claimed, before NATS gives it to another. */
+const claimWithinMs = 5_000
+const standingKeptMs = 7 * 24 * 3_600_000
+const askAgainMs = 1_000
+const readyMs = 2_000
+
+// Error codes of JetStream: https://github.com/nats-io/nats-server/blob/main/server/errors.json
+const consumerNotFound = 10_014
+const noMessageFound = 10_037
+const jetStreamNotEnabledForAccount = 10_039
+const sequenceNotFound = 10_043
+const streamNotFound = 10_059
+const wrongLastSequence = 10_071
+const jetStreamNotEnabled = 10_076
+
+/**
+ * Makes the streams where they are not there; those that are stay as an operator has set them, but for one without the age it ought to
+ * have. Waits for a JetStream that does not
+ * answer yet, and tells `onWaiting` so; throws `UnusableNats` when the server or the account has none.
+ */
+export async function openStreams(options: {
+  nats: Nats
+  namespace: string
+  onWaiting: (line: string) => void
+}): Promise<Streams> {
+  const { nats, namespace, onWaiting } = options
+  const manager: JetStreamManager = await nats.connection.jetstreamManager({ checkAPI: false })
+  const client: JetStreamClient = nats.connection.jetstream()
+  let prepared: Promise<void> | undefined
+
+  const streamOf = (name: StreamName): string => `${namespace}-jobs-${name}`
+  const subjectOf = (name: StreamName, subject: string): string => `${namespace}.jobs.${name}.${subject}`
+
+  /** Once for each time that the server was away: it may have come back without its data. */
+  function prepare(): Promise<void> {
+    prepared ??= makeStreams().catch((fault: unknown) => {
+      prepared = undefined
+      throw fault
+    })
+    return prepared
+  }
+  const stopReturning = nats.onReturn(() => {
+    prepared = undefined
+  })
+
+  async function makeStreams(): Promise<void> {
+    const common = { storage: StorageType.File, discard: DiscardPolicy.New }
+    const configs: readonly (Partial<StreamConfig> & { name: StreamName })[] = [
+      { ...common, name: 'queue', retention: RetentionPolicy.Workqueue },
+      { ...common, name: 'standings', max_msgs_per_subject: 1, max_age: nanos(standingKeptMs) },
+      { ...common, name: 'rejected', max_msgs_per_subject: 1, max_age: nanos(rejectedKeptMs) },
+      // The latest takes the place of the one before: one is always there.
+      { ...common, name: 'marks', max_msgs_per_subject: 1, discard: DiscardPolicy.Old },
+    ]
+    for (const { name, ...config } of configs) {
+      const refusals = new Map([[streamNotFound, () => undefined]])
+      const found = await nats.ask(() => manager.streams.info(streamOf(name)), { refusals })
+      if (found !== undefined) {
+        // An older version kept what was set aside for ever, and why in words.
+        const { max_age } = config
+        if (max_age !== undefined && found.config.max_age === 0)
+          await nats.ask(() => manager.streams.update(streamOf(name), { max_age }))
+        continue
+      }
+      const subjects = [subjectOf(name, '>')]
+      await nats.ask(() => manager.streams.add({ ...config, name: streamOf(name), subjects }))
+    }
+  }
+
+  /** Calls JetStream; a stream that is gone is made again by the next call. */
+  async function ask<T, R = never>(
+    call: () => Promise<T>,
+    expected: { refusals?: Refusals<R>; withinMs?: number | undefined } = {},
+  ): Promise<T | R> {
+    await prepare()
+    const refusals = new Map<number, () => R | typeof gone>([
+      ...(expected.refusals ?? []),
+      [streamNotFound, () => gone],
+    ])
+    const answer = await nats.ask<T, R | typeof gone>(call, { ...expected, refusals })
+    if (answer !== gone) return answer
+    prepared = undefined
+    throw new EngineUnavailable(`A stream of NATS at ${nats.address}`)
+  }
+
+  async function openPatiently(): Promise<void> {
+    for (let said = false; ; said = true) {
+      try {
+        return await prepare()
+      } catch (fault) {
+        if (!(fault instanceof EngineUnavailable)) throw fault
+        if (await isWithoutJetStream()) {
+          throw new UnusableNats(`NATS at ${nats.address} is running without JetStream. Start it with -js.`)
+        }
+        if (!said) onWaiting(`JetStream of NATS at ${nats.address} does not answer yet; waiting for it.`)
+        await pause(askAgainMs)
+      }
+    }
+  }
+
+  async function isWithoutJetStream(): Promise<boolean> {
+    if (nats.isConnected() && nats.connection.info?.jetstream !== true) return true
+    const refusals = new Map([
+      [jetStreamNotEnabled, () => 'none'],
+      [jetStreamNotEnabledForAccount, () => 'none'],
+    ])
+    const account = nats.ask(() => manager.getAccountInfo(), { refusals })
+    return (await account.catch(() => undefined)) === 'none'
+  }
+
+  await openPatiently()
+  return {
+    append: async (name, subject, { data, after, once }, withinMs) => {
+      const answer = await ask(
+        () =>
+          client.publish(subjectOf(name, subject), data, {
+            expect: {
+              streamName: streamOf(name),
+              ...(after === undefined ? {} : { lastSubjectSequence: after }),
+            },
+            ...(once === undefined ? {} : { msgID: once }),
+          }),
+        { refusals: new Map([[wrongLastSequence, () => 'conflict' as const]]), withinMs },
+      )
+      return answer === 'conflict' ? answer : answer.seq
+    },
+    last: async (name, subject, withinMs) =>
+      keptOf(
+        await ask(
+          () => manager.streams.getMessage(streamOf(name), { last_by_subj: subjectOf(name, subject) }),
+          { refusals: new Map([[noMessageFound, () => undefined]]), withinMs },
+        ),
+      ),
+    next: async (name, subject, sequence) => {
+      // The server takes both together, though the driver's types name them for direct reads only.
+      const request = { seq: sequence, next_by_subj: subjectOf(name, subject) }
+      const refusals = new Map([[noMessageFound, () => undefined]])
+      return keptOf(await ask(() => manager.streams.getMessage(streamOf(name), request), { refusals }))
+    },
+    remove: async (name, sequence) => {
+      await ask(() => manager.streams.deleteMessage(streamOf(name), sequence), {
+        refusals: new Map([[sequenceNotFound, () => false]]),
+      })
+    },
+    count: async (subject) => {
+      const filter = { subjects_filter: subjectOf('queue', subject) }
+      const { state } = await ask(() => manager.streams.info(streamOf('queue'), filter))
+      return Object.values(state.subjects ?? {}).reduce((sum, count) => sum + count, 0)
+    },
+    consumer: async (name, subject) => {
+      const stream = streamOf('queue')
+      const found = await ask(() => manager.consumers.info(stream, name), {
+        refusals: new Map([[consumerNotFound, () => undefined]]),
+      })
+      if (found === undefined) {
+        await ask(() =>
+          manager.consumers.add(stream, {
+            durable_name: name,
+            filter_subject: subjectOf('queue', subject),
+            ack_policy: AckPolicy.Explicit,
+            ack_wait: nanos(claimWithinMs),
+            max_deliver: -1,
+            max_ack_pending: -1,
+          }),
+        )
+      }
+      return `$JS.API.CONSUMER.MSG.NEXT.${stream}.${name}`
+    },
+    ready: async () => {
+      await ask(() => manager.streams.info(streamOf('queue')), { withinMs: readyMs })
+    },
+    close: stopReturning,
+  }
+}
+
+/** In place of an answer: the stream is not there. */
+const gone = Symbol('gone')
+
+function keptOf(message: { seq: number; data: Uint8Array } | undefined): Kept | undefined {
+  return message === undefined ? undefined : { sequence: message.seq, data: message.data }
+}

@@ -1,0 +1,295 @@
+/** The embedded work queue: jobs and their leases in a SQLite file. */
+import type { Clock } from '../ports/clock.ts'
+import { LeaseLost } from '../ports/faults.ts'
+import type { ReportFault } from '../ports/faults.ts'
+import { rejectedKeptMs, type Delivery, type Job, type Jobs, type JobState } from '../ports/jobs.ts'
+import { openSqlite } from '../engines/sqlite.ts'
+import { placesOfOne } from './fairShare.ts'
+import { traceOf } from './faultTrace.ts'
+
+// `due` (ms since 1970): when a queued job may be given out, when a lease runs out, when a job was done or set aside.
+// `lease` counts deliveries and is never used twice, so an earlier worker's word no longer fits.
+const formats = [
+  `CREATE TABLE jobs (
+     seq INTEGER PRIMARY KEY AUTOINCREMENT,
+     id TEXT NOT NULL UNIQUE,
+     kind TEXT NOT NULL,
+     payload TEXT NOT NULL,
+     state TEXT NOT NULL CHECK (state IN ('queued', 'leased', 'done', 'rejected')),
+     due INTEGER NOT NULL,
+     attempt INTEGER NOT NULL DEFAULT 0,
+     lease INTEGER NOT NULL DEFAULT 0,
+     reason TEXT
+   ) STRICT;
+   CREATE INDEX open_jobs ON jobs (kind, due, seq) WHERE state IN ('queued', 'leased');
+   CREATE INDEX done_jobs ON jobs (due) WHERE state = 'done';
+   CREATE INDEX rejected_jobs ON jobs (kind, due, seq) WHERE state = 'rejected'`,
+  // Empty: nobody's.
+  `ALTER TABLE jobs ADD COLUMN person TEXT NOT NULL DEFAULT ''`,
+  // \`served\` (ms since 1970, and never the same twice): when a person was given a place last.
+  `CREATE INDEX open_jobs_of_persons ON jobs (kind, person, due, seq) WHERE state IN ('queued', 'leased');
+   CREATE INDEX leased_jobs ON jobs (kind, due, person) WHERE state = 'leased';
+   CREATE TABLE turns (
+     kind TEXT NOT NULL,
+     person TEXT NOT NULL,
+     served INTEGER NOT NULL,
+     PRIMARY KEY (kind, person)
+   ) STRICT, WITHOUT ROWID;
+   CREATE INDEX turns_by_time ON turns (kind, served)`,
+  `CREATE TABLE marks (name TEXT PRIMARY KEY, position TEXT NOT NULL) STRICT, WITHOUT ROWID`,
+  // It was a stack, which may hold words.
+  `UPDATE jobs SET reason = 'unknown' WHERE reason IS NOT NULL`,
+]
+
+const doneKeptMs = 7 * 24 * 3_600_000
+const sweepEveryMs = 3_600_000
+const longestTimerMs = 60_000
+const firstPauseMs = 200
+const longestPauseMs = 30_000
+
+const pauseAfter = (failures: number): number => Math.min(firstPauseMs * 2 ** (failures - 1), longestPauseMs)
+
+type Lease = [id: string, payload: string, attempt: number, lease: number, person: string]
+
+/** Opens the queue in `file`. What an earlier process had leased is queued again: one process holds the file. */
+export function openSqliteJobs(options: { file: string; clock: Clock; onFault: ReportFault }): Jobs {
+  const { file, clock, onFault } = options
+  const db = openSqlite({ file, synchronous: 'FULL', formats, overwrites: true })
+  const workers = new Set<{
+    readonly kind: string
+    readonly wake: () => void
+    readonly stop: () => Promise<void>
+  }>()
+  const now = (): number => clock.now().getTime()
+  let swept = 0
+
+  const insert = db.prepare<[string, string, string, string, number]>(
+    `INSERT INTO jobs (id, kind, person, payload, state, due) VALUES (?, ?, ?, ?, 'queued', ?)
+     ON CONFLICT (id) DO NOTHING`,
+  )
+  // Of those who wait, whoever has the fewest places is next; of these, whoever was served longest ago, and then the one that waits
+  // longest. Nobody has more than `most`. Each person costs a few steps in an index, however much of theirs waits.
+  const next = db.prepare<[string, number, number], [seq: number, person: string]>(
+    `WITH RECURSIVE persons (person) AS (
+       SELECT min(person) FROM jobs INDEXED BY open_jobs_of_persons
+       WHERE kind = ?1 AND state IN ('queued', 'leased')
+       UNION ALL
+       SELECT (SELECT min(jobs.person) FROM jobs INDEXED BY open_jobs_of_persons
+               WHERE kind = ?1 AND state IN ('queued', 'leased') AND jobs.person > persons.person)
+       FROM persons WHERE persons.person IS NOT NULL
+     ), held (person, places) AS MATERIALIZED (
+       SELECT person, count(*) FROM jobs INDEXED BY leased_jobs
+       WHERE kind = ?1 AND state = 'leased' AND due > ?2 AND person <> '' GROUP BY person
+     ), waiting (person, seq) AS (
+       SELECT person, (SELECT seq FROM jobs INDEXED BY open_jobs_of_persons
+                       WHERE kind = ?1 AND state IN ('queued', 'leased') AND jobs.person = persons.person AND due <= ?2
+                       ORDER BY due, seq LIMIT 1)
+       FROM persons WHERE person IS NOT NULL
+     )
+     SELECT jobs.seq, waiting.person FROM waiting
+     JOIN jobs ON jobs.seq = waiting.seq
+     LEFT JOIN held ON held.person = waiting.person
+     LEFT JOIN turns ON turns.kind = ?1 AND turns.person = waiting.person
+     WHERE coalesce(held.places, 0) < ?3
+     ORDER BY coalesce(held.places, 0), coalesce(turns.served, 0), jobs.due, jobs.seq LIMIT 1`,
+  )
+  const lease = db.prepare<[number, number], Lease>(
+    `UPDATE jobs SET state = 'leased', due = ?, attempt = attempt + 1, lease = lease + 1 WHERE seq = ?
+     RETURNING id, payload, attempt, lease, person`,
+  )
+  const noteTurn = db.prepare<[string, string, number]>(
+    `INSERT INTO turns (kind, person, served)
+     VALUES (?1, ?2, max(?3, (SELECT coalesce(max(served), 0) + 1 FROM turns WHERE kind = ?1)))
+     ON CONFLICT (kind, person) DO UPDATE SET served = excluded.served`,
+  )
+  const forgetTurns = db.prepare<[number]>(`DELETE FROM turns WHERE served < ?`)
+  const take = (kind: string, at: number, leaseMs: number, most: number): Lease | undefined =>
+    db.transaction(() => {
+      const found = next.get(kind, at, most)
+      if (found === undefined) return undefined
+      const [seq, person] = found
+      if (person !== '') noteTurn.run(kind, person, at)
+      return lease.get(at + leaseMs, seq)
+    })
+  // What is due already waits for a place: it is looked for again when one is free.
+  const nextDue = db.prepare<[string, number], [number | null]>(
+    `SELECT min(due) FROM jobs WHERE kind = ? AND state IN ('queued', 'leased') AND due > ?`,
+  )
+  const leased = `WHERE id = ? AND lease = ? AND state = 'leased'`
+  const renew = db.prepare<[number, string, number]>(`UPDATE jobs SET due = ? ${leased}`)
+  const finish = db.prepare<[number, string, number]>(`UPDATE jobs SET state = 'done', due = ? ${leased}`)
+  const giveBack = db.prepare<[number, string, number]>(`UPDATE jobs SET state = 'queued', due = ? ${leased}`)
+  const setAside = db.prepare<[number, string, string, number]>(
+    `UPDATE jobs SET state = 'rejected', due = ?, reason = ? ${leased}`,
+  )
+  const bringBack = db.prepare<[number, string], [string]>(
+    `UPDATE jobs SET state = 'queued', due = ?, attempt = 0, reason = NULL WHERE id = ? AND state = 'rejected'
+     RETURNING kind`,
+  )
+  const stateOf = db.prepare<[string], [JobState]>('SELECT state FROM jobs WHERE id = ?')
+  const setMark = db.prepare<[string, string]>(
+    'INSERT INTO marks (name, position) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET position = excluded.position',
+  )
+  const getMark = db.prepare<[string], [string]>('SELECT position FROM marks WHERE name = ?')
+  const countOpen = db.prepare<[string], [number]>(
+    `SELECT count(*) FROM jobs WHERE kind = ? AND state IN ('queued', 'leased')`,
+  )
+  const listRejected = db.prepare<[string, number], [string, string, string, string]>(
+    `SELECT id, payload, reason, person FROM jobs WHERE kind = ? AND state = 'rejected' ORDER BY due DESC, seq DESC LIMIT ?`,
+  )
+  const forgetDone = db.prepare<[number]>(
+    `DELETE FROM jobs WHERE seq IN (SELECT seq FROM jobs WHERE state = 'done' AND due < ? ORDER BY due LIMIT 1000)`,
+  )
+  const forgetRejected = db.prepare<[number]>(`DELETE FROM jobs WHERE state = 'rejected' AND due < ?`)
+
+  db.prepare<[number]>(`UPDATE jobs SET state = 'queued', due = ? WHERE state = 'leased'`).run(now())
+
+  const wake = (kind: string): void => {
+    for (const worker of workers) if (worker.kind === kind) worker.wake()
+  }
+
+  const deliveryOf = (
+    kind: string,
+    leaseMs: number,
+    [id, payload, attempt, lease, person]: Lease,
+  ): Delivery => ({
+    job: jobOf(id, kind, payload, person),
+    attempt,
+    working: async () => {
+      if (renew.run(now() + leaseMs, id, lease).changes === 0) {
+        throw new LeaseLost(`The lease of job ${id} was lost at attempt ${attempt}.`)
+      }
+    },
+    ack: async () => {
+      finish.run(now(), id, lease)
+    },
+    nak: async (delayMs) => {
+      giveBack.run(now() + delayMs, id, lease)
+      wake(kind)
+    },
+    reject: async (fault) => {
+      setAside.run(now(), traceOf(fault), id, lease)
+    },
+  })
+
+  return {
+    put: async ({ id, kind, person = '', payload }) => {
+      if (now() - swept > sweepEveryMs) {
+        swept = now()
+        forgetDone.run(swept - doneKeptMs)
+        forgetRejected.run(swept - rejectedKeptMs)
+        forgetTurns.run(swept - doneKeptMs)
+      }
+      insert.run(id, kind, person, JSON.stringify(payload), now())
+      wake(kind)
+    },
+
+    work: (kind, { concurrency, leaseMs }, handle) => {
+      const running = new Set<Promise<void>>()
+      let stopped = false
+      let timer: NodeJS.Timeout | undefined
+      let timerAt = Infinity
+      /** How often in a row no job could be taken. */
+      let failed = 0
+
+      async function deliver(delivery: Delivery): Promise<void> {
+        try {
+          await handle(delivery)
+        } catch (fault) {
+          onFault(
+            `Job ${delivery.job.id} (${kind}) failed at attempt ${delivery.attempt} and is given back`,
+            fault,
+          )
+          await delivery.nak(pauseAfter(delivery.attempt))
+        }
+      }
+
+      function takeAll(): void {
+        while (running.size < concurrency) {
+          // One reading of the clock: what falls due between two would be seen by neither query.
+          const at = now()
+          const row = take(kind, at, leaseMs, placesOfOne(concurrency))
+          if (row === undefined) {
+            const due = nextDue.get(kind, at)?.[0] ?? null
+            if (due !== null) wakeIn(due - at)
+            return
+          }
+          const delivery = deliver(deliveryOf(kind, leaseMs, row))
+            .catch((fault: unknown) =>
+              onFault(`Job ${row[0]} (${kind}) comes again when its lease runs out`, fault),
+            )
+            .finally(() => {
+              running.delete(delivery)
+              wakeIn(0)
+            })
+          running.add(delivery)
+        }
+      }
+
+      function wakeIn(ms: number): void {
+        const at = performance.now() + Math.min(Math.max(ms, 0), longestTimerMs)
+        // An earlier wake stays as it is: put off again and again, it would never come.
+        if (stopped || timerAt <= at) return
+        clearTimeout(timer)
+        timerAt = at
+        timer = setTimeout(
+          () => {
+            timerAt = Infinity
+            try {
+              takeAll()
+              failed = 0
+            } catch (fault) {
+              onFault(`No job of kind ${kind} could be taken`, fault)
+              failed += 1
+              wakeIn(pauseAfter(failed))
+            }
+          },
+          Math.min(Math.max(ms, 0), longestTimerMs),
+        )
+      }
+
+      const worker = {
+        kind,
+        wake: () => wakeIn(0),
+        stop: async () => {
+          stopped = true
+          clearTimeout(timer)
+          workers.delete(worker)
+          await Promise.all(running)
+        },
+      }
+      workers.add(worker)
+      worker.wake()
+      return { stop: worker.stop }
+    },
+
+    standing: async (id) => stateOf.get(id)?.[0],
+    mark: async (name, position) => {
+      setMark.run(name, position)
+    },
+    marked: async (name) => getMark.get(name)?.[0] ?? null,
+    pending: async (kind) => countOpen.get(kind)?.[0] ?? 0,
+    rejected: async (kind, limit) =>
+      listRejected
+        .all(kind, Math.max(0, limit))
+        .map(([id, payload, reason, person]) => ({ job: jobOf(id, kind, payload, person), reason })),
+    requeue: async (id) => {
+      const row = bringBack.get(now(), id)
+      if (row !== undefined) wake(row[0])
+      return row !== undefined
+    },
+    ready: async () => {
+      nextDue.get('', 0)
+    },
+    close: async () => {
+      // Not awaited: a handler may run for hours, and what it still says is refused once the file is closed.
+      for (const worker of workers) void worker.stop()
+      db.close()
+    },
+  }
+}
+
+function jobOf(id: string, kind: string, payload: string, person: string): Job {
+  const parsed: Job['payload'] = JSON.parse(payload)
+  return { id, kind, ...(person === '' ? {} : { person }), payload: parsed }
+}

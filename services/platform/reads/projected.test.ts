@@ -1,0 +1,75 @@
+/** A read after a write shows it: waiting for the projection. */
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { taskStream, terminalStream } from '#domain/kernel/ids.ts'
+import type { AppendResult } from '#platform/ports/eventStore.ts'
+import { sampleEvent } from '../../../tests/contracts/eventStore.samples.ts'
+import { taskId } from '../../../tests/domain/ids.ts'
+import { openTestEngines, type TestEngines } from '../../../tests/server/engines.ts'
+import { mainProjection, projected, type Projected } from './projected.ts'
+
+let engines: TestEngines
+let follow: Projected
+beforeEach(async () => {
+  engines = await openTestEngines()
+  follow = projected(engines)
+})
+afterEach(async () => {
+  follow.close()
+  await engines.close()
+})
+
+const say = (position: string, projection = mainProjection) =>
+  engines.bus.publish('projected', { projection, position })
+const checkpoint = (position: string) => engines.readStore.apply([], { projection: mainProjection, position })
+async function settled(wait: Promise<boolean>): Promise<{ folded: boolean; ms: number }> {
+  const begun = performance.now()
+  return { folded: await wait, ms: performance.now() - begun }
+}
+
+test('who waits is told the moment the bus says so, long before the store would be asked', async () => {
+  const waiting = settled(follow.waitFor('7', 2_000))
+  say('7')
+  expect(await waiting).toMatchObject({ folded: true, ms: expect.toSatisfy((ms: number) => ms < 200) })
+})
+
+test('a position beyond serves as well, and positions order as numbers', async () => {
+  say('10')
+  expect(await follow.waitFor('9', 1_000)).toBe(true)
+  expect(await follow.waitFor('10', 0)).toBe(true)
+})
+
+test('all who wait are told, each at its own place', async () => {
+  const waits = ['1', '2', '3'].map((position) => follow.waitFor(position, 300))
+  say('2')
+  expect(await Promise.all(waits)).toEqual([true, true, false])
+})
+
+test('where the bus is silent the store tells', async () => {
+  const waiting = settled(follow.waitFor('7', 2_000))
+  await checkpoint('7')
+  expect(await waiting).toMatchObject({ folded: true, ms: expect.toSatisfy((ms: number) => ms < 1_500) })
+})
+
+test('what no read model wants is waited for no longer than what lies before it', async () => {
+  const [task, terminal] = [taskStream(taskId(1)), terminalStream(taskId(1))]
+  const { eventStore } = engines
+  const wanted = await eventStore.append(task, -1, [sampleEvent(task, 0)])
+  const other = await eventStore.append(terminal, -1, [sampleEvent(terminal, 0)])
+  const next = await eventStore.append(task, 0, [sampleEvent(task, 1)])
+  const positionOf = (result: AppendResult) => (result.kind === 'appended' && result.positions[0]) || ''
+  await checkpoint(positionOf(wanted))
+  expect(await follow.waitFor(positionOf(other), 2_000)).toBe(true)
+  expect(await follow.waitFor(positionOf(next), 600)).toBe(false)
+  expect(await follow.waitFor('999', 600)).toBe(false)
+})
+
+test('what is not folded in time is told as such, and the place of another projection counts for nothing', async () => {
+  say('9', 'another')
+  expect(await follow.waitFor('9', 100)).toBe(false)
+})
+
+test('word of an earlier place, come late, takes nothing back', async () => {
+  say('9')
+  say('3')
+  expect(await follow.waitFor('9', 1_000)).toBe(true)
+})

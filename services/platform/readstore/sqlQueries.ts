@@ -1,0 +1,113 @@
+/** From the words of the read store port to SQL. Names are checked, values are bound. */
+import type { Find } from '../ports/readStore.ts'
+import type { SqlValue } from '../engines/sqlite.ts'
+
+export interface Query {
+  readonly sql: string
+  readonly values: readonly SqlValue[]
+}
+
+/**
+ * A collection as it is stored. Each key, a field that some index names, has a column beside the body, so that an index is written only
+ * when one of its own fields changed.
+ */
+export interface Table {
+  readonly collection: string
+  readonly keys: readonly string[]
+}
+
+/** The table of a collection, quoted. Throws on a name that is not a plain word. */
+export function tableOf(collection: string): string {
+  if (!/^[A-Za-z][A-Za-z0-9_]*$/.test(collection))
+    throw new RangeError(`${collection} is no name for a collection.`)
+  return `"docs_${collection}"`
+}
+
+/** The column of a key. A space keeps it apart from the table's own columns. */
+export function columnOf(key: string): string {
+  return `"key ${plain(key)}"`
+}
+
+/** What a field has in a document that is given as JSON text. */
+export function valueIn(body: string, field: string): string {
+  return `json_extract(${body}, '$.${plain(field)}')`
+}
+
+export function indexName(collection: string, fields: readonly string[]): string {
+  return `${collection} keyed by ${fields.join(', ')}`
+}
+
+/** The SQL of an index: equality fields, the sort field, then the id that breaks ties. */
+export function indexSql(collection: string, fields: readonly string[]): string {
+  const columns = [...fields.filter((field) => field !== 'id').map(columnOf), 'id']
+  return (
+    `CREATE INDEX IF NOT EXISTS "${indexName(collection, fields)}" ` +
+    `ON ${tableOf(collection)} (${columns.join(', ')}) WHERE ${present}`
+  )
+}
+
+/** Finds bodies; a sorted page that an index serves whole when one fits. */
+export function findSql(table: Table, { where, sort, limit, after }: Find): Query {
+  const conditions = conditionsOf(table, where)
+  const field = valueOf(table, sort.field)
+  const [order, comes] = sort.direction === 'ascending' ? ['ASC', '>'] : ['DESC', '<']
+  const place =
+    after === undefined
+      ? { sql: [], values: [] }
+      : sort.field === 'id'
+        ? { sql: [`id ${comes} ?`], values: [after.id] }
+        : { sql: [`(${field}, id) ${comes} (?, ?)`], values: [after.value, after.id] }
+  const sorted = sort.field === 'id' ? `id ${order}` : `${field} ${order}, id ${order}`
+  return {
+    sql:
+      `SELECT body FROM ${tableOf(table.collection)} ` +
+      `WHERE ${[present, ...conditions.sql, ...place.sql].join(' AND ')} ORDER BY ${sorted} LIMIT ?`,
+    values: [...conditions.values, ...place.values, Math.max(0, limit)],
+  }
+}
+
+export function countSql(table: Table, where: Find['where']): Query {
+  const conditions = conditionsOf(table, where)
+  return {
+    sql: `SELECT count(*) FROM ${tableOf(table.collection)} WHERE ${[present, ...conditions.sql].join(' AND ')}`,
+    values: conditions.values,
+  }
+}
+
+// A removed document keeps its row. The indexes leave it out, and serve a query only if it says so too.
+const present = 'present = 1'
+
+function conditionsOf(
+  table: Table,
+  where: Find['where'],
+): { sql: readonly string[]; values: readonly SqlValue[] } {
+  const sql: string[] = []
+  const values: SqlValue[] = []
+  for (const [field, value] of Object.entries(where)) {
+    const expression = valueOf(table, field)
+    if (value === null) {
+      sql.push(`${expression} IS NULL`)
+    } else if (typeof value === 'boolean') {
+      sql.push(`${expression} = ?`)
+      values.push(value ? 1 : 0)
+    } else if (typeof value === 'string' || typeof value === 'number') {
+      sql.push(`${expression} = ?`)
+      values.push(value)
+    } else {
+      // One bound list, so that the statement is the same for every length.
+      sql.push(`${expression} IN (SELECT value FROM json_each(?))`)
+      values.push(JSON.stringify(value))
+    }
+  }
+  return { sql, values }
+}
+
+function valueOf(table: Table, field: string): string {
+  if (field === 'id') return 'id'
+  return table.keys.includes(field) ? columnOf(field) : valueIn('body', field)
+}
+
+function plain(field: string): string {
+  if (!/^[A-Za-z][A-Za-z0-9_.]*$/.test(field)) throw new RangeError(`${field} is no name for a field.`)
+  return field
+}

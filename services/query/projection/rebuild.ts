@@ -1,0 +1,106 @@
+/** Makes generations of read models: folds the log into collections that nobody reads yet. Whoever projects puts them in place. */
+import type { Position } from '#domain/kernel/event.ts'
+import { views } from '#domain/views/all.ts'
+import { wantedBy } from '#platform/reads/documents.ts'
+import type { EventLog } from '#platform/eventlog/eventLog.ts'
+import type { Logger } from '#platform/log.ts'
+import type { EventStore } from '#platform/ports/eventStore.ts'
+import type { ReadStore } from '#platform/ports/readStore.ts'
+import { besides, openFold, placed } from './fold.ts'
+
+export interface RebuildEngines {
+  readonly eventStore: Pick<EventStore, 'readAll' | 'head'>
+  readonly readStore: ReadStore
+  readonly log: Pick<EventLog, 'open' | 'read'>
+  readonly logger: Logger
+}
+
+/** What is folded: for each collection the name of its generation, and which of how many parts of all streams. */
+export interface Part {
+  readonly names: Readonly<Record<string, string>>
+  readonly index: number
+  readonly of: number
+}
+
+/** How far a part is. */
+export interface Progress {
+  readonly events: number
+  readonly position: Position | null
+}
+
+/** Work that a thread does. */
+export type Work =
+  | { readonly kind: 'fold'; readonly part: Part }
+  | { readonly kind: 'drop'; readonly collections: readonly string[] }
+
+/** Does the work; a signal ends it before its time. Folding answers with the position up to which the part is whole. */
+export type DoWork = (
+  work: Work,
+  tell: (progress: Progress) => void,
+  signal: AbortSignal,
+) => Promise<Position | null>
+
+/** Documents are written once for each batch that changes them: fewer at once are more writes, more at once more memory. */
+const batch = 2000
+
+/** Folds with the engines at hand. */
+export function folding(engines: RebuildEngines): DoWork {
+  return async (work, tell, signal) => {
+    if (work.kind === 'fold') return foldPart(engines, work.part, tell, signal)
+    await engines.readStore.drop(work.collections, signal)
+    return null
+  }
+}
+
+async function foldPart(
+  { eventStore, readStore, log, logger }: RebuildEngines,
+  { names, index, of }: Part,
+  tell: (progress: Progress) => void,
+  signal: AbortSignal,
+): Promise<Position | null> {
+  const made = views.flatMap((view) => {
+    const name = names[view.collection]
+    return name === undefined ? [] : [placed(view, name)]
+  })
+  const wanted = { ...wantedBy(made), ...(of > 1 && { part: { index, of } }) }
+  let after: Position | null = null
+  let events = 0
+
+  /** Folds into the store to the end of the log; answers with an end that it came to. */
+  async function foldInto(store: Pick<ReadStore, 'apply' | 'getMany' | 'find'>): Promise<Position | null> {
+    const fold = await openFold(made, { store, log, logger })
+    for (let end: Position | null | undefined; ;) {
+      signal.throwIfAborted()
+      const stored = await eventStore.readAll(after, batch, wanted)
+      await fold(stored, null)
+      after = stored.at(-1)?.position ?? after
+      events += stored.length
+      tell({ events, position: after })
+      if (stored.length === batch) continue
+      // What there was when the end was looked at has been read by the next time there is no more.
+      if (end !== undefined) return end
+      end = await eventStore.head()
+    }
+  }
+
+  const aside = await readStore.aside(index)
+  try {
+    await aside.prepare([
+      ...besides,
+      // Indexes that pages are read by are made where they land.
+      ...made.map(({ collection, indexes, goneWith }) => ({
+        name: collection,
+        indexes: goneWith ? indexes.slice(0, 1) : [],
+      })),
+    ])
+    await foldInto(aside)
+    await aside.land(
+      [...made.map(({ collection }) => collection), ...besides.map(({ name }) => name)],
+      signal,
+    )
+  } finally {
+    await aside.close()
+  }
+  // What came meanwhile.
+  return foldInto(readStore)
+}
