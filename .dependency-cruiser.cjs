@@ -25,6 +25,24 @@ module.exports = {
       to: { pathNot: ['^domain/', '^node_modules/zod/'] },
     },
     { name: 'web-not-to-services', severity: 'error', from: { path: '^web/' }, to: { path: '^services/' } },
+    {
+      name: 'web-ui-only-to-ui',
+      severity: 'error',
+      from: { path: '^web/src/ui/', pathNot: notTests },
+      to: { path: '^web/src/', pathNot: '^web/src/ui/' },
+    },
+    {
+      name: 'web-shared-not-to-a-feature',
+      severity: 'error',
+      from: { path: '^web/src/(state|api|live|actions)/', pathNot: notTests },
+      to: { path: '^web/src/(features|app)/' },
+    },
+    {
+      name: 'web-features-not-to-the-shell',
+      severity: 'error',
+      from: { path: '^web/src/features/', pathNot: notTests },
+      to: { path: '^web/src/app/' },
+    },
     ...services.map((service) => ({
       name: `${service}-not-to-a-sibling`,
       severity: 'error',

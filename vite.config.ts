@@ -128,7 +128,7 @@ const own =
   /web\/src\/(?!main\.tsx|features\/projects\/(?!projectsApi|faultTexts))|node_modules\/lucide-react\//
 /** What asks for things before the libraries are there, and can need none of them. */
 const early =
-  /web\/src\/(prefetch|app\/chunks|api\/(prefetched|callTimeout|tokenStore))\.ts$|vite\/preload-helper/
+  /web\/src\/(prefetch|app\/loading\/chunks|api\/(prefetched|callTimeout|tokenStore))\.ts$|vite\/preload-helper/
 const onEveryPage = /assets\/(rolldown-runtime|react|libraries|first)-/
 const router = join(import.meta.dirname, 'node_modules/react-router/dist/production')
 const outDir = join(import.meta.dirname, 'dist/web')

@@ -11,7 +11,7 @@ const Manifest = z.record(z.string(), z.object({ file: z.string(), imports: z.ar
 
 const entry = 'index.html'
 /** What every page with the top bar loads. */
-const frame = [entry, 'src/app/Layout.tsx', 'src/live/socket.ts']
+const frame = [entry, 'src/app/frame/Layout.tsx', 'src/live/socket.ts']
 const pages = [
   { page: 'sign-in', most: 126, chunks: [entry] },
   { page: 'the dashboard', most: 170, chunks: [...frame, 'src/features/dashboard/Dashboard.tsx'] },

@@ -5,13 +5,13 @@ import { Provider } from 'react-redux'
 import { BrowserRouter } from 'react-router-dom'
 import { readToken } from './api/tokenStore.ts'
 import { App } from './app/App.tsx'
-import { toBeDrawn } from './app/firstDrawing.ts'
-import { loadWherePointed } from './app/preload.ts'
+import { firstRenderReady } from './app/loading/firstRender.ts'
+import { loadWherePointed } from './app/loading/pages.ts'
 import { createStore, followOtherTabs } from './app/store.ts'
-import { followSystemTheme } from './app/theme.ts'
+import { followSystemTheme } from './state/theme.ts'
 import { takeToken } from './features/auth/takeToken.ts'
 import { LiveProvider } from './live/LiveContext.tsx'
-import './app/styles.css'
+import './styles/styles.css'
 
 const callback = takeToken(location, history, localStorage, sessionStorage)
 const { store, live } = createStore(readToken() !== null)
@@ -24,7 +24,7 @@ const root = document.getElementById('root')
 if (root === null) throw new Error('The page has no place for the client.')
 /** Not awaited by the module: a bundler then gives every page what only a task's panels share. */
 async function draw(into: HTMLElement): Promise<void> {
-  await toBeDrawn(store, location.pathname)
+  await firstRenderReady(store, location.pathname)
   createRoot(into).render(
     <StrictMode>
       <Provider store={store}>

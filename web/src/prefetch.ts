@@ -1,7 +1,7 @@
 /** Runs before the libraries are there: asks for what a signed-in person's first page needs, so that all of it comes together. */
 import { prefetch } from './api/prefetched.ts'
 import { readToken } from './api/tokenStore.ts'
-import { chunks, chunksAt } from './app/chunks.ts'
+import { chunks, chunksAt } from './app/loading/chunks.ts'
 
 const token = readToken()
 const first = chunksAt(location.pathname)

@@ -2,7 +2,7 @@
 import { Component, type ReactNode } from 'react'
 import { Button } from '../ui/Button.tsx'
 import { Empty } from '../ui/Empty.tsx'
-import { isMissingChunk, reloadingOf, reloadOnMissingChunk } from './lazyPage.ts'
+import { isMissingChunk, reloadingOf, reloadOnMissingChunk } from './loading/lazyPage.ts'
 import { texts } from './texts.ts'
 
 interface ErrorBoundaryProps {

@@ -7,7 +7,7 @@ import { sessionStarted } from '../api/session.ts'
 import { tokenKey } from '../api/tokenStore.ts'
 import { authApi } from '../features/auth/authApi.ts'
 import { tasksApi } from '../features/tasks/tasksApi.ts'
-import { draftDescription, recall, remember } from './persisted.ts'
+import { draftDescription, recall, remember } from '../state/persisted.ts'
 import { createStore, followOtherTabs } from './store.ts'
 
 const me = authApi.endpoints.me

@@ -7,8 +7,8 @@ import { authApi } from '../features/auth/authApi.ts'
 import { followStatus } from '../features/tasks/followStatus.ts'
 import { turnedAway } from '../live/connection.ts'
 import { createLive } from '../live/live.ts'
-import { forgetPersonal, keepFor } from './persisted.ts'
-import { rootReducer } from './rootReducer.ts'
+import { forgetPersonal, keepFor } from '../state/persisted.ts'
+import { rootReducer } from '../state/rootReducer.ts'
 
 /** After these ends of a session the same person may sign in again. */
 const mayComeBack: readonly SessionEnd[] = ['unauthorised', 'lost']

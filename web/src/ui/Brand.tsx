@@ -2,6 +2,9 @@
 import { BrandMark } from './BrandMark.tsx'
 import { classes } from './classes.ts'
 
+/** The name of the product. */
+export const brand = 'Flightdeck'
+
 interface BrandProps {
   /** The mark stands for itself above a form, and is larger. */
   readonly large?: boolean
@@ -20,7 +23,7 @@ export function Brand({ large = false, className, nameClassName }: BrandProps) {
       )}
     >
       {large ? <BrandMark className="size-8" /> : <BrandMark />}
-      <span className={nameClassName}>Flightdeck</span>
+      <span className={nameClassName}>{brand}</span>
     </p>
   )
 }

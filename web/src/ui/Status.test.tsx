@@ -8,7 +8,7 @@ import { Status } from './Status.tsx'
 
 afterEach(cleanup)
 
-const tokens = readFileSync(join(import.meta.dirname, '../app/tokens.css'), 'utf8')
+const tokens = readFileSync(join(import.meta.dirname, '../styles/tokens.css'), 'utf8')
 
 /** Degrees on the wheel of colours, of a value such as `#b3261e`. */
 function hueOf(value: string): number {

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { openPage, openTaskAnswers } from '../../../../tests/client/page.tsx'
 import { agentStates, taskOf } from '../../../../tests/client/samples.ts'
 import { refusal } from '../../../../tests/client/server.ts'
-import { recall, selectedModel } from '../../app/persisted.ts'
+import { recall, selectedModel } from '../../state/persisted.ts'
 
 const [claude, cursor] = agentStates
 const able = { ...cursor, missing: null, models: [{ name: 'auto', label: 'Auto' }] }

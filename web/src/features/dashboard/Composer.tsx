@@ -15,7 +15,7 @@ import {
   selectedModel,
   selectedProjectId,
   usePersisted,
-} from '../../app/persisted.ts'
+} from '../../state/persisted.ts'
 import { AgentMark } from '../../ui/AgentMark.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Note } from '../../ui/Note.tsx'

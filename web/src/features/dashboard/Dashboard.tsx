@@ -1,7 +1,7 @@
 /** Where tasks begin, and the latest of them. */
 import { lazy, Suspense, useCallback, useEffect, useRef, type ComponentType } from 'react'
 import { useLocation } from 'react-router-dom'
-import { usePageTitle } from '../../app/usePageTitle.ts'
+import { usePageTitle } from '../tasks/usePageTitle.ts'
 import { Page } from '../../ui/Page.tsx'
 import { Composer } from './Composer.tsx'
 import { RecentTasks } from './RecentTasks.tsx'

@@ -14,7 +14,7 @@ import {
   recall,
   selectedProjectId,
   usePersisted,
-} from '../../app/persisted.ts'
+} from '../../state/persisted.ts'
 import { Button } from '../../ui/Button.tsx'
 import { ButtonLink } from '../../ui/ButtonLink.tsx'
 import { IconButton } from '../../ui/IconButton.tsx'

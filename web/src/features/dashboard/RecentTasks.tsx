@@ -1,6 +1,6 @@
 /** The first eight tasks. */
 import { reasonOf } from '../../api/fault.ts'
-import { firstStepsPutAway, usePersisted } from '../../app/persisted.ts'
+import { firstStepsPutAway, usePersisted } from '../../state/persisted.ts'
 import { Button } from '../../ui/Button.tsx'
 import { ButtonLink } from '../../ui/ButtonLink.tsx'
 import { shortDate } from '../../ui/clock.ts'

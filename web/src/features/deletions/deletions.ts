@@ -6,6 +6,7 @@ import { createSlice, type PayloadAction } from '@reduxjs/toolkit'
 import { useMemo } from 'react'
 import { useSelector } from 'react-redux'
 import { sessionEnded } from '../../api/session.ts'
+import { rootReducer } from '../../state/rootReducer.ts'
 
 export interface Deletion {
   readonly kind: 'task' | 'project'
@@ -37,10 +38,17 @@ const deletions = createSlice({
 export const { deletionBegun, deletionAsked, deletionEnded } = deletions.actions
 export const deletionsReducer = deletions.reducer
 
-export interface WithDeletions {
-  readonly deletions: readonly Deletion[]
+declare module '../../state/rootReducer.ts' {
+  interface FeatureSlices {
+    deletions: readonly Deletion[]
+  }
 }
-export const selectDeletions = (state: WithDeletions) => state.deletions
+rootReducer.inject({ reducerPath: 'deletions', reducer: deletionsReducer })
+
+export interface WithDeletions {
+  readonly deletions?: readonly Deletion[]
+}
+export const selectDeletions = (state: WithDeletions) => state.deletions ?? initialState
 
 /** A list without what was deleted; the same array when nothing was. */
 export function useNotDeleted<Item extends { readonly id: string }>(

@@ -1,6 +1,7 @@
 /** Whether it is time to ask about notifications of the desktop: after a task was begun, and never out of the blue. */
 import { createSlice } from '@reduxjs/toolkit'
 import { tasksApi } from '../tasks/tasksApi.ts'
+import { rootReducer } from '../../state/rootReducer.ts'
 
 const asking = createSlice({
   name: 'asking',
@@ -11,4 +12,11 @@ const asking = createSlice({
 
 export const { asked } = asking.actions
 export const askingReducer = asking.reducer
-export const selectAsking = (state: { readonly asking: boolean }) => state.asking
+
+declare module '../../state/rootReducer.ts' {
+  interface FeatureSlices {
+    asking: boolean
+  }
+}
+rootReducer.inject({ reducerPath: 'asking', reducer: askingReducer })
+export const selectAsking = (state: { readonly asking?: boolean }) => state.asking ?? false

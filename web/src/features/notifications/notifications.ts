@@ -1,6 +1,7 @@
 /** What the product tells in passing, as toasts: the latest few, oldest first. */
 import { createSlice, nanoid, type PayloadAction } from '@reduxjs/toolkit'
 import { reasonOf } from '../../api/fault.ts'
+import { rootReducer } from '../../state/rootReducer.ts'
 
 export type NotificationType = 'success' | 'error' | 'warning' | 'info'
 
@@ -43,11 +44,18 @@ const notifications = createSlice({
 export const { notified, notificationClosed } = notifications.actions
 export const notificationsReducer = notifications.reducer
 
+declare module '../../state/rootReducer.ts' {
+  interface FeatureSlices {
+    notifications: readonly Notification[]
+  }
+}
+rootReducer.inject({ reducerPath: 'notifications', reducer: notificationsReducer })
+
 /** That something did not work, and why: the error's reason, else `fallback`; nothing that the title says already. */
 export function notifiedFailure(title: string, error: unknown, fallback: string = title) {
   const reason = reasonOf(error, fallback)
   return notified('error', title, reason === title ? undefined : reason)
 }
 
-export const selectNotifications = (state: { readonly notifications: readonly Notification[] }) =>
-  state.notifications
+export const selectNotifications = (state: { readonly notifications?: readonly Notification[] }) =>
+  state.notifications ?? initialState

@@ -1,6 +1,6 @@
 /** Notifications of the desktop: whether the person wants them and the browser allows them. */
 import { useState } from 'react'
-import { desktopNotifications, recall, usePersisted } from '../../app/persisted.ts'
+import { desktopNotifications, recall, usePersisted } from '../../state/persisted.ts'
 
 /** `unasked`: neither the person nor the browser was asked yet. */
 export type Desktop = 'unsupported' | 'denied' | 'unasked' | 'off' | 'on'

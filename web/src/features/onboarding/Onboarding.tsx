@@ -4,7 +4,6 @@ import { Navigate, useNavigate } from 'react-router-dom'
 import type { completeOnboarding, User } from '#domain/api/auth.ts'
 import type { BodyInputOf } from '#domain/api/call.ts'
 import { reasonOf } from '../../api/fault.ts'
-import { frameTexts } from '../../app/frameTexts.ts'
 import { Brand } from '../../ui/Brand.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Choice } from '../../ui/Choice.tsx'
@@ -58,7 +57,7 @@ function Steps({ user }: { readonly user: User }) {
       <div className="flex h-11 flex-none items-center justify-between">
         <Brand />
         <Button kind="ghost" size="touch" className="-mr-3" onClick={logout}>
-          {frameTexts.logout}
+          {texts.logout}
         </Button>
       </div>
       <div className="flex flex-1 flex-col pt-8 md:pt-14">

@@ -23,6 +23,7 @@ export const roles: readonly { readonly value: Answers['role']; readonly label: 
 ]
 
 export const texts = {
+  logout: 'Logout',
   pageTitle: 'Onboarding',
   step: (step: number) => `Step ${step} of 2`,
   percent: (percent: number) => `${percent}%`,

@@ -1,6 +1,6 @@
 /** A new project: of a repository there is, or of one that is made for it. */
 import { useState } from 'react'
-import { usePageTitle } from '../../app/usePageTitle.ts'
+import { usePageTitle } from '../tasks/usePageTitle.ts'
 import { Page } from '../../ui/Page.tsx'
 import { Segmented } from '../../ui/Segmented.tsx'
 import { ImportRepository } from './ImportRepository.tsx'

@@ -2,7 +2,7 @@
 import type { ReactNode } from 'react'
 import { Link } from 'react-router-dom'
 import type { Project } from '#domain/api/projects.ts'
-import { remember, selectedProjectId } from '../../app/persisted.ts'
+import { remember, selectedProjectId } from '../../state/persisted.ts'
 import { toWrite } from '../dashboard/toWrite.ts'
 
 interface NewTaskLinkProps {

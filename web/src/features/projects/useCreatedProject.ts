@@ -2,7 +2,7 @@
 import { useDispatch } from 'react-redux'
 import { useNavigate } from 'react-router-dom'
 import type { Project } from '#domain/api/projects.ts'
-import { remember, selectedProjectId } from '../../app/persisted.ts'
+import { remember, selectedProjectId } from '../../state/persisted.ts'
 import { notified } from '../notifications/notifications.ts'
 
 export function useCreatedProject() {

@@ -1,9 +1,8 @@
 /** Name, address, and how the pages look. */
-import { useState, type FormEvent } from 'react'
+import { type FormEvent, useState } from 'react'
 import { useDispatch } from 'react-redux'
 import type { User } from '#domain/api/auth.ts'
-import { chooseTheme, themes } from '../../app/theme.ts'
-import { useChosenTheme } from '../../app/useChosenTheme.ts'
+import { chooseTheme, themes, useChosenTheme } from '../../state/theme.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Field } from '../../ui/Field.tsx'
 import { Panel } from '../../ui/Panel.tsx'

@@ -1,6 +1,6 @@
 /** The settings: two tabs, the chosen one in the address. */
 import { useSearchParams } from 'react-router-dom'
-import { usePageTitle } from '../../app/usePageTitle.ts'
+import { usePageTitle } from '../tasks/usePageTitle.ts'
 import { Page } from '../../ui/Page.tsx'
 import { tabPanelProps, Tabs } from '../../ui/Tabs.tsx'
 import { useMeQuery } from '../auth/authApi.ts'

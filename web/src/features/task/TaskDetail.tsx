@@ -1,7 +1,7 @@
 /** The page of one task: what it is and how it stands, its chat, its terminal and what it changed. */
 import { useSelector } from 'react-redux'
 import { useParams } from 'react-router-dom'
-import { usePageTitle } from '../../app/usePageTitle.ts'
+import { usePageTitle } from '../tasks/usePageTitle.ts'
 import { Button } from '../../ui/Button.tsx'
 import { ButtonLink } from '../../ui/ButtonLink.tsx'
 import { Empty } from '../../ui/Empty.tsx'

@@ -2,7 +2,7 @@
 import { lazy, Suspense, useState, type ReactNode } from 'react'
 import { useSearchParams } from 'react-router-dom'
 import type { Task } from '#domain/api/tasks.ts'
-import { splitPosition, usePersisted } from '../../app/persisted.ts'
+import { splitPosition, usePersisted } from '../../state/persisted.ts'
 import { classes } from '../../ui/classes.ts'
 import { SplitView } from '../../ui/SplitView.tsx'
 import { tabPanelProps, Tabs, type Tab } from '../../ui/Tabs.tsx'

@@ -12,7 +12,7 @@ import { chatView, messageDocumentId, type MessageDocument } from '#domain/views
 import { logView, type LogDocument } from '#domain/views/log.ts'
 import type { ApiFault } from '../../api/fault.ts'
 import { sessionEnded } from '../../api/session.ts'
-import { rootReducer } from '../../app/rootReducer.ts'
+import { rootReducer } from '../../state/rootReducer.ts'
 import type { AgentName } from '#domain/agents.ts'
 import { unseen, type PendingChange } from './chat/queueChanges.ts'
 import {
@@ -262,6 +262,11 @@ function logDocument(entry: LogEntry): LogDocument {
 }
 
 // The task page brings its part of the state with it.
+declare module '../../state/rootReducer.ts' {
+  interface FeatureSlices {
+    openTask: OpenTask
+  }
+}
 rootReducer.inject({ reducerPath: 'openTask', reducer: openTaskReducer })
 
 interface WithOpenTask {

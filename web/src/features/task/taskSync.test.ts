@@ -20,7 +20,7 @@ import {
 } from '../../../../tests/domain/taskHistories.ts'
 import { api } from '../../api/api.ts'
 import { tokenKey } from '../../api/tokenStore.ts'
-import { rootReducer } from '../../app/rootReducer.ts'
+import { rootReducer } from '../../state/rootReducer.ts'
 import type { Join, Viewer } from '../../live/live.ts'
 import { selectNotifications } from '../notifications/notifications.ts'
 import { createWriting } from './chat/writing.ts'

@@ -1,8 +1,7 @@
 /** Opens a task for as long as its page is shown. */
 import { useCallback, useEffect, useRef, useState } from 'react'
-import { useStore } from 'react-redux'
 import { messageDocumentId } from '#domain/views/chat.ts'
-import type { createStore } from '../../app/store.ts'
+import { useAppStore } from '../../state/hooks.ts'
 import { selectLive } from '../../live/connection.ts'
 import { useLive } from '../../live/LiveContext.tsx'
 import { createWriting, type Writing } from './chat/writing.ts'
@@ -19,7 +18,7 @@ export interface OpenRoom {
 }
 
 export function useTaskSync(taskId: string): OpenRoom {
-  const store = useStore<ReturnType<ReturnType<typeof createStore>['store']['getState']>>()
+  const store = useAppStore()
   const live = useLive()
   const [terminal] = useState(() => createTerminalLog((before) => readEarlier(taskId, before)))
   const [writing] = useState(createWriting)

@@ -1,7 +1,7 @@
 /** Keeps lists of tasks in step with what the live connection tells: statuses are patched, what is computed is fetched again. */
 import { createListenerMiddleware } from '@reduxjs/toolkit'
 import { api } from '../../api/api.ts'
-import type { rootReducer } from '../../app/rootReducer.ts'
+import type { RootState } from '../../state/rootReducer.ts'
 import { connectionChanged } from '../../live/connection.ts'
 import { taskStatusChanged } from '../../live/taskStatusChanged.ts'
 import { statusOf } from './statusOf.ts'
@@ -11,7 +11,7 @@ import { tasksApi } from './tasksApi.ts'
 const refetchEveryMs = 1_000
 
 export function followStatus() {
-  const listener = createListenerMiddleware<ReturnType<typeof rootReducer>>()
+  const listener = createListenerMiddleware<RootState>()
   let wasConnected = false
   // A list that loads for the first time is up to date; after a loss it may not be.
   listener.startListening({

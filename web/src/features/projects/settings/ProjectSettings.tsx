@@ -1,7 +1,7 @@
 /** How the tasks of a project run: setup, variables, secrets, and what the network is. */
 import { useParams } from 'react-router-dom'
 import { reasonOf } from '../../../api/fault.ts'
-import { usePageTitle } from '../../../app/usePageTitle.ts'
+import { usePageTitle } from '../../tasks/usePageTitle.ts'
 import { Button } from '../../../ui/Button.tsx'
 import { ButtonLink } from '../../../ui/ButtonLink.tsx'
 import { Note } from '../../../ui/Note.tsx'

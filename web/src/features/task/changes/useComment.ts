@@ -1,6 +1,6 @@
 /** The comment that is being written, and what was begun elsewhere: drafts stay until they are sent. */
 import { useState } from 'react'
-import { commentDrafts, usePersisted } from '../../../app/persisted.ts'
+import { commentDrafts, usePersisted } from '../../../state/persisted.ts'
 import type { CommentTarget } from './useRange.ts'
 
 /** Drafts that are kept; the oldest are forgotten. */

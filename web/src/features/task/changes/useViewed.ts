@@ -1,6 +1,6 @@
 /** Which changes of a task were looked at. A file that changes again has another hash, and so loses its tick. */
 import { useCallback, useMemo } from 'react'
-import { usePersisted, viewedFiles } from '../../../app/persisted.ts'
+import { usePersisted, viewedFiles } from '../../../state/persisted.ts'
 
 /** Tasks, and ticks of each, that are remembered; the oldest are forgotten. */
 const mostTasks = 20

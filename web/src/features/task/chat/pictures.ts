@@ -2,7 +2,7 @@
 import type { UnknownAction } from '@reduxjs/toolkit'
 import type { ChatMessage } from '#domain/api/chat.ts'
 import { imagesOf } from '#domain/views/images.ts'
-import { rootReducer } from '../../../app/rootReducer.ts'
+import { rootReducer } from '../../../state/rootReducer.ts'
 import { pictureOf, type Picture } from '../../images/picture.ts'
 import { chatLoaded, earlierLoaded, eventsCame, messageSent, messageTaken, taskOpened } from '../taskSlice.ts'
 
@@ -44,6 +44,11 @@ function withPictures(
   return some.length === 0 ? state : { ...state, ...Object.fromEntries(some) }
 }
 
+declare module '../../../state/rootReducer.ts' {
+  interface FeatureSlices {
+    pictures: Pictures
+  }
+}
 rootReducer.inject({ reducerPath: 'pictures', reducer: picturesReducer })
 
 interface WithPictures {

@@ -1,7 +1,7 @@
 /** What is being written in the chat of a task: it outlives the page until it is sent, for the tasks written in last. */
 import { useCallback, useEffect, useRef, useState } from 'react'
 import { readToken } from '../../../api/tokenStore.ts'
-import { chatDrafts, recall, remember } from '../../../app/persisted.ts'
+import { chatDrafts, recall, remember } from '../../../state/persisted.ts'
 
 /** Tasks whose drafts are kept. */
 const tasksKept = 20

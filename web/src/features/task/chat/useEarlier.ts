@@ -3,12 +3,9 @@
  * server. What is looked at stays where it is.
  */
 import { useLayoutEffect, useRef, useState, type RefObject } from 'react'
-import { useDispatch, useStore } from 'react-redux'
-import type { createStore } from '../../../app/store.ts'
+import { useAppDispatch, useAppStore } from '../../../state/hooks.ts'
 import { selectOpenTask } from '../taskSlice.ts'
 import { readEarlier } from './historyApi.ts'
-
-type Store = ReturnType<typeof createStore>['store']
 
 interface Keyed {
   readonly key: string
@@ -36,8 +33,8 @@ export function useEarlier<Entry extends Keyed>(
   box: RefObject<HTMLElement | null>,
   following: boolean,
 ): Earlier<Entry> {
-  const store = useStore<ReturnType<Store['getState']>>()
-  const dispatch = useDispatch<Store['dispatch']>()
+  const store = useAppStore()
+  const dispatch = useAppDispatch()
   // How many are drawn before a certain one; without one the last of them are, however many come.
   const [reach, setReach] = useState<{ readonly key: string; readonly above: number } | null>(null)
   const [busy, setBusy] = useState(false)

@@ -1,7 +1,7 @@
 /** Sends what a person wrote: it stands in the chat at once, and is confirmed or refused there. */
-import { useDispatch, useStore } from 'react-redux'
+import { useDispatch } from 'react-redux'
 import type { ShownImage } from '#domain/api/images.ts'
-import type { createStore } from '../../../app/store.ts'
+import { useAppStore } from '../../../state/hooks.ts'
 import { reasonOf } from '../../../api/fault.ts'
 import { newId } from '../../../api/newId.ts'
 import type { AgentName } from '#domain/agents.ts'
@@ -33,7 +33,7 @@ interface SendMessage {
 
 export function useSendMessage(taskId: string, reload: () => void): SendMessage {
   const dispatch = useDispatch()
-  const store = useStore<ReturnType<ReturnType<typeof createStore>['store']['getState']>>()
+  const store = useAppStore()
   const [sendMessage] = useSendMessageMutation()
 
   const deliver = async (message: SentMessage) => {

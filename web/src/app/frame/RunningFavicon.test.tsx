@@ -2,13 +2,12 @@
 import { cleanup, render, waitFor } from '@testing-library/react'
 import { Provider } from 'react-redux'
 import { expect, onTestFinished, test } from 'vitest'
-import { clientStore } from '../../../tests/client/page.tsx'
-import { ada, taskOf } from '../../../tests/client/samples.ts'
-import { fakeServer } from '../../../tests/client/server.ts'
-import { tokenKey } from '../api/tokenStore.ts'
-import { badgedIcon } from './badgedIcon.ts'
-import { RunningFavicon } from './RunningFavicon.tsx'
-import { usePageTitle } from './usePageTitle.ts'
+import { clientStore } from '../../../../tests/client/page.tsx'
+import { ada, taskOf } from '../../../../tests/client/samples.ts'
+import { fakeServer } from '../../../../tests/client/server.ts'
+import { tokenKey } from '../../api/tokenStore.ts'
+import { usePageTitle } from '../../features/tasks/usePageTitle.ts'
+import { badgedIcon, RunningFavicon } from './RunningFavicon.tsx'
 
 function Page() {
   usePageTitle('Settings')

@@ -1,4 +1,5 @@
 /** Light, dark, or as the system has it. `public/theme.js` does the same before the first paint. */
+import { useSyncExternalStore } from 'react'
 
 export const themes = ['system', 'light', 'dark'] as const
 export type Theme = (typeof themes)[number]
@@ -46,4 +47,18 @@ export function followSystemTheme(): () => void {
 function show(theme: Theme): void {
   const dark = theme === 'dark' || (theme === 'system' && matchMedia('(prefers-color-scheme: dark)').matches)
   document.documentElement.dataset['theme'] = dark ? 'dark' : 'light'
+}
+
+/** The theme that is chosen, wherever it is: in the settings, from the palette, in another tab. */
+export function useChosenTheme(): Theme {
+  return useSyncExternalStore(subscribe, chosenTheme)
+}
+
+function subscribe(changed: () => void): () => void {
+  window.addEventListener(themeChosen, changed)
+  window.addEventListener('storage', changed)
+  return () => {
+    window.removeEventListener(themeChosen, changed)
+    window.removeEventListener('storage', changed)
+  }
 }

@@ -2,7 +2,7 @@
 import { act, cleanup, render, screen } from '@testing-library/react'
 import { Suspense, type ComponentType } from 'react'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { ErrorBoundary } from './ErrorBoundary.tsx'
+import { ErrorBoundary } from '../ErrorBoundary.tsx'
 import { ChunkLoadError, inTime, isMissingChunk, lazyPage, reloadOnMissingChunk } from './lazyPage.ts'
 
 afterEach(() => {

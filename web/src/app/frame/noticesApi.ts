@@ -1,7 +1,7 @@
 /** What the server says of how it is set up. */
 import type { AnswerOf } from '#domain/api/call.ts'
 import type { getNotices } from '#domain/api/server.ts'
-import { api } from '../api/api.ts'
+import { api } from '../../api/api.ts'
 
 export const noticesApi = api.injectEndpoints({
   endpoints: (build) => ({

@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { act, fireEvent, screen } from '@testing-library/react'
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest'
-import { openPart } from '../../../tests/client/page.tsx'
+import { openPart } from '../../../../tests/client/page.tsx'
 import { Notices } from './Notices.tsx'
 
 const notice = 'Agents run without a sandbox on this server: they can read all that it can.'

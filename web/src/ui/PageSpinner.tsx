@@ -1,8 +1,7 @@
 /** The whole page waits: for the user, or for the page's own code. */
-import { Spinner } from '../ui/Spinner.tsx'
-import { texts } from './texts.ts'
+import { Spinner } from './Spinner.tsx'
 
-export function PageSpinner({ label = texts.loading }: { readonly label?: string }) {
+export function PageSpinner({ label = 'Loading...' }: { readonly label?: string }) {
   return (
     <div role="status" className="grid min-h-[60vh] place-items-center text-muted">
       <span className="inline-flex items-center gap-2.5">

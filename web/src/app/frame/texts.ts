@@ -1,5 +1,5 @@
 /** What the frame around the pages of a signed-in person says. */
-export const frameTexts = {
+export const texts = {
   nav: {
     label: 'Main',
     dashboard: 'Dashboard',

@@ -1,12 +1,12 @@
 /** The title of the page in the browser's tab, with the number of running tasks before it. */
 import { useEffect } from 'react'
-import { useRunningCount } from '../features/tasks/useRunningCount.ts'
-import { texts } from './texts.ts'
+import { useRunningCount } from './useRunningCount.ts'
+import { brand } from '../../ui/Brand.tsx'
 
 export function usePageTitle(title: string | undefined): void {
   const running = useRunningCount()
   useEffect(() => {
-    const name = title === undefined ? texts.brand : `${title} · ${texts.brand}`
+    const name = title === undefined ? brand : `${title} · ${brand}`
     document.title = running > 0 ? `(${running}) ${name}` : name
   }, [title, running])
 }

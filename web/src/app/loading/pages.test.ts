@@ -1,7 +1,6 @@
 // @vitest-environment jsdom
 import { expect, test } from 'vitest'
-import { preload, loadWherePointed, type PartsAt } from './preload.ts'
-import { pages, partsAt } from './pages.ts'
+import { loadWherePointed, pages, type PartsAt, partsAt, preload } from './pages.ts'
 
 test.each([
   ['/', pages.Dashboard],

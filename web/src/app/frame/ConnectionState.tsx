@@ -1,8 +1,10 @@
 /** How live the page is: a dot and a word, in the top bar. */
 import { useSelector } from 'react-redux'
-import { selectConnection, type ConnectionState } from '../live/connection.ts'
-import { selectWaiting } from '../live/outbox.ts'
-import { classes } from '../ui/classes.ts'
+import { useEffect, useState } from 'react'
+import { type ConnectionState, selectConnection, selectLost } from '../../live/connection.ts'
+import { selectWaiting } from '../../live/outbox.ts'
+import { classes } from '../../ui/classes.ts'
+import { clockTime } from '../../ui/clock.ts'
 
 export function ConnectionPill() {
   const waiting = useSelector(selectWaiting).length
@@ -38,4 +40,26 @@ function shown(
     case 'error':
       return { label: 'Error', colour: 'text-bad' }
   }
+}
+
+/** Under the top bar while the connection is lost: since when, so that nobody takes old words for new ones. */
+/** A blip shorter than this is not worth a bar that moves the page, in milliseconds. */
+const graceMs = 3_000
+
+export function OfflineBar() {
+  const { since } = useSelector(selectConnection)
+  const lost = useSelector(selectLost) ? since : null
+  // The time at which the grace of a loss was over; of an earlier loss it says nothing.
+  const [overdue, setOverdue] = useState<number | null>(null)
+  useEffect(() => {
+    if (lost === null) return
+    const timer = setTimeout(() => setOverdue(lost), Math.max(0, lost + graceMs - Date.now()))
+    return () => clearTimeout(timer)
+  }, [lost])
+  if (lost === null || overdue !== lost) return null
+  return (
+    <p className="flex h-8 flex-none items-center border-b border-line bg-warn-bg px-4 text-meta text-warn">
+      Offline since {clockTime(new Date(lost).toISOString())}. Showing the last known state.
+    </p>
+  )
 }

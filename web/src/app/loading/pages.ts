@@ -1,6 +1,26 @@
-/** Loads the chunks of a page before it is shown: one after the other they would be as many waits. */
-import { partsAt } from './pages.ts'
+/** The pages of a signed-in person and their frame, as they are drawn. */
+import { type ChunkName, chunks, chunksAt } from './chunks.ts'
+import { lazyPage, type LazyPage } from './lazyPage.ts'
 
+export const pages = {
+  Frame: lazyPage(chunks.Frame),
+  Onboarding: lazyPage(chunks.Onboarding),
+  Dashboard: lazyPage(chunks.Dashboard),
+  Projects: lazyPage(chunks.Projects),
+  CreateProject: lazyPage(chunks.CreateProject),
+  ProjectDetail: lazyPage(chunks.ProjectDetail),
+  ProjectSettings: lazyPage(chunks.ProjectSettings),
+  Tasks: lazyPage(chunks.Tasks),
+  TaskDetail: lazyPage(chunks.TaskDetail),
+  Settings: lazyPage(chunks.Settings),
+  NotFound: lazyPage(chunks.NotFound),
+} satisfies Record<ChunkName, LazyPage>
+
+/** What is drawn for a signed-in person at an address. */
+export const partsAt = (pathname: string): readonly LazyPage[] =>
+  chunksAt(pathname).map((name) => pages[name])
+
+/** Loads the chunks of a page before it is shown: one after the other they would be as many waits. */
 export type PartsAt = (pathname: string) => readonly { readonly load: () => Promise<unknown> }[]
 
 /** What a signed-in person sees at this address, with its frame. It never fails: what does not come is told where it is shown. */

@@ -2,22 +2,22 @@
 import { lazy, Suspense, useDeferredValue, type ComponentType, type ReactNode } from 'react'
 import { useSelector } from 'react-redux'
 import { Outlet, useLocation } from 'react-router-dom'
-import { ActionsProvider } from '../actions/ActionsContext.tsx'
-import { selectSignedIn } from '../api/session.ts'
-import { useMeQuery } from '../features/auth/authApi.ts'
-import { classes } from '../ui/classes.ts'
+import { ActionsProvider } from '../../actions/ActionsContext.tsx'
+import { selectSignedIn } from '../../api/session.ts'
+import { useMeQuery } from '../../features/auth/authApi.ts'
+import { classes } from '../../ui/classes.ts'
 import { AppActions } from './AppActions.tsx'
-import { Deletions } from '../features/deletions/Deletions.tsx'
-import { ErrorBoundary } from './ErrorBoundary.tsx'
+import { Deletions } from '../../features/deletions/Deletions.tsx'
+import { ErrorBoundary } from '../ErrorBoundary.tsx'
 import { Notices } from './Notices.tsx'
-import { OfflineBar } from './OfflineBar.tsx'
-import { PageSpinner } from './PageSpinner.tsx'
+import { OfflineBar } from './ConnectionState.tsx'
+import { PageSpinner } from '../../ui/PageSpinner.tsx'
 import { TopBar } from './TopBar.tsx'
 
 /** Without the chunk they are missed, and the page is not. */
-const LaterParts = lazy<ComponentType>(() =>
-  import('./LaterParts.tsx').then(
-    (loaded) => ({ default: loaded.LaterParts }),
+const DeferredParts = lazy<ComponentType>(() =>
+  import('./DeferredParts.tsx').then(
+    (loaded) => ({ default: loaded.DeferredParts }),
     () => ({ default: () => null }),
   ),
 )
@@ -48,13 +48,13 @@ function Frame() {
           <TopBar user={user} />
           <OfflineBar />
           <Notices />
-          <AfterFirstDrawing>
+          <AfterFirstRender>
             <Suspense fallback={null}>
-              <LaterParts />
+              <DeferredParts />
             </Suspense>
             <Deletions />
             <AppActions />
-          </AfterFirstDrawing>
+          </AfterFirstRender>
         </div>
       )}
       <main
@@ -73,7 +73,7 @@ function Frame() {
 }
 
 /** For what shows nothing at first: the page comes before it. */
-function AfterFirstDrawing({ children }: { readonly children: ReactNode }) {
+function AfterFirstRender({ children }: { readonly children: ReactNode }) {
   const drawn = useDeferredValue(true, false)
   return drawn && children
 }

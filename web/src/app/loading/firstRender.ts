@@ -1,16 +1,16 @@
 /** What a page is first drawn with: each wait that is shown costs a third of a second, and mostly all of it is there at once. */
-import { readToken } from '../api/tokenStore.ts'
-import { authApi } from '../features/auth/authApi.ts'
-import { tasksApi } from '../features/tasks/tasksApi.ts'
-import { preload } from './preload.ts'
-import { noticesApi } from './noticesApi.ts'
-import type { createStore } from './store.ts'
+import { readToken } from '../../api/tokenStore.ts'
+import { authApi } from '../../features/auth/authApi.ts'
+import { tasksApi } from '../../features/tasks/tasksApi.ts'
+import { preload } from './pages.ts'
+import { noticesApi } from '../frame/noticesApi.ts'
+import type { createStore } from '../store.ts'
 
 /** How long the first drawing waits for what is to be drawn, in milliseconds: on a slow network it shows that it waits. */
 const patienceMs = 300
 
 /** Asks for the page, who looks at it, and then their tasks and the notices above them; resolves when they are there, or it has taken too long. It never fails. */
-export async function toBeDrawn(
+export async function firstRenderReady(
   { dispatch }: ReturnType<typeof createStore>['store'],
   pathname: string,
   load: typeof preload = preload,

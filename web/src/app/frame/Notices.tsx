@@ -1,10 +1,10 @@
 /** Under the top bar: what a person should know of this server. Dismiss for as long as the tab lives. */
 import { ChevronDown, Info, X } from 'lucide-react'
 import { useLayoutEffect, useRef, useState } from 'react'
-import { classes } from '../ui/classes.ts'
-import { IconButton } from '../ui/IconButton.tsx'
+import { classes } from '../../ui/classes.ts'
+import { IconButton } from '../../ui/IconButton.tsx'
 import { useNoticesQuery } from './noticesApi.ts'
-import { frameTexts as texts } from './frameTexts.ts'
+import { texts } from './texts.ts'
 
 const storageKey = 'noticesPutAway'
 /** A runner comes and goes while the page is open. */

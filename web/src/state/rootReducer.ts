@@ -1,19 +1,18 @@
-/** All of the state that every page needs; a page may bring a part of its own. */
+/** The reducer of the store. Every page needs these slices; a feature injects its own when its module loads. */
 import { combineSlices } from '@reduxjs/toolkit'
 import { api } from '../api/api.ts'
 import { sessionReducer } from '../api/session.ts'
-import { deletionsReducer } from '../features/deletions/deletions.ts'
-import { askingReducer } from '../features/notifications/asking.ts'
-import { notificationsReducer } from '../features/notifications/notifications.ts'
 import { connectionReducer } from '../live/connection.ts'
 import { outboxReducer } from '../live/outbox.ts'
+
+/** Slices that features inject, by their path. Each feature declares its own here, beside the call of `rootReducer.inject`. */
+export interface FeatureSlices {}
 
 export const rootReducer = combineSlices({
   [api.reducerPath]: api.reducer,
   session: sessionReducer,
   connection: connectionReducer,
   outbox: outboxReducer,
-  notifications: notificationsReducer,
-  deletions: deletionsReducer,
-  asking: askingReducer,
-})
+}).withLazyLoadedSlices<FeatureSlices>()
+
+export type RootState = ReturnType<typeof rootReducer>

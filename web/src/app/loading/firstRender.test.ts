@@ -1,13 +1,13 @@
 // @vitest-environment jsdom
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { ada, taskOf } from '../../../tests/client/samples.ts'
-import { fakeServer } from '../../../tests/client/server.ts'
-import { tokenKey } from '../api/tokenStore.ts'
-import { authApi } from '../features/auth/authApi.ts'
-import { tasksApi } from '../features/tasks/tasksApi.ts'
-import { toBeDrawn } from './firstDrawing.ts'
-import { noticesApi } from './noticesApi.ts'
-import { createStore } from './store.ts'
+import { ada, taskOf } from '../../../../tests/client/samples.ts'
+import { fakeServer } from '../../../../tests/client/server.ts'
+import { tokenKey } from '../../api/tokenStore.ts'
+import { authApi } from '../../features/auth/authApi.ts'
+import { tasksApi } from '../../features/tasks/tasksApi.ts'
+import { firstRenderReady } from './firstRender.ts'
+import { noticesApi } from '../frame/noticesApi.ts'
+import { createStore } from '../store.ts'
 
 beforeEach(() => {
   vi.useFakeTimers()
@@ -29,7 +29,7 @@ function waiting(answers: Parameters<typeof fakeServer>[0]) {
   const server = fakeServer(answers)
   const { store } = createStore(true)
   const isOver = vi.fn<() => void>()
-  void toBeDrawn(store, '/dashboard', load).then(isOver)
+  void firstRenderReady(store, '/dashboard', load).then(isOver)
   return { server, store, isOver }
 }
 

@@ -2,19 +2,19 @@
 import { useEffect, useState, type ComponentType } from 'react'
 import { useDispatch } from 'react-redux'
 import { useLocation, useNavigate } from 'react-router-dom'
-import { useAction } from '../actions/ActionsContext.tsx'
-import { useLogout } from '../features/auth/useLogout.ts'
-import { notified } from '../features/notifications/notifications.ts'
-import { toWrite } from '../features/dashboard/toWrite.ts'
-import { texts } from './texts.ts'
-import { chooseTheme } from './theme.ts'
+import { useAction } from '../../actions/ActionsContext.tsx'
+import { useLogout } from '../../features/auth/useLogout.ts'
+import { notified } from '../../features/notifications/notifications.ts'
+import { toWrite } from '../../features/dashboard/toWrite.ts'
+import { texts } from '../texts.ts'
+import { chooseTheme } from '../../state/theme.ts'
 
 type Overlay = 'palette' | 'shortcuts'
 type OverlayPart = ComponentType<{ readonly onClose: () => void }>
 
 const loads: Readonly<Record<Overlay, () => Promise<OverlayPart>>> = {
-  palette: async () => (await import('../features/palette/Palette.tsx')).Palette,
-  shortcuts: async () => (await import('../features/palette/ShortcutSheet.tsx')).ShortcutSheet,
+  palette: async () => (await import('../../features/palette/Palette.tsx')).Palette,
+  shortcuts: async () => (await import('../../features/palette/ShortcutSheet.tsx')).ShortcutSheet,
 }
 /** How long after the page they are asked for beforehand, in milliseconds: the page comes first. */
 const beforehandMs = 2_000

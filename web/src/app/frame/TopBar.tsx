@@ -3,19 +3,19 @@ import { Menu, Search } from 'lucide-react'
 import { useState } from 'react'
 import { Link, NavLink, useLocation } from 'react-router-dom'
 import type { User } from '#domain/api/auth.ts'
-import { useActions } from '../actions/ActionsContext.tsx'
-import { shortcutOf } from '../actions/Keys.tsx'
-import { useLogout } from '../features/auth/useLogout.ts'
-import { useRunningCount } from '../features/tasks/useRunningCount.ts'
-import { Avatar } from '../ui/Avatar.tsx'
-import { BrandMark } from '../ui/BrandMark.tsx'
-import { Button } from '../ui/Button.tsx'
-import { IconButton } from '../ui/IconButton.tsx'
-import { KeyCap } from '../ui/KeyCap.tsx'
-import { Sheet } from '../ui/Sheet.tsx'
-import { ConnectionPill } from './ConnectionPill.tsx'
-import { frameTexts as texts } from './frameTexts.ts'
-import { texts as appTexts } from './texts.ts'
+import { useActions } from '../../actions/ActionsContext.tsx'
+import { shortcutOf } from '../../actions/Keys.tsx'
+import { useLogout } from '../../features/auth/useLogout.ts'
+import { useRunningCount } from '../../features/tasks/useRunningCount.ts'
+import { Avatar } from '../../ui/Avatar.tsx'
+import { brand } from '../../ui/Brand.tsx'
+import { BrandMark } from '../../ui/BrandMark.tsx'
+import { Button } from '../../ui/Button.tsx'
+import { IconButton } from '../../ui/IconButton.tsx'
+import { KeyCap } from '../../ui/KeyCap.tsx'
+import { Sheet } from '../../ui/Sheet.tsx'
+import { ConnectionPill } from './ConnectionState.tsx'
+import { texts } from './texts.ts'
 
 interface TopBarProps {
   readonly user: User
@@ -41,7 +41,7 @@ export function TopBar({ user }: TopBarProps) {
         className="mr-4 inline-flex items-center gap-2 text-body font-semibold tracking-[-0.012em]"
       >
         <BrandMark />
-        {appTexts.brand}
+        {brand}
       </Link>
       <nav aria-label={texts.nav.label} className="hidden items-center gap-0.5 md:flex">
         <Links />

@@ -1,0 +1,41 @@
+/** The pages that only say something: an unknown address, and `/tasks`. One chunk, since few people come here. */
+import { useSelector } from 'react-redux'
+import { selectSignedIn } from '../api/session.ts'
+import { Brand } from '../ui/Brand.tsx'
+import { ButtonLink } from '../ui/ButtonLink.tsx'
+import { Page } from '../ui/Page.tsx'
+import { usePageTitle } from '../features/tasks/usePageTitle.ts'
+
+const texts = {
+  notFound: 'Page not found',
+  notFoundWhy: 'The address may be mistyped, or the page was moved or deleted.',
+  goHome: 'Go back home',
+  tasks: 'Tasks page coming soon...',
+  tasksMeanwhile: 'See Recent Tasks',
+} as const
+
+export function NotFound() {
+  usePageTitle(texts.notFound)
+  const signedIn = useSelector(selectSignedIn)
+  return (
+    <Page title={texts.notFound} width="narrow" above={!signedIn && <Brand className="mb-8" />}>
+      <p className="mb-4 text-muted">{texts.notFoundWhy}</p>
+      <ButtonLink to="/dashboard" size="touch">
+        {texts.goHome}
+      </ButtonLink>
+    </Page>
+  )
+}
+
+/** `/tasks`: reserved for a page that does not exist yet. */
+export function Tasks() {
+  usePageTitle('Tasks')
+  return (
+    <Page title="Tasks" width="narrow">
+      <p className="mb-4 text-muted">{texts.tasks}</p>
+      <ButtonLink to="/dashboard" size="touch">
+        {texts.tasksMeanwhile}
+      </ButtonLink>
+    </Page>
+  )
+}

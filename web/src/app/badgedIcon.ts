@@ -1,9 +1,0 @@
-/** The product's icon with a number on it, as the address of an image. The colours are those of favicon.svg and of `--run`. */
-
-const most = 9
-
-export function badgedIcon(count: number): string {
-  const said = count > most ? `${most}+` : String(count)
-  const image = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><style>.m{fill:#16181d}.b{fill:#0b5cad}.n{fill:#fff}@media(prefers-color-scheme:dark){.m{fill:#eceef1}.b{fill:#79b8ff}.n{fill:#0e1013}}</style><path class="m" d="M9 5.5 16.5 22 9 18.2 1.5 22Z"/><circle class="b" cx="16" cy="8" r="8"/><text class="n" x="16" y="12.2" font-family="sans-serif" font-size="${said.length > 1 ? 9.5 : 12}" font-weight="700" text-anchor="middle">${said}</text></svg>`
-  return `data:image/svg+xml,${encodeURIComponent(image)}`
-}

@@ -1,0 +1,27 @@
+/** The number of running tasks on the icon in the browser's tab; the plain icon when there is none. Shows nothing in the page. */
+import { useEffect } from 'react'
+import { useRunningCount } from '../../features/tasks/useRunningCount.ts'
+
+const plain = '/favicon.svg'
+
+export function RunningFavicon() {
+  const running = useRunningCount()
+  useEffect(() => {
+    const link = document.querySelector<HTMLLinkElement>('link[rel=icon]')
+    const wanted = running === 0 ? plain : badgedIcon(running)
+    // A browser draws it anew each time it is set, with a flicker.
+    if (link !== null && link.getAttribute('href') !== wanted) link.setAttribute('href', wanted)
+  }, [running])
+  // Who is logged out has nothing that runs.
+  useEffect(() => () => document.querySelector('link[rel=icon]')?.setAttribute('href', plain), [])
+  return null
+}
+
+/** The product's icon with a number on it, as the address of an image. The colours are those of favicon.svg and of `--run`. */
+const most = 9
+
+export function badgedIcon(count: number): string {
+  const said = count > most ? `${most}+` : String(count)
+  const image = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><style>.m{fill:#16181d}.b{fill:#0b5cad}.n{fill:#fff}@media(prefers-color-scheme:dark){.m{fill:#eceef1}.b{fill:#79b8ff}.n{fill:#0e1013}}</style><path class="m" d="M9 5.5 16.5 22 9 18.2 1.5 22Z"/><circle class="b" cx="16" cy="8" r="8"/><text class="n" x="16" y="12.2" font-family="sans-serif" font-size="${said.length > 1 ? 9.5 : 12}" font-weight="700" text-anchor="middle">${said}</text></svg>`
+  return `data:image/svg+xml,${encodeURIComponent(image)}`
+}
