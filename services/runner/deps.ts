@@ -1,6 +1,5 @@
-/** What the runner works with, found and opened once. */
+/** What the runner's parts work with, in three sets. Each function takes the smallest that it needs. */
 import type { AgentName } from '#domain/agents.ts'
-import type { TaskDocument } from '#domain/views/tasks.ts'
 import type { ModelConfig, RunLimits } from '#platform/config/config.ts'
 import type { Commands } from '#platform/commands/execute.ts'
 import type { Documents } from '#platform/reads/documents.ts'
@@ -20,23 +19,21 @@ import type { Emit } from '#platform/telemetry/telemetry.ts'
 import type { ProjectSecrets } from '#platform/credentials/projectSecrets.ts'
 import type { Located } from './agents/locate.ts'
 import type { Egress } from './egress/egress.ts'
-import type { Allowances } from './execution/recording/recordingAllowance.ts'
-import type { DiskWatch } from './workspace/diskWatch.ts'
-import type { WarmAgents } from './prewarm/warmAgents.ts'
+import type { RecordingAllowances } from './execution/recording/recordingAllowance.ts'
 import type { Sandbox } from './sandbox/port.ts'
 import type { Redaction } from './output/redaction.ts'
 import type { TextThreads } from './output/textThreads.ts'
 import type { Scratch } from './scratch.ts'
 import type { Budgets } from './broker/budget.ts'
-import type { BoxUsers } from './workspace/sandboxUsers.ts'
 import type { CheckCheckout } from './workspace/git/checkoutLimits.ts'
+import type { DiskWatch } from './workspace/diskWatch.ts'
+import type { WorkspaceEviction } from './workspace/eviction.ts'
 import type { HostGit } from './workspace/git/git.ts'
 import type { WorkspaceLocks } from './workspace/locks.ts'
 import type { Mirrors } from './workspace/git/mirror.ts'
-import type { WorkspaceEviction } from './workspace/eviction.ts'
-import type { Workspace } from './workspace/workspace.ts'
+import type { SandboxUsers } from './workspace/sandboxUsers.ts'
 
-/** The engines that the runner uses. */
+/** What the runner is started with. */
 export interface RunnerEngines {
   readonly commands: Commands
   readonly documents: Documents
@@ -56,11 +53,27 @@ export interface RunnerEngines {
   readonly emit: Emit
 }
 
-/** What workspaces and agents are made with. */
-export interface WorkspaceDeps extends RunnerEngines {
+/** Reads what a run is about, and records what comes of it. */
+export interface RecordingDeps extends Pick<
+  RunnerEngines,
+  'commands' | 'documents' | 'log' | 'bus' | 'words' | 'blobs' | 'clock' | 'logger'
+> {
   readonly runnerId: string
-  /** No other runner has this queue. */
-  readonly isAlone: boolean
+  /** How much runs may record. */
+  readonly allowances: RecordingAllowances
+  /** Hides these secrets. */
+  readonly redaction: (secrets: readonly string[]) => Redaction
+  readonly textThreads: TextThreads
+}
+
+/** A sandbox for agents and commands, or the sentence that says why there is none. */
+export type AvailableSandbox = Sandbox | { readonly missing: string }
+
+/** Makes, keeps and publishes workspaces. */
+export interface WorkspaceDeps extends Pick<
+  RunnerEngines,
+  'documents' | 'entry' | 'access' | 'codeHost' | 'logger'
+> {
   /** Mirrors and workspaces are below it. */
   readonly root: string
   /** PATH. */
@@ -70,39 +83,25 @@ export interface WorkspaceDeps extends RunnerEngines {
   readonly mirrors: Mirrors
   readonly checkCheckout: CheckCheckout
   readonly eviction: WorkspaceEviction
-  readonly boxUsers: BoxUsers
-  /** Whoever makes, uses or takes away a task's workspace holds it. */
+  readonly sandboxUsers: SandboxUsers
+  /** Whoever makes, uses or removes a task's workspace holds its lock. */
   readonly locks: WorkspaceLocks
   readonly disk: DiskWatch
-  /** The box, or the sentence that says why there is none. */
-  readonly sandbox: Sandbox | { readonly missing: string }
+  readonly scratch: Scratch
+  readonly sandbox: AvailableSandbox
+}
+
+/** Runs agents and commands in sandboxes. */
+export interface AgentDeps extends Pick<RunnerEngines, 'commands' | 'projectSecrets' | 'ids' | 'logger'> {
+  readonly isRoot: boolean
+  readonly sandbox: AvailableSandbox
   readonly model: ModelConfig
   readonly located: (agent: AgentName) => Promise<Located>
-  /** The keys of agents that take theirs into the box; what has none here cannot run. */
+  /** The keys of agents that need theirs inside the sandbox. Such an agent cannot run without one. */
   readonly agentKeys: Readonly<Partial<Record<AgentName, string>>>
   readonly limits: RunLimits
   readonly budgets: Budgets
-  /** What runs may record. */
-  readonly allowances: Allowances
   readonly egress: Egress
   readonly scratch: Scratch
-  /** Hides these secrets. */
-  readonly redaction: (secrets: readonly string[]) => Redaction
   readonly textThreads: TextThreads
-  readonly warm: WarmAgents
-}
-
-/** Workspaces that were made before their tasks. */
-export interface Prewarm {
-  /**
-   * The workspace that was made for this task before it was there; `undefined` when there is none, or it was made for another project,
-   * branch or person: it is gone then.
-   */
-  adopt(task: TaskDocument): Promise<Workspace | undefined>
-  /** Takes away all that no task has taken up. */
-  close(): Promise<void>
-}
-
-export interface RunnerDeps extends WorkspaceDeps {
-  readonly prewarm: Prewarm
 }

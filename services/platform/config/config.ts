@@ -110,6 +110,8 @@ export interface Config {
   /** Tasks of one person that may run or wait to run at once. */
   readonly tasksAtOnce: number
   readonly runs: RunLimits
+  /** How many agents may wait for their next message; 0: nothing is started ahead; `null`: as many as memory allows. */
+  readonly warmAgents: number | null
   readonly budgets: BudgetConfig
   /** What a run, and a person in a day of UTC, may record; a day's `null`: as much as one likes. */
   readonly recording: { readonly runBytes: number; readonly dayBytes: number | null }
@@ -341,6 +343,10 @@ const variables = {
     count.default(300),
     'an agent waits so long in its box for the next message; 0: it ends with its turn (300)',
   ],
+  WARM_AGENTS: [
+    count.optional(),
+    'how many agents wait for their next message; 0: none, and nothing is started before it is needed (as many as fit into a quarter of the free memory)',
+  ],
   METRICS_PORT: [anyPort.optional(), 'port of /metrics, for Prometheus; without it there are none'],
   METRICS_HOST: [z.string().default('127.0.0.1'), 'address to listen on for /metrics (127.0.0.1)'],
   OTEL_EXPORTER_OTLP_ENDPOINT: [
@@ -467,6 +473,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
       idleMs: values.IDLE_AGENT_SECONDS * 1_000,
       atOnce: values.RUNS_AT_ONCE,
     },
+    warmAgents: values.WARM_AGENTS ?? null,
     metricsPort: values.METRICS_PORT ?? null,
     metricsHost: values.METRICS_HOST,
     otlpEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT?.replace(/\/+$/, '') ?? null,

@@ -1,4 +1,4 @@
-/** An execution from its job to its end: claimed, run, its end told. */
+/** An execution from its job to its end: claimed, run, and its outcome recorded. */
 import { randomUUID } from 'node:crypto'
 import { Fault } from '#domain/kernel/errors.ts'
 import { taskStream } from '#domain/kernel/ids.ts'
@@ -7,42 +7,44 @@ import { MessagePosted } from '#domain/task/events.ts'
 import type { Execution, LiveTask } from '#domain/task/state.ts'
 import { task as decider } from '#domain/task/task.ts'
 import { TerminalOutputRecorded } from '#domain/task/terminal.ts'
-import { CodeHostFault } from '#platform/ports/codeHost.ts'
-import { EngineUnavailable, TooLarge } from '#platform/ports/faults.ts'
-import type { RunnerDeps } from '../deps.ts'
-import { failed } from './failed.ts'
-import { outcomeOf, type Claimed } from './outcome.ts'
-import { recordingWithin } from './recording/boundedRecording.ts'
+import type { RecordingDeps } from '../deps.ts'
+import { runClaimed, type Claimed } from './claimedExecution.ts'
+import { Evicted, failed, outcomeOfFault, outcomeOfStop } from './failure.ts'
+import { boundedRecording } from './recording/boundedRecording.ts'
 import { reporter as openReporter, type Reporter } from './recording/reporter.ts'
-import { outcomeOfStop, type Control } from './stopping.ts'
-import { Evicted, terminalWriter } from './recording/terminalWriter.ts'
+import { terminalWriter } from './recording/terminalWriter.ts'
+import type { ExecutionDeps } from './run.ts'
+import type { Control } from './control.ts'
 
 const actor = { kind: 'system', service: 'runner' } as const
 
 /** Runs an execution that was requested. Resolves when it has ended, or when it is no longer ours to report. */
 export async function runExecution(
-  deps: RunnerDeps,
+  deps: ExecutionDeps,
   job: { readonly taskId: string; readonly executionId: string },
   control: Control,
 ): Promise<void> {
   const onFound = ({ kind }: Execution): void => {
-    if (kind === 'turn') deps.warm.wake(job.taskId)
+    if (kind === 'turn') deps.prewarm.agents.thaw(job.taskId)
   }
   try {
     const claimed = await claim(deps, job, onFound)
-    if (claimed) await runClaimed(deps, claimed, control)
+    if (claimed) await runAndRecord(deps, claimed, control)
   } catch (fault) {
     if (!(fault instanceof Evicted)) throw fault
     deps.logger.info({ ...job }, 'run abandoned: another runner has it')
   } finally {
-    // A turn that failed before it began left it awake.
-    await deps.warm.rest(job.taskId)
+    // A turn that failed before it began has left the agent running.
+    await deps.prewarm.agents.freeze(job.taskId)
   }
 }
 
-/** `undefined` when there is nothing to run: ended, withdrawn, or left behind by a runner that died, which is told here. */
+/**
+ * Claims the execution by recording its start. `undefined` when there is nothing to run: it has ended, was withdrawn, or was begun by a runner
+ * that died; in that case its end is recorded here.
+ */
 async function claim(
-  deps: RunnerDeps,
+  deps: RecordingDeps,
   { taskId, executionId }: { readonly taskId: string; readonly executionId: string },
   onFound: (execution: Execution) => void,
 ): Promise<Claimed | undefined> {
@@ -74,9 +76,11 @@ async function claim(
   return { task: started.state, execution: running, fence, head: started.head }
 }
 
-/** Ends an execution whose runner is gone. It may only stand still: the line in the terminal shuts out what it would still print. */
+/**
+ * Ends an execution whose runner is gone. That runner may only have been suspended: the line in the terminal makes its later appends fail.
+ */
 async function endLost(
-  deps: RunnerDeps,
+  deps: RecordingDeps,
   taskId: string,
   execution: Execution,
   revision: number,
@@ -84,8 +88,8 @@ async function endLost(
   const { executionId, attempt, kind } = execution
   const reason = 'The runner stopped while this was running. Try again to continue where it left off.'
   const terminal = await terminalWriter(deps, taskId, revision)
-  const told = { executionId, attempt, kind, channel: 'stderr' } as const
-  await terminal.append(TerminalOutputRecorded.of(told, { text: `${reason}\n` }))
+  const data = { executionId, attempt, kind, channel: 'stderr' } as const
+  await terminal.append(TerminalOutputRecorded.of(data, { text: `${reason}\n` }))
   const report = openReporter(deps.commands, taskId, { executionId, attempt })
   await endWith(report, execution, failed('runner_lost', reason), terminal.head())
 }
@@ -95,17 +99,17 @@ function executionOf(state: { kind: string } | LiveTask, executionId: string): E
   return state.phase.execution.executionId === executionId ? state.phase.execution : undefined
 }
 
-async function runClaimed(deps: RunnerDeps, claimed: Claimed, control: Control): Promise<void> {
+async function runAndRecord(deps: ExecutionDeps, claimed: Claimed, control: Control): Promise<void> {
   const { task, execution, fence } = claimed
-  const report = openReporter(deps.commands, task.taskId, fence)
+  const reporter = openReporter(deps.commands, task.taskId, fence)
   const terminal = await terminalWriter(deps, task.taskId, claimed.head.revision)
   const allowance = deps.allowances.ofRun({ userId: task.ownerId, executionId: fence.executionId })
-  const recording = recordingWithin(allowance, { terminal, report }, { fence, kind: execution.kind })
+  const recording = boundedRecording(allowance, { terminal, reporter }, { fence, kind: execution.kind })
   let outcome: ExecutionOutcome
   try {
-    outcome = await outcomeOf(deps, claimed, {
+    outcome = await runClaimed(deps, claimed, {
       control,
-      report: recording.report,
+      reporter: recording.reporter,
       terminal: recording.terminal,
     })
   } catch (fault) {
@@ -116,33 +120,19 @@ async function runClaimed(deps: RunnerDeps, claimed: Claimed, control: Control):
     if (fault instanceof Evicted) throw fault
     deps.logger.error({ err: fault }, 'failed to record the last output')
   })
-  await Promise.all([endWith(report, execution, outcome, terminal.head()), allowance.settled()])
+  await Promise.all([endWith(reporter, execution, outcome, terminal.head()), allowance.settled()])
 }
 
-/** Ends the execution; what went wrong is also said in the chat, where the person looks. */
+/** Ends the execution. A failure is also told in the chat, where the person looks. */
 async function endWith(
-  report: Reporter,
+  reporter: Reporter,
   { executionId, agent, kind }: Execution,
   outcome: ExecutionOutcome,
   terminal: { revision: number; hash: string } | null,
 ): Promise<void> {
   if (outcome.kind === 'failed' && kind === 'turn') {
     const data = { messageId: randomUUID(), messageType: 'error', agent, executionId } as const
-    await report.report(MessagePosted.of(data, { message: outcome.reason }))
+    await reporter.report(MessagePosted.of(data, { message: outcome.reason }))
   }
-  await report.end(outcome, terminal)
-}
-
-function outcomeOfFault(deps: RunnerDeps, fault: unknown): ExecutionOutcome {
-  if (fault instanceof Fault) return failed(fault.code, fault.message)
-  if (fault instanceof CodeHostFault) return failed('code_host', fault.message)
-  if (fault instanceof EngineUnavailable)
-    return failed('engine_unavailable', 'Part of the server did not respond in time. Try again.')
-  if (fault instanceof TooLarge)
-    return failed(
-      'too_large',
-      'The agent produced more output at once than can be recorded. Ask it to work in smaller steps.',
-    )
-  deps.logger.error({ err: fault }, 'run failed')
-  return failed('internal', 'Something went wrong during this run. The error has been logged.')
+  await reporter.end(outcome, terminal)
 }

@@ -1,12 +1,17 @@
-/** Getting a task's workspace ready: the person's access asked, the mirror fresh, the tree there. */
+/** Makes the workspace of a task ready: the person's access checked, the mirror up to date, the tree checked out. */
 import { setTimeout as delay } from 'node:timers/promises'
+import { isBranchName } from '#domain/kernel/branchName.ts'
 import { WorkspacePrepared, WorkspacePreparing } from '#domain/task/events.ts'
-import { projectsView } from '#domain/views/projects.ts'
 import type { TaskDocument } from '#domain/views/tasks.ts'
 import type { UserDocument } from '#domain/views/users.ts'
-import { isBranchName } from '#domain/kernel/branchName.ts'
-import { makeFirstBranch } from '../workspace/publish/firstBranch.ts'
+import type { WorkspaceDeps } from '../deps.ts'
+import type { OutputRecorder } from '../output/record.ts'
+import type { EarlySandbox } from '../prewarm/earlySandbox.ts'
+import { prepareConcurrently, type Prepared } from './prepareConcurrently.ts'
+import { gitUntil } from '../workspace/git/git.ts'
+import type { Mirror } from '../workspace/git/mirror.ts'
 import { workingBranchName } from '../workspace/names.ts'
+import { makeFirstBranch } from '../workspace/publish/firstBranch.ts'
 import {
   groundFor,
   hasWorkspace,
@@ -16,82 +21,81 @@ import {
   type PrepareResult,
   type Workspace,
 } from '../workspace/workspace.ts'
-import { gitUntil } from '../workspace/git/git.ts'
-import type { Mirror, RefreshRequest, RefreshResult } from '../workspace/git/mirror.ts'
-import type { WorkspaceDeps, RunnerDeps } from '../deps.ts'
-import type { OutputRecorder } from '../output/record.ts'
-import type { EarlySandbox } from '../prewarm/earlySandbox.ts'
-import { failed, type Failed } from './failed.ts'
-import { prepareConcurrently, type Prepared } from '../prewarm/prepareConcurrently.ts'
+import { failed, type Failed } from './failure.ts'
+import {
+  reachRepository,
+  refreshReached,
+  type RefreshedRepository,
+  type RepositoryAccess,
+} from './repositoryAccess.ts'
 import type { Reporter } from './recording/reporter.ts'
-import type { Stopping } from './stopping.ts'
+import type { Stopping } from './control.ts'
 
-/** The fetch beside a turn lets the agent's first words go before it: starting git would hold up both the runner and the agent. */
-const fetchAfterMs = 250
-
-/** A workspace, and how git reaches the repository; `authorization` is a secret. */
-export interface Ready {
+/** A workspace, and how git reaches its repository. */
+export interface ReadyWorkspace extends RepositoryAccess {
   readonly kind: 'ready'
   readonly workspace: Workspace
-  readonly repository: { readonly owner: string; readonly name: string }
-  readonly access: { readonly accessToken: string; readonly url: string; readonly authorization: string }
   /** The workspace was made just now. */
   readonly isNew: boolean
-  /** Ends what still goes on beside the turn, and waits for it. */
+  /** Ends what still runs beside the turn, and waits for it. */
   settle(): Promise<void>
 }
 
-const cloneWithinMs = 600_000
-
-/** What the person may reach is asked anew each time: access that was taken away ends here. */
-export async function reachRepository(
-  deps: Pick<WorkspaceDeps, 'documents' | 'entry' | 'access' | 'codeHost'>,
-  task: Pick<TaskDocument, 'owner' | 'projectId'>,
-) {
-  const project = await deps.documents.get(projectsView, task.projectId)
-  if (!project) return failed('project_deleted', 'The project of this task was deleted.')
-  await deps.entry.check(task.owner)
-  const repository = { owner: project.githubOwner, name: project.githubRepoName }
-  const accessToken = await deps.access.tokenOf(task.owner)
-  const { url, authorization } = await deps.codeHost.gitAccess(accessToken, repository)
-  return { kind: 'reached' as const, repository, access: { accessToken, url, authorization } }
+interface PrepareRun {
+  readonly task: TaskDocument
+  readonly user: UserDocument
+  readonly executionId: string
+  readonly reporter: Reporter | null
+  readonly output: OutputRecorder | null
+  /** Opened as soon as the workspace's folders exist. */
+  readonly early?: EarlySandbox | undefined
+  readonly signal: AbortSignal
 }
 
 export async function prepare(
-  { git: hostGit, ...others }: RunnerDeps,
-  run: {
-    readonly task: TaskDocument
-    readonly user: UserDocument
-    readonly executionId: string
-    readonly reporter: Reporter | null
-    readonly output: OutputRecorder | null
-    /** Opened as soon as the workspace has its place. */
-    readonly early?: EarlySandbox | undefined
-    readonly signal: AbortSignal
-  },
-): Promise<Ready | Failed> {
-  const { task, user, executionId, reporter, output, early } = run
-  // Who cancels, or deletes, does not wait for a repository to be read out.
+  { git: hostGit, ...others }: WorkspaceDeps,
+  run: PrepareRun,
+): Promise<ReadyWorkspace | Failed> {
+  const { task, executionId, reporter, output } = run
+  // A cancellation or a deletion does not wait for a checkout to end.
   const deps = { ...others, git: gitUntil(hostGit, run.signal) }
   const isFirst = reporter !== null && task.workspace !== 'ready'
-  const telling = isFirst ? reporter.report(WorkspacePreparing.of({ executionId })) : undefined
-  telling?.catch(() => undefined)
+  const reporting = isFirst ? reporter.report(WorkspacePreparing.of({ executionId })) : undefined
+  reporting?.catch(() => undefined)
   const reached = await reachRepository(deps, task)
   if (reached.kind === 'failed') return reached
-  const { repository, access } = reached
   const refreshing = refreshReached(deps, reached, {
     signal: run.signal,
-    // Before each command and each further turn it would be in the way.
+    // Only before the first run: progress before each further turn would be noise.
     ...(task.workspace !== 'ready' && {
       onProgress: (line: string) => void output?.write(`${line}\n`).catch(() => undefined),
     }),
   })
-  // What was begun on an empty repository goes on as it was.
+  const prepared = await makeWhileRefreshing(deps, run, reached, refreshing)
+  await reporting
+  if (prepared.kind === 'failed') return prepared
+  await reporter?.report(preparedEvent(prepared.workspace, executionId))
+  const { repository, access } = reached
+  return {
+    kind: 'ready',
+    workspace: prepared.workspace,
+    repository,
+    access,
+    isNew: prepared.madeOn !== null,
+    settle: async () => undefined,
+  }
+}
+
+async function makeWhileRefreshing(
+  deps: WorkspaceDeps,
+  { task, user, early, signal }: PrepareRun,
+  { repository, access }: RepositoryAccess,
+  refreshing: Promise<RefreshedRepository>,
+): Promise<Prepared | Failed> {
+  // Work that was begun on an empty repository goes on as it was.
   const isBeginning = task.workspace !== 'ready' && !(await hasWorkspace(deps.root, task.id))
-  const toWorkOn = isBeginning
-    ? withFirstBranch(deps, refreshing, { task, user, signal: run.signal })
-    : refreshing
-  const prepared = await prepareConcurrently(toWorkOn, {
+  const repositoryReady = isBeginning ? withFirstBranch(deps, refreshing, { task, user, signal }) : refreshing
+  return prepareConcurrently(repositoryReady, {
     async find() {
       const before = await deps.mirrors.find({ ...repository, url: access.url })
       return before && isBeginning && (await isEmpty(deps, before, task)) ? undefined : before
@@ -104,28 +108,14 @@ export async function prepare(
       await removeWorkspace(deps.root, task.id, deps.path)
     },
   })
-  await telling
-  if (prepared.kind === 'failed') return prepared
-  await reporter?.report(preparedOf(prepared.workspace, executionId))
-  const { workspace } = prepared
-  return {
-    kind: 'ready',
-    workspace,
-    repository,
-    access,
-    isNew: prepared.madeOn !== null,
-    settle: async () => undefined,
-  }
 }
 
-type Refreshed = Awaited<ReturnType<typeof refreshReached>>
-
-/** The repository of a task that begins, with its first branch made where there is none. Nothing is made of one that has any. */
+/** The repository of a task that begins. Where it has no branch at all, its first one is made. */
 async function withFirstBranch(
   deps: WorkspaceDeps,
-  refreshing: Promise<Refreshed>,
-  { task, user, signal }: WhoseWorkspace & { readonly signal: AbortSignal },
-): Promise<Refreshed> {
+  refreshing: Promise<RefreshedRepository>,
+  { task, user, signal }: WorkspaceOf & { readonly signal: AbortSignal },
+): Promise<RefreshedRepository> {
   const fresh = await refreshing
   if (fresh.kind === 'failed' || !(await isEmpty(deps, fresh.mirror, task))) return fresh
   const { git, scratch } = deps
@@ -142,30 +132,30 @@ async function withFirstBranch(
 export async function isEmpty(
   { git }: Pick<WorkspaceDeps, 'git'>,
   mirror: Mirror,
-  task: WhoseWorkspace['task'],
+  task: WorkspaceOf['task'],
 ): Promise<boolean> {
   if (!isBranchName(task.branch)) return false
   const ground = await groundFor(git, mirror, branchesOf(task))
   return ground !== 'no_such_branch' && ground.baseCommit === null
 }
 
-interface WhoseWorkspace {
+interface WorkspaceOf {
   readonly task: Pick<TaskDocument, 'id' | 'projectId' | 'branch' | 'title' | 'workingBranch'>
   readonly user: UserDocument
 }
-function branchesOf({ id, branch, title, workingBranch }: WhoseWorkspace['task']) {
+function branchesOf({ id, branch, title, workingBranch }: WorkspaceOf['task']) {
   return { baseBranch: branch, workingBranch: workingBranch ?? workingBranchName(title, id) }
 }
 
-/** The workspace of a task on a mirror: made, or the one that is there. */
+/** The workspace of a task on a mirror: made, or the one that exists. */
 export async function workspaceFor(
   deps: WorkspaceDeps,
-  { mirror, access }: { readonly mirror: Mirror; readonly access: Ready['access'] },
-  { task, user }: WhoseWorkspace,
+  { mirror, access }: { readonly mirror: Mirror } & Pick<RepositoryAccess, 'access'>,
+  { task, user }: WorkspaceOf,
   onPlace?: (workspace: Workspace) => void,
 ): Promise<Prepared | Failed> {
-  const noRoom = await deps.eviction.make({ projectId: task.projectId })
-  if (noRoom !== undefined && !(await hasWorkspace(deps.root, task.id))) return failed('disk_full', noRoom)
+  const noSpace = await deps.eviction.make({ projectId: task.projectId })
+  if (noSpace !== undefined && !(await hasWorkspace(deps.root, task.id))) return failed('disk_full', noSpace)
   const prepared = await prepareWorkspace({
     git: deps.git,
     path: deps.path,
@@ -175,8 +165,8 @@ export async function workspaceFor(
     ...branchesOf(task),
     originUrl: access.url,
     identity: identityOf(user),
-    // Without a box there is no other user: it could not even reach its tree in a closed data folder.
-    owner: deps.isRoot && isBox(deps.sandbox) ? await deps.boxUsers.userOf(task.id) : undefined,
+    // Without a sandbox there is no other user: it could not even reach its tree in a closed data folder.
+    owner: deps.isRoot && isIsolated(deps.sandbox) ? await deps.sandboxUsers.userOf(task.id) : undefined,
     checkCheckout: deps.checkCheckout,
     ...(onPlace && { onPlace }),
   })
@@ -191,17 +181,20 @@ export async function workspaceFor(
   }
 }
 
-function preparedOf(workspace: Workspace, executionId: string) {
+function preparedEvent(workspace: Workspace, executionId: string) {
   const { branch: workingBranch, baseBranch, startCommit: baseCommit } = workspace
   return WorkspacePrepared.of({ executionId }, { workingBranch, baseBranch, baseCommit })
 }
 
+/** How long the fetch beside a turn waits, so that starting git does not delay the agent's first words. */
+const fetchAfterMs = 250
+
 /**
- * For a workspace in which an agent waits, or that was made ahead of its task: it is ready as it is. The mirror is brought up to date beside the turn, which is stopped when
- * the person can no longer reach the repository.
+ * For a workspace that is ready as it is: one with a warm agent, or one that was prepared before its task. The mirror is refreshed beside the
+ * turn, which is stopped when the person can no longer reach the repository.
  */
-export async function prepareForWaitingAgent(
-  deps: RunnerDeps,
+export async function prepareWarmWorkspace(
+  deps: WorkspaceDeps,
   {
     task,
     workspace: found,
@@ -215,10 +208,22 @@ export async function prepareForWaitingAgent(
     readonly reporter: Reporter
     readonly stop: Stopping
   },
-): Promise<Ready | Failed> {
+): Promise<ReadyWorkspace | Failed> {
   const reached = await reachRepository(deps, task)
   if (reached.kind === 'failed') return reached
   const { repository, access } = reached
+  const settle = refreshBeside(deps, reached, stop)
+  let workspace = found
+  if (task.workspace !== 'ready') {
+    // It was made before the task had a title.
+    workspace = await renameBranch(deps.git, deps.root, found, branchesOf(task).workingBranch)
+    await reporter.report(preparedEvent(workspace, executionId))
+  }
+  return { kind: 'ready', workspace, repository, access, isNew: false, settle }
+}
+
+/** Refreshes the mirror in the background. Calling the result ends that, and waits for its end. */
+function refreshBeside(deps: WorkspaceDeps, reached: RepositoryAccess, stop: Stopping): () => Promise<void> {
   const isOver = new AbortController()
   const refresh = async () => {
     const signal = AbortSignal.any([isOver.signal, stop.signal])
@@ -230,55 +235,19 @@ export async function prepareForWaitingAgent(
   const refreshing = refresh().catch((fault: unknown) =>
     deps.logger.warn({ err: fault }, 'failed to refresh the mirror'),
   )
-  const settle = () => {
+  return () => {
     isOver.abort()
     return refreshing
   }
-  let workspace = found
-  if (task.workspace !== 'ready') {
-    // It was made before the task had a title.
-    workspace = await renameBranch(deps.git, deps.root, found, branchesOf(task).workingBranch)
-    await reporter.report(preparedOf(workspace, executionId))
-  }
-  return { kind: 'ready', workspace, repository, access, isNew: false, settle }
 }
 
-/** Brings the mirror of the task's repository up to date, with the person's own access to it. */
-export async function refreshMirror(
-  deps: WorkspaceDeps,
-  task: Pick<TaskDocument, 'owner' | 'projectId'>,
-  options: Pick<RefreshRequest, 'signal' | 'onProgress'>,
-) {
-  const reached = await reachRepository(deps, task)
-  return reached.kind === 'failed' ? reached : refreshReached(deps, reached, options)
-}
-
-async function refreshReached(
-  deps: WorkspaceDeps,
-  { repository, access }: Pick<Ready, 'repository' | 'access'>,
-  options: Pick<RefreshRequest, 'signal' | 'onProgress'>,
-) {
-  const refreshed = await deps.mirrors.refresh({
-    ...repository,
-    url: access.url,
-    authorization: access.authorization,
-    timeoutMs: cloneWithinMs,
-    ...options,
-  })
-  if (refreshed.kind !== 'ready') return failed('clone_failed', sentenceOf(refreshed))
-  return { kind: 'ready' as const, mirror: refreshed.mirror, repository, access }
-}
-
-const isBox = (sandbox: RunnerDeps['sandbox']): boolean => 'kind' in sandbox && sandbox.kind !== 'none'
+const isIsolated = (sandbox: WorkspaceDeps['sandbox']): boolean =>
+  'kind' in sandbox && sandbox.kind !== 'none'
 
 /** Who commits: the person, by the name they gave. */
 export function identityOf(user: UserDocument): { name: string; email: string } {
   const name = user.fullName || user.githubUsername || 'Flightdeck'
   return { name, email: user.email ?? `${user.githubUsername ?? user.id}@users.noreply.github.com` }
-}
-
-function sentenceOf(refreshed: Exclude<RefreshResult, { kind: 'ready' }>): string {
-  return refreshed.kind === 'aborted' ? 'Cloning was stopped.' : refreshed.message
 }
 
 function branchSentence(

@@ -1,16 +1,23 @@
-/** One execution while it runs: its fence, and the ways in which it reports. */
+/** One execution while it runs, and everything that an execution is run with. */
 import type { Fence } from '#domain/task/commands.ts'
+import type { AgentDeps, RecordingDeps, WorkspaceDeps } from '../deps.ts'
+import type { Prewarm } from '../prewarm/prewarm.ts'
 import type { ChangesReport } from './recording/changesReport.ts'
-import type { RunOutput } from './recording/terminalOutput.ts'
 import type { Reporter } from './recording/reporter.ts'
-import type { Steering } from './steering.ts'
-import type { Stopping } from './stopping.ts'
+import type { RunOutput } from './recording/terminalOutput.ts'
 import type { TerminalWriter } from './recording/terminalWriter.ts'
+
+import type { SteeringQueue, Stopping } from './control.ts'
+
+/** An execution takes all three sets, and what was prewarmed for it. */
+export interface ExecutionDeps extends RecordingDeps, WorkspaceDeps, AgentDeps {
+  readonly prewarm: Prewarm
+}
 
 export interface Run {
   readonly fence: Fence
   readonly stopping: Stopping
-  readonly steering: Steering
+  readonly steering: SteeringQueue
   readonly reporter: Reporter
   readonly terminal: TerminalWriter
   readonly output: RunOutput

@@ -2,19 +2,19 @@
 import type { RunLimits } from '#platform/config/config.ts'
 import type { SandboxLimits } from '../sandbox/port.ts'
 
-const ofBox = {
+const ofSandbox = {
   memoryBytes: 8 * 1024 ** 3,
   processes: 1_024,
   fileSizeBytes: 4 * 1024 ** 3,
 }
 
-/** Of a command's box, which lasts as long as the command. */
+/** Of a command's sandbox, which lasts as long as the command. */
 export function commandLimits({ longestMs }: RunLimits): SandboxLimits {
-  return { ...ofBox, wallMs: longestMs }
+  return { ...ofSandbox, wallMs: longestMs }
 }
 
-/** Of an agent's box, which may serve many turns: each of them has a limit of its own. */
-export const agentLimits: SandboxLimits = { ...ofBox, wallMs: 24 * 60 * 60_000 }
+/** Of an agent's sandbox, which may serve many turns; each turn has a time limit of its own. */
+export const agentLimits: SandboxLimits = { ...ofSandbox, wallMs: 24 * 60 * 60_000 }
 
 /** A time in words: `2 hours`, `15 minutes`, `3 seconds`. */
 export function timeInWords(ms: number): string {

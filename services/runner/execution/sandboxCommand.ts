@@ -1,19 +1,23 @@
-/** A line of shell in the task's box, with what it prints in the task's terminal. */
+/** Shell commands in a task's sandbox: those of people, and the project's setup command. What they print goes to the task's terminal. */
+import { createHash } from 'node:crypto'
+import { readFile, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import type { ExecutionOutcome } from '#domain/task/commands.ts'
-import type { RunnerDeps } from '../deps.ts'
+import { CommandOutputRecorded } from '#domain/task/events.ts'
 import { commandEnd } from '../agents/terminal.ts'
+import type { AgentDeps, WorkspaceDeps } from '../deps.ts'
 import type { Sandbox, SandboxExit } from '../sandbox/port.ts'
 import { withCommandHome } from '../workspace/commandHome.ts'
 import type { Workspace } from '../workspace/workspace.ts'
-import type { SandboxEnv } from './sandboxEnv.ts'
-import { commandLimits } from './runLimits.ts'
-import { failed } from './failed.ts'
+import { failed, outcomeOfStop } from './failure.ts'
 import type { Run } from './run.ts'
-import { shellLine } from './shellLine.ts'
-import { outcomeOfStop } from './stopping.ts'
+import { commandLimits, timeInWords } from './runLimits.ts'
+import type { SandboxEnv, SandboxEnvs } from './sandboxEnv.ts'
 
-export interface BoxedCommand {
+type Deps = Pick<AgentDeps, 'sandbox' | 'limits'> & Pick<WorkspaceDeps, 'path'>
+
+interface SandboxCommand {
   readonly run: Run
   readonly workspace: Workspace
   readonly command: string
@@ -22,48 +26,121 @@ export interface BoxedCommand {
   readonly longestMs: number
 }
 
-const interruptMs = 5_000
+/** Runs a person's command. Its last output is recorded with the message that asked for it. Throws `Evicted`. */
+export async function runShellCommand(
+  deps: Deps,
+  { messageId, ...command }: Omit<SandboxCommand, 'longestMs'> & { readonly messageId: string },
+): Promise<ExecutionOutcome> {
+  const { longestMs } = deps.limits
+  const { fence, output, reporter } = command.run
+  const last = output.keepLast()
+  const ran = await runInSandbox(deps, { ...command, longestMs })
+  const printed = last()
+  if (printed !== '') {
+    const { executionId } = fence
+    await reporter.report(CommandOutputRecorded.of({ executionId, messageId }, { output: printed }))
+  }
+  if (ran.kind !== 'ended') return ran
+  const { exit } = ran
+  if (exit.reason === 'time_limit')
+    return failed('time_limit', `The command was stopped after ${timeInWords(longestMs)}.`)
+  if (exit.reason === 'memory_limit')
+    return failed('memory_limit', 'The command used more memory than a run is allowed.')
+  return { kind: 'completed', exitCode: exit.code ?? 1 }
+}
 
-/** Runs it to its end: how it ended, or the outcome of a run that has no box or was stopped. Throws `Evicted`. */
-export async function runInBox(
-  deps: RunnerDeps,
-  { run, workspace, command, sandboxEnv, longestMs }: BoxedCommand,
-): Promise<{ readonly kind: 'ended'; readonly exit: SandboxExit } | ExecutionOutcome> {
+const longestSetupMs = 15 * 60_000
+
+/**
+ * Runs the project's setup command, unless this very command has already succeeded in this workspace. Gives `undefined` when the workspace is
+ * set up, and otherwise how the execution ends; the next execution then runs the setup again.
+ */
+export async function setUpWorkspace(
+  deps: Deps,
+  { run, workspace, envs }: { readonly run: Run; readonly workspace: Workspace; readonly envs: SandboxEnvs },
+): Promise<ExecutionOutcome | undefined> {
+  const command = envs.setupCommand.trim()
+  if (command === '' || (await isSetUp(workspace, command))) return undefined
+  const longestMs = Math.min(longestSetupMs, deps.limits.longestMs)
+  await run.output.note('Setting up the workspace, as the project says.\n')
+  const begun = performance.now()
+  const sandboxEnv = envs.withSecrets
+  const ran = await runInSandbox(deps, { run, workspace, command, sandboxEnv, longestMs })
+  if (ran.kind !== 'ended') return ran
+  const { code, reason } = ran.exit
+  if (reason === 'time_limit')
+    return failed('setup_failed', `The project's setup command was stopped after ${timeInWords(longestMs)}.`)
+  if (reason === 'memory_limit')
+    return failed('setup_failed', "The project's setup command used more memory than it may.")
+  if (code !== 0)
+    return failed(
+      'setup_failed',
+      `The project's setup command ended with exit code ${code ?? 1}. The terminal has what it said. Mend it, or change it in the project's settings, and try again.`,
+    )
+  const seconds = ((performance.now() - begun) / 1_000).toFixed(1)
+  await run.output.note(`The workspace was set up in ${seconds} s.\n`)
+  await writeFile(setupMarkerOf(workspace), digestOf(command))
+  return undefined
+}
+
+/** Beside the tree, where an agent cannot write. It is removed with the workspace. */
+function setupMarkerOf({ dir }: Workspace): string {
+  return join(dirname(dir), 'setup')
+}
+
+async function isSetUp(workspace: Workspace, command: string): Promise<boolean> {
+  const done = await readFile(setupMarkerOf(workspace), 'utf8').catch(() => undefined)
+  return done === digestOf(command)
+}
+
+function digestOf(command: string): string {
+  return createHash('sha256').update(command).digest('hex')
+}
+
+type Ran = { readonly kind: 'ended'; readonly exit: SandboxExit } | ExecutionOutcome
+
+/** Runs a command to its end: how it ended, or the outcome of a run that has no sandbox or was stopped. Throws `Evicted`. */
+async function runInSandbox(
+  deps: Deps,
+  { run, workspace, command, sandboxEnv, longestMs }: SandboxCommand,
+): Promise<Ran> {
   const { sandbox } = deps
   if ('missing' in sandbox) return failed('no_box', sandbox.missing)
   // Bold, as the commands of an agent are.
   await run.output.note(`\u001B[1m$ ${command}\u001B[0m\n`)
-  const around = await sandboxEnv.open()
+  const env = await sandboxEnv.open()
   try {
     return await withCommandHome(workspace, deps.path, (ofCommand) =>
-      runIn(deps, { run, workspace: ofCommand, command, longestMs, sandbox, around }),
+      runWith(deps, { run, workspace: ofCommand, command, longestMs, sandbox, env }),
     )
   } finally {
-    await around.close()
+    await env.close()
   }
 }
 
-async function runIn(
-  deps: RunnerDeps,
+const interruptMs = 5_000
+
+async function runWith(
+  deps: Deps,
   {
     run,
     workspace,
     command,
     longestMs,
     sandbox,
-    around,
-  }: Omit<BoxedCommand, 'sandboxEnv'> & {
+    env,
+  }: Omit<SandboxCommand, 'sandboxEnv'> & {
     readonly sandbox: Sandbox
-    readonly around: Awaited<ReturnType<SandboxEnv['open']>>
+    readonly env: Awaited<ReturnType<SandboxEnv['open']>>
   },
-): Promise<{ readonly kind: 'ended'; readonly exit: SandboxExit } | ExecutionOutcome> {
+): Promise<Ran> {
   const line = shellLine(command)
   const child = sandbox.run({
-    command: around.command(line.command, 'reachable'),
-    env: { ...around.env, ...line.env, TERM: 'xterm-256color' },
+    command: env.command(line.command, 'reachable'),
+    env: { ...env.env, ...line.env, TERM: 'xterm-256color' },
     workspace,
-    readOnly: around.readOnly,
-    sockets: around.sockets,
+    readOnly: env.readOnly,
+    sockets: env.sockets,
     stdin: 'ignore',
     limits: commandLimits({ ...deps.limits, longestMs }),
   })
@@ -88,7 +165,21 @@ async function runIn(
   }
 }
 
-/** Reads a stream to its end, as fast as what was read is written down. */
+/** Reads a stream to its end, no faster than what was read is recorded. */
 async function drain(stream: Readable, take: (chunk: Buffer) => Promise<void>): Promise<void> {
   for await (const chunk of stream) await take(Buffer.from(chunk))
 }
+
+/**
+ * The program that runs a line of shell. The line may hold a password, so it is passed in the environment, which only its user can read,
+ * and not as an argument.
+ */
+export function shellLine(line: string): {
+  readonly command: readonly [string, ...string[]]
+  readonly env: Readonly<Record<string, string>>
+} {
+  return { command: ['/bin/bash', '-c', evalLine], env: { FLIGHTDECK_COMMAND: line } }
+}
+
+/** The line finds neither the variable nor an argument, as if it had been given to `bash -c` itself. */
+const evalLine = 'set -- "$FLIGHTDECK_COMMAND"; unset FLIGHTDECK_COMMAND; eval "set --;$1"'

@@ -1,23 +1,149 @@
-/** What a box has beside what runs in it: made when the box is started, and gone with it, which may be many turns later. */
+/** What the sandboxes of a task are given besides their program: the project's variables and secrets, and the network that it allows. */
+import { createHash } from 'node:crypto'
+import type { AgentName } from '#domain/agents.ts'
+import type { AgentDeps } from '../deps.ts'
+import { isRepository, ruleOf, ruleOfCodeHost, ruleOfProject, type Rule } from '../egress/allowList.ts'
+import { openEgressProxy } from '../egress/egressProxy.ts'
 import type { Begins } from '../egress/relay.ts'
 import type { Bind } from '../sandbox/port.ts'
+import type { Workspace } from '../workspace/workspace.ts'
+import { settingsOf, type ProjectSecret } from './projectSecrets.ts'
 
 type Command = readonly [string, ...string[]]
 
+/** Opened when a sandbox starts and closed with it, which may be many turns later. */
 export interface SandboxEnv {
-  /** What it is, in words: an agent that was started with the same need not be started anew. */
+  /** Equal for equal contents: an agent that was started with the same need not be started again. */
   readonly fingerprint: string
-  /** Whether an agent in it may have its model's service fetch from the network. */
+  /** Whether the service of an agent's model may fetch from the network on the agent's behalf. */
   readonly modelFetches: boolean
-  open(): Promise<{
-    /** What is said for the box by others counts for more. */
+  open(): Promise<OpenedSandboxEnv>
+}
+
+export interface OpenedSandboxEnv {
+  /** The agent's own variables override these. */
+  readonly env: Readonly<Record<string, string>>
+  readonly readOnly: readonly Bind[]
+  readonly sockets: readonly Bind[]
+  /** The command that starts the sandbox together with the processes that run beside the given one. */
+  command(command: Command, begins: Begins): Command
+  /** How many processes run beside a command that begins when it is told to. */
+  readonly beside: number
+  close(): Promise<void>
+}
+
+export interface SandboxEnvs {
+  /** The project's setup command; empty when it has none. */
+  readonly setupCommand: string
+  /** For the setup, and for commands that a person wants to have the secrets. */
+  readonly withSecrets: SandboxEnv
+  /** For people's other commands. */
+  readonly forCommands: SandboxEnv
+  readonly forAgent: SandboxEnv
+  /** All of the project's secrets: nothing that is recorded may show them. */
+  readonly secrets: readonly ProjectSecret[]
+}
+
+type Deps = Pick<AgentDeps, 'commands' | 'projectSecrets' | 'sandbox' | 'egress' | 'scratch' | 'logger'>
+
+/** Reads the project's settings as they are now. Nothing is opened yet. */
+export async function sandboxEnvsOf(
+  deps: Deps,
+  of: {
+    readonly projectId: string
+    readonly agent: AgentName
+    readonly workspace: Workspace
+    /** Where git reaches the repository: that server may be reached. */
+    readonly repositoryUrl: string
+  },
+): Promise<SandboxEnvs> {
+  const { settings, secrets } = await settingsOf(deps, of.projectId)
+  const variables = settings.variables.map(({ name, value }) => [name, value] as const)
+  const asVariables = (some: readonly ProjectSecret[]) =>
+    some.map(({ variable, value }) => [variable, value] as const)
+  const forAgent = secrets.filter((secret) => secret.forAgent)
+  const { mayReachPrivate, agentHosts } = deps.egress
+  const hosts = settings.egress.filter((written) => !isRepository(written))
+  const rules = [
+    ruleOfCodeHost(of.repositoryUrl, settings.egress.filter(isRepository)),
+    ...hosts.map((host) => ruleOfProject(host, { mayReachPrivate })),
+  ]
+  const ofAgent = (agentHosts[of.agent] ?? []).map((host) => ruleOf(host, { mayBeInside: false }))
+  const envOf = (env: readonly (readonly [string, string])[], allowed: readonly Rule[]) =>
+    sandboxEnv(deps, of.workspace, {
+      env: Object.fromEntries(env),
+      rules: allowed,
+      modelFetches: settings.modelFetches,
+    })
+  return {
+    setupCommand: settings.setupCommand,
+    withSecrets: envOf([...variables, ...asVariables(secrets), ...safeGitVariables], rules),
+    forCommands: envOf(variables, rules),
+    forAgent: envOf([...variables, ...asVariables(forAgent)], [...rules, ...ofAgent]),
+    secrets,
+  }
+}
+
+/**
+ * Git settings that name a program. The agent may have set them in the tree, and such a program must not run beside secrets. Programs whose
+ * setting has a name of its own (an alias, a filter, a textconv) cannot be overridden here, nor can other files of the tree that a command runs.
+ */
+const safeGitSettings = {
+  'core.fsmonitor': 'false',
+  'core.hooksPath': '/dev/null',
+  'core.pager': 'cat',
+  'core.sshCommand': 'ssh',
+  'core.askPass': '',
+  'credential.helper': '',
+  'gpg.program': 'gpg',
+} as const
+
+const safeGitVariables: readonly (readonly [string, string])[] = [
+  ['GIT_CONFIG_COUNT', String(Object.keys(safeGitSettings).length)],
+  ...Object.entries(safeGitSettings).flatMap(([key, value], index) => [
+    [`GIT_CONFIG_KEY_${index}`, key] as const,
+    [`GIT_CONFIG_VALUE_${index}`, value] as const,
+  ]),
+]
+
+function sandboxEnv(
+  { sandbox, egress, scratch, logger }: Deps,
+  { taskId, owner }: Workspace,
+  given: {
     readonly env: Readonly<Record<string, string>>
-    readonly readOnly: readonly Bind[]
-    readonly sockets: readonly Bind[]
-    /** The command that starts the box, with what runs beside it. */
-    command(command: Command, begins: Begins): Command
-    /** How many processes that is, where the command is begun when it is told to. */
-    readonly beside: number
-    close(): Promise<void>
-  }>
+    readonly rules: readonly Rule[]
+    readonly modelFetches: boolean
+  },
+): SandboxEnv {
+  const { env, rules, modelFetches } = given
+  return {
+    // A digest, since it covers secrets.
+    fingerprint: createHash('sha256').update(JSON.stringify(given)).digest('hex'),
+    modelFetches,
+    async open() {
+      if ('missing' in sandbox) throw new Error(sandbox.missing)
+      const proxy = await openEgressProxy({
+        sandbox,
+        owner,
+        rules,
+        node: egress.node,
+        scratch,
+        onRefusal(refusal) {
+          logger.info({ taskId, ...refusal }, 'connection from a sandbox refused')
+          egress.refused(taskId, refusal)
+        },
+      })
+      return {
+        env: { ...env, ...proxy.env },
+        readOnly: proxy.readOnly,
+        sockets: proxy.sockets,
+        command: proxy.command,
+        beside: proxy.beside,
+        async close() {
+          const traffic = await proxy.close()
+          if (traffic.connections > 0) logger.info({ taskId, ...traffic }, 'connections from a sandbox')
+        },
+      }
+    },
+  }
 }

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest'
 import type { Workspace } from '../workspace/workspace.ts'
-import type { OpenedAgent } from '../execution/agentProcess.ts'
+import type { OpenedAgent } from '../execution/turn/agentProcess.ts'
 import { earlySandbox, type EarlySandbox } from './earlySandbox.ts'
 
 const workspace: Workspace = {
@@ -17,28 +17,28 @@ const workspace: Workspace = {
 }
 const openedFor = { fingerprint: 'claude', session: null }
 
-/** What became of the boxes, in the order in which they were opened. */
-let boxes: ('open' | 'closed' | 'gone')[]
+/** What became of the sandboxes, in the order in which they were opened. */
+let sandboxes: ('open' | 'closed' | 'gone')[]
 let faults: unknown[]
 let early: EarlySandbox
 /** Settles when the next one may open. */
 let mayOpen: Promise<void>
 beforeEach(() => {
-  boxes = []
+  sandboxes = []
   faults = []
   mayOpen = Promise.resolve()
   early = earlySandbox({
     async open() {
       await mayOpen
-      const index = boxes.push('open') - 1
-      const box: OpenedAgent = {
-        isOpen: () => boxes[index] === 'open',
+      const index = sandboxes.push('open') - 1
+      const sandbox: OpenedAgent = {
+        isOpen: () => sandboxes[index] === 'open',
         begin() {
           throw new Error('Nobody begins here.')
         },
-        close: async () => void (boxes[index] = 'closed'),
+        close: async () => void (sandboxes[index] = 'closed'),
       }
-      return { box, openedFor }
+      return { sandbox, openedFor }
     },
     onFault: (fault) => faults.push(fault),
   })
@@ -51,7 +51,7 @@ test('is handed over once, open', async () => {
   expect((await early.take(openedFor))?.isOpen()).toBe(true)
   expect(await early.take(openedFor)).toBeUndefined()
   await early.close()
-  expect(boxes).toEqual(['open'])
+  expect(sandboxes).toEqual(['open'])
 })
 
 test.each([
@@ -60,13 +60,13 @@ test.each([
 ])('is closed when the turn wants another: %o', async (wanted) => {
   open()
   expect(await early.take(wanted)).toBeUndefined()
-  expect(boxes).toEqual(['closed'])
+  expect(sandboxes).toEqual(['closed'])
 })
 
 test('that ended by itself is not handed over', async () => {
   open()
   await new Promise(setImmediate)
-  boxes[0] = 'gone'
+  sandboxes[0] = 'gone'
   expect(await early.take(openedFor)).toBeUndefined()
 })
 
@@ -74,7 +74,7 @@ test('is closed before another is opened: its folders may be gone', async () => 
   open()
   open()
   expect(await early.take(openedFor)).toBeDefined()
-  expect(boxes).toEqual(['closed', 'open'])
+  expect(sandboxes).toEqual(['closed', 'open'])
 })
 
 test('is closed while it still opens', async () => {
@@ -84,7 +84,7 @@ test('is closed while it still opens', async () => {
   const closed = early.close()
   go()
   await closed
-  expect(boxes).toEqual(['closed'])
+  expect(sandboxes).toEqual(['closed'])
 })
 
 test('that cannot be opened is none, and told to the log', async () => {

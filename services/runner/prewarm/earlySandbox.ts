@@ -1,57 +1,57 @@
 /**
- * The box of an agent, opened while its workspace is still being made: each takes its time, and the agent begins when both are there. One
- * whose workspace came to nothing, or that is not what the turn asks for, is closed unused.
+ * The sandbox of an agent, opened while its workspace is still being made, so that neither waits for the other. One whose workspace was not
+ * made, or that does not match the turn, is closed unused.
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { AgentName } from '#domain/agents.ts'
-import type { WorkspaceDeps } from '../deps.ts'
+import type { AgentDeps } from '../deps.ts'
+import type { OpenedAgent } from '../execution/turn/agentProcess.ts'
+import { agentSetup, openSandboxFor } from '../execution/turn/agentSetup.ts'
+import { sandboxEnvsOf } from '../execution/sandboxEnv.ts'
 import type { Workspace } from '../workspace/workspace.ts'
-import type { OpenedAgent } from '../execution/agentProcess.ts'
-import { agentSetup, openFor } from '../execution/agentSetup.ts'
-import { sandboxEnvsOf } from '../execution/sandboxEnvs.ts'
 
 export interface EarlySandbox {
-  /** Opens it on a workspace whose folders are there; one that was open before is closed. What fails is left to the turn, which tells it. */
+  /** Opens it for a workspace whose folders exist; one that was open before is closed. A fault is logged: the turn then opens its own. */
   open(workspace: Workspace, repositoryUrl: string): void
-  /** The box, where it was opened for such an agent; another is closed. */
+  /** The sandbox, where it was opened for such an agent; another is closed. */
   take(wanted: OpenedFor): Promise<OpenedAgent | undefined>
   /** Nothing of it is left then. */
   close(): Promise<void>
 }
 
-/** What an agent was opened for. */
+/** The agent that a sandbox was opened for. */
 export interface OpenedFor {
   /** Of its setup. */
   readonly fingerprint: string
   readonly session: string | null
 }
 
+/** The agent that a turn will ask for. */
+export interface EarlyRequest {
+  readonly projectId: string
+  readonly agent: AgentName
+  readonly model: string | null
+  readonly session: string | null
+}
+
 interface Opened {
-  readonly box: OpenedAgent
+  readonly sandbox: OpenedAgent
   readonly openedFor: OpenedFor
 }
 
-/** The early box of a turn. Where there is no such agent nothing is opened. */
-export function earlySandboxOf(
-  deps: WorkspaceDeps,
-  wish: {
-    readonly projectId: string
-    readonly agent: AgentName
-    readonly model: string | null
-    readonly session: string | null
-  },
-): EarlySandbox {
-  const { session } = wish
+/** The early sandbox of a turn. Where the agent is missing, nothing is opened. */
+export function earlySandboxFor(deps: AgentDeps, request: EarlyRequest): EarlySandbox {
+  const { session } = request
   return earlySandbox({
     async open(workspace, repositoryUrl) {
-      const { forAgent } = await sandboxEnvsOf(deps, { ...wish, workspace, repositoryUrl })
-      const asked = { ...wish, workspace, sandboxEnv: forAgent }
+      const { forAgent } = await sandboxEnvsOf(deps, { ...request, workspace, repositoryUrl })
+      const asked = { ...request, workspace, sandboxEnv: forAgent }
       const setup = await agentSetup(deps, asked)
       if (setup.kind === 'failed') return undefined
-      const box = await openFor(deps, asked, setup, session)
-      return { box, openedFor: { fingerprint: setup.fingerprint, session } }
+      const sandbox = await openSandboxFor(deps, asked, setup, session)
+      return { sandbox, openedFor: { fingerprint: setup.fingerprint, session } }
     },
-    onFault: (fault) => deps.logger.info({ err: fault }, 'failed to open a box early'),
+    onFault: (fault) => deps.logger.info({ err: fault }, 'failed to open a sandbox early'),
   })
 }
 
@@ -64,14 +64,14 @@ export function earlySandbox({
 }): EarlySandbox {
   let opening: Promise<Opened | undefined> = Promise.resolve(undefined)
 
-  /** What is open, for one who asks for it: nobody else has it any more. */
+  /** What is open, for one caller: nobody else gets it. */
   function handOver(): Promise<Opened | undefined> {
     const opened = opening
     opening = Promise.resolve(undefined)
     return opened
   }
   async function close(): Promise<void> {
-    await (await handOver())?.box.close()
+    await (await handOver())?.sandbox.close()
   }
 
   return {
@@ -82,8 +82,9 @@ export function earlySandbox({
     },
     async take(wanted) {
       const opened = await handOver()
-      if (opened?.box.isOpen() === true && isDeepStrictEqual(opened.openedFor, wanted)) return opened.box
-      await opened?.box.close()
+      if (opened?.sandbox.isOpen() === true && isDeepStrictEqual(opened.openedFor, wanted))
+        return opened.sandbox
+      await opened?.sandbox.close()
       return undefined
     },
     close,

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Workspace } from '../workspace/workspace.ts'
-import type { AgentProcess } from '../execution/agent.ts'
-import { warmAgents } from './warmAgents.ts'
+import type { AgentProcess } from '../execution/turn/agentProcess.ts'
+import { mostWarmAgents, warmAgents } from './warmAgents.ts'
 
 const session = 'session-1'
 const alike = { setup: 'claude', session }
@@ -12,9 +12,9 @@ function workspaceOf(taskId: string): Workspace {
   return { taskId, ...paths, branch: 'b', baseBranch: 'main', startCommit: null, owner: undefined }
 }
 
-function fakeProcess({ canRest = true } = {}) {
+function fakeProcess({ canFreeze = true } = {}) {
   let isAlive = true
-  let isAwake = false
+  let isThawed = false
   let leave = () => {}
   const exited = new Promise<never>((resolve) => {
     leave = () => {
@@ -37,10 +37,10 @@ function fakeProcess({ canRest = true } = {}) {
     finish: unused,
     interrupt: unused,
     kill: unused,
-    wake: () => void (isAwake = true),
-    rest: async () => {
-      isAwake = false
-      return canRest
+    thaw: () => void (isThawed = true),
+    freeze: async () => {
+      isThawed = false
+      return canFreeze
     },
     isAlive: () => isAlive,
     exited,
@@ -49,7 +49,7 @@ function fakeProcess({ canRest = true } = {}) {
       return exited
     },
   }
-  return { process, die: () => leave(), isAlive: () => isAlive, isAwake: () => isAwake }
+  return { process, die: () => leave(), isAlive: () => isAlive, isThawed: () => isThawed }
 }
 
 describe('agents that wait', () => {
@@ -57,7 +57,7 @@ describe('agents that wait', () => {
   afterEach(() => void vi.useRealTimers())
 
   test('an agent is taken once, by its own task', async () => {
-    const warm = warmAgents({ most: 2 })
+    const warm = warmAgents({ most: async () => 2 })
     const { process } = fakeProcess()
     await warm.keep(workspaceOf('a'), process, alike, idleMs)
     expect(await warm.take('b', alike)).toBeUndefined()
@@ -72,7 +72,7 @@ describe('agents that wait', () => {
     ['another session', { setup: 'claude', session: 'session-2' }],
     ['no session', { setup: 'claude', session: null }],
   ])('one with %s is ended', async (_, wanted) => {
-    const warm = warmAgents({ most: 2 })
+    const warm = warmAgents({ most: async () => 2 })
     const { process } = fakeProcess()
     await warm.keep(workspaceOf('a'), process, alike, idleMs)
     expect(await warm.take('a', wanted)).toBeUndefined()
@@ -80,7 +80,7 @@ describe('agents that wait', () => {
   })
 
   test('one that nobody takes is ended after its time', async () => {
-    const warm = warmAgents({ most: 2 })
+    const warm = warmAgents({ most: async () => 2 })
     const { process } = fakeProcess()
     await warm.keep(workspaceOf('a'), process, alike, idleMs)
     await vi.advanceTimersByTimeAsync(idleMs - 1)
@@ -90,27 +90,27 @@ describe('agents that wait', () => {
   })
 
   test('one that died is not given out', async () => {
-    const warm = warmAgents({ most: 2 })
+    const warm = warmAgents({ most: async () => 2 })
     const { process, die } = fakeProcess()
     await warm.keep(workspaceOf('a'), process, alike, idleMs)
     die()
     expect(await warm.take('a', alike)).toBeUndefined()
   })
 
-  test('one that was woken and not taken stands still again, or is ended', async () => {
-    const warm = warmAgents({ most: 2 })
-    const [still, restless] = [fakeProcess(), fakeProcess({ canRest: false })]
+  test('one that was thawed and not taken is frozen again, or is ended', async () => {
+    const warm = warmAgents({ most: async () => 2 })
+    const [still, restless] = [fakeProcess(), fakeProcess({ canFreeze: false })]
     await warm.keep(workspaceOf('a'), still.process, alike, idleMs)
     await warm.keep(workspaceOf('b'), restless.process, alike, idleMs)
-    warm.wake('a')
-    warm.wake('b')
-    expect(still.isAwake()).toBe(true)
-    await Promise.all(['a', 'b', 'no-such-task'].map(warm.rest))
-    expect([still.isAwake(), still.isAlive(), restless.isAlive()]).toEqual([false, true, false])
+    warm.thaw('a')
+    warm.thaw('b')
+    expect(still.isThawed()).toBe(true)
+    await Promise.all(['a', 'b', 'no-such-task'].map(warm.freeze))
+    expect([still.isThawed(), still.isAlive(), restless.isAlive()]).toEqual([false, true, false])
   })
 
   test('of too many, the one that waits longest is ended', async () => {
-    const warm = warmAgents({ most: 2 })
+    const warm = warmAgents({ most: async () => 2 })
     const [first, second, third] = [fakeProcess(), fakeProcess(), fakeProcess()]
     await warm.keep(workspaceOf('a'), first.process, alike, idleMs)
     await warm.keep(workspaceOf('b'), second.process, alike, idleMs)
@@ -119,11 +119,50 @@ describe('agents that wait', () => {
   })
 
   test('after the close none is left, nor kept', async () => {
-    const warm = warmAgents({ most: 2 })
+    const warm = warmAgents({ most: async () => 2 })
     const [before, after] = [fakeProcess(), fakeProcess()]
     await warm.keep(workspaceOf('a'), before.process, alike, idleMs)
     await warm.close()
     await warm.keep(workspaceOf('b'), after.process, alike, idleMs)
     expect([before, after].map(({ isAlive }) => isAlive())).toEqual([false, false])
+  })
+
+  test('of those that no longer fit when memory becomes short, the oldest are ended', async () => {
+    let allowed = 3
+    const warm = warmAgents({ most: async () => allowed })
+    const [first, second, third] = [fakeProcess(), fakeProcess(), fakeProcess()]
+    await warm.keep(workspaceOf('a'), first.process, alike, idleMs)
+    await warm.keep(workspaceOf('b'), second.process, alike, idleMs)
+    allowed = 1
+    await warm.keep(workspaceOf('c'), third.process, alike, idleMs)
+    expect([first, second, third].map(({ isAlive }) => isAlive())).toEqual([false, false, true])
+  })
+
+  test('none is kept where none fits', async () => {
+    const warm = warmAgents({ most: async () => 0 })
+    const { process } = fakeProcess()
+    expect(await warm.hasRoom()).toBe(false)
+    await warm.keep(workspaceOf('a'), process, alike, idleMs)
+    expect(process.isAlive()).toBe(false)
+  })
+})
+
+describe('how many agents may wait', () => {
+  const GB = 1_000_000_000
+  const most = (free: number, kept = 0) => mostWarmAgents(null, kept, async () => free)
+
+  test('is what fits into a quarter of the free memory', async () => {
+    expect(await most(8 * GB)).toBe(10)
+    expect(await most(0.7 * GB)).toBe(0)
+  })
+
+  test('does not become less for those that wait, whose memory is no longer free', async () => {
+    expect(await most(8 * GB - 10 * 0.2 * GB, 10)).toBe(10)
+  })
+
+  test('is the number that was configured, whatever is free', async () => {
+    const unread = () => Promise.reject(new Error('Nobody reads the memory then.'))
+    expect(await mostWarmAgents(3, 5, unread)).toBe(3)
+    expect(await mostWarmAgents(0, 5, unread)).toBe(0)
   })
 })

@@ -1,41 +1,61 @@
-/** Agents that wait in their boxes for the next message of their task: a follow-up pays no start. */
+/** Agents that wait in their sandboxes for a message of their task, so that it pays for no start. */
+import type { AgentProcess } from '../execution/turn/agentProcess.ts'
 import type { Workspace } from '../workspace/workspace.ts'
-import type { AgentProcess } from '../execution/agent.ts'
+import { freeMemory } from './freeMemory.ts'
 
-/** What an agent that waits must be like to be of use. */
+/** What a warm agent must be like to serve a turn. */
 export interface Fingerprint {
-  /** All that it was started with, in words that are equal when it is. */
+  /** Equal for agents that were started alike. */
   readonly setup: string
   /** The session that it is in; `null`: it had no turn yet. */
   readonly session: string | null
 }
 
 export interface WarmAgents {
-  /** The agent that waits for this task, if it is alive and alike; one that is not is ended first. */
+  /** Whether another may be kept now, without the machine being short of memory. */
+  hasRoom(): Promise<boolean>
+  /** The agent that waits for this task, if it is alive and matches; one that does not match is ended first. */
   take(taskId: string, wanted: Fingerprint): Promise<AgentProcess | undefined>
-  /** Wakes the agent that waits for this task, as a turn of it begins. */
-  wake(taskId: string): void
-  /** Has the agent that was woken stand still again where the turn did not take it; one that cannot is ended. */
-  rest(taskId: string): Promise<void>
-  /** Where an agent waits that had a turn, if one does. */
+  /** Thaws the agent that waits for this task, since a turn begins. */
+  thaw(taskId: string): void
+  /** Freezes the agent again that was thawed and not taken; one that cannot be frozen is ended. */
+  freeze(taskId: string): Promise<void>
+  /** The workspace of the agent that waits for this task after a turn, if one does. */
   workspaceOf(taskId: string): Workspace | undefined
-  /** Lets an agent wait for its task, for `idleMs` at most. Another that waited for it is ended. */
+  /** Keeps an agent for its task, for `idleMs` at most. Another that waits for the same task is ended, and the oldest where there are too many. */
   keep(workspace: Workspace, process: AgentProcess, fingerprint: Fingerprint, idleMs: number): Promise<void>
   /** Ends the agent that waits for this task, if one does. */
   drop(taskId: string): Promise<void>
-  /** Ends all; what is kept afterwards is ended at once. */
+  /** Ends all. What is kept afterwards is ended at once. */
   close(): Promise<void>
+}
+
+/** What one agent takes, measured with `claude`; bytes. */
+const agentBytes = 200_000_000
+const shareOfFree = 0.25
+
+/**
+ * How many agents may wait. A given number counts; otherwise they take a quarter of the memory that would be free without them. `kept`: how
+ * many wait already, which the memory that is free now no longer contains.
+ */
+export async function mostWarmAgents(
+  given: number | null,
+  kept: number,
+  readFree: () => Promise<number> = freeMemory,
+): Promise<number> {
+  if (given !== null) return given
+  return Math.floor((shareOfFree * ((await readFree()) + kept * agentBytes)) / agentBytes)
 }
 
 interface Waiting extends Fingerprint {
   readonly workspace: Workspace
   readonly process: AgentProcess
   readonly timer: NodeJS.Timeout
-  isAwake: boolean
+  isThawed: boolean
 }
 
-/** At most so many wait; the one that waits longest makes place. */
-export function warmAgents({ most }: { readonly most: number }): WarmAgents {
+/** `most`: how many may wait, of which so many do. */
+export function warmAgents({ most }: { readonly most: (kept: number) => Promise<number> }): WarmAgents {
   const waiting = new Map<string, Waiting>()
   const ending = new Set<Promise<unknown>>()
   let isClosed = false
@@ -52,19 +72,25 @@ export function warmAgents({ most }: { readonly most: number }): WarmAgents {
     clearTimeout(found.timer)
     await end(found.process)
   }
+  async function dropOldest(): Promise<void> {
+    const allowed = await most(waiting.size)
+    const tooMany = [...waiting.keys()].slice(0, Math.max(0, waiting.size - allowed))
+    await Promise.all(tooMany.map(drop))
+  }
 
   return {
-    wake(taskId) {
+    hasRoom: async () => (await most(waiting.size)) > 0,
+    thaw(taskId) {
       const found = waiting.get(taskId)
       if (found === undefined) return
-      found.isAwake = true
-      found.process.wake()
+      found.isThawed = true
+      found.process.thaw()
     },
-    async rest(taskId) {
+    async freeze(taskId) {
       const found = waiting.get(taskId)
-      if (found?.isAwake !== true) return
-      found.isAwake = false
-      if (!(await found.process.rest())) await drop(taskId)
+      if (found?.isThawed !== true) return
+      found.isThawed = false
+      if (!(await found.process.freeze())) await drop(taskId)
     },
     workspaceOf(taskId) {
       const found = waiting.get(taskId)
@@ -72,9 +98,9 @@ export function warmAgents({ most }: { readonly most: number }): WarmAgents {
     },
     async take(taskId, wanted) {
       const found = waiting.get(taskId)
-      const isAlike =
+      const matches =
         found?.process.isAlive() === true && found.setup === wanted.setup && found.session === wanted.session
-      if (!isAlike) {
+      if (!matches) {
         await drop(taskId)
         return undefined
       }
@@ -87,11 +113,10 @@ export function warmAgents({ most }: { readonly most: number }): WarmAgents {
       await drop(taskId)
       if (isClosed || !process.isAlive()) return void (await end(process))
       const timer = setTimeout(() => void drop(taskId), idleMs)
-      waiting.set(taskId, { ...fingerprint, workspace, process, timer, isAwake: false })
+      waiting.set(taskId, { ...fingerprint, workspace, process, timer, isThawed: false })
       // One that dies while it waits leaves nothing behind.
       void process.exited.then(() => (waiting.get(taskId)?.process === process ? drop(taskId) : undefined))
-      const [oldest] = waiting.keys()
-      if (waiting.size > most && oldest !== undefined) await drop(oldest)
+      await dropOldest()
     },
     drop,
     async close() {

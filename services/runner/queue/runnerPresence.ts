@@ -1,16 +1,16 @@
-/** Who runs what, by what the runners say of themselves each second. It tells a run that goes on without its lease from one that died. */
+/** Which runner runs what, by what each runner announces every second. It tells a run that goes on without its lease from one that died. */
 import type { AgentState } from '#domain/api/agents.ts'
 import type { Bus } from '#platform/ports/bus.ts'
 
 export interface RunnerPresence {
-  /** What this runner has begun and not ended. */
+  /** The jobs that this runner has begun and not ended. */
   readonly running: Set<string>
   /**
-   * Whether a job that was given out before still runs. Among others, `unknown` until this runner has heard itself for 3 seconds without a gap: until then
-   * nothing follows from what it did not hear.
+   * Whether a job that was delivered before still runs. With other runners it is `unknown` until this one has received its own announcements for
+   * 3 seconds without a gap: before that, silence says nothing.
    */
   whereabouts(jobId: string): 'running' | 'nowhere' | 'unknown'
-  /** Whether another runner was heard of within so many milliseconds, at most a minute; `unknown` until this one has heard itself for as long. */
+  /** Whether another runner announced itself within so many milliseconds, at most a minute; `unknown` until this one has received its own announcements for as long. */
   statusOf(runnerId: string, withinMs: number): 'there' | 'gone' | 'unknown'
   stop(): void
 }
@@ -18,10 +18,10 @@ export interface RunnerPresence {
 const beatMs = 1_000
 const silentMs = 3_000
 const rememberedMs = 60_000
-/** Two beats of one's own further apart than this are a gap: the bus was away, or this process stood still. */
+/** Two of this runner's own announcements further apart than this are a gap: the bus was away, or this process was suspended. */
 const gapMs = 2_000
 
-/** Begins to tell and to listen. Who `isAlone` with its queue knows all that runs. `now` is monotonic, in milliseconds. */
+/** Begins to announce and to listen. A runner that `isAlone` with its queue knows everything that runs. `now` is monotonic, in milliseconds. */
 export function startRunnerPresence(
   {
     bus,
@@ -33,7 +33,7 @@ export function startRunnerPresence(
     bus: Bus
     runnerId: string
     notices: readonly string[]
-    /** What is known of the agents by now. */
+    /** What is known about the agents by now. */
     agents: () => readonly AgentState[]
     isAlone: boolean
   },
@@ -44,21 +44,21 @@ export function startRunnerPresence(
   let heardSince = Number.POSITIVE_INFINITY
   let heardLast = Number.NEGATIVE_INFINITY
 
-  const unsubscribe = bus.subscribe('runner', (said) => {
+  const unsubscribe = bus.subscribe('runner', (announced) => {
     const at = now()
-    if (said.runnerId !== runnerId) {
-      others.set(said.runnerId, { jobs: new Set(said.jobs), at })
+    if (announced.runnerId !== runnerId) {
+      others.set(announced.runnerId, { jobs: new Set(announced.jobs), at })
       return
     }
     if (at - heardLast > gapMs) heardSince = at
     heardLast = at
     for (const [id, other] of others) if (at - other.at > rememberedMs) others.delete(id)
   })
-  const say = () => bus.publish('runner', { runnerId, notices, agents: agents(), jobs: [...running] })
-  const beat = setInterval(say, beatMs)
-  say()
+  const announce = () => bus.publish('runner', { runnerId, notices, agents: agents(), jobs: [...running] })
+  const beat = setInterval(announce, beatMs)
+  announce()
 
-  /** Whether what was said by anybody in the last so many milliseconds would have been heard. */
+  /** Whether this runner would have received what anybody announced in the last so many milliseconds. */
   const hasHeardFor = (ms: number): boolean => now() - heardLast <= gapMs && now() - heardSince >= ms
 
   return {

@@ -1,16 +1,16 @@
-/** Where a task is at home: its workspace, with all that was not pushed, is on the runner that ran it last. */
+/** Task affinity: a task's workspace, with all work that was not pushed, is on the runner that ran it last. */
 import { randomUUID } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { LiveTask } from '#domain/task/state.ts'
 import type { RunnerPresence } from './runnerPresence.ts'
 
-/** A runner that restarts finds its tasks again: others wait so long for it before they begin a task anew. */
+/** A runner that restarts finds its tasks again. Others wait this long for it before they begin one of its tasks anew. */
 const restartMs = 30_000
 /** After a run that failed a person tries again and waits. */
 const retryMs = 3_000
 
-/** The name of the runner with this folder, over all its restarts; made on the first. */
+/** The id of the runner with this folder, which is the same after every restart; made on the first start. */
 export function runnerIdIn(root: string): string {
   const file = join(root, 'id')
   try {
@@ -22,8 +22,8 @@ export function runnerIdIn(root: string): string {
 }
 
 /**
- * Who should do what is next for a task: this runner, which ran it last or is the first; another that is there or may come back; or this
- * one, anew, since that other is gone.
+ * Who should do what is next for a task. `here`: this runner, which ran it last or is the first. `elsewhere`: another runner, which is there or
+ * may come back. `gone`: this one, anew, since that other is gone.
  */
 export function affinityOf(
   { lastRunnerId, phase }: Pick<LiveTask, 'lastRunnerId' | 'phase'>,

@@ -1,13 +1,17 @@
-/** Measures the workspaces of runs while they go on, and stops the run that takes more of the disk than it may. */
+/** Measures the workspaces of runs while they go on, and stops a run that uses too much disk space. */
 import { dirname } from 'node:path'
 import type { DiskLimits } from '#platform/config/config.ts'
 import { freeBytes, inGigabytes, sizeOf } from './diskUse.ts'
 import type { Workspace } from './workspace.ts'
-import type { Stopping } from '../execution/stopping.ts'
+
+/** A run that can be stopped, with a sentence for the person. */
+export interface StoppableRun {
+  stop(reason: 'disk_limit', sentence: string): void
+}
 
 export interface DiskWatch {
   /** Measures a run's workspace until the returned function is called. */
-  watch(run: { readonly workspace: Workspace; readonly stop: Stopping }): () => void
+  watch(run: { readonly workspace: Workspace; readonly stop: StoppableRun }): () => void
 }
 
 export interface DiskWatchOptions {
@@ -17,19 +21,19 @@ export interface DiskWatchOptions {
   readonly path: string
   readonly limits: Pick<DiskLimits, 'workspace' | 'leastFree'>
   readonly onFault: (fault: unknown) => void
-  /** How often free space is looked at; a second when not given. */
+  /** How often free space is looked at, in milliseconds; every second when not given. */
   readonly everyMs?: number
 }
 
 interface Watched {
   readonly folder: string
-  readonly stop: Stopping
+  readonly stop: StoppableRun
   /** Bytes at the first measurement, and at the last. */
   first: number | undefined
   last: number
 }
 
-/** Between two measurements, in milliseconds. A starved one takes long: what fills the disk meanwhile must not be left alone for as long as that suggests. */
+/** Milliseconds between two measurements. On a busy machine a measurement takes long, and the disk must not be left unwatched for ten times as long. */
 const betweenMs = { least: 2_000, most: 15_000 }
 const shareOfTime = 10
 
@@ -65,7 +69,7 @@ export function openDiskWatch({ root, path, limits, onFault, everyMs = 1_000 }: 
     if (!isShort && performance.now() < dueAt) return
     await measure()
     if (!isShort || (await freeBytes(root)) >= limits.leastFree) return
-    // One at a time: what it gives back may be enough for the others.
+    // One at a time: what it frees may be enough for the others.
     const growth = ({ first = 0, last }: Watched) => last - first
     const largest = [...watched].toSorted((one, other) => growth(other) - growth(one))[0]
     if (largest !== undefined && growth(largest) > 0) largest.stop.stop('disk_limit', diskFull)

@@ -1,52 +1,69 @@
 /**
- * Clears away what deleted tasks and projects left in a runner's folder: when they are deleted, and each minute by the log, for what was
- * deleted while this runner was away or could not be told.
+ * Removes what deleted tasks and projects left in a runner's folder: when they are deleted, and every minute by the log, for deletions that
+ * this runner missed.
  */
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { taskStream } from '#domain/kernel/ids.ts'
 import { task as decider } from '#domain/task/task.ts'
 import { projectsView, type ProjectDocument } from '#domain/views/projects.ts'
-import type { RunnerDeps } from '../deps.ts'
+import type { Commands } from '#platform/commands/execute.ts'
+import type { Logger } from '#platform/log.ts'
+import type { Bus } from '#platform/ports/bus.ts'
+import type { Documents } from '#platform/reads/documents.ts'
+import type { WorkspaceEviction } from './eviction.ts'
+import type { WorkspaceLocks } from './locks.ts'
 import { isMirrorOf, isTaskFolderName } from './names.ts'
 import { removeWorkspace } from './workspace.ts'
 
-export interface Clearing {
-  /** Looks again, once it is done with what it does. */
+export interface DeletedRemoval {
+  /** Looks again, once the look that is under way has ended. */
   soon(): void
   stop(): Promise<void>
+}
+
+export interface DeletedRemovalOptions {
+  readonly commands: Pick<Commands, 'load'>
+  readonly documents: Documents
+  readonly bus: Bus
+  readonly logger: Logger
+  readonly locks: WorkspaceLocks
+  readonly eviction: WorkspaceEviction
+  /** Workspaces are below it. */
+  readonly root: string
+  /** PATH. */
+  readonly path: string
+  /** Ends the agent that waits in a task's workspace. */
+  readonly endAgent: (taskId: string) => Promise<void>
+  /** A task that runs is stopped and ends first; its end asks for another look. */
+  readonly isRunning: (taskId: string) => boolean
+  readonly isBusy: () => boolean
+  /** While anything runs, a mirror must have been idle for this long; milliseconds. */
+  readonly idleMs: number
 }
 
 const everyMs = 60_000
 const page = 1_000
 const deletions = new Set(['TaskDeleted', 'ProjectDeleted'])
 
-interface Runs {
-  /** What runs is stopped and ends first; who ends it asks for another look. */
-  readonly isRunning: (taskId: string) => boolean
-  readonly isBusy: () => boolean
-  /** While anything runs, a mirror must have been idle for so long. */
-  readonly idleMs: number
-}
-
-export function startClearing(deps: RunnerDeps, runs: Runs): Clearing {
+export function startDeletedRemoval(options: DeletedRemovalOptions): DeletedRemoval {
   const stopping = new AbortController()
   const { signal } = stopping
-  let clearing: Promise<void> | undefined
+  let removing: Promise<void> | undefined
   let isAskedAgain = false
 
-  async function clearAll(): Promise<void> {
+  async function removeUntilDone(): Promise<void> {
     isAskedAgain = false
-    await clear(deps, runs).catch((fault: unknown) =>
-      deps.logger.warn({ err: fault }, 'failed to clean up after deletions'),
+    await removeDeleted(options).catch((fault: unknown) =>
+      options.logger.warn({ err: fault }, 'failed to clean up after deletions'),
     )
-    if (isAskedAgain && !signal.aborted) await clearAll()
+    if (isAskedAgain && !signal.aborted) await removeUntilDone()
   }
   const soon = (): void => {
     isAskedAgain = true
-    if (!signal.aborted) clearing ??= clearAll().finally(() => (clearing = undefined))
+    if (!signal.aborted) removing ??= removeUntilDone().finally(() => (removing = undefined))
   }
-  const unfollow = deps.bus.subscribe('appended', ({ type }) => {
+  const unsubscribe = options.bus.subscribe('appended', ({ type }) => {
     if (deletions.has(type)) soon()
   })
   const timer = setInterval(soon, everyMs)
@@ -55,34 +72,38 @@ export function startClearing(deps: RunnerDeps, runs: Runs): Clearing {
     soon,
     async stop() {
       stopping.abort()
-      unfollow()
+      unsubscribe()
       clearInterval(timer)
-      await clearing
+      await removing
     },
   }
 }
 
-async function clear(deps: RunnerDeps, { isRunning, isBusy, idleMs }: Runs): Promise<void> {
-  for (const taskId of await tasksIn(deps.root)) {
+async function removeDeleted(options: DeletedRemovalOptions): Promise<void> {
+  const { root, commands, eviction, isRunning, isBusy, idleMs } = options
+  for (const taskId of await tasksIn(root)) {
     if (isRunning(taskId)) continue
-    // By the log: while read models are made anew, every task looks deleted in them.
-    const { state } = await deps.commands.load(decider, taskStream(taskId))
-    if (state.kind === 'deleted') await clearAway(deps, taskId)
+    // By the log: while read models are rebuilt, every task looks deleted in them.
+    const { state } = await commands.load(decider, taskStream(taskId))
+    if (state.kind === 'deleted') await removeTask(options, taskId)
   }
-  const projects = await allProjects(deps)
-  await deps.eviction.removeMirrors({
-    // One that is missed while read models are made anew is fetched anew: only what runs now must not lose it.
+  const projects = await allProjects(options)
+  await eviction.removeMirrors({
+    // A mirror that is removed while read models are rebuilt is only cloned again, unless a run is using it.
     idleMs: isBusy() ? idleMs : 0,
     isOfUse: (path) =>
       projects.some(({ githubOwner: owner, githubRepoName: name }) => isMirrorOf(path, { owner, name })),
   })
 }
 
-/** What cannot be taken away is left until the next look, and told in the log. */
-async function clearAway({ locks, warm, root, path, logger }: RunnerDeps, taskId: string): Promise<void> {
+/** What cannot be removed is logged, and left until the next look. */
+async function removeTask(
+  { locks, endAgent, root, path, logger }: DeletedRemovalOptions,
+  taskId: string,
+): Promise<void> {
   try {
     await locks.hold(taskId, async () => {
-      await warm.drop(taskId)
+      await endAgent(taskId)
       await removeWorkspace(root, taskId, path)
     })
   } catch (fault) {
@@ -94,7 +115,7 @@ async function tasksIn(root: string): Promise<readonly string[]> {
   return (await readdir(join(root, 'tasks')).catch(() => [])).filter(isTaskFolderName)
 }
 
-async function allProjects({ documents }: RunnerDeps): Promise<readonly ProjectDocument[]> {
+async function allProjects({ documents }: DeletedRemovalOptions): Promise<readonly ProjectDocument[]> {
   const all: ProjectDocument[] = []
   for (;;) {
     const last = all.at(-1)

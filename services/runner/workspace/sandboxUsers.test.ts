@@ -2,7 +2,7 @@ import { chown, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { openBoxUsers, trialUser } from './sandboxUsers.ts'
+import { openSandboxUsers, trialUser } from './sandboxUsers.ts'
 
 let root = ''
 beforeEach(async () => {
@@ -19,7 +19,7 @@ const taskIds = (count: number) => Array.from({ length: count }, (_, n) => `task
 
 describe('the user of a box', () => {
   test('finding 16: is of one task alone, of five thousand, and no account of the host', async () => {
-    const users = openBoxUsers(root)
+    const users = openSandboxUsers(root)
     const ids = (await Promise.all(taskIds(5_000).map((taskId) => users.userOf(taskId)))).map(
       ({ uid }) => uid,
     )
@@ -30,7 +30,7 @@ describe('the user of a box', () => {
   })
 
   test('finding 16: is another where the one that a task would have is taken', async () => {
-    const users = openBoxUsers(root, { first: 50_000, count: 1_001 })
+    const users = openSandboxUsers(root, { first: 50_000, count: 1_001 })
     const ids = (await Promise.all(taskIds(1_000).map((taskId) => users.userOf(taskId)))).map(
       ({ uid }) => uid,
     )
@@ -39,7 +39,7 @@ describe('the user of a box', () => {
   })
 
   test('is the same each time, also after a restart', async () => {
-    const [one, again] = [openBoxUsers(root), openBoxUsers(root)]
+    const [one, again] = [openSandboxUsers(root), openSandboxUsers(root)]
     const user = await one.userOf('task-1')
     expect(await one.userOf('task-1')).toEqual(user)
     expect(await again.userOf('task-1')).toEqual(user)
@@ -48,9 +48,9 @@ describe('the user of a box', () => {
 
   test.skipIf(process.getuid?.() !== 0)('is who owns the workspace that is there', async () => {
     await home('old', 27_190)
-    const wanted = await openBoxUsers(root).userOf('task-1')
+    const wanted = await openSandboxUsers(root).userOf('task-1')
     await home('other', wanted.uid)
-    const users = openBoxUsers(root)
+    const users = openSandboxUsers(root)
     expect(await users.userOf('old')).toEqual({ uid: 27_190, gid: 27_190 })
     expect((await users.userOf('task-1')).uid).not.toBe(wanted.uid)
   })

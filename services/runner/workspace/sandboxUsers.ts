@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import type { HostUser } from '../process.ts'
 import { isTaskFolderName } from './names.ts'
 
-export interface BoxUsers {
+export interface SandboxUsers {
   /** The task's own: of the workspace that it has, or one that no other task has. The same each time. */
   userOf(taskId: string): Promise<HostUser>
 }
@@ -36,7 +36,7 @@ export async function trialUser(): Promise<HostUser> {
  * Opens the users of the workspaces below `root`. Whose files they are is read from the files, once: a workspace keeps its user over restarts,
  * and one that an older version gave it.
  */
-export function openBoxUsers(root: string, givenRange?: IdRange): BoxUsers {
+export function openSandboxUsers(root: string, givenRange?: IdRange): SandboxUsers {
   const users = new Map<string, number>()
   let taken: Promise<{ readonly range: IdRange; readonly ids: Set<number> }> | undefined
 

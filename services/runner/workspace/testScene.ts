@@ -6,7 +6,7 @@ import { gitOrThrow, gitText, hostGit } from './git/git.ts'
 import type { HostGit } from './git/git.ts'
 import { openMirrors } from './git/mirror.ts'
 import type { Mirror } from './git/mirror.ts'
-import { openBoxUsers } from './sandboxUsers.ts'
+import { openSandboxUsers } from './sandboxUsers.ts'
 import { prepareWorkspace } from './workspace.ts'
 import type { Workspace } from './workspace.ts'
 
@@ -86,7 +86,7 @@ export async function makeScene(files?: Readonly<Record<string, string | Uint8Ar
         workingBranch: asked.workingBranch ?? 'flightdeck/a-task-12345678',
         originUrl: 'http://localhost:8081/ada/sample.git',
         identity: { name: 'claude', email: 'noreply@anthropic.com' },
-        owner: process.getuid?.() === 0 ? await openBoxUsers(root).userOf(taskId) : undefined,
+        owner: process.getuid?.() === 0 ? await openSandboxUsers(root).userOf(taskId) : undefined,
       })
       if (result.kind !== 'ready') throw new Error(`the workspace is not ready: ${result.kind}`)
       return result.workspace

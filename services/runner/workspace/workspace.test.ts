@@ -5,7 +5,7 @@ import { commitOf, gitText } from './git/git.ts'
 import { commitAndPush } from './publish/publish.ts'
 import { makeScene, testGit, testPath, testTaskId } from './testScene.ts'
 import type { Scene } from './testScene.ts'
-import { openBoxUsers } from './sandboxUsers.ts'
+import { openSandboxUsers } from './sandboxUsers.ts'
 import { findWorkspace, prepareWorkspace, removeWorkspace } from './workspace.ts'
 
 let scene: Scene
@@ -54,7 +54,9 @@ describe('a workspace', { timeout: 20_000 }, () => {
     const workspace = await scene.prepare()
     const { uid } = await lstat(join(workspace.dir, '.git/index'))
     expect(uid).toBe(
-      process.getuid?.() === 0 ? (await openBoxUsers(scene.root).userOf(testTaskId)).uid : process.getuid?.(),
+      process.getuid?.() === 0
+        ? (await openSandboxUsers(scene.root).userOf(testTaskId)).uid
+        : process.getuid?.(),
     )
     expect((await lstat(join(workspace.dir, 'src/a.js'))).uid).toBe(uid)
     expect((await lstat(workspace.homeDir)).uid).toBe(uid)
@@ -166,7 +168,7 @@ describe('a workspace', { timeout: 20_000 }, () => {
       workingBranch: 'work',
       originUrl: 'http://localhost/x.git',
       identity: { name: 'claude', email: 'noreply@anthropic.com' },
-      owner: await openBoxUsers(scene.root).userOf(testTaskId),
+      owner: await openSandboxUsers(scene.root).userOf(testTaskId),
     })
     expect(performance.now() - started).toBeLessThan(15_000)
   })

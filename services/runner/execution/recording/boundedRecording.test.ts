@@ -6,8 +6,8 @@ import { TerminalOutputRecorded, type TerminalEvent } from '#domain/task/termina
 import { commands } from '#platform/commands/execute.ts'
 import { executionId, messageId, userId } from '../../../../tests/domain/ids.ts'
 import { openTestEngines, type TestEngines } from '../../../../tests/server/engines.ts'
-import { afterTheDay, openAllowances, type Allowance } from './recordingAllowance.ts'
-import { recordingWithin } from './boundedRecording.ts'
+import { afterTheDay, openRecordingAllowances, type RecordingAllowance } from './recordingAllowance.ts'
+import { boundedRecording } from './boundedRecording.ts'
 
 const fence = { executionId: executionId(1), attempt: 1 }
 const printed = (text: string) =>
@@ -18,18 +18,18 @@ const said = (message: string) =>
     { message },
   )
 
-const runOf = (bytes: number): Allowance => ({
+const runOf = (bytes: number): RecordingAllowance => ({
   bytes: () => bytes,
   spend: () => undefined,
   reason: () => 'It is enough',
   settled: async () => undefined,
 })
 
-function scene(allowance: Allowance) {
+function scene(allowance: RecordingAllowance) {
   const terminal: TerminalEvent[] = []
   const chat: ProgressEvent[] = []
   const told: string[] = []
-  const recording = recordingWithin(
+  const recording = boundedRecording(
     allowance,
     {
       terminal: {
@@ -37,7 +37,7 @@ function scene(allowance: Allowance) {
         tell: (words) => void told.push(words.text),
         head: () => null,
       },
-      report: {
+      reporter: {
         report: async (...progress) => void chat.push(...progress),
         delivered: async () => undefined,
         end: async () => undefined,
@@ -110,9 +110,9 @@ describe('finding 5: the chat', () => {
         { executionId: of, toolId, ok: true, durationMs: 1, exitCode: 0, additions: null, deletions: null },
         { summary: '', output: 'x'.repeat(4_000) },
       )
-    await recording.report.report(tool('seen'))
-    for (let n = 0; n < 200; n += 1) await recording.report.report(said(`${n}: ${'y'.repeat(1_000)}`))
-    await recording.report.report(tool('unseen'), finished('unseen'), finished('seen'))
+    await recording.reporter.report(tool('seen'))
+    for (let n = 0; n < 200; n += 1) await recording.reporter.report(said(`${n}: ${'y'.repeat(1_000)}`))
+    await recording.reporter.report(tool('unseen'), finished('unseen'), finished('seen'))
     await recording.close()
     const tools = chat.filter(({ type }) => type.startsWith('Tool'))
     expect(tools.map(({ type }) => type)).toEqual(['ToolStarted', 'ToolFinished'])
@@ -129,7 +129,7 @@ describe('finding 5: the chat', () => {
   test('has room however much was printed', async () => {
     const { recording, messages } = scene(runOf(100_000))
     for (let n = 0; n < 200; n += 1) await recording.terminal.append(printed('x'.repeat(1_000)))
-    await recording.report.report(said('I am done.'))
+    await recording.reporter.report(said('I am done.'))
     expect(messages()).toEqual(['I am done.'])
   })
 })
@@ -146,7 +146,7 @@ describe('finding 5: the day of a person', () => {
   const faults: unknown[] = []
   /** A runner, as after its start. */
   const runner = (dayBytes: number | null) =>
-    openAllowances({
+    openRecordingAllowances({
       runBytes: 64_000_000,
       dayBytes,
       commands: commands(engines.log),

@@ -1,37 +1,37 @@
 /**
- * What a run records, within what it may: the first of it goes to the log as it comes; of what is beyond that the last is kept here, and
- * goes there when the run has ended, behind a line that says how much is left out. A run is never ended for what it prints.
+ * Bounds what a run records. The beginning goes to the log as it comes. Of the rest only the last part is kept, in memory; it goes to the log
+ * when the run has ended, after a line that says how much is left out. A run is never ended for what it prints.
  */
 import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import type { Fence } from '#domain/task/commands.ts'
 import { MessagePosted, ToolFinished, type ExecutionKind, type ProgressEvent } from '#domain/task/events.ts'
 import { TerminalOutputRecorded, type TerminalEvent } from '#domain/task/terminal.ts'
-import { inMegabytes, type Allowance } from './recordingAllowance.ts'
+import { inMegabytes, type RecordingAllowance } from './recordingAllowance.ts'
 import type { Reporter } from './reporter.ts'
 import type { TerminalWriter } from './terminalWriter.ts'
 
 export interface Recording {
   readonly terminal: TerminalWriter
-  readonly report: Reporter
-  /** Records the last of what is beyond. Nothing else may be recorded after it. */
+  readonly reporter: Reporter
+  /** Records the last part of what was cut. Nothing else may be recorded after it. */
   close(): Promise<void>
 }
 
-/** What an event takes in the log beside what it says. */
-const ofEvent = 512
-/** At most so much is kept for the end, of the terminal and of the chat each. */
+/** What an event takes in the log besides its text; bytes. */
+const eventOverhead = 512
+/** The most that is kept for the end, of the terminal and of the chat each; bytes. */
 const longestTail = 1_000_000
 /** Output that is not recorded is read no faster than the log would take it: about 4 MB/s a channel. */
 const paceMs = 4
-/** Of reports of what models were used for, which a turn has one or two of. */
+/** Usage reports of a run; a turn has one or two. */
 const mostUsages = 1_000
-/** When it is first said how much was printed that is not recorded; then each time it has doubled. */
+/** The terminal first tells after this many unrecorded bytes how much was printed, and then each time it has doubled. */
 const firstTold = 1_000_000
 
-export function recordingWithin(
-  allowance: Allowance,
-  inner: { readonly terminal: TerminalWriter; readonly report: Reporter },
+export function boundedRecording(
+  allowance: RecordingAllowance,
+  inner: { readonly terminal: TerminalWriter; readonly reporter: Reporter },
   {
     fence,
     kind,
@@ -39,7 +39,7 @@ export function recordingWithin(
   }: { readonly fence: Fence; readonly kind: ExecutionKind; readonly pause?: () => Promise<unknown> },
 ): Recording {
   const tailBytes = () => Math.min(longestTail, allowance.bytes() / 4)
-  /** A fourth is left to the chat, however much is printed. */
+  /** A quarter is left for the chat, however much is printed. */
   const room = { terminal: 0.75, chat: 1 } as const
   let spent = 0
   const mayTake = (bytes: number, what: keyof typeof room): boolean => {
@@ -54,14 +54,14 @@ export function recordingWithin(
     )
   const post = (message: string) => {
     const data = { messageId: randomUUID(), messageType: 'system', agent: null } as const
-    return inner.report.report(MessagePosted.of({ ...data, executionId: fence.executionId }, { message }))
+    return inner.reporter.report(MessagePosted.of({ ...data, executionId: fence.executionId }, { message }))
   }
 
   const printed = tail<TerminalEvent>()
   let isTerminalCut = false
   let told = firstTold
   async function append(event: TerminalEvent): Promise<void> {
-    const bytes = Buffer.byteLength(event.content.text) + ofEvent
+    const bytes = Buffer.byteLength(event.content.text) + eventOverhead
     if (!isTerminalCut && mayTake(bytes, 'terminal')) return inner.terminal.append(event)
     if (!isTerminalCut) {
       isTerminalCut = true
@@ -82,7 +82,7 @@ export function recordingWithin(
   let usages = 0
   /** What of it goes to the log now. */
   function within(event: ProgressEvent): ProgressEvent | undefined {
-    const bytes = Buffer.byteLength(JSON.stringify(event.content)) + ofEvent
+    const bytes = Buffer.byteLength(JSON.stringify(event.content)) + eventOverhead
     const fits = () => !isChatCut && mayTake(bytes, 'chat')
     switch (event.type) {
       case 'ToolStarted':
@@ -113,7 +113,7 @@ export function recordingWithin(
     const isNews = !isChatCut && posted.isUsed()
     if (isNews) isChatCut = true
     await Promise.all([
-      ...(now.length > 0 ? [inner.report.report(...now)] : []),
+      ...(now.length > 0 ? [inner.reporter.report(...now)] : []),
       ...(isNews
         ? [post(`${allowance.reason()}. It goes on; what it says last is shown when it has ended.`)]
         : []),
@@ -130,14 +130,14 @@ export function recordingWithin(
         if (!isTerminalCut) inner.terminal.tell(words)
       },
     },
-    report: { ...inner.report, report },
+    reporter: { ...inner.reporter, report },
     async close() {
       const { bytes } = printed.leftOut()
       if (bytes > 0) await say(`${inMegabytes(bytes)} that were printed are left out here.`)
       for (const event of printed.kept()) await inner.terminal.append(event)
       const { count } = posted.leftOut()
       if (count > 0) await post(`${count} messages and calls of tools are left out here.`)
-      if (posted.kept().length > 0) await inner.report.report(...posted.kept())
+      if (posted.kept().length > 0) await inner.reporter.report(...posted.kept())
     },
   }
 }

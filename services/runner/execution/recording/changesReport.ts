@@ -1,4 +1,4 @@
-/** What a task changed, read from its workspace and recorded: the summary in the event, the diff as a blob. */
+/** Reads what a task changed from its workspace and records it: the summary in an event, the diff as a blob. */
 import { createHash } from 'node:crypto'
 import { scopeOfStream, taskStream } from '#domain/kernel/ids.ts'
 import { WorkspaceChanged } from '#domain/task/events.ts'
@@ -11,30 +11,30 @@ import type { Reporter } from './reporter.ts'
 import { withoutSecrets } from '../projectSecrets.ts'
 
 export interface ChangesReport {
-  /** Takes these out of every diff from now on, too. */
+  /** Removes these from every diff from now on, too. */
   hide(secrets: readonly string[]): void
-  /** Reads and records the changes now, with the tree that they are of; nothing is recorded when they are what was recorded last. Not while an agent writes. */
+  /** Reads and records the changes now, with their tree, unless they are those that were recorded last. Not while an agent writes. */
   record(): Promise<void>
-  /** The same soon, and at most every two seconds: for a run that goes on. A fault is left for the next time. */
+  /** Does the same soon, at most every two seconds, while a run goes on. A fault is ignored: the next reading may succeed. */
   recordSoon(): void
-  /** No more by itself; resolves when nothing is being read. */
+  /** Stops recording by itself; resolves when nothing is being read. */
   stop(): Promise<void>
 }
 
 const intervalMs = 2_000
 
 export function changesReport(deps: {
-  /** On the host, for the history. */
+  /** Git on the host, for the history. */
   git: Git
-  /** In the box, for what an agent wrote. */
+  /** Git in the sandbox, for what an agent wrote. */
   treeGit: Git
   workspace: Workspace
   executionId: string
-  /** Shown by no diff. */
+  /** No diff shows these. */
   secrets: readonly string[]
   redaction: (secrets: readonly string[]) => Redaction
   blobs: SealedBlobs
-  /** Bytes of diffs that are recorded while the run goes on; its last one always is. */
+  /** Bytes of diffs that are recorded while the run goes on. The last diff is always recorded. */
   mostBytes: number
   reporter: Reporter
 }): ChangesReport {
@@ -49,11 +49,11 @@ export function changesReport(deps: {
     const { baseBranch } = workspace
     const changes = await readChanges({ git, treeGit, workspace, baseBranch, from })
     if (changes.kind === 'base_not_found') return
-    const told = await toldOf(changes, redaction)
-    if (told.same === recorded) return
-    await reporter.report(await changesEvent(blobs, { taskId: workspace.taskId, executionId }, told))
-    stored += told.changes.files.length === 0 ? 0 : told.files.length
-    recorded = told.same
+    const shown = await redactChanges(changes, redaction)
+    if (shown.digest === recorded) return
+    await reporter.report(await changesEvent(blobs, { taskId: workspace.taskId, executionId }, shown))
+    stored += shown.changes.files.length === 0 ? 0 : shown.files.length
+    recorded = shown.digest
   }
 
   function serialized(from: 'folder' | 'tree'): Promise<void> {
@@ -84,31 +84,31 @@ export function changesReport(deps: {
 
 type ReadChanges = Extract<Changes, { kind: 'changes' }>
 
-/** Changes without secrets, as they are recorded. */
-interface ToldChanges {
+/** Changes in the form that is recorded. */
+interface RedactedChanges {
   readonly changes: ReadChanges
   readonly files: Buffer
-  /** Equal where there is nothing new to record. */
-  readonly same: string
+  /** Equal for equal changes. */
+  readonly digest: string
 }
 
-/** Takes the secrets out of changes. */
-export async function toldOf(read: ReadChanges, redaction: Redaction): Promise<ToldChanges> {
-  // The name of a branch is an agent's words, too.
+/** Removes the secrets from changes. */
+export async function redactChanges(read: ReadChanges, redaction: Redaction): Promise<RedactedChanges> {
+  // An agent chooses the names of its branches.
   const changes = { ...read, currentBranch: await redaction.text(read.currentBranch) }
   const files = Buffer.from(JSON.stringify(await withoutSecrets(changes.files, redaction)))
-  const same = createHash('sha256')
+  const digest = createHash('sha256')
     .update(JSON.stringify([changes.currentBranch, changes.tree, summaryOf(changes)]))
     .update(files)
     .digest('hex')
-  return { changes, files, same }
+  return { changes, files, digest }
 }
 
-/** The event that tells of changes; their diff is kept as a blob. */
+/** The event that records changes. Their diff is stored as a blob. */
 export async function changesEvent(
   blobs: SealedBlobs,
   { taskId, executionId }: { readonly taskId: string; readonly executionId: string },
-  { changes, files }: ToldChanges,
+  { changes, files }: RedactedChanges,
 ) {
   const blob = changes.files.length === 0 ? null : await blobs.put(scopeOfStream(taskStream(taskId)), files)
   const { currentBranch, baseBranch, tree } = changes

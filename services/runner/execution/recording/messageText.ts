@@ -1,4 +1,4 @@
-/** Text of a message as it is written: redacted, told to who watches at once, and recorded in few pieces with the time of each word. */
+/** A message's text while the agent writes it: redacted, sent to viewers at once, and recorded in few pieces with the time of each word. */
 import { v5 as uuidv5 } from 'uuid'
 import type { Fence } from '#domain/task/commands.ts'
 import { MessageTextRecorded } from '#domain/task/terminal.ts'
@@ -9,27 +9,27 @@ import type { Redaction } from '../../output/redaction.ts'
 import type { TerminalWriter } from './terminalWriter.ts'
 
 export interface MessageTexts {
-  /** More of a text. */
+  /** Adds to a text. */
   write(messageKey: string, text: string): Promise<void>
   /** The text is whole; resolves with the id of its message once every piece is recorded. */
   finish(messageKey: string): Promise<string>
 }
 
-interface MessageTextParts {
+interface MessageTextDeps {
   readonly terminal: Pick<TerminalWriter, 'append' | 'tell'>
   readonly fence: Fence
   readonly redaction: Redaction
   readonly clock: Clock
 }
 
-/** People read this as it is written: often enough for a frame of the screen, and few enough for a socket. */
+/** Often enough for a frame of the screen, and seldom enough for a socket. */
 const betweenTellingsMs = 15
 const recorded = { intervalMs: 250, pieceBytes: 4_096, pendingCharacters: 65_536 } as const
-/** Characters that are told again while they are not recorded, for who missed them. */
+/** Characters that are sent again until they are recorded, for viewers that missed them. */
 const toldAgain = 2_000
 
-/** Message ids follow from the fence and the agent's own key, so that pieces and the whole meet under one id. */
-export function messageTexts({ terminal, fence, redaction, clock }: MessageTextParts): MessageTexts {
+/** A message's id is derived from the fence and the agent's own key, so that the pieces and the whole message have the same id. */
+export function messageTexts({ terminal, fence, redaction, clock }: MessageTextDeps): MessageTexts {
   const open = new Map<string, OutputRecorder>()
   const idOf = (messageKey: string) => uuidv5(`${fence.attempt}:${messageKey}`, fence.executionId)
 
@@ -84,14 +84,14 @@ export function messageTexts({ terminal, fence, redaction, clock }: MessageTextP
   }
 }
 
-/** When the characters that wait were said, in the order they were. */
+/** When the characters that are not recorded yet were written, in order. */
 function spokenTimes() {
   let chunks: { readonly length: number; readonly at: number }[] = []
   return {
     add(length: number, at: number): void {
       if (length > 0) chunks.push({ length, at })
     },
-    /** Of the next so many characters, as `MessageTextRecorded` has them. */
+    /** The times of the next `length` characters, in the form of `MessageTextRecorded`. */
     take(length: number): { begunAt: string; chunks: [length: number, afterMs: number][] } {
       const taken: typeof chunks = []
       let left = length
@@ -106,7 +106,7 @@ function spokenTimes() {
       const begun = taken[0]?.at ?? 0
       return {
         begunAt: new Date(begun).toISOString(),
-        // The machine's clock may be set back meanwhile.
+        // The machine's clock may have been set back meanwhile.
         chunks: taken.map(({ length: characters, at }) => [characters, Math.max(0, at - begun)]),
       }
     },

@@ -1,32 +1,32 @@
-/** How much a run may record: of its own, and of its person's day of UTC, which is counted in the log for all runners and over restarts. */
+/** How much a run may record: by its own limit, and by its person's limit for a UTC day, which is counted in the log across runners and restarts. */
 import { randomUUID } from 'node:crypto'
 import { usageStream } from '#domain/kernel/ids.ts'
 import { usage } from '#domain/usage/usage.ts'
 import type { Commands } from '#platform/commands/execute.ts'
 
-export interface Allowance {
-  /** How many bytes the run may record in all. It becomes less when the person's day is used up. */
+export interface RecordingAllowance {
+  /** How many bytes the run may record in all. It becomes less once the person's day is used up. */
   bytes(): number
   spend(bytes: number): void
   /** Why it may not record more, as the beginning of a sentence. */
   reason(): string
-  /** Resolves once what was spent counts for all runners, or cannot be brought to them now. Never fails. */
+  /** Resolves once what was spent is in the log, or cannot be recorded now. Never fails. */
   settled(): Promise<void>
 }
 
-export interface Allowances {
-  /** What a run may record on a day that is not used up. */
+export interface RecordingAllowances {
+  /** What a run may record on a day that is not used up; bytes. */
   readonly runBytes: number
-  ofRun(run: { readonly userId: string; readonly executionId: string }): Allowance
+  ofRun(run: { readonly userId: string; readonly executionId: string }): RecordingAllowance
 }
 
-/** A run still records so much on a day that is used up: enough to see how it went. */
+/** What a run still records on a day that is used up, enough to see how it went; bytes. */
 export const afterTheDay = 1_000_000
-/** What several runs record at once may pass the day's limit by so much each. */
+/** Usage is reported to the log in steps of this many bytes: each run at work may exceed the day's limit by one step. */
 const meteredEach = 4_000_000
 const actor = { kind: 'system', service: 'runner' } as const
 
-export function openAllowances({
+export function openRecordingAllowances({
   runBytes,
   dayBytes,
   commands,
@@ -35,14 +35,14 @@ export function openAllowances({
   onFault,
 }: {
   readonly runBytes: number
-  /** `null`: as much as one likes; nothing is counted then. */
+  /** `null`: unlimited, and nothing is counted. */
   readonly dayBytes: number | null
   readonly commands: Pick<Commands, 'execute' | 'load'>
   /** Milliseconds since 1970. */
   readonly now: () => number
   readonly patienceMs: number
   readonly onFault: (fault: unknown) => void
-}): Allowances {
+}): RecordingAllowances {
   return {
     runBytes,
     ofRun({ userId, executionId }) {
@@ -50,7 +50,7 @@ export function openAllowances({
       let untold = 0
       const stream = () => usageStream(userId, new Date(now()).toISOString().slice(0, 10))
       const isDayOver = () => dayBytes !== null && ofDay + untold >= dayBytes
-      // A run begins without waiting for this, and learns of it before it has recorded much.
+      // A run does not wait for this: it is known before the run has recorded much.
       let last =
         dayBytes === null
           ? Promise.resolve()

@@ -9,9 +9,8 @@ import { TooLarge } from '#platform/ports/faults.ts'
 import { creating } from '../../../../tests/domain/creating.ts'
 import { executionId, messageId, taskId } from '../../../../tests/domain/ids.ts'
 import { cause, openTestEngines, type TestEngines } from '../../../../tests/server/engines.ts'
-import { failed } from '../failed.ts'
+import { Evicted, failed } from '../failure.ts'
 import { reporter, type Reporter } from './reporter.ts'
-import { Evicted } from './terminalWriter.ts'
 
 const stream = taskStream(taskId(1))
 const mostBytes = 20_000

@@ -1,4 +1,4 @@
-/** Reports of a run to the task's stream: fenced, in order, a few at a time. */
+/** Records a run's progress in the task's stream: fenced, in order, several events in one append. */
 import { randomUUID } from 'node:crypto'
 import { Fault } from '#domain/kernel/errors.ts'
 import { taskStream } from '#domain/kernel/ids.ts'
@@ -6,14 +6,15 @@ import type { ExecutionOutcome, Fence } from '#domain/task/commands.ts'
 import type { ProgressEvent, TerminalHead } from '#domain/task/events.ts'
 import { task } from '#domain/task/task.ts'
 import type { Commands } from '#platform/commands/execute.ts'
-import { Evicted, recordingPatienceMs } from './terminalWriter.ts'
+import { Evicted } from '../failure.ts'
+import { recordingPatienceMs } from './terminalWriter.ts'
 
 export interface Reporter {
   /** Records what happened, after what was reported before. Resolves once it is in the log; rejects with `Evicted`. */
   report(...progress: readonly ProgressEvent[]): Promise<void>
-  /** The agent was told a message that steers; after what was reported before. */
+  /** Records that a steering message was delivered, after what was reported before. */
   delivered(messageId: string): Promise<void>
-  /** The execution's end, after all reports. */
+  /** Ends the execution, after all reports. */
   end(outcome: ExecutionOutcome, terminal: TerminalHead | null): Promise<void>
 }
 
@@ -47,9 +48,9 @@ export function reporter(commands: Commands, taskId: string, fence: Fence): Repo
   return {
     report(...progress) {
       waiting.push(...progress)
-      // Reports that come while one is being appended go together in the next append, and share what becomes of it.
+      // Reports that arrive during an append go together into the next one, and share its result.
       if (!next) {
-        // What was refused, such as for its size, holds up nothing that follows.
+        // A report that was refused, for its size for example, does not hold up the next.
         next = last.catch(() => undefined).then(flush)
         last = next
         last.catch(() => undefined)

@@ -1,4 +1,4 @@
-/** What a run prints, on its way into the terminal's stream: one recorder a channel, secrets taken out. */
+/** Records what a run prints in the terminal's stream: one recorder for each channel, with secrets removed. */
 import { stripVTControlCharacters } from 'node:util'
 import type { Fence } from '#domain/task/commands.ts'
 import type { ExecutionKind } from '#domain/task/events.ts'
@@ -11,15 +11,15 @@ import type { TerminalWriter } from './terminalWriter.ts'
 export interface RunOutput {
   readonly stdout: OutputRecorder
   readonly stderr: OutputRecorder
-  /** Records a line of ours, after what was printed before it: it is in the terminal, and no output of a command. */
+  /** Records a line of our own after what was printed before. It is shown in the terminal and is not output of a command. */
   note(text: string): Promise<void>
-  /** Keeps the last of what is printed from now on, as it is recorded; the answer gives what there is of it. */
+  /** Keeps the end of what is printed from now on, as it is recorded. The result gives that text. */
   keepLast(): () => string
   /** Records what is left of both. */
   end(): Promise<void>
 }
 
-/** Of what a command printed last; characters. */
+/** How much of a command's output its message keeps; characters. */
 const longestLast = 4_000
 
 export function runOutput(
@@ -63,7 +63,7 @@ export function runOutput(
   }
 }
 
-/** The last of a text that comes in pieces: from the beginning of a line, where something is left out, and without what steers a terminal. */
+/** The end of a text that comes in pieces, without terminal control sequences. Where something is left out it starts at a line. */
 export function lastOf(most: number) {
   let kept = ''
   let isCut = false

@@ -1,4 +1,4 @@
-/** Appends to a task's terminal stream: the one writer while its execution holds. */
+/** Appends to a task's terminal stream. It has one writer: the execution that is running. */
 import { randomUUID } from 'node:crypto'
 import { taskStream, terminalStream } from '#domain/kernel/ids.ts'
 import type { TerminalEvent } from '#domain/task/terminal.ts'
@@ -6,31 +6,26 @@ import type { TerminalHead } from '#domain/task/events.ts'
 import type { EventLog } from '#platform/eventlog/eventLog.ts'
 import type { LiveWords, Words } from '#platform/eventlog/liveWords.ts'
 import type { Commands } from '#platform/commands/execute.ts'
-
-/** Somebody else has appended: this run was taken over. */
-export class Evicted extends Error {
-  override readonly name = 'Evicted'
-}
+import { Evicted } from '../failure.ts'
 
 export interface TerminalWriter {
   /** Appends in the order of the calls. Rejects with `Evicted` when another runner writes here now, and from then on. */
   append(event: TerminalEvent): Promise<void>
-  /** Tells who watches what an append will record in a moment. */
+  /** Sends viewers the words that an append will soon record. */
   tell(words: Omit<Words, 'taskId'>): void
   /** The stream's end as this writer left it; `null` when nothing was ever printed. */
   head(): TerminalHead | null
 }
 
 const actor = { kind: 'system', service: 'runner' } as const
-/** What a run records is not given up while an engine is away: the agent waits for so long, and goes on when it is back. */
+/** How long recording waits for an engine that is away. The agent waits too, and goes on afterwards. */
 export const recordingPatienceMs = 120_000
-/** How often a writer that is on its way out may come between. */
+/** How often the first append is tried again because a writer that is being replaced came first. */
 const openingAttempts = 10
 
 /**
- * A writer for one attempt, which began at this revision of the task's own stream.
- * Its first append goes to wherever the stream ends by then, and so ends whoever wrote before: their next
- * append names a revision that is taken.
+ * A writer for one attempt, which began at this revision of the task's own stream. Its first append goes to the end of the stream as it is
+ * then. That evicts an earlier writer, whose next append names a revision that is taken.
  */
 export async function terminalWriter(
   {
@@ -69,7 +64,7 @@ export async function terminalWriter(
   return {
     append(event) {
       last = last.then(() => appendNow(event))
-      // Whoever awaits this call hears of its fault; the chain only carries it to the next.
+      // The caller gets the fault; the chain only passes it on to later appends.
       last.catch(() => undefined)
       return last
     },

@@ -11,7 +11,7 @@ import type { Git } from '../git/git.ts'
 import { commitAndPush } from '../publish/publish.ts'
 import { makeScene, testGit, testPath, writeIn } from '../testScene.ts'
 import type { Scene } from '../testScene.ts'
-import { openBoxUsers } from '../sandboxUsers.ts'
+import { openSandboxUsers } from '../sandboxUsers.ts'
 import type { Workspace } from '../workspace.ts'
 
 const { sandbox, note } = await findTestBox()
@@ -89,7 +89,7 @@ for (const [way, gitFor] of ways)
       const { other } = await restoreElsewhere((await saved()).bundle)
       const uid =
         process.getuid?.() === 0
-          ? (await openBoxUsers(scene.root).userOf(other.taskId)).uid
+          ? (await openSandboxUsers(scene.root).userOf(other.taskId)).uid
           : process.getuid?.()
       expect((await lstat(join(other.dir, 'new/file.txt'))).uid).toBe(uid)
       expect((await lstat(join(other.dir, 'new'))).uid).toBe(uid)

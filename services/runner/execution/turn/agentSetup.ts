@@ -1,43 +1,41 @@
-/** The agent of a task as it is to be started: its program, its box, what it finds in its home; and the start itself. */
+/** Finds what the agent of a task needs, and starts it. */
 import { readdir } from 'node:fs/promises'
 import type { AgentName } from '#domain/agents.ts'
-import { agents } from '../agents/agents.ts'
-import { instructionFiles, writeHome } from '../agents/home.ts'
-import type { Found } from '../agents/locate.ts'
-import type { Agent, HomeFile } from '../agents/port.ts'
-import type { WorkspaceDeps } from '../deps.ts'
-import type { Sandbox } from '../sandbox/port.ts'
-import type { Workspace } from '../workspace/workspace.ts'
-import type { AgentProcess } from './agent.ts'
-import { openAgent, type OpenedAgent } from './agentProcess.ts'
-import type { SandboxEnv } from './sandboxEnv.ts'
-import { failed, type Failed } from './failed.ts'
+import { agents } from '../../agents/agents.ts'
+import { instructionFiles, writeHome } from '../../agents/home.ts'
+import type { Found } from '../../agents/locate.ts'
+import type { Agent, HomeFile } from '../../agents/port.ts'
+import type { AgentDeps } from '../../deps.ts'
+import type { Sandbox } from '../../sandbox/port.ts'
+import type { Workspace } from '../../workspace/workspace.ts'
+import { openAgent, type AgentProcess, type OpenedAgent } from './agentProcess.ts'
+import { failed, type Failed } from '../failure.ts'
+import type { SandboxEnv } from '../sandboxEnv.ts'
 
-/** What an agent is asked to be for a task. */
-export interface AgentWish {
+/** Which agent is wanted for a task. */
+export interface AgentRequest {
   readonly workspace: Workspace
   readonly agent: AgentName
   /** As the client sent it; passed on only when the agent takes it. */
   readonly model: string | null
-  /** What the agent's box has beside the agent. */
   readonly sandboxEnv: SandboxEnv
 }
 
-/** An agent that can be started for this task. */
+/** An agent that can be started. */
 export interface AgentSetup {
   readonly kind: 'set_up'
   readonly agent: Agent
   readonly program: Found
   readonly sandbox: Sandbox
   readonly apiKey: string
-  /** All of it in words: a box that was opened with the same serves as well. */
+  /** Equal for setups whose sandboxes can stand in for each other. */
   readonly fingerprint: string
 }
 
 /** Finds what the agent needs, or the sentence that says what is missing. Looks at nothing in the workspace. */
 export async function agentSetup(
-  deps: WorkspaceDeps,
-  { agent: name, model, sandboxEnv }: AgentWish,
+  deps: Pick<AgentDeps, 'located' | 'sandbox' | 'agentKeys'>,
+  { agent: name, model, sandboxEnv }: AgentRequest,
 ): Promise<AgentSetup | Failed> {
   const agent = agents[name]
   if (!agent) return failed('no_agent', `The ${name} agent is not available yet. Choose Claude.`)
@@ -52,18 +50,18 @@ export async function agentSetup(
   return { kind: 'set_up', agent, program: located, sandbox, apiKey, fingerprint }
 }
 
-/** Opens the box of an agent, which goes on with a session or has a new one. */
-export function openFor(
-  deps: WorkspaceDeps,
-  { workspace, model, sandboxEnv }: AgentWish,
+/** Opens the sandbox of an agent that will resume a session, or begin one (`null`). */
+export function openSandboxFor(
+  deps: AgentDeps,
+  { workspace, model, sandboxEnv }: AgentRequest,
   { agent, program, sandbox, apiKey }: AgentSetup,
   session: string | null,
 ): Promise<OpenedAgent> {
   return openAgent(deps, { agent, program, sandbox, workspace, session, model, apiKey, sandboxEnv })
 }
 
-/** What an agent finds in its home, by what is in the workspace. */
-export async function homeFor(
+/** The files of an agent's home, which depend on the instruction files in the workspace. */
+export async function homeFilesFor(
   { agent, sandbox }: AgentSetup,
   workspace: Workspace,
 ): Promise<readonly HomeFile[]> {
@@ -72,8 +70,8 @@ export async function homeFor(
   return agent.home(present, sandbox.paths(workspace).tree)
 }
 
-/** Has an agent begin in its box. The workspace must be ready. */
-export async function beginIn(
+/** Starts an agent in its sandbox. The workspace must be ready. */
+export async function startAgent(
   opening: Promise<OpenedAgent>,
   home: readonly HomeFile[],
   { homeDir, owner }: Workspace,
@@ -83,4 +81,9 @@ export async function beginIn(
   if (written.status === 'fulfilled') return opened.value.begin()
   await opened.value.close()
   throw written.reason
+}
+
+/** Equal for agents that were started alike: a warm agent must have been started like the one that is wanted. */
+export function startFingerprint({ fingerprint }: AgentSetup, home: readonly HomeFile[]): string {
+  return JSON.stringify([fingerprint, home])
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { stopping } from './stopping.ts'
+import { stopping } from './control.ts'
 
 test('finding 10: a deletion ends a run but not its push; a stop of the server afterwards ends that as well', () => {
   const stop = stopping()

@@ -1,33 +1,38 @@
-/** Answers which hosts the package managers here and those of a project's repository are configured with. */
+/** The hosts that package managers are configured with, on this machine and in a project's repository. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { HostSuggestion } from '#domain/api/projectSettings.ts'
-import type { Asked, Rpc } from '#platform/ports/rpc.ts'
-import { hostsIn, repositoryFiles, systemFiles } from '../egress/configuredHosts.ts'
+import type { Answered, Asked } from '#platform/ports/rpc.ts'
 import type { WorkspaceDeps } from '../deps.ts'
+import { hostsIn, repositoryFiles, systemFiles } from '../egress/configuredHosts.ts'
+import { reachRepository } from '../execution/repositoryAccess.ts'
 import { endedWell } from '../workspace/git/git.ts'
 import { mirrorPath } from '../workspace/names.ts'
-import { reachRepository } from '../execution/prepareWorkspace.ts'
 
 const mostBytes = 8 * 1024 * 1024
 const mostSuggestions = 40
 const withinMs = 2_000
 
-type Deps = Pick<WorkspaceDeps, 'documents' | 'entry' | 'access' | 'codeHost' | 'git' | 'root' | 'logger'>
+export type HostsDeps = Pick<
+  WorkspaceDeps,
+  'documents' | 'entry' | 'access' | 'codeHost' | 'git' | 'root' | 'logger'
+>
 
-/** Until the returned function is called. The one who asks has checked whose project it is. `home` is that of the runner's user. */
-export function answerHosts(deps: Deps, rpc: Rpc, home: string | undefined): () => void {
-  return rpc.answer('hosts', async (asked) => {
-    const [ofRepository, ofSystem] = await Promise.all([
-      inRepository(deps, asked).catch((fault: unknown) => {
-        deps.logger.info({ err: fault }, 'failed to suggest hosts for a repository')
-        return []
-      }),
-      onSystem(home),
-    ])
-    const byHost = new Map([...ofSystem, ...ofRepository].map((found) => [found.host, found]))
-    return { suggestions: [...byHost.values()].slice(0, mostSuggestions) }
-  })
+/** `home`: that of the runner's user. */
+export async function suggestedHosts(
+  deps: HostsDeps,
+  asked: Asked<'hosts'>,
+  home: string | undefined,
+): Promise<Answered<'hosts'>> {
+  const [ofRepository, ofSystem] = await Promise.all([
+    inRepository(deps, asked).catch((fault: unknown) => {
+      deps.logger.info({ err: fault }, 'failed to suggest hosts for a repository')
+      return []
+    }),
+    onSystem(home),
+  ])
+  const byHost = new Map([...ofSystem, ...ofRepository].map((found) => [found.host, found]))
+  return { suggestions: [...byHost.values()].slice(0, mostSuggestions) }
 }
 
 async function onSystem(home: string | undefined): Promise<readonly HostSuggestion[]> {
@@ -44,7 +49,7 @@ async function onSystem(home: string | undefined): Promise<readonly HostSuggesti
 
 /** Of the mirror as it is, if the person may still read the repository. */
 async function inRepository(
-  deps: Deps,
+  deps: HostsDeps,
   { projectId, ownerId }: Asked<'hosts'>,
 ): Promise<readonly HostSuggestion[]> {
   const reached = await reachRepository(deps, { owner: ownerId, projectId })

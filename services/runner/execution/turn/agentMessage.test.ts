@@ -3,10 +3,10 @@ import { randomBytes } from 'node:crypto'
 import sharp from 'sharp'
 import { expect, test } from 'vitest'
 import type { SealedBlobs } from '#platform/eventlog/sealedBlobs.ts'
-import { sampleImage } from '../../../tests/domain/creating.ts'
-import { taskId } from '../../../tests/domain/ids.ts'
-import { animation, picture } from '../../../tests/server/pictures.ts'
-import { imagesForAgent } from './messageImages.ts'
+import { sampleImage } from '../../../../tests/domain/creating.ts'
+import { taskId } from '../../../../tests/domain/ids.ts'
+import { animation, picture } from '../../../../tests/server/pictures.ts'
+import { imagesForAgent } from './agentMessage.ts'
 
 /** What it is given of one image of these bytes. */
 async function given(bytes: Buffer, facts: { readonly width: number; readonly height: number }) {

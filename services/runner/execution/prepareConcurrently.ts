@@ -5,7 +5,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Mirror } from '../workspace/git/mirror.ts'
 import type { Ground, PrepareResult } from '../workspace/workspace.ts'
-import type { Failed } from '../execution/failed.ts'
+import type { Failed } from './failure.ts'
 
 export type Prepared = Extract<PrepareResult, { kind: 'ready' }>
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { failed, type Failed } from '../execution/failed.ts'
+import { failed, type Failed } from './failure.ts'
 import { prepareConcurrently, type Prepared } from './prepareConcurrently.ts'
 import type { Mirror } from '../workspace/git/mirror.ts'
 import { makeScene, testGit, testPath, testTaskId, type Scene } from '../workspace/testScene.ts'

@@ -1,0 +1,259 @@
+/** Runs an execution that this runner has claimed: reads what it is about, makes its workspace ready, runs its turn or command, records its changes. */
+import { taskStream, userStream } from '#domain/kernel/ids.ts'
+import type { ExecutionOutcome, Fence } from '#domain/task/commands.ts'
+import type { AgentName } from '#domain/agents.ts'
+import type { Execution, LiveTask } from '#domain/task/state.ts'
+import { chatView, messageDocumentId, type MessageDocument } from '#domain/views/chat.ts'
+import { tasksView, type TaskDocument } from '#domain/views/tasks.ts'
+import { usersView, type UserDocument } from '#domain/views/users.ts'
+import type { Head } from '#platform/eventlog/eventLog.ts'
+import type { AgentImage } from '../agents/port.ts'
+import type { RecordingDeps } from '../deps.ts'
+import type { EarlySandbox } from '../prewarm/earlySandbox.ts'
+import type { Git } from '../workspace/git/git.ts'
+import type { Workspace } from '../workspace/workspace.ts'
+import { imagesForAgent, withTranscript } from './turn/agentMessage.ts'
+import { executionWorkspace, type ExecutionWorkspace } from './executionWorkspace.ts'
+import { Evicted, failed, outcomeOfStop, type Failed } from './failure.ts'
+import { ownSecrets, valuesOf } from './projectSecrets.ts'
+import { changesReport } from './recording/changesReport.ts'
+import type { Reporter } from './recording/reporter.ts'
+import { recordWork } from './recording/savedWork.ts'
+import { runOutput } from './recording/terminalOutput.ts'
+import type { TerminalWriter } from './recording/terminalWriter.ts'
+import type { ExecutionDeps, Run } from './run.ts'
+import { runShellCommand, setUpWorkspace } from './sandboxCommand.ts'
+import { sandboxEnvsOf, type SandboxEnvs } from './sandboxEnv.ts'
+import type { Control } from './control.ts'
+import { runTurn } from './turn/turn.ts'
+
+/** An execution that is ours to run. */
+export interface Claimed {
+  readonly task: LiveTask
+  readonly execution: Execution
+  readonly fence: Fence
+  readonly head: Head
+}
+
+/** How a run is controlled and where it is recorded. */
+export interface RunChannels {
+  readonly control: Control
+  readonly reporter: Reporter
+  readonly terminal: TerminalWriter
+}
+
+/** What a run is about, as it was when the run was claimed. */
+interface Subject {
+  readonly document: TaskDocument
+  readonly message: MessageDocument & { readonly message: string }
+  readonly user: UserDocument
+  readonly images: readonly AgentImage[]
+}
+
+export async function runClaimed(
+  deps: ExecutionDeps,
+  claimed: Claimed,
+  channels: RunChannels,
+): Promise<ExecutionOutcome> {
+  const subject = await subjectOf(deps, claimed)
+  if ('kind' in subject) return subject
+  const { task, execution } = claimed
+  const session = sessionOf(task, execution.agent)
+  const { projectId } = subject.document
+  const model = modelFor(subject.document, execution.agent)
+  const early =
+    execution.kind === 'turn'
+      ? deps.prewarm.earlySandbox({ projectId, agent: execution.agent, model, session })
+      : undefined
+  try {
+    const prepared = await executionWorkspace(deps, {
+      task,
+      document: subject.document,
+      user: subject.user,
+      fence: claimed.fence,
+      kind: execution.kind,
+      session,
+      terminal: channels.terminal,
+      reporter: channels.reporter,
+      early,
+      stop: channels.control.stop,
+    })
+    const stopped = outcomeOfStop(channels.control.stop)
+    if (stopped) return stopped
+    if (prepared.kind === 'failed') return prepared
+    return await runInWorkspace(deps, claimed, channels, { ...subject, prepared, early })
+  } finally {
+    await early?.close()
+  }
+}
+
+async function subjectOf(deps: RecordingDeps, { task, execution, head }: Claimed): Promise<Subject | Failed> {
+  const stream = taskStream(task.taskId)
+  const [document, message, user] = await Promise.all([
+    deps.documents.asOf(tasksView, stream, task.taskId, head),
+    deps.documents.asOf(chatView, stream, messageDocumentId(task.taskId, execution.messageId), head),
+    userOf(deps, task.ownerId),
+  ])
+  if (!document || !user) throw new Evicted('The task is gone.')
+  // A message may be blank, where it has images.
+  if (typeof message?.message !== 'string')
+    return failed('message_erased', 'The message of this turn was erased.')
+  const images = await imagesForAgent(deps, task.taskId, message.images)
+  if (!images) return failed('image_erased', 'An image of this message was erased.')
+  return { document, message: { ...message, message: message.message }, user, images }
+}
+
+interface PreparedSubject extends Subject {
+  readonly prepared: ExecutionWorkspace
+  readonly early: EarlySandbox | undefined
+}
+
+async function runInWorkspace(
+  deps: ExecutionDeps,
+  { task, execution, fence }: Claimed,
+  { control: { stop, steering }, reporter, terminal }: RunChannels,
+  subject: PreparedSubject,
+): Promise<ExecutionOutcome> {
+  const { prepared } = subject
+  const { workspace, access } = prepared
+  const { sandbox } = deps
+  const treeGit = 'missing' in sandbox ? deps.git : sandbox.gitFor(workspace)
+  const envs = await sandboxEnvsOf(deps, {
+    projectId: task.projectId,
+    agent: execution.agent,
+    workspace,
+    repositoryUrl: access.url,
+  })
+  const secrets = valuesOf([...envs.secrets, ...ownSecrets(deps, access)])
+  const changes = changesReport({
+    git: deps.git,
+    treeGit,
+    workspace,
+    executionId: fence.executionId,
+    secrets,
+    redaction: deps.redaction,
+    mostBytes: deps.allowances.runBytes,
+    blobs: deps.blobs,
+    reporter,
+  })
+  const output = runOutput(terminal, { fence, kind: execution.kind, redaction: deps.redaction(secrets) })
+  const run = { fence, stopping: stop, steering, reporter, terminal, output, changes }
+  const stopHearing = deps.egress.hear(
+    task.taskId,
+    (line) => void output.stderr.write(`${line}\n`).catch(() => undefined),
+  )
+  const unwatchDisk = deps.disk.watch({ workspace, stop })
+  try {
+    const unready = await setUpWorkspace(deps, { run, workspace, envs })
+    if (unready) return unready
+    return await runMessage(deps, { run, execution, envs, secrets, subject })
+  } finally {
+    unwatchDisk()
+    stopHearing()
+    await prepared.settle()
+    await output.end()
+    await changes.stop()
+    if (stop.reason() !== 'evicted' && stop.reason() !== 'deleted')
+      await recordResults(deps, run, { task, execution, workspace, treeGit })
+  }
+}
+
+/** Runs the message as a command or as a turn of the agent. */
+async function runMessage(
+  deps: ExecutionDeps,
+  {
+    run,
+    execution,
+    envs,
+    secrets,
+    subject: { document, message, images, prepared, early },
+  }: {
+    readonly run: Run
+    readonly execution: Execution
+    readonly envs: SandboxEnvs
+    readonly secrets: readonly string[]
+    readonly subject: PreparedSubject
+  },
+): Promise<ExecutionOutcome> {
+  const { workspace, session } = prepared
+  if (execution.kind === 'command')
+    return runShellCommand(deps, {
+      run,
+      workspace,
+      messageId: execution.messageId,
+      command: message.message,
+      sandboxEnv: message.withSecrets ? envs.withSecrets : envs.forCommands,
+    })
+  return runTurn(deps, {
+    run,
+    workspace,
+    agent: execution.agent,
+    message:
+      session === null ? withTranscript(message.message, await earlier(deps, message)) : message.message,
+    images,
+    session,
+    model: modelFor(document, execution.agent),
+    sandboxEnv: envs.forAgent,
+    early,
+    ownerId: document.owner,
+    secrets,
+  })
+}
+
+/** Records the changes and saves the work. A fault here takes nothing from the turn. */
+async function recordResults(
+  deps: ExecutionDeps,
+  { fence: { executionId }, changes, reporter }: Run,
+  {
+    task,
+    execution: { agent },
+    workspace,
+    treeGit,
+  }: {
+    readonly task: LiveTask
+    readonly execution: Execution
+    readonly workspace: Workspace
+    readonly treeGit: Git
+  },
+): Promise<void> {
+  const logged = (message: string, recording: Promise<void>) =>
+    recording.catch((fault: unknown) => {
+      if (fault instanceof Evicted) throw fault
+      deps.logger.error({ err: fault }, message)
+    })
+  await Promise.all([
+    logged('the changes could not be read', changes.record()),
+    logged(
+      'the work could not be saved',
+      recordWork(deps, { task, workspace, treeGit, agent, executionId, reporter }),
+    ),
+  ])
+}
+
+/** Messages of the task before this one, the latest hundred, oldest first. */
+async function earlier(
+  { documents }: RecordingDeps,
+  { task, order }: MessageDocument,
+): Promise<readonly MessageDocument[]> {
+  const found = await documents.find(chatView, {
+    where: { task },
+    sort: { field: 'order', direction: 'descending' },
+    limit: 100,
+    after: { value: order, id: '' },
+  })
+  return [...found].reverse()
+}
+
+/** A model that was chosen for one agent means nothing to another. */
+function modelFor(document: TaskDocument, agent: AgentName): string | null {
+  return document.modelAgent === agent ? document.codexModel : null
+}
+
+function sessionOf({ session }: LiveTask, agent: AgentName): string | null {
+  return session?.agent === agent ? session.sessionId : null
+}
+
+async function userOf({ documents, log }: RecordingDeps, userId: string) {
+  const stream = userStream(userId)
+  return documents.asOf(usersView, stream, userId, await log.headOf(stream))
+}

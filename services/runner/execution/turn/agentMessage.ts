@@ -1,0 +1,65 @@
+/** What an agent is given with a message: its images, and the conversation so far where the agent has no session. */
+import { scopeOfStream, taskStream } from '#domain/kernel/ids.ts'
+import type { NamedImage } from '#domain/task/commands.ts'
+import type { MessageDocument } from '#domain/views/chat.ts'
+import type { SealedBlobs } from '#platform/eventlog/sealedBlobs.ts'
+import { openDecoder } from '#platform/images/decoder.ts'
+import type { AgentImage } from '../../agents/port.ts'
+
+/**
+ * An image that the model's API refuses would be refused again in each turn of its session. The API takes 5 MB of base64 an image, 32 MB a
+ * request, and 2,000 pixels a side in requests with many images.
+ */
+const largest = { side: 2_000, bytes: 1_500_000 }
+const quality = 85
+
+/** The images in order, those that are too large made smaller; `undefined` when one of them is gone. */
+export async function imagesForAgent(
+  { blobs }: { readonly blobs: Pick<SealedBlobs, 'get'> },
+  taskId: string,
+  images: readonly NamedImage[],
+): Promise<readonly AgentImage[] | undefined> {
+  const scope = scopeOfStream(taskStream(taskId))
+  const given: AgentImage[] = []
+  for (const image of images) {
+    const bytes = await blobs.get(scope, image.blob)
+    if (!bytes) return undefined
+    given.push(fits(image) ? unchanged(bytes, image) : await resized(bytes))
+  }
+  return given
+}
+
+function fits({ width, height, blob }: NamedImage): boolean {
+  return Math.max(width, height) <= largest.side && blob.size <= largest.bytes
+}
+
+function unchanged(bytes: Uint8Array, { mediaType }: NamedImage): AgentImage {
+  return { mediaType, base64: Buffer.from(bytes).toString('base64') }
+}
+
+/** Of an animation only the first frame is kept: no model sees more. */
+async function resized(bytes: Uint8Array): Promise<AgentImage> {
+  const sharp = await openDecoder()
+  const { side } = largest
+  const written = await sharp(bytes)
+    .resize({ width: side, height: side, fit: 'inside', withoutEnlargement: true })
+    .webp({ quality })
+    .toBuffer()
+  return { mediaType: 'image/webp', base64: written.toString('base64') }
+}
+
+/** How many characters of the conversation are passed on; the latest are kept. */
+const longestTranscript = 20_000
+
+/** The message with the conversation before it, oldest first; the message alone when there was none. */
+export function withTranscript(message: string, earlier: readonly MessageDocument[]): string {
+  const said = earlier
+    .filter(({ messageType }) => messageType === 'user' || messageType === 'response')
+    .map(
+      ({ messageType, agent, message: text }) =>
+        `${messageType === 'user' ? 'Person' : (agent ?? 'Agent')}: ${text ?? ''}`,
+    )
+    .join('\n\n')
+  if (said === '') return message
+  return `Earlier in this task:\n\n${said.slice(-longestTranscript)}\n\nThe message to work on now:\n\n${message}`
+}

@@ -1,0 +1,329 @@
+/** An agent in its sandbox, with the broker through which it reaches its model. It takes one turn after another until it is closed. */
+import { randomBytes } from 'node:crypto'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { StringDecoder } from 'node:string_decoder'
+import type { Found } from '../../agents/locate.ts'
+import type { Agent, AgentEvent } from '../../agents/port.ts'
+import { programBind, programIn } from '../../agents/program.ts'
+import { anyAmount, type Budget } from '../../broker/budget.ts'
+import { startBroker, type Broker } from '../../broker/broker.ts'
+import type { AgentDeps } from '../../deps.ts'
+import type { Sandbox, SandboxedProcess, SandboxExit } from '../../sandbox/port.ts'
+import type { Workspace } from '../../workspace/workspace.ts'
+import { agentLimits } from '../runLimits.ts'
+import type { OpenedSandboxEnv, SandboxEnv } from '../sandboxEnv.ts'
+
+/** Receives what an agent does during a turn. */
+export interface TurnListener {
+  /** What the turn may spend on models. */
+  readonly budget: Budget
+  /** Something was printed. */
+  onOutput(): void
+  onEvent(event: AgentEvent): Promise<void>
+  onStderr(chunk: Buffer): Promise<void>
+  /** Whether the agent has reported the end of its turn. */
+  isOver(): boolean
+}
+
+export interface AgentProcess {
+  readonly agent: Agent
+  readonly version: string
+  /** Secrets that only this process was given. Nothing that is recorded may show them. */
+  readonly secrets: readonly string[]
+  /** Whether it resumed an earlier session. */
+  readonly resumed: boolean
+  /** Sends a message in the form of the agent's `userMessage` and follows its turn: `over` when the agent reported its end, `gone` when the process ended first. */
+  turn(message: string, listener: TurnListener): Promise<'over' | 'gone'>
+  /** Sends another message to the turn that is running; false when it can take none. */
+  steer(message: string): boolean
+  /**
+   * Tells the agent that no more messages come, and follows it to its end: a steering message may have come too late for the turn that ended,
+   * and is then a turn of its own.
+   */
+  finish(listener: TurnListener): Promise<void>
+  /** Asks it to stop its turn. */
+  interrupt(): void
+  kill(): void
+  /**
+   * Ends everything that its turns started and freezes it until its next turn: it changes no file meanwhile. False when that fails; it is then
+   * ended.
+   */
+  freeze(): Promise<boolean>
+  /** Lets a frozen agent run shortly before its turn: it needs about 25 ms to catch up. */
+  thaw(): void
+  isAlive(): boolean
+  readonly exited: Promise<SandboxExit>
+  /** Lets it leave by itself while following what it still reports, and kills it when it does not leave. Nothing of it is left then. */
+  close(listener?: TurnListener): Promise<SandboxExit>
+}
+
+export interface AgentStart {
+  readonly agent: Agent
+  readonly program: Found
+  readonly sandbox: Sandbox
+  readonly workspace: Workspace
+  /** The session to resume; `null`: a new one. */
+  readonly session: string | null
+  readonly model: string | null
+  /** The agent's own key, where it needs one. */
+  readonly apiKey: string
+  readonly sandboxEnv: SandboxEnv
+}
+
+/** The path of the broker's socket inside the sandbox. */
+const socketInSandbox = '/run/flightdeck/model.sock'
+/** How long an agent may take to leave by itself. */
+const leaveMs = 5_000
+
+/** The sandbox of an agent that has not begun: it has looked at nothing in the workspace. */
+export interface OpenedAgent {
+  isOpen(): boolean
+  /** Lets the agent begin, once. It then waits for its first message. */
+  begin(): AgentProcess
+  /** Closes the sandbox of an agent that is not to begin. */
+  close(): Promise<void>
+}
+
+type Deps = Pick<AgentDeps, 'scratch' | 'model' | 'textThreads' | 'logger' | 'ids' | 'isRoot'>
+
+/** Opens the sandbox of an agent. Fails with a sentence when its broker or its sandbox cannot be made. */
+export async function openAgent(deps: Deps, start: AgentStart): Promise<OpenedAgent> {
+  const runToken = randomBytes(24).toString('base64url')
+  const folder = await deps.scratch.make()
+  let broker: Broker | undefined
+  let env: OpenedSandboxEnv | undefined
+  const closeAll = async () => {
+    await Promise.all([broker?.close(), env?.close()])
+    await rm(folder, { recursive: true, force: true })
+  }
+  try {
+    env = await start.sandboxEnv.open()
+    const socketPath = join(folder, 'model.sock')
+    broker = start.agent.access === 'key' ? undefined : await brokerFor(deps, start, { socketPath, runToken })
+    broker?.admit(null)
+    const child = launch(deps, start, { socketPath, runToken, env })
+    // What is there before the agent begins is ours.
+    await child.settled
+    let isOpen = true
+    void child.exited.then(() => (isOpen = false))
+    return {
+      isOpen: () => isOpen,
+      begin() {
+        child.stdin?.on('error', () => undefined)
+        child.stdin?.write('\n')
+        return agentProcess(start, child, [runToken, start.apiKey].filter(Boolean), {
+          admit: (budget) => broker?.admit(budget),
+          close: closeAll,
+        })
+      },
+      async close() {
+        child.kill()
+        await child.exited
+        await closeAll()
+      },
+    }
+  } catch (fault) {
+    await closeAll()
+    throw fault
+  }
+}
+
+interface BrokerSocket {
+  readonly socketPath: string
+  readonly runToken: string
+}
+
+function brokerFor(
+  { model, textThreads, logger }: Deps,
+  { workspace: { owner, taskId }, sandboxEnv }: AgentStart,
+  socket: BrokerSocket,
+): Promise<Broker> {
+  return startBroker({
+    ...socket,
+    ...(owner && { owner }),
+    upstream: model,
+    threads: textThreads,
+    modelFetches: sandboxEnv.modelFetches,
+    onUsage: () => {},
+    onFault: ({ code, message }) => logger.warn({ code, message, taskId }, 'model broker'),
+  })
+}
+
+function launch(
+  deps: Deps,
+  start: AgentStart,
+  { socketPath, runToken, env }: BrokerSocket & { readonly env: OpenedSandboxEnv },
+): SandboxedProcess {
+  const { agent, program, sandbox, workspace, session, model } = start
+  const cli = programBind(program)
+  const socket = { source: socketPath, target: socketInSandbox }
+  const launched = agent.launch({
+    binary: programIn(program, sandbox.seenAs(cli)),
+    session: session === null ? { kind: 'new', id: deps.ids.uuid() } : { kind: 'resume', id: session },
+    model,
+    access:
+      agent.access === 'key'
+        ? { kind: 'key', apiKey: start.apiKey }
+        : {
+            kind: 'broker',
+            socketPath: sandbox.seenAs(socket),
+            runToken,
+            scripted: deps.model.kind === 'scripted',
+          },
+  })
+  const [command, ...rest] = launched.argv
+  if (command === undefined) throw new Error('An agent is launched by a program.')
+  return sandbox.run({
+    command: env.command([command, ...rest], 'told'),
+    env: {
+      ...env.env,
+      ...launched.env,
+      // As root the CLI must be told that it may run; in a sandbox it is not root.
+      ...(sandbox.kind === 'none' && deps.isRoot ? { IS_SANDBOX: '1' } : {}),
+    },
+    workspace,
+    readOnly: [cli, ...env.readOnly],
+    sockets: [...(agent.access === 'key' ? [] : [socket]), ...env.sockets],
+    stdin: 'pipe',
+    limits: agentLimits,
+    beside: env.beside,
+  })
+}
+
+function agentProcess(
+  { agent, program: { version }, session }: AgentStart,
+  child: SandboxedProcess,
+  secrets: readonly string[],
+  broker: Pick<Broker, 'admit' | 'close'>,
+): AgentProcess {
+  const readEvents = eventReader(agent, child)
+  const stderr = forwardStderr(child)
+  let isAlive = true
+  let isInTurn = false
+  void child.exited.then(() => (isAlive = false))
+
+  /** Writes a line to the agent; false when it is gone. */
+  const write = (line: string): boolean => {
+    if (!child.stdin?.writable) return false
+    child.stdin.write(line)
+    return true
+  }
+  const listenTo = (listener: TurnListener) => {
+    stderr.forwardTo(listener.onStderr)
+    broker.admit(listener.budget)
+  }
+
+  return {
+    agent,
+    version,
+    secrets,
+    resumed: session !== null,
+    exited: child.exited,
+    isAlive: () => isAlive,
+    async turn(message, listener) {
+      child.thaw()
+      listenTo(listener)
+      isInTurn = true
+      try {
+        write(message)
+        if (agent.dialogue === 'single') child.stdin?.end()
+        return await readEvents(listener, listener.isOver)
+      } finally {
+        isInTurn = false
+        broker.admit(null)
+        await stderr.pause()
+      }
+    },
+    steer: (message) => isInTurn && agent.dialogue === 'open' && write(message),
+    async finish(listener) {
+      listenTo(listener)
+      child.stdin?.end()
+      await readEvents(listener, () => false)
+      await stderr.ended
+      broker.admit(null)
+    },
+    interrupt() {
+      const line = agent.interrupt('cancel')
+      if (line === null) child.interrupt()
+      else write(line)
+    },
+    kill: () => child.kill(),
+    thaw: () => child.thaw(),
+    freeze: async () => (await child.freeze()) === 'frozen',
+    async close(listener = nobody) {
+      stderr.forwardTo(listener.onStderr)
+      const leaving = setTimeout(() => child.kill(), leaveMs)
+      try {
+        if (listener === nobody || (!agent.leavesByItself && listener.isOver())) child.kill()
+        child.stdin?.end()
+        await readEvents(listener, () => false)
+        await stderr.ended
+      } finally {
+        clearTimeout(leaving)
+        child.kill()
+        await child.exited
+        await broker.close()
+      }
+      return child.exited
+    },
+  }
+}
+
+const nobody: TurnListener = {
+  budget: anyAmount,
+  onOutput: () => undefined,
+  onEvent: async () => undefined,
+  onStderr: async () => undefined,
+  isOver: () => false,
+}
+
+/** Reads events until the listener has enough (`over`) or the agent has printed its last (`gone`). */
+function eventReader(
+  agent: Agent,
+  child: SandboxedProcess,
+): (listener: TurnListener, isEnough: () => boolean) => Promise<'over' | 'gone'> {
+  const chunks = child.stdout[Symbol.asyncIterator]()
+  const parser = agent.parser()
+  const characters = new StringDecoder('utf8')
+  return async (listener, isEnough) => {
+    for (;;) {
+      const next: IteratorResult<Buffer> = await chunks.next()
+      if (next.done === true) {
+        for (const event of [...parser.push(characters.end()), ...parser.end()]) await listener.onEvent(event)
+        return 'gone'
+      }
+      listener.onOutput()
+      for (const event of parser.push(characters.write(next.value))) await listener.onEvent(event)
+      if (isEnough()) return 'over'
+    }
+  }
+}
+
+/** Reads standard error as fast as the listener records it. What is printed between two turns waits for the next. */
+function forwardStderr(child: SandboxedProcess) {
+  let begin: (take: TurnListener['onStderr']) => void = () => {}
+  const nextTurn = () => new Promise<TurnListener['onStderr']>((resolve) => (begin = resolve))
+  let taker = nextTurn()
+  let writing: Promise<void> = Promise.resolve()
+  const ended = (async () => {
+    for await (const chunk of child.stderr) {
+      const take = await taker
+      writing = take(Buffer.from(chunk))
+      // A fault of the listener is thrown by `pause`, to the turn that waits for it.
+      await writing.catch(() => undefined)
+    }
+  })()
+  return {
+    /** Resolves once the process has ended and all of it was forwarded. */
+    ended: ended.catch(() => undefined),
+    forwardTo(next: TurnListener['onStderr']) {
+      begin(next)
+      taker = Promise.resolve(next)
+    },
+    async pause() {
+      taker = nextTurn()
+      await writing
+    },
+  }
+}

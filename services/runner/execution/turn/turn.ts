@@ -1,0 +1,304 @@
+/** One turn of an agent: a warm agent or a newly started one is given the message, followed, and kept warm or ended. */
+import type { ExecutionOutcome } from '#domain/task/commands.ts'
+import { messageFor } from '../../agents/images.ts'
+import type { Agent, AgentImage } from '../../agents/port.ts'
+import type { Budget } from '../../broker/budget.ts'
+import type { AgentDeps } from '../../deps.ts'
+import type { EarlySandbox } from '../../prewarm/earlySandbox.ts'
+import type { SandboxExit } from '../../sandbox/port.ts'
+import { eventRecorder, type EventRecorder } from './agentEvents.ts'
+import type { AgentProcess, TurnListener } from './agentProcess.ts'
+import {
+  agentSetup,
+  homeFilesFor,
+  openSandboxFor,
+  startAgent,
+  startFingerprint,
+  type AgentRequest,
+  type AgentSetup,
+} from './agentSetup.ts'
+import { failed, outcomeOfStop } from '../failure.ts'
+import { messageTexts } from '../recording/messageText.ts'
+import { runOutput, type RunOutput } from '../recording/terminalOutput.ts'
+import type { ExecutionDeps, Run } from '../run.ts'
+import { timeInWords } from '../runLimits.ts'
+import { steerTurn } from './steering.ts'
+
+export interface TurnRequest extends AgentRequest {
+  readonly run: Run
+  readonly message: string
+  readonly images: readonly AgentImage[]
+  /** The session to resume, when the agent had one in this task. */
+  readonly session: string | null
+  /** A sandbox that was opened for this turn. */
+  readonly early: EarlySandbox | undefined
+  /** Whose daily budget the turn uses. */
+  readonly ownerId: string
+  /** Nothing that is recorded may show these. */
+  readonly secrets: readonly string[]
+}
+
+export async function runTurn(deps: ExecutionDeps, request: TurnRequest): Promise<ExecutionOutcome> {
+  const setup = await agentSetup(deps, request)
+  if (setup.kind === 'failed') return setup
+  const { executionId } = request.run.fence
+  const budget = deps.budgets.ofRun({ userId: request.ownerId, executionId })
+  // An agent that reaches its model by itself can only be refused its turn as a whole.
+  const refusal = setup.agent.access === 'key' ? await budget.refusal() : undefined
+  if (refusal !== undefined) return failed('budget', refusal)
+  try {
+    return await turnWithin(deps, request, setup, budget)
+  } finally {
+    await budget.settled()
+  }
+}
+
+async function turnWithin(
+  deps: ExecutionDeps,
+  request: TurnRequest,
+  setup: AgentSetup,
+  budget: Budget,
+): Promise<ExecutionOutcome> {
+  const { workspace } = request
+  const home = await homeFilesFor(setup, workspace)
+  const fingerprint = startFingerprint(setup, home)
+  const { taskId } = workspace
+  const warm = await deps.prewarm.agents.take(taskId, { setup: fingerprint, session: request.session })
+  if (warm) {
+    const outcome = await turnOn(deps, request, { setup, fingerprint, budget, process: warm, isWarm: true })
+    if (outcome !== 'not_taken') return outcome
+  }
+  const start = async (session: string | null) => {
+    const process = await startAgent(openedFor(deps, request, setup, session), home, workspace)
+    return turnOn(deps, request, { setup, fingerprint, budget, process, isWarm: false })
+  }
+  const first = await start(request.session)
+  if (first !== 'not_taken') return first
+  // A session that was never stored cannot be resumed: the agent starts a new one and is given the message again.
+  const second = await start(null)
+  return second === 'not_taken' ? failed('unknown_session', 'The agent could not start a session.') : second
+}
+
+async function openedFor(
+  deps: ExecutionDeps,
+  request: TurnRequest,
+  setup: AgentSetup,
+  session: string | null,
+) {
+  const early = await request.early?.take({ fingerprint: setup.fingerprint, session })
+  return early ?? openSandboxFor(deps, request, setup, session)
+}
+
+/** An agent that is there for a turn. */
+interface StartedAgent {
+  readonly setup: AgentSetup
+  readonly fingerprint: string
+  readonly budget: Budget
+  readonly process: AgentProcess
+  readonly isWarm: boolean
+}
+
+/** `not_taken`: the agent did not take the message, since its session or its process is gone. */
+async function turnOn(
+  deps: ExecutionDeps,
+  request: TurnRequest,
+  started: StartedAgent,
+): Promise<ExecutionOutcome | 'not_taken'> {
+  const { run, workspace } = request
+  const { process } = started
+  run.changes.hide(process.secrets)
+  // A redaction of its own: what the process alone was given is known only now.
+  const redaction = deps.redaction([...request.secrets, ...process.secrets])
+  const output = runOutput(run.terminal, { fence: run.fence, kind: 'turn', redaction })
+  const recorder = recorderFor(deps, request, started, { redaction, output })
+  const limits = watchLimits(deps, run, process)
+  const stderrTail = tailOf(keptTail)
+  const listener = listenerFor(deps, started, { recorder, output, stderrTail, onOutput: limits.onOutput })
+  let isKept = false
+  try {
+    const isFinished = await follow(deps, request, started, listener)
+    const session = recorder.session()
+    const mayStay =
+      !isFinished &&
+      process.agent.dialogue === 'open' &&
+      deps.limits.idleMs > 0 &&
+      run.stopping.reason() === undefined
+    if (mayStay && session !== undefined && recorder.ended()?.ok === true) {
+      // One that cannot be frozen is ended: the next turn resumes its session.
+      isKept = await process.freeze()
+      if (isKept)
+        await deps.prewarm.agents.keep(
+          workspace,
+          process,
+          { setup: started.fingerprint, session },
+          deps.limits.idleMs,
+        )
+      return { kind: 'completed', exitCode: null }
+    }
+    const exit = await process.close(listener)
+    const stopped = outcomeOfStop(run.stopping)
+    if (stopped) return stopped
+    const error = recorder.lastError() ?? process.agent.faultOf(stderrTail.text(), exit.code)
+    const isUnknown = error?.code === 'unknown_session'
+    if (isUnknown || (started.isWarm && session === undefined)) return 'not_taken'
+    return outcomeOf(process.agent, recorder, exit, stderrTail.text().trim())
+  } finally {
+    limits.stop()
+    if (!isKept) await process.close()
+    await output.end()
+  }
+}
+
+function recorderFor(
+  deps: ExecutionDeps,
+  { run, session }: TurnRequest,
+  { process, isWarm }: StartedAgent,
+  {
+    redaction,
+    output,
+  }: { readonly redaction: ReturnType<ExecutionDeps['redaction']>; readonly output: RunOutput },
+): EventRecorder {
+  return eventRecorder({
+    fence: run.fence,
+    agent: {
+      name: process.agent.name,
+      version: process.version,
+      resumed: process.resumed || (isWarm && session !== null),
+    },
+    reporter: run.reporter,
+    output,
+    texts: messageTexts({ terminal: run.terminal, fence: run.fence, redaction, clock: deps.clock }),
+    changes: run.changes,
+    redaction,
+    elapsed: () => performance.now(),
+  })
+}
+
+function listenerFor(
+  deps: Pick<AgentDeps, 'model'>,
+  { process: { agent }, budget }: StartedAgent,
+  {
+    recorder,
+    output,
+    stderrTail,
+    onOutput,
+  }: {
+    readonly recorder: EventRecorder
+    readonly output: RunOutput
+    readonly stderrTail: ReturnType<typeof tailOf>
+    readonly onOutput: () => void
+  },
+): TurnListener {
+  return {
+    budget,
+    onOutput,
+    onEvent(event) {
+      // The usage of an agent without a key is metered by the broker, request by request.
+      if (event.type === 'usage' && agent.access === 'key') budget.spend(event)
+      return recorder.record(event)
+    },
+    isOver: () => recorder.ended() !== undefined,
+    async onStderr(chunk) {
+      stderrTail.add(chunk)
+      await output.stderr.write(deps.model.kind === 'scripted' ? withoutModelWarning(chunk) : chunk)
+    },
+  }
+}
+
+/** Gives the agent the message and follows its turn to the end. True when the agent was also told that no more messages come. */
+async function follow(
+  deps: ExecutionDeps,
+  { run, workspace, message, images }: TurnRequest,
+  { setup: { sandbox }, process }: StartedAgent,
+  listener: TurnListener,
+): Promise<boolean> {
+  const { taskId, homeDir, owner } = workspace
+  const home = { dir: homeDir, seenAs: sandbox.paths(workspace).home, owner }
+  const { steering, reporter } = run
+  const steered = steerTurn(deps, { steering, reporter, taskId, process, home })
+  await process
+    .turn(await messageFor(process.agent, { text: message, images }, home), listener)
+    .finally(() => steered.stop())
+  const isFinished = steered.count() > 0 && run.stopping.reason() === undefined
+  if (isFinished) await process.finish(listener)
+  return isFinished
+}
+
+const interruptMs = 5_000
+
+/** Ends the agent when the run is to stop: a cancelled one is interrupted first. The run stops when the agent is silent or takes too long. */
+function watchLimits(
+  { limits }: Pick<AgentDeps, 'limits'>,
+  run: Run,
+  process: AgentProcess,
+): { onOutput(): void; stop(): void } {
+  const { signal } = run.stopping
+  let ending: NodeJS.Timeout | undefined
+  const onStop = () => {
+    if (run.stopping.reason() !== 'cancelled') return process.kill()
+    process.interrupt()
+    ending = setTimeout(() => process.kill(), interruptMs)
+  }
+  const silence = setTimeout(
+    () =>
+      run.stopping.stop(
+        'silent',
+        `The agent was stopped because it was silent for ${timeInWords(limits.silentMs)}.`,
+      ),
+    limits.silentMs,
+  )
+  const tooLong = setTimeout(
+    () => run.stopping.stop('too_long', `The agent was stopped after ${timeInWords(limits.longestMs)}.`),
+    limits.longestMs,
+  )
+  if (signal.aborted) onStop()
+  else signal.addEventListener('abort', onStop, { once: true })
+  return {
+    onOutput: () => silence.refresh(),
+    stop() {
+      clearTimeout(silence)
+      clearTimeout(tooLong)
+      clearTimeout(ending)
+      signal.removeEventListener('abort', onStop)
+    },
+  }
+}
+
+/** Characters kept of what was printed last on stderr: an error may list every model there is. */
+const keptTail = 16_000
+/** How many of these explain an agent's death to a person. */
+const shownTail = 1_000
+
+function tailOf(most: number) {
+  let text = ''
+  return {
+    add(chunk: Buffer): void {
+      text = `${text}${chunk.toString('utf8')}`.slice(-most)
+    },
+    text: () => text,
+  }
+}
+
+/** The CLI warns that it does not know the scripted model, whose name is ours: a person need not see that. */
+function withoutModelWarning(chunk: Buffer): string {
+  return chunk.toString('utf8').replace(/^\[claude-code:unrecognized_model\].*\n?/gm, '')
+}
+
+function outcomeOf(
+  agent: Agent,
+  recorder: EventRecorder,
+  exit: SandboxExit,
+  stderr: string,
+): ExecutionOutcome {
+  const end = recorder.ended()
+  const error = recorder.lastError() ?? agent.faultOf(stderr, exit.code)
+  if (end?.ok) return { kind: 'completed', exitCode: null }
+  if (exit.reason === 'memory_limit')
+    return failed('memory_limit', 'The agent used more memory than a run is allowed.')
+  if (error) return failed(error.code, error.message)
+  return failed(
+    'agent_died',
+    stderr.slice(-shownTail) ||
+      `The agent ended without a result (exit ${exit.code ?? exit.signal ?? 'unknown'}).`,
+  )
+}

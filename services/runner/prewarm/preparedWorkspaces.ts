@@ -1,0 +1,212 @@
+/**
+ * Workspaces that are made before their tasks: once a project is chosen and a description begun, a workspace is made and an agent started in it,
+ * under the id that the task will have. One that no task takes within a minute is removed.
+ */
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import type { TaskDocument } from '#domain/views/tasks.ts'
+import { projectsView } from '#domain/views/projects.ts'
+import { usersView } from '#domain/views/users.ts'
+import type { Asked } from '#platform/ports/rpc.ts'
+import type { AgentDeps, WorkspaceDeps } from '../deps.ts'
+import { isEmpty, workspaceFor } from '../execution/prepareWorkspace.ts'
+import { refreshMirror } from '../execution/repositoryAccess.ts'
+import { sandboxEnvsOf } from '../execution/sandboxEnv.ts'
+import {
+  agentSetup,
+  homeFilesFor,
+  openSandboxFor,
+  startAgent,
+  startFingerprint,
+  type AgentRequest,
+} from '../execution/turn/agentSetup.ts'
+import { gitUntil } from '../workspace/git/git.ts'
+import { hasWorkspace, removeWorkspace, type Workspace } from '../workspace/workspace.ts'
+import type { WarmAgents } from './warmAgents.ts'
+
+export type PreparationRequest = Asked<'prepare'>
+
+export interface PreparedWorkspaces {
+  /** Begins to prepare, or keeps what was prepared for another minute. False when it does not. */
+  prepare(request: PreparationRequest): Promise<boolean>
+  /**
+   * The workspace that was prepared for this task; `undefined` when there is none, or it was made for another project, branch or person: that
+   * one is removed.
+   */
+  adopt(task: TaskDocument): Promise<Workspace | undefined>
+  /** Removes everything that no task has taken. */
+  close(): Promise<void>
+}
+
+type Deps = WorkspaceDeps & AgentDeps & { readonly agents: WarmAgents }
+
+interface Preparation {
+  readonly request: PreparationRequest
+  readonly timer: NodeJS.Timeout
+  readonly stop: AbortController
+  /** `undefined` when it could not be made. */
+  readonly workspace: Promise<Workspace | undefined>
+}
+
+const unusedMs = 60_000
+/** The agent is removed with its workspace, which is kept for longer each time that it is asked for again. */
+const agentMs = 60 * 60_000
+/** How many people have one at a time. */
+const mostAtOnce = 4
+
+/** Removes what an earlier process left. */
+export async function openPreparedWorkspaces(deps: Deps): Promise<PreparedWorkspaces> {
+  const preparations = new Map<string, Preparation>()
+  await removeLeft(deps)
+
+  async function drop(taskId: string): Promise<void> {
+    const found = preparations.get(taskId)
+    if (!found) return
+    preparations.delete(taskId)
+    clearTimeout(found.timer)
+    found.stop.abort()
+    // What could not be made is removed already, and the folder may be somebody else's by now.
+    if (!(await found.workspace)) return
+    await deps.agents.drop(taskId)
+    await remove(deps, taskId)
+  }
+  const dropLocked = (taskId: string) => {
+    preparations.get(taskId)?.stop.abort()
+    return deps.locks.hold(taskId, () => drop(taskId))
+  }
+  const dropUnused = (taskId: string) =>
+    void dropLocked(taskId).catch((fault: unknown) =>
+      deps.logger.warn({ err: fault }, 'failed to remove a workspace'),
+    )
+
+  async function begin(request: PreparationRequest): Promise<boolean> {
+    const { taskId, ownerId } = request
+    const existing = preparations.get(taskId)
+    if (existing && isDeepStrictEqual(existing.request, request)) {
+      existing.timer.refresh()
+      return true
+    }
+    // Another person's id: what is made for them is not this person's to change.
+    if (existing && existing.request.ownerId !== ownerId) return false
+    if (!existing && (await hasWorkspace(deps.root, taskId))) return false
+    // A person who changes their mind has one at a time.
+    const others = [...preparations].filter(([, other]) => other.request.ownerId === ownerId)
+    if (preparations.size - others.length >= mostAtOnce) return false
+    const dropped = Promise.all(others.map(([id]) => dropLocked(id)))
+    const stop = new AbortController()
+    const workspace = dropped
+      .then(() => deps.locks.holdIfFree(taskId, () => makeOrRemove(deps, request, stop.signal)))
+      .catch((fault: unknown) => {
+        deps.logger.info({ err: fault, taskId }, 'failed to prepare a workspace before its task')
+        return undefined
+      })
+    preparations.set(taskId, { request, stop, workspace, timer: setTimeout(dropUnused, unusedMs, taskId) })
+    return true
+  }
+
+  // One after another: two for one id would both find nothing there.
+  let last: Promise<unknown> = Promise.resolve()
+  return {
+    prepare(request) {
+      const begun = last.then(() => begin(request))
+      last = begun.catch(() => undefined)
+      return begun
+    },
+    async adopt(task) {
+      const found = preparations.get(task.id)
+      if (!found) return undefined
+      const { ownerId, projectId, branch } = found.request
+      const matches = ownerId === task.owner && projectId === task.projectId && branch === task.branch
+      const workspace = matches ? await found.workspace : undefined
+      if (!workspace || !preparations.has(task.id)) {
+        await drop(task.id)
+        return undefined
+      }
+      preparations.delete(task.id)
+      clearTimeout(found.timer)
+      await rm(markerOf(deps.root, task.id), { force: true })
+      return workspace
+    },
+    async close() {
+      await Promise.all([...preparations.keys()].map(dropLocked))
+    },
+  }
+}
+
+/** Nothing is left of a workspace that could not be made. */
+async function makeOrRemove(
+  deps: Deps,
+  request: PreparationRequest,
+  signal: AbortSignal,
+): Promise<Workspace | undefined> {
+  const { taskId } = request
+  if (await hasWorkspace(deps.root, taskId)) return undefined
+  let workspace: Workspace | undefined
+  try {
+    workspace = await make(deps, request, signal)
+    return workspace
+  } finally {
+    if (!workspace) {
+      await deps.agents.drop(taskId)
+      await remove(deps, taskId)
+    }
+  }
+}
+
+async function make(
+  deps: Deps,
+  request: PreparationRequest,
+  signal: AbortSignal,
+): Promise<Workspace | undefined> {
+  const { taskId, ownerId, projectId, branch, agent, model } = request
+  const [project, user] = await Promise.all([
+    deps.documents.get(projectsView, projectId),
+    deps.documents.get(usersView, ownerId),
+  ])
+  if (project?.owner !== ownerId || !user) return undefined
+  const refreshed = await refreshMirror(deps, { owner: ownerId, projectId }, { signal })
+  if (refreshed.kind === 'failed' || signal.aborted) return undefined
+  const git = gitUntil(deps.git, signal)
+  const task = { id: taskId, projectId, branch, title: '', workingBranch: null }
+  // An empty repository gets its first branch when the task starts, and not for a person who only thinks of one.
+  if (await isEmpty({ git }, refreshed.mirror, task)) return undefined
+  await mkdir(join(deps.root, 'tasks'), { recursive: true })
+  await writeFile(markerOf(deps.root, taskId), '')
+  const prepared = await workspaceFor({ ...deps, git }, refreshed, { task, user })
+  if (prepared.kind === 'failed' || signal.aborted) return undefined
+  const { workspace } = prepared
+  const repositoryUrl = refreshed.access.url
+  const { forAgent } = await sandboxEnvsOf(deps, { projectId, agent, workspace, repositoryUrl })
+  await startWarmAgent(deps, { workspace, agent, model, sandboxEnv: forAgent })
+  return workspace
+}
+
+/** Starts an agent that waits for the first message of its task, unless it is missing, would not wait, or memory is short. */
+async function startWarmAgent(deps: Deps, request: AgentRequest): Promise<void> {
+  if (!(await deps.agents.hasRoom())) return
+  const setup = await agentSetup(deps, request)
+  if (setup.kind === 'failed' || setup.agent.dialogue !== 'open') return
+  const { workspace } = request
+  const home = await homeFilesFor(setup, workspace)
+  const process = await startAgent(openSandboxFor(deps, request, setup, null), home, workspace)
+  await deps.agents.keep(workspace, process, { setup: startFingerprint(setup, home), session: null }, agentMs)
+}
+
+const markerSuffix = '.ahead'
+
+/** A file beside the workspace. A process that finds it when it starts removes both: nobody knows any more whom the workspace was made for. */
+function markerOf(root: string, taskId: string): string {
+  return join(root, 'tasks', `${taskId}${markerSuffix}`)
+}
+
+async function remove({ root, path }: Pick<Deps, 'root' | 'path'>, taskId: string): Promise<void> {
+  await removeWorkspace(root, taskId, path)
+  await rm(markerOf(root, taskId), { force: true })
+}
+
+async function removeLeft(deps: Pick<Deps, 'root' | 'path'>): Promise<void> {
+  const found = await readdir(join(deps.root, 'tasks')).catch(() => [])
+  for (const name of found)
+    if (name.endsWith(markerSuffix)) await remove(deps, name.slice(0, -markerSuffix.length))
+}

@@ -1,0 +1,210 @@
+/** Publishes a task's work: committed and pushed outside the sandbox; the pull request is looked up before it is opened. */
+import { randomUUID } from 'node:crypto'
+import { titleOf } from '#domain/api/tasks.ts'
+import { Fault, faults } from '#domain/kernel/errors.ts'
+import { taskStream } from '#domain/kernel/ids.ts'
+import type { PullRequestOutcome } from '#domain/task/commands.ts'
+import type { LiveTask } from '#domain/task/state.ts'
+import { task as decider } from '#domain/task/task.ts'
+import { chatView } from '#domain/views/chat.ts'
+import type { TaskDocument } from '#domain/views/tasks.ts'
+import type { UserDocument } from '#domain/views/users.ts'
+import type { AgentDeps, RecordingDeps, WorkspaceDeps } from '../deps.ts'
+import { identityOf, prepare, type ReadyWorkspace } from '../execution/prepareWorkspace.ts'
+import { ownSecrets, settingsOf, valuesOf } from '../execution/projectSecrets.ts'
+import { changesEvent, redactChanges } from '../execution/recording/changesReport.ts'
+import { restoreSavedWork } from '../execution/recording/savedWork.ts'
+import type { KnownSecret } from '../output/secretForms.ts'
+import { readChanges } from '../workspace/changes/changes.ts'
+import type { StagedTree } from '../workspace/changes/stage.ts'
+import type { Git } from '../workspace/git/git.ts'
+import { commitAndPush, type PublishResult } from '../workspace/publish/publish.ts'
+import { removeWorkspace } from '../workspace/workspace.ts'
+import { applyPatch } from './applyPatch.ts'
+
+export interface RequestedPullRequest {
+  readonly requestId: string
+  readonly title: string
+  readonly body: string
+  readonly draft: boolean
+  /** Requested by the end of a turn: nobody waits for the outcome. */
+  readonly automatic: boolean
+  readonly rewrites: boolean
+  /** The tree that was recorded when it was requested. */
+  readonly tree: string | null
+}
+
+interface Publication {
+  readonly state: LiveTask
+  readonly task: TaskDocument
+  readonly user: UserDocument
+  readonly requested: RequestedPullRequest
+  readonly signal: AbortSignal
+  readonly pushSignal: AbortSignal
+}
+
+type Deps = RecordingDeps & WorkspaceDeps & AgentDeps
+
+const actor = { kind: 'system', service: 'runner' } as const
+const coAuthors = {
+  claude: 'claude <noreply@anthropic.com>',
+  cursor: 'cursor <cursoragent@cursor.com>',
+} as const
+
+const lostWork =
+  "This task's workspace is gone, and work that was not pushed could not be restored. Let the agent continue, then try again."
+
+export async function publishPullRequest(deps: Deps, publication: Publication): Promise<PullRequestOutcome> {
+  const { state, task, user, requested, signal } = publication
+  const ready = await prepare(deps, { task, user, executionId: '', reporter: null, output: null, signal })
+  if (ready.kind === 'failed') return ready
+  const { workspace, repository, access } = ready
+  if (ready.isNew && (await restoreSavedWork(deps, state, workspace)).kind !== 'restored') {
+    await removeWorkspace(deps.root, task.id, deps.path)
+    return { kind: 'failed', code: 'no_changes', reason: lostWork }
+  }
+  const branches = { head: workspace.branch, base: workspace.baseBranch }
+  const existing = await deps.codeHost.findPullRequest(access.accessToken, repository, branches)
+  if (!existing && requested.automatic) return closed(task)
+  const pushed = await pushAndRecord(deps, publication, ready)
+  if (pushed.kind !== 'published') return refused(pushed)
+  if (workspace.branch === workspace.baseBranch) {
+    const reason = `The repository was empty, so the work was pushed to ${workspace.branch}. There is nothing to open a pull request against.`
+    return { kind: 'failed', code: 'no_changes', reason }
+  }
+  return openOrUpdate(deps, publication, ready, { existing, headCommit: pushed.headSha })
+}
+
+/** Pushes the work, and records the changes as they were published. */
+async function pushAndRecord(
+  deps: Deps,
+  { state, task, user, requested, signal, pushSignal }: Publication,
+  { workspace, access }: ReadyWorkspace,
+): Promise<PublishResult> {
+  const { sandbox } = deps
+  const lastCommit = state.pullRequest?.headCommit ?? null
+  const { secrets: ofProject } = await settingsOf(deps, task.projectId)
+  const secrets = [...ofProject, ...ownSecrets(deps, access)]
+  const treeGit = 'missing' in sandbox ? deps.git : sandbox.gitFor(workspace)
+  const record = (from: 'tree' | StagedTree) =>
+    recordChanges(deps, { task, requested, signal }, { workspace, treeGit, secrets, from })
+  let published: StagedTree | undefined
+  let isPatched = false
+  const pushed = await commitAndPush({
+    git: deps.git,
+    treeGit,
+    workspace,
+    // A person publishes the changes that they saw when they asked. An automatic update records what it publishes.
+    mayPublish: async (staged) => {
+      published = staged
+      if (staged.tree !== state.changedTree) await record(staged)
+      return requested.automatic || staged.tree === requested.tree
+    },
+    message: lastCommit === null ? requested.title : await latestMessage(deps, task, requested),
+    author: identityOf(user),
+    coAuthor: coAuthors[task.agent],
+    secrets,
+    threads: deps.textThreads,
+    url: access.url,
+    authorization: access.authorization,
+    signal,
+    pushSignal,
+    applyPatch: (patch) => {
+      isPatched = true
+      if ('missing' in sandbox) throw new Fault('code_host_refused', sandbox.missing)
+      return applyPatch(sandbox, workspace, patch)
+    },
+  })
+  // The files now contain what others had pushed before.
+  if (isPatched) await record('tree')
+  // New files are committed now and no longer `untracked`, and the branch is ahead.
+  else if (pushed.kind === 'published' && published !== undefined && lastCommit !== pushed.headSha)
+    await record(published)
+  return pushed
+}
+
+type ExistingPullRequest = Awaited<ReturnType<Deps['codeHost']['findPullRequest']>>
+
+async function openOrUpdate(
+  { codeHost }: Pick<Deps, 'codeHost'>,
+  { state, requested }: Publication,
+  { workspace, repository, access: { accessToken } }: ReadyWorkspace,
+  { existing, headCommit }: { readonly existing: ExistingPullRequest; readonly headCommit: string },
+): Promise<PullRequestOutcome> {
+  const { title, body, draft, rewrites, automatic } = requested
+  const isNews = !automatic || (state.pullRequest?.headCommit ?? null) !== headCommit
+  const settled = { headCommit, messageId: isNews ? randomUUID() : null }
+  if (existing) {
+    const { number, htmlUrl: url } = existing
+    if (rewrites) await codeHost.updatePullRequest(accessToken, repository, number, { title, body })
+    return { kind: 'updated', number, url, ...settled }
+  }
+  const branches = { head: workspace.branch, base: workspace.baseBranch }
+  const opened = await codeHost.openPullRequest(accessToken, repository, { ...branches, title, body, draft })
+  return { kind: 'opened', number: opened.number, url: opened.htmlUrl, ...settled }
+}
+
+function closed({ prNumber }: TaskDocument): PullRequestOutcome {
+  const reason = `Pull request #${prNumber} is no longer open, so automatic updates have stopped. Open a new one for work done since.`
+  return { kind: 'closed', reason, messageId: randomUUID() }
+}
+
+/** Records the changes that are published, or because of which the request is refused. Throws where the task has moved on meanwhile. */
+async function recordChanges(
+  deps: Deps,
+  { task, requested: { requestId }, signal }: Pick<Publication, 'task' | 'requested' | 'signal'>,
+  {
+    workspace,
+    treeGit,
+    secrets,
+    from,
+  }: Pick<ReadyWorkspace, 'workspace'> & {
+    readonly treeGit: Git
+    readonly secrets: readonly KnownSecret[]
+    readonly from: 'tree' | StagedTree
+  },
+): Promise<void> {
+  const { baseBranch } = workspace
+  const changes = await readChanges({ git: deps.git, treeGit, workspace, baseBranch, from, signal })
+  if (changes.kind === 'base_not_found')
+    throw new Fault('code_host_refused', `The repository has no branch ${baseBranch} any more.`)
+  if (!task.execution) throw new Fault('not_initialized')
+  const of = { taskId: task.id, executionId: task.execution.id }
+  const redacted = await redactChanges(changes, deps.redaction(valuesOf(secrets)))
+  const command = {
+    type: 'RecordChanges',
+    requestId,
+    changes: await changesEvent(deps.blobs, of, redacted),
+  } as const
+  await deps.commands.execute(decider, taskStream(task.id), command, { actor, commandId: randomUUID() })
+}
+
+/** The commit message of an update: the latest message that the person sent. */
+async function latestMessage(
+  { documents }: Pick<Deps, 'documents'>,
+  task: TaskDocument,
+  requested: RequestedPullRequest,
+): Promise<string> {
+  const latest = await documents.find(chatView, {
+    where: { task: task.id },
+    sort: { field: 'order', direction: 'descending' },
+    limit: 50,
+  })
+  const asked = latest.find(({ messageType, status }) => messageType === 'user' && status === 'completed')
+  return titleOf(asked?.message ?? '') || requested.title
+}
+
+function refused(pushed: Exclude<PublishResult, { kind: 'published' }>): PullRequestOutcome {
+  switch (pushed.kind) {
+    case 'nothing_to_publish':
+      return { kind: 'failed', code: 'no_changes', reason: faults.no_changes.sentence }
+    case 'moved':
+      return { kind: 'failed', code: 'changes_moved', reason: pushed.message }
+    case 'branch_moved':
+    case 'conflict':
+    case 'refused':
+    case 'unreachable':
+    case 'not_committable':
+      return { kind: 'failed', code: 'code_host_refused', reason: pushed.message }
+  }
+}

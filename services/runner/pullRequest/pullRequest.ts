@@ -1,0 +1,137 @@
+/** A pull request from its job to its recorded outcome. */
+import { randomUUID } from 'node:crypto'
+import { Fault, faults } from '#domain/kernel/errors.ts'
+import { taskStream, userStream } from '#domain/kernel/ids.ts'
+import type { PullRequestOutcome } from '#domain/task/commands.ts'
+import type { LiveTask } from '#domain/task/state.ts'
+import { task as decider } from '#domain/task/task.ts'
+import { tasksView } from '#domain/views/tasks.ts'
+import { usersView } from '#domain/views/users.ts'
+import type { Logger } from '#platform/log.ts'
+import { CodeHostFault } from '#platform/ports/codeHost.ts'
+import type { AgentDeps, RecordingDeps, WorkspaceDeps } from '../deps.ts'
+import type { Stopping } from '../execution/control.ts'
+import { publishPullRequest, type RequestedPullRequest } from './publishPullRequest.ts'
+
+const actor = { kind: 'system', service: 'runner' } as const
+
+export async function makePullRequest(
+  deps: RecordingDeps & WorkspaceDeps & AgentDeps,
+  { taskId, requestId }: { readonly taskId: string; readonly requestId: string },
+  { signal, pushSignal }: Pick<Stopping, 'signal' | 'pushSignal'>,
+): Promise<void> {
+  const stream = taskStream(taskId)
+  const { state, head } = await deps.commands.load(decider, stream)
+  if (state.kind !== 'task' || state.pullRequestRequest !== requestId) return
+  const ownerStream = userStream(state.ownerId)
+  const [task, user, requested] = await Promise.all([
+    deps.documents.asOf(tasksView, stream, taskId, head),
+    deps.documents.asOf(usersView, ownerStream, state.ownerId, await deps.log.headOf(ownerStream)),
+    requestedOf(deps, taskId, requestId),
+  ])
+  if (!task || !user || !requested) return
+  const outcome = await whileTaskIsIdle(deps, { taskId, signal }, (current) =>
+    publishPullRequest(deps, { state: current, task, user, requested, signal, pushSignal }),
+  ).catch((fault: unknown) => outcomeOfFault(deps.logger, fault))
+  const command = {
+    type: 'SettlePullRequest',
+    requestId,
+    outcome: requested.automatic ? toldInChat(outcome) : outcome,
+    nextRequestId: randomUUID(),
+  } as const
+  await deps.commands
+    .execute(decider, stream, command, { actor, commandId: randomUUID() })
+    .catch((fault: unknown) => {
+      if (!(fault instanceof Fault)) throw fault
+    })
+}
+
+/** Where nobody waits for the outcome, a failure is told in the chat. One that is only postponed is told when it is done. */
+function toldInChat(outcome: PullRequestOutcome): PullRequestOutcome {
+  return outcome.kind === 'failed' && outcome.code !== 'task_running'
+    ? { ...outcome, messageId: randomUUID() }
+    : outcome
+}
+
+const isRunning: PullRequestOutcome = {
+  kind: 'failed',
+  code: 'task_running',
+  reason: faults.task_running.sentence,
+}
+
+/** How often the log is asked whether a turn has begun, in case the bus was silent. */
+const lookMs = 1_000
+
+/**
+ * Publishes while nobody else has the workspace: a turn that is requested meanwhile begins afterwards. A turn that has already begun is not
+ * waited for, since nobody has seen yet what it makes of the files.
+ */
+async function whileTaskIsIdle(
+  deps: Pick<RecordingDeps, 'commands' | 'bus'> & Pick<WorkspaceDeps, 'locks'>,
+  { taskId, signal }: { readonly taskId: string; readonly signal: AbortSignal },
+  publish: (state: LiveTask) => Promise<PullRequestOutcome>,
+): Promise<PullRequestOutcome> {
+  const stream = taskStream(taskId)
+  const stateNow = async (): Promise<LiveTask> => {
+    const { state } = await deps.commands.load(decider, stream)
+    if (state.kind !== 'task') throw new Fault('not_found', 'There is no such task.')
+    return state
+  }
+  const begun = new AbortController()
+  const look = async () => {
+    if ((await stateNow()).phase.status === 'running') begun.abort()
+  }
+  const lookAgain = () => void look().catch(() => undefined)
+  const unsubscribe = deps.bus.subscribe('appended', (event) => {
+    if (event.stream === stream && event.type === 'ExecutionStarted') lookAgain()
+  })
+  const timer = setInterval(lookAgain, lookMs)
+  const stopLooking = () => {
+    unsubscribe()
+    clearInterval(timer)
+  }
+  const use = async () => {
+    stopLooking()
+    const state = await stateNow()
+    return state.phase.status === 'running' ? isRunning : publish(state)
+  }
+  try {
+    await look()
+    return await deps.locks.hold(taskId, use, AbortSignal.any([signal, begun.signal]))
+  } catch (fault) {
+    if (fault === begun.signal.reason) return isRunning
+    throw fault
+  } finally {
+    stopLooking()
+  }
+}
+
+/** The request as it was recorded, with its title and text. */
+async function requestedOf(
+  { log }: Pick<RecordingDeps, 'log'>,
+  taskId: string,
+  requestId: string,
+): Promise<RequestedPullRequest | undefined> {
+  // The request is among the latest events, so it is searched for from the end.
+  for (let from: number | 'end' = 'end'; ;) {
+    const events = await log.readBackwards(taskStream(taskId), from, 200)
+    for (const event of events) {
+      if (event.type !== 'PullRequestRequested' || event.data.requestId !== requestId) continue
+      const { title = '', body = '', tree = null } = event.content ?? {}
+      return { ...event.data, title, body, tree }
+    }
+    const last = events.at(-1)
+    if (!last || last.revision === 0) return undefined
+    from = last.revision - 1
+  }
+}
+
+function outcomeOfFault(logger: Logger, fault: unknown): PullRequestOutcome {
+  if (fault instanceof Fault) return { kind: 'failed', code: fault.code, reason: fault.message }
+  if (fault instanceof CodeHostFault) {
+    const code = fault.kind === 'unavailable' ? 'code_host_unavailable' : 'code_host_refused'
+    return { kind: 'failed', code, reason: fault.message }
+  }
+  logger.error({ err: fault }, 'pull request failed')
+  return { kind: 'failed', code: 'internal', reason: 'Something went wrong while creating the pull request.' }
+}

@@ -1,0 +1,198 @@
+/** Works on jobs: each is begun by one runner at a time, under a lease that is renewed while the work runs. */
+import { taskStream } from '#domain/kernel/ids.ts'
+import type { LiveTask } from '#domain/task/state.ts'
+import { task as decider } from '#domain/task/task.ts'
+import type { Origin } from '#platform/eventlog/eventLog.ts'
+import { commandsFrom, logFrom } from '#platform/commands/causation.ts'
+import { EngineUnavailable } from '#platform/ports/faults.ts'
+import type { Delivery } from '#platform/ports/jobs.ts'
+import { now, type Emit } from '#platform/telemetry/telemetry.ts'
+import type { RunnerEngines } from '../deps.ts'
+
+import { steeringQueue, stopping, type Control, type Stopping } from '../execution/control.ts'
+import type { RunnerPresence } from './runnerPresence.ts'
+import { affinityOf } from './taskAffinity.ts'
+import { watchTask } from './watchTask.ts'
+
+/** Another runner takes over the jobs of one that died within this time. */
+export const leaseMs = 4_000
+const renewMs = 1_000
+/** How soon a job that is meant for another runner is delivered again. */
+const passOnMs = 50
+/** How soon a job that seems to run elsewhere is delivered again. */
+const askAgainMs = 1_000
+/** A job that fails so often is set aside. */
+const mostAttempts = 20
+
+/** What this runner is working on. */
+export interface Runs {
+  has(taskId: string): boolean
+  isEmpty(): boolean
+  stopAll(reason: 'stopping'): void
+  /** Adds a run until the returned function is called. */
+  add(taskId: string, stop: Stopping): () => void
+}
+
+export function openRuns(): Runs {
+  const running = new Map<Stopping, string>()
+  return {
+    has: (taskId) => [...running.values()].includes(taskId),
+    isEmpty: () => running.size === 0,
+    stopAll(reason) {
+      for (const run of running.keys()) run.stop(reason)
+    },
+    add(taskId, stop) {
+      running.set(stop, taskId)
+      return () => void running.delete(stop)
+    },
+  }
+}
+
+type QueueDeps = Pick<RunnerEngines, 'commands' | 'log' | 'bus' | 'logger' | 'emit'>
+
+export interface WorkerOptions<Deps extends QueueDeps> {
+  readonly deps: Deps
+  readonly runs: Runs
+  readonly runnerId: string
+  /** No other runner shares the queue. */
+  readonly isAlone: boolean
+  readonly presence: RunnerPresence
+  /** Removes what this runner has of a task that another runner has worked on since. */
+  readonly forget: (taskId: string) => Promise<void>
+  /** Called when a run ends whose task was deleted. */
+  readonly onDeletedRunEnded: () => void
+}
+
+/** Does the work of one delivery and settles it. */
+export type Work<Deps> = (
+  delivery: Delivery,
+  /** Its deps record where the job came from. */
+  run: (deps: Deps, control: Control) => Promise<void>,
+) => Promise<void>
+
+export function openWorker<Deps extends QueueDeps>(options: WorkerOptions<Deps>): Work<Deps> {
+  const { presence, runs } = options
+  return async (delivery, run) => {
+    const decision = await decide(options, delivery)
+    if (decision.kind === 'later') return delivery.nak(decision.afterMs)
+    const stop = stopping()
+    const { id, payload } = delivery.job
+    const remove = runs.add(payload['taskId'] ?? '', stop)
+    presence.running.add(id)
+    const renewal = renewLease(delivery, stop)
+    try {
+      await runDelivery(options, delivery, { stop, isForgotten: decision.kind === 'begin_anew' }, run)
+    } finally {
+      clearInterval(renewal)
+      remove()
+      presence.running.delete(id)
+      if (stop.reason() === 'deleted') options.onDeletedRunEnded()
+    }
+  }
+}
+
+type Decision =
+  | { readonly kind: 'begin' }
+  /** Another runner had the task last, and is gone: what this one has of it is outdated. */
+  | { readonly kind: 'begin_anew' }
+  | { readonly kind: 'later'; readonly afterMs: number }
+
+/**
+ * Whether to begin a job here. One that was delivered before is begun only when nobody runs it any more: an execution goes on when its lease is
+ * lost, since the queue may have been away for everybody.
+ */
+async function decide<Deps extends QueueDeps>(
+  { deps, runs, runnerId, isAlone, presence }: WorkerOptions<Deps>,
+  { job, attempt }: Delivery,
+): Promise<Decision> {
+  if (attempt > 1 && presence.whereabouts(job.id) !== 'nowhere') return { kind: 'later', afterMs: askAgainMs }
+  const { taskId = '', executionId } = job.payload
+  const { state } = await deps.commands.load(decider, taskStream(taskId))
+  // What a lost runner began only has to be ended, which any runner can do.
+  if (state.kind !== 'task' || isBegun(state, executionId)) return { kind: 'begin' }
+  switch (affinityOf(state, { runnerId, isAlone }, presence)) {
+    case 'here':
+      return { kind: 'begin' }
+    case 'elsewhere':
+      return { kind: 'later', afterMs: Math.min(passOnMs * attempt, askAgainMs) }
+    case 'gone':
+      return runs.has(taskId) ? { kind: 'later', afterMs: askAgainMs } : { kind: 'begin_anew' }
+  }
+}
+
+function isBegun({ phase }: LiveTask, executionId: string | undefined): boolean {
+  return 'execution' in phase && phase.execution.executionId === executionId && phase.execution.attempt > 0
+}
+
+function renewLease(delivery: Delivery, stop: Stopping): NodeJS.Timeout {
+  const renewal = setInterval(() => {
+    delivery.working().catch(() => {
+      clearInterval(renewal)
+      // What an execution reports is fenced by the log; what a pull request does at the code host is not.
+      if (delivery.job.kind === 'pull_request') stop.stop('evicted')
+    })
+  }, renewMs)
+  return renewal
+}
+
+async function runDelivery<Deps extends QueueDeps>(
+  options: WorkerOptions<Deps>,
+  delivery: Delivery,
+  { stop, isForgotten }: { readonly stop: Stopping; readonly isForgotten: boolean },
+  run: (deps: Deps, control: Control) => Promise<void>,
+): Promise<void> {
+  const { job } = delivery
+  const deps = depsFor(options.deps, delivery)
+  const control = { stop, steering: steeringQueue() }
+  const unwatch = watchTask(deps, job, control)
+  try {
+    // Removing it may take long: the lease is kept meanwhile.
+    if (isForgotten) await options.forget(job.payload['taskId'] ?? '')
+    await measured(deps, delivery, () => run(deps, control))
+    await delivery.ack()
+  } catch (fault) {
+    // A job that throws is given back and delivered again. An engine that is away is waited for however long it takes.
+    if (fault instanceof EngineUnavailable || delivery.attempt < mostAttempts) throw fault
+    deps.logger.error({ err: fault, job }, 'job set aside')
+    await delivery.reject(fault)
+  } finally {
+    unwatch()
+  }
+}
+
+/** What is done for a job names the request that it came from, in the log and in every log line. */
+function depsFor<Deps extends QueueDeps>(deps: Deps, { job }: Delivery): Deps {
+  const origin = originOf(job)
+  const { taskId } = job.payload
+  return {
+    ...deps,
+    commands: commandsFrom(deps.commands, origin),
+    log: logFrom(deps.log, origin),
+    logger: deps.logger.child({ requestId: origin.correlationId, jobId: job.id, taskId }),
+  }
+}
+
+/** Jobs that an older version queued do not name their origin. */
+function originOf({ payload }: Delivery['job']): Origin {
+  const { correlationId, causationId } = payload
+  return correlationId === undefined ? {} : { correlationId, causationId: causationId ?? null }
+}
+
+async function measured(
+  { emit, logger }: { readonly emit: Emit; readonly logger: QueueDeps['logger'] },
+  { job }: Delivery,
+  work: () => Promise<void>,
+): Promise<void> {
+  const begun = now()
+  emit({ kind: 'run_begun', job: job.kind })
+  logger.info({ job: job.kind }, 'run started')
+  let ok = false
+  try {
+    await work()
+    ok = true
+  } finally {
+    const ended = now()
+    emit({ kind: 'run_ended', job: job.kind, origin: originOf(job), ok, begun, ended })
+    logger.info({ job: job.kind, ok, ms: Math.round(ended - begun) }, 'run ended')
+  }
+}
