@@ -2,7 +2,7 @@
  * The agents that can work on tasks: the one list that the schemas, the server and the client derive theirs from. It holds no schema, so
  * that the client can import it as it is.
  */
-import { isModelName } from './kernel/modelName.ts'
+import { isModelName } from './kernel/names.ts'
 
 /** A command that begins with a slash, as the agent itself understands it; the client offers these while a message is written. */
 export interface SlashCommand {

@@ -1,5 +1,5 @@
 /** Every kind of event there is, by its type. */
-import type { EventKind } from './kernel/event.ts'
+import type { EventKind } from './kernel/event.schema.ts'
 import type { z } from 'zod'
 import { identityEvents, type IdentityEvent } from './identity/events.ts'
 import { imageEvents, type ImageEvent } from './image/events.ts'

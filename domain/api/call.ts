@@ -1,7 +1,7 @@
 /** How a call of the HTTP contract is stated: once, for the server, the client and the documentation. */
 import { z } from 'zod'
 import type { FaultCode } from '../kernel/errors.ts'
-import { Position } from '../kernel/event.ts'
+import { Position } from '../kernel/event.schema.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 

@@ -1,7 +1,7 @@
 /** A task's chat, its command log and its terminal. */
 import { z } from 'zod'
-import { Position } from '../kernel/event.ts'
-import { MessageId, TaskId } from '../kernel/ids.ts'
+import { Position } from '../kernel/event.schema.ts'
+import { MessageId, TaskId } from '../kernel/ids.schema.ts'
 import { AgentName, ToolKind } from '../task/events.ts'
 import { defineRead, defineWrite } from './call.ts'
 import { attachedImages, imageLimits, ShownImage } from './images.ts'

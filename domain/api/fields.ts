@@ -1,9 +1,8 @@
 /** Fields that many calls share, with the spec's limits and texts. */
 import { z } from 'zod'
-import { isBranchName } from '../kernel/branchName.ts'
+import { isBranchName, isModelName } from '../kernel/names.ts'
 import { faultCodes } from '../kernel/errors.ts'
-import { saying } from '../kernel/fieldNamed.ts'
-import { isModelName } from '../kernel/modelName.ts'
+import { saying } from '../kernel/readInput.ts'
 
 export const limits = {
   titleLength: 100,

@@ -1,7 +1,7 @@
 /** Images: uploading one, naming it in a task or a message, and where it is shown. */
 import { z } from 'zod'
 import { mediaTypes } from '../image/events.ts'
-import { ImageId } from '../kernel/ids.ts'
+import { ImageId } from '../kernel/ids.schema.ts'
 import { defineWrite } from './call.ts'
 import { Text } from './fields.ts'
 

@@ -1,7 +1,7 @@
 /** Having things ready before a task is there. */
 import { z } from 'zod'
 import { defaultAgent } from '../agents.ts'
-import { ProjectId, TaskId } from '../kernel/ids.ts'
+import { ProjectId, TaskId } from '../kernel/ids.schema.ts'
 import { AgentName } from '../task/events.ts'
 import { defineWrite } from './call.ts'
 import { branchName, modelName, success } from './fields.ts'

@@ -1,7 +1,7 @@
 /** How the tasks of a project run: setup, variables, secrets, hosts. */
 import { z } from 'zod'
-import { saying } from '../kernel/fieldNamed.ts'
-import { ProjectId } from '../kernel/ids.ts'
+import { saying } from '../kernel/readInput.ts'
+import { ProjectId } from '../kernel/ids.schema.ts'
 import { bytesOf, isReservedName, settingsLimits } from '../project/settings.ts'
 import { defineRead, defineWrite } from './call.ts'
 import { Moment, success, Text } from './fields.ts'

@@ -1,7 +1,7 @@
 /** Projects, and what the code host says of repositories. */
 import { z } from 'zod'
-import { Position } from '../kernel/event.ts'
-import { ProjectId } from '../kernel/ids.ts'
+import { Position } from '../kernel/event.schema.ts'
+import { ProjectId } from '../kernel/ids.schema.ts'
 import { defineRead, defineWrite } from './call.ts'
 import { Cursor, limits, Moment, queryNumber, required, success, Text } from './fields.ts'
 

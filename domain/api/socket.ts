@@ -1,8 +1,9 @@
 /** The live connection: what the server says and what a client asks. Position and version are on all that comes from the log. */
 import { z } from 'zod'
 import type { FaultCode } from '../kernel/errors.ts'
-import { Position, type RecordedOf } from '../kernel/event.ts'
-import { TaskId } from '../kernel/ids.ts'
+import { Position } from '../kernel/event.schema.ts'
+import type { RecordedOf } from '../kernel/event.ts'
+import { TaskId } from '../kernel/ids.schema.ts'
 import type { TaskEvent } from '../task/events.ts'
 import {
   CommandStatus,

@@ -1,8 +1,9 @@
 /** Tasks: making them, running them, their pull request. */
 import { z } from 'zod'
 import { defaultAgent } from '../agents.ts'
-import { Position, unreadableReasons } from '../kernel/event.ts'
-import { ProjectId, TaskId } from '../kernel/ids.ts'
+import { Position } from '../kernel/event.schema.ts'
+import { unreadableReasons } from '../kernel/event.ts'
+import { ProjectId, TaskId } from '../kernel/ids.schema.ts'
 import { AgentName } from '../task/events.ts'
 import { taskStatuses } from '../task/state.ts'
 import { defineRead, defineWrite } from './call.ts'

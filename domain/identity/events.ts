@@ -1,7 +1,7 @@
 /** What happens to an account at the code host here: somebody has it, or nobody any more. */
 import { z } from 'zod'
-import { event, none, type EventOf } from '../kernel/event.ts'
-import { UserId } from '../kernel/ids.ts'
+import { event, none, type EventOf } from '../kernel/event.schema.ts'
+import { UserId } from '../kernel/ids.schema.ts'
 
 /** The account is this person's: signing in with it leads to them. */
 export const IdentityClaimed = event('IdentityClaimed', 1, {

@@ -1,8 +1,7 @@
 /** What happens to an image that was uploaded: it waits to be attached to a message, and goes when its time is over. */
 import { z } from 'zod'
-import { BlobRef } from '../kernel/blob.ts'
-import { event, none, type EventOf } from '../kernel/event.ts'
-import { ImageId, MessageId, TaskId, UserId } from '../kernel/ids.ts'
+import { BlobRef, ImageId, MessageId, TaskId, UserId } from '../kernel/ids.schema.ts'
+import { event, none, type EventOf } from '../kernel/event.schema.ts'
 
 export const mediaTypes = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'] as const
 export const MediaType = z.enum(mediaTypes)

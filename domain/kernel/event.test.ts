@@ -2,7 +2,8 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { comparePositions, event, lifted, none, Position, sortKey, upcast } from './event.ts'
+import { comparePositions, sortKey } from './event.ts'
+import { event, lifted, none, Position, upcast } from './event.schema.ts'
 
 const largest = 2n ** 64n - 1n
 const position = fc.oneof(fc.bigInt(0n, largest), fc.bigInt(0n, 1_000n)).map(String)

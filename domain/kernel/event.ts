@@ -1,12 +1,7 @@
-/** What an event is, and how a kind of event is declared: once, with its schema and version. */
-import { z } from 'zod'
-import { saying } from './fieldNamed.ts'
+/** What an event is: its position in the log, its metadata, and its form before and after it is recorded. */
 
-/** A place in the whole log: a decimal string without leading zeros that orders as a number and has gaps. Only ever compared by `comparePositions`. */
+/** A position in the whole log: a decimal string without leading zeros that orders as a number and has gaps. Compare it by `comparePositions` only. */
 export type Position = string
-export const Position = z
-  .string()
-  .regex(/^(0|[1-9]\d{0,19})$/, { error: saying('must be a decimal number.') })
 
 /** Negative when `a` comes first, zero when they are the same place. */
 export function comparePositions(a: Position, b: Position): number {
@@ -23,12 +18,6 @@ export function sortKey(position: Position): string {
 export type Actor =
   | { readonly kind: 'user'; readonly userId: string }
   | { readonly kind: 'system'; readonly service: string }
-export const Actor: z.ZodType<Actor> = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('user'), userId: z.string() }),
-  z.strictObject({ kind: z.literal('system'), service: z.string() }),
-])
-
-const Sha256Hex = z.string().regex(/^[0-9a-f]{64}$/)
 
 /** Why an event is there and what it is linked to. */
 export interface EventMeta {
@@ -45,16 +34,6 @@ export interface EventMeta {
   /** SHA-256 (hex) over the canonical JSON of this event without its position, its sealed content and this hash. */
   readonly hash: string
 }
-export const EventMeta: z.ZodType<EventMeta> = z.strictObject({
-  actor: Actor,
-  commandId: z.string(),
-  correlationId: z.string(),
-  causationId: z.string().nullable(),
-  follows: z.int().nonnegative().nullable(),
-  content: z.strictObject({ sealed: Sha256Hex, commitment: Sha256Hex }).nullable(),
-  prev: z.union([z.literal(''), Sha256Hex]),
-  hash: Sha256Hex,
-})
 
 /** Why an event cannot be read, by this version or by any. */
 export const unreadableReasons = [
@@ -111,77 +90,4 @@ export type RecordedOf<E extends AnyEvent> = E extends AnyEvent ? Recorded<E> : 
 export interface EventForm {
   readonly data: unknown
   readonly content: unknown
-}
-
-/** Lifts what one version recorded to the form of the next. */
-export type Upcast = (older: EventForm) => EventForm
-
-/** A kind of event: its name, version and schemas, and the one way to make one. */
-export interface EventKind<T extends string, D extends z.ZodType, C extends z.ZodType> {
-  readonly type: T
-  readonly version: number
-  readonly data: D
-  readonly content: C
-  /** From each version before this one to the next, the first version's first. */
-  readonly upcasts: readonly Upcast[]
-  of(...args: z.output<C> extends null ? [data: z.output<D>] : [data: z.output<D>, content: z.output<C>]): {
-    readonly type: T
-    readonly data: z.output<D>
-    readonly content: z.output<C>
-  }
-}
-
-/** The event that a kind makes. */
-export type EventOf<K> =
-  K extends EventKind<infer T, infer D, infer C>
-    ? { readonly type: T; readonly data: z.output<D>; readonly content: z.output<C> }
-    : never
-
-/** Declares that a kind of event has no content. */
-export const none = z.null()
-
-/**
- * Declares a kind of event. The version counts up when the schema changes; `upcasts` then lift what older versions recorded. Throws when
- * one is missing: what was appended once is read for ever.
- */
-export function event<T extends string, D extends z.ZodType, C extends z.ZodType>(
-  type: T,
-  version: number,
-  { data, content, upcasts = [] }: { data: D; content: C; upcasts?: readonly Upcast[] },
-): EventKind<T, D, C> {
-  if (upcasts.length !== version - 1)
-    throw new TypeError(`${type} of version ${version} needs ${version - 1} upcasts.`)
-  return {
-    type,
-    version,
-    data,
-    content,
-    upcasts,
-    // The compiler does not follow a conditional tuple into its members; the signature of `of` holds them.
-    of: (...args) =>
-      ({ type, data: args[0], content: args.length > 1 ? args[1] : null }) as ReturnType<
-        EventKind<T, D, C>['of']
-      >,
-  }
-}
-
-/** Declares how what an older version recorded reads as the next one; `lift` is pure, and erased content stays `null`. */
-export function upcast<D extends z.ZodType, C extends z.ZodType>(
-  older: { data: D; content: C },
-  lift: (older: { data: z.output<D>; content: z.output<C> | null }) => EventForm,
-): Upcast {
-  return ({ data, content }) =>
-    lift({
-      data: older.data.parse(data),
-      content: content === null ? null : older.content.parse(content),
-    })
-}
-
-/** What a version recorded, in the form that the kind has today. */
-export function lifted(
-  { upcasts }: Pick<EventKind<string, z.ZodType, z.ZodType>, 'upcasts'>,
-  version: number,
-  recorded: EventForm,
-): EventForm {
-  return upcasts.slice(version - 1).reduce((form, lift) => lift(form), recorded)
 }

@@ -1,6 +1,6 @@
 /** What happens to the log itself: it begins, and is restored from a backup. */
 import { z } from 'zod'
-import { event, none, type EventOf } from '../kernel/event.ts'
+import { event, none, type EventOf } from '../kernel/event.schema.ts'
 
 /** The log was begun, under an id that no other log has. Its first epoch is 1. */
 export const LogBegun = event('LogBegun', 1, { data: z.object({ logId: z.uuid() }), content: none })

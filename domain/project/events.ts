@@ -1,7 +1,7 @@
 /** What happens to a project: a repository brought in, described, refreshed, let go. */
 import { z } from 'zod'
-import { event, none, type EventOf } from '../kernel/event.ts'
-import { ProjectId, UserId } from '../kernel/ids.ts'
+import { event, none, type EventOf } from '../kernel/event.schema.ts'
+import { ProjectId, UserId } from '../kernel/ids.schema.ts'
 import { ProjectVariable } from './settings.ts'
 
 /** What the code host says of a repository, in the spec's names. */

@@ -1,7 +1,7 @@
 /** What happens to a write that a client may send again: one stream a request, named by its command id. */
 import { z } from 'zod'
-import { event, none, type EventOf } from '../kernel/event.ts'
-import { UserId } from '../kernel/ids.ts'
+import { event, none, type EventOf } from '../kernel/event.schema.ts'
+import { UserId } from '../kernel/ids.schema.ts'
 
 /** The request was taken; `digest` is a keyed hash of its body, by which another body under the same key is told. */
 export const RequestAccepted = event('RequestAccepted', 1, {

@@ -1,6 +1,6 @@
 /** What people and runners may ask of a task. Ids come in with the command. */
 import type { Proposal } from './proposal.ts'
-import type { EventOf } from '../kernel/event.ts'
+import type { EventOf } from '../kernel/event.schema.ts'
 import type { AgentName } from '../agents.ts'
 import type { ExecutionKind, MessageImage, ProgressEvent, TerminalHead, WorkspaceChanged } from './events.ts'
 

@@ -5,9 +5,8 @@
 import { z } from 'zod'
 import { agentNames } from '../agents.ts'
 import { imageFacts } from '../image/events.ts'
-import { BlobRef, Sha256 } from '../kernel/blob.ts'
-import { event, none, type EventOf } from '../kernel/event.ts'
-import { ExecutionId, MessageId, ProjectId, TaskId, UserId } from '../kernel/ids.ts'
+import { BlobRef, Sha256, ExecutionId, MessageId, ProjectId, TaskId, UserId } from '../kernel/ids.schema.ts'
+import { event, none, type EventOf } from '../kernel/event.schema.ts'
 
 export const AgentName = z.enum(agentNames)
 

@@ -1,5 +1,5 @@
 /** A task's state: what its next decision needs, and no more. */
-import type { BlobRef } from '../kernel/blob.ts'
+import type { BlobRef } from '../kernel/ids.schema.ts'
 import type { RecordedOf } from '../kernel/event.ts'
 import type { AgentName } from '../agents.ts'
 import type { ExecutionKind, TaskEvent } from './events.ts'

@@ -1,7 +1,7 @@
 /** The terminal stream of a task: what was printed, in order, and text while it is being written. It has no decider: only the runner that holds the execution appends, by exact revision. */
 import { z } from 'zod'
-import { event, type EventOf } from '../kernel/event.ts'
-import { ExecutionId, MessageId } from '../kernel/ids.ts'
+import { event, type EventOf } from '../kernel/event.schema.ts'
+import { ExecutionId, MessageId } from '../kernel/ids.schema.ts'
 
 /** The execution, and which claim of it prints. */
 const attempt = { executionId: ExecutionId, attempt: z.int().positive() }

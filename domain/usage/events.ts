@@ -1,7 +1,7 @@
 /** What a person uses of models, and has recorded of runs: one stream a person and day. Written where these have a limit for a day. */
 import { z } from 'zod'
-import { event, none, type EventOf } from '../kernel/event.ts'
-import { ExecutionId } from '../kernel/ids.ts'
+import { event, none, type EventOf } from '../kernel/event.schema.ts'
+import { ExecutionId } from '../kernel/ids.schema.ts'
 
 const Tokens = z.int().nonnegative()
 

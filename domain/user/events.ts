@@ -1,7 +1,7 @@
 /** What happens to a user: signing in through the code host or with a password, onboarding, a profile. Names and addresses are content. */
 import { z } from 'zod'
-import { event, none, type EventOf } from '../kernel/event.ts'
-import { UserId } from '../kernel/ids.ts'
+import { event, none, type EventOf } from '../kernel/event.schema.ts'
+import { UserId } from '../kernel/ids.schema.ts'
 
 export const companySizes = ['solo', '2-5', '6-20', '21-50', '51-200', '200+'] as const
 export const roles = ['developer', 'designer', 'product_manager', 'team_lead', 'cto', 'other'] as const

@@ -5,7 +5,7 @@ import { historyOf } from '../../tests/domain/given.ts'
 import { executionId, imageId, messageId, taskId } from '../../tests/domain/ids.ts'
 import { erased, moment, recorded } from '../../tests/domain/recorded.ts'
 import * as past from '../../tests/domain/taskHistories.ts'
-import { taskStream } from '../kernel/ids.ts'
+import { taskStream } from '../kernel/streams.ts'
 import {
   CommandOutputRecorded,
   MessageEdited,

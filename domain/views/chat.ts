@@ -1,7 +1,7 @@
 /** The chat of a task: one document a message. */
 import type { ChatMessage } from '../api/chat.ts'
 import { sortKey, type RecordedOf } from '../kernel/event.ts'
-import { parseStream } from '../kernel/ids.ts'
+import { parseStream } from '../kernel/streams.ts'
 import type { NamedImage } from '../task/commands.ts'
 import type { TaskEvent } from '../task/events.ts'
 import type { EndStatus } from '../task/state.ts'

@@ -1,9 +1,9 @@
 /** Images that were uploaded and not discarded yet, and what it takes to show one wherever it is kept. */
 import type { ShownImage } from '../api/images.ts'
 import type { MediaType } from '../image/events.ts'
-import type { BlobRef } from '../kernel/blob.ts'
+import type { BlobRef } from '../kernel/ids.schema.ts'
 import { sortKey, type RecordedOf } from '../kernel/event.ts'
-import { parseStream, scopeOfStream, taskStream } from '../kernel/ids.ts'
+import { parseStream, scopeOfStream, taskStream } from '../kernel/streams.ts'
 import type { NamedImage } from '../task/commands.ts'
 import type { TaskEvent } from '../task/events.ts'
 import type { View, ViewDocument } from './view.ts'

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { Project } from '../api/projects.ts'
 import { projectId, userId } from '../../tests/domain/ids.ts'
 import { moment, recorded } from '../../tests/domain/recorded.ts'
-import { projectStream } from '../kernel/ids.ts'
+import { projectStream } from '../kernel/streams.ts'
 import {
   ProjectCreated,
   ProjectDeleted,

@@ -1,6 +1,6 @@
 /** What the screens show of a project; its tasks are counted when it is read. */
 import type { Project } from '../api/projects.ts'
-import { parseStream } from '../kernel/ids.ts'
+import { parseStream } from '../kernel/streams.ts'
 import { sortKey } from '../kernel/event.ts'
 import type { View } from './view.ts'
 

@@ -1,11 +1,11 @@
 /** What the screens show of a task, its terminal and chat apart. */
 import type { Task } from '../api/tasks.ts'
 import type { ProjectDocument } from './projects.ts'
-import type { BlobRef } from '../kernel/blob.ts'
+import type { BlobRef } from '../kernel/ids.schema.ts'
 import type { AgentName } from '../agents.ts'
 import type { EndStatus } from '../task/state.ts'
 import { sortKey, type RecordedOf } from '../kernel/event.ts'
-import { parseStream } from '../kernel/ids.ts'
+import { parseStream } from '../kernel/streams.ts'
 import type { NamedImage } from '../task/commands.ts'
 import { outcomeOf, type EndEvent } from './chat.ts'
 import { imagesOf, shownImage, type AddressOf } from './images.ts'

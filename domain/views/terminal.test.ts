@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { MessageDelta, TerminalOutput } from '../api/chat.ts'
 import { executionId, messageId, taskId } from '../../tests/domain/ids.ts'
 import { erased, moment, recorded } from '../../tests/domain/recorded.ts'
-import { terminalStream } from '../kernel/ids.ts'
+import { terminalStream } from '../kernel/streams.ts'
 import { MessageTextRecorded, TerminalOutputRecorded } from '../task/terminal.ts'
 import { messageDeltaOf, terminalOutputOf } from './terminal.ts'
 

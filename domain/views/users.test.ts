@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { User } from '../api/auth.ts'
 import { sessionId, userId } from '../../tests/domain/ids.ts'
 import { erased, recorded } from '../../tests/domain/recorded.ts'
-import { userStream } from '../kernel/ids.ts'
+import { userStream } from '../kernel/streams.ts'
 import {
   GitHubConnected,
   GitHubDisconnected,

@@ -1,6 +1,6 @@
 /** What the screens show of a user. */
 import type { User } from '../api/auth.ts'
-import { parseStream } from '../kernel/ids.ts'
+import { parseStream } from '../kernel/streams.ts'
 import type { Position } from '../kernel/event.ts'
 import type { View } from './view.ts'
 

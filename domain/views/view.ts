@@ -1,7 +1,7 @@
 /** A view: how events become documents. The server, the live client and the replay fold with the same functions. */
 import type { DomainEvent } from '../events.ts'
 import type { Position, RecordedOf, UnreadableReason } from '../kernel/event.ts'
-import type { StreamKind } from '../kernel/ids.ts'
+import type { StreamKind } from '../kernel/streams.ts'
 
 export type AnyRecorded = RecordedOf<DomainEvent>
 

@@ -1,6 +1,6 @@
 /** Of tasks asked for at once, as many start as may: none too many, and none refused that had a place. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { taskStream } from '#domain/kernel/ids.ts'
+import { taskStream } from '#domain/kernel/streams.ts'
 import { task } from '#domain/task/task.ts'
 import { creating } from '../../tests/domain/creating.ts'
 import { taskId } from '../../tests/domain/ids.ts'

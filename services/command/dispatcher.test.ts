@@ -1,6 +1,6 @@
 /** Every request becomes a job, once, wherever a crash falls. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { projectStream, taskStream } from '#domain/kernel/ids.ts'
+import { projectStream, taskStream } from '#domain/kernel/streams.ts'
 import { project } from '#domain/project/project.ts'
 import { TaskUpdated, PullRequestRequested } from '#domain/task/events.ts'
 import { task } from '#domain/task/task.ts'

@@ -3,7 +3,7 @@
  * handled twice queues it once.
  */
 import { z } from 'zod'
-import { parseStream } from '#domain/kernel/ids.ts'
+import { parseStream } from '#domain/kernel/streams.ts'
 import { comparePositions, type Position, type StoredEvent } from '#domain/kernel/event.ts'
 import type { LogIdentity } from '#domain/log/log.ts'
 import { task } from '#domain/task/task.ts'

@@ -1,6 +1,6 @@
 /** Nothing that was asked for waits for ever, whatever the queue has become. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { taskStream } from '#domain/kernel/ids.ts'
+import { taskStream } from '#domain/kernel/streams.ts'
 import { PullRequestRequested, WorkspaceChanged, WorkspacePrepared } from '#domain/task/events.ts'
 import { task } from '#domain/task/task.ts'
 import { tasksView } from '#domain/views/tasks.ts'

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { Fault } from '#domain/kernel/errors.ts'
-import { taskStream } from '#domain/kernel/ids.ts'
+import { taskStream } from '#domain/kernel/streams.ts'
 import { ExecutionCancelled, ExecutionRequested, MessageQueued, TaskCreated } from '#domain/task/events.ts'
 import type { AgentName } from '#domain/agents.ts'
 import { task } from '#domain/task/task.ts'

@@ -4,7 +4,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { Fault } from '#domain/kernel/errors.ts'
-import { taskStream } from '#domain/kernel/ids.ts'
+import { taskStream } from '#domain/kernel/streams.ts'
 import type { AgentName } from '#domain/agents.ts'
 import type { LiveTask } from '#domain/task/state.ts'
 import { hasMessage, retriedOf, task } from '#domain/task/task.ts'

@@ -2,7 +2,7 @@
 import type { Task } from '#domain/api/tasks.ts'
 import { Fault, faults } from '#domain/kernel/errors.ts'
 import type { Position } from '#domain/kernel/event.ts'
-import { projectStream, taskStream } from '#domain/kernel/ids.ts'
+import { projectStream, taskStream } from '#domain/kernel/streams.ts'
 import { project, type ProjectCommand } from '#domain/project/project.ts'
 import type { TaskCommand } from '#domain/task/commands.ts'
 import type { TaskEvent } from '#domain/task/events.ts'

@@ -15,7 +15,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { taskStream, userStream } from '#domain/kernel/ids.ts'
+import { taskStream, userStream } from '#domain/kernel/streams.ts'
 import { OnboardingCompleted } from '#domain/user/events.ts'
 import { WorkspaceChanged } from '#domain/task/events.ts'
 import { digestsOf } from '#platform/eventlog/chain.ts'

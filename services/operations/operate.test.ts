@@ -1,6 +1,6 @@
 /** The words of an operator about jobs that were set aside. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { userStream } from '#domain/kernel/ids.ts'
+import { userStream } from '#domain/kernel/streams.ts'
 import { OnboardingCompleted } from '#domain/user/events.ts'
 import { emptyHead } from '#platform/eventlog/eventLog.ts'
 import { openLog } from '#platform/eventlog/logIdentity.ts'

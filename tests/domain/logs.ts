@@ -2,7 +2,7 @@
 import * as fc from 'fast-check'
 import { fold, isRefusal, type Decider } from '#domain/kernel/decider.ts'
 import type { AnyEvent, RecordedOf } from '#domain/kernel/event.ts'
-import { projectStream, userStream } from '#domain/kernel/ids.ts'
+import { projectStream, userStream } from '#domain/kernel/streams.ts'
 import { project, type ProjectCommand } from '#domain/project/project.ts'
 import { companySizes, roles } from '#domain/user/events.ts'
 import { user, type UserCommand } from '#domain/user/user.ts'

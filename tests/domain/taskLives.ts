@@ -2,7 +2,7 @@
 import * as fc from 'fast-check'
 import { isRefusal } from '#domain/kernel/decider.ts'
 import type { RecordedOf } from '#domain/kernel/event.ts'
-import { taskStream } from '#domain/kernel/ids.ts'
+import { taskStream } from '#domain/kernel/streams.ts'
 import type { Fence, TaskCommand } from '#domain/task/commands.ts'
 import { agentNames } from '#domain/agents.ts'
 import {

@@ -1,7 +1,7 @@
 /** A data folder as a person who has used the product for long would have it, written through the product's own parts. */
 import { randomUUID } from 'node:crypto'
 import { project } from '#domain/project/project.ts'
-import { projectStream, taskStream, terminalStream, userStream } from '#domain/kernel/ids.ts'
+import { projectStream, taskStream, terminalStream, userStream } from '#domain/kernel/streams.ts'
 import { TerminalOutputRecorded } from '#domain/task/terminal.ts'
 import { task } from '#domain/task/task.ts'
 import { user } from '#domain/user/user.ts'

@@ -11,7 +11,7 @@ import {
   listTasks,
   updateTask,
 } from '#domain/api/tasks.ts'
-import { scopeOfStream, taskStream, terminalStream } from '#domain/kernel/ids.ts'
+import { scopeOfStream, taskStream, terminalStream } from '#domain/kernel/streams.ts'
 import { chatView, messageDocumentId } from '#domain/views/chat.ts'
 import { tasksView } from '#domain/views/tasks.ts'
 import { documents } from '#platform/reads/documents.ts'

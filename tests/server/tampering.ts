@@ -1,6 +1,6 @@
 /** Ways to change a stored log without a trace, as somebody with the database would; and which of them are found without a seal. */
 import type { EventMeta, StoredEvent } from '#domain/kernel/event.ts'
-import { parseStream, taskStream, terminalStream } from '#domain/kernel/ids.ts'
+import { parseStream, taskStream, terminalStream } from '#domain/kernel/streams.ts'
 import { TerminalHead } from '#domain/task/events.ts'
 import { digestsOf } from '#platform/eventlog/chain.ts'
 import type { EventStore } from '#platform/ports/eventStore.ts'

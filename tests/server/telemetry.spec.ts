@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createTask, listTasks, type Task } from '#domain/api/tasks.ts'
-import { taskStream, terminalStream } from '#domain/kernel/ids.ts'
+import { taskStream, terminalStream } from '#domain/kernel/streams.ts'
 import type { StoredEvent } from '#domain/kernel/event.ts'
 import { openSqliteEventStore } from '#platform/eventstore/sqlite.ts'
 import type { Live } from '../product/live.ts'

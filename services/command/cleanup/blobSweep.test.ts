@@ -1,9 +1,9 @@
 /** Which blobs go and which stay, over real engines: it is the log that says so. */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { BlobRef } from '#domain/kernel/blob.ts'
+import type { BlobRef } from '#domain/kernel/ids.schema.ts'
 import type { AnyEvent } from '#domain/kernel/event.ts'
-import { imageStream, scopeOfStream, taskStream } from '#domain/kernel/ids.ts'
+import { imageStream, scopeOfStream, taskStream } from '#domain/kernel/streams.ts'
 import type { DomainEvent } from '#domain/events.ts'
 import { ImageDiscarded, ImageUploaded } from '#domain/image/events.ts'
 import { MessageQueued, TaskDeleted, WorkSaved, WorkspaceChanged } from '#domain/task/events.ts'

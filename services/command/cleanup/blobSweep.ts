@@ -5,7 +5,6 @@
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'
-import { hashesIn } from '#domain/kernel/blob.ts'
 import type { Position, StoredEvent, UnreadableReason } from '#domain/kernel/event.ts'
 import { quarantine } from '#platform/eventlog/quarantine.ts'
 import type { SealedBlobs } from '#platform/eventlog/sealedBlobs.ts'
@@ -236,4 +235,18 @@ async function removeEach(
     }
   }
   if (removed > 0) logger.info({ removed }, 'unreferenced blobs removed')
+}
+
+const sha256 = /^[0-9a-f]{64}$/
+
+/**
+ * Every hash in the data of an event, at any depth. Each may name a blob, also in kinds and versions of events that this version does
+ * not know.
+ */
+function* hashesIn(data: unknown): Generator<string> {
+  if (typeof data === 'string') {
+    if (sha256.test(data)) yield data
+  } else if (typeof data === 'object' && data !== null) {
+    for (const member of Object.values(data)) yield* hashesIn(member)
+  }
 }

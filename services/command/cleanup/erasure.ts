@@ -5,12 +5,11 @@
  * Workspaces are the runners' to clear away.
  * Each step may be repeated, and a job that was broken off comes again.
  */
-import type { StoredEvent } from '#domain/kernel/event.ts'
-import { parseStream, projectStream, scopeOfStream, taskStream } from '#domain/kernel/ids.ts'
+import type { StoredEvent, RecordedOf } from '#domain/kernel/event.ts'
+import { parseStream, projectStream, scopeOfStream, taskStream } from '#domain/kernel/streams.ts'
 import { Fault } from '#domain/kernel/errors.ts'
-import type { BlobRef } from '#domain/kernel/blob.ts'
+import type { BlobRef } from '#domain/kernel/ids.schema.ts'
 import type { TaskEvent } from '#domain/task/events.ts'
-import type { RecordedOf } from '#domain/kernel/event.ts'
 import { project } from '#domain/project/project.ts'
 import { task } from '#domain/task/task.ts'
 import { views } from '#domain/views/all.ts'

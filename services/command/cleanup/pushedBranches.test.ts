@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { DomainEvent } from '#domain/events.ts'
 import { Fault } from '#domain/kernel/errors.ts'
-import { projectStream, taskStream } from '#domain/kernel/ids.ts'
+import { projectStream, taskStream } from '#domain/kernel/streams.ts'
 import { ProjectCreated, ProjectSynced } from '#domain/project/events.ts'
 import {
   PullRequestOpened,

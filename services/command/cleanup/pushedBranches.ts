@@ -5,10 +5,10 @@
  * is told in the log; nothing waits for it for longer than a few tries take.
  */
 import { setTimeout as pause } from 'node:timers/promises'
-import { isOurBranch } from '#domain/kernel/branchName.ts'
+import { isOurBranch } from '#domain/kernel/names.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import type { RecordedOf } from '#domain/kernel/event.ts'
-import { projectStream, taskStream } from '#domain/kernel/ids.ts'
+import { projectStream, taskStream } from '#domain/kernel/streams.ts'
 import type { ProjectEvent } from '#domain/project/events.ts'
 import type { TaskEvent } from '#domain/task/events.ts'
 import type { AnyRecorded } from '#domain/views/view.ts'

@@ -9,7 +9,7 @@ import {
   updateProfile,
 } from '#domain/api/auth.ts'
 import { Fault } from '#domain/kernel/errors.ts'
-import { userStream } from '#domain/kernel/ids.ts'
+import { userStream } from '#domain/kernel/streams.ts'
 import { user as userDecider, type UserCommand } from '#domain/user/user.ts'
 import { userOf, usersView } from '#domain/views/users.ts'
 import { identified, signedIn, type Person } from '#platform/http/guards.ts'

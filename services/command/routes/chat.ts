@@ -11,7 +11,7 @@ import {
   type ChatMessage,
 } from '#domain/api/chat.ts'
 import { Fault } from '#domain/kernel/errors.ts'
-import { taskStream } from '#domain/kernel/ids.ts'
+import { taskStream } from '#domain/kernel/streams.ts'
 import { chatMessageOf, chatView, messageDocumentId } from '#domain/views/chat.ts'
 import type { Head } from '#platform/eventlog/eventLog.ts'
 import type { Executed } from '#platform/commands/execute.ts'

@@ -7,7 +7,7 @@ import {
 } from '#domain/api/projectSettings.ts'
 import { isRefusal } from '#domain/kernel/decider.ts'
 import { Fault } from '#domain/kernel/errors.ts'
-import { projectStream } from '#domain/kernel/ids.ts'
+import { projectStream } from '#domain/kernel/streams.ts'
 import { bytesOf, settingsLimits } from '#domain/project/settings.ts'
 import { project, type ProjectCommand, type ProjectState } from '#domain/project/project.ts'
 import { projectSettingsView, settingsOf } from '#domain/views/projectSettings.ts'

@@ -12,7 +12,7 @@ import {
 import type { BodyOf } from '#domain/api/call.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import type { Position } from '#domain/kernel/event.ts'
-import { projectStream, requestStream } from '#domain/kernel/ids.ts'
+import { projectStream, requestStream } from '#domain/kernel/streams.ts'
 import type { RepositoryFacts } from '#domain/project/events.ts'
 import type { ProjectCommand } from '#domain/project/project.ts'
 import { RepositoryMade, type MadeRepository } from '#domain/request/events.ts'

@@ -1,7 +1,7 @@
 /** Asking for a pull request, and waiting for what comes of it. */
 import { createPullRequest } from '#domain/api/tasks.ts'
 import { Fault, faultCodes } from '#domain/kernel/errors.ts'
-import { taskStream } from '#domain/kernel/ids.ts'
+import { taskStream } from '#domain/kernel/streams.ts'
 import type { Proposal } from '#domain/task/proposal.ts'
 import { tasksView } from '#domain/views/tasks.ts'
 import type { AnyRecorded } from '#domain/views/view.ts'

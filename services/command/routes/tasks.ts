@@ -10,7 +10,7 @@ import {
   updateTask,
 } from '#domain/api/tasks.ts'
 import { Fault } from '#domain/kernel/errors.ts'
-import { projectStream } from '#domain/kernel/ids.ts'
+import { projectStream } from '#domain/kernel/streams.ts'
 import { project } from '#domain/project/project.ts'
 import { signedIn, type Person } from '#platform/http/guards.ts'
 import type { Asked, Route } from '#platform/http/route.ts'

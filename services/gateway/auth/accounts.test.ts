@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { v5 as uuidv5 } from 'uuid'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { identityStream, userStream } from '#domain/kernel/ids.ts'
+import { identityStream, userStream } from '#domain/kernel/streams.ts'
 import { identity } from '#domain/identity/identity.ts'
 import { user } from '#domain/user/user.ts'
 import type { Commands } from '#platform/commands/execute.ts'

@@ -1,7 +1,7 @@
 /** Accounts at the code host: whose each is here, signing in with one, and connecting one to somebody. Never joined by e-mail. */
 import { Fault } from '#domain/kernel/errors.ts'
 import { isRefusal } from '#domain/kernel/decider.ts'
-import { identityStream, userStream } from '#domain/kernel/ids.ts'
+import { identityStream, userStream } from '#domain/kernel/streams.ts'
 import { identity } from '#domain/identity/identity.ts'
 import type { HostProfile } from '#domain/user/events.ts'
 import { user } from '#domain/user/user.ts'

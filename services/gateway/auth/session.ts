@@ -1,7 +1,7 @@
 /** A session that has just been recorded: its token, and the person as the API shows them. */
 import type { User } from '#domain/api/auth.ts'
 import type { Position } from '#domain/kernel/event.ts'
-import { userStream } from '#domain/kernel/ids.ts'
+import { userStream } from '#domain/kernel/streams.ts'
 import { userOf, usersView } from '#domain/views/users.ts'
 import type { Executed } from '#platform/commands/execute.ts'
 import type { GatewayServices } from '../services.ts'

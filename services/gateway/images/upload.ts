@@ -7,7 +7,7 @@ import { imageLimits, uploadImage, type ShownImage } from '#domain/api/images.ts
 import type { AnswerOf } from '#domain/api/call.ts'
 import { image, type ImageState, type KeptImage } from '#domain/image/image.ts'
 import { Fault } from '#domain/kernel/errors.ts'
-import { imageStream, scopeOfStream } from '#domain/kernel/ids.ts'
+import { imageStream, scopeOfStream } from '#domain/kernel/streams.ts'
 import { imagesView } from '#domain/views/images.ts'
 import type { Loaded } from '#platform/commands/execute.ts'
 import { signedIn } from '#platform/http/guards.ts'

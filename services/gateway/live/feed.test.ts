@@ -4,7 +4,7 @@ import * as fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { ResumeCursor } from '#domain/api/socket.ts'
 import { comparePositions, type Position, type RecordedOf, type StoredEvent } from '#domain/kernel/event.ts'
-import { taskStream, terminalStream } from '#domain/kernel/ids.ts'
+import { taskStream, terminalStream } from '#domain/kernel/streams.ts'
 import {
   ExecutionCancelled,
   ExecutionCompleted,

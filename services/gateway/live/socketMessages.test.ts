@@ -1,7 +1,7 @@
 /** What is said on the socket of each thing that happens to a task. */
 import { describe, expect, test } from 'vitest'
 import { eventKinds, type DomainEvent } from '#domain/events.ts'
-import { taskStream, terminalStream, userStream } from '#domain/kernel/ids.ts'
+import { taskStream, terminalStream, userStream } from '#domain/kernel/streams.ts'
 import {
   CancellationRequested,
   ExecutionCancelled,

@@ -1,7 +1,7 @@
 /** Whose a task is, for events that do not say so: remembered, so that what strangers do costs no read. It never changes. */
 import { LRUCache } from 'lru-cache'
 import type { StoredEvent } from '#domain/kernel/event.ts'
-import { parseStream, taskStream } from '#domain/kernel/ids.ts'
+import { parseStream, taskStream } from '#domain/kernel/streams.ts'
 import { TaskCreated } from '#domain/task/events.ts'
 import { tasksView } from '#domain/views/tasks.ts'
 import type { Documents } from '#platform/reads/documents.ts'

@@ -2,7 +2,7 @@
 import type { Subscription } from 'nats'
 import { z } from 'zod'
 import { AgentState } from '#domain/api/agents.ts'
-import { Position } from '#domain/kernel/event.ts'
+import { Position } from '#domain/kernel/event.schema.ts'
 import type { Bus, BusMessages, Topic } from '../ports/bus.ts'
 import type { ReportFault } from '../ports/faults.ts'
 import type { Nats } from './natsConnection.ts'

@@ -2,7 +2,7 @@
 import { createInbox, type Msg, type Subscription } from 'nats'
 import { z } from 'zod'
 import { HostSuggestion } from '#domain/api/projectSettings.ts'
-import { BlobRef } from '#domain/kernel/blob.ts'
+import { BlobRef } from '#domain/kernel/ids.schema.ts'
 import { AgentName } from '#domain/task/events.ts'
 import { EngineUnavailable, type ReportFault } from '../ports/faults.ts'
 import type { Answered, Asked, Question, Rpc } from '../ports/rpc.ts'

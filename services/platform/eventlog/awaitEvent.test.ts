@@ -1,6 +1,6 @@
 /** Waiting for something to happen in a stream. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { taskStream } from '#domain/kernel/ids.ts'
+import { taskStream } from '#domain/kernel/streams.ts'
 import { TaskUpdated } from '#domain/task/events.ts'
 import type { AnyRecorded } from '#domain/views/view.ts'
 import { taskId } from '../../../tests/domain/ids.ts'

@@ -5,15 +5,9 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { eventKinds, type DomainEvent } from '#domain/events.ts'
-import {
-  lifted,
-  type Actor,
-  type AnyEvent,
-  type Position,
-  type StoredEvent,
-  type UnreadableReason,
-} from '#domain/kernel/event.ts'
-import { scopeOfStream } from '#domain/kernel/ids.ts'
+import { lifted } from '#domain/kernel/event.schema.ts'
+import type { Actor, AnyEvent, Position, StoredEvent, UnreadableReason } from '#domain/kernel/event.ts'
+import { scopeOfStream } from '#domain/kernel/streams.ts'
 import type { AnyRecorded } from '#domain/views/view.ts'
 import type { Bus } from '#platform/ports/bus.ts'
 import type { Clock } from '#platform/ports/clock.ts'

@@ -2,7 +2,7 @@
  * What an agent is saying, on its way to who watches: over the bus, before it is recorded, and sealed as the log seals it. Words may be
  * lost and may come late; what the log has of a message takes their place.
  */
-import { taskStream, scopeOfStream } from '#domain/kernel/ids.ts'
+import { taskStream, scopeOfStream } from '#domain/kernel/streams.ts'
 import type { Logger } from '#platform/log.ts'
 import type { Bus, SealedWords } from '#platform/ports/bus.ts'
 import type { Vault } from '#platform/ports/vault.ts'

@@ -1,5 +1,5 @@
 /** Blobs sealed under the key of what they belong to. */
-import type { BlobRef } from '#domain/kernel/blob.ts'
+import type { BlobRef } from '#domain/kernel/ids.schema.ts'
 import type { Blobs } from '#platform/ports/blobs.ts'
 import type { Vault } from '#platform/ports/vault.ts'
 

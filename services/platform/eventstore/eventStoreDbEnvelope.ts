@@ -1,7 +1,8 @@
 /** Our events as EventStoreDB keeps them: facts and sealed content as its data, the rest of the envelope as its metadata. */
 import type { EventData, RecordedEvent } from '@eventstore/db-client'
 import { z } from 'zod'
-import { EventMeta, type Position, type StoredEvent } from '#domain/kernel/event.ts'
+import { EventMeta } from '#domain/kernel/event.schema.ts'
+import type { Position, StoredEvent } from '#domain/kernel/event.ts'
 import type { EventToAppend } from '../ports/eventStore.ts'
 
 /** Counts up when what is written here changes. Those before it are of logs that are not read any more. */

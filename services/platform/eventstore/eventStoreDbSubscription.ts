@@ -11,7 +11,7 @@ import {
   type Filter,
 } from '@eventstore/db-client'
 import { comparePositions, type Position, type StoredEvent } from '#domain/kernel/event.ts'
-import { streamPrefixes } from '#domain/kernel/ids.ts'
+import { streamPrefixes } from '#domain/kernel/streams.ts'
 import { isWanted, type EventFilter, type HandleEvents, type Subscription } from '../ports/eventStore.ts'
 import type { ReportFault } from '../ports/faults.ts'
 import { within } from './eventStoreDbCalls.ts'

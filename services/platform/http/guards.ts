@@ -1,7 +1,7 @@
 /** Guards that routes share: who asks, and whether they may be here. */
 import { Fault } from '#domain/kernel/errors.ts'
 import type { Actor, Position } from '#domain/kernel/event.ts'
-import { userStream } from '#domain/kernel/ids.ts'
+import { userStream } from '#domain/kernel/streams.ts'
 import { usersView, type UserDocument } from '#domain/views/users.ts'
 import type { Documents } from '#platform/reads/documents.ts'
 import type { Projected } from '#platform/reads/projected.ts'

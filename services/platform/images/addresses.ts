@@ -5,7 +5,7 @@
 import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto'
 import { z } from 'zod'
 import { MediaType } from '#domain/image/events.ts'
-import { BlobRef } from '#domain/kernel/blob.ts'
+import { BlobRef } from '#domain/kernel/ids.schema.ts'
 import type { AddressOf, SealedImage } from '#domain/views/images.ts'
 import type { Clock } from '#platform/ports/clock.ts'
 import type { Vault } from '#platform/ports/vault.ts'

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
-import { Position } from '#domain/kernel/event.ts'
+import { Position } from '#domain/kernel/event.schema.ts'
 import { EngineUnavailable, type ReportFault } from '../ports/faults.ts'
 import type { Jobs, Worker } from '../ports/jobs.ts'
 import type { Nats } from '../bus/natsConnection.ts'

@@ -3,7 +3,7 @@
  * `tests/contracts/rpc.spec.ts`.
  */
 import type { HostSuggestion } from '#domain/api/projectSettings.ts'
-import type { BlobRef } from '#domain/kernel/blob.ts'
+import type { BlobRef } from '#domain/kernel/ids.schema.ts'
 import type { AgentName } from '#domain/agents.ts'
 
 /** All that may be asked, and what is answered. Both are small: what is large is named by a blob. */

@@ -1,6 +1,6 @@
 /** Documents as of a place in their stream, wherever the projection is. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { taskStream } from '#domain/kernel/ids.ts'
+import { taskStream } from '#domain/kernel/streams.ts'
 import { TaskDeleted, TaskUpdated } from '#domain/task/events.ts'
 import { task } from '#domain/task/task.ts'
 import { chatView, messageDocumentId } from '#domain/views/chat.ts'

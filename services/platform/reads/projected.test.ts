@@ -1,6 +1,6 @@
 /** A read after a write shows it: waiting for the projection. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { taskStream, terminalStream } from '#domain/kernel/ids.ts'
+import { taskStream, terminalStream } from '#domain/kernel/streams.ts'
 import type { AppendResult } from '#platform/ports/eventStore.ts'
 import { sampleEvent } from '../../../tests/contracts/eventStore.samples.ts'
 import { taskId } from '../../../tests/domain/ids.ts'

@@ -1,8 +1,8 @@
 /** The proposal for a task's pull request, of what is recorded. */
 import { z } from 'zod'
 import { ChangedFile } from '#domain/api/tasks.ts'
-import type { BlobRef } from '#domain/kernel/blob.ts'
-import { scopeOfStream, taskStream } from '#domain/kernel/ids.ts'
+import type { BlobRef } from '#domain/kernel/ids.schema.ts'
+import { scopeOfStream, taskStream } from '#domain/kernel/streams.ts'
 import { proposePullRequest, type Proposal } from '#domain/task/proposal.ts'
 import { chatView } from '#domain/views/chat.ts'
 import type { TaskDocument } from '#domain/views/tasks.ts'

@@ -1,7 +1,7 @@
 /** Metrics: what happened is counted, under labels that are few. */
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { taskStream, terminalStream } from '#domain/kernel/ids.ts'
+import { taskStream, terminalStream } from '#domain/kernel/streams.ts'
 import { ExecutionCompleted, ExecutionFailed, UsageRecorded } from '#domain/task/events.ts'
 import { TerminalOutputRecorded } from '#domain/task/terminal.ts'
 import type { AnyRecorded } from '#domain/views/view.ts'

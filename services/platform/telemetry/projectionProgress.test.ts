@@ -1,6 +1,6 @@
 /** Whoever asks whether all is ready hears of a projection that stands still. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { taskStream } from '#domain/kernel/ids.ts'
+import { taskStream } from '#domain/kernel/streams.ts'
 import { TaskUpdated } from '#domain/task/events.ts'
 import { mainProjection } from '#platform/reads/projected.ts'
 import { changeCatalog } from '#platform/ports/catalog.ts'

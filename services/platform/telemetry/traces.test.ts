@@ -1,7 +1,7 @@
 /** Traces: all that a request causes hangs together, in however many processes it happens. */
 import { expect, test } from 'vitest'
 import type { StoredEvent } from '#domain/kernel/event.ts'
-import { taskStream, terminalStream } from '#domain/kernel/ids.ts'
+import { taskStream, terminalStream } from '#domain/kernel/streams.ts'
 import { TaskDeleted } from '#domain/task/events.ts'
 import { TerminalOutputRecorded } from '#domain/task/terminal.ts'
 import type { AnyRecorded } from '#domain/views/view.ts'

@@ -4,7 +4,8 @@
  */
 import { z } from 'zod'
 import { eventKinds } from '#domain/events.ts'
-import { EventMeta, type Position, type StoredEvent } from '#domain/kernel/event.ts'
+import { EventMeta } from '#domain/kernel/event.schema.ts'
+import type { Position, StoredEvent } from '#domain/kernel/event.ts'
 import {
   logStream,
   parseStream,
@@ -13,7 +14,7 @@ import {
   taskStream,
   terminalStream,
   userStream,
-} from '#domain/kernel/ids.ts'
+} from '#domain/kernel/streams.ts'
 import { LogRestored } from '#domain/log/events.ts'
 import { TerminalHead } from '#domain/task/events.ts'
 import { chainFaultOf, sha256, type ChainFault, type Digests } from '#platform/eventlog/chain.ts'

@@ -1,7 +1,7 @@
 /** How events become stored documents, a batch at a time: for the projector, and for whoever makes a read model anew. */
 import { LRUCache } from 'lru-cache'
 import type { Position, StoredEvent, UnreadableReason } from '#domain/kernel/event.ts'
-import { parseStream } from '#domain/kernel/ids.ts'
+import { parseStream } from '#domain/kernel/streams.ts'
 import { belongs, project, type AnyRecorded, type View, type ViewDocument } from '#domain/views/view.ts'
 import { goneWith, wantedBy } from '#platform/reads/documents.ts'
 import { quarantine, quarantinePosition } from '#platform/eventlog/quarantine.ts'

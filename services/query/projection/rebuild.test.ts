@@ -1,7 +1,7 @@
 /** Read models that are made anew: beside what is read, put in its place at once, whatever is killed meanwhile. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { taskStream, userStream } from '#domain/kernel/ids.ts'
+import { taskStream, userStream } from '#domain/kernel/streams.ts'
 import { TaskUpdated } from '#domain/task/events.ts'
 import { TerminalOutputRecorded } from '#domain/task/terminal.ts'
 import { task } from '#domain/task/task.ts'

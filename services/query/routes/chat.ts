@@ -8,7 +8,7 @@ import {
 } from '#domain/api/chat.ts'
 import { limits } from '#domain/api/fields.ts'
 import { comparePositions, sortKey, type Position } from '#domain/kernel/event.ts'
-import { terminalStream } from '#domain/kernel/ids.ts'
+import { terminalStream } from '#domain/kernel/streams.ts'
 import { chatMessageOf, chatView } from '#domain/views/chat.ts'
 import { logEntryOf, logView, type LogDocument } from '#domain/views/log.ts'
 import { messageDeltaOf, terminalOutputOf } from '#domain/views/terminal.ts'

@@ -1,6 +1,6 @@
 /** What may be used of models: counted for a run in the process, and for a day in the log. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { usageStream } from '#domain/kernel/ids.ts'
+import { usageStream } from '#domain/kernel/streams.ts'
 import { commands, type Commands } from '#platform/commands/execute.ts'
 import { EngineUnavailable } from '#platform/ports/faults.ts'
 import { executionId, userId } from '../../../tests/domain/ids.ts'

@@ -3,7 +3,7 @@
  * there each time it is asked for.
  */
 import { randomUUID } from 'node:crypto'
-import { usageStream } from '#domain/kernel/ids.ts'
+import { usageStream } from '#domain/kernel/streams.ts'
 import type { MeteredUse } from '#domain/usage/events.ts'
 import { usage, type UsageState, type UseOfModel } from '#domain/usage/usage.ts'
 import type { Commands } from '#platform/commands/execute.ts'

@@ -1,7 +1,7 @@
 /** An execution from its job to its end: claimed, run, and its outcome recorded. */
 import { randomUUID } from 'node:crypto'
 import { Fault } from '#domain/kernel/errors.ts'
-import { taskStream } from '#domain/kernel/ids.ts'
+import { taskStream } from '#domain/kernel/streams.ts'
 import type { ExecutionOutcome } from '#domain/task/commands.ts'
 import { MessagePosted } from '#domain/task/events.ts'
 import type { Execution, LiveTask } from '#domain/task/state.ts'

@@ -1,6 +1,6 @@
 /** The secrets that a task's sandbox may know. Neither what is recorded of the task nor what is pushed may contain them. */
 import { setImmediate } from 'node:timers/promises'
-import { projectStream } from '#domain/kernel/ids.ts'
+import { projectStream } from '#domain/kernel/streams.ts'
 import { project as decider } from '#domain/project/project.ts'
 import { noSettings, type ProjectSettings } from '#domain/project/settings.ts'
 import type { Redaction } from '../output/redaction.ts'

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { isBranchName } from '#domain/kernel/branchName.ts'
+import { isBranchName } from '#domain/kernel/names.ts'
 import { endedWell } from './git/git.ts'
 import { testGit } from './testScene.ts'
 

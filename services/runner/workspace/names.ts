@@ -1,6 +1,6 @@
 /** Names that the runner makes out of what people gave: branches, and folders that stay where they belong. */
 import { createHash } from 'node:crypto'
-import { ourBranches } from '#domain/kernel/branchName.ts'
+import { ourBranches } from '#domain/kernel/names.ts'
 
 /** The branch a task works on, `flightdeck/<slug>-<short id>`: ASCII, and a branch name whatever the title is. */
 export function workingBranchName(title: string, taskId: string): string {

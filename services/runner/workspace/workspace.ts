@@ -23,12 +23,11 @@ import {
 } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { isBranchName } from '#domain/kernel/branchName.ts'
+import { isBranchName } from '#domain/kernel/names.ts'
 import type { HostUser } from '../process.ts'
 import type { CheckCheckout } from './git/checkoutLimits.ts'
 import { giveFew, giveTo, removeFolder } from './ownedFolders.ts'
-import { gitOrThrow, gitText } from './git/git.ts'
-import type { Git, HostGit } from './git/git.ts'
+import { gitOrThrow, gitText, type Git, type HostGit } from './git/git.ts'
 import {
   configValue,
   copyShallow,

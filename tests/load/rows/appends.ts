@@ -1,7 +1,7 @@
 /** Appends a second through the command path - load, decide, seal, chain, append - on the embedded store. */
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import { taskStream } from '#domain/kernel/ids.ts'
+import { taskStream } from '#domain/kernel/streams.ts'
 import { task } from '#domain/task/task.ts'
 import { openEngines, type Engines } from '#platform/compose.ts'
 import { readConfig } from '#platform/config/config.ts'

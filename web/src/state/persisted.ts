@@ -1,6 +1,6 @@
 /** What the browser remembers between visits: choices and drafts, each under a key of its own, each forgotten if it makes no sense. */
 import { defaultAgent, isAgentName, type AgentName } from '#domain/agents.ts'
-import { defaultModel, isModelName } from '#domain/kernel/modelName.ts'
+import { defaultModel, isModelName } from '#domain/kernel/names.ts'
 import { useCallback, useEffect, useState } from 'react'
 
 /** A remembered thing: where it is, and how its text is read; `null` from `read` means it makes no sense. */

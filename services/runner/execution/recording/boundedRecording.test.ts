@@ -1,6 +1,6 @@
 /** What a run records: its beginning and its end, and in between how much is left out. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { usageStream } from '#domain/kernel/ids.ts'
+import { usageStream } from '#domain/kernel/streams.ts'
 import { MessagePosted, ToolFinished, ToolStarted, type ProgressEvent } from '#domain/task/events.ts'
 import { TerminalOutputRecorded, type TerminalEvent } from '#domain/task/terminal.ts'
 import { commands } from '#platform/commands/execute.ts'

@@ -1,6 +1,6 @@
 /** Reads what a task changed from its workspace and records it: the summary in an event, the diff as a blob. */
 import { createHash } from 'node:crypto'
-import { scopeOfStream, taskStream } from '#domain/kernel/ids.ts'
+import { scopeOfStream, taskStream } from '#domain/kernel/streams.ts'
 import { WorkspaceChanged } from '#domain/task/events.ts'
 import type { SealedBlobs } from '#platform/eventlog/sealedBlobs.ts'
 import type { Redaction } from '../../output/redaction.ts'

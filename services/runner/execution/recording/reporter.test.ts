@@ -1,6 +1,6 @@
 /** Reports of a run: in order, few appends, and each is told what became of it. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { taskStream } from '#domain/kernel/ids.ts'
+import { taskStream } from '#domain/kernel/streams.ts'
 import { MessagePosted } from '#domain/task/events.ts'
 import { task } from '#domain/task/task.ts'
 import { eventLog } from '#platform/eventlog/eventLog.ts'

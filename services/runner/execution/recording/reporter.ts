@@ -1,7 +1,7 @@
 /** Records a run's progress in the task's stream: fenced, in order, several events in one append. */
 import { randomUUID } from 'node:crypto'
 import { Fault } from '#domain/kernel/errors.ts'
-import { taskStream } from '#domain/kernel/ids.ts'
+import { taskStream } from '#domain/kernel/streams.ts'
 import type { ExecutionOutcome, Fence } from '#domain/task/commands.ts'
 import type { ProgressEvent, TerminalHead } from '#domain/task/events.ts'
 import { task } from '#domain/task/task.ts'

@@ -1,6 +1,6 @@
 /** A task's work and its agent's session: saved as blobs after each turn, and restored where the workspace is gone. */
 import { isDeepStrictEqual } from 'node:util'
-import { scopeOfStream, taskStream } from '#domain/kernel/ids.ts'
+import { scopeOfStream, taskStream } from '#domain/kernel/streams.ts'
 import { WorkSaved } from '#domain/task/events.ts'
 import type { AgentName } from '#domain/agents.ts'
 import type { LiveTask, SavedWork } from '#domain/task/state.ts'

@@ -1,6 +1,6 @@
 /** Appends to a task's terminal stream. It has one writer: the execution that is running. */
 import { randomUUID } from 'node:crypto'
-import { taskStream, terminalStream } from '#domain/kernel/ids.ts'
+import { taskStream, terminalStream } from '#domain/kernel/streams.ts'
 import type { TerminalEvent } from '#domain/task/terminal.ts'
 import type { TerminalHead } from '#domain/task/events.ts'
 import type { EventLog } from '#platform/eventlog/eventLog.ts'

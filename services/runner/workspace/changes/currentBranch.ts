@@ -1,6 +1,6 @@
 /** Where git stands in a task's tree, as the agent's own `.git` says: only its `HEAD` is read, and no git is run on it. */
 import { realpath } from 'node:fs/promises'
-import { isBranchName } from '#domain/kernel/branchName.ts'
+import { isBranchName } from '#domain/kernel/names.ts'
 import { readPlain } from '../plainFile.ts'
 import type { Workspace } from '../workspace.ts'
 

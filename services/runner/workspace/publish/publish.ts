@@ -1,5 +1,5 @@
 /** Commits a task's tree and pushes it, from the private git directory and outside the box. */
-import { isBranchName } from '#domain/kernel/branchName.ts'
+import { isBranchName } from '#domain/kernel/names.ts'
 import { faults } from '#domain/kernel/errors.ts'
 import type { TextThreads } from '../../output/textThreads.ts'
 import type { KnownSecret } from '../../output/secretForms.ts'
@@ -14,13 +14,13 @@ import {
   gitOrThrow,
   gitText,
   lastWords,
+  type Git,
+  type GitCall,
 } from '../git/git.ts'
-import type { Git, GitCall } from '../git/git.ts'
 import { isRefusedAccess } from '../git/mirror.ts'
 import { rebase } from './rebase.ts'
 import { stageTree, type StagedTree } from '../changes/stage.ts'
-import { withScratchIndex } from '../changes/tree.ts'
-import type { ScratchIndex } from '../changes/tree.ts'
+import { withScratchIndex, type ScratchIndex } from '../changes/tree.ts'
 import type { Workspace } from '../workspace.ts'
 
 export interface PublishRequest {

@@ -1,6 +1,6 @@
 /** The model that an agent is to use: one that it tells of, any other by its name, or its own choice. */
 import { Cpu } from 'lucide-react'
-import { defaultModel, isModelName } from '#domain/kernel/modelName.ts'
+import { defaultModel, isModelName } from '#domain/kernel/names.ts'
 import { takesModel, agentNamed, type AgentName } from '#domain/agents.ts'
 import { classes } from '../../ui/classes.ts'
 import { Picker } from '../../ui/Picker.tsx'

@@ -5,7 +5,7 @@ import { chatMessageOf, chatView, type MessageDocument } from '#domain/views/cha
 import { logEntryOf, logView, type LogDocument } from '#domain/views/log.ts'
 import { taskOf, tasksView, type TaskDocument } from '#domain/views/tasks.ts'
 import { foldView } from '#domain/views/view.ts'
-import { taskStream } from '#domain/kernel/ids.ts'
+import { taskStream } from '#domain/kernel/streams.ts'
 import { ExecutionStarted, MessageQueued, ToolStarted } from '#domain/task/events.ts'
 import { executionId, messageId, taskId } from '../../../../tests/domain/ids.ts'
 import { recorded } from '../../../../tests/domain/recorded.ts'

@@ -1,16 +1,4 @@
-/** Names of things, and of the streams they live in. */
-import { z } from 'zod'
-
-const uuid = (what: string) =>
-  z.string().regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, `${what} is a UUID in lower case.`)
-
-export const UserId = uuid('A user id')
-export const ProjectId = uuid('A project id')
-export const TaskId = uuid('A task id')
-export const MessageId = uuid('A message id')
-export const ImageId = uuid('An image id')
-export const ExecutionId = uuid('An execution id')
-export const CommandId = uuid('An idempotency key')
+/** The names of streams, and what they say about a stream. */
 
 export const userStream = (userId: string): string => `user-${userId}`
 export const projectStream = (projectId: string): string => `project-${projectId}`

@@ -1,12 +1,11 @@
-/** Reads an input by its schema, or says in a sentence what is wrong with which field. Pure. */
+/** Reads an input by its schema, or says in a sentence what is wrong with which field. */
 import type { z } from 'zod'
-import { fieldNamed } from '../kernel/fieldNamed.ts'
 
 export type Input<Data> =
   | { readonly kind: 'read'; readonly data: Data }
   | { readonly kind: 'refused'; readonly sentence: string; readonly field: string | undefined }
 
-/** Reads by the schema. A sentence of the schema's own goes before ours; the schema library's is never told. */
+/** Reads by the schema. A sentence of the schema replaces ours; the schema library's own sentences are never shown. */
 export function readInput<S extends z.ZodType>(schema: S, input: unknown): Input<z.output<S>> {
   const result = schema.safeParse(input, { error: sentenceOf })
   if (result.success) return { kind: 'read', data: result.data }
@@ -57,3 +56,36 @@ function amount(count: number | bigint, origin: string): string {
   if (origin === 'array') return `${number} ${Number(count) === 1 ? 'entry' : 'entries'}`
   return `the value ${number}`
 }
+
+/** Where an issue of the schema library is. */
+interface Place {
+  readonly path?: readonly PropertyKey[] | undefined
+}
+
+/** The field in words, as a sentence begins: 'The setup command', 'The value in entry 1 of the variables'. */
+function fieldNamed({ path = [] }: Place): string {
+  const named = path.reduce<string>((whole, step) => {
+    const isIndex = typeof step === 'number'
+    const part = isIndex ? `entry ${step + 1}` : `the ${wordsOf(String(step))}`
+    if (whole === '') return part
+    return whole.startsWith('entry ') ? `${part} in ${whole}` : `${part} of ${whole}`
+  }, '')
+  return named === '' ? 'The body' : `${named.charAt(0).toUpperCase()}${named.slice(1)}`
+}
+
+/** Fields that people know by another name than the API's. */
+const called: Readonly<Partial<Record<string, string>>> = {
+  codexModel: 'model',
+  repoUrl: 'repository address',
+  minPosition: 'position',
+}
+
+/** `setupCommand` as 'setup command'. */
+const wordsOf = (name: string): string =>
+  called[name] ?? name.replace(/[A-Z]/g, (capital) => ` ${capital.toLowerCase()}`)
+
+/** The error of a schema: a sentence that begins with the field's name and goes on with `says`. */
+export const saying =
+  (says: string) =>
+  (issue: Place): string =>
+    `${fieldNamed(issue)} ${says}`

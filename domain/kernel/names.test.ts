@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createTask, updateTask } from '../api/tasks.ts'
 import { taskId } from '../../tests/domain/ids.ts'
-import { isModelName, longestModelName } from './modelName.ts'
+import { isModelName, longestModelName } from './names.ts'
 
 describe('the name of a model', () => {
   test.each(['o4-mini', 'opus', 'sonnet[1m]', 'anthropic.claude-opus-4:0', 'house/model_7', 'a'])(

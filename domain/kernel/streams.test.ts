@@ -1,8 +1,8 @@
 /** A stream's name says what it is about and under whose key it is sealed. */
 import { describe, expect, test } from 'vitest'
 import { taskId } from '../../tests/domain/ids.ts'
+import { TaskId } from './ids.schema.ts'
 import {
-  TaskId,
   parseStream,
   projectStream,
   scopeOfStream,
@@ -10,7 +10,7 @@ import {
   terminalStream,
   usageStream,
   userStream,
-} from './ids.ts'
+} from './streams.ts'
 
 const id = taskId(1)
 

@@ -1,10 +1,10 @@
 /** What is wrong with an input is said in our words, and names the field. */
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { calls } from './all.ts'
-import { updateProjectSettings } from './projectSettings.ts'
+import { calls } from '../api/all.ts'
+import { updateProjectSettings } from '../api/projectSettings.ts'
 import { readInput } from './readInput.ts'
-import { JoinTask } from './socket.ts'
+import { JoinTask } from '../api/socket.ts'
 
 const stockWords =
   /invalid|expected|received|too big|too small|unrecognized|zod|undefined|NaN|string|boolean/i

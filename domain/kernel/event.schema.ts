@@ -1,0 +1,101 @@
+/** How a kind of event is declared: once, with its version and the schemas of its data and content. */
+import { z } from 'zod'
+import type { Actor as EventActor, EventForm, EventMeta as Meta } from './event.ts'
+import { Sha256 } from './ids.schema.ts'
+import { saying } from './readInput.ts'
+
+/** A position in the whole log. */
+export const Position = z
+  .string()
+  .regex(/^(0|[1-9]\d{0,19})$/, { error: saying('must be a decimal number.') })
+export type Position = z.infer<typeof Position>
+
+export const Actor: z.ZodType<EventActor> = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('user'), userId: z.string() }),
+  z.strictObject({ kind: z.literal('system'), service: z.string() }),
+])
+
+export const EventMeta: z.ZodType<Meta> = z.strictObject({
+  actor: Actor,
+  commandId: z.string(),
+  correlationId: z.string(),
+  causationId: z.string().nullable(),
+  follows: z.int().nonnegative().nullable(),
+  content: z.strictObject({ sealed: Sha256, commitment: Sha256 }).nullable(),
+  prev: z.union([z.literal(''), Sha256]),
+  hash: Sha256,
+})
+export type EventMeta = Meta
+
+/** Lifts what one version recorded to the form of the next. */
+export type Upcast = (older: EventForm) => EventForm
+
+/** A kind of event: its name, version and schemas, and the one way to make one. */
+export interface EventKind<T extends string, D extends z.ZodType, C extends z.ZodType> {
+  readonly type: T
+  readonly version: number
+  readonly data: D
+  readonly content: C
+  /** From each version before this one to the next, the first version's first. */
+  readonly upcasts: readonly Upcast[]
+  of(...args: z.output<C> extends null ? [data: z.output<D>] : [data: z.output<D>, content: z.output<C>]): {
+    readonly type: T
+    readonly data: z.output<D>
+    readonly content: z.output<C>
+  }
+}
+
+/** The event that a kind makes. */
+export type EventOf<K> =
+  K extends EventKind<infer T, infer D, infer C>
+    ? { readonly type: T; readonly data: z.output<D>; readonly content: z.output<C> }
+    : never
+
+/** Declares that a kind of event has no content. */
+export const none = z.null()
+
+/**
+ * Declares a kind of event. The version counts up when the schema changes; `upcasts` then lift what older versions recorded. Throws when
+ * one is missing: what was appended once is read for ever.
+ */
+export function event<T extends string, D extends z.ZodType, C extends z.ZodType>(
+  type: T,
+  version: number,
+  { data, content, upcasts = [] }: { data: D; content: C; upcasts?: readonly Upcast[] },
+): EventKind<T, D, C> {
+  if (upcasts.length !== version - 1)
+    throw new TypeError(`${type} of version ${version} needs ${version - 1} upcasts.`)
+  return {
+    type,
+    version,
+    data,
+    content,
+    upcasts,
+    // The compiler does not follow a conditional tuple into its members; the signature of `of` holds them.
+    of: (...args) =>
+      ({ type, data: args[0], content: args.length > 1 ? args[1] : null }) as ReturnType<
+        EventKind<T, D, C>['of']
+      >,
+  }
+}
+
+/** Declares how what an older version recorded reads as the next one; `lift` is pure, and erased content stays `null`. */
+export function upcast<D extends z.ZodType, C extends z.ZodType>(
+  older: { data: D; content: C },
+  lift: (older: { data: z.output<D>; content: z.output<C> | null }) => EventForm,
+): Upcast {
+  return ({ data, content }) =>
+    lift({
+      data: older.data.parse(data),
+      content: content === null ? null : older.content.parse(content),
+    })
+}
+
+/** What a version recorded, in the form that the kind has today. */
+export function lifted(
+  { upcasts }: Pick<EventKind<string, z.ZodType, z.ZodType>, 'upcasts'>,
+  version: number,
+  recorded: EventForm,
+): EventForm {
+  return upcasts.slice(version - 1).reduce((form, lift) => lift(form), recorded)
+}

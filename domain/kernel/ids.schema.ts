@@ -1,0 +1,20 @@
+/** Ids, and references to blobs by their hash. */
+import { z } from 'zod'
+
+const uuid = (what: string) =>
+  z.string().regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, `${what} is a UUID in lower case.`)
+
+export const UserId = uuid('A user id')
+export const ProjectId = uuid('A project id')
+export const TaskId = uuid('A task id')
+export const MessageId = uuid('A message id')
+export const ImageId = uuid('An image id')
+export const ExecutionId = uuid('An execution id')
+export const CommandId = uuid('An idempotency key')
+
+/** SHA-256 in hex. */
+export const Sha256 = z.string().regex(/^[0-9a-f]{64}$/)
+
+/** A sealed blob: the SHA-256 of its sealed bytes, and its size before it was sealed, in bytes. */
+export const BlobRef = z.object({ hash: Sha256, size: z.int().nonnegative() })
+export type BlobRef = z.infer<typeof BlobRef>
