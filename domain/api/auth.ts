@@ -1,21 +1,24 @@
-/** Signing in, the profile, onboarding. */
-import { z } from 'zod'
-import { CompanySize, Role } from '../user/events.ts'
-import { defineRead, defineWrite } from './call.ts'
-import { limits, required, success, Text } from './fields.ts'
+/** Signing in, the profile and onboarding: routes and error codes. */
+import type { Routes } from './route.ts'
 
-export const User = z.object({
-  id: z.string(),
-  name: z.string(),
-  fullName: z.string(),
-  email: z.string().nullable(),
-  avatar: z.string().nullable(),
-  onboardingCompleted: z.boolean(),
-  githubConnected: z.boolean(),
-  githubId: z.string().nullable(),
-  githubUsername: z.string().nullable(),
-})
-export type User = z.infer<typeof User>
+export const authRoutes = {
+  register: { method: 'POST', path: '/auth/register' },
+  login: { method: 'POST', path: '/auth/login' },
+  linkGitHub: { method: 'POST', path: '/auth/github/link' },
+  getRefusal: { method: 'GET', path: '/auth/github/refusal' },
+  getMe: { method: 'GET', path: '/auth/me' },
+  updateProfile: { method: 'PUT', path: '/auth/profile' },
+  completeOnboarding: { method: 'POST', path: '/auth/complete-onboarding' },
+  disconnectGitHub: { method: 'POST', path: '/auth/disconnect-github' },
+  deleteAccount: { method: 'DELETE', path: '/auth/me' },
+  logout: { method: 'POST', path: '/auth/logout' },
+  listSessions: { method: 'GET', path: '/auth/sessions' },
+  endSession: { method: 'DELETE', path: '/auth/sessions/:sessionId' },
+  endSessions: { method: 'DELETE', path: '/auth/sessions' },
+  /** A browser goes here to sign in with the code host, which sends it back to `gitHubCallback`. */
+  signInWithGitHub: { method: 'GET', path: '/auth/github' },
+  gitHubCallback: { method: 'GET', path: '/auth/github/callback' },
+} as const satisfies Routes
 
 /** The error values of the sign-in screen: those of section 8, and `not_allowed`, of which `getRefusal` tells more. */
 export const signInErrors = [
@@ -32,173 +35,3 @@ export type SignInError = (typeof signInErrors)[number]
 /** Why an account at the code host was not connected, beside those: in the `error` of the settings page's address. */
 export const linkErrors = ['account_taken', 'account_differs'] as const
 export type LinkError = (typeof linkErrors)[number]
-
-const userAnswer = { user: User }
-const Email = Text.pipe(z.email('Enter a valid email address.').max(254))
-
-/** The address that a person signs in by, in the one form that it is known by. */
-const SignInEmail = z
-  .string({ error: 'Enter a valid email address.' })
-  .max(1_000, 'Enter a valid email address.')
-  .transform((email) => email.trim().toLowerCase().normalize('NFC'))
-  .pipe(Email)
-const passwordLength = { min: 8, max: 200 }
-const passwordSentence = `A password must be ${passwordLength.min} to ${passwordLength.max} characters long.`
-const NewPassword = z
-  .string({ error: 'Enter a password.' })
-  .max(2 * passwordLength.max, passwordSentence)
-  .pipe(Text)
-  .refine((password) => {
-    const characters = [...password].length
-    return characters >= passwordLength.min && characters <= passwordLength.max
-  }, passwordSentence)
-/** One that may be wrong in any way. */
-const Password = z
-  .string({ error: 'Enter your password.' })
-  .min(1, 'Enter your password.')
-  .max(2_000, 'A password can be at most 2,000 characters long.')
-
-/** Whoever comes from here is somebody from now on: a call that anybody may make takes no `Idempotency-Key`. 409 when the address is taken. */
-export const register = defineWrite({
-  method: 'POST',
-  path: '/auth/register',
-  summary: 'Creates an account with a password and signs in.',
-  open: 'anybody',
-  status: 201,
-  body: z.object({
-    name: required('Please enter your name.', limits.nameLength),
-    email: SignInEmail,
-    password: NewPassword,
-  }),
-  answer: { token: z.string(), user: User },
-  faults: ['already_exists', 'not_allowed', 'password_sign_in_off', 'rate_limited'],
-})
-
-/** 401 for an unknown address as for a wrong password. Takes no `Idempotency-Key`, as `register`. */
-export const login = defineWrite({
-  method: 'POST',
-  path: '/auth/login',
-  summary: 'Signs in with a password.',
-  open: 'anybody',
-  body: z.object({ email: SignInEmail, password: Password }),
-  answer: { token: z.string(), user: User },
-  faults: ['wrong_password', 'not_allowed', 'password_sign_in_off', 'rate_limited'],
-})
-
-/**
- * A ticket for connecting an account at the code host. `url` is for the browser to go to: it holds once, for a minute, in the session and in
- * the browser that asked, which shows by a cookie of this answer that it is the one. The way ends at `/settings`, with an `error` in the
- * address when it failed.
- */
-export const linkGitHub = defineWrite({
-  method: 'POST',
-  path: '/auth/github/link',
-  summary: 'Starts connecting an account on the code host to the signed-in user.',
-  open: 'signed_in',
-  answer: { url: z.string() },
-})
-
-/** For the page that a sign-in ends at with `not_allowed`: to the browser that was refused, for ten minutes; 404 to any other. */
-export const getRefusal = defineRead({
-  path: '/auth/github/refusal',
-  summary: 'Which account was refused at sign-in, and who can grant access.',
-  open: 'anybody',
-  answer: { login: z.string(), sentence: z.string() },
-  faults: ['not_found'],
-})
-
-/** `isAdmin` for those whom `ADMINS` names. */
-export const getMe = defineRead({
-  path: '/auth/me',
-  summary: 'The signed-in user.',
-  open: 'signed_in',
-  answer: { ...userAnswer, isAdmin: z.boolean() },
-})
-
-export const updateProfile = defineWrite({
-  method: 'PUT',
-  path: '/auth/profile',
-  summary: 'Changes the profile.',
-  open: 'signed_in',
-  body: z.object({
-    fullName: required('Please enter your full name.', limits.nameLength).optional(),
-    name: required('Please enter your full name.', limits.nameLength).optional(),
-    email: Email.nullable().optional(),
-  }),
-  answer: userAnswer,
-})
-
-export const completeOnboarding = defineWrite({
-  method: 'POST',
-  path: '/auth/complete-onboarding',
-  summary: 'Completes onboarding.',
-  open: 'signed_in',
-  body: z.object({
-    fullName: required('Please enter your full name.', limits.nameLength),
-    email: z.union([Email, z.literal('')]).optional(),
-    companySize: CompanySize,
-    role: Role,
-  }),
-  answer: userAnswer,
-})
-
-export const disconnectGitHub = defineWrite({
-  method: 'POST',
-  path: '/auth/disconnect-github',
-  summary: 'Revokes access to the code host. The user stays signed in.',
-  answer: { ...success, user: User },
-})
-
-/** Takes the person's word for it: the client asks twice. Ends all sessions; who signs in again afterwards is somebody new. */
-export const deleteAccount = defineWrite({
-  method: 'DELETE',
-  path: '/auth/me',
-  summary:
-    'Deletes the account with all its projects, tasks, images and secrets, and revokes access to the code host.',
-  open: 'signed_in',
-  answer: success,
-})
-
-export const logout = defineWrite({
-  method: 'POST',
-  path: '/auth/logout',
-  summary: 'Ends the session that the token belongs to.',
-  open: 'signed_in',
-  answer: success,
-})
-
-const Session = z.object({
-  id: z.uuid(),
-  startedAt: z.iso.datetime(),
-  expiresAt: z.iso.datetime(),
-  client: z.string().nullable(),
-  current: z.boolean(),
-})
-export type Session = z.infer<typeof Session>
-
-/** `client` is the browser and its system, as 'Chrome on Linux', where it said so; `current` is the session that asks. */
-export const listSessions = defineRead({
-  path: '/auth/sessions',
-  summary: "The user's sessions, newest first.",
-  open: 'signed_in',
-  answer: { sessions: z.array(Session) },
-})
-
-/** Its token is refused from then on, and its sockets are closed. */
-export const endSession = defineWrite({
-  method: 'DELETE',
-  path: '/auth/sessions/:sessionId',
-  summary: "Ends one of the user's sessions.",
-  open: 'signed_in',
-  params: z.object({ sessionId: z.uuid() }),
-  answer: success,
-  faults: ['not_found'],
-})
-
-export const endSessions = defineWrite({
-  method: 'DELETE',
-  path: '/auth/sessions',
-  summary: "Ends all of the user's sessions, including this one.",
-  open: 'signed_in',
-  answer: success,
-})

@@ -1,9 +1,10 @@
 /** Images are named in a task or a message as clients have them: by id, by address, or by what the upload answered. */
 import { describe, expect, test } from 'vitest'
 import { imageId } from '../../tests/domain/ids.ts'
-import { sendMessage } from './chat.ts'
-import { attachedImages, imageTexts } from './images.ts'
-import { createTask } from './tasks.ts'
+import { sendMessage } from './chat.schema.ts'
+import { attachedImages } from './images.schema.ts'
+import { imageTexts } from './images.ts'
+import { createTask } from './tasks.schema.ts'
 
 const id = imageId(1)
 const url = `/api/images/${id}?grant=abc`

@@ -1,11 +1,12 @@
-/** Images: uploading one, naming it in a task or a message, and where it is shown. */
-import { z } from 'zod'
-import { mediaTypes } from '../image/events.ts'
-import { ImageId } from '../kernel/ids.schema.ts'
-import { defineWrite } from './call.ts'
-import { Text } from './fields.ts'
+/** Images: routes, limits and the sentences of refusals. */
+import type { Routes } from './route.ts'
 
-/** Of section 5 and section 9 of the spec, and what else holds of an image. */
+export const imageRoutes = {
+  uploadImage: { method: 'POST', path: '/upload/image' },
+  /** A browser reads an image here; the query grants access to the address. */
+  showImage: { method: 'GET', path: '/images/:imageId' },
+} as const satisfies Routes
+
 export const imageLimits = {
   /** 10 MB. */
   bytes: 10 * 1_048_576,
@@ -17,7 +18,7 @@ export const imageLimits = {
   nameLength: 200,
   aTask: 5,
   aMessage: 3,
-  /** Of one person, uploaded and in no message yet. */
+  /** Images of one person that are uploaded and not attached to a message yet. */
   waiting: 100,
 } as const
 
@@ -31,53 +32,3 @@ export const imageTexts = {
   missing: 'There is no such image. Upload it again.',
   unnamed: 'Refer to an image by its id, its url, or the response to its upload.',
 } as const
-
-/** An image as a message shows it; `url` is good for some minutes, and whoever has it sees the image. */
-export const ShownImage = z.object({
-  id: z.string(),
-  url: z.string(),
-  name: z.string(),
-  /** In bytes, as it is kept. */
-  size: z.number(),
-  type: z.enum(mediaTypes),
-})
-export type ShownImage = z.infer<typeof ShownImage>
-
-/** The body is a form, `multipart/form-data`, with the file in the field `image`. */
-export const uploadImage = defineWrite({
-  method: 'POST',
-  path: '/upload/image',
-  summary: 'Uploads an image for a task or message. It is deleted after a day if it is not attached to one.',
-  status: 201,
-  answer: ShownImage.shape,
-  faults: ['unsupported_type', 'too_large', 'too_slow', 'rate_limited'],
-})
-
-/** Where an image is shown, below `/api`; the query is what makes the address good. */
-export const imagePath = '/images/:imageId'
-
-const address = /^(?:https?:\/\/[^/?#]+)?\/api\/images\/([^/?#]+)(?:[?#].*)?$/
-const Name = Text.max(8_192)
-const NamedImage = z.union([Name, z.object({ id: Name.optional(), url: Name.optional() })], {
-  error: imageTexts.unnamed,
-})
-
-/** An image that is to be attached, as clients name it; read as its id. */
-export const AttachedImage = NamedImage.transform((named, context) => {
-  const id = typeof named === 'string' ? idIn(named) : (named.id ?? idIn(named.url ?? ''))
-  if (ImageId.safeParse(id).success) return id
-  context.addIssue({ code: 'custom', message: imageTexts.unnamed })
-  return z.NEVER
-})
-
-/** The images of a task or a message, each once. */
-export const attachedImages = (most: number) =>
-  z
-    .array(AttachedImage)
-    .max(most, `Attach at most ${most} images.`)
-    .transform((ids) => [...new Set(ids)])
-
-/** The id in an address of ours; another text is taken for the id itself. */
-function idIn(named: string): string {
-  return address.exec(named)?.[1] ?? named
-}

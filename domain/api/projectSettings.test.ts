@@ -1,6 +1,11 @@
 /** What may be set: names that an environment takes, and hosts by their names. */
 import { describe, expect, test } from 'vitest'
-import { AllowedHost, EnvironmentName, setProjectSecret, updateProjectSettings } from './projectSettings.ts'
+import {
+  AllowedHost,
+  EnvironmentName,
+  setProjectSecret,
+  updateProjectSettings,
+} from './projectSettings.schema.ts'
 
 describe('a name', () => {
   test.each(['A', '_', 'npm_config_registry', 'DATABASE_URL', 'X'.repeat(100), 'LANGUAGES', 'TZ', 'PATHS'])(

@@ -1,176 +1,25 @@
-/** Projects, and what the code host says of repositories. */
-import { z } from 'zod'
-import { Position } from '../kernel/event.schema.ts'
-import { ProjectId } from '../kernel/ids.schema.ts'
-import { defineRead, defineWrite } from './call.ts'
-import { Cursor, limits, Moment, queryNumber, required, success, Text } from './fields.ts'
+/** Projects and the repositories behind them: routes and enums. */
+import type { Routes } from './route.ts'
+
+export const projectRoutes = {
+  listProjects: { method: 'GET', path: '/projects' },
+  getProject: { method: 'GET', path: '/projects/:projectId' },
+  createProject: { method: 'POST', path: '/projects' },
+  updateProject: { method: 'PUT', path: '/projects/:projectId' },
+  deleteProject: { method: 'DELETE', path: '/projects/:projectId' },
+  syncProject: { method: 'POST', path: '/projects/:projectId/sync' },
+  listBranches: { method: 'GET', path: '/projects/:projectId/branches' },
+  getProjectGitStatus: { method: 'GET', path: '/projects/:projectId/git/status' },
+  getGitHubUser: { method: 'GET', path: '/github/user' },
+  listRepositories: { method: 'GET', path: '/github/repos' },
+  listOrganizations: { method: 'GET', path: '/github/orgs' },
+  createRepository: { method: 'POST', path: '/github/repos' },
+} as const satisfies Routes
 
 export const projectStatuses = ['active', 'syncing', 'error', 'inactive'] as const
 
-export const Project = z.object({
-  id: z.string(),
-  name: z.string(),
-  description: z.string(),
-  status: z.enum(projectStatuses),
-  /** Why the last sync failed; `null` when it did not. */
-  statusReason: z.string().nullable(),
-  isPrivate: z.boolean(),
-  language: z.string().nullable(),
-  githubUrl: z.string(),
-  githubOwner: z.string(),
-  githubRepoName: z.string(),
-  defaultBranch: z.string(),
-  lastSync: Moment.nullable(),
-  createdAt: Moment,
-  /** Whether the repository belongs to an organisation rather than to the person's own account. */
-  isOrganization: z.boolean(),
-  stats: z.object({
-    totalTasks: z.number(),
-    completedTasks: z.number(),
-    runningTasks: z.number(),
-    /** Titles of running tasks, newest first, at most 10. */
-    runningTitles: z.array(z.string()),
-  }),
-  position: Position,
-})
-export type Project = z.infer<typeof Project>
-
-export const Branch = z.object({ name: z.string() })
-
-const params = z.object({ projectId: ProjectId })
-const projectAnswer = { project: Project }
-
-export const listProjects = defineRead({
-  path: '/projects',
-  summary: "The person's projects, newest first.",
-  query: { limit: queryNumber(1000).default(200), after: Cursor.optional() },
-  answer: { projects: z.array(Project), next: z.string().nullable() },
-})
-
-export const getProject = defineRead({
-  path: '/projects/:projectId',
-  summary: 'One project.',
-  params,
-  answer: projectAnswer,
-  faults: ['not_found'],
-})
-
-export const createProject = defineWrite({
-  method: 'POST',
-  path: '/projects',
-  summary: 'Registers a repository as a project.',
-  body: z.object({
-    repoUrl: required('Please choose a repository to create your project from.', 2_000),
-    name: Text.trim().max(limits.nameLength).optional(),
-    description: Text.max(2_000).nullable().optional(),
-  }),
-  status: 201,
-  answer: { ...projectAnswer, id: z.string() },
-  faults: ['already_exists', 'github_not_connected', 'code_host_refused', 'code_host_unavailable'],
-})
-
-export const updateProject = defineWrite({
-  method: 'PUT',
-  path: '/projects/:projectId',
-  summary: 'Changes the name or the description.',
-  params,
-  body: z.object({
-    name: required('A project needs a name.', limits.nameLength).optional(),
-    description: Text.max(2_000).optional(),
-  }),
-  answer: projectAnswer,
-  faults: ['not_found'],
-})
-
-export const deleteProject = defineWrite({
-  method: 'DELETE',
-  path: '/projects/:projectId',
-  summary: 'Deletes the project. The repository is kept.',
-  params,
-  answer: success,
-  faults: ['not_found'],
-})
-
-export const syncProject = defineWrite({
-  method: 'POST',
-  path: '/projects/:projectId/sync',
-  summary: 'Reads the repository from the code host again.',
-  params,
-  answer: projectAnswer,
-  faults: ['not_found', 'github_not_connected', 'code_host_refused', 'code_host_unavailable'],
-})
-
-export const listBranches = defineRead({
-  path: '/projects/:projectId/branches',
-  summary: 'The branches of the repository, the default branch first.',
-  params,
-  answer: { branches: z.array(Branch) },
-  faults: ['not_found', 'github_not_connected', 'code_host_refused', 'code_host_unavailable'],
-})
-
-export const getProjectGitStatus = defineRead({
-  path: '/projects/:projectId/git/status',
-  summary:
-    "The current branch of the project: the one its newest task's workspace is on, or else the default branch.",
-  params,
-  answer: { data: z.object({ currentBranch: z.string() }) },
-  faults: ['not_found'],
-})
-
-export const Repository = z.object({
-  id: z.string(),
-  name: z.string(),
-  full_name: z.string(),
-  description: z.string().nullable(),
-  private: z.boolean(),
-  html_url: z.string(),
-})
-export type Repository = z.infer<typeof Repository>
-
-export const getGitHubUser = defineRead({
-  path: '/github/user',
-  summary: 'The connected account on the code host.',
-  answer: {
-    user: z.object({ login: z.string(), public_repos: z.number() }),
-    /** Where the provider's app is installed and managed. */
-    appUrls: z.object({ install: z.string(), manage: z.string() }),
-  },
-  faults: ['github_not_connected', 'code_host_refused', 'code_host_unavailable'],
-})
-
-export const listRepositories = defineRead({
-  path: '/github/repos',
-  summary: 'A page of the repositories the person can reach, most recently updated first.',
-  query: {
-    type: z.enum(['all', 'public', 'private']).default('all'),
-    sort: z.enum(['updated', 'created', 'full_name']).default('updated'),
-    per_page: queryNumber(limits.repositoriesPage).default(limits.repositoriesPage),
-    page: queryNumber(1_000).default(1),
-  },
-  answer: { repositories: z.array(Repository) },
-  faults: ['github_not_connected', 'code_host_refused', 'code_host_unavailable'],
-})
-
-export const listOrganizations = defineRead({
-  path: '/github/orgs',
-  summary: 'Organisations the person belongs to.',
-  answer: { organizations: z.array(z.object({ login: z.string(), avatar_url: z.string() })) },
-  faults: ['github_not_connected', 'code_host_refused', 'code_host_unavailable'],
-})
-
-export const createRepository = defineWrite({
-  method: 'POST',
-  path: '/github/repos',
-  summary: "Makes a repository in the person's account.",
-  body: z.object({
-    name: required('Please enter a name for your new repository.', 100).regex(
-      /^[A-Za-z0-9._-]+$/,
-      'Use only letters, digits, dots, dashes and underscores.',
-    ),
-    description: Text.max(350).nullable().optional(),
-    private: z.boolean().optional(),
-  }),
-  status: 201,
-  answer: { data: Repository },
-  faults: ['github_not_connected', 'code_host_refused', 'code_host_unavailable'],
-})
+/** The repository that a new local code host has for its first account, to try the product on. */
+export const sampleRepository = {
+  name: 'sample',
+  description: 'Writes durations the way people say them',
+} as const

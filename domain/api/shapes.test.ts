@@ -4,12 +4,15 @@ import type { z } from 'zod'
 import { imageId, projectId } from '../../tests/domain/ids.ts'
 import { agentNames } from '../agents.ts'
 import { mediaTypes } from '../image/events.ts'
-import { taskStatuses } from '../task/state.ts'
+import { taskStatuses, titleOf } from './tasks.ts'
 import { companySizes, roles } from '../user/events.ts'
-import { calls } from './all.ts'
-import { completeOnboarding, signInErrors, User } from './auth.ts'
-import { ChatMessage, getCommands, messageTypes, sendMessage, TerminalOutput } from './chat.ts'
-import { imageLimits, imageTexts, ShownImage, uploadImage } from './images.ts'
+import { calls } from './calls.schema.ts'
+import { completeOnboarding, User } from './auth.schema.ts'
+import { signInErrors } from './auth.ts'
+import { ChatMessage, getCommands, sendMessage, TerminalOutput } from './chat.schema.ts'
+import { messageTypes } from './chat.ts'
+import { imageLimits, imageTexts } from './images.ts'
+import { ShownImage, uploadImage } from './images.schema.ts'
 import {
   Branch,
   createProject,
@@ -19,11 +22,11 @@ import {
   listOrganizations,
   listRepositories,
   Project,
-  projectStatuses,
   Repository,
-} from './projects.ts'
-import { ChatMessageStatusChanged, CommandOutput, TaskStatusChanged } from './socket.ts'
-import { ChangedFile, createPullRequest, createTask, GitDiff, Task, titleOf } from './tasks.ts'
+} from './projects.schema.ts'
+import { projectStatuses } from './projects.ts'
+import { ChatMessageStatusChanged, CommandOutput, TaskStatusChanged } from './socket.schema.ts'
+import { ChangedFile, createPullRequest, createTask, GitDiff, Task } from './tasks.schema.ts'
 
 /** Those of the names that the schema of an object does not have. */
 const missing = (schema: z.ZodObject, ...names: readonly string[]) =>

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createTask, updateTask } from '../api/tasks.ts'
+import { createTask, updateTask } from '../api/tasks.schema.ts'
 import { taskId } from '../../tests/domain/ids.ts'
 import { isModelName, longestModelName } from './names.ts'
 

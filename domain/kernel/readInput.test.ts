@@ -1,10 +1,10 @@
 /** What is wrong with an input is said in our words, and names the field. */
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { calls } from '../api/all.ts'
-import { updateProjectSettings } from '../api/projectSettings.ts'
+import { calls } from '../api/calls.schema.ts'
+import { updateProjectSettings } from '../api/projectSettings.schema.ts'
 import { readInput } from './readInput.ts'
-import { JoinTask } from '../api/socket.ts'
+import { JoinTask } from '../api/socket.schema.ts'
 
 const stockWords =
   /invalid|expected|received|too big|too small|unrecognized|zod|undefined|NaN|string|boolean/i

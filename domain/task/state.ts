@@ -4,8 +4,6 @@ import type { RecordedOf } from '../kernel/event.ts'
 import type { AgentName } from '../agents.ts'
 import type { ExecutionKind, TaskEvent } from './events.ts'
 
-export const taskStatuses = ['pending', 'queued', 'running', 'completed', 'failed', 'cancelled'] as const
-export type TaskStatus = (typeof taskStatuses)[number]
 export type EndStatus = 'completed' | 'failed' | 'cancelled'
 
 export interface Execution {

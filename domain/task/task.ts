@@ -1,6 +1,6 @@
 /** The task: what may happen to it. `pending -> queued -> running -> completed | failed | cancelled`, and from an end to queued again. */
 import type { Decider, Decision } from '../kernel/decider.ts'
-import { limits } from '../api/fields.ts'
+import { limits } from '../api/limits.ts'
 import { refuse, type Refusal } from '../kernel/errors.ts'
 import type { ExecutionOutcome, Fence, NamedImage, PullRequestOutcome, TaskCommand } from './commands.ts'
 import {

@@ -1,6 +1,6 @@
 /** The chat shows each message once, how it fares, and whose it is. */
 import { describe, expect, test } from 'vitest'
-import { ChatMessage } from '../api/chat.ts'
+import { ChatMessage } from '../api/chat.schema.ts'
 import { historyOf } from '../../tests/domain/given.ts'
 import { executionId, imageId, messageId, taskId } from '../../tests/domain/ids.ts'
 import { erased, moment, recorded } from '../../tests/domain/recorded.ts'

@@ -1,5 +1,5 @@
 /** The chat of a task: one document a message. */
-import type { ChatMessage } from '../api/chat.ts'
+import type { ChatMessage } from '../api/chat.schema.ts'
 import { sortKey, type RecordedOf } from '../kernel/event.ts'
 import { parseStream } from '../kernel/streams.ts'
 import type { NamedImage } from '../task/commands.ts'

@@ -1,6 +1,6 @@
 /** The command log: a tool call from its start to its end. */
 import { describe, expect, test } from 'vitest'
-import { LogEntry } from '../api/chat.ts'
+import { LogEntry } from '../api/chat.schema.ts'
 import { historyOf } from '../../tests/domain/given.ts'
 import { executionId, messageId } from '../../tests/domain/ids.ts'
 import { erased } from '../../tests/domain/recorded.ts'

@@ -1,5 +1,5 @@
 /** The command log of a task: one document a tool call of the agent, and one a command of a person. */
-import type { LogEntry } from '../api/chat.ts'
+import type { LogEntry } from '../api/chat.schema.ts'
 import { sortKey } from '../kernel/event.ts'
 import { endOf, messageDocumentId, outcomeOf, parseTask } from './chat.ts'
 import type { AnyRecorded, View } from './view.ts'

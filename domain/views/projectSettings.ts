@@ -1,5 +1,5 @@
 /** What a project's settings page shows. A project that never had any has no document. */
-import type { ShownSettings } from '../api/projectSettings.ts'
+import type { ShownSettings } from '../api/projectSettings.schema.ts'
 import { parseStream } from '../kernel/streams.ts'
 import { noSettings, type ProjectSettings } from '../project/settings.ts'
 import type { View, ViewDocument } from './view.ts'

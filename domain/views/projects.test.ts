@@ -1,6 +1,6 @@
 /** A project's document: what the code host said last, and whether it could be asked. */
 import { describe, expect, test } from 'vitest'
-import { Project } from '../api/projects.ts'
+import { Project } from '../api/projects.schema.ts'
 import { projectId, userId } from '../../tests/domain/ids.ts'
 import { moment, recorded } from '../../tests/domain/recorded.ts'
 import { projectStream } from '../kernel/streams.ts'

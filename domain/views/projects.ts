@@ -1,5 +1,5 @@
 /** What the screens show of a project; its tasks are counted when it is read. */
-import type { Project } from '../api/projects.ts'
+import type { Project } from '../api/projects.schema.ts'
 import { parseStream } from '../kernel/streams.ts'
 import { sortKey } from '../kernel/event.ts'
 import type { View } from './view.ts'

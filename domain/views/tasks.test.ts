@@ -1,6 +1,6 @@
 /** A task's document: where it stands, how far it is, what it cost and changed. */
 import { describe, expect, test } from 'vitest'
-import { Task } from '../api/tasks.ts'
+import { Task } from '../api/tasks.schema.ts'
 import { historyOf } from '../../tests/domain/given.ts'
 import { executionId, projectId, userId } from '../../tests/domain/ids.ts'
 import { erased, moment } from '../../tests/domain/recorded.ts'

@@ -1,5 +1,5 @@
 /** What the screens show of a task, its terminal and chat apart. */
-import type { Task } from '../api/tasks.ts'
+import type { Task } from '../api/tasks.schema.ts'
 import type { ProjectDocument } from './projects.ts'
 import type { BlobRef } from '../kernel/ids.schema.ts'
 import type { AgentName } from '../agents.ts'

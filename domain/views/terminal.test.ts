@@ -1,6 +1,6 @@
 /** The terminal's items, as they are read and as they are sent: the same. */
 import { describe, expect, test } from 'vitest'
-import { MessageDelta, TerminalOutput } from '../api/chat.ts'
+import { MessageDelta, TerminalOutput } from '../api/chat.schema.ts'
 import { executionId, messageId, taskId } from '../../tests/domain/ids.ts'
 import { erased, moment, recorded } from '../../tests/domain/recorded.ts'
 import { terminalStream } from '../kernel/streams.ts'

@@ -1,5 +1,5 @@
 /** The terminal, item by item: it is read from its stream and not projected. */
-import type { MessageDelta, TerminalOutput } from '../api/chat.ts'
+import type { MessageDelta, TerminalOutput } from '../api/chat.schema.ts'
 import type { RecordedOf } from '../kernel/event.ts'
 import { parseStream } from '../kernel/streams.ts'
 import type { TerminalEvent } from '../task/terminal.ts'

@@ -1,6 +1,6 @@
 /** A user's document: what people see of themselves, and which sessions are over. */
 import { describe, expect, test } from 'vitest'
-import { User } from '../api/auth.ts'
+import { User } from '../api/auth.schema.ts'
 import { sessionId, userId } from '../../tests/domain/ids.ts'
 import { erased, recorded } from '../../tests/domain/recorded.ts'
 import { userStream } from '../kernel/streams.ts'

@@ -1,5 +1,5 @@
 /** What the screens show of a user. */
-import type { User } from '../api/auth.ts'
+import type { User } from '../api/auth.schema.ts'
 import { parseStream } from '../kernel/streams.ts'
 import type { Position } from '../kernel/event.ts'
 import type { View } from './view.ts'

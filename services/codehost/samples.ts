@@ -1,5 +1,5 @@
 /** What a code host that starts with nothing holds, so that there is something to try the product on. The same commits on every machine. */
-import { sampleRepository } from '#domain/api/sample.ts'
+import { sampleRepository } from '#domain/api/projects.ts'
 import { acme, ada } from './accounts.ts'
 import type { Git } from './git/run.ts'
 import type { Repositories } from './repositories.ts'

@@ -1,5 +1,5 @@
 /** What the command service's routes work with. */
-import type { Task } from '#domain/api/tasks.ts'
+import type { Task } from '#domain/api/tasks.schema.ts'
 import { Fault, faults } from '#domain/kernel/errors.ts'
 import type { Position } from '#domain/kernel/event.ts'
 import { projectStream, taskStream } from '#domain/kernel/streams.ts'

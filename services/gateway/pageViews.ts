@@ -1,6 +1,6 @@
 /** Pages that were viewed are counted by their address, and of nobody: whoever asks says which page, and nothing else is looked at. */
 import { pageRouteOf } from '#domain/api/pageRoutes.ts'
-import { countPageView } from '#domain/api/server.ts'
+import { countPageView } from '#domain/api/server.schema.ts'
 import { routeWith, type Route } from '#platform/http/route.ts'
 import { rate } from './http/limits.ts'
 import type { GatewayServices } from './services.ts'

@@ -1,6 +1,6 @@
 /** What the gateway works with. */
 import type { Middleware } from 'koa'
-import type { AgentState } from '#domain/api/agents.ts'
+import type { AgentState } from '#domain/api/server.schema.ts'
 import type { Commands } from '#platform/commands/execute.ts'
 import type { Documents } from '#platform/reads/documents.ts'
 import type { EventLog } from '#platform/eventlog/eventLog.ts'

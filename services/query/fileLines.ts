@@ -1,6 +1,7 @@
 /** What stands around the changes of a file: lines of it as it was before, which the runner with the workspace can tell. */
-import { mostFileLines, type getFileLines } from '#domain/api/tasks.ts'
-import type { AnswerOf, QueryOf } from '#domain/api/call.ts'
+import { mostFileLines } from '#domain/api/tasks.ts'
+import type { getFileLines } from '#domain/api/tasks.schema.ts'
+import type { AnswerOf, QueryOf } from '#domain/api/call.schema.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import type { TaskDocument } from '#domain/views/tasks.ts'
 import { changedFilesOf } from '#platform/reads/proposal.ts'

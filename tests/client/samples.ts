@@ -1,9 +1,9 @@
 /** What the server answers, made for tests of the client: whole, and changed where a test says so. */
-import type { AgentState } from '#domain/api/agents.ts'
-import type { User } from '#domain/api/auth.ts'
-import type { ChatMessage } from '#domain/api/chat.ts'
-import type { Project, Repository } from '#domain/api/projects.ts'
-import type { ChangedFile, GitDiff, Task } from '#domain/api/tasks.ts'
+import type { AgentState } from '#domain/api/server.schema.ts'
+import type { User } from '#domain/api/auth.schema.ts'
+import type { ChatMessage } from '#domain/api/chat.schema.ts'
+import type { Project, Repository } from '#domain/api/projects.schema.ts'
+import type { ChangedFile, GitDiff, Task } from '#domain/api/tasks.schema.ts'
 import { messageId, projectId, taskId, userId } from '../domain/ids.ts'
 import { moment } from '../domain/recorded.ts'
 

@@ -1,9 +1,9 @@
 /** The main job at a product that runs in containers: sign in, import, run, watch, run a command in the box, compare, publish. */
 import { stripVTControlCharacters } from 'node:util'
 import { expect, test } from 'vitest'
-import { getChat, getTerminal } from '#domain/api/chat.ts'
-import { getNotices } from '#domain/api/server.ts'
-import { createPullRequest, executeTask, getTaskDiff } from '#domain/api/tasks.ts'
+import { getChat, getTerminal } from '#domain/api/chat.schema.ts'
+import { getNotices } from '#domain/api/server.schema.ts'
+import { createPullRequest, executeTask, getTaskDiff } from '#domain/api/tasks.schema.ts'
 import { asRead, type Live } from '../product/live.ts'
 import type { Person } from '../product/person.ts'
 import { hasEnded, watching } from '../server/scene.ts'

@@ -1,8 +1,8 @@
 /** For everybody: the main job by keyboard alone, and nothing cut off in narrow windows, however long the names are. */
 import type { Locator, Page } from 'playwright'
 import { afterAll, test } from 'vitest'
-import { updateProfile } from '#domain/api/auth.ts'
-import { getTask } from '#domain/api/tasks.ts'
+import { updateProfile } from '#domain/api/auth.schema.ts'
+import { getTask } from '#domain/api/tasks.schema.ts'
 import { createGate } from '../standins/messagesApi.ts'
 import { expect } from './expect.ts'
 import { overflowAt } from './overflow.ts'

@@ -1,7 +1,7 @@
 /** Who may come in: the list of who may sign in, and what becomes of those who are taken off it. */
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { getMe, login, register } from '#domain/api/auth.ts'
-import { listProjects } from '#domain/api/projects.ts'
+import { getMe, login, register } from '#domain/api/auth.schema.ts'
+import { listProjects } from '#domain/api/projects.schema.ts'
 import { connectLive } from '../product/live.ts'
 import { browserSteps } from '../product/person.ts'
 import { openStored } from '../server/stored.ts'

@@ -2,9 +2,9 @@
 import { access, readFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { getChat, getTerminal, sendMessage } from '#domain/api/chat.ts'
-import { setProjectSecret } from '#domain/api/projectSettings.ts'
-import { executeTask } from '#domain/api/tasks.ts'
+import { getChat, getTerminal, sendMessage } from '#domain/api/chat.schema.ts'
+import { setProjectSecret } from '#domain/api/projectSettings.schema.ts'
+import { executeTask } from '#domain/api/tasks.schema.ts'
 import { hasEnded, openScene, type Scene } from '../server/scene.ts'
 
 const secret = 'sturgeon-that-is-not-for-the-agent'

@@ -1,9 +1,9 @@
 /** The ways out of a box: through the model's service, and to other repositories of the local code host. A project's settings open them. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
-import { getTerminal, sendMessage } from '#domain/api/chat.ts'
-import { createRepository } from '#domain/api/projects.ts'
-import { updateProjectSettings } from '#domain/api/projectSettings.ts'
+import { getTerminal, sendMessage } from '#domain/api/chat.schema.ts'
+import { createRepository } from '#domain/api/projects.schema.ts'
+import { updateProjectSettings } from '#domain/api/projectSettings.schema.ts'
 import { saidBy } from '../server/counting.ts'
 import { hasEnded, openScene, type Scene } from '../server/scene.ts'
 

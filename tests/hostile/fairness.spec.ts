@@ -1,7 +1,7 @@
 /** One person who has more to run than there are places, and another who comes later. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createRepository } from '#domain/api/projects.ts'
-import { getTask } from '#domain/api/tasks.ts'
+import { createRepository } from '#domain/api/projects.schema.ts'
+import { getTask } from '#domain/api/tasks.schema.ts'
 import { createGate } from '../standins/messagesApi.ts'
 import { hasEnded, openScene, type Scene } from '../server/scene.ts'
 

@@ -2,9 +2,9 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { getTerminal } from '#domain/api/chat.ts'
-import { setProjectSecret } from '#domain/api/projectSettings.ts'
-import { executeTask } from '#domain/api/tasks.ts'
+import { getTerminal } from '#domain/api/chat.schema.ts'
+import { setProjectSecret } from '#domain/api/projectSettings.schema.ts'
+import { executeTask } from '#domain/api/tasks.schema.ts'
 import { hasEnded, openScene, type Scene } from '../server/scene.ts'
 
 /** The longest that may be, and as many as may be of that length. */

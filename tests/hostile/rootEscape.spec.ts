@@ -2,9 +2,9 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { getTerminal } from '#domain/api/chat.ts'
-import { setProjectSecret, updateProjectSettings } from '#domain/api/projectSettings.ts'
-import { executeTask } from '#domain/api/tasks.ts'
+import { getTerminal } from '#domain/api/chat.schema.ts'
+import { setProjectSecret, updateProjectSettings } from '#domain/api/projectSettings.schema.ts'
+import { executeTask } from '#domain/api/tasks.schema.ts'
 import { hasEnded, openScene, type Scene } from '../server/scene.ts'
 
 let scene: Scene

@@ -3,7 +3,7 @@ import { chmod, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { z } from 'zod'
-import { getNotices } from '#domain/api/server.ts'
+import { getNotices } from '#domain/api/server.schema.ts'
 import { cleanEnvironment, ownFolder } from '../product.ts'
 import { hasEnded, openScene } from '../server/scene.ts'
 

@@ -1,7 +1,7 @@
 /** A process of viewers, for the row `live`: connects, joins and counts as it is told. */
 import { io, type Socket } from 'socket.io-client'
 import { z } from 'zod'
-import type { ClientEvents, JoinAnswer, ServerEvents } from '#domain/api/socket.ts'
+import type { ClientEvents, JoinAnswer, ServerEvents } from '#domain/api/socket.schema.ts'
 
 const plan = z
   .object({

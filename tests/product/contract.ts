@@ -1,7 +1,7 @@
 /** Whether what the product answers is what its OpenAPI document says, for every answer that a test is given. */
 import Ajv2020 from 'ajv/dist/2020.js'
 import type { ValidateFunction } from 'ajv'
-import { openApi } from '#domain/api/openapi.ts'
+import { openApi } from '../../services/gateway/reference/openapi.ts'
 
 const document = openApi({ version: 'of the tests', exact: true })
 const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false })

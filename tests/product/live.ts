@@ -1,7 +1,7 @@
 /** A socket as a browser has one: everything it hears is kept, in order. */
 import { Socket as Connection } from 'node:net'
 import { io, type Socket } from 'socket.io-client'
-import type { ClientEvents, JoinAnswer, ResumeCursor, ServerEvents } from '#domain/api/socket.ts'
+import type { ClientEvents, JoinAnswer, ResumeCursor, ServerEvents } from '#domain/api/socket.schema.ts'
 
 /** One event as it was heard. */
 export type Heard = {

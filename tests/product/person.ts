@@ -1,10 +1,10 @@
 /** A person at the product: signs in as a browser does, asks the API, and listens. */
 import type { z } from 'zod'
-import type { AnswerOf, AnyCall, BodyInputOf } from '#domain/api/call.ts'
-import { completeOnboarding } from '#domain/api/auth.ts'
-import { FaultAnswer } from '#domain/api/fields.ts'
-import { createProject, listRepositories } from '#domain/api/projects.ts'
-import { createTask, getTask, type Task } from '#domain/api/tasks.ts'
+import type { AnswerOf, AnyCall, BodyInputOf } from '#domain/api/call.schema.ts'
+import { completeOnboarding } from '#domain/api/auth.schema.ts'
+import { FaultAnswer } from '#domain/api/fields.schema.ts'
+import { createProject, listRepositories } from '#domain/api/projects.schema.ts'
+import { createTask, getTask, type Task } from '#domain/api/tasks.schema.ts'
 import { holdsToContract } from './contract.ts'
 import { connectLive, type Live } from './live.ts'
 

@@ -4,7 +4,7 @@
  */
 import { rm } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createTask } from '#domain/api/tasks.ts'
+import { createTask } from '#domain/api/tasks.schema.ts'
 import type { AgentName } from '#domain/agents.ts'
 import { ownFolder } from '../product.ts'
 import { installCursorAgent } from '../standins/cursorAgent.ts'

@@ -1,6 +1,6 @@
 /** Stopping: a person cancels or deletes, the server is told to end. Nothing goes on, and what can go on later does. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { getChat, sendMessage } from '#domain/api/chat.ts'
+import { getChat, sendMessage } from '#domain/api/chat.schema.ts'
 import {
   cancelTask,
   createTask,
@@ -9,7 +9,7 @@ import {
   getTask,
   listTasks,
   retryTask,
-} from '#domain/api/tasks.ts'
+} from '#domain/api/tasks.schema.ts'
 import { renewableGate } from '../standins/messagesApi.ts'
 import { eventually } from './engines.ts'
 import { hasEnded, openScene, watching, type Scene } from './scene.ts'

@@ -2,7 +2,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { getChat, getCommands, getTerminal } from '#domain/api/chat.ts'
+import { getChat, getCommands, getTerminal } from '#domain/api/chat.schema.ts'
 import {
   createPullRequest,
   executeTask,
@@ -10,7 +10,7 @@ import {
   getTaskDiff,
   listTasks,
   updateTask,
-} from '#domain/api/tasks.ts'
+} from '#domain/api/tasks.schema.ts'
 import { scopeOfStream, taskStream, terminalStream } from '#domain/kernel/streams.ts'
 import { chatView, messageDocumentId } from '#domain/views/chat.ts'
 import { tasksView } from '#domain/views/tasks.ts'

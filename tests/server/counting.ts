@@ -1,5 +1,5 @@
 /** A command that counts, and what is seen of it. */
-import { getChat } from '#domain/api/chat.ts'
+import { getChat } from '#domain/api/chat.schema.ts'
 import type { Live } from '../product/live.ts'
 import type { Person } from '../product/person.ts'
 

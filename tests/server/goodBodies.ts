@@ -1,6 +1,6 @@
 /** A body and a query that each call would take. */
 import { randomUUID } from 'node:crypto'
-import type { AnyCall } from '#domain/api/call.ts'
+import type { AnyCall } from '#domain/api/call.schema.ts'
 
 export const nameOf = ({ method, path }: AnyCall): string => `${method} ${path}`
 

@@ -1,8 +1,8 @@
 /** A viewer that was cut off between two sayings of one event, and names how many it heard, is told the rest and nothing twice. */
 import { io, type Socket } from 'socket.io-client'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { sendMessage } from '#domain/api/chat.ts'
-import type { ClientEvents, ResumeCursor, ServerEvents } from '#domain/api/socket.ts'
+import { sendMessage } from '#domain/api/chat.schema.ts'
+import type { ClientEvents, ResumeCursor, ServerEvents } from '#domain/api/socket.schema.ts'
 import { hasEnded, openScene, type Scene } from './scene.ts'
 
 let scene: Scene

@@ -3,9 +3,15 @@ import { spawn } from 'node:child_process'
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { getTerminal, sendMessage } from '#domain/api/chat.ts'
-import { listBranches } from '#domain/api/projects.ts'
-import { createPullRequest, createTask, executeTask, getTaskDiff, type GitDiff } from '#domain/api/tasks.ts'
+import { getTerminal, sendMessage } from '#domain/api/chat.schema.ts'
+import { listBranches } from '#domain/api/projects.schema.ts'
+import {
+  createPullRequest,
+  createTask,
+  executeTask,
+  getTaskDiff,
+  type GitDiff,
+} from '#domain/api/tasks.schema.ts'
 import { locateClaude } from '../../services/runner/agents/locate.ts'
 import { git, gitDone } from '../contracts/codeHost.fixture.ts'
 import { filesWith, memoryWith, toldInProc } from '../hostile/boxContents.ts'

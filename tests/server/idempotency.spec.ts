@@ -1,16 +1,16 @@
 /** A command has one effect however often it is sent, a read after a write shows it, and input is checked at the door. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { getMe, updateProfile } from '#domain/api/auth.ts'
-import { getChat, sendMessage } from '#domain/api/chat.ts'
-import { updateProjectSettings } from '#domain/api/projectSettings.ts'
+import { getMe, updateProfile } from '#domain/api/auth.schema.ts'
+import { getChat, sendMessage } from '#domain/api/chat.schema.ts'
+import { updateProjectSettings } from '#domain/api/projectSettings.schema.ts'
 import {
   createProject,
   createRepository,
   deleteProject,
   listProjects,
   updateProject,
-} from '#domain/api/projects.ts'
+} from '#domain/api/projects.schema.ts'
 import {
   createTask,
   deleteTask,
@@ -19,7 +19,7 @@ import {
   listTasks,
   retryTask,
   updateTask,
-} from '#domain/api/tasks.ts'
+} from '#domain/api/tasks.schema.ts'
 import type { Person } from '../product/person.ts'
 import { hasEnded, openScene, type Scene } from './scene.ts'
 

@@ -1,9 +1,9 @@
 /** Limits that protect the server: how often, how many, how large, what kind. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { getMe } from '#domain/api/auth.ts'
-import { calls } from '#domain/api/all.ts'
-import { sendMessage } from '#domain/api/chat.ts'
-import { cancelTask, executeTask, listTasks, retryTask, updateTask } from '#domain/api/tasks.ts'
+import { getMe } from '#domain/api/auth.schema.ts'
+import { calls } from '#domain/api/calls.schema.ts'
+import { sendMessage } from '#domain/api/chat.schema.ts'
+import { cancelTask, executeTask, listTasks, retryTask, updateTask } from '#domain/api/tasks.schema.ts'
 import { addressOf } from '../product/person.ts'
 import { createGate } from '../standins/messagesApi.ts'
 import { hasEnded, openScene, type Scene } from './scene.ts'

@@ -1,7 +1,7 @@
 /** Over any number of reconnects a viewer misses nothing and sees nothing twice. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { getTerminal, TerminalOutput } from '#domain/api/chat.ts'
-import { executeTask } from '#domain/api/tasks.ts'
+import { getTerminal, TerminalOutput } from '#domain/api/chat.schema.ts'
+import { executeTask } from '#domain/api/tasks.schema.ts'
 import { comparePositions } from '#domain/kernel/event.ts'
 import { connectLive, type Live } from '../product/live.ts'
 import { endlessTurn, holdThroughReconnects } from './reconnecting.ts'

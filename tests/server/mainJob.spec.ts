@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { completeOnboarding, getMe } from '#domain/api/auth.ts'
+import { completeOnboarding, getMe } from '#domain/api/auth.schema.ts'
 import {
   ChatMessage,
   getChat,
@@ -15,7 +15,7 @@ import {
   MessageWords,
   sendMessage,
   TerminalOutput,
-} from '#domain/api/chat.ts'
+} from '#domain/api/chat.schema.ts'
 import {
   createProject,
   getGitHubUser,
@@ -24,14 +24,14 @@ import {
   listOrganizations,
   listProjects,
   listRepositories,
-} from '#domain/api/projects.ts'
-import { getNotices } from '#domain/api/server.ts'
+} from '#domain/api/projects.schema.ts'
+import { getNotices } from '#domain/api/server.schema.ts'
 import {
   ChatMessageStatusChanged,
   CommandEnded,
   CommandOutput,
   TaskStatusChanged,
-} from '#domain/api/socket.ts'
+} from '#domain/api/socket.schema.ts'
 import {
   createPullRequest,
   createTask,
@@ -40,7 +40,7 @@ import {
   getTask,
   getTaskDiff,
   listTasks,
-} from '#domain/api/tasks.ts'
+} from '#domain/api/tasks.schema.ts'
 import { comparePositions } from '#domain/kernel/event.ts'
 import { gitDone, localRepository } from '../contracts/codeHost.fixture.ts'
 import { asRead, type Live } from '../product/live.ts'

@@ -1,7 +1,7 @@
 /** Viewers whose connections are cut again and again while a task runs, and what the log says that each must have been told. */
 import { expect } from 'vitest'
-import { getChat, getTerminal, sendMessage } from '#domain/api/chat.ts'
-import type { ResumeCursor } from '#domain/api/socket.ts'
+import { getChat, getTerminal, sendMessage } from '#domain/api/chat.schema.ts'
+import type { ResumeCursor } from '#domain/api/socket.schema.ts'
 import { comparePositions, type Position } from '#domain/kernel/event.ts'
 import { taskStream, terminalStream } from '#domain/kernel/streams.ts'
 import { tasksView, type TaskDocument } from '#domain/views/tasks.ts'

@@ -1,8 +1,8 @@
 /** Registering and signing in with a password, over HTTP: who gets in, and who does not. */
 import { decodeJwt } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { completeOnboarding, getMe, login, logout, register, updateProfile } from '#domain/api/auth.ts'
-import { getGitHubUser, listProjects } from '#domain/api/projects.ts'
+import { completeOnboarding, getMe, login, logout, register, updateProfile } from '#domain/api/auth.schema.ts'
+import { getGitHubUser, listProjects } from '#domain/api/projects.schema.ts'
 import type { Person } from '../product/person.ts'
 import { startProduct, type Product } from '../product.ts'
 

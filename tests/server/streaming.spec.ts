@@ -1,7 +1,7 @@
 /** Output reaches people while the agent still works, not at its end. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { getChat, getTerminal } from '#domain/api/chat.ts'
-import { executeTask } from '#domain/api/tasks.ts'
+import { getChat, getTerminal } from '#domain/api/chat.schema.ts'
+import { executeTask } from '#domain/api/tasks.schema.ts'
 import { asRead } from '../product/live.ts'
 import { createGate } from '../standins/messagesApi.ts'
 import { hasEnded, openScene, watching, type Scene } from './scene.ts'

@@ -1,7 +1,7 @@
 /** Watching it: metrics, traces and the log of the real product tell what happened, and nothing that is nobody's business. */
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { createTask, listTasks, type Task } from '#domain/api/tasks.ts'
+import { createTask, listTasks, type Task } from '#domain/api/tasks.schema.ts'
 import { taskStream, terminalStream } from '#domain/kernel/streams.ts'
 import type { StoredEvent } from '#domain/kernel/event.ts'
 import { openSqliteEventStore } from '#platform/eventstore/sqlite.ts'

@@ -7,7 +7,7 @@ import {
   endSessions,
   logout,
   updateProfile,
-} from '#domain/api/auth.ts'
+} from '#domain/api/auth.schema.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import { userStream } from '#domain/kernel/streams.ts'
 import { user as userDecider, type UserCommand } from '#domain/user/user.ts'

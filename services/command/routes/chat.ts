@@ -9,7 +9,7 @@ import {
   textOfCommand,
   withdrawMessage,
   type ChatMessage,
-} from '#domain/api/chat.ts'
+} from '#domain/api/chat.schema.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import { taskStream } from '#domain/kernel/streams.ts'
 import { chatMessageOf, chatView, messageDocumentId } from '#domain/views/chat.ts'

@@ -1,5 +1,5 @@
 /** Having things ready before a task is there: asked of a runner, and nobody waits for it. */
-import { prepareTask } from '#domain/api/preparation.ts'
+import { prepareTask } from '#domain/api/tasks.schema.ts'
 import { taskStream } from '#domain/kernel/streams.ts'
 import { task } from '#domain/task/task.ts'
 import { signedIn } from '#platform/http/guards.ts'

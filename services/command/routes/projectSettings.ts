@@ -4,7 +4,7 @@ import {
   setProjectSecret,
   updateProjectSettings,
   type ShownSettings,
-} from '#domain/api/projectSettings.ts'
+} from '#domain/api/projectSettings.schema.ts'
 import { isRefusal } from '#domain/kernel/decider.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import { projectStream } from '#domain/kernel/streams.ts'

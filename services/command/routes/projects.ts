@@ -8,8 +8,8 @@ import {
   syncProject,
   updateProject,
   type Repository,
-} from '#domain/api/projects.ts'
-import type { BodyOf } from '#domain/api/call.ts'
+} from '#domain/api/projects.schema.ts'
+import type { BodyOf } from '#domain/api/call.schema.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import type { Position } from '#domain/kernel/event.ts'
 import { projectStream, requestStream } from '#domain/kernel/streams.ts'

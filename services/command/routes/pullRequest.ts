@@ -1,5 +1,5 @@
 /** Asking for a pull request, and waiting for what comes of it. */
-import { createPullRequest } from '#domain/api/tasks.ts'
+import { createPullRequest } from '#domain/api/tasks.schema.ts'
 import { Fault, faultCodes } from '#domain/kernel/errors.ts'
 import { taskStream } from '#domain/kernel/streams.ts'
 import type { Proposal } from '#domain/task/proposal.ts'

@@ -6,9 +6,9 @@ import {
   deleteTask,
   executeTask,
   retryTask,
-  titleOf,
   updateTask,
-} from '#domain/api/tasks.ts'
+} from '#domain/api/tasks.schema.ts'
+import { titleOf } from '#domain/api/tasks.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import { projectStream } from '#domain/kernel/streams.ts'
 import { project } from '#domain/project/project.ts'

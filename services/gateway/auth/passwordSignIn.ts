@@ -1,5 +1,5 @@
 /** Registering and signing in with a password. */
-import { login, register } from '#domain/api/auth.ts'
+import { login, register } from '#domain/api/auth.schema.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import { userStream } from '#domain/kernel/ids.ts'
 import { user } from '#domain/user/user.ts'

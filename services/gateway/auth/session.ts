@@ -1,5 +1,5 @@
 /** A session that has just been recorded: its token, and the person as the API shows them. */
-import type { User } from '#domain/api/auth.ts'
+import type { User } from '#domain/api/auth.schema.ts'
 import type { Position } from '#domain/kernel/event.ts'
 import { userStream } from '#domain/kernel/streams.ts'
 import { userOf, usersView } from '#domain/views/users.ts'

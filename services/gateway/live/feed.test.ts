@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import * as fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import type { ResumeCursor } from '#domain/api/socket.ts'
+import type { ResumeCursor } from '#domain/api/socket.schema.ts'
 import { comparePositions, type Position, type RecordedOf, type StoredEvent } from '#domain/kernel/event.ts'
 import { taskStream, terminalStream } from '#domain/kernel/streams.ts'
 import {

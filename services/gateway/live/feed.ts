@@ -6,7 +6,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
-import type { ResumeCursor } from '#domain/api/socket.ts'
+import type { ResumeCursor } from '#domain/api/socket.schema.ts'
 import { comparePositions, type Position, type StoredEvent } from '#domain/kernel/event.ts'
 import { parseStream, taskStream, terminalStream } from '#domain/kernel/streams.ts'
 import { chatView, messageDocumentId } from '#domain/views/chat.ts'

@@ -1,5 +1,5 @@
 /** What is said on the socket when something was recorded: the spec's events, out of ours. Pure. */
-import type { ServerEvents, TaskEventMessage, TaskStatusChanged } from '#domain/api/socket.ts'
+import type { ServerEvents, TaskEventMessage, TaskStatusChanged } from '#domain/api/socket.schema.ts'
 import { taskEvents } from '#domain/task/events.ts'
 import { chatMessageOf, chatView, faredIn, type MessageDocument } from '#domain/views/chat.ts'
 import type { AddressOf } from '#domain/views/images.ts'

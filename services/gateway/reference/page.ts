@@ -1,5 +1,5 @@
 /** The OpenAPI document as a page to read: no script, one file, light and dark as the browser has it. */
-import type { OpenApi, Operation, Parameter } from '#domain/api/openapi.ts'
+import type { OpenApi, Operation, Parameter } from './openapi.ts'
 import { html, type Html } from '#platform/http/html.ts'
 import { schemaLines } from './schema.ts'
 import { style } from './style.ts'

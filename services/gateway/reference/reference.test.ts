@@ -1,8 +1,8 @@
 /** The document is one that programs understand, and the page shows all of it. */
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { describe, expect, test } from 'vitest'
-import { calls } from '#domain/api/all.ts'
-import { openApi } from '#domain/api/openapi.ts'
+import { calls } from '#domain/api/calls.schema.ts'
+import { openApi } from './openapi.ts'
 import { referencePage } from './page.ts'
 
 const document = openApi({ version: '1.2.3' })

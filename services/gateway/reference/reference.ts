@@ -1,6 +1,6 @@
 /** The contract, served: the OpenAPI document, and the same as a page. */
 import type { Middleware } from 'koa'
-import { openApi } from '#domain/api/openapi.ts'
+import { openApi } from './openapi.ts'
 import package_ from '../../../package.json' with { type: 'json' }
 import { referencePage } from './page.ts'
 

@@ -1,7 +1,7 @@
 /** The bus of many processes: core NATS, which keeps nothing. Who was away has missed what was said, and reads the log. */
 import type { Subscription } from 'nats'
 import { z } from 'zod'
-import { AgentState } from '#domain/api/agents.ts'
+import { AgentState } from '#domain/api/server.schema.ts'
 import { Position } from '#domain/kernel/event.schema.ts'
 import type { Bus, BusMessages, Topic } from '../ports/bus.ts'
 import type { ReportFault } from '../ports/faults.ts'

@@ -1,7 +1,7 @@
 /** Questions between processes, over core NATS: put to all who may know, and the first answer counts. */
 import { createInbox, type Msg, type Subscription } from 'nats'
 import { z } from 'zod'
-import { HostSuggestion } from '#domain/api/projectSettings.ts'
+import { HostSuggestion } from '#domain/api/projectSettings.schema.ts'
 import { BlobRef } from '#domain/kernel/ids.schema.ts'
 import { AgentName } from '#domain/task/events.ts'
 import { EngineUnavailable, type ReportFault } from '../ports/faults.ts'

@@ -1,7 +1,7 @@
 /** The one place where a fault becomes an HTTP answer. */
 import type { Middleware } from 'koa'
 import { Fault, faults, type FaultCode } from '#domain/kernel/errors.ts'
-import type { FaultAnswer } from '#domain/api/fields.ts'
+import type { FaultAnswer } from '#domain/api/fields.schema.ts'
 import type { Logger } from '#platform/log.ts'
 import { UnreadableEvent } from '#platform/eventlog/eventLog.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'

@@ -3,7 +3,7 @@ import type { Server } from 'node:http'
 import Koa from 'koa'
 import { afterEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { defineWrite } from '#domain/api/call.ts'
+import { defineWrite } from '#domain/api/call.schema.ts'
 import { Fault, faultCodes, faults } from '#domain/kernel/errors.ts'
 import { logger } from '#platform/log.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
@@ -58,9 +58,7 @@ async function serving(routes: readonly Route<object>[], identity: Identity | nu
 }
 
 const thing = {
-  ...defineWrite({
-    method: 'POST',
-    path: '/things/:thingId',
+  ...defineWrite({ method: 'POST', path: '/things/:thingId' } as const, {
     summary: 'For the test.',
     params: z.object({ thingId: z.string().max(3, 'A short id.') }),
     body: z.object({

@@ -2,7 +2,7 @@
  * Hints between processes. A message may be lost and nothing depends on it: who listens also reads the log. Held by
  * `tests/contracts/bus.spec.ts`.
  */
-import type { AgentState } from '#domain/api/agents.ts'
+import type { AgentState } from '#domain/api/server.schema.ts'
 import type { Position, StoredEvent } from '#domain/kernel/event.ts'
 
 /** Text of a message that is being written, for who watches the task; the text is sealed, in base64. */

@@ -2,7 +2,7 @@
  * Questions from one process to whichever other one knows: they change nothing that is recorded, and are answered at once or not at all. Held by
  * `tests/contracts/rpc.spec.ts`.
  */
-import type { HostSuggestion } from '#domain/api/projectSettings.ts'
+import type { HostSuggestion } from '#domain/api/projectSettings.schema.ts'
 import type { BlobRef } from '#domain/kernel/ids.schema.ts'
 import type { AgentName } from '#domain/agents.ts'
 

@@ -1,6 +1,6 @@
 /** Documents as the API shows them: joined with what they refer to. */
-import type { Project } from '#domain/api/projects.ts'
-import type { Task } from '#domain/api/tasks.ts'
+import type { Project } from '#domain/api/projects.schema.ts'
+import type { Task } from '#domain/api/tasks.schema.ts'
 import { projectOf, projectsView, type ProjectDocument } from '#domain/views/projects.ts'
 import { taskOf, tasksView, type TaskDocument } from '#domain/views/tasks.ts'
 import type { UserDocument } from '#domain/views/users.ts'

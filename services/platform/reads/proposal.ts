@@ -1,6 +1,6 @@
 /** The proposal for a task's pull request, of what is recorded. */
 import { z } from 'zod'
-import { ChangedFile } from '#domain/api/tasks.ts'
+import { ChangedFile } from '#domain/api/tasks.schema.ts'
 import type { BlobRef } from '#domain/kernel/ids.schema.ts'
 import { scopeOfStream, taskStream } from '#domain/kernel/streams.ts'
 import { proposePullRequest, type Proposal } from '#domain/task/proposal.ts'

@@ -1,6 +1,6 @@
 /** Agents: what the runners that are there say of them. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { AgentState } from '#domain/api/agents.ts'
+import type { AgentState } from '#domain/api/server.schema.ts'
 import { hearingBus, type HearingBus } from '../../../tests/hearingBus.ts'
 import { startAgents, type Agents } from './availableAgents.ts'
 

@@ -1,5 +1,5 @@
 /** Which agents can run: what the runners that are there tell of them, taken together. */
-import type { AgentState } from '#domain/api/agents.ts'
+import type { AgentState } from '#domain/api/server.schema.ts'
 import { agentNames, type AgentName } from '#domain/agents.ts'
 import type { Bus } from '#platform/ports/bus.ts'
 import { hearRunners, silentMs } from './presence.ts'

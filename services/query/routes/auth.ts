@@ -1,5 +1,5 @@
 /** Who is signed in. */
-import { getMe, listSessions } from '#domain/api/auth.ts'
+import { getMe, listSessions } from '#domain/api/auth.schema.ts'
 import { userOf } from '#domain/views/users.ts'
 import { fresh, identified } from '#platform/http/guards.ts'
 import type { Route } from '#platform/http/route.ts'

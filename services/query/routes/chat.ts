@@ -5,8 +5,8 @@ import {
   getTerminal,
   type MessageDelta,
   type TerminalOutput,
-} from '#domain/api/chat.ts'
-import { limits } from '#domain/api/fields.ts'
+} from '#domain/api/chat.schema.ts'
+import { limits } from '#domain/api/limits.ts'
 import { comparePositions, sortKey, type Position } from '#domain/kernel/event.ts'
 import { terminalStream } from '#domain/kernel/streams.ts'
 import { chatMessageOf, chatView } from '#domain/views/chat.ts'

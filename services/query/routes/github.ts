@@ -1,5 +1,10 @@
 /** What the code host says, asked with the person's own access. */
-import { getGitHubUser, listOrganizations, listRepositories, type Repository } from '#domain/api/projects.ts'
+import {
+  getGitHubUser,
+  listOrganizations,
+  listRepositories,
+  type Repository,
+} from '#domain/api/projects.schema.ts'
 import { fresh, signedIn } from '#platform/http/guards.ts'
 import type { Route } from '#platform/http/route.ts'
 import type { HostRepository } from '#platform/ports/codeHost.ts'

@@ -1,5 +1,5 @@
 /** Reads how a project's tasks run. */
-import { getProjectSettings, type HostSuggestion } from '#domain/api/projectSettings.ts'
+import { getProjectSettings, type HostSuggestion } from '#domain/api/projectSettings.schema.ts'
 import type { ProjectDocument } from '#domain/views/projects.ts'
 import { projectSettingsView, settingsOf } from '#domain/views/projectSettings.ts'
 import { fresh, signedIn } from '#platform/http/guards.ts'

@@ -1,5 +1,5 @@
 /** Reads of projects. */
-import { getProject, getProjectGitStatus, listBranches, listProjects } from '#domain/api/projects.ts'
+import { getProject, getProjectGitStatus, listBranches, listProjects } from '#domain/api/projects.schema.ts'
 import { projectsView } from '#domain/views/projects.ts'
 import { currentBranchOf, tasksView } from '#domain/views/tasks.ts'
 import { presentProject } from '#platform/reads/present.ts'

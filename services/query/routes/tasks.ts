@@ -7,7 +7,7 @@ import {
   listTasks,
   type ChangedFile,
   type GitDiff,
-} from '#domain/api/tasks.ts'
+} from '#domain/api/tasks.schema.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import { tasksView, type TaskDocument } from '#domain/views/tasks.ts'
 import { presentTask, presentTasks } from '#platform/reads/present.ts'

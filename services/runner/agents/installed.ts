@@ -1,5 +1,5 @@
 /** Which agents can run here: their programs, looked for once, and the keys of those that take theirs into the box. */
-import type { AgentState } from '#domain/api/agents.ts'
+import type { AgentState } from '#domain/api/server.schema.ts'
 import { agentNames as names, type AgentName } from '#domain/agents.ts'
 import type { Config } from '#platform/config/config.ts'
 import { agents } from './agents.ts'

@@ -2,7 +2,7 @@
  * What a coding agent's CLI is to the runner: how it is started, spoken to and interrupted, and one vocabulary for what it
  * reports, whichever agent it is. Held by the tests beside each agent.
  */
-import type { AgentModel } from '#domain/api/agents.ts'
+import type { AgentModel } from '#domain/api/server.schema.ts'
 import type { AgentName } from '#domain/agents.ts'
 import type { ToolKind } from '#domain/task/events.ts'
 

@@ -1,5 +1,5 @@
 /** Which hosts package managers are configured with, read from their files as plain text: nothing of them is ever run. Pure. */
-import { AllowedHost } from '#domain/api/projectSettings.ts'
+import { AllowedHost } from '#domain/api/projectSettings.schema.ts'
 import { reachOf } from './addresses.ts'
 import { hostAndPort, isLoopback } from './allowList.ts'
 

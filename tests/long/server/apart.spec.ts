@@ -1,8 +1,8 @@
 /** Services in processes of their own, two of each, on shared engines: the main job, and kill -9 of any of them in the middle of it. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { getTerminal } from '#domain/api/chat.ts'
-import { uploadImage } from '#domain/api/images.ts'
-import { createPullRequest, createTask, executeTask, getTask, getTaskDiff } from '#domain/api/tasks.ts'
+import { getTerminal } from '#domain/api/chat.schema.ts'
+import { uploadImage } from '#domain/api/images.schema.ts'
+import { createPullRequest, createTask, executeTask, getTask, getTaskDiff } from '#domain/api/tasks.schema.ts'
 import {
   nineEvents,
   signInErrors,

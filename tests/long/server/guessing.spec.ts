@@ -2,7 +2,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { register } from '#domain/api/auth.ts'
+import { register } from '#domain/api/auth.schema.ts'
 import { userStream } from '#domain/kernel/streams.ts'
 import { user } from '#domain/user/user.ts'
 import { commands } from '#platform/commands/execute.ts'

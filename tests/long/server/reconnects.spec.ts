@@ -1,7 +1,7 @@
 /** A thousand reconnects during a running task, over three viewers: each sees everything, once, in order. */
 import { afterEach, expect, test } from 'vitest'
-import { getTerminal, sendMessage } from '#domain/api/chat.ts'
-import { listTasks, retryTask } from '#domain/api/tasks.ts'
+import { getTerminal, sendMessage } from '#domain/api/chat.schema.ts'
+import { listTasks, retryTask } from '#domain/api/tasks.schema.ts'
 import type { Position } from '#domain/kernel/event.ts'
 import type { Person } from '../../product/person.ts'
 import { note } from '../../report/notes.ts'

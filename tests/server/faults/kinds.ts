@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'vitest'
 import { z } from 'zod'
-import { disconnectGitHub, getMe, logout, updateProfile } from '#domain/api/auth.ts'
+import { disconnectGitHub, getMe, logout, updateProfile } from '#domain/api/auth.schema.ts'
 import {
   editMessage,
   getChat,
@@ -10,7 +10,7 @@ import {
   reorderQueue,
   sendMessage,
   withdrawMessage,
-} from '#domain/api/chat.ts'
+} from '#domain/api/chat.schema.ts'
 import {
   createProject,
   createRepository,
@@ -19,7 +19,7 @@ import {
   listRepositories,
   syncProject,
   updateProject,
-} from '#domain/api/projects.ts'
+} from '#domain/api/projects.schema.ts'
 import {
   cancelTask,
   createPullRequest,
@@ -31,9 +31,8 @@ import {
   retryTask,
   updateTask,
   type Task,
-} from '#domain/api/tasks.ts'
-import type { Script } from '../../standins/messagesApi.ts'
-import { createGate } from '../../standins/messagesApi.ts'
+} from '#domain/api/tasks.schema.ts'
+import { type Script, createGate } from '../../standins/messagesApi.ts'
 import { hasEnded, type Scene } from '../scene.ts'
 import { command, type Kind } from './killing.ts'
 

@@ -4,8 +4,8 @@
  * connection that was lost and found again is joined like a new one.
  */
 import { createListenerMiddleware, isAnyOf, type Dispatch, type UnknownAction } from '@reduxjs/toolkit'
-import type { JoinAnswer, TaskEventMessage, TaskStatusChanged } from '#domain/api/socket.ts'
-import type { MessageDelta, MessageWords, TerminalOutput } from '#domain/api/chat.ts'
+import type { JoinAnswer, TaskEventMessage, TaskStatusChanged } from '#domain/api/socket.schema.ts'
+import type { MessageDelta, MessageWords, TerminalOutput } from '#domain/api/chat.schema.ts'
 import type { Position } from '#domain/kernel/event.ts'
 import { sessionEnded, sessionStarted } from '../api/session.ts'
 import { connectionChanged } from './connection.ts'

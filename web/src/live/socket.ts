@@ -1,14 +1,14 @@
 /** The socket itself: who it says it is, how it comes back, and what the pill is told of it. */
 import type { Dispatch } from '@reduxjs/toolkit'
 import { io, type Socket } from 'socket.io-client'
-import type { MessageDelta, MessageWords, TerminalOutput } from '#domain/api/chat.ts'
+import type { MessageDelta, MessageWords, TerminalOutput } from '#domain/api/chat.schema.ts'
 import type {
   ClientEvents,
   JoinAnswer,
   ServerEvents,
   TaskEventMessage,
   TaskStatusChanged,
-} from '#domain/api/socket.ts'
+} from '#domain/api/socket.schema.ts'
 import type { Position } from '#domain/kernel/event.ts'
 import { readToken } from '../api/tokenStore.ts'
 import { connectionChanged, quietChanged, turnedAway } from './connection.ts'

@@ -1,6 +1,6 @@
 /** The agents of this server: which can run, and what the others are missing. */
-import type { getAgents } from '#domain/api/agents.ts'
-import type { AnswerOf } from '#domain/api/call.ts'
+import type { getAgents } from '#domain/api/server.schema.ts'
+import type { AnswerOf } from '#domain/api/call.schema.ts'
 import { api } from '../../api/api.ts'
 import { texts } from './texts.ts'
 

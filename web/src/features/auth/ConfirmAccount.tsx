@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'react'
 import { useSelector } from 'react-redux'
 import { Navigate, useNavigate } from 'react-router-dom'
-import type { User } from '#domain/api/auth.ts'
+import type { User } from '#domain/api/auth.schema.ts'
 import { newId } from '../../api/newId.ts'
 import { request } from '../../api/request.ts'
 import { selectSignedIn } from '../../api/session.ts'

@@ -1,7 +1,7 @@
 /** Who is signed in. */
 import type { ThunkDispatch, UnknownAction } from '@reduxjs/toolkit'
-import type { getMe, User } from '#domain/api/auth.ts'
-import type { AnswerOf } from '#domain/api/call.ts'
+import type { getMe, User } from '#domain/api/auth.schema.ts'
+import type { AnswerOf } from '#domain/api/call.schema.ts'
 import { api } from '../../api/api.ts'
 import type { ApiFault } from '../../api/fault.ts'
 import { sessionEnded } from '../../api/session.ts'

@@ -1,7 +1,7 @@
 /** Why this browser's last sign-in was refused, in the server's words; `null` while it is not known. */
 import { useEffect, useState } from 'react'
-import type { getRefusal } from '#domain/api/auth.ts'
-import type { AnswerOf } from '#domain/api/call.ts'
+import type { getRefusal } from '#domain/api/auth.schema.ts'
+import type { AnswerOf } from '#domain/api/call.schema.ts'
 import { newId } from '../../api/newId.ts'
 import { request } from '../../api/request.ts'
 import { signInError } from './texts.ts'

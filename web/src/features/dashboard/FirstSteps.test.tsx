@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { fireEvent, screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, test } from 'vitest'
-import { sampleRepository } from '#domain/api/sample.ts'
+import { sampleRepository } from '#domain/api/projects.ts'
 import { openPage, openTaskAnswers } from '../../../../tests/client/page.tsx'
 import { agentStates, projectOf, repositoryOf, taskOf } from '../../../../tests/client/samples.ts'
 import type { Answers } from '../../../../tests/client/server.ts'

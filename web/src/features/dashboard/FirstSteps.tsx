@@ -5,8 +5,8 @@
 import { X } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { useDispatch } from 'react-redux'
-import type { Project } from '#domain/api/projects.ts'
-import type { Task } from '#domain/api/tasks.ts'
+import type { Project } from '#domain/api/projects.schema.ts'
+import type { Task } from '#domain/api/tasks.schema.ts'
 import {
   changeElsewhere,
   draftDescription,

@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { act, fireEvent, screen, within } from '@testing-library/react'
 import { describe, expect, test } from 'vitest'
-import type { Task } from '#domain/api/tasks.ts'
+import type { Task } from '#domain/api/tasks.schema.ts'
 import { openPage, openPart, openTaskAnswers } from '../../../../tests/client/page.tsx'
 import { taskOf } from '../../../../tests/client/samples.ts'
 import { connectionChanged } from '../../live/connection.ts'

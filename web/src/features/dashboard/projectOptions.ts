@@ -1,5 +1,5 @@
 /** Projects as the picker lists them: by owner, organisations first, each in the order of the alphabet. */
-import type { Project } from '#domain/api/projects.ts'
+import type { Project } from '#domain/api/projects.schema.ts'
 import type { PickerOption } from '../../ui/pickerOptions.ts'
 
 export function projectOptions(projects: readonly Project[]): readonly PickerOption[] {

@@ -1,6 +1,6 @@
 /** The branch that a task starts from: the project's default until another is chosen, and `main` where there is none yet. */
 import { useState } from 'react'
-import type { Project } from '#domain/api/projects.ts'
+import type { Project } from '#domain/api/projects.schema.ts'
 import { reasonOf } from '../../api/fault.ts'
 import type { PickerOption } from '../../ui/pickerOptions.ts'
 import { useBranchesQuery } from '../projects/projectsApi.ts'

@@ -1,7 +1,7 @@
 /** Uploading an image, and where those of a task are shown. */
-import type { AnswerOf } from '#domain/api/call.ts'
-import type { getChat } from '#domain/api/chat.ts'
-import type { uploadImage } from '#domain/api/images.ts'
+import type { AnswerOf } from '#domain/api/call.schema.ts'
+import type { getChat } from '#domain/api/chat.schema.ts'
+import type { uploadImage } from '#domain/api/images.schema.ts'
 import { api } from '../../api/api.ts'
 import { signedIn } from '../../api/baseQuery.ts'
 import type { ApiFault } from '../../api/fault.ts'

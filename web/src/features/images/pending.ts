@@ -1,5 +1,5 @@
 /** Images that somebody attached and has not sent yet: each is on its way to the server, there, or has failed. Pure. */
-import type { ShownImage } from '#domain/api/images.ts'
+import type { ShownImage } from '#domain/api/images.schema.ts'
 
 export type Upload =
   /** Percent, 0 to 100. */

@@ -1,5 +1,5 @@
 /** An image as it is shown: what is known of it, and where it is. */
-import type { ShownImage } from '#domain/api/images.ts'
+import type { ShownImage } from '#domain/api/images.schema.ts'
 import type { NamedImage } from '#domain/task/commands.ts'
 
 /** `url` is `null` until the server has said where it is: an event of a task says only which image it is. */

@@ -2,7 +2,7 @@
 import { useCallback, useEffect, useMemo, useReducer, useRef, useState } from 'react'
 import { useDispatch } from 'react-redux'
 import type { ThunkDispatch, UnknownAction } from '@reduxjs/toolkit'
-import type { ShownImage } from '#domain/api/images.ts'
+import type { ShownImage } from '#domain/api/images.schema.ts'
 import { reasonOf } from '../../api/fault.ts'
 import { newId } from '../../api/newId.ts'
 import { choose, imagesAtMost } from './choose.ts'

@@ -1,7 +1,7 @@
 /** Tells of a task's end outside of the page while nobody looks at it. Shows nothing in the page. */
 import { useEffect, useRef } from 'react'
 import { useNavigate } from 'react-router-dom'
-import type { Task } from '#domain/api/tasks.ts'
+import type { Task } from '#domain/api/tasks.schema.ts'
 import { useRecentTasksQuery } from '../tasks/tasksApi.ts'
 import { texts } from './desktopTexts.ts'
 import { mayNotify } from './useDesktop.ts'

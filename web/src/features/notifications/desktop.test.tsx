@@ -3,7 +3,7 @@ import { act, cleanup, fireEvent, render, screen, waitFor } from '@testing-libra
 import { Provider } from 'react-redux'
 import { MemoryRouter, useLocation } from 'react-router-dom'
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
-import type { Task } from '#domain/api/tasks.ts'
+import type { Task } from '#domain/api/tasks.schema.ts'
 import { clientStore } from '../../../../tests/client/page.tsx'
 import { taskOf } from '../../../../tests/client/samples.ts'
 import { fakeServer, json } from '../../../../tests/client/server.ts'

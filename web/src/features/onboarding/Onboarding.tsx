@@ -1,8 +1,8 @@
 /** The two steps before the product: who you are, and with whom you work. */
 import { useEffect, useState, type FormEvent } from 'react'
 import { Navigate, useNavigate } from 'react-router-dom'
-import type { completeOnboarding, User } from '#domain/api/auth.ts'
-import type { BodyInputOf } from '#domain/api/call.ts'
+import type { completeOnboarding, User } from '#domain/api/auth.schema.ts'
+import type { BodyInputOf } from '#domain/api/call.schema.ts'
 import { reasonOf } from '../../api/fault.ts'
 import { Brand } from '../../ui/Brand.tsx'
 import { Button } from '../../ui/Button.tsx'

@@ -1,6 +1,6 @@
 /** Finishing the onboarding. */
-import type { completeOnboarding } from '#domain/api/auth.ts'
-import type { AnswerOf, BodyInputOf } from '#domain/api/call.ts'
+import type { completeOnboarding } from '#domain/api/auth.schema.ts'
+import type { AnswerOf, BodyInputOf } from '#domain/api/call.schema.ts'
 import { api } from '../../api/api.ts'
 import { userTold } from '../auth/authApi.ts'
 import { texts } from './texts.ts'

@@ -1,6 +1,6 @@
 /** What the onboarding asks. */
-import type { completeOnboarding } from '#domain/api/auth.ts'
-import type { BodyInputOf } from '#domain/api/call.ts'
+import type { completeOnboarding } from '#domain/api/auth.schema.ts'
+import type { BodyInputOf } from '#domain/api/call.schema.ts'
 
 type Answers = BodyInputOf<typeof completeOnboarding>
 

@@ -1,6 +1,6 @@
 /** What the palette lists: tasks, projects and what can be done, as far as they match. Pure. */
-import type { Project } from '#domain/api/projects.ts'
-import type { Task } from '#domain/api/tasks.ts'
+import type { Project } from '#domain/api/projects.schema.ts'
+import type { Task } from '#domain/api/tasks.schema.ts'
 import { actions, type ActionId } from '../../actions/actions.ts'
 import { safeLink } from '../../ui/safeLink.ts'
 import { match, type Match } from './match.ts'

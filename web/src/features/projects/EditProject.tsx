@@ -1,7 +1,7 @@
 /** What a project is called and about, to be changed. */
 import { useState, type FormEvent } from 'react'
 import { useDispatch } from 'react-redux'
-import type { Project } from '#domain/api/projects.ts'
+import type { Project } from '#domain/api/projects.schema.ts'
 import { reasonOf } from '../../api/fault.ts'
 import { AreaField } from '../../ui/AreaField.tsx'
 import { Button } from '../../ui/Button.tsx'

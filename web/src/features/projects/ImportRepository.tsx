@@ -2,7 +2,7 @@
 import { Lock, Search } from 'lucide-react'
 import { useId, useState, type FormEvent } from 'react'
 import { useDispatch } from 'react-redux'
-import type { Repository } from '#domain/api/projects.ts'
+import type { Repository } from '#domain/api/projects.schema.ts'
 import { reasonOf } from '../../api/fault.ts'
 import { Button } from '../../ui/Button.tsx'
 import { ButtonLink } from '../../ui/ButtonLink.tsx'

@@ -3,7 +3,7 @@ import { Ellipsis, Pencil, Plus, RefreshCw, Settings, Trash2 } from 'lucide-reac
 import { useState } from 'react'
 import { useDispatch } from 'react-redux'
 import { useNavigate } from 'react-router-dom'
-import type { Project } from '#domain/api/projects.ts'
+import type { Project } from '#domain/api/projects.schema.ts'
 import { useAction } from '../../actions/ActionsContext.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { ButtonLink } from '../../ui/ButtonLink.tsx'

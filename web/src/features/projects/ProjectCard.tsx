@@ -1,7 +1,7 @@
 /** A project in the list: what it is, and what goes on in it. The whole card leads to it. */
 import { ChevronRight, Lock, Plus } from 'lucide-react'
 import { Link } from 'react-router-dom'
-import type { Project } from '#domain/api/projects.ts'
+import type { Project } from '#domain/api/projects.schema.ts'
 import { age } from '../../ui/clock.ts'
 import { Status } from '../../ui/Status.tsx'
 import { useNow } from '../../ui/useNow.ts'

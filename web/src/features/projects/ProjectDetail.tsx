@@ -1,8 +1,8 @@
 /** One project: what it is, how its tasks fare, and the tasks themselves. */
 import { Lock } from 'lucide-react'
 import { useNavigate, useParams } from 'react-router-dom'
-import type { Project } from '#domain/api/projects.ts'
-import type { Task } from '#domain/api/tasks.ts'
+import type { Project } from '#domain/api/projects.schema.ts'
+import type { Task } from '#domain/api/tasks.schema.ts'
 import { reasonOf } from '../../api/fault.ts'
 import { draftDescription, recall, remember, selectedProjectId } from '../../state/persisted.ts'
 import { usePageTitle } from '../tasks/usePageTitle.ts'

@@ -1,8 +1,8 @@
 // @vitest-environment jsdom
 import { cleanup, fireEvent, screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import type { Project } from '#domain/api/projects.ts'
-import { sampleRepository } from '#domain/api/sample.ts'
+import type { Project } from '#domain/api/projects.schema.ts'
+import { sampleRepository } from '#domain/api/projects.ts'
 import { openPage } from '../../../../tests/client/page.tsx'
 import type { Asked } from '../../../../tests/client/server.ts'
 import { projectOf, repositoryOf, taskOf } from '../../../../tests/client/samples.ts'

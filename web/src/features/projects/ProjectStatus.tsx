@@ -2,7 +2,7 @@
 import { useEffect } from 'react'
 import { useDispatch } from 'react-redux'
 import { Link2, Link2Off, RefreshCw, TriangleAlert, type LucideIcon } from 'lucide-react'
-import type { Project } from '#domain/api/projects.ts'
+import type { Project } from '#domain/api/projects.schema.ts'
 import { api } from '../../api/api.ts'
 import { classes } from '../../ui/classes.ts'
 import { statusOf } from './statusOf.ts'

@@ -1,7 +1,7 @@
 /** The project list: search, three figures, a card a project. */
 import { Plus, Search } from 'lucide-react'
 import { useState } from 'react'
-import type { Project } from '#domain/api/projects.ts'
+import type { Project } from '#domain/api/projects.schema.ts'
 import { reasonOf } from '../../api/fault.ts'
 import { usePageTitle } from '../tasks/usePageTitle.ts'
 import { Button } from '../../ui/Button.tsx'

@@ -1,6 +1,6 @@
 /** What a project is made of: its language, and the way to its repository. */
 import { ExternalLink } from 'lucide-react'
-import type { Project } from '#domain/api/projects.ts'
+import type { Project } from '#domain/api/projects.schema.ts'
 import { safeLink } from '../../ui/safeLink.ts'
 import { languageColour } from './languageColour.ts'
 

@@ -1,5 +1,5 @@
 /** Projects on the server, and the repositories they can be made of. */
-import type { AnswerOf, BodyInputOf } from '#domain/api/call.ts'
+import type { AnswerOf, BodyInputOf } from '#domain/api/call.schema.ts'
 import type {
   createProject,
   createRepository,
@@ -10,7 +10,7 @@ import type {
   listRepositories,
   syncProject,
   updateProject,
-} from '#domain/api/projects.ts'
+} from '#domain/api/projects.schema.ts'
 import { api } from '../../api/api.ts'
 import { useNotDeleted } from '../deletions/deletions.ts'
 import { faultTexts as texts } from './faultTexts.ts'

@@ -1,5 +1,5 @@
 /** How a project stands, as the screens know it. */
-import type { Project } from '#domain/api/projects.ts'
+import type { Project } from '#domain/api/projects.schema.ts'
 
 const statuses: readonly Project['status'][] = ['active', 'syncing', 'error', 'inactive']
 

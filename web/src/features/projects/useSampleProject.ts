@@ -1,6 +1,6 @@
 /** The sample repository of a new local code host, to be made a project by one click. */
-import type { Project, Repository } from '#domain/api/projects.ts'
-import { sampleRepository } from '#domain/api/sample.ts'
+import type { Project, Repository } from '#domain/api/projects.schema.ts'
+import { sampleRepository } from '#domain/api/projects.ts'
 import { reasonOf } from '../../api/fault.ts'
 import { useCreateProjectMutation, useRepositoriesQuery } from './projectsApi.ts'
 import { texts } from './texts.ts'

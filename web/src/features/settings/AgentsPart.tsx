@@ -1,5 +1,5 @@
 /** The agents of this server: versions, what is missing, and where a key goes. */
-import type { AgentState } from '#domain/api/agents.ts'
+import type { AgentState } from '#domain/api/server.schema.ts'
 import { AgentMark } from '../../ui/AgentMark.tsx'
 import { agentNamed } from '#domain/agents.ts'
 import { Panel } from '../../ui/Panel.tsx'

@@ -1,7 +1,7 @@
 /** Deleting one's account: asked for by typing one's own name, since there is no way back. */
 import { useState, type FormEvent } from 'react'
 import { useDispatch } from 'react-redux'
-import type { User } from '#domain/api/auth.ts'
+import type { User } from '#domain/api/auth.schema.ts'
 import { sessionEnded } from '../../api/session.ts'
 import { dropToken } from '../../api/tokenStore.ts'
 import { Button } from '../../ui/Button.tsx'

@@ -1,7 +1,7 @@
 /** Where the person is signed in, and the ways to end that: one session, or all. */
 import { useState } from 'react'
 import { useDispatch, useStore } from 'react-redux'
-import type { Session } from '#domain/api/auth.ts'
+import type { Session } from '#domain/api/auth.schema.ts'
 import { sessionEnded } from '../../api/session.ts'
 import { dropToken } from '../../api/tokenStore.ts'
 import { age } from '../../ui/clock.ts'

@@ -7,9 +7,9 @@ import type {
   linkGitHub,
   listSessions,
   updateProfile,
-} from '#domain/api/auth.ts'
-import type { AnswerOf, BodyInputOf } from '#domain/api/call.ts'
-import type { getGitHubUser, listOrganizations } from '#domain/api/projects.ts'
+} from '#domain/api/auth.schema.ts'
+import type { AnswerOf, BodyInputOf } from '#domain/api/call.schema.ts'
+import type { getGitHubUser, listOrganizations } from '#domain/api/projects.schema.ts'
 import { api } from '../../api/api.ts'
 import { userTold } from '../auth/authApi.ts'
 import { accountTexts, sessionTexts } from './accountTexts.ts'

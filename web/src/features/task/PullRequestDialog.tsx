@@ -1,6 +1,6 @@
 /** What a pull request is called and says, before it is made or updated: proposed, and for the person to change. */
 import { useId, useState } from 'react'
-import type { Task } from '#domain/api/tasks.ts'
+import type { Task } from '#domain/api/tasks.schema.ts'
 import { reasonOf } from '../../api/fault.ts'
 import { AreaField } from '../../ui/AreaField.tsx'
 import { Button } from '../../ui/Button.tsx'

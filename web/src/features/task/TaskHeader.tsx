@@ -3,7 +3,7 @@ import { ArrowLeft, Copy, Ellipsis, GitBranch, GitPullRequest, Square, Trash2 } 
 import { useState } from 'react'
 import { useSelector } from 'react-redux'
 import { Link } from 'react-router-dom'
-import type { Task } from '#domain/api/tasks.ts'
+import type { Task } from '#domain/api/tasks.schema.ts'
 import { useAction } from '../../actions/ActionsContext.tsx'
 import { selectLive, selectLost } from '../../live/connection.ts'
 import { AgentMark } from '../../ui/AgentMark.tsx'

@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { fireEvent, screen, waitFor, within } from '@testing-library/react'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import type { Task } from '#domain/api/tasks.ts'
+import type { Task } from '#domain/api/tasks.schema.ts'
 import { openPage, openTaskAnswers } from '../../../../tests/client/page.tsx'
 import { agentStates, diffOf, fileOf, messageOf, taskOf } from '../../../../tests/client/samples.ts'
 import { json, refusal, type Answers } from '../../../../tests/client/server.ts'

@@ -1,6 +1,6 @@
 /** Folds an event into the open task with the server's own view, so that both ends see the same. */
-import type { Task } from '#domain/api/tasks.ts'
-import type { TaskEventMessage, TaskStatusChanged } from '#domain/api/socket.ts'
+import type { Task } from '#domain/api/tasks.schema.ts'
+import type { TaskEventMessage, TaskStatusChanged } from '#domain/api/socket.schema.ts'
 import { sortKey } from '#domain/kernel/event.ts'
 import { currentBranchOf, shownOf, tasksView, type TaskDocument } from '#domain/views/tasks.ts'
 import { statusOf } from '../tasks/statusOf.ts'

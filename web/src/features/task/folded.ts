@@ -1,5 +1,5 @@
 /** Documents of the open task as they are read from the server and folded on by its events. Pure. */
-import type { TaskEventMessage } from '#domain/api/socket.ts'
+import type { TaskEventMessage } from '#domain/api/socket.schema.ts'
 import type { Position } from '#domain/kernel/event.ts'
 import { belongs, project, type View, type ViewDocument } from '#domain/views/view.ts'
 import type { ApiFault } from '../../api/fault.ts'

@@ -1,6 +1,12 @@
 /** The calls of one open task. Its histories are read by `room.ts` and folded on; they are not kept here a second time. */
-import type { AnswerOf, BodyInputOf } from '#domain/api/call.ts'
-import type { getChat, getCommands, sendMessage, steerMessage, withdrawMessage } from '#domain/api/chat.ts'
+import type { AnswerOf, BodyInputOf } from '#domain/api/call.schema.ts'
+import type {
+  getChat,
+  getCommands,
+  sendMessage,
+  steerMessage,
+  withdrawMessage,
+} from '#domain/api/chat.schema.ts'
 import type {
   cancelTask,
   createPullRequest,
@@ -10,7 +16,7 @@ import type {
   getTaskDiff,
   retryTask,
   updateTask,
-} from '#domain/api/tasks.ts'
+} from '#domain/api/tasks.schema.ts'
 import type { Position } from '#domain/kernel/event.ts'
 import type { AgentName } from '#domain/agents.ts'
 import { api } from '../../api/api.ts'

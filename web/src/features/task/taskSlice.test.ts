@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { TaskEventMessage, TaskStatusChanged } from '#domain/api/socket.ts'
+import type { TaskEventMessage, TaskStatusChanged } from '#domain/api/socket.schema.ts'
 import { chatMessageOf, chatView, type MessageDocument } from '#domain/views/chat.ts'
 import { logEntryOf, logView, type LogDocument } from '#domain/views/log.ts'
 import { taskOf, tasksView, type TaskDocument } from '#domain/views/tasks.ts'

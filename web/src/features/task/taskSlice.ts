@@ -3,10 +3,10 @@
  * on by the events of its stream; and over them what was sent and not confirmed yet.
  */
 import { createAction, type UnknownAction } from '@reduxjs/toolkit'
-import type { ChatMessage, LogEntry } from '#domain/api/chat.ts'
-import type { ShownImage } from '#domain/api/images.ts'
-import type { TaskEventMessage, TaskStatusChanged } from '#domain/api/socket.ts'
-import type { Task } from '#domain/api/tasks.ts'
+import type { ChatMessage, LogEntry } from '#domain/api/chat.schema.ts'
+import type { ShownImage } from '#domain/api/images.schema.ts'
+import type { TaskEventMessage, TaskStatusChanged } from '#domain/api/socket.schema.ts'
+import type { Task } from '#domain/api/tasks.schema.ts'
 import { sortKey, type Position } from '#domain/kernel/event.ts'
 import { chatView, messageDocumentId, type MessageDocument } from '#domain/views/chat.ts'
 import { logView, type LogDocument } from '#domain/views/log.ts'

@@ -1,8 +1,8 @@
 // @vitest-environment jsdom
 import { configureStore } from '@reduxjs/toolkit'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import type { MessageDelta, MessageWords } from '#domain/api/chat.ts'
-import type { JoinAnswer, TaskEventMessage } from '#domain/api/socket.ts'
+import type { MessageDelta, MessageWords } from '#domain/api/chat.schema.ts'
+import type { JoinAnswer, TaskEventMessage } from '#domain/api/socket.schema.ts'
 import type { TaskEvent } from '#domain/task/events.ts'
 import { chatMessageOf, chatView, messageDocumentId, type MessageDocument } from '#domain/views/chat.ts'
 import { taskOf, tasksView } from '#domain/views/tasks.ts'

@@ -4,8 +4,8 @@
  * too much, or a gap shows, it reads the history again.
  */
 import type { ThunkDispatch, UnknownAction } from '@reduxjs/toolkit'
-import type { MessageDelta, MessageWords, TerminalOutput } from '#domain/api/chat.ts'
-import type { JoinAnswer, TaskEventMessage } from '#domain/api/socket.ts'
+import type { MessageDelta, MessageWords, TerminalOutput } from '#domain/api/chat.schema.ts'
+import type { JoinAnswer, TaskEventMessage } from '#domain/api/socket.schema.ts'
 import { comparePositions, type Position } from '#domain/kernel/event.ts'
 import { outcomeOf } from '#domain/views/chat.ts'
 import type { ApiFault } from '../../api/fault.ts'

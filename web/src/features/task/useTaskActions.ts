@@ -1,6 +1,6 @@
 /** What can be done with a task as a whole, and what is said of it. */
 import { useDispatch } from 'react-redux'
-import type { Task } from '#domain/api/tasks.ts'
+import type { Task } from '#domain/api/tasks.schema.ts'
 import { isFault, reasonOf } from '../../api/fault.ts'
 import { notified, notifiedFailure } from '../notifications/notifications.ts'
 import { taskLoaded } from './taskSlice.ts'

@@ -2,7 +2,7 @@
 import { GitPullRequest } from 'lucide-react'
 import { memo } from 'react'
 import { useSelector } from 'react-redux'
-import type { Task } from '#domain/api/tasks.ts'
+import type { Task } from '#domain/api/tasks.schema.ts'
 import { selectLost } from '../../live/connection.ts'
 import { AgentMark } from '../../ui/AgentMark.tsx'
 import { classes } from '../../ui/classes.ts'

@@ -1,6 +1,6 @@
 /** How a task stands, as the screens know it. */
-import type { Task } from '#domain/api/tasks.ts'
-import { taskStatuses } from '#domain/task/state.ts'
+import type { Task } from '#domain/api/tasks.schema.ts'
+import { taskStatuses } from '#domain/api/tasks.ts'
 
 /** A status that is not known here counts as pending (section 4). */
 export function statusOf(said: string): Task['status'] {

@@ -1,8 +1,7 @@
 /** Tasks on the server: lists of them, and making one. What belongs to one open task is in `task/taskApi.ts`. */
 import { useMemo } from 'react'
-import type { AnswerOf, BodyInputOf } from '#domain/api/call.ts'
-import type { prepareTask } from '#domain/api/preparation.ts'
-import type { createTask, deleteTask, listTasks, Task } from '#domain/api/tasks.ts'
+import type { AnswerOf, BodyInputOf } from '#domain/api/call.schema.ts'
+import type { prepareTask, createTask, deleteTask, listTasks, Task } from '#domain/api/tasks.schema.ts'
 import { api } from '../../api/api.ts'
 import { logFailure } from '../../api/logFailure.ts'
 import { useNotDeleted } from '../deletions/deletions.ts'

@@ -1,7 +1,7 @@
 /** Which hosts a box may reach, and whether the model's service may reach others for it. */
 import { Plus } from 'lucide-react'
 import { useId, useState, type FormEvent } from 'react'
-import type { HostSuggestion } from '#domain/api/projectSettings.ts'
+import type { HostSuggestion } from '#domain/api/projectSettings.schema.ts'
 import { Button } from '../../../ui/Button.tsx'
 import { Checkbox } from '../../../ui/Checkbox.tsx'
 import { Lines } from './Lines.tsx'

@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { fireEvent, screen, waitFor, within } from '@testing-library/react'
 import { expect, test } from 'vitest'
-import type { ShownSettings } from '#domain/api/projectSettings.ts'
+import type { ShownSettings } from '#domain/api/projectSettings.schema.ts'
 import { openPage } from '../../../../../tests/client/page.tsx'
 import { projectOf } from '../../../../../tests/client/samples.ts'
 import { json } from '../../../../../tests/client/server.ts'

@@ -2,7 +2,7 @@
 import { Trash2 } from 'lucide-react'
 import { useState, type FormEvent } from 'react'
 import { useDispatch } from 'react-redux'
-import type { ShownSettings } from '#domain/api/projectSettings.ts'
+import type { ShownSettings } from '#domain/api/projectSettings.schema.ts'
 import { Button } from '../../../ui/Button.tsx'
 import { Checkbox } from '../../../ui/Checkbox.tsx'
 import { age } from '../../../ui/clock.ts'

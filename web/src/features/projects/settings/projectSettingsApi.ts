@@ -1,11 +1,11 @@
 /** The settings of a project on the server. */
-import type { AnswerOf, BodyInputOf } from '#domain/api/call.ts'
+import type { AnswerOf, BodyInputOf } from '#domain/api/call.schema.ts'
 import type {
   getProjectSettings,
   removeProjectSecret,
   setProjectSecret,
   updateProjectSettings,
-} from '#domain/api/projectSettings.ts'
+} from '#domain/api/projectSettings.schema.ts'
 import { api } from '../../../api/api.ts'
 import { texts } from './texts.ts'
 

@@ -1,7 +1,7 @@
 /** Saving a part of the settings: the person is told how it went, and where a fault is. */
 import { useDispatch } from 'react-redux'
-import type { BodyInputOf } from '#domain/api/call.ts'
-import type { updateProjectSettings } from '#domain/api/projectSettings.ts'
+import type { BodyInputOf } from '#domain/api/call.schema.ts'
+import type { updateProjectSettings } from '#domain/api/projectSettings.schema.ts'
 import { notified, notifiedFailure } from '../../notifications/notifications.ts'
 import { useUpdateProjectSettingsMutation } from './projectSettingsApi.ts'
 import { texts } from './texts.ts'

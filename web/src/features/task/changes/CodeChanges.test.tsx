@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { act, cleanup, fireEvent, screen, waitFor, within } from '@testing-library/react'
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
-import type { ChangedFile } from '#domain/api/tasks.ts'
+import type { ChangedFile } from '#domain/api/tasks.schema.ts'
 import { openPart } from '../../../../../tests/client/page.tsx'
 import { diffOf, fileOf, messageOf, taskOf } from '../../../../../tests/client/samples.ts'
 import { refusal, type Answers } from '../../../../../tests/client/server.ts'

@@ -1,7 +1,7 @@
 /** What the task changed, in whichever of its states that is. */
 import { RefreshCw } from 'lucide-react'
 import { useState } from 'react'
-import type { GitDiff, Task } from '#domain/api/tasks.ts'
+import type { GitDiff, Task } from '#domain/api/tasks.schema.ts'
 import { reasonOf } from '../../../api/fault.ts'
 import { Button } from '../../../ui/Button.tsx'
 import { Empty } from '../../../ui/Empty.tsx'

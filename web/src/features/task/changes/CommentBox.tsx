@@ -1,6 +1,6 @@
 /** Where a comment on lines is written; it goes to the agent as a message. */
 import { useEffect, useId, useRef, type KeyboardEvent } from 'react'
-import { limits } from '#domain/api/fields.ts'
+import { limits } from '#domain/api/limits.ts'
 import { isMac, keyCaps } from '../../../actions/keys.ts'
 import { Button } from '../../../ui/Button.tsx'
 import { KeyCap } from '../../../ui/KeyCap.tsx'

@@ -1,5 +1,5 @@
 /** How a file changed: a letter in a small frame. */
-import type { ChangedFile } from '#domain/api/tasks.ts'
+import type { ChangedFile } from '#domain/api/tasks.schema.ts'
 import { classes } from '../../../ui/classes.ts'
 import { texts } from './texts.ts'
 

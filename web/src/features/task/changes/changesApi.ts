@@ -1,6 +1,6 @@
 /** The calls of the changes alone; loaded with them. */
-import type { AnswerOf } from '#domain/api/call.ts'
-import type { getFileLines } from '#domain/api/tasks.ts'
+import type { AnswerOf } from '#domain/api/call.schema.ts'
+import type { getFileLines } from '#domain/api/tasks.schema.ts'
 import { api } from '../../../api/api.ts'
 import { texts } from './texts.ts'
 

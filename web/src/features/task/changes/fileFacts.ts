@@ -1,5 +1,5 @@
 /** What a diff says of a file beside its lines. Pure. */
-import type { ChangedFile } from '#domain/api/tasks.ts'
+import type { ChangedFile } from '#domain/api/tasks.schema.ts'
 import { hasHidden } from '#domain/kernel/hiddenCharacters.ts'
 import { texts } from './texts.ts'
 

@@ -1,5 +1,5 @@
 /** Whether an answer has the shape of a diff, as far as the screen relies on it. */
-import type { GitDiff } from '#domain/api/tasks.ts'
+import type { GitDiff } from '#domain/api/tasks.schema.ts'
 
 export function isGitDiff(value: unknown): value is GitDiff {
   if (!isRecord(value)) return false

@@ -1,5 +1,5 @@
 /** The changed files, read once for as long as the answer they came in is on the screen. Pure. */
-import type { ChangedFile } from '#domain/api/tasks.ts'
+import type { ChangedFile } from '#domain/api/tasks.schema.ts'
 import { contentHash } from './contentHash.ts'
 import { fileFacts, type FileFacts } from './fileFacts.ts'
 import { parseDiff, type Hunk } from './parseDiff.ts'

@@ -1,6 +1,6 @@
 /** Says to who listens what they would look up for: that the agent is done, or asks something. Never what it writes word by word. */
 import { useState } from 'react'
-import type { Task } from '#domain/api/tasks.ts'
+import type { Task } from '#domain/api/tasks.schema.ts'
 import type { ChatEntry } from './chatTimeline.ts'
 import { texts } from './texts.ts'
 

@@ -1,7 +1,7 @@
 /** Where a turn stands before its first words: each step, how long it took, and what the present one waits for. */
 import { CircleCheck, CircleDashed } from 'lucide-react'
 import { useSelector } from 'react-redux'
-import type { Task } from '#domain/api/tasks.ts'
+import type { Task } from '#domain/api/tasks.schema.ts'
 import { selectLive } from '../../../live/connection.ts'
 import { classes } from '../../../ui/classes.ts'
 import { elapsed } from '../../../ui/clock.ts'

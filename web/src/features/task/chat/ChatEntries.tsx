@@ -1,6 +1,6 @@
 /** The entries of the chat under the days they belong to. */
 import { Fragment, memo, useState } from 'react'
-import type { Task } from '#domain/api/tasks.ts'
+import type { Task } from '#domain/api/tasks.schema.ts'
 import { dayLabel } from '../../../ui/clock.ts'
 import { useNow } from '../../../ui/useNow.ts'
 import { samePart, type ChatEntry } from './chatTimeline.ts'

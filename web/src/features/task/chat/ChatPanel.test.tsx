@@ -2,7 +2,7 @@
 import { act, fireEvent, renderHook, screen, waitFor, within } from '@testing-library/react'
 import { Provider } from 'react-redux'
 import { describe, expect, test, vi } from 'vitest'
-import type { Task } from '#domain/api/tasks.ts'
+import type { Task } from '#domain/api/tasks.schema.ts'
 import { executionId } from '../../../../../tests/domain/ids.ts'
 import { clientStore, openPage, openTaskAnswers } from '../../../../../tests/client/page.tsx'
 import { messageOf, taskOf } from '../../../../../tests/client/samples.ts'

@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { act, cleanup, fireEvent, screen, waitFor, within } from '@testing-library/react'
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
-import type { Task } from '#domain/api/tasks.ts'
+import type { Task } from '#domain/api/tasks.schema.ts'
 import { agentNamed } from '#domain/agents.ts'
 import { openPage, openTaskAnswers } from '../../../../../tests/client/page.tsx'
 import { messageOf, taskOf } from '../../../../../tests/client/samples.ts'

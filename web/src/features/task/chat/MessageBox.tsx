@@ -1,8 +1,8 @@
 /** Where the next message is written, spoken and given images. What is typed here draws nothing else of the page again. */
 import { ArrowUp, Paperclip, Square, Terminal } from 'lucide-react'
 import { memo, useRef, useState, type KeyboardEvent, type ReactNode } from 'react'
-import type { ShownImage } from '#domain/api/images.ts'
-import type { Task } from '#domain/api/tasks.ts'
+import type { ShownImage } from '#domain/api/images.schema.ts'
+import type { Task } from '#domain/api/tasks.schema.ts'
 import { useAction } from '../../../actions/ActionsContext.tsx'
 import { classes } from '../../../ui/classes.ts'
 import { IconButton } from '../../../ui/IconButton.tsx'

@@ -1,6 +1,6 @@
 /** A message that is no part of a turn: a person's, in a box, or the system's, without one. */
 import { Bot } from 'lucide-react'
-import type { User } from '#domain/api/auth.ts'
+import type { User } from '#domain/api/auth.schema.ts'
 import { endIn, type MessageDocument } from '#domain/views/chat.ts'
 import { Avatar } from '../../../ui/Avatar.tsx'
 import { classes } from '../../../ui/classes.ts'

@@ -1,6 +1,6 @@
 /** The images that a task began with, before everything else that is said in it. */
 import { Paperclip } from 'lucide-react'
-import type { Task } from '#domain/api/tasks.ts'
+import type { Task } from '#domain/api/tasks.schema.ts'
 import { Pictures } from '../../images/Pictures.tsx'
 import { texts as imageTexts } from '../../images/texts.ts'
 import { MessageTime } from './MessageTime.tsx'

@@ -1,6 +1,6 @@
 /** The model that the agent of the next message is asked to use: it may change between turns. */
 import { useDispatch } from 'react-redux'
-import type { Task } from '#domain/api/tasks.ts'
+import type { Task } from '#domain/api/tasks.schema.ts'
 import type { AgentName } from '#domain/agents.ts'
 import { ModelPicker } from '../../agents/ModelPicker.tsx'
 import { notifiedFailure } from '../../notifications/notifications.ts'

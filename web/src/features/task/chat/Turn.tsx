@@ -1,7 +1,7 @@
 /** A turn of an agent. While it goes on everything it does is in sight; when it is done its tools fold to one line. */
 import { ChevronRight, Wrench } from 'lucide-react'
 import { memo, useState } from 'react'
-import type { Task } from '#domain/api/tasks.ts'
+import type { Task } from '#domain/api/tasks.schema.ts'
 import { AgentMark } from '../../../ui/AgentMark.tsx'
 import { agentNamed } from '#domain/agents.ts'
 import { classes } from '../../../ui/classes.ts'

@@ -4,7 +4,7 @@
  */
 import { byPlaceInQueue, type MessageDocument } from '#domain/views/chat.ts'
 import type { LogDocument } from '#domain/views/log.ts'
-import type { Task } from '#domain/api/tasks.ts'
+import type { Task } from '#domain/api/tasks.schema.ts'
 import type { AgentName } from '#domain/agents.ts'
 import type { SentMessage } from '../taskSlice.ts'
 import type { WrittenMessage } from './writing.ts'

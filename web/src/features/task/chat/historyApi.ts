@@ -1,7 +1,7 @@
 /** What was said and done before the page of the chat that is read when a task is opened. */
 import type { ThunkDispatch, UnknownAction } from '@reduxjs/toolkit'
-import type { AnswerOf } from '#domain/api/call.ts'
-import type { getChat, getCommands } from '#domain/api/chat.ts'
+import type { AnswerOf } from '#domain/api/call.schema.ts'
+import type { getChat, getCommands } from '#domain/api/chat.schema.ts'
 import type { Position } from '#domain/kernel/event.ts'
 import { api } from '../../../api/api.ts'
 import { earlierLoaded, type OpenTask } from '../taskSlice.ts'

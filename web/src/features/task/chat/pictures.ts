@@ -1,6 +1,6 @@
 /** The images of the open task's messages, kept beside the chat: an event says which there are, the server where they are. */
 import type { UnknownAction } from '@reduxjs/toolkit'
-import type { ChatMessage } from '#domain/api/chat.ts'
+import type { ChatMessage } from '#domain/api/chat.schema.ts'
 import { imagesOf } from '#domain/views/images.ts'
 import { rootReducer } from '../../../state/rootReducer.ts'
 import { pictureOf, type Picture } from '../../images/picture.ts'

@@ -1,6 +1,6 @@
 /** The calls that change what waits in a task. */
-import type { AnswerOf } from '#domain/api/call.ts'
-import type { editMessage, reorderQueue } from '#domain/api/chat.ts'
+import type { AnswerOf } from '#domain/api/call.schema.ts'
+import type { editMessage, reorderQueue } from '#domain/api/chat.schema.ts'
 import { api } from '../../../api/api.ts'
 import { texts } from './texts.ts'
 

@@ -1,5 +1,5 @@
 /** What the chat of a task says. */
-import type { Task } from '#domain/api/tasks.ts'
+import type { Task } from '#domain/api/tasks.schema.ts'
 const unreadable: Readonly<Record<NonNullable<Task['unreadable']>['reason'], string>> = {
   unknown_kind: 'a newer version wrote it',
   newer_version: 'a newer version wrote it',

@@ -1,5 +1,5 @@
 /** Messages that an agent is writing now, outside of the store: they grow many times a second. */
-import type { MessageDelta, MessageWords } from '#domain/api/chat.ts'
+import type { MessageDelta, MessageWords } from '#domain/api/chat.schema.ts'
 import { comparePositions, sortKey, type Position } from '#domain/kernel/event.ts'
 
 export interface WrittenMessage {

@@ -2,7 +2,7 @@
 import { ChevronDown, ChevronRight } from 'lucide-react'
 import { useId, useMemo, useState } from 'react'
 import { useSelector } from 'react-redux'
-import type { Task } from '#domain/api/tasks.ts'
+import type { Task } from '#domain/api/tasks.schema.ts'
 import type { Picture } from '../../images/picture.ts'
 import { Pictures } from '../../images/Pictures.tsx'
 import { texts } from '../../images/texts.ts'

@@ -1,6 +1,6 @@
 /** Reads a task's output from the server, past the store: thousands of pieces have no business in it. */
-import type { getTerminal } from '#domain/api/chat.ts'
-import type { AnswerOf } from '#domain/api/call.ts'
+import type { getTerminal } from '#domain/api/chat.schema.ts'
+import type { AnswerOf } from '#domain/api/call.schema.ts'
 import type { Position } from '#domain/kernel/event.ts'
 import { logReason } from '../../../api/logFailure.ts'
 import { newId } from '../../../api/newId.ts'

@@ -1,5 +1,5 @@
 /** The open task's terminal, outside of the store: lines in a bounded buffer, one notification for all that came at once. */
-import type { TerminalOutput } from '#domain/api/chat.ts'
+import type { TerminalOutput } from '#domain/api/chat.schema.ts'
 import type { Position } from '#domain/kernel/event.ts'
 import { createCommandBlocks, type CommandBlock, type CutOffEnd } from './commandBlocks.ts'
 import { addOutput, outputBegun, type OutputLine, type OutputState } from './outputLines.ts'

@@ -1,14 +1,12 @@
 /** Every call there is, by the name that the documentation gives it, under the heading of what it is about. */
-import * as agents from './agents.ts'
-import * as auth from './auth.ts'
-import type { AnyCall } from './call.ts'
-import * as chat from './chat.ts'
-import * as images from './images.ts'
-import * as preparation from './preparation.ts'
-import * as projects from './projects.ts'
-import * as projectSettings from './projectSettings.ts'
-import * as server from './server.ts'
-import * as tasks from './tasks.ts'
+import * as auth from './auth.schema.ts'
+import type { AnyCall } from './call.schema.ts'
+import * as chat from './chat.schema.ts'
+import * as images from './images.schema.ts'
+import * as projects from './projects.schema.ts'
+import * as projectSettings from './projectSettings.schema.ts'
+import * as server from './server.schema.ts'
+import * as tasks from './tasks.schema.ts'
 
 export interface NamedCall {
   readonly name: string
@@ -24,13 +22,16 @@ export const subjects = {
     says: 'Projects, and the repositories of the code host behind them.',
   },
   Tasks: {
-    of: { ...tasks, ...preparation },
+    of: tasks,
     says: 'Create and run tasks, read their changes, and open pull requests.',
   },
   Chat: { of: chat, says: "A task's messages, tool calls and terminal." },
   Images: { of: images, says: 'Images for tasks and messages.' },
-  Agents: { of: agents, says: 'The agents that can work on tasks.' },
-  Server: { of: server, says: 'Information about this server.' },
+  Agents: { of: { getAgents: server.getAgents }, says: 'The agents that can work on tasks.' },
+  Server: {
+    of: { getNotices: server.getNotices, countPageView: server.countPageView },
+    says: 'Information about this server.',
+  },
 } as const
 
 /** By subject, then by address. */

@@ -11,8 +11,8 @@ import {
   type MessageDelta,
   type MessageWords,
   type TerminalOutput,
-} from './chat.ts'
-import { TaskStatus } from './tasks.ts'
+} from './chat.schema.ts'
+import { TaskStatus } from './tasks.schema.ts'
 
 /** Where in the log it was recorded, and by which command. Position and version of a message are those of its beginning. */
 const placed = { position: Position, version: z.number(), commandId: z.string() }

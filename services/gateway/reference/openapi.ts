@@ -1,14 +1,22 @@
 /** The HTTP contract as an OpenAPI 3.1 document, made from the schemas that the server and the client check by. */
 import { z } from 'zod'
-import { faults, type FaultCode } from '../kernel/errors.ts'
-import { calls, subjects, type NamedCall } from './all.ts'
-import { User } from './auth.ts'
-import { ChatMessage, LogEntry, MessageDelta, TerminalOutput } from './chat.ts'
-import { FaultAnswer } from './fields.ts'
-import { uploadImage } from './images.ts'
-import { Branch, Project, Repository } from './projects.ts'
-import { ChatMessageStatusChanged, CommandEnded, CommandOutput, TaskStatusChanged } from './socket.ts'
-import { ChangedFile, GitDiff, Task } from './tasks.ts'
+import { faults, type FaultCode } from '#domain/kernel/errors.ts'
+import { authRoutes } from '#domain/api/auth.ts'
+import { calls, subjects, type NamedCall } from '#domain/api/calls.schema.ts'
+import type { Route } from '#domain/api/route.ts'
+import { User } from '#domain/api/auth.schema.ts'
+import { ChatMessage, LogEntry, MessageDelta, TerminalOutput } from '#domain/api/chat.schema.ts'
+import { FaultAnswer } from '#domain/api/fields.schema.ts'
+import { uploadImage } from '#domain/api/images.schema.ts'
+import { imageRoutes } from '#domain/api/images.ts'
+import { Branch, Project, Repository } from '#domain/api/projects.schema.ts'
+import {
+  ChatMessageStatusChanged,
+  CommandEnded,
+  CommandOutput,
+  TaskStatusChanged,
+} from '#domain/api/socket.schema.ts'
+import { ChangedFile, GitDiff, Task } from '#domain/api/tasks.schema.ts'
 
 type Json = z.core.JSONSchema.JSONSchema
 type Members = Readonly<Record<string, unknown>>
@@ -80,6 +88,8 @@ const ofWrites: readonly FaultCode[] = ['key_reused', 'unsupported_type', 'too_l
 
 const bearer = [{ bearer: [] }]
 const refOf = (name: string): Json => ({ $ref: `#/components/schemas/${name}` })
+/** The path of a route as OpenAPI writes it. */
+const documentedPath = ({ path }: Route): string => `/api${path.replace(/:(\w+)/g, '{$1}')}`
 const nameOfAnswer = (name: string): string => `${name[0]?.toUpperCase()}${name.slice(1)}Answer`
 
 /**
@@ -89,7 +99,7 @@ const nameOfAnswer = (name: string): string => `${name[0]?.toUpperCase()}${name.
 export function openApi({ version, exact = false }: { version: string; exact?: boolean }): OpenApi {
   const paths: Record<string, Record<string, Operation>> = {}
   for (const one of calls) {
-    const path = `/api${one.call.path.replace(/:(\w+)/g, '{$1}')}`
+    const path = documentedPath(one.call)
     paths[path] = { ...paths[path], [one.call.method.toLowerCase()]: operationOf(one) }
   }
   return {
@@ -254,7 +264,7 @@ const notThere = refusals(['not_found', 'rate_limited', 'internal'])
 
 /** Addresses that are no calls: a browser goes to them. */
 const besideCalls: OpenApi['paths'] = {
-  '/api/auth/github': {
+  [documentedPath(authRoutes.signInWithGitHub)]: {
     get: {
       operationId: 'signInWithGitHub',
       summary: 'Sends the browser to the code host, to sign in or to connect an account',
@@ -268,7 +278,7 @@ const besideCalls: OpenApi['paths'] = {
       responses: { '302': found('The page of the code host.'), ...refusals(['rate_limited', 'internal']) },
     },
   },
-  '/api/auth/github/callback': {
+  [documentedPath(authRoutes.gitHubCallback)]: {
     get: {
       operationId: 'gitHubCallback',
       summary: 'Where the code host sends the browser back to',
@@ -283,7 +293,7 @@ const besideCalls: OpenApi['paths'] = {
       },
     },
   },
-  '/api/images/{imageId}': {
+  [documentedPath(imageRoutes.showImage)]: {
     get: {
       operationId: 'showImage',
       summary: 'An image, at an address that is good for some minutes',

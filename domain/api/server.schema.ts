@@ -1,7 +1,25 @@
-/** The agents that can work on tasks. */
+/** What the server says about itself and its agents, and how it counts page views. */
 import { z } from 'zod'
 import { AgentName } from '../task/events.ts'
-import { defineRead } from './call.ts'
+import { defineRead, defineWrite } from './call.schema.ts'
+import { success } from './fields.schema.ts'
+import { serverRoutes } from './server.ts'
+
+export const getNotices = defineRead(serverRoutes.getNotices, {
+  summary: 'Notices shown on every page about how this server is set up.',
+  answer: { notices: z.array(z.string()) },
+})
+
+export const countPageView = defineWrite(serverRoutes.countPageView, {
+  summary:
+    'Counts a page view by address, without recording who viewed it. Unknown addresses are counted as other.',
+  open: 'anybody',
+  body: z.object({
+    /** One of `pageRoutes`. */
+    route: z.string().max(200),
+  }),
+  answer: success,
+})
 
 export const AgentModel = z.object({ name: z.string(), label: z.string() })
 export type AgentModel = z.output<typeof AgentModel>
@@ -21,8 +39,7 @@ export const AgentState = z.object({
 })
 export type AgentState = z.output<typeof AgentState>
 
-export const getAgents = defineRead({
-  path: '/agents',
+export const getAgents = defineRead(serverRoutes.getAgents, {
   summary:
     "The agents, with their versions, and why an agent can't run. None can run while no runner is connected.",
   open: 'signed_in',

@@ -4,21 +4,6 @@ import { isBranchName, isModelName } from '../kernel/names.ts'
 import { faultCodes } from '../kernel/errors.ts'
 import { saying } from '../kernel/readInput.ts'
 
-export const limits = {
-  titleLength: 100,
-  descriptionLength: 50_000,
-  messageLength: 50_000,
-  nameLength: 200,
-  /** Messages of a task that may wait at once. */
-  queueLength: 100,
-  recentTasks: 8,
-  projectTasks: 10,
-  repositoriesPage: 100,
-  requestMs: 30_000,
-  socketConnectMs: 20_000,
-  pageSize: 5_000,
-} as const
-
 /** Whether no character is in it that no screen can show: NUL and lone surrogates. */
 const canBeKept = (text: string): boolean => !/[\0\p{Surrogate}]/u.test(text)
 const cannotBeKept = { error: saying('contains characters that cannot be stored, such as NUL.') }

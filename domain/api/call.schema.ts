@@ -1,0 +1,105 @@
+/** How a call of the HTTP contract is defined: once, for the server, the client and the documentation. */
+import { z } from 'zod'
+import type { FaultCode } from '../kernel/errors.ts'
+import { Position } from '../kernel/event.schema.ts'
+import type { Method, Route } from './route.ts'
+
+/** A call: its route, what goes in, what comes out, and how it may be refused. */
+export interface Call<
+  R extends Route,
+  P extends z.ZodType,
+  Q extends z.ZodType,
+  B extends z.ZodType,
+  A extends z.ZodType,
+> {
+  readonly method: R['method']
+  readonly path: R['path']
+  readonly summary: string
+  /** Who may ask: somebody who has signed in and completed the onboarding, somebody who has signed in, or anybody. */
+  readonly open: 'onboarded' | 'signed_in' | 'anybody'
+  readonly params: P
+  readonly query: Q
+  readonly body: B
+  /** The status of success. */
+  readonly status: 200 | 201
+  readonly answer: A
+  /** Refusals of its own, beside those that every call may have. */
+  readonly faults: readonly FaultCode[]
+}
+
+export type AnyCall = Call<Route, z.ZodType, z.ZodType, z.ZodType, z.ZodType>
+export type ParamsOf<C extends AnyCall> = z.output<C['params']>
+export type QueryOf<C extends AnyCall> = z.output<C['query']>
+/** What a client sends: defaults may be left out. */
+export type QueryInputOf<C extends AnyCall> = z.input<C['query']>
+export type BodyOf<C extends AnyCall> = z.output<C['body']>
+export type BodyInputOf<C extends AnyCall> = z.input<C['body']>
+export type AnswerOf<C extends AnyCall> = z.output<C['answer']>
+
+const nothing = z.object({})
+type Nothing = typeof nothing
+/** Every read may name the position that its answer must include. */
+const reading = { minPosition: Position.optional() }
+/** Every write answers with its position in the log, and with `stale` when the read models have not reached it within 2 s. */
+const written = { position: Position.optional(), stale: z.literal(true).optional() }
+type Shape = Readonly<Record<string, z.ZodType>>
+type NoMembers = Readonly<Record<never, z.ZodType>>
+
+interface Definition<P extends z.ZodType> {
+  readonly summary: string
+  /** `onboarded` by default. */
+  readonly open?: AnyCall['open']
+  readonly params?: P
+  readonly faults?: readonly FaultCode[]
+}
+
+/** Defines a read. `query` is what it takes besides `minPosition`, `answer` the members of its answer. */
+export function defineRead<
+  R extends Route & { readonly method: 'GET' },
+  A extends Shape,
+  P extends z.ZodType = Nothing,
+  Q extends Shape = NoMembers,
+>(
+  { method, path }: R,
+  definition: Definition<P> & { readonly query?: Q; readonly answer: A },
+): Call<R, P, z.ZodObject<Q & typeof reading>, Nothing, z.ZodObject<A>> {
+  const { summary, open = 'onboarded', answer, faults = [] } = definition
+  return {
+    method,
+    path,
+    summary,
+    open,
+    // A part that is left out has the type that it defaults to.
+    params: definition.params ?? (nothing as z.ZodType as P),
+    query: z.object({ ...(definition.query ?? ({} as Q)), ...reading }),
+    body: nothing,
+    status: 200,
+    answer: z.object(answer),
+    faults,
+  }
+}
+
+/** Defines a write. `answer` is what it answers besides `position` and `stale`. */
+export function defineWrite<
+  R extends Route & { readonly method: Exclude<Method, 'GET'> },
+  A extends Shape,
+  P extends z.ZodType = Nothing,
+  B extends z.ZodType = Nothing,
+>(
+  { method, path }: R,
+  definition: Definition<P> & { readonly body?: B; readonly status?: 200 | 201; readonly answer: A },
+): Call<R, P, Nothing, B, z.ZodObject<A & typeof written>> {
+  const { summary, open = 'onboarded', status = 200, answer, faults = [] } = definition
+  return {
+    method,
+    path,
+    summary,
+    open,
+    params: definition.params ?? (nothing as z.ZodType as P),
+    query: nothing,
+    body: definition.body ?? (nothing as z.ZodType as B),
+    status,
+    answer: z.object({ ...answer, ...written }),
+    faults,
+  }
+}

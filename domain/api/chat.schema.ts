@@ -1,0 +1,237 @@
+/** A task's chat, its command log and its terminal. */
+import { z } from 'zod'
+import { Position } from '../kernel/event.schema.ts'
+import { MessageId, TaskId } from '../kernel/ids.schema.ts'
+import { AgentName, ToolKind } from '../task/events.ts'
+import { defineRead, defineWrite } from './call.schema.ts'
+import { attachedImages, ShownImage } from './images.schema.ts'
+import { imageLimits } from './images.ts'
+import { limits } from './limits.ts'
+import { Moment, queryNumber, required, success, Text } from './fields.schema.ts'
+import { chatRoutes, commandStatuses, messageTypes } from './chat.ts'
+
+export const CommandStatus = z.enum(commandStatuses)
+
+export const ChatMessage = z.object({
+  id: z.string(),
+  task: z.string(),
+  project: z.string(),
+  owner: z.string(),
+  /** `null` when it was erased. */
+  message: z.string().nullable(),
+  messageType: z.enum(messageTypes),
+  isCommand: z.boolean(),
+  commandText: z.string().nullable(),
+  /** A command that is given the secrets of the project. */
+  withSecrets: z.literal(true).optional(),
+  images: z.array(ShownImage),
+  /** The same images as files; `path` is where one is read. */
+  attachments: z.array(z.object({ path: z.string(), name: z.string(), mimeType: z.string() })),
+  /** False for one that was withdrawn, which is told on the socket and no more in any list. */
+  isVisible: z.boolean(),
+  isEdited: z.boolean(),
+  /** Of a command; other messages are `pending`, as the spec has it. */
+  commandStatus: CommandStatus,
+  /** Of a command that ended: how, in the first line (`exit 0`), and below it the last of what it printed, at most a few kB. */
+  response: z.string().nullable(),
+  agent: AgentName.nullable(),
+  createdAt: Moment,
+  updatedAt: Moment,
+  /** How a person's message fares: waiting, being worked on, done. `completed` for what agents and the system say. */
+  status: CommandStatus,
+  /** The execution that works on it or that it comes from. */
+  executionId: z.string().nullable(),
+  /** Told to a turn that another message had begun. */
+  isSteering: z.literal(true).optional(),
+  /** Its place among those that wait, once they were put in order; those without one come after, oldest first. */
+  queueIndex: z.number().nullable(),
+  position: Position,
+  version: z.number(),
+})
+export type ChatMessage = z.infer<typeof ChatMessage>
+
+/** A tool call of the agent, or a command that a person ran. */
+export const LogEntry = z.object({
+  id: z.string(),
+  task: z.string(),
+  /** The message that is the command of a person; `null` for a call of the agent. */
+  messageId: z.string().nullable(),
+  /** `null` for a command that waits. */
+  executionId: z.string().nullable(),
+  kind: ToolKind,
+  name: z.string().nullable(),
+  /** What it was done to: a path, a command, a pattern, an address. */
+  target: z.string().nullable(),
+  input: z.string().nullable(),
+  status: z.enum(['queued', 'running', 'completed', 'failed', 'cancelled']),
+  exitCode: z.number().nullable(),
+  durationMs: z.number().nullable(),
+  additions: z.number().nullable(),
+  deletions: z.number().nullable(),
+  summary: z.string().nullable(),
+  output: z.string().nullable(),
+  timestamp: Moment,
+  position: Position,
+  version: z.number(),
+})
+export type LogEntry = z.infer<typeof LogEntry>
+
+export const TerminalOutput = z.object({
+  taskId: z.string(),
+  timestamp: Moment,
+  /** `''` when it was erased. */
+  content: z.string(),
+  /** `stdout` or `stderr`. */
+  type: z.enum(['stdout', 'stderr']),
+  executionId: z.string(),
+  position: Position,
+  /** Revision in the terminal's stream: counts without gaps together with `chat_message_delta`. */
+  version: z.number(),
+})
+export type TerminalOutput = z.infer<typeof TerminalOutput>
+
+/** A piece of a message that is being written. */
+export const MessageDelta = z.object({
+  taskId: z.string(),
+  messageId: z.string(),
+  offset: z.number(),
+  text: z.string(),
+  executionId: z.string(),
+  position: Position,
+  version: z.number(),
+})
+export type MessageDelta = z.infer<typeof MessageDelta>
+
+/** What is said of a message before it is recorded: what the log has of it, in deltas and as a whole, takes the place of this. */
+export const MessageWords = MessageDelta.omit({ position: true, version: true })
+export type MessageWords = z.infer<typeof MessageWords>
+
+const params = z.object({ taskId: TaskId })
+/** The latest page, oldest first; `before` asks for the page that ends before a position. */
+const page = { limit: queryNumber(limits.pageSize).optional(), before: Position.optional() }
+
+export const getChat = defineRead(chatRoutes.getChat, {
+  summary: 'The latest page of messages, oldest first.',
+  params,
+  query: page,
+  answer: { messages: z.array(ChatMessage), version: z.number() },
+  faults: ['not_found'],
+})
+
+export const sendMessage = defineWrite(chatRoutes.sendMessage, {
+  summary: 'Sends a message or command to the task. It is queued while something is running.',
+  params,
+  body: z
+    .object({
+      id: MessageId.optional(),
+      message: Text.max(limits.messageLength).optional(),
+      messageType: z.enum(['user', 'command', 'system']).optional(),
+      isCommand: z.boolean().optional(),
+      commandText: Text.max(limits.messageLength).nullable().optional(),
+      images: attachedImages(imageLimits.aMessage).optional(),
+      agent: AgentName.nullish(),
+      /** Told at once to the turn that runs, if one does that can take it; else it waits as others do. */
+      steer: z.boolean().optional(),
+      /** A command gets the secrets of the project only where this says so. */
+      withSecrets: z.boolean().optional(),
+    })
+    .refine(({ images = [], ...body }) => images.length === 0 || isForAgent(body), {
+      path: ['images'],
+      error: "Commands can't include images.",
+    })
+    .refine(hasText, { path: ['message'], error: 'Enter a message.' }),
+  status: 201,
+  answer: { success: z.literal(true), chatMessage: ChatMessage },
+  faults: ['not_found', 'already_exists', 'agent_unavailable'],
+})
+
+/** A message to the agent may have images for its text. */
+function hasText({
+  images = [],
+  ...body
+}: MessageBody & { images?: readonly string[] | undefined }): boolean {
+  if (isForAgent(body) && images.length > 0) return true
+  return (isCommand(body) ? textOfCommand(body) : (body.message ?? '').trim()) !== ''
+}
+
+/** Whether a chat body is a message to the agent: no command, and no note. */
+function isForAgent(body: MessageBody): boolean {
+  return !isCommand(body) && body.messageType !== 'system'
+}
+
+interface MessageBody {
+  readonly message?: string | undefined
+  readonly messageType?: string | undefined
+  readonly isCommand?: boolean | undefined
+  readonly commandText?: string | null | undefined
+}
+
+/** Whether a chat body asks for a command to be run. */
+export function isCommand(body: MessageBody): boolean {
+  return body.isCommand === true || body.messageType === 'command'
+}
+
+/** The command of such a body: its own field, or else the message. */
+export function textOfCommand(body: MessageBody): string {
+  return (body.commandText || body.message || '').trim()
+}
+
+/** Withdraws a message that no agent has been given yet. 409 `message_delivered` once it has. */
+export const withdrawMessage = defineWrite(chatRoutes.withdrawMessage, {
+  summary: 'Withdraws a queued message.',
+  params: z.object({ taskId: TaskId, messageId: MessageId }),
+  answer: success,
+  faults: ['not_found', 'message_delivered'],
+})
+
+/** Writes a message anew that no agent has been given yet. 409 `message_delivered` once it has. */
+export const editMessage = defineWrite(chatRoutes.editMessage, {
+  summary: 'Edits a queued message or command.',
+  params: z.object({ taskId: TaskId, messageId: MessageId }),
+  body: z.object({ message: required('Enter a message.', limits.messageLength) }),
+  answer: { ...success, chatMessage: ChatMessage },
+  faults: ['not_found', 'message_delivered'],
+})
+
+export const steerMessage = defineWrite(chatRoutes.steerMessage, {
+  summary: 'Sends a queued message to the running turn immediately.',
+  params: z.object({ taskId: TaskId, messageId: MessageId }),
+  answer: { ...success, chatMessage: ChatMessage },
+  faults: ['not_found', 'message_delivered', 'no_turn_to_steer'],
+})
+
+/** Reorders the queued messages. 409 `queue_changed`, with the messages as they wait now, when others wait. */
+export const reorderQueue = defineWrite(chatRoutes.reorderQueue, {
+  summary: 'Reorders the queued messages.',
+  params,
+  body: z.object({ messageIds: z.array(MessageId).max(limits.queueLength) }),
+  answer: { ...success, messages: z.array(ChatMessage) },
+  faults: ['not_found', 'queue_changed'],
+})
+
+export const getCommands = defineRead(chatRoutes.getCommands, {
+  summary: 'The latest page of commands and tool calls, oldest first.',
+  params,
+  query: page,
+  answer: {
+    logs: z.array(LogEntry),
+    /** Those from before the latest page that wait or run: a command moves to its end when it starts. */
+    open: z.array(LogEntry),
+    version: z.number(),
+  },
+  faults: ['not_found'],
+})
+
+export const getTerminal = defineRead(chatRoutes.getTerminal, {
+  summary: 'The latest page of terminal output, oldest first.',
+  params,
+  query: page,
+  answer: {
+    output: z.array(TerminalOutput),
+    /** Revision of the terminal's stream up to which this reads; `-1` when nothing was printed. */
+    version: z.number(),
+    /** What is being written now, message by message. */
+    deltas: z.array(MessageDelta),
+  },
+  faults: ['not_found'],
+})

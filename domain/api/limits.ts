@@ -1,0 +1,16 @@
+/** Limits of the HTTP API that its calls share. */
+
+export const limits = {
+  titleLength: 100,
+  descriptionLength: 50_000,
+  messageLength: 50_000,
+  nameLength: 200,
+  /** Messages of a task that may wait at once. */
+  queueLength: 100,
+  recentTasks: 8,
+  projectTasks: 10,
+  repositoriesPage: 100,
+  requestMs: 30_000,
+  socketConnectMs: 20_000,
+  pageSize: 5_000,
+} as const

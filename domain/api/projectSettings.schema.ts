@@ -1,0 +1,127 @@
+/** How the tasks of a project run: setup, variables, secrets, hosts. */
+import { z } from 'zod'
+import { saying } from '../kernel/readInput.ts'
+import { ProjectId } from '../kernel/ids.schema.ts'
+import { bytesOf, isReservedName, settingsLimits } from '../project/settings.ts'
+import { defineRead, defineWrite } from './call.schema.ts'
+import { Moment, success, Text } from './fields.schema.ts'
+import { projectSettingsRoutes } from './projectSettings.ts'
+
+const params = z.object({ projectId: ProjectId })
+
+/** A name that an environment takes, and that changes nothing of how the box works. */
+export const EnvironmentName = z
+  .string()
+  .min(1, 'A variable needs a name.')
+  .max(settingsLimits.nameLength)
+  .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "Use only letters, digits and underscores. Don't start with a digit.")
+  .refine((name) => !isReservedName(name), 'This name is reserved.')
+
+const Value = Text.refine((value) => bytesOf(value) <= settingsLimits.valueBytes, {
+  error: saying('can have at most 32 KiB.'),
+})
+
+const Variable = z.object({ name: EnvironmentName, value: Value })
+
+/**
+ * `host`, `*.suffix`, or either with a port; an address in numbers counts as a host. `owner/name` is a repository of the local code host, of
+ * which boxes read no others but the project's own.
+ */
+export const AllowedHost = z
+  .string()
+  .trim()
+  .toLowerCase()
+  .max(260)
+  .regex(
+    /^((\*\.)?[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)*|\[[0-9a-f:.]{2,45}\])(:[1-9]\d{0,4})?$|^[a-z0-9][a-z0-9_-]{0,38}\/(?!\.{1,2}$|-)[a-z0-9._-]{1,100}$/,
+    'Enter a host such as example.org, *.example.org or example.org:8443, or a repository as owner/name.',
+  )
+  .refine((host) => Number(/:(\d+)$/.exec(host)?.[1] ?? 1) <= 65_535, 'A port can be at most 65535.')
+
+export const ShownSettings = z.object({
+  /** Runs once in each new workspace, before the agent; empty: nothing does. */
+  setupCommand: z.string(),
+  /** For setup, commands and the agent. */
+  variables: z.array(z.object({ name: z.string(), value: z.string() })),
+  /** For setup and commands, and for the agent where marked. No answer has a value. */
+  secrets: z.array(z.object({ name: z.string(), forAgent: z.boolean(), updatedAt: Moment })),
+  /** Hosts that may be reached beside the code host, on ports 80 and 443 where no other is named, and repositories of the local code host. */
+  egress: z.array(z.string()),
+  /** Whether agents may have their model's service search the web, fetch pages and connect to servers of tools: past the hosts above. */
+  modelFetches: z.boolean(),
+})
+export type ShownSettings = z.infer<typeof ShownSettings>
+
+/** A host that a package manager is configured with, and where that stands. */
+export const HostSuggestion = z.object({ host: z.string(), from: z.string() })
+export type HostSuggestion = z.infer<typeof HostSuggestion>
+
+export const getProjectSettings = defineRead(projectSettingsRoutes.getProjectSettings, {
+  summary: 'The settings that tasks of the project run with. Secrets are listed by name, without values.',
+  params,
+  answer: {
+    settings: ShownSettings,
+    /** Hosts of the package managers' own configuration, where a runner knows of any. */
+    suggestions: z.array(HostSuggestion),
+  },
+  faults: ['not_found'],
+})
+
+export const updateProjectSettings = defineWrite(projectSettingsRoutes.updateProjectSettings, {
+  summary:
+    'Replaces the settings that are sent: the setup command, all variables, all allowed hosts, or web access through the model provider.',
+  params,
+  body: z.object({
+    setupCommand: Text.max(settingsLimits.setupCommandLength).optional(),
+    variables: z
+      .array(Variable)
+      .max(settingsLimits.variables, {
+        error: saying(`can have at most ${settingsLimits.variables} entries.`),
+      })
+      .refine(areUnique, 'Two variables have the same name.')
+      .refine(areSmall, 'All variables together can be at most 256 KiB.')
+      .optional(),
+    egress: z
+      .array(AllowedHost)
+      .max(settingsLimits.egress, { error: saying(`can have at most ${settingsLimits.egress} hosts.`) })
+      .optional(),
+    modelFetches: z.boolean().optional(),
+  }),
+  answer: { settings: ShownSettings },
+  faults: ['not_found'],
+})
+
+const secretParams = z.object({ projectId: ProjectId, name: EnvironmentName })
+
+export const setProjectSecret = defineWrite(projectSettingsRoutes.setProjectSecret, {
+  summary: 'Sets a secret, or replaces it. Its value cannot be read again.',
+  params: secretParams,
+  body: z.object({
+    value: Text.refine((value) => bytesOf(value) <= settingsLimits.secretBytes, {
+      error: saying('can have at most 8 KiB.'),
+    }).min(
+      settingsLimits.secretLength,
+      'A secret needs at least 8 characters so that it can be redacted from output. Use a variable for shorter values.',
+    ),
+    /** Whether the agent gets it too, beside setup and commands. */
+    forAgent: z.boolean().optional(),
+  }),
+  answer: { settings: ShownSettings },
+  faults: ['not_found'],
+})
+
+export const removeProjectSecret = defineWrite(projectSettingsRoutes.removeProjectSecret, {
+  summary: 'Deletes a secret permanently.',
+  params: secretParams,
+  answer: success,
+  faults: ['not_found'],
+})
+
+function areUnique(variables: readonly { readonly name: string }[]): boolean {
+  return new Set(variables.map(({ name }) => name)).size === variables.length
+}
+
+function areSmall(variables: readonly { readonly name: string; readonly value: string }[]): boolean {
+  const bytes = variables.reduce((sum, { name, value }) => sum + bytesOf(name) + bytesOf(value), 0)
+  return bytes <= settingsLimits.allValuesBytes
+}

@@ -1,0 +1,32 @@
+/** Routes of the HTTP API as plain data, and how an address is made from one. */
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
+
+/** Where a call is: `path` is below `/api`, with `:name` for each parameter. */
+export interface Route {
+  readonly method: Method
+  readonly path: string
+}
+
+/** Routes by the name of their call. */
+export type Routes = Readonly<Record<string, Route>>
+
+/** The names of a path's parameters: `'taskId'` for `/tasks/:taskId`. */
+type ParamNames<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
+  ? Name | ParamNames<Rest>
+  : Path extends `${string}:${infer Name}`
+    ? Name
+    : never
+
+/** A value for each parameter of a path. */
+export type PathParams<Path extends string> = Readonly<Record<ParamNames<Path>, string>>
+
+/** The path with its parameters filled in, each encoded. Throws when one has no value. */
+export function pathOf<Path extends string>(path: Path, params: PathParams<Path>): string
+export function pathOf(path: string, params: Readonly<Record<string, string>>): string {
+  return path.replace(/:(\w+)/g, (_, name: string) => {
+    const value = params[name]
+    if (value === undefined) throw new TypeError(`The path ${path} needs a value for ${name}.`)
+    return encodeURIComponent(value)
+  })
+}
