@@ -11,7 +11,7 @@ import type { StoredEvent } from '#domain/kernel/event.ts'
 import { scopeOfStream } from '#domain/kernel/streams.ts'
 import { views } from '#domain/views/all.ts'
 import { contentContext } from '#platform/eventlog/eventLog.ts'
-import { createPullRequest, executeTask } from '#domain/api/tasks.ts'
+import { createPullRequest, executeTask } from '#domain/api/tasks.schema.ts'
 import { hasEnded, openScene } from './scene.ts'
 import { openStored } from './stored.ts'
 

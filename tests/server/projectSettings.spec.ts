@@ -2,14 +2,14 @@
 import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { getTerminal, sendMessage } from '#domain/api/chat.ts'
-import { deleteProject, getProject } from '#domain/api/projects.ts'
+import { getTerminal, sendMessage } from '#domain/api/chat.schema.ts'
+import { deleteProject, getProject } from '#domain/api/projects.schema.ts'
 import {
   getProjectSettings,
   removeProjectSecret,
   setProjectSecret,
   updateProjectSettings,
-} from '#domain/api/projectSettings.ts'
+} from '#domain/api/projectSettings.schema.ts'
 import {
   cancelTask,
   createPullRequest,
@@ -17,7 +17,7 @@ import {
   getTask,
   getTaskDiff,
   type Task,
-} from '#domain/api/tasks.ts'
+} from '#domain/api/tasks.schema.ts'
 import { projectSecrets } from '#platform/credentials/projectSecrets.ts'
 import { gitDone } from '../contracts/codeHost.fixture.ts'
 import { bareRepository, pushElsewhere } from './pushing.ts'

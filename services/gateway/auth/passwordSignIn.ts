@@ -1,10 +1,9 @@
 /** Registering and signing in with a password. */
 import { login, register } from '#domain/api/auth.schema.ts'
 import { Fault } from '#domain/kernel/errors.ts'
-import { userStream } from '#domain/kernel/ids.ts'
+import { userStream } from '#domain/kernel/streams.ts'
 import { user } from '#domain/user/user.ts'
-import type { Route } from '#platform/http/route.ts'
-import { routeWith } from '#platform/http/route.ts'
+import { type Route, routeWith } from '#platform/http/route.ts'
 import type { Passwords } from '#platform/credentials/passwords.ts'
 import type { GatewayOptions, GatewayServices } from '../services.ts'
 import { keyedId, unusedUserId } from './userIds.ts'

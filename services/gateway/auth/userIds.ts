@@ -1,7 +1,7 @@
 /** The ids of people, derived from their account at the code host or their e-mail address. */
 import { createHmac } from 'node:crypto'
 import { v5 as uuidv5 } from 'uuid'
-import { userStream } from '#domain/kernel/ids.ts'
+import { userStream } from '#domain/kernel/streams.ts'
 import { user } from '#domain/user/user.ts'
 import type { Commands } from '#platform/commands/execute.ts'
 

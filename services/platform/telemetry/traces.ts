@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto'
 import type { StoredEvent } from '#domain/kernel/event.ts'
-import { parseStream } from '#domain/kernel/ids.ts'
+import { parseStream } from '#domain/kernel/streams.ts'
 import type { Cause } from '#platform/eventlog/eventLog.ts'
 import type { Appended, CommandDone, Observation, Period, RequestAnswered } from './telemetry.ts'
 

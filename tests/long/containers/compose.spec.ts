@@ -1,7 +1,7 @@
 /** `docker compose up`, with `--scale gateway=2 --scale runner=3`: what docker-compose.yml says comes up, and the main job goes through on it. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { executeTask, getTask, listTasks } from '#domain/api/tasks.ts'
+import { executeTask, getTask, listTasks } from '#domain/api/tasks.schema.ts'
 import { personWith, type Person } from '../../product/person.ts'
 import { signingIn } from '../../product.ts'
 import { note } from '../../report/notes.ts'

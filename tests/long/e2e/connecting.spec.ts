@@ -1,6 +1,6 @@
 /** Connecting GitHub from the settings: by who has only a password, and by who had disconnected. */
 import { afterAll, test } from 'vitest'
-import { register } from '#domain/api/auth.ts'
+import { register } from '#domain/api/auth.schema.ts'
 import { onboard, type Person } from '../../product/person.ts'
 import { expect } from '../../e2e/expect.ts'
 import { openStage } from '../../e2e/stage.ts'

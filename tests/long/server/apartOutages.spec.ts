@@ -1,7 +1,7 @@
 /** A shared engine that is away for ten seconds in the middle of a run: nothing of the run is lost. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { getTerminal, sendMessage } from '#domain/api/chat.ts'
-import { executeTask } from '#domain/api/tasks.ts'
+import { getTerminal, sendMessage } from '#domain/api/chat.schema.ts'
+import { executeTask } from '#domain/api/tasks.schema.ts'
 import { addressOf } from '../../product/person.ts'
 import { forMongo, type SharedEngines } from '../../servers/sharedEngines.ts'
 import { changeSomething, openApartScene, readyTask, type ApartScene } from '../../server/apartScene.ts'

@@ -2,7 +2,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createPullRequest, executeTask, getTask, getTaskDiff } from '#domain/api/tasks.ts'
+import { createPullRequest, executeTask, getTask, getTaskDiff } from '#domain/api/tasks.schema.ts'
 import { gitDone, localRepository } from '../../contracts/codeHost.fixture.ts'
 import { openChromium } from '../../e2e/chromium.ts'
 import { openVisit } from '../../e2e/visit.ts'

@@ -1,8 +1,8 @@
 /** What docs/operating.md says of backup and restore on shared engines, done step by step, and the services on what was put back. */
 import { MongoClient, type Document } from 'mongodb'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { getChat } from '#domain/api/chat.ts'
-import { getTask, listTasks } from '#domain/api/tasks.ts'
+import { getChat } from '#domain/api/chat.schema.ts'
+import { getTask, listTasks } from '#domain/api/tasks.schema.ts'
 import { servicesApart } from '../../product/apart.ts'
 import { cleanEnvironment } from '../../product/server.ts'
 import { runProduct } from '../../product.ts'

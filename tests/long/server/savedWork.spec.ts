@@ -2,8 +2,8 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { getTerminal, sendMessage } from '#domain/api/chat.ts'
-import { executeTask, getTask } from '#domain/api/tasks.ts'
+import { getTerminal, sendMessage } from '#domain/api/chat.schema.ts'
+import { executeTask, getTask } from '#domain/api/tasks.schema.ts'
 import { hasEnded, openScene, watching, type Scene } from '../../server/scene.ts'
 
 let scene: Scene

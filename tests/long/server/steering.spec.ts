@@ -1,6 +1,6 @@
 /** A person's word to the agent while it works: told at once, and only once. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { getChat, sendMessage, steerMessage } from '#domain/api/chat.ts'
+import { getChat, sendMessage, steerMessage } from '#domain/api/chat.schema.ts'
 import { renewableGate } from '../../standins/messagesApi.ts'
 import { hasEnded, openScene, type Scene } from '../../server/scene.ts'
 

@@ -1,6 +1,6 @@
 /** Watching services in processes of their own: one request is one id and one trace in all of them, and each tells its own metrics. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createTask } from '#domain/api/tasks.ts'
+import { createTask } from '#domain/api/tasks.schema.ts'
 import { servicesApart, type ServiceApart } from '../../product/apart.ts'
 import { freePortsFor } from '../../product/server.ts'
 import { forMongo } from '../../servers/sharedEngines.ts'

@@ -1,7 +1,7 @@
 /** An agent that has ended its turn waits in its box for the next message, and leaves nothing behind. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { sendMessage } from '#domain/api/chat.ts'
-import { deleteTask, updateTask } from '#domain/api/tasks.ts'
+import { sendMessage } from '#domain/api/chat.schema.ts'
+import { deleteTask, updateTask } from '#domain/api/tasks.schema.ts'
 import { agentsOf, agentsOnce } from '../../server/agentProcesses.ts'
 import { hasEnded, openScene, type Scene } from '../../server/scene.ts'
 

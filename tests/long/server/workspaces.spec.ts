@@ -2,9 +2,9 @@
 import { appendFile, readdir, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { getChat } from '#domain/api/chat.ts'
-import { createRepository, listBranches } from '#domain/api/projects.ts'
-import { getTaskDiff, createPullRequest } from '#domain/api/tasks.ts'
+import { getChat } from '#domain/api/chat.schema.ts'
+import { createRepository, listBranches } from '#domain/api/projects.schema.ts'
+import { getTaskDiff, createPullRequest } from '#domain/api/tasks.schema.ts'
 import { hasEnded, openScene, type Scene } from '../../server/scene.ts'
 
 const bash = (command: string) => ({
