@@ -2,7 +2,7 @@
 import { Menu, Search } from 'lucide-react'
 import { useState } from 'react'
 import { Link, NavLink, useLocation } from 'react-router-dom'
-import type { User } from '#domain/api/auth.ts'
+import type { User } from '#domain/api/auth.schema.ts'
 import { useActions } from '../../actions/ActionsContext.tsx'
 import { shortcutOf } from '../../actions/Keys.tsx'
 import { useLogout } from '../../features/auth/useLogout.ts'

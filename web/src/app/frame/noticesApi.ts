@@ -1,6 +1,6 @@
 /** What the server says of how it is set up. */
-import type { AnswerOf } from '#domain/api/call.ts'
-import type { getNotices } from '#domain/api/server.ts'
+import type { AnswerOf } from '#domain/api/call.schema.ts'
+import type { getNotices } from '#domain/api/server.schema.ts'
 import { api } from '../../api/api.ts'
 
 export const noticesApi = api.injectEndpoints({

@@ -1,7 +1,7 @@
 /** The way to the dashboard to write a task for a project: it is the chosen one there, and the description has the focus. */
 import type { ReactNode } from 'react'
 import { Link } from 'react-router-dom'
-import type { Project } from '#domain/api/projects.ts'
+import type { Project } from '#domain/api/projects.schema.ts'
 import { remember, selectedProjectId } from '../../state/persisted.ts'
 import { toWrite } from '../dashboard/toWrite.ts'
 

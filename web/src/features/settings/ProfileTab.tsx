@@ -1,7 +1,7 @@
 /** Name, address, and how the pages look. */
 import { type FormEvent, useState } from 'react'
 import { useDispatch } from 'react-redux'
-import type { User } from '#domain/api/auth.ts'
+import type { User } from '#domain/api/auth.schema.ts'
 import { chooseTheme, themes, useChosenTheme } from '../../state/theme.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Field } from '../../ui/Field.tsx'

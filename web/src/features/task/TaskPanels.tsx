@@ -1,7 +1,7 @@
 /** The panes of a task: chat beside terminal and changes, or all in tabs where there is no room beside. */
 import { lazy, Suspense, useState, type ReactNode } from 'react'
 import { useSearchParams } from 'react-router-dom'
-import type { Task } from '#domain/api/tasks.ts'
+import type { Task } from '#domain/api/tasks.schema.ts'
 import { splitPosition, usePersisted } from '../../state/persisted.ts'
 import { classes } from '../../ui/classes.ts'
 import { SplitView } from '../../ui/SplitView.tsx'

@@ -1,6 +1,6 @@
 /** Sends what a person wrote: it stands in the chat at once, and is confirmed or refused there. */
 import { useDispatch } from 'react-redux'
-import type { ShownImage } from '#domain/api/images.ts'
+import type { ShownImage } from '#domain/api/images.schema.ts'
 import { useAppStore } from '../../../state/hooks.ts'
 import { reasonOf } from '../../../api/fault.ts'
 import { newId } from '../../../api/newId.ts'
