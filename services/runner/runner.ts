@@ -1,7 +1,7 @@
 /** The runner: takes jobs from the queue, and runs agents and commands in their sandboxes. */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { taskStream } from '#domain/kernel/ids.ts'
+import { taskStream } from '#domain/kernel/streams.ts'
 import { task as decider } from '#domain/task/task.ts'
 import { tasksView } from '#domain/views/tasks.ts'
 import type { Config } from '#platform/config/config.ts'

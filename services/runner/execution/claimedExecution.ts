@@ -1,5 +1,5 @@
 /** Runs an execution that this runner has claimed: reads what it is about, makes its workspace ready, runs its turn or command, records its changes. */
-import { taskStream, userStream } from '#domain/kernel/ids.ts'
+import { taskStream, userStream } from '#domain/kernel/streams.ts'
 import type { ExecutionOutcome, Fence } from '#domain/task/commands.ts'
 import type { AgentName } from '#domain/agents.ts'
 import type { Execution, LiveTask } from '#domain/task/state.ts'

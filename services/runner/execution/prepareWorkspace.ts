@@ -1,6 +1,6 @@
 /** Makes the workspace of a task ready: the person's access checked, the mirror up to date, the tree checked out. */
 import { setTimeout as delay } from 'node:timers/promises'
-import { isBranchName } from '#domain/kernel/branchName.ts'
+import { isBranchName } from '#domain/kernel/names.ts'
 import { WorkspacePrepared, WorkspacePreparing } from '#domain/task/events.ts'
 import type { TaskDocument } from '#domain/views/tasks.ts'
 import type { UserDocument } from '#domain/views/users.ts'

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { titleOf } from '#domain/api/tasks.ts'
 import { Fault, faults } from '#domain/kernel/errors.ts'
-import { taskStream } from '#domain/kernel/ids.ts'
+import { taskStream } from '#domain/kernel/streams.ts'
 import type { PullRequestOutcome } from '#domain/task/commands.ts'
 import type { LiveTask } from '#domain/task/state.ts'
 import { task as decider } from '#domain/task/task.ts'

@@ -1,7 +1,7 @@
 /** A pull request from its job to its recorded outcome. */
 import { randomUUID } from 'node:crypto'
 import { Fault, faults } from '#domain/kernel/errors.ts'
-import { taskStream, userStream } from '#domain/kernel/ids.ts'
+import { taskStream, userStream } from '#domain/kernel/streams.ts'
 import type { PullRequestOutcome } from '#domain/task/commands.ts'
 import type { LiveTask } from '#domain/task/state.ts'
 import { task as decider } from '#domain/task/task.ts'

@@ -1,5 +1,5 @@
 /** Which runner runs what, by what each runner announces every second. It tells a run that goes on without its lease from one that died. */
-import type { AgentState } from '#domain/api/agents.ts'
+import type { AgentState } from '#domain/api/server.schema.ts'
 import type { Bus } from '#platform/ports/bus.ts'
 
 export interface RunnerPresence {

@@ -1,5 +1,5 @@
 /** Follows a task's log while it runs, for what people want of the run. */
-import { taskStream } from '#domain/kernel/ids.ts'
+import { taskStream } from '#domain/kernel/streams.ts'
 import { task as decider } from '#domain/task/task.ts'
 import type { Delivery } from '#platform/ports/jobs.ts'
 import type { RunnerEngines } from '../deps.ts'

@@ -1,5 +1,5 @@
 /** Works on jobs: each is begun by one runner at a time, under a lease that is renewed while the work runs. */
-import { taskStream } from '#domain/kernel/ids.ts'
+import { taskStream } from '#domain/kernel/streams.ts'
 import type { LiveTask } from '#domain/task/state.ts'
 import { task as decider } from '#domain/task/task.ts'
 import type { Origin } from '#platform/eventlog/eventLog.ts'

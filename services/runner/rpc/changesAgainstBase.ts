@@ -1,5 +1,5 @@
 /** What a task changed against another branch than the recorded one. */
-import { scopeOfStream, taskStream } from '#domain/kernel/ids.ts'
+import { scopeOfStream, taskStream } from '#domain/kernel/streams.ts'
 import { tasksView } from '#domain/views/tasks.ts'
 import type { Answered, Asked } from '#platform/ports/rpc.ts'
 import type { AgentDeps, RecordingDeps, WorkspaceDeps } from '../deps.ts'

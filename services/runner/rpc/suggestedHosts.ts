@@ -1,7 +1,7 @@
 /** The hosts that package managers are configured with, on this machine and in a project's repository. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { HostSuggestion } from '#domain/api/projectSettings.ts'
+import type { HostSuggestion } from '#domain/api/projectSettings.schema.ts'
 import type { Answered, Asked } from '#platform/ports/rpc.ts'
 import type { WorkspaceDeps } from '../deps.ts'
 import { hostsIn, repositoryFiles, systemFiles } from '../egress/configuredHosts.ts'

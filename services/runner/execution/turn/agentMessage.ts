@@ -1,5 +1,5 @@
 /** What an agent is given with a message: its images, and the conversation so far where the agent has no session. */
-import { scopeOfStream, taskStream } from '#domain/kernel/ids.ts'
+import { scopeOfStream, taskStream } from '#domain/kernel/streams.ts'
 import type { NamedImage } from '#domain/task/commands.ts'
 import type { MessageDocument } from '#domain/views/chat.ts'
 import type { SealedBlobs } from '#platform/eventlog/sealedBlobs.ts'

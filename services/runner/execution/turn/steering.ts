@@ -1,5 +1,5 @@
 /** Steering: delivers messages to the turn that is running. */
-import { taskStream } from '#domain/kernel/ids.ts'
+import { taskStream } from '#domain/kernel/streams.ts'
 import { chatView, messageDocumentId } from '#domain/views/chat.ts'
 import { messageFor, type AgentHome } from '../../agents/images.ts'
 import type { RecordingDeps } from '../../deps.ts'
