@@ -125,7 +125,7 @@ function domainIsPure(domain: string): Plugin {
 const domain = join(import.meta.dirname, 'domain/')
 /** What pages share with each other, beside packages that have a chunk of their own; a project's settings are no part of most. */
 const own =
-  /web\/src\/(?!main\.tsx|features\/projects\/(?!projectsApi|faultTexts))|node_modules\/lucide-react\//
+  /web\/src\/(?!main\.tsx|features\/projects\/(?!projectsApi|errorTexts))|node_modules\/lucide-react\//
 /** What asks for things before the libraries are there, and can need none of them. */
 const early =
   /web\/src\/(prefetch|app\/loading\/chunks|api\/(prefetched|callTimeout|tokenStore))\.ts$|vite\/preload-helper/

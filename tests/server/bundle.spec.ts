@@ -21,7 +21,7 @@ const pages = [
     chunks: [
       ...frame,
       'src/features/task/TaskDetail.tsx',
-      'src/features/task/chat/Markdown.tsx',
+      'src/features/task/chat/markdown/Markdown.tsx',
       // Its colours come after it, where there is code to be coloured.
       'src/features/task/changes/CodeChanges.tsx',
     ],

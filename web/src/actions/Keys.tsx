@@ -1,6 +1,6 @@
 /** The keys of an action, as caps, and what a button that does the same must carry. */
 import { Fragment } from 'react'
-import { KeyCap } from '../ui/KeyCap.tsx'
+import { KeyCap } from '../ui/text/KeyCap.tsx'
 import { actions, type ActionId } from './actions.ts'
 import { ariaKeys, isMac, keyCaps, strokesOf } from './keys.ts'
 

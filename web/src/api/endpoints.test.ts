@@ -7,7 +7,7 @@ import { onboardingApi } from '../features/onboarding/onboardingApi.ts'
 import { projectsApi } from '../features/projects/projectsApi.ts'
 import { settingsApi } from '../features/settings/settingsApi.ts'
 import { taskApi } from '../features/task/taskApi.ts'
-import { readTerminal } from '../features/task/terminal/readTerminal.ts'
+import { readTerminal } from '../features/task/terminal/log/readTerminal.ts'
 import { tasksApi } from '../features/tasks/tasksApi.ts'
 import { tokenKey } from './tokenStore.ts'
 

@@ -1,7 +1,7 @@
 /** Holds what breaks: the rest of the page stays, and the person is told and offered a reload. */
 import { Component, type ReactNode } from 'react'
-import { Button } from '../ui/Button.tsx'
-import { Empty } from '../ui/Empty.tsx'
+import { Button } from '../ui/form/Button.tsx'
+import { Empty } from '../ui/layout/Empty.tsx'
 import { isMissingChunk, reloadingOf, reloadOnMissingChunk } from './loading/lazyPage.ts'
 import { texts } from './texts.ts'
 

@@ -5,7 +5,7 @@ import { Navigate } from 'react-router-dom'
 import { selectSessionEnd, selectSignedIn } from '../api/session.ts'
 import { useMeQuery } from '../features/auth/authApi.ts'
 import { ServerUnreachable } from '../features/auth/ServerUnreachable.tsx'
-import { PageSpinner } from '../ui/PageSpinner.tsx'
+import { PageSpinner } from '../ui/status/Loading.tsx'
 
 interface GuardProps {
   /** Pages for people whose onboarding is complete, or the onboarding itself. */

@@ -1,9 +1,9 @@
 /** The pages that only say something: an unknown address, and `/tasks`. One chunk, since few people come here. */
 import { useSelector } from 'react-redux'
 import { selectSignedIn } from '../api/session.ts'
-import { Brand } from '../ui/Brand.tsx'
-import { ButtonLink } from '../ui/ButtonLink.tsx'
-import { Page } from '../ui/Page.tsx'
+import { Brand } from '../ui/text/Brand.tsx'
+import { ButtonLink } from '../ui/form/Button.tsx'
+import { Page } from '../ui/layout/Page.tsx'
 import { usePageTitle } from '../features/tasks/usePageTitle.ts'
 
 const texts = {

@@ -1,5 +1,6 @@
 /** How the live connection stands, for the pill and for clocks that must not tick on guesses. */
 import { createAction, createSlice, type PayloadAction } from '@reduxjs/toolkit'
+import type { TaskStatusChanged } from '#domain/api/socket.schema.ts'
 
 export type ConnectionStatus = 'disconnected' | 'connecting' | 'connected' | 'error'
 
@@ -58,3 +59,6 @@ export const selectLive = (state: WithConnection) => state.connection.status ===
 /** Whether the connection is lost: what is on the screen was known, and may no longer be so. While it is first made nothing is lost yet. */
 export const selectLost = ({ connection: { status, since } }: WithConnection) =>
   since !== null && (status === 'disconnected' || status === 'error')
+
+/** Some task of the person has another status, open or not: lists follow it. */
+export const taskStatusChanged = createAction<TaskStatusChanged>('live/taskStatusChanged')

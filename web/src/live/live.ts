@@ -3,13 +3,12 @@
  * known and closes when the session ends. Rooms are joined in the `connect` handler and nowhere else, so that a
  * connection that was lost and found again is joined like a new one.
  */
-import { createListenerMiddleware, isAnyOf, type Dispatch, type UnknownAction } from '@reduxjs/toolkit'
+import { createListenerMiddleware, type Dispatch, isAnyOf, type UnknownAction } from '@reduxjs/toolkit'
 import type { JoinAnswer, TaskEventMessage, TaskStatusChanged } from '#domain/api/socket.schema.ts'
 import type { MessageDelta, MessageWords, TerminalOutput } from '#domain/api/chat.schema.ts'
 import type { Position } from '#domain/kernel/event.ts'
 import { sessionEnded, sessionStarted } from '../api/session.ts'
-import { connectionChanged } from './connection.ts'
-import { taskStatusChanged } from './taskStatusChanged.ts'
+import { connectionChanged, taskStatusChanged } from './connection.ts'
 import type { LiveSocket, openSocket } from './socket.ts'
 
 /** Joins a room: from a position on, or from now. Resolves to a refusal when no answer comes. */

@@ -11,7 +11,7 @@ import { Deletions } from '../../features/deletions/Deletions.tsx'
 import { ErrorBoundary } from '../ErrorBoundary.tsx'
 import { Notices } from './Notices.tsx'
 import { OfflineBar } from './ConnectionState.tsx'
-import { PageSpinner } from '../../ui/PageSpinner.tsx'
+import { PageSpinner } from '../../ui/status/Loading.tsx'
 import { TopBar } from './TopBar.tsx'
 
 /** Without the chunk they are missed, and the page is not. */

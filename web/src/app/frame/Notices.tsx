@@ -2,7 +2,7 @@
 import { ChevronDown, Info, X } from 'lucide-react'
 import { useLayoutEffect, useRef, useState } from 'react'
 import { classes } from '../../ui/classes.ts'
-import { IconButton } from '../../ui/IconButton.tsx'
+import { IconButton } from '../../ui/form/IconButton.tsx'
 import { useNoticesQuery } from './noticesApi.ts'
 import { texts } from './texts.ts'
 

@@ -5,7 +5,7 @@ export const chunks = {
   Onboarding: async () => (await import('../../features/onboarding/Onboarding.tsx')).Onboarding,
   Dashboard: async () => (await import('../../features/dashboard/Dashboard.tsx')).Dashboard,
   Projects: async () => (await import('../../features/projects/Projects.tsx')).Projects,
-  CreateProject: async () => (await import('../../features/projects/CreateProject.tsx')).CreateProject,
+  CreateProject: async () => (await import('../../features/projects/create/CreateProject.tsx')).CreateProject,
   ProjectDetail: async () => (await import('../../features/projects/ProjectDetail.tsx')).ProjectDetail,
   ProjectSettings: async () =>
     (await import('../../features/projects/settings/ProjectSettings.tsx')).ProjectSettings,

@@ -1,7 +1,7 @@
 /** Three tasks as the product shows them, at the foot of the sign-in screen: a picture, hidden from assistive technology. */
 import { AgentMark } from '../../ui/AgentMark.tsx'
-import { Count } from '../../ui/Count.tsx'
-import { Status } from '../../ui/Status.tsx'
+import { Count } from '../../ui/status/Count.tsx'
+import { Status } from '../../ui/status/Status.tsx'
 
 const samples = [
   {

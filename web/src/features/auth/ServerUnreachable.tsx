@@ -1,7 +1,7 @@
 /** The server gives no answer at all: nothing is thrown away, and a button asks again. */
-import { Brand } from '../../ui/Brand.tsx'
-import { Button } from '../../ui/Button.tsx'
-import { Empty } from '../../ui/Empty.tsx'
+import { Brand } from '../../ui/text/Brand.tsx'
+import { Button } from '../../ui/form/Button.tsx'
+import { Empty } from '../../ui/layout/Empty.tsx'
 import { texts } from './texts.ts'
 
 export function ServerUnreachable({ onRetry }: { readonly onRetry: () => void }) {

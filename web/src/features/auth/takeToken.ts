@@ -1,6 +1,6 @@
 /** Takes what the sign-in brought out of the address, before anything is asked for: a token in a URL ends up in logs. */
 import { keepToken, type TokenStorage } from '../../api/tokenStore.ts'
-import { takeNonce, type NonceStorage } from './begin.ts'
+import { takeNonce, type NonceStorage } from './signInNonce.ts'
 
 /** What the callback address said. */
 export type CallbackOutcome =

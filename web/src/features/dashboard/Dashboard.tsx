@@ -2,11 +2,11 @@
 import { lazy, Suspense, useCallback, useEffect, useRef, type ComponentType } from 'react'
 import { useLocation } from 'react-router-dom'
 import { usePageTitle } from '../tasks/usePageTitle.ts'
-import { Page } from '../../ui/Page.tsx'
+import { Page } from '../../ui/layout/Page.tsx'
 import { Composer } from './Composer.tsx'
 import { RecentTasks } from './RecentTasks.tsx'
 import { texts } from './texts.ts'
-import { wantsToWrite } from './toWrite.ts'
+import { wantsToWrite } from './newTaskLocation.ts'
 
 // The last thing on the page, and of use to newcomers alone: it comes after what all need, moves none of it, and may be missing.
 const FirstSteps = lazy<ComponentType<{ readonly onSuggested: () => void }>>(() =>

@@ -5,7 +5,7 @@ import { sampleRepository } from '#domain/api/projects.ts'
 import { openPage, openTaskAnswers } from '../../../../tests/client/page.tsx'
 import { agentStates, projectOf, repositoryOf, taskOf } from '../../../../tests/client/samples.ts'
 import type { Answers } from '../../../../tests/client/server.ts'
-import { suggestions } from '../projects/suggestions.ts'
+import { suggestions } from '../projects/SuggestedTasks.tsx'
 
 const { name, description } = sampleRepository
 const sample = projectOf(1, { name, description, githubRepoName: name })

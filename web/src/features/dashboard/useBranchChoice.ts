@@ -2,9 +2,9 @@
 import { useState } from 'react'
 import type { Project } from '#domain/api/projects.schema.ts'
 import { reasonOf } from '../../api/fault.ts'
-import type { PickerOption } from '../../ui/pickerOptions.ts'
+import type { PickerOption } from '../../ui/overlay/pickerOptions.ts'
 import { useBranchesQuery } from '../projects/projectsApi.ts'
-import { faultTexts } from '../projects/faultTexts.ts'
+import { errorTexts } from '../projects/errorTexts.ts'
 import { texts } from './texts.ts'
 
 /** The branch of a repository that has none (section 9). */
@@ -44,6 +44,6 @@ export function useBranchChoice(project: Project | undefined): BranchChoice {
     },
     loading: project !== undefined && isFetching && currentData === undefined,
     toBeMade,
-    error: error === undefined ? undefined : reasonOf(error, faultTexts.branchesNotFetched),
+    error: error === undefined ? undefined : reasonOf(error, errorTexts.branchesNotFetched),
   }
 }

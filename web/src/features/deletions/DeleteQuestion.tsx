@@ -1,7 +1,7 @@
 /** Asks whether something is to be deleted; a toast then offers it back for a while. */
 import { useNavigate } from 'react-router-dom'
-import { Button } from '../../ui/Button.tsx'
-import { Dialog } from '../../ui/Dialog.tsx'
+import { Button } from '../../ui/form/Button.tsx'
+import { Dialog } from '../../ui/overlay/Dialog.tsx'
 import type { Deletion } from './deletions.ts'
 import { useDelete } from './useDelete.ts'
 

@@ -1,8 +1,8 @@
 /** A small button that picks images from the computer; it states how many may be attached. */
 import type { LucideIcon } from 'lucide-react'
 import { useRef } from 'react'
-import { IconButton } from '../../ui/IconButton.tsx'
-import { acceptedTypes } from './choose.ts'
+import { IconButton } from '../../ui/form/IconButton.tsx'
+import { acceptedTypes } from './acceptFiles.ts'
 import { texts } from './texts.ts'
 import type { PendingImages } from './usePendingImages.ts'
 

@@ -1,9 +1,9 @@
 /** What is attached to what is being written: each image with its size, how far it is, and how to take it off again. */
 import { CircleAlert, RotateCw, X } from 'lucide-react'
 import { classes } from '../../ui/classes.ts'
-import { IconButton } from '../../ui/IconButton.tsx'
-import { Progress } from '../../ui/Progress.tsx'
-import { someAre, type PendingImage } from './pending.ts'
+import { IconButton } from '../../ui/form/IconButton.tsx'
+import { Progress } from '../../ui/status/Progress.tsx'
+import { someAre, type PendingImage } from './pendingImages.ts'
 import { sizeText, texts } from './texts.ts'
 import type { PendingImages } from './usePendingImages.ts'
 

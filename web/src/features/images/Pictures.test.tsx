@@ -3,7 +3,7 @@ import { act, screen, waitFor } from '@testing-library/react'
 import { expect, test } from 'vitest'
 import { openPart } from '../../../../tests/client/page.tsx'
 import { taskOf } from '../../../../tests/client/samples.ts'
-import type { Picture } from './picture.ts'
+import type { Picture } from './usePictureAddresses.ts'
 import { Pictures } from './Pictures.tsx'
 
 const task = taskOf(1)

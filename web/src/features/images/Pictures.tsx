@@ -2,9 +2,8 @@
 import { ImageOff } from 'lucide-react'
 import { lazy, Suspense, useRef, useState } from 'react'
 import { classes } from '../../ui/classes.ts'
-import type { Picture } from './picture.ts'
+import { type Addressed, type Picture, usePictureAddresses } from './usePictureAddresses.ts'
 import { texts } from './texts.ts'
-import { usePictureAddresses, type Addressed } from './usePictureAddresses.ts'
 
 const Lightbox = lazy(async () => ({ default: (await import('./Lightbox.tsx')).Lightbox }))
 

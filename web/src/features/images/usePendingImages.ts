@@ -5,9 +5,9 @@ import type { ThunkDispatch, UnknownAction } from '@reduxjs/toolkit'
 import type { ShownImage } from '#domain/api/images.schema.ts'
 import { reasonOf } from '../../api/fault.ts'
 import { newId } from '../../api/newId.ts'
-import { choose, imagesAtMost } from './choose.ts'
+import { choose, imagesAtMost } from './acceptFiles.ts'
 import { imagesApi } from './imagesApi.ts'
-import { completedOf, pendingAfter, someAre, type PendingImage } from './pending.ts'
+import { completedOf, pendingAfter, someAre, type PendingImage } from './pendingImages.ts'
 import { texts } from './texts.ts'
 
 export interface PendingImages {

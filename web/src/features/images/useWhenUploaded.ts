@@ -1,6 +1,6 @@
 /** Sends once every image is uploaded; what fails on the way stops it, so that nothing goes without an image that was meant. */
 import { useEffect, useRef, useState } from 'react'
-import { someAre } from './pending.ts'
+import { someAre } from './pendingImages.ts'
 import type { PendingImages } from './usePendingImages.ts'
 
 interface WhenUploaded {

@@ -1,8 +1,8 @@
 /** After a task was begun, once: whether its end may be told outside of the page. The browser asks only who says yes. */
 import { Bell } from 'lucide-react'
 import { useDispatch, useSelector } from 'react-redux'
-import { Button } from '../../ui/Button.tsx'
-import { asked, selectAsking } from './asking.ts'
+import { Button } from '../../ui/form/Button.tsx'
+import { asked, selectAsking } from './desktopPrompt.ts'
 import { texts } from './desktopTexts.ts'
 import { useDesktop } from './useDesktop.ts'
 

@@ -1,5 +1,5 @@
 /** In the settings: whether a task's end is told outside of the page. */
-import { Segmented } from '../../ui/Segmented.tsx'
+import { Segmented } from '../../ui/form/Segmented.tsx'
 import { texts } from './desktopTexts.ts'
 import { useDesktop } from './useDesktop.ts'
 

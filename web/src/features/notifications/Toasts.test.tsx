@@ -24,7 +24,7 @@ test.each([
     </Provider>,
   )
   // What a toast looks like is a chunk of its own.
-  await import('../../ui/Toast.tsx')
+  await import('../../ui/overlay/Toast.tsx')
   vi.useFakeTimers()
   act(() => void store.dispatch(notified(type, 'The title', 'The message')))
   await act(() => vi.advanceTimersByTimeAsync(0))

@@ -5,7 +5,7 @@ import { deletionEnded, selectDeletions } from '../deletions/deletions.ts'
 import { texts as deletionTexts } from '../deletions/texts.ts'
 import { notificationClosed, selectNotifications } from './notifications.ts'
 
-const loadToast = () => import('../../ui/Toast.tsx')
+const loadToast = () => import('../../ui/overlay/Toast.tsx')
 const Toast = lazy(async () => ({ default: (await loadToast()).Toast }))
 
 export function Toasts() {

@@ -3,8 +3,8 @@ import { X } from 'lucide-react'
 import { Fragment, useId } from 'react'
 import { actions, type ActionFacts } from '../../actions/actions.ts'
 import { Keys } from '../../actions/Keys.tsx'
-import { useModal } from '../../ui/Dialog.tsx'
-import { IconButton } from '../../ui/IconButton.tsx'
+import { useModal } from '../../ui/overlay/Dialog.tsx'
+import { IconButton } from '../../ui/form/IconButton.tsx'
 import { texts } from './texts.ts'
 
 export function ShortcutSheet({ onClose }: { readonly onClose: () => void }) {

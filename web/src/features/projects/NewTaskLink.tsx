@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 import { Link } from 'react-router-dom'
 import type { Project } from '#domain/api/projects.schema.ts'
 import { remember, selectedProjectId } from '../../state/persisted.ts'
-import { toWrite } from '../dashboard/toWrite.ts'
+import { toWrite } from '../dashboard/newTaskLocation.ts'
 
 interface NewTaskLinkProps {
   readonly project: Pick<Project, 'id'>

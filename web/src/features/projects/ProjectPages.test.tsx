@@ -6,7 +6,7 @@ import { sampleRepository } from '#domain/api/projects.ts'
 import { openPage } from '../../../../tests/client/page.tsx'
 import type { Asked } from '../../../../tests/client/server.ts'
 import { projectOf, repositoryOf, taskOf } from '../../../../tests/client/samples.ts'
-import { suggestions } from './suggestions.ts'
+import { suggestions } from './SuggestedTasks.tsx'
 
 const stats = (totalTasks: number, completedTasks: number, runningTasks: number) => ({
   totalTasks,

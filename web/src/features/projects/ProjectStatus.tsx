@@ -1,11 +1,10 @@
 /** How a project stands: an icon and a word, as with tasks, but no icon of theirs. */
 import { useEffect } from 'react'
 import { useDispatch } from 'react-redux'
-import { Link2, Link2Off, RefreshCw, TriangleAlert, type LucideIcon } from 'lucide-react'
+import { Link2, Link2Off, type LucideIcon, RefreshCw, TriangleAlert } from 'lucide-react'
 import type { Project } from '#domain/api/projects.schema.ts'
 import { api } from '../../api/api.ts'
 import { classes } from '../../ui/classes.ts'
-import { statusOf } from './statusOf.ts'
 import { texts } from './texts.ts'
 
 const looks: Record<Project['status'], { readonly Icon: LucideIcon; readonly colour: string }> = {
@@ -41,4 +40,12 @@ export function ProjectStatus({ project }: { readonly project: Project }) {
       {texts.statuses[status]}
     </span>
   )
+}
+
+/** How a project stands, as the screens know it. */
+const statuses: readonly Project['status'][] = ['active', 'syncing', 'error', 'inactive']
+
+/** A status that is not known here is shown as inactive (section 4). */
+export function statusOf(said: string): Project['status'] {
+  return statuses.find((status) => status === said) ?? 'inactive'
 }

@@ -4,8 +4,8 @@ import { describe, expect, test } from 'vitest'
 import { openPage } from '../../../../tests/client/page.tsx'
 import { projectOf, taskOf } from '../../../../tests/client/samples.ts'
 import { refusal } from '../../../../tests/client/server.ts'
-import { languageColour } from './languageColour.ts'
-import { statusOf } from './statusOf.ts'
+import { languageColour } from './RepositoryLine.tsx'
+import { statusOf } from './ProjectStatus.tsx'
 
 const listed = (...projects: readonly unknown[]) => ({ 'GET /projects': { projects, next: null } })
 

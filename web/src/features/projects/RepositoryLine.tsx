@@ -1,8 +1,7 @@
 /** What a project is made of: its language, and the way to its repository. */
 import { ExternalLink } from 'lucide-react'
 import type { Project } from '#domain/api/projects.schema.ts'
-import { safeLink } from '../../ui/safeLink.ts'
-import { languageColour } from './languageColour.ts'
+import { safeLink } from '../../ui/text/safeLink.ts'
 
 export function RepositoryLine({ project }: { readonly project: Project }) {
   const href = safeLink(project.githubUrl)
@@ -33,4 +32,25 @@ export function RepositoryLine({ project }: { readonly project: Project }) {
       )}
     </div>
   )
+}
+
+/** The dots beside languages: the only free colours of the product (GitHub's own, from linguist). */
+const colours: Readonly<Record<string, string>> = {
+  TypeScript: '#3178c6',
+  JavaScript: '#f1e05a',
+  Python: '#3572a5',
+  Java: '#b07219',
+  Go: '#00add8',
+  Rust: '#dea584',
+  Ruby: '#701516',
+  PHP: '#4f5d95',
+  'C#': '#178600',
+  'C++': '#f34b7d',
+  Kotlin: '#a97bff',
+  Shell: '#89e051',
+}
+
+/** The colour of a language; the muted one for those without. */
+export function languageColour(language: string): string {
+  return Object.hasOwn(colours, language) ? (colours[language] ?? 'var(--muted)') : 'var(--muted)'
 }

@@ -13,7 +13,7 @@ import type {
 } from '#domain/api/projects.schema.ts'
 import { api } from '../../api/api.ts'
 import { useNotDeleted } from '../deletions/deletions.ts'
-import { faultTexts as texts } from './faultTexts.ts'
+import { errorTexts as texts } from './errorTexts.ts'
 
 /** Repositories that one answer has at most. */
 const perPage = 100

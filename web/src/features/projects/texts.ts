@@ -1,11 +1,11 @@
 /** What the project pages say. */
-import { grouped } from '../../ui/grouped.ts'
-import { faultTexts } from './faultTexts.ts'
+import { grouped } from '../../ui/layout/Stats.tsx'
+import { errorTexts } from './errorTexts.ts'
 
 const tasks = (count: number) => `${grouped(count)} ${count === 1 ? 'task' : 'tasks'}`
 
 export const texts = {
-  ...faultTexts,
+  ...errorTexts,
   repositoriesNotFetchedWhy: 'Could not load your repositories from GitHub. Please try again later.',
   tryAgain: 'Try Again',
   private: 'Private',
@@ -69,7 +69,7 @@ export const texts = {
     exists: 'Repository Already Exists',
     existsWhy: 'A repository with this name already exists in your account.',
     repositoryFailed: 'Failed to create repository',
-    repositoryFailedWhy: faultTexts.repositoryFailedWhy,
+    repositoryFailedWhy: errorTexts.repositoryFailedWhy,
     repositoryCreated: (name: string) => `Repository "${name}" created!`,
     repositoryCreatedWhy: 'Your new repository and project are ready for AI engineering tasks.',
     created: (name: string) => `Project "${name}" created!`,

@@ -2,7 +2,7 @@
 import type { AgentState } from '#domain/api/server.schema.ts'
 import { AgentMark } from '../../ui/AgentMark.tsx'
 import { agentNamed } from '#domain/agents.ts'
-import { Panel } from '../../ui/Panel.tsx'
+import { Panel } from '../../ui/layout/Panel.tsx'
 import { useAgentsQuery } from '../agents/agentsApi.ts'
 import { texts } from '../agents/texts.ts'
 

@@ -1,8 +1,8 @@
 /** The settings: two tabs, the chosen one in the address. */
 import { useSearchParams } from 'react-router-dom'
 import { usePageTitle } from '../tasks/usePageTitle.ts'
-import { Page } from '../../ui/Page.tsx'
-import { tabPanelProps, Tabs } from '../../ui/Tabs.tsx'
+import { Page } from '../../ui/layout/Page.tsx'
+import { tabPanelProps, Tabs } from '../../ui/layout/Tabs.tsx'
 import { useMeQuery } from '../auth/authApi.ts'
 import { GitHubTab } from './GitHubTab.tsx'
 import { ProfileTab } from './ProfileTab.tsx'

@@ -2,12 +2,11 @@
 import { useId, useState } from 'react'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import { reasonOf } from '../../api/fault.ts'
-import { AreaField } from '../../ui/AreaField.tsx'
-import { Button } from '../../ui/Button.tsx'
-import { Checkbox } from '../../ui/Checkbox.tsx'
-import { Dialog } from '../../ui/Dialog.tsx'
-import { Field } from '../../ui/Field.tsx'
-import { useDiffQuery, usePullRequestQuery, type PullRequestAsked } from './taskApi.ts'
+import { AreaField, Field } from '../../ui/form/Field.tsx'
+import { Button } from '../../ui/form/Button.tsx'
+import { Checkbox } from '../../ui/form/Choice.tsx'
+import { Dialog } from '../../ui/overlay/Dialog.tsx'
+import { type PullRequestAsked, useDiffQuery, usePullRequestQuery } from './taskApi.ts'
 import { texts } from './texts.ts'
 
 interface PullRequestDialogProps {

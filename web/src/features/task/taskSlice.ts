@@ -7,26 +7,27 @@ import type { ChatMessage, LogEntry } from '#domain/api/chat.schema.ts'
 import type { ShownImage } from '#domain/api/images.schema.ts'
 import type { TaskEventMessage, TaskStatusChanged } from '#domain/api/socket.schema.ts'
 import type { Task } from '#domain/api/tasks.schema.ts'
-import { sortKey, type Position } from '#domain/kernel/event.ts'
-import { chatView, messageDocumentId, type MessageDocument } from '#domain/views/chat.ts'
-import { logView, type LogDocument } from '#domain/views/log.ts'
+import { type Position, sortKey } from '#domain/kernel/event.ts'
+import { chatView, type MessageDocument, messageDocumentId } from '#domain/views/chat.ts'
+import { type LogDocument, logView } from '#domain/views/log.ts'
+import type { AgentName } from '#domain/agents.ts'
 import type { ApiFault } from '../../api/fault.ts'
 import { sessionEnded } from '../../api/session.ts'
 import { rootReducer } from '../../state/rootReducer.ts'
-import type { AgentName } from '#domain/agents.ts'
-import { unseen, type PendingChange } from './chat/queueChanges.ts'
+import { type PendingChange, unseen } from './chat/queue/queueChanges.ts'
 import {
   failed,
   fold,
+  type Folded,
+  foldTask,
+  type Load,
   loaded,
   loading,
   snapshot,
   unread,
   withEarlier,
-  type Folded,
-  type Load,
+  withStatus,
 } from './folded.ts'
-import { foldTask, withStatus } from './foldTask.ts'
 
 /** A message that was sent and is not in the chat yet. */
 export interface SentMessage {

@@ -23,10 +23,10 @@ import { tokenKey } from '../../api/tokenStore.ts'
 import { rootReducer } from '../../state/rootReducer.ts'
 import type { Join, Viewer } from '../../live/live.ts'
 import { selectNotifications } from '../notifications/notifications.ts'
-import { createWriting } from './chat/writing.ts'
+import { createWriting } from './chat/streamingText.ts'
 import { openTaskReducer, selectOpenTask } from './taskSlice.ts'
 import { openRoom } from './taskSync.ts'
-import { createTerminalLog } from './terminal/terminalLog.ts'
+import { createTerminalLog } from './terminal/log/terminalLog.ts'
 
 const addressOf = ({ imageId }: { imageId: string }) => `/api/images/${imageId}`
 

@@ -11,7 +11,7 @@ import { outcomeOf } from '#domain/views/chat.ts'
 import type { ApiFault } from '../../api/fault.ts'
 import { api } from '../../api/api.ts'
 import { catchingUp } from '../../live/connection.ts'
-import { createFrames } from '../../live/frames.ts'
+import { createFrames } from '../../live/frameBatcher.ts'
 import type { Join, Live } from '../../live/live.ts'
 import { cover, receive, unsequenced, type Received, type Sequencer } from '../../live/sequencer.ts'
 import { notified } from '../notifications/notifications.ts'
@@ -28,9 +28,9 @@ import {
   taskOpened,
 } from './taskSlice.ts'
 import { historyPage, taskApi } from './taskApi.ts'
-import { readTerminal } from './terminal/readTerminal.ts'
-import type { TerminalLog } from './terminal/terminalLog.ts'
-import type { Writing } from './chat/writing.ts'
+import { readTerminal } from './terminal/log/readTerminal.ts'
+import type { TerminalLog } from './terminal/log/terminalLog.ts'
+import type { Writing } from './chat/streamingText.ts'
 import { texts } from './texts.ts'
 
 /** Milliseconds before a task is loaded (section 9). */

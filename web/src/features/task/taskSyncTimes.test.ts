@@ -4,9 +4,9 @@ import { clientStore, openTaskAnswers } from '../../../../tests/client/page.tsx'
 import { taskOf } from '../../../../tests/client/samples.ts'
 import { fakeServer } from '../../../../tests/client/server.ts'
 import { tokenKey } from '../../api/tokenStore.ts'
-import { createWriting } from './chat/writing.ts'
+import { createWriting } from './chat/streamingText.ts'
 import { openRoom } from './taskSync.ts'
-import { createTerminalLog } from './terminal/terminalLog.ts'
+import { createTerminalLog } from './terminal/log/terminalLog.ts'
 
 const task = taskOf(1)
 const at = `/tasks/${task.id}`

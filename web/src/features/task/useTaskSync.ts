@@ -4,11 +4,11 @@ import { messageDocumentId } from '#domain/views/chat.ts'
 import { useAppStore } from '../../state/hooks.ts'
 import { selectLive } from '../../live/connection.ts'
 import { useLive } from '../../live/LiveContext.tsx'
-import { createWriting, type Writing } from './chat/writing.ts'
+import { createWriting, type Writing } from './chat/streamingText.ts'
 import { selectOpenTask } from './taskSlice.ts'
 import { openRoom, type Room } from './taskSync.ts'
-import { readEarlier } from './terminal/readTerminal.ts'
-import { createTerminalLog, type TerminalLog } from './terminal/terminalLog.ts'
+import { readEarlier } from './terminal/log/readTerminal.ts'
+import { createTerminalLog, type TerminalLog } from './terminal/log/terminalLog.ts'
 
 /** What of an open task is not in the store, and how to read it anew. */
 export interface OpenRoom {

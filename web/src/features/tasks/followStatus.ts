@@ -2,9 +2,8 @@
 import { createListenerMiddleware } from '@reduxjs/toolkit'
 import { api } from '../../api/api.ts'
 import type { RootState } from '../../state/rootReducer.ts'
-import { connectionChanged } from '../../live/connection.ts'
-import { taskStatusChanged } from '../../live/taskStatusChanged.ts'
-import { statusOf } from './statusOf.ts'
+import { connectionChanged, taskStatusChanged } from '../../live/connection.ts'
+import { statusOf } from './taskStatus.ts'
 import { tasksApi } from './tasksApi.ts'
 
 /** A rush of changes fetches lists at most this often, in milliseconds. */

@@ -2,10 +2,9 @@
 import { Mic } from 'lucide-react'
 import { useEffect, useRef } from 'react'
 import { shortcutOf } from '../../actions/Keys.tsx'
-import { IconButton } from '../../ui/IconButton.tsx'
-import { useMedia } from '../../ui/useMedia.ts'
-import { useNow } from '../../ui/useNow.ts'
-import type { Level } from './level.ts'
+import { IconButton } from '../../ui/form/IconButton.tsx'
+import { useMedia, useNow } from '../../ui/hooks.ts'
+import type { Level } from './microphoneLevel.ts'
 import { texts } from './texts.ts'
 import type { VoiceControl } from './useVoice.ts'
 

@@ -3,7 +3,7 @@ import { useEffect, useState, useSyncExternalStore } from 'react'
 import { useDispatch } from 'react-redux'
 import { useAction } from '../../actions/ActionsContext.tsx'
 import { notified } from '../notifications/notifications.ts'
-import { levelFits, openLevel } from './level.ts'
+import { levelFits, openLevel } from './microphoneLevel.ts'
 import { browserRecognition } from './recogniser.ts'
 import { createVoice, type VoiceView } from './voice.ts'
 

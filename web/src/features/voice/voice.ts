@@ -1,6 +1,6 @@
 /** One voice recording after another: does what the machine says, with the recogniser, the microphone and the clock. */
-import type { Level } from './level.ts'
-import { idle, voiceAfter, type VoiceEffect, type VoiceEvent, type VoiceState } from './machine.ts'
+import type { Level } from './microphoneLevel.ts'
+import { idle, voiceAfter, type VoiceEffect, type VoiceEvent, type VoiceState } from './voiceMachine.ts'
 import type { Recognise, Recogniser } from './recogniser.ts'
 import { texts } from './texts.ts'
 

@@ -1,7 +1,7 @@
 /** A labelled box for several lines that are no prose: a command, hosts, a key. */
 import { CircleAlert } from 'lucide-react'
 import { classes } from '../../../ui/classes.ts'
-import { TextArea } from '../../../ui/TextArea.tsx'
+import { TextArea } from '../../../ui/form/TextArea.tsx'
 
 interface LinesProps {
   readonly label: string

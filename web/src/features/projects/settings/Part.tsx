@@ -1,7 +1,7 @@
 /** A part of the settings: what it is about, and why one would set it. */
 import type { ReactNode } from 'react'
 import type { ShownSettings } from '#domain/api/projectSettings.schema.ts'
-import { Panel } from '../../../ui/Panel.tsx'
+import { Panel } from '../../../ui/layout/Panel.tsx'
 
 /** What every part works on. */
 export interface PartOfProject {

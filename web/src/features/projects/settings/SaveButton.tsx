@@ -1,5 +1,5 @@
 /** The end of a part that is saved as a whole. */
-import { Button } from '../../../ui/Button.tsx'
+import { Button } from '../../../ui/form/Button.tsx'
 import { texts } from './texts.ts'
 
 export function SaveButton({ busy, changed }: { readonly busy: boolean; readonly changed: boolean }) {

@@ -1,10 +1,10 @@
 /** The variables of the environment that everything of the project runs in. */
 import { Plus, Trash2 } from 'lucide-react'
 import { useState, type FormEvent } from 'react'
-import { Button } from '../../../ui/Button.tsx'
+import { Button } from '../../../ui/form/Button.tsx'
 import { classes } from '../../../ui/classes.ts'
-import { Field } from '../../../ui/Field.tsx'
-import { IconButton } from '../../../ui/IconButton.tsx'
+import { Field } from '../../../ui/form/Field.tsx'
+import { IconButton } from '../../../ui/form/IconButton.tsx'
 import { Part, type PartOfProject } from './Part.tsx'
 import { SaveButton } from './SaveButton.tsx'
 import { texts } from './texts.ts'

@@ -1,7 +1,7 @@
 /** How the changes are shown, in one row of buttons. */
 import { Columns2, Files, Pilcrow, RefreshCw, Rows2, Search } from 'lucide-react'
-import { IconButton } from '../../../ui/IconButton.tsx'
-import { Segmented } from '../../../ui/Segmented.tsx'
+import { IconButton } from '../../../ui/form/IconButton.tsx'
+import { Segmented } from '../../../ui/form/Segmented.tsx'
 import { texts } from './texts.ts'
 
 export type DiffLook = 'unified' | 'split'

@@ -9,7 +9,7 @@ import { api } from '../../../api/api.ts'
 import { taskLoaded, taskOpened } from '../taskSlice.ts'
 import { CodeChanges } from './CodeChanges.tsx'
 import { commentMessage } from './quote.ts'
-import { readDiffs } from './readDiffs.ts'
+import { readDiffs } from './diff/readDiffs.ts'
 
 const task = taskOf(1)
 const at = `/tasks/${task.id}`

@@ -2,11 +2,11 @@
 import { useEffect, useId, useRef, type KeyboardEvent } from 'react'
 import { limits } from '#domain/api/limits.ts'
 import { isMac, keyCaps } from '../../../actions/keys.ts'
-import { Button } from '../../../ui/Button.tsx'
-import { KeyCap } from '../../../ui/KeyCap.tsx'
-import type { DiffLine } from './parseDiff.ts'
+import { Button } from '../../../ui/form/Button.tsx'
+import { KeyCap } from '../../../ui/text/KeyCap.tsx'
+import type { DiffLine } from './diff/parseDiff.ts'
 import { placeOf, quoteOf } from './quote.ts'
-import { splitName } from './readDiffs.ts'
+import { splitName } from './diff/readDiffs.ts'
 import { texts } from './texts.ts'
 
 interface CommentBoxProps {

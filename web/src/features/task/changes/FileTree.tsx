@@ -3,12 +3,12 @@ import { useVirtualizer } from '@tanstack/react-virtual'
 import { Check, ChevronDown, Search } from 'lucide-react'
 import { memo, useLayoutEffect, useMemo, useRef, useState, type KeyboardEvent } from 'react'
 import { classes } from '../../../ui/classes.ts'
-import { Count } from '../../../ui/Count.tsx'
-import { HiddenMarks } from '../../../ui/HiddenMarks.tsx'
+import { Count } from '../../../ui/status/Count.tsx'
+import { HiddenMarks } from '../../../ui/text/HiddenMarks.tsx'
 import { FileBadge } from './FileBadge.tsx'
-import { splitName, type DiffFile } from './readDiffs.ts'
+import { splitName, type DiffFile } from './diff/readDiffs.ts'
 import { texts } from './texts.ts'
-import { treeRows, type TreeRow } from './treeRows.ts'
+import { treeRows, type TreeRow } from './diff/treeRows.ts'
 
 interface FileTreeProps {
   readonly files: readonly DiffFile[]

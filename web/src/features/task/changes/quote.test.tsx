@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { renderToStaticMarkup } from 'react-dom/server'
 import ReactMarkdown from 'react-markdown'
 import { describe, expect, test } from 'vitest'
-import type { DiffLine } from './parseDiff.ts'
+import type { DiffLine } from './diff/parseDiff.ts'
 import { commentMessage, placeOf } from './quote.ts'
 
 const line = (over: Partial<DiffLine>): DiffLine => ({

@@ -1,5 +1,5 @@
 /** A comment on lines of a diff as a message to the agent: a quote that names file and lines, then the comment. Pure. */
-import type { DiffLine } from './parseDiff.ts'
+import type { DiffLine } from './diff/parseDiff.ts'
 
 /** Lines, and characters of them, that a quote has; what is beyond is counted. */
 const mostLines = 120

@@ -1,7 +1,7 @@
 /** The comment that is being written, and what was begun elsewhere: drafts stay until they are sent. */
 import { useState } from 'react'
 import { commentDrafts, usePersisted } from '../../../state/persisted.ts'
-import type { CommentTarget } from './useRange.ts'
+import type { CommentTarget } from './list/useRange.ts'
 
 /** Drafts that are kept; the oldest are forgotten. */
 const mostDrafts = 30

@@ -1,8 +1,8 @@
 /** What is looked for in the changes, and where one has got to. */
 import { useDeferredValue, useMemo, useState } from 'react'
-import { hunksShown, type KnownLines } from './diffRows.ts'
-import { findInDiff, type Match } from './findInDiff.ts'
-import type { DiffFile } from './readDiffs.ts'
+import { hunksShown, type KnownLines } from './diff/diffRows.ts'
+import { findInDiff, type Match } from './diff/findInDiff.ts'
+import type { DiffFile } from './diff/readDiffs.ts'
 
 interface Find {
   readonly wanted: string

@@ -9,7 +9,7 @@ import { messageOf, taskOf } from '../../../../../tests/client/samples.ts'
 import { fakeServer } from '../../../../../tests/client/server.ts'
 import { selectNotifications } from '../../notifications/notifications.ts'
 import { historyPage } from '../taskApi.ts'
-import { useSendMessage } from './useSendMessage.ts'
+import { useSendMessage } from './composer/useSendMessage.ts'
 
 const task = taskOf(1)
 const execution: NonNullable<Task['execution']> = {

@@ -7,7 +7,7 @@ import type { LogDocument } from '#domain/views/log.ts'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import type { AgentName } from '#domain/agents.ts'
 import type { SentMessage } from '../taskSlice.ts'
-import type { WrittenMessage } from './writing.ts'
+import type { WrittenMessage } from './streamingText.ts'
 
 export type TurnPart =
   | { readonly kind: 'text'; readonly order: string; readonly message: MessageDocument }

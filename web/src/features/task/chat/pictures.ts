@@ -3,7 +3,7 @@ import type { UnknownAction } from '@reduxjs/toolkit'
 import type { ChatMessage } from '#domain/api/chat.schema.ts'
 import { imagesOf } from '#domain/views/images.ts'
 import { rootReducer } from '../../../state/rootReducer.ts'
-import { pictureOf, type Picture } from '../../images/picture.ts'
+import { pictureOf, type Picture } from '../../images/usePictureAddresses.ts'
 import { chatLoaded, earlierLoaded, eventsCame, messageSent, messageTaken, taskOpened } from '../taskSlice.ts'
 
 /** By the id of the message; one without images is not there. */

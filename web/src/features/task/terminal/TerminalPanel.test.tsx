@@ -9,7 +9,7 @@ import { connectionChanged } from '../../../live/connection.ts'
 import { Toasts } from '../../notifications/Toasts.tsx'
 import { chatLoaded, taskOpened } from '../taskSlice.ts'
 import { TerminalPanel } from './TerminalPanel.tsx'
-import { createTerminalLog } from './terminalLog.ts'
+import { createTerminalLog } from './log/terminalLog.ts'
 
 const printed = [
   '\u001B[1m$ npm test\u001B[0m\n',

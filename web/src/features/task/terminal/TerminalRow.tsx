@@ -1,9 +1,9 @@
 /** A line of the terminal. Its time shows where the second changes, and on all lines that are pointed at. */
 import { memo, type ReactNode } from 'react'
 import { classes } from '../../../ui/classes.ts'
-import { clockTime } from '../../../ui/clock.ts'
-import { piecesOf } from './pieces.ts'
-import type { TerminalLine } from './terminalLog.ts'
+import { clockTime } from '../../../ui/text/clock.ts'
+import { piecesOf } from './log/pieces.ts'
+import type { TerminalLine } from './log/terminalLog.ts'
 
 interface TerminalRowProps {
   readonly index: number

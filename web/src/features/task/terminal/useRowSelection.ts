@@ -3,8 +3,8 @@
  * lasts, or the browser would lose it; what is copied comes from the lines themselves.
  */
 import { useEffect, useState, type RefObject } from 'react'
-import { withoutColours } from './outputLines.ts'
-import type { TerminalLine } from './terminalLog.ts'
+import { withoutColours } from './log/outputLines.ts'
+import type { TerminalLine } from './log/terminalLog.ts'
 
 /** Ids of the lines in which a selection in `content` begins and ends; none while nothing there is selected. */
 export function useRowSelection(

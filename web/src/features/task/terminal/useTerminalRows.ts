@@ -1,9 +1,9 @@
 /** Which lines are in sight: the rows, what is folded, and a scroll position that stays with what is read. */
 import { defaultRangeExtractor, useVirtualizer, type Virtualizer } from '@tanstack/react-virtual'
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState, type RefObject } from 'react'
-import { useFollowEnd } from '../../../ui/useFollowEnd.ts'
-import { commandOf, shownRows } from './shownRows.ts'
-import type { TerminalLine, TerminalView } from './terminalLog.ts'
+import { useFollowEnd } from '../../../ui/layout/useFollowEnd.ts'
+import { commandOf, shownRows } from './log/shownRows.ts'
+import type { TerminalLine, TerminalView } from './log/terminalLog.ts'
 import { useRowSelection } from './useRowSelection.ts'
 
 export interface TerminalRowsState {

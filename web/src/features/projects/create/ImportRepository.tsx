@@ -1,0 +1,195 @@
+/** Choosing a repository: radio rows under a search field, the count, and the button at the foot. */
+import { Lock, Search } from 'lucide-react'
+import { type FormEvent, useId, useState } from 'react'
+import { useDispatch } from 'react-redux'
+import type { Repository } from '#domain/api/projects.schema.ts'
+import { reasonOf } from '../../../api/fault.ts'
+import { Button, ButtonLink } from '../../../ui/form/Button.tsx'
+import { Empty } from '../../../ui/layout/Empty.tsx'
+import { Field } from '../../../ui/form/Field.tsx'
+import { Note } from '../../../ui/layout/Note.tsx'
+import { Panel } from '../../../ui/layout/Panel.tsx'
+import { Skeleton } from '../../../ui/status/Loading.tsx'
+import { notified } from '../../notifications/notifications.ts'
+import { useCreateProjectMutation, useRepositoriesQuery } from '../projectsApi.ts'
+import { texts } from '../texts.ts'
+import { useCreatedProject } from './useCreatedProject.ts'
+
+export function ImportRepository() {
+  const dispatch = useDispatch()
+  const onCreated = useCreatedProject()
+  const { data, error, refetch, isFetching } = useRepositoriesQuery()
+  const [create, { isLoading, error: refused }] = useCreateProjectMutation()
+  const [search, setSearch] = useState('')
+  const [chosen, setChosen] = useState<string | null>(null)
+  const notConnected = error !== undefined && 'code' in error && error.code === 'github_not_connected'
+  const all = data?.repositories
+  const shown = all?.filter((repository) => matches(repository, search))
+
+  const onSubmit = async (event: FormEvent) => {
+    event.preventDefault()
+    const repository = all?.find(({ id }) => id === chosen)
+    if (repository === undefined) {
+      dispatch(notified('error', texts.create.noneSelected, texts.create.noneSelectedWhy))
+      return
+    }
+    const answer = await create({ repoUrl: repository.html_url })
+    if (answer.error !== undefined) return
+    const { project } = answer.data
+    onCreated(project, texts.create.created(project.name), texts.create.createdWhy)
+  }
+
+  return (
+    <form onSubmit={(event) => void onSubmit(event)}>
+      <Field
+        label={texts.create.search}
+        labelHidden
+        type="search"
+        icon={<Search />}
+        placeholder={texts.create.search}
+        value={search}
+        onChange={(event) => setSearch(event.target.value)}
+        className="mb-2"
+      />
+      {error === undefined ? (
+        <>
+          <p className="mb-2 h-4 text-meta text-muted" aria-live="polite">
+            {all !== undefined && shown !== undefined && counted(shown.length, all.length, search)}
+          </p>
+          <Panel className="overflow-hidden">
+            {shown === undefined || all === undefined ? (
+              <Loading />
+            ) : shown.length === 0 ? (
+              <Empty
+                title={texts.create.noneFound}
+                action={
+                  all.length === 0 ? (
+                    <ButtonLink to="/settings?tab=github" size="touch">
+                      {texts.create.access}
+                    </ButtonLink>
+                  ) : (
+                    <Button size="touch" onClick={() => setSearch('')}>
+                      {texts.create.clearSearch}
+                    </Button>
+                  )
+                }
+              >
+                {all.length === 0 ? texts.create.noneAtAllWhy : texts.create.noneFoundWhy}
+              </Empty>
+            ) : (
+              <Repositories repositories={shown} chosen={chosen} onChoose={setChosen} />
+            )}
+          </Panel>
+        </>
+      ) : (
+        <Note
+          kind="error"
+          className="mt-3"
+          action={
+            notConnected ? (
+              <ButtonLink to="/settings?tab=github" size="small">
+                {texts.create.connect}
+              </ButtonLink>
+            ) : (
+              <Button size="small" busy={isFetching} onClick={() => void refetch()}>
+                {texts.tryAgain}
+              </Button>
+            )
+          }
+        >
+          <b className="font-medium">{texts.repositoriesNotFetched}</b>
+          <br />
+          {notConnected ? error.message : texts.repositoriesNotFetchedWhy}
+        </Note>
+      )}
+      {/* Where there is none to import, the ways on are above. */}
+      {error === undefined && all?.length !== 0 && (
+        <div className="sticky bottom-0 mt-4 bg-bg py-3">
+          {refused !== undefined && (
+            <Note kind="error" className="mb-3">
+              {reasonOf(refused, texts.notCreated)}
+            </Note>
+          )}
+          <div className="flex justify-end">
+            <Button kind="primary" size="touch" type="submit" busy={isLoading} busyLabel={texts.create.busy}>
+              {texts.create.submitImport}
+            </Button>
+          </div>
+        </div>
+      )}
+    </form>
+  )
+}
+
+interface RepositoriesProps {
+  readonly repositories: readonly Repository[]
+  readonly chosen: string | null
+  readonly onChoose: (id: string) => void
+}
+
+function Repositories({ repositories, chosen, onChoose }: RepositoriesProps) {
+  const name = useId()
+  return (
+    <fieldset className="max-h-100 min-w-0 overflow-y-auto">
+      <legend className="sr-only">{texts.create.list}</legend>
+      {repositories.map((repository) => (
+        <label
+          key={repository.id}
+          className="flex min-h-12 cursor-pointer items-center gap-3 border-b border-line-soft px-4 py-1.5 last:border-b-0 hover:bg-raised has-checked:bg-select has-focus-visible:outline-2 has-focus-visible:-outline-offset-2 has-focus-visible:outline-accent"
+        >
+          <input
+            type="radio"
+            name={name}
+            value={repository.id}
+            checked={repository.id === chosen}
+            onChange={() => onChoose(repository.id)}
+            className="size-4 flex-none accent-accent outline-none"
+          />
+          <span className="min-w-0 flex-1">
+            <span className="block truncate font-medium" title={repository.full_name}>
+              {repository.full_name}
+            </span>
+            <span className="block truncate text-meta text-muted">
+              {repository.description || texts.create.noDescription}
+            </span>
+          </span>
+          {repository.private && (
+            <span className="inline-flex flex-none items-center gap-1 text-meta text-muted">
+              <Lock className="size-3.5" />
+              {texts.private}
+            </span>
+          )}
+        </label>
+      ))}
+    </fieldset>
+  )
+}
+
+function matches(repository: Repository, search: string): boolean {
+  const text = `${repository.full_name} ${repository.description ?? ''}`.toLowerCase()
+  return search
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => text.includes(word))
+}
+
+function counted(shown: number, all: number, search: string): string {
+  return search.trim() === '' ? texts.create.found(all) : texts.create.showing(shown, all)
+}
+
+function Loading() {
+  return (
+    <div role="status">
+      <span className="sr-only">{texts.create.list}</span>
+      {[1, 2, 3, 4, 5].map((row) => (
+        <div
+          key={row}
+          className="flex h-12 items-center gap-3 border-b border-line-soft px-4 last:border-b-0"
+        >
+          <Skeleton className="size-4 rounded-full" />
+          <Skeleton className="h-4 w-56" />
+        </div>
+      ))}
+    </div>
+  )
+}

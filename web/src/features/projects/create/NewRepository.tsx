@@ -1,0 +1,86 @@
+/** A repository that is not there yet: made at the code host, then imported. */
+import { useState, type FormEvent } from 'react'
+import { useDispatch } from 'react-redux'
+import { reasonOf, type ApiFault } from '../../../api/fault.ts'
+import { Button } from '../../../ui/form/Button.tsx'
+import { Checkbox } from '../../../ui/form/Choice.tsx'
+import { Field } from '../../../ui/form/Field.tsx'
+import { Panel } from '../../../ui/layout/Panel.tsx'
+import { notified, notifiedFailure } from '../../notifications/notifications.ts'
+import { useCreateProjectMutation, useCreateRepositoryMutation } from '../projectsApi.ts'
+import { texts } from '../texts.ts'
+import { useCreatedProject } from './useCreatedProject.ts'
+
+export function NewRepository() {
+  const dispatch = useDispatch()
+  const onCreated = useCreatedProject()
+  const [createRepository, repository] = useCreateRepositoryMutation()
+  const [createProject, project] = useCreateProjectMutation()
+  const [name, setName] = useState('')
+  const [description, setDescription] = useState('')
+  const [isPrivate, setPrivate] = useState(false)
+
+  const onSubmit = async (event: FormEvent) => {
+    event.preventDefault()
+    const named = name.trim()
+    if (named === '') {
+      dispatch(notified('error', texts.create.nameRequired, texts.create.nameRequiredWhy))
+      return
+    }
+    const made = await createRepository({ name: named, description, private: isPrivate })
+    if (made.error !== undefined) {
+      const [title, message] = refusal(made.error)
+      dispatch(notified('error', title, message))
+      return
+    }
+    const answer = await createProject({ repoUrl: made.data.data.html_url, name: named, description })
+    if (answer.error !== undefined) {
+      dispatch(notifiedFailure(texts.notCreated, answer.error))
+      return
+    }
+    onCreated(answer.data.project, texts.create.repositoryCreated(named), texts.create.repositoryCreatedWhy)
+  }
+
+  return (
+    <form onSubmit={(event) => void onSubmit(event)}>
+      <Panel className="grid gap-4 p-5">
+        <Field
+          label={texts.create.name}
+          value={name}
+          maxLength={100}
+          autoCapitalize="off"
+          autoComplete="off"
+          spellCheck={false}
+          onChange={(event) => setName(event.target.value)}
+        />
+        <Field
+          label={texts.create.description}
+          value={description}
+          maxLength={350}
+          onChange={(event) => setDescription(event.target.value)}
+        />
+        <Checkbox checked={isPrivate} onChange={setPrivate}>
+          {texts.create.makePrivate}
+        </Checkbox>
+      </Panel>
+      <div className="mt-4 flex justify-end py-3">
+        <Button
+          kind="primary"
+          size="touch"
+          type="submit"
+          busy={repository.isLoading || project.isLoading}
+          busyLabel={texts.create.busy}
+        >
+          {texts.create.submitNew}
+        </Button>
+      </div>
+    </form>
+  )
+}
+
+/** Title and message for a repository that was not made. */
+function refusal(fault: ApiFault | { readonly message?: string | undefined }): readonly [string, string] {
+  return 'status' in fault && fault.status === 422
+    ? [texts.create.exists, texts.create.existsWhy]
+    : [texts.create.repositoryFailed, reasonOf(fault, texts.create.repositoryFailedWhy)]
+}

@@ -1,0 +1,287 @@
+/** Changed files as the rows of one long list: a head a file, a bar before a hunk, a row a line, or two lines side by side. Pure. */
+import { type DiffLine, type Hunk, lineKey, type Sides } from './parseDiff.ts'
+import type { DiffFile } from './readDiffs.ts'
+
+/** A line, and where it is in its hunk. */
+export interface PlacedLine {
+  readonly hunk: Hunk
+  readonly index: number
+  readonly line: DiffLine
+}
+
+/** Lines that are not shown: `from` to `to`, numbers before, both included; `null` for the end of the file. */
+export interface Gap {
+  readonly from: number
+  readonly to: number | null
+  /** Where in the file: it can be opened downwards from what is above, and upwards from what is below. */
+  readonly place: 'top' | 'middle' | 'end'
+}
+
+interface InFile {
+  /** Unlike that of any other row. */
+  readonly id: string
+  readonly file: DiffFile
+}
+
+export type LineRow = InFile & {
+  readonly kind: 'line'
+  /** The one line, or the two beside each other. */
+  readonly left: PlacedLine | null
+  readonly right: PlacedLine | null
+  readonly changed: boolean
+}
+
+export type DiffRow =
+  | (InFile & { readonly kind: 'file'; readonly folded: boolean })
+  | (InFile & { readonly kind: 'bar'; readonly header: string; readonly gap: Gap | null })
+  | LineRow
+  | (InFile & { readonly kind: 'note'; readonly text: string })
+  | (InFile & { readonly kind: 'large' })
+  | (InFile & { readonly kind: 'comment' })
+
+/** Pixels a row is high; notes and comments may be higher, and are measured. */
+export const rowHeights: Readonly<Record<DiffRow['kind'], number>> = {
+  file: 36,
+  bar: 28,
+  line: 20,
+  note: 40,
+  large: 52,
+  comment: 136,
+}
+
+/** Lines of a file as it was before, that were asked for. */
+export interface KnownLines {
+  readonly lines: ReadonlyMap<number, string>
+  /** How many the file has; `null` until it was asked. */
+  readonly total: number | null
+}
+
+/** Where a comment is being written: below the last line of its range. */
+export interface CommentPlace {
+  readonly fileName: string
+  readonly lastKey: string
+}
+
+export interface Shown {
+  readonly isFolded: (file: DiffFile) => boolean
+  /** Large files whose lines were asked for. */
+  readonly asked: ReadonlySet<string>
+  readonly split: boolean
+  readonly known: ReadonlyMap<string, KnownLines>
+  readonly comment: CommentPlace | null
+  /** What a file says in which nothing but whitespace changed. */
+  readonly onlyWhitespace: string
+}
+
+export function diffRows(files: readonly DiffFile[], shown: Shown): readonly DiffRow[] {
+  const rows: DiffRow[] = []
+  files.forEach((file, number) => {
+    const folded = shown.isFolded(file)
+    rows.push({ kind: 'file', id: `${number}`, file, folded })
+    const comment = shown.comment?.fileName === file.name ? shown.comment : null
+    // A comment that has lost its line stays with its file.
+    const box: DiffRow = { kind: 'comment', id: `${number}c`, file }
+    const first = rows.length
+    if (folded) {
+      if (comment !== null) rows.push(box)
+      return
+    }
+    file.facts.notes.forEach((text, index) =>
+      rows.push({ kind: 'note', id: `${number}n${index}`, file, text }),
+    )
+    if (file.hunks.length === 0 && file.hidden > 0)
+      rows.push({ kind: 'note', id: `${number}w`, file, text: shown.onlyWhitespace })
+    if (file.isLarge && !shown.asked.has(file.name)) rows.push({ kind: 'large', id: `${number}l`, file })
+    else addLines(rows, number, file, shown)
+    if (comment === null) return
+    const at = rows.findLastIndex(
+      (row, index) =>
+        index >= first &&
+        row.kind === 'line' &&
+        linesOf(row).some((line) => lineKey(line) === comment.lastKey),
+    )
+    rows.splice(at === -1 ? first : at + 1, 0, box)
+  })
+  return rows
+}
+
+/** The lines of a row, what was deleted first. */
+export function linesOf({ left, right }: LineRow): readonly DiffLine[] {
+  if (left === null) return right === null ? [] : [right.line]
+  if (right === null || right.line === left.line) return [left.line]
+  return [left.line, right.line]
+}
+
+/** Whether it is the row of a line of that file. */
+export function hasKey(row: DiffRow, fileName: string, key: string): boolean {
+  return (
+    row.kind === 'line' && row.file.name === fileName && linesOf(row).some((line) => lineKey(line) === key)
+  )
+}
+
+/** Context that git gives around a change; less of it below the last one is the end of the file. */
+const givenContext = 3
+
+function addLines(rows: DiffRow[], number: number, file: DiffFile, { split, known }: Shown): void {
+  for (const part of partsOf(file, known.get(file.name))) {
+    if (part.kind === 'bar') {
+      rows.push({ ...part, id: `${number}b${part.id}`, file })
+      continue
+    }
+    for (const { left, right, changed } of split ? sideBySide(part.hunk) : inOrder(part.hunk))
+      rows.push({
+        kind: 'line',
+        id: `${number}:${left === null ? '' : lineKey(left.line)}|${right === null ? '' : lineKey(right.line)}`,
+        file,
+        left,
+        right,
+        changed,
+      })
+  }
+}
+
+/** The hunks of a file that are shown, those of lines around the changes among them. */
+export function hunksShown(file: DiffFile, known: KnownLines | undefined): readonly Hunk[] {
+  return partsOf(file, known).flatMap((part) => (part.kind === 'lines' ? [part.hunk] : []))
+}
+
+type Part =
+  | { readonly kind: 'lines'; readonly hunk: Hunk }
+  | { readonly kind: 'bar'; readonly id: string; readonly header: string; readonly gap: Gap | null }
+
+function partsOf({ hunks, facts }: DiffFile, lines: KnownLines = nothingKnown): readonly Part[] {
+  const parts: Part[] = []
+  const bar = (id: string, header: string, gap: Gap | null) => parts.push({ kind: 'bar', id, header, gap })
+  const add = (hunk: Hunk) => parts.push({ kind: 'lines', hunk })
+  let end: Sides = { before: 1, after: 1 }
+  hunks.forEach((hunk, index) => {
+    const gap = facts.hasBefore && hunk.from.before > end.before
+    if (!gap) bar(`${index}`, hunk.header, null)
+    else {
+      const [above, below] = knownAround(lines, end, hunk.from)
+      const isWhole = above !== null && above.to.before === hunk.from.before
+      // At the top of a file lines are read upwards: those further up stand alone.
+      if (above !== null && (index > 0 || isWhole)) add(above)
+      if (!isWhole) {
+        const from = index > 0 && above !== null ? above.to.before : end.before
+        const to = (below?.from.before ?? hunk.from.before) - 1
+        bar(`${index}`, hunk.header, { from, to, place: index === 0 ? 'top' : 'middle' })
+        if (below !== null) add(below)
+      }
+    }
+    add(hunk)
+    end = hunk.to
+  })
+  const last = hunks.at(-1)
+  if (last === undefined || !facts.hasBefore || facts.isCut || !mayGoOn(last)) return parts
+  const below = knownFrom(lines, end)
+  if (below !== null) add(below)
+  const from = (below ?? last).to.before
+  if (lines.total === null || from <= lines.total) bar('e', '', { from, to: lines.total, place: 'end' })
+  return parts
+}
+
+const nothingKnown: KnownLines = { lines: new Map(), total: null }
+
+function mayGoOn({ lines }: Hunk): boolean {
+  const context = lines.length - 1 - lines.findLastIndex(({ kind }) => kind !== 'context')
+  return context >= givenContext && lines.at(-1)?.noNewline === false
+}
+
+/** What is known of a gap from its upper end down, and from its lower end up. */
+function knownAround(lines: KnownLines, from: Sides, to: Sides): readonly [Hunk | null, Hunk | null] {
+  const above = knownFrom(lines, from, to.before)
+  let first = to.before
+  while (first > from.before && lines.lines.has(first - 1)) first -= 1
+  const size = to.before - first
+  return [above, size === 0 ? null : context(lines, { before: first, after: to.after - size }, size)]
+}
+
+function knownFrom(lines: KnownLines, from: Sides, end = Infinity): Hunk | null {
+  let size = 0
+  while (from.before + size < end && lines.lines.has(from.before + size)) size += 1
+  return size === 0 ? null : context(lines, from, size)
+}
+
+function context({ lines }: KnownLines, from: Sides, size: number): Hunk {
+  return {
+    header: '',
+    from,
+    to: { before: from.before + size, after: from.after + size },
+    lines: Array.from({ length: size }, (_, index) => ({
+      kind: 'context',
+      before: from.before + index,
+      after: from.after + index,
+      text: lines.get(from.before + index) ?? '',
+      counterpart: null,
+      noNewline: false,
+    })),
+  }
+}
+
+type Placed = Pick<LineRow, 'left' | 'right' | 'changed'>
+
+function inOrder(hunk: Hunk): readonly Placed[] {
+  return hunk.lines.map((line, index) => {
+    const placed = { hunk, index, line }
+    return {
+      left: line.kind === 'added' ? null : placed,
+      right: line.kind === 'deleted' ? null : placed,
+      changed: line.kind !== 'context',
+    }
+  })
+}
+
+/** Deleted lines on the left, and beside them the added ones that took their place. */
+function sideBySide(hunk: Hunk): readonly Placed[] {
+  const rows: Placed[] = []
+  let left: PlacedLine[] = []
+  let right: PlacedLine[] = []
+  const flush = () => {
+    for (let index = 0; index < Math.max(left.length, right.length); index += 1)
+      rows.push({ left: left[index] ?? null, right: right[index] ?? null, changed: true })
+    left = []
+    right = []
+  }
+  hunk.lines.forEach((line, index) => {
+    const placed = { hunk, index, line }
+    if (line.kind === 'deleted') {
+      // A deletion after an addition begins another change.
+      if (right.length > 0) flush()
+      left.push(placed)
+    } else if (line.kind === 'added') right.push(placed)
+    else {
+      flush()
+      rows.push({ left: placed, right: placed, changed: false })
+    }
+  })
+  flush()
+  return rows
+}
+
+/** The rows at which changes begin: the first changed line of each hunk. */
+export function hunkStarts(rows: readonly DiffRow[]): readonly number[] {
+  let last: Hunk | undefined
+  return rows.flatMap((row, index) => {
+    if (row.kind !== 'line' || !row.changed) return []
+    const hunk = (row.left ?? row.right)?.hunk
+    if (hunk === last) return []
+    last = hunk
+    return [index]
+  })
+}
+
+/** Characters of the longest line, up to a bound and with four for a tab: how wide the list must be. */
+export function widestLine(files: readonly DiffFile[]): number {
+  let widest = 0
+  for (const { hunks } of files)
+    for (const { lines } of hunks)
+      for (const { text } of lines) {
+        const tabs = text.includes('\t') ? text.split('\t').length - 1 : 0
+        widest = Math.max(widest, text.length + 3 * tabs)
+      }
+  return Math.min(widest, longestShown)
+}
+
+/** Characters of a line that are shown. */
+export const longestShown = 2_000

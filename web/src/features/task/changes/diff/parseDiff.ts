@@ -1,0 +1,124 @@
+/** Reads the unified diff of one file: its hunks, and of each line where it is on both sides. Pure. */
+
+export interface DiffLine {
+  readonly kind: 'context' | 'added' | 'deleted'
+  /** Line number before, `null` for an added line. */
+  readonly before: number | null
+  /** Line number after, `null` for a deleted line. */
+  readonly after: number | null
+  readonly text: string
+  /** The line it took the place of, or that took its place: what differs between the two is marked. */
+  readonly counterpart: string | null
+  /** The file ends here without a line break. */
+  readonly noNewline: boolean
+}
+
+/** Line numbers of both sides, counted from 1. */
+export interface Sides {
+  readonly before: number
+  readonly after: number
+}
+
+export interface Hunk {
+  /** `@@ -38,6 +38,11 @@ export type Delivery = {` */
+  readonly header: string
+  readonly lines: readonly DiffLine[]
+  /** Where its first line stands, or would stand, on each side. */
+  readonly from: Sides
+  /** Where the first line after it stands. */
+  readonly to: Sides
+}
+
+const hunkHeader = /^@@ -(?<before>\d+)(?:,(?<beforeCount>\d+))? \+(?<after>\d+)(?:,(?<afterCount>\d+))? @@/
+
+/** The hunks of a diff; none when there is nothing to show, as for a binary file. What is before the first hunk is skipped. */
+export function parseDiff(diff: string): readonly Hunk[] {
+  const hunks: Hunk[] = []
+  let header = ''
+  let lines: DiffLine[] | null = null
+  let from: Sides = { before: 1, after: 1 }
+  let before = 1
+  let after = 1
+  const close = () => {
+    if (lines !== null) hunks.push({ header, lines: paired(lines), from, to: { before, after } })
+    lines = null
+  }
+  const rows = diff.split('\n')
+  // A diff ends with a line break: what follows it is no line.
+  if (rows.at(-1) === '') rows.pop()
+  for (const row of rows) {
+    const found = hunkHeader.exec(row)?.groups
+    if (found !== undefined) {
+      close()
+      // Of no lines, git names the one before the place.
+      before = Number(found['before']) + (found['beforeCount'] === '0' ? 1 : 0)
+      after = Number(found['after']) + (found['afterCount'] === '0' ? 1 : 0)
+      header = row
+      from = { before, after }
+      lines = []
+      continue
+    }
+    if (lines === null) continue
+    const line = { text: row.slice(1), counterpart: null, noNewline: false }
+    switch (row[0]) {
+      case '+':
+        lines.push({ ...line, kind: 'added', before: null, after })
+        after += 1
+        break
+      case '-':
+        lines.push({ ...line, kind: 'deleted', before, after: null })
+        before += 1
+        break
+      case '\\': {
+        const last = lines.at(-1)
+        // Anything else in such a row is a word of the server, not of git.
+        if (last !== undefined && row.startsWith('\\ No newline'))
+          lines[lines.length - 1] = { ...last, noNewline: true }
+        break
+      }
+      case ' ':
+      case undefined:
+        // Some tools drop the space of an empty context line.
+        lines.push({ ...line, kind: 'context', before, after })
+        before += 1
+        after += 1
+        break
+      default:
+        // The next file's header in a diff of several: this file is over.
+        close()
+        return hunks
+    }
+  }
+  close()
+  return hunks
+}
+
+/** Gives each deleted line the added one that took its place: the first the first, as far as both go. */
+export function paired(lines: readonly DiffLine[]): readonly DiffLine[] {
+  const result = [...lines]
+  let index = 0
+  while (index < lines.length) {
+    const deleted = runOf(lines, index, 'deleted')
+    const added = runOf(lines, index + deleted, 'added')
+    for (let each = 0; each < Math.min(deleted, added); each += 1) {
+      const old = lines[index + each]
+      const young = lines[index + deleted + each]
+      if (old === undefined || young === undefined) continue
+      result[index + each] = { ...old, counterpart: young.text }
+      result[index + deleted + each] = { ...young, counterpart: old.text }
+    }
+    index += Math.max(1, deleted + added)
+  }
+  return result
+}
+
+function runOf(lines: readonly DiffLine[], from: number, kind: DiffLine['kind']): number {
+  let count = 0
+  while (lines[from + count]?.kind === kind) count += 1
+  return count
+}
+
+/** What a line of a file's diff is known by, in whichever view: its numbers on both sides. Pure. */
+export function lineKey({ before, after }: Pick<DiffLine, 'before' | 'after'>): string {
+  return `${before ?? ''}:${after ?? ''}`
+}

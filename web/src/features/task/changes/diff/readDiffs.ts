@@ -1,0 +1,126 @@
+/** The changed files, read once for as long as the answer they came in is on the screen. Pure. */
+import type { ChangedFile, GitDiff } from '#domain/api/tasks.schema.ts'
+import { fileFacts, type FileFacts } from './fileFacts.ts'
+import { type Hunk, parseDiff } from './parseDiff.ts'
+import { withoutWhitespace } from './whitespace.ts'
+
+export interface DiffFile {
+  readonly name: string
+  readonly file: ChangedFile
+  /** Of name and changes: what was looked at is known by it, and a file that changes again is another. */
+  readonly hash: string
+  readonly hunks: readonly Hunk[]
+  readonly facts: FileFacts
+  /** Rows of its diff. */
+  readonly lines: number
+  /** Its lines are shown only when they are asked for. */
+  readonly isLarge: boolean
+  /** Lines that changed in their whitespace alone and are left out. */
+  readonly hidden: number
+}
+
+/** Rows of a file beside others, and of a lone one, from which on it waits to be asked for. */
+const largeBesideOthers = 4_000
+const largeAlone = 20_000
+/** In a diff of more rows than this, files of more than `largeInMany` wait. */
+const manyLines = 40_000
+const largeInMany = 800
+/** Characters of a line that no person wrote: such a file waits too. */
+const longestWritten = 20_000
+
+export function readDiffs(files: readonly ChangedFile[]): readonly DiffFile[] {
+  const read = files.map((file): DiffFile => {
+    const hunks = parseDiff(file.diff)
+    return {
+      name: file.fileName,
+      file,
+      hash: contentHash(`${file.fileName}\n${file.diff}`),
+      hunks,
+      facts: fileFacts(file, hunks.length),
+      lines: hunks.reduce((sum, { lines }) => sum + lines.length, 0),
+      isLarge: false,
+      hidden: 0,
+    }
+  })
+  read.sort(inTreeOrder)
+  const total = read.reduce((sum, { lines }) => sum + lines, 0)
+  const most = total > manyLines ? largeInMany : read.length > 1 ? largeBesideOthers : largeAlone
+  return read.map((each) => ({ ...each, isLarge: each.lines > most || isUnwritten(each) }))
+}
+
+/** As the tree has them: by folder, then by name. */
+export function inTreeOrder(one: Pick<DiffFile, 'name'>, other: Pick<DiffFile, 'name'>): number {
+  const [a, b] = [splitName(one.name), splitName(other.name)]
+  if (a.folder !== b.folder) return a.folder < b.folder ? -1 : 1
+  return a.name < b.name ? -1 : 1
+}
+
+/** `src/webhooks/` and `deliver.ts`; the folder is empty at the top. */
+export function splitName(fileName: string): { readonly folder: string; readonly name: string } {
+  const cut = fileName.lastIndexOf('/') + 1
+  return { folder: fileName.slice(0, cut), name: fileName.slice(cut) }
+}
+
+/** The same files without what changed in its whitespace alone. */
+export function quietDiffs(files: readonly DiffFile[]): readonly DiffFile[] {
+  return files.map((each) => {
+    const { hunks, hidden } = withoutWhitespace(each.hunks)
+    return hidden === 0 ? each : { ...each, hunks, hidden }
+  })
+}
+
+/** Whether two answers show the same: one that does not is newer, and waits until it is asked for. */
+export function sameChanges(one: readonly ChangedFile[], other: readonly ChangedFile[]): boolean {
+  return (
+    one.length === other.length &&
+    one.every((file, index) => {
+      const beside = other[index]
+      return (
+        beside !== undefined &&
+        file.fileName === beside.fileName &&
+        file.status === beside.status &&
+        file.diff === beside.diff
+      )
+    })
+  )
+}
+
+function isUnwritten({ file, hunks }: DiffFile): boolean {
+  return (
+    file.diff.length > longestWritten &&
+    hunks.some(({ lines }) => lines.some(({ text }) => text.length > longestWritten))
+  )
+}
+
+/** A short name for what a text says: equal texts have equal names. For telling changes apart, never for trust. Pure. */
+/** 53 bits of hash in base 36, eleven characters at most. */
+export function contentHash(text: string): string {
+  let [high, low] = [0xdeadbeef, 0x41c6ce57]
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index)
+    high = Math.imul(high ^ code, 2_654_435_761)
+    low = Math.imul(low ^ code, 1_597_334_677)
+  }
+  high = Math.imul(high ^ (high >>> 16), 2_246_822_507) ^ Math.imul(low ^ (low >>> 13), 3_266_489_909)
+  low = Math.imul(low ^ (low >>> 16), 2_246_822_507) ^ Math.imul(high ^ (high >>> 13), 3_266_489_909)
+  return (4_294_967_296 * (2_097_151 & low) + (high >>> 0)).toString(36)
+}
+
+/** Whether an answer has the shape of a diff, as far as the screen relies on it. */
+export function isGitDiff(value: unknown): value is GitDiff {
+  if (!isRecord(value)) return false
+  const { status, changedFiles, totalChanges, commitComparison } = value
+  return (
+    (status === 'ready' || status === 'pending_clone' || status === 'not_initialized') &&
+    typeof totalChanges === 'number' &&
+    isRecord(commitComparison) &&
+    Array.isArray(changedFiles) &&
+    changedFiles.every(
+      (file) => isRecord(file) && typeof file['fileName'] === 'string' && typeof file['diff'] === 'string',
+    )
+  )
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null
+}

@@ -1,0 +1,149 @@
+/** A row of a diff: a line with where it is on both sides and its sign, or two lines side by side. */
+import { MessageSquarePlus } from 'lucide-react'
+import { memo, type ReactNode } from 'react'
+import { classes } from '../../../../ui/classes.ts'
+import { IconButton } from '../../../../ui/form/IconButton.tsx'
+import type { LineRow } from '../diff/diffRows.ts'
+import type { CodeSpan } from '../diff/highlight.ts'
+import { type DiffLine, lineKey } from '../diff/parseDiff.ts'
+import { texts } from '../texts.ts'
+import { LineText } from './LineText.tsx'
+
+/** The colours of a line, `null` while there are none. */
+type Spans = readonly CodeSpan[] | null
+
+interface DiffLineRowProps {
+  readonly row: LineRow
+  readonly split: boolean
+  readonly leftSpans: Spans
+  readonly rightSpans: Spans
+  readonly wanted: string
+  /** The line with the place that is looked at, by its key, and which place in it. */
+  readonly currentKey: string | null
+  readonly currentNth: number
+  /** It is among those that a comment is for. */
+  readonly selected: boolean
+  /** It is the one that can be reached by Tab. */
+  readonly reachable: boolean
+  readonly mayComment: boolean
+  readonly onComment: (id: string, extend: boolean) => void
+}
+
+const signs = { context: ' ', added: '+', deleted: '−' } as const
+const signColours = { context: 'text-muted', added: 'text-ok', deleted: 'text-bad' } as const
+const lineColours = { context: '', added: 'bg-add-bg', deleted: 'bg-del-bg' } as const
+
+export const DiffLineRow = memo(function DiffLineRow(props: DiffLineRowProps) {
+  const { row, split, leftSpans, rightSpans, wanted, currentKey, selected, reachable } = props
+  const { left, right } = row
+  const textOf = (line: DiffLine, spans: Spans) => (
+    <LineText
+      line={line}
+      spans={spans}
+      wanted={wanted}
+      current={lineKey(line) === currentKey ? props.currentNth : null}
+    />
+  )
+  const one = (right ?? left)?.line
+  return (
+    <div
+      data-row={row.id}
+      tabIndex={reachable ? 0 : -1}
+      // Only the row that one can be on has a role and a name: fifty of them would be noise.
+      {...(reachable && { role: 'group', 'aria-label': nameOf(row) })}
+      className={classes(
+        'focus-inset relative h-5 scroll-mt-9 font-mono text-code tracking-normal whitespace-pre outline-none focus-visible:outline-2 focus-visible:outline-accent',
+        split ? 'sticky left-0 grid w-[100cqw] grid-cols-2' : 'grid grid-cols-[40px_40px_20px_minmax(0,1fr)]',
+        !split && one !== undefined && !selected && lineColours[one.kind],
+        !split && selected && 'bg-select',
+      )}
+    >
+      {split ? (
+        <>
+          <Half placed={left?.line} number={left?.line.before} selected={selected} side="left">
+            {left !== null && textOf(left.line, leftSpans)}
+          </Half>
+          <Half placed={right?.line} number={right?.line.after} selected={selected} side="right">
+            {right !== null && textOf(right.line, rightSpans)}
+          </Half>
+        </>
+      ) : (
+        one !== undefined && (
+          <>
+            <LineNumber>{one.before}</LineNumber>
+            <LineNumber>{one.after}</LineNumber>
+            <Sign kind={one.kind} />
+            <span className="[tab-size:4]">{textOf(one, right === null ? leftSpans : rightSpans)}</span>
+          </>
+        )
+      )}
+      {props.mayComment && (
+        // Over the number that is not there, or else over the one before.
+        <span
+          className={classes(
+            'absolute -top-1.5 z-1 md:-top-0.5',
+            !split && one?.kind === 'deleted' ? 'left-11.5' : 'left-1.5',
+          )}
+        >
+          <IconButton
+            icon={MessageSquarePlus}
+            label={texts.comment}
+            shortcut="C"
+            kind="primary"
+            size="row"
+            data-add
+            tabIndex={reachable ? 0 : -1}
+            onClick={(event) => props.onComment(row.id, event.shiftKey)}
+          />
+        </span>
+      )}
+    </div>
+  )
+})
+
+interface HalfProps {
+  readonly placed: DiffLine | undefined
+  readonly number: number | null | undefined
+  readonly selected: boolean
+  readonly side: 'left' | 'right'
+  readonly children: ReactNode
+}
+
+/** One side of two. Its text goes with the scroll of the list, its number stays. */
+function Half({ placed, number, selected, side, children }: HalfProps) {
+  // Where a line was added or deleted the other side has nothing, and context is on both.
+  const kind = placed?.kind ?? 'context'
+  return (
+    <div
+      className={classes(
+        'grid min-w-0 grid-cols-[40px_20px_minmax(0,1fr)]',
+        side === 'right' && 'border-l border-line-soft',
+        selected ? 'bg-select' : placed === undefined ? 'bg-raised' : lineColours[kind],
+      )}
+    >
+      <LineNumber>{number}</LineNumber>
+      {placed === undefined ? <span /> : <Sign kind={kind} />}
+      <span className="min-w-0 overflow-hidden indent-[calc(-1*var(--scrolled,0px))] [tab-size:4]">
+        {children}
+      </span>
+    </div>
+  )
+}
+
+function LineNumber({ children }: { readonly children: ReactNode }) {
+  return <span className="pr-2 text-right text-meta/5 text-muted select-none">{children}</span>
+}
+
+function Sign({ kind }: { readonly kind: DiffLine['kind'] }) {
+  return <span className={classes('text-center select-none', signColours[kind])}>{signs[kind]}</span>
+}
+
+/** What a line is called when it is read out. */
+function nameOf({ left, right }: LineRow): string {
+  const lines = left?.line === right?.line ? [left?.line] : [left?.line, right?.line]
+  return lines
+    .flatMap((line) =>
+      line === undefined ? [] : [`${texts.line[line.kind]} ${line.after ?? line.before}: ${line.text}`],
+    )
+    .join(', ')
+}

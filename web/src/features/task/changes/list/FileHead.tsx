@@ -1,0 +1,93 @@
+/** The head of a changed file, which folds its lines; with its tick and its menu. */
+import { ChevronDown, Copy, Ellipsis, FoldVertical, UnfoldVertical } from 'lucide-react'
+import { memo } from 'react'
+import { classes } from '../../../../ui/classes.ts'
+import { Count } from '../../../../ui/status/Count.tsx'
+import { HiddenMarks } from '../../../../ui/text/HiddenMarks.tsx'
+import { IconButton } from '../../../../ui/form/IconButton.tsx'
+import { Menu, type MenuButtonProps } from '../../../../ui/overlay/Menu.tsx'
+import { useCopy } from '../../useCopy.ts'
+import { FileBadge } from '../FileBadge.tsx'
+import { splitName, type DiffFile } from '../diff/readDiffs.ts'
+import { texts } from '../texts.ts'
+
+interface FileHeadProps {
+  readonly file: DiffFile
+  readonly folded: boolean
+  readonly viewed: boolean
+  readonly onFold: (file: DiffFile) => void
+  readonly onFoldAll: (fold: boolean) => void
+  readonly onViewed: (file: DiffFile, viewed: boolean) => void
+}
+
+export const FileHead = memo(function FileHead(props: FileHeadProps) {
+  const { file, folded, viewed, onFold, onFoldAll, onViewed } = props
+  const copy = useCopy()
+  const { previousName, status, additions, deletions, diff } = file.file
+  const { folder, name } = splitName(file.name)
+  const menuButton = (button: MenuButtonProps) => (
+    <IconButton
+      {...button}
+      icon={Ellipsis}
+      label={texts.fileActions(file.name)}
+      size="row"
+      className="mr-2"
+    />
+  )
+  return (
+    <div className="sticky left-0 flex h-9 w-[100cqw] items-center border-b border-line-soft bg-panel">
+      <h3 className="h-full min-w-0 flex-1">
+        <button
+          type="button"
+          aria-expanded={!folded}
+          onClick={() => onFold(file)}
+          className="focus-inset flex size-full items-center gap-2 pr-2 pl-2 text-left text-ui hover:bg-raised"
+        >
+          <ChevronDown
+            className={classes('size-3.5 text-muted transition-transform', folded && '-rotate-90')}
+          />
+          <FileBadge status={status} />
+          {/* Of a long path the folders give way first. */}
+          <span className="flex min-w-0" title={file.name}>
+            {folder !== '' && (
+              <span className="min-w-0 truncate text-muted">
+                <HiddenMarks text={folder} />
+              </span>
+            )}
+            <span className="max-w-[calc(100%-1.5rem)] flex-none truncate">
+              <span className="font-medium">
+                <HiddenMarks text={name} />
+              </span>
+              {previousName !== undefined && (
+                <span className="text-muted">
+                  {' '}
+                  <HiddenMarks text={texts.renamed(previousName)} />
+                </span>
+              )}
+            </span>
+          </span>
+          <Count added={additions} deleted={deletions} />
+        </button>
+      </h3>
+      <label className="flex h-full flex-none cursor-pointer items-center gap-1.5 px-2 text-meta text-muted has-checked:text-text">
+        <input
+          type="checkbox"
+          checked={viewed}
+          onChange={(event) => onViewed(file, event.target.checked)}
+          aria-label={texts.viewedFile(file.name)}
+          className="size-3.5"
+        />
+        <span className="hidden @md:inline">{texts.viewed}</span>
+      </label>
+      <Menu
+        button={menuButton}
+        items={[
+          { label: texts.copyPath, icon: Copy, onChoose: () => copy(file.name) },
+          { label: texts.copyDiff, icon: Copy, onChoose: () => copy(diff), disabled: diff === '' },
+          { label: texts.foldAll, icon: FoldVertical, onChoose: () => onFoldAll(true) },
+          { label: texts.unfoldAll, icon: UnfoldVertical, onChoose: () => onFoldAll(false) },
+        ]}
+      />
+    </div>
+  )
+})

@@ -1,0 +1,83 @@
+/**
+ * The colours of the lines of hunks. A hunk may be a whole new file: it is read in blocks, each when it first comes in
+ * sight, and then kept. A block begins some lines early, so that a comment or a text that began above is known for one.
+ */
+import { useRef } from 'react'
+import type { CodeSpan } from '../diff/highlight.ts'
+import type { DiffLine, Hunk } from '../diff/parseDiff.ts'
+import { useHighlighter } from '../../chat/markdown/CodeText.tsx'
+
+type Highlight = NonNullable<ReturnType<typeof useHighlighter>>
+/** The spans of the lines of a block, by their index in the hunk. */
+type BlockColours = ReadonlyMap<number, readonly CodeSpan[]>
+
+/** Lines that are coloured at once: a few milliseconds of work. */
+const blockLines = 60
+const linesEarly = 40
+
+export function useHunkColours() {
+  const highlight = useHighlighter()
+  const known = useRef(new WeakMap<Hunk, Map<number, BlockColours>>())
+  return (fileName: string, hunk: Hunk, index: number): readonly CodeSpan[] | null => {
+    const language = languageOf(fileName)
+    if (highlight === null || language === null) return null
+    const blocks = known.current.get(hunk) ?? new Map<number, BlockColours>()
+    known.current.set(hunk, blocks)
+    const block = Math.floor(index / blockLines)
+    const colours = blocks.get(block) ?? coloursOf(hunk.lines, block, language, highlight)
+    blocks.set(block, colours)
+    return colours.get(index) ?? null
+  }
+}
+
+function coloursOf(
+  lines: readonly DiffLine[],
+  block: number,
+  language: string,
+  highlight: Highlight,
+): BlockColours {
+  const from = block * blockLines
+  const read = lines
+    .slice(Math.max(0, from - linesEarly), from + blockLines)
+    .map((line, offset) => ({ line, index: Math.max(0, from - linesEarly) + offset }))
+  /** One side of the change as the code it is. */
+  const side = (without: DiffLine['kind']): BlockColours => {
+    const seen = read.filter(({ line }) => line.kind !== without)
+    const spans = highlight(seen.map(({ line }) => line.text).join('\n'), language) ?? []
+    return new Map(seen.flatMap(({ index }, position) => (spans[position] ? [[index, spans[position]]] : [])))
+  }
+  return new Map([...side('added'), ...side('deleted')])
+}
+
+/** The language of a file by its name, in the words of the highlighter; `null` when there is none for it. */
+const languages: Readonly<Record<string, string>> = {
+  ts: 'typescript',
+  tsx: 'typescript',
+  mts: 'typescript',
+  cts: 'typescript',
+  js: 'javascript',
+  jsx: 'javascript',
+  mjs: 'javascript',
+  cjs: 'javascript',
+  json: 'json',
+  py: 'python',
+  go: 'go',
+  rs: 'rust',
+  java: 'java',
+  kt: 'java',
+  sh: 'bash',
+  bash: 'bash',
+  css: 'css',
+  html: 'xml',
+  xml: 'xml',
+  svg: 'xml',
+  vue: 'xml',
+  yml: 'yaml',
+  yaml: 'yaml',
+  md: 'markdown',
+}
+
+export function languageOf(fileName: string): string | null {
+  const extension = /\.([^./]+)$/.exec(fileName)?.[1]?.toLowerCase() ?? ''
+  return Object.hasOwn(languages, extension) ? (languages[extension] ?? null) : null
+}

@@ -1,0 +1,39 @@
+/** Lines around the changes, as they are asked for. They are those of the text before, which stays what it is while the task goes on. */
+import { useCallback, useRef, useState } from 'react'
+import { useDispatch } from 'react-redux'
+import { notifiedFailure } from '../../../notifications/notifications.ts'
+import { useLazyFileLinesQuery } from '../changesApi.ts'
+import type { KnownLines } from '../diff/diffRows.ts'
+import { texts } from '../texts.ts'
+
+/** Lines that are asked for at once. */
+export const linesAtOnce = 20
+
+export function useKnownLines(taskId: string) {
+  const dispatch = useDispatch()
+  const [ask] = useLazyFileLinesQuery()
+  const [known, setKnown] = useState<ReadonlyMap<string, KnownLines>>(new Map())
+  const asking = useRef(new Set<string>())
+  /** Asks for lines of a file, both numbers included; a question that is under way is not put again. */
+  const show = useCallback(
+    async (path: string, from: number, to: number) => {
+      const question = `${path}\n${from}\n${to}`
+      if (asking.current.has(question)) return
+      asking.current.add(question)
+      const { data, error } = await ask({ taskId, path, from, to })
+      asking.current.delete(question)
+      if (data === undefined || !Array.isArray(data.lines)) {
+        return void dispatch(notifiedFailure(texts.linesNotRead, error))
+      }
+      setKnown((before) => {
+        const lines = new Map(before.get(path)?.lines)
+        data.lines.forEach((line, index) => lines.set(data.from + index, line))
+        return new Map(before).set(path, { lines, total: data.total })
+      })
+    },
+    [ask, dispatch, taskId],
+  )
+  return { known, show }
+}
+
+export type KnownLinesOfFiles = ReturnType<typeof useKnownLines>

@@ -1,0 +1,75 @@
+/**
+ * Lines that are taken together for a comment: by the pointer, from the button of the first to the last or with Shift, and by
+ * the arrow keys with Shift.
+ */
+import { type PointerEvent, useRef, useState } from 'react'
+import type { DiffRow } from '../diff/diffRows.ts'
+import { type ActiveRow, rowIdOf } from './useActiveRow.ts'
+import { type CommentTarget, rowsBetween, targetOf, useRange } from './useRange.ts'
+
+export function useLineSelection(
+  rows: readonly DiffRow[],
+  active: ActiveRow,
+  onComment: (target: CommentTarget) => void,
+) {
+  const { range, setRange, inRange, ids } = useRange(rows)
+  const [pointed, setPointed] = useState<string | null>(null)
+  const dragging = useRef(false)
+  /** `extend`: from the row of the keys to this one. */
+  const commentOn = (id: string, extend: boolean) => {
+    const taken =
+      range !== null && ids.has(id)
+        ? inRange
+        : rowsBetween(rows, { anchor: extend ? (active.id ?? id) : id, head: id })
+    const target = targetOf(taken)
+    if (target !== null) onComment(target)
+    setRange(null)
+  }
+  const extendTo = (head: string) => {
+    if (active.id !== null) setRange({ anchor: range?.anchor ?? active.id, head })
+  }
+  const clear = () => setRange(null)
+
+  const onPointerDown = (event: PointerEvent) => {
+    const id = rowIdOf(event.target)
+    if (id === null) return
+    if (isAdd(event.target)) {
+      // Of lines that were taken together it is the button of all of them.
+      if (ids.size > 1 && ids.has(id)) return
+      dragging.current = !event.shiftKey
+      if (!event.shiftKey) setRange({ anchor: id, head: id })
+    } else if (event.shiftKey && active.id !== null) {
+      event.preventDefault()
+      extendTo(id)
+    } else clear()
+  }
+  const onPointerMove = (event: PointerEvent) => {
+    if (event.pointerType === 'touch') return
+    const id = rowIdOf(event.target)
+    setPointed(id)
+    if (!dragging.current) return
+    if (event.buttons === 0) dragging.current = false
+    else if (id !== null) setRange((before) => (before === null ? null : { ...before, head: id }))
+  }
+  const onPointerUp = () => {
+    if (!dragging.current) return
+    dragging.current = false
+    // Let go where it began, it is a click on the button.
+    if (range !== null && range.head !== range.anchor) commentOn(range.head, false)
+  }
+  return {
+    /** Ids of the rows that are taken together. */
+    ids,
+    taken: range !== null,
+    /** The row under the pointer. */
+    pointed,
+    commentOn,
+    extendTo,
+    clear,
+    handlers: { onPointerDown, onPointerMove, onPointerUp, onPointerLeave: () => setPointed(null) },
+  }
+}
+
+function isAdd(target: EventTarget): boolean {
+  return target instanceof Element && target.closest('[data-add]') !== null
+}

@@ -1,0 +1,85 @@
+/** Ways through the list: from file to file, from change to change, along the lines, and to where one is sent from elsewhere. */
+import { useLayoutEffect } from 'react'
+import { useAction } from '../../../../actions/ActionsContext.tsx'
+import { hasKey, hunkStarts, rowHeights, type DiffRow } from '../diff/diffRows.ts'
+import type { ActiveRow } from './useActiveRow.ts'
+import type { RowWindow } from './useRowWindow.ts'
+
+/** Where to go: a file, or a line in it. Each time another object. */
+export interface Destination {
+  readonly fileName: string
+  readonly key: string | null
+}
+
+/** What stays in sight above a change that is gone to: a head, a bar and some lines. */
+const aboveChange = rowHeights.file + rowHeights.bar + 3 * rowHeights.line
+
+interface TravelIn {
+  readonly rows: readonly DiffRow[]
+  readonly heads: readonly number[]
+  readonly view: RowWindow
+  readonly active: ActiveRow
+  readonly goTo: Destination | null
+  /** Whether its keys are keys of the page now. */
+  readonly shown: boolean
+  /** Lines that were taken together are let go. */
+  readonly onLeave: () => void
+}
+
+export function useTravel({ rows, heads, view, active, goTo, shown, onLeave }: TravelIn) {
+  const { list, position, startOf, scrollTo } = view
+  const goToFile = (head: number) => {
+    scrollTo(startOf(head))
+    const row = rows[head + 1]
+    const line = rows.findIndex((other, index) => index > head && other.kind === 'line')
+    if (row !== undefined && line !== -1 && rows[line]?.file === row.file) active.focus(rows[line])
+    else active.choose(rows[head])
+  }
+  const stepFile = (by: 1 | -1) => {
+    const next =
+      by === 1
+        ? heads.find((head) => head > position)
+        : heads.findLast((head) => head < (heads.findLast((each) => each <= position) ?? 0))
+    if (next !== undefined) goToFile(next)
+  }
+  const stepHunk = (by: 1 | -1) => {
+    const starts = hunkStarts(rows)
+    const next = by === 1 ? starts.find((at) => at > position) : starts.findLast((at) => at < position)
+    if (next === undefined) return
+    onLeave()
+    scrollTo(startOf(next) - aboveChange)
+    active.focus(rows[next])
+  }
+  useAction('nextFile', () => stepFile(1), shown)
+  useAction('previousFile', () => stepFile(-1), shown)
+  useAction('nextHunk', () => stepHunk(1), shown)
+  useAction('previousHunk', () => stepHunk(-1), shown)
+
+  // Where one is sent from elsewhere. Rows of a file that was folded are there by now.
+  useLayoutEffect(() => {
+    if (goTo === null) return
+    const { fileName, key } = goTo
+    const head = rows.findIndex((row) => row.kind === 'file' && row.file.name === fileName)
+    if (head === -1) return
+    if (key === null) {
+      scrollTo(startOf(head))
+      const first = rows[head + 1]?.file === rows[head]?.file ? head + 1 : head
+      return active.choose(rows[first])
+    }
+    const line = rows.findIndex((row, index) => index > head && hasKey(row, fileName, key))
+    if (line !== -1) list.scrollToIndex(line, { align: 'center' })
+    // oxlint-disable-next-line react-hooks/exhaustive-deps -- one is sent once, however the rows change later
+  }, [goTo])
+
+  return {
+    /** The next line, or the one before, from the one of the keys; -1 at the end. */
+    lineBeside: (by: 1 | -1) =>
+      by === 1
+        ? rows.findIndex((row, index) => index > active.index && row.kind === 'line')
+        : rows.findLastIndex((row, index) => index < active.index && row.kind === 'line'),
+    walkTo: (index: number) => {
+      list.scrollToIndex(index, { align: 'auto' })
+      active.focus(rows[index])
+    },
+  }
+}

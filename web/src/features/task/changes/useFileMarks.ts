@@ -1,0 +1,67 @@
+/** Which files are folded, and which large ones are shown all the same. */
+import { useCallback, useMemo, useState } from 'react'
+import { usePersisted, viewedFiles } from '../../../state/persisted.ts'
+import type { DiffFile } from './diff/readDiffs.ts'
+
+export interface Folds {
+  readonly isFolded: (file: DiffFile) => boolean
+  /** Folds or unfolds a file by hand; `null`: it is as its tick says again. */
+  readonly fold: (fileName: string, folded: boolean | null) => void
+  readonly foldAll: (files: readonly DiffFile[], folded: boolean) => void
+  /** Large files that somebody asked to see. */
+  readonly asked: ReadonlySet<string>
+  readonly ask: (fileName: string) => void
+}
+
+/** `viewed`: hashes of files that were looked at; unless somebody unfolds them they are folded. */
+export function useFolds(viewed: ReadonlySet<string>): Folds {
+  const [byHand, setByHand] = useState<ReadonlyMap<string, boolean>>(new Map())
+  const [asked, setAsked] = useState<ReadonlySet<string>>(new Set())
+  const isFolded = useCallback(
+    ({ name, hash }: DiffFile) => byHand.get(name) ?? viewed.has(hash),
+    [byHand, viewed],
+  )
+  const fold = useCallback(
+    (fileName: string, folded: boolean | null) =>
+      setByHand((before) => {
+        const next = new Map(before)
+        if (folded === null) next.delete(fileName)
+        else next.set(fileName, folded)
+        return next
+      }),
+    [],
+  )
+  const foldAll = useCallback(
+    (files: readonly DiffFile[], folded: boolean) =>
+      setByHand(new Map(files.map(({ name }) => [name, folded]))),
+    [],
+  )
+  const ask = useCallback((fileName: string) => setAsked((before) => new Set([...before, fileName])), [])
+  return { isFolded, fold, foldAll, asked, ask }
+}
+
+/** Which changes of a task were looked at. A file that changes again has another hash, and so loses its tick. */
+/** Tasks, and ticks of each, that are remembered; the oldest are forgotten. */
+const mostTasks = 20
+const mostTicks = 1_000
+
+export function useViewed(taskId: string) {
+  const [kept, keep] = usePersisted(viewedFiles)
+  const viewed = useMemo(
+    (): ReadonlySet<string> => new Set((kept[taskId] ?? '').split(' ').filter((hash) => hash !== '')),
+    [kept, taskId],
+  )
+  const setViewed = useCallback(
+    (hash: string, isViewed: boolean) => {
+      const hashes = [...viewed].filter((other) => other !== hash)
+      if (isViewed) hashes.push(hash)
+      const others = Object.entries(kept).filter(([task]) => task !== taskId)
+      const own = [taskId, hashes.slice(-mostTicks).join(' ')] as const
+      keep(Object.fromEntries([...others.slice(1 - mostTasks), ...(hashes.length > 0 ? [own] : [])]))
+    },
+    [kept, keep, taskId, viewed],
+  )
+  return { viewed, setViewed }
+}
+
+export type Viewed = ReturnType<typeof useViewed>

@@ -1,0 +1,174 @@
+/** The dock below the chat: what waits, what runs, and the box in which the next message is written. */
+import { Square } from 'lucide-react'
+import { type ReactNode, useMemo, useState } from 'react'
+import { useSelector } from 'react-redux'
+import type { ShownImage } from '#domain/api/images.schema.ts'
+import type { Task } from '#domain/api/tasks.schema.ts'
+import type { MessageDocument } from '#domain/views/chat.ts'
+import type { LogDocument } from '#domain/views/log.ts'
+import type { AgentName } from '#domain/agents.ts'
+import { selectLive } from '../../../../live/connection.ts'
+import { Button } from '../../../../ui/form/Button.tsx'
+import { Checkbox } from '../../../../ui/form/Choice.tsx'
+import { elapsed } from '../../../../ui/text/clock.ts'
+import { KeyCap } from '../../../../ui/text/KeyCap.tsx'
+import { Status } from '../../../../ui/status/Status.tsx'
+import { useMedia, useNow, useStable } from '../../../../ui/hooks.ts'
+import { imagesAtMost } from '../../../images/acceptFiles.ts'
+import { DropHint, useImageDrop } from '../../../images/useImageDrop.tsx'
+import { usePendingImages } from '../../../images/usePendingImages.ts'
+import { useProjectSettingsQuery } from '../../../projects/settings/projectSettingsApi.ts'
+import { useTaskActions } from '../../useTaskActions.ts'
+import { chatWidth } from '../chatWidth.ts'
+import { Queue } from '../queue/Queue.tsx'
+import { texts } from '../texts.ts'
+import { MessageBox } from './MessageBox.tsx'
+import { TaskModel } from './TaskModel.tsx'
+
+interface ChatComposerProps {
+  readonly task: Task
+  /** Of the next message. */
+  readonly agent: AgentName
+  /** Where it is chosen, when that is here. */
+  readonly agentChoice: ReactNode
+  readonly tools: Readonly<Record<string, LogDocument>>
+  readonly queue: readonly MessageDocument[]
+  readonly onSend: (
+    text: string,
+    isCommand: boolean,
+    images?: readonly ShownImage[],
+    withSecrets?: boolean,
+  ) => void
+}
+
+export function ChatComposer({ task, agent, agentChoice, tools, queue, onSend }: ChatComposerProps) {
+  const [isCommand, setCommand] = useState(false)
+  const [withSecrets, setWithSecrets] = useState(false)
+  const { data } = useProjectSettingsQuery(task.project.id, { skip: !isCommand })
+  const hasSecrets = (data?.settings.secrets.length ?? 0) > 0
+  const { cancel, cancelling } = useTaskActions(task)
+  const pending = usePendingImages(imagesAtMost.message)
+  const drop = useImageDrop(pending.add)
+  const running = task.status === 'running'
+  // A phone has it in the head of the task, and the way to stop it in the box.
+  const wide = useMedia('(width >= 768px)')
+  // The chat is drawn again with each word of an agent, and the box only when something changes for it.
+  const send = useStable((text: string, asCommand: boolean, images: readonly ShownImage[]) => {
+    onSend(text, asCommand, images, asCommand && withSecrets)
+    // It is chosen for each command.
+    setWithSecrets(false)
+  })
+  const stop = useStable(cancel)
+  const { id, codexModel, modelAgent } = task
+  const used = task.usage.model
+  const model = useMemo(
+    () => <TaskModel task={{ id, codexModel, modelAgent }} used={used} agent={agent} />,
+    [id, codexModel, modelAgent, used, agent],
+  )
+
+  return (
+    <div className={`w-full flex-none md:px-4 md:pb-4 ${chatWidth}`}>
+      <Queue task={task} queue={queue} onSend={onSend} />
+      <div
+        {...drop.handlers}
+        // On a phone it is the foot of the page, from edge to edge.
+        className="relative border-t border-control bg-panel focus-within:border-accent md:rounded-panel md:border md:focus-within:ring md:focus-within:ring-accent"
+      >
+        {isCommand ? (
+          <div className="border-b border-line-soft px-3 py-1 text-meta text-muted">
+            <p className="flex min-h-6 items-center">{texts.composer.commandBanner}</p>
+            {hasSecrets && (
+              <>
+                <Checkbox checked={withSecrets} onChange={setWithSecrets}>
+                  {texts.composer.withSecrets}
+                </Checkbox>
+                {withSecrets && <p className="pb-1">{texts.composer.withSecretsWhy}</p>}
+              </>
+            )}
+          </div>
+        ) : (
+          running && wide && <TurnHead task={task} tools={tools} cancel={cancel} cancelling={cancelling} />
+        )}
+        <MessageBox
+          taskId={task.id}
+          agent={agent}
+          agentChoice={agentChoice}
+          model={model}
+          usage={task.usage}
+          isCommand={isCommand}
+          onCommand={setCommand}
+          pending={pending}
+          mayStop={running && !cancelling}
+          onStop={stop}
+          onSend={send}
+        />
+        {drop.over && <DropHint most={pending.most} />}
+      </div>
+    </div>
+  )
+}
+
+interface TurnHeadProps {
+  readonly task: Task
+  readonly tools: Readonly<Record<string, LogDocument>>
+  readonly cancel: () => void
+  readonly cancelling: boolean
+}
+
+/** What the agent is at, since when, and the way to stop it. */
+function TurnHead({ task, tools, cancel, cancelling }: TurnHeadProps) {
+  const live = useSelector(selectLive)
+  const now = useNow(1_000, live)
+  const { execution } = task
+  const tool = Object.values(tools).findLast(
+    ({ status, executionId }) => status === 'running' && executionId === execution?.id,
+  )
+  const isCommand = execution?.kind === 'command'
+  const since = execution?.startedAt ?? execution?.requestedAt ?? null
+  return (
+    <div className="flex h-8 items-center gap-2 border-b border-line-soft pr-1 pl-3 text-meta">
+      <Status status="running" small wordHidden>
+        <span className="max-w-40 truncate">
+          {cancelling
+            ? texts.composer.stopping
+            : isCommand
+              ? activities.run
+              : tool === undefined
+                ? texts.composer.working
+                : activity(tool)}
+        </span>
+      </Status>
+      <span className="min-w-0 flex-1 truncate text-muted">
+        {execution !== null &&
+          since !== null &&
+          (isCommand
+            ? elapsed(now - Date.parse(since))
+            : texts.composer.turn(execution.turn, elapsed(now - Date.parse(since))))}
+      </span>
+      <Button
+        kind="ghost"
+        size="touch"
+        icon={<Square className="size-3 fill-current" />}
+        busy={cancelling}
+        onClick={cancel}
+      >
+        {texts.composer.stop}
+        <KeyCap>esc</KeyCap>
+      </Button>
+    </div>
+  )
+}
+
+const activities: Readonly<Record<LogDocument['kind'], string>> = {
+  read: 'Reading',
+  edit: 'Editing',
+  run: 'Running a command',
+  search: 'Searching',
+  fetch: 'Fetching',
+  todo: 'Planning',
+  other: 'Working',
+}
+
+function activity({ kind, name }: LogDocument): string {
+  return kind === 'other' && name !== null ? name : activities[kind]
+}

@@ -1,0 +1,348 @@
+// @vitest-environment jsdom
+import { act, cleanup, fireEvent, screen, waitFor, within } from '@testing-library/react'
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import type { Task } from '#domain/api/tasks.schema.ts'
+import { agentNamed } from '#domain/agents.ts'
+import { openPage, openTaskAnswers } from '../../../../../../tests/client/page.tsx'
+import { messageOf, taskOf } from '../../../../../../tests/client/samples.ts'
+import { json, type Answers } from '../../../../../../tests/client/server.ts'
+import { fakeUploads, uploadedOf } from '../../../../../../tests/client/uploads.ts'
+
+/** How often the chat was drawn. */
+const drawn = vi.hoisted(() => vi.fn<() => void>())
+vi.mock(import('../entries/ChatEntries.tsx'), async (original) => {
+  const { ChatEntries } = await original()
+  return {
+    ChatEntries: (props) => {
+      drawn()
+      return ChatEntries(props)
+    },
+  }
+})
+
+// The page is loaded before the first test waits for it: on a busy machine that takes a while.
+beforeAll(() => import('../../TaskDetail.tsx'), 60_000)
+
+const { id } = taskOf(1)
+const at = `/tasks/${id}`
+const image = (n: number) => ({
+  id: `image-${n}`,
+  url: `/api/images/image-${n}?grant=1`,
+  name: `screen ${n}.png`,
+  size: 2_048,
+  type: 'image/png' as const,
+})
+const images = (count: number) => Array.from({ length: count }, (_, index) => image(index + 1))
+const ofTask = (count: number) => images(count).map((each) => ({ ...each, uploadedAt: taskOf(1).createdAt }))
+const taken = (body: object = {}) => ({ success: true, chatMessage: messageOf(2, body) })
+
+async function open(over: Partial<Task> = {}, answers: Answers = {}) {
+  const server = openPage(at, { answers: { ...openTaskAnswers(taskOf(1, over)), ...answers } })
+  await screen.findByRole('heading', { level: 1, name: 'Task 1' })
+  return server
+}
+const composer = () => screen.findByRole('textbox', { name: 'Message' })
+const write = async (text: string) => fireEvent.change(await composer(), { target: { value: text } })
+const press = async (key: string) => fireEvent.keyDown(await composer(), { key })
+const send = () => screen.getByRole('button', { name: 'Send' })
+const chat = () => within(screen.getByRole('region', { name: 'Task Chat' }))
+const terminal = (count: string) => within(screen.getByRole('region', { name: count }))
+function pick(...names: readonly string[]) {
+  const input = document.querySelector('input[type=file]')
+  if (input === null) throw new Error('There is no file picker.')
+  const files = names.map((name) => new File(['pixels'], name, { type: 'image/png' }))
+  fireEvent.change(input, { target: { files } })
+}
+
+describe('the box of the next message', () => {
+  test('sends with Enter and adds a line with Shift+Enter; an Enter that ends a character does neither', async () => {
+    const server = await open({}, { [`POST ${at}/chat`]: () => json(201, taken()) })
+    const box = await composer()
+    expect(box.getAttribute('placeholder')).toBe('Create a new task...')
+    await write('one line')
+    // A key that is not prevented does what it does in any box of text.
+    expect(fireEvent.keyDown(box, { key: 'Enter', shiftKey: true })).toBe(true)
+    expect(fireEvent.keyDown(box, { key: 'Enter', isComposing: true })).toBe(true)
+    expect(server.of(`POST ${at}/chat`)).toEqual([])
+    expect(fireEvent.keyDown(box, { key: 'Enter' })).toBe(false)
+    await waitFor(() => expect(server.of(`POST ${at}/chat`)).toHaveLength(1))
+  })
+
+  test('draws nothing of the chat again while somebody types', async () => {
+    await open({}, { [`GET ${at}/chat`]: { messages: [messageOf(1)], version: 1 } })
+    await chat().findByText('message 1')
+    drawn.mockClear()
+    for (const text of ['a', 'ab', 'abc']) await write(text)
+    expect(await composer()).toHaveProperty('value', 'abc')
+    expect(drawn).not.toHaveBeenCalled()
+  })
+
+  test('in command mode says where commands run, and Escape closes the search and leaves the mode', async () => {
+    await open()
+    const box = await composer()
+    fireEvent.click(screen.getByRole('button', { name: 'Command mode' }))
+    expect(box.getAttribute('placeholder')).toBe('Enter command to execute...')
+    expect(
+      screen.getByText('Commands will be executed in the terminal. Press Escape to exit command mode.'),
+    ).toBeTruthy()
+    fireEvent.click(chat().getByRole('button', { name: 'Search messages' }))
+    expect(chat().getByRole('searchbox')).toBeTruthy()
+    act(() => box.focus())
+    await press('Escape')
+    expect(chat().queryByRole('searchbox')).toBeNull()
+    expect(box.getAttribute('placeholder')).toBe('Enter command to execute...')
+    await press('Escape')
+    expect(box.getAttribute('placeholder')).toBe('Create a new task...')
+  })
+})
+
+describe('images of a message', () => {
+  test('are up to three, stand for its text, and go in the order they were attached', async () => {
+    const uploads = fakeUploads()
+    const server = await open({}, { [`POST ${at}/chat`]: () => json(201, taken()) })
+    await composer()
+    expect(send()).toHaveProperty('disabled', true)
+    pick('a.png', 'b.png', 'c.png', 'd.png')
+    expect(screen.getByText('Up to 3 images. 1 image was not attached.')).toBeTruthy()
+    for (const index of [2, 0, 1])
+      uploads.made[index]?.answer(201, uploadedOf(`image-${index}`, `${index}.png`))
+    await waitFor(() => expect(screen.queryByRole('progressbar')).toBeNull())
+    await press('Enter')
+    await waitFor(() =>
+      expect(server.of(`POST ${at}/chat`)[0]?.body).toMatchObject({
+        message: '',
+        images: ['image-0', 'image-1', 'image-2'],
+      }),
+    )
+    expect(screen.queryByRole('list', { name: 'Attached images' })).toBeNull()
+    expect(send()).toHaveProperty('disabled', true)
+    expect(uploads.held.size).toBe(0)
+  })
+
+  test('do not go with commands, and wait for the next message', async () => {
+    const uploads = fakeUploads()
+    const server = await open({}, { [`POST ${at}/chat`]: () => json(201, taken()) })
+    await composer()
+    pick('a.png')
+    uploads.made[0]?.answer(201, uploadedOf('image-a', 'a.png'))
+    await waitFor(() => expect(send()).toHaveProperty('disabled', false))
+    fireEvent.click(screen.getByRole('button', { name: 'Command mode' }))
+    expect(screen.getByText("Commands can't include images.")).toBeTruthy()
+    expect(send()).toHaveProperty('disabled', true)
+    await write('ls')
+    await press('Enter')
+    await waitFor(() => expect(server.of(`POST ${at}/chat`)[0]?.body).toMatchObject({ images: [] }))
+    expect(screen.getByText('a.png')).toBeTruthy()
+  })
+
+  test('are shown side by side up to three, and beside them how many more there are', async () => {
+    const message = messageOf(1, { images: images(5) })
+    await open({}, { [`GET ${at}/chat`]: { messages: [message], version: 1 } })
+    const shown = await waitFor(() => {
+      const all = chat().getAllByRole('img')
+      expect(all).toHaveLength(3)
+      return all
+    })
+    expect(shown.map((each) => each.getAttribute('alt'))).toEqual([
+      'screen 1.png',
+      'screen 2.png',
+      'screen 3.png',
+    ])
+    expect(chat().getByText('+2').querySelector('img')).toBeNull()
+    expect(chat().getByText('+2').closest('li')).not.toBe(shown[2]?.closest('li'))
+    expect(shown[0]?.closest('ul')?.className).toContain('flex')
+  })
+
+  test('whose address has run out are shown at a new one', async () => {
+    const message = messageOf(1, { images: images(1) })
+    const server = await open({}, { [`GET ${at}/chat`]: { messages: [message], version: 1 } })
+    await waitFor(() => expect(chat().getByRole('img')).toBeTruthy())
+    const next = async (grant: number) => {
+      const fresh = { ...image(1), url: `/api/images/image-1?grant=${grant}` }
+      server.answer({
+        [`GET ${at}/chat`]: { messages: [messageOf(1, { images: [fresh] })], version: 1 },
+      })
+      fireEvent.error(chat().getByRole('img'))
+      await waitFor(() => expect(chat().getByRole('img').getAttribute('src')).toBe(fresh.url))
+    }
+    await next(2)
+    await next(3)
+    // What is never shown is given up after some tries, and says so by its name.
+    fireEvent.error(chat().getByRole('img'))
+    expect(await chat().findByText("This image can't be displayed.")).toBeTruthy()
+    expect(chat().getByText('screen 1.png')).toBeTruthy()
+  })
+})
+
+describe('images of a task', () => {
+  const first = messageOf(1, { message: 'Look at this', images: images(8) })
+  const answers = { [`GET ${at}/chat`]: { messages: [first], version: 1 } }
+
+  test('are shown first, in a grid of up to six, and not again in the message they came with', async () => {
+    await open({ images: ofTask(8) }, answers)
+    await chat().findByText('Look at this')
+    const [told] = chat().getAllByRole('article')
+    expect(told?.textContent).toContain('Task Images (8 images)')
+    expect(told?.querySelector('.lucide-paperclip')).not.toBeNull()
+    expect(chat().getAllByRole('img')).toHaveLength(6)
+    expect(chat().getByText('+2')).toBeTruthy()
+    expect(chat().getAllByRole('img')[0]?.closest('ul')?.className).toContain('grid')
+  })
+
+  test.each([
+    [1, 'Task Images (1 image)', '1 image', 'flex'],
+    [3, 'Task Images (3 images)', '3 images', 'flex gap'],
+    [4, 'Task Images (4 images)', '4 images', 'grid'],
+  ])('are above the terminal too, %i of them as %j', async (count, said, label, layout) => {
+    await open({ images: ofTask(count) }, { [`GET ${at}/chat`]: { messages: [messageOf(1)], version: 1 } })
+    await chat().findByText(said)
+    const shown = terminal(label).getAllByRole('img')
+    expect(shown).toHaveLength(count)
+    expect(shown[0]?.closest('ul')?.className).toContain(layout)
+  })
+
+  test('are above the terminal four in a grid, with how many more there are', async () => {
+    await open({ images: ofTask(8) }, answers)
+    await chat().findByText('Look at this')
+    expect(terminal('8 images').getAllByRole('img')).toHaveLength(4)
+    // It covers none of the four, and opens the first of those that are not in sight.
+    const more = terminal('8 images').getByRole('button', { name: 'Show 4 more images' })
+    expect(more.textContent).toBe('+4')
+    expect(more.closest('li')?.querySelector('img')).toBeNull()
+    fireEvent.click(more)
+    expect(await screen.findByText(/5 of 8/)).toBeTruthy()
+    fireEvent.click(screen.getByRole('button', { name: '8 images' }))
+    expect(screen.getByRole('button', { name: '8 images' }).getAttribute('aria-expanded')).toBe('false')
+  })
+})
+
+describe('what is being written', () => {
+  const leave = () => window.dispatchEvent(new Event('pagehide'))
+  const kept = () => JSON.parse(localStorage.getItem('chatDrafts') ?? '{}')
+
+  test('outlives the page, for the tasks written in last, until it is sent', async () => {
+    const before = Object.fromEntries(Array.from({ length: 25 }, (_, n) => [`task-${n}`, `draft ${n}`]))
+    localStorage.setItem('chatDrafts', JSON.stringify(before))
+    await open({}, { [`POST ${at}/chat`]: () => json(201, taken()) })
+    await write('Half a thought')
+    leave()
+    expect(Object.keys(kept())).toHaveLength(20)
+    expect(kept()).toMatchObject({ [id]: 'Half a thought', 'task-24': 'draft 24' })
+    cleanup()
+
+    await open({}, { [`POST ${at}/chat`]: () => json(201, taken()) })
+    expect(await composer()).toHaveProperty('value', 'Half a thought')
+    await press('Enter')
+    expect(await composer()).toHaveProperty('value', '')
+    leave()
+    expect(kept()).not.toHaveProperty(id)
+  })
+
+  test('is not written down any more once the person has logged out', async () => {
+    await open({}, { 'POST /auth/logout': {} })
+    await write('A secret')
+    fireEvent.click(screen.getByRole('button', { name: 'Logout' }))
+    await waitFor(() => expect(screen.queryByRole('textbox', { name: 'Message' })).toBeNull())
+    expect(localStorage.getItem('authToken')).toBeNull()
+    cleanup()
+    expect(localStorage.getItem('chatDrafts') ?? '').not.toContain('secret')
+  })
+})
+
+test('Escape ends voice first, then command mode, and then stops the turn', async () => {
+  class Recognition extends EventTarget {
+    start = () => void this.dispatchEvent(new Event('start'))
+    stop = () => void this.dispatchEvent(new Event('end'))
+    abort = vi.fn<() => void>()
+  }
+  vi.stubGlobal('webkitSpeechRecognition', Recognition)
+  onTestFinished(() => void vi.unstubAllGlobals())
+  const server = await open({ status: 'running' }, { [`POST ${at}/cancel`]: { task: taskOf(1) } })
+  act(() => document.querySelector('textarea')?.focus())
+  fireEvent.click(screen.getByRole('button', { name: 'Command mode' }))
+  fireEvent.click(screen.getByRole('button', { name: 'Start voice recording' }))
+  await screen.findByRole('button', { name: 'Stop voice recording' })
+  await press('Escape')
+  await screen.findByRole('button', { name: 'Start voice recording' })
+  expect(screen.getByText(/Press Escape to exit command mode/)).toBeTruthy()
+  await press('Escape')
+  expect(screen.queryByText(/Press Escape to exit command mode/)).toBeNull()
+  expect(server.of(`POST ${at}/cancel`)).toEqual([])
+  await write('A thought')
+  await press('Escape')
+  expect(server.of(`POST ${at}/cancel`)).toEqual([])
+  await write('')
+  await press('Escape')
+  await waitFor(() => expect(server.of(`POST ${at}/cancel`)).toHaveLength(1))
+})
+
+describe('a message that begins with a slash', () => {
+  const commands = () => screen.queryByRole('listbox', { name: "The agent's commands" })
+  const names = () =>
+    within(commands() ?? document.createElement('div'))
+      .queryAllByRole('option')
+      .map(({ textContent }) => /^\/[a-z-]+/.exec(textContent)?.[0])
+  const active = async () =>
+    document.getElementById((await composer()).getAttribute('aria-activedescendant') ?? '')
+  const begin = async (text: string, isOffered = false) => {
+    ;(await composer()).focus()
+    await write(text)
+    // The list is a chunk of its own.
+    if (isOffered) await screen.findByRole('listbox')
+  }
+
+  test('is offered the agent’s commands, with help, which the keys walk, choose and close', async () => {
+    const server = await open({}, { [`POST ${at}/chat`]: () => json(201, taken()) })
+    await begin('/', true)
+    expect(names()).toEqual(agentNamed('claude').slashCommands.map(({ name }) => `/${name}`))
+    expect((await active())?.textContent).toContain('Sum up the conversation to make room')
+    await press('ArrowUp')
+    expect((await active())?.textContent).toMatch(/^\/init/)
+    await press('ArrowDown')
+    await write('/co')
+    expect(names()).toEqual(['/compact', '/context', '/cost', '/code-review'])
+    await press('ArrowDown')
+    await press('ArrowDown')
+    await press('Enter')
+    expect(await composer()).toHaveProperty('value', '/cost')
+    expect(commands()).toBeNull()
+    expect(server.of(`POST ${at}/chat`)).toEqual([])
+    await press('Enter')
+    await waitFor(() => expect(server.of(`POST ${at}/chat`)[0]?.body).toMatchObject({ message: '/cost' }))
+  })
+
+  test('has the list closed by Escape until it is another, and one that is whole is sent at once', async () => {
+    const server = await open({}, { [`POST ${at}/chat`]: () => json(201, taken()) })
+    await begin('/co', true)
+    await press('Escape')
+    expect(commands()).toBeNull()
+    expect(await composer()).toHaveProperty('value', '/co')
+    await write('/com')
+    fireEvent.click(within(commands() ?? document.body).getByRole('option'))
+    expect(await composer()).toHaveProperty('value', '/compact ')
+    await write('/compact')
+    await press('Enter')
+    await waitFor(() => expect(server.of(`POST ${at}/chat`)[0]?.body).toMatchObject({ message: '/compact' }))
+  })
+
+  test.each(['/usr/bin', 'a /', '/cost now', '/nothing'])(
+    'as in %j, or is none, is left alone',
+    async (text) => {
+      await open()
+      await begin(text)
+      expect(commands()).toBeNull()
+      expect((await composer()).getAttribute('aria-activedescendant')).toBeNull()
+    },
+  )
+
+  test('has no list where it is a command of the person, or of an agent that has none', async () => {
+    await open()
+    fireEvent.click(await screen.findByRole('button', { name: 'Command mode' }))
+    await begin('/')
+    expect(commands()).toBeNull()
+    cleanup()
+    await open({ agent: 'cursor' })
+    await begin('/')
+    expect(commands()).toBeNull()
+  })
+})

@@ -1,0 +1,107 @@
+/**
+ * Sending what a person wrote: in the order it was written, once, and when there is no connection, once there is. It goes
+ * on when the person looks at something else. A message has one key however often it is tried, so that one whose answer
+ * was lost is not sent twice.
+ */
+import type { Store, UnknownAction } from '@reduxjs/toolkit'
+import { isFault } from '../../../../api/fault.ts'
+import { selectLive, type ConnectionState } from '../../../../live/connection.ts'
+import { selectWaiting, writingWaits, writingWent } from '../../../../live/outbox.ts'
+import { selectOpenTask, type SentMessage } from '../../taskSlice.ts'
+
+type State = Parameters<typeof selectOpenTask>[0] & {
+  readonly connection: ConnectionState
+  readonly outbox: readonly string[]
+}
+type AnyStore = Pick<Store<State, UnknownAction>, 'dispatch' | 'getState' | 'subscribe'>
+
+/** How long one more try waits where nothing tells that the connection is back, in milliseconds. */
+const againMs = 10_000
+
+/**
+ * Sends a message that stands among those sent, when those before it have gone. Resolves to the answer of `call`, or to
+ * `null` when the message was discarded meanwhile.
+ */
+export async function sendInTurn<Answer extends { readonly error?: unknown }>(
+  store: AnyStore,
+  id: string,
+  call: () => Promise<Answer>,
+): Promise<Answer | null> {
+  try {
+    const before = ofSameTask(store.getState(), id, 'before')
+    if (before.some(({ id: other }) => selectWaiting(store.getState()).includes(other))) wait(store, id)
+    await until(store, () => ofSameTask(store.getState(), id, 'before').length === 0)
+    while (isSent(store.getState(), id)) {
+      const answer = await call()
+      if (!isAway(answer.error)) return answer
+      wait(store, id)
+      addEventListener('beforeunload', askToStay)
+      await connectionBack(store, id)
+    }
+    return null
+  } finally {
+    removeEventListener('beforeunload', askToStay)
+    store.dispatch(writingWent(id))
+  }
+}
+
+/** No answer came: whether it was taken is not known. */
+function isAway(error: unknown): boolean {
+  return isFault(error, 'offline') || isFault(error, 'timeout')
+}
+
+function isSent(state: State, id: string): boolean {
+  return selectOpenTask(state).sent.some((sent) => sent.id === id && sent.refused === null)
+}
+
+/** It waits, and with it what was sent after it. */
+function wait(store: AnyStore, id: string): void {
+  store.dispatch(writingWaits(id))
+  for (const after of ofSameTask(store.getState(), id, 'after')) store.dispatch(writingWaits(after.id))
+}
+
+/** What was sent to the same task before or after a message and is still on its way. */
+function ofSameTask(state: State, id: string, when: 'before' | 'after'): readonly SentMessage[] {
+  const { sent } = selectOpenTask(state)
+  const place = sent.findIndex((message) => message.id === id)
+  if (place === -1) return []
+  const taskId = sent[place]?.taskId
+  const others = when === 'before' ? sent.slice(0, place) : sent.slice(place + 1)
+  return others.filter((message) => message.taskId === taskId && message.refused === null)
+}
+
+function until(store: AnyStore, holds: () => boolean): Promise<void> {
+  if (holds()) return Promise.resolve()
+  return new Promise((resolve) => {
+    const leave = store.subscribe(() => {
+      if (!holds()) return
+      leave()
+      resolve()
+    })
+  })
+}
+
+/** Resolves when the connection came back, when the browser says so, after a while, or when the message was discarded. */
+function connectionBack(store: AnyStore, id: string): Promise<void> {
+  return new Promise((resolve) => {
+    let lost = !selectLive(store.getState())
+    const done = () => {
+      clearTimeout(timer)
+      leave()
+      removeEventListener('online', done)
+      resolve()
+    }
+    const leave = store.subscribe(() => {
+      const state = store.getState()
+      if (!isSent(state, id) || (lost && selectLive(state))) done()
+      else lost ||= !selectLive(state)
+    })
+    const timer = setTimeout(done, againMs)
+    addEventListener('online', done)
+  })
+}
+
+/** What was written here is nowhere else yet. */
+function askToStay(event: BeforeUnloadEvent): void {
+  event.preventDefault()
+}

@@ -1,0 +1,128 @@
+/** The entries of the chat under the days they belong to. */
+import { Fragment, memo, useState } from 'react'
+import type { Task } from '#domain/api/tasks.schema.ts'
+import { dayLabel } from '../../../../ui/text/clock.ts'
+import { useNow } from '../../../../ui/hooks.ts'
+import { samePart, type ChatEntry } from '../chatTimeline.ts'
+import { PersonMessage } from './PersonMessage.tsx'
+import { SentMessageEntry } from './UnansweredMessage.tsx'
+import { TaskImages } from './MessagePictures.tsx'
+import { TimeContext } from './MessageHead.tsx'
+import { Turn, type TurnUsage } from './Turn.tsx'
+
+interface ChatEntriesProps {
+  readonly entries: readonly ChatEntry[]
+  readonly task: Task
+  /** The end of the chat is in sight, and stays there. */
+  readonly following: boolean
+  /** Whether a message was seen being written: it stays open while its turn is the latest. */
+  readonly wasSeen: (messageId: string) => boolean
+  readonly onResend: (id: string) => void
+  readonly onDiscard: (id: string) => void
+}
+
+export function ChatEntries({ entries, task, following, wasSeen, onResend, onDiscard }: ChatEntriesProps) {
+  const now = useNow(20_000)
+  const keptOpen = useKeptOpen(entries, following)
+  return (
+    <TimeContext value={now}>
+      <TaskImages task={task} />
+      {entries.map((each, index) => {
+        // What is drawn first has a head, whatever came before it.
+        const entry =
+          index === 0 && each.kind === 'message' && each.grouped ? { ...each, grouped: false } : each
+        const label = dayLabel(entry.at, now)
+        const before = entries[index - 1]
+        const isNewDay = before === undefined || dayLabel(before.at, now) !== label
+        return (
+          <Fragment key={entry.key}>
+            {isNewDay && (
+              <div className="mx-4 mt-3 -mb-1 flex items-center gap-3 text-meta/5 text-muted before:h-px before:flex-1 before:bg-line-soft after:h-px after:flex-1 after:bg-line-soft">
+                {label}
+              </div>
+            )}
+            {entry.kind === 'sent' ? (
+              <SentMessageEntry
+                sent={entry.sent}
+                taskId={task.id}
+                onResend={onResend}
+                onDiscard={onDiscard}
+              />
+            ) : (
+              <Entry
+                entry={entry}
+                taskId={task.id}
+                execution={entry.kind === 'turn' && entry.live ? task.execution : null}
+                usage={entry.key === task.execution?.id ? task.execution.usage : undefined}
+                keptOpen={keptOpen.has(entry.key)}
+                wasSeen={wasSeen}
+              />
+            )}
+          </Fragment>
+        )
+      })}
+    </TimeContext>
+  )
+}
+
+/** The turns whose words stay open when they were seen: the latest, and while somebody reads what was before, those since. */
+function useKeptOpen(entries: readonly ChatEntry[], following: boolean): ReadonlySet<string> {
+  const turns = entries.flatMap(({ kind, key }) => (kind === 'turn' ? [key] : []))
+  const latest = turns.at(-1) ?? null
+  const [first, setFirst] = useState(latest)
+  // What is folded above the end, while the end is in sight, moves nothing that is read.
+  if (following && first !== latest) setFirst(latest)
+  const from = first === null ? -1 : turns.indexOf(first)
+  return new Set(from === -1 ? turns.slice(-1) : turns.slice(from))
+}
+
+interface EntryProps {
+  readonly entry: Exclude<ChatEntry, { kind: 'sent' }>
+  readonly taskId: string
+  readonly execution: Task['execution']
+  readonly usage: TurnUsage | undefined
+  readonly keptOpen: boolean
+  readonly wasSeen: (messageId: string) => boolean
+}
+
+/** Only the entry that changes is drawn again: a long chat must not slow the one that is being written. */
+const Entry = memo(
+  function Entry({ entry, taskId, execution, usage, keptOpen, wasSeen }: EntryProps) {
+    return entry.kind === 'turn' ? (
+      <Turn
+        turn={entry}
+        taskId={taskId}
+        execution={execution}
+        usage={usage}
+        wasSeen={keptOpen ? wasSeen : notSeen}
+      />
+    ) : (
+      <PersonMessage entry={entry} taskId={taskId} />
+    )
+  },
+  (a, b) =>
+    a.taskId === b.taskId &&
+    a.execution === b.execution &&
+    a.usage === b.usage &&
+    a.keptOpen === b.keptOpen &&
+    sameEntry(a.entry, b.entry),
+)
+
+function notSeen(): boolean {
+  return false
+}
+
+function sameEntry(a: ChatEntry, b: ChatEntry): boolean {
+  if (a.kind === 'message' && b.kind === 'message') return a.message === b.message && a.grouped === b.grouped
+  if (a.kind === 'turn' && b.kind === 'turn') {
+    return (
+      a.live === b.live &&
+      a.status === b.status &&
+      a.at === b.at &&
+      a.partial === b.partial &&
+      a.parts.length === b.parts.length &&
+      a.parts.every((part, index) => samePart(part, b.parts[index]))
+    )
+  }
+  return false
+}

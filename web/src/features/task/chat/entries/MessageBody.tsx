@@ -1,0 +1,114 @@
+/**
+ * What was said. Beyond 300 characters only the beginning shows, until more is asked for. Agents write Markdown; what a
+ * person writes is shown as it is written, unless there is a block of code in it.
+ */
+import { lazy, Suspense, use, useState, type ReactNode } from 'react'
+import type { MarkdownProps } from '../markdown/Markdown.tsx'
+import { SearchContext } from '../searchMarks.ts'
+import { texts } from '../texts.ts'
+
+/** Without the chunk - the server went away before it came - what was said is shown as it is written. */
+const Markdown = lazy(() =>
+  import('../markdown/Markdown.tsx').then(
+    (chunk) => ({ default: chunk.Markdown }),
+    () => ({ default: PlainText }),
+  ),
+)
+
+/** Section 9. */
+const shownAtFirst = 300
+
+interface MessageBodyProps {
+  readonly text: string
+  readonly markdown: boolean
+  /** It is open until somebody folds it: it was read while it was written. */
+  readonly expanded?: boolean
+}
+
+export function MessageBody({ text, markdown, expanded = false }: MessageBodyProps) {
+  return (
+    <Truncated text={text} expanded={expanded} cut={beginning}>
+      {(shown) => (
+        <div data-searched="" className={markdown ? undefined : '[&_p]:whitespace-pre-line'}>
+          {markdown || hasCode(shown) ? <MarkdownText text={shown} /> : <PlainText text={shown} />}
+        </div>
+      )}
+    </Truncated>
+  )
+}
+
+/** What was run, as it was written. */
+export function CommandBody({ text }: { readonly text: string }) {
+  return (
+    <Truncated text={text} expanded={false} cut={begun}>
+      {(shown) => (
+        <code data-searched="" className="block font-mono text-code wrap-anywhere whitespace-pre-wrap">
+          $ {shown}
+        </code>
+      )}
+    </Truncated>
+  )
+}
+
+interface TruncatedProps {
+  readonly text: string
+  readonly expanded: boolean
+  /** The beginning of a text, so many characters of it. */
+  readonly cut: (text: string, length: number) => string
+  readonly children: (shown: string) => ReactNode
+}
+
+function Truncated({ text, expanded, cut, children }: TruncatedProps) {
+  const [chosen, setOpen] = useState<boolean | null>(null)
+  const words = use(SearchContext)
+  const long = text.length > shownAtFirst
+  // What is looked for must be seen, wherever in the message it is.
+  const found = words !== '' && text.toLowerCase().includes(words.toLowerCase())
+  const open = chosen ?? (expanded || found)
+  return (
+    <>
+      {children(long && !open ? cut(text, shownAtFirst) : text)}
+      {long && (
+        <button
+          type="button"
+          aria-expanded={open}
+          onClick={() => setOpen(!open)}
+          className="mt-1 rounded-badge text-ui max-md:min-h-11 font-medium text-accent hover:underline"
+        >
+          {open ? texts.chat.less : texts.chat.more}
+        </button>
+      )}
+    </>
+  )
+}
+
+/** Whether a block of code begins in it, by itself or in a quote. */
+function hasCode(text: string): boolean {
+  return /^(?: {0,3}>)* {0,3}(?:```|~~~)/m.test(text)
+}
+
+/** Markdown; until its chunk is there, the text as it is written. */
+export function MarkdownText({ text, growing = false }: MarkdownProps) {
+  return (
+    <Suspense fallback={<PlainText text={text} />}>
+      <Markdown text={text} growing={growing} />
+    </Suspense>
+  )
+}
+
+function PlainText({ text }: MarkdownProps) {
+  return <p className="wrap-anywhere whitespace-pre-wrap">{text}</p>
+}
+
+function begun(text: string, length: number): string {
+  return `${[...text].slice(0, length).join('')}…`
+}
+
+/** The beginning of a text, cut between words where one ends near, with a code block closed that the cut has opened. */
+export function beginning(text: string, length: number): string {
+  const cut = [...text].slice(0, length).join('')
+  const space = cut.search(/\s\S*$/)
+  const whole = space > length * 0.8 ? cut.slice(0, space) : cut
+  const fences = whole.match(/^ {0,3}(```|~~~)/gm)?.length ?? 0
+  return fences % 2 === 1 ? `${whole}…\n\`\`\`` : `${whole}…`
+}

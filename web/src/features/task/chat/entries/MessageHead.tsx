@@ -1,0 +1,114 @@
+/** Who said it, when, and how it fares; a menu that shows on hover and focus. */
+import { Copy, Ellipsis, Trash2 } from 'lucide-react'
+import { createContext, type ReactNode, use, useState } from 'react'
+import { classes } from '../../../../ui/classes.ts'
+import { IconButton } from '../../../../ui/form/IconButton.tsx'
+import { Menu, type MenuButtonProps } from '../../../../ui/overlay/Menu.tsx'
+import { Status, type StatusName } from '../../../../ui/status/Status.tsx'
+import { DeleteQuestion } from '../../../deletions/DeleteQuestion.tsx'
+import { texts as taskTexts } from '../../texts.ts'
+import { texts } from '../texts.ts'
+import { useCopy } from '../../useCopy.ts'
+import { messageTime } from '../../../../ui/text/clock.ts'
+
+interface MessageHeadProps {
+  readonly mark: ReactNode
+  readonly name: string
+  readonly at: string
+  readonly status: StatusName | null
+  readonly edited?: boolean
+  /** What more there is to say of it, in a few words. */
+  readonly detail?: string | null
+  readonly taskId: string
+  /** What 'Copy Text' copies. */
+  readonly text: string
+}
+
+export function MessageHead({
+  mark,
+  name,
+  at,
+  status,
+  edited = false,
+  detail = null,
+  taskId,
+  text,
+}: MessageHeadProps) {
+  return (
+    <div className="mb-1 flex items-center gap-2 text-meta/5 text-muted">
+      {mark}
+      <b className="text-ui font-semibold text-text">{name}</b>
+      <MessageTime at={at} />
+      {edited && <span>{texts.chat.edited}</span>}
+      {status !== null && <Status status={status} iconOnly />}
+      {detail !== null && <span className="truncate">{detail}</span>}
+      <span className="flex-1" />
+      <MessageMenu taskId={taskId} text={text} />
+    </div>
+  )
+}
+
+/** What can be done with a message; it is in sight while the message is pointed at or has the focus. */
+export function MessageMenu({
+  taskId,
+  text,
+  over = false,
+}: Pick<MessageHeadProps, 'taskId' | 'text'> & {
+  /** It stands over the words of the message. */
+  readonly over?: boolean
+}) {
+  const copy = useCopy()
+  const [deleting, setDeleting] = useState(false)
+  return (
+    <>
+      <span
+        className={classes(
+          'opacity-0 group-hover/message:opacity-100 focus-within:opacity-100 has-aria-expanded:opacity-100 pointer-coarse:opacity-100',
+          over && 'block rounded-control bg-raised',
+        )}
+      >
+        <Menu
+          button={menuButton}
+          items={[
+            { label: texts.chat.copy, icon: Copy, onChoose: () => copy(text) },
+            { label: taskTexts.header.delete, icon: Trash2, onChoose: () => setDeleting(true), danger: true },
+          ]}
+        />
+      </span>
+      {deleting && (
+        <DeleteQuestion
+          kind="task"
+          id={taskId}
+          words={taskTexts.delete}
+          open
+          onClose={() => setDeleting(false)}
+        />
+      )}
+    </>
+  )
+}
+
+function menuButton(props: MenuButtonProps) {
+  return (
+    <IconButton
+      icon={Ellipsis}
+      label={texts.chat.menu}
+      size="row"
+      className="max-md:-my-3 max-md:size-11! md:h-5!"
+      {...props}
+    />
+  )
+}
+
+/** When something was said, in words that age; one clock ticks for the whole chat. */
+/** Now, in milliseconds since 1970. */
+export const TimeContext = createContext(0)
+
+export function MessageTime({ at }: { readonly at: string }) {
+  const now = use(TimeContext)
+  return (
+    <time dateTime={at} title={new Date(at).toLocaleString()}>
+      {messageTime(at, now)}
+    </time>
+  )
+}

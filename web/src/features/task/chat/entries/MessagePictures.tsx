@@ -1,0 +1,68 @@
+/** The images of a message, side by side. Those that the task began with stand at the head of the chat, and not here again. */
+import { useMemo } from 'react'
+import { useSelector } from 'react-redux'
+import { Paperclip } from 'lucide-react'
+import type { Task } from '#domain/api/tasks.schema.ts'
+import type { Picture } from '../../../images/usePictureAddresses.ts'
+import { Pictures } from '../../../images/Pictures.tsx'
+import { selectOpenTask } from '../../taskSlice.ts'
+import { selectPicturesOf } from '../pictures.ts'
+import { texts as imageTexts } from '../../../images/texts.ts'
+import { texts } from '../texts.ts'
+import { MessageTime } from './MessageHead.tsx'
+
+/** Section 9. */
+const mostOfMessage = 3
+
+interface MessagePicturesProps {
+  readonly taskId: string
+  readonly messageId: string
+  /** Of a message that is not in the chat yet. */
+  readonly sent?: readonly Picture[] | undefined
+  /** There is text above them. */
+  readonly spaced: boolean
+}
+
+export function MessagePictures({ taskId, messageId, sent, spaced }: MessagePicturesProps) {
+  const ofMessage = useSelector(useMemo(() => selectPicturesOf(messageId), [messageId]))
+  const pictures = sent ?? ofMessage
+  // Selected as one word: the open task itself changes with each event.
+  const areOfTask = useSelector((state: Parameters<typeof selectOpenTask>[0]) => {
+    const ofTask = selectOpenTask(state).task?.images ?? []
+    return pictures.length === ofTask.length && pictures.every(({ id }, at) => id === ofTask[at]?.id)
+  })
+  if (pictures.length === 0 || areOfTask) return null
+  return (
+    <Pictures
+      taskId={taskId}
+      pictures={pictures}
+      layout={pictures.length === 1 ? 'single' : 'horizontal'}
+      most={mostOfMessage}
+      className={spaced ? 'mt-2' : ''}
+    />
+  )
+}
+
+/** The images that a task began with, before everything else that is said in it. */
+/** Section 9. */
+const mostOfTask = 6
+
+export function TaskImages({ task: { id, images } }: { readonly task: Task }) {
+  const [first] = images
+  if (first === undefined) return null
+  return (
+    <article className="mt-3.5 px-4">
+      <div className="mb-1 flex items-center gap-2 text-meta/5 text-muted">
+        <span className="inline-grid size-5 place-items-center">
+          <Paperclip className="size-3.5" />
+        </span>
+        <b className="text-ui font-semibold text-text">{texts.chat.system}</b>
+        <MessageTime at={first.uploadedAt} />
+      </div>
+      <div className="md:pl-7">
+        <p className="mb-1.5">{imageTexts.taskImages(images.length)}</p>
+        <Pictures taskId={id} pictures={images} layout="grid" most={mostOfTask} />
+      </div>
+    </article>
+  )
+}

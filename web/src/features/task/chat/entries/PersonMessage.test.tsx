@@ -1,0 +1,40 @@
+// @vitest-environment jsdom
+import { expect, test } from 'vitest'
+import { openPart } from '../../../../../../tests/client/page.tsx'
+import { messageOf } from '../../../../../../tests/client/samples.ts'
+import type { MessageDocument } from '#domain/views/chat.ts'
+import { PersonMessage } from './PersonMessage.tsx'
+
+/** A command that a person ran. */
+function command(over: Partial<MessageDocument>): MessageDocument {
+  const { id: messageId, images: _images, attachments: _attachments, ...said } = messageOf(1)
+  const words = {
+    message: 'npm test',
+    commandText: 'npm test',
+    isCommand: true,
+    messageType: 'command',
+  } as const
+  return { ...said, ...words, id: messageId, messageId, images: [], order: '1', ...over }
+}
+
+test.each([
+  ['completed', 'exit 0', 'Completed'],
+  ['failed', 'exit 3', 'Failedexit 3'],
+  ['failed', 'exit 3\nwhat it printed\nis in the terminal', 'Failedexit 3'],
+  ['cancelled', 'exit 130', 'Cancelled'],
+] as const)(
+  'a command that is %s says so once, with what else there is to know',
+  (status, response, said) => {
+    const message = command({ status, commandStatus: status, response })
+    openPart(
+      <PersonMessage
+        entry={{ kind: 'message', key: 'm', at: message.createdAt, message, grouped: false }}
+        taskId={message.task}
+      />,
+    )
+    const article = document.querySelector('article')
+    const fates = [...(article?.querySelectorAll('[data-status]') ?? [])]
+    expect(fates).toHaveLength(1)
+    expect(fates[0]?.parentElement?.parentElement?.textContent).toBe(said)
+  },
+)

@@ -1,0 +1,86 @@
+/** A message that is no part of a turn: a person's, in a box, or the system's, without one. */
+import { Bot } from 'lucide-react'
+import type { User } from '#domain/api/auth.schema.ts'
+import { endIn, type MessageDocument } from '#domain/views/chat.ts'
+import { Avatar } from '../../../../ui/text/Avatar.tsx'
+import { classes } from '../../../../ui/classes.ts'
+import { Status } from '../../../../ui/status/Status.tsx'
+import { useMeQuery } from '../../../auth/authApi.ts'
+import { isPersons, type MessageEntry } from '../chatTimeline.ts'
+import { CommandBody, MessageBody } from './MessageBody.tsx'
+import { MessagePictures } from './MessagePictures.tsx'
+import { MessageHead, MessageMenu } from './MessageHead.tsx'
+import { texts } from '../texts.ts'
+
+interface PersonMessageProps {
+  readonly entry: MessageEntry
+  readonly taskId: string
+}
+
+export function PersonMessage({ entry: { message, grouped }, taskId }: PersonMessageProps) {
+  const { data } = useMeQuery()
+  const persons = isPersons(message)
+  return (
+    <article className={classes('group/message relative px-4', grouped ? 'mt-1.5' : 'mt-3.5')}>
+      {!grouped && (
+        <MessageHead
+          mark={persons ? <PersonMark user={data?.user} /> : <SystemMark />}
+          name={persons ? personName(data?.user) : texts.chat.system}
+          at={message.createdAt}
+          // How a command fares stands beside its words.
+          status={message.isCommand ? null : message.messageType === 'error' ? 'failed' : message.status}
+          taskId={taskId}
+          edited={message.isEdited}
+          text={message.message ?? ''}
+        />
+      )}
+      {grouped && (
+        <span className="absolute top-1 right-5">
+          <MessageMenu taskId={taskId} text={message.message ?? ''} over />
+        </span>
+      )}
+      <div className={persons ? 'rounded-control bg-raised px-3 py-2 md:ml-7' : 'md:pl-7'}>
+        {message.message !== '' && <Words message={message} />}
+        <MessagePictures taskId={taskId} messageId={message.messageId} spaced={message.message !== ''} />
+      </div>
+    </article>
+  )
+}
+
+function Words({ message }: { readonly message: MessageDocument }) {
+  if (message.message === null) return <p className="text-muted">{texts.chat.erased}</p>
+  if (message.isCommand) {
+    return (
+      // Where there is no room for it beside the words, it stands below them.
+      <div className="flex flex-wrap items-start justify-between gap-x-4">
+        <div className="min-w-0 flex-auto">
+          <CommandBody text={message.commandText ?? message.message} />
+        </div>
+        <span className="flex max-w-full flex-none gap-2 text-meta/5 text-muted">
+          <span className="flex h-5 flex-none items-center">
+            <Status status={message.commandStatus} small />
+          </span>
+          {/* What it printed is in the terminal. */}
+          {message.commandStatus === 'failed' && message.response !== null && endIn(message.response)}
+        </span>
+      </div>
+    )
+  }
+  return <MessageBody text={message.message} markdown={!isPersons(message)} />
+}
+
+export function PersonMark({ user }: { readonly user: User | undefined }) {
+  return <Avatar name={personName(user)} src={user?.avatar} size={20} />
+}
+
+export function personName(user: User | undefined): string {
+  return user?.fullName || user?.name || texts.chat.you
+}
+
+function SystemMark() {
+  return (
+    <span className="inline-grid size-5 place-items-center text-muted">
+      <Bot className="size-3.5" />
+    </span>
+  )
+}

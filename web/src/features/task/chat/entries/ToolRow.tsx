@@ -1,0 +1,152 @@
+/** A tool call: what was done to what, what came of it, and how long it took; unfolded, what it was given and gave back. */
+import {
+  ChevronRight,
+  FilePen,
+  FileText,
+  Globe,
+  ListTodo,
+  Search,
+  Terminal,
+  Wrench,
+  type LucideIcon,
+} from 'lucide-react'
+import { useState } from 'react'
+import { useSelector } from 'react-redux'
+import type { LogDocument } from '#domain/views/log.ts'
+import { selectLive } from '../../../../live/connection.ts'
+import { classes } from '../../../../ui/classes.ts'
+import { elapsed, took } from '../../../../ui/text/clock.ts'
+import { Count } from '../../../../ui/status/Count.tsx'
+import { Status } from '../../../../ui/status/Status.tsx'
+import { useNow } from '../../../../ui/hooks.ts'
+import { withoutColours } from '../../terminal/log/outputLines.ts'
+
+type ToolKind = LogDocument['kind']
+
+const icons: Readonly<Record<ToolKind, LucideIcon>> = {
+  read: FileText,
+  edit: FilePen,
+  run: Terminal,
+  search: Search,
+  fetch: Globe,
+  todo: ListTodo,
+  other: Wrench,
+}
+const verbs: Readonly<Record<ToolKind, readonly [now: string, then: string] | null>> = {
+  read: ['Reading', 'Read'],
+  edit: ['Editing', 'Edited'],
+  run: ['Running', 'Ran'],
+  search: ['Searching', 'Searched'],
+  fetch: ['Fetching', 'Fetched'],
+  todo: ['Planning', 'Planned'],
+  other: null,
+}
+
+export function ToolRow({ log }: { readonly log: LogDocument }) {
+  const [unfolded, setUnfolded] = useState(false)
+  const Icon = icons[log.kind]
+  const running = log.status === 'running'
+  return (
+    <div className="my-0.5 -mx-2 md:ml-5">
+      <button
+        type="button"
+        aria-expanded={unfolded}
+        onClick={() => setUnfolded(!unfolded)}
+        className="focus-inset flex h-9 w-full items-center gap-2 rounded-control px-2 text-left text-ui text-muted transition-colors hover:bg-raised md:h-7"
+      >
+        <Icon className="size-3.5" />
+        <span className="flex-none">{verbOf(log)}</span>
+        <span
+          className="min-w-0 flex-1 truncate font-mono text-code tracking-normal text-text"
+          title={log.target ?? ''}
+        >
+          {firstLine(log.target ?? '')}
+        </span>
+        <span className="inline-flex flex-none items-center gap-2 text-meta">
+          {running ? <Running since={log.timestamp} /> : <Result log={log} />}
+          {(running || log.status === 'failed') && <Status status={log.status} iconOnly />}
+          <ChevronRight className={classes('size-3 transition-transform', unfolded && 'rotate-90')} />
+        </span>
+      </button>
+      {unfolded && <Details log={log} />}
+    </div>
+  )
+}
+
+function verbOf({ kind, name, status }: LogDocument): string {
+  const verb = verbs[kind]
+  return verb === null ? (name ?? '') : verb[status === 'running' ? 0 : 1]
+}
+
+function Running({ since }: { readonly since: string }) {
+  // What is last known does not go on.
+  const now = useNow(1_000, useSelector(selectLive))
+  return elapsed(now - Date.parse(since))
+}
+
+function Result({ log }: { readonly log: LogDocument }) {
+  const { kind, additions, deletions, exitCode, durationMs, summary } = log
+  if (kind === 'edit' && additions !== null) return <Count added={additions} deleted={deletions ?? 0} />
+  const time = durationMs === null ? [] : [took(durationMs)]
+  const exit = exitCode === null || exitCode === 0 ? [] : [`exit ${exitCode}`]
+  const said = kind === 'read' && summary ? [summary] : []
+  return [...said, ...exit, ...(kind === 'run' ? time : [])].join(' · ')
+}
+
+function Details({ log }: { readonly log: LogDocument }) {
+  const target = log.target ?? ''
+  const output = withoutColours(log.output ?? '')
+  return (
+    <div className="mx-2 mb-1.5 overflow-hidden rounded-control border border-line-soft bg-panel">
+      {(target.includes('\n') || log.kind === 'run') && (
+        <Text text={log.kind === 'run' ? `$ ${target}` : target} strong />
+      )}
+      {output !== '' && (log.kind === 'edit' ? <Diff text={output} /> : <Text text={output} />)}
+      {output === '' && log.summary !== null && log.summary !== '' && <Text text={log.summary} />}
+    </div>
+  )
+}
+
+const block = 'max-h-80 overflow-auto px-3 py-2 font-mono text-code tracking-normal whitespace-pre'
+
+function Text({ text, strong = false }: { readonly text: string; readonly strong?: boolean }) {
+  return (
+    <pre
+      tabIndex={0}
+      className={classes(
+        block,
+        'focus-inset',
+        strong ? 'border-b border-line-soft last:border-b-0' : 'text-muted',
+      )}
+    >
+      {text}
+    </pre>
+  )
+}
+
+/** The lines of a diff with their sides coloured. */
+function Diff({ text }: { readonly text: string }) {
+  return (
+    <pre tabIndex={0} className={classes(block, 'focus-inset px-0')}>
+      {text.split('\n').map((line, index) => (
+        // Lines have no name but their number.
+        <span
+          key={index}
+          className={classes(
+            'block min-w-max px-3',
+            line.startsWith('+') && 'bg-add-bg',
+            line.startsWith('-') && 'bg-del-bg',
+            line.startsWith('@@') && 'text-muted',
+          )}
+        >
+          {line === '' ? ' ' : line}
+        </span>
+      ))}
+    </pre>
+  )
+}
+
+function firstLine(text: string): string {
+  const cut = text.indexOf('\n')
+  return cut === -1 ? text : `${text.slice(0, cut)} …`
+}

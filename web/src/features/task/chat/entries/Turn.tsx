@@ -1,0 +1,145 @@
+/** A turn of an agent. While it goes on everything it does is in sight; when it is done its tools fold to one line. */
+import { ChevronRight, Wrench } from 'lucide-react'
+import { memo, useState } from 'react'
+import type { Task } from '#domain/api/tasks.schema.ts'
+import { AgentMark } from '../../../../ui/AgentMark.tsx'
+import { agentNamed } from '#domain/agents.ts'
+import { classes } from '../../../../ui/classes.ts'
+import { took } from '../../../../ui/text/clock.ts'
+import { samePart, spanOf, summaryOf, type TurnEntry, type TurnPart } from '../chatTimeline.ts'
+import { Boot } from './Boot.tsx'
+import { MarkdownText, MessageBody } from './MessageBody.tsx'
+import { MessageHead } from './MessageHead.tsx'
+import { ToolRow } from './ToolRow.tsx'
+import { texts } from '../texts.ts'
+import { usageWords } from '../composer/usageText.ts'
+
+export type TurnUsage = NonNullable<NonNullable<Task['execution']>['usage']>
+
+interface TurnProps {
+  readonly turn: TurnEntry
+  readonly taskId: string
+  /** Of the turn that goes on. */
+  readonly execution: Task['execution']
+  /** What it has used, where that is known. */
+  readonly usage: TurnUsage | undefined
+  readonly wasSeen: (messageId: string) => boolean
+}
+
+/** Parts of a turn that are drawn at first, and more each time. */
+const drawnAtFirst = 100
+
+export function Turn({ turn, taskId, execution, usage, wasSeen }: TurnProps) {
+  const [unfolded, setUnfolded] = useState(false)
+  const [drawn, setDrawn] = useState(drawnAtFirst)
+  const tools = turn.parts.flatMap((part) => (part.kind === 'tool' ? [part.log] : []))
+  const folds = !turn.live && tools.length > 0
+  const all = folds && !unfolded ? turn.parts.filter(({ kind }) => kind !== 'tool') : turn.parts
+  // A turn of thousands of steps must not slow the page: its latest are drawn, and more when they are asked for.
+  const hidden = Math.max(0, all.length - drawn)
+  const parts = hidden === 0 ? all : all.slice(hidden)
+  return (
+    <article className="group/message mt-3.5 px-4">
+      <MessageHead
+        mark={<AgentMark agent={turn.agent} />}
+        name={agentNamed(turn.agent).label}
+        at={turn.at}
+        status={turn.status}
+        detail={usage === undefined ? null : usageWords(usage)}
+        taskId={taskId}
+        text={textOf(turn.parts)}
+      />
+      {folds && (
+        <button
+          type="button"
+          aria-expanded={unfolded}
+          onClick={() => setUnfolded(!unfolded)}
+          className="focus-inset my-1.5 -ml-2 flex h-9 w-[calc(100%+16px)] items-center gap-2 rounded-control px-2 text-left text-ui text-muted transition-colors hover:bg-raised md:ml-5 md:h-7 md:w-[calc(100%-12px)]"
+        >
+          <Wrench className="size-3.5" />
+          <span className="flex-none font-medium text-text">
+            {texts.chat.toolCalls(tools.length, turn.partial)}
+          </span>
+          <span className="min-w-0 flex-1 truncate">{summaryOf(tools)}</span>
+          <span className="flex-none text-meta">{took(spanOf(tools))}</span>
+          <ChevronRight className={classes('size-3 transition-transform', unfolded && 'rotate-90')} />
+        </button>
+      )}
+      {hidden > 0 && (
+        <button
+          type="button"
+          onClick={() => setDrawn(drawn + drawnAtFirst)}
+          className="focus-inset my-1.5 flex h-9 items-center gap-2 rounded-control px-2 text-ui text-accent hover:underline md:ml-5 md:h-7"
+        >
+          {texts.chat.earlierSteps(hidden)}
+        </button>
+      )}
+      {parts.map((part) => (
+        <Part key={keyOf(part)} part={part} wasSeen={wasSeen} />
+      ))}
+      {turn.live && execution !== null && !turn.parts.some(isOfAgent) && <Boot execution={execution} />}
+    </article>
+  )
+}
+
+interface PartProps {
+  readonly part: TurnPart
+  readonly wasSeen: (messageId: string) => boolean
+}
+
+/** Only the part that changes is drawn again: a turn may have many steps before the words that are being written. */
+const Part = memo(
+  DrawnPart,
+  (before, now) => before.wasSeen === now.wasSeen && samePart(before.part, now.part),
+)
+
+function DrawnPart({ part, wasSeen }: PartProps) {
+  switch (part.kind) {
+    case 'tool':
+      return <ToolRow log={part.log} />
+    case 'text': {
+      const { messageId, message, messageType } = part.message
+      return (
+        <div className={classes('my-1.5 md:pl-7', messageType === 'error' && 'text-bad')}>
+          {message === null ? (
+            <p className="text-muted">{texts.chat.erased}</p>
+          ) : (
+            <MessageBody text={message} markdown expanded={wasSeen(messageId)} />
+          )}
+        </div>
+      )
+    }
+    case 'writing':
+      return (
+        <div className="writing my-1.5 md:pl-7">
+          <MarkdownText text={part.writing.text} growing />
+        </div>
+      )
+  }
+}
+
+/** What the system says meanwhile is no sign of the agent. */
+function isOfAgent(part: TurnPart): boolean {
+  return part.kind !== 'text' || part.message.messageType !== 'system'
+}
+
+function keyOf(part: TurnPart): string {
+  switch (part.kind) {
+    case 'tool':
+      return part.log.id
+    case 'text':
+      return part.message.messageId
+    case 'writing':
+      return part.writing.messageId
+  }
+}
+
+/** All that the agent said in the turn. */
+function textOf(parts: readonly TurnPart[]): string {
+  return parts
+    .flatMap((part) => {
+      if (part.kind === 'text') return part.message.message ?? []
+      return part.kind === 'writing' ? part.writing.text : []
+    })
+    .join('\n\n')
+}

@@ -1,0 +1,90 @@
+/** A message that waits, being written anew in its place: Enter saves, Escape leaves it as it was. */
+import { useState, type KeyboardEvent } from 'react'
+import { Button } from '../../../../ui/form/Button.tsx'
+import { classes } from '../../../../ui/classes.ts'
+import type { AgentName } from '#domain/agents.ts'
+import { TextArea } from '../../../../ui/form/TextArea.tsx'
+import { useSlashCommands } from '../../../agents/useSlashCommands.tsx'
+import type { WaitingMessage } from './queueChanges.ts'
+import { texts } from '../texts.ts'
+
+interface QueueEditorProps {
+  readonly message: WaitingMessage
+  /** Who has messages that are for nobody else. */
+  readonly taskAgent: AgentName
+  /** The agent got it meanwhile: what was written is kept, for a message of its own. */
+  readonly gone: boolean
+  readonly onSave: (text: string) => void
+  readonly onCancel: () => void
+}
+
+/** Section 9. */
+const tallest = 120
+
+export function QueueEditor({ message, taskAgent, gone, onSave, onCancel }: QueueEditorProps) {
+  const [text, setText] = useState(message.message ?? '')
+  const { agent, isCommand } = message
+  const slash = useSlashCommands({
+    agent: agent ?? taskAgent,
+    text,
+    onWrite: setText,
+    begins: false,
+    off: isCommand,
+  })
+  const empty = text.trim() === ''
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (slash.take(event)) return event.stopPropagation()
+    if (event.nativeEvent.isComposing) return
+    if (event.key === 'Escape') onCancel()
+    else if (event.key === 'Enter' && !event.shiftKey) {
+      if (!empty) onSave(text.trim())
+    } else return
+    event.preventDefault()
+    event.stopPropagation()
+  }
+  return (
+    <div className="border-t border-line-soft px-3 py-2">
+      {gone && (
+        <p role="status" className="mb-1 text-meta text-warn">
+          {texts.queue.gone}
+        </p>
+      )}
+      {slash.list}
+      <TextArea
+        {...slash.field}
+        label={texts.queue.editLabel}
+        // oxlint-disable-next-line jsx-a11y/no-autofocus -- the person asked to write here
+        autoFocus
+        minHeight={30}
+        maxHeight={tallest}
+        maxLength={50_000}
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+        onKeyDown={onKeyDown}
+        onFocus={({ currentTarget }) => {
+          currentTarget.setSelectionRange(text.length, text.length)
+          slash.setFocused(true)
+        }}
+        onBlur={() => slash.setFocused(false)}
+        className={classes(
+          'rounded-control border border-control bg-panel px-2 py-1 text-typed focus:border-accent focus:ring focus:ring-accent',
+          isCommand && 'font-mono md:text-code',
+        )}
+      />
+      <div className="mt-1.5 flex justify-end gap-2">
+        <Button size="small" kind="ghost" onClick={onCancel} className="max-md:h-11!">
+          {texts.queue.cancel}
+        </Button>
+        <Button
+          size="small"
+          kind="primary"
+          disabled={empty}
+          onClick={() => onSave(text.trim())}
+          className="max-md:h-11!"
+        >
+          {gone ? texts.queue.sendAnew : texts.queue.save}
+        </Button>
+      </div>
+    </div>
+  )
+}

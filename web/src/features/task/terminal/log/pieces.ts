@@ -1,0 +1,99 @@
+/** A line of output as pieces of one look each: colours, links, and marks of what was searched for. Pure. */
+import { safeLink } from '../../../../ui/text/safeLink.ts'
+import { placesOf } from './findInLines.ts'
+import { withoutColours } from './outputLines.ts'
+import { spansOf } from './spans.ts'
+
+export interface Piece {
+  readonly text: string
+  readonly className: string
+  /** The page that it leads to: http and https only. */
+  readonly href: string | null
+  /** How manieth place of the words it belongs to. */
+  readonly match: number | null
+}
+
+interface Range {
+  readonly from: number
+  readonly to: number
+}
+
+/** Looks of a line that are told apart at most: who changes the colour of each letter gets the rest in one. */
+export const mostPieces = 200
+
+const esc = '\u001B'
+const linkBegins = new RegExp(`${esc}\\]8;;([^\\u0007]*)\\u0007`)
+const address = /https?:\/\/[^\s<>"'`\\^{|}]+/g
+/** What ends a sentence and not an address. */
+const afterAddress = /[.,;:!?)\]]+$/
+
+/** The pieces of a line that begins with these colour codes on, with the places of `words` marked. */
+export function piecesOf(start: string, text: string, words: string): readonly Piece[] {
+  const { line, links } = withoutLinks(text)
+  const spans = spansOf(start, line)
+  const plain = spans.map((span) => span.text).join('')
+  const places = placesOf(plain, words)
+    .slice(0, mostPieces)
+    .map((from) => ({ from, to: from + words.length }))
+  const anchors = [...links, ...addressesIn(plain, links)]
+  if (anchors.length === 0 && places.length === 0 && spans.length <= mostPieces)
+    return spans.map((span) => ({ ...span, href: null, match: null }))
+
+  const edges = [...places, ...anchors].flatMap(({ from, to }) => [from, to])
+  const pieces: Piece[] = []
+  let at = 0
+  for (const span of spans) {
+    const end = at + span.text.length
+    const inside = edges.filter((edge) => edge > at && edge < end).toSorted((one, other) => one - other)
+    let from = at
+    for (const to of [...inside, end]) {
+      if (to === from) continue
+      const anchor = anchors.find((range) => range.from <= from && to <= range.to)
+      const match = places.findIndex((range) => range.from <= from && to <= range.to)
+      const look = {
+        className: span.className,
+        href: anchor?.href ?? null,
+        match: match === -1 ? null : match,
+      }
+      pieces.push({ text: plain.slice(from, to), ...look })
+      from = to
+    }
+    at = end
+    if (pieces.length >= mostPieces) break
+  }
+  if (at < plain.length) pieces.push({ text: plain.slice(at), className: '', href: null, match: null })
+  return pieces
+}
+
+/** A line without its links, and where they stand in what is seen of it. */
+function withoutLinks(text: string): {
+  readonly line: string
+  readonly links: readonly (Range & { readonly href: string })[]
+} {
+  if (!text.includes(`${esc}]`)) return { line: text, links: [] }
+  const parts = text.split(linkBegins)
+  const links: (Range & { readonly href: string })[] = []
+  let line = ''
+  let seen = 0
+  // What was split by has a group: every second part is an address, empty where a link ends.
+  for (const [index, part] of parts.entries()) {
+    if (index % 2 === 1) continue
+    const length = withoutColours(part).length
+    const href = safeLink(parts[index - 1])
+    if (href !== null && length > 0) links.push({ from: seen, to: seen + length, href })
+    line += part
+    seen += length
+  }
+  return { line, links }
+}
+
+function addressesIn(plain: string, links: readonly Range[]): readonly (Range & { readonly href: string })[] {
+  if (!plain.includes('://')) return []
+  return [...plain.matchAll(address)].flatMap((found) => {
+    const shown = found[0].replace(afterAddress, '')
+    const range = { from: found.index, to: found.index + shown.length }
+    const href = safeLink(shown)
+    const taken = links.some(({ from, to }) => from < range.to && range.from < to)
+    return href === null || taken ? [] : [{ ...range, href }]
+  })
+}

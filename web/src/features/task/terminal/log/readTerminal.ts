@@ -1,0 +1,69 @@
+/** Reads a task's output from the server, past the store: thousands of pieces have no business in it. */
+import type { getTerminal } from '#domain/api/chat.schema.ts'
+import type { AnswerOf } from '#domain/api/call.schema.ts'
+import type { Position } from '#domain/kernel/event.ts'
+import { logReason } from '../../../../api/logFailure.ts'
+import { newId } from '../../../../api/newId.ts'
+import { request } from '../../../../api/request.ts'
+import { readToken } from '../../../../api/tokenStore.ts'
+import { texts as taskTexts } from '../../texts.ts'
+
+type TerminalAnswer = AnswerOf<typeof getTerminal>
+
+/** Pieces that are read back at once: one may be as little as 50 ms of output. */
+const pieces = 5_000
+
+/** The latest output, or the reason why there is none. What a 401 means is for the calls beside this one. */
+export async function readTerminal(
+  taskId: string,
+  minPosition: Position | undefined,
+  signal: AbortSignal,
+): Promise<
+  | { readonly data: TerminalAnswer; /** Nothing was printed before it. */ readonly whole: boolean }
+  | { readonly reason: string }
+> {
+  const answer = await ask(taskId, { minPosition }, signal)
+  return 'reason' in answer ? answer : { data: answer, whole: answer.output.length < pieces }
+}
+
+/** The output before a position; `null` when it cannot be read. */
+export const readEarlier = async (taskId: string, before: Position) => {
+  const answer = await ask(taskId, { before }, new AbortController().signal)
+  return 'reason' in answer ? null : { output: answer.output, whole: answer.output.length < pieces }
+}
+
+async function ask(
+  taskId: string,
+  page: { readonly minPosition?: Position | undefined; readonly before?: Position },
+  signal: AbortSignal,
+): Promise<TerminalAnswer | { readonly reason: string }> {
+  const call = {
+    path: `/tasks/${encodeURIComponent(taskId)}/terminal`,
+    query: { ...page, limit: pieces },
+    fallback: taskTexts.terminalNotFetched,
+  }
+  const answer = await request(call, {
+    fetch: (...args) => fetch(...args),
+    token: readToken(),
+    signal,
+    newId,
+  })
+  if ('error' in answer) {
+    logReason(answer.error)
+    return { reason: answer.error.message }
+  }
+  return isTerminalAnswer(answer.data) ? answer.data : { reason: taskTexts.terminalNotFetched }
+}
+
+function isTerminalAnswer(answer: unknown): answer is TerminalAnswer {
+  return (
+    typeof answer === 'object' &&
+    answer !== null &&
+    'output' in answer &&
+    Array.isArray(answer.output) &&
+    'deltas' in answer &&
+    Array.isArray(answer.deltas) &&
+    'version' in answer &&
+    typeof answer.version === 'number'
+  )
+}

@@ -1,0 +1,142 @@
+/** A button with a word. Busy means disabled, with a spinner and the busy word, at the same width: nothing beside it moves. */
+import type { ComponentProps, ReactNode } from 'react'
+import { Link } from 'react-router-dom'
+import { classes } from '../classes.ts'
+import { Spinner } from '../status/Loading.tsx'
+
+interface ButtonProps extends ComponentProps<'button'> {
+  readonly kind?: ButtonKind
+  readonly size?: ButtonSize
+  readonly icon?: ReactNode
+  readonly busy?: boolean
+  /** What the button says while busy; its own word when left out. */
+  readonly busyLabel?: ReactNode
+  /** Marks the safe button of a dialog. */
+  readonly 'data-safe'?: boolean
+}
+
+export function Button({
+  kind = 'plain',
+  size = 'normal',
+  type = 'button',
+  icon,
+  busy = false,
+  busyLabel,
+  disabled = false,
+  className,
+  children,
+  ...rest
+}: ButtonProps) {
+  return (
+    <button
+      {...rest}
+      type={type === 'submit' ? 'submit' : 'button'}
+      disabled={disabled || busy}
+      aria-busy={busy || undefined}
+      className={classes(buttonStyle(kind, size), className)}
+    >
+      {busyLabel === undefined ? (
+        <Face icon={busy ? <Spinner /> : icon}>{children}</Face>
+      ) : (
+        <span className="grid">
+          <Face icon={icon} hidden={busy}>
+            {children}
+          </Face>
+          <Face icon={<Spinner />} hidden={!busy}>
+            {busyLabel}
+          </Face>
+        </span>
+      )}
+    </button>
+  )
+}
+
+/** One of the two faces of a button, in the same place; the hidden one still takes its width. */
+function Face({
+  icon,
+  hidden = false,
+  children,
+}: {
+  icon: ReactNode
+  hidden?: boolean
+  children: ReactNode
+}) {
+  return (
+    <span
+      aria-hidden={hidden || undefined}
+      className={classes(
+        'col-start-1 row-start-1 inline-flex items-center justify-center gap-1.5',
+        hidden && 'invisible',
+      )}
+    >
+      {icon}
+      {children}
+    </span>
+  )
+}
+
+/** A link that looks like a button: it goes somewhere. Inside the product by the router, elsewhere in a new tab. */
+interface ButtonLinkProps {
+  readonly to: string
+  readonly kind?: ButtonKind
+  readonly size?: ButtonSize
+  readonly icon?: ReactNode
+  /** Opens another site in a new tab. */
+  readonly outside?: boolean
+  readonly className?: string
+  readonly children: ReactNode
+}
+
+export function ButtonLink({
+  to,
+  kind = 'plain',
+  size = 'normal',
+  icon,
+  outside = false,
+  className,
+  children,
+}: ButtonLinkProps) {
+  const style = classes(buttonStyle(kind, size), className)
+  return outside ? (
+    <a className={style} href={to} target="_blank" rel="noreferrer">
+      {icon}
+      {children}
+    </a>
+  ) : (
+    <Link className={style} to={to}>
+      {icon}
+      {children}
+    </Link>
+  )
+}
+
+/** How a button looks, shared by `Button`, `ButtonLink` and `IconButton`. */
+/** `primary`: the one button of a view. `danger`: plain with a red word; `danger-filled` only in a dialog that asks. */
+export type ButtonKind = 'primary' | 'plain' | 'ghost' | 'danger' | 'danger-filled'
+/** 28, 32 and 40 px high; the touch height of 44 below 768 px is for `large` and `touch` buttons. */
+export type ButtonSize = 'small' | 'normal' | 'large' | 'touch'
+
+const kinds: Record<ButtonKind, string> = {
+  primary:
+    'border-accent bg-accent text-on-accent enabled:hover:border-accent-hover enabled:hover:bg-accent-hover [a&]:hover:bg-accent-hover enabled:active:brightness-95',
+  plain: 'border-line bg-panel [&_svg]:text-muted hover:border-control hover:bg-raised active:bg-line-soft',
+  ghost: 'border-transparent text-muted hover:bg-raised hover:text-text active:bg-line-soft',
+  danger: 'border-line bg-panel text-bad hover:border-control hover:bg-raised active:bg-line-soft',
+  'danger-filled': 'border-bad bg-bad text-panel hover:brightness-110 active:brightness-95',
+}
+const sizes: Record<ButtonSize, string> = {
+  small: 'h-7 px-2.5 text-ui',
+  normal: 'h-8 px-3 text-ui',
+  large: 'h-11 px-4 text-body md:h-10',
+  touch: 'h-11 px-3 text-ui md:h-8',
+}
+
+/** The classes of a button; disabled ones go grey whatever their kind. */
+export function buttonStyle(kind: ButtonKind, size: ButtonSize): string {
+  return classes(
+    'inline-flex flex-none items-center justify-center gap-1.5 rounded-control border font-medium whitespace-nowrap transition-colors',
+    'disabled:cursor-not-allowed disabled:border-line disabled:bg-raised disabled:text-muted',
+    kinds[kind],
+    sizes[size],
+  )
+}

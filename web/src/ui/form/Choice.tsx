@@ -1,0 +1,60 @@
+/** One of a few, each in sight: radio buttons as tiles, so that the arrow keys and forms work as everywhere. */
+import { type ReactNode, useId } from 'react'
+
+interface ChoiceProps<Value extends string> {
+  readonly label: string
+  readonly options: readonly { readonly value: Value; readonly label: string }[]
+  readonly chosen: Value | null
+  readonly onChoose: (value: Value) => void
+}
+
+export function Choice<Value extends string>({ label, options, chosen, onChoose }: ChoiceProps<Value>) {
+  const name = useId()
+  return (
+    <fieldset>
+      <legend className="mb-1.5 text-ui font-medium">{label}</legend>
+      <div className="grid grid-cols-2 gap-2 md:grid-cols-3">
+        {options.map((option) => (
+          <label
+            key={option.value}
+            className="flex h-11 cursor-pointer items-center justify-center rounded-control border border-line bg-panel px-2 text-ui font-medium transition-colors hover:bg-raised has-checked:border-accent has-checked:bg-select has-focus-visible:outline-2 has-focus-visible:outline-offset-2 has-focus-visible:outline-accent md:h-10"
+          >
+            <input
+              type="radio"
+              name={name}
+              value={option.value}
+              checked={option.value === chosen}
+              onChange={() => onChoose(option.value)}
+              className="sr-only"
+            />
+            {option.label}
+          </label>
+        ))}
+      </div>
+    </fieldset>
+  )
+}
+
+/** A box to tick, with its words beside it. */
+interface CheckboxProps {
+  readonly checked: boolean
+  /** The id of what explains it further. */
+  readonly describedBy?: string
+  readonly onChange: (checked: boolean) => void
+  readonly children: ReactNode
+}
+
+export function Checkbox({ checked, describedBy, onChange, children }: CheckboxProps) {
+  return (
+    <label className="inline-flex min-h-11 items-center gap-2 text-ui md:min-h-8">
+      <input
+        type="checkbox"
+        checked={checked}
+        aria-describedby={describedBy}
+        onChange={(event) => onChange(event.target.checked)}
+        className="size-4"
+      />
+      {children}
+    </label>
+  )
+}

@@ -1,0 +1,85 @@
+/** A labelled line of text: help below it, and when it is wrong a red border, an icon and the reason, tied to the input. */
+import { CircleAlert } from 'lucide-react'
+import { type ComponentProps, type ReactNode, useId } from 'react'
+import { classes } from '../classes.ts'
+import { TextArea } from './TextArea.tsx'
+
+interface FieldProps extends Omit<ComponentProps<'input'>, 'size'> {
+  readonly label: string
+  /** Keeps the label for assistive technology only, where an icon and a placeholder say the same. */
+  readonly labelHidden?: boolean
+  readonly help?: string | undefined
+  readonly error?: string | undefined
+  readonly icon?: ReactNode
+  /** 40 px on sign-in and onboarding, else 32. */
+  readonly large?: boolean
+}
+
+export function Field({
+  label,
+  labelHidden = false,
+  help,
+  error,
+  icon,
+  large = false,
+  className,
+  ...rest
+}: FieldProps) {
+  const id = useId()
+  const noteId = `${id}-note`
+  const noted = error !== undefined || help !== undefined
+  return (
+    <div className={className}>
+      <label htmlFor={id} className={classes(labelHidden ? 'sr-only' : 'mb-1.5 block text-ui font-medium')}>
+        {label}
+      </label>
+      <div
+        className={classes(
+          'flex items-center gap-2 rounded-control border px-2.5 has-focus-visible:outline-2 has-focus-visible:outline-accent',
+          large ? 'h-11 md:h-10' : 'h-11 md:h-8',
+          rest.readOnly
+            ? 'border-transparent bg-raised'
+            : error === undefined
+              ? 'border-control bg-panel'
+              : 'border-bad bg-panel',
+        )}
+      >
+        {icon !== undefined && <span className="flex-none text-muted">{icon}</span>}
+        <input
+          {...rest}
+          id={id}
+          aria-invalid={error !== undefined || undefined}
+          aria-describedby={noted ? noteId : undefined}
+          className="min-w-0 flex-1 bg-transparent text-typed outline-none"
+        />
+      </div>
+      {noted && (
+        <p
+          id={noteId}
+          className={classes(
+            'mt-1.5 flex items-center gap-1.5 text-meta',
+            error === undefined ? 'text-muted' : 'text-bad',
+          )}
+        >
+          {error !== undefined && <CircleAlert className="size-3.5" />}
+          {error ?? help}
+        </p>
+      )}
+    </div>
+  )
+}
+
+/** A labelled text of several lines, which grows with what is in it. */
+export function AreaField(props: Omit<ComponentProps<typeof TextArea>, 'className' | 'interim'>) {
+  return (
+    <div>
+      {/* The box has its name already. */}
+      <p aria-hidden className="mb-1.5 text-ui font-medium">
+        {props.label}
+      </p>
+      <div className="rounded-control border border-control bg-panel p-2.5 has-focus-visible:outline-2 has-focus-visible:outline-accent">
+        <TextArea {...props} className="text-typed" />
+      </div>
+    </div>
+  )
+}

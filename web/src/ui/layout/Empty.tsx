@@ -1,0 +1,22 @@
+/** What stands where a list would be when it is empty: a title, a sentence, at most one button. */
+import type { ReactNode } from 'react'
+import { classes } from '../classes.ts'
+
+interface EmptyProps {
+  readonly title: string
+  /** `h1` where it stands for the whole page. */
+  readonly heading?: 'h1' | 'h2'
+  readonly children?: ReactNode
+  readonly action?: ReactNode
+  readonly className?: string
+}
+
+export function Empty({ title, heading: Heading = 'h2', children, action, className }: EmptyProps) {
+  return (
+    <div className={classes('flex flex-col items-start gap-1 p-4', className)}>
+      <Heading className="text-body font-semibold">{title}</Heading>
+      {children !== undefined && <p className="max-w-[62ch] text-muted">{children}</p>}
+      {action !== undefined && action !== false && <div className="mt-3">{action}</div>}
+    </div>
+  )
+}

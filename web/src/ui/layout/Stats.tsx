@@ -1,0 +1,47 @@
+/** A strip of figures, each under its name; on a phone each in a row of its own, four in two by two. */
+import { classes } from '../classes.ts'
+import { Skeleton } from '../status/Loading.tsx'
+
+interface StatsProps {
+  /** `undefined` while a figure is on its way, `null` where it does not come. */
+  readonly stats: readonly { readonly name: string; readonly value: number | string | null | undefined }[]
+  /** What assistive technology hears for a figure that is not known. */
+  readonly unknown: string
+  readonly className?: string
+}
+
+export function Stats({ stats, unknown, className }: StatsProps) {
+  const four = stats.length === 4
+  return (
+    <dl className={classes('grid', four ? 'grid-cols-2 md:grid-cols-4' : 'md:grid-cols-3', className)}>
+      {stats.map(({ name, value }) => (
+        <div
+          key={name}
+          className={classes(
+            'border-line-soft md:border-t-0 md:border-l md:px-5 md:py-3.5 md:first:border-l-0',
+            four
+              ? 'px-4 py-3 even:border-l nth-3:border-t nth-4:border-t md:nth-3:border-t-0 md:nth-4:border-t-0'
+              : 'flex items-center justify-between border-t px-4 py-2 first:border-t-0 md:block',
+          )}
+        >
+          <dt className="text-ui text-muted">{name}</dt>
+          <dd className={four ? 'text-page font-semibold' : 'text-title font-semibold md:text-page'}>
+            {value === null ? (
+              <span aria-hidden="true" className="text-muted">
+                –
+              </span>
+            ) : (
+              ((typeof value === 'number' ? grouped(value) : value) ?? <Skeleton className="my-1 h-6 w-10" />)
+            )}
+            {(value ?? null) === null && <span className="sr-only">{unknown}</span>}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+/** `10,000`: put together by hand, since the browser's own formatters cost a millisecond each and lists have many. */
+export function grouped(count: number): string {
+  return String(count).replace(/\B(?=(\d{3})+$)/g, ',')
+}

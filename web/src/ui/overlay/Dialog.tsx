@@ -1,0 +1,108 @@
+/**
+ * A question in front of the page: a title, a sentence, buttons at the right with focus on the safe one. It is the
+ * browser's own modal dialog, which keeps focus in, makes the page inert and closes on Escape.
+ */
+import { type ReactNode, useEffect, useId, useLayoutEffect, useRef } from 'react'
+
+interface DialogProps {
+  readonly open: boolean
+  readonly onClose: () => void
+  readonly title: string
+  readonly children: ReactNode
+  /** Buttons; the one marked `data-safe` gets the focus. */
+  readonly actions: ReactNode
+}
+
+export function Dialog({ open, onClose, title, children, actions }: DialogProps) {
+  const titleId = useId()
+  const ref = useModal(open, onClose)
+  return (
+    <dialog
+      ref={ref}
+      aria-labelledby={titleId}
+      className="m-auto w-[min(440px,calc(100vw-32px))] rounded-panel bg-panel p-0 shadow-float backdrop:bg-scrim open:animate-rise"
+    >
+      {open && (
+        <div className="p-5">
+          <h2 id={titleId} className="text-title font-semibold">
+            {title}
+          </h2>
+          <div className="mt-1 text-body text-muted">{children}</div>
+          <div className="mt-5 flex flex-wrap justify-end gap-2 max-md:[&_button]:h-11">{actions}</div>
+        </div>
+      )}
+    </dialog>
+  )
+}
+
+/**
+ * Opens and closes a `<dialog>` as a modal, in step with `open`; Escape and a click on the backdrop ask to close it. The
+ * focus goes back to where it was, also when the dialog is taken out of the page.
+ */
+export function useModal(open: boolean, onClose: () => void) {
+  const ref = useRef<HTMLDialogElement>(null)
+  const close = useRef(onClose)
+  useEffect(() => {
+    close.current = onClose
+  })
+  useEffect(() => {
+    const dialog = ref.current
+    if (dialog === null) return
+    if (open && !dialog.open) {
+      dialog.showModal()
+      // Nothing dangerous is one keystroke away.
+      dialog.querySelector<HTMLElement>('[data-safe]')?.focus()
+    }
+    if (!open && dialog.open) dialog.close()
+  }, [open])
+  useLayoutEffect(() => {
+    const dialog = ref.current
+    // Before it leaves the page: the browser gives the focus back as it closes one that is still there.
+    return () => {
+      if (dialog?.open === true) dialog.close()
+    }
+  }, [])
+  useEffect(() => {
+    const dialog = ref.current
+    if (dialog === null) return
+    const onDismiss = () => close.current()
+    // The dialog itself is only hit outside its content. What was pressed inside and let go outside chose text there.
+    let pressed: EventTarget | null = null
+    const onPress = (event: PointerEvent) => {
+      pressed = event.target
+    }
+    const onClick = (event: MouseEvent) => {
+      if (event.target === dialog && pressed === dialog) close.current()
+    }
+    dialog.addEventListener('close', onDismiss)
+    dialog.addEventListener('pointerdown', onPress)
+    dialog.addEventListener('click', onClick)
+    return () => {
+      dialog.removeEventListener('close', onDismiss)
+      dialog.removeEventListener('pointerdown', onPress)
+      dialog.removeEventListener('click', onClick)
+    }
+  }, [])
+  return ref
+}
+
+/** A panel that comes in from the right edge over a narrow screen; Escape, the backdrop and a chosen link close it. */
+interface SheetProps {
+  readonly open: boolean
+  readonly onClose: () => void
+  readonly label: string
+  readonly children: ReactNode
+}
+
+export function Sheet({ open, onClose, label, children }: SheetProps) {
+  const ref = useModal(open, onClose)
+  return (
+    <dialog
+      ref={ref}
+      aria-label={label}
+      className="my-0 mr-0 ml-auto h-full max-h-none w-[min(320px,85vw)] bg-panel p-0 shadow-float backdrop:bg-scrim open:animate-rise"
+    >
+      {open && <div className="flex h-full flex-col p-3">{children}</div>}
+    </dialog>
+  )
+}

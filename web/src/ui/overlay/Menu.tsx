@@ -1,0 +1,203 @@
+/**
+ * A menu behind a button, as the ARIA pattern has it: the arrow keys walk, a letter jumps, Escape and Tab close. Items are
+ * 32 px high, a dangerous one last after a line. It stands in the browser's top layer, above whatever would cut it off.
+ */
+import type { LucideIcon } from 'lucide-react'
+import {
+  Fragment,
+  useEffect,
+  useId,
+  useLayoutEffect,
+  useRef,
+  useState,
+  type ComponentProps,
+  type KeyboardEvent,
+  type ReactNode,
+  type RefObject,
+} from 'react'
+import { classes } from '../classes.ts'
+
+export interface MenuItem {
+  readonly label: string
+  readonly icon?: LucideIcon
+  readonly onChoose: () => void
+  readonly danger?: boolean
+  readonly disabled?: boolean
+}
+
+/** What the button of a menu must carry. */
+export type MenuButtonProps = Pick<
+  ComponentProps<'button'>,
+  'ref' | 'onClick' | 'onKeyDown' | 'aria-haspopup' | 'aria-expanded' | 'aria-controls'
+>
+
+interface MenuProps {
+  readonly button: (props: MenuButtonProps) => ReactNode
+  readonly items: readonly MenuItem[]
+}
+
+type End = 'first' | 'last'
+
+export function Menu({ button, items }: MenuProps) {
+  const id = useId()
+  const anchor = useRef<HTMLButtonElement>(null)
+  // Which item has the focus when it opens; `null` while it is closed.
+  const [opened, setOpened] = useState<End | null>(null)
+  const close = () => {
+    setOpened(null)
+    anchor.current?.focus()
+  }
+  return (
+    <>
+      {button({
+        ref: anchor,
+        'aria-haspopup': 'menu',
+        'aria-expanded': opened !== null,
+        'aria-controls': opened === null ? undefined : id,
+        onClick: () => setOpened(opened === null ? 'first' : null),
+        onKeyDown: (event) => {
+          if (event.key !== 'ArrowDown' && event.key !== 'ArrowUp') return
+          event.preventDefault()
+          setOpened(event.key === 'ArrowDown' ? 'first' : 'last')
+        },
+      })}
+      {opened !== null && (
+        <MenuList
+          id={id}
+          anchor={anchor}
+          items={items}
+          begins={opened}
+          onClose={close}
+          onLeave={() => setOpened(null)}
+        />
+      )}
+    </>
+  )
+}
+
+interface MenuListProps {
+  readonly id: string
+  readonly anchor: RefObject<HTMLButtonElement | null>
+  readonly items: readonly MenuItem[]
+  readonly begins: End
+  /** Closes and gives the focus back. */
+  readonly onClose: () => void
+  /** Closes where the focus has gone elsewhere. */
+  readonly onLeave: () => void
+}
+
+function MenuList({ id, anchor, items, begins, onClose, onLeave }: MenuListProps) {
+  const list = useRef<HTMLDivElement>(null)
+  const leave = useRef(onLeave)
+  useEffect(() => {
+    leave.current = onLeave
+  })
+
+  useLayoutEffect(() => {
+    if (list.current === null || anchor.current === null) return
+    list.current.showPopover()
+    place(list.current, anchor.current.getBoundingClientRect())
+    rows(list.current)
+      .at(begins === 'first' ? 0 : -1)
+      ?.focus()
+  }, [anchor, begins])
+
+  useEffect(() => {
+    const elsewhere = (event: Event) => {
+      if (!(event.target instanceof Node)) return
+      if (list.current?.contains(event.target) || anchor.current?.contains(event.target)) return
+      leave.current()
+    }
+    document.addEventListener('pointerdown', elsewhere, true)
+    // What it hangs on would scroll away under it.
+    document.addEventListener('scroll', elsewhere, true)
+    window.addEventListener('resize', elsewhere)
+    return () => {
+      document.removeEventListener('pointerdown', elsewhere, true)
+      document.removeEventListener('scroll', elsewhere, true)
+      window.removeEventListener('resize', elsewhere)
+    }
+  }, [anchor])
+
+  const onKeyDown = (event: KeyboardEvent<HTMLDivElement>) => {
+    const all = rows(event.currentTarget)
+    const at = all.findIndex((row) => row === document.activeElement)
+    const next = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: all.length - 1 }[event.key]
+    if (event.key === 'Escape' || event.key === 'Tab') {
+      // Only the menu closes, not what it stands in.
+      event.stopPropagation()
+      if (event.key === 'Escape') event.preventDefault()
+      onClose()
+    } else if (next !== undefined) {
+      event.preventDefault()
+      all.at(next % all.length)?.focus()
+    } else if (event.key.length === 1 && /\S/.test(event.key)) {
+      const letter = event.key.toLowerCase()
+      const after = [...all.slice(at + 1), ...all.slice(0, at + 1)]
+      after.find((row) => row.textContent.trim().toLowerCase().startsWith(letter))?.focus()
+    }
+  }
+
+  return (
+    <div
+      ref={list}
+      id={id}
+      role="menu"
+      popover="manual"
+      tabIndex={-1}
+      onKeyDown={onKeyDown}
+      className="fixed inset-auto m-0 min-w-44 animate-appear rounded-panel bg-panel p-1 text-text shadow-float outline-none"
+    >
+      {items.map((item) => (
+        <MenuRow
+          key={item.label}
+          item={item}
+          onChoose={() => {
+            onClose()
+            item.onChoose()
+          }}
+        />
+      ))}
+    </div>
+  )
+}
+
+function MenuRow({ item, onChoose }: { readonly item: MenuItem; readonly onChoose: () => void }) {
+  const Icon = item.icon
+  return (
+    <Fragment>
+      {item.danger && <hr className="m-1 border-line-soft first:hidden" />}
+      <button
+        type="button"
+        role="menuitem"
+        tabIndex={-1}
+        aria-disabled={item.disabled || undefined}
+        onClick={item.disabled ? undefined : onChoose}
+        onPointerMove={(event) => event.currentTarget.focus()}
+        className={classes(
+          'flex h-11 w-full items-center gap-2 rounded-control px-2 text-left text-ui outline-none focus:bg-raised aria-disabled:text-muted md:h-8',
+          item.danger && 'text-bad',
+        )}
+      >
+        {Icon !== undefined && <Icon className={item.danger ? undefined : 'text-muted'} />}
+        {item.label}
+      </button>
+    </Fragment>
+  )
+}
+
+function rows(list: HTMLElement): HTMLElement[] {
+  return [...list.querySelectorAll<HTMLElement>('[role=menuitem]')]
+}
+
+/** Pixels between the menu and its button, and between the menu and the window's edge. */
+const gap = 4
+
+/** Below the button, their right edges in line; above it where there is no room below. */
+function place(list: HTMLElement, button: DOMRect): void {
+  const { width, height } = list.getBoundingClientRect()
+  const below = button.bottom + gap
+  const top = below + height + gap <= window.innerHeight ? below : button.top - height - gap
+  list.style.top = `${Math.max(gap, top)}px`
+  list.style.left = `${Math.max(gap, Math.min(button.right - width, window.innerWidth - width - gap))}px`
+}

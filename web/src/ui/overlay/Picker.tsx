@@ -1,0 +1,70 @@
+/**
+ * One of many: a button with the chosen value that opens a list with a filter. The list is a chunk of its own, asked
+ * for when a pointer or the focus comes near.
+ */
+import { ChevronDown } from 'lucide-react'
+import { lazy, Suspense, useId, useRef, useState, type ReactNode } from 'react'
+import { classes } from '../classes.ts'
+import { MiddleCut } from '../text/MiddleCut.tsx'
+import type { PickerListProps } from './pickerOptions.ts'
+
+interface PickerProps extends PickerListProps {
+  readonly icon: ReactNode
+  /** Stands for the value when nothing is chosen. */
+  readonly placeholder: string
+  readonly disabled?: boolean
+  /** On a phone the value shows as its icon alone; its name stays for assistive technology. */
+  readonly shrinks?: boolean
+}
+
+const loadList = () => import('./PickerList.tsx')
+const PickerList = lazy(async () => ({ default: (await loadList()).PickerList }))
+
+export function Picker({ icon, placeholder, disabled = false, shrinks = false, ...list }: PickerProps) {
+  const [open, setOpen] = useState(false)
+  const button = useRef<HTMLButtonElement>(null)
+  const listId = useId()
+  const chosen = list.options.find((option) => option.value === list.chosen)
+  // A chunk that does not come is asked for again when the list opens, and fails there.
+  const prefetch = () => void loadList().catch(() => undefined)
+  return (
+    <>
+      <button
+        ref={button}
+        type="button"
+        role="combobox"
+        aria-haspopup="listbox"
+        aria-expanded={open}
+        aria-controls={listId}
+        aria-label={`${list.label}: ${chosen?.label ?? placeholder}`}
+        disabled={disabled}
+        onPointerEnter={prefetch}
+        onFocus={prefetch}
+        onClick={() => setOpen((was) => !was)}
+        onKeyDown={(event) => {
+          if (event.key !== 'ArrowDown' && event.key !== 'ArrowUp') return
+          event.preventDefault()
+          setOpen(true)
+        }}
+        className="inline-flex h-11 max-w-full min-w-0 items-center gap-1.5 rounded-control border border-line bg-panel px-2 text-ui font-medium transition-colors hover:border-control hover:bg-raised disabled:cursor-not-allowed disabled:bg-raised disabled:text-muted md:h-7 [&_svg]:flex-none [&_svg]:text-muted"
+      >
+        {chosen?.icon ?? icon}
+        <span
+          className={classes(
+            'min-w-0',
+            shrinks && 'max-md:hidden',
+            chosen === undefined ? 'text-muted' : list.mono && 'mono',
+          )}
+        >
+          <MiddleCut>{chosen?.label ?? placeholder}</MiddleCut>
+        </span>
+        <ChevronDown className="size-3" />
+      </button>
+      {open && (
+        <Suspense fallback={null}>
+          <PickerList {...list} id={listId} anchor={button} onClose={() => setOpen(false)} />
+        </Suspense>
+      )}
+    </>
+  )
+}

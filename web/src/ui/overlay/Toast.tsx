@@ -1,0 +1,48 @@
+/** One notification: an icon, a title, a message, and when there is one a way back. It counts down unless it is pointed at. */
+import { CircleCheck, CircleX, Info, TriangleAlert, X } from 'lucide-react'
+import { Button } from '../form/Button.tsx'
+import { IconButton } from '../form/IconButton.tsx'
+import { useCountdown } from './useCountdown.ts'
+
+export type ToastKind = 'success' | 'error' | 'warning' | 'info'
+
+interface ToastProps {
+  readonly kind: ToastKind
+  readonly title: string
+  readonly message?: string | undefined
+  /** Milliseconds until it goes by itself. */
+  readonly duration: number
+  /** The way back, such as Undo. */
+  readonly action?: { readonly label: string; readonly onClick: () => void } | undefined
+  readonly closeLabel: string
+  readonly onClose: () => void
+}
+
+const icons = { success: CircleCheck, error: CircleX, warning: TriangleAlert, info: Info } as const
+const colours = { success: 'text-ok', error: 'text-bad', warning: 'text-warn', info: 'text-run' } as const
+
+export function Toast({ kind, title, message, duration, action, closeLabel, onClose }: ToastProps) {
+  const clock = useCountdown(duration, onClose)
+  const Icon = icons[kind]
+  return (
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- pointing at it only stops its clock
+    <li {...clock} className="pointer-events-auto w-90 max-w-full">
+      <div
+        role={kind === 'error' ? 'alert' : 'status'}
+        className="toast flex animate-rise gap-2.5 rounded-panel bg-panel shadow-float"
+      >
+        <Icon className={`mt-0.5 ${colours[kind]}`} />
+        <div className="min-w-0 flex-1 wrap-anywhere">
+          <p className="text-ui font-medium">{title}</p>
+          {message !== undefined && <p className="text-ui text-muted">{message}</p>}
+        </div>
+        {action !== undefined && (
+          <Button size="small" onClick={action.onClick} className="-my-0.5">
+            {action.label}
+          </Button>
+        )}
+        <IconButton label={closeLabel} icon={X} size="row" onClick={onClose} className="-mt-0.5 -mr-1" />
+      </div>
+    </li>
+  )
+}

@@ -1,0 +1,34 @@
+/** Lines added and deleted: `+267 −33`, with the true minus sign, and no zero. Nothing when nothing changed. */
+import { classes } from '../classes.ts'
+
+interface CountProps {
+  readonly added: number
+  readonly deleted: number
+  readonly small?: boolean
+}
+
+export function Count({ added, deleted, small = false }: CountProps) {
+  if (added === 0 && deleted === 0) return null
+  const format = new Intl.NumberFormat('en-US', { useGrouping: false })
+  return (
+    <span
+      className={classes(
+        'inline-flex gap-1.5 font-mono tracking-normal whitespace-nowrap',
+        small ? 'text-tiny' : 'text-meta',
+      )}
+    >
+      {added > 0 && (
+        <span className="text-ok">
+          <span aria-hidden="true">+{format.format(added)}</span>
+          <span className="sr-only">{added} added</span>
+        </span>
+      )}
+      {deleted > 0 && (
+        <span className="text-bad">
+          <span aria-hidden="true">−{format.format(deleted)}</span>
+          <span className="sr-only">{deleted} deleted</span>
+        </span>
+      )}
+    </span>
+  )
+}

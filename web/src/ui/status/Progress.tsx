@@ -1,0 +1,24 @@
+/** How far a running task is: a bar 2 px high. */
+import { classes } from '../classes.ts'
+
+interface ProgressProps {
+  readonly percent: number
+  readonly label: string
+  readonly className?: string
+}
+
+export function Progress({ percent, label, className }: ProgressProps) {
+  const shown = Math.round(Math.max(0, Math.min(percent, 100)))
+  return (
+    <span
+      role="progressbar"
+      aria-label={label}
+      aria-valuemin={0}
+      aria-valuemax={100}
+      aria-valuenow={shown}
+      className={classes('block h-0.5 overflow-hidden', className)}
+    >
+      <span className="block h-full bg-run transition-[width] duration-200" style={{ width: `${shown}%` }} />
+    </span>
+  )
+}

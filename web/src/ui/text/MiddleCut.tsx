@@ -1,0 +1,22 @@
+/** A name that loses its middle when there is no room: its end tells it apart. */
+import { classes } from '../classes.ts'
+
+const tailLength = 10
+
+export function MiddleCut({ children }: { readonly children: string }) {
+  const cut = Math.max(0, children.length - tailLength)
+  return (
+    <span className="flex min-w-0" title={children}>
+      {/* Its end is cut too where there is no room even for that. */}
+      <span className="truncate">{children.slice(0, cut)}</span>
+      <span
+        className={classes(
+          'overflow-hidden text-ellipsis whitespace-pre',
+          cut > 0 && 'max-w-[calc(100%-1.5em)] flex-none',
+        )}
+      >
+        {children.slice(cut)}
+      </span>
+    </span>
+  )
+}
