@@ -1,5 +1,6 @@
 /** Makes the workspace of a task ready: the person's access checked, the mirror up to date, the tree checked out. */
 import { setTimeout as delay } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
 import { isBranchName } from '#domain/kernel/names.ts'
 import { WorkspacePrepared, WorkspacePreparing } from '#domain/task/events.ts'
 import type { TaskDocument } from '#domain/views/tasks.ts'
@@ -16,6 +17,7 @@ import {
   groundFor,
   hasWorkspace,
   prepareWorkspace,
+  readWorkspace,
   removeWorkspace,
   renameBranch,
   type PrepareResult,
@@ -95,13 +97,21 @@ async function makeWhileRefreshing(
   // Work that was begun on an empty repository goes on as it was.
   const isBeginning = task.workspace !== 'ready' && !(await hasWorkspace(deps.root, task.id))
   const repositoryReady = isBeginning ? withFirstBranch(deps, refreshing, { task, user, signal }) : refreshing
+  let found: Workspace | undefined
   return prepareConcurrently(repositoryReady, {
     async find() {
       const before = await deps.mirrors.find({ ...repository, url: access.url })
+      if (before && early && task.workspace === 'ready') {
+        // Nothing is made of this one: its box need not wait until all of it has been looked at.
+        found = await readWorkspace({ root: deps.root, taskId: task.id, mirror: before })
+        if (found) early.open(found, access.url)
+      }
       return before && isBeginning && (await isEmpty(deps, before, task)) ? undefined : before
     },
     make: (mirror) =>
-      workspaceFor(deps, { mirror, access }, { task, user }, (place) => early?.open(place, access.url)),
+      workspaceFor(deps, { mirror, access }, { task, user }, (place) => {
+        if (!isDeepStrictEqual(place, found)) early?.open(place, access.url)
+      }),
     ground: (mirror) => groundFor(deps.git, mirror, branchesOf(task)),
     async remove() {
       await early?.close()

@@ -1,7 +1,7 @@
 /** The box made by bubblewrap: a user, a process tree, a network and a file system of its own, and nothing left after its end. */
 import type { Duplex, Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
-import { run, signalProcess, spawnProcess } from '../process.ts'
+import { run, signalProcess, spawnProcess, type SpawnedProcess } from '../process.ts'
 import { gitArguments, gitEnvironment, pick } from '../workspace/git/git.ts'
 import type { Git } from '../workspace/git/git.ts'
 import { mirrorObjectsInBox } from '../workspace/workspace.ts'
@@ -19,7 +19,16 @@ import {
 import type { BoxGroup, ControlGroups } from './controlGroups.ts'
 import { launcher, launchWords, nulEnded } from './launcher.ts'
 import { watchLimits } from './limits.ts'
-import type { Bind, Sandbox, SandboxedProcess, SandboxEnd, SandboxExit, SandboxSpec } from './port.ts'
+import type {
+  Bind,
+  ReservedSandbox,
+  ReservedSpec,
+  Sandbox,
+  SandboxedProcess,
+  SandboxEnd,
+  SandboxExit,
+  SandboxSpec,
+} from './port.ts'
 import { freeze, thaw, type Known } from './freeze.ts'
 import { birthOf, processTree } from './processTree.ts'
 
@@ -40,15 +49,58 @@ export interface BubblewrapOptions {
 export function bubblewrap(options: BubblewrapOptions): Sandbox {
   return {
     kind: 'bubblewrap',
-    run: (spec) => startBox(options, spec),
+    run(spec) {
+      const inputs = inputsOf(options, spec)
+      return runIn(options, spawnBox(options, spec), spec, inputs)
+    },
+    reserve: (spec) => reserveBox(options, spec),
     paths: () => boxPaths,
     seenAs: ({ target }) => target,
     gitFor: (workspace) => boxedGit(options, workspace),
   }
 }
 
-function startBox(options: BubblewrapOptions, spec: SandboxSpec): SandboxedProcess {
-  const { system } = options
+interface SpawnedBox {
+  readonly child: SpawnedProcess
+  /** Settles once the kernel counts what the box holds, or will not; it takes the kernel some 10 ms. */
+  readonly holding: Promise<BoxGroup | undefined>
+}
+
+/** Starts bubblewrap, which waits for its arguments. */
+function spawnBox(options: BubblewrapOptions, { workspace, stdin, limits }: ReservedSpec): SpawnedBox {
+  const identity = commandIdentity(workspace)
+  const files = madeFiles(identity, options.system).length
+  const args = ['--args', '3', '--info-fd', '4', ...filtered(options, 6), '--', ...launcher(identity, 5)]
+  // Its own environment is empty: that is what /proc/1/environ shows inside. Arguments go by a pipe, where no list of processes has them.
+  const [program, ...rest] = withoutInherited(options, args, firstFile + files)
+  const child = spawnProcess(program, rest, { env: {}, stdin, extraPipes: 4 + files })
+  return { child, holding: held(options, child.pid, limits) }
+}
+
+function reserveBox(options: BubblewrapOptions, reserved: ReservedSpec): ReservedSandbox {
+  const box = spawnBox(options, reserved)
+  return {
+    run(rest) {
+      const spec = { ...reserved, ...rest }
+      return runIn(options, box, spec, inputsOf(options, spec))
+    },
+    async close() {
+      box.child.signalGroup('SIGKILL')
+      const [group] = await Promise.all([box.holding, box.child.exited])
+      await group?.remove()
+    },
+  }
+}
+
+/** What bubblewrap and the launcher read from their pipes. */
+interface BoxInputs {
+  readonly making: string
+  readonly words: string
+  readonly files: readonly string[]
+}
+
+/** Throws `RangeError` for what cannot be in a box. */
+function inputsOf({ system }: BubblewrapOptions, spec: SandboxSpec): BoxInputs {
   const { workspace, limits } = spec
   const identity = commandIdentity(workspace)
   const files = madeFiles(identity, system)
@@ -73,22 +125,26 @@ function startBox(options: BubblewrapOptions, spec: SandboxSpec): SandboxedProce
     env: { ...commandEnvironment, ...spec.env },
     command: spec.command,
   })
-  const args = ['--args', '3', '--info-fd', '4', ...filtered(options, 6), '--', ...launcher(identity, 5)]
-  const making = nulEnded(boxArguments(plan))
-  // Its own environment is empty: that is what /proc/1/environ shows inside. Arguments go by a pipe, where no list of processes has them.
-  const [program, ...rest] = withoutInherited(options, args, firstFile + files.length)
-  const child = spawnProcess(program, rest, { env: {}, stdin: spec.stdin, extraPipes: 4 + files.length })
+  return { making: nulEnded(boxArguments(plan)), words, files: files.map(({ content }) => content) }
+}
+
+function runIn(
+  { filters }: BubblewrapOptions,
+  { child, holding }: SpawnedBox,
+  { limits, beside = 0 }: SandboxSpec,
+  { making, words, files }: BoxInputs,
+): SandboxedProcess {
   const [argumentPipe, infoPipe, wordPipe, filterPipe, ...filePipes] = child.pipes
   // It makes no box, and starts nothing, before it has read these: what it starts is counted.
   let group: BoxGroup | undefined
   const begin = async (): Promise<void> => {
-    group = await held(options, child.pid, limits)
-    filterPipe?.end(options.filters?.[group ? 'kernel' : 'processes'])
+    group = await holding
+    filterPipe?.end(filters?.[group ? 'kernel' : 'processes'])
     argumentPipe?.end(making)
   }
   const begun = begin()
   wordPipe?.end(words)
-  filePipes.forEach((pipe, index) => pipe.end(files[index]?.content))
+  filePipes.forEach((pipe, index) => pipe.end(files[index]))
 
   let reason: SandboxEnd = 'itself'
   let isOver = false
@@ -116,7 +172,7 @@ function startBox(options: BubblewrapOptions, spec: SandboxSpec): SandboxedProce
   let staying: readonly Known[] = []
   const learnStaying = async (): Promise<void> => {
     await known
-    if (first) staying = await firstOnes(first.pid, 1 + (spec.beside ?? 0), () => isOver)
+    if (first) staying = await firstOnes(first.pid, 1 + beside, () => isOver)
   }
   const settled = learnStaying()
   const watch = watchLimits(

@@ -17,6 +17,11 @@ export interface Sandbox {
   readonly kind: 'bubblewrap' | 'container' | 'none'
   /** Starts a command. Throws `CannotStart`; what goes wrong inside shows as the command's own failure. */
   run(spec: SandboxSpec): SandboxedProcess
+  /**
+   * Starts a sandbox before its command is known, where that saves time: some of its setup is waiting. Throws `CannotStart`. Nothing of the
+   * workspace is looked at until its command runs.
+   */
+  reserve?(spec: ReservedSpec): ReservedSandbox
   /** The paths that a command sees. */
   paths(workspace: Workspace): BoxPaths
   /** The path by which a command reaches what was bound for it. */
@@ -59,6 +64,16 @@ export interface SandboxSpec {
   readonly limits: SandboxLimits
   /** How many processes the command starts beside itself before it reads its input, which live as long as it does; none when not given. */
   readonly beside?: number
+}
+
+/** What of a sandbox must be known from the start. */
+export type ReservedSpec = Pick<SandboxSpec, 'workspace' | 'stdin' | 'limits'>
+
+export interface ReservedSandbox {
+  /** Runs its command, once. When this throws, the sandbox is still to be closed. */
+  run(spec: Omit<SandboxSpec, keyof ReservedSpec>): SandboxedProcess
+  /** Ends a sandbox in which no command runs. */
+  close(): Promise<void>
 }
 
 /** Why it ended: by itself, also by a signal from inside, or because we made it. */

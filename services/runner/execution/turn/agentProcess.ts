@@ -9,7 +9,14 @@ import { programBind, programIn } from '../../agents/program.ts'
 import { anyAmount, type Budget } from '../../broker/budget.ts'
 import { startBroker, type Broker } from '../../broker/broker.ts'
 import type { AgentDeps } from '../../deps.ts'
-import type { Sandbox, SandboxedProcess, SandboxExit } from '../../sandbox/port.ts'
+import type {
+  ReservedSandbox,
+  ReservedSpec,
+  Sandbox,
+  SandboxedProcess,
+  SandboxExit,
+  SandboxSpec,
+} from '../../sandbox/port.ts'
 import type { Workspace } from '../../workspace/workspace.ts'
 import { agentLimits } from '../runLimits.ts'
 import type { OpenedSandboxEnv, SandboxEnv } from '../sandboxEnv.ts'
@@ -90,7 +97,10 @@ type Deps = Pick<AgentDeps, 'scratch' | 'model' | 'textThreads' | 'logger' | 'id
 /** Opens the sandbox of an agent. Fails with a sentence when its broker or its sandbox cannot be made. */
 export async function openAgent(deps: Deps, start: AgentStart): Promise<OpenedAgent> {
   const runToken = randomBytes(24).toString('base64url')
+  const { sandbox, workspace } = start
+  const known = { workspace, stdin: 'pipe', limits: agentLimits } as const
   const folder = await deps.scratch.make()
+  let reserved: ReservedSandbox | undefined
   let broker: Broker | undefined
   let env: OpenedSandboxEnv | undefined
   const closeAll = async () => {
@@ -98,11 +108,21 @@ export async function openAgent(deps: Deps, start: AgentStart): Promise<OpenedAg
     await rm(folder, { recursive: true, force: true })
   }
   try {
-    env = await start.sandboxEnv.open()
+    reserved = sandbox.reserve?.(known)
     const socketPath = join(folder, 'model.sock')
-    broker = start.agent.access === 'key' ? undefined : await brokerFor(deps, start, { socketPath, runToken })
+    const [opened, started] = await Promise.allSettled([
+      start.sandboxEnv.open(),
+      brokerFor(deps, start, { socketPath, runToken }),
+    ])
+    if (opened.status === 'fulfilled') env = opened.value
+    if (started.status === 'fulfilled') broker = started.value
+    if (opened.status === 'rejected') throw opened.reason
+    if (started.status === 'rejected') throw started.reason
     broker?.admit(null)
-    const child = launch(deps, start, { socketPath, runToken, env })
+    const spec = { ...known, ...commandOf(deps, start, { socketPath, runToken, env: opened.value }) }
+    const child = reserved?.run(spec) ?? sandbox.run(spec)
+    // From now on it ends with its process.
+    reserved = undefined
     // What is there before the agent begins is ours.
     await child.settled
     let isOpen = true
@@ -124,6 +144,7 @@ export async function openAgent(deps: Deps, start: AgentStart): Promise<OpenedAg
       },
     }
   } catch (fault) {
+    await reserved?.close()
     await closeAll()
     throw fault
   }
@@ -134,11 +155,13 @@ interface BrokerSocket {
   readonly runToken: string
 }
 
-function brokerFor(
+/** `undefined` for an agent that reaches its model with a key of its own. */
+async function brokerFor(
   { model, textThreads, logger }: Deps,
-  { workspace: { owner, taskId }, sandboxEnv }: AgentStart,
+  { agent, workspace: { owner, taskId }, sandboxEnv }: AgentStart,
   socket: BrokerSocket,
-): Promise<Broker> {
+): Promise<Broker | undefined> {
+  if (agent.access === 'key') return undefined
   return startBroker({
     ...socket,
     ...(owner && { owner }),
@@ -150,12 +173,12 @@ function brokerFor(
   })
 }
 
-function launch(
+/** What is to run in the agent's sandbox. */
+function commandOf(
   deps: Deps,
-  start: AgentStart,
+  { agent, program, sandbox, session, model, apiKey }: AgentStart,
   { socketPath, runToken, env }: BrokerSocket & { readonly env: OpenedSandboxEnv },
-): SandboxedProcess {
-  const { agent, program, sandbox, workspace, session, model } = start
+): Omit<SandboxSpec, keyof ReservedSpec> {
   const cli = programBind(program)
   const socket = { source: socketPath, target: socketInSandbox }
   const launched = agent.launch({
@@ -164,7 +187,7 @@ function launch(
     model,
     access:
       agent.access === 'key'
-        ? { kind: 'key', apiKey: start.apiKey }
+        ? { kind: 'key', apiKey }
         : {
             kind: 'broker',
             socketPath: sandbox.seenAs(socket),
@@ -174,7 +197,7 @@ function launch(
   })
   const [command, ...rest] = launched.argv
   if (command === undefined) throw new Error('An agent is launched by a program.')
-  return sandbox.run({
+  return {
     command: env.command([command, ...rest], 'told'),
     env: {
       ...env.env,
@@ -182,13 +205,10 @@ function launch(
       // As root the CLI must be told that it may run; in a sandbox it is not root.
       ...(sandbox.kind === 'none' && deps.isRoot ? { IS_SANDBOX: '1' } : {}),
     },
-    workspace,
     readOnly: [cli, ...env.readOnly],
     sockets: [...(agent.access === 'key' ? [] : [socket]), ...env.sockets],
-    stdin: 'pipe',
-    limits: agentLimits,
     beside: env.beside,
-  })
+  }
 }
 
 function agentProcess(
