@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Scratch } from '../scratch.ts'
 import type { Bind, Sandbox } from '../sandbox/port.ts'
-import type { BoxUser } from '../workspace/workspace.ts'
+import type { SandboxUser } from '../workspace/workspace.ts'
 import { isLoopback } from './allowList.ts'
 import { startProxy, type ProxyOptions, type Traffic } from './proxy.ts'
 import { alone, besideRelay, relayPort, type Begins } from './relay.ts'
@@ -34,7 +34,7 @@ export async function openEgressProxy({
   ...asked
 }: Pick<ProxyOptions, 'rules' | 'onRefusal' | 'lookup'> & {
   readonly sandbox: Pick<Sandbox, 'kind' | 'seenAs'>
-  readonly owner: BoxUser | undefined
+  readonly owner: SandboxUser | undefined
   readonly node: string
   readonly scratch: Scratch
 }): Promise<EgressProxy> {

@@ -5,7 +5,8 @@ import { failed, type Failed } from './failure.ts'
 import { prepareConcurrently, type Prepared } from './prepareConcurrently.ts'
 import type { Mirror } from '../workspace/git/mirror.ts'
 import { makeScene, testGit, testPath, testTaskId, type Scene } from '../workspace/testScene.ts'
-import { groundFor, hasWorkspace, prepareWorkspace, removeWorkspace } from '../workspace/workspace.ts'
+import { baseCommitsFor, prepareWorkspace } from '../workspace/createWorkspace.ts'
+import { hasWorkspace, removeWorkspace } from '../workspace/workspace.ts'
 
 const branches = { baseBranch: 'main', workingBranch: 'flightdeck/a-task-12345678' }
 let scene: Scene
@@ -35,7 +36,7 @@ afterEach(() => make.mockClear())
 const making = {
   find: async (): Promise<Mirror | undefined> => mirror,
   make,
-  ground: (on: Mirror) => groundFor(testGit, on, branches),
+  ground: (on: Mirror) => baseCommitsFor(testGit, on, branches),
   remove: () => removeWorkspace(scene.root, testTaskId, testPath),
 }
 const ready = async () => ({ kind: 'ready' as const, mirror: await scene.refresh() })

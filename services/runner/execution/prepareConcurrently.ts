@@ -4,7 +4,8 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { Mirror } from '../workspace/git/mirror.ts'
-import type { Ground, PrepareResult } from '../workspace/workspace.ts'
+import type { BaseCommits } from '../workspace/workspaceGit.ts'
+import type { PrepareResult } from '../workspace/createWorkspace.ts'
 import type { Failed } from './failure.ts'
 
 export type Prepared = Extract<PrepareResult, { kind: 'ready' }>
@@ -15,7 +16,7 @@ interface Making {
   /** The workspace on a mirror: made, or the one that is there. */
   make(mirror: Mirror): Promise<Prepared | Failed>
   /** What a new one would stand on. */
-  ground(mirror: Mirror): Promise<Ground | 'no_such_branch'>
+  ground(mirror: Mirror): Promise<BaseCommits | 'no_such_branch'>
   remove(): Promise<void>
 }
 

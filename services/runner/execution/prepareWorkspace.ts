@@ -14,15 +14,12 @@ import type { Mirror } from '../workspace/git/mirror.ts'
 import { workingBranchName } from '../workspace/names.ts'
 import { makeFirstBranch } from '../workspace/publish/firstBranch.ts'
 import {
-  groundFor,
-  hasWorkspace,
+  baseCommitsFor,
   prepareWorkspace,
-  readWorkspace,
-  removeWorkspace,
   renameBranch,
   type PrepareResult,
-  type Workspace,
-} from '../workspace/workspace.ts'
+} from '../workspace/createWorkspace.ts'
+import { hasWorkspace, readWorkspace, removeWorkspace, type Workspace } from '../workspace/workspace.ts'
 import { failed, type Failed } from './failure.ts'
 import {
   reachRepository,
@@ -102,7 +99,7 @@ async function makeWhileRefreshing(
     async find() {
       const before = await deps.mirrors.find({ ...repository, url: access.url })
       if (before && early && task.workspace === 'ready') {
-        // Nothing is made of this one: its box need not wait until all of it has been looked at.
+        // Nothing is made of this one: its sandbox need not wait until all of it has been looked at.
         found = await readWorkspace({ root: deps.root, taskId: task.id, mirror: before })
         if (found) early.open(found, access.url)
       }
@@ -112,7 +109,7 @@ async function makeWhileRefreshing(
       workspaceFor(deps, { mirror, access }, { task, user }, (place) => {
         if (!isDeepStrictEqual(place, found)) early?.open(place, access.url)
       }),
-    ground: (mirror) => groundFor(deps.git, mirror, branchesOf(task)),
+    ground: (mirror) => baseCommitsFor(deps.git, mirror, branchesOf(task)),
     async remove() {
       await early?.close()
       await removeWorkspace(deps.root, task.id, deps.path)
@@ -145,7 +142,7 @@ export async function isEmpty(
   task: WorkspaceOf['task'],
 ): Promise<boolean> {
   if (!isBranchName(task.branch)) return false
-  const ground = await groundFor(git, mirror, branchesOf(task))
+  const ground = await baseCommitsFor(git, mirror, branchesOf(task))
   return ground !== 'no_such_branch' && ground.baseCommit === null
 }
 

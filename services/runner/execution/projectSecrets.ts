@@ -6,7 +6,7 @@ import { noSettings, type ProjectSettings } from '#domain/project/settings.ts'
 import type { Redaction } from '../output/redaction.ts'
 import type { KnownSecret } from '../output/secretForms.ts'
 import type { AgentDeps } from '../deps.ts'
-import type { ChangedFile } from '../workspace/changes/changes.ts'
+import type { ChangedFile } from '../workspace/changes/treeDiff.ts'
 
 export interface ProjectSecret extends KnownSecret {
   /** The variable that holds it in the sandbox. */

@@ -1,6 +1,6 @@
 /** Shell commands in a task's sandbox: those of people, and the project's setup command. What they print goes to the task's terminal. */
 import { createHash } from 'node:crypto'
-import { readFile, writeFile } from 'node:fs/promises'
+import { chown, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import type { ExecutionOutcome } from '#domain/task/commands.ts'
@@ -8,7 +8,7 @@ import { CommandOutputRecorded } from '#domain/task/events.ts'
 import { commandEnd } from '../agents/terminal.ts'
 import type { AgentDeps, WorkspaceDeps } from '../deps.ts'
 import type { Sandbox, SandboxExit } from '../sandbox/port.ts'
-import { withCommandHome } from '../workspace/commandHome.ts'
+import { removeFolder } from '../workspace/agentFiles.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import { failed, outcomeOfStop } from './failure.ts'
 import type { Run } from './run.ts'
@@ -115,6 +115,29 @@ async function runInSandbox(
     )
   } finally {
     await env.close()
+  }
+}
+
+/**
+ * Lends a workspace with a home for one command: empty at its start, removed at its end. The agent's home is never used: settings of git or of a
+ * shell that an agent writes there would run with the secrets that a command is given. Nothing of the command may run when `use` has ended.
+ */
+async function withCommandHome<T>(
+  workspace: Workspace,
+  path: string,
+  use: (workspace: Workspace) => Promise<T>,
+): Promise<T> {
+  const { dir, owner } = workspace
+  // Beside the tree: it is counted with the workspace and removed with it.
+  const homeDir = join(dirname(dir), 'command-home')
+  // A server that was killed may have left one.
+  await removeFolder(homeDir, path)
+  await mkdir(homeDir, { mode: 0o700 })
+  try {
+    if (owner) await chown(homeDir, owner.uid, owner.gid)
+    return await use({ ...workspace, homeDir })
+  } finally {
+    await removeFolder(homeDir, path)
   }
 }
 

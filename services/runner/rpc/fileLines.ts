@@ -3,7 +3,7 @@ import { projectsView } from '#domain/views/projects.ts'
 import { tasksView } from '#domain/views/tasks.ts'
 import type { Answered, Asked } from '#platform/ports/rpc.ts'
 import type { WorkspaceDeps } from '../deps.ts'
-import { readLines } from '../workspace/changes/fileLines.ts'
+import { endedWell, type Git } from '../workspace/git/git.ts'
 import { privateGitOf } from '../workspace/workspace.ts'
 
 export type LinesDeps = Pick<WorkspaceDeps, 'root' | 'git' | 'documents' | 'access' | 'codeHost'>
@@ -25,4 +25,48 @@ async function mayStillRead({ documents, access, codeHost }: LinesDeps, taskId: 
   const repository = { owner: project.githubOwner, name: project.githubRepoName }
   await codeHost.repository(await access.tokenOf(task.owner), repository)
   return true
+}
+
+export interface LinesAsked {
+  /** Outside the agent's reach. */
+  readonly gitDir: string
+  /** Git's name of the content. */
+  readonly blob: string
+  /** Counted from 1, both included. */
+  readonly from: number
+  readonly to: number
+}
+
+const withinMs = 5_000
+/** A larger file is not read for some of its lines; bytes. */
+const largestFile = 10_000_000
+/** Of a line, and of an answer, in UTF-16 code units. */
+const longestLine = 2_000
+const longestAnswer = 100_000
+
+/** Reads content by git's name of it and never by a path; `undefined` when it is not there or too large. */
+export async function readLines(
+  git: Git,
+  { gitDir, blob, from, to }: LinesAsked,
+): Promise<{ readonly lines: readonly string[]; readonly total: number } | undefined> {
+  if (!/^[0-9a-f]{40,64}$/.test(blob)) return undefined
+  const read = await git({
+    gitDir,
+    args: ['cat-file', 'blob', blob],
+    timeoutMs: withinMs,
+    maxOutputBytes: largestFile,
+  })
+  if (!endedWell(read)) return undefined
+  const all = read.stdout.toString('utf8').split('\n')
+  // A text ends with a line break: what follows it is no line.
+  if (all.at(-1) === '') all.pop()
+  let room = longestAnswer
+  const lines: string[] = []
+  for (const line of all.slice(from - 1, to)) {
+    const shown = line.length > longestLine ? `${line.slice(0, longestLine)}…` : line
+    room -= shown.length
+    if (room < 0) break
+    lines.push(shown)
+  }
+  return { lines, total: all.length }
 }

@@ -1,7 +1,7 @@
 /** What is at the same place in every box, whoever makes it. */
 import { posix } from 'node:path'
-import { mirrorObjectsInBox } from '../workspace/workspace.ts'
-import type { BoxUser } from '../workspace/workspace.ts'
+import { mirrorObjectsInSandbox } from '../workspace/workspaceGit.ts'
+import type { SandboxUser } from '../workspace/workspace.ts'
 import type { Bind, BoxPaths } from './port.ts'
 
 export const boxPaths: BoxPaths = { tree: '/workspace', home: '/home/agent' }
@@ -24,7 +24,10 @@ export const commandEnvironment = {
 export const gitLimits = { memoryBytes: 4 * 1024 ** 3, processes: 256, fileSizeBytes: 8 * 1024 ** 3 }
 
 /** The files by which programs know the user's name. */
-export function accountFiles({ uid, gid }: BoxUser): Readonly<Record<'/etc/passwd' | '/etc/group', string>> {
+export function accountFiles({
+  uid,
+  gid,
+}: SandboxUser): Readonly<Record<'/etc/passwd' | '/etc/group', string>> {
   return {
     '/etc/passwd': `root:x:0:0:root:/:/bin/sh\nagent:x:${uid}:${gid}:agent:${boxPaths.home}:/bin/bash\n`,
     '/etc/group': `root:x:0:\nagent:x:${gid}:\n`,
@@ -35,7 +38,7 @@ export function accountFiles({ uid, gid }: BoxUser): Readonly<Record<'/etc/passw
 export function checkedBind(bind: Bind): Bind {
   const { source, target } = bind
   const isPlain = [source, target].every((path) => path.startsWith('/') && posix.normalize(path) === path)
-  const isFree = ![...Object.values(boxPaths), '/proc', '/dev', mirrorObjectsInBox].some(
+  const isFree = ![...Object.values(boxPaths), '/proc', '/dev', mirrorObjectsInSandbox].some(
     (path) => target === path || target.startsWith(`${path}/`),
   )
   if (!isPlain || !isFree) throw new RangeError(`${target} cannot be bound in the box`)

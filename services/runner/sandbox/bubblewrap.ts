@@ -4,8 +4,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { run, signalProcess, spawnProcess, type SpawnedProcess } from '../process.ts'
 import { gitArguments, gitEnvironment, pick } from '../workspace/git/git.ts'
 import type { Git } from '../workspace/git/git.ts'
-import { mirrorObjectsInBox } from '../workspace/workspace.ts'
-import type { BoxUser, Workspace } from '../workspace/workspace.ts'
+import { mirrorObjectsInSandbox } from '../workspace/workspaceGit.ts'
+import type { SandboxUser, Workspace } from '../workspace/workspace.ts'
 import { boxArguments } from './boxArguments.ts'
 import type { BoxIdentity, BoxPlan, HostSystem } from './boxArguments.ts'
 import {
@@ -108,7 +108,7 @@ function inputsOf({ system }: BubblewrapOptions, spec: SandboxSpec): BoxInputs {
     system,
     identity,
     readOnly: [
-      { source: workspace.mirrorObjects, target: mirrorObjectsInBox },
+      { source: workspace.mirrorObjects, target: mirrorObjectsInSandbox },
       ...[...spec.readOnly, ...spec.sockets].map(checkedBind),
     ],
     writable: [
@@ -293,7 +293,7 @@ function withoutInherited(
 const firstFile = 7
 
 /** Inside a user namespace the number is only a name; it is not 0, since programs behave otherwise for that one. */
-const namespaceUser: BoxUser = { uid: 27_182, gid: 27_182 }
+const namespaceUser: SandboxUser = { uid: 27_182, gid: 27_182 }
 
 function commandIdentity({ owner }: Workspace): BoxIdentity {
   return owner ? { kind: 'host_user', ...owner } : { kind: 'user_namespace', ...namespaceUser }

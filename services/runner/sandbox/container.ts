@@ -1,5 +1,5 @@
 /** The box made by a container engine: a container for each run, with a user, a process tree, a network and a file system of its own. */
-import { mirrorObjectsInBox } from '../workspace/workspace.ts'
+import { mirrorObjectsInSandbox } from '../workspace/workspaceGit.ts'
 import { accountFiles, boxPaths, checkedBind, commandEnvironment } from './boxPlaces.ts'
 import { containerGit } from './containerGit.ts'
 import { runnerLabel, thereOrFault, type ContainerOptions } from './containerOptions.ts'
@@ -56,7 +56,7 @@ function startBox(options: ContainerOptions, parts: ContainerParts, spec: Sandbo
       user,
       capabilities: [],
       mounts: [
-        at({ source: workspace.mirrorObjects, target: mirrorObjectsInBox }, true),
+        at({ source: workspace.mirrorObjects, target: mirrorObjectsInSandbox }, true),
         at({ source: workspace.dir, target: boxPaths.tree }, false),
         at({ source: workspace.homeDir, target: boxPaths.home }, false),
         ...shown.map((bind) => at(bind, true)),

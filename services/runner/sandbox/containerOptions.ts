@@ -1,5 +1,5 @@
 /** What boxes of a container engine are made with, and how they are found again. */
-import type { BoxUser } from '../workspace/workspace.ts'
+import type { SandboxUser } from '../workspace/workspace.ts'
 import type { ContainerImage } from './containerEngine.ts'
 import { engineSees } from './containerPlan.ts'
 import type { ContainerParts } from './containerProcess.ts'
@@ -15,7 +15,7 @@ export interface ContainerOptions extends Pick<ContainerParts, 'engine' | 'scrat
   /** Path of a Node program: on this machine, or in the image. */
   readonly node: string
   /** The user of this process, whose files workspaces are where they have no owner. */
-  readonly ownUser: BoxUser
+  readonly ownUser: SandboxUser
 }
 
 /** The label of a runner's containers. */

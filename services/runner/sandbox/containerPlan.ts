@@ -1,5 +1,5 @@
 /** What the engine is asked for: everything that makes the box, in one body. Pure. */
-import type { BoxUser } from '../workspace/workspace.ts'
+import type { SandboxUser } from '../workspace/workspace.ts'
 import type { ContainerImage } from './containerEngine.ts'
 import { firstProcess } from './containerInit.ts'
 import type { SandboxLimits } from './port.ts'
@@ -17,7 +17,7 @@ export interface ContainerPlan {
   readonly image: ContainerImage
   /** By which it is found again. */
   readonly labels: Readonly<Record<string, string>>
-  readonly user: BoxUser
+  readonly user: SandboxUser
   /** Without the prefix `CAP_`. */
   readonly capabilities: readonly string[]
   readonly mounts: readonly ContainerMount[]
@@ -96,7 +96,7 @@ export function containerBody(plan: ContainerPlan): object {
   }
 }
 
-function coverFor({ uid, gid }: BoxUser): string {
+function coverFor({ uid, gid }: SandboxUser): string {
   return `ro,nosuid,nodev,noexec,size=4k,uid=${uid},gid=${gid},mode=0500`
 }
 

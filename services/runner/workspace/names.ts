@@ -39,3 +39,22 @@ function asciiSlug(text: string, longest: number): string {
 function shortHash(text: string, length: number): string {
   return createHash('sha256').update(text).digest('hex').slice(0, length)
 }
+
+/** The host's branches that decide what a working branch is called: those that would conflict with it, and itself. */
+export function branchCandidates(branch: string): readonly string[] {
+  const names = branch.split('/')
+  const folders = names.slice(1).map((_, index) => names.slice(0, index + 1).join('/'))
+  return [...folders, branch, names.join('-')]
+}
+
+/** The name, or one without folders where the host has a branch with the name of such a folder. */
+export function usableBranchName(heads: ReadonlyMap<string, string>, branch: string): string {
+  const names = branch.split('/')
+  const isTaken = names.slice(1).some((_, index) => heads.has(names.slice(0, index + 1).join('/')))
+  return isTaken ? names.join('-') : branch
+}
+
+/** Git cannot keep a branch `a` beside `a/b`. */
+export function canCoexist(one: string, other: string): boolean {
+  return one !== other && !one.startsWith(`${other}/`) && !other.startsWith(`${one}/`)
+}

@@ -7,7 +7,7 @@ import type { HostGit } from './git/git.ts'
 import { openMirrors } from './git/mirror.ts'
 import type { Mirror } from './git/mirror.ts'
 import { openSandboxUsers } from './sandboxUsers.ts'
-import { prepareWorkspace } from './workspace.ts'
+import { prepareWorkspace } from './createWorkspace.ts'
 import type { Workspace } from './workspace.ts'
 
 export const testPath = '/usr/local/bin:/usr/bin:/bin'

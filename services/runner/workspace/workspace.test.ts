@@ -6,7 +6,8 @@ import { commitAndPush } from './publish/publish.ts'
 import { makeScene, testGit, testPath, testTaskId } from './testScene.ts'
 import type { Scene } from './testScene.ts'
 import { openSandboxUsers } from './sandboxUsers.ts'
-import { findWorkspace, prepareWorkspace, removeWorkspace } from './workspace.ts'
+import { findWorkspace, removeWorkspace } from './workspace.ts'
+import { prepareWorkspace } from './createWorkspace.ts'
 
 let scene: Scene
 beforeEach(async () => {

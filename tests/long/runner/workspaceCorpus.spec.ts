@@ -11,7 +11,7 @@ import { commitAndPush } from '../../../services/runner/workspace/publish/publis
 import { awkwardRepositories, plainGit, treeAt } from '../../runner/corpus.ts'
 import type { AwkwardRepository, Tree } from '../../runner/corpus.ts'
 import { testGit, testPath, testTaskId } from '../../../services/runner/workspace/testScene.ts'
-import { prepareWorkspace } from '../../../services/runner/workspace/workspace.ts'
+import { prepareWorkspace } from '../../../services/runner/workspace/createWorkspace.ts'
 import type { Workspace } from '../../../services/runner/workspace/workspace.ts'
 
 /** What is compared of a file; the patches of all files are compared as one text. */

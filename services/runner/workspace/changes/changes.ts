@@ -2,29 +2,12 @@
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { trackedByAgent } from './agentIndex.ts'
-import { currentBranchOf } from './currentBranch.ts'
-import { commitOf, emptyTree, endedWell, GitFault, gitOrThrow, gitText } from '../git/git.ts'
-import type { Git, GitCall } from '../git/git.ts'
-import { readDiff } from './patch.ts'
-import type { DiffLimits, FileDiff } from './patch.ts'
-import { scratchObjects, stageTree, type StagedTree } from './stage.ts'
-import { kindAt, splitNul, treeDifferences, withScratchIndex } from './tree.ts'
-import type { ScratchIndex, TreeDifferences, TreePath } from './tree.ts'
+import { commitOf, emptyTree, endedWell, GitFault, gitOrThrow, gitText, type Git } from '../git/git.ts'
 import type { Workspace } from '../workspace.ts'
-
-export interface ChangedFile {
-  readonly fileName: string
-  /** Where a renamed file was. */
-  readonly previousName?: string
-  /** A new file is `added` where we committed it or the agent's git tracks it, and `untracked` where neither. */
-  readonly status: 'added' | 'untracked' | 'modified' | 'deleted' | 'renamed'
-  readonly additions: number
-  readonly deletions: number
-  readonly binary: boolean
-  /** Unified diff, as git writes it; where it was cut or left out, a last line beginning with `\` says so. */
-  readonly diff: string
-}
+import { currentBranchOf, trackedByAgent } from './agentRepository.ts'
+import type { DiffLimits, FileDiff } from './patch.ts'
+import { splitNul, withScratchIndex } from './tree.ts'
+import { readTreeDiff, type ChangedFile, type DiffSource, type TreeComparison } from './treeDiff.ts'
 
 export type Changes =
   | {
@@ -52,11 +35,8 @@ export interface ReadChangesRequest {
   readonly treeGit: Git
   readonly workspace: Workspace
   readonly baseBranch: string
-  /**
-   * What is read: the folder as it is, which an agent may be writing in (when not given); what would be committed of it; or a tree that was
-   * staged before, with its objects in the private git directory.
-   */
-  readonly from?: 'folder' | 'tree' | StagedTree
+  /** What is read; the folder when not given. A tree that was staged before has its objects in the private git directory. */
+  readonly from?: DiffSource
   readonly limits?: DiffLimits
   /** Of each call of git; 30 s when not given. */
   readonly timeoutMs?: number
@@ -64,9 +44,6 @@ export interface ReadChangesRequest {
 }
 
 export const defaultDiffLimits: DiffLimits = { files: 2_000, fileBytes: 200_000, totalBytes: 5_000_000 }
-
-/** Above this a file is not read for a diff; bytes. */
-const largestReadFile = 10_000_000
 
 /**
  * Reads the changes, also while an agent writes. Only the tree's content counts: of the agent's own git directory nothing is read but
@@ -105,7 +82,7 @@ export async function readChanges(request: ReadChangesRequest): Promise<Changes>
   const { files, ...read } = await readSteadily(() =>
     withScratchIndex(workspace, async (index) => {
       const from = request.from ?? 'folder'
-      const read = await readFrom({ git, treeGit, workspace, index, against, limits, from })
+      const read = await readTreeDiff({ git, treeGit, workspace, index, against, limits, from })
       const found = [...read.diffs.map((diff) => changedFile(diff, toStatus(diff), limits)), ...read.unread]
       return { ...read, files: await withTracked({ treeGit, workspace, index }, found) }
     }),
@@ -125,7 +102,7 @@ export async function readChanges(request: ReadChangesRequest): Promise<Changes>
 
 /** New files that the agent staged or committed are `added`. */
 async function withTracked(
-  { treeGit, workspace, index }: Pick<Reading, 'treeGit' | 'workspace' | 'index'>,
+  { treeGit, workspace, index }: Pick<TreeComparison, 'treeGit' | 'workspace' | 'index'>,
   files: readonly ChangedFile[],
 ): Promise<readonly ChangedFile[]> {
   const isNew = ({ status }: ChangedFile) => status === 'untracked'
@@ -135,199 +112,6 @@ async function withTracked(
   return files.map((file) =>
     isNew(file) && tracked.has(file.fileName) ? { ...file, status: 'added' } : file,
   )
-}
-
-interface TreeReading {
-  readonly tree: string | null
-  readonly diffs: readonly FileDiff[]
-  /** What is told of and not looked into: large files, repositories of their own. */
-  readonly unread: readonly ChangedFile[]
-  readonly truncated: boolean
-}
-
-interface Reading {
-  readonly git: Git
-  readonly treeGit: Git
-  readonly workspace: Workspace
-  readonly index: ScratchIndex
-  /** The tree or commit to compare with. */
-  readonly against: string
-  readonly limits: DiffLimits
-}
-
-/** Where the folder cannot be committed as it is, it is read none the less. */
-async function readFrom({
-  from,
-  ...reading
-}: Reading & { readonly from: NonNullable<ReadChangesRequest['from']> }): Promise<TreeReading> {
-  if (from === 'folder') return readFolder(reading)
-  if (from !== 'tree') return readStaged(reading, from, {})
-  const env = await scratchObjects(reading.workspace, reading.index)
-  const staged = await stageTree({ ...reading, env, timeoutMs: 30_000 }, reading.index)
-  return staged.kind === 'staged' ? readStaged(reading, staged, env) : readFolder(reading)
-}
-
-/** One tree against the other: the folder is not looked at again. */
-async function readStaged(
-  reading: Reading,
-  staged: StagedTree,
-  env: Readonly<Record<string, string>>,
-): Promise<TreeReading> {
-  const { workspace, against, limits } = reading
-  const unread = [
-    ...nestedTold(staged.nested),
-    ...staged.files
-      .filter(({ size }) => size > largestReadFile)
-      .map(({ path, isNew }) => tooLargeTold(path, isNew)),
-  ]
-  const { files, total } = await readPatch(reading, [against, staged.tree], env)
-  const isShort = total > files.length
-  const small = staged.files.flatMap(({ path, size, isNew }) =>
-    isNew && size <= largestReadFile ? [path] : [],
-  )
-  const refused = isShort ? [] : await refusedByGit(workspace, small.slice(0, limits.files), files)
-  return {
-    tree: staged.tree,
-    diffs: withoutTold(files, unread),
-    unread: [...unread, ...refused],
-    truncated: isShort,
-  }
-}
-
-async function readFolder(reading: Reading): Promise<TreeReading> {
-  const { treeGit: git, workspace, index, against, limits } = reading
-  const on = { gitDir: workspace.privateGitDir, workTree: workspace.dir, env: { GIT_INDEX_FILE: index.file } }
-  const differences = await treeDifferences(git, workspace, index, limits.files)
-  const { entries, unread, listed } = await plan(workspace, differences, limits)
-  if (entries.length > 0)
-    await gitOrThrow(git, {
-      ...on,
-      args: ['update-index', '-z', '--index-info'],
-      input: Buffer.concat(entries),
-    })
-
-  const { files, total } = await readPatch(reading, [against], {})
-  const isShort = differences.truncated || differences.untracked.length > limits.files || total > files.length
-  const refused = isShort ? [] : await refusedByGit(workspace, listed, files)
-  return {
-    tree: null,
-    diffs: withoutTold(files, unread),
-    unread: [...unread, ...refused],
-    truncated: isShort,
-  }
-}
-
-/** Taking a file out of the index makes it look deleted, and of a large one git says only that it differs. */
-function withoutTold(files: readonly FileDiff[], unread: readonly ChangedFile[]): readonly FileDiff[] {
-  const told = new Set(unread.map(({ fileName }) => fileName))
-  return files.filter(({ path }) => !told.has(path.toString('utf8')))
-}
-
-/** Of one tree against the other, or against the folder. */
-async function readPatch(
-  { treeGit, workspace, index, limits }: Reading,
-  trees: readonly string[],
-  env: Readonly<Record<string, string>>,
-) {
-  const reader = readDiff(limits)
-  const call: GitCall = {
-    gitDir: workspace.privateGitDir,
-    workTree: workspace.dir,
-    env: { GIT_INDEX_FILE: index.file, ...env },
-    args: [
-      '-c',
-      `core.bigFileThreshold=${largestReadFile}`,
-      'diff',
-      '-z',
-      '--raw',
-      '--numstat',
-      '--patch',
-      '--full-index',
-      '--no-color',
-      '--no-ext-diff',
-      '--no-textconv',
-      '--ignore-submodules=dirty',
-      '--find-renames',
-      '-l1000',
-      ...trees,
-      '--',
-    ],
-    onStdout: (chunk) => reader.push(chunk),
-  }
-  const finished = await treeGit(call)
-  if (finished.endedBy !== 'reader' && !endedWell(finished)) throw new GitFault(call, finished)
-  return reader.end()
-}
-
-/** New files that git keeps out of every index, such as `git~1`: on some other machine they would be its own directory. */
-async function refusedByGit(
-  workspace: Workspace,
-  listed: readonly TreePath[],
-  files: readonly FileDiff[],
-): Promise<readonly ChangedFile[]> {
-  const shown = new Set(files.map(({ path }) => path.toString('latin1')))
-  const refused: ChangedFile[] = []
-  for (const path of listed.filter((path) => !shown.has(path.toString('latin1')))) {
-    const { kind } = await kindAt(workspace, path)
-    // What is gone by now was refused by nobody.
-    if (kind === 'file' || kind === 'link')
-      refused.push(untold(path, 'untracked', "Git does not accept this file name, so it can't be committed."))
-  }
-  return refused
-}
-
-/**
- * Makes new files known to the scratch index, so that one `git diff` sees all, and takes out of it what must not be opened.
- * An entry holds no more than the name: git finds that the file is not as recorded, and reads it.
- */
-async function plan(workspace: Workspace, differences: TreeDifferences, limits: DiffLimits) {
-  const entries: Buffer[] = []
-  const listed: TreePath[] = []
-  const unread: ChangedFile[] = nestedTold(differences.nested)
-  for (const path of differences.tracked) {
-    const { kind, size } = await kindAt(workspace, path)
-    if (kind === 'special') entries.push(indexRecord('0', path))
-    if (kind !== 'file' || size <= largestReadFile) continue
-    entries.push(indexRecord('0', path))
-    unread.push(tooLargeTold(path, false))
-  }
-  for (const path of differences.untracked.slice(0, limits.files)) {
-    const { kind, size } = await kindAt(workspace, path)
-    if (kind !== 'file' && kind !== 'link') continue
-    if (size > largestReadFile) {
-      unread.push(tooLargeTold(path, true))
-      continue
-    }
-    entries.push(indexRecord('100644', path))
-    listed.push(path)
-  }
-  return { entries, unread, listed }
-}
-
-function indexRecord(mode: '0' | '100644', path: TreePath): Buffer {
-  return Buffer.concat([Buffer.from(`${mode} ${mode === '0' ? noObject : emptyBlob}\t`), path, Buffer.of(0)])
-}
-
-function nestedTold(nested: readonly TreePath[]): ChangedFile[] {
-  const why = 'This is a separate repository. Its contents are not part of the changes.'
-  return nested.map((path) => untold(path, 'untracked', why))
-}
-
-function tooLargeTold(path: TreePath, isNew: boolean): ChangedFile {
-  return isNew
-    ? untold(path, 'untracked', 'The file is too large to show.')
-    : untold(path, 'modified', 'The file is too large to compare.')
-}
-
-function untold(path: TreePath, status: 'untracked' | 'modified', why: string): ChangedFile {
-  return {
-    fileName: path.toString('utf8'),
-    status,
-    additions: 0,
-    deletions: 0,
-    binary: true,
-    diff: `\\ ${why}\n`,
-  }
 }
 
 function changedFile(diff: FileDiff, status: ChangedFile['status'], limits: DiffLimits): ChangedFile {
@@ -429,6 +213,3 @@ async function readSteadily<T>(read: () => Promise<T>): Promise<T> {
   }
   return read()
 }
-
-const noObject = '0'.repeat(40)
-const emptyBlob = 'e69de29bb2d1d6434b8b29ae775ad8c2e48c5391'

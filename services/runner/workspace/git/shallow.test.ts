@@ -10,7 +10,7 @@ import { openMirrors } from './mirror.ts'
 import { commitAndPush } from '../publish/publish.ts'
 import { makeScene, testGit, testPath, writeIn } from '../testScene.ts'
 import type { Scene } from '../testScene.ts'
-import { prepareWorkspace } from '../workspace.ts'
+import { prepareWorkspace } from '../createWorkspace.ts'
 
 /** A host that says before all else that there is much to fetch. */
 const telling =

@@ -4,10 +4,10 @@ import { chown, lstat, mkdir, open, readdir, realpath } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
-import { readPlain } from '../plainFile.ts'
+import { readPlain } from '../agentFiles.ts'
 import { readTar, tarEntry, tarEnd } from './tar.ts'
 import type { TarFile } from './tar.ts'
-import type { BoxUser } from '../workspace.ts'
+import type { SandboxUser } from '../workspace.ts'
 
 export interface ArchiveLimits {
   readonly files: number
@@ -70,7 +70,7 @@ export async function unpackFolders(
   home: string,
   folders: readonly string[],
   archive: Uint8Array,
-  owner?: BoxUser,
+  owner?: SandboxUser,
   limits = defaultArchiveLimits,
 ): Promise<UnpackResult> {
   const files = await readArchive(archive, limits)
@@ -110,7 +110,7 @@ async function writePlain(
   home: string,
   path: string,
   content: Buffer,
-  owner: BoxUser | undefined,
+  owner: SandboxUser | undefined,
 ): Promise<boolean> {
   let folder = home
   for (const name of dirname(path).split('/')) {

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { removeLeftovers } from './leftovers.ts'
+import { removeLeftovers } from './cleanup.ts'
 
 let root: string
 beforeEach(async () => {

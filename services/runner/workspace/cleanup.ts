@@ -1,8 +1,5 @@
-/**
- * Removes what deleted tasks and projects left in a runner's folder: when they are deleted, and every minute by the log, for deletions that
- * this runner missed.
- */
-import { readdir } from 'node:fs/promises'
+/** Cleans up a runner's folder: after a runner that was killed, and after tasks and projects that were deleted. */
+import { lstat, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { taskStream } from '#domain/kernel/streams.ts'
 import { task as decider } from '#domain/task/task.ts'
@@ -46,6 +43,7 @@ const everyMs = 60_000
 const page = 1_000
 const deletions = new Set(['TaskDeleted', 'ProjectDeleted'])
 
+/** Removes what deleted tasks and projects left: when they are deleted, and every minute by the log, for deletions that this runner missed. */
 export function startDeletedRemoval(options: DeletedRemovalOptions): DeletedRemoval {
   const stopping = new AbortController()
   const { signal } = stopping
@@ -128,4 +126,39 @@ async function allProjects({ documents }: DeletedRemovalOptions): Promise<readon
     all.push(...found)
     if (found.length < page) return all
   }
+}
+
+/** Where agents' CLIs keep their locks in a home. */
+const locksAt = ['.claude', '.cursor'] as const
+const deepest = 4
+
+/**
+ * Removes what a runner that was killed left in the workspaces below `root`: incomplete files of ours, and locks of agents that are gone. Nothing
+ * may run in any of them. No link that an agent made is followed.
+ */
+export async function removeLeftovers(root: string): Promise<void> {
+  const tasks = join(root, 'tasks')
+  for (const name of await namesIn(tasks)) {
+    const gitDir = join(tasks, name, 'git')
+    const ofGit = (await namesIn(gitDir)).filter((one) => one.startsWith('scratch-') || one.endsWith('.lock'))
+    for (const one of ofGit) await rm(join(gitDir, one), { recursive: true, force: true })
+    const home = join(tasks, name, 'home')
+    for (const one of (await namesIn(home)).filter((one) => one.endsWith('.lock')))
+      await rm(join(home, one), { recursive: true, force: true })
+    for (const folder of locksAt) await removeLocks(join(home, folder), deepest)
+  }
+}
+
+async function removeLocks(folder: string, depth: number): Promise<void> {
+  for (const name of await namesIn(folder)) {
+    const path = join(folder, name)
+    if (name.endsWith('.lock')) await rm(path, { recursive: true, force: true })
+    else if (depth > 1) await removeLocks(path, depth - 1)
+  }
+}
+
+/** The names in a plain folder; none for anything else. */
+async function namesIn(folder: string): Promise<readonly string[]> {
+  const found = await lstat(folder).catch(() => undefined)
+  return found?.isDirectory() === true ? readdir(folder) : []
 }

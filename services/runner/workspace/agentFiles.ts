@@ -1,0 +1,56 @@
+/** Files and folders that an agent may have written: read without following links, given to another user, removed. */
+import { constants } from 'node:fs'
+import { lchown, open, readdir, readlink, realpath } from 'node:fs/promises'
+import { join } from 'node:path'
+import { run, type HostUser } from '../process.ts'
+
+/** The content of a file below `root`, a real path; `null` when it is not a plain file, is too large, or is reached through a link. */
+export async function readPlain(root: string, path: string, mostBytes: number): Promise<Buffer | null> {
+  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
+  const handle = await open(join(root, path), flags).catch(() => undefined)
+  if (!handle) return null
+  try {
+    const { size, nlink, ...entry } = await handle.stat()
+    const isPlain = (entry.mode & constants.S_IFMT) === constants.S_IFREG && nlink === 1 && size <= mostBytes
+    if (!isPlain || !(await isAt(handle.fd, join(root, path)))) return null
+    const content = Buffer.alloc(size)
+    const { bytesRead } = await handle.read(content, 0, size, 0)
+    return content.subarray(0, bytesRead)
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Whether what was opened is at the path that was asked for: an agent may replace a folder by a link at any moment. */
+async function isAt(descriptor: number, path: string): Promise<boolean> {
+  const opened = await readlink(`/proc/self/fd/${descriptor}`).catch(() => undefined)
+  // Without /proc there is no sandbox either, and an agent can read everything anyway.
+  return opened === undefined ? (await realpath(path).catch(() => undefined)) === path : opened === path
+}
+
+/** Gives folders with everything in them to a user. Links are given and not followed. */
+export async function giveTo({ uid, gid }: HostUser, dirs: readonly string[], path: string): Promise<void> {
+  await runOrThrow('chown', ['-R', '-h', `${uid}:${gid}`, '--', ...dirs], path)
+}
+
+/** Does the same for a folder with a few files that only we have written, without starting a process. */
+export async function giveFew({ uid, gid }: HostUser, dir: string): Promise<void> {
+  const names = await readdir(dir, { recursive: true })
+  await Promise.all(['.', ...names].map((name) => lchown(join(dir, name), uid, gid)))
+}
+
+/** Uses `rm` and not Node's: it works on open folders, so that neither depth nor a race that an agent makes leads it elsewhere. */
+export async function removeFolder(dir: string, path: string): Promise<void> {
+  // Folders without their write bit cannot be emptied by a user that is not root.
+  if (process.getuid?.() !== 0)
+    await run('chmod', ['-R', '-f', 'u+rwX', '--', dir], { env: { PATH: path }, ...limits })
+  await runOrThrow('rm', ['-rf', '--', dir], path)
+}
+
+async function runOrThrow(file: string, args: readonly string[], path: string): Promise<void> {
+  const finished = await run(file, args, { env: { PATH: path, LC_ALL: 'C.UTF-8' }, ...limits })
+  if (finished.endedBy !== 'itself' || finished.code !== 0)
+    throw new Error(`${file} failed: ${finished.stderr.toString('utf8').slice(0, 500) || finished.endedBy}`)
+}
+
+const limits = { timeoutMs: 300_000, maxOutputBytes: 65_536 }

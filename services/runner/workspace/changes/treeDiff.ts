@@ -1,0 +1,224 @@
+/** Compares a task's tree with a commit, within bounds and without opening what an agent must not make us open. */
+import { endedWell, GitFault, gitOrThrow, type Git, type GitCall } from '../git/git.ts'
+import type { Workspace } from '../workspace.ts'
+import { readDiff, type DiffLimits, type FileDiff } from './patch.ts'
+import { scratchObjects, stageTree, type StagedTree } from './stage.ts'
+import { kindAt, treeDifferences, type ScratchIndex, type TreeDifferences, type TreePath } from './tree.ts'
+
+export interface ChangedFile {
+  readonly fileName: string
+  /** Where a renamed file was. */
+  readonly previousName?: string
+  /** A new file is `added` where we committed it or the agent's git tracks it, and `untracked` where neither. */
+  readonly status: 'added' | 'untracked' | 'modified' | 'deleted' | 'renamed'
+  readonly additions: number
+  readonly deletions: number
+  readonly binary: boolean
+  /** Unified diff, as git writes it; where it was cut or left out, a last line beginning with `\` says so. */
+  readonly diff: string
+}
+
+/** Above this a file is not read for a diff; bytes. */
+const largestReadFile = 10_000_000
+
+/** A comparison of the tree, or of the folder as it is. */
+export interface TreeDiff {
+  readonly tree: string | null
+  readonly diffs: readonly FileDiff[]
+  /** Files that are listed and not read: large ones, repositories of their own, names that git refuses. */
+  readonly unread: readonly ChangedFile[]
+  readonly truncated: boolean
+}
+
+export interface TreeComparison {
+  readonly git: Git
+  readonly treeGit: Git
+  readonly workspace: Workspace
+  readonly index: ScratchIndex
+  /** The tree or commit to compare with. */
+  readonly against: string
+  readonly limits: DiffLimits
+}
+
+/** What is compared: the folder as it is, which an agent may be writing in; the tree that would be committed of it; or a tree that was staged before. */
+export type DiffSource = 'folder' | 'tree' | StagedTree
+
+/** Compares a tree or the folder with `against`. A folder that cannot be committed as it is, is compared as a folder. */
+export async function readTreeDiff({
+  from,
+  ...reading
+}: TreeComparison & { readonly from: DiffSource }): Promise<TreeDiff> {
+  if (from === 'folder') return readFolder(reading)
+  if (from !== 'tree') return readStaged(reading, from, {})
+  const env = await scratchObjects(reading.workspace, reading.index)
+  const staged = await stageTree({ ...reading, env, timeoutMs: 30_000 }, reading.index)
+  return staged.kind === 'staged' ? readStaged(reading, staged, env) : readFolder(reading)
+}
+
+/** Compares two trees: the folder is not read again. */
+async function readStaged(
+  reading: TreeComparison,
+  staged: StagedTree,
+  env: Readonly<Record<string, string>>,
+): Promise<TreeDiff> {
+  const { workspace, against, limits } = reading
+  const unread = [
+    ...nestedEntries(staged.nested),
+    ...staged.files
+      .filter(({ size }) => size > largestReadFile)
+      .map(({ path, isNew }) => tooLargeEntry(path, isNew)),
+  ]
+  const { files, total } = await readPatch(reading, [against, staged.tree], env)
+  const isShort = total > files.length
+  const small = staged.files.flatMap(({ path, size, isNew }) =>
+    isNew && size <= largestReadFile ? [path] : [],
+  )
+  const refused = isShort ? [] : await refusedNames(workspace, small.slice(0, limits.files), files)
+  return {
+    tree: staged.tree,
+    diffs: withoutListed(files, unread),
+    unread: [...unread, ...refused],
+    truncated: isShort,
+  }
+}
+
+async function readFolder(reading: TreeComparison): Promise<TreeDiff> {
+  const { treeGit: git, workspace, index, against, limits } = reading
+  const on = { gitDir: workspace.privateGitDir, workTree: workspace.dir, env: { GIT_INDEX_FILE: index.file } }
+  const differences = await treeDifferences(git, workspace, index, limits.files)
+  const { entries, unread, listed } = await plan(workspace, differences, limits)
+  if (entries.length > 0)
+    await gitOrThrow(git, {
+      ...on,
+      args: ['update-index', '-z', '--index-info'],
+      input: Buffer.concat(entries),
+    })
+
+  const { files, total } = await readPatch(reading, [against], {})
+  const isShort = differences.truncated || differences.untracked.length > limits.files || total > files.length
+  const refused = isShort ? [] : await refusedNames(workspace, listed, files)
+  return {
+    tree: null,
+    diffs: withoutListed(files, unread),
+    unread: [...unread, ...refused],
+    truncated: isShort,
+  }
+}
+
+/** Leaves out what is listed as unread: a file that was taken out of the index looks deleted, and a large one only differs. */
+function withoutListed(files: readonly FileDiff[], unread: readonly ChangedFile[]): readonly FileDiff[] {
+  const listed = new Set(unread.map(({ fileName }) => fileName))
+  return files.filter(({ path }) => !listed.has(path.toString('utf8')))
+}
+
+/** Compares two trees, or a tree with the folder. */
+async function readPatch(
+  { treeGit, workspace, index, limits }: TreeComparison,
+  trees: readonly string[],
+  env: Readonly<Record<string, string>>,
+) {
+  const reader = readDiff(limits)
+  const call: GitCall = {
+    gitDir: workspace.privateGitDir,
+    workTree: workspace.dir,
+    env: { GIT_INDEX_FILE: index.file, ...env },
+    args: [
+      '-c',
+      `core.bigFileThreshold=${largestReadFile}`,
+      'diff',
+      '-z',
+      '--raw',
+      '--numstat',
+      '--patch',
+      '--full-index',
+      '--no-color',
+      '--no-ext-diff',
+      '--no-textconv',
+      '--ignore-submodules=dirty',
+      '--find-renames',
+      '-l1000',
+      ...trees,
+      '--',
+    ],
+    onStdout: (chunk) => reader.push(chunk),
+  }
+  const finished = await treeGit(call)
+  if (finished.endedBy !== 'reader' && !endedWell(finished)) throw new GitFault(call, finished)
+  return reader.end()
+}
+
+/** New files that git accepts in no index, such as `git~1`: on another file system that name is git's own directory. */
+async function refusedNames(
+  workspace: Workspace,
+  listed: readonly TreePath[],
+  files: readonly FileDiff[],
+): Promise<readonly ChangedFile[]> {
+  const shown = new Set(files.map(({ path }) => path.toString('latin1')))
+  const refused: ChangedFile[] = []
+  for (const path of listed.filter((path) => !shown.has(path.toString('latin1')))) {
+    const { kind } = await kindAt(workspace, path)
+    // A file that is gone by now was not refused.
+    if (kind === 'file' || kind === 'link')
+      refused.push(
+        unreadEntry(path, 'untracked', "Git does not accept this file name, so it can't be committed."),
+      )
+  }
+  return refused
+}
+
+/**
+ * Adds new files to the scratch index, so that one `git diff` sees everything, and removes from it what must not be opened. An entry holds only
+ * the name: git finds that the file differs, and reads it.
+ */
+async function plan(workspace: Workspace, differences: TreeDifferences, limits: DiffLimits) {
+  const entries: Buffer[] = []
+  const listed: TreePath[] = []
+  const unread: ChangedFile[] = nestedEntries(differences.nested)
+  for (const path of differences.tracked) {
+    const { kind, size } = await kindAt(workspace, path)
+    if (kind === 'special') entries.push(indexRecord('0', path))
+    if (kind !== 'file' || size <= largestReadFile) continue
+    entries.push(indexRecord('0', path))
+    unread.push(tooLargeEntry(path, false))
+  }
+  for (const path of differences.untracked.slice(0, limits.files)) {
+    const { kind, size } = await kindAt(workspace, path)
+    if (kind !== 'file' && kind !== 'link') continue
+    if (size > largestReadFile) {
+      unread.push(tooLargeEntry(path, true))
+      continue
+    }
+    entries.push(indexRecord('100644', path))
+    listed.push(path)
+  }
+  return { entries, unread, listed }
+}
+
+function indexRecord(mode: '0' | '100644', path: TreePath): Buffer {
+  return Buffer.concat([Buffer.from(`${mode} ${mode === '0' ? noObject : emptyBlob}\t`), path, Buffer.of(0)])
+}
+
+function nestedEntries(nested: readonly TreePath[]): ChangedFile[] {
+  const why = 'This is a separate repository. Its contents are not part of the changes.'
+  return nested.map((path) => unreadEntry(path, 'untracked', why))
+}
+
+function tooLargeEntry(path: TreePath, isNew: boolean): ChangedFile {
+  return isNew
+    ? unreadEntry(path, 'untracked', 'The file is too large to show.')
+    : unreadEntry(path, 'modified', 'The file is too large to compare.')
+}
+
+function unreadEntry(path: TreePath, status: 'untracked' | 'modified', why: string): ChangedFile {
+  return {
+    fileName: path.toString('utf8'),
+    status,
+    additions: 0,
+    deletions: 0,
+    binary: true,
+    diff: `\\ ${why}\n`,
+  }
+}
+
+const noObject = '0'.repeat(40)
+const emptyBlob = 'e69de29bb2d1d6434b8b29ae775ad8c2e48c5391'

@@ -1,0 +1,189 @@
+/** Makes the workspace of a task on a mirror. */
+import { chmod, chown, lstat, mkdir, readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { isBranchName } from '#domain/kernel/names.ts'
+import { giveTo, removeFolder } from './agentFiles.ts'
+import type { CheckCheckout } from './git/checkoutLimits.ts'
+import { gitOrThrow, gitText, type Git, type HostGit } from './git/git.ts'
+import type { Mirror } from './git/mirror.ts'
+import { headsOf, headsWritten } from './git/refs.ts'
+import { branchCandidates, usableBranchName } from './names.ts'
+import {
+  evictedMarker,
+  findWorkspace,
+  placesOf,
+  taskFolder,
+  writeMarker,
+  type SandboxUser,
+  type Workspace,
+  type WorkspacePlace,
+} from './workspace.ts'
+import {
+  copyIndex,
+  makeAgentGit,
+  makePrivateGit,
+  type AgentGitSettings,
+  type BaseCommits,
+} from './workspaceGit.ts'
+
+export interface PrepareRequest extends WorkspacePlace, AgentGitSettings {
+  readonly git: HostGit
+  /** PATH, for the commands that are not git. */
+  readonly path: string
+  readonly baseBranch: string
+  readonly workingBranch: string
+  /** Given when this process is root: the task's of `SandboxUsers`. */
+  readonly owner: SandboxUser | undefined
+  /** Asked before anything is checked out. */
+  readonly checkCheckout: CheckCheckout
+  /** Called once the workspace's folders exist, which stay from then on; their contents may still come. */
+  readonly onPlace?: (workspace: Workspace) => void
+}
+
+export type PrepareResult =
+  /** `madeOn`: where the host's branches stood when it was made just now; `null`: it existed. */
+  | { readonly kind: 'ready'; readonly workspace: Workspace; readonly madeOn: BaseCommits | null }
+  | { readonly kind: 'no_such_branch'; readonly branch: string }
+  | { readonly kind: 'invalid_branch'; readonly branch: string }
+  | { readonly kind: 'too_large'; readonly message: string }
+
+/**
+ * Makes the task's workspace, or finds the existing one: asking again is free. An incomplete one is made anew. A working branch that the host
+ * already has is continued where it stands. Throws `GitFault` and what the file system throws.
+ */
+export async function prepareWorkspace(request: PrepareRequest): Promise<PrepareResult> {
+  const { git, mirror, owner, baseBranch } = request
+  const invalid = [baseBranch, request.workingBranch].find((branch) => !isBranchName(branch))
+  if (invalid !== undefined) return { kind: 'invalid_branch', branch: invalid }
+
+  const found = await findWorkspace(request)
+  if (found) {
+    request.onPlace?.(found)
+    return { kind: 'ready', workspace: found, madeOn: null }
+  }
+
+  const commits = await baseCommitsFor(git, mirror, request)
+  if (commits === 'no_such_branch') return { kind: commits, branch: baseBranch }
+  const startCommit = commits.pushedCommit ?? commits.baseCommit
+  const tooLarge =
+    startCommit === null
+      ? undefined
+      : await request.checkCheckout(git, { gitDir: mirror.dir, commit: startCommit })
+  if (tooLarge !== undefined) return { kind: 'too_large', message: tooLarge }
+  const workspace: Workspace = {
+    ...placesOf(request),
+    branch: commits.branch,
+    baseBranch,
+    startCommit,
+    owner,
+  }
+  await makeWorkspace(request, workspace, commits)
+  return { kind: 'ready', workspace, madeOn: commits }
+}
+
+async function makeWorkspace(
+  request: PrepareRequest,
+  workspace: Workspace,
+  commits: BaseCommits,
+): Promise<void> {
+  const task = taskFolder(request.root, request.taskId)
+  await removeIncomplete(task, workspace, request.path)
+  await makeFolders(request.root, task, workspace)
+  request.onPlace?.(workspace)
+  // Neither reads what the other makes. Both have ended when this fails.
+  const made = await Promise.allSettled([
+    makePrivateGit(request.git, workspace, commits),
+    makeAgentGit(workspace, request, commits),
+  ])
+  for (const one of made) if (one.status === 'rejected') throw one.reason
+  await copyIndex(workspace)
+  await writeMarker(task, workspace)
+  await rm(join(task, evictedMarker), { force: true })
+}
+
+/** Where a task begins by the mirror as it is now. */
+export async function baseCommitsFor(
+  git: Git,
+  mirror: Mirror,
+  { baseBranch, workingBranch }: Pick<PrepareRequest, 'baseBranch' | 'workingBranch'>,
+): Promise<BaseCommits | 'no_such_branch'> {
+  const names = [baseBranch, ...branchCandidates(workingBranch)]
+  const written = await headsWritten(mirror.dir, names)
+  // Where git does not keep its refs in files, git is asked.
+  const heads = written.has(baseBranch) ? written : await headsOf(git, mirror.dir, names)
+  const baseCommit = heads.get(baseBranch) ?? null
+  const isEmpty = baseCommit === null && (await hasNoBranch(git, mirror))
+  if (baseCommit === null && !isEmpty) return 'no_such_branch'
+  const branch = isEmpty ? baseBranch : usableBranchName(heads, workingBranch)
+  return { branch, baseCommit, pushedCommit: heads.get(branch) ?? null }
+}
+
+async function hasNoBranch(git: Git, mirror: Mirror): Promise<boolean> {
+  return (
+    (await gitText(git, { gitDir: mirror.dir, args: ['for-each-ref', '--count=1', 'refs/heads'] })) === ''
+  )
+}
+
+/**
+ * Renames the branch of a workspace that was made before its task had a title, and in which no agent had a turn yet. Gives the workspace as it is
+ * then.
+ */
+export async function renameBranch(
+  git: Git,
+  root: string,
+  workspace: Workspace,
+  asked: string,
+): Promise<Workspace> {
+  const branch = usableBranchName(await headsOf(git, workspace.mirrorDir, branchCandidates(asked)), asked)
+  // The first branch of an empty repository is the base branch, whatever the title.
+  if (workspace.startCommit === null || workspace.branch === branch) return workspace
+  const agentGitDir = join(workspace.dir, '.git')
+  for (const gitDir of [workspace.privateGitDir, agentGitDir])
+    await gitOrThrow(git, {
+      gitDir,
+      env: { GIT_ALTERNATE_OBJECT_DIRECTORIES: workspace.mirrorObjects },
+      args: ['branch', '--move', '--', workspace.branch, branch],
+    })
+  const renamed = { ...workspace, branch }
+  const { owner } = workspace
+  if (owner)
+    for (const path of await changedByRename(agentGitDir, branch)) await chown(path, owner.uid, owner.gid)
+  await writeMarker(taskFolder(root, workspace.taskId), renamed)
+  return renamed
+}
+
+/** What a rename of a branch writes, with the folders that it may have made. */
+async function changedByRename(gitDir: string, branch: string): Promise<readonly string[]> {
+  const names = branch.split('/')
+  const paths = ['refs/heads', 'logs/refs/heads'].flatMap((folder) =>
+    names.map((_, index) => join(gitDir, folder, ...names.slice(0, index + 1))),
+  )
+  const candidates = [...paths, join(gitDir, 'HEAD'), join(gitDir, 'config'), join(gitDir, 'logs', 'HEAD')]
+  const found = await Promise.all(candidates.map((path) => lstat(path).catch(() => undefined)))
+  return candidates.filter((_, index) => found[index]?.isSymbolicLink() === false)
+}
+
+async function removeIncomplete(task: string, { owner, homeDir }: Workspace, path: string): Promise<void> {
+  const names: readonly string[] = await readdir(task).catch(() => [])
+  const isEvicted = names.includes(evictedMarker)
+  const gone = names.filter((name) => name !== evictedMarker && !(isEvicted && name === 'home'))
+  for (const name of gone) await removeFolder(join(task, name), path)
+  // The server may have begun or ceased to use sandboxes since then.
+  if (owner && isEvicted && names.includes('home')) await giveTo(owner, [homeDir], path)
+}
+
+async function makeFolders(root: string, task: string, workspace: Workspace): Promise<void> {
+  // Others may pass through and list nothing: where there is no sandbox, the tree's user must.
+  for (const dir of [join(root, 'tasks'), task]) {
+    await mkdir(dir, { recursive: true })
+    await chmod(dir, 0o711)
+  }
+  const { dir: tree, homeDir, privateGitDir, owner } = workspace
+  await Promise.all([
+    mkdir(privateGitDir, { recursive: true, mode: 0o700 }),
+    ...[tree, homeDir].map(async (dir) => {
+      await mkdir(dir, { recursive: true, mode: 0o700 })
+      if (owner) await chown(dir, owner.uid, owner.gid)
+    }),
+  ])
+}

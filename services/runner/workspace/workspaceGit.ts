@@ -1,0 +1,109 @@
+/** The two git directories of a workspace: ours, which reads and publishes, and the agent's, which is written here once and never read again. */
+import { chown, copyFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { giveFew } from './agentFiles.ts'
+import { gitOrThrow, type HostGit } from './git/git.ts'
+import {
+  configValue,
+  copyShallow,
+  layOut,
+  repositoryConfig,
+  writeAlternates,
+} from './git/repositoryLayout.ts'
+import { canCoexist } from './names.ts'
+import type { SandboxUser, Workspace } from './workspace.ts'
+
+/** The path of the mirror's objects inside the sandbox; the agent's `.git` names it. */
+export const mirrorObjectsInSandbox = '/mirror/objects'
+
+/** The commits that a new workspace starts from. */
+export interface BaseCommits {
+  /** The branch it is to be on. */
+  readonly branch: string
+  /** The base branch's commit; `null` in an empty repository. */
+  readonly baseCommit: string | null
+  /** The host's own commit of `branch`; `null` when the host has no such branch. */
+  readonly pushedCommit: string | null
+}
+
+/** How the agent's git is configured. */
+export interface AgentGitSettings {
+  /** The address shown to the agent as `origin`; it contains no secret. */
+  readonly originUrl: string
+  /** Who commits when the agent commits in its own `.git`. */
+  readonly identity: { readonly name: string; readonly email: string }
+}
+
+/** Makes our git directory, and checks the tree out by it: what git writes belongs to the owner at once, and so matches the index. */
+export async function makePrivateGit(
+  git: HostGit,
+  workspace: Workspace,
+  { baseCommit, pushedCommit }: BaseCommits,
+): Promise<void> {
+  const { privateGitDir: gitDir, dir: workTree, branch, baseBranch, startCommit, owner } = workspace
+  await layOut(gitDir, {
+    branch,
+    config: repositoryConfig,
+    refs: [
+      [`refs/heads/${branch}`, startCommit],
+      [`refs/remotes/origin/${baseBranch}`, baseCommit],
+      ...(branch === baseBranch ? [] : ([[`refs/remotes/origin/${branch}`, pushedCommit]] as const)),
+    ],
+  })
+  await writeAlternates(gitDir, workspace.mirrorObjects)
+  await copyShallow(workspace.mirrorDir, gitDir)
+  if (startCommit !== null)
+    await gitOrThrow(owner ? git.as(owner) : git, {
+      gitDir,
+      workTree,
+      args: ['read-tree', '-m', '-u', startCommit],
+      timeoutMs: 600_000,
+    })
+}
+
+/** Makes the agent's git directory, a plain repository on the same commit, while nobody else has the tree. */
+export async function makeAgentGit(
+  workspace: Workspace,
+  settings: AgentGitSettings,
+  { baseCommit }: BaseCommits,
+): Promise<void> {
+  const { dir: workTree, branch, baseBranch, startCommit, owner } = workspace
+  const gitDir = join(workTree, '.git')
+  await layOut(gitDir, {
+    branch,
+    config: `${repositoryConfig}${agentConfig(settings)}`,
+    refs: [
+      [`refs/heads/${branch}`, startCommit],
+      [`refs/remotes/origin/${baseBranch}`, baseCommit],
+      ...(canCoexist(branch, baseBranch) ? ([[`refs/heads/${baseBranch}`, baseCommit]] as const) : []),
+    ],
+  })
+  await writeAlternates(gitDir, mirrorObjectsInSandbox)
+  await copyShallow(workspace.mirrorDir, gitDir)
+  if (owner) await giveFew(owner, gitDir)
+}
+
+const root: SandboxUser = { uid: 0, gid: 0 }
+
+/** Gives the agent's git a copy of our index, which is right for both. */
+export async function copyIndex({ privateGitDir, dir, startCommit, owner }: Workspace): Promise<void> {
+  if (startCommit === null) return
+  const [ours, agents] = [join(privateGitDir, 'index'), join(dir, '.git', 'index')]
+  await copyFile(ours, agents)
+  if (owner) await Promise.all([chown(agents, owner.uid, owner.gid), chown(ours, root.uid, root.gid)])
+}
+
+function agentConfig({ identity, originUrl }: AgentGitSettings): string {
+  return [
+    '[user]',
+    `name = ${configValue(identity.name)}`,
+    `email = ${configValue(identity.email)}`,
+    '[remote "origin"]',
+    `url = ${configValue(originUrl)}`,
+    'fetch = +refs/heads/*:refs/remotes/origin/*',
+    '[core]',
+    // In a user namespace the same file has another owner; without this every file looks changed there.
+    'checkStat = minimal',
+    '',
+  ].join('\n')
+}
