@@ -66,16 +66,19 @@ if (process.argv.includes('--long', 2)) {
 }
 
 const results = []
+/** @type {string[]} */
+const times = []
 for (const [name, stage] of stages) {
   console.log(`\n== ${name}`)
   const begun = performance.now()
   const result = await stage()
   results.push(result)
   const seconds = ((performance.now() - begun) / 1_000).toFixed(1)
+  times.push(`time: ${name}: ${seconds} s`)
   console.log(`== ${name}: ${result.failed.length === 0 ? 'passed' : 'FAILED'} in ${seconds} s`)
 }
 const total = sum(results)
-console.log(`\n${closingLines(total, textOf(files.notes) ?? '').join('\n')}`)
+console.log(`\n${[...times, ...closingLines(total, textOf(files.notes) ?? '')].join('\n')}`)
 process.exitCode = total.failed.length === 0 ? 0 : 1
 
 /** Packages of npm and of the system. npm and apt get their settings and certificates of the shell's environment, and no key. */

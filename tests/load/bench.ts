@@ -1,6 +1,6 @@
 /**
  * `npm run bench`: measures, and prints each figure beside its floor. `npm run bench -- <row>...` measures some rows only.
- * Figures are printed and never asserted; a row that cannot be measured is told, and the exit code is 1.
+ * Figures are printed and never asserted. A row that fails is reported, and the exit code is 1.
  */
 import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -46,9 +46,8 @@ const rows: readonly Row[] = [
 ]
 
 const buildWithinMs = 300_000
-const rowWithinMs = 60_000
-/** Of all rows together: what is not measured by then is told. */
-const rowsWithinMs = 175_000
+/** A row that takes longer hangs. A busy machine makes a row slower, and must not stop it. */
+const rowWithinMs = 1_200_000
 const amounts = { tasks: 1_000, terminalEvents: 100_000 }
 
 const asked = process.argv.slice(2)
@@ -104,22 +103,20 @@ async function measured(
     signal.addEventListener('abort', () => reject(signal.reason), { once: true })
   })
   const lines: Line[] = []
-  const endsAt = performance.now() + rowsWithinMs
   for (const row of chosen) {
     if (signal.aborted) break
     const above = undo.steps
-    const left = row.withinMs ?? Math.max(0, Math.min(rowWithinMs, endsAt - performance.now()))
     const own = await mkdtemp(join(folder, `${row.name}-`))
     const measuring = row.measure({ folder: own, seeded, atEnd: undo.add })
     try {
-      const limited = within(left, `The row ${row.name} does not end`, measuring)
+      const limited = within(row.withinMs ?? rowWithinMs, `The row ${row.name} does not end`, measuring)
       const found = await Promise.race([limited, brokenOff])
       lines.push(...found)
       for (const line of found) console.log(printed(line))
       if (row.remark !== undefined) console.log(row.remark)
     } catch (fault) {
       process.exitCode ??= 1
-      console.error(`${row.name} could not be measured.`, fault)
+      console.error(`${row.name} failed.`, fault)
     }
     await undo.downTo(above)
   }

@@ -13,7 +13,7 @@ export interface Row {
   readonly name: string
   /** Takes too long to be among all. */
   readonly onlyByName?: true
-  /** Its own limit, instead of the one for all. */
+  /** When it counts as hanging, in milliseconds, where 20 minutes are too short. */
   readonly withinMs?: number
   /** What must be known to read its figures; printed with them. */
   readonly remark?: string

@@ -17,7 +17,6 @@ const message = asking({ words: 1, everyMs: 0 })
 export const coldRepository: Row = {
   name: 'cold-repository',
   onlyByName: true,
-  withinMs: 300_000,
   remark: `The repository has ${megabytes} files of 1 MB that do not compress. The floor clones it from the disk, without its working tree, and then starts the agent.`,
   async measure(scene) {
     const model = await startStampingModel()

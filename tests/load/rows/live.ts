@@ -34,7 +34,6 @@ const printed = { executionId: executionId(1), attempt: 1, kind: 'turn', channel
 export const live: Row = {
   name: 'live',
   onlyByName: true,
-  withinMs: 240_000,
   remark:
     'Late is a line from the moment at which it is due to its arrival at a client in another process, while another process, at the lowest priority, opens 1,000 sockets and joins with each.',
   async measure(scene) {

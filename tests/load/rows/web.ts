@@ -36,7 +36,6 @@ const aim = (figure: number) => ({ name: 'the aim', figure })
 export const web: Row = {
   name: 'web',
   onlyByName: true,
-  withinMs: 480_000,
   remark:
     'A key: to the end of the frame that shows it. Scrolling: the longest time between two frames of a scroll over all lines.',
   async measure(scene) {
