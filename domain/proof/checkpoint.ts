@@ -1,0 +1,161 @@
+/** Signed tree heads and inclusion proofs as text, in the formats of c2sp.org: signed-note, tlog-checkpoint and tlog-proof (v1). */
+import { fromBase64, toBase64 } from '../kernel/base64.ts'
+import type { Hash, Sha256, TreeHead } from './merkleTree.ts'
+
+/** What a log says of itself at one moment. */
+export interface Checkpoint extends TreeHead {
+  /** Names the log. No two logs may share it. */
+  readonly origin: string
+}
+
+export interface NoteSignature {
+  /** The name of the key. */
+  readonly name: string
+  /** 4 bytes that tell keys of one name apart. */
+  readonly keyId: Uint8Array
+  readonly signature: Uint8Array
+}
+
+export interface SignedNote {
+  /** Ends with a newline. */
+  readonly text: string
+  readonly signatures: readonly NoteSignature[]
+}
+
+/** The public half of an Ed25519 key under a name. */
+export interface VerifierKey {
+  readonly name: string
+  readonly keyId: Uint8Array
+  /** 32 bytes. */
+  readonly publicKey: Uint8Array
+}
+
+export interface InclusionProof {
+  readonly index: number
+  readonly proof: readonly Hash[]
+  /** The signed checkpoint, as it was published. */
+  readonly note: string
+}
+
+const hashBytes = 32
+/** The signature type of Ed25519. */
+const ed25519 = 1
+const mostSignatures = 64
+const dash = '\u2014'
+const proofHeader = 'c2sp.org/tlog-proof@v1'
+/** A log that no tree of numbers can count is no log of ours. */
+const count = /^(0|[1-9]\d{0,14})$/
+
+/** The text of a checkpoint: what is signed. */
+export function checkpointText({ origin, size, root }: Checkpoint): string {
+  return `${origin}\n${size}\n${toBase64(root)}\n`
+}
+
+/** `undefined` when this is not the text of a checkpoint. Extension lines, which we do not write, are not understood either. */
+export function parseCheckpoint(text: string): Checkpoint | undefined {
+  const [origin = '', size = '', root = '', end, ...more] = text.split('\n')
+  const hash = fromBase64(root)
+  if (origin === '' || !count.test(size) || hash?.length !== hashBytes) return undefined
+  return end === '' && more.length === 0 ? { origin, size: Number(size), root: hash } : undefined
+}
+
+export function writeNote({ text, signatures }: SignedNote): string {
+  const lines = signatures.map(
+    ({ name, keyId, signature }) => `${dash} ${name} ${toBase64(joined(keyId, signature))}\n`,
+  )
+  return `${text}\n${lines.join('')}`
+}
+
+/** `undefined` when this is not a note. Nothing of it may be believed before a signature has been checked. */
+export function parseNote(note: string): SignedNote | undefined {
+  const end = note.lastIndexOf('\n\n')
+  if (end < 0 || !note.endsWith('\n') || !isText(note)) return undefined
+  const lines = note.slice(end + 2, -1).split('\n')
+  if (lines.length > mostSignatures) return undefined
+  const signatures = lines.map(parseSignature)
+  return signatures.every((signature) => signature !== undefined)
+    ? { text: note.slice(0, end + 1), signatures }
+    : undefined
+}
+
+/** Throws a RangeError for a name that no note can carry. */
+export function verifierKey(sha256: Sha256, name: string, publicKey: Uint8Array): VerifierKey {
+  if (!isName(name)) throw new RangeError('The name of a key is ASCII, without spaces and plus signs.')
+  if (publicKey.length !== 32) throw new RangeError('An Ed25519 public key has 32 bytes.')
+  const head = Uint8Array.from(`${name}\n`, (letter) => letter.charCodeAt(0))
+  const keyId = sha256(joined(head, Uint8Array.of(ed25519), publicKey)).slice(0, 4)
+  return { name, keyId, publicKey }
+}
+
+/** A key as text: `name+key id+key`. */
+export function writeVerifierKey({ name, keyId, publicKey }: VerifierKey): string {
+  return `${name}+${hexOf(keyId)}+${toBase64(joined(Uint8Array.of(ed25519), publicKey))}`
+}
+
+/** `undefined` when this is no Ed25519 key, or its id is not that of the key. */
+export function parseVerifierKey(sha256: Sha256, text: string): VerifierKey | undefined {
+  // Base64 may contain plus signs; a name may not.
+  const [, name = '', id = '', encoded = ''] = /^([^+]+)\+([0-9a-f]{8})\+(.+)$/.exec(text) ?? []
+  const bytes = fromBase64(encoded)
+  if (!isName(name) || bytes?.length !== 33 || bytes[0] !== ed25519) return undefined
+  const key = verifierKey(sha256, name, bytes.slice(1))
+  return hexOf(key.keyId) === id ? key : undefined
+}
+
+/** The signatures of a note that claim to be of this key. */
+export function signaturesBy(
+  { signatures }: SignedNote,
+  { name, keyId }: VerifierKey,
+): readonly NoteSignature[] {
+  return signatures.filter((each) => each.name === name && hexOf(each.keyId) === hexOf(keyId))
+}
+
+export function writeInclusionProof({ index, proof, note }: InclusionProof): string {
+  return [proofHeader, `index ${index}`, ...proof.map(toBase64), '', note].join('\n')
+}
+
+/** `undefined` when this is not a proof. Extra data, which nothing authenticates, is passed over. */
+export function parseInclusionProof(text: string): InclusionProof | undefined {
+  const start = text.indexOf('\n\n')
+  if (start < 0) return undefined
+  const [header, ...lines] = text.slice(0, start).split('\n')
+  const [index = '', ...hashes] = lines[0]?.startsWith('extra ') ? lines.slice(1) : lines
+  const [, number = ''] = /^index (.+)$/.exec(index) ?? []
+  const proof = hashes.map(fromBase64)
+  if (header !== proofHeader || !count.test(number)) return undefined
+  return proof.every((hash): hash is Hash => hash?.length === hashBytes)
+    ? { index: Number(number), proof, note: text.slice(start + 2) }
+    : undefined
+}
+
+function parseSignature(line: string): NoteSignature | undefined {
+  const [mark, name = '', encoded = '', ...more] = line.split(' ')
+  const bytes = fromBase64(encoded)
+  if (mark !== dash || !isName(name) || bytes === undefined || bytes.length < 5 || more.length > 0)
+    return undefined
+  return { name, keyId: bytes.slice(0, 4), signature: bytes.slice(4) }
+}
+
+/** Notes allow more, but a name in ASCII has one form of bytes everywhere. */
+function isName(name: string): boolean {
+  return /^[!-*,-~]+$/.test(name)
+}
+
+/** No control characters but newlines, and no halves of surrogate pairs. */
+function isText(text: string): boolean {
+  return [...text].every((letter) => letter === '\n' || (letter >= ' ' && !/^\p{Surrogate}$/u.test(letter)))
+}
+
+function hexOf(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+
+function joined(...parts: readonly Uint8Array[]): Uint8Array {
+  const whole = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
+  let at = 0
+  for (const part of parts) {
+    whole.set(part, at)
+    at += part.length
+  }
+  return whole
+}
