@@ -1,0 +1,148 @@
+/**
+ * The audit bundle of a task: its history with proofs, in lines of JSON that anybody can check without our server and without its keys.
+ * `docs/audit-bundle.md` writes the format down.
+ */
+import { z } from 'zod'
+import { canonicalJson } from '../kernel/canonicalJson.ts'
+import { EventMeta } from '../kernel/event.ts'
+import type { Hash, Sha256 } from './merkleTree.ts'
+
+export const bundleFormat = 'flightdeck-audit'
+export const bundleVersion = 1
+/** What a bundle's manifest is, for tools that know in-toto statements. */
+export const manifestType = 'application/vnd.in-toto+json'
+export const predicateType = 'https://flightdeck.dev/audit-manifest/v1'
+
+/** What can be left out of a bundle, by who wrote it. */
+export const contentCategories = ['prompts', 'answers', 'tools', 'output', 'details'] as const
+export type ContentCategory = (typeof contentCategories)[number]
+
+const categories: Readonly<Record<string, ContentCategory>> = {
+  TaskCreated: 'prompts',
+  TaskUpdated: 'prompts',
+  MessageQueued: 'prompts',
+  MessageEdited: 'prompts',
+  MessagePosted: 'answers',
+  MessageTextRecorded: 'answers',
+  ToolStarted: 'tools',
+  ToolFinished: 'tools',
+  CommandOutputRecorded: 'output',
+  TerminalOutputRecorded: 'output',
+}
+
+/** Which category the content of this kind of event belongs to. What names branches, commits and reasons are details. */
+export function categoryOf(type: string): ContentCategory {
+  return categories[type] ?? 'details'
+}
+
+const Sha256Hex = z.string().regex(/^[0-9a-f]{64}$/)
+const Revision = z.int().nonnegative()
+
+/** An event as the log keeps it, without its position and its sealed content. */
+export const Envelope = z.strictObject({
+  id: z.string(),
+  stream: z.string(),
+  revision: Revision,
+  type: z.string(),
+  version: z.int().positive(),
+  at: z.string(),
+  data: z.unknown(),
+  meta: EventMeta,
+})
+export type Envelope = z.infer<typeof Envelope>
+
+/** What became of an event's content in this bundle. */
+export const BundledContent = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('none') }),
+  /** The salted content as it was sealed: a text whose SHA-256 is the event's commitment. */
+  z.strictObject({ kind: z.literal('disclosed'), text: z.string() }),
+  z.strictObject({ kind: z.literal('withheld'), category: z.enum(contentCategories) }),
+  /** Its key was destroyed. */
+  z.strictObject({ kind: z.literal('erased') }),
+])
+export type BundledContent = z.infer<typeof BundledContent>
+
+export const BundleRecord = z.discriminatedUnion('kind', [
+  z.strictObject({
+    kind: z.literal('header'),
+    format: z.literal(bundleFormat),
+    version: z.literal(bundleVersion),
+    logId: z.string(),
+    epoch: z.int().positive(),
+    taskId: z.string(),
+    /** The keys that this log signs or signed with, newest first. */
+    keys: z.array(z.string()).min(1),
+    /** The signed checkpoint that all proofs lead to. */
+    checkpoint: z.string(),
+  }),
+  z.strictObject({ kind: z.literal('event'), event: Envelope, content: BundledContent }),
+  /** That the event is in the tree of the header's checkpoint, as a tlog-proof. */
+  z.strictObject({ kind: z.literal('proof'), stream: z.string(), revision: Revision, proof: z.string() }),
+  /** An in-toto statement in a DSSE envelope, which says where each stream ends. */
+  z.strictObject({
+    kind: z.literal('manifest'),
+    payloadType: z.literal(manifestType),
+    payload: z.string(),
+    signatures: z.array(z.strictObject({ keyid: z.string(), sig: z.string() })).min(1),
+  }),
+])
+export type BundleRecord = z.infer<typeof BundleRecord>
+export type BundleHeader = Extract<BundleRecord, { kind: 'header' }>
+
+/** What the manifest says: how far each stream went when the bundle was made. */
+export const Manifest = z.object({
+  _type: z.literal('https://in-toto.io/Statement/v1'),
+  /** Each stream under its name, by the hash of its last event. */
+  subject: z.array(z.object({ name: z.string(), digest: z.object({ sha256: Sha256Hex }) })),
+  predicateType: z.literal(predicateType),
+  predicate: z.object({
+    logId: z.string(),
+    epoch: z.int().positive(),
+    taskId: z.string(),
+    /** As in the header. */
+    keys: z.array(z.string()),
+    treeSize: z.int().positive(),
+    /** The revision of each stream's last event. */
+    heads: z.record(z.string(), Revision),
+    withheld: z.array(z.enum(contentCategories)),
+  }),
+})
+export type Manifest = z.infer<typeof Manifest>
+
+/** The name under which a log signs: no two logs and no two epochs share it. */
+export function originOf({ logId, epoch }: Pick<BundleHeader, 'logId' | 'epoch'>): string {
+  return `flightdeck.dev/log/${logId}/${epoch}`
+}
+
+/** What checking needs of its surroundings: the same in Node and in a page. */
+export interface Cryptography {
+  readonly sha256: Sha256
+  readonly utf8: (text: string) => Uint8Array
+  /** Whether this Ed25519 key signed the message. */
+  readonly isSignedBy: (publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array) => boolean
+}
+
+/** What DSSE signs: the payload under its type (pre-authentication encoding, version 1). */
+export function signedBytes({ utf8 }: Cryptography, payloadType: string, payload: string): Uint8Array {
+  const body = utf8(payload)
+  const head = utf8(`DSSEv1 ${utf8(payloadType).length} ${payloadType} ${body.length} `)
+  const bytes = new Uint8Array(head.length + body.length)
+  bytes.set(head)
+  bytes.set(body, head.length)
+  return bytes
+}
+
+/** The hash of an envelope, as `docs/log-format.md` has it. */
+export function envelopeHash({ sha256, utf8 }: Cryptography, { meta, ...event }: Envelope): string {
+  const { hash: _hash, ...linked } = meta
+  return hexOf(sha256(utf8(canonicalJson({ scheme: 1, ...event, meta: linked }))))
+}
+
+/** The leaf of an event in the tree over the log: the bytes of its hash, which covers all of it. */
+export function leafOf(hash: string): Uint8Array {
+  return Uint8Array.from(hash.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16))
+}
+
+export function hexOf(bytes: Hash): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+}
