@@ -2,9 +2,8 @@
  * The audit bundle of a task: its history with proofs, in lines of JSON that anybody can check without our server and without its keys.
  * `docs/audit-bundle.md` writes the format down.
  */
-import { z } from 'zod'
 import { canonicalJson } from '../kernel/canonicalJson.ts'
-import { EventMeta } from '../kernel/event.ts'
+import type { BundleHeader, Envelope } from './auditBundle.schema.ts'
 import type { Hash, Sha256 } from './merkleTree.ts'
 
 export const bundleFormat = 'flightdeck-audit'
@@ -34,80 +33,6 @@ const categories: Readonly<Record<string, ContentCategory>> = {
 export function categoryOf(type: string): ContentCategory {
   return categories[type] ?? 'details'
 }
-
-const Sha256Hex = z.string().regex(/^[0-9a-f]{64}$/)
-const Revision = z.int().nonnegative()
-
-/** An event as the log keeps it, without its position and its sealed content. */
-export const Envelope = z.strictObject({
-  id: z.string(),
-  stream: z.string(),
-  revision: Revision,
-  type: z.string(),
-  version: z.int().positive(),
-  at: z.string(),
-  data: z.unknown(),
-  meta: EventMeta,
-})
-export type Envelope = z.infer<typeof Envelope>
-
-/** What became of an event's content in this bundle. */
-export const BundledContent = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('none') }),
-  /** The salted content as it was sealed: a text whose SHA-256 is the event's commitment. */
-  z.strictObject({ kind: z.literal('disclosed'), text: z.string() }),
-  z.strictObject({ kind: z.literal('withheld'), category: z.enum(contentCategories) }),
-  /** Its key was destroyed. */
-  z.strictObject({ kind: z.literal('erased') }),
-])
-export type BundledContent = z.infer<typeof BundledContent>
-
-export const BundleRecord = z.discriminatedUnion('kind', [
-  z.strictObject({
-    kind: z.literal('header'),
-    format: z.literal(bundleFormat),
-    version: z.literal(bundleVersion),
-    logId: z.string(),
-    epoch: z.int().positive(),
-    taskId: z.string(),
-    /** The keys that this log signs or signed with, newest first. */
-    keys: z.array(z.string()).min(1),
-    /** The signed checkpoint that all proofs lead to. */
-    checkpoint: z.string(),
-  }),
-  z.strictObject({ kind: z.literal('event'), event: Envelope, content: BundledContent }),
-  /** That the event is in the tree of the header's checkpoint, as a tlog-proof. */
-  z.strictObject({ kind: z.literal('proof'), stream: z.string(), revision: Revision, proof: z.string() }),
-  /** An in-toto statement in a DSSE envelope, which says where each stream ends. */
-  z.strictObject({
-    kind: z.literal('manifest'),
-    payloadType: z.literal(manifestType),
-    payload: z.string(),
-    signatures: z.array(z.strictObject({ keyid: z.string(), sig: z.string() })).min(1),
-  }),
-])
-export type BundleRecord = z.infer<typeof BundleRecord>
-export type BundleHeader = Extract<BundleRecord, { kind: 'header' }>
-
-/** What the manifest says: how far each stream went when the bundle was made. */
-export const Manifest = z.object({
-  _type: z.literal('https://in-toto.io/Statement/v1'),
-  /** Each stream under its name, by the hash of its last event. */
-  subject: z.array(z.object({ name: z.string(), digest: z.object({ sha256: Sha256Hex }) })),
-  predicateType: z.literal(predicateType),
-  predicate: z.object({
-    logId: z.string(),
-    epoch: z.int().positive(),
-    taskId: z.string(),
-    /** As in the header. */
-    keys: z.array(z.string()),
-    treeSize: z.int().positive(),
-    /** The revision of each stream's last event. */
-    heads: z.record(z.string(), Revision),
-    withheld: z.array(z.enum(contentCategories)),
-  }),
-})
-export type Manifest = z.infer<typeof Manifest>
 
 /** The name under which a log signs: no two logs and no two epochs share it. */
 export function originOf({ logId, epoch }: Pick<BundleHeader, 'logId' | 'epoch'>): string {

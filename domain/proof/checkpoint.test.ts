@@ -1,6 +1,7 @@
 import { createHash, createPublicKey, verify } from 'node:crypto'
-import fc from 'fast-check'
+import { assert, nat, property, string as anyString, uint8Array } from 'fast-check'
 import { expect, test } from 'vitest'
+import { present } from '../../tests/domain/present.ts'
 import vectors from '../../tests/data/proof/vectors.json' with { type: 'json' }
 import { fromBase64, toBase64 } from '../kernel/base64.ts'
 import {
@@ -21,8 +22,8 @@ const sha256 = (bytes: Uint8Array): Hash => new Uint8Array(createHash('sha256').
 const { checkpoint, verifier } = vectors.note
 
 function isSigned(note: string, vkey: string): boolean {
-  const parsed = parseNote(note) ?? expect.fail('no note')
-  const key = parseVerifierKey(sha256, vkey) ?? expect.fail('no key')
+  const parsed = present(parseNote(note))
+  const key = present(parseVerifierKey(sha256, vkey))
   const der = Buffer.concat([Buffer.from('302a300506032b6570032100', 'hex'), key.publicKey])
   const publicKey = createPublicKey({ key: der, format: 'der', type: 'spki' })
   const signatures = signaturesBy(parsed, key)
@@ -33,8 +34,8 @@ function isSigned(note: string, vkey: string): boolean {
 }
 
 test('a checkpoint that another implementation signed is read, verified and written the same', () => {
-  const note = parseNote(checkpoint) ?? expect.fail()
-  const head = parseCheckpoint(note.text) ?? expect.fail()
+  const note = present(parseNote(checkpoint))
+  const head = present(parseCheckpoint(note.text))
   expect(head).toMatchObject({ origin: 'flightdeck.example/log', size: 200 })
   expect(checkpointText(head)).toBe(note.text)
   expect(writeNote(note)).toBe(checkpoint)
@@ -43,7 +44,7 @@ test('a checkpoint that another implementation signed is read, verified and writ
 })
 
 test("a key is written as another implementation's, and one whose id is not its own is refused", () => {
-  const key = parseVerifierKey(sha256, verifier) ?? expect.fail()
+  const key = present(parseVerifierKey(sha256, verifier))
   expect(writeVerifierKey(key)).toBe(verifier)
   expect(verifierKey(sha256, key.name, key.publicKey)).toEqual(key)
   const [name, , encoded] = verifier.split('+')
@@ -73,8 +74,8 @@ test('what is no note, checkpoint or proof is told as such, and never throws', (
     expect(parseNote(text)).toBeUndefined()
   for (const text of ['o\n01\n', 'o\n1\nAAAA\n', 'o\n1e3\n', `${parseNote(checkpoint)?.text}more\n`])
     expect(parseCheckpoint(text)).toBeUndefined()
-  fc.assert(
-    fc.property(fc.nat(checkpoint.length - 1), fc.string({ maxLength: 3 }), (at, put) => {
+  assert(
+    property(nat(checkpoint.length - 1), anyString({ maxLength: 3 }), (at, put) => {
       const changed = checkpoint.slice(0, at) + put + checkpoint.slice(at + 1)
       const note = parseNote(changed)
       if (note) parseCheckpoint(note.text)
@@ -85,8 +86,8 @@ test('what is no note, checkpoint or proof is told as such, and never throws', (
 })
 
 test('base64 is that of Node, and one text stands for the bytes', () => {
-  fc.assert(
-    fc.property(fc.uint8Array({ maxLength: 100 }), (bytes) => {
+  assert(
+    property(uint8Array({ maxLength: 100 }), (bytes) => {
       const text = Buffer.from(bytes).toString('base64')
       expect(toBase64(bytes)).toBe(text)
       expect(fromBase64(text)).toEqual(bytes)

@@ -1,20 +1,22 @@
 /** Checks an audit bundle, and names each record that was changed, removed, added or moved. */
 import { fromBase64 } from '../kernel/base64.ts'
 import {
+  BundleRecord,
+  Manifest,
+  type BundledContent,
+  type BundleHeader,
+  type Envelope,
+} from './auditBundle.schema.ts'
+import {
   bundleFormat,
   bundleVersion,
-  BundleRecord,
   envelopeHash,
   hexOf,
   leafOf,
-  Manifest,
   originOf,
   signedBytes,
-  type BundledContent,
-  type BundleHeader,
   type ContentCategory,
   type Cryptography,
-  type Envelope,
 } from './auditBundle.ts'
 import {
   parseCheckpoint,

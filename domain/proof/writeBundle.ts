@@ -1,5 +1,6 @@
 /** Writes an audit bundle, line by line. */
 import { toBase64 } from '../kernel/base64.ts'
+import { type BundledContent, type BundleRecord, type Envelope, type Manifest } from './auditBundle.schema.ts'
 import {
   bundleFormat,
   bundleVersion,
@@ -7,12 +8,8 @@ import {
   originOf,
   predicateType,
   signedBytes,
-  type BundledContent,
-  type BundleRecord,
   type ContentCategory,
   type Cryptography,
-  type Envelope,
-  type Manifest,
 } from './auditBundle.ts'
 import { parseCheckpoint, parseNote } from './checkpoint.ts'
 

@@ -3,14 +3,13 @@ import { createHash, createPrivateKey, createPublicKey, sign, verify } from 'nod
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { StoredEventShape } from './storedEvents.ts'
+import { type BundledContent, type Envelope } from '../../domain/proof/auditBundle.schema.ts'
 import {
   categoryOf,
   leafOf,
   originOf,
-  type BundledContent,
   type ContentCategory,
   type Cryptography,
-  type Envelope,
 } from '../../domain/proof/auditBundle.ts'
 import {
   checkpointText,

@@ -1,6 +1,6 @@
 /** A stored event as a log is kept in files. */
 import { z } from 'zod'
-import { EventMeta, Position } from '../../domain/kernel/event.ts'
+import { EventMeta, Position } from '../../domain/kernel/event.schema.ts'
 
 export const StoredEventShape = z.strictObject({
   id: z.string(),
