@@ -2,9 +2,6 @@
  * The audit bundle of a task: its history with proofs, in lines of JSON that anybody can check without our server and without its keys.
  * `docs/audit-bundle.md` writes the format down.
  */
-import { canonicalJson } from '../kernel/canonicalJson.ts'
-import type { BundleHeader, Envelope } from './auditBundle.schema.ts'
-import type { Hash, Sha256 } from './merkleTree.ts'
 
 export const bundleFormat = 'flightdeck-audit'
 export const bundleVersion = 1
@@ -32,42 +29,4 @@ const categories: Readonly<Record<string, ContentCategory>> = {
 /** Which category the content of this kind of event belongs to. What names branches, commits and reasons are details. */
 export function categoryOf(type: string): ContentCategory {
   return categories[type] ?? 'details'
-}
-
-/** The name under which a log signs: no two logs and no two epochs share it. */
-export function originOf({ logId, epoch }: Pick<BundleHeader, 'logId' | 'epoch'>): string {
-  return `flightdeck.dev/log/${logId}/${epoch}`
-}
-
-/** What checking needs of its surroundings: the same in Node and in a page. */
-export interface Cryptography {
-  readonly sha256: Sha256
-  readonly utf8: (text: string) => Uint8Array
-  /** Whether this Ed25519 key signed the message. */
-  readonly isSignedBy: (publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array) => boolean
-}
-
-/** What DSSE signs: the payload under its type (pre-authentication encoding, version 1). */
-export function signedBytes({ utf8 }: Cryptography, payloadType: string, payload: string): Uint8Array {
-  const body = utf8(payload)
-  const head = utf8(`DSSEv1 ${utf8(payloadType).length} ${payloadType} ${body.length} `)
-  const bytes = new Uint8Array(head.length + body.length)
-  bytes.set(head)
-  bytes.set(body, head.length)
-  return bytes
-}
-
-/** The hash of an envelope, as `docs/log-format.md` has it. */
-export function envelopeHash({ sha256, utf8 }: Cryptography, { meta, ...event }: Envelope): string {
-  const { hash: _hash, ...linked } = meta
-  return hexOf(sha256(utf8(canonicalJson({ scheme: 1, ...event, meta: linked }))))
-}
-
-/** The leaf of an event in the tree over the log: the bytes of its hash, which covers all of it. */
-export function leafOf(hash: string): Uint8Array {
-  return Uint8Array.from(hash.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16))
-}
-
-export function hexOf(bytes: Hash): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
 }

@@ -4,7 +4,8 @@ import { describe, expect, test } from 'vitest'
 import { present } from '../../tests/domain/present.ts'
 import { bundleOf, cryptography, keptEnvelopes, signingKey } from '../../tests/domain/auditBundles.ts'
 import { BundleRecord, type Envelope } from './auditBundle.schema.ts'
-import { contentCategories, envelopeHash, originOf } from './auditBundle.ts'
+import { contentCategories } from './auditBundle.ts'
+import { envelopeHash, originOf } from './bundleHashes.ts'
 import { verifyBundle } from './verifyBundle.ts'
 
 const whole = bundleOf()

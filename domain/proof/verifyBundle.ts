@@ -7,17 +7,8 @@ import {
   type BundleHeader,
   type Envelope,
 } from './auditBundle.schema.ts'
-import {
-  bundleFormat,
-  bundleVersion,
-  envelopeHash,
-  hexOf,
-  leafOf,
-  originOf,
-  signedBytes,
-  type ContentCategory,
-  type Cryptography,
-} from './auditBundle.ts'
+import { bundleFormat, bundleVersion, type ContentCategory } from './auditBundle.ts'
+import { envelopeHash, hexOf, leafOf, originOf, signedBytes, type Cryptography } from './bundleHashes.ts'
 import {
   parseCheckpoint,
   parseInclusionProof,

@@ -5,12 +5,10 @@ import {
   bundleFormat,
   bundleVersion,
   manifestType,
-  originOf,
   predicateType,
-  signedBytes,
   type ContentCategory,
-  type Cryptography,
 } from './auditBundle.ts'
+import { originOf, signedBytes, type Cryptography } from './bundleHashes.ts'
 import { parseCheckpoint, parseNote } from './checkpoint.ts'
 
 export interface BundleSource {

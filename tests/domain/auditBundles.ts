@@ -4,13 +4,8 @@ import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { StoredEventShape } from './storedEvents.ts'
 import { type BundledContent, type Envelope } from '../../domain/proof/auditBundle.schema.ts'
-import {
-  categoryOf,
-  leafOf,
-  originOf,
-  type ContentCategory,
-  type Cryptography,
-} from '../../domain/proof/auditBundle.ts'
+import { categoryOf, type ContentCategory } from '../../domain/proof/auditBundle.ts'
+import { leafOf, originOf, type Cryptography } from '../../domain/proof/bundleHashes.ts'
 import {
   checkpointText,
   verifierKey,
