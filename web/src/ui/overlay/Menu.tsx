@@ -1,6 +1,6 @@
 /**
- * A menu behind a button, as the ARIA pattern has it: the arrow keys walk, a letter jumps, Escape and Tab close. Items are
- * 32 px high, a dangerous one last after a line. It stands in the browser's top layer, above whatever would cut it off.
+ * A menu button with the keys of the ARIA pattern: the arrow keys move, a letter jumps, Escape and Tab close. A dangerous
+ * item comes last, after a line. The list is in the browser's top layer, so nothing can cut it off.
  */
 import type { LucideIcon } from 'lucide-react'
 import {
@@ -16,6 +16,7 @@ import {
   type RefObject,
 } from 'react'
 import { classes } from '../classes.ts'
+import { placeBeside } from './placeBeside.ts'
 
 export interface MenuItem {
   readonly label: string
@@ -25,7 +26,7 @@ export interface MenuItem {
   readonly disabled?: boolean
 }
 
-/** What the button of a menu must carry. */
+/** The props that the button of a menu must have. */
 export type MenuButtonProps = Pick<
   ComponentProps<'button'>,
   'ref' | 'onClick' | 'onKeyDown' | 'aria-haspopup' | 'aria-expanded' | 'aria-controls'
@@ -96,7 +97,7 @@ function MenuList({ id, anchor, items, begins, onClose, onLeave }: MenuListProps
   useLayoutEffect(() => {
     if (list.current === null || anchor.current === null) return
     list.current.showPopover()
-    place(list.current, anchor.current.getBoundingClientRect())
+    placeBeside(list.current, anchor.current.getBoundingClientRect(), { align: 'end', gap: 4 })
     rows(list.current)
       .at(begins === 'first' ? 0 : -1)
       ?.focus()
@@ -188,16 +189,4 @@ function MenuRow({ item, onChoose }: { readonly item: MenuItem; readonly onChoos
 
 function rows(list: HTMLElement): HTMLElement[] {
   return [...list.querySelectorAll<HTMLElement>('[role=menuitem]')]
-}
-
-/** Pixels between the menu and its button, and between the menu and the window's edge. */
-const gap = 4
-
-/** Below the button, their right edges in line; above it where there is no room below. */
-function place(list: HTMLElement, button: DOMRect): void {
-  const { width, height } = list.getBoundingClientRect()
-  const below = button.bottom + gap
-  const top = below + height + gap <= window.innerHeight ? below : button.top - height - gap
-  list.style.top = `${Math.max(gap, top)}px`
-  list.style.left = `${Math.max(gap, Math.min(button.right - width, window.innerWidth - width - gap))}px`
 }

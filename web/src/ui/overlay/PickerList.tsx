@@ -1,9 +1,10 @@
-/** The open list of a `Picker`: a filter field that keeps the focus, and options that the arrow keys walk. */
+/** The open list of a `Picker`: a filter field that keeps the focus, and options that the arrow keys move among. */
 import { Check, Search } from 'lucide-react'
-import { Popover } from 'radix-ui'
-import { useState, type KeyboardEvent, type RefObject } from 'react'
+import { type KeyboardEvent, type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import { createPortal } from 'react-dom'
 import { classes } from '../classes.ts'
 import type { PickerListProps, PickerOption } from './pickerOptions.ts'
+import { placeBeside } from './placeBeside.ts'
 
 interface OpenListProps extends PickerListProps {
   readonly id: string
@@ -11,25 +12,112 @@ interface OpenListProps extends PickerListProps {
   readonly onClose: () => void
 }
 
-/** Options that are drawn; who has more finds the others by typing. */
+/** Options that are shown; a filter finds the others. */
 const mostShown = 200
+/** Options that Page Up and Page Down move by. */
+const pageOfOptions = 8
 
 export function PickerList(props: OpenListProps) {
-  const {
+  const { id, anchor, onClose, label, note, action } = props
+  const list = useOptions(props)
+  const box = usePopover(anchor, onClose)
+  return createPortal(
+    <div
+      ref={box}
+      role="dialog"
+      aria-label={label}
+      popover="manual"
+      className="fixed inset-auto m-0 flex w-70 max-w-[calc(100vw-16px)] animate-appear flex-col overflow-hidden rounded-panel bg-panel p-0 text-text shadow-float"
+    >
+      <FilterField {...props} {...list} />
+      <Options {...props} {...list} />
+      {note !== undefined && (
+        <p className="flex-none border-t border-line-soft px-3 py-2 text-meta text-muted">{note}</p>
+      )}
+      {action !== undefined && (
+        <div className="flex-none border-t border-line-soft p-1">
+          <button
+            type="button"
+            onClick={() => {
+              onClose()
+              action.onChoose()
+            }}
+            className="focus-inset flex h-9 w-full items-center rounded-control px-2 text-ui font-medium hover:bg-raised md:h-8"
+          >
+            {action.label}
+          </button>
+        </div>
+      )}
+    </div>,
+    document.body,
     id,
-    anchor,
-    onClose,
-    label,
-    options,
-    typed,
-    chosen,
-    onChoose,
-    mono,
-    note,
-    filterLabel,
-    emptyText,
-    action,
-  } = props
+  )
+}
+
+/**
+ * Shows the box in the browser's top layer beside its button. It closes when something outside is pressed or gets the
+ * focus, and on Escape; the focus goes back to the button.
+ */
+function usePopover(anchor: RefObject<HTMLButtonElement | null>, onClose: () => void) {
+  const box = useRef<HTMLDivElement>(null)
+  const close = useRef(onClose)
+  useEffect(() => {
+    close.current = onClose
+  })
+
+  useLayoutEffect(() => {
+    const [shown, button] = [box.current, anchor.current]
+    if (shown === null || button === null) return undefined
+    shown.showPopover()
+    const place = () =>
+      placeBeside(shown, button.getBoundingClientRect(), { align: 'start', gap: 4, edge: 8, maxHeight: 360 })
+    place()
+    shown.querySelector('input')?.focus()
+    // Fewer options make it lower, and scrolling moves its button.
+    const observer = new ResizeObserver(place)
+    observer.observe(shown)
+    document.addEventListener('scroll', place, true)
+    window.addEventListener('resize', place)
+    return () => {
+      observer.disconnect()
+      document.removeEventListener('scroll', place, true)
+      window.removeEventListener('resize', place)
+      // Before the box leaves the page, while it is known whether the focus is in it.
+      if (shown.contains(document.activeElement)) button.focus()
+    }
+  }, [anchor])
+
+  useEffect(() => {
+    const shown = box.current
+    const closeOutside = ({ target }: Event) => {
+      // The button closes its own list; closing it here as well would open it again.
+      if (target instanceof Node && !shown?.contains(target) && !anchor.current?.contains(target))
+        close.current()
+    }
+    const closeByKey = (event: globalThis.KeyboardEvent) => {
+      const stops = [...(shown?.querySelectorAll('input, button') ?? [])]
+      const leaves = event.key === 'Tab' && event.target === (event.shiftKey ? stops[0] : stops.at(-1))
+      if (!leaves && event.key !== 'Escape') return
+      // Only the list closes, not what it stands in.
+      event.preventDefault()
+      event.stopPropagation()
+      close.current()
+    }
+    shown?.addEventListener('keydown', closeByKey)
+    document.addEventListener('pointerdown', closeOutside, true)
+    document.addEventListener('focusin', closeOutside)
+    return () => {
+      shown?.removeEventListener('keydown', closeByKey)
+      document.removeEventListener('pointerdown', closeOutside, true)
+      document.removeEventListener('focusin', closeOutside)
+    }
+  }, [anchor])
+
+  return box
+}
+
+/** The options that the filter leaves, and which of them the keys are at. */
+function useOptions({ options, typed, chosen, onChoose, onClose }: OpenListProps) {
   const [filter, setFilter] = useState('')
   const found = matching(options, filter)
   const shown = [...found.slice(0, mostShown), ...asTyped(options, filter.trim(), typed)]
@@ -39,119 +127,106 @@ export function PickerList(props: OpenListProps) {
       options.findIndex((option) => option.value === chosen),
     ),
   )
-  const active = shown[Math.min(at, shown.length - 1)]
-  const choose = (option: PickerOption) => {
-    if (option.disabled !== undefined) return
-    onChoose(option.value)
-    onClose()
+  return {
+    filter,
+    onFilter: (next: string) => {
+      setFilter(next)
+      setAt(0)
+    },
+    shown,
+    count: found.length,
+    at,
+    setAt,
+    active: shown[Math.min(at, shown.length - 1)],
+    choose: (option: PickerOption) => {
+      if (option.disabled !== undefined) return
+      onChoose(option.value)
+      onClose()
+    },
   }
+}
+
+type OptionList = ReturnType<typeof useOptions>
+
+/** It has the focus all the time; its keys move among the options. */
+function FilterField({
+  id,
+  filterLabel,
+  filter,
+  onFilter,
+  shown,
+  at,
+  setAt,
+  active,
+  choose,
+}: OpenListProps & OptionList) {
   const onKeyDown = (event: KeyboardEvent) => {
     const last = shown.length - 1
     const next = {
       ArrowDown: at >= last ? 0 : at + 1,
       ArrowUp: at <= 0 ? last : Math.min(at, last) - 1,
-      PageDown: Math.min(at + 8, last),
-      PageUp: Math.max(at - 8, 0),
+      PageDown: Math.min(at + pageOfOptions, last),
+      PageUp: Math.max(at - pageOfOptions, 0),
     }[event.key]
-    if (next !== undefined) {
-      event.preventDefault()
-      setAt(Math.max(0, next))
-    } else if (event.key === 'Enter') {
-      event.preventDefault()
-      if (active !== undefined) choose(active)
-    } else if (event.key === 'Tab' && action === undefined) {
-      onClose()
-    }
+    if (next !== undefined) setAt(Math.max(0, next))
+    else if (event.key !== 'Enter') return
+    else if (active !== undefined) choose(active)
+    event.preventDefault()
   }
-
   return (
-    <Popover.Root
-      open
-      onOpenChange={(open) => {
-        if (!open) onClose()
-      }}
-    >
-      <Popover.Anchor virtualRef={anchor} />
-      <Popover.Portal>
-        <Popover.Content
-          align="start"
-          sideOffset={4}
-          collisionPadding={8}
-          aria-label={label}
-          onCloseAutoFocus={(event) => {
-            event.preventDefault()
-            anchor.current?.focus()
-          }}
-          onInteractOutside={(event) => {
-            // The button closes its own list; closing it here as well would open it again.
-            if (event.target instanceof Node && anchor.current?.contains(event.target)) event.preventDefault()
-          }}
-          className="z-40 flex max-h-[min(360px,var(--radix-popover-content-available-height))] w-70 max-w-[calc(100vw-16px)] animate-appear flex-col rounded-panel bg-panel shadow-float"
-        >
-          <div className="flex h-10 flex-none items-center gap-2 border-b border-line-soft px-3">
-            <Search className="size-3.5 text-muted" />
-            <input
-              role="combobox"
-              aria-expanded="true"
-              aria-controls={id}
-              aria-label={filterLabel}
-              aria-activedescendant={active === undefined ? undefined : `${id}-${active.value}`}
-              aria-autocomplete="list"
-              placeholder={filterLabel}
-              value={filter}
-              onChange={(event) => {
-                setFilter(event.target.value)
-                setAt(0)
-              }}
-              onKeyDown={onKeyDown}
-              className="min-w-0 flex-1 bg-transparent text-typed outline-none"
-            />
-          </div>
-          <div id={id} role="listbox" aria-label={label} className="min-h-0 flex-1 overflow-y-auto p-1">
-            {shown.map((option, index) => (
-              <Option
-                key={option.value}
-                id={`${id}-${option.value}`}
-                option={option}
-                head={
-                  option.group !== undefined && option.group !== shown[index - 1]?.group
-                    ? option.group
-                    : undefined
-                }
-                active={option === active}
-                chosen={option.value === chosen}
-                mono={mono ?? false}
-                onChoose={() => choose(option)}
-                onPoint={() => setAt(index)}
-              />
-            ))}
-            {shown.length === 0 && <p className="px-2 py-1.5 text-ui text-muted">{emptyText}</p>}
-            {found.length > mostShown && (
-              <p className="px-2 py-1.5 text-meta text-muted">
-                {`Showing ${mostShown} of ${found.length}. Type to narrow the list.`}
-              </p>
-            )}
-          </div>
-          {note !== undefined && (
-            <p className="flex-none border-t border-line-soft px-3 py-2 text-meta text-muted">{note}</p>
-          )}
-          {action !== undefined && (
-            <div className="flex-none border-t border-line-soft p-1">
-              <button
-                type="button"
-                onClick={() => {
-                  onClose()
-                  action.onChoose()
-                }}
-                className="focus-inset flex h-9 w-full items-center rounded-control px-2 text-ui font-medium hover:bg-raised md:h-8"
-              >
-                {action.label}
-              </button>
-            </div>
-          )}
-        </Popover.Content>
-      </Popover.Portal>
-    </Popover.Root>
+    <div className="flex h-10 flex-none items-center gap-2 border-b border-line-soft px-3">
+      <Search className="size-3.5 text-muted" />
+      <input
+        role="combobox"
+        aria-expanded="true"
+        aria-controls={id}
+        aria-label={filterLabel}
+        aria-activedescendant={active === undefined ? undefined : `${id}-${active.value}`}
+        aria-autocomplete="list"
+        placeholder={filterLabel}
+        value={filter}
+        onChange={(event) => onFilter(event.target.value)}
+        onKeyDown={onKeyDown}
+        className="min-w-0 flex-1 bg-transparent text-typed outline-none"
+      />
+    </div>
+  )
+}
+
+function Options({
+  id,
+  label,
+  chosen,
+  mono = false,
+  emptyText,
+  shown,
+  count,
+  active,
+  setAt,
+  choose,
+}: OpenListProps & OptionList) {
+  return (
+    <div id={id} role="listbox" aria-label={label} className="min-h-0 flex-1 overflow-y-auto p-1">
+      {shown.map((option, index) => (
+        <Option
+          key={option.value}
+          id={`${id}-${option.value}`}
+          option={option}
+          head={option.group === shown[index - 1]?.group ? undefined : option.group}
+          active={option === active}
+          chosen={option.value === chosen}
+          mono={mono}
+          onChoose={() => choose(option)}
+          onPoint={() => setAt(index)}
+        />
+      ))}
+      {shown.length === 0 && <p className="px-2 py-1.5 text-ui text-muted">{emptyText}</p>}
+      {count > mostShown && (
+        <p className="px-2 py-1.5 text-meta text-muted">
+          {`Showing ${mostShown} of ${count}. Type to narrow the list.`}
+        </p>
+      )}
+    </div>
   )
 }
 

@@ -4,6 +4,7 @@
  */
 import { useEffect, useLayoutEffect, useRef, useState, type ReactNode } from 'react'
 import { createPortal } from 'react-dom'
+import { placeBeside } from './placeBeside.ts'
 
 const restMs = 400
 /** Pixels between the thing and its name, and between the name and the window's edge. */
@@ -48,14 +49,7 @@ export function Tooltip({ label, children }: { readonly label: ReactNode; readon
 function Bubble({ anchor, children }: { readonly anchor: DOMRect; readonly children: ReactNode }) {
   const ref = useRef<HTMLDivElement>(null)
   useLayoutEffect(() => {
-    const bubble = ref.current
-    if (bubble === null) return
-    const { width, height } = bubble.getBoundingClientRect()
-    const left = anchor.left + anchor.width / 2 - width / 2
-    const below = anchor.bottom + gap
-    const fits = below + height + gap <= window.innerHeight
-    bubble.style.left = `${Math.max(gap, Math.min(left, window.innerWidth - width - gap))}px`
-    bubble.style.top = `${fits ? below : anchor.top - height - gap}px`
+    if (ref.current !== null) placeBeside(ref.current, anchor, { align: 'middle', gap })
   }, [anchor])
   return (
     <div
