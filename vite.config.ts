@@ -90,45 +90,13 @@ function compileAhead(chunks: RegExp): Plugin {
   }
 }
 
-/**
- * The schemas of the domain stand beside the pure functions that the client folds with. Making a schema has no effect
- * that anybody could miss - the domain has no I/O - but a bundler cannot know: this says so for each constant there, and
- * what is not used is left out, zod with it.
- */
-const makesSomething = new Set(['CallExpression', 'ObjectExpression', 'ArrayExpression'])
-function domainIsPure(domain: string): Plugin {
-  return {
-    name: 'flightdeck:domain-is-pure',
-    apply: 'build',
-    enforce: 'post',
-    transform(code, id) {
-      if (!id.startsWith(domain)) return null
-      const calls = this.parse(code).body.flatMap((statement) => {
-        const declared = statement.type === 'ExportNamedDeclaration' ? statement.declaration : statement
-        if (declared?.type !== 'VariableDeclaration' || declared.kind !== 'const') return []
-        return declared.declarations.flatMap(({ init }) =>
-          init && makesSomething.has(init.type) && code.slice(init.start, init.end).includes('(')
-            ? [init]
-            : [],
-        )
-      })
-      const pure = calls.reduceRight(
-        (text, { start, end }) =>
-          `${text.slice(0, start)}/* @__PURE__ */ (() => (${text.slice(start, end)}))()${text.slice(end)}`,
-        code,
-      )
-      return { code: pure, map: null }
-    },
-  }
-}
-
 const domain = join(import.meta.dirname, 'domain/')
 /** What pages share with each other, beside packages that have a chunk of their own; a project's settings are no part of most. */
 const own =
   /web\/src\/(?!main\.tsx|features\/projects\/(?!projectsApi|errorTexts))|node_modules\/lucide-react\//
 /** What asks for things before the libraries are there, and can need none of them. */
 const early =
-  /web\/src\/(prefetch|app\/loading\/chunks|api\/(prefetched|callTimeout|tokenStore))\.ts$|vite\/preload-helper/
+  /web\/src\/(prefetch|app\/loading\/chunks|api\/(prefetched|callTimeout|tokenStore))\.ts$|domain\/api\/(auth|server|tasks)\.ts$|vite\/preload-helper/
 const onEveryPage = /assets\/(rolldown-runtime|react|libraries|first)-/
 const router = join(import.meta.dirname, 'node_modules/react-router/dist/production')
 const outDir = join(import.meta.dirname, 'dist/web')
@@ -136,7 +104,6 @@ const outDir = join(import.meta.dirname, 'dist/web')
 export default defineConfig({
   root: join(import.meta.dirname, 'web'),
   plugins: [
-    domainIsPure(domain),
     react(),
     tailwindcss(),
     preloadFont(/geist-latin-wght-normal.*\.woff2$/),

@@ -1,7 +1,6 @@
 /** Limits of the HTTP API that its calls share. */
 
 export const limits = {
-  titleLength: 100,
   descriptionLength: 50_000,
   messageLength: 50_000,
   nameLength: 200,

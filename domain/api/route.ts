@@ -26,7 +26,7 @@ export function pathOf<Path extends string>(path: Path, params: PathParams<Path>
 export function pathOf(path: string, params: Readonly<Record<string, string>>): string {
   return path.replace(/:(\w+)/g, (_, name: string) => {
     const value = params[name]
-    if (value === undefined) throw new TypeError(`The path ${path} needs a value for ${name}.`)
+    if (value === undefined) throw new TypeError(`${path} needs ${name}.`)
     return encodeURIComponent(value)
   })
 }

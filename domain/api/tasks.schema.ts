@@ -19,7 +19,7 @@ import {
   Text,
 } from './fields.schema.ts'
 import { limits } from './limits.ts'
-import { executionSteps, taskRoutes, taskStatuses } from './tasks.ts'
+import { executionSteps, taskRoutes, taskStatuses, titleLength } from './tasks.ts'
 
 export const TaskStatus = z.enum(taskStatuses)
 
@@ -162,7 +162,7 @@ export const updateTask = defineWrite(taskRoutes.updateTask, {
   summary: 'Changes the title, description or model. A new model applies from the next turn.',
   params,
   body: z.object({
-    title: required('A task needs a title.', limits.titleLength).optional(),
+    title: required('A task needs a title.', titleLength).optional(),
     description: required('Please enter a task description', limits.descriptionLength).optional(),
     codexModel: modelName.nullable().optional(),
     /** The agent that the model is for; left out, the one that works on the task. */

@@ -1,5 +1,4 @@
 /** Tasks: routes, statuses and titles. */
-import { limits } from './limits.ts'
 import type { Routes } from './route.ts'
 
 export const taskRoutes = {
@@ -27,8 +26,11 @@ export const executionSteps = ['queued', 'cloning', 'setup', 'agent_started'] as
 /** The most lines that one answer of `getFileLines` has. */
 export const mostFileLines = 500
 
+/** The most characters of a title. */
+export const titleLength = 100
+
 /** The title of a task that was given none: the first line of its description, cut to 100 characters. */
 export function titleOf(description: string): string {
   // By code points: a cut must not halve an emoji.
-  return [...(description.trim().split('\n')[0] ?? '').trim()].slice(0, limits.titleLength).join('')
+  return [...(description.trim().split('\n')[0] ?? '').trim()].slice(0, titleLength).join('')
 }

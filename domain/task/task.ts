@@ -32,7 +32,7 @@ import {
   type TaskEvent,
   type TerminalHead,
 } from './events.ts'
-import { refusalOfCommand } from './refusedCommands.ts'
+import { refusalOfCommand } from './slashCommands.ts'
 import {
   evolve,
   type Execution,

@@ -1,5 +1,9 @@
 /** Runs before the libraries are there: asks for what a signed-in person's first page needs, so that all of it comes together. */
-import { prefetch } from './api/prefetched.ts'
+import { authRoutes } from '#domain/api/auth.ts'
+import type { Route } from '#domain/api/route.ts'
+import { serverRoutes } from '#domain/api/server.ts'
+import { taskRoutes } from '#domain/api/tasks.ts'
+import { prefetch, prefetchedTasks } from './api/prefetched.ts'
 import { readToken } from './api/tokenStore.ts'
 import { chunks, chunksAt } from './app/loading/chunks.ts'
 
@@ -13,8 +17,13 @@ if (token !== null && first.length > 0) {
 }
 
 async function askForData(token: string): Promise<void> {
-  const me = await prefetch('/api/auth/me', token).catch(() => null)
+  const me = await prefetch(addressOf(authRoutes.getMe), token).catch(() => null)
   // A newcomer may not ask for tasks. Whoever takes the answer reads it as a whole.
   if (!/"onboardingCompleted":true/.test((await me?.text()) ?? '')) return
-  for (const address of ['/api/tasks?limit=50', '/api/notices']) void prefetch(address, token)
+  void prefetch(`${addressOf(taskRoutes.listTasks)}?limit=${prefetchedTasks}`, token)
+  void prefetch(addressOf(serverRoutes.getNotices), token)
+}
+
+function addressOf({ path }: Route): string {
+  return `/api${path}`
 }

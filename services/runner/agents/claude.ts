@@ -1,5 +1,5 @@
 /** `claude`: Anthropic's coding agent, run headless with its messages on standard input. */
-import { takesModel } from '#domain/agents.ts'
+import { takesModel } from '#domain/task/agentModels.ts'
 import { createClaudeParser } from './claudeStream.ts'
 import { claudeHome } from './home.ts'
 import { scriptedModel } from '../model/scripted.ts'

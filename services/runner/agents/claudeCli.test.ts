@@ -12,8 +12,7 @@ import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createGate, startMessagesApi } from '../../../tests/standins/messagesApi.ts'
 import type { MessagesApi, Script } from '../../../tests/standins/messagesApi.ts'
-import { refusedCommands } from '#domain/task/refusedCommands.ts'
-import { agentNamed } from '#domain/agents.ts'
+import { refusedCommands, slashCommandsOf } from '#domain/task/slashCommands.ts'
 import { budgetUsedUp } from '../broker/apiFault.ts'
 import { budgetOf } from '../broker/testBudget.ts'
 import { startBroker } from '../broker/broker.ts'
@@ -400,8 +399,7 @@ describe('with a Messages API', { timeout: patience }, () => {
       "/help isn't available in this environment.",
     ])
     expect(JSON.stringify(api.requests.map(({ body }) => body))).toContain('keep names')
-    for (const { name } of agentNamed('claude').slashCommands)
-      expect(refusedCommands('claude')).not.toContain(name)
+    for (const { name } of slashCommandsOf('claude')) expect(refusedCommands('claude')).not.toContain(name)
   })
 
   test('an image arrives byte for byte', async () => {

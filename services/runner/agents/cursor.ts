@@ -1,5 +1,5 @@
 /** `cursor`: Cursor's coding agent, run headless, one process a turn. Built from its documentation, not from runs of it. */
-import { takesModel } from '#domain/agents.ts'
+import { takesModel } from '#domain/task/agentModels.ts'
 import { faultOf } from './cursorFault.ts'
 import { createCursorParser } from './cursorStream.ts'
 import type { Agent } from './port.ts'

@@ -8,6 +8,7 @@ import { projectsApi } from '../features/projects/projectsApi.ts'
 import { settingsApi } from '../features/settings/settingsApi.ts'
 import { taskApi } from '../features/task/taskApi.ts'
 import { readTerminal } from '../features/task/terminal/log/readTerminal.ts'
+import { recentTasksApi } from '../features/tasks/recentTasksApi.ts'
 import { tasksApi } from '../features/tasks/tasksApi.ts'
 import { tokenKey } from './tokenStore.ts'
 
@@ -73,7 +74,7 @@ const calls: readonly (readonly [words: string, call: string, ask: (to: Store) =
   [
     'Failed to fetch tasks',
     'GET /tasks',
-    (to) => to.dispatch(tasksApi.endpoints.recentTasks.initiate(undefined, once)),
+    (to) => to.dispatch(recentTasksApi.endpoints.recentTasks.initiate(undefined, once)),
   ],
   [
     'Failed to fetch task',
@@ -108,7 +109,7 @@ const calls: readonly (readonly [words: string, call: string, ask: (to: Store) =
   [
     'Failed to create task',
     'POST /tasks',
-    (to) => to.dispatch(tasksApi.endpoints.createTask.initiate(newTask)),
+    (to) => to.dispatch(recentTasksApi.endpoints.createTask.initiate(newTask)),
   ],
   [
     'Failed to retry task',
@@ -192,7 +193,7 @@ test('a deleted task is out of every list at once', async () => {
   const tasks = [{ id: 't1' }, { id: 't2' }]
   const server = fakeServer({ 'GET /tasks': { tasks, next: null }, 'DELETE /tasks/t1': { success: true } })
   const lists = store()
-  const recent = tasksApi.endpoints.recentTasks
+  const recent = recentTasksApi.endpoints.recentTasks
   const ofProject = tasksApi.endpoints.projectTasks
   await Promise.all([lists.dispatch(recent.initiate()), lists.dispatch(ofProject.initiate('p1'))])
   // What reads them again finds nobody: what shows then is what is known here.

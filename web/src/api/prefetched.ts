@@ -4,6 +4,9 @@ import { callTimeoutMs } from './callTimeout.ts'
 /** An answer is for who asks at once: later it would be old. In milliseconds. */
 const freshMs = 5_000
 
+/** How many of the newest tasks are asked for. */
+export const prefetchedTasks = 50
+
 /** What of a response is read. */
 export type Answer = Pick<Response, 'status' | 'text'>
 

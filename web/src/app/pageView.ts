@@ -3,6 +3,7 @@
  * not to be tracked tells nothing.
  */
 import { pageRouteOf } from '#domain/api/pageRoutes.ts'
+import { serverRoutes } from '#domain/api/server.ts'
 
 /** The parts of a browser that it takes; Global Privacy Control is not known to all of them. */
 export type Teller = Partial<Pick<Navigator, 'doNotTrack' | 'sendBeacon'>> & {
@@ -14,5 +15,5 @@ export function tellPageView(path: string, teller: Teller = navigator): void {
   if (teller.doNotTrack === '1' || teller.globalPrivacyControl === true) return
   const body = new Blob([JSON.stringify({ route: pageRouteOf(path) })], { type: 'application/json' })
   // A browser that refuses it has lost a count, and nothing else.
-  teller.sendBeacon?.('/api/page-views', body)
+  teller.sendBeacon?.(`/api${serverRoutes.countPageView.path}`, body)
 }

@@ -6,7 +6,7 @@ import { userId } from '../../../tests/domain/ids.ts'
 import { sessionStarted } from '../api/session.ts'
 import { tokenKey } from '../api/tokenStore.ts'
 import { authApi } from '../features/auth/authApi.ts'
-import { tasksApi } from '../features/tasks/tasksApi.ts'
+import { recentTasksApi } from '../features/tasks/recentTasksApi.ts'
 import { draftDescription, recall, remember } from '../state/persisted.ts'
 import { createStore, followOtherTabs } from './store.ts'
 
@@ -32,7 +32,7 @@ describe('who may not be here any more', () => {
   test('leaves nothing: what was loaded and what was written goes, and the reason is said', async () => {
     const { store, server } = await client()
     server.answer({ 'GET /tasks': refusal(403, 'Ada is not on the list.', 'not_allowed') })
-    await store.dispatch(tasksApi.endpoints.recentTasks.initiate())
+    await store.dispatch(recentTasksApi.endpoints.recentTasks.initiate())
     expect(store.getState().session).toMatchObject({
       signedIn: false,
       end: 'refused',
@@ -48,7 +48,7 @@ describe('what was being written', () => {
   async function expired() {
     const { store, server } = await client()
     server.answer({ 'GET /tasks': refusal(401) })
-    await store.dispatch(tasksApi.endpoints.recentTasks.initiate())
+    await store.dispatch(recentTasksApi.endpoints.recentTasks.initiate())
     expect(store.getState().session.end).toBe('unauthorised')
     return { store, server }
   }

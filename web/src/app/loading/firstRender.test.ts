@@ -4,7 +4,7 @@ import { ada, taskOf } from '../../../../tests/client/samples.ts'
 import { fakeServer } from '../../../../tests/client/server.ts'
 import { tokenKey } from '../../api/tokenStore.ts'
 import { authApi } from '../../features/auth/authApi.ts'
-import { tasksApi } from '../../features/tasks/tasksApi.ts'
+import { recentTasksApi } from '../../features/tasks/recentTasksApi.ts'
 import { firstRenderReady } from './firstRender.ts'
 import { noticesApi } from '../frame/noticesApi.ts'
 import { createStore } from '../store.ts'
@@ -44,7 +44,7 @@ test('the page, who looks at it, their tasks and the notices above them are ther
   expect(load).toHaveBeenCalledExactlyOnceWith('/dashboard')
   expect(server.asked.map(({ path }) => path)).toEqual(['/auth/me', '/tasks', '/notices'])
   expect(authApi.endpoints.me.select()(store.getState()).data).toEqual({ user: ada })
-  expect(tasksApi.endpoints.recentTasks.select()(store.getState()).data).toEqual(tasks)
+  expect(recentTasksApi.endpoints.recentTasks.select()(store.getState()).data).toEqual(tasks)
   expect(noticesApi.endpoints.notices.select()(store.getState()).data).toEqual(notices)
 })
 

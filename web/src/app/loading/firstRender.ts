@@ -1,7 +1,7 @@
 /** What a page is first drawn with: each wait that is shown costs a third of a second, and mostly all of it is there at once. */
 import { readToken } from '../../api/tokenStore.ts'
 import { authApi } from '../../features/auth/authApi.ts'
-import { tasksApi } from '../../features/tasks/tasksApi.ts'
+import { recentTasksApi } from '../../features/tasks/recentTasksApi.ts'
 import { preload } from './pages.ts'
 import { noticesApi } from '../frame/noticesApi.ts'
 import type { createStore } from '../store.ts'
@@ -17,7 +17,7 @@ export async function firstRenderReady(
 ): Promise<void> {
   if (readToken() === null) return
   const { me } = authApi.endpoints
-  const { recentTasks } = tasksApi.endpoints
+  const { recentTasks } = recentTasksApi.endpoints
   const { notices } = noticesApi.endpoints
   // Every page counts the tasks that run: they are asked for as soon as it is known who looks.
   const known = dispatch(me.initiate(undefined, { subscribe: false })).then(({ data }) => {

@@ -1,7 +1,8 @@
 /** The model that an agent is to use: one that it tells of, any other by its name, or its own choice. */
 import { Cpu } from 'lucide-react'
 import { defaultModel, isModelName } from '#domain/kernel/names.ts'
-import { takesModel, agentNamed, type AgentName } from '#domain/agents.ts'
+import { takesModel } from '#domain/task/agentModels.ts'
+import { agentNamed, type AgentName } from '#domain/agents.ts'
 import { classes } from '../../ui/classes.ts'
 import { Picker } from '../../ui/overlay/Picker.tsx'
 import type { PickerOption } from '../../ui/overlay/pickerOptions.ts'

@@ -1,6 +1,7 @@
 /** The agent's commands, a line of help each, over the page beside the box in which one is written. The keys of the box walk them. */
 import { useImperativeHandle, useLayoutEffect, useState, type KeyboardEvent, type Ref } from 'react'
-import { agentNamed, type AgentName, type SlashCommand } from '#domain/agents.ts'
+import type { AgentName } from '#domain/agents.ts'
+import { slashCommandsOf, type SlashCommand } from '#domain/task/slashCommands.ts'
 import { classes } from '../../ui/classes.ts'
 import { slashTexts } from './slashTexts.ts'
 
@@ -29,9 +30,7 @@ export function SlashList({ id, agent, text, begins, onWrite, ref, onActive }: S
   const shown =
     closedAt === text
       ? []
-      : agentNamed(agent).slashCommands.filter(
-          ({ name, needsTurn }) => name.includes(typed) && !(begins && needsTurn),
-        )
+      : slashCommandsOf(agent).filter(({ name, needsTurn }) => name.includes(typed) && !(begins && needsTurn))
   const at = walked.text === text ? walked.at : 0
   const active = shown[at]
   const activeId = active === undefined ? null : `${id}-${active.name}`

@@ -2,7 +2,9 @@
 import { useEffect, useState } from 'react'
 import { useSelector } from 'react-redux'
 import { Navigate, useNavigate } from 'react-router-dom'
-import type { User } from '#domain/api/auth.schema.ts'
+import type { getMe, User } from '#domain/api/auth.schema.ts'
+import { authRoutes } from '#domain/api/auth.ts'
+import { requestOf } from '../../api/endpoint.ts'
 import { newId } from '../../api/newId.ts'
 import { request } from '../../api/request.ts'
 import { selectSignedIn } from '../../api/session.ts'
@@ -114,7 +116,7 @@ function useOwner(token: string): Found {
     const leaving = new AbortController()
     void (async () => {
       const asked = await request(
-        { path: '/auth/me', fallback: confirmTexts.unreachable },
+        requestOf<typeof getMe>(authRoutes.getMe, { fallback: confirmTexts.unreachable }),
         { fetch: (...args) => fetch(...args), token, signal: leaving.signal, newId },
       )
       if (!leaving.signal.aborted) setFound(foundIn(asked))

@@ -1,8 +1,10 @@
 /** Who is signed in. */
 import type { ThunkDispatch, UnknownAction } from '@reduxjs/toolkit'
+import { authRoutes } from '#domain/api/auth.ts'
 import type { getMe, User } from '#domain/api/auth.schema.ts'
 import type { AnswerOf } from '#domain/api/call.schema.ts'
 import { api } from '../../api/api.ts'
+import { requestOf } from '../../api/endpoint.ts'
 import type { ApiFault } from '../../api/fault.ts'
 import { sessionEnded } from '../../api/session.ts'
 import { dropToken } from '../../api/tokenStore.ts'
@@ -11,7 +13,7 @@ import { texts } from './texts.ts'
 export const authApi = api.injectEndpoints({
   endpoints: (build) => ({
     me: build.query<AnswerOf<typeof getMe>, void>({
-      query: () => ({ path: '/auth/me', fallback: texts.notLoaded }),
+      query: () => requestOf<typeof getMe>(authRoutes.getMe, { fallback: texts.notLoaded }),
       providesTags: ['User'],
       onQueryStarted: async (_arg, { dispatch, queryFulfilled }) => {
         const fault = await queryFulfilled.then(

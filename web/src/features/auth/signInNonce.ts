@@ -1,4 +1,5 @@
 /** Begins a sign-in in this tab: only what it began may bring it a token. */
+import { authRoutes } from '#domain/api/auth.ts'
 
 export type NonceStorage = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>
 
@@ -16,7 +17,7 @@ export function beginSignIn(
   const nonce = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
   const query = new URLSearchParams(keepNonce(nonce, storage) ? { nonce } : {})
   if (another) query.set('account', 'another')
-  go(`/api/auth/github${query.size === 0 ? '' : `?${query}`}`)
+  go(`/api${authRoutes.signInWithGitHub.path}${query.size === 0 ? '' : `?${query}`}`)
 }
 
 /** Whether the tab began the sign-in that brought this nonce. It is good once. */

@@ -1,5 +1,8 @@
 /** Logging out: at once here, whatever the server answers. */
 import { useDispatch, useStore } from 'react-redux'
+import { authRoutes } from '#domain/api/auth.ts'
+import type { logout } from '#domain/api/auth.schema.ts'
+import { requestOf } from '../../api/endpoint.ts'
 import { newId } from '../../api/newId.ts'
 import { request } from '../../api/request.ts'
 import { sessionEnded } from '../../api/session.ts'
@@ -8,7 +11,7 @@ import type { WithDeletions } from '../deletions/deletions.ts'
 import { sendDeletions } from '../deletions/sendDeletions.ts'
 import { texts } from './texts.ts'
 
-const logoutCall = { method: 'POST', path: '/auth/logout', fallback: texts.logoutFailed } as const
+const logoutCall = requestOf<typeof logout>(authRoutes.logout, { fallback: texts.logoutFailed })
 
 export function useLogout(): () => void {
   const dispatch = useDispatch()

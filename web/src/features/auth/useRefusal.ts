@@ -1,7 +1,9 @@
 /** Why this browser's last sign-in was refused, in the server's words; `null` while it is not known. */
 import { useEffect, useState } from 'react'
+import { authRoutes } from '#domain/api/auth.ts'
 import type { getRefusal } from '#domain/api/auth.schema.ts'
 import type { AnswerOf } from '#domain/api/call.schema.ts'
+import { requestOf } from '../../api/endpoint.ts'
 import { newId } from '../../api/newId.ts'
 import { request } from '../../api/request.ts'
 import { signInError } from './texts.ts'
@@ -13,7 +15,7 @@ export function useRefusal(isRefused: boolean): string | null {
     const leaving = new AbortController()
     void (async () => {
       const asked = await request(
-        { path: '/auth/github/refusal', fallback: signInError('not_allowed') },
+        requestOf<typeof getRefusal>(authRoutes.getRefusal, { fallback: signInError('not_allowed') }),
         { fetch: (...args) => fetch(...args), token: null, signal: leaving.signal, newId },
       )
       if (leaving.signal.aborted || 'error' in asked) return

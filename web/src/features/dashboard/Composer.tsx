@@ -4,6 +4,8 @@ import { type FormEvent, useEffect, useMemo, useRef, useState } from 'react'
 import { useDispatch } from 'react-redux'
 import { useNavigate } from 'react-router-dom'
 import { isAgentName } from '#domain/agents.ts'
+import { limits } from '#domain/api/limits.ts'
+import { titleOf } from '#domain/api/tasks.ts'
 import { Keys } from '../../actions/Keys.tsx'
 import { ariaKeys, isMac } from '../../actions/keys.ts'
 import { reasonOf } from '../../api/fault.ts'
@@ -34,11 +36,11 @@ import { usePendingImages } from '../images/usePendingImages.ts'
 import { useWhenUploaded } from '../images/useWhenUploaded.ts'
 import { notified, notifiedFailure } from '../notifications/notifications.ts'
 import { useProjectsQuery } from '../projects/projectsApi.ts'
-import { useCreateTaskMutation } from '../tasks/tasksApi.ts'
+import { useCreateTaskMutation } from '../tasks/recentTasksApi.ts'
 import { joined } from '../voice/appendWords.ts'
 import { useVoice } from '../voice/useVoice.ts'
 import { VoiceButton } from '../voice/VoiceButton.tsx'
-import { projectOptions, titleOf } from './composerValues.ts'
+import { projectOptions } from './composerValues.ts'
 import { texts } from './texts.ts'
 import { useBranchChoice } from './useBranchChoice.ts'
 import { usePrepared } from './usePrewarm.ts'
@@ -163,7 +165,7 @@ export function Composer() {
           placeholder={texts.placeholder}
           minHeight={96}
           maxHeight={320}
-          maxLength={50_000}
+          maxLength={limits.descriptionLength}
           value={description}
           interim={joined(description, voice.interim).slice(description.length)}
           onChange={(event) => write(event.target.value)}

@@ -1,8 +1,11 @@
 /** Uploading an image, and where those of a task are shown. */
+import { chatRoutes } from '#domain/api/chat.ts'
+import { imageRoutes } from '#domain/api/images.ts'
 import type { AnswerOf } from '#domain/api/call.schema.ts'
 import type { getChat } from '#domain/api/chat.schema.ts'
 import type { uploadImage } from '#domain/api/images.schema.ts'
 import { api } from '../../api/api.ts'
+import { requestOf } from '../../api/endpoint.ts'
 import { signedIn } from '../../api/baseQuery.ts'
 import type { ApiFault } from '../../api/fault.ts'
 import type { ApiAnswer } from '../../api/request.ts'
@@ -18,7 +21,7 @@ export interface UploadQuery {
   readonly onProgress: (percent: number) => void
 }
 
-const path = '/upload/image'
+const { path } = imageRoutes.uploadImage
 /** Messages that are looked at for addresses of their images. */
 const page = 1_000
 
@@ -32,11 +35,12 @@ export const imagesApi = api.injectEndpoints({
     }),
     /** Addresses of a task's images by their ids: one that was given before may have run out. */
     imageAddresses: build.query<Readonly<Record<string, string>>, string>({
-      query: (taskId) => ({
-        path: `/tasks/${encodeURIComponent(taskId)}/chat`,
-        query: { limit: page },
-        fallback: texts.addresses,
-      }),
+      query: (taskId) =>
+        requestOf<typeof getChat>(chatRoutes.getChat, {
+          params: { taskId },
+          query: { limit: page },
+          fallback: texts.addresses,
+        }),
       transformResponse: ({ messages }: AnswerOf<typeof getChat>) =>
         Object.fromEntries(messages.flatMap(({ images }) => images.map(({ id, url }) => [id, url]))),
       keepUnusedDataFor: 0,

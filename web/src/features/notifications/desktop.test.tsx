@@ -8,7 +8,7 @@ import { clientStore } from '../../../../tests/client/page.tsx'
 import { taskOf } from '../../../../tests/client/samples.ts'
 import { fakeServer, json } from '../../../../tests/client/server.ts'
 import { tokenKey } from '../../api/tokenStore.ts'
-import { tasksApi, useRecentTasksQuery } from '../tasks/tasksApi.ts'
+import { recentTasksApi, useRecentTasksQuery } from '../tasks/recentTasksApi.ts'
 import { AskToNotify } from './AskToNotify.tsx'
 import { DesktopNotifications } from './DesktopNotifications.tsx'
 import { NotificationsPart } from './NotificationsPart.tsx'
@@ -71,7 +71,7 @@ async function opened() {
       </MemoryRouter>
     </Provider>,
   )
-  const list = tasksApi.endpoints.recentTasks
+  const list = recentTasksApi.endpoints.recentTasks
   const read = async (...tasks: readonly Task[]) => {
     // A reading that is under way would be taken for this one.
     await waitFor(() => expect(list.select()(store.getState()).status).not.toBe('pending'))
@@ -81,7 +81,7 @@ async function opened() {
   }
   await read(running)
   const body = { description: 'More', projectId: running.projectId, branch: 'trunk' }
-  const begin = () => act(() => store.dispatch(tasksApi.endpoints.createTask.initiate(body)))
+  const begin = () => act(() => store.dispatch(recentTasksApi.endpoints.createTask.initiate(body)))
   return { begin, read }
 }
 

@@ -1,7 +1,9 @@
 /** Finishing the onboarding. */
+import { authRoutes } from '#domain/api/auth.ts'
 import type { completeOnboarding } from '#domain/api/auth.schema.ts'
 import type { AnswerOf, BodyInputOf } from '#domain/api/call.schema.ts'
 import { api } from '../../api/api.ts'
+import { requestOf } from '../../api/endpoint.ts'
 import { userTold } from '../auth/authApi.ts'
 import { texts } from './texts.ts'
 
@@ -11,7 +13,8 @@ export const onboardingApi = api.injectEndpoints({
       AnswerOf<typeof completeOnboarding>,
       BodyInputOf<typeof completeOnboarding>
     >({
-      query: (body) => ({ method: 'POST', path: '/auth/complete-onboarding', body, fallback: texts.failed }),
+      query: (body) =>
+        requestOf<typeof completeOnboarding>(authRoutes.completeOnboarding, { body, fallback: texts.failed }),
       onQueryStarted: async (_body, { dispatch, queryFulfilled }) => {
         const answer = await queryFulfilled.catch(() => null)
         if (answer !== null) dispatch(userTold(answer.data.user))

@@ -1,4 +1,6 @@
 /** Projects on the server, and the repositories they can be made of. */
+import { limits } from '#domain/api/limits.ts'
+import { projectRoutes } from '#domain/api/projects.ts'
 import type { AnswerOf, BodyInputOf } from '#domain/api/call.schema.ts'
 import type {
   createProject,
@@ -12,12 +14,13 @@ import type {
   updateProject,
 } from '#domain/api/projects.schema.ts'
 import { api } from '../../api/api.ts'
+import { requestOf } from '../../api/endpoint.ts'
 import { useNotDeleted } from '../deletions/deletions.ts'
 import { errorTexts as texts } from './errorTexts.ts'
 
-/** Repositories that one answer has at most. */
-const perPage = 100
-/** Projects that one answer has at most. */
+/** Repositories that are asked for at once. */
+const perPage = limits.repositoriesPage
+/** Projects that are asked for at once. */
 const projectsPerPage = 1_000
 
 export const projectsApi = api.injectEndpoints({
@@ -26,11 +29,12 @@ export const projectsApi = api.injectEndpoints({
       queryFn: async (_, _api, _extra, ask) => {
         const projects: AnswerOf<typeof listProjects>['projects'] = []
         for (let after: string | null = null; ;) {
-          const answer = await ask({
-            path: '/projects',
-            query: { limit: projectsPerPage, ...(after !== null && { after }) },
-            fallback: texts.notFetched,
-          })
+          const answer = await ask(
+            requestOf<typeof listProjects>(projectRoutes.listProjects, {
+              query: { limit: projectsPerPage, ...(after !== null && { after }) },
+              fallback: texts.notFetched,
+            }),
+          )
           if (answer.error !== undefined) return { error: answer.error }
           const more = answer.data as AnswerOf<typeof listProjects>
           projects.push(...more.projects)
@@ -41,29 +45,35 @@ export const projectsApi = api.injectEndpoints({
       providesTags: ['Projects'],
     }),
     project: build.query<AnswerOf<typeof getProject>, string>({
-      query: (id) => ({ path: `/projects/${encodeURIComponent(id)}`, fallback: texts.oneNotFetched }),
+      query: (projectId) =>
+        requestOf<typeof getProject>(projectRoutes.getProject, {
+          params: { projectId },
+          fallback: texts.oneNotFetched,
+        }),
       providesTags: (_answer, _error, id) => [{ type: 'Project', id }],
     }),
     branches: build.query<AnswerOf<typeof listBranches>, string>({
-      query: (id) => ({
-        path: `/projects/${encodeURIComponent(id)}/branches`,
-        fallback: texts.branchesNotFetched,
-      }),
+      query: (id) =>
+        requestOf<typeof listBranches>(projectRoutes.listBranches, {
+          params: { projectId: id },
+          fallback: texts.branchesNotFetched,
+        }),
     }),
     createProject: build.mutation<AnswerOf<typeof createProject>, BodyInputOf<typeof createProject>>({
-      query: (body) => ({ method: 'POST', path: '/projects', body, fallback: texts.notCreated }),
+      query: (body) =>
+        requestOf<typeof createProject>(projectRoutes.createProject, { body, fallback: texts.notCreated }),
       invalidatesTags: ['Projects'],
     }),
     updateProject: build.mutation<
       AnswerOf<typeof updateProject>,
       BodyInputOf<typeof updateProject> & { readonly projectId: string }
     >({
-      query: ({ projectId, ...body }) => ({
-        method: 'PUT',
-        path: `/projects/${encodeURIComponent(projectId)}`,
-        body,
-        fallback: texts.notUpdated,
-      }),
+      query: ({ projectId, ...body }) =>
+        requestOf<typeof updateProject>(projectRoutes.updateProject, {
+          params: { projectId },
+          body,
+          fallback: texts.notUpdated,
+        }),
       invalidatesTags: (_answer, _error, { projectId }) => [
         'Projects',
         'Tasks',
@@ -71,12 +81,12 @@ export const projectsApi = api.injectEndpoints({
       ],
     }),
     deleteProject: build.mutation<AnswerOf<typeof deleteProject>, string>({
-      query: (id) => ({
-        method: 'DELETE',
-        path: `/projects/${encodeURIComponent(id)}`,
-        fallback: texts.notDeleted,
-        keepalive: true,
-      }),
+      query: (id) =>
+        requestOf<typeof deleteProject>(projectRoutes.deleteProject, {
+          params: { projectId: id },
+          fallback: texts.notDeleted,
+          keepalive: true,
+        }),
       // It is gone from the list at once, and not only when that was read again.
       onQueryStarted: async (projectId, { dispatch, queryFulfilled }) => {
         if ((await queryFulfilled.catch(() => null)) === null) return
@@ -89,22 +99,23 @@ export const projectsApi = api.injectEndpoints({
       invalidatesTags: ['Projects'],
     }),
     syncProject: build.mutation<AnswerOf<typeof syncProject>, string>({
-      query: (id) => ({
-        method: 'POST',
-        path: `/projects/${encodeURIComponent(id)}/sync`,
-        fallback: texts.notSynced,
-      }),
+      query: (id) =>
+        requestOf<typeof syncProject>(projectRoutes.syncProject, {
+          params: { projectId: id },
+          fallback: texts.notSynced,
+        }),
       invalidatesTags: (_answer, _error, id) => ['Projects', { type: 'Project', id }],
     }),
     repositories: build.query<AnswerOf<typeof listRepositories>, void>({
       queryFn: async (_, _api, _extra, ask) => {
         const repositories: AnswerOf<typeof listRepositories>['repositories'] = []
         for (let page = 1; ; page += 1) {
-          const answer = await ask({
-            path: '/github/repos',
-            query: { type: 'all', sort: 'updated', per_page: perPage, ...(page > 1 && { page }) },
-            fallback: texts.repositoriesNotFetched,
-          })
+          const answer = await ask(
+            requestOf<typeof listRepositories>(projectRoutes.listRepositories, {
+              query: { type: 'all', sort: 'updated', per_page: perPage, ...(page > 1 && { page }) },
+              fallback: texts.repositoriesNotFetched,
+            }),
+          )
           if (answer.error !== undefined) return { error: answer.error }
           const more = answer.data as AnswerOf<typeof listRepositories>
           repositories.push(...more.repositories)
@@ -115,12 +126,11 @@ export const projectsApi = api.injectEndpoints({
     }),
     createRepository: build.mutation<AnswerOf<typeof createRepository>, BodyInputOf<typeof createRepository>>(
       {
-        query: (body) => ({
-          method: 'POST',
-          path: '/github/repos',
-          body,
-          fallback: texts.repositoryFailedWhy,
-        }),
+        query: (body) =>
+          requestOf<typeof createRepository>(projectRoutes.createRepository, {
+            body,
+            fallback: texts.repositoryFailedWhy,
+          }),
         invalidatesTags: ['GitHub'],
       },
     ),

@@ -1,4 +1,6 @@
 /** The profile and the code-host account. */
+import { authRoutes } from '#domain/api/auth.ts'
+import { projectRoutes } from '#domain/api/projects.ts'
 import type {
   deleteAccount,
   disconnectGitHub,
@@ -11,6 +13,7 @@ import type {
 import type { AnswerOf, BodyInputOf } from '#domain/api/call.schema.ts'
 import type { getGitHubUser, listOrganizations } from '#domain/api/projects.schema.ts'
 import { api } from '../../api/api.ts'
+import { requestOf } from '../../api/endpoint.ts'
 import { userTold } from '../auth/authApi.ts'
 import { accountTexts, sessionTexts } from './accountTexts.ts'
 import { texts } from './texts.ts'
@@ -18,14 +21,16 @@ import { texts } from './texts.ts'
 export const settingsApi = api.injectEndpoints({
   endpoints: (build) => ({
     updateProfile: build.mutation<AnswerOf<typeof updateProfile>, BodyInputOf<typeof updateProfile>>({
-      query: (body) => ({ method: 'PUT', path: '/auth/profile', body, fallback: texts.updateFailed }),
+      query: (body) =>
+        requestOf<typeof updateProfile>(authRoutes.updateProfile, { body, fallback: texts.updateFailed }),
       onQueryStarted: async (_body, { dispatch, queryFulfilled }) => {
         const answer = await queryFulfilled.catch(() => null)
         if (answer !== null) dispatch(userTold(answer.data.user))
       },
     }),
     disconnectGitHub: build.mutation<AnswerOf<typeof disconnectGitHub>, void>({
-      query: () => ({ method: 'POST', path: '/auth/disconnect-github', fallback: texts.disconnectFailed }),
+      query: () =>
+        requestOf<typeof disconnectGitHub>(authRoutes.disconnectGitHub, { fallback: texts.disconnectFailed }),
       onQueryStarted: async (_arg, { dispatch, queryFulfilled }) => {
         const answer = await queryFulfilled.catch(() => null)
         // What the host had told is not asked for again: it would refuse, and the person be told of a fault.
@@ -33,28 +38,36 @@ export const settingsApi = api.injectEndpoints({
       },
     }),
     deleteAccount: build.mutation<AnswerOf<typeof deleteAccount>, void>({
-      query: () => ({ method: 'DELETE', path: '/auth/me', fallback: accountTexts.notDeleted }),
+      query: () =>
+        requestOf<typeof deleteAccount>(authRoutes.deleteAccount, { fallback: accountTexts.notDeleted }),
     }),
     sessions: build.query<AnswerOf<typeof listSessions>, void>({
-      query: () => ({ path: '/auth/sessions', fallback: sessionTexts.notFetched }),
+      query: () =>
+        requestOf<typeof listSessions>(authRoutes.listSessions, { fallback: sessionTexts.notFetched }),
       providesTags: ['Sessions'],
     }),
     endSession: build.mutation<AnswerOf<typeof endSession>, string>({
-      query: (id) => ({ method: 'DELETE', path: `/auth/sessions/${id}`, fallback: sessionTexts.notEnded }),
+      query: (sessionId) =>
+        requestOf<typeof endSession>(authRoutes.endSession, {
+          params: { sessionId },
+          fallback: sessionTexts.notEnded,
+        }),
       invalidatesTags: ['Sessions'],
     }),
     endSessions: build.mutation<AnswerOf<typeof endSessions>, void>({
-      query: () => ({ method: 'DELETE', path: '/auth/sessions', fallback: sessionTexts.notEnded }),
+      query: () => requestOf<typeof endSessions>(authRoutes.endSessions, { fallback: sessionTexts.notEnded }),
     }),
     linkGitHub: build.mutation<AnswerOf<typeof linkGitHub>, void>({
-      query: () => ({ method: 'POST', path: '/auth/github/link', fallback: texts.notConnected }),
+      query: () => requestOf<typeof linkGitHub>(authRoutes.linkGitHub, { fallback: texts.notConnected }),
     }),
     gitHubUser: build.query<AnswerOf<typeof getGitHubUser>, void>({
-      query: () => ({ path: '/github/user', fallback: texts.notFetched }),
+      query: () =>
+        requestOf<typeof getGitHubUser>(projectRoutes.getGitHubUser, { fallback: texts.notFetched }),
       providesTags: ['GitHub'],
     }),
     organizations: build.query<AnswerOf<typeof listOrganizations>, void>({
-      query: () => ({ path: '/github/orgs', fallback: texts.notFetched }),
+      query: () =>
+        requestOf<typeof listOrganizations>(projectRoutes.listOrganizations, { fallback: texts.notFetched }),
       providesTags: ['GitHub'],
     }),
   }),

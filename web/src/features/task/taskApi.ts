@@ -1,4 +1,6 @@
 /** The calls of one open task. Its histories are read by `room.ts` and folded on; they are not kept here a second time. */
+import { chatRoutes } from '#domain/api/chat.ts'
+import { taskRoutes } from '#domain/api/tasks.ts'
 import type { AnswerOf, BodyInputOf } from '#domain/api/call.schema.ts'
 import type {
   getChat,
@@ -20,6 +22,7 @@ import type {
 import type { Position } from '#domain/kernel/event.ts'
 import type { AgentName } from '#domain/agents.ts'
 import { api } from '../../api/api.ts'
+import { requestOf } from '../../api/endpoint.ts'
 import { logFailure } from '../../api/logFailure.ts'
 import { texts as changesTexts } from './changes/texts.ts'
 import { texts } from './texts.ts'
@@ -36,38 +39,43 @@ export type PullRequestAsked = NonNullable<BodyInputOf<typeof createPullRequest>
 /** Messages, and tool calls, that are read when a task is opened: more are read when somebody goes back to them. */
 export const historyPage = { messages: 1_000, calls: 500 } as const
 
-const pathOf = (taskId: string) => `/tasks/${encodeURIComponent(taskId)}`
-
 export const taskApi = api.injectEndpoints({
   endpoints: (build) => ({
     task: build.query<AnswerOf<typeof getTask>, HistoryQuery>({
-      query: ({ taskId, minPosition }) => ({
-        path: pathOf(taskId),
-        query: { minPosition },
-        fallback: texts.notFetched,
-      }),
+      query: ({ taskId, minPosition }) =>
+        requestOf<typeof getTask>(taskRoutes.getTask, {
+          params: { taskId },
+          query: { minPosition },
+          fallback: texts.notFetched,
+        }),
       keepUnusedDataFor: 0,
     }),
     chat: build.query<AnswerOf<typeof getChat>, HistoryQuery>({
-      query: ({ taskId, minPosition }) => ({
-        path: `${pathOf(taskId)}/chat`,
-        query: { minPosition, limit: historyPage.messages },
-        fallback: texts.chatNotFetched,
-      }),
+      query: ({ taskId, minPosition }) =>
+        requestOf<typeof getChat>(chatRoutes.getChat, {
+          params: { taskId },
+          query: { minPosition, limit: historyPage.messages },
+          fallback: texts.chatNotFetched,
+        }),
       keepUnusedDataFor: 0,
       onQueryStarted: logFailure,
     }),
     commands: build.query<AnswerOf<typeof getCommands>, HistoryQuery>({
-      query: ({ taskId, minPosition }) => ({
-        path: `${pathOf(taskId)}/commands`,
-        query: { minPosition, limit: historyPage.calls },
-        fallback: texts.commandsNotFetched,
-      }),
+      query: ({ taskId, minPosition }) =>
+        requestOf<typeof getCommands>(chatRoutes.getCommands, {
+          params: { taskId },
+          query: { minPosition, limit: historyPage.calls },
+          fallback: texts.commandsNotFetched,
+        }),
       keepUnusedDataFor: 0,
       onQueryStarted: logFailure,
     }),
     diff: build.query<AnswerOf<typeof getTaskDiff>, string>({
-      query: (taskId) => ({ path: `${pathOf(taskId)}/git/diff`, fallback: changesTexts.errorWhy }),
+      query: (taskId) =>
+        requestOf<typeof getTaskDiff>(taskRoutes.getTaskDiff, {
+          params: { taskId },
+          fallback: changesTexts.errorWhy,
+        }),
       providesTags: (_answer, _error, id) => [{ type: 'Diff', id }],
       structuralSharing: false,
     }),
@@ -75,69 +83,73 @@ export const taskApi = api.injectEndpoints({
       AnswerOf<typeof sendMessage>,
       { readonly taskId: string; readonly body: BodyInputOf<typeof sendMessage> }
     >({
-      query: ({ taskId, body }) => ({
-        method: 'POST',
-        path: `${pathOf(taskId)}/chat`,
-        body,
-        ...(body.id === undefined ? {} : { key: body.id }),
-        fallback: texts.toasts.notSent,
-      }),
+      query: ({ taskId, body }) =>
+        requestOf<typeof sendMessage>(chatRoutes.sendMessage, {
+          params: { taskId },
+          body,
+          ...(body.id === undefined ? {} : { key: body.id }),
+          fallback: texts.toasts.notSent,
+        }),
     }),
     withdrawMessage: build.mutation<
       AnswerOf<typeof withdrawMessage>,
       { readonly taskId: string; readonly messageId: string }
     >({
-      query: ({ taskId, messageId }) => ({
-        method: 'DELETE',
-        path: `${pathOf(taskId)}/chat/${encodeURIComponent(messageId)}`,
-        fallback: texts.toasts.notWithdrawn,
-      }),
+      query: ({ taskId, messageId }) =>
+        requestOf<typeof withdrawMessage>(chatRoutes.withdrawMessage, {
+          params: { taskId, messageId },
+          fallback: texts.toasts.notWithdrawn,
+        }),
     }),
     steerMessage: build.mutation<
       AnswerOf<typeof steerMessage>,
       { readonly taskId: string; readonly messageId: string }
     >({
-      query: ({ taskId, messageId }) => ({
-        method: 'POST',
-        path: `${pathOf(taskId)}/chat/${encodeURIComponent(messageId)}/steer`,
-        fallback: texts.toasts.notSteered,
-      }),
+      query: ({ taskId, messageId }) =>
+        requestOf<typeof steerMessage>(chatRoutes.steerMessage, {
+          params: { taskId, messageId },
+          fallback: texts.toasts.notSteered,
+        }),
     }),
     chooseModel: build.mutation<
       AnswerOf<typeof updateTask>,
       { readonly taskId: string; readonly codexModel: string | null; readonly agent: AgentName }
     >({
-      query: ({ taskId, ...body }) => ({
-        method: 'PUT',
-        path: pathOf(taskId),
-        body,
-        fallback: texts.toasts.modelNotChanged,
-      }),
+      query: ({ taskId, ...body }) =>
+        requestOf<typeof updateTask>(taskRoutes.updateTask, {
+          params: { taskId },
+          body,
+          fallback: texts.toasts.modelNotChanged,
+        }),
     }),
     cancelTask: build.mutation<AnswerOf<typeof cancelTask>, string>({
-      query: (taskId) => ({
-        method: 'POST',
-        path: `${pathOf(taskId)}/cancel`,
-        fallback: texts.toasts.notCancelled,
-      }),
+      query: (taskId) =>
+        requestOf<typeof cancelTask>(taskRoutes.cancelTask, {
+          params: { taskId },
+          fallback: texts.toasts.notCancelled,
+        }),
     }),
     retryTask: build.mutation<AnswerOf<typeof retryTask>, string>({
-      query: (taskId) => ({
-        method: 'POST',
-        path: `${pathOf(taskId)}/retry`,
-        fallback: texts.toasts.notRetried,
-      }),
+      query: (taskId) =>
+        requestOf<typeof retryTask>(taskRoutes.retryTask, {
+          params: { taskId },
+          fallback: texts.toasts.notRetried,
+        }),
     }),
     executeTask: build.mutation<AnswerOf<typeof executeTask>, string>({
-      query: (taskId) => ({
-        method: 'POST',
-        path: `${pathOf(taskId)}/execute`,
-        body: {},
-        fallback: texts.toasts.notExecuted,
-      }),
+      query: (taskId) =>
+        requestOf<typeof executeTask>(taskRoutes.executeTask, {
+          params: { taskId },
+          body: {},
+          fallback: texts.toasts.notExecuted,
+        }),
     }),
     pullRequest: build.query<AnswerOf<typeof getPullRequest>, string>({
-      query: (taskId) => ({ path: `${pathOf(taskId)}/pr`, fallback: texts.pullRequest.notProposed }),
+      query: (taskId) =>
+        requestOf<typeof getPullRequest>(taskRoutes.getPullRequest, {
+          params: { taskId },
+          fallback: texts.pullRequest.notProposed,
+        }),
       // It is asked for anew each time: the work has gone on.
       keepUnusedDataFor: 0,
     }),
@@ -145,12 +157,12 @@ export const taskApi = api.injectEndpoints({
       AnswerOf<typeof createPullRequest>,
       { readonly taskId: string; readonly update: boolean; readonly body: PullRequestAsked }
     >({
-      query: ({ taskId, update, body }) => ({
-        method: 'POST',
-        path: `${pathOf(taskId)}/pr`,
-        body,
-        fallback: update ? texts.toasts.prNotUpdated : texts.toasts.prNotCreated,
-      }),
+      query: ({ taskId, update, body }) =>
+        requestOf<typeof createPullRequest>(taskRoutes.createPullRequest, {
+          params: { taskId },
+          body,
+          fallback: update ? texts.toasts.prNotUpdated : texts.toasts.prNotCreated,
+        }),
       invalidatesTags: (_answer, _error, { taskId }) => ['Tasks', { type: 'Diff', id: taskId }],
     }),
   }),

@@ -4,7 +4,7 @@ import { api } from '../../api/api.ts'
 import type { RootState } from '../../state/rootReducer.ts'
 import { connectionChanged, taskStatusChanged } from '../../live/connection.ts'
 import { statusOf } from './taskStatus.ts'
-import { tasksApi } from './tasksApi.ts'
+import { recentTasksApi } from './recentTasksApi.ts'
 
 /** A rush of changes fetches lists at most this often, in milliseconds. */
 const refetchEveryMs = 1_000
@@ -25,7 +25,7 @@ export function followStatus() {
     actionCreator: taskStatusChanged,
     effect: async ({ payload }, { dispatch, cancelActiveListeners, delay }) => {
       dispatch(
-        tasksApi.util.updateQueryData('recentTasks', undefined, ({ tasks }) => {
+        recentTasksApi.util.updateQueryData('recentTasks', undefined, ({ tasks }) => {
           const task = tasks.find(({ id }) => id === payload.taskId)
           if (task === undefined || task.version > payload.version) return
           task.status = statusOf(payload.status)

@@ -1,10 +1,13 @@
-/** Tasks on the server: lists of them, and making one. What belongs to one open task is in `task/taskApi.ts`. */
+/** Tasks on the server: lists of them, and deleting one. The newest tasks and creating one are in `recentTasksApi.ts`, the calls of one open task are in `task/taskApi.ts`. */
 import { useMemo } from 'react'
+import { taskRoutes } from '#domain/api/tasks.ts'
 import type { AnswerOf, BodyInputOf } from '#domain/api/call.schema.ts'
-import type { prepareTask, createTask, deleteTask, listTasks, Task } from '#domain/api/tasks.schema.ts'
+import type { prepareTask, deleteTask, listTasks, Task } from '#domain/api/tasks.schema.ts'
 import { api } from '../../api/api.ts'
+import { requestOf } from '../../api/endpoint.ts'
 import { logFailure } from '../../api/logFailure.ts'
 import { useNotDeleted } from '../deletions/deletions.ts'
+import { recentTasksApi, useRecentTasksQuery } from './recentTasksApi.ts'
 import { texts } from './texts.ts'
 
 /** Tasks that the palette finds things in. */
@@ -17,57 +20,51 @@ const runningTasks = 10
 
 export const tasksApi = api.injectEndpoints({
   endpoints: (build) => ({
-    /** The newest tasks; the dashboard shows eight of them, the top bar counts those that run. */
-    recentTasks: build.query<AnswerOf<typeof listTasks>, void>({
-      query: () => ({ path: '/tasks', query: { limit: 50 }, fallback: texts.notFetched }),
-      providesTags: ['Tasks'],
-    }),
     paletteTasks: build.query<AnswerOf<typeof listTasks>, void>({
-      query: () => ({ path: '/tasks', query: { limit: paletteTasks }, fallback: texts.notFetched }),
+      query: () =>
+        requestOf<typeof listTasks>(taskRoutes.listTasks, {
+          query: { limit: paletteTasks },
+          fallback: texts.notFetched,
+        }),
       // It is asked for once each time the palette opens: what is known shows meanwhile.
       keepUnusedDataFor: 60,
     }),
     /** Page by page; a page is named by the cursor it comes after. */
     projectTasks: build.infiniteQuery<AnswerOf<typeof listTasks>, string, string | null>({
       infiniteQueryOptions: { initialPageParam: null, getNextPageParam: ({ next }) => next },
-      query: ({ queryArg: project, pageParam: after }) => ({
-        path: '/tasks',
-        query:
-          after === null ? { project, limit: projectTasks } : { project, limit: moreProjectTasks, after },
-        fallback: texts.notFetched,
-      }),
+      query: ({ queryArg: project, pageParam: after }) =>
+        requestOf<typeof listTasks>(taskRoutes.listTasks, {
+          query:
+            after === null ? { project, limit: projectTasks } : { project, limit: moreProjectTasks, after },
+          fallback: texts.notFetched,
+        }),
       providesTags: ['Tasks'],
       onQueryStarted: logFailure,
     }),
     /** Those of a project that run now, wherever they stand in its list. */
     runningTasks: build.query<AnswerOf<typeof listTasks>, string>({
-      query: (project) => ({
-        path: '/tasks',
-        query: { project, status: 'running', limit: runningTasks },
-        fallback: texts.notFetched,
-      }),
+      query: (project) =>
+        requestOf<typeof listTasks>(taskRoutes.listTasks, {
+          query: { project, status: 'running', limit: runningTasks },
+          fallback: texts.notFetched,
+        }),
       providesTags: ['Tasks'],
       onQueryStarted: logFailure,
     }),
-    createTask: build.mutation<AnswerOf<typeof createTask>, BodyInputOf<typeof createTask>>({
-      query: (body) => ({ method: 'POST', path: '/tasks', body, fallback: texts.notCreated }),
-      invalidatesTags: (answer) =>
-        answer === undefined ? [] : ['Tasks', 'Projects', { type: 'Project', id: answer.task.projectId }],
-    }),
     deleteTask: build.mutation<AnswerOf<typeof deleteTask>, string>({
-      query: (taskId) => ({
-        method: 'DELETE',
-        path: `/tasks/${encodeURIComponent(taskId)}`,
-        fallback: texts.notDeleted,
-        keepalive: true,
-      }),
+      query: (taskId) =>
+        requestOf<typeof deleteTask>(taskRoutes.deleteTask, {
+          params: { taskId },
+          fallback: texts.notDeleted,
+          keepalive: true,
+        }),
       // It is gone from the lists at once, and not only when they were read again.
       onQueryStarted: async (taskId, { dispatch, getState, queryFulfilled }) => {
         if ((await queryFulfilled.catch(() => null)) === null) return
         const leaveOut = (list: AnswerOf<typeof listTasks>) => {
           list.tasks = list.tasks.filter(({ id }) => id !== taskId)
         }
-        dispatch(tasksApi.util.updateQueryData('recentTasks', undefined, leaveOut))
+        dispatch(recentTasksApi.util.updateQueryData('recentTasks', undefined, leaveOut))
         for (const project of tasksApi.util.selectCachedArgsForQuery(getState(), 'projectTasks'))
           dispatch(
             tasksApi.util.updateQueryData('projectTasks', project, ({ pages }) => pages.forEach(leaveOut)),
@@ -80,22 +77,15 @@ export const tasksApi = api.injectEndpoints({
       AnswerOf<typeof prepareTask>,
       BodyInputOf<typeof prepareTask> & { readonly projectId: string }
     >({
-      query: ({ projectId, ...body }) => ({
-        method: 'POST',
-        path: `/projects/${projectId}/prepare`,
-        body,
-        fallback: '',
-      }),
+      query: ({ projectId, ...body }) =>
+        requestOf<typeof prepareTask>(taskRoutes.prepareTask, {
+          params: { projectId },
+          body,
+          fallback: '',
+        }),
     }),
   }),
 })
-
-/** The newest tasks, but those that were just deleted. */
-export function useRecentTasksQuery(options: { readonly skip?: boolean } = {}) {
-  const { data, error, isFetching, refetch } = tasksApi.useRecentTasksQuery(undefined, options)
-  const tasks = useNotDeleted(data?.tasks)
-  return { data: tasks === undefined ? undefined : { tasks }, error, isFetching, refetch }
-}
 
 interface PaletteTasks {
   readonly tasks: readonly Task[]
@@ -136,4 +126,4 @@ export function useRunningTasksQuery(projectId: string, options: { readonly skip
   return useNotDeleted(options.skip ? undefined : data?.tasks)
 }
 
-export const { usePrepareTaskMutation, useCreateTaskMutation, useDeleteTaskMutation } = tasksApi
+export const { usePrepareTaskMutation, useDeleteTaskMutation } = tasksApi

@@ -3,7 +3,7 @@ import { useSelector } from 'react-redux'
 import { selectSignedIn } from '../../api/session.ts'
 import { useMeQuery } from '../auth/authApi.ts'
 import { selectDeletions, withoutDeleted } from '../deletions/deletions.ts'
-import { tasksApi } from './tasksApi.ts'
+import { recentTasksApi } from './recentTasksApi.ts'
 
 export function useRunningCount(): number {
   const signedIn = useSelector(selectSignedIn)
@@ -11,7 +11,7 @@ export function useRunningCount(): number {
   const member = signedIn && me?.user.onboardingCompleted === true
   const deleted = useSelector(selectDeletions)
   // Only the number is looked at: what else changes in the list draws nothing here.
-  const { running } = tasksApi.useRecentTasksQuery(undefined, {
+  const { running } = recentTasksApi.useRecentTasksQuery(undefined, {
     skip: !member,
     selectFromResult: ({ data }) => ({
       running: withoutDeleted(data?.tasks, deleted)?.filter(({ status }) => status === 'running').length ?? 0,

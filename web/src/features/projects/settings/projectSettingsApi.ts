@@ -1,4 +1,5 @@
 /** The settings of a project on the server. */
+import { projectSettingsRoutes } from '#domain/api/projectSettings.ts'
 import type { AnswerOf, BodyInputOf } from '#domain/api/call.schema.ts'
 import type {
   getProjectSettings,
@@ -7,52 +8,56 @@ import type {
   updateProjectSettings,
 } from '#domain/api/projectSettings.schema.ts'
 import { api } from '../../../api/api.ts'
+import { requestOf } from '../../../api/endpoint.ts'
 import { texts } from './texts.ts'
 
 type OfProject<Body> = { readonly projectId: string } & Body
 
-const pathOf = (projectId: string) => `/projects/${encodeURIComponent(projectId)}`
 const tagOf = (projectId: string) => ({ type: 'Project', id: `${projectId} settings` }) as const
 
 export const projectSettingsApi = api.injectEndpoints({
   endpoints: (build) => ({
     projectSettings: build.query<AnswerOf<typeof getProjectSettings>, string>({
-      query: (id) => ({ path: `${pathOf(id)}/settings`, fallback: texts.notFetched }),
+      query: (projectId) =>
+        requestOf<typeof getProjectSettings>(projectSettingsRoutes.getProjectSettings, {
+          params: { projectId },
+          fallback: texts.notFetched,
+        }),
       providesTags: (_answer, _error, id) => [tagOf(id)],
     }),
     updateProjectSettings: build.mutation<
       AnswerOf<typeof updateProjectSettings>,
       OfProject<BodyInputOf<typeof updateProjectSettings>>
     >({
-      query: ({ projectId, ...body }) => ({
-        method: 'PUT',
-        path: `${pathOf(projectId)}/settings`,
-        body,
-        fallback: texts.notSaved,
-      }),
+      query: ({ projectId, ...body }) =>
+        requestOf<typeof updateProjectSettings>(projectSettingsRoutes.updateProjectSettings, {
+          params: { projectId },
+          body,
+          fallback: texts.notSaved,
+        }),
       invalidatesTags: (_answer, error, { projectId }) => (error === undefined ? [tagOf(projectId)] : []),
     }),
     setProjectSecret: build.mutation<
       AnswerOf<typeof setProjectSecret>,
       OfProject<BodyInputOf<typeof setProjectSecret>> & { readonly name: string }
     >({
-      query: ({ projectId, name, ...body }) => ({
-        method: 'PUT',
-        path: `${pathOf(projectId)}/secrets/${encodeURIComponent(name)}`,
-        body,
-        fallback: texts.secrets.notSet,
-      }),
+      query: ({ projectId, name, ...body }) =>
+        requestOf<typeof setProjectSecret>(projectSettingsRoutes.setProjectSecret, {
+          params: { projectId, name },
+          body,
+          fallback: texts.secrets.notSet,
+        }),
       invalidatesTags: (_answer, error, { projectId }) => (error === undefined ? [tagOf(projectId)] : []),
     }),
     removeProjectSecret: build.mutation<
       AnswerOf<typeof removeProjectSecret>,
       { readonly projectId: string; readonly name: string }
     >({
-      query: ({ projectId, name }) => ({
-        method: 'DELETE',
-        path: `${pathOf(projectId)}/secrets/${encodeURIComponent(name)}`,
-        fallback: texts.secrets.notRemoved,
-      }),
+      query: ({ projectId, name }) =>
+        requestOf<typeof removeProjectSecret>(projectSettingsRoutes.removeProjectSecret, {
+          params: { projectId, name },
+          fallback: texts.secrets.notRemoved,
+        }),
       invalidatesTags: (_answer, _error, { projectId }) => [tagOf(projectId)],
     }),
   }),

@@ -1,7 +1,9 @@
 /** The calls of the changes alone; loaded with them. */
+import { taskRoutes } from '#domain/api/tasks.ts'
 import type { AnswerOf } from '#domain/api/call.schema.ts'
 import type { getFileLines } from '#domain/api/tasks.schema.ts'
 import { api } from '../../../api/api.ts'
+import { requestOf } from '../../../api/endpoint.ts'
 import { texts } from './texts.ts'
 
 interface LinesAsked {
@@ -14,11 +16,12 @@ interface LinesAsked {
 const changesApi = api.injectEndpoints({
   endpoints: (build) => ({
     fileLines: build.query<AnswerOf<typeof getFileLines>, LinesAsked>({
-      query: ({ taskId, path, from, to }) => ({
-        path: `/tasks/${encodeURIComponent(taskId)}/git/file`,
-        query: { path, from, to },
-        fallback: texts.linesNotRead,
-      }),
+      query: ({ taskId, path, from, to }) =>
+        requestOf<typeof getFileLines>(taskRoutes.getFileLines, {
+          params: { taskId },
+          query: { path, from, to },
+          fallback: texts.linesNotRead,
+        }),
       structuralSharing: false,
     }),
   }),

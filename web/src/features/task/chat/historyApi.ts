@@ -1,9 +1,11 @@
 /** What was said and done before the page of the chat that is read when a task is opened. */
 import type { ThunkDispatch, UnknownAction } from '@reduxjs/toolkit'
+import { chatRoutes } from '#domain/api/chat.ts'
 import type { AnswerOf } from '#domain/api/call.schema.ts'
 import type { getChat, getCommands } from '#domain/api/chat.schema.ts'
 import type { Position } from '#domain/kernel/event.ts'
 import { api } from '../../../api/api.ts'
+import { requestOf } from '../../../api/endpoint.ts'
 import { earlierLoaded, type OpenTask } from '../taskSlice.ts'
 import { texts as taskTexts } from '../texts.ts'
 
@@ -18,24 +20,24 @@ interface PageQuery {
 /** What is read at once on the way back: messages and tool calls, or many messages to look for something in them. */
 const pages = { both: 500, messages: 2_000 } as const
 
-const pathOf = (taskId: string) => `/tasks/${encodeURIComponent(taskId)}`
-
 const historyApi = api.injectEndpoints({
   endpoints: (build) => ({
     earlierChat: build.query<AnswerOf<typeof getChat>, PageQuery>({
-      query: ({ taskId, ...query }) => ({
-        path: `${pathOf(taskId)}/chat`,
-        query,
-        fallback: taskTexts.chatNotFetched,
-      }),
+      query: ({ taskId, ...query }) =>
+        requestOf<typeof getChat>(chatRoutes.getChat, {
+          params: { taskId },
+          query,
+          fallback: taskTexts.chatNotFetched,
+        }),
       keepUnusedDataFor: 0,
     }),
     earlierCommands: build.query<AnswerOf<typeof getCommands>, PageQuery>({
-      query: ({ taskId, ...query }) => ({
-        path: `${pathOf(taskId)}/commands`,
-        query,
-        fallback: taskTexts.commandsNotFetched,
-      }),
+      query: ({ taskId, ...query }) =>
+        requestOf<typeof getCommands>(chatRoutes.getCommands, {
+          params: { taskId },
+          query,
+          fallback: taskTexts.commandsNotFetched,
+        }),
       keepUnusedDataFor: 0,
     }),
   }),

@@ -1,10 +1,10 @@
 /** The calls that change what waits in a task. */
+import { chatRoutes } from '#domain/api/chat.ts'
 import type { AnswerOf } from '#domain/api/call.schema.ts'
 import type { editMessage, reorderQueue } from '#domain/api/chat.schema.ts'
 import { api } from '../../../api/api.ts'
+import { requestOf } from '../../../api/endpoint.ts'
 import { texts } from './texts.ts'
-
-const pathOf = (taskId: string) => `/tasks/${encodeURIComponent(taskId)}`
 
 const queueApi = api.injectEndpoints({
   endpoints: (build) => ({
@@ -12,23 +12,23 @@ const queueApi = api.injectEndpoints({
       AnswerOf<typeof editMessage>,
       { readonly taskId: string; readonly messageId: string; readonly message: string }
     >({
-      query: ({ taskId, messageId, message }) => ({
-        method: 'PUT',
-        path: `${pathOf(taskId)}/chat/${encodeURIComponent(messageId)}`,
-        body: { message },
-        fallback: texts.queue.notEdited,
-      }),
+      query: ({ taskId, messageId, message }) =>
+        requestOf<typeof editMessage>(chatRoutes.editMessage, {
+          params: { taskId, messageId },
+          body: { message },
+          fallback: texts.queue.notEdited,
+        }),
     }),
     reorderQueue: build.mutation<
       AnswerOf<typeof reorderQueue>,
       { readonly taskId: string; readonly messageIds: readonly string[] }
     >({
-      query: ({ taskId, messageIds }) => ({
-        method: 'PUT',
-        path: `${pathOf(taskId)}/queue`,
-        body: { messageIds },
-        fallback: texts.queue.notMoved,
-      }),
+      query: ({ taskId, messageIds }) =>
+        requestOf<typeof reorderQueue>(chatRoutes.reorderQueue, {
+          params: { taskId },
+          body: { messageIds: [...messageIds] },
+          fallback: texts.queue.notMoved,
+        }),
     }),
   }),
 })

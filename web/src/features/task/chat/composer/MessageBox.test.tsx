@@ -2,7 +2,7 @@
 import { act, cleanup, fireEvent, screen, waitFor, within } from '@testing-library/react'
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Task } from '#domain/api/tasks.schema.ts'
-import { agentNamed } from '#domain/agents.ts'
+import { slashCommandsOf } from '#domain/task/slashCommands.ts'
 import { openPage, openTaskAnswers } from '../../../../../../tests/client/page.tsx'
 import { messageOf, taskOf } from '../../../../../../tests/client/samples.ts'
 import { json, type Answers } from '../../../../../../tests/client/server.ts'
@@ -294,7 +294,7 @@ describe('a message that begins with a slash', () => {
   test('is offered the agent’s commands, with help, which the keys walk, choose and close', async () => {
     const server = await open({}, { [`POST ${at}/chat`]: () => json(201, taken()) })
     await begin('/', true)
-    expect(names()).toEqual(agentNamed('claude').slashCommands.map(({ name }) => `/${name}`))
+    expect(names()).toEqual(slashCommandsOf('claude').map(({ name }) => `/${name}`))
     expect((await active())?.textContent).toContain('Sum up the conversation to make room')
     await press('ArrowUp')
     expect((await active())?.textContent).toMatch(/^\/init/)

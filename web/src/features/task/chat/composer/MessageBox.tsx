@@ -1,4 +1,5 @@
 /** Where the next message is written, spoken and given images. What is typed here draws nothing else of the page again. */
+import { limits } from '#domain/api/limits.ts'
 import { ArrowUp, Paperclip, Square, Terminal } from 'lucide-react'
 import { memo, useRef, useState, type KeyboardEvent, type ReactNode } from 'react'
 import type { ShownImage } from '#domain/api/images.schema.ts'
@@ -122,7 +123,7 @@ export const MessageBox = memo(function MessageBox({
         placeholder={isCommand ? texts.composer.commandPlaceholder : texts.composer.placeholder}
         minHeight={wide ? 44 : 36}
         maxHeight={tallest}
-        maxLength={50_000}
+        maxLength={limits.messageLength}
         value={text}
         interim={joined(text, voice.interim).slice(text.length)}
         onChange={(event) => setText(event.target.value)}

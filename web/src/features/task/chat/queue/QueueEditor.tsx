@@ -1,4 +1,5 @@
 /** A message that waits, being written anew in its place: Enter saves, Escape leaves it as it was. */
+import { limits } from '#domain/api/limits.ts'
 import { useState, type KeyboardEvent } from 'react'
 import { Button } from '../../../../ui/form/Button.tsx'
 import { classes } from '../../../../ui/classes.ts'
@@ -57,7 +58,7 @@ export function QueueEditor({ message, taskAgent, gone, onSave, onCancel }: Queu
         autoFocus
         minHeight={30}
         maxHeight={tallest}
-        maxLength={50_000}
+        maxLength={limits.messageLength}
         value={text}
         onChange={(event) => setText(event.target.value)}
         onKeyDown={onKeyDown}

@@ -1,7 +1,10 @@
 /** Reads a task's output from the server, past the store: thousands of pieces have no business in it. */
+import { chatRoutes } from '#domain/api/chat.ts'
+import { limits } from '#domain/api/limits.ts'
 import type { getTerminal } from '#domain/api/chat.schema.ts'
 import type { AnswerOf } from '#domain/api/call.schema.ts'
 import type { Position } from '#domain/kernel/event.ts'
+import { requestOf } from '../../../../api/endpoint.ts'
 import { logReason } from '../../../../api/logFailure.ts'
 import { newId } from '../../../../api/newId.ts'
 import { request } from '../../../../api/request.ts'
@@ -11,7 +14,7 @@ import { texts as taskTexts } from '../../texts.ts'
 type TerminalAnswer = AnswerOf<typeof getTerminal>
 
 /** Pieces that are read back at once: one may be as little as 50 ms of output. */
-const pieces = 5_000
+const pieces = limits.pageSize
 
 /** The latest output, or the reason why there is none. What a 401 means is for the calls beside this one. */
 export async function readTerminal(
@@ -37,11 +40,11 @@ async function ask(
   page: { readonly minPosition?: Position | undefined; readonly before?: Position },
   signal: AbortSignal,
 ): Promise<TerminalAnswer | { readonly reason: string }> {
-  const call = {
-    path: `/tasks/${encodeURIComponent(taskId)}/terminal`,
+  const call = requestOf<typeof getTerminal>(chatRoutes.getTerminal, {
+    params: { taskId },
     query: { ...page, limit: pieces },
     fallback: taskTexts.terminalNotFetched,
-  }
+  })
   const answer = await request(call, {
     fetch: (...args) => fetch(...args),
     token: readToken(),

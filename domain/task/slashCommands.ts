@@ -1,5 +1,41 @@
-/** Commands of an agent's own terminal: what they would do there, they do not do here. */
+/**
+ * Messages that begin with a slash. Some an agent takes as a command; others belong to its own terminal, do nothing here, and are refused
+ * with what to do instead. Anything else is text: a path can begin with a slash as well.
+ */
 import type { AgentName } from '../agents.ts'
+
+export interface SlashCommand {
+  readonly name: string
+  /** What may follow the name, in a word or two; `null` when nothing may. */
+  readonly argument: string | null
+  readonly help: string
+  /** Makes sense only once the task has had a turn. */
+  readonly needsTurn: boolean
+}
+
+const offered: Readonly<Partial<Record<AgentName, readonly SlashCommand[]>>> = {
+  claude: [
+    {
+      name: 'compact',
+      argument: 'what to keep',
+      help: 'Sum up the conversation to make room',
+      needsTurn: true,
+    },
+    { name: 'context', argument: null, help: 'Show what fills the conversation', needsTurn: true },
+    { name: 'cost', argument: null, help: 'Show what this conversation has used', needsTurn: true },
+    {
+      name: 'code-review',
+      argument: 'how thorough',
+      help: 'Look for faults in the changes',
+      needsTurn: true,
+    },
+    { name: 'simplify', argument: null, help: 'Make the changes simpler and clearer', needsTurn: true },
+    { name: 'init', argument: null, help: 'Write a CLAUDE.md for this repository', needsTurn: false },
+  ],
+}
+
+/** The commands that the client offers for an agent, in this order. */
+export const slashCommandsOf = (agent: AgentName): readonly SlashCommand[] => offered[agent] ?? []
 
 const goesOn = 'Each task is a single conversation that continues by itself.'
 const ofProject = "Network access and environment variables are in the project's settings."
@@ -7,8 +43,8 @@ const ofOperator = 'The operator of this server configures the agent.'
 const chooseModel = 'Use the model picker instead.'
 const ownFiles = 'The agent reads CLAUDE.md in the repository. Ask it to change that file.'
 
-/** What to do instead, by name; `null`: nothing is like it here. */
-const refused: Readonly<Record<AgentName, Readonly<Record<string, string | null>>>> = {
+/** What to do instead, by the name of a command; `null` when there is nothing like it here. */
+const refused: Readonly<Partial<Record<AgentName, Readonly<Record<string, string | null>>>>> = {
   claude: {
     clear: 'Create a new task to start over, or send /compact to summarize this conversation.',
     reset: 'Create a new task to start over, or send /compact to summarize this conversation.',
@@ -65,17 +101,17 @@ const refused: Readonly<Record<AgentName, Readonly<Record<string, string | null>
     theme: null,
     vim: null,
   },
-  cursor: {},
 }
 
-/** Why a message is not given to an agent, in a sentence; `null` where it is. */
+/** The sentence by which a message to an agent is refused; `null` when it is not. */
 export function refusalOfCommand(agent: AgentName, message: string): string | null {
   const name = /^\/([a-z][a-z-]*)(?=\s|$)/.exec(message)?.[1] ?? ''
-  const instead = Object.hasOwn(refused[agent], name) ? refused[agent][name] : undefined
+  const commands = refused[agent] ?? {}
+  const instead = Object.hasOwn(commands, name) ? commands[name] : undefined
   if (instead === undefined) return null
   const sentences = [`/${name} is a command of the agent's own terminal, and does not work here.`, instead]
   return sentences.filter((sentence) => sentence !== null).join(' ')
 }
 
-/** The names of an agent's commands that are refused. */
-export const refusedCommands = (agent: AgentName): readonly string[] => Object.keys(refused[agent])
+/** The names of the commands that are refused for an agent. */
+export const refusedCommands = (agent: AgentName): readonly string[] => Object.keys(refused[agent] ?? {})

@@ -1,7 +1,6 @@
 /** What an agent would take for a command of its terminal is refused with what to do instead; all else is words. */
 import { describe, expect, test } from 'vitest'
-import { agentNamed } from '../agents.ts'
-import { refusalOfCommand } from './refusedCommands.ts'
+import { refusalOfCommand, slashCommandsOf } from './slashCommands.ts'
 
 describe('a message to claude', () => {
   test.each([
@@ -21,7 +20,7 @@ describe('a message to claude', () => {
     ))
 
   test.each([
-    ...agentNamed('claude').slashCommands.map(({ name }) => `/${name}`),
+    ...slashCommandsOf('claude').map(({ name }) => `/${name}`),
     '/compact keep the names',
     '/clear/all is a path',
     '/clearly not a command',

@@ -1,0 +1,15 @@
+/** Which models an agent can be asked to use. */
+import type { AgentName } from '../agents.ts'
+import { isModelName } from '../kernel/names.ts'
+
+/** Names that belong to other makers' models: a client may send a model that was chosen for another agent. */
+const foreign: Readonly<Partial<Record<AgentName, RegExp>>> = {
+  claude: /^(?:o\d|gpt|chatgpt|codex|gemini|grok|composer|kimi|deepseek|auto)(?:[-.]|$)/i,
+  // Aliases that only `claude` knows.
+  cursor: /^(?:default|best|opus|opusplan|sonnet|haiku|o\d(?:-.*)?)(?:\[1m\])?$/i,
+}
+
+/** Whether the agent can be asked to use this model; asked for any other, it uses its default. */
+export function takesModel(agent: AgentName, model: string): boolean {
+  return isModelName(model) && foreign[agent]?.test(model) !== true
+}
