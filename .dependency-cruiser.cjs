@@ -12,6 +12,10 @@ const drivers = {
 }
 const adapters =
   '^services/platform/((eventstore|readstore|bus|jobs|blobs|vault|leases|recentKeys|codehost)/|engines/mongo)'
+// What the client may import as values: no schemas, and nothing that needs them.
+const plainDomain =
+  '^domain/(agents\\.ts|(api|kernel|views)/.*\\.ts|(project/settings|task/(agentModels|slashCommands))\\.ts)'
+const schemas = '\\.schema\\.ts$'
 // A test stands beside what it tests and may reach what it needs.
 const notTests = '\\.test\\.tsx?$'
 
@@ -23,6 +27,29 @@ module.exports = {
       severity: 'error',
       from: { path: '^domain/', pathNot: notTests },
       to: { pathNot: ['^domain/', '^node_modules/zod/'] },
+    },
+    // The client holds no schemas: they would bring the schema library into its bundle. It imports their types alone.
+    {
+      name: 'web-not-to-schemas',
+      severity: 'error',
+      from: { path: '^web/src/', pathNot: notTests },
+      to: { path: ['\\.schema\\.ts$', '^node_modules/zod/'], dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'web-only-to-the-plain-domain',
+      severity: 'error',
+      from: { path: '^web/src/', pathNot: notTests },
+      to: { path: '^domain/', pathNot: plainDomain, dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'plain-domain-without-schemas',
+      severity: 'error',
+      from: { path: plainDomain, pathNot: [schemas, notTests] },
+      to: {
+        path: ['^domain/', '^node_modules/zod/'],
+        pathNot: [plainDomain + '(?<!\\.schema\\.ts)$'],
+        dependencyTypesNot: ['type-only'],
+      },
     },
     { name: 'web-not-to-services', severity: 'error', from: { path: '^web/' }, to: { path: '^services/' } },
     {

@@ -4,7 +4,7 @@ import { CompanySize, Role } from '../user/events.ts'
 import { defineRead, defineWrite } from './call.schema.ts'
 import { limits } from './limits.ts'
 import { required, success, Text } from './fields.schema.ts'
-import { authRoutes } from './auth.ts'
+import { authRoutes, otherSignInRoutes } from './auth.ts'
 
 export const User = z.object({
   id: z.string(),
@@ -45,7 +45,7 @@ const Password = z
   .max(2_000, 'A password can be at most 2,000 characters long.')
 
 /** Whoever comes from here is somebody from now on: a call that anybody may make takes no `Idempotency-Key`. 409 when the address is taken. */
-export const register = defineWrite(authRoutes.register, {
+export const register = defineWrite(otherSignInRoutes.register, {
   summary: 'Creates an account with a password and signs in.',
   open: 'anybody',
   status: 201,
@@ -59,7 +59,7 @@ export const register = defineWrite(authRoutes.register, {
 })
 
 /** 401 for an unknown address as for a wrong password. Takes no `Idempotency-Key`, as `register`. */
-export const login = defineWrite(authRoutes.login, {
+export const login = defineWrite(otherSignInRoutes.login, {
   summary: 'Signs in with a password.',
   open: 'anybody',
   body: z.object({ email: SignInEmail, password: Password }),

@@ -1,9 +1,14 @@
 /** Signing in, the profile and onboarding: routes and error codes. */
 import type { Routes } from './route.ts'
 
-export const authRoutes = {
+/** Routes that the client does not use: programs sign in with a password, and the code host sends browsers back. */
+export const otherSignInRoutes = {
   register: { method: 'POST', path: '/auth/register' },
   login: { method: 'POST', path: '/auth/login' },
+  gitHubCallback: { method: 'GET', path: '/auth/github/callback' },
+} as const satisfies Routes
+
+export const authRoutes = {
   linkGitHub: { method: 'POST', path: '/auth/github/link' },
   getRefusal: { method: 'GET', path: '/auth/github/refusal' },
   getMe: { method: 'GET', path: '/auth/me' },
@@ -17,7 +22,6 @@ export const authRoutes = {
   endSessions: { method: 'DELETE', path: '/auth/sessions' },
   /** A browser goes here to sign in with the code host, which sends it back to `gitHubCallback`. */
   signInWithGitHub: { method: 'GET', path: '/auth/github' },
-  gitHubCallback: { method: 'GET', path: '/auth/github/callback' },
 } as const satisfies Routes
 
 /** The error values of the sign-in screen: those of section 8, and `not_allowed`, of which `getRefusal` tells more. */

@@ -2,7 +2,6 @@
 import { z } from 'zod'
 import { event, none, type EventOf } from '../kernel/event.schema.ts'
 import { ProjectId, UserId } from '../kernel/ids.schema.ts'
-import { ProjectVariable } from './settings.ts'
 
 /** What the code host says of a repository, in the spec's names. */
 export const RepositoryFacts = z.object({
@@ -39,7 +38,7 @@ export const ProjectSettingsChanged = event('ProjectSettingsChanged', 1, {
   data: z.object({}),
   content: z.object({
     setupCommand: z.string(),
-    variables: z.array(ProjectVariable),
+    variables: z.array(z.object({ name: z.string(), value: z.string() })),
     egress: z.array(z.string()),
     modelFetches: z.boolean(),
   }),

@@ -1,5 +1,4 @@
 /** How the tasks of a project run: what is set up first, what the environment holds, which hosts may be reached. */
-import { z } from 'zod'
 
 export const settingsLimits = {
   setupCommandLength: 10_000,
@@ -19,13 +18,10 @@ export const settingsLimits = {
   egress: 200,
 } as const
 
-export const ProjectVariable = z.object({ name: z.string(), value: z.string() })
-export type ProjectVariable = z.infer<typeof ProjectVariable>
-
 export interface ProjectSettings {
   /** Runs once in each new workspace; empty: nothing does. */
   readonly setupCommand: string
-  readonly variables: readonly ProjectVariable[]
+  readonly variables: readonly { readonly name: string; readonly value: string }[]
   /** Hosts that may be reached beside the code host: `host`, `*.suffix`, or either with `:port`; and `owner/name` of the local one. */
   readonly egress: readonly string[]
   /** Whether an agent may have its model's service fetch from the network, past the hosts above. */

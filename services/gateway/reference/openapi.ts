@@ -1,7 +1,7 @@
 /** The HTTP contract as an OpenAPI 3.1 document, made from the schemas that the server and the client check by. */
 import { z } from 'zod'
 import { faults, type FaultCode } from '#domain/kernel/errors.ts'
-import { authRoutes } from '#domain/api/auth.ts'
+import { authRoutes, otherSignInRoutes } from '#domain/api/auth.ts'
 import { calls, subjects, type NamedCall } from '#domain/api/calls.schema.ts'
 import type { Route } from '#domain/api/route.ts'
 import { User } from '#domain/api/auth.schema.ts'
@@ -278,7 +278,7 @@ const besideCalls: OpenApi['paths'] = {
       responses: { '302': found('The page of the code host.'), ...refusals(['rate_limited', 'internal']) },
     },
   },
-  [documentedPath(authRoutes.gitHubCallback)]: {
+  [documentedPath(otherSignInRoutes.gitHubCallback)]: {
     get: {
       operationId: 'gitHubCallback',
       summary: 'Where the code host sends the browser back to',

@@ -8,7 +8,7 @@ import { tokenKey } from './tokenStore.ts'
 
 const testApi = api.injectEndpoints({
   endpoints: (build) => ({
-    read: build.query<unknown, string>({ query: (path) => ({ path, fallback: 'Failed' }) }),
+    read: build.query<unknown, string>({ query: (path) => ({ method: 'GET', path, fallback: 'Failed' }) }),
     write: build.mutation<unknown, string>({
       query: (path) => ({ method: 'POST', path, fallback: 'Failed' }),
     }),

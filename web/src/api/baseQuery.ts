@@ -17,7 +17,7 @@ export const baseQuery: BaseQueryFn<ApiCall, unknown, ApiFault> = async (
   return signedIn(call.path, dispatch, (token) =>
     request(ahead(call, getState), {
       fetch: (address, init) =>
-        (isRead(call) ? takePrefetched(address, token) : undefined) ?? fetch(address, init),
+        (call.method === 'GET' ? takePrefetched(address, token) : undefined) ?? fetch(address, init),
       token,
       signal,
       newId,
@@ -63,13 +63,9 @@ export function endsSession(path: string): boolean {
 /** A read after a write that was not projected in time waits for it. */
 function ahead(call: ApiCall, getState: () => unknown): ApiCall {
   const state = getState()
-  if (!isRead(call)) return call
+  if (call.method !== 'GET') return call
   if (!hasSession(state) || state.session.awaiting === null) return call
   return { ...call, query: { ...call.query, minPosition: state.session.awaiting } }
-}
-
-function isRead({ method = 'GET' }: ApiCall): boolean {
-  return method === 'GET'
 }
 
 function hasSession(state: unknown): state is { session: SessionState } {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { request, type ApiCall } from './request.ts'
 
-const call: ApiCall = { path: '/tasks', fallback: 'Failed to fetch tasks' }
+const call: ApiCall = { method: 'GET', path: '/tasks', fallback: 'Failed to fetch tasks' }
 
 /** A server that says this, and what it was asked. */
 function server(answer: (signal: AbortSignal) => Promise<Response> | Response) {

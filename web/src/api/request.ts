@@ -1,10 +1,11 @@
 /** One call to `/api`: JSON in and out, a bearer token when there is one, an end after 30 s. Throws nothing. */
+import type { Method } from '#domain/api/route.ts'
 import type { Answer } from './prefetched.ts'
 import { callTimeoutMs } from './callTimeout.ts'
 import type { ApiFault } from './fault.ts'
 
 export interface ApiCall {
-  readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  readonly method: Method
   /** Below `/api`, its parts already encoded. */
   readonly path: string
   readonly query?: Readonly<Record<string, string | number | undefined>>
@@ -29,7 +30,7 @@ interface Collaborators {
 }
 
 export async function request(call: ApiCall, to: Collaborators): Promise<ApiAnswer> {
-  const method = call.method ?? 'GET'
+  const { method } = call
   const late = AbortSignal.timeout(to.timeoutMs ?? callTimeoutMs)
   const headers = new Headers({ accept: 'application/json' })
   if (to.token !== null) headers.set('authorization', `Bearer ${to.token}`)

@@ -5,7 +5,7 @@ test('a call is given up after 30 s', async () => {
   const late = new AbortController()
   const limit = vi.spyOn(AbortSignal, 'timeout').mockReturnValue(late.signal)
   const answer = request(
-    { path: '/tasks', fallback: 'Failed to fetch tasks' },
+    { method: 'GET', path: '/tasks', fallback: 'Failed to fetch tasks' },
     {
       fetch: (_url, init) =>
         new Promise((_resolve, reject) => {
