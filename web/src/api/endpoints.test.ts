@@ -109,7 +109,7 @@ const calls: readonly (readonly [words: string, call: string, ask: (to: Store) =
   [
     'Failed to create task',
     'POST /tasks',
-    (to) => to.dispatch(recentTasksApi.endpoints.createTask.initiate(newTask)),
+    (to) => to.dispatch(tasksApi.endpoints.createTask.initiate(newTask)),
   ],
   [
     'Failed to retry task',

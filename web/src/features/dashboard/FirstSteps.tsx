@@ -24,7 +24,7 @@ import { useProjectsQuery } from '../projects/projectsApi.ts'
 import { SuggestedTasks, withSuggestion } from '../projects/SuggestedTasks.tsx'
 import { texts as projectTexts } from '../projects/texts.ts'
 import { isSample, useSampleProject } from '../projects/useSampleProject.ts'
-import { useRecentTasksQuery } from '../tasks/recentTasksApi.ts'
+import { useRecentTasksQuery } from '../tasks/tasksApi.ts'
 import { texts } from './firstStepsTexts.ts'
 
 /** Who has begun more than these knows the way. */

@@ -2,7 +2,7 @@
 import { useEffect, useRef } from 'react'
 import { useNavigate } from 'react-router-dom'
 import type { Task } from '#domain/api/tasks.schema.ts'
-import { useRecentTasksQuery } from '../tasks/recentTasksApi.ts'
+import { useRecentTasksQuery } from '../tasks/tasksApi.ts'
 import { texts } from './desktopTexts.ts'
 import { mayNotify } from './useDesktop.ts'
 

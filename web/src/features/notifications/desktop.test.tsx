@@ -8,7 +8,8 @@ import { clientStore } from '../../../../tests/client/page.tsx'
 import { taskOf } from '../../../../tests/client/samples.ts'
 import { fakeServer, json } from '../../../../tests/client/server.ts'
 import { tokenKey } from '../../api/tokenStore.ts'
-import { recentTasksApi, useRecentTasksQuery } from '../tasks/recentTasksApi.ts'
+import { recentTasksApi } from '../tasks/recentTasksApi.ts'
+import { tasksApi, useRecentTasksQuery } from '../tasks/tasksApi.ts'
 import { AskToNotify } from './AskToNotify.tsx'
 import { DesktopNotifications } from './DesktopNotifications.tsx'
 import { NotificationsPart } from './NotificationsPart.tsx'
@@ -81,7 +82,7 @@ async function opened() {
   }
   await read(running)
   const body = { description: 'More', projectId: running.projectId, branch: 'trunk' }
-  const begin = () => act(() => store.dispatch(recentTasksApi.endpoints.createTask.initiate(body)))
+  const begin = () => act(() => store.dispatch(tasksApi.endpoints.createTask.initiate(body)))
   return { begin, read }
 }
 

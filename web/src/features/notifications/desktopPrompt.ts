@@ -1,14 +1,13 @@
 /** Whether it is time to ask about notifications of the desktop: after a task was begun, and never out of the blue. */
 import { createSlice } from '@reduxjs/toolkit'
-import { recentTasksApi } from '../tasks/recentTasksApi.ts'
+import { tasksApi } from '../tasks/tasksApi.ts'
 import { rootReducer } from '../../state/rootReducer.ts'
 
 const asking = createSlice({
   name: 'asking',
   initialState: false,
   reducers: { asked: () => false },
-  extraReducers: (builder) =>
-    builder.addMatcher(recentTasksApi.endpoints.createTask.matchFulfilled, () => true),
+  extraReducers: (builder) => builder.addMatcher(tasksApi.endpoints.createTask.matchFulfilled, () => true),
 })
 
 export const { asked } = asking.actions

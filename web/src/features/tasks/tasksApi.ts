@@ -1,13 +1,13 @@
-/** Tasks on the server: lists of them, and deleting one. The newest tasks and creating one are in `recentTasksApi.ts`, the calls of one open task are in `task/taskApi.ts`. */
+/** Tasks on the server: lists of them, creating and deleting one. The calls of one open task are in `task/taskApi.ts`. */
 import { useMemo } from 'react'
 import { taskRoutes } from '#domain/api/tasks.ts'
 import type { AnswerOf, BodyInputOf } from '#domain/api/call.schema.ts'
-import type { prepareTask, deleteTask, listTasks, Task } from '#domain/api/tasks.schema.ts'
+import type { prepareTask, createTask, deleteTask, listTasks, Task } from '#domain/api/tasks.schema.ts'
 import { api } from '../../api/api.ts'
 import { requestOf } from '../../api/endpoint.ts'
 import { logFailure } from '../../api/logFailure.ts'
 import { useNotDeleted } from '../deletions/deletions.ts'
-import { recentTasksApi, useRecentTasksQuery } from './recentTasksApi.ts'
+import { recentTasksApi } from './recentTasksApi.ts'
 import { texts } from './texts.ts'
 
 /** Tasks that the palette finds things in. */
@@ -51,6 +51,12 @@ export const tasksApi = api.injectEndpoints({
       providesTags: ['Tasks'],
       onQueryStarted: logFailure,
     }),
+    createTask: build.mutation<AnswerOf<typeof createTask>, BodyInputOf<typeof createTask>>({
+      query: (body) =>
+        requestOf<typeof createTask>(taskRoutes.createTask, { body, fallback: texts.notCreated }),
+      invalidatesTags: (answer) =>
+        answer === undefined ? [] : ['Tasks', 'Projects', { type: 'Project', id: answer.task.projectId }],
+    }),
     deleteTask: build.mutation<AnswerOf<typeof deleteTask>, string>({
       query: (taskId) =>
         requestOf<typeof deleteTask>(taskRoutes.deleteTask, {
@@ -86,6 +92,13 @@ export const tasksApi = api.injectEndpoints({
     }),
   }),
 })
+
+/** The newest tasks, without those that were just deleted. */
+export function useRecentTasksQuery(options: { readonly skip?: boolean } = {}) {
+  const { data, error, isFetching, refetch } = recentTasksApi.useRecentTasksQuery(undefined, options)
+  const tasks = useNotDeleted(data?.tasks)
+  return { data: tasks === undefined ? undefined : { tasks }, error, isFetching, refetch }
+}
 
 interface PaletteTasks {
   readonly tasks: readonly Task[]
@@ -126,4 +139,4 @@ export function useRunningTasksQuery(projectId: string, options: { readonly skip
   return useNotDeleted(options.skip ? undefined : data?.tasks)
 }
 
-export const { usePrepareTaskMutation, useDeleteTaskMutation } = tasksApi
+export const { useCreateTaskMutation, usePrepareTaskMutation, useDeleteTaskMutation } = tasksApi
