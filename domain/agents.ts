@@ -39,6 +39,6 @@ export function isAgentName(value: string): value is AgentName {
 
 export function agentNamed(name: AgentName): Agent {
   const agent = agents.find((one) => one.name === name)
-  if (agent === undefined) throw new Error(`There is no agent called ${name}.`)
+  if (agent === undefined) throw new Error(`Unknown agent: ${name}`)
   return agent
 }

@@ -140,3 +140,6 @@ export type TaskCommand =
       /** The request that follows, where a turn ended meanwhile and the pull request shall be updated. */
       readonly nextRequestId: string
     }
+
+/** The command of this type. */
+export type CommandOf<Type extends TaskCommand['type']> = Extract<TaskCommand, { type: Type }>

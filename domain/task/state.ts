@@ -144,37 +144,12 @@ function evolveTask(
       return { ...task, queue: reordered(task.queue, event.data.messageIds) }
     case 'MessageDelivered':
       return hadItsTurn(task, event.data.messageId)
-    case 'ExecutionRequested': {
-      const { executionId, kind, messageId, agent } = event.data
-      const statusBefore = 'execution' in task.phase ? 'pending' : task.phase.status
-      const execution = {
-        executionId,
-        kind,
-        messageId,
-        agent,
-        attempt: 0,
-        cancelRequested: false,
-        sentSinceCancel: [],
-        statusBefore,
-      }
-      return {
-        ...task,
-        phase: { status: 'queued', execution },
-        lastTurn: kind === 'turn' ? { messageId, kind, agent } : task.lastTurn,
-      }
-    }
+    case 'ExecutionRequested':
+      return executionRequested(task, event.data)
     case 'ExecutionStarted':
-      return 'execution' in task.phase
-        ? {
-            ...task,
-            phase: { status: 'running', execution: { ...task.phase.execution, attempt: event.data.attempt } },
-            lastRunnerId: event.data.runnerId,
-          }
-        : task
+      return executionStarted(task, event.data)
     case 'CancellationRequested':
-      return 'execution' in task.phase
-        ? { ...task, phase: { ...task.phase, execution: { ...task.phase.execution, cancelRequested: true } } }
-        : task
+      return cancellationRequested(task)
     case 'ExecutionCompleted': {
       const isTurn = 'execution' in task.phase && task.phase.execution.kind === 'turn'
       return { ...ended(task, 'completed'), updateOwed: task.updateOwed || (isTurn && task.autoUpdate) }
@@ -206,17 +181,9 @@ function evolveTask(
       return { ...task, autoUpdate: event.data.on, updateOwed: task.updateOwed && event.data.on }
     case 'PullRequestOpened':
     case 'PullRequestUpdated':
-      return {
-        ...task,
-        pullRequest: event.content && { number: event.content.number, headCommit: event.content.headCommit },
-        pullRequestRequest: null,
-      }
+      return pullRequestDone(task, event.content)
     case 'PullRequestFailed':
-      return {
-        ...task,
-        pullRequestRequest: null,
-        updateOwed: task.updateOwed || (task.autoUpdate && event.data.code === 'task_running'),
-      }
+      return pullRequestFailed(task, event.data)
     case 'ToolStarted':
       return { ...task, openTools: new Set([...task.openTools, event.data.toolId]) }
     case 'ToolFinished':
@@ -228,6 +195,52 @@ function evolveTask(
     case 'UsageRecorded':
       return task
   }
+}
+
+type DataOf<Type extends TaskEvent['type']> = Extract<TaskEvent, { type: Type }>['data']
+
+function executionRequested(task: LiveTask, requested: DataOf<'ExecutionRequested'>): LiveTask {
+  const { executionId, kind, messageId, agent } = requested
+  const execution: Execution = {
+    executionId,
+    kind,
+    messageId,
+    agent,
+    attempt: 0,
+    cancelRequested: false,
+    sentSinceCancel: [],
+    statusBefore: 'execution' in task.phase ? 'pending' : task.phase.status,
+  }
+  return {
+    ...task,
+    phase: { status: 'queued', execution },
+    lastTurn: kind === 'turn' ? { messageId, kind, agent } : task.lastTurn,
+  }
+}
+
+function executionStarted(task: LiveTask, { attempt, runnerId }: DataOf<'ExecutionStarted'>): LiveTask {
+  if (!('execution' in task.phase)) return task
+  const execution = { ...task.phase.execution, attempt }
+  return { ...task, phase: { status: 'running', execution }, lastRunnerId: runnerId }
+}
+
+function cancellationRequested(task: LiveTask): LiveTask {
+  if (!('execution' in task.phase)) return task
+  const execution = { ...task.phase.execution, cancelRequested: true }
+  return { ...task, phase: { ...task.phase, execution } }
+}
+
+function pullRequestDone(
+  task: LiveTask,
+  content: { readonly number: number; readonly headCommit: string } | null,
+): LiveTask {
+  const pullRequest = content && { number: content.number, headCommit: content.headCommit }
+  return { ...task, pullRequest, pullRequestRequest: null }
+}
+
+function pullRequestFailed(task: LiveTask, { code }: DataOf<'PullRequestFailed'>): LiveTask {
+  const isOwed = task.autoUpdate && code === 'task_running'
+  return { ...task, pullRequestRequest: null, updateOwed: task.updateOwed || isOwed }
 }
 
 /** Notes that a message was sent while what runs was being cancelled. */

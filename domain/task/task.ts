@@ -2,7 +2,7 @@
 import type { Decider, Decision } from '../kernel/decider.ts'
 import { limits } from '../api/limits.ts'
 import { refuse, type Refusal } from '../kernel/errors.ts'
-import type { ExecutionOutcome, Fence, NamedImage, PullRequestOutcome, TaskCommand } from './commands.ts'
+import type { CommandOf, ExecutionOutcome, Fence, NamedImage, TaskCommand } from './commands.ts'
 import {
   CancellationRequested,
   ExecutionCancelled,
@@ -17,11 +17,6 @@ import {
   SecretsGranted,
   MessageWithdrawn,
   ModelChosen,
-  PullRequestAutoUpdateChanged,
-  PullRequestFailed,
-  PullRequestOpened,
-  PullRequestRequested,
-  PullRequestUpdated,
   QueueReordered,
   SteeringRequested,
   TaskCreated,
@@ -32,6 +27,7 @@ import {
   type TaskEvent,
   type TerminalHead,
 } from './events.ts'
+import { automaticUpdate, recordChanges, requestPullRequest, settlePullRequest } from './pullRequest.ts'
 import { refusalOfCommand } from './slashCommands.ts'
 import {
   evolve,
@@ -44,186 +40,49 @@ import {
 
 function decide(command: TaskCommand, state: TaskState): Decision<TaskEvent> {
   if (command.type === 'CreateTask')
-    return state.kind === 'none' ? created(command) : refuse('already_exists')
+    return state.kind === 'none' ? createTask(command) : refuse('already_exists')
   if (state.kind !== 'task') return refuse('not_found', 'There is no such task.')
   switch (command.type) {
-    case 'UpdateTask': {
-      const title = command.title ?? state.title
-      const description = command.description ?? state.description
-      const isSaidAnew = title !== state.title || description !== state.description
-      return [
-        ...(isSaidAnew ? [TaskUpdated.of({}, { title, description })] : []),
-        ...(command.model === undefined
-          ? []
-          : modelChosen(state, { ...command.model, agent: command.model.agent ?? state.agent })),
-      ]
-    }
+    case 'UpdateTask':
+      return updateTask(state, command)
     case 'DeleteTask':
       return [TaskDeleted.of({})]
-    case 'SendMessage': {
-      const { messageId, kind, message, images, executionId } = command
-      if (hasMessage(state, messageId)) return refuse('already_exists')
-      if (command.runsNow && state.phase.status === 'running') return refuse('task_running')
-      if (state.queue.length >= limits.queueLength) return refuse('queue_full')
-      const queued = { messageId, kind, agent: command.agent ?? state.agent }
-      const refusal = refusalOfWords(queued, message, 'message')
-      if (refusal) return refusal
-      const isGranted = kind === 'command' && command.withSecrets === true
-      const events: readonly TaskEvent[] = [
-        messageQueued(queued, message, images),
-        ...(isGranted ? [SecretsGranted.of({ messageId })] : []),
-      ]
-      if ('execution' in state.phase)
-        return command.steers && canSteer(state, queued)
-          ? [...events, SteeringRequested.of({ messageId, executionId: state.phase.execution.executionId })]
-          : events
-      return [...events, requested(executionId, 'follow_up', state.queue[0] ?? queued)]
-    }
-    case 'PostNote': {
-      const data = {
-        messageId: command.messageId,
-        messageType: 'system',
-        agent: null,
-        executionId: null,
-      } as const
-      return [MessagePosted.of(data, { message: command.message })]
-    }
-    case 'WithdrawMessage': {
-      const { messageId } = command
-      return refusalOfWaiting(state, messageId) ?? [MessageWithdrawn.of({ messageId })]
-    }
-    case 'SteerMessage': {
-      const { messageId } = command
-      if (state.steering.includes(messageId)) return []
-      const refusal = refusalOfWaiting(state, messageId)
-      if (refusal) return refusal
-      const message = state.queue.find((one) => one.messageId === messageId)
-      if (!message || !('execution' in state.phase) || !canSteer(state, message))
-        return refuse('no_turn_to_steer')
-      return [SteeringRequested.of({ messageId, executionId: state.phase.execution.executionId })]
-    }
-    case 'DeliverSteering': {
-      const { fence, messageId } = command
-      if (!fenced(state, fence)) return refuse('evicted')
-      // Withdrawn meanwhile it cannot be: what steers counts as given.
-      return isQueued(state, messageId)
-        ? [MessageDelivered.of({ messageId, executionId: fence.executionId })]
-        : []
-    }
-    case 'EditMessage': {
-      const { messageId, message } = command
-      const waiting = state.queue.find((one) => one.messageId === messageId)
-      return (
-        refusalOfWaiting(state, messageId) ??
-        (waiting && refusalOfWords(waiting, message, 'message')) ?? [
-          MessageEdited.of({ messageId }, { message }),
-        ]
-      )
-    }
-    case 'ReorderQueue': {
-      const waiting = waitingOf(state)
-      const named = new Set(command.messageIds)
-      const isWhole =
-        named.size === command.messageIds.length &&
-        named.size === waiting.length &&
-        waiting.every(({ messageId }) => named.has(messageId))
-      if (!isWhole) return refuse('queue_changed', undefined, 'messageIds')
-      const isAsItWas = waiting.every(({ messageId }, index) => command.messageIds[index] === messageId)
-      return isAsItWas ? [] : [QueueReordered.of({ messageIds: [...command.messageIds] })]
-    }
-    case 'RequestExecution': {
-      if (state.phase.status === 'queued') return []
-      if (state.phase.status === 'running') return refuse('task_running')
-      if (state.queue[0]) return [requested(command.executionId, 'follow_up', state.queue[0])]
-      return state.lastTurn
-        ? [requested(command.executionId, 'retry', state.lastTurn)]
-        : refuse('nothing_to_run')
-    }
-    case 'RetryTask': {
-      if ('execution' in state.phase) return refuse('task_running')
-      const again = retriedOf(state)
-      return again ? [requested(command.executionId, 'retry', again)] : refuse('nothing_to_run')
-    }
-    case 'CancelExecution': {
-      if (!('execution' in state.phase)) return refuse('not_running')
-      const { executionId, messageId, cancelRequested } = state.phase.execution
-      if (state.phase.status === 'queued')
-        return [ExecutionCancelled.of({ executionId, messageId, terminal: null })]
-      return cancelRequested ? [] : [CancellationRequested.of({ executionId })]
-    }
-    case 'StartExecution': {
-      const execution = current(state, command.executionId)
-      // Of two runners that saw the same attempt, one wins the next.
-      if (execution?.attempt !== command.afterAttempt) return refuse('evicted')
-      const { executionId, messageId } = execution
-      const attempt = execution.attempt + 1
-      const started = ExecutionStarted.of({ executionId, messageId, attempt, runnerId: command.runnerId })
-      return isQueued(state, messageId)
-        ? [started, MessageDelivered.of({ messageId, executionId })]
-        : [...interrupted(state, executionId), started]
-    }
+    case 'SendMessage':
+      return sendMessage(state, command)
+    case 'PostNote':
+      return postNote(command)
+    case 'WithdrawMessage':
+      return withdrawMessage(state, command)
+    case 'SteerMessage':
+      return steerMessage(state, command)
+    case 'DeliverSteering':
+      return deliverSteering(state, command)
+    case 'EditMessage':
+      return editMessage(state, command)
+    case 'ReorderQueue':
+      return reorderQueue(state, command)
+    case 'RequestExecution':
+      return requestExecution(state, command)
+    case 'RetryTask':
+      return retryTask(state, command)
+    case 'CancelExecution':
+      return cancelExecution(state)
+    case 'StartExecution':
+      return startExecution(state, command)
     case 'RecordProgress':
-      return fenced(state, command.fence) && command.progress.every((event) => isOf(command.fence, event))
-        ? command.progress
-        : refuse('evicted')
-    case 'EndExecution': {
-      const execution = fenced(state, command.fence)
-      if (!execution) return refuse('evicted')
-      const ending = [
-        ...interrupted(state, execution.executionId),
-        endOf(execution, command.outcome, command.terminal),
-      ]
-      const next = state.queue[0]
-      // A failed or cancelled turn stops the queue: what waits was written for a turn that went well. So does a cancel
-      // that came too late for this one: who asked for it wants nothing to run now, until they send something else.
-      const goesOn = execution.cancelRequested
-        ? execution.sentSinceCancel.some((messageId) => isQueued(state, messageId))
-        : command.outcome.kind === 'completed' ||
-          (execution.kind === 'command' && command.outcome.kind === 'failed')
-      if (next && goesOn) return [...ending, requested(command.nextExecutionId, 'follow_up', next)]
-      const isTurnDone = execution.kind === 'turn' && command.outcome.kind === 'completed'
-      const isUpdated = state.pullRequestRequest === null && (state.updateOwed || isTurnDone)
-      return [...ending, ...(isUpdated ? automaticUpdate(state, command.nextExecutionId) : [])]
-    }
-    case 'RequestPullRequest': {
-      const { requestId, draft, autoUpdate, tree = null } = command
-      if (state.workspace !== 'ready') return refuse('not_initialized')
-      if (tree !== null && tree !== state.changedTree) return refuse('changes_moved', undefined, 'tree')
-      const isOther = autoUpdate !== null && autoUpdate !== state.autoUpdate
-      const changed = isOther ? [PullRequestAutoUpdateChanged.of({ on: autoUpdate })] : []
-      // Who asks again while one is being made waits for that one.
-      if (state.pullRequestRequest !== null) return changed
-      // What is half-done is not published.
-      if ('execution' in state.phase) return refuse('task_running')
-      if (state.changedFiles === 0 && state.pullRequest === null) return refuse('no_changes')
-      const title = command.title ?? command.proposed?.title ?? state.title
-      const body = command.body ?? command.proposed?.body ?? state.description
-      const rewrites = command.title !== null || command.body !== null
-      return [
-        ...changed,
-        PullRequestRequested.of(
-          { requestId, draft, automatic: false, rewrites },
-          { title, body, tree: state.changedTree },
-        ),
-      ]
-    }
+      return recordProgress(state, command)
+    case 'EndExecution':
+      return endExecution(state, command)
+    case 'RequestPullRequest':
+      return requestPullRequest(state, command)
     case 'RecordChanges':
-      return state.pullRequestRequest === command.requestId ? [command.changes] : refuse('evicted')
-    case 'SettlePullRequest': {
-      const { requestId, outcome, nextRequestId } = command
-      if (state.pullRequestRequest !== requestId)
-        return refuse('evicted', 'This pull request has already been settled.')
-      const events = settled(requestId, outcome)
-      const cameTooEarly = outcome.kind === 'failed' && outcome.code === 'task_running'
-      const isOwed = state.updateOwed || cameTooEarly
-      const isOver = outcome.kind === 'closed' || 'execution' in state.phase || !isOwed
-      // A turn that ended while the work was being published may not be in it.
-      return isOver ? events : [...events, ...automaticUpdate(after(state, outcome), nextRequestId)]
-    }
+      return recordChanges(state, command)
+    case 'SettlePullRequest':
+      return settlePullRequest(state, command)
   }
 }
 
-function created(command: Extract<TaskCommand, { type: 'CreateTask' }>): Decision<TaskEvent> {
+function createTask(command: CommandOf<'CreateTask'>): Decision<TaskEvent> {
   const {
     taskId,
     ownerId,
@@ -245,6 +104,153 @@ function created(command: Extract<TaskCommand, { type: 'CreateTask' }>): Decisio
     messageQueued(first, description, images),
     requested(executionId, 'start', first),
   ]
+}
+
+function updateTask(state: LiveTask, command: CommandOf<'UpdateTask'>): Decision<TaskEvent> {
+  const title = command.title ?? state.title
+  const description = command.description ?? state.description
+  const isSaidAnew = title !== state.title || description !== state.description
+  return [
+    ...(isSaidAnew ? [TaskUpdated.of({}, { title, description })] : []),
+    ...(command.model === undefined
+      ? []
+      : modelChosen(state, { ...command.model, agent: command.model.agent ?? state.agent })),
+  ]
+}
+
+function sendMessage(state: LiveTask, command: CommandOf<'SendMessage'>): Decision<TaskEvent> {
+  const { messageId, kind, message, images, executionId } = command
+  if (hasMessage(state, messageId)) return refuse('already_exists')
+  if (command.runsNow && state.phase.status === 'running') return refuse('task_running')
+  if (state.queue.length >= limits.queueLength) return refuse('queue_full')
+  const queued = { messageId, kind, agent: command.agent ?? state.agent }
+  const refusal = refusalOfWords(queued, message, 'message')
+  if (refusal) return refusal
+  const isGranted = kind === 'command' && command.withSecrets === true
+  const events: readonly TaskEvent[] = [
+    messageQueued(queued, message, images),
+    ...(isGranted ? [SecretsGranted.of({ messageId })] : []),
+  ]
+  if ('execution' in state.phase)
+    return command.steers && canSteer(state, queued)
+      ? [...events, SteeringRequested.of({ messageId, executionId: state.phase.execution.executionId })]
+      : events
+  return [...events, requested(executionId, 'follow_up', state.queue[0] ?? queued)]
+}
+
+function postNote(command: CommandOf<'PostNote'>): Decision<TaskEvent> {
+  const data = {
+    messageId: command.messageId,
+    messageType: 'system',
+    agent: null,
+    executionId: null,
+  } as const
+  return [MessagePosted.of(data, { message: command.message })]
+}
+
+function withdrawMessage(state: LiveTask, command: CommandOf<'WithdrawMessage'>): Decision<TaskEvent> {
+  const { messageId } = command
+  return refusalOfWaiting(state, messageId) ?? [MessageWithdrawn.of({ messageId })]
+}
+
+function steerMessage(state: LiveTask, command: CommandOf<'SteerMessage'>): Decision<TaskEvent> {
+  const { messageId } = command
+  if (state.steering.includes(messageId)) return []
+  const refusal = refusalOfWaiting(state, messageId)
+  if (refusal) return refusal
+  const message = state.queue.find((one) => one.messageId === messageId)
+  if (!message || !('execution' in state.phase) || !canSteer(state, message))
+    return refuse('no_turn_to_steer')
+  return [SteeringRequested.of({ messageId, executionId: state.phase.execution.executionId })]
+}
+
+function deliverSteering(state: LiveTask, command: CommandOf<'DeliverSteering'>): Decision<TaskEvent> {
+  const { fence, messageId } = command
+  if (!fenced(state, fence)) return refuse('evicted')
+  // Withdrawn meanwhile it cannot be: what steers counts as given.
+  return isQueued(state, messageId)
+    ? [MessageDelivered.of({ messageId, executionId: fence.executionId })]
+    : []
+}
+
+function editMessage(state: LiveTask, command: CommandOf<'EditMessage'>): Decision<TaskEvent> {
+  const { messageId, message } = command
+  const waiting = state.queue.find((one) => one.messageId === messageId)
+  return (
+    refusalOfWaiting(state, messageId) ??
+    (waiting && refusalOfWords(waiting, message, 'message')) ?? [MessageEdited.of({ messageId }, { message })]
+  )
+}
+
+function reorderQueue(state: LiveTask, command: CommandOf<'ReorderQueue'>): Decision<TaskEvent> {
+  const waiting = waitingOf(state)
+  const named = new Set(command.messageIds)
+  const isWhole =
+    named.size === command.messageIds.length &&
+    named.size === waiting.length &&
+    waiting.every(({ messageId }) => named.has(messageId))
+  if (!isWhole) return refuse('queue_changed', undefined, 'messageIds')
+  const isAsItWas = waiting.every(({ messageId }, index) => command.messageIds[index] === messageId)
+  return isAsItWas ? [] : [QueueReordered.of({ messageIds: [...command.messageIds] })]
+}
+
+function requestExecution(state: LiveTask, command: CommandOf<'RequestExecution'>): Decision<TaskEvent> {
+  if (state.phase.status === 'queued') return []
+  if (state.phase.status === 'running') return refuse('task_running')
+  if (state.queue[0]) return [requested(command.executionId, 'follow_up', state.queue[0])]
+  return state.lastTurn ? [requested(command.executionId, 'retry', state.lastTurn)] : refuse('nothing_to_run')
+}
+
+function retryTask(state: LiveTask, command: CommandOf<'RetryTask'>): Decision<TaskEvent> {
+  if ('execution' in state.phase) return refuse('task_running')
+  const again = retriedOf(state)
+  return again ? [requested(command.executionId, 'retry', again)] : refuse('nothing_to_run')
+}
+
+function cancelExecution(state: LiveTask): Decision<TaskEvent> {
+  if (!('execution' in state.phase)) return refuse('not_running')
+  const { executionId, messageId, cancelRequested } = state.phase.execution
+  if (state.phase.status === 'queued')
+    return [ExecutionCancelled.of({ executionId, messageId, terminal: null })]
+  return cancelRequested ? [] : [CancellationRequested.of({ executionId })]
+}
+
+function startExecution(state: LiveTask, command: CommandOf<'StartExecution'>): Decision<TaskEvent> {
+  const execution = current(state, command.executionId)
+  // Of two runners that saw the same attempt, one wins the next.
+  if (execution?.attempt !== command.afterAttempt) return refuse('evicted')
+  const { executionId, messageId } = execution
+  const attempt = execution.attempt + 1
+  const started = ExecutionStarted.of({ executionId, messageId, attempt, runnerId: command.runnerId })
+  return isQueued(state, messageId)
+    ? [started, MessageDelivered.of({ messageId, executionId })]
+    : [...interrupted(state, executionId), started]
+}
+
+function recordProgress(state: LiveTask, command: CommandOf<'RecordProgress'>): Decision<TaskEvent> {
+  return fenced(state, command.fence) && command.progress.every((event) => isOf(command.fence, event))
+    ? command.progress
+    : refuse('evicted')
+}
+
+function endExecution(state: LiveTask, command: CommandOf<'EndExecution'>): Decision<TaskEvent> {
+  const execution = fenced(state, command.fence)
+  if (!execution) return refuse('evicted')
+  const ending = [
+    ...interrupted(state, execution.executionId),
+    endOf(execution, command.outcome, command.terminal),
+  ]
+  const next = state.queue[0]
+  // A failed or cancelled turn stops the queue: what waits was written for a turn that went well. So does a cancel
+  // that came too late for this one: who asked for it wants nothing to run now, until they send something else.
+  const goesOn = execution.cancelRequested
+    ? execution.sentSinceCancel.some((messageId) => isQueued(state, messageId))
+    : command.outcome.kind === 'completed' ||
+      (execution.kind === 'command' && command.outcome.kind === 'failed')
+  if (next && goesOn) return [...ending, requested(command.nextExecutionId, 'follow_up', next)]
+  const isTurnDone = execution.kind === 'turn' && command.outcome.kind === 'completed'
+  const isUpdated = state.pullRequestRequest === null && (state.updateOwed || isTurnDone)
+  return [...ending, ...(isUpdated ? automaticUpdate(state, command.nextExecutionId) : [])]
 }
 
 function modelChosen({ model }: LiveTask, { agent, name }: ModelChoice): readonly TaskEvent[] {
@@ -295,65 +301,6 @@ function interrupted(task: LiveTask, executionId: string): readonly TaskEvent[] 
       { summary: 'interrupted', output: '' },
     ),
   )
-}
-
-/** The request by which a turn that went well updates the pull request, where there is one and that was asked for. */
-function automaticUpdate(
-  {
-    autoUpdate,
-    pullRequest,
-    title,
-    description,
-    changedTree: tree,
-  }: Pick<LiveTask, 'autoUpdate' | 'pullRequest' | 'title' | 'description' | 'changedTree'>,
-  requestId: string,
-): readonly TaskEvent[] {
-  if (!autoUpdate || pullRequest === null) return []
-  const asked = { requestId, draft: false, automatic: true, rewrites: false }
-  return [PullRequestRequested.of(asked, { title, body: description, tree })]
-}
-
-/** The task once its pull request has this outcome. */
-function after(task: LiveTask, outcome: PullRequestOutcome): LiveTask {
-  if (!('number' in outcome)) return task
-  const { number, headCommit } = outcome
-  return { ...task, pullRequest: { number, headCommit } }
-}
-
-function settled(requestId: string, outcome: PullRequestOutcome): readonly TaskEvent[] {
-  switch (outcome.kind) {
-    case 'failed': {
-      const { code, reason, messageId = null } = outcome
-      return [
-        PullRequestFailed.of({ requestId, code }, { reason }),
-        ...toldInChat(messageId, `The pull request was not updated: ${reason}`),
-      ]
-    }
-    case 'closed': {
-      const { reason, messageId } = outcome
-      return [
-        PullRequestFailed.of({ requestId, code: 'pull_request_closed' }, { reason }),
-        PullRequestAutoUpdateChanged.of({ on: false }),
-        ...toldInChat(messageId, reason),
-      ]
-    }
-    case 'opened':
-    case 'updated': {
-      const { number, url, headCommit, messageId } = outcome
-      const kind = outcome.kind === 'opened' ? PullRequestOpened : PullRequestUpdated
-      const done = outcome.kind === 'opened' ? 'created' : 'updated'
-      return [
-        kind.of({ requestId }, { number, url, headCommit }),
-        ...toldInChat(messageId, `Pull request #${number} ${done} successfully: ${url}`),
-      ]
-    }
-  }
-}
-
-function toldInChat(messageId: string | null, message: string): readonly TaskEvent[] {
-  if (messageId === null) return []
-  const data = { messageId, messageType: 'system', agent: null, executionId: null } as const
-  return [MessagePosted.of(data, { message })]
 }
 
 /** Whether the task was sent the message, be it waiting or given to an agent. */

@@ -6,10 +6,11 @@ import type { AgentName } from '../agents.ts'
 import type { EndStatus } from '../task/state.ts'
 import { sortKey, type RecordedOf } from '../kernel/event.ts'
 import { parseStream } from '../kernel/streams.ts'
+import type { TaskEvent } from '../task/events.ts'
 import type { NamedImage } from '../task/commands.ts'
 import { outcomeOf, type EndEvent } from './chat.ts'
 import { imagesOf, shownImage, type AddressOf } from './images.ts'
-import type { View } from './view.ts'
+import type { AnyRecorded, View } from './view.ts'
 
 type ShownExecution = NonNullable<Task['execution']>
 
@@ -57,52 +58,13 @@ export const tasksView: View<TaskDocument> = {
     return stream.kind === 'task' ? [stream.id] : []
   },
   evolve: (task, event, id) => {
-    if (event.type === 'TaskCreated') {
-      const { ownerId, projectId, agent } = event.data
-      return {
-        id,
-        owner: ownerId,
-        projectId,
-        agent,
-        codexModel: event.content?.codexModel ?? null,
-        modelAgent: agent,
-        title: event.content?.title ?? '',
-        description: event.content?.description ?? '',
-        branch: event.content?.branch ?? '',
-        status: 'pending',
-        statusBefore: 'pending',
-        progress: 0,
-        workingBranch: null,
-        prUrl: null,
-        prNumber: null,
-        createdAt: event.at,
-        updatedAt: event.at,
-        execution: null,
-        executions: 0,
-        toolCalls: 0,
-        failure: null,
-        usage: { inputTokens: 0, outputTokens: 0, costUsd: 0, model: null },
-        changes: null,
-        recorded: null,
-        workspace: 'none',
-        pullRequestPending: false,
-        pullRequestWords: null,
-        autoUpdate: false,
-        images: [],
-        order: sortKey(event.position),
-        position: event.position,
-        version: event.revision,
-      }
-    }
+    if (event.type === 'TaskCreated') return created(event, id)
     return task === undefined ? undefined : evolveTask(task, event)
   },
 }
 
-function evolveTask(
-  task: TaskDocument,
-  event: Parameters<typeof tasksView.evolve>[1],
-): TaskDocument | undefined {
-  const seen = { ...task, version: event.revision, updatedAt: event.at }
+function evolveTask(task: TaskDocument, event: AnyRecorded): TaskDocument | undefined {
+  const seen = upTo(task, event)
   switch (event.type) {
     case 'TaskUpdated':
       return { ...seen, ...event.content }
@@ -114,25 +76,7 @@ function evolveTask(
     case 'TaskDeleted':
       return undefined
     case 'ExecutionRequested':
-      return {
-        ...seen,
-        status: 'queued',
-        statusBefore: task.status === 'queued' || task.status === 'running' ? 'pending' : task.status,
-        progress: 0,
-        toolCalls: 0,
-        failure: event.data.kind === 'turn' ? null : task.failure,
-        executions: task.executions + 1,
-        execution: {
-          id: event.data.executionId,
-          kind: event.data.kind,
-          turn: task.executions + 1,
-          requestedAt: event.at,
-          startedAt: null,
-          endedAt: null,
-          steps: [{ step: 'queued', at: event.at }],
-          cancelRequested: false,
-        },
-      }
+      return executionRequested(task, event)
     case 'ExecutionStarted':
       return {
         ...seen,
@@ -165,36 +109,10 @@ function evolveTask(
       }
     case 'ToolStarted':
       return { ...seen, toolCalls: task.toolCalls + 1, progress: progressAfter(task.toolCalls + 1) }
-    case 'UsageRecorded': {
-      const { inputTokens, outputTokens, costUsd, model } = event.data
-      return {
-        ...seen,
-        usage: {
-          inputTokens: task.usage.inputTokens + inputTokens,
-          outputTokens: task.usage.outputTokens + outputTokens,
-          costUsd: task.usage.costUsd + costUsd,
-          model: model ?? task.usage.model,
-        },
-        execution: used(task.execution, event.data),
-      }
-    }
-    case 'WorkspaceChanged': {
-      const { files, additions, deletions, ahead, behind, truncated, blob } = event.data
-      const tree = event.content?.tree ?? null
-      return {
-        ...seen,
-        changes: { files, additions, deletions, recordedAt: event.at },
-        recorded: {
-          blob,
-          ahead,
-          behind,
-          truncated,
-          tree,
-          currentBranch: event.content?.currentBranch ?? '',
-          baseBranch: event.content?.baseBranch ?? '',
-        },
-      }
-    }
+    case 'UsageRecorded':
+      return usageRecorded(task, event)
+    case 'WorkspaceChanged':
+      return workspaceChanged(task, event)
     case 'ExecutionCompleted':
       return ended(seen, event)
     case 'ExecutionFailed': {
@@ -207,13 +125,7 @@ function evolveTask(
     case 'ExecutionCancelled':
       return ended(seen, event)
     case 'PullRequestRequested':
-      return {
-        ...seen,
-        pullRequestPending: true,
-        ...(event.content && (task.prNumber === null || event.data.rewrites)
-          ? { pullRequestWords: { title: event.content.title, body: event.content.body } }
-          : {}),
-      }
+      return pullRequestRequested(task, event)
     case 'PullRequestAutoUpdateChanged':
       return { ...seen, autoUpdate: event.data.on }
     case 'PullRequestOpened':
@@ -228,6 +140,116 @@ function evolveTask(
       return { ...seen, pullRequestPending: false }
     default:
       return seen
+  }
+}
+
+type Event<Type extends TaskEvent['type']> = Extract<RecordedOf<TaskEvent>, { type: Type }>
+
+function created(event: Event<'TaskCreated'>, id: string): TaskDocument {
+  const { ownerId, projectId, agent } = event.data
+  return {
+    id,
+    owner: ownerId,
+    projectId,
+    agent,
+    codexModel: event.content?.codexModel ?? null,
+    modelAgent: agent,
+    title: event.content?.title ?? '',
+    description: event.content?.description ?? '',
+    branch: event.content?.branch ?? '',
+    status: 'pending',
+    statusBefore: 'pending',
+    progress: 0,
+    workingBranch: null,
+    prUrl: null,
+    prNumber: null,
+    createdAt: event.at,
+    updatedAt: event.at,
+    execution: null,
+    executions: 0,
+    toolCalls: 0,
+    failure: null,
+    usage: { ...nothingUsed, model: null },
+    changes: null,
+    recorded: null,
+    workspace: 'none',
+    pullRequestPending: false,
+    pullRequestWords: null,
+    autoUpdate: false,
+    images: [],
+    order: sortKey(event.position),
+    position: event.position,
+    version: event.revision,
+  }
+}
+
+/** The document with the version and the time of an event that is folded in. */
+function upTo(task: TaskDocument, event: Pick<AnyRecorded, 'revision' | 'at'>): TaskDocument {
+  return { ...task, version: event.revision, updatedAt: event.at }
+}
+
+function executionRequested(task: TaskDocument, event: Event<'ExecutionRequested'>): TaskDocument {
+  const { executionId, kind } = event.data
+  return {
+    ...upTo(task, event),
+    status: 'queued',
+    statusBefore: task.status === 'queued' || task.status === 'running' ? 'pending' : task.status,
+    progress: 0,
+    toolCalls: 0,
+    failure: kind === 'turn' ? null : task.failure,
+    executions: task.executions + 1,
+    execution: {
+      id: executionId,
+      kind,
+      turn: task.executions + 1,
+      requestedAt: event.at,
+      startedAt: null,
+      endedAt: null,
+      steps: [{ step: 'queued', at: event.at }],
+      cancelRequested: false,
+    },
+  }
+}
+
+function usageRecorded(task: TaskDocument, event: Event<'UsageRecorded'>): TaskDocument {
+  const { inputTokens, outputTokens, costUsd, model } = event.data
+  return {
+    ...upTo(task, event),
+    usage: {
+      inputTokens: task.usage.inputTokens + inputTokens,
+      outputTokens: task.usage.outputTokens + outputTokens,
+      costUsd: task.usage.costUsd + costUsd,
+      model: model ?? task.usage.model,
+    },
+    execution: used(task.execution, event.data),
+  }
+}
+
+function workspaceChanged(task: TaskDocument, event: Event<'WorkspaceChanged'>): TaskDocument {
+  const { files, additions, deletions, ahead, behind, truncated, blob } = event.data
+  return {
+    ...upTo(task, event),
+    changes: { files, additions, deletions, recordedAt: event.at },
+    recorded: {
+      blob,
+      ahead,
+      behind,
+      truncated,
+      tree: event.content?.tree ?? null,
+      currentBranch: event.content?.currentBranch ?? '',
+      baseBranch: event.content?.baseBranch ?? '',
+    },
+  }
+}
+
+function pullRequestRequested(task: TaskDocument, event: Event<'PullRequestRequested'>): TaskDocument {
+  const isReworded = task.prNumber === null || event.data.rewrites
+  return {
+    ...upTo(task, event),
+    pullRequestPending: true,
+    ...(event.content && isReworded
+      ? { pullRequestWords: { title: event.content.title, body: event.content.body } }
+      : {}),
   }
 }
 
