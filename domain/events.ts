@@ -1,14 +1,14 @@
 /** Every kind of event there is, by its type. */
 import type { EventKind } from './kernel/event.schema.ts'
 import type { z } from 'zod'
-import { identityEvents, type IdentityEvent } from './identity/events.ts'
-import { imageEvents, type ImageEvent } from './image/events.ts'
-import { logEvents, type LogEvent } from './log/events.ts'
+import { identityEvents, type IdentityEvent } from './identity.ts'
+import { imageEvents, type ImageEvent } from './image.ts'
+import { logEvents, type LogEvent } from './log.ts'
 import { projectEvents, type ProjectEvent } from './project/events.ts'
-import { requestEvents, type RequestEvent } from './request/events.ts'
+import { requestEvents, type RequestEvent } from './request.ts'
 import { taskEvents, type TaskEvent } from './task/events.ts'
 import { terminalEvents, type TerminalEvent } from './task/terminal.ts'
-import { usageEvents, type UsageEvent } from './usage/events.ts'
+import { usageEvents, type UsageEvent } from './usage.ts'
 import { userEvents, type UserEvent } from './user/events.ts'
 
 export type DomainEvent =

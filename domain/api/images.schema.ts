@@ -1,6 +1,6 @@
 /** Images: uploading one, naming it in a task or a message, and where it is shown. */
 import { z } from 'zod'
-import { mediaTypes } from '../image/events.ts'
+import { mediaTypes } from '../image.ts'
 import { ImageId } from '../kernel/ids.schema.ts'
 import { defineWrite } from './call.schema.ts'
 import { Text } from './fields.schema.ts'

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod'
 import { agentNames } from '../agents.ts'
-import { imageFacts } from '../image/events.ts'
+import { imageFacts } from '../image.ts'
 import { BlobRef, Sha256, ExecutionId, MessageId, ProjectId, TaskId, UserId } from '../kernel/ids.schema.ts'
 import { event, none, type EventOf } from '../kernel/event.schema.ts'
 

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { imageId, messageId, taskId, userId } from '../../tests/domain/ids.ts'
 import { erased, moment, recorded } from '../../tests/domain/recorded.ts'
-import { ImageAttached, ImageDiscarded, ImageUploaded, type ImageEvent } from '../image/events.ts'
+import { ImageAttached, ImageDiscarded, ImageUploaded, type ImageEvent } from '../image.ts'
 import { imagesView } from './images.ts'
 import { foldView, type AnyRecorded } from './view.ts'
 

@@ -1,6 +1,6 @@
 /** Images that were uploaded and not discarded yet, and what it takes to show one wherever it is kept. */
 import type { ShownImage } from '../api/images.schema.ts'
-import type { MediaType } from '../image/events.ts'
+import type { MediaType } from '../image.ts'
 import type { BlobRef } from '../kernel/ids.schema.ts'
 import { sortKey, type RecordedOf } from '../kernel/event.ts'
 import { parseStream, scopeOfStream, taskStream } from '../kernel/streams.ts'

@@ -1,7 +1,7 @@
 /** Images on their way into a message: looked up, copied under the task's key, and taken back when the message did not come to be. */
 import { v5 as uuidv5 } from 'uuid'
 import { imageTexts } from '#domain/api/images.ts'
-import { image, type KeptImage } from '#domain/image/image.ts'
+import { image, type KeptImage } from '#domain/image.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import type { Actor } from '#domain/kernel/event.ts'
 import { imageStream, scopeOfStream, taskStream } from '#domain/kernel/streams.ts'

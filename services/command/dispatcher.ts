@@ -5,7 +5,7 @@
 import { z } from 'zod'
 import { parseStream } from '#domain/kernel/streams.ts'
 import { comparePositions, type Position, type StoredEvent } from '#domain/kernel/event.ts'
-import type { LogIdentity } from '#domain/log/log.ts'
+import type { LogIdentity } from '#domain/log.ts'
 import { task } from '#domain/task/task.ts'
 import { UnreadableEvent, type EventLog } from '#platform/eventlog/eventLog.ts'
 import type { Commands } from '#platform/commands/execute.ts'

@@ -1,5 +1,5 @@
 /** How much of the client a browser loads before a page is whole: JavaScript, compressed as it is sent at most. */
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
@@ -42,4 +42,15 @@ test.each(pages)('$page takes at most $most kB of JavaScript', async ({ most, ch
   let bytes = 0
   for (const file of files) bytes += gzipSync(await readFile(join(web, file)), { level: 9 }).length
   expect(bytes / 1_000).toBeLessThanOrEqual(most)
+})
+
+test('no chunk holds the schema library', async () => {
+  const assets = join(web, 'assets')
+  const scripts = (await readdir(assets)).filter((name) => name.endsWith('.js'))
+  expect(scripts.length).toBeGreaterThan(10)
+  const withSchemas = []
+  // Every schema has this property; a minifier leaves it as it is.
+  for (const name of scripts)
+    if ((await readFile(join(assets, name), 'utf8')).includes('_zod')) withSchemas.push(name)
+  expect(withSchemas).toEqual([])
 })

@@ -1,6 +1,6 @@
 /** Pictures for tests, made as they are needed: a colour in each quarter. */
 import sharp, { type Sharp } from 'sharp'
-import type { MediaType } from '#domain/image/events.ts'
+import type { MediaType } from '#domain/image.ts'
 
 /** A still picture of this size in pixels. */
 export function picture(type: MediaType, width: number, height: number): Promise<Buffer> {

@@ -1,6 +1,6 @@
 /** Discards uploaded images when their time is over: bytes, key and name. What messages have are copies under their tasks' keys. */
 import { setTimeout as pause } from 'node:timers/promises'
-import { image } from '#domain/image/image.ts'
+import { image } from '#domain/image.ts'
 import { imageStream, scopeOfStream } from '#domain/kernel/streams.ts'
 import { imagesView } from '#domain/views/images.ts'
 import type { Commands } from '#platform/commands/execute.ts'

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { imageTexts } from '#domain/api/images.ts'
-import { image } from '#domain/image/image.ts'
+import { image } from '#domain/image.ts'
 import { imageStream, scopeOfStream, taskStream } from '#domain/kernel/streams.ts'
 import type { NamedImage } from '#domain/task/commands.ts'
 import { task } from '#domain/task/task.ts'

@@ -2,7 +2,7 @@
 import { Fault } from '#domain/kernel/errors.ts'
 import { isRefusal } from '#domain/kernel/decider.ts'
 import { identityStream, userStream } from '#domain/kernel/streams.ts'
-import { identity } from '#domain/identity/identity.ts'
+import { identity } from '#domain/identity.ts'
 import type { HostProfile } from '#domain/user/events.ts'
 import { user } from '#domain/user/user.ts'
 import type { Identity } from '#platform/http/session.ts'

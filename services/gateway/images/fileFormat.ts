@@ -1,5 +1,5 @@
 /** The outer form of an image file: what it is by its first bytes, and whether it is there to its end. Decoders forgive too much here. */
-import type { MediaType } from '#domain/image/events.ts'
+import type { MediaType } from '#domain/image.ts'
 
 /** What the file is by its first bytes, whatever it is called; `undefined` when it is no image that is taken. */
 export function mediaTypeOf(bytes: Buffer): MediaType | undefined {

@@ -1,6 +1,6 @@
 /** What an image is called: as its file was, without what no name should have. */
 import { imageLimits } from '#domain/api/images.ts'
-import type { MediaType } from '#domain/image/events.ts'
+import type { MediaType } from '#domain/image.ts'
 
 const endings: Record<MediaType, readonly [string, ...string[]]> = {
   'image/jpeg': ['jpg', 'jpeg', 'jpe', 'jfif'],

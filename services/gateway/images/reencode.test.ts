@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib'
 import sharp, { type Sharp } from 'sharp'
 import { describe, expect, test } from 'vitest'
 import { imageLimits, imageTexts } from '#domain/api/images.ts'
-import { mediaTypes, type MediaType } from '#domain/image/events.ts'
+import { mediaTypes, type MediaType } from '#domain/image.ts'
 import { animation, picture } from '../../../tests/server/pictures.ts'
 import { checkImage } from './reencode.ts'
 

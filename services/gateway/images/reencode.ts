@@ -4,7 +4,7 @@
  */
 import type { Sharp, SharpOptions } from 'sharp'
 import { imageLimits, imageTexts } from '#domain/api/images.ts'
-import type { MediaType } from '#domain/image/events.ts'
+import type { MediaType } from '#domain/image.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import { openDecoder } from '#platform/images/decoder.ts'
 import { isWhole, mediaTypeOf } from './fileFormat.ts'

@@ -1,6 +1,6 @@
 /** A log is begun once, keeps its id, and is not taken for one when it is from before. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { log as decider } from '#domain/log/log.ts'
+import { log as decider } from '#domain/log.ts'
 import { logStream, taskStream } from '#domain/kernel/streams.ts'
 import { TaskUpdated } from '#domain/task/events.ts'
 import { taskId } from '../../../tests/domain/ids.ts'

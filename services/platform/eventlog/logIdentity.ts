@@ -1,6 +1,6 @@
 /** Whose log this is: begun by the first who opens it. */
 import { randomUUID } from 'node:crypto'
-import { log as decider, type LogIdentity } from '#domain/log/log.ts'
+import { log as decider, type LogIdentity } from '#domain/log.ts'
 import { logStream } from '#domain/kernel/streams.ts'
 import type { EventStore } from '#platform/ports/eventStore.ts'
 import { OlderData } from '#platform/ports/faults.ts'

@@ -4,7 +4,7 @@
  */
 import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto'
 import { z } from 'zod'
-import { MediaType } from '#domain/image/events.ts'
+import { MediaType } from '#domain/image.ts'
 import { BlobRef } from '#domain/kernel/ids.schema.ts'
 import type { AddressOf, SealedImage } from '#domain/views/images.ts'
 import type { Clock } from '#platform/ports/clock.ts'

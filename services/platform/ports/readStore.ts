@@ -7,7 +7,7 @@
  * that has none throw `NotFolded`. A name that is not served is taken as it is, and so is that of a generation.
  */
 import type { Position } from '#domain/kernel/event.ts'
-import type { LogIdentity } from '#domain/log/log.ts'
+import type { LogIdentity } from '#domain/log.ts'
 
 /** A document: plain JSON with an `id` that is unique in its collection. */
 export type Document = { readonly id: string } & Readonly<Record<string, unknown>>

@@ -15,7 +15,7 @@ import {
   terminalStream,
   userStream,
 } from '#domain/kernel/streams.ts'
-import { LogRestored } from '#domain/log/events.ts'
+import { LogRestored } from '#domain/log.ts'
 import { TerminalHead } from '#domain/task/events.ts'
 import { chainFaultOf, sha256, type ChainFault, type Digests } from '#platform/eventlog/chain.ts'
 import { contentContext } from '#platform/eventlog/eventLog.ts'

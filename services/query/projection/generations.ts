@@ -1,5 +1,5 @@
 /** What is to become of the catalog: which generations may be read, and which are to be made. Pure. */
-import type { LogIdentity } from '#domain/log/log.ts'
+import type { LogIdentity } from '#domain/log.ts'
 import type { View, ViewDocument } from '#domain/views/view.ts'
 import type { Build, Catalog, Generation } from '#platform/ports/readStore.ts'
 import { generationName } from '#platform/ports/catalog.ts'

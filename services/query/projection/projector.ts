@@ -4,7 +4,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { comparePositions, type Position, type StoredEvent } from '#domain/kernel/event.ts'
-import type { LogIdentity } from '#domain/log/log.ts'
+import type { LogIdentity } from '#domain/log.ts'
 import { views } from '#domain/views/all.ts'
 import type { View, ViewDocument } from '#domain/views/view.ts'
 import { projectedEvents, wantedBy } from '#platform/reads/documents.ts'

@@ -1,5 +1,5 @@
 /** What a run, and a person in a day of UTC, may use of models. A run is counted in this process, a day in the log, for all runners. */
-import type { MeteredUse } from '#domain/usage/events.ts'
+import type { MeteredUse } from '#domain/usage.ts'
 import { budgetUsedUp, dayBudgetUsedUp } from './apiFault.ts'
 import { openDayBook, type DailyUsage, type DayBookOptions } from './dailyUsage.ts'
 import { totalTokens, type ModelUsage } from './meter.ts'

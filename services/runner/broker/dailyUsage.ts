@@ -4,8 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { usageStream } from '#domain/kernel/streams.ts'
-import type { MeteredUse } from '#domain/usage/events.ts'
-import { usage, type UsageState, type UseOfModel } from '#domain/usage/usage.ts'
+import { type MeteredUse, usage, type UsageState, type UseOfModel } from '#domain/usage.ts'
 import type { Commands } from '#platform/commands/execute.ts'
 
 export interface DailyUsage {

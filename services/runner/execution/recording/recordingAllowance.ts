@@ -1,7 +1,7 @@
 /** How much a run may record: by its own limit, and by its person's limit for a UTC day, which is counted in the log across runners and restarts. */
 import { randomUUID } from 'node:crypto'
 import { usageStream } from '#domain/kernel/streams.ts'
-import { usage } from '#domain/usage/usage.ts'
+import { usage } from '#domain/usage.ts'
 import type { Commands } from '#platform/commands/execute.ts'
 
 export interface RecordingAllowance {

@@ -1,9 +1,8 @@
 /** A person's day of models: all that was metered is recorded, and adds up for each model. */
 import { describe, expect, test } from 'vitest'
-import { given, stateAfter } from '../../tests/domain/given.ts'
-import { executionId } from '../../tests/domain/ids.ts'
-import { ModelUseMetered, OutputMetered } from './events.ts'
-import { usage } from './usage.ts'
+import { given, stateAfter } from '../tests/domain/given.ts'
+import { executionId } from '../tests/domain/ids.ts'
+import { ModelUseMetered, OutputMetered, usage } from './usage.ts'
 
 const use = (model: string, n: number) => ({
   executionId: executionId(n),

@@ -1,7 +1,19 @@
 /** The log's identity: who folds, caches or points into it keeps it beside what it knows, and begins anew where it differs. */
-import type { Decider, Decision } from '../kernel/decider.ts'
-import type { RecordedOf } from '../kernel/event.ts'
-import { LogBegun, LogRestored, type LogEvent } from './events.ts'
+import { z } from 'zod'
+import { event, none, type EventOf } from './kernel/event.schema.ts'
+import type { Decider, Decision } from './kernel/decider.ts'
+import type { RecordedOf } from './kernel/event.ts'
+
+/** The log was begun, under an id that no other log has. Its first epoch is 1. */
+export const LogBegun = event('LogBegun', 1, { data: z.object({ logId: z.uuid() }), content: none })
+/** The log was put back to an earlier state: what was known of it beyond this event is not so. */
+export const LogRestored = event('LogRestored', 1, {
+  data: z.object({ epoch: z.int().positive() }),
+  content: none,
+})
+
+export const logEvents = [LogBegun, LogRestored] as const
+export type LogEvent = EventOf<(typeof logEvents)[number]>
 
 export interface LogIdentity {
   readonly logId: string

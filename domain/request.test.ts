@@ -1,9 +1,8 @@
 /** A request that may come again is taken once, and remembers what it made outside of the log. */
 import { describe, expect, test } from 'vitest'
-import { given, stateAfter } from '../../tests/domain/given.ts'
-import { userId } from '../../tests/domain/ids.ts'
-import { RepositoryMade, RequestAccepted } from './events.ts'
-import { request } from './request.ts'
+import { given, stateAfter } from '../tests/domain/given.ts'
+import { userId } from '../tests/domain/ids.ts'
+import { RepositoryMade, RequestAccepted, request } from './request.ts'
 
 const digest = 'a'.repeat(64)
 const accepted = RequestAccepted.of({ userId: userId(1), digest })

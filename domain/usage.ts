@@ -1,7 +1,35 @@
 /** A person's day: what was used of each model, and what was recorded of runs. What it costs is not known here, since prices are the operator's. */
-import type { Decider, Decision } from '../kernel/decider.ts'
-import type { RecordedOf } from '../kernel/event.ts'
-import { ModelUseMetered, OutputMetered, type MeteredUse, type UsageEvent } from './events.ts'
+import { z } from 'zod'
+import { event, none, type EventOf } from './kernel/event.schema.ts'
+import { ExecutionId } from './kernel/ids.schema.ts'
+import type { Decider, Decision } from './kernel/decider.ts'
+import type { RecordedOf } from './kernel/event.ts'
+
+const Tokens = z.int().nonnegative()
+
+/** What an answer of a model took, as the broker metered it, or as an agent told that reaches its model by itself. */
+export const ModelUseMetered = event('ModelUseMetered', 1, {
+  data: z.object({
+    executionId: ExecutionId,
+    /** As whoever answered named it: open, so that it must be short. */
+    model: z.string().max(200),
+    inputTokens: Tokens,
+    outputTokens: Tokens,
+    cacheReadTokens: Tokens,
+    cacheWriteTokens: Tokens,
+  }),
+  content: none,
+})
+
+/** What of a run was recorded since the last of these, or since the run began. */
+export const OutputMetered = event('OutputMetered', 1, {
+  data: z.object({ executionId: ExecutionId, bytes: z.int().nonnegative() }),
+  content: none,
+})
+
+export const usageEvents = [ModelUseMetered, OutputMetered] as const
+export type UsageEvent = EventOf<(typeof usageEvents)[number]>
+export type MeteredUse = EventOf<typeof ModelUseMetered>['data']
 
 /** Tokens of one model; the four kinds do not overlap. */
 export type UseOfModel = Omit<MeteredUse, 'executionId'>

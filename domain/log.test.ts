@@ -1,8 +1,7 @@
 /** The log's identity is given once, and an epoch ends with a restore. */
 import { describe, expect, test } from 'vitest'
-import { given, stateAfter } from '../../tests/domain/given.ts'
-import { LogBegun, LogRestored } from './events.ts'
-import { log } from './log.ts'
+import { given, stateAfter } from '../tests/domain/given.ts'
+import { LogBegun, LogRestored, log } from './log.ts'
 
 const [first, second] = ['00000000-9000-4000-8000-000000000001', '00000000-9000-4000-8000-000000000002']
 const begun = LogBegun.of({ logId: first })

@@ -1,9 +1,8 @@
 /** An account at the code host is one person's here: whoever claims it first. */
 import { describe, expect, test } from 'vitest'
-import { given, stateAfter } from '../../tests/domain/given.ts'
-import { userId } from '../../tests/domain/ids.ts'
-import { IdentityClaimed, IdentityReleased } from './events.ts'
-import { identity } from './identity.ts'
+import { given, stateAfter } from '../tests/domain/given.ts'
+import { userId } from '../tests/domain/ids.ts'
+import { IdentityClaimed, IdentityReleased, identity } from './identity.ts'
 
 const [ada, grace] = [userId(1), userId(2)]
 const claim = (who: string) => ({ type: 'ClaimIdentity', userId: who }) as const

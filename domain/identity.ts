@@ -1,8 +1,24 @@
 /** An account at the code host, and whose it is here: the first who claims it has it. */
-import type { Decider, Decision } from '../kernel/decider.ts'
-import { refuse } from '../kernel/errors.ts'
-import type { RecordedOf } from '../kernel/event.ts'
-import { IdentityClaimed, IdentityReleased, type IdentityEvent } from './events.ts'
+import { z } from 'zod'
+import { event, none, type EventOf } from './kernel/event.schema.ts'
+import { UserId } from './kernel/ids.schema.ts'
+import type { Decider, Decision } from './kernel/decider.ts'
+import { refuse } from './kernel/errors.ts'
+import type { RecordedOf } from './kernel/event.ts'
+
+/** The account is this person's: signing in with it leads to them. */
+export const IdentityClaimed = event('IdentityClaimed', 1, {
+  data: z.object({ userId: UserId }),
+  content: none,
+})
+/** The person who claimed it does not have it after all. */
+export const IdentityReleased = event('IdentityReleased', 1, {
+  data: z.object({ userId: UserId }),
+  content: none,
+})
+
+export const identityEvents = [IdentityClaimed, IdentityReleased] as const
+export type IdentityEvent = EventOf<(typeof identityEvents)[number]>
 
 export interface IdentityState {
   /** Whose it is; `null` while nobody has claimed it. */

@@ -1,10 +1,9 @@
 /** An uploaded image waits, is attached, and is discarded once. */
 import { describe, expect, test } from 'vitest'
-import { erased, moment, recorded } from '../../tests/domain/recorded.ts'
-import { given } from '../../tests/domain/given.ts'
-import { imageId, messageId, taskId, userId } from '../../tests/domain/ids.ts'
-import { ImageAttached, ImageDiscarded, ImageUploaded } from './events.ts'
-import { image } from './image.ts'
+import { erased, moment, recorded } from '../tests/domain/recorded.ts'
+import { given } from '../tests/domain/given.ts'
+import { imageId, messageId, taskId, userId } from '../tests/domain/ids.ts'
+import { ImageAttached, ImageDiscarded, ImageUploaded, image } from './image.ts'
 
 const facts = {
   imageId: imageId(1),
