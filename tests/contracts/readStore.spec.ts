@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -39,6 +39,18 @@ describe('the SQLite read store', () => {
     file = join(folder, 'read.db')
   })
   afterEach(() => rm(folder, { recursive: true }))
+
+  test('the files of asides that were never closed, as after a kill, are removed, and nothing else is', async () => {
+    const store = openSqliteReadStore({ file })
+    await store.prepare([taskCollection('tasks')])
+    await store.close()
+    const before = await readdir(folder)
+    for (const left of ['.part0', '.part0-wal', '.part0-shm', '.part3']) await writeFile(`${file}${left}`, 'left')
+    const again = openSqliteReadStore({ file })
+    await again.removeAsides()
+    await again.close()
+    expect(await readdir(folder)).toEqual(before)
+  })
 
   test('a page is read from an index, neither scanned for nor sorted', async () => {
     const store = openSqliteReadStore({ file })

@@ -75,6 +75,7 @@ function foldedBy(log: Stored['log']) {
     generations: unused,
     drop: unused,
     aside: unused,
+    removeAsides: unused,
     scrub: unused,
     ready: unused,
     close: unused,

@@ -117,6 +117,7 @@ function fakeEngines(wait: <T>(value: T) => Promise<T>) {
     generations: unused,
     drop: unused,
     aside: unused,
+    removeAsides: unused,
     scrub: unused,
     ready: unused,
     close: unused,

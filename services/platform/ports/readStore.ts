@@ -126,6 +126,8 @@ export interface ReadStore {
   drop(collections: readonly string[], signal?: AbortSignal): Promise<void>
   /** An empty place beside, for one of those that fold at the same time. */
   aside(part: number): Promise<Aside>
+  /** Removes what asides left that were never closed, as after a kill. To be called while none is open. */
+  removeAsides(): Promise<void>
   /** What was removed or replaced before this call lies in no file of the store any more: neither in free pages nor in a log of writes. */
   scrub(): Promise<void>
   ready(): Promise<void>

@@ -161,6 +161,7 @@ export function openMongoReadStore(options: { mongo: Mongo; served?: readonly Se
       const { prepare, apply, getMany, find } = store
       return { prepare, apply, getMany, find, land: async () => {}, close: async () => {} }
     },
+    removeAsides: async () => undefined,
     // The server's own files are its operator's: what was removed may stay in its journal and oplog for as long as they go back.
     scrub: async () => undefined,
     ready: () => mongo.ready(),

@@ -1,5 +1,6 @@
 /** The embedded read store: a table for each collection in a SQLite file, documents as JSON text. */
-import { rmSync } from 'node:fs'
+import { readdirSync, rmSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import type { Position } from '#domain/kernel/event.ts'
 import type { Aside, Catalog, Document, ReadStore, Served } from '../ports/readStore.ts'
 import { openSqlite, overwriteFreed } from '../engines/sqlite.ts'
@@ -147,6 +148,7 @@ function readStoreIn(
       }
     },
     aside: async (part) => openAside(db, `${file}.part${part}`),
+    removeAsides: async () => removeAsides(file),
     scrub: async () => db.truncateLog(),
     ready: async () => {
       checkpoint.get('')
@@ -179,6 +181,13 @@ function openAside(db: Sqlite, file: string): Aside {
       remove()
     },
   }
+}
+
+/** Of as many parts as there were once: another machine may have fewer cores. */
+function removeAsides(file: string): void {
+  const ofFile = `${basename(file)}.part`
+  for (const name of readdirSync(dirname(file)))
+    if (name.startsWith(ofFile)) rmSync(join(dirname(file), name), { force: true })
 }
 
 /** Positions have at most 20 digits; of one length they order as text. */

@@ -185,6 +185,7 @@ export async function startProjector(
   /** Takes away what nobody reads any more, once no call can be under way on it. */
   async function tidy(keptMs: number): Promise<void> {
     await pause(keptMs, undefined, { signal })
+    await readStore.removeAsides()
     const collections = generations.unused(await readStore.catalog(), await readStore.generations())
     if (collections.length === 0) return
     await rebuilding.doWork({ kind: 'drop', collections }, () => {}, signal)
