@@ -5,6 +5,7 @@ import { PullRequestRequested, WorkspaceChanged, WorkspacePrepared } from '#doma
 import { task } from '#domain/task/task.ts'
 import { tasksView } from '#domain/views/tasks.ts'
 import { foldView } from '#domain/views/view.ts'
+import type { Job } from '#platform/ports/jobs.ts'
 import { creating } from '../../tests/domain/creating.ts'
 import { executionId, taskId, userId } from '../../tests/domain/ids.ts'
 import { cause, eventually, openTestEngines, type TestEngines } from '../../tests/server/engines.ts'
@@ -76,6 +77,19 @@ describe('an execution without an end', () => {
     expect(await engines.jobs.pending('execution')).toBe(1)
     expect(await stateOf()).toMatchObject({ phase: { status: 'queued' } })
   })
+
+  test.each(['queued', 'leased'] as const)(
+    'that is %s in a queue which lost it is put again',
+    async (state) => {
+      await create(1)
+      await projected()
+      const put: Job[] = []
+      const jobs = { standing: async () => state, put: async (job: Job) => void put.push(job) }
+      await sweepOpenWork({ ...engines, jobs })
+      const payload = { taskId: taskId(1), executionId: executionId(1) }
+      expect(put).toEqual([{ id: executionId(1), kind: 'execution', person: userId(1), payload }])
+    },
+  )
 
   test.each([
     ['never began', 'reject'],

@@ -124,9 +124,14 @@ async function settle(engines: OpenWorkEngines, taskId: string): Promise<void> {
     return state.kind === 'task' ? { ownerId: state.ownerId, work: openWorkOf(state) } : undefined
   }
   const before = await open()
-  for (const work of before?.work ?? []) {
+  if (before === undefined) return
+  for (const work of before.work) {
     const standing = await jobs.standing(work.id)
-    if (standing === 'queued' || standing === 'leased') continue
+    if (standing === 'queued' || standing === 'leased') {
+      // The queue may know of it and have lost it.
+      await jobs.put(jobFor(work, before.ownerId))
+      continue
+    }
     // It may have ended since it was read.
     const now = await open()
     if (!now?.work.some(({ id }) => id === work.id)) continue

@@ -183,6 +183,32 @@ describe.skipIf(noNats !== undefined)(`with NATS${noNats === undefined ? '' : ` 
       expect(await jobs.pending('run')).toBe(1)
     })
 
+    test('a job whose message is lost is queued again by the next putting of it, whether it waited or was held', async () => {
+      const given: string[] = []
+      const lost: string[] = []
+      jobs.work('run', { ...patient, leaseMs: 2_000 }, async (delivery) => {
+        given.push(`${delivery.job.id} ${delivery.attempt}`)
+        if (delivery.attempt > 1 || delivery.job.id === 'b') return delivery.ack()
+        await delivery.working().catch(() => lost.push(delivery.job.id))
+        while (lost.length === 0) {
+          await pause(100)
+          await delivery.working().catch(() => lost.push(delivery.job.id))
+        }
+      })
+      await jobs.put(job('a'))
+      await vi.waitFor(() => expect(given).toEqual(['a 1']), { timeout: 10_000 })
+      await jobs.put(job('b'))
+      const streams = (await nats.connection.jetstreamManager()).streams
+      expect(await streams.delete(`${namespace}-jobs-queue`)).toBe(true)
+      for (const id of ['a', 'b']) await jobs.put(job(id))
+      await vi.waitFor(() => expect(given.toSorted()).toEqual(['a 1', 'a 2', 'b 1']), { timeout: 20_000 })
+      expect(lost).toEqual(['a'])
+      // One that is there is not queued twice.
+      await jobs.put(job('c'))
+      await jobs.put(job('c'))
+      await vi.waitFor(async () => expect(await jobs.standing('c')).toBe('done'), { timeout: 10_000 })
+    }, 60_000)
+
     test('a job whose setting aside was cut off half way is set aside by who is given it next', async () => {
       await jobs.put(job('a'))
       const rejected = { state: 'rejected', attempt: 1, delivered: 0, claim: 'c', reason: 'broken' }

@@ -9,7 +9,7 @@ import { EngineUnavailable, type ReportFault } from '../ports/faults.ts'
 import type { Jobs, Worker } from '../ports/jobs.ts'
 import type { Nats } from '../bus/natsConnection.ts'
 import { mostReasonLength, type DeliveryParts } from './natsDelivery.ts'
-import { fresh, openStandings } from './natsJobRecords.ts'
+import { fresh, openStandings, type Read, type Standing } from './natsJobRecords.ts'
 import { openStreams } from './natsStreams.ts'
 import { startWorker } from './natsWorker.ts'
 
@@ -75,6 +75,20 @@ export async function openNatsJobs(options: {
     await streams.append('queue', subjectOf(job), { data: JSON.stringify(job), after: 0, once })
   }
 
+  /**
+   * Queues a job again whose message is lost: who put it died before the message, or the stream was removed. Who holds it cannot renew its
+   * lease without the message, and is refused from here on.
+   */
+  async function restoreMessage(job: Job, { standing, revision }: Read): Promise<void> {
+    if (standing.state === 'done' || standing.state === 'rejected') return
+    if ((await streams.last('queue', subjectOf(job))) !== undefined) return
+    // NATS counts the deliveries of another message from the start.
+    const queued: Standing = { state: 'queued', attempt: standing.attempt, delivered: 0, claim: '' }
+    const written = await places.write(job.id, queued, revision)
+    // It was claimed or ended at the same moment.
+    if (written !== 'conflict') await enqueue(job, `${job.id} ${written}`)
+  }
+
   function requireSize(job: Job): void {
     if (Buffer.byteLength(JSON.stringify(job)) + mostAddedBytes <= nats.mostBytes()) return
     throw new RangeError(`Job ${job.id} is larger than a message of NATS may be.`)
@@ -85,12 +99,9 @@ export async function openNatsJobs(options: {
       requireOpen()
       requireSize(job)
       const read = await places.read(job.id)
-      // A queued one may lack its message: who put it may have died between the two.
-      if (read !== undefined && read.standing.state !== 'queued') return
-      if (read === undefined) {
-        if ((await streams.last('rejected', subjectOf(job))) !== undefined) return
-        await places.write(job.id, fresh, 0)
-      }
+      if (read !== undefined) return restoreMessage(job, read)
+      if ((await streams.last('rejected', subjectOf(job))) !== undefined) return
+      await places.write(job.id, fresh, 0)
       await enqueue(job, job.id)
     },
 

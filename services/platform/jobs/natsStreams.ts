@@ -53,6 +53,8 @@ export interface Streams {
 /** How long a delivery may take to be claimed, before NATS gives it to another. */
 const claimWithinMs = 5_000
 const standingKeptMs = 7 * 24 * 3_600_000
+/** A stream may be removed once more meanwhile, and then somebody means it. */
+const mostAttempts = 2
 const askAgainMs = 1_000
 const readyMs = 2_000
 
@@ -119,19 +121,21 @@ export async function openStreams(options: {
     }
   }
 
-  /** Calls JetStream; a stream that is gone is made again by the next call. */
+  /** Calls JetStream, once more where a stream is gone: it is made again, and nothing was done by the call that missed it. */
   async function ask<T, R = never>(
     call: () => Promise<T>,
     expected: { refusals?: Refusals<R>; withinMs?: number | undefined } = {},
   ): Promise<T | R> {
-    await prepare()
     const refusals = new Map<number, () => R | typeof gone>([
       ...(expected.refusals ?? []),
       [streamNotFound, () => gone],
     ])
-    const answer = await nats.ask<T, R | typeof gone>(call, { ...expected, refusals })
-    if (answer !== gone) return answer
-    prepared = undefined
+    for (let attempt = 1; attempt <= mostAttempts; attempt += 1) {
+      await prepare()
+      const answer = await nats.ask<T, R | typeof gone>(call, { ...expected, refusals })
+      if (answer !== gone) return answer
+      prepared = undefined
+    }
     throw new EngineUnavailable(`A stream of NATS at ${nats.address}`)
   }
 

@@ -44,7 +44,7 @@ export interface Worker {
 }
 
 export interface Jobs {
-  /** Queues the job durably; a repeat of the id is a no-op. */
+  /** Queues the job durably; a repeat of the id is a no-op, unless the queue has lost what it was given before. */
   put(job: Job): Promise<void>
   /**
    * Takes jobs of `kind`, at most `concurrency` at once, each with a lease of `leaseMs` that `working()` renews. A

@@ -1,0 +1,53 @@
+/** Services apart that lose streams of JetStream while tasks wait and run: each task runs or ends within a minute of it, by the sweep. */
+import { connect, type NatsConnection } from 'nats'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { executeTask } from '#domain/api/tasks.ts'
+import { note } from '../report/notes.ts'
+import { forMongo } from '../servers/sharedEngines.ts'
+import { changeSomething, openApartScene, readyTask, type ApartScene } from './apartScene.ts'
+import { hasEnded } from './scene.ts'
+
+const mongo = await forMongo()
+/** A minute until the sweep comes by, and what a run takes on a busy machine. */
+const endedWithinMs = 100_000
+
+describe.skipIf('missing' in mongo)('the queue', () => {
+  let scene: ApartScene
+  let nats: NatsConnection
+  beforeAll(async () => {
+    if ('missing' in mongo) return
+    scene = await openApartScene(mongo.server, [changeSomething], {}, { env: { RUNS_AT_ONCE: '1' } })
+    nats = await connect({ servers: scene.engines.nats.url })
+  })
+  afterAll(async () => {
+    await nats?.close()
+    await scene?.close()
+  })
+
+  const losses = [
+    { what: 'its jobs alone', names: ['queue'] },
+    { what: 'its jobs and where they stand', names: ['queue', 'standings'] },
+    { what: 'all that it had', names: ['queue', 'standings', 'rejected', 'marks'] },
+  ]
+  test.each(losses)('that loses $what strands no task', async ({ what, names }) => {
+    const { ada, projectId } = scene
+    const running = await readyTask(scene)
+    const params = { taskId: running.id }
+    await ada.ask(executeTask, { params, body: { command: 'sleep 15; echo over' } })
+    await ada.taskOnce(running.id, ({ status }) => status === 'running')
+    const waiting = [
+      await ada.task(projectId, 'Change something'),
+      await ada.task(projectId, 'Change something else'),
+    ]
+    const { streams } = await nats.jetstreamManager()
+    for (const name of names) expect(await streams.delete(`flightdeck-jobs-${name}`)).toBe(true)
+    const lost = performance.now()
+    const ended = await Promise.all(
+      [running, ...waiting].map(({ id }) => ada.taskOnce(id, hasEnded, endedWithinMs)),
+    )
+    const seconds = Math.round((performance.now() - lost) / 1_000)
+    const statuses = ended.map(({ status }) => status)
+    note('a queue that loses streams', `${what}: ${statuses.join(', ')} after ${seconds} s`)
+    expect(statuses.slice(1)).toEqual(['completed', 'completed'])
+  })
+})
