@@ -214,7 +214,7 @@ async function beside(
   const [part, before, lock] = [own('part'), own('before'), own('lock')]
   await refuseUnlessEmpty(target, what)
   await mkdir(dirname(target), { recursive: true })
-  const release = lockFile(lock)
+  const release = await holdLock(lock)
   if (!release) throw new BackupRefused(`A ${what} to ${target} is under way.`)
   try {
     // What a kill between the two renames below left aside: it may hold the only master key.
@@ -236,9 +236,28 @@ async function beside(
     throw sentence === undefined ? fault : new BackupRefused(sentence(target), { cause: fault })
   } finally {
     await rm(part, { recursive: true, force: true })
-    // Removed while it is held, so that nobody else holds the lock of a file that is gone.
+    // Removed while it is held: whoever opened it before that finds that it is gone.
     await rm(lock, { force: true })
-    release()
+    await release()
+  }
+}
+
+/** Holds a lock whose file is removed by whoever held it last; `undefined` when another holds it. */
+async function holdLock(file: string): Promise<(() => Promise<void>) | undefined> {
+  for (;;) {
+    // Open as long as the lock is held: when a process closes any handle of a file, the system takes all its locks on it away.
+    const handle = await open(file, 'a', 0o600)
+    const release = lockFile(file)
+    const [opened, there] = await Promise.all([handle.stat(), stat(file).catch(absentAs(undefined))])
+    if (release && opened.ino === there?.ino)
+      return async () => {
+        release()
+        await handle.close()
+      }
+    // The lock of a file that is gone keeps nobody out.
+    release?.()
+    await handle.close()
+    if (!release) return undefined
   }
 }
 

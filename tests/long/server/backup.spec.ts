@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { getChat, getTerminal } from '#domain/api/chat.schema.ts'
 import { createPullRequest, executeTask, getTask, getTaskDiff, listTasks } from '#domain/api/tasks.schema.ts'
+import { lockFile } from '#platform/sqlite.ts'
 import { note } from '../../report/notes.ts'
 import { ownFolder, runProduct, startProduct } from '../../product.ts'
 import { serverEntry } from '../../product/server.ts'
@@ -30,6 +31,7 @@ const at = (name: string) => join(folder, name)
 const env = { PATH: process.env['PATH'] ?? '', LOG_LEVEL: 'error' }
 
 const preload = fileURLToPath(new URL('../../server/faults/killFiles.js', import.meta.url))
+const pausing = fileURLToPath(new URL('../../server/faults/pauseAtLock.js', import.meta.url))
 
 /** Runs it, killed right after its n-th change of a file; 0: not at all. The answer is whether it was, and what it changed by then. */
 async function killedAt(n: number, args: readonly string[]) {
@@ -164,6 +166,33 @@ test('wherever a restore is killed, there is a whole folder or none, no key is l
     'kill -9 at each step of a restore',
     `${points.length} kills: ${made.none} left none, ${made.whole} a whole one`,
   )
+})
+
+test('a restore that opened the lock file just before it was removed does not work beside another', async () => {
+  const made = await runProduct(env, ['backup', at('raced'), '--with-key', '--data', scene.product.dataDir])
+  expect(made).toMatchObject({ code: 0, stderr: '' })
+  const lock = at('.new-raced.flightdeck-lock')
+  const go = at('go')
+  const endFirst = lockFile(lock)
+  const second = spawn(
+    process.execPath,
+    ['--import', pausing, serverEntry, 'restore', at('raced'), '--data', at('new-raced')],
+    { env: { ...env, PAUSE_AT_LOCK: go }, cwd: tmpdir(), stdio: ['ignore', 'ignore', 'pipe'] },
+  )
+  let said = ''
+  second.stderr.on('data', (text: Buffer) => (said += text.toString()))
+  const ended = once(second, 'close')
+  await expect.poll(() => existsSync(`${go}.opened`), { timeout: 30_000 }).toBe(true)
+  // As a restore ends: the file goes while its lock is held.
+  await rm(lock)
+  endFirst?.()
+  const endThird = lockFile(lock)
+  await writeFile(go, '')
+  expect(await ended).toEqual([1, null])
+  expect(said).toBe(`A restore to ${at('new-raced')} is under way.\n`)
+  expect([endFirst, endThird]).toEqual([expect.any(Function), expect.any(Function)])
+  await rm(lock)
+  endThird?.()
 })
 
 /** What a backup or a restore leaves beside its target while it is under way. */
