@@ -1,11 +1,11 @@
 /** Services apart that lose streams of JetStream while tasks wait and run: each task runs or ends within a minute of it, by the sweep. */
 import { connect, type NatsConnection } from 'nats'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { executeTask } from '#domain/api/tasks.ts'
-import { note } from '../report/notes.ts'
-import { forMongo } from '../servers/sharedEngines.ts'
-import { changeSomething, openApartScene, readyTask, type ApartScene } from './apartScene.ts'
-import { hasEnded } from './scene.ts'
+import { executeTask } from '#domain/api/tasks.schema.ts'
+import { note } from '../../report/notes.ts'
+import { forMongo } from '../../servers/sharedEngines.ts'
+import { changeSomething, openApartScene, readyTask, type ApartScene } from '../../server/apartScene.ts'
+import { hasEnded } from '../../server/scene.ts'
 
 const mongo = await forMongo()
 /** A minute until the sweep comes by, and what a run takes on a busy machine. */
