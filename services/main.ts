@@ -121,7 +121,7 @@ async function startServices(config: Config, repos: readonly string[], engines: 
     if (services.has('runner')) {
       const { startRunner } = await import('./runner/runner.ts')
       const runner = await startRunner(config, engines)
-      details.set('runner', runner.ofBoxes)
+      details.set('runner', runner.ofSandboxes)
       running.push(runner)
     }
     return running

@@ -7,7 +7,7 @@ import type { EventLog } from '#platform/eventlog/eventLog.ts'
 import type { Idempotency } from '#platform/commands/idempotency.ts'
 import type { SealedBlobs } from '#platform/eventlog/sealedBlobs.ts'
 import type { Projected } from '#platform/reads/projected.ts'
-import type { Entry } from '#platform/entry/entry.ts'
+import type { AccessControl } from '#platform/access/accessControl.ts'
 import type { HostAccess } from '#platform/credentials/hostAccess.ts'
 import type { ImageAddresses } from '#platform/images/addresses.ts'
 import type { Details } from '#platform/http/health.ts'
@@ -34,7 +34,7 @@ export interface GatewayServices {
   readonly words: LiveWords
   readonly imageAddresses: ImageAddresses
   readonly access: HostAccess
-  readonly entry: Entry
+  readonly accessControl: AccessControl
   readonly codeHost: CodeHost
   readonly sessions: Sessions
   readonly vault: Vault

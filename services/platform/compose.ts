@@ -22,7 +22,7 @@ import { sealedBlobs, type SealedBlobs } from '#platform/eventlog/sealedBlobs.ts
 import { idempotency, type Idempotency } from '#platform/commands/idempotency.ts'
 import { codeHostName, type CodeHostConfig, type Config } from '#platform/config/config.ts'
 import { holdDataFolder } from '#platform/config/dataFolder.ts'
-import { entry, type Entry } from '#platform/entry/entry.ts'
+import { openAccessControl, type AccessControl } from '#platform/access/accessControl.ts'
 import { openEventStoreDb } from '#platform/eventstore/eventStoreDb.ts'
 import { openSqliteEventStore } from '#platform/eventstore/sqlite.ts'
 import { hostAccess, type HostAccess } from '#platform/credentials/hostAccess.ts'
@@ -88,7 +88,7 @@ export interface Engines extends Omit<Ports, 'blobs'>, Pick<Telemetry, 'emit' | 
   readonly words: LiveWords
   readonly imageAddresses: ImageAddresses
   readonly access: HostAccess
-  readonly entry: Entry
+  readonly accessControl: AccessControl
   readonly projectSecrets: ProjectSecrets
   readonly sessions: Sessions
   /** The credentials of the product at the local code host; `null` with GitHub itself. */
@@ -362,7 +362,7 @@ async function onPorts(
     words: liveWords({ bus, vault, logger }),
     imageAddresses: imageAddresses({ vault, clock }),
     access,
-    entry: entry(entering, { documents: docs, access, codeHost, vault, clock, logger }),
+    accessControl: openAccessControl(entering, { documents: docs, access, codeHost, vault, clock, logger }),
     projectSecrets: projectSecrets({ vault }),
     sessions: sessions({ vault, clock, ids }),
     localCodeHost,

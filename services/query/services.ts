@@ -6,7 +6,7 @@ import type { Documents } from '#platform/reads/documents.ts'
 import type { EventLog } from '#platform/eventlog/eventLog.ts'
 import type { Projected } from '#platform/reads/projected.ts'
 import type { SealedBlobs } from '#platform/eventlog/sealedBlobs.ts'
-import type { Entry } from '#platform/entry/entry.ts'
+import type { AccessControl } from '#platform/access/accessControl.ts'
 import type { HostAccess } from '#platform/credentials/hostAccess.ts'
 import type { ImageAddresses } from '#platform/images/addresses.ts'
 import type { Person } from '#platform/http/guards.ts'
@@ -22,7 +22,7 @@ export interface QueryServices {
   readonly blobs: SealedBlobs
   readonly imageAddresses: ImageAddresses
   readonly access: HostAccess
-  readonly entry: Entry
+  readonly accessControl: AccessControl
   readonly codeHost: CodeHost
   readonly rpc: Rpc
   readonly clock: Clock

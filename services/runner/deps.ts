@@ -5,7 +5,7 @@ import type { Commands } from '#platform/commands/execute.ts'
 import type { Documents } from '#platform/reads/documents.ts'
 import type { EventLog } from '#platform/eventlog/eventLog.ts'
 import type { SealedBlobs } from '#platform/eventlog/sealedBlobs.ts'
-import type { Entry } from '#platform/entry/entry.ts'
+import type { AccessControl } from '#platform/access/accessControl.ts'
 import type { HostAccess } from '#platform/credentials/hostAccess.ts'
 import type { LiveWords } from '#platform/eventlog/liveWords.ts'
 import type { Logger } from '#platform/log.ts'
@@ -44,7 +44,7 @@ export interface RunnerEngines {
   readonly rpc: Rpc
   readonly blobs: SealedBlobs
   readonly access: HostAccess
-  readonly entry: Entry
+  readonly accessControl: AccessControl
   readonly projectSecrets: ProjectSecrets
   readonly codeHost: CodeHost
   readonly ids: Ids
@@ -72,7 +72,7 @@ export type AvailableSandbox = Sandbox | { readonly missing: string }
 /** Makes, keeps and publishes workspaces. */
 export interface WorkspaceDeps extends Pick<
   RunnerEngines,
-  'documents' | 'entry' | 'access' | 'codeHost' | 'logger'
+  'documents' | 'accessControl' | 'access' | 'codeHost' | 'logger'
 > {
   /** Mirrors and workspaces are below it. */
   readonly root: string

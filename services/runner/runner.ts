@@ -14,7 +14,7 @@ import { runExecution } from './execution/execution.ts'
 import { openRecordingAllowances } from './execution/recording/recordingAllowance.ts'
 import { recordingPatienceMs } from './execution/recording/terminalWriter.ts'
 import type { ExecutionDeps } from './execution/run.ts'
-import { openSandbox, type OpenedSandbox } from './openSandbox.ts'
+import { openSandbox, type OpenedSandbox } from './sandbox/openSandbox.ts'
 import { redactionOf } from './output/redaction.ts'
 import { textThreads } from './output/textThreads.ts'
 import { openPrewarm } from './prewarm/prewarm.ts'
@@ -24,7 +24,7 @@ import { startRunnerPresence } from './queue/runnerPresence.ts'
 import { runnerIdIn } from './queue/taskAffinity.ts'
 import { leaseMs, openRuns, openWorker, type Runs, type Work } from './queue/worker.ts'
 import { answerQuestions } from './rpc/answerQuestions.ts'
-import { endLeftBoxes } from './sandbox/leftBoxes.ts'
+import { endOrphanedSandboxes } from './sandbox/bubblewrap/orphans.ts'
 import { openScratch } from './scratch.ts'
 import { openDiskWatch } from './workspace/diskUse.ts'
 import { openWorkspaceEviction } from './workspace/eviction.ts'
@@ -41,7 +41,7 @@ export interface RunningRunner {
   /** Takes no more jobs, ends what runs and records it. Nothing it started is left. */
   stop(): Promise<void>
   /** What its sandboxes lack, and how their memory is counted, in sentences. */
-  readonly ofBoxes: readonly string[]
+  readonly ofSandboxes: readonly string[]
 }
 
 /** A workspace that was used within this time is kept. */
@@ -76,7 +76,7 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
   const stopWorking = takeJobs(config, engines, work)
   const stopAnswering = answerQuestions(deps, { rpc: engines.rpc, home: config.environment['HOME'] })
   return {
-    ofBoxes: [...opened.shortcomings, ...opened.memory],
+    ofSandboxes: [...opened.shortcomings, ...opened.memory],
     async stop() {
       stopAnswering()
       const stopped = stopWorking()
@@ -110,12 +110,13 @@ async function openBase(config: Config, engines: RunnerEngines): Promise<Base> {
   const git = hostGit({ program: 'git', path: config.path })
   const runnerId = runnerIdIn(root)
   const scratch = await openScratch(runnerId)
-  const opened = await openSandbox(config, { root, git, runnerId, scratch })
+  const progress = (line: string): void => logger.warn(line)
+  const opened = await openSandbox(config, { root, git, runnerId, scratch, progress })
   for (const sentence of opened.shortcomings) logger.warn(sentence)
   for (const sentence of opened.memory) logger.info(sentence)
   // Asking a CLI for its version takes a moment: the first run waits for it, the start does not.
   const agents = installedAgents(config)
-  await endLeftBoxes(root)
+  await endOrphanedSandboxes(root)
   await removeLeftovers(root)
   const runs = openRuns()
   const threads = textThreads()
@@ -175,7 +176,7 @@ function recordingDeps(
 
 function workspaceDeps(
   config: Config,
-  { commands, documents, entry, access, codeHost, logger }: RunnerEngines,
+  { commands, documents, accessControl, access, codeHost, logger }: RunnerEngines,
   {
     root,
     git,
@@ -189,7 +190,7 @@ function workspaceDeps(
   const locks = openLocks()
   return {
     documents,
-    entry,
+    accessControl,
     access,
     codeHost,
     logger,

@@ -69,12 +69,12 @@ test('finding 14: what an agent has its model’s side fetch is refused with a s
   expect(await saidBy(ada, taskId)).toContain('That is all I could do.')
 })
 
-test('finding 8: a box reads the repository of its project, and no other of the local code host', async () => {
+test('finding 8: a sandbox reads the repository of its project, and no other of the local code host', async () => {
   const { answers } = askedSince(0)
   expect(answers).toMatch(/\/ada\/engine\.git: 0\\n\/ada\/parts\.git: [1-9]\d*\\n/)
   expect(answers).toContain('host: 403')
   expect(await terminal()).toContain(
-    "/ada/parts was not reached: a box reads its project's repository, and those that the project's settings list.",
+    "/ada/parts was not reached: a sandbox reads its project's repository, and those that the project's settings list.",
   )
 })
 
@@ -88,7 +88,7 @@ test('finding 14: what a project allows its model’s side reaches it, also from
   expect(askedSince(requestsBefore).served).toEqual(['web_fetch_20250910', 'web_search_20250305'])
 })
 
-test('finding 8: of what a project lists of the local code host a box reads what anybody may read, by git alone', async () => {
+test('finding 8: of what a project lists of the local code host a sandbox reads what anybody may read, by git alone', async () => {
   const [, again = ''] = askedSince(requestsBefore).answers.split('Reach out again')
   expect(again).toMatch(/\/ada\/engine\.git: 0\\n\/ada\/parts\.git: 0\\n\/ada\/diary\.git: [1-9]/)
   expect(again).toContain('host: 403')

@@ -8,6 +8,8 @@ test('finding 13: a real model does not run in a box that lacks the filter, and 
   expect(asked).toBe(0)
   expect(isReady).toBe(true)
   expect(lacks).toContainEqual(expect.stringMatching(noFilter))
-  expect(lacks).toContainEqual(expect.stringMatching(/^The memory of a box is counted by /))
-  expect(notices).toMatch(/The box for agents is weaker here than it should be\. No filter of system calls/)
+  expect(lacks).toContainEqual(expect.stringMatching(/^The memory of a sandbox is counted by /))
+  expect(notices).toMatch(
+    /The sandbox for agents is weaker here than it should be\. No filter of system calls/,
+  )
 })

@@ -207,7 +207,7 @@ export function describeHostileTree(way: string, gitFor: ((workspace: Workspace)
 }
 
 /** Git that is in a box itself. */
-export function describeBoxedGit(way: string, gitFor: ((workspace: Workspace) => Git) | undefined): void {
+export function describeSandboxedGit(way: string, gitFor: ((workspace: Workspace) => Git) | undefined): void {
   describe.skipIf(!gitFor)(`git ${way}`, { timeout: 20_000 }, () => {
     test(
       'sees no file of the host, however fast a folder becomes a link while it reads',

@@ -11,7 +11,7 @@ import type { LogIdentity } from '#domain/log.ts'
 import { documents, served, type Documents } from '#platform/reads/documents.ts'
 import { eventLog, type EventLog } from '#platform/eventlog/eventLog.ts'
 import { commands, type Commands } from '#platform/commands/execute.ts'
-import type { Entry } from '#platform/entry/entry.ts'
+import type { AccessControl } from '#platform/access/accessControl.ts'
 import { openSqliteEventStore } from '#platform/eventstore/sqlite.ts'
 import { logger, type Logger } from '#platform/log.ts'
 import type { Blobs } from '#platform/ports/blobs.ts'
@@ -127,7 +127,7 @@ export async function eventually(
 }
 
 /** Everybody may come in. */
-export const openEntry: Entry = {
+export const openAccess: AccessControl = {
   isOpen: true,
   admits: async () => true,
   check: async () => undefined,

@@ -96,10 +96,7 @@ async function serve(
 ): Promise<void> {
   const writes = request.path === 'git-receive-pack'
   if (writes) await host.repositories.notice(repository)
-  const child = host.git.start(['http-backend'], {
-    timeLimit,
-    env: cgiEnvironment(ctx, host, request, { repository, viewer }),
-  })
+  const child = startBackend(host, cgiEnvironment(ctx, host, request, { repository, viewer }), done)
   ctx.res.once('close', child.kill)
   // Whether or not anybody waits for the answer: refs may have moved.
   const settled = child.ended
@@ -116,6 +113,15 @@ async function serve(
   ctx.status = head.status
   for (const [name, value] of head.headers) ctx.set(name, value)
   ctx.body = Readable.from(answer(rest, settled), { objectMode: false })
+}
+
+function startBackend(host: Host, env: Environment, done: () => void): GitProcess {
+  try {
+    return host.git.start(['http-backend'], { timeLimit, env })
+  } catch (fault) {
+    done()
+    throw fault
+  }
 }
 
 /** Not by `pipeline`: it would cut the connection when git answers before it has read everything. */

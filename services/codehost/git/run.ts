@@ -1,8 +1,7 @@
-/** git as child processes: arguments never through a shell, a time limit on each, nothing of the server's environment, all ended on stop. */
-import { spawn } from 'node:child_process'
-import type { ChildProcessByStdio } from 'node:child_process'
+/** The code host's git: each process has a time limit and an environment of its own, and none outlives `stop`. */
 import { devNull } from 'node:os'
 import type { Readable, Writable } from 'node:stream'
+import { CannotStart, endGroup, runToEnd, spawnProcess, type SpawnedProcess } from '#platform/childProcess.ts'
 
 /** Variables of the operator's environment by name. */
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -35,10 +34,8 @@ export interface GitResult {
 export interface GitProcess {
   readonly stdin: Writable
   readonly stdout: Readable
-  /** The exit code, or `null` when it was killed; never rejects but when git cannot be started. */
+  /** The exit code, or `null` when it was killed; never rejects. */
   readonly ended: Promise<number | null>
-  /** The last 4 KiB of standard error. */
-  stderr(): string
   kill(): void
 }
 
@@ -47,6 +44,7 @@ export interface Git {
   run(args: readonly string[], options?: GitOptions): Promise<GitResult>
   /** Standard output without its last line break. Throws GitFault on a non-zero exit as well. */
   text(args: readonly string[], options?: GitOptions): Promise<string>
+  /** Throws GitFault when git is missing. */
   start(args: readonly string[], options?: Pick<GitOptions, 'timeLimit' | 'env' | 'as'>): GitProcess
   /** Kills what still runs and waits for it. */
   stop(): Promise<void>
@@ -96,17 +94,26 @@ const ofTheOperator = [
 
 /** git with the `environment`'s PATH; of the rest only what reaching other hosts needs, and only `as: 'operator'`. */
 export function createGit(environment: Environment): Git {
-  const running = new Set<GitProcess>()
-  const startOne = (args: readonly string[], options: GitOptions): GitProcess => {
-    const started = startGit(args, environmentFor(environment, options), options.timeLimit ?? 20_000)
-    running.add(started)
-    const gone = () => running.delete(started)
-    started.ended.then(gone, gone)
-    return started
+  const running = new Set<SpawnedProcess>()
+  const spawnGit = (args: readonly string[], options: GitOptions): SpawnedProcess => {
+    const child = startGit(args, environmentFor(environment, options))
+    running.add(child)
+    void child.exited.then(() => running.delete(child))
+    return child
   }
-  const run = (args: readonly string[], options: GitOptions = {}) =>
-    collect(startOne(args, options), args, options)
-
+  const run = async (args: readonly string[], options: GitOptions = {}): Promise<GitResult> => {
+    const { code, stdout, stderr, endedBy } = await runToEnd(spawnGit(args, options), {
+      input: options.input ?? '',
+      timeoutMs: options.timeLimit ?? usualTimeLimit,
+      graceMs,
+      maxOutputBytes: options.maxBytes ?? 8 * 1024 * 1024,
+      stderrTailBytes: 4_096,
+    })
+    const truncated = endedBy === 'output_limit'
+    if (!truncated && (code === null || endedBy !== 'itself'))
+      throw new GitFault(`git ${verb(args)} was ended: it took too long, or the code host stops.`)
+    return { code: code ?? 0, stdout, stderr: stderr.toString('utf8'), truncated }
+  }
   return {
     run,
     text: async (args, options) => {
@@ -114,14 +121,18 @@ export function createGit(environment: Environment): Git {
       if (result.code !== 0) throw new GitFault(`git ${verb(args)} failed: ${result.stderr.trim()}`)
       return result.stdout.toString('utf8').replace(/\n$/, '')
     },
-    start: (args, options = {}) => startOne(args, options),
+    start: (args, options = {}) => streaming(spawnGit(args, options), options.timeLimit ?? usualTimeLimit),
     stop: async () => {
       const left = [...running]
-      for (const one of left) one.kill()
-      await Promise.allSettled(left.map((one) => one.ended))
+      for (const child of left) endGroup(child, graceMs)
+      await Promise.all(left.map((child) => child.exited))
     },
   }
 }
+
+const usualTimeLimit = 20_000
+/** On SIGTERM git removes its lock files. */
+const graceMs = 2_000
 
 function environmentFor(environment: Environment, options: GitOptions): Record<string, string> {
   const env: Record<string, string> = {
@@ -150,75 +161,26 @@ function environmentFor(environment: Environment, options: GitOptions): Record<s
   return env
 }
 
-function startGit(args: readonly string[], env: Record<string, string>, timeLimit: number): GitProcess {
-  // A group of its own: git's helpers die with it, and none of them finds a terminal to ask at.
-  const child = spawn('git', args, { env, detached: true, stdio: ['pipe', 'pipe', 'pipe'] })
-  let forced: NodeJS.Timeout | undefined
-  const kill = () => {
-    // Asked first: git then takes its lock files away.
-    signalGroup(child, 'SIGTERM')
-    // Output that nobody reads any more would keep the process from ending.
-    child.stdout.destroy()
-    forced ??= setTimeout(() => signalGroup(child, 'SIGKILL'), 2_000)
-  }
-  const timer = setTimeout(kill, timeLimit)
-  let complaint = ''
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    complaint = (complaint + text).slice(-4096)
-  })
-  // A process that ends before it has read everything is no fault of ours; its exit code tells.
-  child.stdin.on('error', () => undefined)
-  const ended = new Promise<number | null>((resolve, reject) => {
-    child.once('error', (error: NodeJS.ErrnoException) =>
-      reject(
-        error.code === 'ENOENT'
-          ? new GitFault('git was not found: install git and start again.')
-          : new GitFault(`git cannot be started: ${error.message}`, { cause: error }),
-      ),
-    )
-    child.once('close', (code) => resolve(code))
-  }).finally(() => {
-    clearTimeout(timer)
-    clearTimeout(forced)
-  })
-  ended.catch(() => undefined)
-  return { stdin: child.stdin, stdout: child.stdout, ended, stderr: () => complaint, kill }
-}
-
-function signalGroup(child: ChildProcessByStdio<Writable, Readable, Readable>, signal: NodeJS.Signals): void {
-  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return
+function startGit(args: readonly string[], env: Record<string, string>): SpawnedProcess {
   try {
-    process.kill(-child.pid, signal)
-  } catch {
-    child.kill(signal)
+    return spawnProcess('git', args, { env, stdin: 'pipe' })
+  } catch (fault) {
+    if (!(fault instanceof CannotStart)) throw fault
+    throw new GitFault('git was not found: install git and start again.', { cause: fault })
   }
 }
 
-async function collect(
-  started: GitProcess,
-  args: readonly string[],
-  options: GitOptions,
-): Promise<GitResult> {
-  const most = options.maxBytes ?? 8 * 1024 * 1024
-  const chunks: Buffer[] = []
-  let size = 0
-  let truncated = false
-  started.stdout.on('data', (chunk: Buffer) => {
-    if (truncated) return
-    chunks.push(chunk)
-    size += chunk.length
-    if (size > most) {
-      truncated = true
-      started.kill()
-    }
+function streaming(child: SpawnedProcess, timeLimit: number): GitProcess {
+  const { stdin, stdout, stderr, exited } = child
+  if (!stdin) throw new GitFault('git was started without an input.')
+  const kill = (): void => endGroup(child, graceMs)
+  const timer = setTimeout(kill, timeLimit)
+  stderr.resume()
+  const ended = exited.then(({ code }) => {
+    clearTimeout(timer)
+    return code
   })
-  started.stdin.end(options.input ?? '')
-  const code = await started.ended
-  if (code === null && !truncated) {
-    throw new GitFault(`git ${verb(args)} was ended: it took too long, or the code host stops.`)
-  }
-  const stdout = Buffer.concat(chunks)
-  return { code: code ?? 0, stdout: stdout.subarray(0, most), stderr: started.stderr(), truncated }
+  return { stdin, stdout, ended, kill }
 }
 
 const verb = (args: readonly string[]): string => args.find((arg) => !arg.startsWith('-')) ?? ''

@@ -8,7 +8,7 @@ import { user } from '#domain/user/user.ts'
 import type { Commands } from '#platform/commands/execute.ts'
 import { sessions } from '#platform/http/session.ts'
 import type { Ids } from '#platform/ports/ids.ts'
-import { cause, openEntry, openTestEngines, type TestEngines } from '../../../tests/server/engines.ts'
+import { cause, openAccess, openTestEngines, type TestEngines } from '../../../tests/server/engines.ts'
 import { accounts, idOfAccount, type Accounts, type Shown } from './accounts.ts'
 
 const ids: Ids = { uuid: randomUUID }
@@ -39,7 +39,7 @@ function accountsWith(commands: Commands = engines.commands): Accounts {
         end: () => Promise.reject(new Error('not asked')),
       },
       vault: engines.vault,
-      entry: { ...openEntry, admits: async ({ login }) => login !== refused },
+      accessControl: { ...openAccess, admits: async ({ login }) => login !== refused },
       ids,
     },
   )

@@ -38,12 +38,12 @@ export function idOfAccount(vault: Pick<Vault, 'deriveKey'>, codeHostName: strin
 
 type Services = Pick<
   GatewayServices,
-  'commands' | 'documents' | 'projected' | 'sessions' | 'access' | 'entry' | 'ids' | 'vault'
+  'commands' | 'documents' | 'projected' | 'sessions' | 'access' | 'accessControl' | 'ids' | 'vault'
 >
 
 /** `codeHostName` tells accounts of one code host from those of another. */
 export function accounts({ codeHostName }: { codeHostName: string }, services: Services): Accounts {
-  const { commands, access, entry, sessions, projected, ids, vault } = services
+  const { commands, access, accessControl, sessions, projected, ids, vault } = services
 
   const idOf = (account: HostAccount): string => idOfAccount(vault, codeHostName, account.id)
   const isUser = async (userId: string) =>
@@ -96,7 +96,7 @@ export function accounts({ codeHostName }: { codeHostName: string }, services: S
 
   return {
     async signIn({ account, tokens }, userAgent) {
-      if (!(await entry.admits(account, tokens.accessToken))) throw new NotAllowed(account.login)
+      if (!(await accessControl.admits(account, tokens.accessToken))) throw new NotAllowed(account.login)
       const userId = await userOf(account)
       const isNew = userId === (await unusedUserId(idOf(account), commands))
       if (!isNew && !(await isUser(userId))) throw new WayFailed('user_not_found')

@@ -174,7 +174,7 @@ export function wayRoutes(
       async ({ client }, services) => {
         const login = await oauthStates(services).refused(client.cookies.get(refusalCookie))
         if (login === undefined) throw new Fault('not_found', 'No sign-in was refused recently.')
-        return { login, sentence: services.entry.refusal(login) }
+        return { login, sentence: services.accessControl.refusal(login) }
       },
     ),
     route(linkGitHub, identified, async ({ user: person, sessionId, client }, services) => {

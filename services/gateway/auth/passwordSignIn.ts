@@ -26,7 +26,7 @@ export function passwordRoutes(
     route(register, turnedOn, async ({ body, client, commandId, requestId }, services) => {
       const { name, email, password } = body
       // The list is of accounts at the code host, and a new account here has none.
-      if (!services.entry.isOpen) throw new Fault('not_allowed', services.entry.refusal(null))
+      if (!services.accessControl.isOpen) throw new Fault('not_allowed', services.accessControl.refusal(null))
       const from = { address: client.ip }
       await slow.check(from)
       const userId = await userIdOf(email, services)
@@ -66,7 +66,7 @@ export function passwordRoutes(
       })
       if (!isRight || credentialId === null) throw new Fault('wrong_password')
       await slow.succeeded(trying)
-      await services.entry.check(userId)
+      await services.accessControl.check(userId)
       const session = { userId, ...services.sessions.begin(client.get('user-agent')) }
       const executed = await services.commands.execute(
         user,

@@ -10,6 +10,7 @@ import { pipeline } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Context, Middleware } from 'koa'
 import { Fault } from '#domain/kernel/errors.ts'
+import { endToEndHeaders } from '#platform/http/headers.ts'
 import { calleeOf, serviceRealm, type Callee, type ServiceTokens } from '#platform/http/serviceToken.ts'
 import type { Logger } from '#platform/log.ts'
 import { passedOnAs, takeRoute } from '#platform/telemetry/requests.ts'
@@ -38,22 +39,8 @@ const mostUnderWay = 1_000
 const mostIdleConnections = 64
 const idleMs = 30_000
 
-// RFC 9110, 7.6.1, and what is the gateway's own business: whom it serves, and by which credentials.
-const notPassedOn = new Set([
-  'connection',
-  'keep-alive',
-  'proxy-authenticate',
-  'proxy-authorization',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-  'authorization',
-  'cookie',
-  'expect',
-  'host',
-])
+/** The gateway's own business: whom it serves, and by which credentials. */
+const notPassedOn = ['authorization', 'cookie', 'expect', 'host'] as const
 
 /** What went wrong on the way: never connected, connected and broken off, or nothing happened for too long. */
 class NoAnswer extends Error {
@@ -226,10 +213,9 @@ function passBack(context: Context, answer: IncomingMessage): void {
 
 /** Headers without those that belong to one connection, or to the gateway. */
 function passedOn(headers: IncomingMessage['headers']): Record<string, string | string[]> {
-  const named = new Set((headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase()))
   return Object.fromEntries(
-    Object.entries(headers).flatMap(([name, value]) =>
-      value === undefined || notPassedOn.has(name) || named.has(name) ? [] : [[name, value]],
+    Object.entries(endToEndHeaders(headers, notPassedOn)).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, value]],
     ),
   )
 }

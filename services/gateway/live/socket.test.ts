@@ -8,7 +8,7 @@ import { documents } from '#platform/reads/documents.ts'
 import { logger } from '#platform/log.ts'
 import { noTelemetry } from '#platform/telemetry/telemetry.ts'
 import { taskId, userId } from '../../../tests/domain/ids.ts'
-import { openEntry, openTestEngines, type TestEngines } from '../../../tests/server/engines.ts'
+import { openAccess, openTestEngines, type TestEngines } from '../../../tests/server/engines.ts'
 import type { Feed, Viewer } from './feed.ts'
 import { openSocket } from './socket.ts'
 
@@ -59,7 +59,7 @@ beforeEach(async () => {
   http.on('connection', (connection) => connections.add(connection))
   server = openSocket(http, feed, {
     sessions: { verify, token: unused, begin: () => ({ sessionId: '', expiresAt: '', client: null }) },
-    entry: openEntry,
+    accessControl: openAccess,
     documents: documents(engines.readStore, engines.log),
     logger: logger('silent'),
     emit: noTelemetry,

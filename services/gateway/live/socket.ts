@@ -20,7 +20,10 @@ import type { SocketMessage } from './socketMessages.ts'
 type LiveServer = Server<ClientEvents, ServerEvents, Record<string, never>, Identity>
 type LiveSocket = Socket<ClientEvents, ServerEvents, Record<string, never>, Identity>
 
-type SocketServices = Pick<GatewayServices, 'sessions' | 'entry' | 'documents' | 'logger' | 'emit'> & {
+type SocketServices = Pick<
+  GatewayServices,
+  'sessions' | 'accessControl' | 'documents' | 'logger' | 'emit'
+> & {
   /** Refuses a person who connects too often. */
   readonly mayConnect: Rate
   /** Whether a request may open the socket at all, by the names that it gives. */
@@ -73,7 +76,7 @@ export function openSocket(http: HttpServer, feed: Feed, services: SocketService
     return next()
   })
   io.on('connection', (socket) => serve(socket, feed, services))
-  if (!services.entry.isOpen) {
+  if (!services.accessControl.isOpen) {
     const timer = setInterval(() => void checkAll(io, services), checkEveryMs)
     // A server that never listens never closes either: this must not keep its process.
     timer.unref()
@@ -83,10 +86,10 @@ export function openSocket(http: HttpServer, feed: Feed, services: SocketService
 }
 
 /** Closes the sockets of those who may not be here any more. */
-async function checkAll(io: LiveServer, { entry, logger }: SocketServices): Promise<void> {
+async function checkAll(io: LiveServer, { accessControl, logger }: SocketServices): Promise<void> {
   for (const socket of io.sockets.sockets.values()) {
     try {
-      await entry.check(socket.data.userId)
+      await accessControl.check(socket.data.userId)
     } catch (thrown) {
       if (thrown instanceof Fault) socket.disconnect(true)
       else logger.error({ err: thrown }, 'failed to check access')
@@ -98,7 +101,7 @@ async function enter(socket: LiveSocket, services: SocketServices): Promise<void
   const { token } = Handshake.parse(socket.handshake.auth)
   const identity: Identity | null = (await services.sessions.verify(token)) ?? null
   const { user, sessionId } = await signedIn({ identity }, services)
-  await services.entry.check(user.id)
+  await services.accessControl.check(user.id)
   await services.mayConnect(user.id)
   socket.data = { userId: user.id, sessionId }
   services.known(socket.request.socket)

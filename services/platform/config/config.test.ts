@@ -33,7 +33,7 @@ test('nothing needs to be set', () => {
     codeHost: { kind: 'local' },
     model: { kind: 'scripted' },
     claudeBin: undefined,
-    sandbox: 'bubblewrap',
+    sandbox: 'auto',
     metricsPort: null,
     otlpEndpoint: null,
     logLevel: 'warn',
@@ -53,10 +53,15 @@ test('what is set is taken, without the space around it; what is set to nothing 
   })
 })
 
-test('boxes that are containers are of the named engine and image, from folders by the names they have there', () => {
+test('sandboxes that are containers are of the named engine and image, from folders by the names they have there', () => {
   expect(readConfig({ SANDBOX: 'container' })).toMatchObject({
     sandbox: 'container',
-    containers: { socketPath: '/var/run/docker.sock', image: 'flightdeck/runner', shared: {} },
+    containers: {
+      sockets: ['/var/run/docker.sock', '/run/podman/podman.sock'],
+      image: null,
+      buildArguments: {},
+      shared: {},
+    },
   })
   const env = {
     CONTAINER_HOST: 'unix:///run/podman/podman.sock',
@@ -64,10 +69,29 @@ test('boxes that are containers are of the named engine and image, from folders 
     CONTAINER_PATHS: '/data=/srv/flightdeck/data/, /tmp=/srv/flightdeck/tmp',
   }
   expect(readConfig(env).containers).toEqual({
-    socketPath: '/run/podman/podman.sock',
+    sockets: ['/run/podman/podman.sock'],
+    buildArguments: {},
     image: 'registry.example.com/runner:1',
     shared: { '/data': '/srv/flightdeck/data', '/tmp': '/srv/flightdeck/tmp' },
   })
+})
+
+test('an engine is looked for where DOCKER_HOST says, else where Docker and Podman listen for this user', () => {
+  const own = { HOME: '/home/ada', XDG_RUNTIME_DIR: '/run/user/1000' }
+  expect(readConfig(own).containers.sockets).toEqual([
+    '/run/user/1000/docker.sock',
+    '/var/run/docker.sock',
+    '/home/ada/.docker/run/docker.sock',
+    '/run/user/1000/podman/podman.sock',
+    '/run/podman/podman.sock',
+  ])
+  expect(readConfig({ ...own, DOCKER_HOST: 'unix:///run/mine.sock' }).containers.sockets).toEqual([
+    '/run/mine.sock',
+  ])
+  // On another machine: it would not see the workspaces.
+  expect(readConfig({ ...own, DOCKER_HOST: 'tcp://engine:2375' }).containers.sockets).toEqual([])
+  const proxy = { HTTPS_PROXY: 'http://proxy:3128', HTTP_PROXY: '' }
+  expect(readConfig(proxy).containers.buildArguments).toEqual({ HTTPS_PROXY: 'http://proxy:3128' })
 })
 
 test('with a key the model is asked where it is or where it is said to be', () => {
@@ -134,7 +158,7 @@ describe('a fault', () => {
     [{ PUBLIC_URL: 'flightdeck.example' }, 'PUBLIC_URL: is an http or https address.'],
     [{ PUBLIC_URL: 'javascript:alert(1)' }, 'PUBLIC_URL: is an http or https address.'],
     [{ ANTHROPIC_BASE_URL: 'file:///etc' }, 'ANTHROPIC_BASE_URL: is an http or https address.'],
-    [{ SANDBOX: 'wood' }, 'SANDBOX: is bubblewrap, container or none.'],
+    [{ SANDBOX: 'wood' }, 'SANDBOX: is auto, bubblewrap, container or none.'],
     [
       { CONTAINER_HOST: 'tcp://engine:2375' },
       'CONTAINER_HOST: is the address of a socket, unix:///var/run/docker.sock.',

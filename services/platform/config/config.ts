@@ -20,11 +20,13 @@ import {
   port,
   prices,
   shortcomings,
+  engineSockets,
+  proxiesOf,
   unixSocket,
   unused,
 } from './values.ts'
 
-import type { AllowList } from '../entry/allowList.ts'
+import type { AllowList } from '../access/allowList.ts'
 
 export const serviceNames = ['codehost', 'command', 'query', 'runner', 'gateway'] as const
 export type ServiceName = (typeof serviceNames)[number]
@@ -54,11 +56,14 @@ export interface CursorConfig {
   readonly hosts: readonly string[]
 }
 
-/** The engine that makes boxes, where these are containers. */
+/** The container engine that makes sandboxes, where bubblewrap does not. */
 export interface ContainersConfig {
-  /** Where it listens. */
-  readonly socketPath: string
-  readonly image: string
+  /** Where it may listen, in the order in which they are tried. */
+  readonly sockets: readonly string[]
+  /** `null`: ours, which is built where the engine does not have it. */
+  readonly image: string | null
+  /** The proxies of this process, for building the image. */
+  readonly buildArguments: Readonly<Record<string, string>>
   /** Folders of this process, each with the folder that it is on the engine's machine; none: both see the same. */
   readonly shared: Readonly<Record<string, string>>
 }
@@ -92,7 +97,8 @@ export interface Config {
   readonly path: string
   /** The operator's own environment, for programs that act for the operator: cloning what `--repo` names. */
   readonly environment: Readonly<Record<string, string | undefined>>
-  readonly sandbox: 'bubblewrap' | 'container' | 'none'
+  /** `auto`: bubblewrap, else a container engine that is there. */
+  readonly sandbox: 'auto' | 'bubblewrap' | 'container' | 'none'
   readonly containers: ContainersConfig
   readonly weakerBox: readonly AllowedShortcoming[]
   /** Whether a project's boxes may reach addresses of this machine and of private networks that the project lists in numbers. */
@@ -253,21 +259,23 @@ const variables = {
   CURSOR_BIN: [z.string().optional(), 'the `cursor-agent` program; else PATH, else ~/.local/bin'],
   SANDBOX: [
     z
-      .enum(['bubblewrap', 'container', 'none'], { error: 'is bubblewrap, container or none' })
-      .default('bubblewrap'),
-    'the box agents run in: bubblewrap, container, or none at your own risk',
+      .enum(['auto', 'bubblewrap', 'container', 'none'], {
+        error: 'is auto, bubblewrap, container or none',
+      })
+      .default('auto'),
+    'the sandbox agents run in: auto (bubblewrap, else a container engine), bubblewrap, container, or none at your own risk',
   ],
   ALLOW_WEAKER_BOX: [
     shortcomings.default([]),
-    'what a box may lack without stopping a real model, with commas: seccomp, user_namespaces',
+    'what a sandbox may lack without stopping a real model, with commas: seccomp, user_namespaces',
   ],
   CONTAINER_HOST: [
-    unixSocket.default('/var/run/docker.sock'),
-    'socket of the engine that makes boxes with SANDBOX=container (unix:///var/run/docker.sock)',
+    unixSocket.optional(),
+    'socket of the container engine that makes sandboxes; else DOCKER_HOST, and where Docker and Podman usually listen',
   ],
   CONTAINER_IMAGE: [
-    z.string().default('flightdeck/runner'),
-    'image that these boxes are made of (flightdeck/runner)',
+    z.string().optional(),
+    'image that container sandboxes are made of; without it one is built',
   ],
   CONTAINER_PATHS: [
     folders.default({}),
@@ -439,8 +447,9 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     environment: env,
     sandbox: values.SANDBOX,
     containers: {
-      socketPath: values.CONTAINER_HOST,
-      image: values.CONTAINER_IMAGE,
+      sockets: values.CONTAINER_HOST === undefined ? engineSockets(env) : [values.CONTAINER_HOST],
+      image: values.CONTAINER_IMAGE ?? null,
+      buildArguments: proxiesOf(env),
       shared: values.CONTAINER_PATHS,
     },
     weakerBox: values.ALLOW_WEAKER_BOX,

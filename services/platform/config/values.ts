@@ -56,6 +56,35 @@ export const unixSocket = z
   .string()
   .regex(/^unix:\/\/\/.+/, { error: 'is the address of a socket, unix:///var/run/docker.sock' })
   .transform((url) => url.slice('unix://'.length))
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** Where a container engine may listen on this machine: as `DOCKER_HOST` says, else where Docker and Podman usually do. */
+export function engineSockets(env: Environment): readonly string[] {
+  const host = env['DOCKER_HOST']
+  if (host !== undefined && host !== '')
+    return host.startsWith('unix:///') ? [host.slice('unix://'.length)] : []
+  const [runtime, home] = [env['XDG_RUNTIME_DIR'], env['HOME']]
+  return [
+    ...(runtime ? [`${runtime}/docker.sock`] : []),
+    '/var/run/docker.sock',
+    ...(home ? [`${home}/.docker/run/docker.sock`] : []),
+    ...(runtime ? [`${runtime}/podman/podman.sock`] : []),
+    '/run/podman/podman.sock',
+  ]
+}
+
+const proxyNames = ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'no_proxy']
+
+/** The variables that name proxies. */
+export function proxiesOf(env: Environment): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    proxyNames.flatMap((name) => {
+      const value = env[name]
+      return value === undefined || value === '' ? [] : [[name, value]]
+    }),
+  )
+}
+
 /** `/here=/there`, with commas. */
 export const folders = z.string().transform((listed, { addIssue }) => {
   const pairs = listed.split(',').map((pair) => pair.trim().split('='))

@@ -6,9 +6,9 @@ import type { Route } from '#platform/http/route.ts'
 import { route, type QueryServices } from '../services.ts'
 
 export const authRoutes: readonly Route<QueryServices>[] = [
-  route(getMe, fresh, identified, async ({ user }, { entry }) => ({
+  route(getMe, fresh, identified, async ({ user }, { accessControl }) => ({
     user: userOf(user),
-    isAdmin: await entry.isAdmin(user),
+    isAdmin: await accessControl.isAdmin(user),
   })),
   route(listSessions, fresh, identified, async ({ user: { sessions = [] }, sessionId }, { clock }) => {
     const now = clock.now().getTime()

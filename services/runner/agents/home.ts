@@ -2,7 +2,7 @@
 import { constants } from 'node:fs'
 import { chown, lstat, mkdir, open, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import type { HostUser } from '../process.ts'
+import type { HostUser } from '#platform/childProcess.ts'
 import type { HomeFile } from './port.ts'
 
 /** A repository's files with instructions for agents, in the order in which they are read. */

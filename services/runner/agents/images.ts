@@ -1,7 +1,7 @@
 /** Gives a message and its images to an agent in the way it takes them: within the message, or as files that the message names. */
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import type { HostUser } from '../process.ts'
+import type { HostUser } from '#platform/childProcess.ts'
 import { writeHome } from './home.ts'
 import type { Agent, AgentImage } from './port.ts'
 

@@ -5,6 +5,7 @@ import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from '
 import type { Socket } from 'node:net'
 import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { endToEndHeaders } from '#platform/http/headers.ts'
 import { answerFault, faults } from './apiFault.ts'
 import type { TextThreads } from '../output/textThreads.ts'
 import { BodyTooLarge, readWhole, TooManyValues } from './bodyLimit.ts'
@@ -205,21 +206,16 @@ function queryOf(request: IncomingMessage): string {
   return query === -1 ? '' : url.slice(query)
 }
 
-const hopByHop = [
-  'connection',
-  'keep-alive',
-  'proxy-authenticate',
-  'proxy-authorization',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-]
-
 /** The client's headers without its credentials; uncompressed answers are asked for, so that they can be metered unchanged. */
 function requestHeaders(headers: IncomingHttpHeaders, asked: MayFetch): OutgoingHttpHeaders {
-  const kept = without(headers, ['host', 'cookie', 'authorization', 'x-api-key', 'expect', 'accept-encoding'])
+  const kept = endToEndHeaders(headers, [
+    'host',
+    'cookie',
+    'authorization',
+    'x-api-key',
+    'expect',
+    'accept-encoding',
+  ])
   const betas = [kept['anthropic-beta'] ?? []].flat().join(',').split(',')
   const passed = betas.map((beta) => beta.trim()).filter((beta) => beta !== '' && passesBeta(beta, asked))
   const { 'anthropic-beta': _, ...others } = kept
@@ -231,11 +227,5 @@ function requestHeaders(headers: IncomingHttpHeaders, asked: MayFetch): Outgoing
 }
 
 function answerHeaders(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
-  return without(headers, ['set-cookie', 'set-cookie2'])
-}
-
-function without(headers: IncomingHttpHeaders, dropped: readonly string[]): OutgoingHttpHeaders {
-  const named = (headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase())
-  const gone = new Set([...hopByHop, ...named, ...dropped])
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => !gone.has(name)))
+  return endToEndHeaders(headers, ['set-cookie', 'set-cookie2'])
 }

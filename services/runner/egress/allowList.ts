@@ -1,4 +1,4 @@
-/** Which hosts a box may reach, and which not. Pure, but for what an address leads to. */
+/** Which hosts a sandbox may reach, and which not. Pure, but for what an address leads to. */
 import { isIP } from 'node:net'
 import { leadsBack, reachOf } from './addresses.ts'
 
@@ -40,7 +40,7 @@ export function ruleOfUrl(address: string): Rule {
 
 /**
  * The rule for the code host, by the address of the project's repository there. The local one, on loopback and without TLS, signs anybody in
- * without a password: of it a box gets git alone, for that repository and `others`.
+ * without a password: of it a sandbox gets git alone, for that repository and `others`.
  */
 export function ruleOfCodeHost(repository: string, others: readonly string[]): Rule {
   const url = new URL(repository)
@@ -71,7 +71,7 @@ function repositoryIn(pathname: string): string | undefined {
   return /^\/([^/]+\/[^/]+?)(?:\.git)?$/.exec(pathname)?.[1]?.toLowerCase()
 }
 
-/** The repositories that git alone may read at a destination, whatever else lets a box there; `undefined` where it is no such door. */
+/** The repositories that git alone may read at a destination, whatever else lets a sandbox there; `undefined` where it is no such door. */
 export function gitDoorAt(rules: readonly Rule[], host: string, port: number): readonly string[] | undefined {
   return rulesFor(rules, host, port).find(({ gitOf }) => gitOf !== undefined)?.gitOf
 }

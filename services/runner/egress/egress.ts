@@ -3,15 +3,15 @@ import type { AgentName } from '#domain/agents.ts'
 import type { Refusal } from './proxy.ts'
 
 export interface Egress {
-  /** Hosts that the box of an agent may reach, beside what the project allows. */
+  /** Hosts that the sandbox of an agent may reach, beside what the project allows. */
   readonly agentHosts: Readonly<Partial<Record<AgentName, readonly string[]>>>
   /** Whether a project may list addresses of this machine and of private networks, in numbers. */
   readonly mayReachPrivate: boolean
-  /** Path of a Node program, which boxes are shown for their relay. */
+  /** Path of a Node program, which sandboxes are shown for their relay. */
   readonly node: string
   /** Tells a task's refusals, a sentence each, until the returned function is called. The last who asks is told. */
   hear(taskId: string, tell: (sentence: string) => void): () => void
-  /** A box of the task was refused something: by somebody who may live longer than the run that is told of it. */
+  /** A sandbox of the task was refused something: by somebody who may live longer than the run that is told of it. */
   refused(taskId: string, refusal: Refusal): void
 }
 
@@ -53,6 +53,6 @@ export function openEgress({
 const reasons = {
   not_allowed: "it is not among the hosts that the project's settings allow",
   inside: "it leads into the server's own network",
-  only_git: 'of the local code host a box reaches git alone, and only to read',
-  other_repository: "a box reads its project's repository, and those that the project's settings list",
+  only_git: 'of the local code host a sandbox reaches git alone, and only to read',
+  other_repository: "a sandbox reads its project's repository, and those that the project's settings list",
 } as const

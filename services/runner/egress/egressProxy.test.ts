@@ -1,4 +1,4 @@
-import { findTestBox } from '../sandbox/testBox.ts'
-import { describeWayOut } from './egressProxyGuarantees.ts'
+import { findTestSandbox } from '../../../tests/runner/testSandbox.ts'
+import { describeEgress } from '../../../tests/runner/egress.contract.ts'
 
-describeWayOut(await findTestBox())
+describeEgress(await findTestSandbox())

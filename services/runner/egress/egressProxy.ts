@@ -1,4 +1,4 @@
-/** The way out of one box: a proxy for what may be reached, and what the box needs to speak to it. */
+/** The way out of one sandbox: a proxy for what may be reached, and what the sandbox needs to speak to it. */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Scratch } from '../scratch.ts'
@@ -12,7 +12,7 @@ export interface EgressProxy {
   readonly env: Readonly<Record<string, string>>
   readonly readOnly: readonly Bind[]
   readonly sockets: readonly Bind[]
-  /** The command as the box is to start it. */
+  /** The command as the sandbox is to start it. */
   command(command: readonly [string, ...string[]], begins: Begins): readonly [string, ...string[]]
   /** How many processes that starts beside the command, where this is told when to begin. */
   readonly beside: number
@@ -20,9 +20,9 @@ export interface EgressProxy {
   close(): Promise<Traffic>
 }
 
-const nodeInBox = '/opt/flightdeck/node'
-const socketInBox = '/run/flightdeck/egress.sock'
-/** What a program in the box reaches by itself: its own loopback. */
+const nodeInSandbox = '/opt/flightdeck/node'
+const socketInSandbox = '/run/flightdeck/egress.sock'
+/** What a program in the sandbox reaches by itself: its own loopback. */
 const direct = 'localhost,127.0.0.1,::1'
 
 /** Opens it; fails when the proxy cannot listen. `node` is the path of a Node program on the host. */
@@ -56,8 +56,8 @@ export async function openEgressProxy({
   try {
     const socketPath = join(folder, 'egress.sock')
     const proxy = await startProxy({ listen: { socketPath, owner }, ...asked })
-    const socket = { source: socketPath, target: socketInBox }
-    const program = { source: node, target: nodeInBox }
+    const socket = { source: socketPath, target: socketInSandbox }
+    const program = { source: node, target: nodeInSandbox }
     const place = {
       node: sandbox.seenAs(program),
       socket: sandbox.seenAs(socket),

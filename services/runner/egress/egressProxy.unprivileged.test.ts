@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { findTestBox } from '../sandbox/testBox.ts'
-import { describeWayOut } from './egressProxyGuarantees.ts'
+import { findTestSandbox } from '../../../tests/runner/testSandbox.ts'
+import { describeEgress } from '../../../tests/runner/egress.contract.ts'
 
 // This file has a process of its own, which is not root any more from here on.
 if (process.getuid?.() === 0) {
@@ -11,4 +11,4 @@ if (process.getuid?.() === 0) {
 
 test('this server is not root', () => expect(process.getuid?.()).not.toBe(0))
 
-describeWayOut(await findTestBox())
+describeEgress(await findTestSandbox())

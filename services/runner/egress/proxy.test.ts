@@ -116,13 +116,13 @@ test.each([
     const { proxy } = await open({ rules: [ruleOfCodeHost(`http://127.0.0.1:${port}/ada/engine.git`, [])] })
     const hidden = `POST /api/v3/user/repos HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Length: 2\r\n\r\n{}`
     const path = '/ada/engine.git/info/refs?service=git-upload-pack'
-    const box = connect(proxy.port, '127.0.0.1')
-    ended.push(async () => box.destroy())
-    box.write(
+    const child = connect(proxy.port, '127.0.0.1')
+    ended.push(async () => child.destroy())
+    child.write(
       `GET http://127.0.0.1:${port}${path} HTTP/1.1\r\nHost: x\r\n${header.replace('$', String(hidden.length))}\r\n\r\n${framed(hidden)}`,
     )
     await expect.poll(() => heard.length).toBeGreaterThan(0)
-    const [answer]: Buffer[] = await once(box, 'data')
+    const [answer]: Buffer[] = await once(child, 'data')
     expect(answer?.toString()).toMatch(/^HTTP\/1.1 200 /)
     expect(heard).toEqual([`GET ${path} ${hidden}`])
   },
@@ -252,7 +252,7 @@ test('when it closes, so does what is under way', async () => {
   expect(proxy.traffic().connections).toBe(1)
 })
 
-test('finding 8: of the local code host a box reaches git’s reads alone, as a stranger', async () => {
+test('finding 8: of the local code host a sandbox reaches git’s reads alone, as a stranger', async () => {
   const asked: string[] = []
   const port = await serve(
     createHttp((request, response) => {
@@ -294,7 +294,7 @@ test('finding 8: of the local code host a box reaches git’s reads alone, as a 
   expect(refusals).toHaveLength(refused.length + 3)
 })
 
-test('finding 8: of its repositories a box reads its own and those that the project lists', async () => {
+test('finding 8: of its repositories a sandbox reads its own and those that the project lists', async () => {
   const asked: string[] = []
   const port = await serve(
     createHttp((request, response) => {

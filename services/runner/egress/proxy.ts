@@ -1,5 +1,5 @@
 /**
- * The one way from a box to the network: an HTTP proxy (`CONNECT`, and plain requests to `http:` addresses) for what is allowed. Names
+ * The one way from a sandbox to the network: an HTTP proxy (`CONNECT`, and plain requests to `http:` addresses) for what is allowed. Names
  * are resolved here, and the address that was looked at is the one that is connected to.
  */
 import { lookup as systemLookup } from 'node:dns/promises'
@@ -9,7 +9,8 @@ import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerR
 import { connect, isIP, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { HostUser } from '../process.ts'
+import type { HostUser } from '#platform/childProcess.ts'
+import { endToEndHeaders } from '#platform/http/headers.ts'
 import { gitDoorAt, hostAndPort, mayConnect, readByGit, rulesFor, type Rule } from './allowList.ts'
 
 export interface ProxyOptions {
@@ -21,11 +22,11 @@ export interface ProxyOptions {
       }
     | 'loopback'
   readonly rules: readonly Rule[]
-  /** Told of every destination that is not reached, with the reason: what the box wrote is in both. */
+  /** Told of every destination that is not reached, with the reason: what the sandbox wrote is in both. */
   readonly onRefusal: (refusal: Refusal) => void
   /** All addresses of a name; the system's way unless told. */
   readonly lookup?: (host: string) => Promise<readonly string[]>
-  /** Connections from the box at once: 256 unless told. */
+  /** Connections from the sandbox at once: 256 unless told. */
   readonly connections?: number
   /** After so long without a byte either way a connection ends: 10 minutes unless told. */
   readonly idleMs?: number
@@ -98,7 +99,7 @@ export async function startProxy(options: ProxyOptions): Promise<Proxy> {
     if (addresses.length === 0) throw new NotReached('unreachable', 'There is no such host.')
     const allowed = addresses.filter((address) => mayConnect(address, port, matched, rules))
     if (allowed.length === 0)
-      throw new NotReached('inside', "It leads into the server's own network, which a box may not reach.")
+      throw new NotReached('inside', "It leads into the server's own network, which a sandbox may not reach.")
     const socket = await firstOf(allowed, port)
     if (!socket) throw new NotReached('unreachable', 'It does not answer.')
     counted.connections += 1
@@ -106,7 +107,7 @@ export async function startProxy(options: ProxyOptions): Promise<Proxy> {
     return keep(socket)
   }
 
-  /** The sentence for the box; the refusal is told. */
+  /** The sentence for the sandbox; the refusal is told. */
   function refused(fault: unknown, destination: string): string {
     const why = fault instanceof NotReached ? fault.why : 'unreachable'
     options.onRefusal({ destination: shown(destination), why })
@@ -174,7 +175,7 @@ export async function startProxy(options: ProxyOptions): Promise<Proxy> {
       method: request.method ?? 'GET',
       path: `${url.pathname}${url.search}`,
       headers: {
-        ...(door ? asStranger(endToEnd(request.headers)) : endToEnd(request.headers)),
+        ...endToEndHeaders(request.headers, door ? credentials : []),
         ...framing(request.headers),
         host: url.host,
         connection: 'close',
@@ -186,7 +187,7 @@ export async function startProxy(options: ProxyOptions): Promise<Proxy> {
       else answer(response, 502, 'It broke off.\n')
     })
     onward.on('response', (incoming) => {
-      response.writeHead(incoming.statusCode ?? 502, endToEnd(incoming.headers))
+      response.writeHead(incoming.statusCode ?? 502, endToEndHeaders(incoming.headers))
       incoming.on('error', () => response.destroy())
       incoming.pipe(response)
     })
@@ -268,6 +269,9 @@ function connected(address: string, port: number): Promise<Socket | undefined> {
   })
 }
 
+/** Not sent to the local code host: there a sandbox is nobody. */
+const credentials = ['authorization', 'cookie'] as const
+
 const established = 'HTTP/1.1 200 Connection established\r\n\r\n'
 
 /** The whole address of what is asked by its path within a tunnel; nothing for anything but a path. */
@@ -285,36 +289,11 @@ const notThisRepository = (): NotReached =>
     "It is neither this project's repository nor among those that its network settings list.",
   )
 
-/** Without what could say that somebody asks. */
-function asStranger(headers: IncomingHttpHeaders): IncomingHttpHeaders {
-  return Object.fromEntries(
-    Object.entries(headers).filter(([name]) => name !== 'authorization' && name !== 'cookie'),
-  )
-}
-
-/** How the end of a body is told, whatever the box says of these headers: without it, what is behind the head would be another request. */
+/** How the end of a body is told, whatever the sandbox says of these headers: without it, what is behind the head would be another request. */
 function framing(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
   if (headers['transfer-encoding'] !== undefined) return { 'transfer-encoding': 'chunked' }
   const length = headers['content-length']
   return length === undefined ? {} : { 'content-length': length }
-}
-
-/** Without what is meant for the next hop alone. */
-function endToEnd(headers: IncomingHttpHeaders): IncomingHttpHeaders {
-  const named = (headers.connection ?? '').toLowerCase().split(/\s*,\s*/)
-  const dropped = new Set([
-    ...named,
-    'connection',
-    'keep-alive',
-    'proxy-connection',
-    'proxy-authorization',
-    'proxy-authenticate',
-    'te',
-    'trailer',
-    'transfer-encoding',
-    'upgrade',
-  ])
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => !dropped.has(name)))
 }
 
 function answer(response: ServerResponse, status: number, sentence: string): void {
@@ -322,7 +301,7 @@ function answer(response: ServerResponse, status: number, sentence: string): voi
   response.end(sentence)
 }
 
-/** What the box wrote, as a person may see it. */
+/** What the sandbox wrote, as a person may see it. */
 function shown(destination: string): string {
   return destination.replace(/[^\x21-\x7e]/g, '?').slice(0, longestDestination)
 }

@@ -1,20 +1,20 @@
 /**
- * The relay: a box has no network, so programs in it speak to a port of its own loopback, and a small script hands on what they say to
- * the proxy's socket. It runs beside the command, and ends with the box.
+ * The relay: a sandbox has no network, so programs in it speak to a port of its own loopback, and a small script hands on what they say to
+ * the proxy's socket. It runs beside the command, and ends with the sandbox.
  */
 
-/** Where the relay listens in a box; its loopback is its own. */
+/** Where the relay listens in a sandbox; its loopback is its own. */
 export const relayPort = 31_280
 
 /**
  * For `node -e`, with the socket's path and the ports as arguments: the first is the proxy itself; each further one is a port of the
- * host's loopback, shown in the box under the same number. It prints a line when it listens.
+ * host's loopback, shown in the sandbox under the same number. It prints a line when it listens.
  */
 export const relayScript = `
 const { connect, createServer } = require('node:net')
 const [path, ...ports] = process.argv.slice(1)
 process.on('SIGINT', () => {})
-// Without its command nobody needs it, and it alone would keep a box alive whose runner was killed.
+// Without its command nobody needs it, and it alone would keep a sandbox alive whose runner was killed.
 const command = process.ppid
 setInterval(() => { if (process.ppid !== command) process.exit() }, 1_000).unref()
 const join = (one, other) => {
@@ -54,12 +54,12 @@ const listens = ports.map((port, index) => new Promise((resolve) => {
 Promise.all(listens).then(() => process.stdout.write('ready\\n'))
 `
 
-/** Where the box has what the relay needs. */
+/** Where the sandbox has what the relay needs. */
 export interface RelayPlace {
-  /** A Node program, and the proxy's socket, as the box sees them. */
+  /** A Node program, and the proxy's socket, as the sandbox sees them. */
   readonly node: string
   readonly socket: string
-  /** Ports of the host's loopback that are shown in the box. */
+  /** Ports of the host's loopback that are shown in the sandbox. */
   readonly ports: readonly number[]
 }
 
@@ -68,7 +68,7 @@ type Command = readonly [string, ...string[]]
 /** When a command begins: once what it says can go out, or once it is told to, by a line on its standard input that it does not see. */
 export type Begins = 'reachable' | 'told'
 
-/** The command with a relay beside it, which is started at once. The command's process is the first of the box. */
+/** The command with a relay beside it, which is started at once. The command's process is the first of the sandbox. */
 export function besideRelay(place: RelayPlace, command: Command, begins: Begins): Command {
   const ports = [relayPort, ...place.ports].join(' ')
   const given = [place.node, place.socket, ports, relayScript, ...command]

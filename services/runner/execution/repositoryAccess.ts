@@ -15,12 +15,12 @@ type Task = Pick<TaskDocument, 'owner' | 'projectId'>
 
 /** Asked anew before each run, so that access that was taken away ends here. The code host's refusal is thrown. */
 export async function reachRepository(
-  deps: Pick<WorkspaceDeps, 'documents' | 'entry' | 'access' | 'codeHost'>,
+  deps: Pick<WorkspaceDeps, 'documents' | 'accessControl' | 'access' | 'codeHost'>,
   task: Task,
 ): Promise<({ readonly kind: 'reached' } & RepositoryAccess) | Failed> {
   const project = await deps.documents.get(projectsView, task.projectId)
   if (!project) return failed('project_deleted', 'The project of this task was deleted.')
-  await deps.entry.check(task.owner)
+  await deps.accessControl.check(task.owner)
   const repository = { owner: project.githubOwner, name: project.githubRepoName }
   const accessToken = await deps.access.tokenOf(task.owner)
   const { url, authorization } = await deps.codeHost.gitAccess(accessToken, repository)

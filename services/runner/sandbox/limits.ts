@@ -1,5 +1,5 @@
 /** Ends a process when its time is up, or when all that it started holds too much memory. */
-import type { Counted } from './controlGroups.ts'
+import type { Counted } from './bubblewrap/controlGroups.ts'
 import { memoryOf, processTree } from './processTree.ts'
 import type { SandboxLimits } from './port.ts'
 

@@ -3,7 +3,7 @@ import { getPriority } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { CannotStart } from '../process.ts'
+import { CannotStart } from '#platform/childProcess.ts'
 import { makeScene, testGit, testPath } from '../workspace/testScene.ts'
 import type { Scene } from '../workspace/testScene.ts'
 import type { Workspace } from '../workspace/workspace.ts'
@@ -13,12 +13,12 @@ import type { SandboxedProcess, SandboxSpec } from './port.ts'
 const limits = { memoryBytes: 2 * 1024 ** 3, processes: 256, fileSizeBytes: 1024 ** 3, wallMs: 20_000 }
 const sandbox = noSandbox({ path: testPath, git: testGit })
 
-describe('without a box', { timeout: 20_000 }, () => {
+describe('without a sandbox', { timeout: 20_000 }, () => {
   let scene: Scene
   let workspace: Workspace
   beforeAll(async () => {
     scene = await makeScene({ 'README.md': '# Sample\n' })
-    // Without a box nobody else than the one who owns the folders above gets through them.
+    // Without a sandbox nobody else than the one who owns the folders above gets through them.
     workspace = { ...(await scene.prepare()), owner: undefined }
   })
   afterAll(() => scene.remove())
@@ -34,11 +34,11 @@ describe('without a box', { timeout: 20_000 }, () => {
       limits,
       ...asked,
     })
-  const output = async (box: SandboxedProcess): Promise<string> => {
+  const output = async (child: SandboxedProcess): Promise<string> => {
     let text = ''
-    box.stdout.on('data', (chunk: Buffer) => (text += chunk.toString('utf8')))
-    box.stderr.resume()
-    await box.exited
+    child.stdout.on('data', (chunk: Buffer) => (text += chunk.toString('utf8')))
+    child.stderr.resume()
+    await child.exited
     return text
   }
 
@@ -60,33 +60,33 @@ describe('without a box', { timeout: 20_000 }, () => {
 
   test('finding 2: frozen, it stands still and is alone, until it is thawed', async () => {
     const beating = (name: string) => `bash -c "while :; do date +%s%N > ${name}; sleep 0.02; done"`
-    const box = start(
+    const child = start(
       `setsid ${beating('one')} & (setsid setsid ${beating('two')} &); exec ${beating('itself')}`,
     )
     const beats = (...names: string[]) =>
       Promise.all(names.map((name) => readFile(join(workspace.dir, name), 'utf8').catch(() => '')))
     await expect.poll(() => beats('one', 'two', 'itself')).not.toContain('')
-    expect(await box.freeze()).toBe('frozen')
+    expect(await child.freeze()).toBe('frozen')
     const before = await beats('one', 'two', 'itself')
     await delay(200)
     expect(await beats('one', 'two', 'itself')).toEqual(before)
-    box.thaw()
+    child.thaw()
     await expect.poll(() => beats('itself')).not.toEqual(before.slice(2))
     expect(await beats('one', 'two')).toEqual(before.slice(0, 2))
-    box.kill()
-    await box.exited
-    expect(await box.freeze()).toBe('ended')
+    child.kill()
+    await child.exited
+    expect(await child.freeze()).toBe('ended')
   })
 
   test('a kill ends what it started, also in sessions of its own', async () => {
     // It starts one after the other, so that some begin while the others are looked for.
-    const box = start(
+    const child = start(
       'setsid bash -c "while :; do (sleep 0.05; date +%s%N > beat) & sleep 0.002; done" & wait',
     )
     const beat = () => readFile(join(workspace.dir, 'beat'), 'utf8').catch(() => '')
     await expect.poll(beat).not.toBe('')
-    box.kill()
-    expect(await box.exited).toEqual({ code: null, signal: 'SIGKILL', reason: 'killed' })
+    child.kill()
+    expect(await child.exited).toEqual({ code: null, signal: 'SIGKILL', reason: 'killed' })
     const last = await beat()
     await delay(300)
     expect(await beat()).toBe(last)
@@ -96,9 +96,9 @@ describe('without a box', { timeout: 20_000 }, () => {
     expect(await start('sleep 60', { limits: { ...limits, wallMs: 200 } }).exited).toMatchObject({
       reason: 'time_limit',
     })
-    const box = start('trap "exit 3" INT; echo ready; while :; do sleep 0.05; done')
-    box.stdout.once('data', () => box.interrupt())
-    expect(await box.exited).toEqual({ code: 3, signal: null, reason: 'itself' })
+    const child = start('trap "exit 3" INT; echo ready; while :; do sleep 0.05; done')
+    child.stdout.once('data', () => child.interrupt())
+    expect(await child.exited).toEqual({ code: 3, signal: null, reason: 'itself' })
   })
 
   test('a program that is not there cannot be started', () => {

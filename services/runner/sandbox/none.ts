@@ -1,5 +1,5 @@
 /**
- * No box: commands run as plain children, with the server's file system and network. What they start and detach may outlive them, and an
+ * No sandbox: commands run as plain children, with the server's file system and network. What they start and detach may outlive them, and an
  * agent's turn where it also takes our mark out of its environment.
  * For operators who ask for it by name, on a machine where an agent may do what it likes.
  */
@@ -7,9 +7,9 @@ import { randomUUID } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { getPriority, setPriority } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
-import { run, signalProcess, spawnProcess } from '../process.ts'
+import { run, signalProcess, spawnProcess } from '#platform/childProcess.ts'
 import type { Git } from '../workspace/git/git.ts'
-import { nicerThanServer } from './launcher.ts'
+import { nicerThanServer } from './bubblewrap/launcher.ts'
 import { watchLimits } from './limits.ts'
 import type { Sandbox, SandboxedProcess, SandboxEnd, SandboxSpec } from './port.ts'
 
@@ -39,7 +39,7 @@ function startPlain(path: string, spec: SandboxSpec): SandboxedProcess {
       HOME: workspace.homeDir,
       PATH: path,
       LANG: 'C.UTF-8',
-      // The tree's own `.git` names the mirror's place in a box.
+      // The tree's own `.git` names the mirror's place in a sandbox.
       GIT_ALTERNATE_OBJECT_DIRECTORIES: workspace.mirrorObjects,
       [markName]: mark.slice(markName.length + 1),
       ...spec.env,
@@ -86,7 +86,7 @@ function startPlain(path: string, spec: SandboxSpec): SandboxedProcess {
   }
 }
 
-/** As in a box: what the command starts is as nice as itself. */
+/** As in a sandbox: what the command starts is as nice as itself. */
 function letServerGoFirst(pid: number): void {
   try {
     setPriority(pid, Math.min(getPriority() + nicerThanServer, 19))

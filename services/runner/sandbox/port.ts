@@ -1,5 +1,5 @@
 /**
- * The box that agents and commands run in. An adapter gives what its kind promises:
+ * The sandbox that agents and commands run in. An adapter gives what its kind promises:
  *
  * - `bubblewrap`: a user, a process tree, a network and a file system of its own. Inside are the workspace, a private home, the mirror's
  *   objects, the system read-only, and what the spec names; the environment is the spec's. Nothing of it lives on after its end.
@@ -23,14 +23,14 @@ export interface Sandbox {
    */
   reserve?(spec: ReservedSpec): ReservedSandbox
   /** The paths that a command sees. */
-  paths(workspace: Workspace): BoxPaths
+  paths(workspace: Workspace): SandboxPaths
   /** The path by which a command reaches what was bound for it. */
   seenAs(bind: Bind): string
   /** Git for reading and committing what an agent wrote: it sees this workspace and its mirror, and no network. */
   gitFor(workspace: Workspace): Git
 }
 
-export interface BoxPaths {
+export interface SandboxPaths {
   /** The tree, where commands start. */
   readonly tree: string
   readonly home: string
@@ -103,7 +103,7 @@ export interface SandboxedProcess {
   readonly settled: Promise<void>
   /**
    * Ends all that runs in it but the command and what was there when it had settled, and stops these: nothing in it runs until `thaw`.
-   * Where that cannot be had within seconds, all of it is ended. Without a box, what hid in a session of its own and took the mark out of
+   * Where that cannot be had within seconds, all of it is ended. Without a sandbox, what hid in a session of its own and took the mark out of
    * its environment is not found.
    */
   freeze(): Promise<'frozen' | 'ended'>

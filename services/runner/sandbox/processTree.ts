@@ -9,7 +9,7 @@ export async function processTree(pid: number): Promise<readonly number[]> {
   return (await isAlive(pid)) ? found : []
 }
 
-/** More open files than this are not looked through; a box has no use for so many. */
+/** More open files than this are not looked through; a sandbox has no use for so many. */
 const mostDescriptors = 100_000
 /** So many are looked at together: what else this process reads of files waits no longer for it. */
 const atOnce = 64
@@ -17,8 +17,8 @@ const atOnce = 64
 /**
  * Memory that the processes hold: what each has for itself, resident or swapped, and memory that is shared among them or has only a
  * descriptor (memfd, anonymous shared mappings, System V), each once; bytes. Files in `/tmp` and `/dev/shm` are not among it, nor what is on
- * its way through a socket or detached: a box in which memory is counted in this way cannot make such. All threads of a process have one
- * table of open files in a box, whose filter refuses another. `Infinity` where there is too much to be looked through, or a process that
+ * its way through a socket or detached: a sandbox in which memory is counted in this way cannot make such. All threads of a process have one
+ * table of open files in a sandbox, whose filter refuses another. `Infinity` where there is too much to be looked through, or a process that
  * lives and cannot be looked into.
  */
 export async function memoryOf(pids: readonly number[]): Promise<number> {

@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
-import { boxFilter, engineProfile } from './systemCalls.ts'
+import { seccompFilter, seccompProfile } from './systemCalls.ts'
 
 test('finding 13: the profile of the runner in docker-compose.yml is made of the one list', async () => {
   const file = new URL('../../../deploy/runner.seccomp.json', import.meta.url)
-  // When the list has changed, the file is what `engineProfile('runner')` gives.
-  expect(JSON.parse(await readFile(file, 'utf8'))).toEqual(engineProfile('runner'))
+  // When the list has changed, the file is what `seccompProfile('runner')` gives.
+  expect(JSON.parse(await readFile(file, 'utf8'))).toEqual(seccompProfile('runner'))
 })
 
 /** What the kernel would answer, by bpf(4): 'allowed', 'killed', or an error's number. */
@@ -16,7 +16,7 @@ function answer(
   args: readonly number[] = [],
   memoryBy: 'kernel' | 'processes' = 'kernel',
 ): 'allowed' | 'killed' | number {
-  const program = boxFilter(arch, memoryBy) ?? Buffer.alloc(0)
+  const program = seccompFilter(arch, memoryBy) ?? Buffer.alloc(0)
   const data = new Map<number, number>([
     [0, call],
     [4, audit],
@@ -43,7 +43,7 @@ function answer(
 test.each([
   ['x64', 0xc000_003e, { unshare: 272, clone: 56, socket: 41, memfd: 319, ptrace: 101, keyctl: 250 }],
   ['arm64', 0xc000_00b7, { unshare: 97, clone: 220, socket: 198, memfd: 279, ptrace: 117, keyctl: 219 }],
-] as const)('finding 13: the filter for %s refuses what leads out of a box', (arch, audit, calls) => {
+] as const)('finding 13: the filter for %s refuses what leads out of a sandbox', (arch, audit, calls) => {
   expect(answer(arch, audit, calls.unshare)).toBe(1)
   expect(answer(arch, audit, calls.keyctl)).toBe(1)
   expect(answer(arch, audit, calls.clone, [0x1000_0011])).toBe(1)
@@ -81,5 +81,5 @@ test.each([
 })
 
 test('an architecture of which the numbers are not known has none', () => {
-  expect(boxFilter('riscv64', 'kernel')).toBeUndefined()
+  expect(seccompFilter('riscv64', 'kernel')).toBeUndefined()
 })

@@ -1,8 +1,8 @@
 /**
- * Which system calls are refused to what runs in a box: the one list of which bubblewrap's filter, the profile of containers and the
+ * Which system calls are refused to what runs in a sandbox: the one list of which bubblewrap's filter, the profile of containers and the
  * profile of the runner in `docker-compose.yml` are made. Pure.
  *
- * ptrace(2) and process_vm_readv(2) are left: debuggers need them, and in a box of its own user they reach nothing but the box; the kernel
+ * ptrace(2) and process_vm_readv(2) are left: debuggers need them, and in a sandbox of its own user they reach nothing but the sandbox; the kernel
  * asks the filter again after a tracer. personality(2) is left as well: 32-bit programs are refused, and nothing gains a right when it starts.
  */
 
@@ -15,10 +15,10 @@ interface Rule {
   readonly argument?:
     | { readonly index: number; readonly mask: number; readonly value: number }
     | { readonly index: number; readonly above: number }
-  /** Memory that no process shows: refused where the kernel does not count what a box holds, and we look at its processes. */
+  /** Memory that no process shows: refused where the kernel does not count what a sandbox holds, and we look at its processes. */
   readonly isHiddenMemory?: true
-  /** A runner in a container makes boxes by these: they are refused in the box alone. */
-  readonly isForMakingBoxes?: true
+  /** A runner in a container makes sandboxes by these: they are refused in the sandbox alone. */
+  readonly isForMakingSandboxes?: true
 }
 
 const EPERM = 1
@@ -35,7 +35,7 @@ const cloneWith = (flag: number, why: string): Rule => ({
   why: `a namespace: ${why}`,
   names: ['clone'],
   argument: { index: 0, mask: flag, value: flag },
-  isForMakingBoxes: true,
+  isForMakingSandboxes: true,
 })
 
 const rules: readonly Rule[] = [
@@ -104,7 +104,7 @@ const rules: readonly Rule[] = [
   {
     why: 'mounts and namespaces',
     names: ['mount', 'umount2', 'pivot_root', 'chroot', 'unshare'],
-    isForMakingBoxes: true,
+    isForMakingSandboxes: true,
   },
   cloneWith(0x0002_0000, 'mounts'),
   cloneWith(0x0200_0000, 'control groups'),
@@ -117,7 +117,7 @@ const rules: readonly Rule[] = [
     why: 'its flags are where no filter can read them; libraries use clone instead when it is not there',
     names: ['clone3'],
     errno: ENOSYS,
-    isForMakingBoxes: true,
+    isForMakingSandboxes: true,
   },
   {
     why: 'a thread with open files of its own, where nobody looks for memory',
@@ -219,7 +219,7 @@ const numbers = {
 } as const satisfies Record<string, readonly [number | null, number | null]>
 export type CallName = keyof typeof numbers
 
-/** Newer calls than this are not there, for a box: nobody has looked at them. It leaves out x32 as well, whose numbers are far above. */
+/** Newer calls than this are not there, for a sandbox: nobody has looked at them. It leaves out x32 as well, whose numbers are far above. */
 const lastKnown = 466
 
 const architectures = {
@@ -227,8 +227,8 @@ const architectures = {
   arm64: { audit: 0xc000_00b7, column: 1 },
 } as const
 
-/** The filter of a box as the kernel loads it, seccomp(2), by who counts the memory of the box; `undefined` for another architecture. */
-export function boxFilter(arch: string, memoryBy: 'kernel' | 'processes'): Buffer | undefined {
+/** The filter of a sandbox as the kernel loads it, seccomp(2), by who counts the memory of the sandbox; `undefined` for another architecture. */
+export function seccompFilter(arch: string, memoryBy: 'kernel' | 'processes'): Buffer | undefined {
   if (arch !== 'x64' && arch !== 'arm64') return undefined
   const { audit, column } = architectures[arch]
   const refuse = (errno: number): Instruction => [returns, 0, 0, 0x0005_0000 | errno]
@@ -287,13 +287,14 @@ const ifGreater = 0x25
 const returns = 0x06
 
 /**
- * The same for a container engine, as it reads profiles: of a box that is a container, or of a runner in a container, which makes boxes of
+ * The same for a container engine, as it reads profiles: of a sandbox that is a container, or of a runner in a container, which makes sandboxes of
  * its own. An engine has no word for calls that are newer than all it knows.
  */
-export function engineProfile(of: 'box' | 'runner'): object {
+export function seccompProfile(of: 'sandbox' | 'runner'): object {
   // An engine has the kernel count.
   const held = rules.filter(
-    ({ isForMakingBoxes, isHiddenMemory }) => !isHiddenMemory && (of === 'box' || !isForMakingBoxes),
+    ({ isForMakingSandboxes, isHiddenMemory }) =>
+      !isHiddenMemory && (of === 'sandbox' || !isForMakingSandboxes),
   )
   return {
     defaultAction: 'SCMP_ACT_ALLOW',

@@ -2,7 +2,7 @@
 import { constants } from 'node:fs'
 import { lchown, open, readdir, readlink, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
-import { run, type HostUser } from '../process.ts'
+import { run, type HostUser } from '#platform/childProcess.ts'
 
 /** The content of a file below `root`, a real path; `null` when it is not a plain file, is too large, or is reached through a link. */
 export async function readPlain(root: string, path: string, mostBytes: number): Promise<Buffer | null> {

@@ -1,6 +1,6 @@
 /** How much of the disk workspaces take: measured, and watched while runs go on. */
 import { statfs } from 'node:fs/promises'
-import { run } from '../process.ts'
+import { run } from '#platform/childProcess.ts'
 import { dirname } from 'node:path'
 import type { DiskLimits } from '#platform/config/config.ts'
 import type { Workspace } from './workspace.ts'

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto'
 import { lstat, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { HostUser } from '../process.ts'
+import type { HostUser } from '#platform/childProcess.ts'
 import { isTaskFolderName } from './names.ts'
 
 export interface SandboxUsers {

@@ -11,7 +11,7 @@
 import { readFile, rename, rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
-import type { HostUser } from '../process.ts'
+import type { HostUser } from '#platform/childProcess.ts'
 import { giveTo, removeFolder } from './agentFiles.ts'
 import { gitOrThrow, type Git } from './git/git.ts'
 import type { Mirror } from './git/mirror.ts'

@@ -19,7 +19,7 @@ import { openSocket } from '../../../services/gateway/live/socket.ts'
 import { startProjector } from '../../../services/query/projection/projector.ts'
 import { executionId, messageId, projectId, taskId, userId } from '../../domain/ids.ts'
 import { recorded } from '../../domain/recorded.ts'
-import { cause, openEntry, openTestEngines, type TestEngines } from '../../server/engines.ts'
+import { cause, openAccess, openTestEngines, type TestEngines } from '../../server/engines.ts'
 import type { Line, Row, Scene } from '../row.ts'
 
 const viewers = 1_000
@@ -129,7 +129,7 @@ async function openGateway(engines: TestEngines): Promise<Door> {
       token: unused,
       begin: () => ({ sessionId: '', expiresAt: '', client: null }),
     },
-    entry: openEntry,
+    accessControl: openAccess,
     documents: engines.documents,
     logger: engines.logger,
     emit: noTelemetry,

@@ -1,4 +1,4 @@
-/** The box that is a container, on a real engine: what every box promises, and what only an engine could spoil. */
+/** The sandbox that is a container, on a real engine: what every sandbox promises, and what only an engine could spoil. */
 import { spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -6,52 +6,61 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { describeWayOut } from '../../../services/runner/egress/egressProxyGuarantees.ts'
-import { describeBox } from '../../../services/runner/sandbox/boxGuarantees.ts'
-import { detectContainers } from '../../../services/runner/sandbox/containerDetect.ts'
-import { containerEngine } from '../../../services/runner/sandbox/containerEngine.ts'
-import { runnerLabel } from '../../../services/runner/sandbox/containerOptions.ts'
-import type { ContainerSandbox } from '../../../services/runner/sandbox/container.ts'
+import { describeEgress } from '../../runner/egress.contract.ts'
+import { describeSandbox } from '../../runner/sandbox.contract.ts'
+import local from '../../../scripts/containers.json'
+import { imageName, sandboxDockerfile } from '../../../services/runner/sandbox/container/image.ts'
+import { detectContainers } from '../../../services/runner/sandbox/container/detect.ts'
+import { containerEngine } from '../../../services/runner/sandbox/container/engine.ts'
+import { runnerLabel } from '../../../services/runner/sandbox/container/options.ts'
+import type { ContainerSandbox } from '../../../services/runner/sandbox/container/container.ts'
 import type { SandboxSpec } from '../../../services/runner/sandbox/port.ts'
-import { findTestBox, noBox } from '../../../services/runner/sandbox/testBox.ts'
-import { openScratch } from '../../../services/runner/scratch.ts'
+import { findTestSandbox, noTestSandbox, testImage } from '../../runner/testSandbox.ts'
+import { openScratch, type Scratch } from '../../../services/runner/scratch.ts'
 import { gitText } from '../../../services/runner/workspace/git/git.ts'
-import { describeBoxedGit, describeHostileTree } from '../../runner/hostileTree.ts'
+import { describeSandboxedGit, describeHostileTree } from '../../runner/hostileTree.ts'
 import { makeScene, testPath, type Scene } from '../../../services/runner/workspace/testScene.ts'
 import type { Workspace } from '../../../services/runner/workspace/workspace.ts'
-import { boxEngine } from '../../containers/boxEngine.ts'
+import { sandboxEngine } from '../../containers/sandboxEngine.ts'
 import { docker } from '../../containers/images.ts'
 
-const found = await boxEngine()
+const found = await sandboxEngine()
 const engine = 'missing' in found ? undefined : found
-const box = 'missing' in found ? noBox(found.missing) : await findTestBox(found)
-afterAll(() => box.close())
+const testSandbox = 'missing' in found ? noTestSandbox(found.missing) : await findTestSandbox(found)
+afterAll(() => testSandbox.close())
 
-describeBox(`by a container engine${box.note}`, box.sandbox, engine)
-describeWayOut(box)
-describeHostileTree(`in a container${box.note}`, box.sandbox?.gitFor)
-describeBoxedGit(`in a container${box.note}`, box.sandbox?.gitFor)
+describeSandbox(`by a container engine${testSandbox.note}`, testSandbox.sandbox, engine)
+describeEgress(testSandbox)
+describeHostileTree(`in a container${testSandbox.note}`, testSandbox.sandbox?.gitFor)
+describeSandboxedGit(`in a container${testSandbox.note}`, testSandbox.sandbox?.gitFor)
 
-describe.skipIf(!engine)(`a box by a container engine${box.note}`, { timeout: 60_000 }, () => {
+describe.skipIf(!engine)(`a sandbox by a container engine${testSandbox.note}`, { timeout: 60_000 }, () => {
   const { socketPath, image } = engine ?? { socketPath: '', image: '' }
   const limits = { memoryBytes: 1024 ** 3, processes: 64, fileSizeBytes: 1024 ** 2, wallMs: 30_000 }
   const runnerId = randomUUID()
   let scene: Scene
   let workspace: Workspace
   let root: string
+  let scratch: Scratch
   let sandbox: ContainerSandbox
+  const given = (folder: string) => ({
+    root: folder,
+    runnerId: randomUUID(),
+    scratch,
+    shared: {},
+    path: testPath,
+    gitProgram: 'git',
+    node: process.execPath,
+  })
   const detect = async (asked: { socketPath: string; image: string }) =>
     detectContainers({
-      ...asked,
-      root,
+      sockets: [asked.socketPath],
+      image: testImage(asked.image),
+      ...given(root),
       runnerId,
-      scratch: await openScratch(runnerId),
-      shared: {},
-      path: testPath,
-      gitProgram: 'git',
-      node: process.execPath,
     })
   beforeAll(async () => {
+    scratch = await openScratch(runnerId)
     root = await mkdtemp(join(tmpdir(), 'flightdeck-containers-'))
     scene = await makeScene({ 'README.md': '# Sample\n' })
     workspace = await scene.prepare()
@@ -91,7 +100,7 @@ describe.skipIf(!engine)(`a box by a container engine${box.note}`, { timeout: 60
   })
 
   test('is told to the engine without its environment, and kept by it without its output', async () => {
-    const child = start('echo said in the box; sleep 30', { env: { TOKEN: 'run-token-9876' } })
+    const child = start('echo said in the sandbox; sleep 30', { env: { TOKEN: 'run-token-9876' } })
     await new Promise((resolve) => child.stdout.once('data', resolve))
     const [id = ''] = await ours()
     const told = await docker('inspect', id)
@@ -152,7 +161,7 @@ describe.skipIf(!engine)(`a box by a container engine${box.note}`, { timeout: 60
     const child = start('true', { workspace: gone })
     child.stdout.resume()
     const [told, exit] = await Promise.all([text(child.stderr), child.exited])
-    expect(told).toMatch(/^The box cannot be made: .*not-there/)
+    expect(told).toMatch(/^The sandbox cannot be made: .*not-there/)
     expect(exit).toEqual({ code: 125, signal: null, reason: 'itself' })
   })
 
@@ -161,7 +170,7 @@ describe.skipIf(!engine)(`a box by a container engine${box.note}`, { timeout: 60
     expect(await ours()).toHaveLength(1)
     expect(await detect({ socketPath, image })).toMatchObject({
       kind: 'works',
-      memory: expect.stringMatching(/^The memory of a box is counted by the kernel/),
+      memory: expect.stringMatching(/^The memory of a sandbox is counted by the kernel/),
     })
     await expect.poll(ours, { timeout: 5_000 }).toEqual([])
   })
@@ -170,11 +179,49 @@ describe.skipIf(!engine)(`a box by a container engine${box.note}`, { timeout: 60
     const without = await detect({ socketPath: join(root, 'none.sock'), image })
     expect(without).toMatchObject({ kind: 'fails', why: expect.stringContaining('there is none at') })
     const unknown = await detect({ socketPath, image: 'flightdeck-local/no-such' })
-    expect(unknown).toMatchObject({ kind: 'fails', why: expect.stringContaining('has no image') })
+    expect(unknown).toMatchObject({
+      kind: 'fails',
+      why: expect.stringContaining('there is no image flightdeck-local/no-such'),
+    })
   })
 
+  test('of our own image, which is built once where the engine has none', async () => {
+    const base = process.env['NODE_IMAGE'] ?? local.images.node
+    const dockerfile = `${sandboxDockerfile.replace('node:24-bookworm-slim', base)}# ${randomUUID()}\n`
+    const name = imageName(dockerfile)
+    const told: string[] = []
+    const built = () =>
+      detectContainers({
+        ...given(scene.root),
+        sockets: [join(root, 'none.sock'), socketPath],
+        image: { named: null, dockerfile, buildArguments: {}, progress: (line) => told.push(line) },
+      })
+    try {
+      const first = await built()
+      expect(first).toMatchObject({ kind: 'works' })
+      expect(told).toEqual([
+        expect.stringContaining(`Building the image for sandboxes, ${name}`),
+        expect.stringMatching(/^S(tep|TEP) 1/),
+        expect.stringMatching(/^S(tep|TEP) 2/),
+      ])
+      await built()
+      expect(told).toHaveLength(3)
+    } finally {
+      await docker('image', 'rm', '--force', name)
+    }
+  }, 600_000)
+
+  test('cannot be had of an image that cannot be built, and what failed is said', async () => {
+    const base = process.env['NODE_IMAGE'] ?? local.images.node
+    const failing = { ...testImage(''), named: null, dockerfile: `FROM ${base}\nRUN echo no; exit 3\n` }
+    expect(await detectContainers({ ...given(scene.root), sockets: [socketPath], image: failing })).toEqual({
+      kind: 'fails',
+      why: expect.stringMatching(/the build of flightdeck\/sandbox:\w+ failed: .*non-zero code: 3/),
+    })
+  }, 120_000)
+
   describe('git in a container', () => {
-    test('is asked again in the same one, and leaves none when the box is closed', async () => {
+    test('is asked again in the same one, and leaves none when the sandbox is closed', async () => {
       const git = sandbox.gitFor(workspace)
       await git({ args: ['--version'] })
       const first = await ours()

@@ -1,4 +1,4 @@
-/** A server that is in a container itself, of the product's own image, and has the engine make its boxes beside it. */
+/** A server that is in a container itself, of the product's own image, and has the engine make its sandboxes beside it. */
 import { chown, mkdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -9,10 +9,10 @@ import { discard, freePortsFor, ownFolder } from '../../product/server.ts'
 import { signingIn } from '../../product.ts'
 import { eventually } from '../../server/engines.ts'
 import { hasEnded, watching } from '../../server/scene.ts'
-import { boxEngine } from '../../containers/boxEngine.ts'
+import { sandboxEngine } from '../../containers/sandboxEngine.ts'
 import { docker, productImages } from '../../containers/images.ts'
 
-const found = await boxEngine()
+const found = await sandboxEngine()
 const missing = 'missing' in found ? found.missing : undefined
 const socketPath = 'missing' in found ? '' : found.socketPath
 const runMs = 120_000
@@ -20,14 +20,14 @@ const runMs = 120_000
 const user = 1000
 
 describe.skipIf(missing !== undefined)(
-  `a server in a container with its boxes beside it${missing === undefined ? '' : ` (${missing})`}`,
+  `a server in a container with its sandboxes beside it${missing === undefined ? '' : ` (${missing})`}`,
   () => {
     let folder = ''
     let id = ''
     let ada: Person
     let taskId = ''
     let image = ''
-    // Of this image no other suite makes boxes.
+    // Of this image no other suite makes sandboxes.
     const boxes = async () =>
       (
         await docker('ps', '-aq', '--filter', 'label=flightdeck.runner', '--filter', `ancestor=${image}`)

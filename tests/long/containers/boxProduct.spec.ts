@@ -1,15 +1,15 @@
-/** The whole product with its boxes in containers: the suites that it is held to with bubblewrap, the hostile one among them, as they are. */
+/** The whole product with its sandboxes in containers: the suites that it is held to with bubblewrap, the hostile one among them, as they are. */
 import { describe } from 'vitest'
 import { boxUnderTest } from '../../product/boxUnderTest.ts'
-import { boxEngine, boxVariables } from '../../containers/boxEngine.ts'
+import { sandboxEngine, sandboxVariables } from '../../containers/sandboxEngine.ts'
 
-const found = await boxEngine()
+const found = await sandboxEngine()
 const missing = 'missing' in found ? found.missing : undefined
 // Before the suites are loaded, which start their products.
-if (!('missing' in found)) boxUnderTest.env = boxVariables(found)
+if (!('missing' in found)) boxUnderTest.env = sandboxVariables(found)
 
 describe.skipIf(missing !== undefined)(
-  `boxes in containers${missing === undefined ? '' : ` (${missing})`}`,
+  `sandboxes in containers${missing === undefined ? '' : ` (${missing})`}`,
   () => {
     describe('the main job', async () => {
       await import('../../server/mainJob.spec.ts')

@@ -148,7 +148,7 @@ describe.skipIf(missing !== undefined)(
       )
     })
 
-    test('lifts the filter of system calls from nobody, and lets only the runner make boxes', () => {
+    test('lifts the filter of system calls from nobody, and lets only the runner make sandboxes', () => {
       const lifted = ({ security_opt }: Service) =>
         security_opt.filter((option) => !option.startsWith('no-new-privileges'))
       const runner = ['seccomp:deploy/runner.seccomp.json', 'apparmor:unconfined', 'systempaths=unconfined']

@@ -1,9 +1,9 @@
-import { findTestBox } from '../../../services/runner/sandbox/testBox.ts'
-import { describeBoxedGit, describeHostileTree } from '../../runner/hostileTree.ts'
+import { findTestSandbox } from '../../runner/testSandbox.ts'
+import { describeSandboxedGit, describeHostileTree } from '../../runner/hostileTree.ts'
 import { testGit } from '../../../services/runner/workspace/testScene.ts'
 
-const { sandbox, note } = await findTestBox()
+const { sandbox, note } = await findTestSandbox()
 
 describeHostileTree('on the host', () => testGit)
 describeHostileTree(`in a box${note}`, sandbox?.gitFor)
-describeBoxedGit(`in a box${note}`, sandbox?.gitFor)
+describeSandboxedGit(`in a box${note}`, sandbox?.gitFor)

@@ -1,12 +1,12 @@
 /** The tools of every day in a real box, under its filter of system calls: what agents start must run there as it does elsewhere. */
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { findProgram } from '../../../services/runner/sandbox/detect.ts'
-import { findTestBox } from '../../../services/runner/sandbox/testBox.ts'
+import { findProgram } from '../../../services/runner/sandbox/bubblewrap/detect.ts'
+import { findTestSandbox } from '../../runner/testSandbox.ts'
 import { makeScene, testPath, type Scene } from '../../../services/runner/workspace/testScene.ts'
 import type { Workspace } from '../../../services/runner/workspace/workspace.ts'
 
-const { sandbox, note, close } = await findTestBox()
+const { sandbox, note, close } = await findTestSandbox()
 afterAll(close)
 
 const limits = { memoryBytes: 2 * 1024 ** 3, processes: 256, fileSizeBytes: 1024 ** 3, wallMs: 60_000 }

@@ -3,7 +3,7 @@ import { chmod, link, rename, rm, symlink, truncate, unlink, utimes, writeFile }
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { findTestBox } from '../../sandbox/testBox.ts'
+import { findTestSandbox } from '../../../../tests/runner/testSandbox.ts'
 import { defaultDiffLimits, readChanges } from './changes.ts'
 import type { ChangedFile } from './treeDiff.ts'
 import type { Changes } from './changes.ts'
@@ -13,7 +13,7 @@ import { makeScene, testGit, testPath, writeIn } from '../testScene.ts'
 import type { Scene } from '../testScene.ts'
 import type { Workspace } from '../workspace.ts'
 
-const { sandbox, note } = await findTestBox()
+const { sandbox, note } = await findTestSandbox()
 const long = Array.from({ length: 40 }, (_, n) => `line ${n}\n`).join('')
 
 const ways: readonly (readonly [string, ((workspace: Workspace) => Git) | undefined])[] = [

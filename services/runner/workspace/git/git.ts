@@ -1,9 +1,9 @@
 /**
  * Git as the runner calls it: on git directories of our own only, with nothing in it that can start a program on a repository's word.
- * What an agent wrote is read by the same calls inside a box (`sandbox/boxedGit.ts`).
+ * What an agent wrote is read by the same calls inside a box (`sandbox/sandboxedGit.ts`).
  */
-import { run } from '../../process.ts'
-import type { Finished, HostUser } from '../../process.ts'
+import { run } from '#platform/childProcess.ts'
+import type { Finished, HostUser } from '#platform/childProcess.ts'
 
 export interface GitCall {
   /** The subcommand and its arguments; names from outside come after `--` or have passed `isBranchName`. */

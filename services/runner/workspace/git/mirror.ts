@@ -1,7 +1,7 @@
 /** Bare mirrors of repositories, one each, kept fresh. Their objects are shared read-only by every workspace, so they are never collected. */
 import { mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import type { Finished } from '../../process.ts'
+import type { Finished } from '#platform/childProcess.ts'
 import { authorizationConfig, endedWell, gitOrThrow, lastWords } from './git.ts'
 import type { Git, GitCall } from './git.ts'
 import { hostRefs } from './remoteRefs.ts'

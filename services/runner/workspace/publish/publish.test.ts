@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { chmod, readFile, rm, symlink, truncate, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { findTestBox } from '../../sandbox/testBox.ts'
+import { findTestSandbox } from '../../../../tests/runner/testSandbox.ts'
 import { readChanges } from '../changes/changes.ts'
 import { commitOf, gitText } from '../git/git.ts'
 import type { Git } from '../git/git.ts'
@@ -14,7 +14,7 @@ import { makeScene, testGit, testPath, writeIn } from '../testScene.ts'
 import type { Scene } from '../testScene.ts'
 import type { Workspace } from '../workspace.ts'
 
-const { sandbox, note } = await findTestBox()
+const { sandbox, note } = await findTestSandbox()
 const authorization = `basic ${Buffer.from('x-access-token:ghu_secret').toString('base64')}`
 const author = { name: 'Grace Hopper', email: 'grace@example.com' }
 

@@ -3,7 +3,7 @@ import { isBranchName } from '#domain/kernel/names.ts'
 import { faults } from '#domain/kernel/errors.ts'
 import type { TextThreads } from '../../output/textThreads.ts'
 import type { KnownSecret } from '../../output/secretForms.ts'
-import type { Finished } from '../../process.ts'
+import type { Finished } from '#platform/childProcess.ts'
 import { addedSecret, type AddedSecret } from './addedSecrets.ts'
 import { mergeBaseOf } from '../changes/changes.ts'
 import {

@@ -17,7 +17,7 @@ import { gunzipSync, gzipSync } from 'node:zlib'
 import * as fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { defaultArchiveLimits, packFolders, unpackFolders } from './archive.ts'
-import { readTar, tarEnd, tarEntry } from './tar.ts'
+import { packTar, readTar } from './tar.ts'
 import { testPath, writeIn } from '../testScene.ts'
 
 const folders = ['.claude/projects']
@@ -116,10 +116,13 @@ describe("folders of an agent's home", () => {
     '.claude/projects//ran',
     'ran',
   ])('are not written outside of themselves: %s', async (path) => {
-    const entry = tarEntry(path, Buffer.from('evil\n'))
-    if (!entry) throw new Error('the path does not fit')
-    const first = tarEntry(session, Buffer.from('fine\n')) ?? entry
-    const archive = gzipSync(Buffer.concat([first, entry, tarEnd]))
+    const [fine, evil] = [Buffer.from('fine\n'), Buffer.from('evil\n')]
+    const archive = gzipSync(
+      await packTar([
+        { path: session, content: fine },
+        { path, content: evil },
+      ]),
+    )
     expect(await unpackFolders(other, folders, archive)).toMatchObject({ kind: 'unreadable' })
     expect(await readdir(other)).toEqual([])
   })
@@ -147,25 +150,50 @@ describe("folders of an agent's home", () => {
   })
 })
 
-test('any file whose path fits is read back as it was', () => {
-  const name = fc.stringMatching(/^[a-zé-]{1,40}$/)
-  const path = fc.array(name, { minLength: 1, maxLength: 6 }).map((names) => names.join('/'))
-  fc.assert(
-    fc.property(fc.array(fc.tuple(path, fc.uint8Array({ maxLength: 1_500 })), { maxLength: 5 }), (files) => {
-      const entries = files.flatMap(([at, content]) => {
-        const entry = tarEntry(at, content)
-        return entry ? [{ path: at, content: Buffer.from(content), entry }] : []
-      })
-      const read = readTar(Buffer.concat([...entries.map(({ entry }) => entry), tarEnd]))
-      expect(read).toEqual(entries.map(({ path: at, content }) => ({ path: at, content })))
-    }),
+test('any file is read back as it was', async () => {
+  const name = fc.stringMatching(/^[a-zé-]{1,60}$/)
+  const path = fc.array(name, { minLength: 1, maxLength: 8 }).map((names) => names.join('/'))
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.tuple(path, fc.uint8Array({ maxLength: 1_500 })), { maxLength: 5 }),
+      async (written) => {
+        const files = written.map(([at, content]) => ({ path: at, content: Buffer.from(content) }))
+        expect(await readTar(await packTar(files))).toEqual(files)
+      },
+    ),
   )
 })
 
-test('a path that does not fit is refused, and an archive without its end', () => {
-  expect(tarEntry('n'.repeat(101), Buffer.alloc(0))).toBeNull()
-  expect(tarEntry(`${'d/'.repeat(90)}${'n'.repeat(100)}`, Buffer.alloc(0))).toBeNull()
-  expect(tarEntry(`${'d/'.repeat(70)}${'n'.repeat(100)}`, Buffer.alloc(0))).not.toBeNull()
-  expect(readTar(Buffer.alloc(0))).toBeNull()
-  expect(readTar(tarEntry('a', Buffer.from('a')) ?? tarEnd)).toBeNull()
+test('a path of any length is read back, and an archive without its end is refused', async () => {
+  for (const path of ['n'.repeat(101), `${'d/'.repeat(90)}${'n'.repeat(100)}`, 'd/'.repeat(2_000) + 'n']) {
+    const files = [{ path, content: Buffer.alloc(0) }]
+    expect(await readTar(await packTar(files))).toEqual(files)
+  }
+  expect(await readTar(Buffer.alloc(0))).toBeNull()
+  const whole = await packTar([{ path: 'a', content: Buffer.from('a') }])
+  expect(await readTar(whole.subarray(0, -1_024))).toBeNull()
+  expect(await readTar(whole.subarray(0, 700))).toBeNull()
+})
+
+test('archives that earlier versions wrote are read: ustar with names in UTF-8', async () => {
+  const header = Buffer.alloc(512)
+  for (const [text, at] of [
+    ['café', 0],
+    ['0000600\0', 100],
+    ['0000000\0', 108],
+    ['0000000\0', 116],
+    ['00000000002\0', 124],
+    ['00000000000\0', 136],
+    ['        0', 148],
+    ['ustar\x0000', 257],
+    ['folder', 345],
+  ] as const)
+    header.write(text, at, 'utf8')
+  const sum = header.reduce((total, byte) => total + byte, 0)
+  header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148)
+  const content = Buffer.alloc(512)
+  content.write('hi')
+  expect(await readTar(Buffer.concat([header, content, Buffer.alloc(1_024)]))).toEqual([
+    { path: 'folder/café', content: Buffer.from('hi') },
+  ])
 })

@@ -5,8 +5,7 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
 import { readPlain } from '../agentFiles.ts'
-import { readTar, tarEntry, tarEnd } from './tar.ts'
-import type { TarFile } from './tar.ts'
+import { packTar, readTar, type TarFile } from './tar.ts'
 import type { SandboxUser } from '../workspace.ts'
 
 export interface ArchiveLimits {
@@ -35,24 +34,23 @@ export async function packFolders(
 ): Promise<Packed> {
   const root = await realpath(home)
   const leftOut: string[] = []
-  const entries: Buffer[] = []
+  const packed: TarFile[] = []
   let bytes = 0
   for (const folder of folders) {
     for await (const path of filesBelow(root, folder)) {
-      const content = entries.length < limits.files ? await readPlain(root, path, limits.bytes - bytes) : null
-      const entry = content === null ? null : tarEntry(path, content)
-      if (content === null || entry === null) {
+      const content = packed.length < limits.files ? await readPlain(root, path, limits.bytes - bytes) : null
+      if (content === null) {
         leftOut.push(path)
         // An agent may make any number of names.
         if (leftOut.length >= mostTold) break
         continue
       }
       bytes += content.length
-      entries.push(entry)
+      packed.push({ path, content })
     }
   }
-  const archive = await promisify(gzip)(Buffer.concat([...entries, tarEnd]))
-  return { archive, files: entries.length, leftOut }
+  const archive = await promisify(gzip)(await packTar(packed))
+  return { archive, files: packed.length, leftOut }
 }
 
 export type UnpackResult =
@@ -87,8 +85,8 @@ export async function unpackFolders(
 }
 
 async function readArchive(archive: Uint8Array, limits: ArchiveLimits): Promise<readonly TarFile[] | null> {
-  // Each file has a header of 512 bytes and is filled up to 512.
-  const maxOutputLength = limits.bytes + limits.files * 1_024 + tarEnd.length
+  // Beside its content a file takes two headers of 512 bytes, a block for a long path, and padding.
+  const maxOutputLength = limits.bytes + limits.files * mostBesideContent + 1_024
   const tar = await promisify(gunzip)(archive, { maxOutputLength }).catch(() => null)
   return tar && readTar(tar)
 }
@@ -138,5 +136,6 @@ function isPlainPath(path: string): boolean {
   return !path.includes('\0') && path.split('/').every((name) => name !== '' && name !== '.' && name !== '..')
 }
 
+const mostBesideContent = 8 * 1_024
 const deepest = 16
 const mostTold = 1_000

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { lstat, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { findTestBox } from '../../sandbox/testBox.ts'
+import { findTestSandbox } from '../../../../tests/runner/testSandbox.ts'
 import { defaultWorkLimits, restoreWork, saveWork } from './bundle.ts'
 import type { SaveRequest } from './bundle.ts'
 import { readChanges } from '../changes/changes.ts'
@@ -14,7 +14,7 @@ import type { Scene } from '../testScene.ts'
 import { openSandboxUsers } from '../sandboxUsers.ts'
 import type { Workspace } from '../workspace.ts'
 
-const { sandbox, note } = await findTestBox()
+const { sandbox, note } = await findTestSandbox()
 const author = { name: 'Ada', email: 'ada@example.com' }
 const ways: readonly (readonly [string, ((workspace: Workspace) => Git) | undefined])[] = [
   ['on the host', () => testGit],

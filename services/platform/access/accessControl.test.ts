@@ -1,0 +1,168 @@
+/** Who may come in: by login, id and membership; what is kept of an answer, and what a name that changed hands is worth. */
+import { beforeEach, describe, expect, test } from 'vitest'
+import { Fault } from '#domain/kernel/errors.ts'
+import { CodeHostFault } from '#platform/ports/codeHost.ts'
+import { everybody, type AllowList } from './allowList.ts'
+import { answersHold, openAccessControl, type AccessControl } from './accessControl.ts'
+
+const nobody: AllowList = { ...everybody, everybody: false }
+const acme = [{ organization: 'acme', team: null }]
+
+/** What the code host knows now: organisations by name, each with its id and its people. */
+let host: Map<string, { id: string; members: string[] }>
+let fault: CodeHostFault | Fault | null
+/** People here, by id: their account there as it was when they last signed in. */
+let people: Map<string, { githubId: string | null; githubUsername: string | null }>
+let now: number
+let asked: number
+let secrets: Map<string, string>
+beforeEach(() => {
+  host = new Map([['acme', { id: '2001', members: ['ada'] }]])
+  fault = null
+  people = new Map([
+    ['u-ada', { githubId: '1001', githubUsername: 'Ada' }],
+    ['u-grace', { githubId: '1002', githubUsername: 'grace' }],
+    ['u-pat', { githubId: null, githubUsername: null }],
+  ])
+  now = Date.parse('2026-01-01T00:00:00Z')
+  asked = 0
+  secrets = new Map()
+})
+
+function accessControlOf(list: AllowList): AccessControl {
+  return openAccessControl(
+    { list, codeHostName: 'local' },
+    {
+      // Of a document no more is read.
+      documents: { get: (async (_view: unknown, id: string) => people.get(id)) as never },
+      access: {
+        tokenOf: async (userId) => {
+          if (fault instanceof Fault) throw fault
+          return userId
+        },
+      },
+      codeHost: {
+        membership: async (_token, { organization, team, login }) => {
+          asked += 1
+          if (fault !== null) throw fault
+          const there = host.get(organization)
+          if (team === 'elsewhere' || !there?.members.includes(login)) return undefined
+          return { organizationId: there.id }
+        },
+      },
+      vault: {
+        getSecret: async (scope, name) => secrets.get(`${scope}/${name}`),
+        putSecret: async (scope, name, secret) => void secrets.set(`${scope}/${name}`, secret),
+        deriveKey: () => new Uint8Array(32),
+      },
+      clock: { now: () => new Date(now) },
+      logger: { warn: () => undefined },
+    },
+  )
+}
+const ada = { id: '1001', login: 'Ada' }
+const grace = { id: '1002', login: 'grace' }
+const refused = { code: 'not_allowed' }
+
+describe('a sign-in', () => {
+  test('is open to who is named by login or id, to admins, and to members', async () => {
+    for (const list of [
+      { users: ['ada'] },
+      { users: ['id:1001'] },
+      { admins: ['ada'] },
+      { organizations: acme },
+      everybody,
+    ]) {
+      expect(await accessControlOf({ ...nobody, ...list }).admits(ada, 't')).toBe(true)
+    }
+    for (const list of [
+      { users: ['ada', 'id:1001'], admins: ['id:1'] },
+      { organizations: [{ organization: 'acme', team: 'elsewhere' }] },
+    ])
+      expect(await accessControlOf({ ...nobody, ...list }).admits(grace, 't')).toBe(false)
+  })
+
+  test('an id in the list is no login, and a login no id', async () => {
+    expect(await accessControlOf({ ...nobody, users: ['1001'] }).admits(ada, 't')).toBe(false)
+    expect(
+      await accessControlOf({ ...nobody, users: ['id:1001'] }).admits({ id: '9', login: 'id:1001' }, 't'),
+    ).toBe(false)
+  })
+
+  test('finding 6: who takes over the login of somebody who came in by it does not come in', async () => {
+    const door = accessControlOf({ ...nobody, users: ['ada'], admins: ['grace'] })
+    expect(await door.admits(ada, 't')).toBe(true)
+    expect(await door.admits(grace, 't')).toBe(true)
+    expect(await door.admits({ id: '666', login: 'ada' }, 't')).toBe(false)
+    expect(await door.isAdmin({ githubId: '666', githubUsername: 'grace' })).toBe(false)
+    expect(await door.isAdmin({ githubId: '1002', githubUsername: 'grace' })).toBe(true)
+    expect(JSON.stringify([...secrets.keys()])).not.toMatch(/ada|grace/)
+  })
+
+  test('finding 6: members of an organisation that took over the name do not come in', async () => {
+    const door = accessControlOf({ ...nobody, organizations: acme })
+    expect(await door.admits(ada, 't')).toBe(true)
+    host.set('acme', { id: '666', members: ['ada', 'mallory'] })
+    expect(await door.admits({ id: '9', login: 'mallory' }, 't')).toBe(false)
+  })
+})
+
+describe('somebody who is in', () => {
+  test('is asked about again after a while, and refused once they have left', async () => {
+    const door = accessControlOf({ ...nobody, organizations: acme })
+    await door.check('u-ada')
+    host.clear()
+    await door.check('u-ada')
+    expect(asked).toBe(1)
+    now += answersHold.allowed
+    await expect(door.check('u-ada')).rejects.toMatchObject(refused)
+    host.set('acme', { id: '2001', members: ['ada'] })
+    await expect(door.check('u-ada')).rejects.toMatchObject(refused)
+    now += answersHold.refused
+    await door.check('u-ada')
+  })
+
+  test('stays for a while when the code host does not answer, and no longer', async () => {
+    const door = accessControlOf({ ...nobody, organizations: acme })
+    await door.check('u-ada')
+    fault = new CodeHostFault('unavailable', 'It is down.')
+    now += answersHold.allowed
+    await door.check('u-ada')
+    const before = asked
+    await door.check('u-ada')
+    // A host that is down is not asked at every request.
+    expect(asked).toBe(before)
+    now += answersHold.withoutHost
+    await expect(door.check('u-ada')).rejects.toMatchObject({ code: 'code_host_unavailable' })
+    await expect(door.check('u-grace')).rejects.toMatchObject({ code: 'code_host_unavailable' })
+  })
+
+  test('signs in again where their token no longer tells', async () => {
+    const door = accessControlOf({ ...nobody, organizations: acme })
+    for (const why of [new CodeHostFault('unauthorized', 'Gone.'), new Fault('github_not_connected')]) {
+      fault = why
+      await expect(door.check('u-ada')).rejects.toMatchObject({ code: 'sign_in_required' })
+    }
+  })
+
+  test('needs an account at the code host where there is a list', async () => {
+    await expect(accessControlOf({ ...nobody, users: ['ada'] }).check('u-pat')).rejects.toMatchObject(refused)
+    await accessControlOf(everybody).check('u-pat')
+  })
+
+  test('is asked about once by many requests at once', async () => {
+    const door = accessControlOf({ ...nobody, organizations: acme })
+    await Promise.all(Array.from({ length: 20 }, () => door.check('u-ada')))
+    expect(asked).toBe(1)
+  })
+})
+
+test('a refusal names who was refused and whom to ask', () => {
+  const said = (admins: string[], login: string | null) =>
+    accessControlOf({ ...nobody, admins }).refusal(login)
+  expect(said(['ada', 'id:7', 'linus'], 'grace')).toBe(
+    'The GitHub account grace does not have access to this server. Ask ada or linus for access.',
+  )
+  expect(said(['id:7'], 'grace')).toMatch(/Ask its administrator for access\.$/)
+  expect(said(['ada'], null)).toMatch(/^This account .* Ask ada for access, or sign in with a GitHub account/)
+})

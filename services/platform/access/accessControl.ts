@@ -1,0 +1,183 @@
+/** Who may use this server: checked at each sign-in, and again while a person is signed in. */
+import { Fault } from '#domain/kernel/errors.ts'
+import { usersView, type UserDocument } from '#domain/views/users.ts'
+import type { Documents } from '#platform/reads/documents.ts'
+import type { HostAccess } from '#platform/credentials/hostAccess.ts'
+import type { Logger } from '#platform/log.ts'
+import type { Clock } from '#platform/ports/clock.ts'
+import { CodeHostFault, type CodeHost, type HostAccount } from '#platform/ports/codeHost.ts'
+import type { Vault } from '#platform/ports/vault.ts'
+import { namesOf, refusalSentence, type AllowList, type Named } from './allowList.ts'
+import { openNameClaims, type NameClaims } from './nameClaims.ts'
+
+export interface AccessControl {
+  /** Everybody has access, and nothing is checked. */
+  readonly isOpen: boolean
+  /** Whether the owner of this account may sign in, as the code host says at this moment. Throws `CodeHostFault`. */
+  admits(account: Pick<HostAccount, 'id' | 'login'>, accessToken: string): Promise<boolean>
+  /**
+   * Throws `not_allowed` for a person who has lost access, `sign_in_required` when the code host must be asked and no longer takes their
+   * token, `code_host_unavailable` when it has not answered for too long. Results are cached for a while.
+   */
+  check(userId: string): Promise<void>
+  isAdmin(person: Pick<UserDocument, 'githubId' | 'githubUsername'>): Promise<boolean>
+  /** What a person without access is told. */
+  refusal(login: string | null): string
+}
+
+interface Engines {
+  readonly documents: Pick<Documents, 'get'>
+  readonly access: Pick<HostAccess, 'tokenOf'>
+  readonly codeHost: Pick<CodeHost, 'membership'>
+  readonly vault: Pick<Vault, 'getSecret' | 'putSecret' | 'deriveKey'>
+  readonly clock: Clock
+  readonly logger: Pick<Logger, 'warn'>
+}
+
+interface Deps extends Engines {
+  readonly list: AllowList
+  readonly claims: NameClaims
+}
+
+/** How long a result is valid, in milliseconds. */
+export const answersHold = {
+  allowed: 300_000,
+  refused: 30_000,
+  /** While the code host does not answer: how long after it last confirmed a person. */
+  withoutHost: 3_600_000,
+}
+/** People whose results are cached. */
+const mostKept = 10_000
+
+interface Answer {
+  readonly allowed: boolean
+  /** In milliseconds of the clock. */
+  readonly since: number
+  /** When the code host, or the list, last said so. */
+  readonly said: number
+}
+
+export function openAccessControl(
+  options: { list: AllowList; codeHostName: string },
+  engines: Engines,
+): AccessControl {
+  const { list } = options
+  const deps = { ...engines, list, claims: openNameClaims(engines.vault, options.codeHostName) }
+  const answerFor = cachedAnswers(deps)
+  return {
+    isOpen: list.everybody,
+    async admits(account, accessToken) {
+      if (list.everybody) return true
+      const person = { id: account.id, login: account.login.toLowerCase() }
+      return isListed(deps, person, async () => accessToken, 'claim')
+    },
+    async check(userId) {
+      if (list.everybody) return
+      const { allowed } = await answerFor(userId)
+      if (allowed) return
+      const person = await deps.documents.get(usersView, userId)
+      throw new Fault('not_allowed', refusalSentence(list, person?.githubUsername ?? null))
+    },
+    async isAdmin(person) {
+      const known = personOf(person)
+      return known !== null && isNamed(deps, list.admins, known, 'isFree')
+    },
+    refusal: (login) => refusalSentence(list, login),
+  }
+}
+
+/** A sign-in claims a name for the account; a later check only asks whether it still has it. */
+type NameCheck = 'claim' | 'isFree'
+
+async function isListed(
+  deps: Deps,
+  person: Named,
+  tokenOf: () => Promise<string>,
+  how: NameCheck,
+): Promise<boolean> {
+  const { users, admins } = deps.list
+  return (await isNamed(deps, [...users, ...admins], person, how)) || isMember(deps, person, tokenOf, how)
+}
+
+async function isNamed(
+  { claims, logger }: Deps,
+  names: readonly string[],
+  person: Named,
+  how: NameCheck,
+): Promise<boolean> {
+  const named = namesOf(names, person)
+  if (named !== 'by_login') return named === 'by_id'
+  if (await claims[how]('user', person.login, person.id)) return true
+  logger.warn(
+    { githubId: person.id },
+    'a login on the list now belongs to a different account: to let it in, add it by id, such as id:1001',
+  )
+  return false
+}
+
+async function isMember(
+  { list, codeHost, claims }: Deps,
+  person: Named,
+  tokenOf: () => Promise<string>,
+  how: NameCheck,
+): Promise<boolean> {
+  for (const { organization, team } of list.organizations) {
+    const found = await codeHost.membership(await tokenOf(), { organization, team, login: person.login })
+    if (found !== undefined && (await claims[how]('organization', organization, found.organizationId)))
+      return true
+  }
+  return false
+}
+
+/** Gives a person's answer from the cache, or asks for it; requests at the same time share one question. */
+function cachedAnswers(deps: Deps): (userId: string) => Promise<Answer> {
+  const answers = new Map<string, Answer>()
+  const asking = new Map<string, Promise<Answer>>()
+  const keep = (userId: string, answer: Answer): void => {
+    answers.delete(userId)
+    answers.set(userId, answer)
+    const [oldest] = answers.keys()
+    if (answers.size > mostKept && oldest !== undefined) answers.delete(oldest)
+  }
+  return async (userId) => {
+    const last = answers.get(userId)
+    const age = last === undefined ? Infinity : deps.clock.now().getTime() - last.since
+    if (last !== undefined && age < (last.allowed ? answersHold.allowed : answersHold.refused)) return last
+    const running = asking.get(userId) ?? ask(deps, userId, last).finally(() => asking.delete(userId))
+    asking.set(userId, running)
+    const answer = await running
+    keep(userId, answer)
+    return answer
+  }
+}
+
+async function ask(deps: Deps, userId: string, last: Answer | undefined): Promise<Answer> {
+  const now = deps.clock.now().getTime()
+  const person = await deps.documents.get(usersView, userId)
+  // The request for a person who does not exist fails by itself.
+  if (person === undefined) return { allowed: true, since: now - answersHold.allowed, said: now }
+  const known = personOf(person)
+  try {
+    const allowed =
+      known !== null && (await isListed(deps, known, () => deps.access.tokenOf(userId), 'isFree'))
+    return { allowed, since: now, said: now }
+  } catch (fault) {
+    if (fault instanceof Fault && fault.code === 'github_not_connected') throw signInAgain()
+    if (!(fault instanceof CodeHostFault)) throw fault
+    if (fault.kind === 'unauthorized') throw signInAgain()
+    // An outage of the code host signs nobody out: the last confirmation holds a while longer.
+    if (last?.allowed === true && now - last.said < answersHold.withoutHost)
+      return { ...last, since: now - answersHold.allowed + answersHold.refused }
+    throw new Fault('code_host_unavailable', cannotAsk)
+  }
+}
+
+const cannotAsk = "GitHub is not responding, so your access can't be checked. Try again later."
+const signInAgain = () =>
+  new Fault('sign_in_required', 'Sign in again so that your access can be checked with GitHub.')
+
+const personOf = ({
+  githubId,
+  githubUsername,
+}: Pick<UserDocument, 'githubId' | 'githubUsername'>): Named | null =>
+  githubId === null || githubUsername === null ? null : { id: githubId, login: githubUsername.toLowerCase() }

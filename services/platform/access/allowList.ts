@@ -1,0 +1,47 @@
+/** The list of people who may sign in, as the operator wrote it. */
+
+/** A person as the list may name them: by login at the code host, or by id there, written `id:1001`. */
+export interface Named {
+  readonly id: string
+  /** In lower case: logins are compared without case. */
+  readonly login: string
+}
+
+/** All members of an organization, or of one of its teams. In lower case. */
+export interface AllowedOrganization {
+  readonly organization: string
+  readonly team: string | null
+}
+
+export interface AllowList {
+  /** Anyone with an account at the code host may sign in, and anyone may register with a password. */
+  readonly everybody: boolean
+  /** Logins in lower case, and ids as `id:1001`. */
+  readonly users: readonly string[]
+  readonly organizations: readonly AllowedOrganization[]
+  /** As `users`. They may sign in whatever the rest of the list says. */
+  readonly admins: readonly string[]
+}
+
+export const everybody: AllowList = { everybody: true, users: [], organizations: [], admins: [] }
+
+/** Whether a list names a person, and how. */
+export function namesOf(list: readonly string[], person: Named): 'by_id' | 'by_login' | 'not' {
+  if (list.includes(`id:${person.id}`)) return 'by_id'
+  // A login has no colon, so a login can never pass for an id.
+  return !person.login.includes(':') && list.includes(person.login) ? 'by_login' : 'not'
+}
+
+/** What a person who is not on the list is told. `login` is `null` for an account without one. */
+export function refusalSentence({ admins }: Pick<AllowList, 'admins'>, login: string | null): string {
+  const logins = admins.filter((name) => !name.startsWith('id:'))
+  const whom = logins.length === 0 ? 'Ask its administrator' : `Ask ${asOr(logins)}`
+  return login === null
+    ? `This account does not have access to this server. ${whom} for access, or sign in with a GitHub account that has it.`
+    : `The GitHub account ${login} does not have access to this server. ${whom} for access.`
+}
+
+function asOr(names: readonly string[]): string {
+  const last = names.at(-1) ?? ''
+  return names.length < 2 ? last : `${names.slice(0, -1).join(', ')} or ${last}`
+}

@@ -1,0 +1,246 @@
+/** Child processes, for every service: no shell, an explicit environment, limits on time and output, and a process group that ends as one. */
+import { spawn } from 'node:child_process'
+import type { StdioOptions } from 'node:child_process'
+import { Duplex } from 'node:stream'
+import type { Readable, Writable } from 'node:stream'
+
+/** The program is not there or may not be run; nothing was started. */
+export class CannotStart extends Error {
+  override readonly name = 'CannotStart'
+  readonly file: string
+  constructor(file: string, cause?: unknown) {
+    super(
+      `${file} cannot be started: ${cause instanceof Error ? cause.message : 'it, or the folder to start it in, is not there'}`,
+      { cause },
+    )
+    this.file = file
+  }
+}
+
+export interface Exit {
+  /** `null` when a signal ended it. */
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+}
+
+/** A user of this machine, by number; it need not have an account. */
+export interface HostUser {
+  readonly uid: number
+  readonly gid: number
+}
+
+export interface SpawnOptions {
+  /** Where it starts; `/` when not given, never this process's own folder. */
+  readonly cwd?: string
+  /** All of its environment: nothing of this process's own is passed on. */
+  readonly env: Readonly<Record<string, string>>
+  readonly stdin: 'pipe' | 'ignore'
+  /** Another user to run as; only root can. */
+  readonly user?: HostUser | undefined
+  /** How many more pipes it gets, as file descriptors from 3 on. */
+  readonly extraPipes?: number
+}
+
+export interface SpawnedProcess {
+  readonly pid: number
+  readonly stdin: Writable | null
+  /** The child waits when these are not read: that is the back-pressure. */
+  readonly stdout: Readable
+  readonly stderr: Readable
+  /** The extra pipes, in order; both ways. */
+  readonly pipes: readonly Duplex[]
+  /** Settles when the process is gone, whether or not its output was read. */
+  readonly exited: Promise<Exit>
+  /** Sends a signal to the child and all that stayed in its group; a group already gone is fine. */
+  signalGroup(signal: NodeJS.Signals): void
+}
+
+/** Starts a child in a group of its own. Throws `CannotStart`. */
+export function spawnProcess(file: string, args: readonly string[], options: SpawnOptions): SpawnedProcess {
+  const extra = Array.from({ length: options.extraPipes ?? 0 }, () => 'pipe' as const)
+  const stdio: StdioOptions = [options.stdin, 'pipe', 'pipe', ...extra]
+  const child = startChild(file, args, { ...options, stdio })
+  let fault: unknown
+  child.on('error', (error) => (fault = error))
+  const { pid, stdin, stdout, stderr } = child
+  if (pid === undefined || !stdout || !stderr) throw new CannotStart(file, fault)
+
+  // A child may close its input early; its exit tells what came of that.
+  stdin?.on('error', ignore)
+  const pipes = child.stdio.slice(3).filter((stream) => stream instanceof Duplex)
+  for (const pipe of pipes) pipe.on('error', ignore)
+
+  return {
+    pid,
+    stdin,
+    stdout,
+    stderr,
+    pipes,
+    exited: new Promise((resolve) => child.once('exit', (code, signal) => resolve({ code, signal }))),
+    signalGroup: (signal) => signalProcess(-pid, signal),
+  }
+}
+
+/**
+ * Ends a child and all that stayed in its group: at once, or with `graceMs` by SIGTERM first and SIGKILL after that time. With grace its
+ * output is no longer read, since a full pipe would keep it from ending.
+ */
+export function endGroup(child: SpawnedProcess, graceMs = 0): void {
+  if (graceMs === 0) return child.signalGroup('SIGKILL')
+  child.signalGroup('SIGTERM')
+  child.stdout.destroy()
+  const forced = setTimeout(() => child.signalGroup('SIGKILL'), graceMs)
+  void child.exited.then(() => clearTimeout(forced))
+}
+
+/** Sends a signal to a process, or with a negative id to a group; false when there is none any more. */
+export function signalProcess(pid: number, signal: NodeJS.Signals): boolean {
+  try {
+    return process.kill(pid, signal)
+  } catch {
+    return false
+  }
+}
+
+export interface RunOptions {
+  readonly cwd?: string
+  readonly env: Readonly<Record<string, string>>
+  readonly input?: string | Uint8Array
+  /** What it reads from the descriptors from 3 on. */
+  readonly extraInputs?: readonly (string | Uint8Array)[]
+  readonly user?: HostUser | undefined
+  readonly timeoutMs: number
+  /** Between SIGTERM and SIGKILL when the child is ended early; without it, SIGKILL at once. */
+  readonly graceMs?: number
+  /** Of stdout and of stderr, each. What `onStdout` takes is not kept and not counted. */
+  readonly maxOutputBytes: number
+  /** Keeps only so many of the last bytes of stderr, however much there is. */
+  readonly stderrTailBytes?: number
+  readonly signal?: AbortSignal | undefined
+  /** Takes stdout as it comes; answering `enough` ends the child. */
+  readonly onStdout?: (chunk: Buffer) => 'more' | 'enough'
+  /** Sees stderr as it comes; it is kept as well. */
+  readonly onStderr?: (chunk: Buffer) => void
+}
+
+export type EndedBy = 'itself' | 'time_limit' | 'output_limit' | 'aborted' | 'reader'
+
+export interface Finished extends Exit {
+  readonly stdout: Buffer
+  readonly stderr: Buffer
+  /** Why it ended; for all but `itself` its whole group was ended. */
+  readonly endedBy: EndedBy
+}
+
+/** Runs a child to its end and returns its output. Throws only `CannotStart`: any exit is a result. */
+export async function run(file: string, args: readonly string[], options: RunOptions): Promise<Finished> {
+  if (options.signal?.aborted)
+    return { code: null, signal: null, stdout: nothing, stderr: nothing, endedBy: 'aborted' }
+  const child = spawnProcess(file, args, {
+    ...options,
+    stdin: options.input === undefined ? 'ignore' : 'pipe',
+    extraPipes: options.extraInputs?.length ?? 0,
+  })
+  return runToEnd(child, options)
+}
+
+/** The same for a child that runs already: writes its inputs and keeps its limits. Never throws. */
+export async function runToEnd(
+  child: SpawnedProcess,
+  options: Omit<RunOptions, 'cwd' | 'env' | 'user'>,
+): Promise<Finished> {
+  let endedBy: EndedBy = 'itself'
+  const end = (why: EndedBy): void => {
+    if (endedBy === 'itself') {
+      endedBy = why
+      endGroup(child, options.graceMs)
+    } else if (options.graceMs === undefined) child.signalGroup('SIGKILL')
+  }
+  const timer = setTimeout(end, options.timeoutMs, 'time_limit')
+  const abort = (): void => end('aborted')
+  options.signal?.addEventListener('abort', abort)
+  if (options.signal?.aborted) abort()
+
+  const { onStdout, onStderr, maxOutputBytes, stderrTailBytes } = options
+  const stdout = collect(child.stdout, {
+    limit: maxOutputBytes,
+    exceeded: () => end('output_limit'),
+    first:
+      onStdout &&
+      ((chunk) => {
+        if (endedBy === 'itself' && onStdout(chunk) === 'enough') end('reader')
+        return 'taken'
+      }),
+  })
+  const seen = (chunk: Buffer): 'seen' => {
+    onStderr?.(chunk)
+    return 'seen'
+  }
+  const stderr =
+    stderrTailBytes === undefined
+      ? collect(child.stderr, {
+          limit: maxOutputBytes,
+          exceeded: () => end('output_limit'),
+          first: seen,
+        })
+      : collectTail(child.stderr, stderrTailBytes, seen)
+  child.stdin?.end(options.input)
+  options.extraInputs?.forEach((input, index) => child.pipes[index]?.end(input))
+
+  try {
+    const [exit, out, err] = await Promise.all([child.exited, stdout, stderr])
+    return { ...exit, stdout: out, stderr: err, endedBy }
+  } finally {
+    clearTimeout(timer)
+    options.signal?.removeEventListener('abort', abort)
+  }
+}
+
+interface Collecting {
+  readonly limit: number
+  readonly exceeded: () => void
+  /** Sees each chunk first; what it takes is neither kept nor counted. */
+  readonly first: ((chunk: Buffer) => 'taken' | 'seen') | undefined
+}
+
+/** Reads a stream to its end and keeps at most `limit` bytes of it. */
+function collect(stream: Readable, { limit, exceeded, first }: Collecting): Promise<Buffer> {
+  const kept: Buffer[] = []
+  let size = 0
+  stream.on('data', (chunk: Buffer) => {
+    if (first?.(chunk) === 'taken') return
+    if (size < limit) kept.push(chunk.subarray(0, limit - size))
+    size += chunk.length
+    if (size > limit) exceeded()
+  })
+  return closed(stream).then(() => Buffer.concat(kept))
+}
+
+/** Reads a stream to its end and keeps its last bytes. */
+function collectTail(stream: Readable, bytes: number, see: (chunk: Buffer) => void): Promise<Buffer> {
+  let kept: Buffer = Buffer.alloc(0)
+  stream.on('data', (chunk: Buffer) => {
+    see(chunk)
+    kept = Buffer.concat([kept, chunk]).subarray(-bytes)
+  })
+  return closed(stream).then(() => kept)
+}
+
+function closed(stream: Readable): Promise<void> {
+  return new Promise((resolve) => {
+    stream.once('close', () => resolve())
+    stream.once('error', () => stream.destroy())
+  })
+}
+
+function startChild(file: string, args: readonly string[], options: SpawnOptions & { stdio: StdioOptions }) {
+  const { cwd = '/', env, user, stdio } = options
+  try {
+    return spawn(file, [...args], { cwd, env: { ...env }, stdio, detached: true, shell: false, ...user })
+  } catch (error) {
+    throw new CannotStart(file, error)
+  }
+}
+
+const nothing = Buffer.alloc(0)
+const ignore = (): void => undefined

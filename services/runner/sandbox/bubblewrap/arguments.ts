@@ -1,0 +1,107 @@
+/** The arguments of bubblewrap: everything that makes the sandbox, in one list. Pure. */
+import { launcherEnvironment } from '../layout.ts'
+import type { Bind } from '../port.ts'
+
+/** How the host's programs are laid out, as `hostSystem` found it. */
+export interface HostSystem {
+  /** Folders and files shown read-only at their own path. */
+  readonly readOnly: readonly string[]
+  readonly symlinks: readonly { readonly path: string; readonly to: string }[]
+  /** Folders below these that are shown empty, and files: what an operator set for the whole machine, which may hold tokens. */
+  readonly emptyFolders: readonly string[]
+  readonly emptyFiles: readonly string[]
+}
+
+/** Who a command is inside. */
+export type SandboxIdentity =
+  /** Started by root: another user of the host, without any capability. */
+  | { readonly kind: 'host_user'; readonly uid: number; readonly gid: number }
+  /** Started by another user: that same user, under another number in a user namespace. */
+  | { readonly kind: 'user_namespace'; readonly uid: number; readonly gid: number }
+  /** Started by root, for git: root in name, who may read and write the files of others and nothing more. */
+  | { readonly kind: 'reader' }
+
+export interface BubblewrapPlan {
+  readonly system: HostSystem
+  readonly identity: SandboxIdentity
+  readonly readOnly: readonly Bind[]
+  readonly writable: readonly Bind[]
+  /** Small files made for the sandbox: by descriptor. */
+  readonly files: readonly { readonly descriptor: number; readonly target: string }[]
+  readonly tmpBytes: number
+}
+
+export function bubblewrapArguments(plan: BubblewrapPlan): readonly string[] {
+  const { identity, system } = plan
+  const targets = [...plan.readOnly, ...plan.writable, ...plan.files].map(({ target }) => target)
+  return [
+    '--die-with-parent',
+    '--new-session',
+    '--unshare-ipc',
+    '--unshare-pid',
+    '--unshare-net',
+    '--unshare-uts',
+    '--unshare-cgroup-try',
+    '--hostname',
+    'flightdeck',
+    ...identityArguments(identity),
+    ...parentsOf(system.readOnly),
+    ...system.symlinks.flatMap(({ path, to }) => ['--symlink', to, path]),
+    ...system.readOnly.flatMap((path) => ['--ro-bind', path, path]),
+    ...system.emptyFolders.flatMap((path) => ['--perms', '0755', '--tmpfs', path, '--remount-ro', path]),
+    '--proc',
+    '/proc',
+    '--dev',
+    '/dev',
+    ...temporary('/tmp', plan.tmpBytes),
+    ...temporary('/dev/shm', plan.tmpBytes),
+    ...parentsOf(targets),
+    ...plan.readOnly.flatMap(({ source, target }) => ['--ro-bind', source, target]),
+    ...plan.writable.flatMap(({ source, target }) => ['--bind', source, target]),
+    ...plan.files.flatMap(({ descriptor, target }) => [
+      '--perms',
+      '0644',
+      '--ro-bind-data',
+      String(descriptor),
+      target,
+    ]),
+    // Else both are file systems in memory that can be filled without a limit.
+    '--remount-ro',
+    '/dev',
+    '--remount-ro',
+    '/',
+    '--clearenv',
+    ...Object.entries(launcherEnvironment).flatMap(([name, value]) => ['--setenv', name, value]),
+    '--chdir',
+    '/',
+  ]
+}
+
+function identityArguments(identity: SandboxIdentity): readonly string[] {
+  switch (identity.kind) {
+    case 'host_user':
+      // Only to become that user; root keeps all that it has unless told to drop it.
+      return [
+        '--cap-drop',
+        'ALL',
+        ...['CAP_SETUID', 'CAP_SETGID', 'CAP_SETPCAP'].flatMap((cap) => ['--cap-add', cap]),
+      ]
+    case 'user_namespace':
+      return ['--unshare-user', '--uid', String(identity.uid), '--gid', String(identity.gid)]
+    case 'reader':
+      return ['--cap-drop', 'ALL', '--cap-add', 'CAP_DAC_OVERRIDE']
+  }
+}
+
+function temporary(path: string, bytes: number): readonly string[] {
+  return ['--perms', '1777', '--size', String(bytes), '--tmpfs', path]
+}
+
+/** Makes the folders above the paths, from the top down: left to bubblewrap, they are root's alone and nobody else gets through. */
+function parentsOf(paths: readonly string[]): readonly string[] {
+  const parents = paths.flatMap((path) => {
+    const parts = path.split('/').slice(1, -1)
+    return parts.map((_, index) => `/${parts.slice(0, index + 1).join('/')}`)
+  })
+  return [...new Set(parents)].sort().flatMap((path) => ['--perms', '0755', '--dir', path])
+}

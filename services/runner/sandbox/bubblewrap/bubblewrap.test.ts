@@ -1,0 +1,41 @@
+import { text } from 'node:stream/consumers'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { makeScene, type Scene } from '../../workspace/testScene.ts'
+import { describeSandbox } from '../../../../tests/runner/sandbox.contract.ts'
+import { callNumber } from '../systemCalls.ts'
+import { findTestSandbox } from '../../../../tests/runner/testSandbox.ts'
+
+const { sandbox, note } = await findTestSandbox()
+
+describeSandbox(`by bubblewrap${note}`, sandbox)
+
+// As where so many groups are there that no other can be made.
+const uncounted = await findTestSandbox(undefined, { says: '', hold: () => Promise.resolve(undefined) })
+
+describe.skipIf(!uncounted.sandbox)('a sandbox whose memory the kernel cannot be had to count', () => {
+  let scene: Scene
+  beforeAll(async () => {
+    scene = await makeScene({ 'README.md': '# Sample\n' })
+  })
+  afterAll(() => scene.remove())
+
+  test('finding 13: may hold none that its processes do not show', async () => {
+    const child = uncounted.sandbox?.run({
+      command: [
+        'perl',
+        '-e',
+        `print syscall(${callNumber('memfd_create')}, my $name = "held", 0) < 0 ? "refused: $!" : "made"`,
+      ],
+      env: {},
+      workspace: await scene.prepare(),
+      readOnly: [],
+      sockets: [],
+      stdin: 'ignore',
+      limits: { memoryBytes: 1024 ** 3, processes: 64, fileSizeBytes: 1024 ** 2, wallMs: 20_000 },
+    })
+    if (!child) return
+    child.stderr.resume()
+    expect(await text(child.stdout)).toBe('refused: Function not implemented')
+    await child.exited
+  })
+})

@@ -1,0 +1,347 @@
+/** The sandbox made by bubblewrap: a user, a process tree, a network and a file system of its own, and nothing left after its end. */
+import type { Duplex, Readable } from 'node:stream'
+import { setTimeout as delay } from 'node:timers/promises'
+import { run, signalProcess, spawnProcess, type SpawnedProcess } from '#platform/childProcess.ts'
+import { gitArguments, gitEnvironment, pick } from '../../workspace/git/git.ts'
+import type { Git } from '../../workspace/git/git.ts'
+import { mirrorObjectsInSandbox } from '../../workspace/workspaceGit.ts'
+import type { SandboxUser, Workspace } from '../../workspace/workspace.ts'
+import { bubblewrapArguments } from './arguments.ts'
+import type { SandboxIdentity, BubblewrapPlan, HostSystem } from './arguments.ts'
+import {
+  accountFiles,
+  sandboxPaths,
+  sandboxSearchPath,
+  checkedBind,
+  commandEnvironment,
+  gitLimits,
+} from '../layout.ts'
+import type { SandboxGroup, ControlGroups } from './controlGroups.ts'
+import { launcher, launchWords, nulEnded } from './launcher.ts'
+import { watchLimits } from '../limits.ts'
+import type {
+  Bind,
+  ReservedSandbox,
+  ReservedSpec,
+  Sandbox,
+  SandboxedProcess,
+  SandboxEnd,
+  SandboxExit,
+  SandboxSpec,
+} from '../port.ts'
+import { freeze, thaw, type Known } from './freeze.ts'
+import { birthOf, processTree } from '../processTree.ts'
+
+export interface BubblewrapOptions {
+  /** Path of `bwrap`. */
+  readonly program: string
+  readonly system: HostSystem
+  /** What this process was started with and must not hand on, as `inheritedDescriptors` found it. */
+  readonly inherited: readonly number[]
+  /** Where the kernel counts the memory of sandboxes; `undefined` where their processes are looked at. */
+  readonly groups: ControlGroups | undefined
+  /** The filter of system calls that a sandbox has, by who counts its memory; `undefined` where the kernel takes none. */
+  readonly filters: Readonly<Record<'kernel' | 'processes', Buffer>> | undefined
+  /** Path or name of git inside the sandbox, where only the system's programs are. */
+  readonly gitProgram: string
+}
+
+export function bubblewrap(options: BubblewrapOptions): Sandbox {
+  return {
+    kind: 'bubblewrap',
+    run(spec) {
+      const inputs = inputsOf(options, spec)
+      return runIn(options, spawnSandbox(options, spec), spec, inputs)
+    },
+    reserve: (spec) => reserveSandbox(options, spec),
+    paths: () => sandboxPaths,
+    seenAs: ({ target }) => target,
+    gitFor: (workspace) => sandboxedGit(options, workspace),
+  }
+}
+
+interface SpawnedSandbox {
+  readonly child: SpawnedProcess
+  /** Settles once the kernel counts what the sandbox holds, or will not; it takes the kernel some 10 ms. */
+  readonly holding: Promise<SandboxGroup | undefined>
+}
+
+/** Starts bubblewrap, which waits for its arguments. */
+function spawnSandbox(
+  options: BubblewrapOptions,
+  { workspace, stdin, limits }: ReservedSpec,
+): SpawnedSandbox {
+  const identity = commandIdentity(workspace)
+  const files = madeFiles(identity, options.system).length
+  const args = ['--args', '3', '--info-fd', '4', ...filtered(options, 6), '--', ...launcher(identity, 5)]
+  // Its own environment is empty: that is what /proc/1/environ shows inside. Arguments go by a pipe, where no list of processes has them.
+  const [program, ...rest] = withoutInherited(options, args, firstFile + files)
+  const child = spawnProcess(program, rest, { env: {}, stdin, extraPipes: 4 + files })
+  return { child, holding: held(options, child.pid, limits) }
+}
+
+function reserveSandbox(options: BubblewrapOptions, reserved: ReservedSpec): ReservedSandbox {
+  const spawned = spawnSandbox(options, reserved)
+  return {
+    run(rest) {
+      const spec = { ...reserved, ...rest }
+      return runIn(options, spawned, spec, inputsOf(options, spec))
+    },
+    async close() {
+      spawned.child.signalGroup('SIGKILL')
+      const [group] = await Promise.all([spawned.holding, spawned.child.exited])
+      await group?.remove()
+    },
+  }
+}
+
+/** What bubblewrap and the launcher read from their pipes. */
+interface SandboxInputs {
+  readonly making: string
+  readonly words: string
+  readonly files: readonly string[]
+}
+
+/** Throws `RangeError` for what cannot be in a sandbox. */
+function inputsOf({ system }: BubblewrapOptions, spec: SandboxSpec): SandboxInputs {
+  const { workspace, limits } = spec
+  const identity = commandIdentity(workspace)
+  const files = madeFiles(identity, system)
+  const plan: BubblewrapPlan = {
+    system,
+    identity,
+    readOnly: [
+      { source: workspace.mirrorObjects, target: mirrorObjectsInSandbox },
+      ...[...spec.readOnly, ...spec.sockets].map(checkedBind),
+    ],
+    writable: [
+      { source: workspace.dir, target: sandboxPaths.tree },
+      { source: workspace.homeDir, target: sandboxPaths.home },
+    ],
+    files: files.map(({ target }, index) => ({ target, descriptor: firstFile + index })),
+    tmpBytes: temporaryBytes(limits.memoryBytes),
+  }
+  const words = launchWords({
+    identity,
+    limits,
+    startIn: sandboxPaths.tree,
+    env: { ...commandEnvironment, ...spec.env },
+    command: spec.command,
+  })
+  return { making: nulEnded(bubblewrapArguments(plan)), words, files: files.map(({ content }) => content) }
+}
+
+function runIn(
+  { filters }: BubblewrapOptions,
+  { child, holding }: SpawnedSandbox,
+  { limits, beside = 0 }: SandboxSpec,
+  { making, words, files }: SandboxInputs,
+): SandboxedProcess {
+  const [argumentPipe, infoPipe, wordPipe, filterPipe, ...filePipes] = child.pipes
+  // It makes no sandbox, and starts nothing, before it has read these: what it starts is counted.
+  let group: SandboxGroup | undefined
+  const begin = async (): Promise<void> => {
+    group = await holding
+    filterPipe?.end(filters?.[group ? 'kernel' : 'processes'])
+    argumentPipe?.end(making)
+  }
+  const begun = begin()
+  wordPipe?.end(words)
+  filePipes.forEach((pipe, index) => pipe.end(files[index]))
+
+  let reason: SandboxEnd = 'itself'
+  let isOver = false
+  let first: { readonly pid: number; readonly birth: string | undefined } | undefined
+  let isInterruptWanted = false
+  const interrupt = (): void => {
+    isInterruptWanted = true
+    if (first && !isOver) signalProcess(-first.pid, 'SIGINT')
+  }
+  const end = (why: SandboxEnd): void => {
+    if (isOver) return
+    if (reason === 'itself') reason = why
+    // With the first process of its namespace everything in the sandbox ends; bubblewrap follows by itself.
+    if (first) signalProcess(first.pid, 'SIGKILL')
+    else child.signalGroup('SIGKILL')
+  }
+  const learnFirst = async (): Promise<void> => {
+    const pid = await firstPid(infoPipe)
+    if (pid === undefined) return
+    first = { pid, birth: await birthOf(pid) }
+    if (reason !== 'itself') end(reason)
+    if (isInterruptWanted) interrupt()
+  }
+  const known = learnFirst()
+  let staying: readonly Known[] = []
+  const learnStaying = async (): Promise<void> => {
+    await known
+    if (first) staying = await firstOnes(first.pid, 1 + beside, () => isOver)
+  }
+  const settled = learnStaying()
+  const watch = watchLimits(
+    limits,
+    { root: () => first?.pid, counted: async () => group?.counted() ?? 'unknown' },
+    end,
+  )
+
+  const exited = child.exited.then(async (exit): Promise<SandboxExit> => {
+    watch.stop()
+    await Promise.all([known, begun])
+    if (first) await gone(first.pid, first.birth)
+    isOver = true
+    // The kernel was faster than the next look.
+    if (reason === 'itself' && (await group?.counted()) === 'exceeded') reason = 'memory_limit'
+    void group?.remove()
+    return { ...exit, reason }
+  })
+  return {
+    pid: child.pid,
+    stdin: child.stdin,
+    stdout: child.stdout,
+    stderr: child.stderr,
+    exited,
+    interrupt,
+    kill: () => end('killed'),
+    settled,
+    async freeze() {
+      await settled
+      if (first && staying.length > 0 && (await freeze(first.pid, staying))) return 'frozen'
+      end('killed')
+      await exited
+      return 'ended'
+    },
+    thaw: () => thaw(staying),
+  }
+}
+
+/** A sandbox may hold its memory, and beside it what lies in its two temporary folders. */
+async function held(
+  { groups }: BubblewrapOptions,
+  pid: number,
+  { memoryBytes, processes }: SandboxSpec['limits'],
+): Promise<SandboxGroup | undefined> {
+  const all = memoryBytes + 2 * temporaryBytes(memoryBytes)
+  return groups?.hold(pid, { memoryBytes: all, processes })
+}
+
+/** Of each of the two temporary folders. */
+const temporaryBytes = (memoryBytes: number): number => Math.floor(memoryBytes / 4)
+
+/** Git in a sandbox of its own: what an agent planted, or swaps while git reads, leads to nothing outside of its own tree. */
+function sandboxedGit(options: BubblewrapOptions, workspace: Workspace): Git {
+  const { system, gitProgram } = options
+  const identity: SandboxIdentity = workspace.owner
+    ? { kind: 'reader' }
+    : { kind: 'user_namespace', uid: 0, gid: 0 }
+  const atItsPlace = (path: string): Bind => ({ source: path, target: path })
+  return (call) => {
+    const plan: BubblewrapPlan = {
+      system,
+      identity,
+      readOnly: [workspace.mirrorDir, workspace.dir].map(atItsPlace),
+      writable: [atItsPlace(workspace.privateGitDir)],
+      files: [],
+      tmpBytes: 64 * 1024 * 1024,
+    }
+    const words = launchWords({
+      identity,
+      limits: gitLimits,
+      startIn: '/',
+      env: gitEnvironment(call, sandboxSearchPath),
+      command: [gitProgram, ...gitArguments(call)],
+    })
+    const args = ['--args', '3', ...filtered(options, 5), '--', ...launcher(identity, 4)]
+    const [program, ...rest] = withoutInherited(options, args, 6)
+    return run(program, rest, {
+      env: {},
+      extraInputs: [nulEnded(bubblewrapArguments(plan)), words, options.filters?.processes ?? ''],
+      timeoutMs: call.timeoutMs ?? 60_000,
+      maxOutputBytes: call.maxOutputBytes ?? 16 * 1024 * 1024,
+      ...pick(call),
+    })
+  }
+}
+
+/** Where bubblewrap reads the filter, which it loads last, when all of the sandbox is made. */
+function filtered({ filters }: BubblewrapOptions, descriptor: number): readonly string[] {
+  return filters ? ['--seccomp', String(descriptor)] : []
+}
+
+/** The command line of bubblewrap. It closes no descriptor itself, and so a shell does, where there are any; those below `firstFree` are ours. */
+function withoutInherited(
+  { program, inherited }: BubblewrapOptions,
+  args: readonly string[],
+  firstFree: number,
+): readonly [string, ...string[]] {
+  const closed = inherited
+    .filter((descriptor) => descriptor >= firstFree)
+    .map((descriptor) => `${descriptor}>&-`)
+  return closed.length === 0
+    ? [program, ...args]
+    : // Without --norc, a bash whose input is a socket reads a start-up file.
+      [
+        '/bin/bash',
+        '--norc',
+        '--noprofile',
+        '-p',
+        '-c',
+        `exec "$@" ${closed.join(' ')}`,
+        'bash',
+        program,
+        ...args,
+      ]
+}
+
+/** Descriptors from 3 on are the arguments, bubblewrap's own word, the words of the launcher, and the filter. */
+const firstFile = 7
+
+/** Inside a user namespace the number is only a name; it is not 0, since programs behave otherwise for that one. */
+const namespaceUser: SandboxUser = { uid: 27_182, gid: 27_182 }
+
+function commandIdentity({ owner }: Workspace): SandboxIdentity {
+  return owner ? { kind: 'host_user', ...owner } : { kind: 'user_namespace', ...namespaceUser }
+}
+
+function madeFiles(
+  identity: SandboxIdentity,
+  { emptyFiles }: HostSystem,
+): readonly { readonly target: string; readonly content: string }[] {
+  const accounts = accountFiles(identity.kind === 'reader' ? namespaceUser : identity)
+  return [
+    ...Object.entries(accounts).map(([target, content]) => ({ target, content })),
+    ...emptyFiles.map((target) => ({ target, content: '' })),
+    { target: '/etc/hosts', content: '127.0.0.1 localhost flightdeck\n::1 localhost\n' },
+  ]
+}
+
+/** The id, on the host, of the sandbox's first process: bubblewrap tells it before it starts anything. */
+async function firstPid(info: Duplex | undefined): Promise<number | undefined> {
+  const told = info ? await readAll(info) : ''
+  const found = /"child-pid": *(\d+)/.exec(told)
+  return found ? Number(found[1]) : undefined
+}
+
+function readAll(stream: Readable): Promise<string> {
+  let text = ''
+  stream.on('data', (chunk: Buffer) => (text += chunk.toString('utf8')))
+  return new Promise((resolve) => stream.once('close', () => resolve(text)))
+}
+
+/** The first processes below that of the sandbox, once so many are there; none when they do not come within 10 s. */
+async function firstOnes(root: number, count: number, isOver: () => boolean): Promise<readonly Known[]> {
+  for (let waitedMs = 0; waitedMs < 10_000 && !isOver(); waitedMs += 2) {
+    const [, ...below] = await processTree(root)
+    if (below.length >= count) {
+      const found = await Promise.all(below.map(async (pid) => ({ pid, birth: await birthOf(pid) })))
+      return found.flatMap(({ pid, birth }) => (birth === undefined ? [] : [{ pid, birth }]))
+    }
+    await delay(2)
+  }
+  return []
+}
+
+/** Waits, for 10 s at most, until the kernel has cleared the sandbox away. It takes milliseconds. */
+async function gone(pid: number, birth: string | undefined): Promise<void> {
+  if (birth === undefined) return
+  for (let waitedMs = 0; waitedMs < 10_000 && (await birthOf(pid)) === birth; waitedMs += 5) await delay(5)
+}

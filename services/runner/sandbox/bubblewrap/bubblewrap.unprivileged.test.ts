@@ -1,0 +1,44 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { makeScene, type Scene } from '../../workspace/testScene.ts'
+import { describeSandbox } from '../../../../tests/runner/sandbox.contract.ts'
+import { openControlGroups } from './controlGroups.ts'
+import { findTestSandbox } from '../../../../tests/runner/testSandbox.ts'
+
+// This file has a process of its own, which is not root any more from here on.
+if (process.getuid?.() === 0) {
+  process.setgroups?.([])
+  process.setgid?.(27_000)
+  process.setuid?.(27_000)
+}
+const { sandbox, note } = await findTestSandbox()
+
+test('this server is not root', () => expect(process.getuid?.()).not.toBe(0))
+
+describeSandbox(`by bubblewrap, made by a user who is not root${note}`, sandbox)
+
+describe.skipIf(!sandbox)('made by a user who is not root, a sandbox', { timeout: 20_000 }, () => {
+  let scene: Scene
+  beforeAll(async () => {
+    scene = await makeScene({ 'README.md': '# Sample\n' })
+  })
+  afterAll(() => scene.remove())
+
+  test('finding 13: with a process that hides what it holds is ended, where nobody else counts that', async () => {
+    // prctl(2), PR_SET_DUMPABLE.
+    const hide = `syscall(${process.arch === 'arm64' ? 167 : 157}, 4, 0, 0, 0, 0) == 0 or die; sleep 15`
+    const child = sandbox?.run({
+      command: ['perl', '-e', hide],
+      env: {},
+      workspace: await scene.prepare(),
+      readOnly: [],
+      sockets: [],
+      stdin: 'ignore',
+      limits: { memoryBytes: 1024 ** 3, processes: 64, fileSizeBytes: 1024 ** 2, wallMs: 20_000 },
+    })
+    child?.stdout.resume()
+    child?.stderr.resume()
+    const { reason } = (await child?.exited) ?? {}
+    // Where the kernel counts, such a process is like any other.
+    expect(reason).toBe(typeof (await openControlGroups()) === 'string' ? 'memory_limit' : 'itself')
+  })
+})

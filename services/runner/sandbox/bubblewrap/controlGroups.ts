@@ -1,0 +1,300 @@
+/** Control groups, cgroups(7): where this process may make groups of its own, the kernel counts the memory of each sandbox. */
+import { randomUUID } from 'node:crypto'
+import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
+import { access, constants, mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { SandboxLimits } from '../port.ts'
+import { processTree } from '../processTree.ts'
+
+/** The group of this process, in the hierarchy that counts memory. */
+export interface OwnGroup {
+  readonly version: 1 | 2
+  readonly folder: string
+}
+
+/** What the kernel says of a group of version 2. */
+export interface GroupState {
+  readonly folder: string
+  /** The root of the machine's own hierarchy, which may hold processes beside groups. */
+  readonly isRoot: boolean
+  readonly controllers: readonly string[]
+  /** Those that groups below it have. */
+  readonly given: readonly string[]
+  readonly processes: readonly number[]
+}
+
+/** How groups for sandboxes come to be: moves that are made first, and the folder below which each sandbox has one; or why there are none. */
+export type GroupPlan =
+  | { readonly kind: 'use'; readonly base: string; readonly move: readonly number[] }
+  | { readonly kind: 'none'; readonly why: string }
+
+/** A process may not be in a group whose parts have controllers: the server's are then in a part of this name. */
+const serverName = 'flightdeck-server'
+const groupPrefix = 'flightdeck-box-'
+
+/** From /proc/self/cgroup and /proc/self/mountinfo; `undefined` where no hierarchy is mounted that could count memory. Pure. */
+export function ownGroup(groups: string, mounts: string): OwnGroup | undefined {
+  const lines = groups.split('\n').map((line) => {
+    const [, controllers = '', ...path] = line.split(':')
+    return { controllers: controllers.split(','), path: path.join(':') }
+  })
+  // A controller is in one hierarchy alone: where version 1 has it, version 2 has not.
+  const first = lines.find(({ controllers }) => controllers.includes('memory'))
+  const second = lines.find(({ controllers, path }) => controllers.join('') === '' && path.startsWith('/'))
+  const found = first ?? second
+  if (!found) return undefined
+  const version = first ? 1 : 2
+  for (const mount of mounts.split('\n')) {
+    const [before = '', after = ''] = mount.split(' - ')
+    const [, , , root = '', at = ''] = before.split(' ')
+    const [type, , options = ''] = after.split(' ')
+    const isIt =
+      version === 2 ? type === 'cgroup2' : type === 'cgroup' && options.split(',').includes('memory')
+    const below = root === '/' ? found.path : withinRoot(root, found.path)
+    if (isIt && below !== undefined && !below.split('/').includes('..'))
+      return { version, folder: join(at, below) }
+  }
+  return undefined
+}
+
+function withinRoot(root: string, path: string): string | undefined {
+  return path === root ? '/' : path.startsWith(`${root}/`) ? path.slice(root.length) : undefined
+}
+
+/** `kin`: this process, those that began it and those that it began. Pure. */
+export function planGroups(own: GroupState, kin: ReadonlySet<number>): GroupPlan {
+  if (!own.controllers.includes('memory'))
+    return { kind: 'none', why: 'the control group of the server does not count memory' }
+  // Where an earlier server, or the one that began this, has been moved already.
+  if (basename(own.folder) === serverName) return { kind: 'use', base: dirname(own.folder), move: [] }
+  if (own.given.includes('memory')) return { kind: 'use', base: own.folder, move: [] }
+  if (own.isRoot)
+    return { kind: 'none', why: 'the server is in the root of all control groups, which is not its own' }
+  if (!own.processes.every((pid) => kin.has(pid)))
+    return {
+      kind: 'none',
+      why: 'others are in the control group of the server',
+    }
+  return { kind: 'use', base: own.folder, move: own.processes }
+}
+
+/** What is written into the folder of a sandbox's group, in order; not every kernel has what is optional. Pure. */
+export function groupSettings(
+  version: OwnGroup['version'],
+  { memoryBytes, processes }: Pick<SandboxLimits, 'memoryBytes' | 'processes'>,
+): readonly { readonly file: string; readonly content: string; readonly isOptional?: true }[] {
+  const bytes = String(memoryBytes)
+  return version === 2
+    ? [
+        { file: 'memory.max', content: bytes },
+        { file: 'memory.swap.max', content: '0', isOptional: true },
+        { file: 'memory.oom.group', content: '1', isOptional: true },
+        // Beside its own, what starts it.
+        { file: 'pids.max', content: String(processes + 4), isOptional: true },
+      ]
+    : [
+        { file: 'memory.limit_in_bytes', content: bytes },
+        { file: 'memory.memsw.limit_in_bytes', content: bytes, isOptional: true },
+      ]
+}
+
+/** The limit, and where the kernel counts whom it has ended for it. */
+const told = {
+  1: { limit: 'memory.limit_in_bytes', events: 'memory.oom_control' },
+  2: { limit: 'memory.max', events: 'memory.events' },
+} as const
+
+/** What a sandbox holds, by the kernel's count. `unknown`: the limit is not in force any more, since somebody else changed or removed it. */
+export type Counted = 'within' | 'exceeded' | 'unknown'
+
+export interface SandboxGroup {
+  counted(): Promise<Counted>
+  /** When nothing of the sandbox is left. Never fails. */
+  remove(): Promise<void>
+}
+
+export interface ControlGroups {
+  /** How memory is counted: a sentence for the operator. */
+  readonly says: string
+  /** Puts a process, and all that it will start, under the limits; `undefined` where that fails. Never throws. */
+  hold(
+    pid: number,
+    limits: Pick<SandboxLimits, 'memoryBytes' | 'processes'>,
+  ): Promise<SandboxGroup | undefined>
+}
+
+/** The kernel removes a group by rmdir(2), with the files that it shows in it. */
+type Remove = (folder: string) => Promise<void>
+
+/** Where the groups of sandboxes are made. */
+interface Below {
+  readonly base: string
+  readonly version: OwnGroup['version']
+  readonly remove: Remove
+}
+
+/** Makes what has to be there before sandboxes have groups, and takes away what killed servers left; a string says why there are none. */
+export async function openControlGroups(
+  own: OwnGroup | 'look' = 'look',
+  remove: Remove = rmdir,
+): Promise<ControlGroups | string> {
+  const group =
+    own === 'look' ? ownGroup(await text('/proc/self/cgroup'), await text('/proc/self/mountinfo')) : own
+  if (!group) return 'there are no control groups'
+  const { version, folder } = group
+  try {
+    const base = version === 1 ? folder : await opened(folder)
+    if (typeof base !== 'string') return base.why
+    await access(base, constants.W_OK)
+    const groups: Below = { base, version, remove }
+    await removeLeft(groups)
+    const trial = make(groups, { memoryBytes: 1024 ** 3, processes: 64 })
+    await remove(trial.folder)
+    return controlGroups(groups)
+  } catch (fault) {
+    return `the server may make no control group (${String(codeOf(fault) ?? fault)})`
+  }
+}
+
+/** Of version 2: makes the moves, and has the groups below count memory. */
+async function opened(folder: string): Promise<string | { readonly why: string }> {
+  const plan = planGroups(await stateOf(folder), await kin())
+  if (plan.kind === 'none') return plan
+  if (plan.move.length > 0) {
+    const server = join(folder, serverName)
+    await access(join(folder, 'cgroup.subtree_control'), constants.W_OK)
+    await mkdir(server, { recursive: true })
+    for (const pid of plan.move)
+      await writeFile(join(server, 'cgroup.procs'), String(pid)).catch((fault: unknown) => {
+        // It has ended meanwhile.
+        if (!isCode(fault, 'ESRCH')) throw fault
+      })
+  }
+  const control = join(plan.base, 'cgroup.subtree_control')
+  for (const controller of ['memory', 'pids'])
+    if (!words(await text(control)).includes(controller))
+      await writeFile(control, `+${controller}`).catch((fault: unknown) => {
+        if (controller === 'memory') throw fault
+      })
+  return plan.base
+}
+
+async function stateOf(folder: string): Promise<GroupState> {
+  const file = (name: string): Promise<string> => text(join(folder, name))
+  return {
+    folder,
+    isRoot: await access(join(folder, 'cgroup.type')).then(
+      () => false,
+      () => true,
+    ),
+    controllers: words(await file('cgroup.controllers')),
+    given: words(await file('cgroup.subtree_control')),
+    processes: words(await file('cgroup.procs')).map(Number),
+  }
+}
+
+async function kin(): Promise<ReadonlySet<number>> {
+  const found = new Set(await processTree(process.pid))
+  for (let pid = process.ppid; pid > 0 && !found.has(pid);) {
+    found.add(pid)
+    pid = Number(/^PPid:\s+(\d+)$/m.exec(await text(`/proc/${pid}/status`))?.[1] ?? 0)
+  }
+  return found
+}
+
+/** Those of servers that run no more. One in which something still runs is not removed by the kernel. */
+async function removeLeft({ base, remove }: Below): Promise<void> {
+  for (const name of await readdir(base)) {
+    const pid = new RegExp(`^${groupPrefix}(\\d+)-`).exec(name)?.[1]
+    if (pid !== undefined && !runs(Number(pid))) await remove(join(base, name)).catch(() => undefined)
+  }
+}
+
+function runs(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (fault) {
+    return isCode(fault, 'EPERM')
+  }
+}
+
+function controlGroups(groups: Below): ControlGroups {
+  const { version, remove } = groups
+  return {
+    says: `The memory of a sandbox is counted by the kernel, in a control group of its own (version ${version}).`,
+    async hold(pid, limits) {
+      try {
+        const { folder, limit } = make(groups, limits)
+        try {
+          await writeFile(join(folder, 'cgroup.procs'), String(pid))
+        } catch {
+          await remove(folder)
+          return undefined
+        }
+        return {
+          async counted() {
+            const [now, events] = await Promise.all(
+              [told[version].limit, told[version].events].map((name) => text(join(folder, name))),
+            )
+            if (/^oom_kill [1-9]/m.test(events ?? '')) return 'exceeded'
+            return now === limit ? 'within' : 'unknown'
+          },
+          remove: () => removed(folder, remove),
+        }
+      } catch {
+        return undefined
+      }
+    },
+  }
+}
+
+/** Each of these takes some microseconds, and a sandbox waits for them: not worth a thread. The limit is as the kernel has it, which rounds. */
+function make(
+  { base, version }: Below,
+  limits: Pick<SandboxLimits, 'memoryBytes' | 'processes'>,
+): { readonly folder: string; readonly limit: string } {
+  const folder = join(base, `${groupPrefix}${process.pid}-${randomUUID()}`)
+  mkdirSync(folder)
+  try {
+    for (const { file, content, isOptional } of groupSettings(version, limits))
+      try {
+        writeFileSync(join(folder, file), content)
+      } catch (fault) {
+        if (isOptional !== true) throw fault
+      }
+    return { folder, limit: readFileSync(join(folder, told[version].limit), 'utf8') }
+  } catch (fault) {
+    rmdirSync(folder)
+    throw fault
+  }
+}
+
+/** What has just ended is in it for a moment longer. */
+async function removed(folder: string, remove: Remove): Promise<void> {
+  for (let waitedMs = 0; waitedMs < 5_000; waitedMs += 20) {
+    const isGone = await remove(folder).then(
+      () => true,
+      (fault: unknown) => !isCode(fault, 'EBUSY'),
+    )
+    if (isGone) return
+    await delay(20)
+  }
+}
+
+function codeOf(fault: unknown): unknown {
+  return fault instanceof Error && 'code' in fault ? fault.code : undefined
+}
+
+function isCode(fault: unknown, code: string): boolean {
+  return codeOf(fault) === code
+}
+
+async function text(path: string): Promise<string> {
+  return readFile(path, 'utf8').catch(() => '')
+}
+
+function words(listed: string): readonly string[] {
+  return listed.split(/\s+/).filter(Boolean)
+}

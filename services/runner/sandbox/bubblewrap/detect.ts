@@ -1,0 +1,95 @@
+/** Finds out whether bubblewrap makes sandboxes on this machine, by making one. */
+import { access, constants } from 'node:fs/promises'
+import { delimiter, join } from 'node:path'
+import { run } from '#platform/childProcess.ts'
+import { bubblewrap } from './bubblewrap.ts'
+import { openControlGroups, type ControlGroups } from './controlGroups.ts'
+import { hostSystem, inheritedDescriptors } from './hostPaths.ts'
+import type { Sandbox } from '../port.ts'
+import { sandboxFault, sandboxShortcomings, withTrialWorkspace, type Detected } from '../probe.ts'
+import { seccompFilter } from '../systemCalls.ts'
+
+export interface DetectRequest {
+  /** PATH, in which `bwrap` is looked for. */
+  readonly path: string
+  /** A folder that exists, where workspaces will lie: the trial sandbox is made from there. */
+  readonly root: string
+  /** Git as the sandbox's PATH has it. */
+  readonly gitProgram: string
+  /** What counts the memory of sandboxes; looked for unless told. */
+  readonly groups?: ControlGroups
+}
+
+/** Takes about 100 ms, 50 s at most. */
+export async function detectBubblewrap({
+  path,
+  root,
+  gitProgram,
+  groups: known,
+}: DetectRequest): Promise<Detected> {
+  if (process.platform !== 'linux')
+    return {
+      kind: 'fails',
+      why: 'Sandboxes require Linux. On another system, run the server in a Linux container: docs/containers.md, "On a Mac".',
+    }
+  const program = await findProgram('bwrap', path)
+  if (program === undefined) return { kind: 'fails', why: howToInstall }
+  const asked = await run(program, ['--version'], { env: {}, timeoutMs: 5_000, maxOutputBytes: 1_000 })
+  const version = asked.stdout
+    .toString('utf8')
+    .replace(/^bubblewrap /, '')
+    .trim()
+  const groups = known ?? (await openControlGroups())
+  const parts = {
+    program,
+    system: await hostSystem(),
+    inherited: await inheritedDescriptors(),
+    gitProgram,
+    groups: typeof groups === 'string' ? undefined : groups,
+  }
+  const memory = typeof groups === 'string' ? countedByProcesses(groups) : groups.says
+  const [kernel, processes] = [
+    seccompFilter(process.arch, 'kernel'),
+    seccompFilter(process.arch, 'processes'),
+  ]
+  const filters = kernel && processes && { kernel, processes }
+  return withTrialWorkspace(root, async (workspace): Promise<Detected> => {
+    const working = async (sandbox: Sandbox): Promise<Detected> => ({
+      kind: 'works',
+      sandbox,
+      version,
+      shortcomings: await sandboxShortcomings(sandbox, workspace),
+      memory,
+    })
+    const sandbox = bubblewrap({ ...parts, filters })
+    const why = await sandboxFault(sandbox, workspace)
+    if (why === undefined) return working(sandbox)
+    // A kernel without filters makes sandboxes, if weaker ones.
+    const weaker = bubblewrap({ ...parts, filters: undefined })
+    if (filters && (await sandboxFault(weaker, workspace)) === undefined) return working(weaker)
+    return { kind: 'fails', why: `bubblewrap ${version} cannot make a sandbox here (${why}). ${howToAllow}` }
+  })
+}
+
+/** `why`: a clause that says why the kernel does not count. */
+const countedByProcesses = (why: string): string =>
+  `The memory of a sandbox is counted by looking at its processes, twice a second, as ${why}. So a sandbox can make no memfd and no large segment of System V. A control group of the server's own mends that: Delegate=yes in its systemd unit.`
+
+/** A program's path, looked for as a shell would. */
+export async function findProgram(name: string, path: string): Promise<string | undefined> {
+  for (const dir of path.split(delimiter).filter((entry) => entry.startsWith('/'))) {
+    const file = join(dir, name)
+    const isThere = await access(file, constants.X_OK).then(
+      () => true,
+      () => false,
+    )
+    if (isThere) return file
+  }
+  return undefined
+}
+
+const howToInstall =
+  'bubblewrap is not installed. `apt-get install bubblewrap` (Debian, Ubuntu) or `dnf install bubblewrap` (Fedora) brings it.'
+
+const howToAllow =
+  'In a container, give it the right to make namespaces (for Docker: `--security-opt seccomp=unconfined --cap-add SYS_ADMIN`); on Ubuntu, `sysctl kernel.apparmor_restrict_unprivileged_userns=0` lets other users than root make sandboxes.'

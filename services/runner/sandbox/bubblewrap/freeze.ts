@@ -1,0 +1,81 @@
+/**
+ * Stops a tree of processes so that nothing of it can change a file, and ends all in it that was not there when it was made. What may stay
+ * is told by when it was born, never by a name, which anybody can take.
+ */
+import { readdir, readFile } from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
+import { signalProcess } from '#platform/childProcess.ts'
+import { childrenOf, factsOf } from '../processTree.ts'
+
+/** One process, told from a later one of the same id. */
+export interface Known {
+  readonly pid: number
+  readonly birth: string
+}
+
+/** What loses the race for so long is ended as a whole. */
+const longestMs = 5_000
+/** Until then they are only stopped: one that is ended makes room for another under the limit of processes. */
+const onlyStoppedMs = 1_000
+
+/**
+ * Ends what runs below `root` beside `staying`, and stops these. True when that is done: then nothing below `root` can run before
+ * `thaw`. False when one of those that should stay is gone, or when the others cannot be got rid of in time.
+ *
+ * It is sound against processes that begin others while it looks. A parent's list of children is read in order and under the kernel's lock,
+ * and who loses its parent comes to the list of `root` at its end: what is alive is in the list of somebody. Those that stay are stopped
+ * and begin nothing. So two looks in a row that find nobody else have missed nobody.
+ */
+export async function freeze(root: number, staying: readonly Known[]): Promise<boolean> {
+  const begun = performance.now()
+  const stopped = new Set<number>()
+  for (const { pid } of staying) signalProcess(pid, 'SIGSTOP')
+  for (let emptyLooks = 0; performance.now() < begun + longestMs;) {
+    const others = await othersBelow(root, staying)
+    if (others === 'one_is_gone') return false
+    emptyLooks = others.length === 0 ? emptyLooks + 1 : 0
+    if (emptyLooks >= 2 && (await areStopped(staying))) return true
+    const areNew = others.some((pid) => !stopped.has(pid))
+    for (const pid of others) {
+      signalProcess(pid, 'SIGSTOP')
+      stopped.add(pid)
+    }
+    if (!areNew || performance.now() > begun + onlyStoppedMs)
+      for (const pid of others) signalProcess(pid, 'SIGKILL')
+    if (!areNew) await delay(1)
+  }
+  return false
+}
+
+/** Lets those that stayed run on. */
+export function thaw(staying: readonly Known[]): void {
+  for (const { pid } of staying) signalProcess(pid, 'SIGCONT')
+}
+
+/** What is alive, or was a moment ago: who was listed and is gone may have begun another. */
+async function othersBelow(
+  root: number,
+  staying: readonly Known[],
+): Promise<readonly number[] | 'one_is_gone'> {
+  const births = new Map(staying.map(({ pid, birth }) => [pid, birth]))
+  const found = [root]
+  for (const parent of found) found.push(...(await childrenOf(parent)))
+  const others: number[] = []
+  for (const pid of found.slice(1)) {
+    const facts = await factsOf(`/proc/${pid}`)
+    const birth = births.get(pid)
+    if (birth !== undefined && facts?.birth === birth && facts.isAlive) births.delete(pid)
+    else if (facts === undefined || facts.isAlive) others.push(pid)
+  }
+  return births.size > 0 ? 'one_is_gone' : others
+}
+
+/** A signal stops each thread when it comes out of what it does. */
+async function areStopped(staying: readonly Known[]): Promise<boolean> {
+  for (const { pid } of staying)
+    for (const thread of await readdir(`/proc/${pid}/task`).catch(() => [])) {
+      const stat = await readFile(`/proc/${pid}/task/${thread}/stat`, 'utf8').catch(() => '')
+      if (!/^[TtZX]/.test(stat.slice(stat.lastIndexOf(')') + 2))) return false
+    }
+  return true
+}

@@ -1,0 +1,38 @@
+/**
+ * Sandboxes that outlived the runner that made them. Bubblewrap ties a sandbox to who made it only once the sandbox stands: killed while
+ * it is being made, a runner leaves it behind.
+ */
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { signalProcess } from '#platform/childProcess.ts'
+import { sandboxPaths } from '../layout.ts'
+
+/** Ends every sandbox that works in a workspace below `root`. To be called before any is made: there is none then that may live. */
+export async function endOrphanedSandboxes(root: string): Promise<void> {
+  const pids = await bubblewraps()
+  if (pids.length === 0) return
+  const tasks = join(root, 'tasks')
+  const names = await readdir(tasks).catch(() => [])
+  const trees = new Set(await Promise.all(names.map((name) => identityOf(join(tasks, name, 'tree')))))
+  for (const pid of pids) {
+    // The first process of a sandbox sees the workspace where everything in the sandbox does.
+    const seen = await identityOf(`/proc/${pid}/root${sandboxPaths.tree}`)
+    if (seen !== undefined && trees.has(seen)) signalProcess(pid, 'SIGKILL')
+  }
+}
+
+async function bubblewraps(): Promise<readonly number[]> {
+  const pids = (await readdir('/proc').catch(() => [])).map(Number).filter(Number.isSafeInteger)
+  const found: number[] = []
+  for (const pid of pids) {
+    const name = await readFile(`/proc/${pid}/comm`, 'utf8').catch(() => '')
+    if (name.trim() === 'bwrap') found.push(pid)
+  }
+  return found
+}
+
+/** Tells a folder from all others of this machine, by whatever path it is seen. */
+async function identityOf(folder: string): Promise<string | undefined> {
+  const found = await stat(folder).catch(() => undefined)
+  return found && `${found.dev}:${found.ino}`
+}

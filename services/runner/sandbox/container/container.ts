@@ -1,0 +1,97 @@
+/** The sandbox made by a container engine: a container for each run, with a user, a process tree, a network and a file system of its own. */
+import { mirrorObjectsInSandbox } from '../../workspace/workspaceGit.ts'
+import { accountFiles, sandboxPaths, checkedBind, commandEnvironment } from '../layout.ts'
+import { containerGit } from './git.ts'
+import { runnerLabel, thereOrFault, type ContainerOptions } from './options.ts'
+import { engineSees, type ContainerMount } from './createRequest.ts'
+import { startContainer, type ContainerParts } from './containerProcess.ts'
+import type { Bind, Sandbox, SandboxedProcess, SandboxEnd, SandboxSpec } from '../port.ts'
+
+export interface ContainerSandbox extends Sandbox {
+  readonly kind: 'container'
+  /** Ends the containers that wait for git to be asked. */
+  close(): Promise<void>
+}
+
+export function containerSandbox(options: ContainerOptions): ContainerSandbox {
+  const { shared } = options
+  const parts: ContainerParts = { ...options, there: (path) => thereOrFault(shared, path) }
+  const git = containerGit(options, parts)
+  return {
+    kind: 'container',
+    run: (spec) => startSandbox(options, parts, spec),
+    paths: () => sandboxPaths,
+    // What the engine has not is in the image, where it is here.
+    seenAs: ({ source, target }) => (engineSees(shared, source) === undefined ? source : target),
+    gitFor: git.for,
+    close: git.close,
+  }
+}
+
+function startSandbox(options: ContainerOptions, parts: ContainerParts, spec: SandboxSpec): SandboxedProcess {
+  const { workspace, limits } = spec
+  const user = workspace.owner ?? options.ownUser
+  const at = ({ source, target }: Bind, readOnly: boolean): ContainerMount => ({
+    source: parts.there(source),
+    target,
+    readOnly,
+  })
+  const isShared = ({ source }: Bind): boolean => engineSees(options.shared, source) !== undefined
+  const shown = [
+    ...spec.readOnly.map(checkedBind).filter(isShared),
+    // A socket is never in the image.
+    ...spec.sockets.map(checkedBind),
+  ]
+  let reason: SandboxEnd = 'itself'
+  let isOver = false
+  const end = (why: SandboxEnd): void => {
+    if (isOver) return
+    if (reason === 'itself') reason = why
+    container.end()
+  }
+  const container = startContainer(parts, {
+    plan: {
+      image: options.image,
+      labels: { [runnerLabel]: options.runnerId },
+      user,
+      capabilities: [],
+      mounts: [
+        at({ source: workspace.mirrorObjects, target: mirrorObjectsInSandbox }, true),
+        at({ source: workspace.dir, target: sandboxPaths.tree }, false),
+        at({ source: workspace.homeDir, target: sandboxPaths.home }, false),
+        ...shown.map((bind) => at(bind, true)),
+      ],
+      limits,
+      // A command of people's is never frozen.
+      staying: spec.beside === undefined ? 0 : 1 + spec.beside,
+      command: spec.command,
+      startIn: sandboxPaths.tree,
+    },
+    env: { ...commandEnvironment, ...spec.env },
+    files: accountFiles(user),
+    stdin: spec.stdin,
+    onOutOfMemory: () => end('memory_limit'),
+  })
+  const wall = setTimeout(end, limits.wallMs, 'time_limit')
+  return {
+    pid: null,
+    stdin: container.stdin,
+    stdout: container.stdout,
+    stderr: container.stderr,
+    exited: container.exited.then((code) => {
+      clearTimeout(wall)
+      isOver = true
+      return { code, signal: null, reason }
+    }),
+    interrupt: container.interrupt,
+    kill: () => end('killed'),
+    settled: spec.beside === undefined ? Promise.resolve() : container.settled,
+    async freeze() {
+      if (await container.freeze()) return 'frozen'
+      end('killed')
+      await container.exited
+      return 'ended'
+    },
+    thaw: container.thaw,
+  }
+}

@@ -1,0 +1,97 @@
+/** Finds out whether a container engine makes sandboxes on this machine, by making one. */
+import { stat } from 'node:fs/promises'
+import { sandboxFault, sandboxShortcomings, withTrialWorkspace, type Detected } from '../probe.ts'
+import { containerSandbox, type ContainerSandbox } from './container.ts'
+import { containerEngine, EngineFault, type ContainerEngine, type ContainerImage } from './engine.ts'
+import { findOrBuildImage, type ImageRequest } from './image.ts'
+import { removeContainers, type ContainerOptions } from './options.ts'
+
+export interface DetectContainersRequest extends Omit<ContainerOptions, 'engine' | 'image' | 'ownUser'> {
+  /** Where an engine may listen. The first that answers is taken. */
+  readonly sockets: readonly string[]
+  readonly image: ImageRequest
+  /** A folder that exists, where workspaces will lie: the trial sandbox is made from there. */
+  readonly root: string
+}
+
+/**
+ * Takes the first engine that answers, removes what an earlier run of this runner left, finds or builds the image, and tries a sandbox.
+ * Takes about 2 s, 2 min at most, and once up to `buildMs` for the image.
+ */
+export async function detectContainers(
+  request: DetectContainersRequest,
+): Promise<Detected<ContainerSandbox>> {
+  if (process.platform !== 'linux')
+    return { kind: 'fails', why: 'Container sandboxes require Linux, with the engine on the same machine.' }
+  try {
+    const found = await findEngine(request.sockets)
+    if (typeof found === 'string') return { kind: 'fails', why: `${found} ${howToReach}` }
+    const image = await findOrBuildImage(found.engine, request.image)
+    if (typeof image === 'string') return { kind: 'fails', why: `${found.version}: ${image}.` }
+    return await tryOut(found, image, request)
+  } catch (fault) {
+    if (!(fault instanceof EngineFault)) throw fault
+    return { kind: 'fails', why: `The container engine cannot be used: ${fault.message}. ${howToReach}` }
+  }
+}
+
+/** Those of the sockets that are there. */
+export async function socketsThere(sockets: readonly string[]): Promise<readonly string[]> {
+  const there = await Promise.all(
+    sockets.map((path) =>
+      stat(path).then(
+        (found) => found.isSocket(),
+        () => false,
+      ),
+    ),
+  )
+  return sockets.filter((_, index) => there[index])
+}
+
+interface FoundEngine {
+  readonly engine: ContainerEngine
+  readonly version: string
+}
+
+/** A sentence says why none of them can be used. */
+async function findEngine(sockets: readonly string[]): Promise<FoundEngine | string> {
+  const faults: string[] = []
+  for (const socketPath of sockets) {
+    const engine = containerEngine(socketPath)
+    try {
+      return { engine, version: await engine.version() }
+    } catch (fault) {
+      if (!(fault instanceof EngineFault)) throw fault
+      faults.push(fault.message)
+    }
+  }
+  return `The container engine cannot be used: ${faults.join('; ')}.`
+}
+
+async function tryOut(
+  { engine, version }: FoundEngine,
+  image: ContainerImage,
+  request: DetectContainersRequest,
+): Promise<Detected<ContainerSandbox>> {
+  const ownUser = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 }
+  const { root, runnerId, scratch, shared, path, gitProgram, node } = request
+  const options = { runnerId, scratch, shared, path, gitProgram, node, engine, image, ownUser }
+  await removeContainers(options)
+  const sandbox = containerSandbox(options)
+  const tried = await withTrialWorkspace(root, async (workspace) => {
+    const fault = await sandboxFault(sandbox, workspace, options.node)
+    return fault ?? (await sandboxShortcomings(sandbox, workspace))
+  }).catch((fault: unknown) => (fault instanceof Error ? fault.message : String(fault)))
+  await sandbox.close()
+  if (typeof tried === 'string')
+    return {
+      kind: 'fails',
+      why: `${version} cannot make a sandbox of ${request.image.named ?? 'our image'} here (${tried}).`,
+    }
+  const memory = (await engine.limitsMemory())
+    ? `The memory of a sandbox is counted by the kernel, as ${version} asks it to.`
+    : `The memory of a sandbox is counted by nobody: ${version} cannot bound it here, as the engine has no control group of its own that counts memory.`
+  return { kind: 'works', sandbox, version, shortcomings: tried, memory }
+}
+
+const howToReach = 'Start it, and name its socket in CONTAINER_HOST (unix:///var/run/docker.sock).'

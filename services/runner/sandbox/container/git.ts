@@ -1,0 +1,161 @@
+/**
+ * Git in a container of its own: what an agent planted, or swaps while git reads, leads to nothing outside of its own tree. A container
+ * takes a good while to start and git is asked often, so one stays for a while and takes call after call, on a socket.
+ */
+import { rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { runToEnd } from '#platform/childProcess.ts'
+import { gitArguments, gitEnvironment, pick, type Git } from '../../workspace/git/git.ts'
+import type { Workspace } from '../../workspace/workspace.ts'
+import { sandboxSearchPath, gitLimits } from '../layout.ts'
+import { callScript, startCall } from './calls.ts'
+import { runnerLabel, type ContainerOptions } from './options.ts'
+import { engineSees, type ContainerMount } from './createRequest.ts'
+import { startContainer, type ContainerParts, type StartedContainer } from './containerProcess.ts'
+
+export interface ContainerGit {
+  /** Git for a workspace. It throws `CannotStart` when its container cannot be made. */
+  for(workspace: Workspace): Git
+  /** Ends what waits for calls, and calls that are under way. */
+  close(): Promise<void>
+}
+
+/** How long a container waits for the next call. */
+const idleMs = 20_000
+const folderInside = '/run/flightdeck'
+const nodeInside = '/opt/flightdeck/node'
+
+interface Taking {
+  readonly socketPath: string
+  readonly container: StartedContainer
+}
+
+interface GitContainer {
+  /** Fails when it takes no calls. */
+  readonly taking: Promise<Taking>
+  /** What it was made for: a workspace that was made anew lies at the same paths. */
+  readonly fingerprint: string
+  calls: number
+  idle: NodeJS.Timeout | undefined
+}
+
+export function containerGit(options: ContainerOptions, parts: ContainerParts): ContainerGit {
+  const containers = new Map<string, GitContainer>()
+  const ending = new Set<Promise<unknown>>()
+
+  const drop = (key: string, held: GitContainer): void => {
+    if (containers.get(key) === held) containers.delete(key)
+    clearTimeout(held.idle)
+    const gone: Promise<unknown> = held.taking
+      .then(({ container }) => {
+        container.end()
+        return container.exited
+      })
+      .catch(() => undefined)
+      .finally(() => ending.delete(gone))
+    ending.add(gone)
+  }
+  const containerFor = async (key: string, workspace: Workspace): Promise<GitContainer> => {
+    const fingerprint = await fingerprintOf(workspace)
+    const known = containers.get(key)
+    if (known?.fingerprint === fingerprint) return known
+    if (known?.calls === 0) drop(key, known)
+    const held: GitContainer = {
+      taking: startTaking(options, parts, workspace),
+      fingerprint,
+      calls: 0,
+      idle: undefined,
+    }
+    containers.set(key, held)
+    const gone = (): void => drop(key, held)
+    held.taking.then(({ container }) => container.exited.then(gone), gone)
+    return held
+  }
+
+  return {
+    for: (workspace) => async (call) => {
+      const key = workspace.privateGitDir
+      const held = await containerFor(key, workspace)
+      held.calls += 1
+      clearTimeout(held.idle)
+      try {
+        const { socketPath } = await held.taking
+        const asked = {
+          file: options.gitProgram,
+          args: gitArguments(call),
+          env: gitEnvironment(call, sandboxSearchPath),
+        }
+        return await runToEnd(startCall(socketPath, { ...asked, hasInput: call.input !== undefined }), {
+          timeoutMs: call.timeoutMs ?? 60_000,
+          maxOutputBytes: call.maxOutputBytes ?? 16 * 1024 * 1024,
+          ...pick(call),
+        })
+      } finally {
+        held.calls -= 1
+        if (held.calls === 0 && containers.get(key) !== held) drop(key, held)
+        else if (held.calls === 0) held.idle = setTimeout(drop, idleMs, key, held).unref()
+      }
+    },
+    async close() {
+      for (const [key, held] of containers) drop(key, held)
+      await Promise.all(ending)
+    },
+  }
+}
+
+async function fingerprintOf({ dir, privateGitDir, mirrorDir }: Workspace): Promise<string> {
+  const found = await Promise.all([dir, privateGitDir, mirrorDir].map((path) => stat(path)))
+  return [mirrorDir, ...found.map(({ ino, birthtimeMs }) => `${ino}-${birthtimeMs}`)].join(' ')
+}
+
+async function startTaking(
+  options: ContainerOptions,
+  parts: ContainerParts,
+  { mirrorDir, dir, privateGitDir, owner }: Workspace,
+): Promise<Taking> {
+  const folder = await parts.scratch.make()
+  const { shared, node, ownUser } = options
+  const isShared = engineSees(shared, node) !== undefined
+  const at = (path: string, target: string, readOnly: boolean): ContainerMount => ({
+    source: parts.there(path),
+    target,
+    readOnly,
+  })
+  const container = startContainer(parts, {
+    plan: {
+      image: options.image,
+      labels: { [runnerLabel]: options.runnerId },
+      // Root in name, who may read and write the files of others and nothing more.
+      user: owner ? { uid: 0, gid: 0 } : ownUser,
+      capabilities: owner ? ['DAC_OVERRIDE'] : [],
+      staying: 0,
+      mounts: [
+        at(mirrorDir, mirrorDir, true),
+        at(dir, dir, true),
+        at(privateGitDir, privateGitDir, false),
+        at(folder, folderInside, false),
+        ...(isShared ? [at(node, nodeInside, true)] : []),
+      ],
+      limits: gitLimits,
+      command: [isShared ? nodeInside : node, '-e', callScript, `${folderInside}/git.sock`],
+      startIn: '/',
+    },
+    env: { PATH: sandboxSearchPath },
+    files: {},
+    stdin: 'ignore',
+    onOutOfMemory: () => undefined,
+  })
+  const cleared = container.exited.then(() => rm(folder, { recursive: true, force: true }))
+  cleared.catch(() => undefined)
+  let told = ''
+  container.stderr.on('data', (chunk: Buffer) => (told = (told + chunk.toString('utf8')).slice(0, 500)))
+  const isReady = new Promise<boolean>((resolve) => {
+    container.stdout.once('data', () => resolve(true))
+    container.stdout.once('end', () => resolve(false))
+  })
+  container.stdout.resume()
+  if (await isReady) return { socketPath: join(folder, 'git.sock'), container }
+  container.end()
+  await container.exited
+  throw new Error(told.trim() || 'the container for git ended at once')
+}

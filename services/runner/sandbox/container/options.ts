@@ -1,0 +1,39 @@
+/** What sandboxes of a container engine are made with, and how they are found again. */
+import type { SandboxUser } from '../../workspace/workspace.ts'
+import type { ContainerImage } from './engine.ts'
+import { engineSees } from './createRequest.ts'
+import type { ContainerParts } from './containerProcess.ts'
+
+export interface ContainerOptions extends Pick<ContainerParts, 'engine' | 'scratch' | 'path'> {
+  readonly image: ContainerImage
+  /** By which this runner's containers are found. */
+  readonly runnerId: string
+  /** Folders of this process that the engine has elsewhere; without any, both see the same files. */
+  readonly shared: Readonly<Record<string, string>>
+  /** Path or name of git in the image. */
+  readonly gitProgram: string
+  /** Path of a Node program: on this machine, or in the image. */
+  readonly node: string
+  /** The user of this process, whose files workspaces are where they have no owner. */
+  readonly ownUser: SandboxUser
+}
+
+/** The label of a runner's containers. */
+export const runnerLabel = 'flightdeck.runner'
+
+/** Where the engine has a file that it must have; throws `RangeError` for one that it has not. */
+export function thereOrFault(shared: ContainerOptions['shared'], path: string): string {
+  const there = engineSees(shared, path)
+  if (there === undefined)
+    throw new RangeError(`${path} is in no folder that CONTAINER_PATHS shares with the container engine`)
+  return there
+}
+
+/** Takes away what a runner with this id left when it was killed. Throws `EngineFault`. */
+export async function removeContainers({
+  engine,
+  runnerId,
+}: Pick<ContainerOptions, 'engine' | 'runnerId'>): Promise<void> {
+  const left = await engine.labelled(runnerLabel, runnerId)
+  await Promise.all(left.map((id) => engine.remove(id)))
+}

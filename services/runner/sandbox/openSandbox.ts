@@ -1,0 +1,126 @@
+/** Opens the sandbox that the configuration asks for, as far as this machine can make one: bubblewrap, a container engine, or none. */
+import type { Config } from '#platform/config/config.ts'
+import type { AvailableSandbox } from '../deps.ts'
+import type { Scratch } from '../scratch.ts'
+import type { Git } from '../workspace/git/git.ts'
+import { detectBubblewrap } from './bubblewrap/detect.ts'
+import type { ContainerSandbox } from './container/container.ts'
+import { detectContainers, socketsThere } from './container/detect.ts'
+import { sandboxDockerfile } from './container/image.ts'
+import { noSandbox } from './none.ts'
+import type { Sandbox } from './port.ts'
+import { notAllowed, type Detected, type Shortcoming } from './probe.ts'
+
+export interface OpenedSandbox {
+  readonly sandbox: AvailableSandbox
+  /** What every page tells people about it, if anything. */
+  readonly notice: string | null
+  /** What it lacks of what a sandbox promises, in sentences. */
+  readonly shortcomings: readonly string[]
+  /** How its memory is counted, where there is a sandbox: a sentence. */
+  readonly memory: readonly string[]
+  /** Ends what it runs besides the sandboxes themselves. */
+  close(): Promise<void>
+}
+
+interface SandboxPlaces {
+  readonly root: string
+  readonly git: Git
+  readonly runnerId: string
+  readonly scratch: Scratch
+  /** Tells the operator, while an image is built. */
+  readonly progress: (line: string) => void
+}
+
+const unsandboxedNotice =
+  'Agents run without a sandbox on this server. They can read and change everything the server can.'
+const close = async () => undefined
+
+/**
+ * Without a sandbox only the scripted model may run, whose commands we wrote; nor may a real model run in a sandbox with shortcomings that
+ * the operator did not allow. Throws a sentence when SANDBOX=container cannot be had.
+ */
+export async function openSandbox(config: Config, places: SandboxPlaces): Promise<OpenedSandbox> {
+  const { path } = config
+  const none = noSandbox({ path, git: places.git })
+  if (config.sandbox === 'none')
+    return { sandbox: none, notice: unsandboxedNotice, shortcomings: [], memory: [], close }
+  if (config.sandbox === 'container') {
+    const detected = await tryContainers(config, places, config.containers.sockets)
+    if (detected.kind === 'fails') throw new Error(`SANDBOX=container: ${detected.why}`)
+    return ofContainers(config, detected)
+  }
+  const detected = await detectBubblewrap({ path, root: places.root, gitProgram: 'git' })
+  if (detected.kind === 'works') return { ...asAllowed(config, detected), memory: [detected.memory], close }
+  const sockets = config.sandbox === 'auto' ? await socketsThere(config.containers.sockets) : []
+  if (sockets.length === 0) return withoutSandbox(config, detected.why, none)
+  const other = await tryContainers(config, places, sockets)
+  if (other.kind === 'fails') return withoutSandbox(config, `${detected.why} ${other.why}`, none)
+  const opened = ofContainers(config, other)
+  return {
+    ...opened,
+    memory: [`Sandboxes are containers of ${other.version}. ${detected.why}`, ...opened.memory],
+  }
+}
+
+function tryContainers(
+  { path, containers }: Config,
+  { root, runnerId, scratch, progress }: SandboxPlaces,
+  sockets: readonly string[],
+): Promise<Detected<ContainerSandbox>> {
+  const { image, buildArguments, shared } = containers
+  return detectContainers({
+    sockets,
+    image: { named: image, dockerfile: sandboxDockerfile, buildArguments, progress },
+    shared,
+    root,
+    runnerId,
+    scratch,
+    path,
+    gitProgram: 'git',
+    node: process.execPath,
+  })
+}
+
+function ofContainers(
+  config: Config,
+  detected: Extract<Detected<ContainerSandbox>, { kind: 'works' }>,
+): OpenedSandbox {
+  return {
+    ...asAllowed(config, detected),
+    memory: [detected.memory],
+    close: () => detected.sandbox.close(),
+  }
+}
+
+function withoutSandbox(config: Config, reason: string, none: Sandbox): OpenedSandbox {
+  const why = `There is no sandbox for agents here. ${reason}`
+  const nothing = { shortcomings: [], memory: [], close }
+  if (!hasRealModel(config)) {
+    const notice = `${why} Until then only the scripted model runs, without one.`
+    return { sandbox: none, notice, ...nothing }
+  }
+  const missing = `${why} SANDBOX=none runs agents without one, at your own risk.`
+  return { sandbox: { missing }, notice: why, ...nothing }
+}
+
+/** A sandbox that works, unless it is weaker than a real model may have it. */
+function asAllowed(
+  config: Config,
+  { sandbox, shortcomings }: { readonly sandbox: Sandbox; readonly shortcomings: readonly Shortcoming[] },
+): Omit<OpenedSandbox, 'memory' | 'close'> {
+  const sentences = shortcomings.map((shortcoming) => shortcoming.says)
+  const wanting = notAllowed(shortcomings, config.weakerBox)
+  if (wanting.length === 0) return { sandbox, notice: null, shortcomings: sentences }
+  const lacking = shortcomings.filter(({ name }) => name !== null && wanting.includes(name))
+  const why = `The sandbox for agents is weaker here than it should be. ${lacking.map((each) => each.says).join(' ')}`
+  if (!hasRealModel(config))
+    return { sandbox, notice: `${why} Until then only the scripted model runs.`, shortcomings: sentences }
+  const missing = `${why} ALLOW_WEAKER_BOX=${[...config.weakerBox, ...wanting].join(',')} runs agents in it, at your own risk.`
+  return { sandbox: { missing }, notice: why, shortcomings: sentences }
+}
+
+/** Whether anything but our own script may tell an agent what to do. */
+function hasRealModel({ model, cursor }: Config): boolean {
+  return model.kind !== 'scripted' || cursor.apiKey !== undefined
+}

@@ -1,0 +1,142 @@
+/** Tries out a sandbox: whether it works on this machine, and what it lacks of what sandboxes promise. */
+import { chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { AllowedShortcoming } from '#platform/config/config.ts'
+import { endedWell, lastWords } from '../workspace/git/git.ts'
+import { trialUser } from '../workspace/sandboxUsers.ts'
+import type { Workspace } from '../workspace/workspace.ts'
+import type { Sandbox } from './port.ts'
+import { callNumber } from './systemCalls.ts'
+
+/** What a detection found. */
+export type Detected<Kind extends Sandbox = Sandbox> =
+  | {
+      readonly kind: 'works'
+      readonly sandbox: Kind
+      readonly version: string
+      readonly shortcomings: readonly Shortcoming[]
+      /** How the memory of a sandbox is counted: a sentence. */
+      readonly memory: string
+    }
+  /** Why not, and what to do about it: a sentence or two for the operator. */
+  | { readonly kind: 'fails'; readonly why: string }
+
+export interface Shortcoming {
+  /** The name by which an operator allows it in `ALLOW_WEAKER_BOX`; `null` for one that is only reported. */
+  readonly name: AllowedShortcoming | null
+  /** What is missing, why, and what would fix it: a sentence or two for the operator. */
+  readonly says: string
+}
+
+/** The shortcomings because of which no real model may run in the sandbox. */
+export function notAllowed(
+  shortcomings: readonly Shortcoming[],
+  allowed: readonly AllowedShortcoming[],
+): readonly AllowedShortcoming[] {
+  return shortcomings.flatMap(({ name }) => (name === null || allowed.includes(name) ? [] : [name]))
+}
+
+/** Why a sandbox does not work; `undefined` when it does. `node`: path here of a Node program that must run inside. */
+export async function sandboxFault(
+  sandbox: Sandbox,
+  workspace: Workspace,
+  node?: string,
+): Promise<string | undefined> {
+  const program = node === undefined ? undefined : { source: node, target: '/opt/flightdeck/node' }
+  const child = sandbox.run({
+    // What runs beside commands is started by bash.
+    command: program ? ['/bin/bash', '-c', '"$1" --version', 'bash', sandbox.seenAs(program)] : ['true'],
+    env: {},
+    workspace,
+    readOnly: program ? [program] : [],
+    sockets: [],
+    stdin: 'ignore',
+    limits: trialLimits,
+  })
+  let told = ''
+  child.stderr.on('data', (chunk: Buffer) => (told = (told + chunk.toString('utf8')).slice(0, 500)))
+  child.stdout.resume()
+  const { code, reason } = await child.exited
+  if (reason === 'time_limit') return 'it does not start within 10 s'
+  if (code !== 0) return told.trim().replace(/^bwrap: /, '') || `it ends with code ${String(code)}`
+  // A tree that git cannot enter would look as if nothing had changed.
+  const file = join(workspace.dir, 'trial')
+  await writeFile(file, 'trial\n')
+  const args = ['hash-object', '--no-filters', '--', file]
+  const git = await sandbox.gitFor(workspace)({ args, timeoutMs: 10_000 })
+  return endedWell(git) ? undefined : `git does not run in it: ${lastWords(git)}`
+}
+
+/** What a working sandbox lacks, found from inside. */
+export async function sandboxShortcomings(
+  sandbox: Sandbox,
+  workspace: Workspace,
+): Promise<readonly Shortcoming[]> {
+  const child = sandbox.run({
+    command: ['perl', '-e', lookInside, String(callNumber('unshare'))],
+    env: {},
+    workspace,
+    readOnly: [],
+    sockets: [],
+    stdin: 'ignore',
+    limits: trialLimits,
+  })
+  let told = ''
+  child.stdout.on('data', (chunk: Buffer) => (told += chunk.toString('utf8')))
+  child.stderr.resume()
+  await child.exited
+  return [
+    ...(told.includes('filtered') ? [] : [noFilter]),
+    ...(told.includes('refused') ? [] : [userNamespaces]),
+  ]
+}
+
+/** Tells whether a filter is loaded, seccomp(2), and whether a user namespace, CLONE_NEWUSER, is refused. */
+const lookInside =
+  'open(my $own, "<", "/proc/self/status"); print "filtered\\n" if grep { /^Seccomp:\\s+2/ } <$own>; print "refused\\n" if syscall($ARGV[0] + 0, 0x10000000) != 0'
+
+const noFilter: Shortcoming = {
+  name: 'seccomp',
+  says: 'No filter of system calls is loaded: programs in a sandbox can make any system call. A filter requires a kernel with CONFIG_SECCOMP_FILTER, on x86_64 or aarch64.',
+}
+const userNamespaces: Shortcoming = {
+  name: 'user_namespaces',
+  says: 'What runs in a sandbox may make user namespaces, in which it is root in name and may mount. The filter of system calls refuses them, or `sysctl user.max_user_namespaces=0` where nothing else needs them.',
+}
+
+const trialLimits = {
+  memoryBytes: 512 * 1024 ** 2,
+  processes: 64,
+  fileSizeBytes: 1024 ** 2,
+  wallMs: 10_000,
+}
+
+/** A workspace with nothing in it, which is gone afterwards. */
+export async function withTrialWorkspace<T>(
+  root: string,
+  use: (workspace: Workspace) => Promise<T>,
+): Promise<T> {
+  const dir = await mkdtemp(join(root, '.box-trial-'))
+  try {
+    const owner = process.getuid?.() === 0 ? await trialUser() : undefined
+    const workspace: Workspace = {
+      taskId: 'trial',
+      dir: join(dir, 'tree'),
+      homeDir: join(dir, 'home'),
+      privateGitDir: join(dir, 'git'),
+      mirrorDir: join(dir, 'mirror'),
+      mirrorObjects: join(dir, 'mirror', 'objects'),
+      branch: 'trial',
+      baseBranch: 'main',
+      startCommit: null,
+      owner,
+    }
+    for (const folder of [workspace.dir, workspace.homeDir, workspace.privateGitDir, workspace.mirrorObjects])
+      await mkdir(folder, { recursive: true, mode: 0o700 })
+    if (owner)
+      for (const folder of [workspace.dir, workspace.homeDir]) await chown(folder, owner.uid, owner.gid)
+    return await use(workspace)
+  } finally {
+    await rm(dir, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,95 @@
+/** For tests: a workspace, and the sandbox that commands are started in there. */
+import { chmod, readdir, readFile } from 'node:fs/promises'
+import { afterAll, beforeAll } from 'vitest'
+import type {
+  Sandbox,
+  SandboxedProcess,
+  SandboxExit,
+  SandboxSpec,
+} from '../../services/runner/sandbox/port.ts'
+import { birthOf } from '../../services/runner/sandbox/processTree.ts'
+import { makeScene, writeIn, type Scene } from '../../services/runner/workspace/testScene.ts'
+import type { Workspace } from '../../services/runner/workspace/workspace.ts'
+import type { TestEngine } from './testSandbox.ts'
+
+export const wide = { memoryBytes: 2 * 1024 ** 3, processes: 256, fileSizeBytes: 1024 ** 3, wallMs: 20_000 }
+
+export interface SandboxStage {
+  readonly scene: Scene
+  readonly workspace: Workspace
+  /** Where the sandbox is a container, whose system is an image's and not the host's. */
+  readonly engine: TestEngine | undefined
+  start(command: SandboxSpec['command'], asked?: Partial<SandboxSpec>): SandboxedProcess
+  /** Runs a script in bash to its end. */
+  shell(script: string, asked?: Partial<SandboxSpec>): Promise<Ended>
+}
+
+export interface Ended {
+  readonly stdout: string
+  readonly stderr: string
+  readonly exit: SandboxExit
+}
+
+/** Its scene is there in tests, from before the first until after the last of the suite. */
+export function sandboxStage(sandbox: Sandbox | undefined, engine: TestEngine | undefined): SandboxStage {
+  let scene: Scene
+  let workspace: Workspace
+  beforeAll(async () => {
+    scene = await makeScene({ 'README.md': '# Sample\n' })
+    // As a server's folder should be: for itself alone.
+    await chmod(scene.root, 0o700)
+    workspace = await scene.prepare()
+    await writeIn(scene.root, 'data/secret.txt', 'of the server')
+  })
+  afterAll(() => scene.remove())
+  const start: SandboxStage['start'] = (command, asked = {}) => {
+    if (!sandbox) throw new Error('there is no sandbox')
+    return sandbox.run({
+      command,
+      env: {},
+      workspace,
+      readOnly: [],
+      sockets: [],
+      stdin: 'ignore',
+      limits: wide,
+      ...asked,
+    })
+  }
+  return {
+    get scene() {
+      return scene
+    },
+    get workspace() {
+      return workspace
+    },
+    engine,
+    start,
+    shell: (script, asked) => ended(start(['bash', '-c', script], asked)),
+  }
+}
+
+export async function ended(child: SandboxedProcess): Promise<Ended> {
+  const [stdout, stderr, exit] = await Promise.all([text(child.stdout), text(child.stderr), child.exited])
+  return { stdout, stderr, exit }
+}
+
+export async function text(stream: NodeJS.ReadableStream): Promise<string> {
+  const parts: Buffer[] = []
+  stream.on('data', (chunk: Buffer) => parts.push(chunk))
+  await new Promise((resolve) => stream.once('close', resolve))
+  return Buffer.concat(parts).toString('utf8')
+}
+
+export async function processesOf(workspace: Workspace): Promise<readonly string[]> {
+  const found: string[] = []
+  for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
+    const mounts = await readFile(`/proc/${pid}/mountinfo`, 'utf8').catch(() => '')
+    const isInside = mounts.split('\n').some((line) => {
+      const [, , , from = '', at] = line.split(' ')
+      // `from` begins where its file system is mounted; tests beside this one have workspaces of the same task elsewhere.
+      return at === '/workspace' && workspace.dir.endsWith(from)
+    })
+    if (isInside && (await birthOf(Number(pid))) !== undefined) found.push(pid)
+  }
+  return found
+}

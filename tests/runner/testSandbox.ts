@@ -1,0 +1,83 @@
+/** For tests: a sandbox where this machine can make one, and else the reason for leaving tests out. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { openScratch } from '../../services/runner/scratch.ts'
+import { testPath } from '../../services/runner/workspace/testScene.ts'
+import { detectContainers } from '../../services/runner/sandbox/container/detect.ts'
+import { sandboxDockerfile, type ImageRequest } from '../../services/runner/sandbox/container/image.ts'
+import type { ControlGroups } from '../../services/runner/sandbox/bubblewrap/controlGroups.ts'
+import { detectBubblewrap } from '../../services/runner/sandbox/bubblewrap/detect.ts'
+import type { Sandbox } from '../../services/runner/sandbox/port.ts'
+
+export interface TestSandbox {
+  readonly sandbox: Sandbox | undefined
+  /** For the name of a suite: empty, or why it is skipped. */
+  readonly note: string
+  /** Ends what the sandbox keeps open between calls. */
+  close(): Promise<void>
+}
+
+/** A machine on which there is no sandbox. */
+export const noTestSandbox = (why: string): TestSandbox => ({
+  sandbox: undefined,
+  note: ` (${why})`,
+  close: async () => undefined,
+})
+
+/** A container engine that is there, and an image on it. */
+export interface TestEngine {
+  readonly socketPath: string
+  readonly image: string
+}
+
+/** By bubblewrap, or by the engine. With `REQUIRE_SANDBOX=1` in the environment, a machine without sandboxes is a failure. */
+export async function findTestSandbox(engine?: TestEngine, groups?: ControlGroups): Promise<TestSandbox> {
+  const root = await mkdtemp(join(tmpdir(), 'flightdeck-box-'))
+  try {
+    const asked = { path: testPath, root, gitProgram: 'git', ...(groups && { groups }) }
+    const found = engine ? await detectOn(engine, asked) : await detectHere(asked)
+    if (found.kind === 'works') return { ...found, note: '' }
+    if (process.env['REQUIRE_SANDBOX'] === '1') throw new Error(found.why)
+    return noTestSandbox(`skipped: ${found.why}`)
+  } finally {
+    await rm(root, { recursive: true, force: true })
+  }
+}
+
+interface Asked {
+  readonly path: string
+  readonly root: string
+  readonly gitProgram: string
+  readonly groups?: ControlGroups
+}
+
+async function detectHere(asked: Asked) {
+  const found = await detectBubblewrap(asked)
+  return found.kind === 'works' ? { ...found, close: async () => undefined } : found
+}
+
+/** A runner of its own: what others have is not taken away. */
+async function detectOn(engine: TestEngine, asked: Asked) {
+  const runnerId = basename(asked.root)
+  const scratch = await openScratch(runnerId)
+  const given = {
+    ...asked,
+    sockets: [engine.socketPath],
+    image: testImage(engine.image),
+    runnerId,
+    scratch,
+    shared: {},
+    node: process.execPath,
+  }
+  const found = await detectContainers(given)
+  return found.kind === 'works' ? { ...found, close: () => found.sandbox.close() } : found
+}
+
+/** An image that is there; none is built. */
+export const testImage = (named: string): ImageRequest => ({
+  named,
+  dockerfile: sandboxDockerfile,
+  buildArguments: {},
+  progress: () => undefined,
+})
