@@ -21,7 +21,7 @@ if (fault) {
 }
 const limitation = limitationOfGit(git)
 if (limitation) console.log(limitation)
-if (!asksForHelp) await provideBox()
+if (!asksForHelp) await installBubblewrap()
 // The same process: a signal, also one that cannot be caught, meets the server and nothing in between.
 await import(pathToFileURL(join(root, 'dist/server/main.js')).href)
 
@@ -54,17 +54,17 @@ async function build() {
   return built.ok ? undefined : `${built.output.trim()}\nBuilding failed: the build ${built.why}.`
 }
 
-/** Bubblewrap is the box that agents run in. Whether it is needed is the server's to say: a start never fails for it here. */
-async function provideBox() {
+/** Bubblewrap makes the sandbox that agents run in. The server decides whether it can do without: a start never fails for it here. */
+async function installBubblewrap() {
   const another = env.SANDBOX === 'none' || env.SANDBOX === 'container'
   if (another || process.platform !== 'linux' || findProgram('bwrap', env)) return
   if (!canInstall()) {
     console.log(
-      'Agents run in a box made by bubblewrap, which is missing here: sudo apt-get install bubblewrap',
+      'bubblewrap, which makes the sandbox for agents, is missing here: sudo apt-get install bubblewrap. Without it a container engine is used if one is there.',
     )
     return
   }
-  console.log('Installing bubblewrap, which makes the box that agents run in…')
+  console.log('Installing bubblewrap, which makes the sandbox that agents run in…')
   const failed = await installForSystem(['bubblewrap'], { cwd: root, env })
   if (failed.length > 0) console.log('It could not be installed. Try: apt-get install bubblewrap')
 }
