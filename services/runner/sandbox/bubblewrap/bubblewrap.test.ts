@@ -2,6 +2,7 @@ import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { makeScene, type Scene } from '../../workspace/testScene.ts'
 import { describeSandbox } from '../../../../tests/runner/sandbox.contract.ts'
+import { childrenOf } from '../processTree.ts'
 import { callNumber } from '../systemCalls.ts'
 import { findTestSandbox } from '../../../../tests/runner/testSandbox.ts'
 
@@ -37,5 +38,37 @@ describe.skipIf(!uncounted.sandbox)('a sandbox whose memory the kernel cannot be
     child.stderr.resume()
     expect(await text(child.stdout)).toBe('refused: Function not implemented')
     await child.exited
+  })
+})
+
+describe.skipIf(!sandbox?.reserve)('a reserved box', () => {
+  const limits = { memoryBytes: 1024 ** 3, processes: 64, fileSizeBytes: 1024 ** 2, wallMs: 20_000 }
+  let scene: Scene
+  beforeAll(async () => {
+    scene = await makeScene({ 'README.md': '# Sample\n' })
+  })
+  afterAll(() => scene.remove())
+  const reserve = async () =>
+    sandbox?.reserve?.({ workspace: await scene.prepare(), stdin: 'ignore', limits })
+
+  test('runs its command', async () => {
+    const reserved = await reserve()
+    const box = reserved?.run({ command: ['cat', 'README.md'], env: {}, readOnly: [], sockets: [] })
+    if (!box) return
+    box.stderr.resume()
+    expect(await text(box.stdout)).toBe('# Sample\n')
+    expect(await box.exited).toMatchObject({ code: 0, reason: 'itself' })
+  })
+
+  test('leaves nothing behind when it is closed without a command, also after one was refused', async () => {
+    const before = await childrenOf(process.pid)
+    const reserved = await reserve()
+    expect((await childrenOf(process.pid)).length).toBe(before.length + 1)
+    const outside = [{ source: '/etc', target: '/proc/etc' }]
+    expect(() => reserved?.run({ command: ['true'], env: {}, readOnly: outside, sockets: [] })).toThrow(
+      RangeError,
+    )
+    await reserved?.close()
+    expect(await childrenOf(process.pid)).toEqual(before)
   })
 })
