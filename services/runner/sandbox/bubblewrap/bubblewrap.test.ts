@@ -41,7 +41,7 @@ describe.skipIf(!uncounted.sandbox)('a sandbox whose memory the kernel cannot be
   })
 })
 
-describe.skipIf(!sandbox?.reserve)('a reserved box', () => {
+describe.skipIf(!sandbox?.reserve)('a reserved sandbox', () => {
   const limits = { memoryBytes: 1024 ** 3, processes: 64, fileSizeBytes: 1024 ** 2, wallMs: 20_000 }
   let scene: Scene
   beforeAll(async () => {
