@@ -21,7 +21,7 @@ export async function buildServer(root) {
       // The others are started as threads by the first, which looks for them in its own folder.
       entryPoints: {
         main: 'services/main.ts',
-        textWorker: 'services/runner/output/textWorker.ts',
+        textWorker: 'services/runner/redaction/textWorker.ts',
         digestWorker: 'services/platform/verify/digestWorker.ts',
         rebuildWorker: 'services/query/projection/rebuildWorker.ts',
       },

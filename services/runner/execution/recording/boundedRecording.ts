@@ -38,59 +38,107 @@ export function boundedRecording(
     pause = () => setTimeout(paceMs),
   }: { readonly fence: Fence; readonly kind: ExecutionKind; readonly pause?: () => Promise<unknown> },
 ): Recording {
-  const tailBytes = () => Math.min(longestTail, allowance.bytes() / 4)
-  /** A quarter is left for the chat, however much is printed. */
-  const room = { terminal: 0.75, chat: 1 } as const
+  const bounds = { allowance, room: roomWithin(allowance), pause }
+  const terminal = boundedTerminal(inner.terminal, bounds, { fence, kind })
+  const chat = boundedChat(inner.reporter, bounds, fence)
+  return {
+    terminal: { ...inner.terminal, append: terminal.append, tell: terminal.tell },
+    reporter: { ...inner.reporter, report: chat.report },
+    async close() {
+      await terminal.close()
+      await chat.close()
+    },
+  }
+}
+
+interface Bounds {
+  readonly allowance: RecordingAllowance
+  readonly room: ReturnType<typeof roomWithin>
+  readonly pause: () => Promise<unknown>
+}
+
+/** How much of the allowance is left, for terminal and chat together. A quarter is left for the chat, however much is printed. */
+function roomWithin(allowance: RecordingAllowance) {
+  const share = { terminal: 0.75, chat: 1 } as const
   let spent = 0
-  const mayTake = (bytes: number, what: keyof typeof room): boolean => {
-    if (spent + bytes > room[what] * allowance.bytes() - tailBytes()) return false
-    spent += bytes
-    allowance.spend(bytes)
-    return true
+  const tailBytes = () => Math.min(longestTail, allowance.bytes() / 4)
+  return {
+    /** How much of the end is kept; bytes. */
+    tailBytes,
+    /** Takes so many bytes where they fit. */
+    take(bytes: number, what: keyof typeof share): boolean {
+      if (spent + bytes > share[what] * allowance.bytes() - tailBytes()) return false
+      spent += bytes
+      allowance.spend(bytes)
+      return true
+    },
   }
-  const say = (text: string) =>
-    inner.terminal.append(
-      TerminalOutputRecorded.of({ ...fence, kind, channel: 'stderr' }, { text: `\n[${text}]\n` }),
-    )
-  const post = (message: string) => {
-    const data = { messageId: randomUUID(), messageType: 'system', agent: null } as const
-    return inner.reporter.report(MessagePosted.of({ ...data, executionId: fence.executionId }, { message }))
-  }
+}
 
+function boundedTerminal(
+  inner: TerminalWriter,
+  { allowance, room, pause }: Bounds,
+  { fence, kind }: { readonly fence: Fence; readonly kind: ExecutionKind },
+) {
   const printed = tail<TerminalEvent>()
-  let isTerminalCut = false
-  let told = firstTold
-  async function append(event: TerminalEvent): Promise<void> {
-    const bytes = Buffer.byteLength(event.content.text) + eventOverhead
-    if (!isTerminalCut && mayTake(bytes, 'terminal')) return inner.terminal.append(event)
-    if (!isTerminalCut) {
-      isTerminalCut = true
-      await say(`${allowance.reason()}. It goes on; what it prints last is shown when it has ended.`)
-    }
-    // Of a message only the whole is of use.
-    if (event.type === 'TerminalOutputRecorded') printed.add(event, bytes, tailBytes())
-    if (printed.leftOut().bytes >= told) {
-      told = 2 * printed.leftOut().bytes
-      await say(`${inMegabytes(printed.leftOut().bytes)} more were printed.`)
-    }
-    await pause()
+  let isCut = false
+  let nextTold = firstTold
+  const say = (text: string) =>
+    inner.append(TerminalOutputRecorded.of({ ...fence, kind, channel: 'stderr' }, { text: `\n[${text}]\n` }))
+  return {
+    async append(event: TerminalEvent): Promise<void> {
+      const bytes = Buffer.byteLength(event.content.text) + eventOverhead
+      if (!isCut && room.take(bytes, 'terminal')) return inner.append(event)
+      if (!isCut) {
+        isCut = true
+        await say(`${allowance.reason()}. It goes on; what it prints last is shown when it has ended.`)
+      }
+      // Pieces of a message are not kept: its end alone would be of no use.
+      if (event.type === 'TerminalOutputRecorded') printed.add(event, bytes, room.tailBytes())
+      if (printed.leftOut().bytes >= nextTold) {
+        nextTold = 2 * printed.leftOut().bytes
+        await say(`${inMegabytes(printed.leftOut().bytes)} more were printed.`)
+      }
+      await pause()
+    },
+    // What will not be recorded is not shown either.
+    tell(words: Parameters<TerminalWriter['tell']>[0]): void {
+      if (!isCut) inner.tell(words)
+    },
+    async close(): Promise<void> {
+      const { bytes } = printed.leftOut()
+      if (bytes > 0) await say(`${inMegabytes(bytes)} that were printed are left out here.`)
+      for (const event of printed.kept()) await inner.append(event)
+    },
   }
+}
 
+function boundedChat(inner: Reporter, { allowance, room, pause }: Bounds, { executionId }: Fence) {
   const posted = tail<ProgressEvent>()
   const openTools = new Set<string>()
-  let isChatCut = false
+  let isCut = false
   let usages = 0
-  /** What of it goes to the log now. */
-  function within(event: ProgressEvent): ProgressEvent | undefined {
+  const post = (message: string) => {
+    const data = { messageId: randomUUID(), messageType: 'system', agent: null, executionId } as const
+    return inner.report(MessagePosted.of(data, { message }))
+  }
+  function leaveOut(event: ProgressEvent, bytes: number): undefined {
+    // Tools are only counted: shown at the end they would look as if they ran then.
+    if (event.type === 'MessagePosted') posted.add(event, bytes, room.tailBytes())
+    else posted.drop(bytes)
+    return undefined
+  }
+  /** What of the event is recorded now. */
+  function recordedNow(event: ProgressEvent): ProgressEvent | undefined {
     const bytes = Buffer.byteLength(JSON.stringify(event.content)) + eventOverhead
-    const fits = () => !isChatCut && mayTake(bytes, 'chat')
+    const fits = () => !isCut && room.take(bytes, 'chat')
     switch (event.type) {
       case 'ToolStarted':
         if (!fits()) return leaveOut(event, bytes)
         openTools.add(event.data.toolId)
         return event
       case 'ToolFinished':
-        // A tool that was seen to start is seen to end.
+        // A tool that was shown to start is shown to end.
         if (!openTools.delete(event.data.toolId)) return leaveOut(event, bytes)
         return fits() ? event : ToolFinished.of(event.data, { summary: '', output: '' })
       case 'MessagePosted':
@@ -102,47 +150,28 @@ export function boundedRecording(
         return event
     }
   }
-  function leaveOut(event: ProgressEvent, bytes: number): undefined {
-    // Tools that are told of at the end would look as if they ran then: they are counted only.
-    if (event.type === 'MessagePosted') posted.add(event, bytes, tailBytes())
-    else posted.drop(bytes)
-    return undefined
-  }
-  async function report(...progress: readonly ProgressEvent[]): Promise<void> {
-    const now = progress.flatMap((event) => within(event) ?? [])
-    const isNews = !isChatCut && posted.isUsed()
-    if (isNews) isChatCut = true
-    await Promise.all([
-      ...(now.length > 0 ? [inner.reporter.report(...now)] : []),
-      ...(isNews
-        ? [post(`${allowance.reason()}. It goes on; what it says last is shown when it has ended.`)]
-        : []),
-    ])
-    if (now.length === 0 && !isNews) await pause()
-  }
-
   return {
-    terminal: {
-      ...inner.terminal,
-      append,
-      // What will not be recorded is not shown either.
-      tell: (words) => {
-        if (!isTerminalCut) inner.terminal.tell(words)
-      },
+    async report(...progress: readonly ProgressEvent[]): Promise<void> {
+      const now = progress.flatMap((event) => recordedNow(event) ?? [])
+      const isFirstCut = !isCut && posted.isUsed()
+      if (isFirstCut) isCut = true
+      await Promise.all([
+        ...(now.length > 0 ? [inner.report(...now)] : []),
+        ...(isFirstCut
+          ? [post(`${allowance.reason()}. It goes on; what it says last is shown when it has ended.`)]
+          : []),
+      ])
+      if (now.length === 0 && !isFirstCut) await pause()
     },
-    reporter: { ...inner.reporter, report },
-    async close() {
-      const { bytes } = printed.leftOut()
-      if (bytes > 0) await say(`${inMegabytes(bytes)} that were printed are left out here.`)
-      for (const event of printed.kept()) await inner.terminal.append(event)
+    async close(): Promise<void> {
       const { count } = posted.leftOut()
       if (count > 0) await post(`${count} messages and calls of tools are left out here.`)
-      if (posted.kept().length > 0) await inner.reporter.report(...posted.kept())
+      if (posted.kept().length > 0) await inner.report(...posted.kept())
     },
   }
 }
 
-/** The last that were added, up to a number of bytes. */
+/** Keeps the events that were added last, up to a number of bytes. */
 function tail<Event>() {
   let events: { readonly event: Event; readonly bytes: number }[] = []
   let first = 0

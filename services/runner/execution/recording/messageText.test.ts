@@ -2,8 +2,8 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { TerminalEvent } from '#domain/task/terminal.ts'
 import { executionId } from '../../../../tests/domain/ids.ts'
-import { redactionOf } from '../../output/redaction.ts'
-import { textThreads } from '../../output/textThreads.ts'
+import { redactionOf } from '../../redaction/redaction.ts'
+import { textThreads } from '../../redaction/textThreads.ts'
 import { messageTexts } from './messageText.ts'
 
 beforeEach(() => {

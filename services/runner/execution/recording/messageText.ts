@@ -3,9 +3,9 @@ import { v5 as uuidv5 } from 'uuid'
 import type { Fence } from '#domain/task/commands.ts'
 import { MessageTextRecorded } from '#domain/task/terminal.ts'
 import type { Clock } from '#platform/ports/clock.ts'
-import { createCoalescer, realTimers } from '../../output/coalesce.ts'
-import { recordOutput, type OutputRecorder } from '../../output/record.ts'
-import type { Redaction } from '../../output/redaction.ts'
+import { createCoalescer, realTimers } from './coalesce.ts'
+import { recordOutput, type OutputRecorder } from './outputRecorder.ts'
+import type { Redaction } from '../../redaction/redaction.ts'
 import type { TerminalWriter } from './terminalWriter.ts'
 
 export interface MessageTexts {

@@ -3,9 +3,9 @@ import { stripVTControlCharacters } from 'node:util'
 import type { Fence } from '#domain/task/commands.ts'
 import type { ExecutionKind } from '#domain/task/events.ts'
 import { TerminalOutputRecorded, type OutputChannel } from '#domain/task/terminal.ts'
-import { realTimers } from '../../output/coalesce.ts'
-import type { Redaction } from '../../output/redaction.ts'
-import { recordOutput, type OutputRecorder } from '../../output/record.ts'
+import { realTimers } from './coalesce.ts'
+import type { Redaction } from '../../redaction/redaction.ts'
+import { recordOutput, type OutputRecorder } from './outputRecorder.ts'
 import type { TerminalWriter } from './terminalWriter.ts'
 
 export interface RunOutput {

@@ -1,7 +1,7 @@
 /** Known secrets in what a commit would add: looked for before anything is committed, and so before it can be pushed. */
-import { automatonOf, longestAt, moved, type Automaton } from '../../output/automaton.ts'
-import type { TextThreads } from '../../output/textThreads.ts'
-import { formsOf, type KnownSecret } from '../../output/secretForms.ts'
+import { automatonOf, longestAt, moved, type Automaton } from '../../redaction/automaton.ts'
+import type { TextThreads } from '../../redaction/textThreads.ts'
+import { formsOf, type KnownSecret } from '../../redaction/secretForms.ts'
 import { endedWell, GitFault } from '../git/git.ts'
 import type { Git, GitCall } from '../git/git.ts'
 

@@ -1,8 +1,8 @@
 /** Commits a task's tree and pushes it, from the private git directory and outside the box. */
 import { isBranchName } from '#domain/kernel/names.ts'
 import { faults } from '#domain/kernel/errors.ts'
-import type { TextThreads } from '../../output/textThreads.ts'
-import type { KnownSecret } from '../../output/secretForms.ts'
+import type { TextThreads } from '../../redaction/textThreads.ts'
+import type { KnownSecret } from '../../redaction/secretForms.ts'
 import type { Finished } from '#platform/childProcess.ts'
 import { addedSecret, type AddedSecret } from './addedSecrets.ts'
 import { mergeBaseOf } from '../changes/changes.ts'

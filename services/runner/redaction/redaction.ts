@@ -1,41 +1,40 @@
-/** Takes secrets out of text, however it is cut: short pieces here and at once, long ones in a thread of their own. */
+/** Removes secrets from text, however it is cut: from short pieces at once and here, from long ones in a thread. */
 import type { Automaton } from './automaton.ts'
-import { goOn, newScan, soughtFor, type Scan } from './scan.ts'
+import { diffWithout, goOn, newScan, soughtFor, textWithout, type Scan } from './scan.ts'
 import type { TextThreads } from './textThreads.ts'
-import { diffWithout, textWithout } from './wholeText.ts'
 
 export { redacted } from './scan.ts'
 
 export interface Redactor {
-  /** Gives back what is safe to show so far; an end that may be the start of a secret is held until more is known. */
+  /** Returns what is safe to show so far. An end that may be the start of a secret is held back until more is known. */
   push(text: string): string | Promise<string>
-  /** Gives back what was held. Nothing may be pushed after it. */
+  /** Returns what was held back. Nothing may be pushed after it. */
   end(): string | Promise<string>
 }
 
 /**
  * Hides secrets - plain, in hex, in base64 at each alignment, URL-encoded and JSON-escaped - and the shapes that tokens are known by.
- * Every character that belongs to an occurrence is covered, also where occurrences overlap, and what comes out in all is the same
- * however the text was cut. It takes time linear in the text for any number of secrets. Text that cannot be looked through is not shown.
+ * Every character of an occurrence is covered, also where occurrences overlap, and the whole output is the same however the text was cut. It
+ * takes time linear in the text for any number of secrets. Text that cannot be scanned is not shown.
  */
 export interface Redaction {
-  /** For one stream. Pieces come out in the order in which they were pushed, so that a push need not be waited for. */
+  /** For one stream. Pieces come out in the order in which they were pushed, so a push need not be awaited. */
   stream(): Redactor
-  /** Of a text that is whole. */
+  /** Of a whole text. */
   text(text: string): Promise<string>
   /**
-   * Of a unified diff. Every line stays, with the mark that it begins with, so that what counts and numbers lines still can; the lines
-   * before a file's first hunk, which have its name, are left as they are.
+   * Of a unified diff. Every line stays, with the mark that it begins with, so that lines can still be counted and numbered. The lines before a
+   * file's first hunk, which contain its name, are left as they are.
    */
   diff(diff: string): Promise<string>
 }
 
-/** Stands for what could not be looked through for secrets. */
+/** Replaces text that could not be scanned for secrets. */
 export const withheld = '[not shown: it could not be looked through for secrets]\n'
 
-/** Characters that are looked through at once in the thread that asks: well below a millisecond. */
+/** Characters that are scanned at once in the calling thread: well below a millisecond. */
 const shortText = 16 * 1024
-/** Characters of secrets whose automaton is built there too: a few milliseconds. */
+/** Characters of secrets whose automaton is built in the calling thread too: a few milliseconds. */
 const shortSecrets = 2 * 1024
 
 export function redactionOf(secrets: readonly string[], threads: TextThreads): Redaction {
@@ -70,7 +69,7 @@ export function redactionOf(secrets: readonly string[], threads: TextThreads): R
 
 function redactorOf(seeking: () => Automaton | Promise<Automaton>, threads: TextThreads): Redactor {
   let scan = newScan()
-  /** What was pushed before and is still looked through. */
+  /** What was pushed before and is still being scanned. */
   let underWay: Promise<unknown> | undefined
   let isBroken = false
 
@@ -90,7 +89,7 @@ function redactorOf(seeking: () => Automaton | Promise<Automaton>, threads: Text
       scan = gone.scan
       return gone.shown
     } catch {
-      // What follows may be the rest of a secret that began in what was lost.
+      // What follows may be the rest of a secret that began in the lost piece.
       isBroken = true
       return withheld
     }
@@ -105,7 +104,7 @@ function redactorOf(seeking: () => Automaton | Promise<Automaton>, threads: Text
     const over = () => {
       if (underWay === shown) underWay = undefined
     }
-    // It does not reject: what goes wrong is told in what is shown.
+    // It does not reject: a failure shows as withheld text.
     void shown.then(over, over)
     return shown
   }

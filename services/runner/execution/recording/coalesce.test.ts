@@ -2,9 +2,9 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createCoalescer } from './coalesce.ts'
 import type { Timers } from './coalesce.ts'
-import { recordOutput } from './record.ts'
-import { redactionOf } from './redaction.ts'
-import { textThreads } from './textThreads.ts'
+import { recordOutput } from './outputRecorder.ts'
+import { redactionOf } from '../../redaction/redaction.ts'
+import { textThreads } from '../../redaction/textThreads.ts'
 
 /** Time that passes when the test says so. */
 function handTimers(): Timers & { pass: (ms: number) => Promise<void>; readonly set: number } {

@@ -6,7 +6,7 @@ import { redactionOf, withheld } from './redaction.ts'
 import { textThreads, startWorker, type TextThreads } from './textThreads.ts'
 import { goOn, newScan, redacted, soughtFor } from './scan.ts'
 import { naivelyRedacted } from '../../../tests/runner/redaction.ts'
-import { diffWithout, textWithout } from './wholeText.ts'
+import { diffWithout, textWithout } from './scan.ts'
 
 const secret = 'r3ndezvous/Key+9=!'
 const githubToken = `ghp_${'aB3dE6gH9'.repeat(4)}`

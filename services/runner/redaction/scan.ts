@@ -1,14 +1,13 @@
 /**
- * Takes secrets out of text in one pass: each character is looked at once, however many secrets are sought, and nothing that was read is
- * read again. What a scan remembers between two pieces of a text is a plain value, so that any thread can go on with it.
+ * Removes secrets from text in one pass: each character is read once, however many secrets there are. What a scan remembers between two
+ * pieces of a text is a plain value, so that any thread can continue it.
  */
 import { automatonOf, childOf, isChained, longestAt, marksIn, type Automaton } from './automaton.ts'
-import { formsOf } from './secretForms.ts'
-import { classes, classesOf, keyBlock, prefixedShapes, webToken } from './tokenShapes.ts'
+import { formsOf, classes, classesOf, keyBlock, prefixedShapes, webToken } from './secretForms.ts'
 
-/** What stands in a secret's place. */
+/** Replaces a secret. */
 export const redacted = '[redacted]'
-/** At the very end, so much of a known secret's beginning is taken for the secret. */
+/** At the very end of a text, this many characters of a known secret's beginning count as the secret. */
 const tellingPrefix = 8
 
 const jwtBit = 1 << prefixedShapes.length
@@ -17,14 +16,14 @@ const endBit = beginBit << 1
 /** In `live` alone: a key block that was not closed. */
 const blockBit = endBit
 
-/** A line such as `-----BEGIN PRIVATE KEY-----` of which the beginning was seen. */
+/** A line such as `-----BEGIN PRIVATE KEY-----` whose beginning was seen. */
 interface Marker {
   readonly from: number
   title: string
   dashes: number
 }
 
-/** Places are counted from where the held text begins; those of a match that is sure may lie before it. */
+/** Positions are counted from where the held text begins; those of a certain match may lie before it. */
 export interface Scan {
   /** Whether line ends are shown, also within what is hidden. */
   readonly linesStay: boolean
@@ -356,4 +355,21 @@ function moveBack(scan: Scan, by: number): void {
   if (jwt.run !== null) jwt.run -= by
   scan.begin = moved(begin)
   if (block !== null) scan.block = { from: block.from - by, until: block.until - by, end: moved(block.end) }
+}
+
+/** A whole text without secrets. */
+export function textWithout(sought: Automaton, text: string): string {
+  return goOn(sought, newScan(), text, true)
+}
+
+/** A whole unified diff without secrets. Every line stays, with the mark that it begins with. */
+export function diffWithout(sought: Automaton, diff: string): string {
+  const whole = (text: string) => goOn(sought, newScan({ linesStay: true }), text, true)
+  const [head = '', ...hunks] = diff.split(/^(?=@@ )/m)
+  const shown = hunks.map((hunk) => {
+    const [title = '', ...lines] = hunk.split('\n')
+    const bodies = whole(lines.map((line) => line.slice(1)).join('\n')).split('\n')
+    return [whole(title), ...lines.map((line, at) => line.slice(0, 1) + (bodies[at] ?? ''))].join('\n')
+  })
+  return head + shown.join('')
 }

@@ -1,8 +1,7 @@
-/** What is asked of a thread that looks through text, for secrets or for what a request would have fetched, and what it answers. */
+/** The work of a thread that scans text, for secrets or for what a request would have fetched. */
 import { checkBody, type CheckedBytes } from '../broker/modelFetches.ts'
 import { automatonOf, type Automaton, type Word } from './automaton.ts'
-import { goOn, soughtFor, type Scan } from './scan.ts'
-import { diffWithout, textWithout } from './wholeText.ts'
+import { diffWithout, goOn, soughtFor, textWithout, type Scan } from './scan.ts'
 
 export type Work =
   | { readonly kind: 'build'; readonly secrets: readonly string[] }

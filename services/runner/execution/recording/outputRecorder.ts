@@ -2,7 +2,7 @@
 import { StringDecoder } from 'node:string_decoder'
 import { createCoalescer } from './coalesce.ts'
 import type { CoalesceOptions } from './coalesce.ts'
-import type { Redaction } from './redaction.ts'
+import type { Redaction } from '../../redaction/redaction.ts'
 
 export interface OutputRecorder {
   /** Takes what was read, cut anywhere. Await it before reading on: it waits while too much is on its way. */
