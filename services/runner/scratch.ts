@@ -1,15 +1,15 @@
-/** Folders for the sockets that lead into boxes. They are in the system's temporary folder, since the path of a socket must be short. */
+/** Folders for the sockets that sandboxes reach. They are in the system's temporary folder, since the path of a socket must be short. */
 import { createHash } from 'node:crypto'
 import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 export interface Scratch {
-  /** A new folder, through which a box's user passes to what it knows the name of, and sees nothing else. Whoever makes it removes it. */
+  /** A new folder, in which a sandbox's user can open what it knows the name of and list nothing. The caller removes it. */
   make(): Promise<string>
 }
 
-/** Takes away what a runner with this id left when it was killed. There is one runner with an id at a time. */
+/** Removes what a runner with this id left when it was killed. There is only one runner with an id at a time. */
 export async function openScratch(runnerId: string): Promise<Scratch> {
   const prefix = `flightdeck-${createHash('sha256').update(runnerId).digest('hex').slice(0, 10)}-`
   const left = (await readdir(tmpdir())).filter((name) => name.startsWith(prefix))

@@ -6,7 +6,7 @@ import { openMirrors } from './git/mirror.ts'
 import { commitAndPush } from './publish/publish.ts'
 import { openWorkspaceEviction } from './eviction.ts'
 import { openLocks } from './locks.ts'
-import type { RoomOptions } from './eviction.ts'
+import type { EvictionOptions } from './eviction.ts'
 import { makeScene, testGit, testPath, writeIn } from './testScene.ts'
 import type { Scene } from './testScene.ts'
 import { hasWorkspace } from './workspace.ts'
@@ -30,7 +30,7 @@ describe('room on the disk', { timeout: 20_000 }, () => {
     if (faults.length > 0) throw faults[0]
   })
 
-  const room = (asked: Partial<RoomOptions> = {}) =>
+  const room = (asked: Partial<EvictionOptions> = {}) =>
     openWorkspaceEviction({
       root: scene.root,
       locks,

@@ -1,6 +1,6 @@
 /**
- * Keeps mirrors and workspaces within a budget of disk. What was used longest ago goes first: workspaces of
- * deleted tasks, those that hold nothing of their own, then mirrors that no workspace stands on. Work that was not pushed is never touched, nor what is in use.
+ * Keeps mirrors and workspaces within a disk budget. The least recently used are removed first: workspaces of deleted tasks, then workspaces
+ * without work of their own, then mirrors that no workspace uses. Work that was not pushed is never touched, nor what is in use.
  */
 import { renameSync, statSync } from 'node:fs'
 import { readdir, readFile, stat } from 'node:fs/promises'
@@ -18,13 +18,13 @@ import type { Workspace } from './workspace.ts'
 
 export interface WorkspaceEviction {
   /**
-   * Before a workspace is made or gone on with: clears up when the last measurement was over the budget, and else only measures anew, beside
-   * what follows. Gives the sentence that refuses a new workspace where there is no room for one. Never throws.
+   * Called before a workspace is made or used again. Evicts when the last measurement was over the budget, and otherwise only measures again in the
+   * background. Gives the sentence that refuses a new workspace when there is no space for one. Never throws.
    */
   make(wanted: { readonly projectId: string }): Promise<string | undefined>
-  /** Measures, and clears up when that is over the budget. One at a time. */
+  /** Measures, and evicts when that is over the budget. One at a time. */
   clear(): Promise<Cleared>
-  /** Takes away the mirrors that are of no use any more, by their folders below the root, unless a workspace stands on one or it was just used. */
+  /** Removes mirrors that are no longer needed, judged by their folders below the root, unless a workspace uses one or it was used within `idleMs`. */
   removeMirrors(options: {
     readonly idleMs: number
     readonly isOfUse: (path: string) => boolean
@@ -34,17 +34,17 @@ export interface WorkspaceEviction {
 export interface Cleared {
   /** Of all mirrors and workspaces, as they are now. */
   readonly bytes: number
-  /** Ids of tasks, and mirrors' folders, that went. */
+  /** Ids of tasks, and mirrors' folders, that were removed. */
   readonly workspaces: readonly string[]
   readonly mirrors: readonly string[]
-  /** What is left, each as it was measured. */
+  /** What is left, as it was measured. */
   readonly held: readonly Holding[]
 }
 
-export interface RoomOptions {
+export interface EvictionOptions {
   /** Workspaces are below it. */
   readonly root: string
-  /** A workspace that somebody has is passed over. */
+  /** A workspace whose lock is held is skipped. */
   readonly locks: WorkspaceLocks
   /** Mirrors are below it; may be the same folder. */
   readonly mirrorsRoot: string
@@ -55,24 +55,24 @@ export interface RoomOptions {
   /** Git that may read what an agent wrote: `Sandbox.gitFor`. */
   readonly treeGitFor: (workspace: Workspace) => Git
   readonly limits: Pick<DiskLimits, 'budget' | 'project' | 'leastFree'>
-  /** The project of a task; `undefined` when nobody knows it any more. */
+  /** The project of a task; `undefined` when it is no longer known. */
   readonly projectOf: (taskId: string) => Promise<string | undefined>
   /** Whether something runs or waits in a task's workspace. */
   readonly isInUse: (taskId: string) => boolean
-  /** Whether a task was deleted, by the log: its workspace goes before all others, whatever is in it. */
+  /** Whether a task was deleted, by the log: its workspace is removed before all others, whatever is in it. */
   readonly isDeleted: (taskId: string) => Promise<boolean>
-  /** What was used within this time stays; 15 minutes when not given, which is longer than an agent waits for its next message. */
+  /** What was used within this time is kept; 15 minutes when not given, which is longer than an agent waits for its next message. */
   readonly idleMs?: number
-  /** A measurement is good for so long; a minute when not given. */
+  /** How long a measurement is valid; a minute when not given. */
   readonly measureMs?: number
-  /** Told when there is more than the budget, and nothing left that may go. */
+  /** Called when the budget is exceeded and nothing is left that may be removed. */
   readonly onFull?: (bytes: number) => void
-  /** Told of what kept `make` from measuring or clearing up: a task is not kept waiting for that. */
+  /** Called with what kept `make` from measuring or evicting: a task does not fail because of that. */
   readonly onFault: (fault: unknown) => void
 }
 
-/** Opens the room of a runner. Folders that a clean-up left half-removed go with the next one. */
-export function openWorkspaceEviction(options: RoomOptions): WorkspaceEviction {
+/** Opens the eviction of a runner. Folders that an earlier eviction removed only partly are removed by the next one. */
+export function openWorkspaceEviction(options: EvictionOptions): WorkspaceEviction {
   const { limits, measureMs = 60_000 } = options
   let measured: { readonly held: readonly Holding[]; readonly bytes: number; readonly at: number } | undefined
   let clearing: Promise<Cleared> | undefined
@@ -89,7 +89,7 @@ export function openWorkspaceEviction(options: RoomOptions): WorkspaceEviction {
     if (measured.bytes > limits.budget)
       return `There is no room for another workspace: work that was not pushed takes up more than ${inGigabytes(limits.budget)}. Delete tasks you no longer need, or open their pull requests.`
     const workspaces = measured.held.filter(({ kind }) => kind === 'workspace')
-    // Most are far below it: tasks are not read for that.
+    // Most are far below the limit, and then tasks need not be read.
     if (sum(workspaces) <= limits.project) return undefined
     const ofProject = await Promise.all(
       workspaces.map(async ({ dir, bytes }) =>
@@ -118,7 +118,7 @@ export function openWorkspaceEviction(options: RoomOptions): WorkspaceEviction {
         if (!isOfUse(relative(mirrorsRoot, dir))) await removeMirror(options, dir, idleMs)
     },
     async make({ projectId }) {
-      // What it takes away is not to be made meanwhile.
+      // A workspace must not be made while it is being removed.
       await clearing?.catch(options.onFault)
       const isFresh = measured !== undefined && performance.now() - measured.at < measureMs
       if (!isFresh && measured !== undefined && measured.bytes > limits.budget)
@@ -144,7 +144,7 @@ export interface Holding {
   readonly usedAt: number
 }
 
-async function clearOnce(options: RoomOptions): Promise<Cleared> {
+async function clearOnce(options: EvictionOptions): Promise<Cleared> {
   const { limits, isInUse, locks, idleMs = 15 * 60_000 } = options
   await removeLeftovers(options)
   const held = await holdingsOf(options)
@@ -153,7 +153,7 @@ async function clearOnce(options: RoomOptions): Promise<Cleared> {
   const mirrors: string[] = []
   if (bytes <= limits.budget) return { bytes, workspaces, mirrors, held }
 
-  // A little below, or the next task would have it all begin again.
+  // A little below the budget, so that the next task does not exceed it again at once.
   const goal = 0.9 * limits.budget
   const idle = held
     .filter(({ usedAt }) => Date.now() - usedAt >= idleMs)
@@ -177,7 +177,7 @@ async function clearOnce(options: RoomOptions): Promise<Cleared> {
     const taskId = basename(dir)
     const gone = await locks.holdIfFree(taskId, async () => {
       const workspace = isInUse(taskId) ? undefined : await workspaceAt(options, taskId)
-      return workspace && (await isAllElsewhere(options, workspace)) && !isInUse(taskId)
+      return workspace && (await isFullyPushed(options, workspace)) && !isInUse(taskId)
         ? freed(options, dir, () => evictWorkspace(options.root, taskId, options.path))
         : undefined
     })
@@ -196,27 +196,27 @@ async function clearOnce(options: RoomOptions): Promise<Cleared> {
   return { bytes, workspaces, mirrors, held: held.filter(({ dir }) => !gone.has(dir)) }
 }
 
-/** False when a workspace stands on it, or it was used within this time. */
-async function removeMirror(options: RoomOptions, dir: string, idleMs: number): Promise<boolean> {
-  if ((await mirrorsStoodOn(options)).has(dir)) return false
+/** False when a workspace uses it, or it was used within this time. */
+async function removeMirror(options: EvictionOptions, dir: string, idleMs: number): Promise<boolean> {
+  if ((await mirrorsInUse(options)).has(dir)) return false
   const gone = join(dirname(dir), `${leftover}${basename(dir)}`)
-  // A refresh says so first: between this look and the renaming nothing else happens in this process.
+  // A refresh marks the mirror as used first. These calls are synchronous, so nothing else in this process comes between them.
   if (Date.now() - statSync(dir).mtimeMs < idleMs) return false
   renameSync(dir, gone)
   await removeFolder(gone, options.path)
   return true
 }
 
-/** Bytes that went from a folder. */
-async function freed({ path }: RoomOptions, dir: string, remove: () => Promise<void>): Promise<number> {
+/** The bytes that a removal freed in a folder. */
+async function freed({ path }: EvictionOptions, dir: string, remove: () => Promise<void>): Promise<number> {
   const before = await sizesOf([dir], path)
   await remove()
   const after = await sizesOf([dir], path)
   return (before.get(dir) ?? 0) - (after.get(dir) ?? 0)
 }
 
-/** Whether a workspace holds no work but what the code host has: no commit, no file. What ignore rules name can be made again. */
-async function isAllElsewhere({ git, treeGitFor }: RoomOptions, workspace: Workspace): Promise<boolean> {
+/** Whether the code host has all of a workspace's work: no other commit and no other file. Ignored files can be made again. */
+async function isFullyPushed({ git, treeGitFor }: EvictionOptions, workspace: Workspace): Promise<boolean> {
   const { privateGitDir: gitDir, branch, baseBranch } = workspace
   const [head, ...hosted] = await Promise.all(
     ['HEAD', `refs/remotes/origin/${branch}`, `refs/remotes/origin/${baseBranch}`].map((ref) =>
@@ -232,25 +232,25 @@ async function isAllElsewhere({ git, treeGitFor }: RoomOptions, workspace: Works
   return [tracked, submodules, untracked, nested].every((paths) => paths.length === 0)
 }
 
-async function workspaceAt({ root }: RoomOptions, taskId: string): Promise<Workspace | undefined> {
+async function workspaceAt({ root }: EvictionOptions, taskId: string): Promise<Workspace | undefined> {
   const objects = await alternateOf(join(root, 'tasks', taskId))
   const mirror = objects === undefined ? undefined : { dir: dirname(objects), objects }
   return mirror && readWorkspace({ root, taskId, mirror })
 }
 
-/** The object store that a task's workspace stands on, also when it is half-made. */
+/** The object store that a task's workspace uses, also when it is incomplete. */
 async function alternateOf(task: string): Promise<string | undefined> {
   const written = await readFile(join(task, 'git', 'objects', 'info', 'alternates'), 'utf8').catch(() => '')
   return written.split('\n')[0] || undefined
 }
 
-async function mirrorsStoodOn({ root }: RoomOptions): Promise<ReadonlySet<string>> {
+async function mirrorsInUse({ root }: EvictionOptions): Promise<ReadonlySet<string>> {
   const tasks = await foldersIn(join(root, 'tasks'))
   const objects = await Promise.all(tasks.map((name) => alternateOf(join(root, 'tasks', name))))
   return new Set(objects.filter((path) => path !== undefined).map((path) => dirname(path)))
 }
 
-async function holdingsOf({ root, mirrorsRoot, path }: RoomOptions): Promise<readonly Holding[]> {
+async function holdingsOf({ root, mirrorsRoot, path }: EvictionOptions): Promise<readonly Holding[]> {
   const tasks = (await foldersIn(join(root, 'tasks')))
     .filter(isTaskFolderName)
     .map((name) => join(root, 'tasks', name))
@@ -265,7 +265,7 @@ async function holdingsOf({ root, mirrorsRoot, path }: RoomOptions): Promise<rea
     return { kind, dir, bytes: sizes.get(dir) ?? 0, usedAt }
   }
   return Promise.all([
-    // One without a marker is half-made, asleep or being made: none of these is looked at.
+    // One without a marker is incomplete, evicted or being made, and so counts as never used.
     ...tasks.map(async (dir) => holding('workspace', dir, await used(join(dir, 'ready.json')))),
     ...mirrors.map(async (dir) => holding('mirror', dir, await used(dir))),
   ])
@@ -283,7 +283,7 @@ async function mirrorsIn(mirrorsRoot: string): Promise<readonly string[]> {
   return found.flat()
 }
 
-async function removeLeftovers({ mirrorsRoot, path }: RoomOptions): Promise<void> {
+async function removeLeftovers({ mirrorsRoot, path }: EvictionOptions): Promise<void> {
   for (const owner of await foldersIn(mirrorsRoot))
     for (const name of await foldersIn(join(mirrorsRoot, owner)))
       if (name.startsWith(leftover)) await removeFolder(join(mirrorsRoot, owner, name), path)

@@ -1,22 +1,22 @@
-/** Who has a task's workspace: one run, pull request, preparation or clean-up at a time. */
+/** Locks on tasks' workspaces: one run, pull request, preparation or cleanup has a workspace at a time. */
 
 export interface WorkspaceLocks {
-  /** Waits until nobody else has it, in the order of asking. Rejects when the signal aborts before; not afterwards. */
+  /** Waits for the lock, in the order of the calls. Rejects when the signal aborts before the lock is held, and not afterwards. */
   hold<T>(taskId: string, use: () => Promise<T>, signal?: AbortSignal): Promise<T>
-  /** The same where nobody has it now, nor waits for it; `undefined` otherwise. */
+  /** Does the same when nobody has the lock or waits for it; `undefined` otherwise. */
   holdIfFree<T>(taskId: string, use: () => Promise<T>): Promise<T | undefined>
 }
 
-/** Opens the locks of a runner, which alone has the workspaces below its root. */
+/** Opens the locks of a runner. Only this process uses the workspaces below its root. */
 export function openLocks(): WorkspaceLocks {
-  /** When the last who asked is done. */
+  /** Resolves when the latest holder of each lock is done. */
   const last = new Map<string, Promise<void>>()
 
   async function hold<T>(taskId: string, use: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     const before = last.get(taskId)
     let release = (): void => undefined
     const done = new Promise<void>((resolve) => (release = resolve))
-    // Who gives up waiting does not let the next one in earlier.
+    // A caller that gives up waiting must not let the next one in earlier.
     const ended = async (): Promise<void> => {
       await before
       await done

@@ -1,4 +1,4 @@
-/** Names that the runner makes out of what people gave: branches, and folders that stay where they belong. */
+/** Names that the runner derives from people's input: branches, and folders that cannot leave their place. */
 import { createHash } from 'node:crypto'
 import { ourBranches } from '#domain/kernel/names.ts'
 

@@ -1,6 +1,6 @@
 /**
- * The users that boxes run as: one for each task, so that limits which the kernel counts by user are counted for the task alone, and no task's
- * files belong to another's user. None needs an account on the host.
+ * The users that sandboxes run as: one for each task, so that limits that the kernel counts by user apply to the task alone, and no task's files
+ * belong to another task's user. None needs an account on the host.
  */
 import { createHash } from 'node:crypto'
 import { lstat, readdir, readFile } from 'node:fs/promises'
@@ -9,7 +9,7 @@ import type { HostUser } from '#platform/childProcess.ts'
 import { isTaskFolderName } from './names.ts'
 
 export interface SandboxUsers {
-  /** The task's own: of the workspace that it has, or one that no other task has. The same each time. */
+  /** The task's own user: that of its workspace, or one that no other task has. The same each time. */
   userOf(taskId: string): Promise<HostUser>
 }
 
@@ -20,21 +20,21 @@ export interface IdRange {
 }
 
 /**
- * 268 million ids that nothing else hands out: above those of accounts, of /etc/subuid (to 600100000) and of containers of systemd (to
+ * 268 million ids that nothing else assigns: above those of accounts, of /etc/subuid (to 600100000) and of containers of systemd (to
  * 1879048191), and below those of its foreign images (from 2147352576): https://systemd.io/UIDS-GIDS.
  */
 const ownRange: IdRange = { first: 1_879_048_192, count: 268_304_384 }
-/** Where this process sees only part of the ids, as in a container with a user namespace of its own. */
+/** For a process that sees only part of the ids, as in a container with a user namespace of its own. */
 const narrowRange: IdRange = { first: 20_000, count: 40_000 }
 
-/** The user of a trial, which is of no task. */
+/** The user of a trial, which belongs to no task. */
 export async function trialUser(): Promise<HostUser> {
   return userFor((await rangeHere()).first)
 }
 
 /**
- * Opens the users of the workspaces below `root`. Whose files they are is read from the files, once: a workspace keeps its user over restarts,
- * and one that an older version gave it.
+ * Opens the users of the workspaces below `root`. They are read from the files' owners, once: a workspace keeps its user across restarts, also one
+ * that an older version gave it.
  */
 export function openSandboxUsers(root: string, givenRange?: IdRange): SandboxUsers {
   const users = new Map<string, number>()
@@ -47,7 +47,7 @@ export function openSandboxUsers(root: string, givenRange?: IdRange): SandboxUse
     const tasks = join(root, 'tasks')
     for (const name of await readdir(tasks).catch(() => [])) {
       if (!isTaskFolderName(name)) continue
-      // The home stays when a workspace is put to sleep.
+      // The home remains when a workspace is evicted.
       const home = await lstat(join(tasks, name, 'home')).catch(() => undefined)
       if (!home || home.uid === 0) continue
       ids.add(home.uid)
@@ -70,7 +70,7 @@ export function openSandboxUsers(root: string, givenRange?: IdRange): SandboxUse
         users.set(taskId, id)
         return userFor(id)
       }
-      throw new Error('There are more workspaces than users for their boxes.')
+      throw new Error('There are more workspaces than users for their sandboxes.')
     },
   }
 }
@@ -86,7 +86,7 @@ function isWithin({ first, count }: IdRange, ranges: readonly IdRange[]): boolea
   return ranges.some((range) => first >= range.first && first + count <= range.first + range.count)
 }
 
-/** Ids that there are in this user namespace; all where the kernel does not say. */
+/** The ids of this user namespace; all ids where the kernel does not say. */
 async function mapped(file: string): Promise<readonly IdRange[]> {
   const text = await readFile(file, 'utf8').catch(() => '0 0 4294967295')
   return text

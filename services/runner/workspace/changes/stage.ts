@@ -1,4 +1,4 @@
-/** Writes a task's files as a tree of git: read once, and from then on an object that nobody in the box can change. */
+/** Writes a task's files as a git tree: read once, and from then on an object that nothing in the sandbox can change. */
 import { mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { GitFault, gitText, lastWords } from '../git/git.ts'
@@ -13,14 +13,14 @@ export interface StageRequest {
   /** Git that may read what an agent wrote: `Sandbox.gitFor(workspace)`. */
   readonly treeGit: Git
   readonly workspace: Workspace
-  /** Where the objects go: into the private git directory when not given. */
+  /** Where the objects are written: the private git directory when not given. */
   readonly env?: Readonly<Record<string, string>>
   /** Of each call of git; 300 s when not given. */
   readonly timeoutMs?: number
   readonly signal?: AbortSignal | undefined
 }
 
-/** A file that is not as the index had it. */
+/** A file that differs from the index. */
 export interface StagedFile {
   readonly path: TreePath
   readonly size: number
@@ -29,7 +29,7 @@ export interface StagedFile {
 
 export interface StagedTree {
   readonly kind: 'staged'
-  /** Its name in git. It holds all files that no ignore rule names, without folders that are repositories of their own. */
+  /** Its id in git. It contains all files that are not ignored, without folders that are repositories of their own. */
   readonly tree: string
   readonly files: readonly StagedFile[]
   readonly nested: TreeDifferences['nested']
@@ -41,7 +41,7 @@ export interface NotCommittable {
   readonly message: string
 }
 
-/** Brings the scratch index to what the folder holds and writes it as a tree. Throws `GitFault`. */
+/** Updates the scratch index to the folder's content and writes it as a tree. Throws `GitFault`. */
 export async function stageTree(
   { git, treeGit, workspace, env, timeoutMs = 300_000, signal }: StageRequest,
   index: ScratchIndex,
@@ -75,7 +75,7 @@ export async function stageTree(
         files.push({ path, size, isNew })
       }
     }
-  // Of these the commit is taken that they stand at.
+  // A submodule is recorded with the commit that it is at.
   for (const path of submodules) paths.push(path, nul)
   for (const [args, input] of [
     [['update-index', '-z', '--force-remove', '--stdin'], Buffer.concat(gone)],
@@ -92,7 +92,7 @@ export async function stageTree(
   return { kind: 'staged', tree, files, nested }
 }
 
-/** An environment by which new objects go beside a scratch index, and away with it. */
+/** An environment that writes new objects beside a scratch index, with which they are removed. */
 export async function scratchObjects(
   workspace: Workspace,
   index: ScratchIndex,
@@ -105,12 +105,12 @@ export async function scratchObjects(
   }
 }
 
-/** GitHub takes no larger one, and would say so only once all of it was sent. Bytes. */
+/** GitHub accepts no larger file, and would say so only after receiving all of it. Bytes. */
 const largestFile = 100 * 1024 * 1024
 const tooLarge = (path: string): string =>
   `${path} is larger than 100 MB, which no code host takes. Remove it, or name it in .gitignore.`
 
-/** So many are dependencies or build output that nobody wants in a pull request. */
+/** More new files than this are dependencies or build output, which nobody wants in a pull request. */
 const mostNewFiles = 50_000
 const tooManyFiles = `There are more than ${mostNewFiles} new files. List the ones that don't belong in the repository in .gitignore.`
 

@@ -1,37 +1,37 @@
-/** What a workspace's tree holds that its index does not: found without following a link, opening a pipe or entering a nested repository. */
+/** How a workspace's tree differs from its index: found without following a link, opening a pipe or entering a nested repository. */
 import { copyFile, lstat, mkdtemp, rename, rm, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gitOrThrow } from '../git/git.ts'
 import type { Git } from '../git/git.ts'
 import type { Workspace } from '../workspace.ts'
 
-/** A path as git gives it: bytes, relative to the tree. */
+/** A path as git prints it: bytes, relative to the tree. */
 export type TreePath = Buffer
 
 export interface TreeDifferences {
-  /** Tracked by the index and not as it says: changed, gone, or of another kind. Sorted. */
+  /** Tracked by the index and different from it: changed, gone, or of another kind. Sorted. */
   readonly tracked: readonly TreePath[]
-  /** Submodules that are there and stand at another commit. */
+  /** Submodules that are checked out at another commit. */
   readonly submodules: readonly TreePath[]
-  /** New files that no ignore rule names. Sorted. */
+  /** New files that are not ignored. Sorted. */
   readonly untracked: readonly TreePath[]
-  /** New folders that are repositories of their own. They are not looked into. */
+  /** New folders that are repositories of their own. They are not read. */
   readonly nested: readonly TreePath[]
   /** Whether there are more new files than could be listed. */
   readonly truncated: boolean
 }
 
-/** An index of our own for one reading: the workspace's index is only ever replaced whole. */
+/** A private copy of the index for one reading: the workspace's index is only ever replaced as a whole. */
 export interface ScratchIndex {
   /** For `GIT_INDEX_FILE`. */
   readonly file: string
-  /** Makes the scratch, as it is now, the workspace's index. */
+  /** Makes the copy, as it is now, the workspace's index. */
   keep(): Promise<void>
-  /** The same for one that only knows the files better, unless somebody kept another meanwhile. */
+  /** Does the same for a copy that was only refreshed, unless the workspace's index was replaced meanwhile. */
   keepRefreshed(): Promise<void>
 }
 
-/** Lends a copy of the workspace's index, and takes it away afterwards. */
+/** Lends a copy of the workspace's index, and removes it afterwards. */
 export async function withScratchIndex<T>(
   workspace: Workspace,
   use: (index: ScratchIndex) => Promise<T>,
@@ -59,7 +59,7 @@ export async function withScratchIndex<T>(
   }
 }
 
-/** Compares tree and index, and lists `mostUntracked` new files or a few more. Throws `GitFault`. */
+/** Compares tree and index, and lists about `mostUntracked` new files at most. Throws `GitFault`. */
 export async function treeDifferences(
   git: Git,
   workspace: Workspace,
@@ -69,7 +69,7 @@ export async function treeDifferences(
   const on = { gitDir: workspace.privateGitDir, workTree: workspace.dir, env: { GIT_INDEX_FILE: index.file } }
   await gitOrThrow(git, { ...on, args: ['update-index', '-q', '--refresh', '--ignore-submodules'] })
   await index.keepRefreshed()
-  // Of a submodule only its HEAD is read, which starts nothing.
+  // Only a submodule's HEAD is read, which starts no program.
   const changed = await gitOrThrow(git, {
     ...on,
     args: ['diff-files', '-z', '--raw', '--ignore-submodules=dirty'],
@@ -97,7 +97,7 @@ export async function treeDifferences(
   }
 }
 
-/** Sorts what `diff-files --raw` tells: a record, then its path. */
+/** Sorts the output of `diff-files --raw`: a record, then its path. */
 function trackedIn(fields: readonly Buffer[]): Pick<TreeDifferences, 'tracked' | 'submodules'> {
   const tracked: TreePath[] = []
   const submodules: TreePath[] = []
@@ -110,8 +110,8 @@ function trackedIn(fields: readonly Buffer[]): Pick<TreeDifferences, 'tracked' |
 }
 
 /**
- * What lies at a path of the tree: only its own entry is looked at, and of that nothing but kind and size. Below a link there is nothing:
- * what it leads to is not of the tree.
+ * The kind and size of what is at a path of the tree. Only the entry itself is read. Nothing is below a link: what it leads to is not part of the
+ * tree.
  */
 export async function kindAt(
   workspace: Workspace,
@@ -147,8 +147,8 @@ export function splitNul(bytes: Buffer): { readonly whole: Buffer[]; readonly re
 const isFolder = (path: TreePath): boolean => path.at(-1) === 0x2f
 
 /**
- * Git takes a file touched in the second its index was written for possibly changed, and looks. A copy with a later time would
- * hide such a change, so it keeps the time, rounded down.
+ * Git treats a file that was modified in the second its index was written as possibly changed, and reads it. A copy with a later time would hide
+ * such a change, so it keeps the time, rounded down.
  */
 async function copyIndex(from: string, to: string): Promise<void> {
   const written = await stat(from).catch(unlessMissing)
@@ -159,7 +159,7 @@ async function copyIndex(from: string, to: string): Promise<void> {
   await utimes(to, seconds, seconds)
 }
 
-/** Tells one writing of a file from the next. */
+/** Differs for each version of a file. */
 async function markOf(file: string): Promise<string | undefined> {
   const found = await stat(file).catch(unlessMissing)
   return found && `${found.ino} ${found.ctimeMs} ${found.size}`

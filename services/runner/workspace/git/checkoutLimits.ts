@@ -1,6 +1,6 @@
 /**
- * Looks at how much a commit would put on the disk before any of it is read out. A repository of some kilobytes can name the same folder
- * inside itself ten times on ten levels: git would hold all of its entries in memory, and write all of its files.
+ * Limits how much a commit may put on the disk, before it is checked out. A repository of a few kilobytes can contain the same folder ten times on
+ * ten levels: git would hold all of its entries in memory, and write all of its files.
  */
 import { LRUCache } from 'lru-cache'
 import type { Git } from './git.ts'
@@ -13,16 +13,16 @@ export interface CheckoutLimits {
   readonly bytes: number
 }
 
-/** Gives the sentence that refuses a commit, or `undefined` for one that may be checked out. Throws `GitFault`. */
+/** The sentence that refuses a commit, or `undefined` for one that may be checked out. Throws `GitFault`. */
 export type CheckCheckout = (
   git: Git,
   at: { readonly gitDir: string; readonly commit: string },
 ) => Promise<string | undefined>
 
-/** Commits that were found small enough are remembered: a commit never changes. */
+/** How many commits that were found small enough are remembered: a commit never changes. */
 const remembered = 1_000
 const looksForMs = 120_000
-/** Longer than any path that a file system takes. */
+/** Longer than any path that a file system accepts. */
 const longestRecord = 16_384
 
 export function openCheckoutLimits(limits: CheckoutLimits): CheckCheckout {
@@ -43,7 +43,7 @@ export function openCheckoutLimits(limits: CheckoutLimits): CheckCheckout {
   }
 }
 
-/** Counts the records of `git ls-tree -z --long` as they come, and has had enough when there are too many. */
+/** Counts the records of `git ls-tree -z --long` as they come, and stops when there are too many. */
 export function counting({ entries, bytes }: CheckoutLimits): {
   take(chunk: Buffer): 'more' | 'enough'
   refusal(): string | undefined

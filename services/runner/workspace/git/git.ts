@@ -1,6 +1,6 @@
 /**
- * Git as the runner calls it: on git directories of our own only, with nothing in it that can start a program on a repository's word.
- * What an agent wrote is read by the same calls inside a box (`sandbox/sandboxedGit.ts`).
+ * Git as the runner calls it: only on git directories of our own, and configured so that no repository can start a program. What an agent wrote is
+ * read by the same calls inside a sandbox (`Sandbox.gitFor`).
  */
 import { run } from '#platform/childProcess.ts'
 import type { Finished, HostUser } from '#platform/childProcess.ts'
@@ -13,7 +13,7 @@ export interface GitCall {
   readonly workTree?: string
   /** Variables for this call: an index file, an author. */
   readonly env?: Readonly<Record<string, string>>
-  /** Configuration that must be seen in no list of processes: it goes through the environment. */
+  /** Configuration that must not appear in the process list: it is passed in the environment. */
   readonly secretConfig?: readonly (readonly [key: string, value: string])[]
   readonly input?: string | Uint8Array
   /** 60 s when not given. */
@@ -25,18 +25,18 @@ export interface GitCall {
   readonly onStderr?: (chunk: Buffer) => void
 }
 
-/** Runs git to its end; how it ended is an answer. Throws only `CannotStart`. */
+/** Runs git to its end and returns how it ended. Throws only `CannotStart`. */
 export interface Git {
   (call: GitCall): Promise<Finished>
 }
 
 /** Git on the host. */
 export interface HostGit extends Git {
-  /** The same, with all that it writes belonging to another user. Only root can call it. */
+  /** The same, with everything it writes owned by another user. Only root can call it. */
   as(owner: HostUser): Git
 }
 
-/** Git failed where nothing should have made it fail. The message holds its own last words. */
+/** Git failed unexpectedly. The message contains the last line that it printed. */
 export class GitFault extends Error {
   override readonly name = 'GitFault'
   readonly finished: Finished
@@ -62,7 +62,7 @@ export function endedWell(finished: Finished): boolean {
   return finished.endedBy === 'itself' && finished.code === 0
 }
 
-/** The sentence that git ended on, for people: without its prefix, at most 500 characters. */
+/** The last line that git printed, for people: without its prefix, at most 500 characters. */
 export function lastWords(finished: Finished): string {
   switch (finished.endedBy) {
     case 'time_limit':
@@ -86,7 +86,7 @@ export function lastWords(finished: Finished): string {
   }
 }
 
-/** The same git, with every call that names no signal of its own ended by this one. */
+/** The same git, with calls that have no signal of their own ended by this one. */
 export function gitUntil(git: HostGit, signal: AbortSignal): HostGit {
   const until =
     (one: Git): Git =>
@@ -95,7 +95,7 @@ export function gitUntil(git: HostGit, signal: AbortSignal): HostGit {
   return Object.assign(until(git), { as: (owner: HostUser) => until(git.as(owner)) })
 }
 
-/** What any one process of git may take on the host. What it looks at was written by people and agents. */
+/** The limits of one git process on the host, which reads what people and agents wrote. */
 export interface HostGitLimits {
   readonly memoryBytes: number
   /** Of the processor. */
@@ -119,7 +119,7 @@ export interface HostGitOptions {
   readonly limits?: HostGitLimits
 }
 
-/** Git on the host. It is only for repositories that no agent can write to. */
+/** Git on the host, for repositories that no agent can write to. */
 export function hostGit({ program, path, networkEnv = {}, limits = hostGitLimits }: HostGitOptions): HostGit {
   const startedBy =
     (launcher: readonly string[]): Git =>
@@ -135,8 +135,8 @@ export function hostGit({ program, path, networkEnv = {}, limits = hostGitLimits
 }
 
 /**
- * What a shell sets before it becomes the program: limits that no program lifts again, and that the kernel ends it before the server when
- * memory is short. One process is started, not one for each limit.
+ * What a shell sets before it becomes the program: limits that the program cannot raise again, and that the kernel ends it before the server when
+ * memory is short. This starts one process, not one for each limit.
  */
 function bounded({ memoryBytes, seconds, fileSizeBytes }: HostGitLimits): readonly string[] {
   const set = [
@@ -149,7 +149,7 @@ function bounded({ memoryBytes, seconds, fileSizeBytes }: HostGitLimits): readon
   return ['-c', `${set.join('; ')}; exec "$@"`, 'git']
 }
 
-/** What starts a program as another user who may still read and write the files of root, by capabilities(7), and nothing more. */
+/** Starts a program as another user who may still read and write the files of root, by capabilities(7), and nothing more. */
 function becoming({ uid, gid }: HostUser): readonly string[] {
   const only = '-all,+dac_override'
   return [
@@ -161,13 +161,13 @@ function becoming({ uid, gid }: HostUser): readonly string[] {
     `--inh-caps=${only}`,
     `--ambient-caps=${only}`,
     `--bounding-set=${only}`,
-    // Git asks access(2), which else counts for nothing what a user who is not root may do.
+    // Git asks access(2), which otherwise ignores the capabilities of a user who is not root.
     '--securebits=+no_setuid_fixup',
     '--',
   ]
 }
 
-/** What a call hands to its process unchanged. */
+/** What a call passes to its process unchanged. */
 export function pick({ input, signal, onStdout, onStderr }: GitCall) {
   return {
     signal,
@@ -177,7 +177,7 @@ export function pick({ input, signal, onStdout, onStderr }: GitCall) {
   }
 }
 
-/** The whole argument list: the switches that take every hook, driver and helper away, then the call. */
+/** The whole argument list: the switches that disable every hook, driver and helper, then the call. */
 export function gitArguments(call: GitCall): string[] {
   const settings = Object.entries(safeSettings).flatMap(([key, value]) => ['-c', `${key}=${value}`])
   return ['--no-pager', '--no-optional-locks', '--literal-pathspecs', ...settings, ...call.args]

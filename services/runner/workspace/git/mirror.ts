@@ -1,4 +1,4 @@
-/** Bare mirrors of repositories, one each, kept fresh. Their objects are shared read-only by every workspace, so they are never collected. */
+/** Bare mirrors of repositories, one for each, kept up to date. Workspaces share their objects read-only, so they are never garbage-collected. */
 import { mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { Finished } from '#platform/childProcess.ts'
@@ -42,24 +42,24 @@ export type RefreshResult =
   | { readonly kind: 'aborted' }
 
 export interface Mirrors {
-  /** The mirror as it is, when there is one; it is in use from now on. */
+  /** The mirror as it is, if there is one. It counts as used now. */
   find(request: Pick<RefreshRequest, 'url' | 'owner' | 'name'>): Promise<Mirror | undefined>
   /**
-   * Clones the repository, or fetches what is new, if anything is; always asks the host, with this person's access. Nothing half-made is left.
-   * One at a time for each repository.
+   * Clones the repository, or fetches what is new. The host is always asked, with this person's access. No incomplete clone is left. One at a time
+   * for each repository.
    */
   refresh(request: RefreshRequest): Promise<RefreshResult>
 }
 
-/** When a repository is large, and what is fetched of it then. */
+/** Which repositories count as large, and what is fetched of them. */
 export interface LargeRepositories {
-  /** From so many objects on. */
+  /** A repository with more objects than this is large. */
   readonly objects: number
-  /** Commits of each branch; what is new later is fetched whole, so that a task and its base always meet. */
+  /** How many commits of each branch are fetched. What is new later is fetched whole, so that a task and its base always have a common commit. */
   readonly depth: number
 }
 
-/** A clone of this many takes minutes and gigabytes. */
+/** A clone with so many objects takes minutes and gigabytes. */
 export const largeRepositories: LargeRepositories = { objects: 500_000, depth: 100 }
 
 /** Opens the mirrors under `root`, which only this process writes to. */
@@ -133,7 +133,7 @@ async function refreshMirror(
   }
 }
 
-/** Whether a fetch would bring nothing. The host is asked with this person's access, and tells it only to whom it would let fetch. */
+/** Whether a fetch would bring nothing. The host is asked with this person's access, and answers only people who may fetch. */
 async function isAsAtHost(
   git: Git,
   gitDir: string,
@@ -143,7 +143,7 @@ async function isAsAtHost(
   const [there, here] = await Promise.all([hostRefs(request), refsHere(git, gitDir)])
   if (there === undefined) return false
   const heads = (refs: Refs) => [...refs.keys()].filter((name) => name.startsWith('refs/heads/'))
-  // A branch that is gone there is to go here; a tag stays.
+  // A branch that was deleted there must be deleted here; a tag is kept.
   if (heads(there).length !== heads(here).length) return false
   return [...there].every(
     ([name, commit]) => here.get(name) === commit || (!tags && name.startsWith('refs/tags/')),
@@ -156,7 +156,7 @@ async function refsHere(git: Git, gitDir: string): Promise<Refs> {
 
 const mirrorIn = (dir: string): Mirror => ({ dir, objects: join(dir, 'objects') })
 
-/** Its time is that of its last use; whoever makes room leaves it alone from now on. */
+/** Sets the time of its last use, so that eviction keeps it. */
 async function used(dir: string): Promise<Mirror> {
   const now = new Date()
   await utimes(dir, now, now)
@@ -178,7 +178,7 @@ async function makeBare(git: Git, dir: string): Promise<void> {
   await gitOrThrow(git, { args })
 }
 
-/** Fetches all, and gives up as soon as the host says how much that is, when it is too much. */
+/** Fetches everything, unless the host says that it is too much. */
 async function fetchUnlessLarge(
   git: Git,
   gitDir: string,
@@ -202,7 +202,7 @@ async function fetchUnlessLarge(
   return tooLarge.signal.aborted && !endedWell(fetched) ? 'large' : fetched
 }
 
-/** With --tags, --prune takes away branches only. */
+/** With --tags, --prune deletes branches only. */
 const withTags = ['--tags']
 /** Old tags would bring their whole history. */
 const withoutTags = ['--no-tags']
@@ -238,7 +238,7 @@ function both<T>(one: ((value: T) => void) | undefined, other: (value: T) => voi
   }
 }
 
-/** Turns git's running percentages into lines: each step when it is done, and where it is once a second while it lasts. */
+/** Turns git's running percentages into lines: one when a step is done, and one a second while it lasts. */
 export function progressLines(
   onLine: (line: string) => void,
   now: () => number = () => performance.now(),
@@ -279,7 +279,7 @@ function refusal(finished: Finished, full: string): RefreshResult {
   }
 }
 
-/** Whether the host's answer is about who asks: bad or missing access, or a repository that it does not show. */
+/** Whether the host refused the person: bad or missing access, or a repository that it does not show them. */
 export function isRefusedAccess(finished: Finished): boolean {
   const told = finished.stderr.toString('utf8')
   return /authentication failed|could not read username|returned error: 40[134]|repository '.*' not found|access denied/i.test(
@@ -287,7 +287,7 @@ export function isRefusedAccess(finished: Finished): boolean {
   )
 }
 
-/** A git that was killed leaves locks and half-written packs; the queue makes sure that none of them is in use. */
+/** Removes the locks and incomplete packs of a git that was killed. The queue makes sure that none of them is in use. */
 async function removeLeftLocks(dir: string): Promise<void> {
   const entries = await readdir(join(dir, 'refs'), { recursive: true })
   const locks = entries.filter((name) => name.endsWith('.lock')).map((name) => join(dir, 'refs', name))

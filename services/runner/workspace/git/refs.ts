@@ -1,13 +1,13 @@
-/** The refs of a repository: as git tells them, and as its files have them, by gitrepository-layout(5), which takes no process. */
+/** The refs of a repository: as git reports them, or read from its files by gitrepository-layout(5), which starts no process. */
 import { readdir, readFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { gitText } from './git.ts'
 import type { Git } from './git.ts'
 
-/** Objects by the names of what stands on them. */
+/** Objects by the names of their refs. */
 export type Refs = ReadonlyMap<string, string>
 
-/** What refs stand on, by their full names: all of them, or those that are like one of the patterns. */
+/** The objects of refs by their full names: of all refs, or of those that match one of the patterns. */
 export async function refsOf(git: Git, gitDir: string, patterns: readonly string[] = []): Promise<Refs> {
   const args = ['for-each-ref', '--format=%(objectname) %(refname)', '--', ...patterns]
   const told = await gitText(git, { gitDir, args })
@@ -15,7 +15,7 @@ export async function refsOf(git: Git, gitDir: string, patterns: readonly string
   return new Map(lines.map((line) => [line.slice(line.indexOf(' ') + 1), line.slice(0, line.indexOf(' '))]))
 }
 
-/** The commits of these branches; one that is not there is not in it. */
+/** The commits of these branches, without those that do not exist. */
 export async function headsOf(git: Git, gitDir: string, branches: readonly string[]): Promise<Refs> {
   const patterns = branches.map((name) => `refs/heads/${name}`)
   const refs = await refsOf(git, gitDir, patterns)
@@ -39,12 +39,12 @@ export async function headsWritten(gitDir: string, branches: readonly string[]):
   return known(found)
 }
 
-/** Files of refs that are read one by one; git keeps more of them in one file, or has a reason not to. */
+/** How many ref files are read one by one. Git packs more refs than that into one file. */
 const mostFiles = 500
 
 /**
- * All refs that stand in git's files, by their full names; `undefined` where there are too many files. Where git keeps its refs in another
- * way there is none. For a directory of ours whose refs git wrote.
+ * All refs in git's files, by their full names; `undefined` where there are too many files. Empty where git stores its refs in another way. For a
+ * directory of ours whose refs git wrote.
  */
 export async function refsWritten(gitDir: string): Promise<Refs | undefined> {
   const entries = await readdir(join(gitDir, 'refs'), { recursive: true, withFileTypes: true })

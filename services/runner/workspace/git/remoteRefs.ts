@@ -1,6 +1,6 @@
 /**
- * The branches and tags of a repository as its host has them, by gitprotocol-v2(5) over HTTP. Git itself would take two processes and
- * another round trip to learn that nothing is new, and mostly nothing is, while an agent waits for it.
+ * The branches and tags of a repository at its host, by gitprotocol-v2(5) over HTTP. Git itself would need two processes and another round trip to
+ * learn that nothing is new, as is mostly the case, while an agent waits.
  */
 
 import type { Refs } from './refs.ts'
@@ -16,7 +16,7 @@ const withinMs = 10_000
 const atMostBytes = 16 * 1024 * 1024
 const prefixes = ['refs/heads/', 'refs/tags/']
 
-/** Asks the host; the names are full ones. `undefined` when it cannot be learned this way, whatever the reason: git finds out, and says why. */
+/** Asks the host, for full names. `undefined` when that fails for whatever reason: git then finds out, and says why. */
 export async function hostRefs({ url, authorization, signal }: HostRefsRequest): Promise<Refs | undefined> {
   if (!/^https?:\/\//.test(url)) return undefined
   const late = AbortSignal.timeout(withinMs)
@@ -56,7 +56,7 @@ function packet(line: string): string {
   return `${(line.length + 4).toString(16).padStart(4, '0')}${line}`
 }
 
-/** The refs of an answer; `undefined` for what is none, or is cut off. */
+/** The refs of an answer; `undefined` for one that is malformed or cut off. */
 export function refsIn(answer: Buffer): Refs | undefined {
   const refs = new Map<string, string>()
   for (let at = 0; at + 4 <= answer.length;) {

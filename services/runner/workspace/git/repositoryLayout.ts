@@ -3,8 +3,8 @@ import { copyFile, mkdir, rename, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
 /**
- * A new repository on a branch, with these refs; one without a commit is left out. By hand: git would take two processes for it, one after
- * the other, and an agent waits.
+ * Writes a new repository on a branch with these refs; those without a commit are left out. Git itself would need two processes, one after the
+ * other, while an agent waits.
  */
 export async function layOut(
   gitDir: string,
@@ -29,7 +29,7 @@ export async function layOut(
   await Promise.all(files.map(([name, line]) => writeFile(join(gitDir, name), `${line}\n`)))
 }
 
-/** What every one of ours is configured with. */
+/** The configuration of every repository of ours. */
 export const repositoryConfig = `[core]
 repositoryformatversion = 0
 filemode = true
@@ -37,13 +37,13 @@ bare = false
 logallrefupdates = true
 `
 
-/** Has a repository read objects that it has not from another's. */
+/** Lets a repository read the objects that it lacks from another's. */
 export async function writeAlternates(gitDir: string, objects: string): Promise<void> {
   await mkdir(join(gitDir, 'objects', 'info'), { recursive: true })
   await writeFile(join(gitDir, 'objects', 'info', 'alternates'), `${objects}\n`)
 }
 
-/** Where the history of a large repository ends in its mirror, which is no fault. */
+/** Copies where the history of a shallow mirror ends, so that git does not take it for damage. */
 export async function copyShallow(mirrorDir: string, gitDir: string): Promise<void> {
   const half = join(gitDir, 'shallow.half')
   try {
@@ -55,7 +55,7 @@ export async function copyShallow(mirrorDir: string, gitDir: string): Promise<vo
   await rename(half, join(gitDir, 'shallow'))
 }
 
-/** A value as a configuration file has it. */
+/** A value in the form of a configuration file. */
 export function configValue(text: string): string {
   return `"${text.replace(/\p{Cc}/gu, ' ').replace(/["\\]/g, '\\$&')}"`
 }

@@ -1,4 +1,4 @@
-/** Known secrets in what a commit would add: looked for before anything is committed, and so before it can be pushed. */
+/** Finds known secrets in what a commit would add, before anything is committed or pushed. */
 import { automatonOf, longestAt, moved, type Automaton } from '../../redaction/automaton.ts'
 import type { TextThreads } from '../../redaction/textThreads.ts'
 import { formsOf, type KnownSecret } from '../../redaction/secretForms.ts'
@@ -12,8 +12,8 @@ export interface AddedSecret {
 }
 
 /**
- * The first secret that a line of `to` holds and no file of `from` does: what the repository has already is a secret to nobody who can
- * read it. Both are trees or commits. Throws `GitFault`.
+ * The first secret that a line of `to` contains and no file of `from` does: what the repository already contains is known to everybody who can read
+ * it. Both are trees or commits. Throws `GitFault`.
  */
 export async function addedSecret(
   git: Git,
@@ -31,7 +31,7 @@ export async function addedSecret(
     threads?: Pick<TextThreads, 'run'>
   },
 ): Promise<AddedSecret | undefined> {
-  // Git prints bytes, and a line of a file need not be text.
+  // Git prints bytes: a line of a file need not be text.
   const sought = new Map(
     secrets.flatMap((secret) =>
       formsOf([secret.value]).map(
@@ -71,16 +71,16 @@ export async function addedSecret(
   return undefined
 }
 
-/** Longer lines are looked through in pieces; characters. */
+/** Longer lines are scanned in pieces; characters. */
 const longestPiece = 64 * 1024
 
 /**
- * Reads a patch without context as it comes, for where each of these words stands in an added line first: of those that end at one place
- * the longest, since a file that has it has the others.
+ * Reads a patch without context as it comes, and finds the file where each of these words is first added. Of words that end at the same place it
+ * finds the longest, since a file that contains it contains the others.
  */
 function readAdded(automaton: Automaton, overlap: number) {
   const found = new Map<string, string>()
-  /** Where a word ends, by the automaton: each is looked at once. */
+  /** Nodes of the automaton at which a word ends: each is handled once. */
   const seen = new Set<number>()
   let path = ''
   let isInHunk = false
@@ -109,7 +109,7 @@ function readAdded(automaton: Automaton, overlap: number) {
       const last = lines.pop() ?? ''
       for (const line of lines) judge(line)
       if (last.length > longestPiece) judge(last)
-      // What a piece ends with may be the start of a secret; the mark of the line stays before it.
+      // The end of a piece may be the start of a secret. The line's mark is kept before it.
       unfinished = last.length > longestPiece ? last.charAt(0) + last.slice(-overlap) : last
       return 'more'
     },
@@ -120,13 +120,13 @@ function readAdded(automaton: Automaton, overlap: number) {
   }
 }
 
-/** Of `+++ b/src/a.js`: git ends a name that has a space with a tab, and quotes what is no plain name. */
+/** The path in `+++ b/src/a.js`. Git adds a tab to a name with a space, and quotes unusual names. */
 function pathOf(line: string): string {
   const named = Buffer.from(line.slice('+++ '.length), 'latin1').toString('utf8').replace(/\t$/, '')
   return named.replace(/^("?)b\//, '$1')
 }
 
-/** Whether a file of a tree has this text. It is given in a file, since every user sees a command's words. */
+/** Whether a file of a tree contains this text. It is passed on standard input, since every user can see a command's arguments. */
 async function holds(git: Git, gitDir: string, tree: string, text: string): Promise<boolean> {
   const call: GitCall = {
     gitDir,

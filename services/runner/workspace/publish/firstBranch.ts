@@ -1,4 +1,4 @@
-/** The first branch of an empty repository: one commit of no files, so that there is something to work from and to compare with. */
+/** Makes the first branch of an empty repository: one commit without files, to work from and to compare with. */
 import { rm } from 'node:fs/promises'
 import type { Scratch } from '../../scratch.ts'
 import { authorizationConfig, emptyTree, endedWell, gitOrThrow, gitText } from '../git/git.ts'
@@ -21,8 +21,8 @@ export interface FirstBranchRequest {
 const message = 'Initial commit\n'
 
 /**
- * Makes the branch at the host, by one push that never forces: where somebody else makes it at the same moment, theirs stays and this one
- * is refused. `null` when it was made, or else why it was not; whoever asked looks again at what the host has. Throws `GitFault`.
+ * Makes the branch at the host by one push that never forces: where somebody else makes it at the same moment, theirs stays and this push is
+ * refused. `null` when it was made, and otherwise why not; the caller then looks again at what the host has. Throws `GitFault`.
  */
 export async function makeFirstBranch(request: FirstBranchRequest): Promise<string | null> {
   const { git, branch, url, authorization, signal } = request

@@ -1,4 +1,4 @@
-/** Commits a task's tree and pushes it, from the private git directory and outside the box. */
+/** Commits a task's tree and pushes it, from the private git directory and outside the sandbox. */
 import { isBranchName } from '#domain/kernel/names.ts'
 import { faults } from '#domain/kernel/errors.ts'
 import type { TextThreads } from '../../redaction/textThreads.ts'
@@ -97,7 +97,7 @@ export async function commitAndPush(request: PublishRequest): Promise<PublishRes
   return pushOnTop(request, branch, headSha, leftOut)
 }
 
-/** Others may push again while we rebase. */
+/** How often we rebase, since others may push again meanwhile. */
 const mostRebases = 3
 
 async function pushOnTop(
@@ -116,7 +116,7 @@ async function pushOnTop(
     const asked = { git, treeGit, workspace, head, onto, identity: identity(author), applyPatch }
     const rebased = await rebase(asked)
     if (rebased.kind === 'conflict') return conflict(branch, rebased.files)
-    if (rebased.kind === 'not_brought_in') return { ...pushed, message: notBroughtIn(branch, rebased.why) }
+    if (rebased.kind === 'not_applied') return { ...pushed, message: notApplied(branch, rebased.why) }
     if (rebased.head === onto) return { kind: 'published', headSha: onto, pushed: false, leftOut }
     head = rebased.head
   }
@@ -131,7 +131,7 @@ function conflict(branch: string, files: readonly string[]): PublishResult {
   return { kind: 'conflict', files, message }
 }
 
-function notBroughtIn(branch: string, why: string): string {
+function notApplied(branch: string, why: string): string {
   return `The branch ${branch} has commits on the code host that could not be merged: ${why}. Nothing was overwritten.`
 }
 

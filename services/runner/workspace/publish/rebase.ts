@@ -1,4 +1,4 @@
-/** Puts a task's work on top of what others pushed to its branch. Conflicts are found before anything is changed. */
+/** Rebases a task's work onto what others pushed to its branch. Conflicts are found before anything is changed. */
 import type { Git } from '../git/git.ts'
 import { endedWell, GitFault, gitOrThrow, gitText } from '../git/git.ts'
 import { withScratchIndex } from '../changes/tree.ts'
@@ -10,33 +10,34 @@ export interface RebaseRequest {
   /** Git that may read what an agent wrote, such as rules for merging: `Sandbox.gitFor(workspace)`. */
   readonly treeGit: Git
   readonly workspace: Workspace
-  /** Our last commit. The tree is as it says, but for what no commit has. */
+  /** Our last commit. The tree matches it, except for what was never committed. */
   readonly head: string
   readonly onto: string
   /** Who commits: `GIT_COMMITTER_...` and `GIT_AUTHOR_...`. */
   readonly identity: Readonly<Record<string, string>>
-  /** Changes the tree by a patch, whole or not at all; why not, where it cannot. */
+  /** Applies a patch to the tree as a whole, or gives the reason why it cannot. */
   readonly applyPatch: (patch: Buffer) => Promise<string | null>
 }
 
 export type RebaseResult =
   | { readonly kind: 'rebased'; readonly head: string }
   | { readonly kind: 'conflict'; readonly files: readonly string[] }
-  /** The tree could not be changed; `why` goes on from a colon. */
-  | { readonly kind: 'not_brought_in'; readonly why: string }
+  /** The tree could not be changed; `why` is worded to follow a colon. */
+  | { readonly kind: 'not_applied'; readonly why: string }
 
-/** Larger ones are no work of people on a task's branch. */
+/** A larger patch is not people's work on a task's branch. Bytes. */
 const largestPatch = 64 * 1024 * 1024
 
 /**
- * Makes what the host does not have yet one commit on top of `onto`, with the words of our last, and brings the others' changes into tree,
- * index and branch. What is in theirs already makes no commit, so that a rebase that was cut short is only done again. Throws `GitFault`.
+ * Makes one commit on top of `onto` of what the host does not have yet, with the message of our last commit, and applies the others' changes to
+ * tree, index and branch. Work that theirs already contains makes no commit, so a rebase that was interrupted can simply be repeated. Throws
+ * `GitFault`.
  */
 export async function rebase(request: RebaseRequest): Promise<RebaseResult> {
   const { git, treeGit, workspace, head, onto, identity, applyPatch } = request
   const gitDir = workspace.privateGitDir
   const found = await git({ gitDir, args: ['merge-base', head, onto] })
-  if (!endedWell(found)) return { kind: 'not_brought_in', why: 'they have no commit in common with it' }
+  if (!endedWell(found)) return { kind: 'not_applied', why: 'they have no commit in common with it' }
 
   const tree = await mergedTree(request)
   if (typeof tree !== 'string') return tree
@@ -62,10 +63,10 @@ export async function rebase(request: RebaseRequest): Promise<RebaseResult> {
     maxOutputBytes: largestPatch,
   }
   const patch = await treeGit(call)
-  if (patch.endedBy === 'output_limit') return { kind: 'not_brought_in', why: 'they are too large' }
+  if (patch.endedBy === 'output_limit') return { kind: 'not_applied', why: 'they are too large' }
   if (!endedWell(patch)) throw new GitFault(call, patch)
   const why = patch.stdout.length === 0 ? null : await applyPatch(patch.stdout)
-  if (why !== null) return { kind: 'not_brought_in', why }
+  if (why !== null) return { kind: 'not_applied', why }
 
   await withScratchIndex(workspace, async (index) => {
     const env = { GIT_INDEX_FILE: index.file }
@@ -77,7 +78,7 @@ export async function rebase(request: RebaseRequest): Promise<RebaseResult> {
   return { kind: 'rebased', head: rebased }
 }
 
-/** The files of both sides, from where they parted. */
+/** Merges the files of both sides from their common commit. */
 async function mergedTree({
   treeGit,
   workspace,
@@ -96,7 +97,7 @@ async function mergedTree({
   return { kind: 'conflict', files: [...new Set(files)] }
 }
 
-/** Our last commit's words and author, on top of theirs. */
+/** Our last commit's message and author, on top of theirs. */
 async function sameCommit(
   { git, workspace, identity, head, onto }: RebaseRequest,
   tree: string,

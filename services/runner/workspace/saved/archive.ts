@@ -1,4 +1,4 @@
-/** Folders of an agent's home, such as those with its sessions, as one compressed tar: plain files only, each read and written by what it is and not by what a link says. */
+/** Packs folders of an agent's home, such as those with its sessions, into one compressed tar. Only plain files are packed, and no link is followed. */
 import { constants } from 'node:fs'
 import { chown, lstat, mkdir, open, readdir, realpath } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -19,13 +19,13 @@ export const defaultArchiveLimits: ArchiveLimits = { files: 5_000, bytes: 32 * 1
 export interface Packed {
   readonly archive: Buffer
   readonly files: number
-  /** What is not in it: links, pipes, files with more than one name, and what went beyond the limits. */
+  /** What was left out: links, pipes, files with more than one name, and what exceeded the limits. */
   readonly leftOut: readonly string[]
 }
 
 /**
- * Packs what is below `folders`, paths relative to `home`; of one that is not there, nothing. The same files are the same bytes.
- * An agent may write meanwhile: each file is as it was at one moment, and nothing outside of `home` is read.
+ * Packs what is below `folders`, which are paths relative to `home` and need not exist. The same files give the same bytes. An agent may write
+ * meanwhile: each file is as it was at one moment, and nothing outside `home` is read.
  */
 export async function packFolders(
   home: string,
@@ -41,7 +41,7 @@ export async function packFolders(
       const content = packed.length < limits.files ? await readPlain(root, path, limits.bytes - bytes) : null
       if (content === null) {
         leftOut.push(path)
-        // An agent may make any number of names.
+        // An agent can make any number of names.
         if (leftOut.length >= mostTold) break
         continue
       }
@@ -55,14 +55,14 @@ export async function packFolders(
 
 export type UnpackResult =
   | { readonly kind: 'unpacked'; readonly files: number }
-  /** Not what `packFolders` makes; nothing was written. */
+  /** Not an archive of `packFolders`; nothing was written. */
   | { readonly kind: 'unreadable'; readonly message: string }
-  /** A link or a pipe stands where a folder or a file should be; some may have been written. */
+  /** A link or a pipe is where a folder or a file should be; some files may have been written. */
   | { readonly kind: 'in_the_way'; readonly message: string }
 
 /**
- * Writes the files of an archive into a home, for its owner, over those that are there. Those outside of `folders` make it unreadable.
- * Nothing may run in the home. Throws what the file system throws.
+ * Writes the files of an archive into a home, for its owner, over existing ones. An archive with files outside `folders` is unreadable. Nothing may
+ * run in the home. Throws what the file system throws.
  */
 export async function unpackFolders(
   home: string,
@@ -91,7 +91,7 @@ async function readArchive(archive: Uint8Array, limits: ArchiveLimits): Promise<
   return tar && readTar(tar)
 }
 
-/** Everything below a folder that is no folder itself, in order. */
+/** Everything below a folder that is not a folder itself, in order. */
 async function* filesBelow(root: string, folder: string, depth = 0): AsyncGenerator<string> {
   const at = await lstat(join(root, folder)).catch(() => undefined)
   if (!at?.isDirectory()) return
@@ -103,7 +103,7 @@ async function* filesBelow(root: string, folder: string, depth = 0): AsyncGenera
   }
 }
 
-/** False where something stands in the way. */
+/** False where something else is at the path. */
 async function writePlain(
   home: string,
   path: string,

@@ -1,6 +1,6 @@
 /**
- * A task's work as one git bundle, from which another runner goes on: our commits beyond the base, and on top of them one commit that holds
- * the tree as it was, with what is not committed and what is new. What ignore rules name can be made again and stays out.
+ * A task's work as one git bundle, from which another runner can continue: our commits beyond the base, and on top of them one commit of the tree as
+ * it was, with uncommitted and new files. Ignored files can be made again and are left out.
  */
 import { createHash } from 'node:crypto'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -21,7 +21,7 @@ export interface SaveRequest {
   /** Git that may read what an agent wrote: `Sandbox.gitFor(workspace)`. */
   readonly treeGit: Git
   readonly workspace: Workspace
-  /** `work` of what was saved last: nothing is made when it is that still. */
+  /** `work` of what was saved last: nothing is made when it has not changed. */
   readonly last?: string | undefined
   readonly limits?: WorkLimits
   readonly signal?: AbortSignal
@@ -30,7 +30,7 @@ export interface SaveRequest {
 export interface WorkLimits {
   /** Of the bundle. */
   readonly bundleBytes: number
-  /** A new or changed file above this is left out, and told of. */
+  /** A new or changed file above this is left out, and listed. */
   readonly fileBytes: number
   readonly newFiles: number
 }
@@ -49,7 +49,7 @@ export type SaveResult =
       readonly sha256: string
       /** The commit of the whole; the same work is the same commit. */
       readonly work: string
-      /** Paths that are not in it: files over the limit, repositories of their own, names that git refuses. */
+      /** Paths that are left out: files over the limit, repositories of their own, names that git refuses. */
       readonly leftOut: readonly string[]
     }
   | { readonly kind: 'unchanged'; readonly work: string }
@@ -65,7 +65,7 @@ export interface RestoreRequest {
   readonly bundle: Uint8Array
 }
 
-/** Each sentence is fit to be shown to the person. After all but `restored` the workspace is to be made anew. */
+/** Each message may be shown to the person. After any result but `restored` the workspace must be made anew. */
 export type RestoreResult =
   | { readonly kind: 'restored'; readonly head: string | null; readonly leftOut: readonly string[] }
   /** The commits that the work began with are no longer at the code host. */
@@ -118,8 +118,8 @@ export async function saveWork(request: SaveRequest): Promise<SaveResult> {
 }
 
 /**
- * Brings a fresh workspace to where the bundle was made: branch, index, tree and new files. Git writes the files as plain bytes, and neither
- * follows a link nor writes into a git directory, whatever the bundle holds. Throws `GitFault`.
+ * Restores a bundle into a fresh workspace: branch, index, tree and new files. Git writes the files as plain bytes, and neither follows a link nor
+ * writes into a git directory, whatever the bundle contains. Throws `GitFault`.
  */
 export async function restoreWork(request: RestoreRequest): Promise<RestoreResult> {
   const { git, workspace, bundle } = request
@@ -131,7 +131,7 @@ export async function restoreWork(request: RestoreRequest): Promise<RestoreResul
   try {
     await checkOut(git, workspace, opened)
   } catch (fault) {
-    // A tree that holds what git writes nowhere, such as `.git/config`.
+    // A tree with a path that git never writes, such as `.git/config`.
     if (fault instanceof GitFault && fault.finished.endedBy === 'itself')
       return unreadable(lastWords(fault.finished))
     throw fault
@@ -164,7 +164,7 @@ interface Opened {
   readonly note: WorkNote
 }
 
-/** Takes the bundle's objects in and looks at all of them before any file is written. */
+/** Imports the bundle's objects and checks all of them before any file is written. */
 async function openBundle(
   git: Git,
   workspace: Workspace,
@@ -198,14 +198,14 @@ type Written =
   | { readonly kind: 'tree'; readonly id: string; readonly leftOut: readonly string[] }
   | { readonly kind: 'too_large'; readonly message: string }
 
-/** Writes the tree as it is. What is as the index says is not read. */
+/** Writes the tree as it is. Files that match the index are not read. */
 async function writeTree(request: SaveRequest, plain: PlainGit, limits: WorkLimits): Promise<Written> {
   const { treeGit, workspace, signal } = request
   const differences = await treeDifferences(treeGit, workspace, plain.index, limits.newFiles)
   if (differences.truncated)
     return { kind: 'too_large', message: `There are more than ${limits.newFiles} new files to keep.` }
   const { present, gone, leftOut, bytes } = await sort(workspace, differences, limits)
-  // Text packs to a fraction; what is this much larger would be read for nothing.
+  // Text compresses to a fraction; anything this much larger could not fit.
   if (bytes > 8 * limits.bundleBytes) return { kind: 'too_large', message: tooLarge(limits.bundleBytes) }
 
   const on = { ...plain, timeoutMs: 300_000, signal }
@@ -218,7 +218,7 @@ async function writeTree(request: SaveRequest, plain: PlainGit, limits: WorkLimi
   const args = ['update-index', '-z', '--add', '--remove', '--replace', '--stdin']
   const added =
     present.length === 0 ? undefined : await gitOrThrow(treeGit, { ...on, args, input: joinNul(present) })
-  // Git passes over a name that it refuses, and says so in words only.
+  // Git skips a name that it refuses, and only prints a message.
   const refused = added?.stderr.includes('Ignoring path') ? await refusedNames(treeGit, plain, present) : []
   const id = await gitText(treeGit, { ...on, args: ['write-tree'] })
   return { kind: 'tree', id, leftOut: [...leftOut, ...refused].map((path) => path.toString('utf8')).sort() }
@@ -241,7 +241,7 @@ async function sort(workspace: Workspace, differences: TreeDifferences, limits: 
   return { present, gone, leftOut, bytes }
 }
 
-/** Those that git takes into no index, such as `git~1`. */
+/** Names that git accepts in no index, such as `git~1`. */
 async function refusedNames(
   git: Git,
   { gitDir, index }: PlainGit,
@@ -264,7 +264,7 @@ interface PlainGit {
   readonly index: ScratchIndex
 }
 
-/** A git directory for one saving or restoring, with the objects of ours: what it writes goes with it, and no attribute changes a byte. */
+/** A temporary git directory with access to our objects: what it writes is removed with it, and no attribute changes a byte. */
 async function openPlainGit(git: Git, workspace: Workspace, index: ScratchIndex): Promise<PlainGit> {
   const gitDir = join(dirname(index.file), 'git')
   await gitOrThrow(git, { gitDir, workTree: workspace.dir, args: ['init', '--quiet', '--template='] })
@@ -284,7 +284,7 @@ const WorkNote = z.object({
 })
 type WorkNote = z.infer<typeof WorkNote>
 
-/** Neither a person nor a time: the same work is the same commit. */
+/** No person and no time, so that the same work is the same commit. */
 const sameIdentity = {
   GIT_AUTHOR_NAME: 'Flightdeck',
   GIT_AUTHOR_EMAIL: 'noreply@localhost',
