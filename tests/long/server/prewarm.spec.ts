@@ -12,7 +12,7 @@ import { bareRepository } from '../../server/pushing.ts'
 
 let scene: Scene
 beforeAll(async () => {
-  scene = await openScene([{ when: /Say (\w+)/, turns: [{ text: 'Said.' }] }])
+  scene = await openScene([{ when: /Say (\w+)/, turns: [{ text: 'Said.' }] }], { env: { WARM_AGENTS: '8' } })
 })
 afterAll(() => scene?.close())
 

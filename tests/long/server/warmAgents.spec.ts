@@ -1,7 +1,10 @@
 /** An agent that has ended its turn waits in its box for the next message, and leaves nothing behind. */
+import { randomUUID } from 'node:crypto'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sendMessage } from '#domain/api/chat.schema.ts'
-import { deleteTask, updateTask } from '#domain/api/tasks.schema.ts'
+import { deleteTask, prepareTask, updateTask } from '#domain/api/tasks.schema.ts'
 import { agentsOf, agentsOnce } from '../../server/agentProcesses.ts'
 import { hasEnded, openScene, type Scene } from '../../server/scene.ts'
 
@@ -15,7 +18,8 @@ async function followUp({ ada }: Scene, taskId: string, message: string, turn: n
 describe('an agent', () => {
   let scene: Scene
   beforeAll(async () => {
-    scene = await openScene(scripts)
+    // Whatever memory the machine has.
+    scene = await openScene(scripts, { env: { WARM_AGENTS: '8' } })
   })
   afterAll(() => scene?.close())
 
@@ -75,5 +79,44 @@ describe('where agents may wait for a second', () => {
     await ada.taskOnce(id, hasEnded)
     await agentsOnce(scene.product, (pids) => pids.length === 0)
     expect(await followUp(scene, id, 'Say six', 2)).toMatchObject({ status: 'completed' })
+  })
+})
+
+describe('where one agent may wait', () => {
+  let scene: Scene
+  beforeAll(async () => {
+    scene = await openScene(scripts, { env: { WARM_AGENTS: '1' } })
+  })
+  afterAll(() => scene?.close())
+
+  test('the one that waited longest is ended for the next', async () => {
+    const { ada, projectId } = scene
+    const { id: older } = await ada.task(projectId, 'Say nine')
+    await ada.taskOnce(older, hasEnded)
+    const [first] = await agentsOnce(scene.product, (pids) => pids.length === 1)
+    const { id: newer } = await ada.task(projectId, 'Say ten')
+    await ada.taskOnce(newer, hasEnded)
+    const [second] = await agentsOnce(scene.product, (pids) => pids.length === 1)
+    expect(second).not.toBe(first)
+    expect(await followUp(scene, older, 'Say eleven', 2)).toMatchObject({ status: 'completed' })
+  })
+})
+
+describe('where none may wait', () => {
+  let scene: Scene
+  beforeAll(async () => {
+    scene = await openScene(scripts, { env: { WARM_AGENTS: '0' } })
+  })
+  afterAll(() => scene?.close())
+
+  test('an agent ends with its turn, and nothing is prepared before a task', async () => {
+    const { ada, projectId, product } = scene
+    const taskId = randomUUID()
+    await ada.ask(prepareTask, { params: { projectId }, body: { taskId, branch: 'main' } })
+    const { id } = await ada.task(projectId, 'Say twelve')
+    expect(await ada.taskOnce(id, hasEnded)).toMatchObject({ status: 'completed' })
+    expect(await agentsOf(product)).toEqual([])
+    expect(await readdir(join(product.dataDir, 'runner', 'tasks'))).toEqual([id])
+    expect(await followUp(scene, id, 'Say thirteen', 2)).toMatchObject({ status: 'completed' })
   })
 })
