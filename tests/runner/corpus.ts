@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { testPath } from '../../services/runner/workspace/testScene.ts'
+import { testPath } from './workspaceScene.ts'
 
 export interface AwkwardRepository {
   readonly name: string

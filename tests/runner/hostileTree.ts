@@ -8,8 +8,8 @@ import { readChanges } from '../../services/runner/workspace/changes/changes.ts'
 import type { Git } from '../../services/runner/workspace/git/git.ts'
 import { gitOrThrow, gitText } from '../../services/runner/workspace/git/git.ts'
 import { commitAndPush } from '../../services/runner/workspace/publish/publish.ts'
-import { makeScene, testGit, testPath, writeIn } from '../../services/runner/workspace/testScene.ts'
-import type { Scene } from '../../services/runner/workspace/testScene.ts'
+import { makeScene, testGit, testPath, writeIn } from './workspaceScene.ts'
+import type { Scene } from './workspaceScene.ts'
 import type { Workspace } from '../../services/runner/workspace/workspace.ts'
 
 /** `gitFor` is the git that reads what an agent wrote; without one the suite is skipped. */

@@ -8,7 +8,7 @@ import type {
   SandboxSpec,
 } from '../../services/runner/sandbox/port.ts'
 import { birthOf } from '../../services/runner/sandbox/processTree.ts'
-import { makeScene, writeIn, type Scene } from '../../services/runner/workspace/testScene.ts'
+import { makeScene, writeIn, type Scene } from './workspaceScene.ts'
 import type { Workspace } from '../../services/runner/workspace/workspace.ts'
 import type { TestEngine } from './testSandbox.ts'
 

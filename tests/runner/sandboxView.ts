@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { gitOrThrow } from '../../services/runner/workspace/git/git.ts'
-import { testGit, testPath } from '../../services/runner/workspace/testScene.ts'
+import { testGit, testPath } from './workspaceScene.ts'
 import { callNumber, type CallName } from '../../services/runner/sandbox/systemCalls.ts'
 import { ended, type SandboxStage } from './sandboxStage.ts'
 

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { failed, type Failed } from './failure.ts'
 import { prepareConcurrently, type Prepared } from './prepareConcurrently.ts'
 import type { Mirror } from '../workspace/git/mirror.ts'
-import { makeScene, testGit, testPath, testTaskId, type Scene } from '../workspace/testScene.ts'
+import { makeScene, testGit, testPath, testTaskId, type Scene } from '../../../tests/runner/workspaceScene.ts'
 import { baseCommitsFor, prepareWorkspace } from '../workspace/createWorkspace.ts'
 import { hasWorkspace, removeWorkspace } from '../workspace/workspace.ts'
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readLines } from './fileLines.ts'
 import { gitText } from '../workspace/git/git.ts'
-import { makeScene, testGit, testTaskId, writeIn, type Scene } from '../workspace/testScene.ts'
+import { makeScene, testGit, testTaskId, writeIn, type Scene } from '../../../tests/runner/workspaceScene.ts'
 import { privateGitOf, type Workspace } from '../workspace/workspace.ts'
 
 const long = Array.from({ length: 40 }, (_, n) => `line ${n + 1}\n`).join('')

@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { isBranchName } from '#domain/kernel/names.ts'
 import { endedWell } from './git/git.ts'
-import { testGit } from './testScene.ts'
+import { testGit } from '../../../tests/runner/workspaceScene.ts'
 
 const says = async (name: string) =>
   endedWell(await testGit({ args: ['check-ref-format', `refs/heads/${name}`] }))

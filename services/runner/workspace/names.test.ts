@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { endedWell } from './git/git.ts'
 import { isTaskFolderName, mirrorPath, workingBranchName } from './names.ts'
-import { testGit } from './testScene.ts'
+import { testGit } from '../../../tests/runner/workspaceScene.ts'
 
 test('a working branch is named after the task', () => {
   expect(workingBranchName('Fix the Login-Form, please!', 'task-1')).toMatch(

@@ -19,7 +19,7 @@ import { findTestSandbox, noTestSandbox, testImage } from '../../runner/testSand
 import { openScratch, type Scratch } from '../../../services/runner/scratch.ts'
 import { gitText } from '../../../services/runner/workspace/git/git.ts'
 import { describeSandboxedGit, describeHostileTree } from '../../runner/hostileTree.ts'
-import { makeScene, testPath, type Scene } from '../../../services/runner/workspace/testScene.ts'
+import { makeScene, testPath, type Scene } from '../../runner/workspaceScene.ts'
 import type { Workspace } from '../../../services/runner/workspace/workspace.ts'
 import { sandboxEngine } from '../../containers/sandboxEngine.ts'
 import { docker } from '../../containers/images.ts'

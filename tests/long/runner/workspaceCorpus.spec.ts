@@ -10,7 +10,7 @@ import { openMirrors } from '../../../services/runner/workspace/git/mirror.ts'
 import { commitAndPush } from '../../../services/runner/workspace/publish/publish.ts'
 import { awkwardRepositories, plainGit, treeAt } from '../../runner/corpus.ts'
 import type { AwkwardRepository, Tree } from '../../runner/corpus.ts'
-import { testGit, testPath, testTaskId } from '../../../services/runner/workspace/testScene.ts'
+import { testGit, testPath, testTaskId } from '../../runner/workspaceScene.ts'
 import { prepareWorkspace } from '../../../services/runner/workspace/createWorkspace.ts'
 import type { Workspace } from '../../../services/runner/workspace/workspace.ts'
 

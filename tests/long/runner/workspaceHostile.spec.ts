@@ -1,6 +1,6 @@
 import { findTestSandbox } from '../../runner/testSandbox.ts'
 import { describeSandboxedGit, describeHostileTree } from '../../runner/hostileTree.ts'
-import { testGit } from '../../../services/runner/workspace/testScene.ts'
+import { testGit } from '../../runner/workspaceScene.ts'
 
 const { sandbox, note } = await findTestSandbox()
 

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { defaultDiffLimits, readChanges } from '../../../services/runner/workspace/changes/changes.ts'
 import type { Changes } from '../../../services/runner/workspace/changes/changes.ts'
-import { makeScene, testGit } from '../../../services/runner/workspace/testScene.ts'
-import type { Scene } from '../../../services/runner/workspace/testScene.ts'
+import { makeScene, testGit } from '../../runner/workspaceScene.ts'
+import type { Scene } from '../../runner/workspaceScene.ts'
 import type { Workspace } from '../../../services/runner/workspace/workspace.ts'
 
 /** 10,000 changed files, half of them new, with 50 MB of lines that are new. */

@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { findProgram } from '../../../services/runner/sandbox/bubblewrap/detect.ts'
 import { findTestSandbox } from '../../runner/testSandbox.ts'
-import { makeScene, testPath, type Scene } from '../../../services/runner/workspace/testScene.ts'
+import { makeScene, testPath, type Scene } from '../../runner/workspaceScene.ts'
 import type { Workspace } from '../../../services/runner/workspace/workspace.ts'
 
 const { sandbox, note, close } = await findTestSandbox()

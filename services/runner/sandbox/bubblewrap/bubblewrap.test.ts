@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { makeScene, type Scene } from '../../workspace/testScene.ts'
+import { makeScene, type Scene } from '../../../../tests/runner/workspaceScene.ts'
 import { describeSandbox } from '../../../../tests/runner/sandbox.contract.ts'
 import { childrenOf } from '../processTree.ts'
 import { callNumber } from '../systemCalls.ts'

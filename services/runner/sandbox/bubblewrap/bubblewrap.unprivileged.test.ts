@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { makeScene, type Scene } from '../../workspace/testScene.ts'
+import { makeScene, type Scene } from '../../../../tests/runner/workspaceScene.ts'
 import { describeSandbox } from '../../../../tests/runner/sandbox.contract.ts'
 import { openControlGroups } from './controlGroups.ts'
 import { findTestSandbox } from '../../../../tests/runner/testSandbox.ts'

@@ -2,7 +2,7 @@ import { chmod, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { testPath } from '../../workspace/testScene.ts'
+import { testPath } from '../../../../tests/runner/workspaceScene.ts'
 import { detectBubblewrap, findProgram } from './detect.ts'
 import { findTestSandbox } from '../../../../tests/runner/testSandbox.ts'
 

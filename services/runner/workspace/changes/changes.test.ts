@@ -9,8 +9,8 @@ import type { ChangedFile } from './treeDiff.ts'
 import type { Changes } from './changes.ts'
 import { currentBranchOf } from './agentRepository.ts'
 import type { Git } from '../git/git.ts'
-import { makeScene, testGit, testPath, writeIn } from '../testScene.ts'
-import type { Scene } from '../testScene.ts'
+import { makeScene, testGit, testPath, writeIn } from '../../../../tests/runner/workspaceScene.ts'
+import type { Scene } from '../../../../tests/runner/workspaceScene.ts'
 import type { Workspace } from '../workspace.ts'
 
 const { sandbox, note } = await findTestSandbox()

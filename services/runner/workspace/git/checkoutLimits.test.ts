@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { treeBomb } from '../../../../tests/hostile/treeBomb.ts'
 import { counting, openCheckoutLimits } from './checkoutLimits.ts'
-import { makeScene, testGit } from '../testScene.ts'
+import { makeScene, testGit } from '../../../../tests/runner/workspaceScene.ts'
 
 const record = (size: string, path: string) => `100644 blob ${'a'.repeat(40)} ${size}\t${path}\0`
 

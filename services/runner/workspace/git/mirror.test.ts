@@ -4,10 +4,10 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { commitOf, gitText } from './git.ts'
 import { openMirrors, progressLines } from './mirror.ts'
 import type { Mirrors, RefreshResult } from './mirror.ts'
-import { startGitServer } from '../testGitServer.ts'
-import type { TestGitServer } from '../testGitServer.ts'
-import { makeScene, testGit } from '../testScene.ts'
-import type { Scene } from '../testScene.ts'
+import { startGitServer } from '../../../../tests/runner/gitServer.ts'
+import type { TestGitServer } from '../../../../tests/runner/gitServer.ts'
+import { makeScene, testGit } from '../../../../tests/runner/workspaceScene.ts'
+import type { Scene } from '../../../../tests/runner/workspaceScene.ts'
 
 const authorization = `basic ${Buffer.from('x-access-token:ghu_secret').toString('base64')}`
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { gitOrThrow } from './git.ts'
 import { headsOf, headsWritten, refsOf, refsWritten } from './refs.ts'
-import { makeScene, testGit, type Scene } from '../testScene.ts'
+import { makeScene, testGit, type Scene } from '../../../../tests/runner/workspaceScene.ts'
 
 let scene: Scene
 beforeEach(async () => {

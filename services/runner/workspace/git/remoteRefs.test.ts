@@ -6,8 +6,8 @@ import { gitOrThrow } from './git.ts'
 import { refsOf } from './refs.ts'
 import { hostRefs, refsIn } from './remoteRefs.ts'
 import { openMirrors } from './mirror.ts'
-import { startGitServer, type TestGitServer } from '../testGitServer.ts'
-import { makeScene, testGit, type Scene } from '../testScene.ts'
+import { startGitServer, type TestGitServer } from '../../../../tests/runner/gitServer.ts'
+import { makeScene, testGit, type Scene } from '../../../../tests/runner/workspaceScene.ts'
 
 const authorization = 'basic eC1hY2Nlc3MtdG9rZW46Z2h1X3NlY3JldA=='
 let scene: Scene

@@ -8,8 +8,8 @@ import { gitText } from './git.ts'
 import type { Git } from './git.ts'
 import { openMirrors } from './mirror.ts'
 import { commitAndPush } from '../publish/publish.ts'
-import { makeScene, testGit, testPath, writeIn } from '../testScene.ts'
-import type { Scene } from '../testScene.ts'
+import { makeScene, testGit, testPath, writeIn } from '../../../../tests/runner/workspaceScene.ts'
+import type { Scene } from '../../../../tests/runner/workspaceScene.ts'
 import { prepareWorkspace } from '../createWorkspace.ts'
 
 /** A host that says before all else that there is much to fetch. */

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { gitText } from '../git/git.ts'
 import { makeFirstBranch } from './firstBranch.ts'
-import { startGitServer, type TestGitServer } from '../testGitServer.ts'
-import { makeScene, testGit, type Scene } from '../testScene.ts'
+import { startGitServer, type TestGitServer } from '../../../../tests/runner/gitServer.ts'
+import { makeScene, testGit, type Scene } from '../../../../tests/runner/workspaceScene.ts'
 
 const authorization = 'basic YWRhOnNlY3JldA=='
 const author = { name: 'Grace Hopper', email: 'grace@example.com' }

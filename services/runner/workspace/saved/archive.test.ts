@@ -18,7 +18,7 @@ import * as fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { defaultArchiveLimits, packFolders, unpackFolders } from './archive.ts'
 import { packTar, readTar } from './tar.ts'
-import { testPath, writeIn } from '../testScene.ts'
+import { testPath, writeIn } from '../../../../tests/runner/workspaceScene.ts'
 
 const folders = ['.claude/projects']
 const session = '.claude/projects/-workspace/0199c6c2-1111-7000-8000-000000000001.jsonl'

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { testPath } from './testScene.ts'
+import { testPath } from './workspaceScene.ts'
 
 export interface TestGitServer {
   /** Serves every bare repository under the folder, as `<url>/<name>.git`. */
