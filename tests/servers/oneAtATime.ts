@@ -1,16 +1,14 @@
 /**
  * A passage for a gate before FerretDB that gives it one writing command at a time, whatever the number of connections. MongoDB finds a document
  * and changes it in one step; FerretDB 1.x in two, between which another writer may come. With this it keeps what MongoDB promises.
- * `onWritten` is given each of these commands once it is done, and says whether the client hears of it.
  */
 import type { Socket } from 'node:net'
 import type { Passage } from './gate.ts'
 
-export function oneAtATime(onWritten: (command: Buffer) => 'answer' | 'silence' = () => 'answer'): Passage {
+export function oneAtATime(): Passage {
   let turn = Promise.resolve()
   return (client, server) => {
     let answered = () => {}
-    let written: Buffer | undefined
     async function pass(message: Buffer, before: Promise<void>): Promise<void> {
       await before
       if (server.destroyed) return
@@ -18,18 +16,14 @@ export function oneAtATime(onWritten: (command: Buffer) => 'answer' | 'silence' 
         answered = resolve
       })
       server.write(message)
-      if (!hasAnswer(message)) return
-      written = message
-      await answer
+      if (hasAnswer(message)) await answer
     }
     eachMessage(client, (message) => {
       if (mayWrite(message)) turn = pass(message, turn)
       else server.write(message)
     })
     eachMessage(server, (message) => {
-      const command = written
-      written = undefined
-      if (command === undefined || onWritten(command) === 'answer') client.write(message)
+      client.write(message)
       answered()
     })
     server.on('close', () => answered())
@@ -58,14 +52,11 @@ const readOnly = new Set([
   'listIndexes',
 ])
 
-/** The document of a command begins after the flags and the kind of the section. */
-export const commandFrom = headBytes + 4 + 1
-
 /** All but what is known to write nothing: a command is named by the first field of its document. */
 function mayWrite(message: Buffer): boolean {
   if (message.readInt32LE(12) !== opMsg) return false
-  // The document's length and the field's type come before the name.
-  const from = commandFrom + 4 + 1
+  // Flags, the kind of the section, the document's length and the field's type come before the name.
+  const from = headBytes + 4 + 1 + 4 + 1
   return !readOnly.has(message.toString('utf8', from, message.indexOf(0, from)))
 }
 

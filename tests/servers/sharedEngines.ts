@@ -68,7 +68,7 @@ export async function startSharedEngines(server: MongoServer): Promise<SharedEng
 }
 
 /** The same server, another database; who may enter is still looked up where it was. */
-export function withDatabase(url: string, database: string): string {
+function withDatabase(url: string, database: string): string {
   const [address = '', query = ''] = url.split('?')
   const options = new URLSearchParams(query)
   if (!options.has('authSource') && address.includes('@')) options.set('authSource', 'admin')
