@@ -1,15 +1,15 @@
-/** Hands on at once what comes after a pause, and what comes in a rush once a frame. */
+/** Batches work by frames: what comes after a pause runs at once, what comes in a rush runs once a frame. */
 
 /** A hidden page draws no frames; it is told at least this often, in milliseconds. */
 const atLeastMs = 100
 
-export interface Frames {
+export interface FrameBatcher {
   /** `flush` runs now, unless it has run in this frame already: then in the next one, once, however often it is asked for. */
-  ask(): void
+  request(): void
   stop(): void
 }
 
-export function createFrames(flush: () => void): Frames {
+export function createFrameBatcher(flush: () => void): FrameBatcher {
   let frame: number | null = null
   let timer: ReturnType<typeof setTimeout> | undefined
   let asked = false
@@ -30,7 +30,7 @@ export function createFrames(flush: () => void): Frames {
     else clear()
   }
   return {
-    ask() {
+    request() {
       if (frame === null) run()
       else asked = true
     },

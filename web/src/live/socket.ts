@@ -69,7 +69,7 @@ export function openSocket(to: SocketHandlers): LiveSocket {
 
   const live: LiveSocket = {
     isConnected: () => socket.connected,
-    join: (taskId, last) => joined(socket, taskId, last),
+    join: (taskId, last) => joinTask(socket, taskId, last),
     leave: (taskId) => {
       if (socket.connected) socket.emit('leave_task', taskId)
       // The words of section 5: nobody but who looks for the reason has a use for them.
@@ -128,7 +128,7 @@ const notAnswered: JoinAnswer = {
   code: 'timeout',
 }
 
-async function joined(
+async function joinTask(
   socket: Socket<ServerEvents, ClientEvents>,
   taskId: string,
   last: Position | null,

@@ -5,7 +5,7 @@ import { useLocation, useNavigate } from 'react-router-dom'
 import { useAction } from '../../actions/ActionsContext.tsx'
 import { useLogout } from '../../features/auth/useLogout.ts'
 import { notified } from '../../features/notifications/notifications.ts'
-import { toWrite } from '../../features/dashboard/newTaskLocation.ts'
+import { newTaskState } from '../../features/dashboard/newTaskLocation.ts'
 import { texts } from '../texts.ts'
 import { chooseTheme } from '../../state/theme.ts'
 
@@ -42,7 +42,7 @@ export function AppActions() {
 
   useAction('palette', () => void open('palette')())
   useAction('shortcuts', () => void open('shortcuts')())
-  useAction('newTask', () => void navigate('/dashboard', { state: toWrite() }))
+  useAction('newTask', () => void navigate('/dashboard', { state: newTaskState() }))
   useAction('goDashboard', () => void navigate('/dashboard'))
   useAction('goProjects', () => void navigate('/projects'))
   useAction('newProject', () => void navigate('/projects/new'))

@@ -37,13 +37,13 @@ import { useWhenUploaded } from '../images/useWhenUploaded.ts'
 import { notified, notifiedFailure } from '../notifications/notifications.ts'
 import { useProjectsQuery } from '../projects/projectsApi.ts'
 import { useCreateTaskMutation } from '../tasks/tasksApi.ts'
-import { joined } from '../voice/appendWords.ts'
+import { appendWords } from '../voice/appendWords.ts'
 import { useVoice } from '../voice/useVoice.ts'
 import { VoiceButton } from '../voice/VoiceButton.tsx'
 import { projectOptions } from './projectOptions.ts'
 import { texts } from './texts.ts'
 import { useBranchChoice } from './useBranchChoice.ts'
-import { usePrepared } from './usePrewarm.ts'
+import { usePrewarm } from './usePrewarm.ts'
 
 const startKey = 'mod+enter'
 
@@ -64,7 +64,7 @@ export function Composer() {
   }
   const voice = useVoice((words) => {
     // Whoever has logged out has taken their draft along.
-    if (readToken() !== null) write(joined(latest.current, words))
+    if (readToken() !== null) write(appendWords(latest.current, words))
   })
   const images = usePendingImages(imagesAtMost.compact)
   const drop = useImageDrop(images.add)
@@ -99,7 +99,7 @@ export function Composer() {
           ? texts.missing.branch
           : null
 
-  usePrepared(
+  usePrewarm(
     isLoading || missing !== null || project === undefined || branch.chosen === null
       ? null
       : { taskId, projectId: project.id, branch: branch.chosen, codexModel, agent },
@@ -167,7 +167,7 @@ export function Composer() {
           maxHeight={320}
           maxLength={limits.descriptionLength}
           value={description}
-          interim={joined(description, voice.interim).slice(description.length)}
+          interim={appendWords(description, voice.interim).slice(description.length)}
           onChange={(event) => write(event.target.value)}
           onFocus={() => slash.setFocused(true)}
           onBlur={() => slash.setFocused(false)}

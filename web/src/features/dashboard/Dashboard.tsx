@@ -6,7 +6,7 @@ import { Page } from '../../ui/layout/Page.tsx'
 import { Composer } from './Composer.tsx'
 import { RecentTasks } from './RecentTasks.tsx'
 import { texts } from './texts.ts'
-import { wantsToWrite } from './newTaskLocation.ts'
+import { isNewTask } from './newTaskLocation.ts'
 
 // The last thing on the page, and of use to newcomers alone: it comes after what all need, moves none of it, and may be missing.
 const FirstSteps = lazy<ComponentType<{ readonly onSuggested: () => void }>>(() =>
@@ -30,7 +30,7 @@ export function Dashboard() {
   const { state } = useLocation()
   const write = useCallback(() => composer.current?.querySelector('textarea')?.focus(), [])
   useEffect(() => {
-    if (wantsToWrite(state)) write()
+    if (isNewTask(state)) write()
   }, [state, write])
   return (
     <Page title={texts.heading} width="normal">

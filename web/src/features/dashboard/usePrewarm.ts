@@ -10,7 +10,7 @@ const settledMs = 400
 type Wanted = Parameters<ReturnType<typeof usePrepareTaskMutation>[0]>[0]
 
 /** `wanted` is `null` while the task lacks something, or nothing of it is written yet. */
-export function usePrepared(wanted: Wanted | null): void {
+export function usePrewarm(wanted: Wanted | null): void {
   const [prepare] = usePrepareTaskMutation()
   const asked = wanted === null ? null : JSON.stringify(wanted)
   useEffect(() => {

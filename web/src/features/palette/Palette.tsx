@@ -11,7 +11,7 @@ import { changeElsewhere, selectedProjectId } from '../../state/persisted.ts'
 import { useModal } from '../../ui/overlay/Dialog.tsx'
 import { IconButton } from '../../ui/form/IconButton.tsx'
 import { KeyCap } from '../../ui/text/KeyCap.tsx'
-import { toWrite } from '../dashboard/newTaskLocation.ts'
+import { newTaskState } from '../dashboard/newTaskLocation.ts'
 import { useProjectsQuery } from '../projects/projectsApi.ts'
 import { usePaletteTasks } from '../tasks/tasksApi.ts'
 import { HitRow } from './HitRow.tsx'
@@ -40,7 +40,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
     else if (hit.kind === 'outside') window.open(hit.href, '_blank', 'noopener,noreferrer')
     else if (hit.kind === 'new-task') {
       changeElsewhere(selectedProjectId, hit.project.id)
-      void navigate('/dashboard', { state: toWrite() })
+      void navigate('/dashboard', { state: newTaskState() })
     } else if (inNewTab) window.open(hit.to, '_blank', 'noopener')
     else void navigate(hit.to)
   }

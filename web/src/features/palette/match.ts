@@ -27,7 +27,7 @@ export function match(text: string, query: string): Match | null {
     score += found.score
     marks.push(...found.marks)
   }
-  return { score, marks: joined(marks) }
+  return { score, marks: mergeAdjacent(marks) }
 }
 
 function whole(text: string, word: string): Match | null {
@@ -64,7 +64,7 @@ function beginsWord(text: string, at: number): boolean {
   return at === 0 || !/[\p{L}\p{N}]/u.test(text.charAt(at - 1))
 }
 
-function joined(marks: readonly (readonly [number, number])[]): Match['marks'] {
+function mergeAdjacent(marks: readonly (readonly [number, number])[]): Match['marks'] {
   const out: (readonly [number, number])[] = []
   for (const [from, to] of marks.toSorted((a, b) => a[0] - b[0])) {
     const last = out.at(-1)

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 import { Link } from 'react-router-dom'
 import type { Project } from '#domain/api/projects.schema.ts'
 import { remember, selectedProjectId } from '../../state/persisted.ts'
-import { toWrite } from '../dashboard/newTaskLocation.ts'
+import { newTaskState } from '../dashboard/newTaskLocation.ts'
 
 interface NewTaskLinkProps {
   readonly project: Pick<Project, 'id'>
@@ -17,7 +17,7 @@ export function NewTaskLink({ project, label, className, children }: NewTaskLink
   return (
     <Link
       to="/dashboard"
-      state={toWrite()}
+      state={newTaskState()}
       aria-label={label}
       onClick={() => remember(selectedProjectId, project.id)}
       className={className}

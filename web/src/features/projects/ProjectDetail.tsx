@@ -16,7 +16,7 @@ import { Skeleton } from '../../ui/status/Loading.tsx'
 import { Stats } from '../../ui/layout/Stats.tsx'
 import { Status } from '../../ui/status/Status.tsx'
 import { useNow } from '../../ui/hooks.ts'
-import { toWrite } from '../dashboard/newTaskLocation.ts'
+import { newTaskState } from '../dashboard/newTaskLocation.ts'
 import { useIsDeleted } from '../deletions/deletions.ts'
 import { useProjectTasksQuery, useRunningTasksQuery } from '../tasks/tasksApi.ts'
 import { TaskRow } from '../tasks/TaskRow.tsx'
@@ -197,7 +197,7 @@ function NoTask({ project }: { readonly project: Project }) {
   const suggest = (words: string) => {
     remember(selectedProjectId, project.id)
     remember(draftDescription, withSuggestion(recall(draftDescription), words))
-    void navigate('/dashboard', { state: toWrite() })
+    void navigate('/dashboard', { state: newTaskState() })
   }
   return (
     <>

@@ -11,7 +11,7 @@ import { ChatPanel } from './chat/ChatPanel.tsx'
 import { TerminalPictures } from './terminal/TerminalPictures.tsx'
 import { TerminalPanel } from './terminal/TerminalPanel.tsx'
 import { texts } from './texts.ts'
-import type { OpenRoom } from './useTaskSync.ts'
+import type { OpenTaskSync } from './useTaskSync.ts'
 
 const CodeChanges = lazy(async () => ({ default: (await import('./changes/CodeChanges.tsx')).CodeChanges }))
 
@@ -19,7 +19,7 @@ type Panel = 'chat' | 'terminal' | 'changes'
 
 interface TaskPanelsProps {
   readonly task: Task
-  readonly open: OpenRoom
+  readonly open: OpenTaskSync
 }
 
 export function TaskPanels({ task, open }: TaskPanelsProps) {

@@ -25,7 +25,7 @@ import type { Join, Viewer } from '../../live/live.ts'
 import { selectNotifications } from '../notifications/notifications.ts'
 import { createWriting } from './chat/streamingText.ts'
 import { openTaskReducer, selectOpenTask } from './taskSlice.ts'
-import { openRoom } from './taskSync.ts'
+import { openTaskSync } from './taskSync.ts'
 import { createTerminalLog } from './terminal/log/terminalLog.ts'
 
 const addressOf = ({ imageId }: { imageId: string }) => `/api/images/${imageId}`
@@ -86,7 +86,7 @@ function room() {
   const terminal = createTerminalLog()
   const writing = createWriting()
   const joins: (string | null)[] = []
-  const opened = openRoom(id, {
+  const opened = openTaskSync(id, {
     dispatch: store.dispatch,
     live: {
       begin: () => undefined,

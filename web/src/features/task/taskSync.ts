@@ -11,8 +11,8 @@ import { outcomeOf } from '#domain/views/chat.ts'
 import type { ApiFault } from '../../api/fault.ts'
 import { api } from '../../api/api.ts'
 import { catchingUp } from '../../live/connection.ts'
-import { createFrames } from '../../live/frameBatcher.ts'
-import type { Join, Live } from '../../live/live.ts'
+import { createFrameBatcher, type FrameBatcher } from '../../live/frameBatcher.ts'
+import type { Join, Live, Viewer } from '../../live/live.ts'
 import { cover, receive, unsequenced, type Received, type Sequencer } from '../../live/sequencer.ts'
 import { notified } from '../notifications/notifications.ts'
 import {
@@ -59,7 +59,7 @@ interface Collaborators {
   readonly isCommand: (messageId: string) => boolean
 }
 
-export interface Room {
+export interface TaskSync {
   /** Reads the history again. */
   reload(): void
   close(): void
@@ -73,256 +73,291 @@ type TerminalItem =
   | ({ readonly kind: 'output' } & TerminalOutput)
   | ({ readonly kind: 'delta' } & MessageDelta)
 
-export function openRoom(
-  taskId: string,
-  { dispatch, live, terminal, writing, needsRefresh, isCommand }: Collaborators,
-): Room {
-  let closed = false
-  const leaving = new AbortController()
-  let join: Join | null = null
-  /** The last position seen; everything after it is asked for when the connection comes back. */
-  let seen: Position | null = null
-  let taskStream: Sequencer<TaskItem> = unsequenced()
-  let terminalStream: Sequencer<TerminalItem> = unsequenced()
-  let events: TaskEventMessage[] = []
-  let items: TerminalItem[] = []
-  let words: MessageWords[] = []
-  /** Counts the readings of the history: only the latest is believed. */
-  let reading = 0
-  let gapWait = gapMs
-  let gapTimer: ReturnType<typeof setTimeout> | undefined
-  let diffTimer: ReturnType<typeof setTimeout> | undefined
-  let joinWait = joinAgainMs
-  let joinTimer: ReturnType<typeof setTimeout> | undefined
+/** What has arrived and is not on the screen yet. */
+interface Arrived {
+  events: TaskEventMessage[]
+  items: TerminalItem[]
+  words: MessageWords[]
+}
 
+/** Everything that one open task keeps; the functions below work on it. */
+interface Sync extends Collaborators {
+  readonly taskId: string
+  readonly frames: FrameBatcher
+  readonly openedAt: number
+  /** Ends the reads that are under way. */
+  readonly leaving: AbortController
+  closed: boolean
+  join: Join | null
+  /** The last position seen; everything after it is asked for when the connection comes back. */
+  seen: Position | null
+  taskStream: Sequencer<TaskItem>
+  terminalStream: Sequencer<TerminalItem>
+  readonly arrived: Arrived
+  /** Counts the readings of the history: only the latest is believed. */
+  reading: number
+  gapWait: number
+  gapTimer: ReturnType<typeof setTimeout> | undefined
+  diffTimer: ReturnType<typeof setTimeout> | undefined
+  joinWait: number
+  joinTimer: ReturnType<typeof setTimeout> | undefined
+}
+
+/** Opens a task and keeps it live until it is closed. */
+export function openTaskSync(taskId: string, collaborators: Collaborators): TaskSync {
+  const { dispatch, live, needsRefresh } = collaborators
+  const sync: Sync = {
+    ...collaborators,
+    taskId,
+    frames: createFrameBatcher(() => flush(sync)),
+    openedAt: Date.now(),
+    leaving: new AbortController(),
+    closed: false,
+    join: null,
+    seen: null,
+    taskStream: unsequenced(),
+    terminalStream: unsequenced(),
+    arrived: { events: [], items: [], words: [] },
+    reading: 0,
+    gapWait: gapMs,
+    gapTimer: undefined,
+    diffTimer: undefined,
+    joinWait: joinAgainMs,
+    joinTimer: undefined,
+  }
   dispatch(taskOpened(taskId))
-  const frames = createFrames(flush)
-  const begun = Date.now()
   const graceTimer = setTimeout(() => {
-    if (reading === 0) void read(undefined)
+    if (sync.reading === 0) void readHistory(sync, undefined)
   }, connectionGraceMs)
   const refreshTimer = setInterval(() => {
-    if (needsRefresh()) void readTask(undefined)
+    if (needsRefresh()) void readTask(sync, undefined)
   }, refreshEveryMs)
-
-  const leave = live.enter({
-    taskId,
-    connected: (newJoin) => {
-      join = newJoin
-      joinWait = joinAgainMs
-      void enter()
-    },
-    taskEvent: (event) => {
-      saw(event.position)
-      takeTask(receive(taskStream, [{ version: event.revision, event }]))
-    },
-    terminalOutput: (output) => {
-      saw(output.position)
-      takeTerminal(receive(terminalStream, [{ kind: 'output', ...output }]))
-    },
-    messageWords: (said) => {
-      words.push(said)
-      frames.ask()
-    },
-    messageDelta: (delta) => {
-      saw(delta.position)
-      takeTerminal(receive(terminalStream, [{ kind: 'delta', ...delta }]))
-    },
-    statusChanged: (change) => {
-      // After the events before it: they are in the same frame.
-      flush()
-      dispatch(statusCame(change))
-    },
-    resync: () => void enterAnew(),
-  })
-
-  async function enter(): Promise<void> {
-    clearTimeout(joinTimer)
-    if (join === null || closed) return
-    const missedFrom = reading === 0 ? null : seen
-    const answer = await join(missedFrom)
-    if (closed) return
-    if (!answer.joined) {
-      if (mayPass(answer)) enterLater()
-      // Who may not join may not read either: reading says why.
-      if (reading === 0) await read(undefined)
-      return
-    }
-    joinWait = joinAgainMs
-    // What was missed has been said already; without a history to add it to, that is read now.
-    if (missedFrom !== null && !answer.resync && taskStream.at !== null) return
-    seen = answer.position
-    await read(answer.position ?? undefined)
-  }
-
-  /** Without a room nothing more would come, while the connection stands and says that all is well. */
-  function enterLater(): void {
-    clearTimeout(joinTimer)
-    joinTimer = setTimeout(() => void enter(), joinWait)
-    joinWait = Math.min(joinWait * 2, latestJoinAgainMs)
-  }
-
-  async function enterAnew(): Promise<void> {
-    seen = null
-    if (join === null) return read(undefined)
-    const answer = await join(null)
-    if (!closed) await read(answer.joined ? (answer.position ?? undefined) : undefined)
-  }
-
-  /** Reads the history, all of what comes meanwhile being held. */
-  async function read(minPosition: Position | undefined): Promise<void> {
-    reading += 1
-    const mine = reading
-    const before = { task: taskStream.at, terminal: terminalStream.at }
-    taskStream = { at: null, held: taskStream.held }
-    terminalStream = { at: null, held: terminalStream.held }
-    const early = begun + loadDelayMs - Date.now()
-    if (early > 0) await new Promise((resolve) => setTimeout(resolve, early))
-    const current = () => !closed && mine === reading
-
-    const task = await readTask(minPosition)
-    if (!current()) return
-    if (task === null) {
-      // What is on the screen goes on from where it was.
-      if (before.task !== null) takeTask(cover(taskStream, before.task))
-      if (before.terminal !== null) takeTerminal(cover(terminalStream, before.terminal))
-      return
-    }
-    const query = { taskId, minPosition }
-    const fresh = { forceRefetch: true, subscribe: false } as const
-    const [chat, logs, output] = await Promise.all([
-      dispatch(taskApi.endpoints.chat.initiate(query, fresh)),
-      dispatch(taskApi.endpoints.commands.initiate(query, fresh)),
-      readTerminal(taskId, minPosition, leaving.signal),
-    ])
-    if (!current()) return
-    if (chat.data !== undefined) {
-      const more = chat.data.messages.length >= historyPage.messages
-      dispatch(chatLoaded({ ...chat.data, more }))
-    } else dispatch(chatFailed(faultOf(chat.error)))
-    if (logs.data !== undefined) {
-      dispatch(logsLoaded({ ...logs.data, more: logs.data.logs.length >= historyPage.calls }))
-    } else dispatch(logsFailed(faultOf(logs.error)))
-    if ('data' in output) {
-      writing.reset(output.data.deltas)
-      await terminal.reset(output.data.output, output.whole)
-      if (!current()) return
-    } else {
-      terminal.fail(output.reason)
-    }
-    const covered = [task.version, chat.data?.version, logs.data?.version].filter(
-      (version) => version !== undefined,
-    )
-    takeTask(cover(taskStream, Math.min(...covered)))
-    // Output that could not be read has no beginning that more of it could follow: it is held until it can be.
-    const printed = 'data' in output ? output.data.version : before.terminal
-    if (printed !== null) takeTerminal(cover(terminalStream, printed))
-    flush()
-  }
-
-  async function readTask(minPosition: Position | undefined) {
-    const { data, error } = await dispatch(
-      taskApi.endpoints.task.initiate({ taskId, minPosition }, { forceRefetch: true, subscribe: false }),
-    )
-    if (closed) return null
-    if (data === undefined) {
-      dispatch(taskFailed(faultOf(error)))
-      return null
-    }
-    // An answer that has no such task in it selects none (section 2).
-    if (data.task?.id !== taskId) {
-      dispatch(taskFailed(notSelected))
-      return null
-    }
-    dispatch(taskLoaded(data.task))
-    return data.task
-  }
-
-  function saw(position: Position): void {
-    if (seen === null || comparePositions(position, seen) > 0) seen = position
-  }
-
-  function takeTask({ sequencer, ready, gap }: Received<TaskItem>): void {
-    taskStream = sequencer
-    if (ready.length > 0) events = [...events, ...ready.map(({ event }) => event)]
-    watch(gap)
-    if (ready.length > 0) frames.ask()
-  }
-
-  function takeTerminal({ sequencer, ready, gap }: Received<TerminalItem>): void {
-    terminalStream = sequencer
-    for (const item of ready) items.push(item)
-    watch(gap)
-    if (ready.length > 0) frames.ask()
-  }
-
-  /** A gap that does not close by itself is closed by reading the history again. */
-  function watch(gap: boolean): void {
-    const open = gap || hasGap(taskStream) || hasGap(terminalStream)
-    if (!open) {
-      if (gapTimer !== undefined) dispatch(catchingUp(0))
-      clearTimeout(gapTimer)
-      gapTimer = undefined
-      gapWait = gapMs
-      return
-    }
-    if (gapTimer !== undefined) return
-    dispatch(catchingUp(taskStream.held.size + terminalStream.held.size))
-    gapTimer = setTimeout(() => {
-      gapTimer = undefined
-      void enterAnew()
-    }, gapWait)
-    gapWait = Math.min(gapWait * 2, longestGapMs)
-  }
-
-  function flush(): void {
-    if (closed) return
-    if (items.length > 0) {
-      const taken = items
-      items = []
-      terminal.append(taken.filter((item) => item.kind === 'output'))
-      writing.append(taken.filter((item) => item.kind === 'delta'))
-    }
-    if (words.length > 0) {
-      writing.say(words)
-      words = []
-    }
-    if (events.length > 0) {
-      const taken = events
-      events = []
-      dispatch(eventsCame(taken))
-      for (const why of failuresOf(taken, isCommand))
-        dispatch(notified('error', texts.toasts.commandFailed, why))
-      for (const event of taken) if (isTurning(event)) writing.settle(event.data.executionId)
-      writing.drop(taken.flatMap((event) => (event.type === 'MessagePosted' ? [event.data.messageId] : [])))
-      if (taken.some(({ type }) => type === 'WorkspaceChanged' || type === 'WorkspacePrepared')) freshenDiff()
-    }
-  }
-
-  function freshenDiff(): void {
-    if (diffTimer !== undefined) return
-    diffTimer = setTimeout(() => {
-      diffTimer = undefined
-      dispatch(api.util.invalidateTags([{ type: 'Diff', id: taskId }]))
-    }, diffEveryMs)
-  }
-
+  const leave = live.enter(viewerOf(sync))
   return {
-    reload: () => void enterAnew(),
+    reload: () => void rejoin(sync),
     close() {
-      closed = true
-      leaving.abort()
+      sync.closed = true
+      sync.leaving.abort()
       leave()
-      frames.stop()
+      sync.frames.stop()
       clearTimeout(graceTimer)
-      clearTimeout(gapTimer)
-      clearTimeout(diffTimer)
-      clearTimeout(joinTimer)
+      clearTimeout(sync.gapTimer)
+      clearTimeout(sync.diffTimer)
+      clearTimeout(sync.joinTimer)
       clearInterval(refreshTimer)
       dispatch(catchingUp(0))
       dispatch(taskClosed(taskId))
     },
   }
+}
+
+/** What the live connection calls. */
+function viewerOf(sync: Sync): Viewer {
+  return {
+    taskId: sync.taskId,
+    connected: (join) => {
+      sync.join = join
+      sync.joinWait = joinAgainMs
+      void joinTask(sync)
+    },
+    taskEvent: (event) => {
+      markSeen(sync, event.position)
+      takeTask(sync, receive(sync.taskStream, [{ version: event.revision, event }]))
+    },
+    terminalOutput: (output) => {
+      markSeen(sync, output.position)
+      takeTerminal(sync, receive(sync.terminalStream, [{ kind: 'output', ...output }]))
+    },
+    messageWords: (said) => {
+      sync.arrived.words.push(said)
+      sync.frames.request()
+    },
+    messageDelta: (delta) => {
+      markSeen(sync, delta.position)
+      takeTerminal(sync, receive(sync.terminalStream, [{ kind: 'delta', ...delta }]))
+    },
+    statusChanged: (change) => {
+      // After the events before it: they are in the same frame.
+      flush(sync)
+      sync.dispatch(statusCame(change))
+    },
+    resync: () => void rejoin(sync),
+  }
+}
+
+async function joinTask(sync: Sync): Promise<void> {
+  clearTimeout(sync.joinTimer)
+  if (sync.join === null || sync.closed) return
+  const missedFrom = sync.reading === 0 ? null : sync.seen
+  const answer = await sync.join(missedFrom)
+  if (sync.closed) return
+  if (!answer.joined) {
+    if (isTemporary(answer)) joinLater(sync)
+    // Who may not join may not read either: reading says why.
+    if (sync.reading === 0) await readHistory(sync, undefined)
+    return
+  }
+  sync.joinWait = joinAgainMs
+  // What was missed has been sent already. Without a history to add it to, that is read now.
+  if (missedFrom !== null && !answer.resync && sync.taskStream.at !== null) return
+  sync.seen = answer.position
+  await readHistory(sync, answer.position ?? undefined)
+}
+
+/** Until the join succeeds nothing more comes, although the connection says that all is well. */
+function joinLater(sync: Sync): void {
+  clearTimeout(sync.joinTimer)
+  sync.joinTimer = setTimeout(() => void joinTask(sync), sync.joinWait)
+  sync.joinWait = Math.min(sync.joinWait * 2, latestJoinAgainMs)
+}
+
+/** Joins from now on, and reads the history up to there. */
+async function rejoin(sync: Sync): Promise<void> {
+  sync.seen = null
+  if (sync.join === null) return readHistory(sync, undefined)
+  const answer = await sync.join(null)
+  if (!sync.closed) await readHistory(sync, answer.joined ? (answer.position ?? undefined) : undefined)
+}
+
+/** Reads the history. What comes meanwhile is held. */
+async function readHistory(sync: Sync, minPosition: Position | undefined): Promise<void> {
+  sync.reading += 1
+  const mine = sync.reading
+  const before = { task: sync.taskStream.at, terminal: sync.terminalStream.at }
+  sync.taskStream = { at: null, held: sync.taskStream.held }
+  sync.terminalStream = { at: null, held: sync.terminalStream.held }
+  const wait = sync.openedAt + loadDelayMs - Date.now()
+  if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait))
+  const isCurrent = () => !sync.closed && mine === sync.reading
+
+  const task = await readTask(sync, minPosition)
+  if (!isCurrent()) return
+  if (task === null) {
+    // What is on the screen goes on from where it was.
+    if (before.task !== null) takeTask(sync, cover(sync.taskStream, before.task))
+    if (before.terminal !== null) takeTerminal(sync, cover(sync.terminalStream, before.terminal))
+    return
+  }
+  const query = { taskId: sync.taskId, minPosition }
+  const fresh = { forceRefetch: true, subscribe: false } as const
+  const [chat, logs, output] = await Promise.all([
+    sync.dispatch(taskApi.endpoints.chat.initiate(query, fresh)),
+    sync.dispatch(taskApi.endpoints.commands.initiate(query, fresh)),
+    readTerminal(sync.taskId, minPosition, sync.leaving.signal),
+  ])
+  if (!isCurrent()) return
+  if (chat.data !== undefined) {
+    const more = chat.data.messages.length >= historyPage.messages
+    sync.dispatch(chatLoaded({ ...chat.data, more }))
+  } else sync.dispatch(chatFailed(faultOf(chat.error)))
+  if (logs.data !== undefined) {
+    sync.dispatch(logsLoaded({ ...logs.data, more: logs.data.logs.length >= historyPage.calls }))
+  } else sync.dispatch(logsFailed(faultOf(logs.error)))
+  if ('data' in output) {
+    sync.writing.reset(output.data.deltas)
+    await sync.terminal.reset(output.data.output, output.whole)
+    if (!isCurrent()) return
+  } else {
+    sync.terminal.fail(output.reason)
+  }
+  const covered = [task.version, chat.data?.version, logs.data?.version].filter(
+    (version) => version !== undefined,
+  )
+  takeTask(sync, cover(sync.taskStream, Math.min(...covered)))
+  // Output that could not be read has no beginning that more of it could follow: it is held until it can be read.
+  const printed = 'data' in output ? output.data.version : before.terminal
+  if (printed !== null) takeTerminal(sync, cover(sync.terminalStream, printed))
+  flush(sync)
+}
+
+async function readTask(sync: Sync, minPosition: Position | undefined) {
+  const { dispatch, taskId } = sync
+  const { data, error } = await dispatch(
+    taskApi.endpoints.task.initiate({ taskId, minPosition }, { forceRefetch: true, subscribe: false }),
+  )
+  if (sync.closed) return null
+  if (data === undefined) {
+    dispatch(taskFailed(faultOf(error)))
+    return null
+  }
+  // An answer that has no such task in it selects none (section 2).
+  if (data.task?.id !== taskId) {
+    dispatch(taskFailed(notSelected))
+    return null
+  }
+  dispatch(taskLoaded(data.task))
+  return data.task
+}
+
+function markSeen(sync: Sync, position: Position): void {
+  if (sync.seen === null || comparePositions(position, sync.seen) > 0) sync.seen = position
+}
+
+function takeTask(sync: Sync, { sequencer, ready, gap }: Received<TaskItem>): void {
+  sync.taskStream = sequencer
+  for (const { event } of ready) sync.arrived.events.push(event)
+  watchGap(sync, gap)
+  if (ready.length > 0) sync.frames.request()
+}
+
+function takeTerminal(sync: Sync, { sequencer, ready, gap }: Received<TerminalItem>): void {
+  sync.terminalStream = sequencer
+  for (const item of ready) sync.arrived.items.push(item)
+  watchGap(sync, gap)
+  if (ready.length > 0) sync.frames.request()
+}
+
+/** A gap that does not close by itself is closed by reading the history again. */
+function watchGap(sync: Sync, gap: boolean): void {
+  const isOpen = gap || hasGap(sync.taskStream) || hasGap(sync.terminalStream)
+  if (!isOpen) {
+    if (sync.gapTimer !== undefined) sync.dispatch(catchingUp(0))
+    clearTimeout(sync.gapTimer)
+    sync.gapTimer = undefined
+    sync.gapWait = gapMs
+    return
+  }
+  if (sync.gapTimer !== undefined) return
+  sync.dispatch(catchingUp(sync.taskStream.held.size + sync.terminalStream.held.size))
+  sync.gapTimer = setTimeout(() => {
+    sync.gapTimer = undefined
+    void rejoin(sync)
+  }, sync.gapWait)
+  sync.gapWait = Math.min(sync.gapWait * 2, longestGapMs)
+}
+
+/** Puts what arrived on the screen. */
+function flush(sync: Sync): void {
+  if (sync.closed) return
+  const { terminal, writing, arrived } = sync
+  const items = arrived.items.splice(0)
+  if (items.length > 0) {
+    terminal.append(items.filter((item) => item.kind === 'output'))
+    writing.append(items.filter((item) => item.kind === 'delta'))
+  }
+  const words = arrived.words.splice(0)
+  if (words.length > 0) writing.say(words)
+  const events = arrived.events.splice(0)
+  if (events.length > 0) showEvents(sync, events)
+}
+
+function showEvents(sync: Sync, events: readonly TaskEventMessage[]): void {
+  const { dispatch, writing, isCommand } = sync
+  dispatch(eventsCame(events))
+  for (const why of failuresOf(events, isCommand))
+    dispatch(notified('error', texts.toasts.commandFailed, why))
+  for (const event of events) if (isTurning(event)) writing.settle(event.data.executionId)
+  writing.drop(events.flatMap((event) => (event.type === 'MessagePosted' ? [event.data.messageId] : [])))
+  if (events.some(({ type }) => type === 'WorkspaceChanged' || type === 'WorkspacePrepared'))
+    refreshDiff(sync)
+}
+
+function refreshDiff(sync: Sync): void {
+  if (sync.diffTimer !== undefined) return
+  sync.diffTimer = setTimeout(() => {
+    sync.diffTimer = undefined
+    sync.dispatch(api.util.invalidateTags([{ type: 'Diff', id: sync.taskId }]))
+  }, diffEveryMs)
 }
 
 /** Whether nothing more is said of what was being said in the execution: it ended, or another attempt begins. */
@@ -358,8 +393,8 @@ function hasGap({ at, held }: Sequencer<TaskItem> | Sequencer<TerminalItem>): bo
   return at !== null && held.size > 0
 }
 
-/** Whether a refusal is one of the moment: the server was slow, or an engine of it was away. */
-function mayPass({ code }: Extract<JoinAnswer, { joined: false }>): boolean {
+/** Whether a refusal may pass: the server was slow, or one of its engines was away. */
+function isTemporary({ code }: Extract<JoinAnswer, { joined: false }>): boolean {
   return code !== 'not_found' && code !== 'invalid_input'
 }
 

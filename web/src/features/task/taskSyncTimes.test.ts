@@ -5,7 +5,7 @@ import { taskOf } from '../../../../tests/client/samples.ts'
 import { fakeServer } from '../../../../tests/client/server.ts'
 import { tokenKey } from '../../api/tokenStore.ts'
 import { createWriting } from './chat/streamingText.ts'
-import { openRoom } from './taskSync.ts'
+import { openTaskSync } from './taskSync.ts'
 import { createTerminalLog } from './terminal/log/terminalLog.ts'
 
 const task = taskOf(1)
@@ -22,7 +22,7 @@ afterEach(() => {
 
 test('a task is loaded 100 ms after it was opened, then its chat, its tool calls and its output together', async () => {
   const server = fakeServer(openTaskAnswers(task))
-  const room = openRoom(task.id, {
+  const room = openTaskSync(task.id, {
     dispatch: clientStore().dispatch,
     live: {
       begin: () => undefined,

@@ -6,25 +6,25 @@ import { selectLive } from '../../live/connection.ts'
 import { useLive } from '../../live/LiveContext.tsx'
 import { createWriting, type Writing } from './chat/streamingText.ts'
 import { selectOpenTask } from './taskSlice.ts'
-import { openRoom, type Room } from './taskSync.ts'
+import { openTaskSync, type TaskSync } from './taskSync.ts'
 import { readEarlier } from './terminal/log/readTerminal.ts'
 import { createTerminalLog, type TerminalLog } from './terminal/log/terminalLog.ts'
 
 /** What of an open task is not in the store, and how to read it anew. */
-export interface OpenRoom {
+export interface OpenTaskSync {
   readonly terminal: TerminalLog
   readonly writing: Writing
   readonly reload: () => void
 }
 
-export function useTaskSync(taskId: string): OpenRoom {
+export function useTaskSync(taskId: string): OpenTaskSync {
   const store = useAppStore()
   const live = useLive()
   const [terminal] = useState(() => createTerminalLog((before) => readEarlier(taskId, before)))
   const [writing] = useState(createWriting)
-  const room = useRef<Room | null>(null)
+  const sync = useRef<TaskSync | null>(null)
   useEffect(() => {
-    const opened = openRoom(taskId, {
+    const opened = openTaskSync(taskId, {
       dispatch: store.dispatch,
       live,
       terminal,
@@ -38,12 +38,12 @@ export function useTaskSync(taskId: string): OpenRoom {
         selectOpenTask(store.getState()).chat.documents[messageDocumentId(taskId, messageId)]?.isCommand ===
         true,
     })
-    room.current = opened
+    sync.current = opened
     return () => {
-      room.current = null
+      sync.current = null
       opened.close()
     }
   }, [taskId, store, live, terminal, writing])
-  const reload = useCallback(() => room.current?.reload(), [])
+  const reload = useCallback(() => sync.current?.reload(), [])
   return { terminal, writing, reload }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { joined } from './appendWords.ts'
+import { appendWords } from './appendWords.ts'
 
 test.each([
   ['', ' fix the login', 'fix the login'],
@@ -10,5 +10,5 @@ test.each([
   ['Fix (', 'the login', 'Fix (the login'],
   ['Fix the login', '  ', 'Fix the login'],
 ])('behind %j the words %j read %j', (text, words, read) => {
-  expect(joined(text, words)).toBe(read)
+  expect(appendWords(text, words)).toBe(read)
 })

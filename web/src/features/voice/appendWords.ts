@@ -1,5 +1,5 @@
 /** Spoken words behind what is there already, with the space between them that a person would have typed. */
-export function joined(text: string, words: string): string {
+export function appendWords(text: string, words: string): string {
   const spoken = words.trim()
   if (spoken === '') return text
   const close = text === '' || /[\s([{"'“‘/-]$/.test(text) || /^[.,!?;:)\]}…]/.test(spoken)

@@ -8,7 +8,7 @@ export interface Level {
 }
 
 /** Opens the microphone; where that is refused the level is silence, and the recogniser says why. */
-export function openLevel(): Level {
+export function openMicrophoneLevel(): Level {
   let closed = false
   let opened: { analyser: AnalyserNode; end: () => void } | null = null
   void listen().catch(() => undefined)

@@ -3,7 +3,7 @@ import { useEffect, useState, useSyncExternalStore } from 'react'
 import { useDispatch } from 'react-redux'
 import { useAction } from '../../actions/ActionsContext.tsx'
 import { notified } from '../notifications/notifications.ts'
-import { levelFits, openLevel } from './microphoneLevel.ts'
+import { levelFits, openMicrophoneLevel } from './microphoneLevel.ts'
 import { browserRecognition } from './recogniser.ts'
 import { createVoice, type VoiceView } from './voice.ts'
 
@@ -21,7 +21,7 @@ export function useVoice(onWords: (words: string) => void): VoiceControl {
   const [voice] = useState(() =>
     createVoice({
       recognise: browserRecognition(),
-      openLevel: () => (levelFits() ? openLevel() : null),
+      openMicrophoneLevel: () => (levelFits() ? openMicrophoneLevel() : null),
       now: () => Date.now(),
     }),
   )

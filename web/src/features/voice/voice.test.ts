@@ -17,7 +17,7 @@ function recording({ refuses }: { refuses?: Error } = {}) {
   }
   const words: string[] = []
   const said: string[] = []
-  const voice = createVoice({ recognise, openLevel: () => level, now: () => 5 })
+  const voice = createVoice({ recognise, openMicrophoneLevel: () => level, now: () => 5 })
   voice.speakTo({
     onWords: (each) => void words.push(each),
     onSaid: (_kind, text) => void said.push(text),
@@ -90,7 +90,7 @@ describe('voice recording', () => {
 
   test('that the browser cannot do, or refuses to begin, is told', () => {
     const said: string[] = []
-    const none = createVoice({ recognise: null, openLevel: () => null, now: () => 0 })
+    const none = createVoice({ recognise: null, openMicrophoneLevel: () => null, now: () => 0 })
     none.speakTo({ onWords: () => undefined, onSaid: (_kind, text) => void said.push(text) })
     none.toggle()
     expect(said).toEqual([

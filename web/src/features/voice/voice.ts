@@ -12,7 +12,7 @@ const endMs = 3_000
 interface Collaborators {
   /** `null` where the browser cannot. */
   readonly recognise: Recognise | null
-  readonly openLevel: () => Level | null
+  readonly openMicrophoneLevel: () => Level | null
   readonly now: () => number
 }
 
@@ -44,7 +44,7 @@ export interface Voice {
 
 const nothing: VoiceView = { state: idle, since: null, level: null }
 
-export function createVoice({ recognise, openLevel, now }: Collaborators): Voice {
+export function createVoice({ recognise, openMicrophoneLevel, now }: Collaborators): Voice {
   let view = nothing
   let listener: VoiceListener = { onWords: () => undefined, onSaid: () => undefined }
   let recogniser: Recogniser | null = null
@@ -67,7 +67,7 @@ export function createVoice({ recognise, openLevel, now }: Collaborators): Voice
     change({
       state,
       since: recording ? (view.since ?? now()) : null,
-      level: recording ? (view.level ?? openLevel()) : view.level,
+      level: recording ? (view.level ?? openMicrophoneLevel()) : view.level,
     })
     for (const effect of effects) perform(effect)
   }

@@ -12,7 +12,7 @@ import type { useFollowEnd } from '../../../ui/layout/useFollowEnd.ts'
 import { unread } from '../folded.ts'
 import { selectOpenTask } from '../taskSlice.ts'
 import { texts as taskTexts } from '../texts.ts'
-import type { OpenRoom } from '../useTaskSync.ts'
+import type { OpenTaskSync } from '../useTaskSync.ts'
 import { useTaskActions } from '../useTaskActions.ts'
 import { withoutReason, type ChatEntry } from './chatTimeline.ts'
 import { ChatEntries } from './entries/ChatEntries.tsx'
@@ -26,7 +26,7 @@ interface ChatHistoryProps {
   readonly entries: readonly ChatEntry[]
   readonly queue: readonly MessageDocument[]
   readonly searching: boolean
-  readonly open: OpenRoom
+  readonly open: OpenTaskSync
   readonly follow: ReturnType<typeof useFollowEnd>
   readonly onResend: (id: string) => void
   readonly onDiscard: (id: string) => void

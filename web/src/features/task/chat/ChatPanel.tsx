@@ -16,7 +16,7 @@ import { useFollowEnd } from '../../../ui/layout/useFollowEnd.ts'
 import { texts as agentTexts } from '../../agents/texts.ts'
 import { useAgentOptions } from '../../agents/useAgentOptions.tsx'
 import { selectOpenTask } from '../taskSlice.ts'
-import type { OpenRoom } from '../useTaskSync.ts'
+import type { OpenTaskSync } from '../useTaskSync.ts'
 import { Announcer } from './Announcer.tsx'
 import { chatTimeline, messagesIn, searched, searchedQueue } from './chatTimeline.ts'
 import { ChatComposer } from './composer/ChatComposer.tsx'
@@ -27,7 +27,7 @@ import { useSendMessage } from './composer/useSendMessage.ts'
 
 interface ChatPanelProps {
   readonly task: Task
-  readonly open: OpenRoom
+  readonly open: OpenTaskSync
   /** With a head of its own; in tabs the tab is its head, and the agent is chosen where one writes. */
   readonly headed: boolean
   /** Where its button goes when it has no head. */

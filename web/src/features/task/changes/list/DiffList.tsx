@@ -30,7 +30,7 @@ import { useHunkColours } from './useHunkColours.ts'
 import type { KnownLinesOfFiles } from './useKnownLines.ts'
 import { useLineSelection } from './useLineSelection.ts'
 import { useRowWindow } from './useRowWindow.ts'
-import { type Destination, useTravel } from './useRowNavigation.ts'
+import { type Destination, useRowNavigation } from './useRowNavigation.ts'
 
 interface DiffListProps {
   readonly files: readonly DiffFile[]
@@ -90,7 +90,7 @@ export function DiffList(props: DiffListProps) {
   const active = useActiveRow(rows, box)
   const selection = useLineSelection(rows, active, comment.open)
   const view = useRowWindow({ rows, heads, split, box, active: active.index, comment: commentIndex })
-  const travel = useTravel({ rows, heads, view, active, goTo, shown, onLeave: selection.clear })
+  const travel = useRowNavigation({ rows, heads, view, active, goTo, shown, onLeave: selection.clear })
   const { list, items, position, startOf } = view
 
   const commentSize = list.measurementsCache[commentIndex]?.size

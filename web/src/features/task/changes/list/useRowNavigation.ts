@@ -26,7 +26,7 @@ interface TravelIn {
   readonly onLeave: () => void
 }
 
-export function useTravel({ rows, heads, view, active, goTo, shown, onLeave }: TravelIn) {
+export function useRowNavigation({ rows, heads, view, active, goTo, shown, onLeave }: TravelIn) {
   const { list, position, startOf, scrollTo } = view
   const goToFile = (head: number) => {
     scrollTo(startOf(head))

@@ -16,11 +16,11 @@ import { completedOf } from '../../../images/pendingImages.ts'
 import { texts as imageTexts } from '../../../images/texts.ts'
 import type { PendingImages } from '../../../images/usePendingImages.ts'
 import { useWhenUploaded } from '../../../images/useWhenUploaded.ts'
-import { joined } from '../../../voice/appendWords.ts'
+import { appendWords } from '../../../voice/appendWords.ts'
 import { useVoice } from '../../../voice/useVoice.ts'
 import { VoiceButton } from '../../../voice/VoiceButton.tsx'
 import { texts } from '../texts.ts'
-import { usageWords } from './usageText.ts'
+import { usageText } from './usageText.ts'
 import { useChatDraft } from './useChatDraft.ts'
 
 export type SendFromBox = (text: string, isCommand: boolean, images: readonly ShownImage[]) => void
@@ -62,7 +62,7 @@ export const MessageBox = memo(function MessageBox({
   const wide = useMedia('(width >= 768px)')
   const slash = useSlashCommands({ agent, text, onWrite: setText, begins: false, off: isCommand })
   const box = useRef<HTMLTextAreaElement>(null)
-  const voice = useVoice((words) => setText((before) => joined(before, words)))
+  const voice = useVoice((words) => setText((before) => appendWords(before, words)))
   const blank = text.trim() === ''
   // Images wait for a message to the agent; a command is sent without them.
   const empty = blank && (isCommand || (completedOf(pending.images).length === 0 && !pending.uploading))
@@ -125,7 +125,7 @@ export const MessageBox = memo(function MessageBox({
         maxHeight={tallest}
         maxLength={limits.messageLength}
         value={text}
-        interim={joined(text, voice.interim).slice(text.length)}
+        interim={appendWords(text, voice.interim).slice(text.length)}
         onChange={(event) => setText(event.target.value)}
         onKeyDown={onKeyDown}
         onFocus={() => onFocus(true)}
@@ -177,7 +177,7 @@ export const MessageBox = memo(function MessageBox({
 })
 
 function Usage({ usage }: { readonly usage: Task['usage'] }) {
-  const words = usageWords(usage)
+  const words = usageText(usage)
   if (words === null) return null
   return (
     <span className="mr-2.5 hidden flex-none text-meta whitespace-nowrap text-muted @md:inline">{words}</span>

@@ -15,7 +15,7 @@ import {
   taskOpened,
 } from '../../taskSlice.ts'
 import { messageOf } from '../../../../../../tests/client/samples.ts'
-import { sendInTurn } from './sendQueue.ts'
+import { sendInOrder } from './sendQueue.ts'
 
 const away = { error: { status: null, code: 'offline', message: '', field: null } }
 const refused = { error: { status: 409, code: 'refused', message: 'No.', field: null } }
@@ -43,7 +43,7 @@ function writer(answers: readonly Answer[] = []) {
     } as const
     store.dispatch(messageSent({ ...message, refused: null }))
     const send = async () => {
-      const answer = await sendInTurn<Answer>(store, id, async () => {
+      const answer = await sendInOrder<Answer>(store, id, async () => {
         tried.push(n)
         return left.shift() ?? taken
       })

@@ -22,7 +22,7 @@ const againMs = 10_000
  * Sends a message that stands among those sent, when those before it have gone. Resolves to the answer of `call`, or to
  * `null` when the message was discarded meanwhile.
  */
-export async function sendInTurn<Answer extends { readonly error?: unknown }>(
+export async function sendInOrder<Answer extends { readonly error?: unknown }>(
   store: AnyStore,
   id: string,
   call: () => Promise<Answer>,

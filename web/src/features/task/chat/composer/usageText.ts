@@ -8,7 +8,7 @@ interface Used {
   readonly costUsd: number
 }
 
-export function usageWords({ inputTokens, outputTokens, costUsd }: Used): string | null {
+export function usageText({ inputTokens, outputTokens, costUsd }: Used): string | null {
   const tokens = inputTokens + outputTokens
   if (tokens === 0) return null
   const count = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 })

@@ -16,7 +16,7 @@ import {
 } from '../../taskSlice.ts'
 import { useSendMessageMutation } from '../../taskApi.ts'
 import { texts as taskTexts } from '../../texts.ts'
-import { sendInTurn } from './sendQueue.ts'
+import { sendInOrder } from './sendQueue.ts'
 
 interface SendMessage {
   readonly send: (
@@ -52,7 +52,7 @@ export function useSendMessage(taskId: string, reload: () => void): SendMessage 
       ...(withSecrets ? { withSecrets } : {}),
       agent,
     } as const
-    const answer = await sendInTurn(store, id, () => sendMessage({ taskId, body }))
+    const answer = await sendInOrder(store, id, () => sendMessage({ taskId, body }))
     if (answer === null) return
     if (answer.error !== undefined) {
       const title = isCommand ? taskTexts.toasts.commandNotSent : taskTexts.toasts.notSent

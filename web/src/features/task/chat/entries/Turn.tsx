@@ -12,7 +12,7 @@ import { MarkdownText, MessageBody } from './MessageBody.tsx'
 import { MessageHead } from './MessageHead.tsx'
 import { ToolRow } from './ToolRow.tsx'
 import { texts } from '../texts.ts'
-import { usageWords } from '../composer/usageText.ts'
+import { usageText } from '../composer/usageText.ts'
 
 export type TurnUsage = NonNullable<NonNullable<Task['execution']>['usage']>
 
@@ -45,7 +45,7 @@ export function Turn({ turn, taskId, execution, usage, wasSeen }: TurnProps) {
         name={agentNamed(turn.agent).label}
         at={turn.at}
         status={turn.status}
-        detail={usage === undefined ? null : usageWords(usage)}
+        detail={usage === undefined ? null : usageText(usage)}
         taskId={taskId}
         text={textOf(turn.parts)}
       />
