@@ -27,7 +27,7 @@ type AnyKind = Pick<
   'type' | 'version' | 'data' | 'content' | 'upcasts'
 >
 
-/** The kinds by type: what a reader of the log checks an event against. */
+/** The kinds by type: every event read from the log is checked against its kind. */
 export const eventKinds: ReadonlyMap<string, AnyKind> = new Map<string, AnyKind>(
   [
     ...logEvents,

@@ -1,4 +1,4 @@
-/** An account at the code host, and whose it is here: the first who claims it has it. */
+/** An account on the code host and the user that it belongs to: the first to claim it. */
 import { z } from 'zod'
 import { event, none, type EventOf } from './kernel/event.schema.ts'
 import { UserId } from './kernel/ids.schema.ts'
@@ -6,12 +6,12 @@ import type { Decider, Decision } from './kernel/decider.ts'
 import { refuse } from './kernel/errors.ts'
 import type { RecordedOf } from './kernel/event.ts'
 
-/** The account is this person's: signing in with it leads to them. */
+/** The account belongs to this user: signing in with it signs in as them. */
 export const IdentityClaimed = event('IdentityClaimed', 1, {
   data: z.object({ userId: UserId }),
   content: none,
 })
-/** The person who claimed it does not have it after all. */
+/** The claim was given up. */
 export const IdentityReleased = event('IdentityReleased', 1, {
   data: z.object({ userId: UserId }),
   content: none,
@@ -21,7 +21,7 @@ export const identityEvents = [IdentityClaimed, IdentityReleased] as const
 export type IdentityEvent = EventOf<(typeof identityEvents)[number]>
 
 export interface IdentityState {
-  /** Whose it is; `null` while nobody has claimed it. */
+  /** `null` while nobody has claimed it. */
   readonly userId: string | null
 }
 

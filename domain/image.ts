@@ -1,4 +1,4 @@
-/** The uploaded image: `none -> kept -> discarded`. Messages have copies of it, so that it may go. */
+/** The uploaded image: `none -> kept -> discarded`. Messages have copies of it, so it can be discarded. */
 import { z } from 'zod'
 import { BlobRef, ImageId, MessageId, TaskId, UserId } from './kernel/ids.schema.ts'
 import { event, none, type EventOf } from './kernel/event.schema.ts'
@@ -10,7 +10,7 @@ export const mediaTypes = ['image/jpeg', 'image/png', 'image/gif', 'image/webp']
 export const MediaType = z.enum(mediaTypes)
 export type MediaType = z.infer<typeof MediaType>
 
-/** What is known of an image, wherever it is kept; `blob.size` is its size in bytes, width and height are in pixels. */
+/** The facts of an image: `blob.size` in bytes, width and height in pixels. */
 export const imageFacts = {
   imageId: ImageId,
   mediaType: MediaType,
@@ -24,12 +24,12 @@ export const ImageUploaded = event('ImageUploaded', 1, {
   data: z.object({ ...imageFacts, ownerId: UserId }),
   content: z.object({ name: z.string() }),
 })
-/** A message has a copy of it, sealed under the task's key. It waits no more, and may be attached again until it is discarded. */
+/** A message has a copy of it, sealed under the task's key. It can be attached again until it is discarded. */
 export const ImageAttached = event('ImageAttached', 1, {
   data: z.object({ taskId: TaskId, messageId: MessageId }),
   content: none,
 })
-/** Its bytes and its key are gone; copies that messages have are not. */
+/** Its bytes and its key are deleted; the copies in messages remain. */
 export const ImageDiscarded = event('ImageDiscarded', 1, { data: z.object({}), content: none })
 
 export const imageEvents = [ImageUploaded, ImageAttached, ImageDiscarded] as const
@@ -39,7 +39,7 @@ type Uploaded = z.infer<(typeof ImageUploaded)['data']>
 
 export interface KeptImage extends Uploaded {
   readonly kind: 'kept'
-  /** As its file was called; `''` when it was erased. */
+  /** The name of its file; `''` when it was erased. */
   readonly name: string
   /** ISO 8601. */
   readonly uploadedAt: string
@@ -67,7 +67,7 @@ function decide(command: ImageCommand, state: ImageState): Decision<ImageEvent> 
         : refuse('already_exists')
     case 'AttachImage':
       if (state.kind === 'none') return refuse('not_found', sentence)
-      // The copy is made before this is noted: it may have been discarded meanwhile.
+      // The copy is made before this is recorded, and the image may have been discarded since.
       return state.kind === 'kept' && !state.isAttached
         ? [ImageAttached.of({ taskId: command.taskId, messageId: command.messageId })]
         : []

@@ -1,12 +1,12 @@
-/** The log's identity: who folds, caches or points into it keeps it beside what it knows, and begins anew where it differs. */
+/** The log's identity. Whatever is derived from the log keeps it, and is rebuilt when it differs. */
 import { z } from 'zod'
 import { event, none, type EventOf } from './kernel/event.schema.ts'
 import type { Decider, Decision } from './kernel/decider.ts'
 import type { RecordedOf } from './kernel/event.ts'
 
-/** The log was begun, under an id that no other log has. Its first epoch is 1. */
+/** The log was created, under an id that no other log has. Its first epoch is 1. */
 export const LogBegun = event('LogBegun', 1, { data: z.object({ logId: z.uuid() }), content: none })
-/** The log was put back to an earlier state: what was known of it beyond this event is not so. */
+/** The log was restored to an earlier state: events known from beyond this one no longer exist. */
 export const LogRestored = event('LogRestored', 1, {
   data: z.object({ epoch: z.int().positive() }),
   content: none,
@@ -25,7 +25,7 @@ export type LogState = ({ readonly kind: 'begun' } & LogIdentity) | { readonly k
 
 export type LogCommand =
   | { readonly type: 'BeginLog'; readonly logId: string }
-  /** `above`: an epoch that was heard of before, which a copy of the log may not know of. */
+  /** `above` is the highest epoch known elsewhere, which a restored copy may not know. */
   | { readonly type: 'RestoreLog'; readonly above?: number }
 
 function decide(command: LogCommand, state: LogState): Decision<LogEvent> {

@@ -1,4 +1,4 @@
-/** A request that may come again: that it was accepted, and what it made outside of the log. */
+/** A request that may be repeated: that it was accepted, and what it created outside the log. */
 import { z } from 'zod'
 import { event, none, type EventOf } from './kernel/event.schema.ts'
 import { UserId } from './kernel/ids.schema.ts'
@@ -6,12 +6,12 @@ import type { Decider, Decision } from './kernel/decider.ts'
 import { refuse } from './kernel/errors.ts'
 import type { RecordedOf } from './kernel/event.ts'
 
-/** The request was taken; `digest` is a keyed hash of its body, by which another body under the same key is told. */
+/** The request was accepted. `digest` is a keyed hash of its body, by which another body under the same key is detected. */
 export const RequestAccepted = event('RequestAccepted', 1, {
   data: z.object({ userId: UserId, digest: z.string().regex(/^[0-9a-f]{64}$/) }),
   content: none,
 })
-/** The code host made the repository that was asked for. */
+/** The code host created the repository. */
 export const RepositoryMade = event('RepositoryMade', 1, {
   data: z.object({ isPrivate: z.boolean() }),
   content: z.object({
@@ -34,7 +34,7 @@ export type RequestState =
       readonly digest: string
       /** ISO 8601. */
       readonly at: string
-      /** `null` until the code host is known to have made it. */
+      /** `null` until the code host is known to have created it. */
       readonly made: RecordedOf<MadeRepository> | null
     }
 

@@ -1,4 +1,4 @@
-/** A person's day: what was used of each model, and what was recorded of runs. What it costs is not known here, since prices are the operator's. */
+/** A person's usage on one day: tokens by model, and recorded output. Costs are not known here, since the operator sets the prices. */
 import { z } from 'zod'
 import { event, none, type EventOf } from './kernel/event.schema.ts'
 import { ExecutionId } from './kernel/ids.schema.ts'
@@ -7,11 +7,11 @@ import type { RecordedOf } from './kernel/event.ts'
 
 const Tokens = z.int().nonnegative()
 
-/** What an answer of a model took, as the broker metered it, or as an agent told that reaches its model by itself. */
+/** The tokens of one model response, as the broker metered them, or as reported by an agent that reaches its model directly. */
 export const ModelUseMetered = event('ModelUseMetered', 1, {
   data: z.object({
     executionId: ExecutionId,
-    /** As whoever answered named it: open, so that it must be short. */
+    /** As the responder names it. It is not sealed, so it must be short. */
     model: z.string().max(200),
     inputTokens: Tokens,
     outputTokens: Tokens,
@@ -21,7 +21,7 @@ export const ModelUseMetered = event('ModelUseMetered', 1, {
   content: none,
 })
 
-/** What of a run was recorded since the last of these, or since the run began. */
+/** How much of a run's output was recorded since the last event of this kind. */
 export const OutputMetered = event('OutputMetered', 1, {
   data: z.object({ executionId: ExecutionId, bytes: z.int().nonnegative() }),
   content: none,

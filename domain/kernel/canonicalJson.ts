@@ -1,4 +1,4 @@
-/** JSON with one form for each value: what a hash is taken over. */
+/** Canonical JSON, for hashing: one form for each value. */
 
 /**
  * Keys sorted by UTF-16 code units, no white space, `undefined` members left out (RFC 8785 for the values we keep:
@@ -10,7 +10,7 @@ export function canonicalJson(value: unknown): string {
     if (!Number.isFinite(value)) throw new TypeError('Only finite numbers have a canonical form.')
     return JSON.stringify(value)
   }
-  // `Array.from` also sees the holes, which have JSON's form of `undefined` in an array: null.
+  // `Array.from` also visits holes, which become null as `undefined` does.
   if (Array.isArray(value)) return `[${Array.from(value, (item) => canonicalJson(item ?? null)).join(',')}]`
   if (typeof value === 'object' && isPlain(value)) {
     const members = Object.entries(value)
@@ -24,9 +24,9 @@ export function canonicalJson(value: unknown): string {
   )
 }
 
-/** A date, a map or bytes would all be `{}`: many values with one form, and so with one hash. */
+/** Dates, maps and bytes are rejected: they would all become `{}` and have the same hash. */
 function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value)
-  // A plain object of another realm counts too: its prototype is also the end of its chain.
+  // A plain object of another realm counts too: its prototype also ends the chain.
   return prototype === null || Object.getPrototypeOf(prototype) === null
 }

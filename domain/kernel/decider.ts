@@ -1,4 +1,4 @@
-/** A decider: the pure heart of an aggregate. Commands in, events or a refusal out; events fold into state. */
+/** A decider: the pure part of an aggregate. Commands become events or a refusal; events fold into state. */
 import type { AnyEvent, RecordedOf } from './event.ts'
 import type { Refusal } from './errors.ts'
 
@@ -16,7 +16,7 @@ export function isRefusal<E extends AnyEvent>(decision: Decision<E>): decision i
   return 'refused' in decision
 }
 
-/** `evolve` over events in order. `fold(all)` equals `fold(rest, fold(some))`: a snapshot is only a place to start. */
+/** Folds events in order. `fold(all)` equals `fold(rest, fold(some))`, so a fold can start from a snapshot. */
 export function fold<State, Command, E extends AnyEvent>(
   decider: Decider<State, Command, E>,
   events: readonly RecordedOf<E>[],

@@ -14,12 +14,12 @@ export function sortKey(position: Position): string {
   return position.padStart(20, '0')
 }
 
-/** Who caused an event: a person, or a part of the system that acts for itself. */
+/** Who caused an event: a user, or a service on its own behalf. */
 export type Actor =
   | { readonly kind: 'user'; readonly userId: string }
   | { readonly kind: 'system'; readonly service: string }
 
-/** Why an event is there and what it is linked to. */
+/** The causes of an event, and its place in the hash chain. */
 export interface EventMeta {
   readonly actor: Actor
   readonly commandId: string
@@ -43,14 +43,14 @@ export const unreadableReasons = [
   'cannot_be_opened',
   /** It does not follow the event before it. */
   'broken_chain',
-  /** Events before it were removed, as an event store does that keeps so many, or for so long. */
+  /** Events before it were removed, as by an event store's retention limit. */
   'truncated',
   /** All events of the stream were removed. */
   'deleted',
 ] as const
 export type UnreadableReason = (typeof unreadableReasons)[number]
 
-/** An event as the log keeps it: facts open in `data`, people's words sealed in `content` (base64), `null` when it has none. */
+/** An event as the log stores it: facts in `data`, sealed text in `content` (base64), `null` when it has none. */
 export interface StoredEvent {
   readonly id: string
   readonly stream: string
@@ -66,7 +66,7 @@ export interface StoredEvent {
   readonly meta: EventMeta
 }
 
-/** An event in hand: content opened, or `null` when it has none or its key was destroyed. Every fold accepts both. */
+/** A decrypted event: `content` is `null` when it has none or its key was destroyed. Every fold accepts both. */
 export interface Recorded<E extends AnyEvent = AnyEvent> extends Omit<
   StoredEvent,
   'data' | 'content' | 'type'
@@ -76,7 +76,7 @@ export interface Recorded<E extends AnyEvent = AnyEvent> extends Omit<
   readonly content: E['content'] | null
 }
 
-/** What `decide` returns: a fact that has not been recorded yet. */
+/** What `decide` returns: an event that is not recorded yet. */
 export interface AnyEvent {
   readonly type: string
   readonly data: unknown
@@ -86,7 +86,7 @@ export interface AnyEvent {
 /** The recorded form of each member of a union of events, so that a switch on `type` narrows `data` and `content`. */
 export type RecordedOf<E extends AnyEvent> = E extends AnyEvent ? Recorded<E> : never
 
-/** What some version of a kind recorded: its facts, and its words, `null` when it has none or they were erased. */
+/** Data and content in the form of some version of the kind; content is `null` when there is none or it was erased. */
 export interface EventForm {
   readonly data: unknown
   readonly content: unknown

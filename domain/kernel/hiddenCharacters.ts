@@ -1,23 +1,20 @@
-/**
- * Characters that are not seen, or that turn the direction of what follows, so that a line reads as what it is not
- * ("Trojan Source", CVE-2021-42574). Pure.
- */
+/** Finds characters that are invisible or change the writing direction, so that a line looks different from what it is ("Trojan Source", CVE-2021-42574). */
 
 /** Text as it may be shown, or a character that may not, by its code point (`U+202E`). */
 export type ShownPart =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'hidden'; readonly codePoint: string }
 
-/** Joiners belong to words of many scripts and to emoji: only between characters of ASCII do they hide something. */
+/** Joiners are part of words in many scripts and of emoji; they hide something only between ASCII characters. */
 const hidden =
   /[\u00AD\u061C\u115F\u1160\u17B4\u17B5\u180E\u200B\u200E\u200F\u202A-\u202E\u2060-\u206F\u3164\uFEFF\uFFA0]|[\u{E0000}-\u{E007F}]|(?<=[\u0020-\u007E])[\u200C\u200D](?=[\u0020-\u007E])/gu
 
-/** Whether there is any. */
+/** Whether the text has any hidden character. */
 export function hasHidden(text: string): boolean {
   return text.search(hidden) !== -1
 }
 
-/** The text, part by part, with each hidden character by itself. Nothing is lost: the parts in order are the text. */
+/** The text in parts, each hidden character a part of its own. Joined, the parts are the text. */
 export function shownParts(text: string): readonly ShownPart[] {
   const parts: ShownPart[] = []
   let at = 0

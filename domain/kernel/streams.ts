@@ -6,13 +6,13 @@ export const projectStream = (projectId: string): string => `project-${projectId
 export const taskStream = (taskId: string): string => `task-${taskId}`
 /** What a task's agent and commands print, and text as it is written. */
 export const terminalStream = (taskId: string): string => `terminal-${taskId}`
-/** A write under an `Idempotency-Key`, or one with an effect outside of the log: by its command id. */
+/** A write with an `Idempotency-Key` or with an effect outside the log, by its command id. */
 export const requestStream = (commandId: string): string => `request-${commandId}`
 /** An account at the code host, and whose it is here: by the id that a user of it has from the start. */
 export const identityStream = (id: string): string => `identity-${id}`
-/** An image that was uploaded and may wait to be attached. */
+/** An uploaded image. */
 export const imageStream = (imageId: string): string => `image-${imageId}`
-/** What a person used of models on a day of UTC, `2026-01-31`. */
+/** A person's usage on a day in UTC, such as `2026-01-31`. */
 export const usageStream = (userId: string, day: string): string => `usage-${userId}-${day}`
 
 /** What happens to the log itself. */
@@ -20,15 +20,15 @@ export const logStream = 'log-main'
 
 const kinds = ['log', 'user', 'project', 'task', 'terminal', 'request', 'identity', 'image', 'usage'] as const
 
-/** What the names of all streams begin with. */
+/** The prefixes of all stream names. */
 export const streamPrefixes: readonly string[] = kinds.map((kind) => `${kind}-`)
 
-/** What a stream may be about; its name begins with it. */
+/** The kinds of streams; a stream's name begins with its kind. */
 export type StreamKind = (typeof kinds)[number]
 
 export type StreamName = { readonly kind: StreamKind; readonly id: string } | { readonly kind: 'other' }
 
-/** What a stream is about. */
+/** Reads a stream's name. */
 export function parseStream(stream: string): StreamName {
   const cut = stream.indexOf('-')
   const before = stream.slice(0, Math.max(cut, 0))

@@ -1,9 +1,9 @@
-/** What happens to a project: a repository brought in, described, refreshed, let go. */
+/** The events of a project. */
 import { z } from 'zod'
 import { event, none, type EventOf } from '../kernel/event.schema.ts'
 import { ProjectId, UserId } from '../kernel/ids.schema.ts'
 
-/** What the code host says of a repository, in the spec's names. */
+/** A repository as the code host describes it. */
 export const RepositoryFacts = z.object({
   githubUrl: z.string(),
   githubOwner: z.string(),
@@ -21,19 +21,19 @@ export const ProjectUpdated = event('ProjectUpdated', 1, {
   data: z.object({}),
   content: z.object({ name: z.string(), description: z.string() }),
 })
-/** The code host is being asked again what the repository is; how that ended comes next, unless the server died meanwhile. */
+/** The repository is being read from the code host again; the outcome follows, unless the server died. */
 export const ProjectSyncStarted = event('ProjectSyncStarted', 1, { data: z.object({}), content: none })
-/** The repository was asked again what it is. */
+/** The repository was read from the code host again. */
 export const ProjectSynced = event('ProjectSynced', 1, {
   data: z.object({ isPrivate: z.boolean() }),
   content: RepositoryFacts,
 })
-/** The code host could not be asked, or no longer shows the repository. */
+/** The code host could not be reached, or no longer shows the repository. */
 export const ProjectSyncFailed = event('ProjectSyncFailed', 1, {
   data: z.object({ code: z.string() }),
   content: z.object({ reason: z.string() }),
 })
-/** How tasks of the project run from now on: all of it, as it is then. */
+/** All settings that tasks run with from now on. */
 export const ProjectSettingsChanged = event('ProjectSettingsChanged', 1, {
   data: z.object({}),
   content: z.object({

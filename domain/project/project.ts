@@ -1,4 +1,4 @@
-/** The project: state, commands, and what may happen to it. */
+/** The project: its state, its commands, and what each command leads to. */
 import { canonicalJson } from '../kernel/canonicalJson.ts'
 import type { Decider, Decision } from '../kernel/decider.ts'
 import { refuse } from '../kernel/errors.ts'

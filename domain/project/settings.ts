@@ -1,4 +1,4 @@
-/** How the tasks of a project run: what is set up first, what the environment holds, which hosts may be reached. */
+/** The settings that a project's tasks run with, and their limits. */
 
 export const settingsLimits = {
   setupCommandLength: 10_000,
@@ -7,24 +7,24 @@ export const settingsLimits = {
   nameLength: 100,
   /** Of one variable, in bytes. */
   valueBytes: 32 * 1024,
-  /** Of one secret, in bytes: all that is printed is searched for each of them, in every form. */
+  /** Of one secret, in bytes: all output is searched for every form of each secret. */
   secretBytes: 8 * 1024,
   /** Of all secrets of a project together, in bytes. */
   allSecretsBytes: 128 * 1024,
   /** Of all variables together, in bytes: they are one event. */
   allValuesBytes: 256 * 1024,
-  /** Shorter ones could not be taken out of what is printed without taking out ordinary words. */
+  /** Shorter secrets cannot be redacted from output without redacting ordinary words. */
   secretLength: 8,
   egress: 200,
 } as const
 
 export interface ProjectSettings {
-  /** Runs once in each new workspace; empty: nothing does. */
+  /** Runs once in each new workspace; empty for none. */
   readonly setupCommand: string
   readonly variables: readonly { readonly name: string; readonly value: string }[]
   /** Hosts that may be reached beside the code host: `host`, `*.suffix`, or either with `:port`; and `owner/name` of the local one. */
   readonly egress: readonly string[]
-  /** Whether an agent may have its model's service fetch from the network, past the hosts above. */
+  /** Whether an agent may have its model provider fetch from the network, past the hosts above. */
   readonly modelFetches: boolean
 }
 
@@ -53,8 +53,7 @@ const reservedNames = new Set([
   'NODE_OPTIONS',
   'NODE_REPL_EXTERNAL_MODULE',
   'IS_SANDBOX',
-  // Which words a C library speaks, and where it looks for them and for its modules: the box says C.UTF-8. What needs another locale sets it
-  // for its own command.
+  // The sandbox sets the locale to C.UTF-8. A command that needs another one sets it for itself.
   'LANG',
   'LANGUAGE',
   'LOCPATH',

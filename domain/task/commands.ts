@@ -1,10 +1,10 @@
-/** What people and runners may ask of a task. Ids come in with the command. */
+/** The commands of people and runners on a task. They bring the ids of what they create. */
 import type { Proposal } from './proposal.ts'
 import type { EventOf } from '../kernel/event.schema.ts'
 import type { AgentName } from '../agents.ts'
 import type { ExecutionKind, MessageImage, ProgressEvent, TerminalHead, WorkspaceChanged } from './events.ts'
 
-/** Names one attempt of one execution: a report that names another is refused. */
+/** One attempt of one execution: a report that names another is refused. */
 export interface Fence {
   readonly executionId: string
   readonly attempt: number
@@ -26,20 +26,20 @@ export type PullRequestOutcome =
       readonly number: number
       readonly url: string
       readonly headCommit: string
-      /** The id of the system message that tells the chat; `null` where there is nothing new to tell. */
+      /** The id of the system message for the chat; `null` when there is nothing new to say. */
       readonly messageId: string | null
     }
-  /** With a message where nobody waits for the outcome. */
+  /** With a message when nobody waits for the outcome. */
   | {
       readonly kind: 'failed'
       readonly code: string
       readonly reason: string
       readonly messageId?: string | null
     }
-  /** The pull request that was to be updated by itself is open no more: no turn updates it again. */
+  /** The pull request is no longer open: no turn updates it again. */
   | { readonly kind: 'closed'; readonly reason: string; readonly messageId: string }
 
-/** An image on its way into a message, with the name that its file had. */
+/** An image of a message, with the name of its file. */
 export interface NamedImage extends MessageImage {
   readonly name: string
 }
@@ -64,7 +64,7 @@ export type TaskCommand =
       readonly type: 'UpdateTask'
       readonly title?: string
       readonly description?: string
-      /** What an agent uses from its next turn on; without an agent, the one that works on the task. */
+      /** What the agent uses from its next turn on; `null` names the task's current agent. */
       readonly model?: { readonly agent: AgentName | null; readonly name: string | null }
     }
   | { readonly type: 'DeleteTask' }
@@ -78,20 +78,20 @@ export type TaskCommand =
       readonly images: readonly NamedImage[]
       /** The execution that starts when the task is idle. */
       readonly executionId: string
-      /** Given to the turn that runs, if one does that can take it. */
+      /** Sent to the running turn, if there is one that can take it. */
       readonly steers?: boolean
       /** A command is given the secrets of the project. */
       readonly withSecrets?: boolean
-      /** Refused while something runs, rather than kept for later. */
+      /** Refused while something runs, instead of queued. */
       readonly runsNow?: boolean
     }
-  /** A note for the chat that starts no turn. */
+  /** Adds a note to the chat without starting a turn. */
   | { readonly type: 'PostNote'; readonly messageId: string; readonly message: string }
   | { readonly type: 'WithdrawMessage'; readonly messageId: string }
   | { readonly type: 'EditMessage'; readonly messageId: string; readonly message: string }
-  /** Gives a message that waits to the turn that runs. */
+  /** Sends a queued message to the running turn. */
   | { readonly type: 'SteerMessage'; readonly messageId: string }
-  /** Names every message that waits, in the order in which they shall go. */
+  /** Names every queued message, in the new order. */
   | { readonly type: 'ReorderQueue'; readonly messageIds: readonly string[] }
   | { readonly type: 'RequestExecution'; readonly executionId: string }
   | { readonly type: 'RetryTask'; readonly executionId: string }
@@ -102,32 +102,32 @@ export type TaskCommand =
       readonly title: string | null
       readonly body: string | null
       readonly draft: boolean
-      /** Whether each turn that goes well shall update it from now on; `null` leaves it as it is. */
+      /** Whether each successful turn updates it from now on; `null` leaves that unchanged. */
       readonly autoUpdate: boolean | null
-      /** The tree of the changes that the person looked at, where they say it: refused when others were recorded since. */
+      /** The tree of the changes that the person saw, if they name it: refused when other changes were recorded since. */
       readonly tree?: string | null
-      /** The words where the person gave none; those of the task without it. */
+      /** Title and body for when the person gave none; without it, those of the task. */
       readonly proposed?: Proposal | null
     }
   | {
       readonly type: 'StartExecution'
       readonly executionId: string
-      /** The attempt that the runner saw; 0 when nobody had claimed it. */
+      /** The attempt that the runner saw; 0 when no runner had claimed the execution. */
       readonly afterAttempt: number
       readonly runnerId: string
     }
   | { readonly type: 'RecordProgress'; readonly fence: Fence; readonly progress: readonly ProgressEvent[] }
-  /** The agent was told a message that steers. */
+  /** The agent has received a message that steers. */
   | { readonly type: 'DeliverSteering'; readonly fence: Fence; readonly messageId: string }
   | {
       readonly type: 'EndExecution'
       readonly fence: Fence
       readonly outcome: ExecutionOutcome
       readonly terminal: TerminalHead | null
-      /** The execution that delivers the next queued message, when there is one; else the request that updates the pull request, when it shall be. */
+      /** The id of the execution that delivers the next queued message, or else of the request that updates the pull request. */
       readonly nextExecutionId: string
     }
-  /** The changes as they are while the pull request is made: those that it publishes, or those for which it is refused. */
+  /** The changes while the pull request is made: those that it publishes, or those for which it is refused. */
   | {
       readonly type: 'RecordChanges'
       readonly requestId: string
@@ -137,7 +137,7 @@ export type TaskCommand =
       readonly type: 'SettlePullRequest'
       readonly requestId: string
       readonly outcome: PullRequestOutcome
-      /** The request that follows, where a turn ended meanwhile and the pull request shall be updated. */
+      /** The id of the request that follows when a turn has ended meanwhile and the pull request must be updated. */
       readonly nextRequestId: string
     }
 

@@ -1,6 +1,6 @@
 /**
- * What happens to a task. Facts are in `data`; what people and agents wrote, printed or named is in `content`, and so is what leads to a
- * person from outside: names of objects of git, numbers of pull requests.
+ * The events of a task. Facts are in `data`. What people and agents wrote, printed or named is in `content`, as is what identifies a
+ * person outside: names of git objects and numbers of pull requests.
  */
 import { z } from 'zod'
 import { agentNames } from '../agents.ts'
@@ -10,22 +10,22 @@ import { event, none, type EventOf } from '../kernel/event.schema.ts'
 
 export const AgentName = z.enum(agentNames)
 
-/** A turn of the agent, or a shell command in the task's box. */
+/** A turn of the agent, or a shell command in the task's sandbox. */
 export const ExecutionKind = z.enum(['turn', 'command'])
 export type ExecutionKind = z.infer<typeof ExecutionKind>
 
 export const ToolKind = z.enum(['read', 'edit', 'run', 'search', 'fetch', 'todo', 'other'])
 export type ToolKind = z.infer<typeof ToolKind>
 
-/** The name of an object of git: SHA-1 or SHA-256 in hex. */
+/** The name of a git object: SHA-1 or SHA-256 in hex. */
 const ObjectName = z.string().regex(/^([0-9a-f]{40}|[0-9a-f]{64})$/)
 const Commit = ObjectName
-/** The files as git has them in a commit; `null` where they were not written as one. */
+/** The git tree of the files; `null` when none was written. */
 const Tree = ObjectName.nullable()
-/** A name that a program in the box made up: open, so that it must be short. */
+/** A name chosen by a program in the sandbox. It is not sealed, so it must be short. */
 const Named = z.string().max(200)
 
-/** The last event of the terminal stream at some moment: it ties that stream's hash chain to the task's. */
+/** The last event of the terminal stream at that time: it ties that stream's hash chain to the task's. */
 export const TerminalHead = z.object({ revision: z.int().nonnegative(), hash: Sha256 })
 export type TerminalHead = z.infer<typeof TerminalHead>
 
@@ -63,7 +63,7 @@ export const TaskDeleted = event('TaskDeleted', 1, { data: z.object({}), content
 export const MessageImage = z.object({ ...imageFacts, uploadedAt: z.iso.datetime() })
 export type MessageImage = z.infer<typeof MessageImage>
 
-/** A person's message, or a command they want run, waits for its turn. */
+/** A person's message or command was queued. */
 export const MessageQueued = event('MessageQueued', 1, {
   data: z.object({
     messageId: MessageId,
@@ -83,17 +83,17 @@ export const MessageWithdrawn = event('MessageWithdrawn', 1, {
   data: z.object({ messageId: MessageId }),
   content: none,
 })
-/** A message that waits was written anew. */
+/** A queued message was edited. */
 export const MessageEdited = event('MessageEdited', 1, {
   data: z.object({ messageId: MessageId }),
   content: z.object({ message: z.string() }),
 })
-/** The messages that wait were put in this order; what is queued later comes after them. */
+/** The queued messages were put in this order; later messages come after them. */
 export const QueueReordered = event('QueueReordered', 1, {
   data: z.object({ messageIds: z.array(MessageId) }),
   content: none,
 })
-/** A person wants a message that waits given to the turn that runs, at once. It is delivered when the agent has been told. */
+/** A queued message is to be sent to the running turn at once. It is delivered when the agent has it. */
 export const SteeringRequested = event('SteeringRequested', 1, {
   data: z.object({ messageId: MessageId, ...execution }),
   content: none,
@@ -123,7 +123,7 @@ export const ExecutionRequested = event('ExecutionRequested', 1, {
   }),
   content: none,
 })
-/** A runner has claimed the execution. Whoever reports for an earlier attempt is refused. */
+/** A runner has claimed the execution. Reports for an earlier attempt are refused from now on. */
 export const ExecutionStarted = event('ExecutionStarted', 1, {
   data: z.object({ ...work, attempt: z.number().int(), runnerId: z.string() }),
   content: none,
@@ -174,7 +174,7 @@ export const ToolFinished = event('ToolFinished', 1, {
     ...execution,
     toolId: Named,
     ok: z.boolean(),
-    /** `null` when the end of the execution closed it. */
+    /** `null` when the tool was closed by the end of the execution. */
     durationMs: z.number().int().nullable(),
     exitCode: z.number().int().nullable(),
     additions: z.number().int().nullable(),
@@ -182,7 +182,7 @@ export const ToolFinished = event('ToolFinished', 1, {
   }),
   content: z.object({ summary: z.string(), output: z.string() }),
 })
-/** What a command printed last, bounded: all of it is in the terminal. Comes before its end. */
+/** The last output of a command, bounded; all of it is in the terminal. Recorded before the command's end. */
 export const CommandOutputRecorded = event('CommandOutputRecorded', 1, {
   data: z.object(work),
   content: z.object({ output: z.string() }),
@@ -199,7 +199,7 @@ export const UsageRecorded = event('UsageRecorded', 1, {
   }),
   content: none,
 })
-/** What differs from the merge base now; the diff itself is a blob. */
+/** The changes against the merge base; the diff itself is a blob. */
 export const WorkspaceChanged = event('WorkspaceChanged', 1, {
   data: z.object({
     ...execution,
@@ -211,11 +211,11 @@ export const WorkspaceChanged = event('WorkspaceChanged', 1, {
     truncated: z.boolean(),
     blob: BlobRef.nullable(),
   }),
-  /** The diff is that of `tree`, which is what a pull request is made of; `null` while an agent writes. */
+  /** The diff is that of `tree`, from which a pull request is made; `null` while an agent writes. */
   content: z.object({ currentBranch: z.string(), baseBranch: z.string(), tree: Tree }),
 })
 
-/** A task's work and its agent's session as they were after a turn, as blobs from which another runner goes on. */
+/** The task's work and its agent's session after a turn, as blobs from which another runner can continue. */
 export const WorkSaved = event('WorkSaved', 1, {
   data: z.object({
     ...execution,
@@ -226,20 +226,20 @@ export const WorkSaved = event('WorkSaved', 1, {
   content: z.object({ work: Commit }),
 })
 
-/** The intent comes first, the outcome after: a pull request is looked up before it is tried again. */
+/** The intent is recorded before the outcome: a pull request is looked up before it is tried again. */
 export const PullRequestRequested = event('PullRequestRequested', 1, {
   data: z.object({
     requestId: z.string(),
     draft: z.boolean(),
-    /** Asked for by the end of a turn, and not by a person. */
+    /** Requested by the end of a turn rather than by a person. */
     automatic: z.boolean(),
-    /** Whether the words take the place of those that an open pull request has. */
+    /** Whether title and body replace those of an open pull request. */
     rewrites: z.boolean(),
   }),
   /** `tree` is the recorded one, and the only one that may be published for a person; an automatic update records what it publishes. */
   content: z.object({ title: z.string(), body: z.string(), tree: Tree }),
 })
-/** Whether each turn that goes well updates the pull request. */
+/** Whether each successful turn updates the pull request. */
 export const PullRequestAutoUpdateChanged = event('PullRequestAutoUpdateChanged', 1, {
   data: z.object({ on: z.boolean() }),
   content: none,

@@ -1,4 +1,4 @@
-/** What a pull request could be called and say: made of the task, the whole diff and the chat, for a person to change. */
+/** The proposed title and description of a pull request, made from the task, the whole diff and the chat. */
 
 /** A changed file, as the diff has it. */
 export interface ProposedFile {
@@ -44,7 +44,7 @@ function section(heading: string, text: string): string {
   return text === '' ? '' : `## ${heading}\n\n${text}`
 }
 
-/** A title that was made of the first line need not be said twice. */
+/** The description without its first line where that is the title. */
 function withoutFirstLine(description: string, title: string): string {
   const [first = '', ...rest] = description.split('\n')
   return first.trim() === title.trim() ? rest.join('\n').trim() : description
@@ -82,7 +82,7 @@ function counted(files: number): string {
   return files === 1 ? '1 file' : `${files} files`
 }
 
-/** Text as code in Markdown, in one line, whatever is in it. */
+/** Any text as inline code in Markdown. */
 function code(text: string): string {
   const shown = text.replace(
     /[\p{Cc}\p{Cf}\u2028\u2029]/gu,
@@ -97,7 +97,7 @@ function oneLine(text: string): string {
   return text.replace(/[\s\p{Cc}]+/gu, ' ').trim()
 }
 
-/** At most so many characters, and no half of one. */
+/** Cuts by code points, so that no character is halved. */
 function cut(text: string, length: number): string {
   const characters = [...text]
   return characters.length <= length

@@ -22,9 +22,9 @@ export function requestPullRequest(
   if (tree !== null && tree !== state.changedTree) return refuse('changes_moved', undefined, 'tree')
   const isOther = autoUpdate !== null && autoUpdate !== state.autoUpdate
   const changed = isOther ? [PullRequestAutoUpdateChanged.of({ on: autoUpdate })] : []
-  // Who asks again while one is being made waits for that one.
+  // A second request while one is in progress waits for the first.
   if (state.pullRequestRequest !== null) return changed
-  // What is half-done is not published.
+  // Unfinished work is not published.
   if ('execution' in state.phase) return refuse('task_running')
   if (state.changedFiles === 0 && state.pullRequest === null) return refuse('no_changes')
   const title = command.title ?? command.proposed?.title ?? state.title
@@ -54,11 +54,11 @@ export function settlePullRequest(
   const cameTooEarly = outcome.kind === 'failed' && outcome.code === 'task_running'
   const isOwed = state.updateOwed || cameTooEarly
   const isOver = outcome.kind === 'closed' || 'execution' in state.phase || !isOwed
-  // A turn that ended while the work was being published may not be in it.
+  // The work of a turn that ended during publication may be missing from it.
   return isOver ? events : [...events, ...automaticUpdate(after(state, outcome), nextRequestId)]
 }
 
-/** The request by which a turn that went well updates the pull request, where there is one and that was asked for. */
+/** The request by which a successful turn updates the pull request, if there is one and automatic updates are on. */
 export function automaticUpdate(
   {
     autoUpdate,

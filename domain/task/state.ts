@@ -14,9 +14,9 @@ export interface Execution {
   /** 0 until a runner claims it, then counts the claims. */
   readonly attempt: number
   readonly cancelRequested: boolean
-  /** Messages that were sent after that: whoever sent them wants them to be worked on. */
+  /** Messages sent after the cancellation: they still run. */
   readonly sentSinceCancel: readonly string[]
-  /** What a command returns the task to. */
+  /** The status that the task returns to after a command. */
   readonly statusBefore: EndStatus | 'pending'
 }
 
@@ -53,33 +53,33 @@ export interface LiveTask {
   readonly description: string
   readonly model: ModelChoice
   readonly phase: Phase
-  /** Messages that no agent was given yet, in the order they will be. */
+  /** Messages that were not delivered yet, in the order of delivery. */
   readonly queue: readonly QueuedMessage[]
-  /** Of those, the ones that go to the turn that runs. */
+  /** Those of them that are on their way to the running turn. */
   readonly steering: readonly string[]
-  /** Messages that have had their turn: given to an agent, or cancelled on their way to one. */
+  /** Messages that were delivered to an agent, or cancelled on their way to one. */
   readonly delivered: ReadonlySet<string>
-  /** The message of the last turn: what a retry works on again. */
+  /** The message of the last turn: a retry runs it again. */
   readonly lastTurn: QueuedMessage | null
   readonly workspace: 'none' | 'preparing' | 'ready'
-  /** The runner that ran the task last, and has its workspace. */
+  /** The runner that ran the task last: it has the workspace. */
   readonly lastRunnerId: string | null
-  /** The agent's session that a next turn resumes. */
+  /** The agent's session that the next turn resumes. */
   readonly session: { readonly agent: AgentName; readonly sessionId: string } | null
-  /** What was saved of its work last. */
+  /** The work that was saved last. */
   readonly saved: SavedWork | null
-  /** Tools that were started and not finished: the end of the execution closes them. */
+  /** Tools that have started and not finished: the end of the execution closes them. */
   readonly openTools: ReadonlySet<string>
   /** Files that differ from the merge base, as last recorded. */
   readonly changedFiles: number
-  /** The tree of which these were recorded: what a pull request is made of. `null` where there is none, as while an agent writes. */
+  /** The tree of those changes, from which a pull request is made; `null` when there is none, as while an agent writes. */
   readonly changedTree: string | null
   readonly pullRequest: { readonly number: number; readonly headCommit: string } | null
   /** The request for a pull request that has no outcome yet. */
   readonly pullRequestRequest: string | null
-  /** Whether each turn that goes well updates the pull request. */
+  /** Whether each successful turn updates the pull request. */
   readonly autoUpdate: boolean
-  /** A turn went well since the pull request was last asked for, or one ran when it was to be updated, and that is to be in it. */
+  /** Whether a turn has ended whose work is still to be published in the pull request. */
   readonly updateOwed: boolean
 }
 
@@ -259,7 +259,7 @@ function ended(task: LiveTask, outcome: EndStatus): LiveTask {
   return {
     ...task,
     workspace,
-    // What was not told any more waits as before.
+    // Messages that did not reach the turn stay queued.
     steering: [],
     phase: { status: execution.kind === 'command' ? execution.statusBefore : outcome },
   }
@@ -274,7 +274,7 @@ function hadItsTurn(task: LiveTask, messageId: string): LiveTask {
   }
 }
 
-/** What is on its way to a runner is not named and stays first. */
+/** A message on its way to a runner is not named and stays first. */
 function reordered(queue: readonly QueuedMessage[], messageIds: readonly string[]): readonly QueuedMessage[] {
   return queue.toSorted((a, b) => messageIds.indexOf(a.messageId) - messageIds.indexOf(b.messageId))
 }

@@ -1,4 +1,4 @@
-/** The task: what may happen to it. `pending -> queued -> running -> completed | failed | cancelled`, and from an end to queued again. */
+/** What each command on a task leads to. `pending -> queued -> running -> completed | failed | cancelled`, and from an end to queued again. */
 import type { Decider, Decision } from '../kernel/decider.ts'
 import { limits } from '../api/limits.ts'
 import { refuse, type Refusal } from '../kernel/errors.ts'
@@ -167,7 +167,7 @@ function steerMessage(state: LiveTask, command: CommandOf<'SteerMessage'>): Deci
 function deliverSteering(state: LiveTask, command: CommandOf<'DeliverSteering'>): Decision<TaskEvent> {
   const { fence, messageId } = command
   if (!fenced(state, fence)) return refuse('evicted')
-  // Withdrawn meanwhile it cannot be: what steers counts as given.
+  // It cannot have been withdrawn: a message that steers counts as delivered.
   return isQueued(state, messageId)
     ? [MessageDelivered.of({ messageId, executionId: fence.executionId })]
     : []
@@ -241,8 +241,8 @@ function endExecution(state: LiveTask, command: CommandOf<'EndExecution'>): Deci
     endOf(execution, command.outcome, command.terminal),
   ]
   const next = state.queue[0]
-  // A failed or cancelled turn stops the queue: what waits was written for a turn that went well. So does a cancel
-  // that came too late for this one: who asked for it wants nothing to run now, until they send something else.
+  // A failed or cancelled turn stops the queue: the waiting messages were written for a turn that succeeds. So does a
+  // cancellation that came too late for this turn, until the person sends another message.
   const goesOn = execution.cancelRequested
     ? execution.sentSinceCancel.some((messageId) => isQueued(state, messageId))
     : command.outcome.kind === 'completed' ||
@@ -258,7 +258,7 @@ function modelChosen({ model }: LiveTask, { agent, name }: ModelChoice): readonl
   return isAsItWas ? [] : [ModelChosen.of({ agent }, { model: name })]
 }
 
-/** What an agent would take as a command of its terminal is no message to it. */
+/** Refuses a message that the agent would take as a command of its own terminal. */
 function refusalOfWords(
   { kind, agent }: Pick<QueuedMessage, 'kind' | 'agent'>,
   message: string,
@@ -293,7 +293,7 @@ function endOf(execution: Execution, outcome: ExecutionOutcome, terminal: Termin
   }
 }
 
-/** Closes the tools that are open when an attempt is over, so that nothing looks alive for ever. */
+/** Closes the tools that are still open when an attempt ends, so that none appears to run for ever. */
 function interrupted(task: LiveTask, executionId: string): readonly TaskEvent[] {
   return [...task.openTools].map((toolId) =>
     ToolFinished.of(
@@ -303,36 +303,36 @@ function interrupted(task: LiveTask, executionId: string): readonly TaskEvent[] 
   )
 }
 
-/** Whether the task was sent the message, be it waiting or given to an agent. */
+/** Whether the task has the message, queued or delivered. */
 export function hasMessage(task: LiveTask, messageId: string): boolean {
   return task.delivered.has(messageId) || isQueued(task, messageId)
 }
 
-/** What a retry works on again. */
+/** The message that a retry runs again. */
 export const retriedOf = (task: LiveTask): QueuedMessage | undefined => task.lastTurn ?? task.queue[0]
 
 function isQueued(task: LiveTask, messageId: string): boolean {
   return task.queue.some((message) => message.messageId === messageId)
 }
 
-/** Messages that a person may still change: they wait, and none is on its way to a runner. */
+/** The queued messages that a person may still change: those that are not on their way to a runner. */
 function waitingOf(task: LiveTask): readonly QueuedMessage[] {
   return task.queue.filter(({ messageId }) => !isBeingStarted(task, messageId))
 }
 
-/** Why a message can no longer be changed; `undefined` while it waits. */
+/** Why a message can no longer be changed; `undefined` while it is queued. */
 function refusalOfWaiting(task: LiveTask, messageId: string): Refusal | undefined {
   if (task.delivered.has(messageId) || isBeingStarted(task, messageId)) return refuse('message_delivered')
   return isQueued(task, messageId) ? undefined : refuse('not_found', 'There is no such message in this task.')
 }
 
-/** A message that is on its way to a runner, or to the agent that works: it counts as given. */
+/** Whether a message is on its way to a runner or to the running turn: it then counts as delivered. */
 function isBeingStarted(task: LiveTask, messageId: string): boolean {
   if (task.steering.includes(messageId)) return true
   return 'execution' in task.phase && task.phase.execution.messageId === messageId
 }
 
-/** Whether the turn that runs could be told a message: it is its agent's, and a turn that was not asked to stop. */
+/** Whether the running turn can take the message: it has the same agent, and was not asked to stop. */
 function canSteer(task: LiveTask, { kind, agent }: QueuedMessage): boolean {
   if (task.phase.status !== 'running') return false
   const { execution } = task.phase
@@ -354,7 +354,7 @@ function fenced(task: LiveTask, fence: Fence): Execution | undefined {
     : undefined
 }
 
-/** Whether a report is about the execution that it is fenced by; a message of the system is about none. */
+/** Whether a report is about the execution that fences it; system messages are about none. */
 function isOf(fence: Fence, { data }: ProgressEvent): boolean {
   return data.executionId === null || data.executionId === fence.executionId
 }

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { event, type EventOf } from '../kernel/event.schema.ts'
 import { ExecutionId, MessageId } from '../kernel/ids.schema.ts'
 
-/** The execution, and which claim of it prints. */
+/** The execution, and the attempt that prints. */
 const attempt = { executionId: ExecutionId, attempt: z.int().positive() }
 
 export const OutputChannel = z.enum(['stdout', 'stderr'])
@@ -14,7 +14,7 @@ export const TerminalOutputRecorded = event('TerminalOutputRecorded', 1, {
   data: z.object({ ...attempt, kind: z.enum(['turn', 'command']), channel: OutputChannel }),
   content: z.object({ text: z.string() }),
 })
-/** How a text came: so many UTF-16 code units of it, so many ms after `begunAt`; in order, and together they are the text. */
+/** Part of a text: its length in UTF-16 code units, and when it came, in ms after `begunAt`. Together, in order, they are the text. */
 const Chunk = z.tuple([z.int().positive(), z.int().nonnegative()])
 /** Text of a message as it is written; the whole message is posted to the task stream under the same id when it ends. */
 export const MessageTextRecorded = event('MessageTextRecorded', 1, {
@@ -24,7 +24,7 @@ export const MessageTextRecorded = event('MessageTextRecorded', 1, {
     /** Where the text begins in the message, in UTF-16 code units. */
     offset: z.number().int(),
   }),
-  /** A replay shows each word when it was said: `begunAt` is when the first of the text was. */
+  /** `begunAt` is when the first part came, so that a replay shows each part at its time. */
   content: z.object({ text: z.string(), begunAt: z.iso.datetime(), chunks: z.array(Chunk) }),
 })
 

@@ -8,7 +8,7 @@ export const roles = ['developer', 'designer', 'product_manager', 'team_lead', '
 export const CompanySize = z.enum(companySizes)
 export const Role = z.enum(roles)
 
-/** What the code host says of a person. */
+/** A person's profile on the code host. */
 export const HostProfile = z.object({
   /** The account's id there: the identity. */
   githubId: z.string(),
@@ -23,12 +23,12 @@ export const UserRegistered = event('UserRegistered', 1, {
   data: z.object({ userId: UserId }),
   content: z.object({ name: z.string(), email: z.string().nullable() }),
 })
-/** The password that the vault keeps a hash of under this id is the one that counts from here on. */
+/** The person's password is now the one whose hash the vault keeps under this id. */
 export const PasswordSet = event('PasswordSet', 1, {
   data: z.object({ credentialId: z.uuid() }),
   content: none,
 })
-/** The account at the code host was connected, or what the host says of it has changed. */
+/** The account on the code host was connected, or its profile there has changed. */
 export const GitHubConnected = event('GitHubConnected', 1, {
   data: z.object({}),
   content: HostProfile,
@@ -51,7 +51,7 @@ export const OnboardingCompleted = event('OnboardingCompleted', 1, {
   data: z.object({ companySize: CompanySize, role: Role }),
   content: z.object({ fullName: z.string(), email: z.string().nullable() }),
 })
-/** The person has left. What is theirs is erased from here on; the stream takes nothing more. */
+/** The person has left. Their data is erased; the stream accepts no further events. */
 export const AccountDeleted = event('AccountDeleted', 1, { data: z.object({}), content: none })
 
 export const userEvents = [

@@ -1,4 +1,4 @@
-/** The user: state, commands, and what may happen to it. */
+/** The user: its state, its commands, and what each command leads to. */
 import type { Decider, Decision } from '../kernel/decider.ts'
 import { refuse } from '../kernel/errors.ts'
 import type { RecordedOf } from '../kernel/event.ts'
@@ -20,25 +20,25 @@ import type { CompanySize, Role } from './events.ts'
 
 export type UserState =
   | { readonly kind: 'nobody' }
-  /** Gone for good: who comes back is somebody new. */
+  /** Final: whoever signs in again is a new user. */
   | { readonly kind: 'deleted' }
   | {
       readonly kind: 'user'
       readonly email: string | null
       readonly githubConnected: boolean
       readonly profile: HostProfile | null
-      /** The account at the code host that is this person's, connected or not; `null` before there is one, and once it was erased. */
+      /** The person's account on the code host, connected or not; `null` before there is one and after it was erased. */
       readonly githubId: string | null
-      /** Which hash in the vault is of the person's password; `null` without one. */
+      /** The vault's name for the hash of the password; `null` without one. */
       readonly credentialId: string | null
       readonly onboardingCompleted: boolean
-      /** Sessions that were started and not ended, with the time each runs out. */
+      /** Open sessions, with the time at which each expires. */
       readonly sessions: ReadonlyMap<string, string>
-      /** When each session runs out that had not yet when the last one began, also of those that were ended since. */
+      /** When each session expires that had not expired when the latest one began, including those that were ended since. */
       readonly begun: readonly string[]
     }
 
-/** A session that begins, with the time it runs out and what its client says that it is. */
+/** A session that begins, with its expiry and its client's name for itself. */
 export interface NewSession {
   readonly sessionId: string
   readonly expiresAt: string
@@ -47,12 +47,12 @@ export interface NewSession {
 const started = ({ sessionId, expiresAt, client }: NewSession) =>
   SessionStarted.of({ sessionId, expiresAt }, { client })
 
-/** So many sessions of a person are open at once; the oldest ends for another. */
+/** The most open sessions of a person; the oldest is ended to make room for another. */
 export const mostSessions = 500
-/** So many begin in the time that one lasts: each request looks at those that were ended, and the log keeps them all. */
+/** The most sessions that may begin within one lifetime: each request looks through the ended ones, and the log keeps them all. */
 export const mostBegun = 5_000
 
-/** A further session of somebody who is known. */
+/** Another session of a known user. */
 function begun(
   command: NewSession,
   state: Extract<UserState, { kind: 'user' }>,
@@ -79,7 +79,7 @@ export type UserCommand =
       readonly userId: string
       readonly profile: HostProfile
     } & NewSession)
-  /** Asked for in a session, which must not have ended meanwhile. */
+  /** The session that asks; it must still be open. */
   | { readonly type: 'ConnectGitHub'; readonly profile: HostProfile; readonly sessionId: string }
   | { readonly type: 'DisconnectGitHub' }
   | { readonly type: 'DeleteAccount' }
@@ -130,7 +130,7 @@ function decide(command: UserCommand, state: UserState): Decision<UserEvent> {
   if (state.kind === 'nobody') return refuse('not_found', 'User not found. Please try again.')
   switch (command.type) {
     case 'SignInWithPassword': {
-      // Another password may have been set since this one was found to be right.
+      // The password may have been changed since it was verified.
       if (state.credentialId !== command.credentialId) return refuse('wrong_password')
       return begun(command, state)
     }
@@ -145,7 +145,7 @@ function decide(command: UserCommand, state: UserState): Decision<UserEvent> {
     case 'DisconnectGitHub':
       return state.githubConnected ? [GitHubDisconnected.of({})] : []
     case 'DeleteAccount':
-      // Each by itself, so that whoever follows them learns of it.
+      // One event a session, so that everything that follows sessions sees each end.
       return [...allEnded(state.sessions), AccountDeleted.of({})]
     case 'SignOutEverywhere':
       return allEnded(state.sessions)

@@ -28,12 +28,6 @@ export interface Flaw {
   readonly reason: UnreadableReason
 }
 
-/** From which event on a stream cannot be read, and why. */
-export interface Flaw {
-  readonly revision: number
-  readonly reason: UnreadableReason
-}
-
 export interface View<D extends ViewDocument> {
   readonly collection: string
   /** Counts up whenever the documents would come out otherwise than before: they are folded anew then. */

@@ -1,4 +1,4 @@
-/** The calls of one open task. Its histories are read by `room.ts` and folded on; they are not kept here a second time. */
+/** The calls of one open task. `taskSync.ts` reads its histories and folds events onto them; they are not cached here as well. */
 import { chatRoutes } from '#domain/api/chat.ts'
 import { taskRoutes } from '#domain/api/tasks.ts'
 import type { AnswerOf, BodyInputOf } from '#domain/api/call.schema.ts'
