@@ -22,7 +22,7 @@ export type User = z.infer<typeof User>
 const userAnswer = { user: User }
 const Email = Text.pipe(z.email('Enter a valid email address.').max(254))
 
-/** The address that a person signs in by, in the one form that it is known by. */
+/** The email address that a person signs in with, in one canonical form. */
 const SignInEmail = z
   .string({ error: 'Enter a valid email address.' })
   .max(1_000, 'Enter a valid email address.')
@@ -38,13 +38,13 @@ const NewPassword = z
     const characters = [...password].length
     return characters >= passwordLength.min && characters <= passwordLength.max
   }, passwordSentence)
-/** One that may be wrong in any way. */
+/** A password as entered: it may be wrong in any way. */
 const Password = z
   .string({ error: 'Enter your password.' })
   .min(1, 'Enter your password.')
   .max(2_000, 'A password can be at most 2,000 characters long.')
 
-/** Whoever comes from here is somebody from now on: a call that anybody may make takes no `Idempotency-Key`. 409 when the address is taken. */
+/** 409 when the address is taken. Takes no `Idempotency-Key`, as no call that anybody may make does. */
 export const register = defineWrite(otherSignInRoutes.register, {
   summary: 'Creates an account with a password and signs in.',
   open: 'anybody',
@@ -58,7 +58,7 @@ export const register = defineWrite(otherSignInRoutes.register, {
   faults: ['already_exists', 'not_allowed', 'password_sign_in_off', 'rate_limited'],
 })
 
-/** 401 for an unknown address as for a wrong password. Takes no `Idempotency-Key`, as `register`. */
+/** 401 for an unknown address and for a wrong password. Takes no `Idempotency-Key`, like `register`. */
 export const login = defineWrite(otherSignInRoutes.login, {
   summary: 'Signs in with a password.',
   open: 'anybody',
@@ -78,7 +78,7 @@ export const linkGitHub = defineWrite(authRoutes.linkGitHub, {
   answer: { url: z.string() },
 })
 
-/** For the page that a sign-in ends at with `not_allowed`: to the browser that was refused, for ten minutes; 404 to any other. */
+/** For the page where a sign-in ends with `not_allowed`. Answers the refused browser for ten minutes, and any other with 404. */
 export const getRefusal = defineRead(authRoutes.getRefusal, {
   summary: 'Which account was refused at sign-in, and who can grant access.',
   open: 'anybody',
@@ -86,7 +86,7 @@ export const getRefusal = defineRead(authRoutes.getRefusal, {
   faults: ['not_found'],
 })
 
-/** `isAdmin` for those whom `ADMINS` names. */
+/** `isAdmin` is true for those named in `ADMINS`. */
 export const getMe = defineRead(authRoutes.getMe, {
   summary: 'The signed-in user.',
   open: 'signed_in',
@@ -121,7 +121,7 @@ export const disconnectGitHub = defineWrite(authRoutes.disconnectGitHub, {
   answer: { ...success, user: User },
 })
 
-/** Takes the person's word for it: the client asks twice. Ends all sessions; who signs in again afterwards is somebody new. */
+/** Needs no confirmation: the client asks for it. Ends all sessions; whoever signs in again is a new user. */
 export const deleteAccount = defineWrite(authRoutes.deleteAccount, {
   summary:
     'Deletes the account with all its projects, tasks, images and secrets, and revokes access to the code host.',

@@ -24,7 +24,7 @@ export const authRoutes = {
   signInWithGitHub: { method: 'GET', path: '/auth/github' },
 } as const satisfies Routes
 
-/** The error values of the sign-in screen: those of section 8, and `not_allowed`, of which `getRefusal` tells more. */
+/** The error values of the sign-in screen; `getRefusal` explains `not_allowed`. */
 export const signInErrors = [
   'github',
   'server',
@@ -36,6 +36,6 @@ export const signInErrors = [
 ] as const
 export type SignInError = (typeof signInErrors)[number]
 
-/** Why an account at the code host was not connected, beside those: in the `error` of the settings page's address. */
+/** Further reasons why an account on the code host was not connected: `error` in the address of the settings page. */
 export const linkErrors = ['account_taken', 'account_differs'] as const
 export type LinkError = (typeof linkErrors)[number]

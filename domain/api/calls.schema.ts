@@ -1,4 +1,4 @@
-/** Every call there is, by the name that the documentation gives it, under the heading of what it is about. */
+/** All calls, by subject and by the name that the documentation uses. */
 import * as auth from './auth.schema.ts'
 import type { AnyCall } from './call.schema.ts'
 import * as chat from './chat.schema.ts'
@@ -14,7 +14,7 @@ export interface NamedCall {
   readonly call: AnyCall
 }
 
-/** What the calls are about, in the order of the documentation. */
+/** The subjects of the calls, in the order of the documentation. */
 export const subjects = {
   Authentication: { of: auth, says: 'Signing in, the profile, the onboarding.' },
   Projects: {

@@ -22,28 +22,28 @@ export const ChatMessage = z.object({
   messageType: z.enum(messageTypes),
   isCommand: z.boolean(),
   commandText: z.string().nullable(),
-  /** A command that is given the secrets of the project. */
+  /** The command gets the secrets of the project. */
   withSecrets: z.literal(true).optional(),
   images: z.array(ShownImage),
   /** The same images as files; `path` is where one is read. */
   attachments: z.array(z.object({ path: z.string(), name: z.string(), mimeType: z.string() })),
-  /** False for one that was withdrawn, which is told on the socket and no more in any list. */
+  /** False for a withdrawn message, which is announced on the socket and no longer in any list. */
   isVisible: z.boolean(),
   isEdited: z.boolean(),
-  /** Of a command; other messages are `pending`, as the spec has it. */
+  /** The status of a command; `pending` for other messages. */
   commandStatus: CommandStatus,
-  /** Of a command that ended: how, in the first line (`exit 0`), and below it the last of what it printed, at most a few kB. */
+  /** For a command that ended: how, in the first line (`exit 0`), and its last output below, at most a few kB. */
   response: z.string().nullable(),
   agent: AgentName.nullable(),
   createdAt: Moment,
   updatedAt: Moment,
-  /** How a person's message fares: waiting, being worked on, done. `completed` for what agents and the system say. */
+  /** The status of a person's message; `completed` for messages of agents and the system. */
   status: CommandStatus,
   /** The execution that works on it or that it comes from. */
   executionId: z.string().nullable(),
-  /** Told to a turn that another message had begun. */
+  /** Sent to a turn that another message had started. */
   isSteering: z.literal(true).optional(),
-  /** Its place among those that wait, once they were put in order; those without one come after, oldest first. */
+  /** Its place in the queue once that was reordered; messages without one come after, oldest first. */
   queueIndex: z.number().nullable(),
   position: Position,
   version: z.number(),
@@ -54,13 +54,13 @@ export type ChatMessage = z.infer<typeof ChatMessage>
 export const LogEntry = z.object({
   id: z.string(),
   task: z.string(),
-  /** The message that is the command of a person; `null` for a call of the agent. */
+  /** The message of a person's command; `null` for a tool call of the agent. */
   messageId: z.string().nullable(),
-  /** `null` for a command that waits. */
+  /** `null` for a queued command. */
   executionId: z.string().nullable(),
   kind: ToolKind,
   name: z.string().nullable(),
-  /** What it was done to: a path, a command, a pattern, an address. */
+  /** The path, command, pattern or address that it applies to. */
   target: z.string().nullable(),
   input: z.string().nullable(),
   status: z.enum(['queued', 'running', 'completed', 'failed', 'cancelled']),
@@ -102,7 +102,7 @@ export const MessageDelta = z.object({
 })
 export type MessageDelta = z.infer<typeof MessageDelta>
 
-/** What is said of a message before it is recorded: what the log has of it, in deltas and as a whole, takes the place of this. */
+/** Text of a message before it is recorded; the recorded deltas and the whole message replace it. */
 export const MessageWords = MessageDelta.omit({ position: true, version: true })
 export type MessageWords = z.infer<typeof MessageWords>
 
@@ -130,9 +130,9 @@ export const sendMessage = defineWrite(chatRoutes.sendMessage, {
       commandText: Text.max(limits.messageLength).nullable().optional(),
       images: attachedImages(imageLimits.aMessage).optional(),
       agent: AgentName.nullish(),
-      /** Told at once to the turn that runs, if one does that can take it; else it waits as others do. */
+      /** Send it to the running turn at once, if there is one that can take it; otherwise it is queued. */
       steer: z.boolean().optional(),
-      /** A command gets the secrets of the project only where this says so. */
+      /** The command gets the secrets of the project only if this is true. */
       withSecrets: z.boolean().optional(),
     })
     .refine(({ images = [], ...body }) => images.length === 0 || isForAgent(body), {
@@ -145,7 +145,7 @@ export const sendMessage = defineWrite(chatRoutes.sendMessage, {
   faults: ['not_found', 'already_exists', 'agent_unavailable'],
 })
 
-/** A message to the agent may have images for its text. */
+/** A message to the agent may have images instead of text. */
 function hasText({
   images = [],
   ...body
@@ -154,7 +154,7 @@ function hasText({
   return (isCommand(body) ? textOfCommand(body) : (body.message ?? '').trim()) !== ''
 }
 
-/** Whether a chat body is a message to the agent: no command, and no note. */
+/** Whether a chat body is a message to the agent rather than a command or a note. */
 function isForAgent(body: MessageBody): boolean {
   return !isCommand(body) && body.messageType !== 'system'
 }
@@ -171,12 +171,12 @@ export function isCommand(body: MessageBody): boolean {
   return body.isCommand === true || body.messageType === 'command'
 }
 
-/** The command of such a body: its own field, or else the message. */
+/** The command in a chat body: its own field, or else the message. */
 export function textOfCommand(body: MessageBody): string {
   return (body.commandText || body.message || '').trim()
 }
 
-/** Withdraws a message that no agent has been given yet. 409 `message_delivered` once it has. */
+/** Withdraws a queued message. 409 `message_delivered` once the agent has it. */
 export const withdrawMessage = defineWrite(chatRoutes.withdrawMessage, {
   summary: 'Withdraws a queued message.',
   params: z.object({ taskId: TaskId, messageId: MessageId }),
@@ -184,7 +184,7 @@ export const withdrawMessage = defineWrite(chatRoutes.withdrawMessage, {
   faults: ['not_found', 'message_delivered'],
 })
 
-/** Writes a message anew that no agent has been given yet. 409 `message_delivered` once it has. */
+/** Edits a queued message. 409 `message_delivered` once the agent has it. */
 export const editMessage = defineWrite(chatRoutes.editMessage, {
   summary: 'Edits a queued message or command.',
   params: z.object({ taskId: TaskId, messageId: MessageId }),
@@ -200,7 +200,7 @@ export const steerMessage = defineWrite(chatRoutes.steerMessage, {
   faults: ['not_found', 'message_delivered', 'no_turn_to_steer'],
 })
 
-/** Reorders the queued messages. 409 `queue_changed`, with the messages as they wait now, when others wait. */
+/** Reorders the queued messages. 409 `queue_changed`, with the current queue, when other messages are queued. */
 export const reorderQueue = defineWrite(chatRoutes.reorderQueue, {
   summary: 'Reorders the queued messages.',
   params,
@@ -215,7 +215,7 @@ export const getCommands = defineRead(chatRoutes.getCommands, {
   query: page,
   answer: {
     logs: z.array(LogEntry),
-    /** Those from before the latest page that wait or run: a command moves to its end when it starts. */
+    /** Queued and running commands from before the latest page: a command moves to the end of the log when it starts. */
     open: z.array(LogEntry),
     version: z.number(),
   },
@@ -230,7 +230,7 @@ export const getTerminal = defineRead(chatRoutes.getTerminal, {
     output: z.array(TerminalOutput),
     /** Revision of the terminal's stream up to which this reads; `-1` when nothing was printed. */
     version: z.number(),
-    /** What is being written now, message by message. */
+    /** Messages that are being written now. */
     deltas: z.array(MessageDelta),
   },
   faults: ['not_found'],

@@ -1,14 +1,14 @@
-/** Fields that many calls share, with the spec's limits and texts. */
+/** Fields that several calls share. */
 import { z } from 'zod'
 import { isBranchName, isModelName } from '../kernel/names.ts'
 import { faultCodes } from '../kernel/errors.ts'
 import { saying } from '../kernel/readInput.ts'
 
-/** Whether no character is in it that no screen can show: NUL and lone surrogates. */
+/** Whether the text can be stored: it has no NUL and no lone surrogates. */
 const canBeKept = (text: string): boolean => !/[\0\p{Surrogate}]/u.test(text)
 const cannotBeKept = { error: saying('contains characters that cannot be stored, such as NUL.') }
 
-/** Text without what no screen can show. */
+/** Text that can be stored. */
 export const Text = z.string().refine(canBeKept, cannotBeKept)
 
 /** Text that is not blank, trimmed. */
@@ -20,13 +20,13 @@ export const required = (sentence: string, max: number) =>
     .min(1, sentence)
     .max(max)
 
-/** A branch, by a name that git takes for one and for nothing else. */
+/** The name of a branch, as git allows it. */
 export const branchName = (sentence: string) =>
   required(sentence, 250).refine(isBranchName, {
     error: saying('does not have a name that git allows.'),
   })
 
-/** A model by its name. It becomes an argument of the agent's program; a client that leaves it blank chooses none. */
+/** The name of a model. It becomes an argument of the agent's program; an empty name chooses none. */
 export const modelName = z
   .string()
   .refine((name) => name === '' || isModelName(name), { error: saying('does not have a valid name.') })
@@ -37,18 +37,18 @@ export const success = { success: z.literal(true) }
 /** A number in a query string. */
 export const queryNumber = (max: number) => z.coerce.number().int().min(1).max(max)
 
-/** Where a page of a list begins: the `next` of the page before. */
+/** The start of a page: `next` of the page before. */
 export const Cursor = z.string().regex(/^\d{20,40}$/, { error: saying('must come from the page before.') })
 
-/** A moment, ISO 8601 in UTC. */
+/** A time in ISO 8601, UTC. */
 export const Moment = z.string()
 
-/** What every refusal answers. */
+/** The body of every refusal. */
 export const FaultAnswer = z.object({
   error: z.string(),
   code: z.enum(faultCodes),
   field: z.string().optional(),
-  /** With a 409: what is true now, as an answer of success would show it. */
+  /** With a 409: the current state, as a successful answer would show it. */
   current: z.record(z.string(), z.unknown()).optional(),
   requestId: z.string().optional(),
 })

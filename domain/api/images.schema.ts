@@ -1,4 +1,4 @@
-/** Images: uploading one, naming it in a task or a message, and where it is shown. */
+/** Uploading an image, and naming it in a task or a message. */
 import { z } from 'zod'
 import { mediaTypes } from '../image.ts'
 import { ImageId } from '../kernel/ids.schema.ts'
@@ -6,12 +6,12 @@ import { defineWrite } from './call.schema.ts'
 import { Text } from './fields.schema.ts'
 import { imageRoutes, imageTexts } from './images.ts'
 
-/** An image as a message shows it; `url` is good for some minutes, and whoever has it sees the image. */
+/** An image as a message shows it. `url` is valid for some minutes, for anybody who has it. */
 export const ShownImage = z.object({
   id: z.string(),
   url: z.string(),
   name: z.string(),
-  /** In bytes, as it is kept. */
+  /** In bytes, as stored. */
   size: z.number(),
   type: z.enum(mediaTypes),
 })
@@ -31,7 +31,7 @@ const NamedImage = z.union([Name, z.object({ id: Name.optional(), url: Name.opti
   error: imageTexts.unnamed,
 })
 
-/** An image that is to be attached, as clients name it; read as its id. */
+/** An image to attach, by any of the names that clients use; read as its id. */
 export const AttachedImage = NamedImage.transform((named, context) => {
   const id = typeof named === 'string' ? idIn(named) : (named.id ?? idIn(named.url ?? ''))
   if (ImageId.safeParse(id).success) return id
@@ -39,14 +39,14 @@ export const AttachedImage = NamedImage.transform((named, context) => {
   return z.NEVER
 })
 
-/** The images of a task or a message, each once. */
+/** The images of a task or a message, without duplicates. */
 export const attachedImages = (most: number) =>
   z
     .array(AttachedImage)
     .max(most, `Attach at most ${most} images.`)
     .transform((ids) => [...new Set(ids)])
 
-/** The id in an address of ours; another text is taken for the id itself. */
+/** The id in an address of an image; any other text is taken as the id itself. */
 function idIn(named: string): string {
   return address.exec(named)?.[1] ?? named
 }

@@ -1,6 +1,6 @@
-/** Pages of the client, as they are counted. No schema is here: the client has it from its first page on. */
+/** The pages of the client, as page views are counted. */
 
-/** Addresses of pages, with `:name` for what names a thing. */
+/** Addresses of pages, with `:name` for each parameter. */
 export const pageRoutes = [
   '/',
   '/auth',
@@ -19,10 +19,10 @@ export const pageRoutes = [
 ] as const
 export type PageRoute = (typeof pageRoutes)[number] | 'other'
 
-/** The address of a page without what names a thing; `other` for one that is none. A route is its own. */
+/** The route of a page's address, without its parameters; `other` for an unknown address. */
 export function pageRouteOf(path: string): PageRoute {
   const parts = partsOf(path)
-  // The first that fits: `/projects/new` stands before `/projects/:projectId`.
+  // The first match counts: `/projects/new` comes before `/projects/:projectId`.
   const fits = (route: string) => {
     const wanted = partsOf(route)
     return (

@@ -1,4 +1,4 @@
-/** How the tasks of a project run: setup, variables, secrets, hosts. */
+/** The settings that a project's tasks run with: setup, variables, secrets, hosts. */
 import { z } from 'zod'
 import { saying } from '../kernel/readInput.ts'
 import { ProjectId } from '../kernel/ids.schema.ts'
@@ -9,7 +9,7 @@ import { projectSettingsRoutes } from './projectSettings.ts'
 
 const params = z.object({ projectId: ProjectId })
 
-/** A name that an environment takes, and that changes nothing of how the box works. */
+/** A valid name of an environment variable that does not change how the sandbox works. */
 export const EnvironmentName = z
   .string()
   .min(1, 'A variable needs a name.')
@@ -39,7 +39,7 @@ export const AllowedHost = z
   .refine((host) => Number(/:(\d+)$/.exec(host)?.[1] ?? 1) <= 65_535, 'A port can be at most 65535.')
 
 export const ShownSettings = z.object({
-  /** Runs once in each new workspace, before the agent; empty: nothing does. */
+  /** Runs once in each new workspace, before the agent; empty for none. */
   setupCommand: z.string(),
   /** For setup, commands and the agent. */
   variables: z.array(z.object({ name: z.string(), value: z.string() })),
@@ -47,12 +47,12 @@ export const ShownSettings = z.object({
   secrets: z.array(z.object({ name: z.string(), forAgent: z.boolean(), updatedAt: Moment })),
   /** Hosts that may be reached beside the code host, on ports 80 and 443 where no other is named, and repositories of the local code host. */
   egress: z.array(z.string()),
-  /** Whether agents may have their model's service search the web, fetch pages and connect to servers of tools: past the hosts above. */
+  /** Whether agents may have their model provider search the web, fetch pages and connect to tool servers, past the hosts above. */
   modelFetches: z.boolean(),
 })
 export type ShownSettings = z.infer<typeof ShownSettings>
 
-/** A host that a package manager is configured with, and where that stands. */
+/** A host from a package manager's configuration, and where it is configured. */
 export const HostSuggestion = z.object({ host: z.string(), from: z.string() })
 export type HostSuggestion = z.infer<typeof HostSuggestion>
 

@@ -24,17 +24,17 @@ export const countPageView = defineWrite(serverRoutes.countPageView, {
 export const AgentModel = z.object({ name: z.string(), label: z.string() })
 export type AgentModel = z.output<typeof AgentModel>
 
-/** What is known of an agent: whether it can run, and what it needs. */
+/** Whether an agent can run, and what it needs. */
 export const AgentState = z.object({
   name: AgentName,
-  /** Its program is there. */
+  /** Whether its program was found. */
   installed: z.boolean(),
   version: z.string().nullable(),
-  /** Why it cannot run, in a sentence that says what to do; `null` when it can. */
+  /** Why it cannot run and what to do about it, in a sentence; `null` when it can. */
   missing: z.string().nullable(),
-  /** Its key enters the box that it runs in, where whatever runs there can read it. */
+  /** Whether its key is passed into its sandbox, where everything that runs there can read it. */
   keyInBox: z.boolean(),
-  /** Models that it is known to have, by the names that they are asked for with; it may have others. */
+  /** Its known models, by the names they are requested with; it may have others. */
   models: z.array(AgentModel),
 })
 export type AgentState = z.output<typeof AgentState>

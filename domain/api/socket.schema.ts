@@ -1,4 +1,4 @@
-/** The live connection: what the server says and what a client asks. Position and version are on all that comes from the log. */
+/** The live connection: what the server and a client send. Everything from the log has a position and a version. */
 import { z } from 'zod'
 import type { FaultCode } from '../kernel/errors.ts'
 import { Position } from '../kernel/event.schema.ts'
@@ -14,7 +14,7 @@ import {
 } from './chat.schema.ts'
 import { TaskStatus } from './tasks.schema.ts'
 
-/** Where in the log it was recorded, and by which command. Position and version of a message are those of its beginning. */
+/** Its place in the log, and the command that caused it. Position and version of a message are those of its first event. */
 const placed = { position: Position, version: z.number(), commandId: z.string() }
 
 export const TaskStatusChanged = z.object({
@@ -56,7 +56,7 @@ interface Caused {
   readonly commandId: string
 }
 
-/** An event of the task's stream with its content opened: what our own client folds with `domain/views`. */
+/** A decrypted event of the task's stream: our own client folds these with `domain/views`. */
 export type TaskEventMessage = RecordedOf<TaskEvent>
 
 /**
@@ -69,7 +69,7 @@ export const ResumeCursor = z.union([
 ])
 export type ResumeCursor = z.infer<typeof ResumeCursor>
 
-/** What `join_task` takes: the task, and what the viewer has heard of it, if anything. */
+/** What `join_task` takes: the task, and where the viewer left off, if anywhere. */
 export const JoinTask = z.tuple([TaskId, ResumeCursor.nullish()])
 
 /**
@@ -83,9 +83,9 @@ export type JoinAnswer =
 /** What the server sends, by event name. */
 export interface ServerEvents {
   terminal_output: (output: TerminalOutput & Caused) => void
-  /** A new message, or one that was written anew. */
+  /** A new or edited message. */
   chat_message: (message: ChatMessage & Caused) => void
-  /** At once, and perhaps never: without a place in the log, so that nothing that was heard or missed depends on it. */
+  /** Sent at once, on a best-effort basis: it has no place in the log, and resuming does not depend on it. */
   chat_message_words: (words: MessageWords) => void
   chat_message_delta: (delta: MessageDelta & Caused) => void
   chat_message_status_changed: (change: ChatMessageStatusChanged) => void

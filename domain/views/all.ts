@@ -1,4 +1,4 @@
-/** Every view there is: what the projector folds, collection by collection. */
+/** All views: the projector folds each into its collection. */
 import { chatView } from './chat.ts'
 import { imagesView } from './images.ts'
 import { logView } from './log.ts'

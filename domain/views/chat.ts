@@ -1,4 +1,4 @@
-/** The chat of a task: one document a message. */
+/** The chat of a task: one document per message. */
 import type { ChatMessage } from '../api/chat.schema.ts'
 import { sortKey, type RecordedOf } from '../kernel/event.ts'
 import { parseStream } from '../kernel/streams.ts'
@@ -10,16 +10,16 @@ import type { AnyRecorded, View } from './view.ts'
 
 export interface MessageDocument extends Omit<ChatMessage, 'project' | 'owner' | 'images' | 'attachments'> {
   readonly images: readonly NamedImage[]
-  /** The message's own id: unique in its task. The document's is unique among all, since clients may make the former. */
+  /** The message's own id, which a client may choose: unique within the task only. */
   readonly messageId: string
   /** The position as it sorts. */
   readonly order: string
 }
 
-/** What changes how a message fares. */
+/** The events that change the status of a message. */
 export type ExecutionEvent = Extract<TaskEvent, { type: 'ExecutionStarted' }> | EndEvent
 
-/** What ends a turn or a command. */
+/** The events that end a turn or a command. */
 export type EndEvent = Extract<
   TaskEvent,
   { type: 'ExecutionCompleted' | 'ExecutionFailed' | 'ExecutionCancelled' }
@@ -71,7 +71,7 @@ export const chatView: View<MessageDocument> = {
   goneWith: (event) =>
     event.type === 'TaskDeleted' ? { field: 'task', value: parseTask(event.stream) } : undefined,
   evolve: (message, event) => {
-    // A client may make message ids: one that is taken stays what it was.
+    // Clients may choose message ids: a second message with the same id changes nothing.
     if (message !== undefined && (event.type === 'MessageQueued' || event.type === 'MessagePosted'))
       return message
     switch (event.type) {
@@ -106,7 +106,7 @@ export const chatView: View<MessageDocument> = {
         return message && { ...message, ...written, updatedAt: event.at, version: event.revision }
       }
       case 'MessageDelivered':
-        // The message of an execution is told by how that fares; one that still waited was told to a turn that ran.
+        // The message of an execution has the execution's status; one that was still queued was sent to a running turn.
         return message?.status === 'queued'
           ? {
               ...message,
@@ -138,7 +138,7 @@ export const chatView: View<MessageDocument> = {
   },
 }
 
-/** Compares messages that wait by who goes first: as they were put in order, and those that came later after them. */
+/** Compares queued messages by their place: in the given order, and later ones after them. */
 export function byPlaceInQueue(
   a: Pick<MessageDocument, 'queueIndex' | 'order'>,
   b: Pick<MessageDocument, 'queueIndex' | 'order'>,
@@ -180,7 +180,7 @@ function posted(event: AnyRecorded, messageId: string, message: string | null): 
   }
 }
 
-/** How the message of an execution fares; a command also says how it ended, and below that what it printed last. */
+/** The status of an execution's message; for a command also how it ended, with its last output below. */
 export function faredIn(
   event: RecordedOf<ExecutionEvent>,
   { isCommand, response: printed }: Pick<MessageDocument, 'isCommand' | 'response'>,
@@ -197,7 +197,7 @@ export function faredIn(
   }
 }
 
-/** What a command came to, in a line: its exit code or, where it was kept from ending by itself, the reason. */
+/** How a command ended, in a line: its exit code, or the reason why it did not end by itself. */
 export function endOf(event: RecordedOf<ExecutionEvent>): string | null {
   const exitCode = 'exitCode' in event.data ? event.data.exitCode : null
   if (exitCode !== null) return `exit ${exitCode}`
@@ -211,7 +211,7 @@ export function endOf(event: RecordedOf<ExecutionEvent>): string | null {
   }
 }
 
-/** How a command ended, without what it printed. */
+/** How a command ended, without its output. */
 export function endIn(response: string): string {
   return response.split('\n', 1)[0] ?? ''
 }
@@ -224,7 +224,7 @@ function fateOf(event: RecordedOf<ExecutionEvent>, isCommand: boolean): 'running
 export function outcomeOf(event: RecordedOf<EndEvent>, isCommand: boolean): EndStatus {
   switch (event.type) {
     case 'ExecutionCompleted':
-      // A command that ran to its end has failed when its exit code says so; a turn has not.
+      // A command that ran to its end may have failed, by its exit code; a turn has not.
       return isCommand && (event.data.exitCode ?? 0) !== 0 ? 'failed' : 'completed'
     case 'ExecutionFailed':
       return 'failed'

@@ -1,4 +1,4 @@
-/** Images that were uploaded and not discarded yet, and what it takes to show one wherever it is kept. */
+/** Uploaded images that were not discarded, and how an image is shown. */
 import type { ShownImage } from '../api/images.schema.ts'
 import type { MediaType } from '../image.ts'
 import type { BlobRef } from '../kernel/ids.schema.ts'
@@ -10,7 +10,7 @@ import type { View, ViewDocument } from './view.ts'
 
 export interface ImageDocument extends ViewDocument {
   readonly owner: string
-  /** Whether no message has it yet. */
+  /** Whether it is not attached to a message yet. */
   readonly isWaiting: boolean
   readonly uploadedAt: string
   /** The upload's place among all, as it sorts: the oldest is discarded first. */
@@ -48,7 +48,7 @@ export const imagesView: View<ImageDocument> = {
   },
 }
 
-/** An image as an address opens it: where its bytes are, and under whose key they are sealed. */
+/** What the address of an image leads to: its bytes, and the key that they are sealed under. */
 export interface SealedImage {
   readonly imageId: string
   /** The vault's scope. */
@@ -58,18 +58,18 @@ export interface SealedImage {
   readonly name: string
 }
 
-/** Where a browser gets an image, for a while: given out to its owner alone. */
+/** Makes the address of an image: valid for a while, and given to its owner only. */
 export type AddressOf = (image: SealedImage) => string
 
 type Queued = Extract<RecordedOf<TaskEvent>, { type: 'MessageQueued' }>
 
-/** The images of a message, each with its name; none once it was erased, since their bytes went with its words. */
+/** The images of a message with their names; none once the message was erased, since their bytes went with it. */
 export function imagesOf({ data, content }: Queued): readonly NamedImage[] {
   if (content === null) return []
   return data.images.map((image, index) => ({ ...image, name: content.imageNames[index] ?? '' }))
 }
 
-/** What the API shows of an image that a message of the task has. */
+/** An image of a task's message as the API shows it. */
 export function shownImage(image: NamedImage, taskId: string, addressOf: AddressOf): ShownImage {
   const { imageId, blob, mediaType, name } = image
   const url = addressOf({ imageId, scope: scopeOfStream(taskStream(taskId)), blob, mediaType, name })

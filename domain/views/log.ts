@@ -1,4 +1,4 @@
-/** The command log of a task: one document a tool call of the agent, and one a command of a person. */
+/** The command log of a task: one document per tool call of the agent and per command of a person. */
 import type { LogEntry } from '../api/chat.schema.ts'
 import { sortKey } from '../kernel/event.ts'
 import { endOf, messageDocumentId, outcomeOf, parseTask } from './chat.ts'
@@ -82,7 +82,7 @@ export const logView: View<LogDocument> = {
         }
       }
       case 'MessageQueued': {
-        // A client may make message ids: one that is taken stays what it was.
+        // Clients may choose message ids: a second message with the same id changes nothing.
         if (entry !== undefined) return entry
         const text = event.content?.message ?? null
         return {
@@ -103,7 +103,7 @@ export const logView: View<LogDocument> = {
       case 'MessageWithdrawn':
         return undefined
       case 'ExecutionStarted':
-        // It stands where it began to run.
+        // Its place in the log is where it started.
         return (
           entry && {
             ...entry,

@@ -1,4 +1,4 @@
-/** What a project's settings page shows. A project that never had any has no document. */
+/** The settings of a project as the API shows them. A project without settings has no document. */
 import type { ShownSettings } from '../api/projectSettings.schema.ts'
 import { parseStream } from '../kernel/streams.ts'
 import { noSettings, type ProjectSettings } from '../project/settings.ts'

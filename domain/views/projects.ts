@@ -1,4 +1,4 @@
-/** What the screens show of a project; its tasks are counted when it is read. */
+/** A project as the API shows it; its tasks are counted when it is read. */
 import type { Project } from '../api/projects.schema.ts'
 import { parseStream } from '../kernel/streams.ts'
 import { sortKey } from '../kernel/event.ts'
@@ -6,7 +6,7 @@ import type { View } from './view.ts'
 
 export interface ProjectDocument extends Omit<Project, 'stats' | 'isOrganization' | 'statusReason'> {
   readonly owner: string
-  /** When a sync began that has not ended. */
+  /** When the unfinished sync began. */
   readonly syncingSince: string | null
   /** Why the last sync failed. */
   readonly statusReason: string | null
@@ -85,10 +85,10 @@ export const projectsView: View<ProjectDocument> = {
   },
 }
 
-/** Why a sync fails where there is no repository, or nobody to ask for it: nothing can be worked on meanwhile. */
+/** Why a sync fails when the repository is gone or not accessible: no task can run until that changes. */
 const outOfReach = new Set(['not_found', 'unauthorized', 'github_not_connected'])
 
-/** A sync is one question to the code host, which is given up before this: one that began earlier died with its server. Milliseconds. */
+/** A sync is one request to the code host and times out before this: one that began earlier ended with its server. Milliseconds. */
 const longestSyncMs = 90_000
 
 /** What the API shows of a project document; `login` is the person's own account name at the code host. */

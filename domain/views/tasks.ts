@@ -1,4 +1,4 @@
-/** What the screens show of a task, its terminal and chat apart. */
+/** A task as the API shows it, without its chat and terminal. */
 import type { Task } from '../api/tasks.schema.ts'
 import type { ProjectDocument } from './projects.ts'
 import type { BlobRef } from '../kernel/ids.schema.ts'
@@ -15,18 +15,18 @@ import type { AnyRecorded, View } from './view.ts'
 type ShownExecution = NonNullable<Task['execution']>
 
 export interface TaskDocument extends Omit<Task, 'project' | 'images' | 'currentBranch' | 'modelAgent'> {
-  /** Those of the first message. */
+  /** The images of the first message. */
   readonly images: readonly NamedImage[]
-  /** The agent that the model was chosen for; another one uses its own. */
+  /** The agent that the model was chosen for; another agent uses its default. */
   readonly modelAgent: AgentName
   /** The creation's place among all, as it sorts. */
   readonly order: string
-  /** What a command gives the task back to. */
+  /** The status that the task returns to after a command. */
   readonly statusBefore: EndStatus | 'pending'
   readonly workspace: 'none' | 'preparing' | 'ready'
   readonly toolCalls: number
   readonly executions: number
-  /** Of the pull request there is, or is asked for. */
+  /** Title and body of the pull request, existing or requested. */
   readonly pullRequestWords: { readonly title: string; readonly body: string } | null
   readonly autoUpdate: boolean
   readonly recorded: {
@@ -71,7 +71,7 @@ function evolveTask(task: TaskDocument, event: AnyRecorded): TaskDocument | unde
     case 'ModelChosen':
       return { ...seen, codexModel: event.content?.model ?? null, modelAgent: event.data.agent }
     case 'MessageQueued':
-      // The first message is recorded with the creation, right after it.
+      // The first message is recorded right after the creation.
       return event.revision === 1 ? { ...seen, images: imagesOf(event) } : seen
     case 'TaskDeleted':
       return undefined
@@ -262,7 +262,7 @@ function step(
   return { ...execution, ...change, steps: reached ? [...execution.steps, reached] : execution.steps }
 }
 
-/** The execution with what it used added, when it is the one that used it. */
+/** Adds usage to the execution that it belongs to. */
 function used(
   execution: ShownExecution | null,
   more: NonNullable<ShownExecution['usage']> & { readonly executionId: string },
@@ -294,15 +294,15 @@ function ended(task: TaskDocument, event: RecordedOf<EndEvent>): TaskDocument {
   }
 }
 
-/** Percent after so many tool calls: nobody knows how many there will be, so each takes a tenth of what is left below 95. */
+/** Percent after this many tool calls. Nobody knows how many there will be, so each takes a tenth of what is left below 95. */
 function progressAfter(toolCalls: number): number {
   return Math.round(95 - 80 * 0.9 ** toolCalls)
 }
 
-/** After so many calls the percent that is shown stays as it is. */
+/** After this many calls the shown percentage no longer changes. */
 export const toolCallsThatShow = 49
 
-/** A task document without what only the server needs. */
+/** A task document without the fields that only the server needs. */
 export function shownOf(document: TaskDocument) {
   const {
     statusBefore: _statusBefore,
@@ -337,7 +337,7 @@ export function taskOf(
   }
 }
 
-/** Where git stood in the task's workspace when its changes were recorded last. */
+/** The branch of the task's workspace when its changes were last recorded. */
 export function currentBranchOf({ recorded }: Pick<TaskDocument, 'recorded'>): string | null {
   return recorded?.currentBranch || null
 }

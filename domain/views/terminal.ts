@@ -1,4 +1,4 @@
-/** The terminal, item by item: it is read from its stream and not projected. */
+/** The terminal: its items are read from the stream and not projected. */
 import type { MessageDelta, TerminalOutput } from '../api/chat.schema.ts'
 import type { RecordedOf } from '../kernel/event.ts'
 import { parseStream } from '../kernel/streams.ts'

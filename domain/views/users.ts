@@ -1,4 +1,4 @@
-/** What the screens show of a user. */
+/** A user as the API shows them. */
 import type { User } from '../api/auth.schema.ts'
 import { parseStream } from '../kernel/streams.ts'
 import type { Position } from '../kernel/event.ts'
@@ -7,9 +7,9 @@ import type { View } from './view.ts'
 export interface UserDocument extends User {
   readonly position: Position
   readonly version: number
-  /** Sessions that were neither ended nor, when the last one began, had run out; the oldest first. */
+  /** Sessions that were neither ended nor expired when the latest one began, oldest first. */
   readonly sessions: readonly KnownSession[]
-  /** Sessions that were ended and may not have run out; a token of one is refused. */
+  /** Sessions that were ended and may not have expired; their tokens are refused. */
   readonly endedSessions: readonly { readonly sessionId: string; readonly endedAt: string }[]
 }
 
@@ -92,7 +92,7 @@ export const usersView: View<UserDocument> = {
   },
 }
 
-/** A session lasts seven days: what was ended longer ago has run out by itself. */
+/** A session lasts seven days: one that was ended longer ago has expired anyway. */
 const sessionMs = 7 * 86_400_000
 
 function withEnded(

@@ -1,18 +1,18 @@
-/** A view: how events become documents. The server, the live client and the replay fold with the same functions. */
+/** A view: how events are folded into documents. The server, the live client and a replay use the same functions. */
 import type { DomainEvent } from '../events.ts'
 import type { Position, RecordedOf, UnreadableReason } from '../kernel/event.ts'
 import type { StreamKind } from '../kernel/streams.ts'
 
 export type AnyRecorded = RecordedOf<DomainEvent>
 
-/** Folded from one stream, so that the order between streams does not matter; `version` is the revision of the last event folded in. */
+/** A document is folded from one stream, so the order between streams does not matter. `version` is the revision of the last event in it. */
 export interface ViewDocument {
   readonly id: string
   readonly position: Position
   readonly version: number
 }
 
-/** A field by which documents belong to something, and what they belong to. */
+/** A field by which documents belong to something, and its value. */
 export interface Belonging {
   readonly field: string
   readonly value: string
@@ -22,7 +22,7 @@ export function belongs(document: ViewDocument, { field, value }: Belonging): bo
   return Object.entries(document).some(([name, held]) => name === field && held === value)
 }
 
-/** From which event on a stream cannot be read, and why. */
+/** The first event of a stream that cannot be read, and why. */
 export interface Flaw {
   readonly revision: number
   readonly reason: UnreadableReason
@@ -30,26 +30,26 @@ export interface Flaw {
 
 export interface View<D extends ViewDocument> {
   readonly collection: string
-  /** Counts up whenever the documents would come out otherwise than before: they are folded anew then. */
+  /** Increases whenever the same events would give other documents: all are then rebuilt. */
   readonly version: number
-  /** The oldest version whose documents may be read, and folded on, while those of this one are made; this one when it is not given. */
+  /** The oldest version whose documents may be read and folded further during the rebuild; by default, this version. */
   readonly readsFrom?: number
-  /** The kinds of streams it is folded from, and the types of events there: all of them when they are not given. */
+  /** The kinds of streams that it is folded from, and the types of events in them; by default, all types. */
   readonly streams: readonly StreamKind[]
   readonly types?: readonly AnyRecorded['type'][]
-  /** Equality fields, then the field that is sorted by. */
+  /** Fields compared for equality, then the field to sort by. */
   readonly indexes: readonly (readonly string[])[]
   /** The ids of the documents that the event may change. */
   touches(event: AnyRecorded): readonly string[]
-  /** Of an event that ends what documents belong to: by what all of them are found that go with it, in the first index. */
+  /** For an event that removes all documents that belong to something: how they are found, by the first index. */
   goneWith?(event: AnyRecorded): Belonging | undefined
-  /** The document of a stream that cannot be read on, with a note of it; missing where no document tells of that. */
+  /** Marks the document of a stream that can no longer be read; left out where documents do not show that. */
   flawed?(document: D, flaw: Flaw): D
-  /** The document after the event: `undefined` when there is none, or none any more. Accepts erased content. */
+  /** The document after the event; `undefined` when there is none. Accepts erased content. */
   evolve(document: D | undefined, event: AnyRecorded, id: string): D | undefined
 }
 
-/** `evolve` with the rule that makes folding safe to repeat: an event that the document has seen changes nothing. */
+/** `evolve`, made idempotent: an event that is already in the document changes nothing. */
 export function project<D extends ViewDocument>(
   view: View<D>,
   document: D | undefined,
@@ -61,7 +61,7 @@ export function project<D extends ViewDocument>(
     : view.evolve(document, event, id)
 }
 
-/** Folds events into a set of documents: what a client holds on screen and what a replay shows. */
+/** Folds events into a set of documents, as a client and a replay do. */
 export function foldView<D extends ViewDocument>(
   view: View<D>,
   documents: ReadonlyMap<string, D>,
