@@ -44,7 +44,7 @@ const Password = z
   .min(1, 'Enter your password.')
   .max(2_000, 'A password can be at most 2,000 characters long.')
 
-/** 409 when the address is taken. Takes no `Idempotency-Key`, as no call that anybody may make does. */
+/** 409 when the address is taken. Like every call that is open to anybody, it takes no `Idempotency-Key`. */
 export const register = defineWrite(otherSignInRoutes.register, {
   summary: 'Creates an account with a password and signs in.',
   open: 'anybody',
@@ -121,7 +121,7 @@ export const disconnectGitHub = defineWrite(authRoutes.disconnectGitHub, {
   answer: { ...success, user: User },
 })
 
-/** Needs no confirmation: the client asks for it. Ends all sessions; whoever signs in again is a new user. */
+/** Needs no confirmation here: the client asks the person twice. Ends all sessions; whoever signs in again is a new user. */
 export const deleteAccount = defineWrite(authRoutes.deleteAccount, {
   summary:
     'Deletes the account with all its projects, tasks, images and secrets, and revokes access to the code host.',
