@@ -6,7 +6,7 @@ const longest = [
   'jobs.nats.spec.ts',
   'eventStore.eventStoreDb.spec.ts',
   'codeHost.local.spec.ts',
-  'claudeCli.test.ts',
+  'claude/cli.test.ts',
   'changes.test.ts',
   'a11y.spec.ts',
   'chat.spec.ts',

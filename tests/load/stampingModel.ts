@@ -6,7 +6,11 @@ import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import { json } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
-import { answerAsEvents, MessagesRequest, readConversation } from '../../services/runner/model/messages.ts'
+import {
+  answerAsEvents,
+  MessagesRequest,
+  readConversation,
+} from '../../services/runner/model/messages/wire.ts'
 
 export interface StampingModel {
   readonly baseUrl: string

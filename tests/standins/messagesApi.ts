@@ -13,8 +13,8 @@ import {
   MessagesRequest,
   readConversation,
   tokensIn,
-} from '../../services/runner/model/messages.ts'
-import type { Answer, AnswerBlock } from '../../services/runner/model/messages.ts'
+} from '../../services/runner/model/messages/wire.ts'
+import type { Answer, AnswerBlock } from '../../services/runner/model/messages/wire.ts'
 
 /** One answer of the model: what it says, then the tools it uses. */
 export interface Turn {

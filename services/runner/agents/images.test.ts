@@ -2,8 +2,8 @@ import { mkdtemp, readdir, readFile, realpath, rm, stat } from 'node:fs/promises
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { claude } from './claude.ts'
-import { cursor } from './cursor.ts'
+import { claude } from './claude/claude.ts'
+import { cursor } from './cursor/cursor.ts'
 import { messageFor } from './images.ts'
 
 let dir = ''

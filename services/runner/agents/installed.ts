@@ -2,7 +2,7 @@
 import type { AgentState } from '#domain/api/server.schema.ts'
 import { agentNames as names, type AgentName } from '#domain/agents.ts'
 import type { Config } from '#platform/config/config.ts'
-import { agents } from './agents.ts'
+import { agents } from './registry.ts'
 import { locateClaude, locateCursor, type Located } from './locate.ts'
 
 export interface InstalledAgents {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { stripVTControlCharacters } from 'node:util'
 import { expect, test } from 'vitest'
-import { createClaudeParser } from './claudeStream.ts'
+import { createClaudeParser } from './claude/parser.ts'
 import type { AgentEvent, ToolFinished, ToolStarted } from './port.ts'
 import { createTerminal } from './terminal.ts'
 

@@ -1,5 +1,5 @@
 /** The work of a thread that scans text, for secrets or for what a request would have fetched. */
-import { checkBody, type CheckedBytes } from '../broker/modelFetches.ts'
+import { checkBody, type CheckedBytes } from '../model/messages/fetches.ts'
 import { automatonOf, type Automaton, type Word } from './automaton.ts'
 import { diffWithout, goOn, soughtFor, textWithout, type Scan } from './scan.ts'
 

@@ -6,8 +6,8 @@ import { StringDecoder } from 'node:string_decoder'
 import type { Found } from '../../agents/locate.ts'
 import type { Agent, AgentEvent } from '../../agents/port.ts'
 import { programBind, programIn } from '../../agents/program.ts'
-import { anyAmount, type Budget } from '../../broker/budget.ts'
-import { startBroker, type Broker } from '../../broker/broker.ts'
+import { anyAmount, type Budget } from '../../model/budget.ts'
+import { startBroker, type Broker } from '../../model/broker.ts'
 import type { AgentDeps } from '../../deps.ts'
 import type {
   ReservedSandbox,

@@ -1,7 +1,7 @@
 /** Finds what the agent of a task needs, and starts it. */
 import { readdir } from 'node:fs/promises'
 import type { AgentName } from '#domain/agents.ts'
-import { agents } from '../../agents/agents.ts'
+import { agents } from '../../agents/registry.ts'
 import { instructionFiles, writeHome } from '../../agents/home.ts'
 import type { Found } from '../../agents/locate.ts'
 import type { Agent, HomeFile } from '../../agents/port.ts'

@@ -2,7 +2,7 @@
 import type { ExecutionOutcome } from '#domain/task/commands.ts'
 import { messageFor } from '../../agents/images.ts'
 import type { Agent, AgentImage } from '../../agents/port.ts'
-import type { Budget } from '../../broker/budget.ts'
+import type { Budget } from '../../model/budget.ts'
 import type { AgentDeps } from '../../deps.ts'
 import type { EarlySandbox } from '../../prewarm/earlySandbox.ts'
 import type { SandboxExit } from '../../sandbox/port.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { checkFetches, passesBeta } from './modelFetches.ts'
+import { checkFetches, passesBeta } from './fetches.ts'
 
 const request = (over: object = {}) => ({
   model: 'claude-x',

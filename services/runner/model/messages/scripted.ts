@@ -3,8 +3,8 @@
  * around the repository, leaves one small note in `FLIGHTDECK.md`, and says at each end that it is no real model.
  */
 import { createHash } from 'node:crypto'
-import { readConversation, tokensIn } from './messages.ts'
-import type { Answer, AnswerBlock, Conversation, MessagesRequest, Step } from './messages.ts'
+import { readConversation, tokensIn } from './wire.ts'
+import type { Answer, AnswerBlock, Conversation, MessagesRequest, Step } from './wire.ts'
 
 /** The file that the scripted model writes, in the repository's root. */
 export const noteFile = 'FLIGHTDECK.md'

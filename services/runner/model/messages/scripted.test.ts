@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { answerAsEvents, answerAsJson, readConversation } from './messages.ts'
-import type { MessagesRequest } from './messages.ts'
+import { answerAsEvents, answerAsJson, readConversation } from './wire.ts'
+import type { MessagesRequest } from './wire.ts'
 import { noteFile, scriptedAnswer } from './scripted.ts'
 
 const tools = ['Bash', 'Read', 'Write', 'Edit'].map((name) => ({ name }))

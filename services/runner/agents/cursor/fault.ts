@@ -1,7 +1,7 @@
 /** Why `cursor-agent` failed, in words that a person can act on: it says so on standard error, most often without a result. */
 import { stripVTControlCharacters } from 'node:util'
-import type { AgentError } from './port.ts'
-import { shortened } from './shorten.ts'
+import type { AgentError } from '../port.ts'
+import { shortened } from '../shorten.ts'
 
 /** What tells a fault, in the order in which they are looked for: what names the cause stands before what only names a layer. */
 const signs: readonly (readonly [AgentError['code'], RegExp])[] = [

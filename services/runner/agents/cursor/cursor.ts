@@ -1,8 +1,8 @@
 /** `cursor`: Cursor's coding agent, run headless, one process a turn. Built from its documentation, not from runs of it. */
 import { takesModel } from '#domain/task/agentModels.ts'
-import { faultOf } from './cursorFault.ts'
-import { createCursorParser } from './cursorStream.ts'
-import type { Agent } from './port.ts'
+import { faultOf } from './fault.ts'
+import { createCursorParser } from './parser.ts'
+import type { Agent } from '../port.ts'
 
 /** Some that it offers; which of them an account has, Cursor says itself. */
 const models = [

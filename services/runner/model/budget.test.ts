@@ -7,7 +7,7 @@ import { executionId, userId } from '../../../tests/domain/ids.ts'
 import { openTestEngines, type TestEngines } from '../../../tests/server/engines.ts'
 import { budgetUsedUp, dayBudgetUsedUp } from './apiFault.ts'
 import { costOf, openBudgets, type BudgetLimits } from './budget.ts'
-import { budgetOf } from './testBudget.ts'
+import { budgetOf } from '../../../tests/budgetOf.ts'
 
 const any = { tokens: null, dollars: null }
 const price = (input: number) => ({ input, output: input * 5, cacheRead: input / 10, cacheWrite: input * 2 })

@@ -1,9 +1,9 @@
 /** The tools of `claude`: what kind each is, what it works on, and what came of it. */
 import { z } from 'zod'
 import type { ToolKind } from '#domain/task/events.ts'
-import type { ToolResult } from './claudeLines.ts'
-import type { ToolFinished, ToolStarted } from './port.ts'
-import { firstLine, shortened, shortJson } from './shorten.ts'
+import type { ToolResult } from './lines.ts'
+import type { ToolFinished, ToolStarted } from '../port.ts'
+import { firstLine, shortened, shortJson } from '../shorten.ts'
 
 const kinds: Readonly<Record<string, ToolKind>> = {
   Read: 'read',

@@ -11,7 +11,7 @@ import type { TextThreads } from '../redaction/textThreads.ts'
 import { BodyTooLarge, readWhole, TooManyValues } from './bodyLimit.ts'
 import { createMeter } from './meter.ts'
 import type { Meter } from './meter.ts'
-import { checkBody, passesBeta, type CheckedBytes, type MayFetch } from './modelFetches.ts'
+import { checkBody, passesBeta, type CheckedBytes, type MayFetch } from './messages/fetches.ts'
 import type { BrokerFault, Exchange, Upstream } from './upstream.ts'
 
 export interface AnthropicOptions {

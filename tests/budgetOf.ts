@@ -1,4 +1,4 @@
-import { openBudgets, type Budget } from './budget.ts'
+import { openBudgets, type Budget } from '../services/runner/model/budget.ts'
 
 /** A run's budget of so many tokens, with days of any amount: it needs no log. */
 export function budgetOf(tokens: number): Budget {

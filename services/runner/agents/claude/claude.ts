@@ -1,9 +1,9 @@
 /** `claude`: Anthropic's coding agent, run headless with its messages on standard input. */
 import { takesModel } from '#domain/task/agentModels.ts'
-import { createClaudeParser } from './claudeStream.ts'
-import { claudeHome } from './home.ts'
-import { scriptedModel } from '../model/scripted.ts'
-import type { Agent } from './port.ts'
+import { createClaudeParser } from './parser.ts'
+import { claudeHome } from '../home.ts'
+import { scriptedModel } from '../../model/messages/scripted.ts'
+import type { Agent } from '../port.ts'
 
 /** Retries of the model's API within a turn; they wait longer each time, about half a minute in all. */
 const maxRetries = 6

@@ -1,11 +1,11 @@
 /** Reads what `cursor-agent` prints, line by line, into agent events. */
-import { errorOf } from './cursorFault.ts'
-import { readCursorLine } from './cursorLines.ts'
-import type { AssistantLine, CursorLine, ResultLine, ToolCallLine } from './cursorLines.ts'
-import { toolAbandoned, toolCallOf, toolFinished, toolStarted } from './cursorTools.ts'
-import { createLineSplitter } from './lines.ts'
-import type { Line } from './lines.ts'
-import type { AgentEvent, AgentParser, ToolStarted } from './port.ts'
+import { errorOf } from './fault.ts'
+import { readCursorLine } from './lines.ts'
+import type { AssistantLine, CursorLine, ResultLine, ToolCallLine } from './lines.ts'
+import { toolAbandoned, toolCallOf, toolFinished, toolStarted } from './tools.ts'
+import { createLineSplitter } from '../lines.ts'
+import type { Line } from '../lines.ts'
+import type { AgentEvent, AgentParser, ToolStarted } from '../port.ts'
 
 /** Long enough for a large file that is read or written in one line. */
 const longestLine = 32 * 1024 * 1024

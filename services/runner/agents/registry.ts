@@ -1,7 +1,7 @@
 /** The agents that can be run. */
 import type { AgentName } from '#domain/agents.ts'
-import { claude } from './claude.ts'
-import { cursor } from './cursor.ts'
+import { claude } from './claude/claude.ts'
+import { cursor } from './cursor/cursor.ts'
 import type { Agent } from './port.ts'
 
 export const agents: Readonly<Record<AgentName, Agent>> = { claude, cursor }

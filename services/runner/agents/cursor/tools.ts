@@ -1,8 +1,8 @@
 /** The tools of `cursor-agent`: what kind each is, what it works on, and what came of it. */
 import { z } from 'zod'
 import type { ToolKind } from '#domain/task/events.ts'
-import type { ToolFinished, ToolStarted } from './port.ts'
-import { firstLine, shortened, shortJson } from './shorten.ts'
+import type { ToolFinished, ToolStarted } from '../port.ts'
+import { firstLine, shortened, shortJson } from '../shorten.ts'
 
 /** By the tool's key without `ToolCall`, and for tools that are called as functions by their name without underscores. */
 const kinds: Readonly<Record<string, ToolKind>> = {

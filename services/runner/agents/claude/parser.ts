@@ -1,7 +1,7 @@
 /** Reads what `claude` prints, line by line, into agent events. */
-import { scriptedModel } from '../model/scripted.ts'
-import { errorOf } from './claudeFault.ts'
-import { readClaudeLine } from './claudeLines.ts'
+import { scriptedModel } from '../../model/messages/scripted.ts'
+import { errorOf } from './fault.ts'
+import { readClaudeLine } from './lines.ts'
 import type {
   AssistantLine,
   ClaudeLine,
@@ -9,11 +9,11 @@ import type {
   ResultLine,
   StreamEvent,
   UserLine,
-} from './claudeLines.ts'
-import { toolAbandoned, toolFinished, toolStarted } from './claudeTools.ts'
-import { createLineSplitter } from './lines.ts'
-import type { Line } from './lines.ts'
-import type { AgentEvent, AgentParser, ModelUsed, ToolStarted } from './port.ts'
+} from './lines.ts'
+import { toolAbandoned, toolFinished, toolStarted } from './tools.ts'
+import { createLineSplitter } from '../lines.ts'
+import type { Line } from '../lines.ts'
+import type { AgentEvent, AgentParser, ModelUsed, ToolStarted } from '../port.ts'
 
 /** Long enough for an image of the largest size, which the CLI prints twice in one line. */
 const longestLine = 32 * 1024 * 1024

@@ -1,8 +1,8 @@
 /** The lines here are made from the documented format: cursor-agent itself did not print them. */
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createCursorParser } from './cursorStream.ts'
-import type { AgentEvent } from './port.ts'
+import { createCursorParser } from './parser.ts'
+import type { AgentEvent } from '../port.ts'
 
 const session_id = 'c6b62c6f-7ead-4fd6-9922-e952131177ff'
 const init = {

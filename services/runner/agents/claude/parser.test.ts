@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createClaudeParser } from './claudeStream.ts'
-import type { AgentEvent } from './port.ts'
+import { createClaudeParser } from './parser.ts'
+import type { AgentEvent } from '../port.ts'
 
 /** What the real CLI printed, one scenario a file. */
-const folder = new URL('../../../tests/data/claude/', import.meta.url)
+const folder = new URL('../../../../tests/data/claude/', import.meta.url)
 const scenarios = readdirSync(folder).filter((file) => file.endsWith('.jsonl'))
 const sample = (scenario: string) => readFileSync(new URL(`${scenario}.jsonl`, folder), 'utf8')
 

@@ -1,7 +1,7 @@
 /** Why a turn of `claude` failed, from its result line, in words that a person can act on. */
-import { budgetUsedUp, dayBudgetUsedUp } from '../broker/apiFault.ts'
-import type { ResultLine } from './claudeLines.ts'
-import type { AgentError } from './port.ts'
+import { budgetUsedUp, dayBudgetUsedUp } from '../../model/apiFault.ts'
+import type { ResultLine } from './lines.ts'
+import type { AgentError } from '../port.ts'
 
 /** The error of a result whose `is_error` is set: its `subtype` alone may say `success`. */
 export function errorOf(line: ResultLine): AgentError {
