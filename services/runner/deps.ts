@@ -1,6 +1,5 @@
 /** What the runner's parts work with, in three sets. Each function takes the smallest that it needs. */
-import type { AgentName } from '#domain/agents.ts'
-import type { ModelConfig, RunLimits } from '#platform/config/config.ts'
+import type { RunLimits } from '#platform/config/config.ts'
 import type { Commands } from '#platform/commands/execute.ts'
 import type { Documents } from '#platform/reads/documents.ts'
 import type { EventLog } from '#platform/eventlog/eventLog.ts'
@@ -17,7 +16,7 @@ import type { Jobs } from '#platform/ports/jobs.ts'
 import type { Rpc } from '#platform/ports/rpc.ts'
 import type { Emit } from '#platform/telemetry/telemetry.ts'
 import type { ProjectSecrets } from '#platform/credentials/projectSecrets.ts'
-import type { Located } from './agents/locate.ts'
+import type { InstalledAgents } from './agents/installed.ts'
 import type { Egress } from './egress/egress.ts'
 import type { RecordingAllowances } from './execution/recording/recordingAllowance.ts'
 import type { Sandbox } from './sandbox/port.ts'
@@ -95,10 +94,7 @@ export interface WorkspaceDeps extends Pick<
 export interface AgentDeps extends Pick<RunnerEngines, 'commands' | 'projectSecrets' | 'ids' | 'logger'> {
   readonly isRoot: boolean
   readonly sandbox: AvailableSandbox
-  readonly model: ModelConfig
-  readonly located: (agent: AgentName) => Promise<Located>
-  /** The keys of agents that need theirs inside the sandbox. Such an agent cannot run without one. */
-  readonly agentKeys: Readonly<Partial<Record<AgentName, string>>>
+  readonly installed: InstalledAgents
   readonly limits: RunLimits
   readonly budgets: Budgets
   readonly egress: Egress

@@ -1,12 +1,13 @@
 /** The runner: takes jobs from the queue, and runs agents and commands in their sandboxes. */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { byAgent } from '#domain/agents/configuration.ts'
 import { taskStream } from '#domain/kernel/streams.ts'
 import { task as decider } from '#domain/task/task.ts'
 import { tasksView } from '#domain/views/tasks.ts'
 import type { Config } from '#platform/config/config.ts'
 import type { Delivery } from '#platform/ports/jobs.ts'
-import { installedAgents, type InstalledAgents } from './agents/installed.ts'
+import { installedAgents, scriptedNotices, type InstalledAgents } from './agents/installed.ts'
 import { openBudgets } from './model/budget.ts'
 import type { AgentDeps, RecordingDeps, RunnerEngines, WorkspaceDeps } from './deps.ts'
 import { openEgress } from './egress/egress.ts'
@@ -47,9 +48,6 @@ export interface RunningRunner {
 /** A workspace that was used within this time is kept. */
 const leastIdleMs = 15 * 60_000
 
-const scriptedNotice =
-  'No model key is set, so a built-in scripted model stands in for Claude and makes one small change. Set ANTHROPIC_API_KEY on the server to use a real model. Commands work without a key.'
-
 export async function startRunner(config: Config, engines: RunnerEngines): Promise<RunningRunner> {
   const base = await openBase(config, engines)
   const { deps, opened, agents } = base
@@ -58,10 +56,7 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
     runnerId: deps.runnerId,
     isAlone: isAlone(config),
     agents: agents.told,
-    notices: [
-      ...(config.model.kind === 'scripted' ? [scriptedNotice] : []),
-      ...(opened.notice === null ? [] : [opened.notice]),
-    ],
+    notices: [...scriptedNotices(agents), ...(opened.notice === null ? [] : [opened.notice])],
   })
   const removal = startRemoval(deps, base.runs)
   const work = openWorker<WorkDeps>({
@@ -250,9 +245,7 @@ function agentDeps(
     sandbox,
     scratch,
     textThreads: threads,
-    model: config.model,
-    located: agents.located,
-    agentKeys: agents.keys,
+    installed: agents,
     // With prewarming off, an agent ends with its turn.
     limits: config.warmAgents === 0 ? { ...config.runs, idleMs: 0 } : config.runs,
     budgets: openBudgets({
@@ -263,7 +256,7 @@ function agentDeps(
       onFault: (fault) => logger.warn({ err: fault }, 'failed to read or record a day budget'),
     }),
     egress: openEgress({
-      agentHosts: { cursor: config.cursor.hosts },
+      agentHosts: byAgent((name) => config.agents[name].hosts),
       mayReachPrivate: config.privateEgress,
       node: process.execPath,
     }),

@@ -12,7 +12,7 @@ import {
   getTaskDiff,
   type GitDiff,
 } from '#domain/api/tasks.schema.ts'
-import { locateClaude } from '../../services/runner/agents/locate.ts'
+import { locateClaude } from '../../services/runner/agents/claude/locate.ts'
 import { git, gitDone } from '../contracts/codeHost.fixture.ts'
 import { filesWith, memoryWith, toldInProc } from '../hostile/boxContents.ts'
 import { startCanary, type Canary } from '../hostile/canary.ts'

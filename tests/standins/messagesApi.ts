@@ -12,8 +12,8 @@ import {
   answerAsJson,
   MessagesRequest,
   readConversation,
-  tokensIn,
 } from '../../services/runner/model/messages/wire.ts'
+import { tokensIn } from '../../services/runner/model/api.ts'
 import type { Answer, AnswerBlock } from '../../services/runner/model/messages/wire.ts'
 
 /** One answer of the model: what it says, then the tools it uses. */

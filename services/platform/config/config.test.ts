@@ -31,8 +31,7 @@ test('nothing needs to be set', () => {
     publicUrl: null,
     masterKey: undefined,
     codeHost: { kind: 'local' },
-    model: { kind: 'scripted' },
-    claudeBin: undefined,
+    agents: { claude: { program: undefined, apiKey: undefined, baseUrl: 'https://api.anthropic.com' } },
     sandbox: 'auto',
     metricsPort: null,
     otlpEndpoint: null,
@@ -95,14 +94,15 @@ test('an engine is looked for where DOCKER_HOST says, else where Docker and Podm
 })
 
 test('with a key the model is asked where it is or where it is said to be', () => {
-  expect(readConfig({ ANTHROPIC_API_KEY: 'k' }).model).toEqual({
-    kind: 'anthropic',
+  expect(readConfig({ ANTHROPIC_API_KEY: 'k' }).agents.claude).toMatchObject({
     apiKey: 'k',
     baseUrl: 'https://api.anthropic.com',
   })
   const baseUrl = 'http://127.0.0.1:1'
-  expect(readConfig({ ANTHROPIC_API_KEY: 'k', ANTHROPIC_BASE_URL: baseUrl }).model).toMatchObject({ baseUrl })
-  expect(readConfig({ ANTHROPIC_BASE_URL: baseUrl }).model).toEqual({ kind: 'scripted' })
+  expect(readConfig({ ANTHROPIC_API_KEY: 'k', ANTHROPIC_BASE_URL: baseUrl }).agents.claude).toMatchObject({
+    baseUrl,
+  })
+  expect(readConfig({ ANTHROPIC_BASE_URL: baseUrl }).agents.claude.apiKey).toBe(undefined)
 })
 
 describe('the code host', () => {
@@ -234,7 +234,7 @@ test('a budget in dollars needs prices, which are JSON', () => {
 test('CLAUDE_BIN is a program: neither a folder nor a file that cannot be run', () => {
   const file = join(folder, 'claude')
   writeFileSync(file, '#!/bin/sh\n', { mode: 0o755 })
-  expect(readConfig({ CLAUDE_BIN: file }).claudeBin).toBe(file)
+  expect(readConfig({ CLAUDE_BIN: file }).agents.claude.program).toBe(file)
   chmodSync(file, 0o644)
   expect(faultsOf({ CLAUDE_BIN: file })).toHaveLength(1)
   expect(faultsOf({ CLAUDE_BIN: folder })).toHaveLength(1)
@@ -335,19 +335,19 @@ test('a variable without effect yet is told, and taken', () => {
 
 describe('the second agent', () => {
   test('has its program, its key and its hosts', () => {
-    expect(readConfig({}).cursor).toEqual({ bin: undefined, apiKey: undefined, hosts: [] })
+    expect(readConfig({}).agents.cursor).toEqual({ hosts: [] })
     const env = {
       CURSOR_BIN: process.execPath,
       CURSOR_API_KEY: 'key',
       CURSOR_HOSTS: 'One.example.com, *.two.example,',
     }
     const hosts = ['one.example.com', '*.two.example']
-    expect(readConfig(env).cursor).toEqual({ bin: process.execPath, apiKey: 'key', hosts })
+    expect(readConfig(env).agents.cursor).toEqual({ program: process.execPath, apiKey: 'key', hosts })
   })
   test('has its key in a file, where that is wanted', () => {
     const file = join(folder, 'cursor')
     writeFileSync(file, 'key\n')
-    expect(readConfig({ CURSOR_API_KEY_FILE: file }).cursor.apiKey).toBe('key')
+    expect(readConfig({ CURSOR_API_KEY_FILE: file }).agents.cursor.apiKey).toBe('key')
   })
   test('cannot be a folder, and its hosts no addresses', () => {
     expect(faultsOf({ CURSOR_BIN: folder })).toEqual([`CURSOR_BIN: ${folder} is no program that can be run.`])

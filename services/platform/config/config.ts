@@ -1,5 +1,5 @@
 /** The one place that reads the environment: everything is checked at once, before anything starts. */
-import { accessSync, constants, readFileSync, statSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { z } from 'zod'
 import {
@@ -11,7 +11,6 @@ import {
   engine,
   gigabytes,
   folders,
-  hosts,
   key,
   onOrOff,
   organizations,
@@ -26,6 +25,7 @@ import {
   unused,
 } from './values.ts'
 
+import { agentSecrets, agentVariables, readAgents, type AgentsConfig } from './agents.ts'
 import type { AllowList } from '../access/allowList.ts'
 
 export const serviceNames = ['codehost', 'command', 'query', 'runner', 'gateway'] as const
@@ -43,18 +43,6 @@ export type CodeHostConfig =
       readonly clientId: string
       readonly clientSecret: string
     }
-
-export type ModelConfig =
-  | { readonly kind: 'scripted' }
-  | { readonly kind: 'anthropic'; readonly apiKey: string; readonly baseUrl: string }
-
-/** The second agent. Its key enters the box that it runs in. */
-export interface CursorConfig {
-  readonly bin: string | undefined
-  readonly apiKey: string | undefined
-  /** What its box may reach, beside what the project allows. */
-  readonly hosts: readonly string[]
-}
 
 /** The container engine that makes sandboxes, where bubblewrap does not. */
 export interface ContainersConfig {
@@ -90,9 +78,7 @@ export interface Config {
   readonly publicUrl: string | null
   readonly masterKey: string | undefined
   readonly codeHost: CodeHostConfig
-  readonly model: ModelConfig
-  readonly claudeBin: string | undefined
-  readonly cursor: CursorConfig
+  readonly agents: AgentsConfig
   /** Where programs are looked for. */
   readonly path: string
   /** The operator's own environment, for programs that act for the operator: cloning what `--repo` names. */
@@ -242,21 +228,6 @@ const variables = {
     engine,
     'NATS with JetStream for jobs and hints, nats://user:password@host:4222; else in process',
   ],
-  ANTHROPIC_API_KEY: [
-    z.string().optional(),
-    'key for the model of `claude`; without it a built-in scripted model answers',
-  ],
-  ANTHROPIC_BASE_URL: [address.default('https://api.anthropic.com'), 'where the key broker asks the model'],
-  CURSOR_API_KEY: [
-    z.string().optional(),
-    'key of `cursor`, which it cannot run without; it enters the box that the agent runs in',
-  ],
-  CURSOR_HOSTS: [
-    hosts.default([]),
-    'hosts that the box of `cursor` may reach, with commas, where agents have no network otherwise',
-  ],
-  CLAUDE_BIN: [z.string().optional(), 'the `claude` program; else PATH, else the installed package'],
-  CURSOR_BIN: [z.string().optional(), 'the `cursor-agent` program; else PATH, else ~/.local/bin'],
   SANDBOX: [
     z
       .enum(['auto', 'bubblewrap', 'container', 'none'], {
@@ -371,19 +342,20 @@ const variables = {
 const inFiles = [
   'MASTER_KEY',
   'GITHUB_CLIENT_SECRET',
-  'ANTHROPIC_API_KEY',
-  'CURSOR_API_KEY',
   'EVENTSTORE_URL',
   'MONGODB_URL',
   'NATS_URL',
-] as const
+  ...agentSecrets,
+]
 
 type Variables = { [Name in keyof typeof variables]: z.output<(typeof variables)[Name][0]> }
 
 /** The table of variables for `--help`. */
 export function describeVariables(): string {
-  const width = Math.max(...Object.keys(variables).map((name) => name.length))
-  const lines = Object.entries(variables).map(([name, [, says]]) => `  ${name.padEnd(width)}  ${says}`)
+  const own = Object.entries(variables).map(([name, [, says]]) => [name, says] as const)
+  const all = [...own, ...Object.entries(agentVariables)]
+  const width = Math.max(...all.map(([name]) => name.length))
+  const lines = all.map(([name, says]) => `  ${name.padEnd(width)}  ${says}`)
   const files = `Instead of ${inFiles.join(', ')} a file that holds it may be named: MASTER_KEY_FILE, and so on.`
   return [...lines, '', files].join('\n')
 }
@@ -405,12 +377,13 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     }),
     // Each value comes from the schema of its own name.
   ) as Variables
+  const agents = readAgents(given, faults)
   const codeHost = codeHostOf(values, faults)
   const services = servicesOf(values.SERVICES, codeHost, faults)
   // What is there and not understood is not said to be missing as well.
   const atFault = new Set(faults.map(variableOf))
   const missing = faultsOfSharing(services, values).filter((fault) => !atFault.has(variableOf(fault)))
-  faults.push(...missing, ...faultsOfPrograms(values), ...faultsOfEntry(services, values))
+  faults.push(...missing, ...faultsOfEntry(services, values))
   if (values.PORT !== undefined && values.PORT === values.CODEHOST_PORT)
     faults.push('CODEHOST_PORT: is the same as PORT.')
   const isOpen = values.HOST !== undefined && !/^(localhost|::1|127(\.\d{1,3}){3})$/.test(values.HOST)
@@ -437,12 +410,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     publicUrl: values.PUBLIC_URL ?? null,
     masterKey: values.MASTER_KEY,
     codeHost,
-    model:
-      values.ANTHROPIC_API_KEY === undefined
-        ? { kind: 'scripted' }
-        : { kind: 'anthropic', apiKey: values.ANTHROPIC_API_KEY, baseUrl: values.ANTHROPIC_BASE_URL },
-    claudeBin: values.CLAUDE_BIN,
-    cursor: { bin: values.CURSOR_BIN, apiKey: values.CURSOR_API_KEY, hosts: values.CURSOR_HOSTS },
+    agents,
     path: env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin',
     environment: env,
     sandbox: values.SANDBOX,
@@ -618,20 +586,3 @@ function reachedBy({ HOST, PUBLIC_URL, TRUST_PROXY }: Variables): string | undef
 }
 
 const isLoopback = (host: string): boolean => /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i.test(host)
-
-function faultsOfPrograms(values: Variables): string[] {
-  return (['CLAUDE_BIN', 'CURSOR_BIN'] as const).flatMap((name) => {
-    const file = values[name]
-    return file === undefined || isProgram(file) ? [] : [`${name}: ${file} is no program that can be run.`]
-  })
-}
-
-function isProgram(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK)
-    // A folder can be entered, which is the same right.
-    return statSync(file).isFile()
-  } catch {
-    return false
-  }
-}

@@ -14,7 +14,8 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { claudeHome, writeHome } from './home.ts'
+import { claudeHome } from './claude/home.ts'
+import { writeHome } from './home.ts'
 
 let home = ''
 beforeEach(async () => {

@@ -1,51 +1,98 @@
-/** Which agents can run here: their programs, looked for once, and the keys of those that take theirs into the box. */
+/** Which agents can run here: their programs, looked for once, and how each reaches its model. */
+import { agentNamed, agentNames, type AgentName } from '#domain/agents.ts'
+import { agentConfigurations, byAgent } from '#domain/agents/configuration.ts'
 import type { AgentState } from '#domain/api/server.schema.ts'
-import { agentNames as names, type AgentName } from '#domain/agents.ts'
-import type { Config } from '#platform/config/config.ts'
+import type { AgentConfig, AgentsConfig } from '#platform/config/agents.ts'
+import type { Model } from '../model/broker.ts'
+import { modelApis } from '../model/apis.ts'
+import type { Located } from './locate.ts'
+import type { Agent } from './port.ts'
 import { agents } from './registry.ts'
-import { locateClaude, locateCursor, type Located } from './locate.ts'
+
+/** What answers an agent. */
+export type AgentBackend =
+  /** A model behind the broker. */
+  | { readonly kind: 'broker'; readonly model: Model }
+  /** The agent asks by itself, with this key. */
+  | { readonly kind: 'key'; readonly apiKey: string }
+  /** Nothing: `why` says in a sentence what is missing. */
+  | { readonly kind: 'missing'; readonly why: string }
 
 export interface InstalledAgents {
   /** The agent's program; the first who ask wait for it to say its version. */
   located(name: AgentName): Promise<Located>
-  /** By name, where there is one. */
-  readonly keys: Readonly<Partial<Record<AgentName, string>>>
+  backend(name: AgentName): AgentBackend
+  /** The keys that are configured, with what each is. */
+  readonly secrets: readonly { readonly name: string; readonly value: string }[]
   /** What people are told of each agent; empty until every program has been looked for. */
   told(): readonly AgentState[]
 }
 
-type Wanted = Pick<Config, 'claudeBin' | 'cursor' | 'path' | 'environment'>
-
 /** Begins to look for the programs. */
-export function installedAgents({ claudeBin, cursor, path, environment }: Wanted): InstalledAgents {
+export function installedAgents({
+  agents: configs,
+  path,
+  environment,
+}: {
+  readonly agents: AgentsConfig
+  readonly path: string
+  readonly environment: Readonly<Record<string, string | undefined>>
+}): InstalledAgents {
   const home = environment['HOME']
-  const found: Readonly<Record<AgentName, Promise<Located>>> = {
-    claude: locateClaude({ configured: claudeBin, path }),
-    cursor: locateCursor({ configured: cursor.bin, path, home }),
-  }
-  const keys = cursor.apiKey === undefined ? {} : { cursor: cursor.apiKey }
+  const found = byAgent((name) => agents[name].locate({ configured: configs[name].program, path, home }))
+  const backends = byAgent((name) => backendOf(agents[name], configs[name]))
   let told: readonly AgentState[] = []
-  Promise.all(names.map(async (name) => agentState(name, await found[name], keys))).then(
+  Promise.all(agentNames.map(async (name) => agentState(name, await found[name], backends[name]))).then(
     (states) => (told = states),
-    // Neither search throws; what is not known is not told.
+    // No search throws; what is not known is not told.
     () => undefined,
   )
-  return { located: (name) => found[name], keys, told: () => told }
+  return {
+    located: (name) => found[name],
+    backend: (name) => backends[name],
+    secrets: agentNames.flatMap((name) => secretOf(agents[name], configs[name])),
+    told: () => told,
+  }
 }
 
-/** What is to be told of an agent, by its program and its key. */
-export function agentState(
-  name: AgentName,
-  located: Located,
-  keys: Readonly<Partial<Record<AgentName, string>>>,
-): AgentState {
+/** What answers an agent that is configured like this. */
+export function backendOf(
+  { name, access }: Pick<Agent, 'name' | 'access'>,
+  { apiKey, baseUrl = '' }: Pick<AgentConfig, 'apiKey' | 'baseUrl'>,
+): AgentBackend {
+  if (apiKey !== undefined)
+    return access.kind === 'key'
+      ? { kind: 'key', apiKey }
+      : { kind: 'broker', model: { kind: 'http', api: access.api, apiKey, baseUrl } }
+  if (access.kind !== 'key' && modelApis[access.api].scripted !== undefined)
+    return { kind: 'broker', model: { kind: 'scripted', api: access.api } }
+  const why = `No API key is set for ${name}. Set ${agentConfigurations[name].variables.key} on the server.`
+  return { kind: 'missing', why }
+}
+
+function secretOf({ name, access }: Agent, { apiKey }: AgentConfig): InstalledAgents['secrets'] {
+  if (apiKey === undefined) return []
+  return [{ name: access.kind === 'key' ? `the key of ${name}` : "the model's key", value: apiKey }]
+}
+
+/** Says of each agent for which the scripted model stands in how it gets a real one. */
+export function scriptedNotices({ backend }: Pick<InstalledAgents, 'backend'>): readonly string[] {
+  return agentNames.flatMap((name) => {
+    const behind = backend(name)
+    if (behind.kind !== 'broker' || behind.model.kind !== 'scripted') return []
+    const { label } = agentNamed(name)
+    const { variables } = agentConfigurations[name]
+    return [
+      `No model key is set, so a built-in scripted model stands in for ${label} and makes one small change. Set ${variables.key} on the server to use a real model. Commands work without a key.`,
+    ]
+  })
+}
+
+/** What is to be told of an agent, by its program and what answers it. */
+export function agentState(name: AgentName, located: Located, backend: AgentBackend): AgentState {
   const { access, models } = agents[name]
-  const keyInBox = access === 'key'
-  if (!located.found)
-    return { name, installed: false, version: null, missing: located.reason, keyInBox, models: [...models] }
-  const missing =
-    keyInBox && keys[name] === undefined
-      ? `No API key is set for ${name}. Set ${name.toUpperCase()}_API_KEY on the server.`
-      : null
-  return { name, installed: true, version: located.version, missing, keyInBox, models: [...models] }
+  const known = { name, keyInBox: access.kind === 'key', models: [...models] }
+  if (!located.found) return { ...known, installed: false, version: null, missing: located.reason }
+  const missing = backend.kind === 'missing' ? backend.why : null
+  return { ...known, installed: true, version: located.version, missing }
 }

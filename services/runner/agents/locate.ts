@@ -1,10 +1,10 @@
-/** Finds the agents' CLIs on this machine. */
+/** Finds the agents' CLIs on this machine, and shows them in a sandbox. */
 import { execFile } from 'node:child_process'
 import { access, constants, mkdtemp, realpath, rm } from 'node:fs/promises'
-import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
-import { delimiter, dirname, join } from 'node:path'
+import { basename, delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
+import type { Bind } from '../sandbox/port.ts'
 
 export interface Found {
   readonly found: true
@@ -20,7 +20,7 @@ export type Located =
   | { readonly found: false; readonly reason: string }
 
 export interface WhereToLook {
-  /** `CLAUDE_BIN` or `CURSOR_BIN`: when given, nothing else is tried. */
+  /** The path that the agent's variable names: when given, nothing else is tried. */
   readonly configured: string | undefined
   /** The value of `PATH`. */
   readonly path: string
@@ -29,35 +29,6 @@ export interface WhereToLook {
   /** How long a CLI may take to say its version, in milliseconds; 15 s by default. */
   readonly timeoutMs?: number
 }
-
-/** `claude`: as configured, else on the path, else as installed with this program. The path is the file's own, without links. */
-export async function locateClaude(where: WhereToLook, machine: Machine = thisMachine()): Promise<Located> {
-  if (where.configured !== undefined) return tried(where.configured, 'CLAUDE_BIN', where)
-  const candidates = [...onPath('claude', where.path), ...installed(machine)]
-  return (
-    (await firstOf(candidates, where)) ?? {
-      found: false,
-      reason: `The claude CLI is not installed. Run npm install, or set CLAUDE_BIN to its path.`,
-    }
-  )
-}
-
-/** `cursor-agent`: as configured, else on the path, else where its installer puts it in the operator's home. */
-export async function locateCursor(where: WhereToLook): Promise<Located> {
-  const located =
-    where.configured === undefined
-      ? await firstOf([...onPath(cursorProgram, where.path), ...inHome(cursorProgram, where.home)], where)
-      : await tried(where.configured, 'CURSOR_BIN', where)
-  if (!located) return { found: false, reason: cursorMissing }
-  if (!located.found) return located
-  // It is a script that starts what lies beside it; one that stands alone is shown alone.
-  const folder = dirname(located.path)
-  return (await isThere(join(folder, 'index.js'))) ? { ...located, shown: folder } : located
-}
-
-const cursorProgram = 'cursor-agent'
-const cursorMissing =
-  "The cursor-agent CLI is not installed: get it with Cursor's own installer, or set CURSOR_BIN to the path of the program."
 
 export interface Machine {
   readonly platform: string
@@ -75,45 +46,27 @@ export function thisMachine(): Machine {
   return { platform: process.platform, arch: process.arch, musl: process.platform === 'linux' && !glibc }
 }
 
-async function tried(configured: string, variable: string, where: WhereToLook): Promise<Located> {
-  const located = await firstOf([configured], where)
+/** The program that a variable names. */
+export async function configured(program: string, variable: string, where: WhereToLook): Promise<Located> {
+  const located = await firstOf([program], where)
   return (
     located ?? {
       found: false,
-      reason: `${variable} names ${configured}, which is no program that can be run.`,
+      reason: `${variable} names ${program}, which is no program that can be run.`,
     }
   )
 }
 
-function onPath(name: string, path: string): readonly string[] {
+/** Where a program of this name can be on the path. */
+export function onPath(name: string, path: string): readonly string[] {
   return path
     .split(delimiter)
     .filter((folder) => folder !== '')
     .map((folder) => join(folder, name))
 }
 
-function inHome(name: string, home: string | undefined): readonly string[] {
-  return home === undefined || home === '' ? [] : [join(home, '.local/bin', name)]
-}
-
-async function isThere(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  )
-}
-
-/** The platform package holds the program itself; it is there without any install script having run. */
-function installed({ platform, arch, musl }: Machine): readonly string[] {
-  const name = `@anthropic-ai/claude-code-${platform}-${arch}${musl ? '-musl' : ''}`
-  try {
-    return [createRequire(import.meta.url).resolve(`${name}/claude`)]
-  } catch {
-    return []
-  }
-}
-
-async function firstOf(candidates: readonly string[], where: WhereToLook): Promise<Found | undefined> {
+/** The first that is a program and says its version. */
+export async function firstOf(candidates: readonly string[], where: WhereToLook): Promise<Found | undefined> {
   for (const candidate of candidates) {
     try {
       await access(candidate, constants.X_OK)
@@ -144,4 +97,16 @@ async function versionOf(binary: string, { path, timeoutMs = 15_000 }: WhereToLo
   } finally {
     await rm(home, { recursive: true, force: true })
   }
+}
+
+const folderInBox = '/opt/agent'
+
+/** The program alone, or with the parts that lie beside it: what else there is on the host is none of the agent's business. */
+export function programBind({ path, shown }: Found): Bind {
+  return { source: shown, target: shown === path ? `${folderInBox}/agent` : folderInBox }
+}
+
+/** The program's path, where what is bound for it is seen at `seen`. */
+export function programIn({ path, shown }: Found, seen: string): string {
+  return shown === path ? seen : join(seen, basename(path))
 }

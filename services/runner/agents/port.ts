@@ -5,6 +5,8 @@
 import type { AgentModel } from '#domain/api/server.schema.ts'
 import type { AgentName } from '#domain/agents.ts'
 import type { ToolKind } from '#domain/task/events.ts'
+import type { ModelApiName } from '../model/apis.ts'
+import type { Located, WhereToLook } from './locate.ts'
 
 /** What an agent reports, in the order in which it happens. */
 export type AgentEvent =
@@ -107,18 +109,25 @@ export interface AgentImage {
 
 /** How an agent reaches its model. */
 export type ModelAccess =
-  /**
-   * Over the broker's socket, as the box sees it, with the token that the broker knows this run by. When the scripted model stands
-   * behind it, the model that was asked for counts for nothing.
-   */
-  | {
-      readonly kind: 'broker'
+  | (BrokerAccess & {
+      readonly kind: 'socket'
+      /** Where the sandbox has the broker's socket. */
       readonly socketPath: string
-      readonly runToken: string
-      readonly scripted: boolean
-    }
-  /** By itself, with the real key, which enters the box. */
+    })
+  | (BrokerAccess & {
+      readonly kind: 'loopback'
+      /** The broker's address on the sandbox's loopback, without a path. */
+      readonly origin: string
+    })
+  /** By itself, with the real key, which enters the sandbox. */
   | { readonly kind: 'key'; readonly apiKey: string }
+
+interface BrokerAccess {
+  /** The broker knows this run by it. */
+  readonly runToken: string
+  /** The scripted model answers: which model is asked for makes no difference. */
+  readonly scripted: boolean
+}
 
 export interface LaunchRequest {
   /** The CLI's path as the box sees it. */
@@ -129,6 +138,8 @@ export interface LaunchRequest {
   readonly model: string | null
   /** Of the kind that `Agent.access` names. */
   readonly access: ModelAccess
+  /** It runs as root, without a sandbox. */
+  readonly isRoot: boolean
 }
 
 export interface Launch {
@@ -146,9 +157,18 @@ export interface HomeFile {
   readonly onlyOnce: boolean
 }
 
+/** How an agent wants to reach its model: through the broker, over a unix socket or the loopback, in the words of an API; or with its key. */
+export type AgentAccess =
+  | { readonly kind: 'socket' | 'loopback'; readonly api: ModelApiName }
+  | { readonly kind: 'key' }
+
 /** How an agent's CLI is used. */
 export type Agent = {
   readonly name: AgentName
+  /** Its program on this machine. */
+  locate(where: WhereToLook): Promise<Located>
+  /** What stands in the `Co-Authored-By` line of its commits. */
+  readonly author: string
   /**
    * `open`: it takes message after message on standard input while it runs, and leaves when that is closed. `single`: it takes one, ended by the close
    * of standard input, and its process ends with the turn.
@@ -156,13 +176,17 @@ export type Agent = {
   readonly dialogue: 'open' | 'single'
   /** Where its home keeps its sessions: from them another runner resumes one. */
   readonly sessionFolders: readonly string[]
-  readonly access: ModelAccess['kind']
+  readonly access: AgentAccess
+  /** `told`: its events say what it used of its models. `metered`: they do not, and what the broker counted is taken instead. */
+  readonly usage: 'told' | 'metered'
   /** Whether it can be trusted to leave after its `end`; one that cannot is to be killed then. */
   readonly leavesByItself: boolean
   /** The files of its home; `present` are those of the repository's `instructionFiles` that are there, `workspace` where the box has it. */
   home(present: ReadonlySet<string>, workspace: string): readonly HomeFile[]
   /** Models to choose from. Others can be asked for by their names. */
   readonly models: readonly AgentModel[]
+  /** What a person is shown of what it wrote to standard error. */
+  shownStderr(text: string, scripted: boolean): string
   /** Throws when the access is of another kind than its own. */
   launch(request: LaunchRequest): Launch
   parser(): AgentParser

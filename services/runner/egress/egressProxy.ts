@@ -12,8 +12,12 @@ export interface EgressProxy {
   readonly env: Readonly<Record<string, string>>
   readonly readOnly: readonly Bind[]
   readonly sockets: readonly Bind[]
-  /** The command as the sandbox is to start it. */
-  command(command: readonly [string, ...string[]], begins: Begins): readonly [string, ...string[]]
+  /** The command as the sandbox is to start it; with the broker's socket in the sandbox, it is shown on the loopback as well. */
+  command(
+    command: readonly [string, ...string[]],
+    begins: Begins,
+    model?: string,
+  ): readonly [string, ...string[]]
   /** How many processes that starts beside the command, where this is told when to begin. */
   readonly beside: number
   /** Breaks off what is under way, and tells what went. */
@@ -67,7 +71,7 @@ export async function openEgressProxy({
       env: proxyVariables(relayPort),
       readOnly: [program],
       sockets: [socket],
-      command: (command, begins) => besideRelay(place, command, begins),
+      command: (command, begins, model) => besideRelay(place, command, begins, model),
       beside: 1,
       async close() {
         await proxy.close()

@@ -6,13 +6,16 @@
 /** Where the relay listens in a sandbox; its loopback is its own. */
 export const relayPort = 31_280
 
+/** Where an agent in a box reaches the key broker, when it cannot speak over a unix socket. */
+export const modelPort = 31_281
+
 /**
- * For `node -e`, with the socket's path and the ports as arguments: the first is the proxy itself; each further one is a port of the
- * host's loopback, shown in the sandbox under the same number. It prints a line when it listens.
+ * For `node -e`, with the proxy's socket, the broker's socket (or nothing) and the ports as arguments: the first port is the proxy itself;
+ * each further one is a port of the host's loopback, shown in the sandbox under the same number. It prints a line when it listens.
  */
 export const relayScript = `
 const { connect, createServer } = require('node:net')
-const [path, ...ports] = process.argv.slice(1)
+const [path, model, ...ports] = process.argv.slice(1)
 process.on('SIGINT', () => {})
 // Without its command nobody needs it, and it alone would keep a sandbox alive whose runner was killed.
 const command = process.ppid
@@ -39,18 +42,20 @@ const opened = (socket, port) => new Promise((resolve) => {
   socket.on('close', () => resolve(false))
   socket.write('CONNECT 127.0.0.1:' + port + ' HTTP/1.1\\r\\nHost: 127.0.0.1\\r\\n\\r\\n')
 })
-const listens = ports.map((port, index) => new Promise((resolve) => {
+const listen = (port, path, isForwarded) => new Promise((resolve) => {
   const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, async (client) => {
     client.on('error', () => client.destroy())
     const socket = connect({ path, allowHalfOpen: true })
     socket.on('error', () => client.destroy())
-    if (index > 0 && !(await opened(socket, port))) return client.destroy()
+    if (isForwarded && !(await opened(socket, port))) return client.destroy()
     join(client, socket)
     client.resume()
   })
   server.on('error', resolve)
   server.listen(Number(port), '127.0.0.1', resolve)
-}))
+})
+const listens = ports.map((port, index) => listen(port, path, index > 0))
+if (model !== '') listens.push(listen(${modelPort}, model, false))
 Promise.all(listens).then(() => process.stdout.write('ready\\n'))
 `
 
@@ -68,10 +73,13 @@ type Command = readonly [string, ...string[]]
 /** When a command begins: once what it says can go out, or once it is told to, by a line on its standard input that it does not see. */
 export type Begins = 'reachable' | 'told'
 
-/** The command with a relay beside it, which is started at once. The command's process is the first of the sandbox. */
-export function besideRelay(place: RelayPlace, command: Command, begins: Begins): Command {
+/**
+ * The command with a relay beside it, which is started at once. The command's process is the first of the sandbox. With the path of the broker's
+ * socket in the sandbox, the relay shows the broker at `modelPort` as well.
+ */
+export function besideRelay(place: RelayPlace, command: Command, begins: Begins, model = ''): Command {
   const ports = [relayPort, ...place.ports].join(' ')
-  const given = [place.node, place.socket, ports, relayScript, ...command]
+  const given = [place.node, place.socket, model, ports, relayScript, ...command]
   return [...shell, scripts[begins], 'bash', ...given]
 }
 
@@ -81,9 +89,9 @@ const shell = ['/bin/bash', '--norc', '--noprofile', '-p', '-c'] as const
 // The relay has no environment: a project's variables are for its commands.
 const scripts: Readonly<Record<Begins, string>> = {
   reachable:
-    'node=$1 socket=$2 ports=$3 script=$4; shift 4; exec 9< <(exec -c "$node" -e "$script" "$socket" $ports </dev/null 2>/dev/null 9<&-); read -r -t 5 -u 9; exec 9<&-; exec "$@"',
+    'node=$1 socket=$2 model=$3 ports=$4 script=$5; shift 5; exec 9< <(exec -c "$node" -e "$script" "$socket" "$model" $ports </dev/null 2>/dev/null 9<&-); read -r -t 5 -u 9; exec 9<&-; exec "$@"',
   // Bash reads a pipe byte by byte: what follows the line is the command's. There may be too few processors for both at once.
-  told: 'node=$1 socket=$2 ports=$3 script=$4; shift 4; (exec -c nice -n 10 "$node" -e "$script" "$socket" $ports </dev/null >/dev/null 2>&1) & read -r || exit; exec "$@"',
+  told: 'node=$1 socket=$2 model=$3 ports=$4 script=$5; shift 5; (exec -c nice -n 10 "$node" -e "$script" "$socket" "$model" $ports </dev/null >/dev/null 2>&1) & read -r || exit; exec "$@"',
 }
 
 /** The same without a relay, where none is needed. */

@@ -31,15 +31,14 @@ export async function settingsOf(
 
 /** The server's own secrets: what git and the agents authenticate with. */
 export function ownSecrets(
-  { model, agentKeys }: Pick<AgentDeps, 'model' | 'agentKeys'>,
+  { installed }: Pick<AgentDeps, 'installed'>,
   { accessToken, authorization }: { readonly accessToken: string; readonly authorization: string },
 ): readonly KnownSecret[] {
   return [
     { name: 'your access token of the code host', value: accessToken },
     { name: 'what git proves itself with at the code host', value: authorization },
-    ...(model.kind === 'anthropic' ? [{ name: "the model's key", value: model.apiKey }] : []),
     // A sandbox that was given one of these may have kept it in its home, where a later command can print it.
-    ...Object.entries(agentKeys).map(([agent, value]) => ({ name: `the key of ${agent}`, value })),
+    ...installed.secrets,
   ]
 }
 

@@ -25,8 +25,11 @@ export interface OpenedSandboxEnv {
   readonly env: Readonly<Record<string, string>>
   readonly readOnly: readonly Bind[]
   readonly sockets: readonly Bind[]
-  /** The command that starts the sandbox together with the processes that run beside the given one. */
-  command(command: Command, begins: Begins): Command
+  /**
+   * The command that starts the sandbox together with the processes that run beside the given one. `model` is the broker's socket in the
+   * sandbox, for an agent that must reach it on the loopback.
+   */
+  command(command: Command, begins: Begins, model?: string): Command
   /** How many processes run beside a command that begins when it is told to. */
   readonly beside: number
   close(): Promise<void>

@@ -56,9 +56,9 @@ async function brokerFor(baseUrl: string, more: Partial<BrokerOptions> = {}, tim
   const usage: ModelUsage[] = []
   const faults: BrokerFault['code'][] = []
   const broker = await startBroker({
-    socketPath,
+    listen: { socketPath },
     runToken,
-    upstream: { kind: 'anthropic', baseUrl, apiKey: realKey, ...timeouts },
+    upstream: { kind: 'http', api: 'messages', baseUrl, apiKey: realKey, ...timeouts },
     threads,
     onUsage: (used) => usage.push(used),
     onFault: ({ code }) => faults.push(code),
@@ -385,7 +385,10 @@ describe('bounds', () => {
   test.each(upstreams)(
     'finding 3: a request of %s with more values than any conversation is refused before it is read',
     async (_, api) => {
-      const { faults } = await brokerFor((await api?.()) ?? '', api ? {} : { upstream: { kind: 'scripted' } })
+      const { faults } = await brokerFor(
+        (await api?.()) ?? '',
+        api ? {} : { upstream: { kind: 'scripted', api: 'messages' } },
+      )
       const values = `{"model":"claude-x","max_tokens":1,"messages":[],"x":[${'{},'.repeat(250_001)}0]}`
       const { status, body } = await ask({ body: values })
       expect(status).toBe(413)
@@ -636,15 +639,15 @@ describe('the socket', () => {
   })
 
   test('needs a path that fits', async () => {
-    await expect(brokerFor('http://127.0.0.1:1', { socketPath: `/${'x'.repeat(107)}` })).rejects.toThrow(
-      'DATA_DIR',
-    )
+    await expect(
+      brokerFor('http://127.0.0.1:1', { listen: { socketPath: `/${'x'.repeat(107)}` } }),
+    ).rejects.toThrow('DATA_DIR')
   })
 })
 
 describe('with the scripted model', () => {
   const scripted = (more: Partial<BrokerOptions> = {}) =>
-    brokerFor('', { upstream: { kind: 'scripted', pauseMs: 1 }, ...more })
+    brokerFor('', { upstream: { kind: 'scripted', api: 'messages', pauseMs: 1 }, ...more })
   const body = JSON.stringify({
     model: 'flightdeck-scripted',
     max_tokens: 100,
@@ -677,7 +680,9 @@ describe('with the scripted model', () => {
   })
 
   test('a client that goes away ends its answer', async () => {
-    const { faults, usage } = await scripted({ upstream: { kind: 'scripted', pauseMs: 10_000 } })
+    const { faults, usage } = await scripted({
+      upstream: { kind: 'scripted', api: 'messages', pauseMs: 10_000 },
+    })
     const answer = await send({ body: body.replace('{', '{"stream":true,') })
     answer.destroy()
     await sleep(50)

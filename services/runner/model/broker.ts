@@ -1,33 +1,42 @@
 /**
- * The key broker of a run: the one way from the agent's box to its model. It stands on a unix socket, takes a token that is good
- * for this run alone, and puts the real key in its place - so the agent never holds one.
+ * The key broker of a run: the only way from the agent's sandbox to its model. It listens on a unix socket, accepts a token that is valid
+ * for this run only, and replaces it with the real key, so that the agent never holds one.
  */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { createServer } from 'node:http'
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { chmod, chown, lstat, unlink } from 'node:fs/promises'
 import { finished } from 'node:stream/promises'
 import type { TextThreads } from '../redaction/textThreads.ts'
 import type { HostUser } from '#platform/childProcess.ts'
-import { answerFault, budgetUsedUp, faults } from './apiFault.ts'
+import { answerFault, budgetUsedUp, faults, notServed } from './apiFault.ts'
 import { anyAmount, type Budget } from './budget.ts'
 import type { ApiFault } from './apiFault.ts'
-import { anthropicUpstream } from './httpUpstream.ts'
-import type { AnthropicOptions } from './httpUpstream.ts'
+import { modelApis, type ModelApiName } from './apis.ts'
+import { httpUpstream, type HttpOptions } from './httpUpstream.ts'
+import type { ModelApi } from './api.ts'
 import type { ModelUsage } from './meter.ts'
 import { scriptedUpstream } from './scriptedUpstream.ts'
-import type { BrokerFault, MessagesPath, Upstream } from './upstream.ts'
+import type { BrokerFault, Upstream } from './upstream.ts'
 
 /** What answers: the real API with its key, or the built-in scripted model. */
 export type Model =
-  | ({ readonly kind: 'anthropic' } & AnthropicOptions)
-  | { readonly kind: 'scripted'; readonly pauseMs?: number }
+  | ({ readonly kind: 'http' } & HttpOptions)
+  | { readonly kind: 'scripted'; readonly api: ModelApiName; readonly pauseMs?: number }
+
+/** Where a broker stands. */
+export type BrokerPlace =
+  | {
+      /** In a folder that only the runner and the sandbox's user can enter; at most 107 bytes long. */
+      readonly socketPath: string
+      /** The sandbox's user, to whom the socket is given with mode 0600; the runner's own without one. */
+      readonly owner?: HostUser | undefined
+    }
+  /** A free port of the loopback: for an agent without a sandbox that cannot speak over a socket. */
+  | 'loopback'
 
 export interface BrokerOptions {
-  /** In a folder that only the runner and the box's user can enter; at most 107 bytes long. */
-  readonly socketPath: string
-  /** The box's user, to whom the socket is given with mode 0600; the runner's own without one. */
-  readonly owner?: HostUser
+  readonly listen: BrokerPlace
   readonly runToken: string
   readonly upstream: Model
   /** Where long requests are looked through. */
@@ -46,6 +55,8 @@ export interface BrokerOptions {
 }
 
 export interface Broker {
+  /** Of the loopback; 0 where it stands on a socket. */
+  readonly port: number
   /** What the turn that begins may use; `null` between two turns, when nothing may be asked of the model. */
   admit(budget: Budget | null): void
   /** Breaks off what is under way and removes the socket. */
@@ -54,11 +65,42 @@ export interface Broker {
 
 type FaultCode = BrokerFault['code']
 
-/** Starts a broker; fails with a sentence when the socket cannot be made. */
+/** Starts a broker; fails with a sentence when it cannot listen. */
 export async function startBroker(options: BrokerOptions): Promise<Broker> {
-  const { socketPath, owner, onFault } = options
-  const { bodyBytes = 32 * 1024 * 1024, concurrency = 32, modelFetches = false } = options
+  const { listen, onFault, concurrency = 32 } = options
   const upstream = upstreamOf(options)
+  const { serve, admit } = admission({ ...options, concurrency }, upstream)
+  const server = createServer({ headersTimeout: 30_000, requestTimeout: 300_000 }, (request, response) => {
+    // A client that goes away is no fault of ours; what it left half-sent ends with its connection.
+    request.on('error', () => undefined)
+    response.on('error', () => undefined)
+    serve(request, response).catch((error: unknown) => {
+      onFault({ code: 'broke_off', message: error instanceof Error ? error.message : String(error) })
+      response.destroy()
+    })
+  })
+  server.maxConnections = concurrency * 2
+  const port = await listenAt(server, listen)
+  server.on('error', (error) => onFault({ code: 'broke_off', message: error.message }))
+  return {
+    port,
+    admit,
+    close: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+        upstream.close()
+      }),
+  }
+}
+
+/** Lets requests through to the upstream that have the token, are of the API, and are within the budget and the bounds. */
+function admission(
+  options: BrokerOptions & { readonly concurrency: number },
+  upstream: Upstream,
+): Pick<Broker, 'admit'> & { serve(request: IncomingMessage, response: ServerResponse): Promise<void> } {
+  const { onFault, concurrency, bodyBytes = 32 * 1024 * 1024, modelFetches = false } = options
+  const api = modelApis[options.upstream.api]
   const knowsToken = tokenCheck(options.runToken)
   let budget: Budget | null = options.budget ?? anyAmount
   let underWay = 0
@@ -75,75 +117,71 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
     // A client that is cut off while it writes never reads why: it is let finish, unless it wants to send too much.
     if (declaredBytes(request) <= bodyBytes) await drained(request)
     response.setHeader('connection', 'close')
-    answerFault(response, fault)
+    answerFault(api, response, fault)
   }
-  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const path = pathOf(request)
-    if (!knowsToken(request)) return refuse(request, response, 'bad_token', faults.badToken)
-    if (path === undefined) return refuse(request, response, 'not_served', faults.notServed)
-    const spending = budget
-    if (spending === null) return refuse(request, response, 'no_turn', faults.noTurn)
-    const refusal = await spending.refusal()
-    // A client that left meanwhile sends nothing that could be passed on.
-    if (response.destroyed) return
-    if (refusal !== undefined)
-      return refuse(request, response, 'budget', refusal === budgetUsedUp ? faults.budget : faults.dayBudget)
-    if (declaredBytes(request) > bodyBytes) return refuse(request, response, 'too_large', faults.tooLarge)
-    const bytes = mostBytesOf(request, bodyBytes)
-    if (underWay >= concurrency || held + bytes > 4 * bodyBytes)
-      return refuse(request, response, 'too_many', faults.tooMany)
-    underWay += 1
-    held += bytes
-    const onUsage = (usage: ModelUsage) => {
-      spending.spend(usage)
-      options.onUsage(usage)
-    }
-    try {
-      await upstream.answer({ request, response, path, bodyBytes, modelFetches, onFault, onUsage })
-    } finally {
-      underWay -= 1
-      held -= bytes
-    }
-  }
-
-  const server = createServer({ headersTimeout: 30_000, requestTimeout: 300_000 }, (request, response) => {
-    // A client that goes away is no fault of ours; what it left half-sent ends with its connection.
-    request.on('error', () => undefined)
-    response.on('error', () => undefined)
-    serve(request, response).catch((error: unknown) => {
-      onFault({ code: 'broke_off', message: error instanceof Error ? error.message : String(error) })
-      response.destroy()
-    })
-  })
-  server.maxConnections = concurrency * 2
-  await removeStale(socketPath)
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(socketPath, resolve)
-  })
-  server.on('error', (error) => onFault({ code: 'broke_off', message: error.message }))
-  await chmod(socketPath, 0o600)
-  if (owner !== undefined) await chown(socketPath, owner.uid, owner.gid)
-
   return {
     admit(next) {
       budget = next
     },
-    close: () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-        upstream.close()
-      }),
+    async serve(request, response) {
+      const path = pathOf(api, request)
+      if (!knowsToken(request)) return refuse(request, response, 'bad_token', faults.badToken)
+      if (path === undefined) return refuse(request, response, 'not_served', notServed(api))
+      const spending = budget
+      if (spending === null) return refuse(request, response, 'no_turn', faults.noTurn)
+      const refusal = await spending.refusal()
+      // A client that left meanwhile sends nothing that could be passed on.
+      if (response.destroyed) return
+      if (refusal !== undefined)
+        return refuse(
+          request,
+          response,
+          'budget',
+          refusal === budgetUsedUp ? faults.budget : faults.dayBudget,
+        )
+      if (declaredBytes(request) > bodyBytes) return refuse(request, response, 'too_large', faults.tooLarge)
+      const bytes = mostBytesOf(request, bodyBytes)
+      if (underWay >= concurrency || held + bytes > 4 * bodyBytes)
+        return refuse(request, response, 'too_many', faults.tooMany)
+      underWay += 1
+      held += bytes
+      const onUsage = (usage: ModelUsage) => {
+        spending.spend(usage)
+        options.onUsage(usage)
+      }
+      try {
+        await upstream.answer({ request, response, path, bodyBytes, modelFetches, onFault, onUsage })
+      } finally {
+        underWay -= 1
+        held -= bytes
+      }
+    },
   }
+}
+
+/** The port, where it is one. */
+async function listenAt(server: Server, place: BrokerPlace): Promise<number> {
+  const isSocket = place !== 'loopback'
+  if (isSocket) await removeStale(place.socketPath)
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    if (isSocket) server.listen(place.socketPath, resolve)
+    else server.listen(0, '127.0.0.1', resolve)
+  })
+  if (isSocket) {
+    await chmod(place.socketPath, 0o600)
+    if (place.owner !== undefined) await chown(place.socketPath, place.owner.uid, place.owner.gid)
+  }
+  const address = server.address()
+  return typeof address === 'object' && address !== null ? address.port : 0
 }
 
 function upstreamOf({ upstream: model, threads }: BrokerOptions): Upstream {
   switch (model.kind) {
-    case 'anthropic':
-      return anthropicUpstream(model, threads)
+    case 'http':
+      return httpUpstream(model, threads)
     case 'scripted':
-      return scriptedUpstream(model)
+      return scriptedUpstream({ ...model, api: modelApis[model.api] })
   }
 }
 
@@ -175,11 +213,10 @@ async function removeStale(socketPath: string): Promise<void> {
   if (there?.isSocket() === true) await unlink(socketPath)
 }
 
-/** Only these two: batches and files would use the key without being metered. */
-function pathOf(request: IncomingMessage): MessagesPath | undefined {
-  if (request.method !== 'POST') return undefined
-  const [path] = (request.url ?? '').split('?', 1)
-  return path === '/v1/messages' || path === '/v1/messages/count_tokens' ? path : undefined
+/** The path of a request that is let through. */
+function pathOf({ paths }: ModelApi, { method, url = '' }: IncomingMessage): string | undefined {
+  const [path] = url.split('?', 1)
+  return method === 'POST' ? paths.find((one) => one === path) : undefined
 }
 
 /** Compares in a time that tells nothing about the token. */

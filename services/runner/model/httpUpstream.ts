@@ -1,4 +1,4 @@
-/** The real Messages API behind the broker: the key is put in here, and bytes pass both ways as they are. */
+/** A real API of models behind the broker: the key is put in here, and bytes pass both ways as they are. */
 import * as http from 'node:http'
 import * as https from 'node:https'
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from 'node:http'
@@ -6,15 +6,17 @@ import type { Socket } from 'node:net'
 import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { endToEndHeaders } from '#platform/http/headers.ts'
-import { answerFault, faults } from './apiFault.ts'
+import { answerFault, faults, malformed } from './apiFault.ts'
 import type { TextThreads } from '../redaction/textThreads.ts'
 import { BodyTooLarge, readWhole, TooManyValues } from './bodyLimit.ts'
 import { createMeter } from './meter.ts'
 import type { Meter } from './meter.ts'
-import { checkBody, passesBeta, type CheckedBytes, type MayFetch } from './messages/fetches.ts'
+import { checkBody, type CheckedBytes, type MayFetch, type ModelApi } from './api.ts'
+import { modelApis, type ModelApiName } from './apis.ts'
 import type { BrokerFault, Exchange, Upstream } from './upstream.ts'
 
-export interface AnthropicOptions {
+export interface HttpOptions {
+  readonly api: ModelApiName
   /** Such as `https://api.anthropic.com`; a path in it is kept. */
   readonly baseUrl: string
   readonly apiKey: string
@@ -24,17 +26,18 @@ export interface AnthropicOptions {
 }
 
 /** Requests to the real API, over connections of its own that `close` ends. Long ones are looked through in a thread. */
-export function anthropicUpstream(options: AnthropicOptions, threads: Pick<TextThreads, 'run'>): Upstream {
+export function httpUpstream(options: HttpOptions, threads: Pick<TextThreads, 'run'>): Upstream {
   const { connectTimeoutMs = 30_000, idleTimeoutMs = 600_000 } = options
+  const api = modelApis[options.api]
   const base = new URL(options.baseUrl)
   const transport = base.protocol === 'https:' ? https : http
   const agent = new transport.Agent({ keepAlive: true, maxFreeSockets: 4 })
   const prefix = base.pathname.replace(/\/+$/, '')
-  const looked = lookingThrough(threads)
+  const looked = lookingThrough(options.api, threads)
 
   const answer = async (exchange: Exchange): Promise<void> => {
     const { request, response, path, onFault } = exchange
-    const body = await bodyOf(exchange, looked)
+    const body = await bodyOf(api, exchange, looked)
     if (body === undefined) return
     const outgoing = transport.request({
       agent,
@@ -44,10 +47,10 @@ export function anthropicUpstream(options: AnthropicOptions, threads: Pick<TextT
       method: 'POST',
       path: `${prefix}${path}${queryOf(request)}`,
       headers: {
-        ...requestHeaders(request.headers, exchange),
+        ...requestHeaders(api, request.headers, exchange),
         'content-type': 'application/json',
         host: base.host,
-        'x-api-key': options.apiKey,
+        ...api.credentials(options.apiKey),
         'content-length': body.length,
       },
     })
@@ -82,18 +85,18 @@ export function anthropicUpstream(options: AnthropicOptions, threads: Pick<TextT
       if (status === 401 || status === 403) {
         onFault({ code: 'key_refused', message: `The model's API answers ${status} to the configured key.` })
       }
-      meter = createMeter(answered.headers['content-type'] ?? '')
+      meter = createMeter(api, answered.headers['content-type'] ?? '')
       response.writeHead(status, answerHeaders(answered.headers))
       response.flushHeaders()
       await pipeline(answered, tapped(meter), response)
     } catch (error) {
-      refuse(exchange, verdict ?? 'unreachable', error)
+      refuse(api, exchange, verdict ?? 'unreachable', error)
     } finally {
       stopClock()
       response.off('close', clientGone)
       if (!outgoing.destroyed && !response.writableFinished) outgoing.destroy()
       const used = meter?.total()
-      if (used !== undefined && path === '/v1/messages') exchange.onUsage(used)
+      if (used !== undefined && path === api.meteredPath) exchange.onUsage(used)
     }
   }
 
@@ -106,24 +109,24 @@ type Look = (body: Buffer, asked: MayFetch) => Promise<CheckedBytes>
 const shortBody = 64 * 1024
 
 /** One long body after the other: however many requests a run makes at once, those of others are next to them in the threads. */
-function lookingThrough(threads: Pick<TextThreads, 'run'>): Look {
+function lookingThrough(api: ModelApiName, threads: Pick<TextThreads, 'run'>): Look {
   let turn: Promise<unknown> = Promise.resolve()
   return async (body, { modelFetches }) => {
-    if (body.length <= shortBody) return checkBody(body, { modelFetches })
-    const checked = turn.then(() => threads.run({ kind: 'fetches', body, modelFetches }))
+    if (body.length <= shortBody) return checkBody(modelApis[api], body, { modelFetches })
+    const checked = turn.then(() => threads.run({ kind: 'fetches', api, body, modelFetches }))
     turn = checked.catch(() => undefined)
     return checked
   }
 }
 
 /** What is passed on of a request; `undefined` when it was refused, or its client left. */
-async function bodyOf(exchange: Exchange, looked: Look): Promise<Uint8Array | undefined> {
+async function bodyOf(api: ModelApi, exchange: Exchange, looked: Look): Promise<Uint8Array | undefined> {
   const { request, response, onFault } = exchange
   const coding = request.headers['content-encoding'] ?? 'identity'
   if (coding !== 'identity') {
     onFault({ code: 'malformed', message: 'A request came in a coding.' })
     request.resume()
-    answerFault(response, { ...faults.malformed, message: 'Send requests without a content encoding.' })
+    answerFault(api, response, malformed('Send requests without a content encoding.'))
     return undefined
   }
   try {
@@ -133,10 +136,10 @@ async function bodyOf(exchange: Exchange, looked: Look): Promise<Uint8Array | un
     if (response.destroyed) return undefined
     if (checked.kind === 'fine') return checked.body
     onFault({ code: 'fetches', message: checked.sentence })
-    answerFault(response, { ...faults.malformed, message: checked.sentence })
+    answerFault(api, response, malformed(checked.sentence))
   } catch (fault) {
-    if (fault instanceof BodyTooLarge) refuse(exchange, 'too_large', fault)
-    else if (fault instanceof TooManyValues) refuse(exchange, 'too_many_values', fault)
+    if (fault instanceof BodyTooLarge) refuse(api, exchange, 'too_large', fault)
+    else if (fault instanceof TooManyValues) refuse(api, exchange, 'too_many_values', fault)
     else response.destroy()
   }
   return undefined
@@ -155,12 +158,12 @@ type Verdict =
     >
   | 'client_left'
 
-function refuse({ response, onFault }: Exchange, verdict: Verdict, error: unknown): void {
+function refuse(api: ModelApi, { response, onFault }: Exchange, verdict: Verdict, error: unknown): void {
   if (verdict === 'client_left') return
   const fault = refusals[verdict]
   const cause = error instanceof Error ? error.message : String(error)
   onFault({ code: verdict, message: `${fault.message} (${cause})` })
-  answerFault(response, fault)
+  answerFault(api, response, fault)
 }
 
 const refusals = {
@@ -207,7 +210,7 @@ function queryOf(request: IncomingMessage): string {
 }
 
 /** The client's headers without its credentials; uncompressed answers are asked for, so that they can be metered unchanged. */
-function requestHeaders(headers: IncomingHttpHeaders, asked: MayFetch): OutgoingHttpHeaders {
+function requestHeaders(api: ModelApi, headers: IncomingHttpHeaders, may: MayFetch): OutgoingHttpHeaders {
   const kept = endToEndHeaders(headers, [
     'host',
     'cookie',
@@ -216,14 +219,7 @@ function requestHeaders(headers: IncomingHttpHeaders, asked: MayFetch): Outgoing
     'expect',
     'accept-encoding',
   ])
-  const betas = [kept['anthropic-beta'] ?? []].flat().join(',').split(',')
-  const passed = betas.map((beta) => beta.trim()).filter((beta) => beta !== '' && passesBeta(beta, asked))
-  const { 'anthropic-beta': _, ...others } = kept
-  return {
-    ...others,
-    ...(passed.length > 0 && { 'anthropic-beta': passed.join(',') }),
-    'accept-encoding': 'identity',
-  }
+  return { ...api.passedHeaders(kept, may), 'accept-encoding': 'identity' }
 }
 
 function answerHeaders(headers: IncomingHttpHeaders): OutgoingHttpHeaders {

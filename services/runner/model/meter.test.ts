@@ -1,5 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { messagesApi } from './messages/api.ts'
 import { createMeter } from './meter.ts'
 
 const events = [
@@ -21,7 +22,7 @@ test('a stream is counted however it is cut', () => {
   const bytes = Buffer.from(events)
   fc.assert(
     fc.property(fc.array(fc.nat({ max: bytes.length })), (cuts) => {
-      const meter = createMeter('text/event-stream; charset=utf-8')
+      const meter = createMeter(messagesApi, 'text/event-stream; charset=utf-8')
       const edges = [0, ...cuts.toSorted((a, b) => a - b), bytes.length]
       for (const [i, edge] of edges.entries()) meter.read(bytes.subarray(edge, edges[i + 1] ?? bytes.length))
       expect(meter.total()).toEqual(expected)
@@ -30,7 +31,7 @@ test('a stream is counted however it is cut', () => {
 })
 
 test('a line that is too long is passed over, and what follows is counted', () => {
-  const meter = createMeter('text/event-stream')
+  const meter = createMeter(messagesApi, 'text/event-stream')
   for (let i = 0; i < 300; i += 1) meter.read(Buffer.alloc(10_000, 'x'))
   meter.read(Buffer.from(`\n${events}`))
   expect(meter.total()).toEqual(expected)
@@ -38,7 +39,7 @@ test('a line that is too long is passed over, and what follows is counted', () =
 
 test('what says nothing of use counts as nothing', () => {
   for (const type of ['text/event-stream', 'application/json', 'text/html', '']) {
-    const meter = createMeter(type)
+    const meter = createMeter(messagesApi, type)
     meter.read(Buffer.from('<html>{"usage":{"input_tokens":5}}\n\n'))
     expect(meter.total()).toBeUndefined()
   }

@@ -1,6 +1,6 @@
-/** Reads the use of tokens off an answer of the Messages API while it passes, without touching it. */
+/** Reads the use of tokens off an answer of a model's API while it passes, without touching it. */
 import { StringDecoder } from 'node:string_decoder'
-import { z } from 'zod'
+import type { ModelApi } from './api.ts'
 
 /** Tokens that one request used, as the API counts them: the four kinds do not overlap. */
 export interface ModelUsage {
@@ -22,25 +22,18 @@ export interface Meter {
   total(): ModelUsage | undefined
 }
 
-const Tokens = z.number().int().nonnegative().nullish()
-const Usage = z.object({
-  input_tokens: Tokens,
-  output_tokens: Tokens,
-  cache_read_input_tokens: Tokens,
-  cache_creation_input_tokens: Tokens,
-})
-const Message = z.object({ type: z.literal('message'), model: z.string(), usage: Usage })
-const Metered = z.union([
-  Message,
-  z.object({ type: z.literal('message_start'), message: Message }),
-  z.object({ type: z.literal('message_delta'), usage: Usage }),
-])
-
+const noUsage: ModelUsage = {
+  model: '',
+  inputTokens: 0,
+  outputTokens: 0,
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
+}
 const longestLine = 1024 * 1024
 const longestJson = 16 * 1024 * 1024
 
 /** A meter for an answer of this content type. Answers of other types, and lines that are too long, are not counted. */
-export function createMeter(contentType: string): Meter {
+export function createMeter({ readUsage }: Pick<ModelApi, 'readUsage'>, contentType: string): Meter {
   const streamed = contentType.startsWith('text/event-stream')
   const whole = contentType.startsWith('application/json')
   const limit = streamed ? longestLine : longestJson
@@ -49,13 +42,10 @@ export function createMeter(contentType: string): Meter {
   let pending = ''
   let overlong = false
 
+  // The API repeats its counts as they grow: the latest that it gives stands.
   const count = (json: string) => {
-    const metered = Metered.safeParse(parsed(json))
-    if (!metered.success) return
-    const { data } = metered
-    if (data.type === 'message') usage = merged(usage, data.model, data.usage)
-    else if (data.type === 'message_start') usage = merged(usage, data.message.model, data.message.usage)
-    else usage = merged(usage, undefined, data.usage)
+    const said = readUsage(parsed(json))
+    if (said !== undefined) usage = { ...noUsage, ...usage, ...said }
   }
   const keep = (text: string) => {
     if (pending.length + text.length > limit) overlong = true
@@ -88,20 +78,5 @@ function parsed(json: string): unknown {
     return JSON.parse(json)
   } catch {
     return undefined
-  }
-}
-
-/** The API repeats its counts as they grow: the latest that it gives stands. */
-function merged(
-  before: ModelUsage | undefined,
-  model: string | undefined,
-  now: z.infer<typeof Usage>,
-): ModelUsage {
-  return {
-    model: model ?? before?.model ?? '',
-    inputTokens: now.input_tokens ?? before?.inputTokens ?? 0,
-    outputTokens: now.output_tokens ?? before?.outputTokens ?? 0,
-    cacheReadTokens: now.cache_read_input_tokens ?? before?.cacheReadTokens ?? 0,
-    cacheWriteTokens: now.cache_creation_input_tokens ?? before?.cacheWriteTokens ?? 0,
   }
 }

@@ -6,7 +6,8 @@ import type { ModelUsage } from './meter.ts'
 export interface Exchange {
   readonly request: IncomingMessage
   readonly response: ServerResponse
-  readonly path: MessagesPath
+  /** One of the API's `paths`. */
+  readonly path: string
   /** The largest body that is taken, in bytes. */
   readonly bodyBytes: number
   /** Whether the model's service may be told to fetch from the network itself. */
@@ -14,8 +15,6 @@ export interface Exchange {
   readonly onUsage: (usage: ModelUsage) => void
   readonly onFault: (fault: BrokerFault) => void
 }
-
-export type MessagesPath = '/v1/messages' | '/v1/messages/count_tokens'
 
 /** What went wrong, for the log: without a body, a token or a key. */
 export interface BrokerFault {

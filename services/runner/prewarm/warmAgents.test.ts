@@ -31,6 +31,7 @@ function fakeProcess({ canFreeze = true } = {}) {
     },
     version: '1',
     secrets: [],
+    isScripted: false,
     resumed: false,
     turn: unused,
     steer: unused,

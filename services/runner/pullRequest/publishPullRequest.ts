@@ -1,4 +1,5 @@
 /** Publishes a task's work: committed and pushed outside the sandbox; the pull request is looked up before it is opened. */
+import { agents } from '../agents/registry.ts'
 import { randomUUID } from 'node:crypto'
 import { titleOf } from '#domain/api/tasks.ts'
 import { Fault, faults } from '#domain/kernel/errors.ts'
@@ -46,10 +47,6 @@ interface Publication {
 type Deps = RecordingDeps & WorkspaceDeps & AgentDeps
 
 const actor = { kind: 'system', service: 'runner' } as const
-const coAuthors = {
-  claude: 'claude <noreply@anthropic.com>',
-  cursor: 'cursor <cursoragent@cursor.com>',
-} as const
 
 const lostWork =
   "This task's workspace is gone, and work that was not pushed could not be restored. Let the agent continue, then try again."
@@ -102,7 +99,7 @@ async function pushAndRecord(
     },
     message: lastCommit === null ? requested.title : await latestMessage(deps, task, requested),
     author: identityOf(user),
-    coAuthor: coAuthors[task.agent],
+    coAuthor: agents[task.agent].author,
     secrets,
     threads: deps.textThreads,
     url: access.url,

@@ -1,5 +1,6 @@
 /** The work of a thread that scans text, for secrets or for what a request would have fetched. */
-import { checkBody, type CheckedBytes } from '../model/messages/fetches.ts'
+import { checkBody, type CheckedBytes } from '../model/api.ts'
+import { modelApis, type ModelApiName } from '../model/apis.ts'
 import { automatonOf, type Automaton, type Word } from './automaton.ts'
 import { diffWithout, goOn, soughtFor, textWithout, type Scan } from './scan.ts'
 
@@ -14,7 +15,12 @@ export type Work =
       readonly final: boolean
     }
   | { readonly kind: 'text' | 'diff'; readonly sought: Automaton; readonly text: string }
-  | { readonly kind: 'fetches'; readonly body: Uint8Array; readonly modelFetches: boolean }
+  | {
+      readonly kind: 'fetches'
+      readonly api: ModelApiName
+      readonly body: Uint8Array
+      readonly modelFetches: boolean
+    }
 
 interface Answers {
   readonly build: Automaton
@@ -42,6 +48,6 @@ export function answerTo(work: Work): Answers[keyof Answers] {
     case 'diff':
       return diffWithout(work.sought, work.text)
     case 'fetches':
-      return checkBody(work.body, work)
+      return checkBody(modelApis[work.api], work.body, work)
   }
 }

@@ -10,7 +10,7 @@ import { readWorkspace } from '../workspace/workspace.ts'
 
 export type ChangesDeps = WorkspaceDeps &
   Pick<RecordingDeps, 'blobs' | 'redaction'> &
-  Pick<AgentDeps, 'commands' | 'projectSecrets' | 'model' | 'agentKeys'>
+  Pick<AgentDeps, 'commands' | 'projectSecrets' | 'installed'>
 
 const withinMs = 9_000
 

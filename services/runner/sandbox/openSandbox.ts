@@ -121,6 +121,6 @@ function asAllowed(
 }
 
 /** Whether anything but our own script may tell an agent what to do. */
-function hasRealModel({ model, cursor }: Config): boolean {
-  return model.kind !== 'scripted' || cursor.apiKey !== undefined
+function hasRealModel({ agents }: Config): boolean {
+  return Object.values(agents).some(({ apiKey }) => apiKey !== undefined)
 }

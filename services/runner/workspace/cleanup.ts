@@ -8,6 +8,7 @@ import type { Commands } from '#platform/commands/execute.ts'
 import type { Logger } from '#platform/log.ts'
 import type { Bus } from '#platform/ports/bus.ts'
 import type { Documents } from '#platform/reads/documents.ts'
+import { agents } from '../agents/registry.ts'
 import type { WorkspaceEviction } from './eviction.ts'
 import type { WorkspaceLocks } from './locks.ts'
 import { isMirrorOf, isTaskFolderName } from './names.ts'
@@ -129,7 +130,11 @@ async function allProjects({ documents }: DeletedRemovalOptions): Promise<readon
 }
 
 /** Where agents' CLIs keep their locks in a home. */
-const locksAt = ['.claude', '.cursor'] as const
+const locksAt = new Set(
+  Object.values(agents).flatMap(({ sessionFolders }) =>
+    sessionFolders.map((path) => path.split('/', 1).join('')),
+  ),
+)
 const deepest = 4
 
 /**

@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline'
 import { z } from 'zod'
 import { claude } from '../../../services/runner/agents/claude/claude.ts'
 import type { LaunchRequest } from '../../../services/runner/agents/port.ts'
-import { locateClaude } from '../../../services/runner/agents/locate.ts'
+import { locateClaude } from '../../../services/runner/agents/claude/locate.ts'
 import { within } from '../../product/live.ts'
 import { environment } from '../project.ts'
 import { makeRepository } from '../repository.ts'
@@ -69,15 +69,15 @@ export async function bareTurns(
     binary: await claudeHere(),
     session,
     model: null,
-    access: { kind: 'broker', socketPath: '', runToken: 'sk-ant-bench', scripted: false },
+    access: { kind: 'socket', socketPath: '', runToken: 'sk-ant-bench', scripted: false },
+    isRoot: true,
   })
   const { ANTHROPIC_UNIX_SOCKET: _socket, ...rest } = env
   const [program = '', ...args] = argv
   let startedAt = performance.now()
   const child = spawn(program, args, {
     cwd: checkoutIn(home),
-    // As root it only skips permissions when it is told that it is in a box.
-    env: environment(home, { ...rest, ANTHROPIC_BASE_URL: modelUrl, IS_SANDBOX: '1' }),
+    env: environment(home, { ...rest, ANTHROPIC_BASE_URL: modelUrl }),
     stdio: ['pipe', 'pipe', 'ignore'],
   })
   scene.atEnd(async () => child.kill('SIGKILL'))

@@ -5,7 +5,8 @@ const request = {
   binary: '/opt/claude',
   session: { kind: 'new', id: '0f6e2a66-2f3c-4b38-9f0e-7f5a0d7c9a11' },
   model: null,
-  access: { kind: 'broker', socketPath: '/run/model.sock', runToken: 'run-token', scripted: false },
+  access: { kind: 'socket', socketPath: '/run/model.sock', runToken: 'run-token', scripted: false },
+  isRoot: false,
 } as const
 
 describe('models', () => {

@@ -1,7 +1,8 @@
 /** `claude`: Anthropic's coding agent, run headless with its messages on standard input. */
 import { takesModel } from '#domain/task/agentModels.ts'
 import { createClaudeParser } from './parser.ts'
-import { claudeHome } from '../home.ts'
+import { claudeHome } from './home.ts'
+import { locateClaude } from './locate.ts'
 import { scriptedModel } from '../../model/messages/scripted.ts'
 import type { Agent } from '../port.ts'
 
@@ -22,12 +23,15 @@ export const claude = {
   dialogue: 'open',
   sessionFolders: ['.claude/projects'],
   images: 'inline',
-  access: 'broker',
+  access: { kind: 'socket', api: 'messages' },
+  usage: 'told',
+  locate: (where) => locateClaude(where),
+  author: 'claude <noreply@anthropic.com>',
   leavesByItself: true,
   home: claudeHome,
   models,
-  launch({ binary, session, model, access }) {
-    if (access.kind !== 'broker') throw new Error('claude reaches its model through the broker alone.')
+  launch({ binary, session, model, access, isRoot }) {
+    if (access.kind !== 'socket') throw new Error("claude reaches its model over the broker's socket only.")
     return {
       argv: [
         binary,
@@ -60,6 +64,8 @@ export const claude = {
         CLAUDE_CODE_EAGER_FLUSH: '1',
         CLAUDE_CODE_MAX_RETRIES: String(maxRetries),
         DISABLE_AUTOUPDATER: '1',
+        // Root has to say that it may skip permissions.
+        ...(isRoot && { IS_SANDBOX: '1' }),
       },
     }
   },
@@ -76,6 +82,9 @@ export const claude = {
   },
   interrupt: (requestId) =>
     `${JSON.stringify({ type: 'control_request', request_id: requestId, request: { subtype: 'interrupt' } })}\n`,
+  // It warns of the scripted model's name, which is ours.
+  shownStderr: (text, scripted) =>
+    scripted ? text.replace(/^\[claude-code:unrecognized_model\].*\n?/gm, '') : text,
   // It tells its faults in its result; without one, what it said on standard error says it best.
   faultOf: () => null,
 } satisfies Agent

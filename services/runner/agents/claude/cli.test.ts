@@ -21,8 +21,9 @@ import type { ModelUsage } from '../../model/meter.ts'
 import { textThreads } from '../../redaction/textThreads.ts'
 import { noteFile, scriptedModel } from '../../model/messages/scripted.ts'
 import { claude } from './claude.ts'
-import { claudeHome, writeHome } from '../home.ts'
-import { locateClaude } from '../locate.ts'
+import { writeHome } from '../home.ts'
+import { claudeHome } from './home.ts'
+import { locateClaude } from './locate.ts'
 import type { AgentEvent } from '../port.ts'
 
 const patience = 30_000
@@ -112,7 +113,8 @@ async function startClaude(
     binary,
     session: { kind, id: sessionId },
     model: 'o4-mini',
-    access: { kind: 'broker', ...broker },
+    access: { kind: 'socket', ...broker },
+    isRoot: false,
   })
   const child = spawn(launch.argv[0] ?? '', launch.argv.slice(1), {
     cwd: workspace,
@@ -171,8 +173,7 @@ async function brokerTo(upstream: Model, more: Partial<BrokerOptions> = {}) {
   const runToken = randomUUID()
   const socketPath = join(folder, `model-${clean.length}.sock`)
   const broker: Broker = await startBroker({
-    socketPath,
-    ...(user === undefined ? {} : { owner: user }),
+    listen: { socketPath, owner: user },
     runToken,
     upstream,
     threads,
@@ -187,7 +188,7 @@ async function brokerTo(upstream: Model, more: Partial<BrokerOptions> = {}) {
 async function apiWith(scripts: readonly Script[]): Promise<{ api: MessagesApi; model: Model }> {
   const api = await startMessagesApi(scripts)
   clean.push(() => api.close())
-  return { api, model: { kind: 'anthropic', baseUrl: api.baseUrl, apiKey: realKey } }
+  return { api, model: { kind: 'http', api: 'messages', baseUrl: api.baseUrl, apiKey: realKey } }
 }
 
 const texts = (events: readonly AgentEvent[]) =>
@@ -197,7 +198,7 @@ const last = (events: readonly AgentEvent[]) => events.at(-1)
 
 describe('with the scripted model', { timeout: patience }, () => {
   test('a task leaves a note in the repository, and a follow-up on the same process adds to it', async () => {
-    const broker = await brokerTo({ kind: 'scripted', pauseMs: 1 })
+    const broker = await brokerTo({ kind: 'scripted', api: 'messages', pauseMs: 1 })
     const agent = await startClaude(broker)
     agent.say('Make the widget blue\nand round')
     await agent.ended(1)

@@ -1,5 +1,6 @@
 /** The lines that `claude --output-format stream-json` prints, as far as we read them. What is not named here is passed over. */
 import { z } from 'zod'
+import { jsonIn } from '../parser.ts'
 
 const text = z.object({ type: z.literal('text'), text: z.string() })
 const thinking = z.object({ type: z.literal('thinking'), thinking: z.string() })
@@ -125,12 +126,7 @@ const Typed = z.object({ type: z.string() })
 
 /** A line read: one we know, one to pass over, or one that nobody understands. */
 export function readClaudeLine(line: string): ClaudeLine | 'silent' | 'unknown' {
-  let json: unknown
-  try {
-    json = JSON.parse(line)
-  } catch {
-    return 'unknown'
-  }
+  const json = jsonIn(line)
   const read = known.safeParse(json)
   if (read.success) return read.data
   const typed = Typed.safeParse(json)

@@ -1,5 +1,7 @@
 /** Reads what `claude` prints, line by line, into agent events. */
 import { scriptedModel } from '../../model/messages/scripted.ts'
+import { lineParser, openTools, type OpenTools, type ParserOptions } from '../parser.ts'
+import type { AgentEvent, AgentParser, ModelUsed } from '../port.ts'
 import { errorOf } from './fault.ts'
 import { readClaudeLine } from './lines.ts'
 import type {
@@ -10,163 +12,156 @@ import type {
   StreamEvent,
   UserLine,
 } from './lines.ts'
-import { toolAbandoned, toolFinished, toolStarted } from './tools.ts'
-import { createLineSplitter } from '../lines.ts'
-import type { Line } from '../lines.ts'
-import type { AgentEvent, AgentParser, ModelUsed, ToolStarted } from '../port.ts'
-
-/** Long enough for an image of the largest size, which the CLI prints twice in one line. */
-const longestLine = 32 * 1024 * 1024
-const keptOfUnknown = 1000
+import { toolFinished, toolStarted } from './tools.ts'
 
 type Writing = { readonly kind: 'text' | 'thinking'; text: string }
 
-/** A parser for one process. Every text that began ends, and every tool that started finishes, however the stream breaks off. */
-export function createClaudeParser(options: { readonly longestLine?: number } = {}): AgentParser {
-  const lines = createLineSplitter(options.longestLine ?? longestLine)
+/** What the parser remembers of the stream. */
+interface State {
   /** Blocks that are being written, by message key, in order. */
-  const writing = new Map<string, Writing>()
-  const tools = new Map<string, ToolStarted>()
-  let usedBefore: ModelUsageByModel = {}
-  let workspace = '/workspace'
-  /** The message that is being streamed, and how many of its blocks came whole without having been streamed. */
-  let streaming = ''
-  let whole = { messageId: '', blocks: 0 }
+  readonly writing: Map<string, Writing>
+  readonly tools: OpenTools
+  usedBefore: ModelUsageByModel
+  workspace: string
+  /** The message that is being streamed. */
+  streaming: string
+  /** How many blocks of a message came whole without having been streamed. */
+  whole: { readonly messageId: string; readonly blocks: number }
+}
 
-  const breakOff = (): AgentEvent[] => {
-    const broken = [...writing].map(([messageKey, { kind, text }]): AgentEvent => ({
-      type: kind,
-      messageKey,
-      text,
-      cut: true,
-    }))
-    writing.clear()
-    return broken
+/** A parser for one process. Every text that began ends, and every tool that started finishes, however the stream breaks off. */
+export function createClaudeParser(options: ParserOptions = {}): AgentParser {
+  const state: State = {
+    writing: new Map(),
+    tools: openTools(),
+    usedBefore: {},
+    workspace: '/workspace',
+    streaming: '',
+    whole: { messageId: '', blocks: 0 },
   }
-  const abandonTools = (): AgentEvent[] => {
-    const abandoned = [...tools.keys()].map(toolAbandoned)
-    tools.clear()
-    return abandoned
-  }
+  return lineParser(options, {
+    read: readClaudeLine,
+    eventsOf: (line) => eventsOf(state, line),
+    end: () => [...breakOff(state), ...state.tools.abandon()],
+  })
+}
 
-  const streamed = (event: StreamEvent): AgentEvent[] => {
-    switch (event.type) {
-      case 'message_start':
-        // What an answer left unfinished when it broke off is not taken up by the next one.
-        streaming = event.message.id
-        return breakOff()
-      case 'content_block_start': {
-        const kind = event.content_block.type
-        if (kind === 'text' || kind === 'thinking')
-          writing.set(`${streaming}/${event.index}`, { kind, text: '' })
-        return []
-      }
-      case 'content_block_delta': {
-        const messageKey = `${streaming}/${event.index}`
-        const block = writing.get(messageKey)
-        const { delta } = event
-        if (block === undefined || delta.type === 'other') return []
-        const text = delta.type === 'text_delta' ? delta.text : delta.thinking
-        if (text === '') return []
-        block.text += text
-        return [{ type: delta.type, messageKey, text }]
-      }
-      case 'other':
-        return []
+function eventsOf(state: State, line: ClaudeLine): AgentEvent[] {
+  switch (line.type) {
+    case 'system':
+      return systemEvents(state, line)
+    case 'stream_event':
+      return line.parent_tool_use_id === null ? streamed(state, line.event) : []
+    case 'assistant':
+      return said(state, line)
+    case 'user':
+      return toolResults(state, line)
+    case 'result':
+      return ended(state, line)
+  }
+}
+
+function systemEvents(state: State, line: Extract<ClaudeLine, { type: 'system' }>): AgentEvent[] {
+  if (line.subtype === 'init') {
+    state.workspace = line.cwd ?? state.workspace
+    return [{ type: 'session', sessionId: line.session_id, model: line.model ?? '' }]
+  }
+  if (line.subtype === 'compact_boundary' && line.compact_metadata?.trigger === 'manual')
+    // A person asked for it, and is told of nothing else.
+    return [{ type: 'text', messageKey: `compacted-${line.uuid ?? ''}`, text: compacted, cut: false }]
+  return noticeOf(line).map((text) => ({ type: 'notice', text }))
+}
+
+/** Ends the texts that an answer left unfinished: the next answer does not continue them. */
+function breakOff({ writing }: State): AgentEvent[] {
+  const broken = [...writing].map(([messageKey, { kind, text }]): AgentEvent => ({
+    type: kind,
+    messageKey,
+    text,
+    cut: true,
+  }))
+  writing.clear()
+  return broken
+}
+
+function streamed(state: State, event: StreamEvent): AgentEvent[] {
+  switch (event.type) {
+    case 'message_start':
+      state.streaming = event.message.id
+      return breakOff(state)
+    case 'content_block_start': {
+      const kind = event.content_block.type
+      if (kind === 'text' || kind === 'thinking')
+        state.writing.set(`${state.streaming}/${event.index}`, { kind, text: '' })
+      return []
     }
-  }
-
-  /** The key under which a block was streamed, or a new one for a block that was not. */
-  const keyOf = (messageId: string, kind: Writing['kind']): string => {
-    for (const [key, block] of writing) if (key.startsWith(`${messageId}/`) && block.kind === kind) return key
-    whole = whole.messageId === messageId ? { messageId, blocks: whole.blocks + 1 } : { messageId, blocks: 0 }
-    return `${messageId}/whole-${whole.blocks}`
-  }
-
-  const said = (line: AssistantLine): AgentEvent[] => {
-    const { message, parent_tool_use_id: parent } = line
-    return message.content.flatMap((block): AgentEvent[] => {
-      if (block.type === 'other') return []
-      if (block.type === 'tool_use') {
-        const started = toolStarted(block, parent, workspace)
-        tools.set(block.id, started)
-        return [started]
-      }
-      // A sub-agent speaks to the agent, not to the person; an API error comes again, in the result.
-      if (parent !== null || line.is_api_error_message === true) return []
-      const messageKey = keyOf(message.id, block.type)
-      const text = block.type === 'text' ? block.text : block.thinking
-      const streamedBefore = (writing.get(messageKey)?.text ?? '') !== ''
-      writing.delete(messageKey)
-      return text === '' && !streamedBefore
-        ? []
-        : [{ type: block.type, messageKey, text, cut: line.aborted === true }]
-    })
-  }
-
-  const answered = (line: UserLine): AgentEvent[] => {
-    const { content } = line.message
-    const results = typeof content === 'string' ? [] : content.filter((block) => block.type === 'tool_result')
-    return results.flatMap((result) => {
-      const started = tools.get(result.tool_use_id)
-      if (started === undefined) return []
-      tools.delete(result.tool_use_id)
-      return [toolFinished(started, result, results.length === 1 ? line.tool_use_result : undefined)]
-    })
-  }
-
-  const ended = (line: ResultLine): AgentEvent[] => {
-    const used = line.model_usage_since_last_result ?? usageSince(usedBefore, line.modelUsage)
-    usedBefore = line.modelUsage
-    return [
-      ...breakOff(),
-      ...abandonTools(),
-      ...usageEvents(used),
-      ...(line.is_error ? [errorOf(line)] : []),
-      {
-        type: 'end',
-        ok: !line.is_error,
-        sessionId: line.session_id,
-        durationMs: line.duration_ms,
-        turns: line.num_turns,
-      },
-    ]
-  }
-
-  const eventsOf = (line: ClaudeLine): AgentEvent[] => {
-    switch (line.type) {
-      case 'system':
-        if (line.subtype === 'init') {
-          workspace = line.cwd ?? workspace
-          return [{ type: 'session', sessionId: line.session_id, model: line.model ?? '' }]
-        }
-        if (line.subtype === 'compact_boundary' && line.compact_metadata?.trigger === 'manual')
-          // A person asked for it, and is told of nothing else.
-          return [{ type: 'text', messageKey: `compacted-${line.uuid ?? ''}`, text: compacted, cut: false }]
-        return noticeOf(line).map((text) => ({ type: 'notice', text }))
-      case 'stream_event':
-        return line.parent_tool_use_id === null ? streamed(line.event) : []
-      case 'assistant':
-        return said(line)
-      case 'user':
-        return answered(line)
-      case 'result':
-        return ended(line)
+    case 'content_block_delta': {
+      const messageKey = `${state.streaming}/${event.index}`
+      const block = state.writing.get(messageKey)
+      const { delta } = event
+      if (block === undefined || delta.type === 'other') return []
+      const text = delta.type === 'text_delta' ? delta.text : delta.thinking
+      if (text === '') return []
+      block.text += text
+      return [{ type: delta.type, messageKey, text }]
     }
+    case 'other':
+      return []
   }
+}
 
-  const read = (line: Line): AgentEvent[] => {
-    if (line.text.trim() === '') return []
-    const known = line.overlong ? 'unknown' : readClaudeLine(line.text)
-    if (known === 'silent') return []
-    if (known === 'unknown') return [{ type: 'unknown', line: line.text.slice(0, keptOfUnknown) }]
-    return eventsOf(known)
-  }
+function said(state: State, line: AssistantLine): AgentEvent[] {
+  const { message, parent_tool_use_id: parent } = line
+  return message.content.flatMap((block): AgentEvent[] => {
+    if (block.type === 'other') return []
+    if (block.type === 'tool_use') return [state.tools.start(toolStarted(block, parent, state.workspace))]
+    // A sub-agent speaks to the agent, not to the person; an API error comes again, in the result.
+    if (parent !== null || line.is_api_error_message === true) return []
+    const messageKey = keyOf(state, message.id, block.type)
+    const text = block.type === 'text' ? block.text : block.thinking
+    const streamedBefore = (state.writing.get(messageKey)?.text ?? '') !== ''
+    state.writing.delete(messageKey)
+    return text === '' && !streamedBefore
+      ? []
+      : [{ type: block.type, messageKey, text, cut: line.aborted === true }]
+  })
+}
 
-  return {
-    push: (chunk) => lines.push(chunk).flatMap(read),
-    end: () => [...lines.end().flatMap(read), ...breakOff(), ...abandonTools()],
-  }
+/** The key under which a block was streamed, or a new one for a block that was not. */
+function keyOf(state: State, messageId: string, kind: Writing['kind']): string {
+  for (const [key, block] of state.writing)
+    if (key.startsWith(`${messageId}/`) && block.kind === kind) return key
+  const blocks = state.whole.messageId === messageId ? state.whole.blocks + 1 : 0
+  state.whole = { messageId, blocks }
+  return `${messageId}/whole-${blocks}`
+}
+
+function toolResults({ tools }: State, line: UserLine): AgentEvent[] {
+  const { content } = line.message
+  const results = typeof content === 'string' ? [] : content.filter((block) => block.type === 'tool_result')
+  return results.flatMap((result) => {
+    const started = tools.take(result.tool_use_id)
+    if (started === undefined) return []
+    return [toolFinished(started, result, results.length === 1 ? line.tool_use_result : undefined)]
+  })
+}
+
+function ended(state: State, line: ResultLine): AgentEvent[] {
+  const used = line.model_usage_since_last_result ?? usageSince(state.usedBefore, line.modelUsage)
+  state.usedBefore = line.modelUsage
+  return [
+    ...breakOff(state),
+    ...state.tools.abandon(),
+    ...usageEvents(used),
+    ...(line.is_error ? [errorOf(line)] : []),
+    {
+      type: 'end',
+      ok: !line.is_error,
+      sessionId: line.session_id,
+      durationMs: line.duration_ms,
+      turns: line.num_turns,
+    },
+  ]
 }
 
 const compacted = 'The conversation so far was summarized.'

@@ -4,6 +4,7 @@ import type { ToolKind } from '#domain/task/events.ts'
 import type { ToolResult } from './lines.ts'
 import type { ToolFinished, ToolStarted } from '../port.ts'
 import { firstLine, shortened, shortJson } from '../shorten.ts'
+import { outputLimit, targetOf, unfinishedTool, type Targets } from '../tools.ts'
 
 const kinds: Readonly<Record<string, ToolKind>> = {
   Read: 'read',
@@ -23,22 +24,21 @@ const kinds: Readonly<Record<string, ToolKind>> = {
   TodoWrite: 'todo',
 }
 
-/** The inputs that say what a tool works on, the most telling first. */
-const targets = [
-  'file_path',
-  'notebook_path',
-  'command',
-  'pattern',
-  'url',
-  'query',
-  'path',
-  'description',
-  'subject',
-  'skill',
-]
-const paths = new Set(['file_path', 'notebook_path', 'path'])
-const targetLimit = 2000
-const outputLimit = 64 * 1024
+const targets: Targets = {
+  fields: [
+    'file_path',
+    'notebook_path',
+    'command',
+    'pattern',
+    'url',
+    'query',
+    'path',
+    'description',
+    'subject',
+    'skill',
+  ],
+  paths: new Set(['file_path', 'notebook_path', 'path']),
+}
 
 interface ToolUse {
   readonly id: string
@@ -54,19 +54,9 @@ export function toolStarted(tool: ToolUse, parentToolId: string | null, workspac
     parentToolId,
     kind: kinds[tool.name] ?? 'other',
     name: tool.name,
-    target: targetOf(tool.input, workspace),
+    target: targetOf(tool.input, targets, workspace),
     input: shortJson(tool.input),
   }
-}
-
-function targetOf(input: Readonly<Record<string, unknown>>, workspace: string): string {
-  for (const field of targets) {
-    const value = input[field]
-    if (typeof value !== 'string' || value === '') continue
-    const within = paths.has(field) && value.startsWith(`${workspace}/`)
-    return shortened(within ? value.slice(workspace.length + 1) : value, targetLimit)
-  }
-  return ''
 }
 
 const Hunk = z.object({
@@ -87,7 +77,7 @@ const Details = z.object({
 /** What came of a tool. `details` is the line's `tool_use_result`, when the line holds this result alone. */
 export function toolFinished(started: ToolStarted, result: ToolResult, details: unknown): ToolFinished {
   const ok = result.is_error !== true
-  if (!ok && details === 'User rejected tool use') return unfinished(started.toolId, 'Interrupted.')
+  if (!ok && details === 'User rejected tool use') return unfinishedTool(started.toolId, 'Interrupted.')
   const said = withoutMarks(
     typeof result.content === 'string' ? result.content : joined(result.content ?? []),
   )
@@ -105,16 +95,6 @@ export function toolFinished(started: ToolStarted, result: ToolResult, details: 
     output: shortened(hunks === undefined ? said : hunks.map(asDiff).join('\n'), outputLimit),
     ...counts,
   }
-}
-
-/** A tool that was under way when its turn or its agent ended. */
-export function toolAbandoned(toolId: string): ToolFinished {
-  return unfinished(toolId, 'It did not finish.')
-}
-
-function unfinished(toolId: string, summary: string): ToolFinished {
-  const nothing = { exitCode: null, output: '', additions: null, deletions: null }
-  return { type: 'tool_finished', toolId, ok: false, summary, ...nothing }
 }
 
 function joined(content: readonly { type: string; text?: string }[]): string {

@@ -6,6 +6,7 @@ const request = {
   session: { kind: 'new', id: 'proposed' },
   model: null,
   access: { kind: 'key', apiKey: 'key-of-cursor' },
+  isRoot: false,
 } as const
 
 test('it is started headless, prints lines, and asks nobody', () => {
@@ -43,7 +44,7 @@ test('its settings are in its home once, for it to keep its own beside them', ()
 })
 
 test('a token for the broker is of no use to it', () => {
-  const access = { kind: 'broker', socketPath: '/s', runToken: 't', scripted: false } as const
+  const access = { kind: 'socket', socketPath: '/s', runToken: 't', scripted: false } as const
   expect(() => cursor.launch({ ...request, access })).toThrow('key')
 })
 

@@ -1,6 +1,7 @@
 /** `cursor`: Cursor's coding agent, run headless, one process a turn. Built from its documentation, not from runs of it. */
 import { takesModel } from '#domain/task/agentModels.ts'
 import { faultOf } from './fault.ts'
+import { locateCursor } from './locate.ts'
 import { createCursorParser } from './parser.ts'
 import type { Agent } from '../port.ts'
 
@@ -19,7 +20,10 @@ export const cursor = {
   dialogue: 'single',
   sessionFolders: ['.cursor/chats'],
   images: 'files',
-  access: 'key',
+  access: { kind: 'key' },
+  usage: 'told',
+  locate: locateCursor,
+  author: 'cursor <cursoragent@cursor.com>',
   // It has been seen to hang after its result.
   leavesByItself: false,
   // It reads a repository's AGENTS.md and CLAUDE.md by itself, and writes into its settings what it keeps of its own.
@@ -57,6 +61,7 @@ export const cursor = {
     return `${text === '' ? '' : `${text}\n\n`}${asked}\n${named}\n`
   },
   interrupt: () => null,
+  shownStderr: (text) => text,
   faultOf,
 } satisfies Agent
 

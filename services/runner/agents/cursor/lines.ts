@@ -1,5 +1,6 @@
 /** The lines that `cursor-agent --output-format stream-json` prints, as far as we read them. What is not named here is passed over. */
 import { z } from 'zod'
+import { jsonIn } from '../parser.ts'
 
 const sessionId = z.string().default('')
 
@@ -64,12 +65,7 @@ const echo = z.object({ type: z.literal('user') })
 
 /** A line read: one we know, one to pass over, or one that nobody understands. */
 export function readCursorLine(line: string): CursorLine | 'silent' | 'unknown' {
-  let json: unknown
-  try {
-    json = JSON.parse(line)
-  } catch {
-    return 'unknown'
-  }
+  const json = jsonIn(line)
   const read = known.safeParse(json)
   if (read.success) return read.data
   return echo.safeParse(json).success ? 'silent' : 'unknown'

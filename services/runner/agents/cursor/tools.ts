@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { ToolKind } from '#domain/task/events.ts'
 import type { ToolFinished, ToolStarted } from '../port.ts'
 import { firstLine, shortened, shortJson } from '../shorten.ts'
+import { outputLimit, targetOf, type Targets } from '../tools.ts'
 
 /** By the tool's key without `ToolCall`, and for tools that are called as functions by their name without underscores. */
 const kinds: Readonly<Record<string, ToolKind>> = {
@@ -32,24 +33,23 @@ const kinds: Readonly<Record<string, ToolKind>> = {
   todowrite: 'todo',
 }
 
-/** The arguments that say what a tool works on, the most telling first. */
-const targets = [
-  'command',
-  'pattern',
-  'globPattern',
-  'query',
-  'searchTerm',
-  'url',
-  'path',
-  'filePath',
-  'target_file',
-  'targetDirectory',
-  'toolName',
-  'question',
-]
-const paths = new Set(['path', 'filePath', 'target_file', 'targetDirectory'])
-const targetLimit = 2000
-const outputLimit = 64 * 1024
+const targets: Targets = {
+  fields: [
+    'command',
+    'pattern',
+    'globPattern',
+    'query',
+    'searchTerm',
+    'url',
+    'path',
+    'filePath',
+    'target_file',
+    'targetDirectory',
+    'toolName',
+    'question',
+  ],
+  paths: new Set(['path', 'filePath', 'target_file', 'targetDirectory']),
+}
 
 const Args = z.record(z.string(), z.unknown())
 type Args = z.infer<typeof Args>
@@ -104,19 +104,9 @@ export function toolStarted(toolId: string, { name, args }: ToolCall, workspace:
     parentToolId: null,
     kind: kinds[name.toLowerCase().replaceAll('_', '')] ?? 'other',
     name,
-    target: targetOf(args, workspace),
+    target: targetOf(args, targets, workspace),
     input: shortJson(args),
   }
-}
-
-function targetOf(args: Args, workspace: string): string {
-  for (const field of targets) {
-    const value = args[field]
-    if (typeof value !== 'string' || value === '') continue
-    const within = paths.has(field) && value.startsWith(`${workspace}/`)
-    return shortened(within ? value.slice(workspace.length + 1) : value, targetLimit)
-  }
-  return ''
 }
 
 /** How a call ended: with `success`, or under the name of what went wrong. */
@@ -151,12 +141,6 @@ export function toolFinished(started: ToolStarted, { args, result }: ToolCall): 
   const said = ok ? saidIn(details) : reasonOf(how, details)
   const summary = ok && started.kind === 'read' ? '' : firstLine(said)
   return { ...done, ...nothing, ok, summary, output: shortened(said, outputLimit) }
-}
-
-/** A tool that was under way when its turn or its agent ended. */
-export function toolAbandoned(toolId: string): ToolFinished {
-  const nothing = { exitCode: null, output: '', additions: null, deletions: null }
-  return { type: 'tool_finished', toolId, ok: false, summary: 'It did not finish.', ...nothing }
 }
 
 function endOf(result: unknown): { readonly how: string; readonly details: Args } {

@@ -3,11 +3,13 @@ import { randomBytes } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { StringDecoder } from 'node:string_decoder'
-import type { Found } from '../../agents/locate.ts'
-import type { Agent, AgentEvent } from '../../agents/port.ts'
-import { programBind, programIn } from '../../agents/program.ts'
+import type { AgentBackend } from '../../agents/installed.ts'
+import { programBind, programIn, type Found } from '../../agents/locate.ts'
+import type { Agent, AgentEvent, ModelAccess, ModelUsed } from '../../agents/port.ts'
+import { modelPort } from '../../egress/relay.ts'
 import { anyAmount, type Budget } from '../../model/budget.ts'
 import { startBroker, type Broker } from '../../model/broker.ts'
+import type { ModelUsage } from '../../model/meter.ts'
 import type { AgentDeps } from '../../deps.ts'
 import type {
   ReservedSandbox,
@@ -38,6 +40,8 @@ export interface AgentProcess {
   readonly version: string
   /** Secrets that only this process was given. Nothing that is recorded may show them. */
   readonly secrets: readonly string[]
+  /** The scripted model answers it. */
+  readonly isScripted: boolean
   /** Whether it resumed an earlier session. */
   readonly resumed: boolean
   /** Sends a message in the form of the agent's `userMessage` and follows its turn: `over` when the agent reported its end, `gone` when the process ended first. */
@@ -73,10 +77,12 @@ export interface AgentStart {
   /** The session to resume; `null`: a new one. */
   readonly session: string | null
   readonly model: string | null
-  /** The agent's own key, where it needs one. */
-  readonly apiKey: string
+  readonly backend: ReadyBackend
   readonly sandboxEnv: SandboxEnv
 }
+
+/** What answers an agent that can run. */
+export type ReadyBackend = Exclude<AgentBackend, { kind: 'missing' }>
 
 /** The path of the broker's socket inside the sandbox. */
 const socketInSandbox = '/run/flightdeck/model.sock'
@@ -92,12 +98,13 @@ export interface OpenedAgent {
   close(): Promise<void>
 }
 
-type Deps = Pick<AgentDeps, 'scratch' | 'model' | 'textThreads' | 'logger' | 'ids' | 'isRoot'>
+type Deps = Pick<AgentDeps, 'scratch' | 'textThreads' | 'logger' | 'ids' | 'isRoot'>
 
 /** Opens the sandbox of an agent. Fails with a sentence when its broker or its sandbox cannot be made. */
 export async function openAgent(deps: Deps, start: AgentStart): Promise<OpenedAgent> {
   const runToken = randomBytes(24).toString('base64url')
-  const { sandbox, workspace } = start
+  const { sandbox, workspace, backend } = start
+  const metered = meteredUsage()
   const known = { workspace, stdin: 'pipe', limits: agentLimits } as const
   const folder = await deps.scratch.make()
   let reserved: ReservedSandbox | undefined
@@ -112,14 +119,22 @@ export async function openAgent(deps: Deps, start: AgentStart): Promise<OpenedAg
     const socketPath = join(folder, 'model.sock')
     const [opened, started] = await Promise.allSettled([
       start.sandboxEnv.open(),
-      brokerFor(deps, start, { socketPath, runToken }),
+      brokerFor(deps, start, { socketPath, runToken, metered }),
     ])
     if (opened.status === 'fulfilled') env = opened.value
     if (started.status === 'fulfilled') broker = started.value
     if (opened.status === 'rejected') throw opened.reason
     if (started.status === 'rejected') throw started.reason
     broker?.admit(null)
-    const spec = { ...known, ...commandOf(deps, start, { socketPath, runToken, env: opened.value }) }
+    const spec = {
+      ...known,
+      ...commandOf(deps, start, {
+        socketPath,
+        runToken,
+        env: opened.value,
+        port: broker?.port ?? 0,
+      }),
+    }
     const child = reserved?.run(spec) ?? sandbox.run(spec)
     // From now on it ends with its process.
     reserved = undefined
@@ -132,7 +147,9 @@ export async function openAgent(deps: Deps, start: AgentStart): Promise<OpenedAg
       begin() {
         child.stdin?.on('error', () => undefined)
         child.stdin?.write('\n')
-        return agentProcess(start, child, [runToken, start.apiKey].filter(Boolean), {
+        const secrets = [runToken, ...(backend.kind === 'key' ? [backend.apiKey] : [])]
+        return agentProcess(start, child, secrets, {
+          metered,
           admit: (budget) => broker?.admit(budget),
           close: closeAll,
         })
@@ -157,67 +174,104 @@ interface BrokerSocket {
 
 /** `undefined` for an agent that reaches its model with a key of its own. */
 async function brokerFor(
-  { model, textThreads, logger }: Deps,
-  { agent, workspace: { owner, taskId }, sandboxEnv }: AgentStart,
-  socket: BrokerSocket,
+  { textThreads, logger }: Deps,
+  { agent, backend, sandbox, workspace: { owner, taskId }, sandboxEnv }: AgentStart,
+  { socketPath, runToken, metered }: BrokerSocket & { readonly metered: MeteredUsage },
 ): Promise<Broker | undefined> {
-  if (agent.access === 'key') return undefined
+  if (backend.kind === 'key') return undefined
+  // The sandbox's relay leads from its loopback to the socket. Without a sandbox there is no relay.
+  const isOnLoopback = agent.access.kind === 'loopback' && sandbox.kind === 'none'
   return startBroker({
-    ...socket,
-    ...(owner && { owner }),
-    upstream: model,
+    listen: isOnLoopback ? 'loopback' : { socketPath, owner },
+    runToken,
+    upstream: backend.model,
     threads: textThreads,
     modelFetches: sandboxEnv.modelFetches,
-    onUsage: () => {},
+    onUsage: metered.add,
     onFault: ({ code, message }) => logger.warn({ code, message, taskId }, 'model broker'),
   })
 }
 
+interface LaunchPlace extends BrokerSocket {
+  readonly env: OpenedSandboxEnv
+  /** The port of a broker on the loopback. */
+  readonly port: number
+}
+
 /** What is to run in the agent's sandbox. */
-function commandOf(
-  deps: Deps,
-  { agent, program, sandbox, session, model, apiKey }: AgentStart,
-  { socketPath, runToken, env }: BrokerSocket & { readonly env: OpenedSandboxEnv },
-): Omit<SandboxSpec, keyof ReservedSpec> {
+function commandOf(deps: Deps, start: AgentStart, place: LaunchPlace): Omit<SandboxSpec, keyof ReservedSpec> {
+  const { agent, program, sandbox, session, model } = start
+  const { env } = place
   const cli = programBind(program)
-  const socket = { source: socketPath, target: socketInSandbox }
+  const socket = { source: place.socketPath, target: socketInSandbox }
   const launched = agent.launch({
     binary: programIn(program, sandbox.seenAs(cli)),
     session: session === null ? { kind: 'new', id: deps.ids.uuid() } : { kind: 'resume', id: session },
     model,
-    access:
-      agent.access === 'key'
-        ? { kind: 'key', apiKey }
-        : {
-            kind: 'broker',
-            socketPath: sandbox.seenAs(socket),
-            runToken,
-            scripted: deps.model.kind === 'scripted',
-          },
+    access: accessOf(start, place, sandbox.seenAs(socket)),
+    isRoot: sandbox.kind === 'none' && deps.isRoot,
   })
   const [command, ...rest] = launched.argv
   if (command === undefined) throw new Error('An agent is launched by a program.')
+  const relayed = agent.access.kind === 'loopback' ? sandbox.seenAs(socket) : undefined
   return {
-    command: env.command([command, ...rest], 'told'),
-    env: {
-      ...env.env,
-      ...launched.env,
-      // As root the CLI must be told that it may run; in a sandbox it is not root.
-      ...(sandbox.kind === 'none' && deps.isRoot ? { IS_SANDBOX: '1' } : {}),
-    },
+    command: env.command([command, ...rest], 'told', relayed),
+    env: { ...env.env, ...launched.env },
     readOnly: [cli, ...env.readOnly],
-    sockets: [...(agent.access === 'key' ? [] : [socket]), ...env.sockets],
+    sockets: [...(agent.access.kind === 'key' ? [] : [socket]), ...env.sockets],
     beside: env.beside,
   }
 }
 
+/** How the agent reaches its model, as seen from where it runs. */
+function accessOf(
+  { agent, backend, sandbox }: AgentStart,
+  { runToken, port }: LaunchPlace,
+  socketPath: string,
+): ModelAccess {
+  if (backend.kind === 'key') return backend
+  const scripted = backend.model.kind === 'scripted'
+  if (agent.access.kind !== 'loopback') return { kind: 'socket', socketPath, runToken, scripted }
+  const origin = `http://127.0.0.1:${sandbox.kind === 'none' ? port : modelPort}`
+  return { kind: 'loopback', origin, runToken, scripted }
+}
+
+/** What the broker counted, by model, since it was last taken. */
+interface MeteredUsage {
+  add(usage: ModelUsage): void
+  take(): readonly ModelUsed[]
+}
+
+function meteredUsage(): MeteredUsage {
+  const byModel = new Map<string, ModelUsed>()
+  return {
+    add(usage) {
+      const before = byModel.get(usage.model)
+      byModel.set(usage.model, {
+        type: 'usage',
+        model: usage.model,
+        inputTokens: usage.inputTokens + (before?.inputTokens ?? 0),
+        outputTokens: usage.outputTokens + (before?.outputTokens ?? 0),
+        cacheReadTokens: usage.cacheReadTokens + (before?.cacheReadTokens ?? 0),
+        cacheWriteTokens: usage.cacheWriteTokens + (before?.cacheWriteTokens ?? 0),
+        costUsd: 0,
+      })
+    },
+    take() {
+      const taken = [...byModel.values()]
+      byModel.clear()
+      return taken
+    },
+  }
+}
+
 function agentProcess(
-  { agent, program: { version }, session }: AgentStart,
+  { agent, program: { version }, session, backend }: AgentStart,
   child: SandboxedProcess,
   secrets: readonly string[],
-  broker: Pick<Broker, 'admit' | 'close'>,
+  broker: Pick<Broker, 'admit' | 'close'> & { readonly metered: MeteredUsage },
 ): AgentProcess {
-  const readEvents = eventReader(agent, child)
+  const readEvents = eventReader(agent, child, broker.metered)
   const stderr = forwardStderr(child)
   let isAlive = true
   let isInTurn = false
@@ -238,6 +292,7 @@ function agentProcess(
     agent,
     version,
     secrets,
+    isScripted: backend.kind === 'broker' && backend.model.kind === 'scripted',
     resumed: session !== null,
     exited: child.exited,
     isAlive: () => isAlive,
@@ -302,19 +357,28 @@ const nobody: TurnListener = {
 function eventReader(
   agent: Agent,
   child: SandboxedProcess,
+  metered: MeteredUsage,
 ): (listener: TurnListener, isEnough: () => boolean) => Promise<'over' | 'gone'> {
   const chunks = child.stdout[Symbol.asyncIterator]()
   const parser = agent.parser()
   const characters = new StringDecoder('utf8')
+  const report = async (events: readonly AgentEvent[], { onEvent }: TurnListener) => {
+    for (const event of events) {
+      if (event.type === 'end' && agent.usage === 'metered')
+        for (const used of metered.take()) await onEvent(used)
+      await onEvent(event)
+    }
+  }
   return async (listener, isEnough) => {
     for (;;) {
       const next: IteratorResult<Buffer> = await chunks.next()
       if (next.done === true) {
-        for (const event of [...parser.push(characters.end()), ...parser.end()]) await listener.onEvent(event)
+        await report([...parser.push(characters.end()), ...parser.end()], listener)
+        if (agent.usage === 'metered') await report(metered.take(), listener)
         return 'gone'
       }
       listener.onOutput()
-      for (const event of parser.push(characters.write(next.value))) await listener.onEvent(event)
+      await report(parser.push(characters.write(next.value)), listener)
       if (isEnough()) return 'over'
     }
   }

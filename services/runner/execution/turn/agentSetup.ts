@@ -8,7 +8,7 @@ import type { Agent, HomeFile } from '../../agents/port.ts'
 import type { AgentDeps } from '../../deps.ts'
 import type { Sandbox } from '../../sandbox/port.ts'
 import type { Workspace } from '../../workspace/workspace.ts'
-import { openAgent, type AgentProcess, type OpenedAgent } from './agentProcess.ts'
+import { openAgent, type AgentProcess, type OpenedAgent, type ReadyBackend } from './agentProcess.ts'
 import { failed, type Failed } from '../failure.ts'
 import type { SandboxEnv } from '../sandboxEnv.ts'
 
@@ -27,37 +27,36 @@ export interface AgentSetup {
   readonly agent: Agent
   readonly program: Found
   readonly sandbox: Sandbox
-  readonly apiKey: string
+  readonly backend: ReadyBackend
   /** Equal for setups whose sandboxes can stand in for each other. */
   readonly fingerprint: string
 }
 
 /** Finds what the agent needs, or the sentence that says what is missing. Looks at nothing in the workspace. */
 export async function agentSetup(
-  deps: Pick<AgentDeps, 'located' | 'sandbox' | 'agentKeys'>,
+  deps: Pick<AgentDeps, 'installed' | 'sandbox'>,
   { agent: name, model, sandboxEnv }: AgentRequest,
 ): Promise<AgentSetup | Failed> {
   const agent = agents[name]
-  if (!agent) return failed('no_agent', `The ${name} agent is not available yet. Choose Claude.`)
-  const located = await deps.located(name)
+  const located = await deps.installed.located(name)
   if (!located.found) return failed('no_agent', located.reason)
   const { sandbox } = deps
   if ('missing' in sandbox) return failed('no_box', sandbox.missing)
-  const apiKey = agent.access === 'key' ? deps.agentKeys[name] : ''
-  if (apiKey === undefined)
+  const backend = deps.installed.backend(name)
+  if (backend.kind === 'missing')
     return failed('no_key', `This server has no API key for ${name}. Ask its operator to set one.`)
   const fingerprint = JSON.stringify([agent.name, located, model, sandboxEnv.fingerprint])
-  return { kind: 'set_up', agent, program: located, sandbox, apiKey, fingerprint }
+  return { kind: 'set_up', agent, program: located, sandbox, backend, fingerprint }
 }
 
 /** Opens the sandbox of an agent that will resume a session, or begin one (`null`). */
 export function openSandboxFor(
   deps: AgentDeps,
   { workspace, model, sandboxEnv }: AgentRequest,
-  { agent, program, sandbox, apiKey }: AgentSetup,
+  { agent, program, sandbox, backend }: AgentSetup,
   session: string | null,
 ): Promise<OpenedAgent> {
-  return openAgent(deps, { agent, program, sandbox, workspace, session, model, apiKey, sandboxEnv })
+  return openAgent(deps, { agent, program, sandbox, workspace, session, model, backend, sandboxEnv })
 }
 
 /** The files of an agent's home, which depend on the instruction files in the workspace. */

@@ -44,7 +44,7 @@ export async function runTurn(deps: ExecutionDeps, request: TurnRequest): Promis
   const { executionId } = request.run.fence
   const budget = deps.budgets.ofRun({ userId: request.ownerId, executionId })
   // An agent that reaches its model by itself can only be refused its turn as a whole.
-  const refusal = setup.agent.access === 'key' ? await budget.refusal() : undefined
+  const refusal = setup.agent.access.kind === 'key' ? await budget.refusal() : undefined
   if (refusal !== undefined) return failed('budget', refusal)
   try {
     return await turnWithin(deps, request, setup, budget)
@@ -113,7 +113,7 @@ async function turnOn(
   const recorder = recorderFor(deps, request, started, { redaction, output })
   const limits = watchLimits(deps, run, process)
   const stderrTail = tailOf(keptTail)
-  const listener = listenerFor(deps, started, { recorder, output, stderrTail, onOutput: limits.onOutput })
+  const listener = listenerFor(started, { recorder, output, stderrTail, onOutput: limits.onOutput })
   let isKept = false
   try {
     const isFinished = await follow(deps, request, started, listener)
@@ -175,8 +175,7 @@ function recorderFor(
 }
 
 function listenerFor(
-  deps: Pick<AgentDeps, 'model'>,
-  { process: { agent }, budget }: StartedAgent,
+  { process: { agent, isScripted }, budget }: StartedAgent,
   {
     recorder,
     output,
@@ -194,13 +193,14 @@ function listenerFor(
     onOutput,
     onEvent(event) {
       // The usage of an agent without a key is metered by the broker, request by request.
-      if (event.type === 'usage' && agent.access === 'key') budget.spend(event)
+      if (event.type === 'usage' && agent.access.kind === 'key') budget.spend(event)
       return recorder.record(event)
     },
     isOver: () => recorder.ended() !== undefined,
     async onStderr(chunk) {
       stderrTail.add(chunk)
-      await output.stderr.write(deps.model.kind === 'scripted' ? withoutModelWarning(chunk) : chunk)
+      const shown = agent.shownStderr(chunk.toString('utf8'), isScripted)
+      if (shown !== '') await output.stderr.write(shown)
     },
   }
 }
@@ -277,11 +277,6 @@ function tailOf(most: number) {
     },
     text: () => text,
   }
-}
-
-/** The CLI warns that it does not know the scripted model, whose name is ours: a person need not see that. */
-function withoutModelWarning(chunk: Buffer): string {
-  return chunk.toString('utf8').replace(/^\[claude-code:unrecognized_model\].*\n?/gm, '')
 }
 
 function outcomeOf(

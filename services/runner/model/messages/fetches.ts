@@ -4,6 +4,7 @@
  * network; files and containers belong to the operator's account, in which all projects are one, and stay refused.
  */
 import { z } from 'zod'
+import { fetches, outside, refused, type Checked, type MayFetch } from '../api.ts'
 
 const Source = z.looseObject({ type: z.string(), content: z.unknown().optional() })
 const Block = z.looseObject({
@@ -24,32 +25,10 @@ const ownTool = /^(?:custom|bash_\d+|text_editor_\d+|computer_\d+|memory_\d+)$/
 /** Tools of the model's side that fetch from the network, and do nothing else. */
 const fetchingTool = /^(?:web_search_\d+|web_fetch_\d+|mcp_toolset)$/
 
-/** Whether a project lets the model's side fetch from the network. */
-export interface MayFetch {
-  readonly modelFetches: boolean
-}
-
 /** Whether a beta of the API is passed on: those of what is refused stay behind. */
 export function passesBeta(beta: string, { modelFetches }: MayFetch): boolean {
   if (/^(?:code-execution|files-api|skills)-/i.test(beta)) return false
   return modelFetches || !/^(?:mcp-client|web-fetch|web-search)-/i.test(beta)
-}
-
-export type Checked =
-  /** What was looked at, and nothing else: of a name that stands twice, the model's side might take the other. */
-  { readonly kind: 'fine'; readonly body: string } | { readonly kind: 'refused'; readonly sentence: string }
-
-export type CheckedBytes =
-  | { readonly kind: 'fine'; readonly body: Uint8Array }
-  | Exclude<Checked, { readonly kind: 'fine' }>
-
-/** The same of a body in bytes. */
-export function checkBody(body: Uint8Array, asked: MayFetch): CheckedBytes {
-  const checked = checkFetches(
-    Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8'),
-    asked,
-  )
-  return checked.kind === 'fine' ? { kind: 'fine', body: Buffer.from(checked.body) } : checked
 }
 
 /** Looks at the body of a request of the Messages API. */
@@ -82,15 +61,6 @@ export function checkFetches(body: string, { modelFetches }: MayFetch): Checked 
   }
   return { kind: 'fine', body: JSON.stringify(parsed) }
 }
-
-const refused = (sentence: string): Checked => ({ kind: 'refused', sentence })
-
-const outside = (field: string, does: string): string =>
-  `${field}: this ${does} from outside the box, past the hosts that the project allows, and is not passed on.`
-
-/** Of what a project may allow. */
-const fetches = (field: string, does: string): string =>
-  `${outside(field, does)} The project's network settings can allow it.`
 
 const isThere = (value: unknown): boolean =>
   value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0)

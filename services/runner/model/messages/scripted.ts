@@ -3,7 +3,8 @@
  * around the repository, leaves one small note in `FLIGHTDECK.md`, and says at each end that it is no real model.
  */
 import { createHash } from 'node:crypto'
-import { readConversation, tokensIn } from './wire.ts'
+import { tokensIn } from '../api.ts'
+import { readConversation } from './wire.ts'
 import type { Answer, AnswerBlock, Conversation, MessagesRequest, Step } from './wire.ts'
 
 /** The file that the scripted model writes, in the repository's root. */

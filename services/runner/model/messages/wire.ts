@@ -1,5 +1,6 @@
 /** The Messages API as far as the runner reads and writes it: a request's conversation, an answer, and the answer's wire forms. */
 import { z } from 'zod'
+import { answerFrame, wordsOf, type AnswerFrame } from '../api.ts'
 
 const TextBlock = z.object({ type: z.literal('text'), text: z.string() })
 const ImageBlock = z.object({ type: z.literal('image') })
@@ -114,11 +115,6 @@ export interface Answer {
   readonly outputTokens: number
 }
 
-/** Tokens, as a quarter of the characters: near enough for a model that has no tokenizer. */
-export function tokensIn(value: unknown): number {
-  return Math.ceil((JSON.stringify(value) ?? '').length / 4)
-}
-
 /** The whole answer as `stream: false` gives it. */
 export function answerAsJson(answer: Answer): object {
   return {
@@ -129,30 +125,21 @@ export function answerAsJson(answer: Answer): object {
   }
 }
 
-/** A server-sent event of an answer; `paced` when a model would take its time before it. */
-export interface AnswerFrame {
-  readonly frame: string
-  readonly paced: boolean
-}
-
 /** The answer as server-sent events, text word by word. */
 export function* answerAsEvents(answer: Answer): Generator<AnswerFrame> {
-  yield event({ type: 'message_start', message: messageShell(answer) })
+  yield answerFrame({ type: 'message_start', message: messageShell(answer) })
   for (const [index, block] of answer.blocks.entries()) {
-    yield event({ type: 'content_block_start', index, content_block: emptied(block) })
-    for (const delta of deltasOf(block)) yield event({ type: 'content_block_delta', index, delta }, true)
-    yield event({ type: 'content_block_stop', index })
+    yield answerFrame({ type: 'content_block_start', index, content_block: emptied(block) })
+    for (const delta of deltasOf(block))
+      yield answerFrame({ type: 'content_block_delta', index, delta }, true)
+    yield answerFrame({ type: 'content_block_stop', index })
   }
-  yield event({
+  yield answerFrame({
     type: 'message_delta',
     delta: { stop_reason: answer.stopReason, stop_sequence: null },
     usage: { output_tokens: answer.outputTokens },
   })
-  yield event({ type: 'message_stop' })
-}
-
-function event(data: { type: string; [field: string]: unknown }, paced = false): AnswerFrame {
-  return { frame: `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`, paced }
+  yield answerFrame({ type: 'message_stop' })
 }
 
 function messageShell({ id, model, inputTokens }: Answer) {
@@ -197,8 +184,4 @@ function deltasOf(block: AnswerBlock): readonly object[] {
     case 'tool_use':
       return [{ type: 'input_json_delta', partial_json: JSON.stringify(block.input) }]
   }
-}
-
-function wordsOf(text: string): readonly string[] {
-  return text.match(/\s*\S+\s*/g) ?? []
 }

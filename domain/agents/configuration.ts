@@ -1,0 +1,19 @@
+/** How an operator configures each agent. */
+import { agentNames, type AgentName } from '../agents.ts'
+import type { AgentConfiguration } from './agent.ts'
+import { claudeConfiguration } from './claude.ts'
+import { cursorConfiguration } from './cursor.ts'
+
+export const agentConfigurations: Readonly<Record<AgentName, AgentConfiguration>> = {
+  claude: claudeConfiguration,
+  cursor: cursorConfiguration,
+}
+
+/** A value for each agent. */
+export function byAgent<Value>(
+  valueOf: (name: AgentName, configuration: AgentConfiguration) => Value,
+): Readonly<Record<AgentName, Value>> {
+  const values = agentNames.map((name) => [name, valueOf(name, agentConfigurations[name])] as const)
+  // There is one entry for each name.
+  return Object.fromEntries(values) as Record<AgentName, Value>
+}

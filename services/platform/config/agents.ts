@@ -1,0 +1,82 @@
+/** The configuration of the agents, read from the variables that `domain/agents` names for each of them. */
+import { accessSync, constants, statSync } from 'node:fs'
+import { z } from 'zod'
+import type { AgentName } from '#domain/agents.ts'
+import { agentConfigurations, byAgent } from '#domain/agents/configuration.ts'
+import type { AgentConfiguration } from '#domain/agents/agent.ts'
+import { address, hosts } from './values.ts'
+
+export interface AgentConfig {
+  /** The path of its program; `undefined`: it is looked up. */
+  readonly program: string | undefined
+  readonly apiKey: string | undefined
+  /** Where its model's API is; `undefined` for an agent that knows that itself. */
+  readonly baseUrl: string | undefined
+  /** Hosts that its sandbox may reach, in addition to those that the project allows. */
+  readonly hosts: readonly string[]
+}
+export type AgentsConfig = Readonly<Record<AgentName, AgentConfig>>
+
+/** What `--help` says of each variable. */
+export const agentVariables: Readonly<Record<string, string>> = Object.assign(
+  {},
+  ...Object.entries(agentConfigurations).map(([name, configuration]) => helpOf(name, configuration)),
+)
+
+function helpOf(name: string, { program, variables }: AgentConfiguration): Readonly<Record<string, string>> {
+  const { key, baseUrl, hosts: ofSandbox } = variables
+  const isBrokered = baseUrl !== undefined
+  return {
+    [key]: isBrokered
+      ? `API key of \`${name}\`; the key broker keeps it out of the sandbox`
+      : `API key of \`${name}\`; it is passed into the sandbox that the agent runs in`,
+    ...(isBrokered && {
+      [baseUrl.name]: `where the key broker reaches the model of \`${name}\` (${baseUrl.initial})`,
+    }),
+    ...(ofSandbox !== undefined && {
+      [ofSandbox]: `hosts that the sandbox of \`${name}\` may reach, separated by commas`,
+    }),
+    [variables.program]: `path of the \`${program}\` program; by default it is looked up`,
+  }
+}
+
+/** The variables that hold a secret. */
+export const agentSecrets: readonly string[] = Object.values(agentConfigurations).map(
+  ({ variables }) => variables.key,
+)
+
+/** Reads the variables of every agent; what is wrong with one is added to the faults. */
+export function readAgents(
+  given: Readonly<Record<string, string | undefined>>,
+  faults: string[],
+): AgentsConfig {
+  const read = <Value>(name: string | undefined, schema: z.ZodType<Value>): Value | undefined => {
+    const value = name === undefined ? undefined : given[name]?.trim() || undefined
+    if (value === undefined) return undefined
+    const parsed = schema.safeParse(value)
+    if (parsed.success) return parsed.data
+    faults.push(`${name}: ${parsed.error.issues[0]?.message ?? 'is not valid'}.`)
+    return undefined
+  }
+  return byAgent((_name, { variables }) => {
+    const program = read(variables.program, z.string())
+    if (program !== undefined && !isProgram(program))
+      faults.push(`${variables.program}: ${program} is no program that can be run.`)
+    return {
+      program,
+      apiKey: read(variables.key, z.string()),
+      baseUrl: read(variables.baseUrl?.name, address) ?? variables.baseUrl?.initial,
+      hosts: read(variables.hosts, hosts) ?? [],
+    }
+  })
+}
+
+function isProgram(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK)
+    // A folder can be entered, which is the same right.
+    return statSync(file).isFile()
+  } catch {
+    return false
+  }
+}

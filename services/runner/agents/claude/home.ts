@@ -1,0 +1,25 @@
+/** What `claude` finds in its home. */
+import { instructionFiles } from '../home.ts'
+import type { HomeFile } from '../port.ts'
+
+/**
+ * Only the user's settings are read (a repository's could run commands), which leaves the repository's instructions out as well: the user's
+ * `CLAUDE.md` gives back those of `instructionFiles` that are `present`. `workspace` is where the sandbox has the repository.
+ */
+export function claudeHome(present: ReadonlySet<string>, workspace = '/workspace'): readonly HomeFile[] {
+  const includes = instructionFiles
+    .filter((file) => present.has(file))
+    .map((file) => `@${workspace}/${file}\n`)
+  return [
+    { path: '.claude/CLAUDE.md', content: includes.join(''), onlyOnce: false },
+    { path: '.claude/settings.json', content: `${JSON.stringify(settings, null, 2)}\n`, onlyOnce: false },
+    { path: '.claude.json', content: `${JSON.stringify(state, null, 2)}\n`, onlyOnce: true },
+  ]
+}
+
+const settings = {
+  // The commits of a task are the person's; who wrote them is for the person to say.
+  includeCoAuthoredBy: false,
+  skipDangerousModePermissionPrompt: true,
+}
+const state = { hasCompletedOnboarding: true, bypassPermissionsModeAccepted: true }

@@ -1,0 +1,78 @@
+/** What the parsers of all agents share: lines of JSON come in, events go out, and whatever was begun is ended. */
+import { createLineSplitter, type Line } from './lines.ts'
+import type { AgentEvent, AgentParser, ToolStarted } from './port.ts'
+import { unfinishedTool } from './tools.ts'
+
+/** Long enough for a large file or image that is read or written in one line; in characters. */
+const defaultLongestLine = 32 * 1024 * 1024
+const keptOfUnknown = 1000
+
+export interface ParserOptions {
+  readonly longestLine?: number
+}
+
+interface LineReader<Known> {
+  /** A line that the parser knows, one to pass over, or one that nobody understands. */
+  read(line: string): Known | 'silent' | 'unknown'
+  eventsOf(line: Known): readonly AgentEvent[]
+  /** The stream is over: what is left open is ended. */
+  end(): readonly AgentEvent[]
+}
+
+export function lineParser<Known extends object>(
+  { longestLine = defaultLongestLine }: ParserOptions,
+  { read, eventsOf, end }: LineReader<Known>,
+): AgentParser {
+  const lines = createLineSplitter(longestLine)
+  const eventsIn = ({ text, overlong }: Line): readonly AgentEvent[] => {
+    if (text.trim() === '') return []
+    const known = overlong ? 'unknown' : read(text)
+    if (known === 'silent') return []
+    if (known === 'unknown') return [{ type: 'unknown', line: text.slice(0, keptOfUnknown) }]
+    return eventsOf(known)
+  }
+  return {
+    push: (chunk) => lines.push(chunk).flatMap(eventsIn),
+    end: () => [...lines.end().flatMap(eventsIn), ...end()],
+  }
+}
+
+/** The value that a line holds as JSON; `undefined` when it holds none. */
+export function jsonIn(line: string): unknown {
+  try {
+    return JSON.parse(line)
+  } catch {
+    return undefined
+  }
+}
+
+/** The tools that were started and have not finished. */
+export interface OpenTools {
+  get(toolId: string): ToolStarted | undefined
+  start(tool: ToolStarted): ToolStarted
+  /** The tool has finished; `undefined` when it was never started. */
+  take(toolId: string): ToolStarted | undefined
+  /** The turn or the agent has ended: ends them all. */
+  abandon(): AgentEvent[]
+}
+
+export function openTools(): OpenTools {
+  const tools = new Map<string, ToolStarted>()
+  return {
+    get: (toolId) => tools.get(toolId),
+    start(tool) {
+      tools.set(tool.toolId, tool)
+      return tool
+    },
+    take(toolId) {
+      const tool = tools.get(toolId)
+      tools.delete(toolId)
+      return tool
+    },
+    abandon() {
+      const abandoned = [...tools.keys()].map((toolId) => unfinishedTool(toolId))
+      tools.clear()
+      return abandoned
+    },
+  }
+}

@@ -1,0 +1,80 @@
+/** What the broker needs to know of an API of models: each has a folder, and a line in `apis.ts`. */
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
+import type { ModelUsage } from './meter.ts'
+
+export interface ModelApi {
+  readonly name: string
+  /** What people call it. */
+  readonly label: string
+  /** The paths of POST requests that are let through; everything else could use the key without being metered. */
+  readonly paths: readonly string[]
+  /** Of these, the one whose answers use tokens. */
+  readonly meteredPath: string
+  /** The headers that carry the key. */
+  credentials(apiKey: string): OutgoingHttpHeaders
+  /** A client's headers as they are passed on; neither credentials nor hop-by-hop headers are among them any more. */
+  passedHeaders(headers: IncomingHttpHeaders, may: MayFetch): OutgoingHttpHeaders
+  /** The body of an error, in the shape that the clients of this API understand. */
+  errorBody(type: string, message: string): object
+  /** Reads the use of tokens off one JSON value of an answer: a whole answer, or an event of a stream. What is not there was not said. */
+  readUsage(json: unknown): Partial<ModelUsage> | undefined
+  /** Looks at the body of a request for what would have the model's side fetch or run something. */
+  check(body: string, may: MayFetch): Checked
+  /** What the built-in scripted model answers to a request; `undefined` when it is not one of this API. Without it there is no such model. */
+  scripted?(request: unknown, path: string): ScriptedAnswer | undefined
+}
+
+/** Whether a project lets the model's side fetch from the network. */
+export interface MayFetch {
+  readonly modelFetches: boolean
+}
+
+export type Checked =
+  /** What was looked at, and nothing else: of a name that stands twice, the model's side might take the other. */
+  { readonly kind: 'fine'; readonly body: string } | { readonly kind: 'refused'; readonly sentence: string }
+
+export type CheckedBytes =
+  | { readonly kind: 'fine'; readonly body: Uint8Array }
+  | Exclude<Checked, { readonly kind: 'fine' }>
+
+/** `ModelApi.check` for a body in bytes. */
+export function checkBody(api: ModelApi, body: Uint8Array, may: MayFetch): CheckedBytes {
+  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8')
+  const checked = api.check(text, may)
+  return checked.kind === 'fine' ? { kind: 'fine', body: Buffer.from(checked.body) } : checked
+}
+
+export const refused = (sentence: string): Checked => ({ kind: 'refused', sentence })
+
+/** Why something is refused that no project can allow. */
+export const outside = (field: string, does: string): string =>
+  `${field}: this ${does} from outside the box, past the hosts that the project allows, and is not passed on.`
+
+/** Why something is refused that a project can allow. */
+export const fetches = (field: string, does: string): string =>
+  `${outside(field, does)} The project's network settings can allow it.`
+
+export type ScriptedAnswer =
+  | { readonly kind: 'json'; readonly body: object; readonly usage?: ModelUsage }
+  | { readonly kind: 'events'; readonly frames: Iterable<AnswerFrame>; readonly usage: ModelUsage }
+
+/** A server-sent event of an answer; `paced` when a model would take its time before it. */
+export interface AnswerFrame {
+  readonly frame: string
+  readonly paced: boolean
+}
+
+/** A server-sent event, as its wire form. */
+export function answerFrame(data: { type: string; [field: string]: unknown }, paced = false): AnswerFrame {
+  return { frame: `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`, paced }
+}
+
+/** A text in words, each with the space around it. */
+export function wordsOf(text: string): readonly string[] {
+  return text.match(/\s*\S+\s*/g) ?? []
+}
+
+/** Tokens, as a quarter of the characters: near enough for a model that has no tokenizer. */
+export function tokensIn(value: unknown): number {
+  return Math.ceil((JSON.stringify(value) ?? '').length / 4)
+}
