@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process'
 import { access, constants, mkdtemp, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { basename, delimiter, join } from 'node:path'
+import { delimiter, join, relative } from 'node:path'
 import { promisify } from 'node:util'
 import type { Bind } from '../sandbox/port.ts'
 
@@ -108,5 +108,5 @@ export function programBind({ path, shown }: Found): Bind {
 
 /** The program's path, where what is bound for it is seen at `seen`. */
 export function programIn({ path, shown }: Found, seen: string): string {
-  return shown === path ? seen : join(seen, basename(path))
+  return shown === path ? seen : join(seen, relative(shown, path))
 }

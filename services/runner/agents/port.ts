@@ -189,7 +189,8 @@ export type Agent = {
   shownStderr(text: string, scripted: boolean): string
   /** Throws when the access is of another kind than its own. */
   launch(request: LaunchRequest): Launch
-  parser(): AgentParser
+  /** A parser for one process, which was asked to use this model. */
+  parser(model: string | null): AgentParser
   /** Asks to stop the turn, as a line for standard input: an `aborted` error and an `end` follow. `null`: SIGINT is the way. */
   interrupt(requestId: string): string | null
   /**

@@ -25,16 +25,16 @@ const sequences = new RegExp(
  */
 export function createTerminal(): (event: AgentEvent) => string {
   const tools = new Map<string, ToolStarted>()
-  let model = ''
+  let model: string | undefined
   /** The command whose output would be understood to stand under the last line. */
   let lastCommand = ''
 
   const lineOf = (event: AgentEvent): string => {
     switch (event.type) {
       case 'session': {
-        const changed = event.model !== model && event.model !== ''
+        const changed = event.model !== model && (event.model !== '' || model === undefined)
         model = event.model
-        return changed ? dim(`Session opened with ${event.model}`) : ''
+        return changed ? dim(`Session opened${event.model === '' ? '' : ` with ${event.model}`}`) : ''
       }
       case 'tool_started':
         tools.set(event.toolId, event)

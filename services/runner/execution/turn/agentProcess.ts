@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { StringDecoder } from 'node:string_decoder'
 import type { AgentBackend } from '../../agents/installed.ts'
 import { programBind, programIn, type Found } from '../../agents/locate.ts'
-import type { Agent, AgentEvent, ModelAccess, ModelUsed } from '../../agents/port.ts'
+import type { Agent, AgentEvent, AgentParser, ModelAccess, ModelUsed } from '../../agents/port.ts'
 import { modelPort } from '../../egress/relay.ts'
 import { anyAmount, type Budget } from '../../model/budget.ts'
 import { startBroker, type Broker } from '../../model/broker.ts'
@@ -266,12 +266,16 @@ function meteredUsage(): MeteredUsage {
 }
 
 function agentProcess(
-  { agent, program: { version }, session, backend }: AgentStart,
+  { agent, program: { version }, session, model, backend }: AgentStart,
   child: SandboxedProcess,
   secrets: readonly string[],
   broker: Pick<Broker, 'admit' | 'close'> & { readonly metered: MeteredUsage },
 ): AgentProcess {
-  const readEvents = eventReader(agent, child, broker.metered)
+  const readEvents = eventReader(
+    agent.parser(model),
+    child,
+    agent.usage === 'metered' ? broker.metered : undefined,
+  )
   const stderr = forwardStderr(child)
   let isAlive = true
   let isInTurn = false
@@ -355,17 +359,16 @@ const nobody: TurnListener = {
 
 /** Reads events until the listener has enough (`over`) or the agent has printed its last (`gone`). */
 function eventReader(
-  agent: Agent,
+  parser: AgentParser,
   child: SandboxedProcess,
-  metered: MeteredUsage,
+  /** Of an agent that does not tell its usage itself. */
+  metered: MeteredUsage | undefined,
 ): (listener: TurnListener, isEnough: () => boolean) => Promise<'over' | 'gone'> {
   const chunks = child.stdout[Symbol.asyncIterator]()
-  const parser = agent.parser()
   const characters = new StringDecoder('utf8')
   const report = async (events: readonly AgentEvent[], { onEvent }: TurnListener) => {
     for (const event of events) {
-      if (event.type === 'end' && agent.usage === 'metered')
-        for (const used of metered.take()) await onEvent(used)
+      if (event.type === 'end') for (const used of metered?.take() ?? []) await onEvent(used)
       await onEvent(event)
     }
   }
@@ -374,7 +377,7 @@ function eventReader(
       const next: IteratorResult<Buffer> = await chunks.next()
       if (next.done === true) {
         await report([...parser.push(characters.end()), ...parser.end()], listener)
-        if (agent.usage === 'metered') await report(metered.take(), listener)
+        await report(metered?.take() ?? [], listener)
         return 'gone'
       }
       listener.onOutput()
