@@ -11,7 +11,7 @@ const patience = 20_000
 const outside = [
   'services/runner/{workspace,sandbox}/**/*.test.ts',
   'services/runner/egress/egressProxy*.test.ts',
-  'services/runner/agents/claude/cli.test.ts',
+  'services/runner/agents/{claude,codex}/cli.test.ts',
   'tests/contracts/codeHost*.spec.ts',
   'tests/contracts/*.{nats,mongodb,eventStoreDb}.spec.ts',
   'tests/contracts/{nats,mongo}Connection.spec.ts',

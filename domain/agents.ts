@@ -4,10 +4,11 @@
  */
 import type { Agent } from './agents/agent.ts'
 import { claude } from './agents/claude.ts'
+import { codex } from './agents/codex.ts'
 import { cursor } from './agents/cursor.ts'
 
 /** In the order in which they are offered. */
-export const agents = [claude, cursor] as const satisfies readonly Agent[]
+export const agents = [claude, cursor, codex] as const satisfies readonly Agent[]
 
 export type AgentName = (typeof agents)[number]['name']
 export const agentNames: readonly AgentName[] = agents.map(({ name }) => name)

@@ -2,11 +2,13 @@
 import { agentNames, type AgentName } from '../agents.ts'
 import type { AgentConfiguration } from './agent.ts'
 import { claudeConfiguration } from './claude.ts'
+import { codexConfiguration } from './codex.ts'
 import { cursorConfiguration } from './cursor.ts'
 
 export const agentConfigurations: Readonly<Record<AgentName, AgentConfiguration>> = {
   claude: claudeConfiguration,
   cursor: cursorConfiguration,
+  codex: codexConfiguration,
 }
 
 /** A value for each agent. */

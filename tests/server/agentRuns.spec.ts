@@ -1,17 +1,20 @@
-/** The same eight runs for both agents, through the product: `claude` is the real CLI on a scripted API, `cursor` a look-alike. */
+/** The same eight runs for every agent, through the product: `claude` and `codex` are the real CLIs on scripted APIs, `cursor` is a look-alike. */
 import { createHash } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, type TestContext } from 'vitest'
 import { getAgents } from '#domain/api/server.schema.ts'
 import { getChat, getCommands, getTerminal, sendMessage } from '#domain/api/chat.schema.ts'
 import { uploadImage } from '#domain/api/images.schema.ts'
 import { cancelTask, createTask, getTaskDiff, updateTask, type Task } from '#domain/api/tasks.schema.ts'
 import { agentNames, type AgentName } from '#domain/agents.ts'
+import type { Located } from '../../services/runner/agents/locate.ts'
+import { codexProgram } from '../codexProgram.ts'
 import { ownFolder } from '../product.ts'
 import { note } from '../report/notes.ts'
 import { installCursorAgent } from '../standins/cursorAgent.ts'
 import { createGate, type Script } from '../standins/messagesApi.ts'
+import { startResponsesApi, type ResponsesApi } from '../standins/responsesApi.ts'
 import { picture } from './pictures.ts'
 import { hasEnded, openScene, watching, type Scene } from './scene.ts'
 
@@ -60,13 +63,19 @@ const scripts: readonly Script[] = [
 ]
 
 /** A model that each agent passes on and that its side does not have. */
-const unknownModel = { claude: 'claude-none-9', cursor: 'gpt-none-9' } as const
+const unknownModel = { claude: 'claude-none-9', cursor: 'gpt-none-9', codex: 'gpt-none-9' } as const
 
-const chosenModel = { claude: 'claude-chosen-7', cursor: 'composer-2' } as const
+const chosenModel = { claude: 'claude-chosen-7', cursor: 'composer-2', codex: 'gpt-chosen-7' } as const
 
 let folder = ''
 let scene: Scene
+/** Where the API that `codex` asks is, and its program; without the program its runs are skipped. */
+let responses: ResponsesApi
+let codex: Located
 const environment = (cursorAgent: string) => ({
+  ...(codex.found && { CODEX_BIN: codex.path }),
+  OPENAI_API_KEY: 'sk-a-key-that-only-the-broker-may-hold',
+  OPENAI_BASE_URL: responses.baseUrl,
   CURSOR_BIN: cursorAgent,
   CURSOR_API_KEY: 'the-key-of-cursor',
   // Each message finds a new process, which has to take its session up.
@@ -75,12 +84,16 @@ const environment = (cursorAgent: string) => ({
 beforeAll(async () => {
   folder = await ownFolder()
   const cursorAgent = await installCursorAgent(folder)
+  responses = await startResponsesApi(scripts)
+  codex = await codexProgram()
   scene = await openScene(scripts, { env: environment(cursorAgent) })
   note('runs of claude', 'the real CLI, on a scripted Messages API, not Anthropic')
+  if (codex.found) note('runs of codex', 'the real CLI, on a scripted Responses API, not OpenAI')
   note('runs of cursor', 'a look-alike of cursor-agent made from its documented format, not the real one')
 })
 afterAll(async () => {
   await scene?.close()
+  await responses?.close()
   await rm(folder, { recursive: true, force: true })
 })
 
@@ -108,7 +121,10 @@ async function waiting(agent: AgentName) {
   const task = await begin(agent, 'Wait')
   const live = await watching(scene.ada, task.id)
   await live.until('its first words', () =>
-    live.of('chat_message_delta').some(({ text }) => text.includes('begun')),
+    // `codex` tells a text once it is whole.
+    agent === 'codex'
+      ? live.of('chat_message').some(({ message }) => message?.includes('begun') === true)
+      : live.of('chat_message_delta').some(({ text }) => text.includes('begun')),
   )
   live.close()
   const processes = await scene.product.processes()
@@ -118,7 +134,13 @@ async function waiting(agent: AgentName) {
   }
 }
 
+function skipWithout(agent: AgentName, context: TestContext): void {
+  if (agent === 'codex' && !codex.found) context.skip(codex.reason)
+}
+
 describe.each(agentNames)('%s', (agent) => {
+  beforeEach((context) => skipWithout(agent, context))
+
   test('does what it is asked, and what it did is told', async () => {
     const task = await run(agent, 'Write note.txt')
     expect(task).toMatchObject({ status: 'completed', failure: null, agent })
@@ -127,7 +149,14 @@ describe.each(agentNames)('%s', (agent) => {
     expect(data.changedFiles).toMatchObject([{ fileName: 'note.txt', additions: 1, deletions: 0 }])
     const { logs } = await scene.ada.ask(getCommands, of(task))
     expect(logs).toMatchObject([
-      { kind: 'edit', name: 'Write', target: 'note.txt', status: 'completed', additions: 1 },
+      // `codex` does not tell what an edit changed.
+      {
+        kind: 'edit',
+        name: 'Write',
+        target: 'note.txt',
+        status: 'completed',
+        additions: agent === 'codex' ? null : 1,
+      },
     ])
     const { output } = await scene.ada.ask(getTerminal, of(task))
     expect(output.map(({ content }) => content).join('')).toMatch(/Session opened.*note\.txt.*Finished in/s)
@@ -210,7 +239,11 @@ describe.each(agentNames)('%s', (agent) => {
     expect(
       (await scene.ada.ask(getTerminal, of(task))).output.map(({ content }) => content).join(''),
     ).toContain(codexModel)
-    expect(await heardOf(agent, first)).toEqual({ earlier: true, image: digest(bytes) })
+    const named = digest(bytes).slice(0, 16)
+    expect(await heardOf(agent, first)).toEqual({
+      earlier: true,
+      image: agent === 'codex' ? named : digest(bytes),
+    })
   })
 })
 
@@ -218,14 +251,16 @@ const digest = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex
 
 /** Whether the agent knew, in its last turn, what was said before, and the hash of the image that it was given. */
 async function heardOf(agent: AgentName, task: { readonly id: string }) {
+  const { requests } = agent === 'codex' ? responses : scene.api
   const said =
-    agent === 'cursor'
-      ? ((await answersOf(task)).at(-1) ?? '')
-      : JSON.stringify(scene.api.requests.at(-1)?.body)
+    agent === 'cursor' ? ((await answersOf(task)).at(-1) ?? '') : JSON.stringify(requests.at(-1)?.body)
+  // `codex` is told the path of a file, which is named by its content.
   const image =
-    agent === 'cursor'
-      ? /bytes, ([0-9a-f]{64})/.exec(said)?.[1]
-      : digest(Buffer.from(/"data":"([^"]+)"/.exec(said)?.[1] ?? '', 'base64'))
+    agent === 'codex'
+      ? /images\/([0-9a-f]{16})\.png/.exec(said)?.[1]
+      : agent === 'cursor'
+        ? /bytes, ([0-9a-f]{64})/.exec(said)?.[1]
+        : digest(Buffer.from(/"data":"([^"]+)"/.exec(said)?.[1] ?? '', 'base64'))
   return { earlier: said.includes('Remember the plum'), image }
 }
 
@@ -251,7 +286,7 @@ describe('cursor, whose process is its own affair,', () => {
   })
 })
 
-test('both agents are there, each with its version and what people should know of its key', async () => {
+test('every agent is there, each with its version and what people should know of its key', async () => {
   expect(await scene.ada.ask(getAgents)).toEqual({
     agents: [
       {
@@ -270,6 +305,14 @@ test('both agents are there, each with its version and what people should know o
         keyInBox: true,
         models: expect.arrayContaining([{ name: 'auto', label: 'Auto' }]),
       },
+      {
+        name: 'codex',
+        installed: codex.found,
+        version: codex.found ? codex.version : null,
+        missing: codex.found ? null : codex.reason,
+        keyInBox: false,
+        models: expect.arrayContaining([{ name: 'gpt-5', label: 'GPT-5' }]),
+      },
     ],
   })
 })
@@ -282,7 +325,8 @@ describe('an agent that is silent for longer than it may be is stopped:', () => 
   })
   afterAll(() => short?.close())
 
-  test.each(agentNames)('%s', async (agent) => {
+  test.for(agentNames)('%s', async (agent, context) => {
+    skipWithout(agent, context)
     const { id } = await begin(agent, 'Be silent', null, short)
     const task = await short.ada.taskOnce(id, hasEnded)
     expect(task).toMatchObject({ status: 'failed', failure: { code: 'agent_silent' } })

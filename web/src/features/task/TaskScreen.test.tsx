@@ -67,7 +67,11 @@ describe('the page of a task', () => {
     open()
     const chat = within(await screen.findByRole('region', { name: 'Task Chat' }))
     const agents = within(chat.getByRole('group', { name: 'Agent for the next message' }))
-    expect(agents.getAllByRole('button').map(({ textContent }) => textContent)).toEqual(['Claude', 'Cursor'])
+    expect(agents.getAllByRole('button').map(({ textContent }) => textContent)).toEqual([
+      'Claude',
+      'Cursor',
+      'Codex',
+    ])
     const tabs = within(screen.getByRole('tablist', { name: 'Panels' })).getAllByRole('tab')
     expect(tabs.map(({ textContent }) => textContent)).toEqual(['Terminal', 'Code Changes'])
   })

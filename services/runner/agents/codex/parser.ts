@@ -1,0 +1,113 @@
+/** Reads what `codex exec --json` prints, line by line, into agent events. */
+import { lineParser, openTools, type OpenTools, type ParserOptions } from '../parser.ts'
+import type { AgentEvent, AgentParser } from '../port.ts'
+import { errorOf, withoutAddress } from './fault.ts'
+import { readCodexLine, type CodexLine, type ItemLine } from './lines.ts'
+import { toolFinished, toolStarted } from './tools.ts'
+
+/** What the parser remembers of the stream. */
+interface State {
+  readonly tools: OpenTools
+  readonly now: () => number
+  readonly model: string
+  readonly workspace: string
+  session: string
+  /** When the turn began: it does not say how long it took. */
+  begunAt: number
+  /** Its items count from 0 in every process, and names are wanted that are unique in a task. */
+  prefix: string
+  /** What it said went wrong, when its turn has not ended yet. */
+  lastError: string | undefined
+}
+
+interface Options extends ParserOptions {
+  /** The model that it was asked to use, which it does not say; empty where the choice was its own. */
+  readonly model?: string
+  readonly workspace?: string
+  /** Milliseconds. */
+  readonly now?: () => number
+}
+
+/** A parser for one process. Every tool that started finishes, however the stream breaks off. */
+export function createCodexParser({
+  model = '',
+  workspace = '/workspace',
+  now = () => performance.now(),
+  ...options
+}: Options = {}): AgentParser {
+  const state: State = {
+    tools: openTools(),
+    now,
+    model,
+    workspace,
+    session: '',
+    begunAt: now(),
+    prefix: '',
+    lastError: undefined,
+  }
+  return lineParser(options, {
+    read: readCodexLine,
+    eventsOf: (line) => eventsOf(state, line),
+    end: () => [
+      ...state.tools.abandon(),
+      ...(state.lastError === undefined ? [] : [errorOf(state.lastError)]),
+    ],
+  })
+}
+
+function eventsOf(state: State, line: CodexLine): AgentEvent[] {
+  switch (line.type) {
+    case 'thread.started':
+      state.session = line.thread_id
+      return [{ type: 'session', sessionId: line.thread_id, model: state.model }]
+    case 'turn.started':
+      state.begunAt = state.now()
+      state.prefix = `${state.session}/${Math.round(state.begunAt)}`
+      return []
+    case 'turn.completed':
+      return [...state.tools.abandon(), ended(state, true)]
+    case 'turn.failed':
+      return [...state.tools.abandon(), errorOf(line.error.message), ended(state, false)]
+    case 'error':
+      return faulted(state, line.message)
+    default:
+      return itemEvents(state, line)
+  }
+}
+
+function ended(state: State, ok: boolean): AgentEvent {
+  state.lastError = undefined
+  const durationMs = Math.max(0, Math.round(state.now() - state.begunAt))
+  return { type: 'end', ok, sessionId: state.session, durationMs, turns: 1 }
+}
+
+/** A retry is told; what is final comes again with the end of the turn. */
+function faulted(state: State, message: string): AgentEvent[] {
+  const retry = /^Reconnecting\.\.\. (\d+)\/(\d+) \(([\s\S]*)\)$/.exec(message)
+  if (retry === null) {
+    state.lastError = message
+    return []
+  }
+  const [, attempt, most, why = ''] = retry
+  return [{ type: 'notice', text: `${withoutAddress(why)} Trying again (${attempt} of ${most}).` }]
+}
+
+function itemEvents(state: State, { type, item }: ItemLine): AgentEvent[] {
+  const key = `${state.prefix}/${item.id}`
+  const isWhole = type === 'item.completed'
+  switch (item.type) {
+    case 'agent_message':
+      return isWhole ? [{ type: 'text', messageKey: key, text: item.text, cut: false }] : []
+    case 'reasoning':
+      return isWhole ? [{ type: 'thinking', messageKey: key, text: item.text, cut: false }] : []
+    case 'error':
+      return isWhole ? [{ type: 'notice', text: item.message }] : []
+    default: {
+      const known = state.tools.get(key)
+      const begins = known === undefined ? [state.tools.start(toolStarted(key, item, state.workspace))] : []
+      if (!isWhole) return begins
+      state.tools.take(key)
+      return [...begins, toolFinished(key, item)]
+    }
+  }
+}

@@ -1,0 +1,69 @@
+import { describe, expect, test } from 'vitest'
+import { checkFetches } from './fetches.ts'
+
+const body = (more: object = {}) => JSON.stringify({ model: 'gpt-5', store: false, input: [], ...more })
+const check = (more: object, modelFetches = false) => checkFetches(body(more), { modelFetches })
+
+const message = (...content: object[]) => ({ input: [{ type: 'message', role: 'user', content }] })
+
+describe('finding 14: what the model’s side would fetch, run or keep', () => {
+  test.each([
+    { tools: [{ type: 'code_interpreter', container: { type: 'auto' } }] },
+    { tools: [{ type: 'file_search' }] },
+    { tools: [{ type: 'image_generation' }] },
+    { tools: [{ type: 'namespace', tools: [{ type: 'code_interpreter' }] }] },
+    { input: [{ type: 'additional_tools', tools: [{ type: 'file_search' }] }] },
+    { input: [{ type: 'item_reference', id: 'msg_1' }] },
+    message({ type: 'input_file', file_id: 'file_1' }),
+    { input: [{ type: 'function_call_output', output: [{ type: 'input_image', file_id: 'file_1' }] }] },
+    { previous_response_id: 'resp_1' },
+    { conversation: 'conv_1' },
+    { prompt: { id: 'pmpt_1' } },
+    { store: true },
+    { store: null },
+    { background: true },
+    { tools: 'all' },
+  ])('%j is refused whatever the project allows', (more) => {
+    expect(check(more).kind).toBe('refused')
+    expect(check(more, true).kind).toBe('refused')
+  })
+
+  test.each([
+    { tools: [{ type: 'web_search' }] },
+    { tools: [{ type: 'web_search_preview_2025_03_11' }] },
+    { tools: [{ type: 'mcp', server_url: 'https://example.com' }] },
+    message({ type: 'input_image', image_url: 'https://example.com/a.png' }),
+    message({ type: 'input_file', file_url: 'https://example.com/a.pdf' }),
+  ])('%j is for the project to allow', (more) => {
+    expect(check(more)).toMatchObject({ kind: 'refused', sentence: expect.stringContaining('settings') })
+    expect(check(more, true).kind).toBe('fine')
+  })
+
+  test.each([
+    {
+      tools: [
+        { type: 'function', name: 'exec_command' },
+        { type: 'custom', name: 'apply_patch' },
+      ],
+    },
+    { tools: [{ type: 'namespace', name: 'functions', tools: [{ type: 'custom', name: 'exec' }] }] },
+    message({ type: 'input_text', text: 'see https://example.com' }),
+    message({ type: 'input_image', image_url: 'data:image/png;base64,iVBO' }),
+    { input: 'words' },
+  ])('%j is passed on', (more) => {
+    expect(check(more)).toEqual({ kind: 'fine', body: body(more) })
+  })
+
+  test('of a name that stands twice the last is passed on, and it alone', () => {
+    const twice = '{"model":"m","store":true,"store":false,"input":[]}'
+    expect(checkFetches(twice, { modelFetches: false })).toEqual({
+      kind: 'fine',
+      body: '{"model":"m","store":false,"input":[]}',
+    })
+  })
+
+  test('what is no JSON, or no request, is refused', () => {
+    expect(checkFetches('{', { modelFetches: true }).kind).toBe('refused')
+    expect(checkFetches('[]', { modelFetches: true }).kind).toBe('refused')
+  })
+})
