@@ -1,6 +1,5 @@
 /** Reads the use of tokens off an answer of a model's API while it passes, without touching it. */
 import { StringDecoder } from 'node:string_decoder'
-import type { ModelApi } from './api.ts'
 
 /** Tokens that one request used, as the API counts them: the four kinds do not overlap. */
 export interface ModelUsage {
@@ -32,8 +31,13 @@ const noUsage: ModelUsage = {
 const longestLine = 1024 * 1024
 const longestJson = 16 * 1024 * 1024
 
+/** Reads the use of tokens off one JSON value of an answer, as `ModelApi` does. */
+interface UsageReader {
+  readUsage(json: unknown): Partial<ModelUsage> | undefined
+}
+
 /** A meter for an answer of this content type. Answers of other types, and lines that are too long, are not counted. */
-export function createMeter({ readUsage }: Pick<ModelApi, 'readUsage'>, contentType: string): Meter {
+export function createMeter({ readUsage }: UsageReader, contentType: string): Meter {
   const streamed = contentType.startsWith('text/event-stream')
   const whole = contentType.startsWith('application/json')
   const limit = streamed ? longestLine : longestJson
