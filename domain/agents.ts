@@ -8,19 +8,13 @@ import { codex } from './agents/codex.ts'
 import { cursor } from './agents/cursor.ts'
 
 /** In the order in which they are offered. */
-export const agents = [claude, cursor, codex] as const satisfies readonly Agent[]
+const byName = { claude, cursor, codex } as const satisfies Readonly<Record<string, Agent>>
 
-export type AgentName = (typeof agents)[number]['name']
+export type AgentName = keyof typeof byName
+export const agents = Object.values(byName)
 export const agentNames: readonly AgentName[] = agents.map(({ name }) => name)
 /** The agent of a task whose creator names none. */
-export const defaultAgent: AgentName = claude.name
+export const defaultAgent: AgentName = 'claude'
 
-export function isAgentName(value: string): value is AgentName {
-  return agents.some(({ name }) => name === value)
-}
-
-export function agentNamed(name: AgentName): Agent {
-  const agent = agents.find((one) => one.name === name)
-  if (agent === undefined) throw new Error(`Unknown agent: ${name}`)
-  return agent
-}
+export const isAgentName = (value: string): value is AgentName => Object.hasOwn(byName, value)
+export const agentNamed = (name: AgentName): Agent => byName[name]

@@ -4,7 +4,7 @@ import type { Agent, AgentConfiguration } from './agent.ts'
 export const codex = {
   name: 'codex',
   label: 'Codex',
-  logo: 'M12 3a9 9 0 1 0 0 18a9 9 0 1 0 0-18M8.5 9.5 11 12l-2.5 2.5M13 15h3.5',
+  logo: 'M4 6l6 6-6 6M12 18h8',
   canSteer: false,
 } as const satisfies Agent
 

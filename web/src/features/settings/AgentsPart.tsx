@@ -4,7 +4,9 @@ import { AgentMark } from '../../ui/AgentMark.tsx'
 import { agentNamed } from '#domain/agents.ts'
 import { Panel } from '../../ui/layout/Panel.tsx'
 import { useAgentsQuery } from '../agents/agentsApi.ts'
-import { texts } from '../agents/texts.ts'
+import { texts as allTexts } from './texts.ts'
+
+const texts = allTexts.agents
 
 export function AgentsPart() {
   const { data } = useAgentsQuery()

@@ -5,6 +5,12 @@ import { signInError } from '../auth/texts.ts'
 export const texts = {
   pageTitle: 'Settings',
   tabs: { label: 'Settings', profile: 'Profile', github: 'GitHub' },
+  agents: {
+    title: 'Agents',
+    ready: 'Ready',
+    keyInBox:
+      "Its API key is passed into the sandbox. Anything that runs there, including your repository's code, can read it.",
+  },
   personal: 'Personal Information',
   fullName: 'Full Name',
   email: 'Email Address',
