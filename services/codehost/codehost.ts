@@ -6,6 +6,7 @@ import { mkdir } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { resolve } from 'node:path'
+import { drain, listen } from '#platform/http/listen.ts'
 import type { Clock } from '#platform/ports/clock.ts'
 import { createGit } from './git/run.ts'
 import type { Environment, Git } from './git/run.ts'
@@ -69,7 +70,9 @@ export async function startCodeHost(options: CodeHostOptions): Promise<RunningCo
     })
     const store = await openStore(dataDir)
     // The port comes before the seeds: who starts twice learns it before anything is cloned.
-    const port = await listen(server, options)
+    const port = await listen(server, options).catch((error: NodeJS.ErrnoException) => {
+      throw unusablePort(options, error)
+    })
     const host = await openHost({ ...options, dataDir }, { git, store, port })
     gate.open(createApp(host, options.host).callback())
     return {
@@ -126,35 +129,13 @@ async function checkGit(git: Git): Promise<void> {
   }
 }
 
-function listen(server: Server, { host, port }: CodeHostOptions): Promise<number> {
-  return new Promise((answer, refuse) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      const taken = error.code === 'EADDRINUSE'
-      const why = taken ? 'is in use' : `cannot be used (${error.message})`
-      refuse(new Error(`Port ${port} of ${host} ${why}: set CODEHOST_PORT to a free one.`, { cause: error }))
-    })
-    server.listen({ host, port }, () => {
-      const address = server.address()
-      answer(typeof address === 'object' && address ? address.port : port)
-    })
-  })
+function unusablePort({ host, port }: CodeHostOptions, error: NodeJS.ErrnoException): Error {
+  const why = error.code === 'EADDRINUSE' ? 'is in use' : `cannot be used (${error.message})`
+  return new Error(`Port ${port} of ${host} ${why}: set CODEHOST_PORT to a free one.`, { cause: error })
 }
 
 async function stopServer(server: Server, git: Git): Promise<void> {
-  const closed = server.listening
-    ? new Promise<void>((done) => {
-        server.close(() => done())
-      })
-    : Promise.resolve()
-  // A connection is idle only when its last answer has gone.
-  const idle = setInterval(() => server.closeIdleConnections(), 20)
-  const late = setTimeout(() => {
-    void git.stop()
-    server.closeAllConnections()
-  }, 3_000)
-  await closed
-  clearInterval(idle)
-  clearTimeout(late)
+  await drain(server, { drainMs: 3_000, sweepMs: 20, giveUp: () => void git.stop() })
   await git.stop()
 }
 

@@ -9,7 +9,7 @@ import type { Bare } from './git/bare.ts'
 import type { Git } from './git/run.ts'
 import { follow, followed } from './pulls/syncWithBranches.ts'
 import { invalid, Refusal } from './httpError.ts'
-import { createSerially } from './serial.ts'
+import { serializeByKey } from '#platform/async/queue.ts'
 import type { PullRequest, Repository, State } from './state.ts'
 import type { Store } from './store.ts'
 
@@ -62,7 +62,7 @@ export async function openRepositories(parts: {
   await mkdir(incoming, { recursive: true, mode: 0o700 })
   await mkdir(root, { recursive: true, mode: 0o700 })
 
-  const exclusive = createSerially()
+  const exclusive = serializeByKey()
   const noticed = new Map<number, ReadonlyMap<string, string>>()
   const folder = (repository: Pick<Repository, 'id'>) => `${repository.id}.git`
   const bare = (repository: Pick<Repository, 'id'>) => openBare(git, join(root, folder(repository)))

@@ -1,4 +1,5 @@
 /** The state in one JSON file: changed one change at a time, on disk before it is answered. */
+import { serialize } from '#platform/async/queue.ts'
 import { open, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
@@ -22,23 +23,18 @@ export interface Store {
 export async function openStore(dataDir: string): Promise<Store> {
   const path = join(dataDir, 'code-host.json')
   let state = await load(path)
-  let last: Promise<unknown> = Promise.resolve()
+  const serialized = serialize()
 
   return {
     current: () => state,
-    update: (change) => {
-      const changed = last.then(async () => {
+    update: (change) =>
+      serialized(async () => {
         const [next, answer] = change(state)
         if (next !== state) await write(path, next)
         state = next
         return answer
-      })
-      last = changed.catch(() => undefined)
-      return changed
-    },
-    settled: async () => {
-      await last
-    },
+      }),
+    settled: () => serialized(() => undefined),
   }
 }
 

@@ -4,7 +4,7 @@ import { tasksView } from '#domain/views/tasks.ts'
 import type { Documents } from '#platform/reads/documents.ts'
 import type { Appended } from '#platform/eventlog/eventLog.ts'
 import type { Projected } from '#platform/reads/projected.ts'
-import { serializeByKey } from '#platform/async/serializeByKey.ts'
+import { serializeByKey } from '#platform/async/queue.ts'
 
 export interface Admission {
   /**

@@ -1,7 +1,7 @@
 /** The command service: decides writes, and queues the work that follows from them. */
 import type { Middleware } from 'koa'
 import { commandsFrom } from '#platform/commands/causation.ts'
-import { serializeByKey } from '#platform/async/serializeByKey.ts'
+import { serializeByKey } from '#platform/async/queue.ts'
 import { mount, type Mounting, type Route } from '#platform/http/route.ts'
 import { admission } from './admission.ts'
 import { authRoutes } from './routes/auth.ts'

@@ -2,7 +2,7 @@
  * Refuses at the door what is known to fail: an agent that no runner can run, a branch that the repository does not have. What is not known,
  * since no runner or no code host answers, is let through: its run says what became of it.
  */
-import { setTimeout as pause } from 'node:timers/promises'
+import { withinOr } from '#platform/async/timeLimit.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import { taskStream } from '#domain/kernel/streams.ts'
 import type { AgentName } from '#domain/agents.ts'
@@ -111,13 +111,7 @@ export async function isWithout(
     if (await codeHost.branch(token, repository, branch)) return false
     return branch !== firstBranch || (await codeHost.branches(token, repository)).length > 0
   }
-  const timeUp = new AbortController()
-  const late = pause(hostAnswersWithinMs, false, { signal: timeUp.signal }).catch(() => false)
-  try {
-    return await Promise.race([ask().catch(unlessDefect), late])
-  } finally {
-    timeUp.abort()
-  }
+  return withinOr(hostAnswersWithinMs, ask().catch(unlessDefect), false)
 }
 
 /** What the host or the person's access to it refuses, their run will be refused as well, with the reason. */

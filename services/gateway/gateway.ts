@@ -1,6 +1,7 @@
 /** The gateway: the one public door. Static client, sign-in, the API, the socket. */
-import { createServer, type Server as HttpServer } from 'node:http'
+import { createServer } from 'node:http'
 import type { Socket as Connection } from 'node:net'
+import { listen } from '#platform/http/listen.ts'
 import Koa, { type Middleware } from 'koa'
 import { getAgents, getNotices } from '#domain/api/server.schema.ts'
 import { Fault } from '#domain/kernel/errors.ts'
@@ -124,10 +125,9 @@ export async function startGateway(
     connections.add(connection)
     connection.once('close', () => connections.delete(connection))
   })
-  await listen(http, options)
-  const address = http.address()
+  const port = await listen(http, options)
   return {
-    port: typeof address === 'object' && address !== null ? address.port : options.port,
+    port,
     async stop() {
       io.disconnectSockets(true)
       const closed = new Promise<void>((resolve) => void io.close(() => resolve()))
@@ -158,13 +158,3 @@ const noticeRoutes = (notices: GatewayOptions['notices']): readonly Route<Gatewa
 const agentRoutes = (agents: GatewayOptions['agents']): readonly Route<GatewayServices>[] => [
   route(getAgents, signedIn, fresh, async () => ({ agents: [...(await agents())] })),
 ]
-
-function listen(http: HttpServer, { port, host }: { port: number; host: string }): Promise<void> {
-  return new Promise((resolve, reject) => {
-    http.once('error', reject)
-    http.listen(port, host, () => {
-      http.off('error', reject)
-      resolve()
-    })
-  })
-}

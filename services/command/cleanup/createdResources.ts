@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'
 import type { Position, StoredEvent } from '#domain/kernel/event.ts'
 import type { EventStore } from '#platform/ports/eventStore.ts'
-import { serializeByKey } from '#platform/async/serializeByKey.ts'
+import { serializeByKey } from '#platform/async/queue.ts'
 
 /** A task, or a request for a repository. */
 export type Made =

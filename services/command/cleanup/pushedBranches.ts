@@ -6,6 +6,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { isOurBranch } from '#domain/kernel/names.ts'
+import { retry } from '#platform/async/retry.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import type { RecordedOf } from '#domain/kernel/event.ts'
 import { projectStream, taskStream } from '#domain/kernel/streams.ts'
@@ -60,8 +61,8 @@ export async function deletePushedBranches(
   { pausesMs, runEndsWithinMs }: Patience = usualPatience,
 ): Promise<void> {
   const runsEndUntil = performance.now() + runEndsWithinMs
-  // The tries are of all tasks together: an account with hundreds of them must not wait for each.
-  const pauses = [...pausesMs]
+  // All tasks share these pauses: an account with hundreds of tasks must not wait for each of them.
+  const pauses = pausesMs.values()
   let isAway = false
   for (const taskId of taskIds) {
     const pushed = await pushedOf(engines, taskId)
@@ -78,9 +79,10 @@ export async function deletePushedBranches(
         continue
       }
       try {
-        const left = await retryWhileUnavailable(pauses, () =>
-          deleteBranch(engines, pushed, repository, branch),
-        )
+        const left = await retry(() => deleteBranch(engines, pushed, repository, branch), {
+          isTransient: isPassing,
+          pausesMs: pauses,
+        })
         if (left !== undefined)
           engines.logger.info(told, `a pushed branch was left on the code host: ${left}`)
       } catch (fault) {
@@ -124,19 +126,6 @@ async function deleteBranch(
   if (await codeHost.isInOpenPullRequest(token, repository, branch)) return 'a pull request is open'
   await codeHost.deleteBranch(token, repository, branch)
   return undefined
-}
-
-/** Asks again while the host cannot be asked, as long as there are pauses left; those that were taken are gone. */
-async function retryWhileUnavailable<T>(pausesMs: number[], work: () => Promise<T>): Promise<T> {
-  for (;;) {
-    try {
-      return await work()
-    } catch (fault) {
-      const pauseMs = isPassing(fault) ? pausesMs.shift() : undefined
-      if (pauseMs === undefined) throw fault
-      await pause(pauseMs)
-    }
-  }
 }
 
 function isPassing(fault: unknown): boolean {

@@ -1,6 +1,6 @@
 /** Room for uploads: how many may be under way at once, of all and of one person, and how many images may be decoded beside each other. */
 import { Fault } from '#domain/kernel/errors.ts'
-import { atMost } from '#platform/async/atMost.ts'
+import { limitConcurrency } from '#platform/async/queue.ts'
 
 export interface Places {
   /** Does the work when there is room for one more upload of the person; throws `rate_limited` when there is none. */
@@ -36,6 +36,6 @@ export function places(most = { ...underWay, decodedAtOnce }): Places {
         else entered.set(userId, left)
       }
     },
-    decode: atMost(most.decodedAtOnce),
+    decode: limitConcurrency(most.decodedAtOnce),
   }
 }

@@ -18,7 +18,7 @@ import type { ImageAddresses } from '#platform/images/addresses.ts'
 import type { LiveWords } from '#platform/eventlog/liveWords.ts'
 import type { Logger } from '#platform/log.ts'
 import type { EventStore } from '#platform/ports/eventStore.ts'
-import { atMost } from '#platform/async/atMost.ts'
+import { limitConcurrency, serialize } from '#platform/async/queue.ts'
 import { now, type Emit } from '#platform/telemetry/telemetry.ts'
 import { backlog, type Backlog } from './boundedBuffer.ts'
 import { ownersOfTasks } from './taskOwners.ts'
@@ -136,15 +136,9 @@ export async function startFeed(engines: {
   const followers = new Map<string, Set<Viewer>>()
   const owners = ownersOfTasks(documents, log)
   const calls = toolCalls()
-  const inLine = atMost(joinsAtOnce)
+  const inLine = limitConcurrency(joinsAtOnce)
   let reached = await eventStore.head()
-  let turn: Promise<unknown> = Promise.resolve()
-
-  function serialized<T>(work: () => Promise<T>): Promise<T> {
-    const mine = turn.then(work, work)
-    turn = mine.catch(() => undefined)
-    return mine
-  }
+  const serialized = serialize()
 
   const progress = createPace<StoredEvent>(progressEveryMs, serialized, async (taskId, stored) => {
     if (followers.size === 0) return

@@ -9,7 +9,7 @@ import { readInput } from '#domain/kernel/readInput.ts'
 import { Fault, faults } from '#domain/kernel/errors.ts'
 import { TaskId } from '#domain/kernel/ids.schema.ts'
 import { tasksView } from '#domain/views/tasks.ts'
-import { atMost } from '#platform/async/atMost.ts'
+import { limitConcurrency } from '#platform/async/queue.ts'
 import { signedIn } from '#platform/http/guards.ts'
 import type { Identity } from '#platform/http/session.ts'
 import type { Rate } from '../http/limits.ts'
@@ -59,7 +59,7 @@ export function openSocket(http: HttpServer, feed: Feed, services: SocketService
     pingInterval: 2_000,
     pingTimeout: 5_000,
   })
-  const inLine = atMost(enteringAtOnce)
+  const inLine = limitConcurrency(enteringAtOnce)
   io.use(async (socket, next) => {
     try {
       await inLine(async () => {

@@ -3,7 +3,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { constants, mkdirSync, rmSync } from 'node:fs'
 import { access, mkdir, open, readFile, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { serializeByKey } from '../async/serializeByKey.ts'
+import { serializeByKey } from '../async/queue.ts'
 import type { Blobs } from '../ports/blobs.ts'
 import { DamagedBlob, EngineUnavailable } from '../ports/faults.ts'
 

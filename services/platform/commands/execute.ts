@@ -5,7 +5,7 @@ import { isRefusal, type Decider } from '#domain/kernel/decider.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import type { Position, RecordedOf } from '#domain/kernel/event.ts'
 import type { AnyRecorded } from '#domain/views/view.ts'
-import { serializeByKey } from '../async/serializeByKey.ts'
+import { serializeByKey } from '../async/queue.ts'
 import {
   emptyHead,
   retryWhileUnavailable,

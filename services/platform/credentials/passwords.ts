@@ -1,7 +1,7 @@
 /** Passwords: kept as scrypt hashes that tell how they were made, so that what it costs may grow. */
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
 import { Fault } from '#domain/kernel/errors.ts'
-import { atMost } from '../async/atMost.ts'
+import { limitConcurrency } from '../async/queue.ts'
 
 /** What a hash costs: about `128 * 2^ln * r` bytes of memory, `p` times over. */
 export interface ScryptCost {
@@ -33,7 +33,7 @@ const waitAgainSeconds = 5
 
 /** At most `atOnce` hash at a time, each in 128 MiB and for some tenths of a second; `waiting` more may wait. */
 export function passwords({ cost = usualCost, atOnce = 2, waiting = 60 } = {}): Passwords {
-  const limited = atMost(atOnce, (inLine) => {
+  const limited = limitConcurrency(atOnce, (inLine) => {
     if (inLine < waiting) return
     throw new Fault('rate_limited', 'Too many people are signing in. Wait a moment.', undefined, {
       retryAfterSeconds: waitAgainSeconds,

@@ -1,5 +1,6 @@
 /** MongoDB: the one connection that the read store, the blobs and the vault share. */
 import { setTimeout as pause } from 'node:timers/promises'
+import { within } from '../async/timeLimit.ts'
 import { MongoClient, MongoCompatibilityError } from 'mongodb'
 import type { Db, MongoClientOptions } from 'mongodb'
 import { EngineUnavailable, UnusableEngine } from '../ports/faults.ts'
@@ -66,7 +67,7 @@ export async function openMongo(options: MongoOptions): Promise<Mongo> {
     await connected(client, { name, onWaiting, signal }, async () => {
       await client.connect()
       // Asks for what only a user with rights gets.
-      await within(timeoutMs, db.collection('checkpoints').findOne())
+      await within(timeoutMs, db.collection('checkpoints').findOne(), () => new Late(timeoutMs))
     })
   } catch (fault) {
     await closeClient(client)
@@ -77,7 +78,7 @@ export async function openMongo(options: MongoOptions): Promise<Mongo> {
   const ask: Mongo['ask'] = async (work, withinMs = timeoutMs) => {
     if (closed) throw new EngineUnavailable(name)
     try {
-      return await within(withinMs, work(db))
+      return await within(withinMs, work(db), () => new Late(withinMs))
     } catch (fault) {
       // The driver has many words for a connection that was closed under a call.
       throw closed ? new EngineUnavailable(name) : named(name, fault)
@@ -192,20 +193,7 @@ async function connected(
 
 /** A server that hangs does not hold up the closing. */
 async function closeClient(client: MongoClient): Promise<void> {
-  await within(closeMs, client.close()).catch(() => {})
-}
-
-/** Rejects with `Late` when it takes longer. What is under way goes on unseen. */
-async function within<T>(ms: number, work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Late(ms)), ms)
-  })
-  try {
-    return await Promise.race([work, late])
-  } finally {
-    clearTimeout(timer)
-  }
+  await within(closeMs, client.close(), () => new Late(closeMs)).catch(() => {})
 }
 
 function placeOf(client: MongoClient): string {

@@ -3,7 +3,7 @@
  * `append` always names the exact revision it builds on.
  */
 import { randomUUID } from 'node:crypto'
-import { setTimeout as pause } from 'node:timers/promises'
+import { backOff, retry } from '#platform/async/retry.ts'
 import { eventKinds, type DomainEvent } from '#domain/events.ts'
 import { lifted } from '#domain/kernel/event.schema.ts'
 import type { Actor, AnyEvent, Position, StoredEvent, UnreadableReason } from '#domain/kernel/event.ts'
@@ -63,6 +63,7 @@ export interface EventLog {
 }
 
 const usualPatienceMs = 2_000
+const firstPauseMs = 100
 const longestPauseMs = 2_000
 
 /** The log over its engines. */
@@ -244,20 +245,15 @@ function jsonOf(bytes: Uint8Array): unknown {
   }
 }
 
-/** Does what may be repeated, such as an append of the very same events, again and again while an engine is away and patience lasts. */
+/** Repeats what may be repeated, such as an append of the very same events, while an engine is unavailable, for `patienceMs` at most. */
 export async function retryWhileUnavailable<T>(
   attempt: () => Promise<T>,
   { patienceMs = usualPatienceMs }: Pick<Cause, 'patienceMs'>,
 ): Promise<T> {
-  const end = performance.now() + patienceMs
-  for (let pauseMs = 100; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
-    try {
-      return await attempt()
-    } catch (fault) {
-      if (!(fault instanceof EngineUnavailable) || performance.now() + pauseMs >= end) throw fault
-    }
-    await pause(pauseMs)
-  }
+  return retry(attempt, {
+    isTransient: (fault) => fault instanceof EngineUnavailable,
+    pausesMs: backOff({ firstMs: firstPauseMs, longestMs: longestPauseMs, patienceMs }),
+  })
 }
 
 function positionAt(positions: readonly Position[], index: number): Position {

@@ -27,7 +27,7 @@ import {
 import { EngineUnavailable, RemovedStream, UnusableEngine, type ReportFault } from '../ports/faults.ts'
 import { checkRevisions } from './checkRevisions.ts'
 import { eventStoreDbAddress, eventStoreDbClient } from './eventStoreDbAddress.ts'
-import { callsTo, isDenied, readEach, reasonOf, within } from './eventStoreDbCalls.ts'
+import { callsTo, isDenied, readEach, reasonOf, answered } from './eventStoreDbCalls.ts'
 import { fromEventStoreDb, isOurs, olderServer, positionOf, toEventStoreDb } from './eventStoreDbEnvelope.ts'
 import { followFeed, nothingShown } from './eventStoreDbSubscription.ts'
 
@@ -105,7 +105,7 @@ export async function openEventStoreDb(options: EventStoreDbOptions): Promise<Ev
   /** A stream without events: it never was, or its events were removed and only what says so is left. */
   async function requireNotRemoved(stream: string): Promise<void> {
     const { metadata } = await ask((limitMs) =>
-      within(limitMs, client.getStreamMetadata(stream, { ...base, deadline: limitMs })),
+      answered(limitMs, client.getStreamMetadata(stream, { ...base, deadline: limitMs })),
     )
     const bounds = [metadata?.truncateBefore, metadata?.maxAge, metadata?.maxCount]
     if (bounds.some((bound) => bound !== undefined)) throw new RemovedStream(stream)
@@ -145,7 +145,7 @@ export async function openEventStoreDb(options: EventStoreDbOptions): Promise<Ev
     const outcome = await ask(async (limitMs) => {
       try {
         const expectedRevision = expected < 0 ? NO_STREAM : BigInt(expected)
-        return await within(
+        return await answered(
           limitMs,
           client.appendToStream(stream, proposed, { ...base, expectedRevision, deadline: limitMs }),
         )
@@ -245,7 +245,7 @@ export async function openEventStoreDb(options: EventStoreDbOptions): Promise<Ev
     isClosed = true
     await Promise.allSettled(underWay)
     const clients = [...new Set([client, near])]
-    await Promise.all(clients.map((each) => within(disposeMs, each.dispose()).catch(() => {})))
+    await Promise.all(clients.map((each) => answered(disposeMs, each.dispose()).catch(() => {})))
   }
 
   try {

@@ -1,4 +1,5 @@
 /** Calls to EventStoreDB: each ends in time, is made again while its outcome is unknown, and fails with a fault of ours. */
+import { within } from '../async/timeLimit.ts'
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import {
   AccessDeniedError,
@@ -40,17 +41,9 @@ export function callsTo(engine: string, callMs: number): Ask {
   }
 }
 
-/** The answer, or a fault after `limitMs`: the library waits for some answers without end. */
-export async function within<T>(limitMs: number, answer: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  const silence = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new NoAnswer(limitMs)), limitMs)
-  })
-  try {
-    return await Promise.race([answer, silence])
-  } finally {
-    clearTimeout(timer)
-  }
+/** The answer, or `NoAnswer` after `limitMs`: the library waits for some answers without end. */
+export function answered<T>(limitMs: number, answer: Promise<T>): Promise<T> {
+  return within(limitMs, answer, () => new NoAnswer(limitMs))
 }
 
 /**

@@ -14,7 +14,7 @@ import { comparePositions, type Position, type StoredEvent } from '#domain/kerne
 import { streamPrefixes } from '#domain/kernel/streams.ts'
 import { isWanted, type EventFilter, type HandleEvents, type Subscription } from '../ports/eventStore.ts'
 import type { ReportFault } from '../ports/faults.ts'
-import { within } from './eventStoreDbCalls.ts'
+import { answered } from './eventStoreDbCalls.ts'
 import { fromEventStoreDb, isOurs } from './eventStoreDbEnvelope.ts'
 
 export interface FeedSource {
@@ -225,7 +225,7 @@ async function openFeed(
     })
 
   try {
-    await within(limitMs, once(subscription, 'confirmation', { signal }))
+    await answered(limitMs, once(subscription, 'confirmation', { signal }))
   } catch (fault) {
     close()
     throw fault

@@ -1,5 +1,6 @@
 /** What an orchestrator asks: whether the process lives, and whether its parts answer. */
 import type { Middleware } from 'koa'
+import { withinOr } from '#platform/async/timeLimit.ts'
 
 /** By name, what must answer; each throws when it does not. */
 export type Parts = ReadonlyMap<string, () => Promise<void>>
@@ -25,18 +26,10 @@ export function health(parts: Parts, details: Details = () => ({})): Middleware 
   }
 }
 
-async function answers(ready: () => Promise<void>): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<boolean>((resolve) => {
-    timer = setTimeout(resolve, answersWithinMs, false)
-  })
+function answers(ready: () => Promise<void>): Promise<boolean> {
   const answered = ready().then(
     () => true,
     () => false,
   )
-  try {
-    return await Promise.race([answered, late])
-  } finally {
-    clearTimeout(timer)
-  }
+  return withinOr(answersWithinMs, answered, false)
 }

@@ -1,5 +1,6 @@
 /** The HTTP side of services without a gateway in their process: their routes behind the service token, and their health. */
-import { createServer, type Server } from 'node:http'
+import { createServer } from 'node:http'
+import { drain, listen } from './listen.ts'
 import Koa, { type Middleware } from 'koa'
 import { Fault } from '#domain/kernel/errors.ts'
 import type { Logger } from '#platform/log.ts'
@@ -54,21 +55,8 @@ export async function startServiceApp(
     app.callback(),
   )
   emit({ kind: 'server', http })
-  await listen(http, options)
-  const address = http.address()
-  return {
-    port: typeof address === 'object' && address !== null ? address.port : options.port,
-    async stop() {
-      const closed = new Promise<void>((resolve) => http.close(() => resolve()))
-      const hurry = setTimeout(() => http.closeAllConnections(), drainMs)
-      // A connection that was busy when it began is kept alive after its answer.
-      const sweep = setInterval(() => http.closeIdleConnections(), sweepMs)
-      http.closeIdleConnections()
-      await closed
-      clearTimeout(hurry)
-      clearInterval(sweep)
-    },
-  }
+  const port = await listen(http, options)
+  return { port, stop: () => drain(http, { drainMs, sweepMs }) }
 }
 
 /** Lets calls with a token for the service that they are for pass, with the identity it carries. */
@@ -87,14 +75,4 @@ function callersOnly(apis: ReadonlyMap<Callee, Middleware>, tokens: ServiceToken
     adoptRequest(context)
     await next()
   }
-}
-
-function listen(http: Server, { port, host }: { port: number; host: string }): Promise<void> {
-  return new Promise((resolve, reject) => {
-    http.once('error', reject)
-    http.listen(port, host, () => {
-      http.off('error', reject)
-      resolve()
-    })
-  })
 }

@@ -1,18 +1,9 @@
-/** No request is left without an answer for longer than its time. */
+/** A time limit on requests. */
 import type { Middleware } from 'koa'
 import { Fault } from '#domain/kernel/errors.ts'
+import { within } from '#platform/async/timeLimit.ts'
 
-/** Answers `timeout` when nothing else was answered within the time, ms. What is still under way goes on and is not waited for. */
+/** Answers `timeout` after `ms` milliseconds. Work that is still under way goes on; nobody waits for it. */
 export function timeLimit(ms: number): Middleware {
-  return async (_, next) => {
-    let timer: NodeJS.Timeout | undefined
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Fault('timeout')), ms)
-    })
-    try {
-      await Promise.race([next(), late])
-    } finally {
-      clearTimeout(timer)
-    }
-  }
+  return (_, next) => within(ms, next(), () => new Fault('timeout'))
 }

@@ -1,4 +1,5 @@
 /** A job that a worker holds, on NATS: every word of it counts only while the job's standing names this claim. */
+import { serialize } from '#platform/async/queue.ts'
 import { setTimeout as pause } from 'node:timers/promises'
 import { nanos } from 'nats'
 import { EngineUnavailable, LeaseLost } from '../ports/faults.ts'
@@ -48,14 +49,8 @@ export function deliveryOf(parts: DeliveryParts, held: Held, leaseMs: number): D
   const { job, claimed, reply } = held
   let { revision, deadline } = held
   let hasEnded = false
-  let turn: Promise<unknown> = Promise.resolve()
-
-  /** One word at a time: two of our own must not refuse each other. */
-  function serialized<T>(work: () => Promise<T>): Promise<T> {
-    const mine = turn.then(work)
-    turn = mine.catch(() => undefined)
-    return mine
-  }
+  // One write at a time: two of our own must not conflict with each other.
+  const serialized = serialize()
 
   /** Changes the standing while it names this claim; false once it names another or has ended. */
   async function move(next: Standing, withinMs?: number): Promise<boolean> {

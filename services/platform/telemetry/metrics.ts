@@ -1,4 +1,5 @@
 /** Prometheus metrics out of what was observed. Labels have few values, all of them ours: never an id, an address or a name that somebody chose. */
+import { withinOr } from '#platform/async/timeLimit.ts'
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { AnyRecorded } from '#domain/views/view.ts'
 import { countedBytes } from './connections.ts'
@@ -185,11 +186,11 @@ function pulledGauges(
 /** The answer, or `undefined` when there is none in time. */
 async function told<T>(ask: (() => Promise<T>) | null): Promise<T | undefined> {
   if (ask === null) return undefined
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(resolve, askedForMs, undefined)
-  })
-  return Promise.race([ask().catch(() => undefined), late]).finally(() => clearTimeout(timer))
+  return withinOr(
+    askedForMs,
+    ask().catch(() => undefined),
+    undefined,
+  )
 }
 
 const secondsOf = ({ begun, ended }: { begun: number; ended: number }): number => (ended - begun) / 1_000

@@ -1,5 +1,6 @@
-/** Where Prometheus asks: `/metrics` on a port of its own, and nothing else. */
+/** Serves `/metrics` to Prometheus on a port of its own. */
 import { createServer } from 'node:http'
+import { listen } from '#platform/http/listen.ts'
 import type { Metrics } from '#platform/telemetry/metrics.ts'
 
 /** Resolves once it listens. Throws when the port is taken. */
@@ -18,16 +19,9 @@ export async function startMetricsServer(
       () => response.writeHead(500).end(),
     )
   })
-  await new Promise<void>((resolve, reject) => {
-    http.once('error', reject)
-    http.listen(port, host, () => {
-      http.off('error', reject)
-      resolve()
-    })
-  })
-  const address = http.address()
+  const listening = await listen(http, { host, port })
   return {
-    port: typeof address === 'object' && address !== null ? address.port : port,
+    port: listening,
     stop: () =>
       new Promise((resolve) => {
         http.close(() => resolve())

@@ -1,4 +1,5 @@
 /** Where spans go: to a collector, by OTLP over HTTP, in batches. */
+import { withinOr } from '#platform/async/timeLimit.ts'
 import { SpanKind, SpanStatusCode, TraceFlags, type HrTime } from '@opentelemetry/api'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { resourceFromAttributes } from '@opentelemetry/resources'
@@ -41,13 +42,9 @@ export function openSpanSink({
   return {
     send: (span) => processor.onEnd(readable(span, resource)),
     async close() {
-      let timer: NodeJS.Timeout | undefined
-      const late = new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, closeMs)
-      })
-      // What is lost has been told by the exporter.
-      await Promise.race([processor.shutdown().catch(() => undefined), late])
-      clearTimeout(timer)
+      // The exporter reports what is lost.
+      const shutDown = processor.shutdown().catch(() => undefined)
+      await withinOr(closeMs, shutDown, undefined)
     },
   }
 }

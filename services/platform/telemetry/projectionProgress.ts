@@ -1,4 +1,5 @@
 /** Whether the read models can be read, and move on while the log does. */
+import { withinOr } from '#platform/async/timeLimit.ts'
 import { setTimeout as pause } from 'node:timers/promises'
 import { isReadable, projectedEvents } from '#platform/reads/documents.ts'
 import { mainProjection } from '#platform/reads/projected.ts'
@@ -25,15 +26,10 @@ interface Advancing {
  * that is away is another matter, which its own part tells.
  */
 export async function requireAdvancing(engines: Advancing): Promise<void> {
-  const given = new AbortController()
-  const { signal } = given
-  const silence = pause(answersWithinMs, undefined, { signal }).catch(() => {})
   try {
-    await Promise.race([look(engines), silence])
+    await withinOr(answersWithinMs, look(engines), undefined)
   } catch (fault) {
     if (!(fault instanceof EngineUnavailable) || fault instanceof NotFolded) throw fault
-  } finally {
-    given.abort()
   }
 }
 

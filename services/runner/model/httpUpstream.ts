@@ -5,6 +5,7 @@ import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from '
 import type { Socket } from 'node:net'
 import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { serialize } from '#platform/async/queue.ts'
 import { endToEndHeaders } from '#platform/http/headers.ts'
 import { answerFault, faults, malformed } from './apiFault.ts'
 import type { TextThreads } from '../redaction/textThreads.ts'
@@ -110,12 +111,10 @@ const shortBody = 64 * 1024
 
 /** One long body after the other: however many requests a run makes at once, those of others are next to them in the threads. */
 function lookingThrough(api: ModelApiName, threads: Pick<TextThreads, 'run'>): Look {
-  let turn: Promise<unknown> = Promise.resolve()
+  const serialized = serialize()
   return async (body, { modelFetches }) => {
     if (body.length <= shortBody) return checkBody(modelApis[api], body, { modelFetches })
-    const checked = turn.then(() => threads.run({ kind: 'fetches', api, body, modelFetches }))
-    turn = checked.catch(() => undefined)
-    return checked
+    return serialized(() => threads.run({ kind: 'fetches', api, body, modelFetches }))
   }
 }
 

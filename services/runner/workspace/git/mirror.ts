@@ -1,6 +1,7 @@
 /** Bare mirrors of repositories, one for each, kept up to date. Workspaces share their objects read-only, so they are never garbage-collected. */
 import { mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { serializeByKey } from '#platform/async/queue.ts'
 import type { Finished } from '#platform/childProcess.ts'
 import { authorizationConfig, endedWell, gitOrThrow, lastWords } from './git.ts'
 import type { Git, GitCall } from './git.ts'
@@ -72,7 +73,7 @@ export function openMirrors({
   readonly git: Git
   readonly large?: LargeRepositories
 }): Mirrors {
-  const queues = new Map<string, Promise<unknown>>()
+  const serialized = serializeByKey()
   return {
     async find(request) {
       const dir = join(root, mirrorPath(request.url, request))
@@ -80,15 +81,7 @@ export function openMirrors({
     },
     async refresh(request) {
       const dir = join(root, mirrorPath(request.url, request))
-      const before = queues.get(dir) ?? Promise.resolve()
-      const refreshed = before.then(() => refreshMirror(git, dir, request, large))
-      const settled = refreshed.catch(() => undefined)
-      queues.set(dir, settled)
-      try {
-        return await refreshed
-      } finally {
-        if (queues.get(dir) === settled) queues.delete(dir)
-      }
+      return serialized(dir, () => refreshMirror(git, dir, request, large))
     },
   }
 }

@@ -1,0 +1,55 @@
+/** Queues of asynchronous work within one process: one at a time, one at a time per key, or at most so many at once. */
+
+/** Runs the work after all work that was queued before it has settled, fulfilled or rejected. */
+export type Serialize = <T>(work: () => Promise<T> | T) => Promise<T>
+
+/** A queue that runs one piece of work at a time, in order. */
+export function serialize(): Serialize {
+  let last: Promise<unknown> = Promise.resolve()
+  return (work) => {
+    const done = last.then(work)
+    last = done.catch(() => undefined)
+    return done
+  }
+}
+
+/** Runs the work after all work that was queued under the same key before it has settled. */
+export type SerializeByKey = <T>(key: string | number, work: () => Promise<T>) => Promise<T>
+
+/** A queue per key. A key whose queue is empty takes no memory. */
+export function serializeByKey(): SerializeByKey {
+  const queues = new Map<string | number, Promise<unknown>>()
+  return (key, work) => {
+    const done = (queues.get(key) ?? Promise.resolve()).then(work)
+    const settled = done.then(
+      () => undefined,
+      () => undefined,
+    )
+    queues.set(key, settled)
+    void settled.then(() => queues.get(key) === settled && queues.delete(key))
+    return done
+  }
+}
+
+/** Runs at most `atOnce` pieces of work at once, in order. `mayWait` gets the length of the queue and throws when it is too long. */
+export function limitConcurrency(
+  atOnce: number,
+  mayWait: (waiting: number) => void = () => undefined,
+): <T>(work: () => Promise<T>) => Promise<T> {
+  let running = 0
+  const waiting: (() => void)[] = []
+  return async (work) => {
+    if (running < atOnce) running += 1
+    else {
+      mayWait(waiting.length)
+      await new Promise<void>((resolve) => waiting.push(resolve))
+    }
+    try {
+      return await work()
+    } finally {
+      const next = waiting.shift()
+      if (next === undefined) running -= 1
+      else next()
+    }
+  }
+}
