@@ -3,13 +3,8 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import type { Middleware } from 'koa'
-import {
-  BadConfig,
-  codeHostName,
-  describeVariables,
-  readConfig,
-  type Config,
-} from '#platform/config/config.ts'
+import { BadConfig, codeHostName, readConfig, type Config } from '#platform/config/config.ts'
+import { describeVariables } from '#platform/config/variables.ts'
 import type { Engines } from '#platform/compose.ts'
 import { isReadable } from '#platform/reads/documents.ts'
 import { emptyCatalog } from '#platform/ports/readStore.ts'
@@ -17,7 +12,7 @@ import { operationBeside, operationOf, UnknownWords, type Answer } from './opera
 import type { Details } from '#platform/http/health.ts'
 import { serviceTokens, type Callee } from '#platform/http/serviceToken.ts'
 import { startAgents, type Agents } from '#platform/runners/availableAgents.ts'
-import { processName } from '#platform/telemetry/name.ts'
+import { processName } from '#platform/telemetry/open.ts'
 
 /** A part that runs until it is stopped; `stop` resolves when nothing of it is left. */
 interface Running {

@@ -3,21 +3,17 @@
  * product offline and for tests. Two accounts without passwords: it belongs on loopback.
  */
 import { mkdir } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { resolve } from 'node:path'
 import { drain, listen } from '#platform/http/listen.ts'
 import type { Clock } from '#platform/ports/clock.ts'
-import { createGit } from './git/run.ts'
-import type { Environment, Git } from './git/run.ts'
+import { createGit, type Environment, type Git } from './git/run.ts'
 import type { Host } from './services.ts'
 import { createApp } from './http/app.ts'
-import { isLoopback } from './names.ts'
-import { createPullRequests } from './pulls/pulls.ts'
-import { openRepositories } from './repositories.ts'
+import { isLoopback, openRepositories } from './repositories.ts'
+import { createPullRequests } from './pullRequests.ts'
 import { makeSamples } from './samples.ts'
-import { applyPatch } from './seeds.ts'
-import type { Seed } from './seeds.ts'
+import { applyPatch, type Seed } from './seeds.ts'
 import { openStore } from './store.ts'
 
 export interface CodeHostOptions {

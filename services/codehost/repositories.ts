@@ -4,12 +4,11 @@ import { mkdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '#platform/ports/clock.ts'
 import { sameName } from './accounts.ts'
-import { openBare } from './git/bare.ts'
-import type { Bare } from './git/bare.ts'
+import { openBare, type Bare } from './git/bare.ts'
 import type { Git } from './git/run.ts'
-import { follow, followed } from './pulls/syncWithBranches.ts'
+import { follow, followed } from './syncPullRequests.ts'
 import { invalid, Refusal } from './httpError.ts'
-import { serializeByKey } from '#platform/async/queue.ts'
+import { serializeByKey, type SerializeByKey } from '#platform/async/queue.ts'
 import type { PullRequest, Repository, State } from './state.ts'
 import type { Store } from './store.ts'
 
@@ -48,6 +47,18 @@ export interface Repositories {
   exclusively<Answer>(repository: Repository, job: () => Promise<Answer>): Promise<Answer>
 }
 
+interface OpenRepositories {
+  readonly store: Store
+  readonly git: Git
+  readonly clock: Clock
+  readonly root: string
+  readonly incoming: string
+  /** Changes of one repository's refs run one after the other. */
+  readonly exclusive: SerializeByKey
+  /** Branches as `notice` found them, by repository. */
+  readonly noticed: Map<number, ReadonlyMap<string, string>>
+}
+
 /** Opens the repositories in `dataDir`; what an earlier process left half made is removed. */
 export async function openRepositories(parts: {
   readonly dataDir: string
@@ -62,90 +73,116 @@ export async function openRepositories(parts: {
   await mkdir(incoming, { recursive: true, mode: 0o700 })
   await mkdir(root, { recursive: true, mode: 0o700 })
 
-  const exclusive = serializeByKey()
-  const noticed = new Map<number, ReadonlyMap<string, string>>()
-  const folder = (repository: Pick<Repository, 'id'>) => `${repository.id}.git`
-  const bare = (repository: Pick<Repository, 'id'>) => openBare(git, join(root, folder(repository)))
-  const notice = async (repository: Repository) => {
-    if (!noticed.has(repository.id)) noticed.set(repository.id, await bare(repository).branches())
+  const held: OpenRepositories = {
+    store,
+    git,
+    clock,
+    root,
+    incoming,
+    exclusive: serializeByKey(),
+    noticed: new Map(),
   }
-  const find = (owner: string, name: string) => named(store.current(), owner, name)
-
-  const settle = (repository: Repository): Promise<readonly RefChange[]> =>
-    exclusive(repository.id, async () => {
-      const at = bare(repository)
-      const branches = await at.branches()
-      const changes = changesBetween(noticed.get(repository.id) ?? branches, branches)
-      noticed.set(repository.id, branches)
-      const known = store.current().repositories.find((one) => one.id === repository.id) ?? repository
-      const about = await describe(at, branches, known)
-      const moves = await follow(at, openPullRequests(store.current(), repository.id), branches)
-      const now = clock.now().toISOString()
-      await store.update((state) => [
-        followed(
-          changed(state, repository.id, { ...about, ...(changes.length > 0 ? { pushedAt: now } : {}) }, now),
-          moves,
-          now,
-        ),
-        undefined,
-      ])
-      return changes
-    })
-
   return {
     root,
-    folder,
-    bare,
-    find,
-    create: async (request, build) => {
-      if (find(request.owner, request.name)) throw nameTaken()
-      const dir = join(incoming, randomUUID())
-      try {
-        await build(dir)
-        const made = openBare(git, dir)
-        const branches = await made.branches()
-        const about = await describe(made, branches)
-        // The number is spent before the folder stands under it, so that no folder is ever taken for another's.
-        const id = await store.update((state) => [
-          { ...state, nextRepositoryId: state.nextRepositoryId + 1 },
-          state.nextRepositoryId,
-        ])
-        const now = clock.now().toISOString()
-        const times = { createdAt: now, updatedAt: now, pushedAt: branches.size > 0 ? now : null }
-        const repository: Repository = { ...request, ...about, ...times, id }
-        await rename(dir, join(root, folder(repository)))
-        return await store
-          .update((state) => {
-            if (named(state, request.owner, request.name)) throw nameTaken()
-            return [{ ...state, repositories: [...state.repositories, repository] }, repository]
-          })
-          .catch(async (error: unknown) => {
-            await rm(join(root, folder(repository)), { recursive: true, force: true })
-            throw error
-          })
-      } finally {
-        await rm(dir, { recursive: true, force: true })
-      }
-    },
+    folder: folderOf,
+    bare: (repository) => bareOf(held, repository),
+    find: (owner, name) => find(held, owner, name),
+    create: (request, build) => create(held, request, build),
     buildEmpty: async (dir) => {
       await git.text(['init', '--quiet', '--bare', '--template=', '--initial-branch=main', '--', dir])
     },
-    notice,
-    settle,
-    deleteBranch: async (repository, branch) => {
-      await notice(repository)
-      await exclusive(repository.id, async () => {
-        const at = bare(repository)
-        const sha = (await at.branches()).get(branch)
-        if (sha === undefined) throw new Refusal(422, 'Reference does not exist')
-        if (branch === (await at.headBranch())) throw new Refusal(422, 'Cannot delete the default branch')
-        if (!(await at.deleteRef(`refs/heads/${branch}`, sha)))
-          throw new Refusal(409, 'Reference was modified. Review and try again.')
-      })
-      await settle(repository)
-    },
-    exclusively: (repository, job) => exclusive(repository.id, job),
+    notice: (repository) => notice(held, repository),
+    settle: (repository) => settle(held, repository),
+    deleteBranch: (repository, branch) => deleteBranch(held, repository, branch),
+    exclusively: (repository, job) => held.exclusive(repository.id, job),
   }
+}
+
+function folderOf(repository: Pick<Repository, 'id'>) {
+  return `${repository.id}.git`
+}
+
+function bareOf(held: OpenRepositories, repository: Pick<Repository, 'id'>) {
+  return openBare(held.git, join(held.root, folderOf(repository)))
+}
+
+async function notice(held: OpenRepositories, repository: Repository) {
+  if (!held.noticed.has(repository.id))
+    held.noticed.set(repository.id, await bareOf(held, repository).branches())
+}
+
+function find(held: OpenRepositories, owner: string, name: string) {
+  return named(held.store.current(), owner, name)
+}
+
+function settle(held: OpenRepositories, repository: Repository): Promise<readonly RefChange[]> {
+  return held.exclusive(repository.id, async () => {
+    const at = bareOf(held, repository)
+    const branches = await at.branches()
+    const changes = changesBetween(held.noticed.get(repository.id) ?? branches, branches)
+    held.noticed.set(repository.id, branches)
+    const known = held.store.current().repositories.find((one) => one.id === repository.id) ?? repository
+    const about = await describe(at, branches, known)
+    const moves = await follow(at, openPullRequests(held.store.current(), repository.id), branches)
+    const now = held.clock.now().toISOString()
+    await held.store.update((state) => [
+      followed(
+        changed(state, repository.id, { ...about, ...(changes.length > 0 ? { pushedAt: now } : {}) }, now),
+        moves,
+        now,
+      ),
+      undefined,
+    ])
+    return changes
+  })
+}
+
+async function create(
+  held: OpenRepositories,
+  request: NewRepository,
+  build: (dir: string) => Promise<void>,
+): Promise<Repository> {
+  if (find(held, request.owner, request.name)) throw nameTaken()
+  const dir = join(held.incoming, randomUUID())
+  try {
+    await build(dir)
+    const made = openBare(held.git, dir)
+    const branches = await made.branches()
+    const about = await describe(made, branches)
+    // The number is spent before the folder stands under it, so that no folder is ever taken for another's.
+    const id = await held.store.update((state) => [
+      { ...state, nextRepositoryId: state.nextRepositoryId + 1 },
+      state.nextRepositoryId,
+    ])
+    const now = held.clock.now().toISOString()
+    const times = { createdAt: now, updatedAt: now, pushedAt: branches.size > 0 ? now : null }
+    const repository: Repository = { ...request, ...about, ...times, id }
+    await rename(dir, join(held.root, folderOf(repository)))
+    return await held.store
+      .update((state) => {
+        if (named(state, request.owner, request.name)) throw nameTaken()
+        return [{ ...state, repositories: [...state.repositories, repository] }, repository]
+      })
+      .catch(async (error: unknown) => {
+        await rm(join(held.root, folderOf(repository)), { recursive: true, force: true })
+        throw error
+      })
+  } finally {
+    await rm(dir, { recursive: true, force: true })
+  }
+}
+
+async function deleteBranch(held: OpenRepositories, repository: Repository, branch: string): Promise<void> {
+  await notice(held, repository)
+  await held.exclusive(repository.id, async () => {
+    const at = bareOf(held, repository)
+    const sha = (await at.branches()).get(branch)
+    if (sha === undefined) throw new Refusal(422, 'Reference does not exist')
+    if (branch === (await at.headBranch())) throw new Refusal(422, 'Cannot delete the default branch')
+    if (!(await at.deleteRef(`refs/heads/${branch}`, sha)))
+      throw new Refusal(409, 'Reference was modified. Review and try again.')
+  })
+  await settle(held, repository)
 }
 
 const nameTaken = () =>
@@ -205,4 +242,19 @@ function changed(state: State, id: number, facts: Partial<Repository>, now: stri
       one.id === id ? { ...one, ...facts, updatedAt: now } : one,
     ),
   }
+}
+
+/**
+ * The name a repository gets when `wanted` was asked for, as GitHub does it: what may not be in a name becomes a dash.
+ * `undefined` when nothing usable is left, or when the result would be taken for an option, a folder or a git address.
+ */
+export function repositoryName(wanted: string): string | undefined {
+  const name = wanted.trim().replace(/[^A-Za-z0-9._-]+/g, '-')
+  const usable = name.length > 0 && name.length <= 100 && !/^[-]|^\.{1,2}$|\.(git|wiki)$/i.test(name)
+  return usable ? name : undefined
+}
+
+/** Whether a host name is this machine itself, as browsers see it. */
+export function isLoopback(hostname: string): boolean {
+  return /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i.test(hostname)
 }

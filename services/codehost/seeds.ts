@@ -4,8 +4,7 @@ import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ada } from './accounts.ts'
 import type { Git } from './git/run.ts'
-import { repositoryName } from './names.ts'
-import type { Repositories } from './repositories.ts'
+import { repositoryName, type Repositories } from './repositories.ts'
 import type { Repository } from './state.ts'
 
 /** Characters of a description. */

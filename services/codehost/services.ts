@@ -1,7 +1,7 @@
 /** What the routes of the code host work with. */
 import type { Clock } from '#platform/ports/clock.ts'
 import type { Git } from './git/run.ts'
-import type { PullRequests } from './pulls/pulls.ts'
+import type { PullRequests } from './pullRequests.ts'
 import type { Repositories } from './repositories.ts'
 import type { Store } from './store.ts'
 

@@ -8,14 +8,14 @@ import { serializeByKey } from '#platform/async/queue.ts'
 
 export interface Admission {
   /**
-   * Lets the person start one task more, or throws `too_many_tasks`. What was admitted in this process counts from that moment on;
-   * what other processes admit counts once it is projected.
+   * Admits one more task of the person, or throws `too_many_tasks`. Tasks that this process admitted count from that moment on; those that
+   * other processes admit count once they are projected. The returned function takes the result of the append, `null` when it failed.
    */
-  admit(userId: string, append: () => Promise<Appended>): Promise<Appended>
+  admit(userId: string): Promise<(result: Appended | null) => void>
 }
 
 const active = ['queued', 'running']
-/** Runs last minutes: asking again sooner is of little use. */
+/** Runs last minutes: trying again sooner is of little use. */
 const retryAfterSeconds = 30
 const projectedWithinMs = 10_000
 
@@ -30,22 +30,20 @@ export function admission({
 }): Admission {
   const serialized = serializeByKey()
 
-  async function appendIfFree(userId: string, append: () => Promise<Appended>): Promise<Appended> {
-    if ((await documents.count(tasksView, { owner: userId, status: active })) >= tasksAtOnce) {
-      const sentence = `${tasksAtOnce} of your tasks are already running or queued. Try again when one finishes.`
-      throw new Fault('too_many_tasks', sentence, undefined, { retryAfterSeconds })
-    }
-    return append()
+  async function requireFree(userId: string): Promise<void> {
+    if ((await documents.count(tasksView, { owner: userId, status: active })) < tasksAtOnce) return
+    const sentence = `${tasksAtOnce} of your tasks are already running or queued. Try again when one finishes.`
+    throw new Fault('too_many_tasks', sentence, undefined, { retryAfterSeconds })
   }
 
   return {
-    admit: (userId, append) =>
+    admit: (userId) =>
       new Promise((resolve, reject) => {
-        // The turn lasts until the documents hold the task: the next count has it once, neither missed nor twice.
+        // The next admission waits until the documents hold this task: it counts once, neither missed nor twice.
         void serialized(userId, async () => {
-          const appended = await appendIfFree(userId, append)
-          resolve(appended)
-          const last = appended.kind === 'appended' ? appended.events.at(-1) : undefined
+          await requireFree(userId)
+          const result = await new Promise<Appended | null>((settle) => resolve(settle))
+          const last = result?.kind === 'appended' ? result.events.at(-1) : undefined
           if (last) await projected.waitFor(last.position, projectedWithinMs)
         }).catch(reject)
       }),

@@ -6,11 +6,10 @@ import { mount, type Mounting, type Route } from '#platform/http/route.ts'
 import { admission } from './admission.ts'
 import { authRoutes } from './routes/auth.ts'
 import { chatRoutes } from './routes/chat.ts'
-import { prepareRoutes } from './routes/prepare.ts'
+import { prepareRoutes, taskRoutes } from './routes/tasks.ts'
 import { projectSettingsRoutes } from './routes/projectSettings.ts'
 import { projectRoutes } from './routes/projects.ts'
 import { pullRequestRoutes } from './routes/pullRequest.ts'
-import { taskRoutes } from './routes/tasks.ts'
 import type { CommandServices } from './services.ts'
 
 export const commandRoutes = [

@@ -61,28 +61,30 @@ export async function written(
 }
 
 /**
- * The task of the address, when it is the person's own: asked of the log, not of a read model. One that they have deleted counts, so
- * that a repeated deletion is answered as the first; the decider refuses everything else.
+ * Throws `not_found` unless the task of the address belongs to the person. Asks the log, not a read model, and only about streams that this
+ * process does not know: an owner never changes. A deleted task passes, so that a repeated deletion is answered as the first; the decider
+ * refuses everything else.
  */
 export async function ownTask(
   asked: Person & { readonly params: { readonly taskId: string } },
   { commands }: CommandServices,
 ): Promise<object> {
-  const { state } = await commands.load(task, taskStream(asked.params.taskId))
+  const stream = taskStream(asked.params.taskId)
+  const state = commands.known(task, stream) ?? (await commands.load(task, stream)).state
   if (state.kind === 'none' || state.ownerId !== asked.user.id)
     throw new Fault('not_found', 'There is no such task.')
   return {}
 }
 
-/** The project of the address, when it is the person's own; a deleted one as `ownTask` has it. */
+/** Throws `not_found` unless the project of the address belongs to the person; as `ownTask` does. */
 export async function ownProject(
   asked: Person & { readonly params: { readonly projectId: string } },
   { commands }: CommandServices,
 ): Promise<object> {
-  const { state } = await commands.load(project, projectStream(asked.params.projectId))
-  if (state.kind === 'none' || state.ownerId !== asked.user.id) {
+  const stream = projectStream(asked.params.projectId)
+  const state = commands.known(project, stream) ?? (await commands.load(project, stream)).state
+  if (state.kind === 'none' || state.ownerId !== asked.user.id)
     throw new Fault('not_found', 'There is no such project.')
-  }
   return {}
 }
 
@@ -95,10 +97,10 @@ export async function executeOnTask(
   { actor, user: { id: userId }, commandId }: Asker,
   command: TaskCommand,
 ) {
-  const admit: Admit<TaskEvent> = (events, append) =>
+  const admit: Admit<TaskEvent> = async (events) =>
     events.some(({ type }) => type === 'ExecutionRequested')
-      ? services.admission.admit(userId, append)
-      : append()
+      ? services.admission.admit(userId)
+      : () => undefined
   try {
     const cause = { actor, commandId }
     return await services.commands.execute(task, taskStream(taskId), command, cause, admit)

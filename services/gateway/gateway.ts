@@ -1,9 +1,10 @@
-/** The gateway: the one public door. Static client, sign-in, the API, the socket. */
+/** The gateway: the only public server. Static client, sign-in, the API, the socket. */
+import Koa, { type Middleware } from 'koa'
 import { createServer } from 'node:http'
 import type { Socket as Connection } from 'node:net'
 import { listen } from '#platform/http/listen.ts'
-import Koa, { type Middleware } from 'koa'
-import { getAgents, getNotices } from '#domain/api/server.schema.ts'
+import { getAgents } from '#domain/api/server.schema.ts'
+import { getNotices } from '#domain/api/server.schema.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import { answers } from '#platform/http/answers.ts'
 import { readJson } from '#platform/http/body.ts'
@@ -13,22 +14,23 @@ import { timeLimit } from '#platform/http/timeLimit.ts'
 import { mount, routeWith, type Route } from '#platform/http/route.ts'
 import { passwords } from '#platform/credentials/passwords.ts'
 import { requests } from '#platform/telemetry/requests.ts'
-import { authenticate } from './auth/authenticate.ts'
+import { authenticate } from './auth/session.ts'
 import { passwordRoutes } from './auth/passwordSignIn.ts'
-import { signInRoutes, wayRoutes } from './auth/codeHostSignIn.ts'
+import { signInRoutes, linkRoutes } from './auth/codeHostSignIn.ts'
 import { loginThrottle } from './auth/loginThrottle.ts'
-import {
-  isBelowApi,
-  mayOpenSocket,
-  onlyDecodableAddresses,
-  onlyOurNames,
-  onlyPlainAddresses,
-} from './http/apiPaths.ts'
+import { mayOpenSocket, refuseForeignHosts } from './http/allowedHosts.ts'
+import { isBelowApi, refuseDisguisedApiPaths, refuseUndecodable } from './http/apiPaths.ts'
 import { client } from './http/staticClient.ts'
-import { believeProxies } from './http/forwarded.ts'
-import { limitAddresses, limitPeople, onlyJson, rate, spreadBursts } from './http/limits.ts'
-import { protectiveHeaders } from './http/headers.ts'
-import { limitStrangers } from './http/connectionLimit.ts'
+import {
+  limitAddresses,
+  limitPeople,
+  onlyJson,
+  rate,
+  spreadBursts,
+  type Rate,
+  limitUnauthenticated,
+} from './http/limits.ts'
+import { securityHeaders, trustProxies } from './http/headers.ts'
 import { imageRoutes } from './images/routes.ts'
 import { startFeed } from './live/feed.ts'
 import { openSocket } from './live/socket.ts'
@@ -46,9 +48,9 @@ const route = routeWith<GatewayServices>()
 
 const requestMs = 30_000
 const drainMs = 3_000
-/** Requests that begin before others are looked at: together a few milliseconds of work. */
+/** Requests started in one turn of the event loop: together a few milliseconds of work. */
 const begunAtOnce = 16
-/** How many times as often as a person an address may ask. */
+/** An address may ask so many times as often as a person, as several people may share it. */
 const addressesMayBeShared = 2
 
 /** Resolves once it listens. Throws when the port is taken. */
@@ -56,60 +58,15 @@ export async function startGateway(
   options: GatewayOptions,
   services: GatewayServices,
 ): Promise<RunningGateway> {
-  const mounting = { fresh: () => services.ids.uuid(), idempotency: services.idempotency }
-  const app = new Koa()
-  app.silent = true
-  app.proxy = options.proxies > 0
-  const { logger, emit } = services
-  app.use(requests({ serverKind: 'gateway', logger, fresh: mounting.fresh, emit }))
-  app.use(answers(logger, mounting.fresh))
-  app.use(protectiveHeaders)
-  app.use(believeProxies(options.proxies))
-  // Before names are looked at: what asks for it asks by whatever name a service has.
-  app.use(health(options.parts, options.details))
-  app.use(onlyOurNames(options))
-  app.use(onlyPlainAddresses)
-  app.use(inApi(onlyDecodableAddresses))
-  app.use(inApi(noStore))
-  app.use(inApi(timeLimit(requestMs)))
-  app.use(inApi(spreadBursts(begunAtOnce)))
-  const byAddress = options.requestsAMinute === null ? null : options.requestsAMinute * addressesMayBeShared
+  const { emit } = services
   const byPerson = rate(options.requestsAMinute)
-  app.use(inApi(limitAddresses(rate(byAddress))))
-  app.use(inApi(authenticate(services)))
-  app.use((context, next) => {
-    if (context.state.identity) strangers.known(context.socket)
-    return next()
-  })
-  app.use(inApi(limitPeople(byPerson)))
-  app.use(inApi(onlyJson(({ path }) => path === '/api/upload/image')))
-  app.use(readJson())
-  app.use(signInRoutes(options, services))
-  app.use(imageRoutes(services))
-  const routes = [
-    ...passwordRoutes(options, { passwords: passwords(), slow: loginThrottle() }),
-    ...wayRoutes(options),
-    ...noticeRoutes(options.notices),
-    ...agentRoutes(options.agents),
-    ...pageViewRoutes(),
-  ]
-  app.use(mount('/api', routes, services, mounting))
-  app.use(reference())
-  app.use(options.command)
-  app.use(options.query)
-  app.use(
-    inApi(() => {
-      throw new Fault('not_found', 'There is no such call.')
-    }),
-  )
-  app.use(client(options.webFolder))
-
+  const app = createApp(options, services, byPerson, (connection) => unauthenticated.signedIn(connection))
   const feed = await startFeed(services)
   const http = createServer(
     { requestTimeout: requestMs, headersTimeout: 10_000, connectionsCheckingInterval: 1_000 },
     app.callback(),
   )
-  const strangers = limitStrangers(http, {
+  const unauthenticated = limitUnauthenticated(http, {
     ofAddress: options.strangersOfAddress,
     isProxied: options.proxies > 0,
   })
@@ -118,7 +75,7 @@ export async function startGateway(
     ...services,
     mayConnect: byPerson,
     mayOpen: (request) => mayOpenSocket(request, options),
-    known: strangers.known,
+    known: unauthenticated.signedIn,
   })
   const connections = new Set<Connection>()
   http.on('connection', (connection) => {
@@ -131,7 +88,7 @@ export async function startGateway(
     async stop() {
       io.disconnectSockets(true)
       const closed = new Promise<void>((resolve) => void io.close(() => resolve()))
-      // Also a socket whose other end has fallen asleep: it answers no farewell, and the server does not count it as a request.
+      // Also a socket whose other end does not respond: it answers no close, and the server does not count it as a request.
       const hurry = setTimeout(() => connections.forEach((connection) => connection.destroy()), drainMs)
       http.closeIdleConnections()
       await closed
@@ -139,6 +96,66 @@ export async function startGateway(
       await feed.stop()
     },
   }
+}
+
+/** All that answers HTTP, from the outside in. `onSignedIn` is called for each request of a signed-in person. */
+function createApp(
+  options: GatewayOptions,
+  services: GatewayServices,
+  byPerson: Rate,
+  onSignedIn: (connection: Connection) => void,
+): Koa {
+  const mounting = { fresh: () => services.ids.uuid(), idempotency: services.idempotency }
+  const app = new Koa()
+  app.silent = true
+  app.proxy = options.proxies > 0
+  const { logger, emit } = services
+  app.use(requests({ serverKind: 'gateway', logger, fresh: mounting.fresh, emit }))
+  app.use(answers(logger, mounting.fresh))
+  app.use(securityHeaders)
+  app.use(trustProxies(options.proxies))
+  // Before host names are checked: probes use whatever name the service has.
+  app.use(health(options.parts, options.details))
+  app.use(refuseForeignHosts(options))
+  app.use(refuseDisguisedApiPaths)
+  app.use(inApi(refuseUndecodable))
+  app.use(inApi(noStore))
+  app.use(inApi(timeLimit(requestMs)))
+  app.use(inApi(spreadBursts(begunAtOnce)))
+  const byAddress = options.requestsAMinute === null ? null : options.requestsAMinute * addressesMayBeShared
+  app.use(inApi(limitAddresses(rate(byAddress))))
+  app.use(inApi(authenticate(services)))
+  app.use((context, next) => {
+    if (context.state.identity) onSignedIn(context.socket)
+    return next()
+  })
+  app.use(inApi(limitPeople(byPerson)))
+  app.use(inApi(onlyJson(({ path }) => path === '/api/upload/image')))
+  app.use(readJson())
+  app.use(signInRoutes(options, services))
+  app.use(imageRoutes(services))
+  app.use(mount('/api', ownRoutes(options), services, mounting))
+  app.use(reference())
+  app.use(options.command)
+  app.use(options.query)
+  app.use(inApi(refuseUnknownCall))
+  app.use(client(options.webFolder))
+  return app
+}
+
+/** The calls that the gateway answers itself. */
+function ownRoutes(options: GatewayOptions): readonly Route<GatewayServices>[] {
+  return [
+    ...passwordRoutes(options, { passwords: passwords(), slow: loginThrottle() }),
+    ...linkRoutes(options),
+    ...noticeRoutes(options.notices),
+    ...agentRoutes(options.agents),
+    ...pageViewRoutes(),
+  ]
+}
+
+const refuseUnknownCall: Middleware = () => {
+  throw new Fault('not_found', 'There is no such call.')
 }
 
 /** A middleware for addresses of the API only. */

@@ -3,24 +3,11 @@
  * first: what is copied after it has all that its events name, and what is newer does no harm. Read models, the queue and workspaces are left
  * out: the first two follow from the log, and of the last what was saved is in blobs.
  */
-import { createHash } from 'node:crypto'
-import { constants, createReadStream, existsSync } from 'node:fs'
-import {
-  chmod,
-  copyFile,
-  mkdir,
-  open,
-  readdir,
-  readFile,
-  realpath,
-  rename,
-  rm,
-  stat,
-  writeFile,
-} from 'node:fs/promises'
-import { basename, dirname, join, relative, resolve, sep } from 'node:path'
+import { constants, existsSync } from 'node:fs'
+import { chmod, copyFile, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
 import { z } from 'zod'
-import { BlobRef, Sha256 } from '#domain/kernel/ids.schema.ts'
+import { BlobRef } from '#domain/kernel/ids.schema.ts'
 import type { StoredEvent } from '#domain/kernel/event.ts'
 import { scopeOfStream } from '#domain/kernel/streams.ts'
 import type { LogIdentity } from '#domain/log.ts'
@@ -32,6 +19,23 @@ import type { Config } from '#platform/config/config.ts'
 import type { Logger } from '#platform/log.ts'
 import { copySqlite, lockFile } from '#platform/engines/sqlite.ts'
 import { verifyLog, type Digest } from '#platform/verify/verify.ts'
+import {
+  copyTree,
+  sumOf,
+  digestOf,
+  syncAll,
+  syncFolder,
+  placeOf,
+  isOutOfRoom,
+  isInside,
+  textOf,
+  jsonOf,
+  codeOf,
+  isMissing,
+  absentAs,
+  FileSum,
+  TreeSum,
+} from './files.ts'
 import type { Answer } from './operate.ts'
 
 /** A backup cannot be made, or nothing be made of one; the message says why and what to do. */
@@ -56,14 +60,12 @@ const databases = { log: 'events.sqlite', keys: 'vault.sqlite' } as const
 /** The blobs are named by what they hold; of the local code host, which is none where GitHub is the host, all is summed up. */
 const trees = ['blobs', 'codehost'] as const
 
-const File = z.strictObject({ bytes: z.int().nonnegative(), sha256: Sha256 })
-const Tree = z.strictObject({ files: z.int().nonnegative(), bytes: z.int().nonnegative(), sha256: Sha256 })
 const Manifest = z.strictObject({
   format: z.literal(format),
   madeAt: z.iso.datetime(),
   log: z.strictObject({ logId: z.string(), epoch: z.int().positive(), events: z.int().nonnegative() }),
-  files: z.record(z.string(), File),
-  trees: z.record(z.string(), Tree),
+  files: z.record(z.string(), FileSum),
+  trees: z.record(z.string(), TreeSum),
 })
 type Manifest = z.infer<typeof Manifest>
 
@@ -385,133 +387,9 @@ async function changedIn(part: string, { files, trees: summed }: Manifest): Prom
   return changed
 }
 
-/** Of a folder itself: what is not whole yet, or was left by a killed process. */
-const leftOut = new Set(['half-written', 'incoming'])
-
-/**
- * Copies the files below a folder; one that goes meanwhile is left out. References of git go before its objects, so that nothing they
- * name is missing: objects are only ever added.
- */
-async function copyTree(from: string, to: string, progress: (line: string) => void): Promise<void> {
-  let files = 0
-  const copy = async (source: string, target: string): Promise<void> => {
-    await mkdir(target, { recursive: true, mode: 0o700 })
-    const entries = await readdir(source, { withFileTypes: true }).catch(absentAs([]))
-    const later = (name: string) => Number(name === 'objects' || name === 'pack')
-    for (const entry of entries.toSorted((a, b) => later(a.name) - later(b.name))) {
-      if ((source === from && leftOut.has(entry.name)) || entry.name.endsWith('.lock')) continue
-      const [one, other] = [join(source, entry.name), join(target, entry.name)]
-      if (entry.isDirectory()) await copy(one, other)
-      else if (entry.isFile()) {
-        const isCopied = await copyFile(one, other, constants.COPYFILE_FICLONE).then(
-          () => true,
-          absentAs(false),
-        )
-        if (isCopied) await chmod(other, 0o600)
-        files += 1
-        if (files % 1_000 === 0) progress(`${files} files copied`)
-      }
-    }
-  }
-  await copy(from, to)
-}
-
-/** All of a folder in one digest: of the names, sizes and digests of its files, in their order. */
-async function sumOf(folder: string): Promise<z.infer<typeof Tree>> {
-  const whole = createHash('sha256')
-  let files = 0
-  let bytes = 0
-  for await (const file of filesBelow(folder)) {
-    const one = await digestOf(file)
-    whole.update(`${relative(folder, file).split(sep).join('/')}\0${one.bytes}\0${one.sha256}\n`)
-    files += 1
-    bytes += one.bytes
-  }
-  return { files, bytes, sha256: whole.digest('hex') }
-}
-
-async function* filesBelow(folder: string): AsyncGenerator<string> {
-  const entries = await readdir(folder, { withFileTypes: true }).catch(absentAs([]))
-  for (const { name } of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
-    const path = join(folder, name)
-    if ((await stat(path)).isDirectory()) yield* filesBelow(path)
-    else yield path
-  }
-}
-
-async function digestOf(file: string): Promise<z.infer<typeof File>> {
-  const hash = createHash('sha256')
-  let bytes = 0
-  for await (const chunk of createReadStream(file)) {
-    const piece: Buffer = chunk
-    hash.update(piece)
-    bytes += piece.byteLength
-  }
-  return { bytes, sha256: hash.digest('hex') }
-}
-
-/** A power cut leaves all of it or, before the last name, none. */
-async function syncAll(folder: string): Promise<void> {
-  for await (const file of filesBelow(folder)) await syncFolder(file)
-  await syncFolder(folder)
-}
-
-async function syncFolder(path: string): Promise<void> {
-  const handle = await open(path, 'r')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
-}
-
 /** Whichever way their addresses lead there. */
 async function refuseOneInTheOther(one: string, other: string): Promise<void> {
   const [a, b] = [await placeOf(resolve(one)), await placeOf(resolve(other))]
   if (isInside(a, b) || isInside(b, a))
     throw new BackupRefused('The backup and the data folder must not be inside each other.')
-}
-
-/** The path without links; of what is not there yet, as far as it is. */
-async function placeOf(path: string): Promise<string> {
-  const found = await realpath(path).catch(absentAs(undefined))
-  return found ?? join(await placeOf(dirname(path)), basename(path))
-}
-
-/** Also where SQLite says so. */
-function isOutOfRoom(fault: unknown): boolean {
-  if (!(fault instanceof Error)) return false
-  const isFull = 'errcode' in fault && typeof fault.errcode === 'number' && (fault.errcode & 0xff) === 13
-  return isFull || codeOf(fault) === 'ENOSPC' || isOutOfRoom(fault.cause)
-}
-
-function isInside(inner: string, outer: string): boolean {
-  return inner === outer || inner.startsWith(`${outer}${sep}`)
-}
-
-async function textOf(file: string): Promise<string | undefined> {
-  return readFile(file, 'utf8').catch(absentAs(undefined))
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-function codeOf(fault: unknown): unknown {
-  return fault instanceof Error && 'code' in fault ? fault.code : undefined
-}
-
-function isMissing(fault: unknown): boolean {
-  return codeOf(fault) === 'ENOENT'
-}
-
-function absentAs<Value>(value: Value): (fault: unknown) => Value {
-  return (fault) => {
-    if (isMissing(fault)) return value
-    throw fault
-  }
 }

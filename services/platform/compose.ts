@@ -54,9 +54,8 @@ import { openSqliteRecentKeys } from '#platform/recentKeys/sqlite.ts'
 import { loadMasterKey } from '#platform/vault/masterKey.ts'
 import { openMongoVault } from '#platform/vault/mongodb.ts'
 import { openSqliteVault } from '#platform/vault/sqlite.ts'
-import { requireAdvancing } from '#platform/telemetry/projectionProgress.ts'
-import { observedCommands, observedLog } from '#platform/telemetry/instrumentation.ts'
-import { observedJobs } from '#platform/telemetry/jobs.ts'
+import { requireProgress } from '#platform/telemetry/projectionProgress.ts'
+import { observedJobs, observedLog } from '#platform/telemetry/instrumentation.ts'
 import { openTelemetry, type Telemetry } from '#platform/telemetry/open.ts'
 
 /** The ports, with an engine behind each. */
@@ -338,7 +337,7 @@ async function onPorts(
   const { emit, metrics } = telemetry
   const log = observedLog(eventLog({ eventStore, vault, bus, clock }), emit)
   const follow = projected({ bus, readStore, eventStore })
-  const execution = observedCommands(commands(log), emit)
+  const execution = commands(log, emit)
   const logIdentity = await openLog({ commands: execution, eventStore })
   const docs = documents(readStore, log)
   const access = hostAccess({ vault, codeHost, clock, leases: ports.leases })
@@ -369,7 +368,7 @@ async function onPorts(
     parts: new Map([
       ...Object.entries(ports).map(([name, part]) => [name, () => part.ready()] as const),
       ...(config.services.has('query')
-        ? [['projection', () => requireAdvancing({ eventStore, readStore, clock })] as const]
+        ? [['projection', () => requireProgress({ eventStore, readStore, clock })] as const]
         : []),
     ]),
     async close() {

@@ -1,11 +1,9 @@
 /** The query service: folds the log into read models, and answers reads. */
 import type { Middleware } from 'koa'
 import { mount, type Mounting } from '#platform/http/route.ts'
-import { authRoutes } from './routes/auth.ts'
+import { authRoutes, githubRoutes } from './routes/user.ts'
 import { chatRoutes } from './routes/chat.ts'
-import { githubRoutes } from './routes/github.ts'
-import { projectSettingsRoutes } from './routes/projectSettings.ts'
-import { projectRoutes } from './routes/projects.ts'
+import { projectSettingsRoutes, projectRoutes } from './routes/projects.ts'
 import { taskRoutes } from './routes/tasks.ts'
 import type { QueryServices } from './services.ts'
 

@@ -68,16 +68,20 @@ const diffFlags = ['--no-color', '--no-ext-diff', '--no-textconv', '--find-renam
 /** Opens the bare repository in `dir`, which must exist. */
 export function openBare(git: Git, dir: string): Bare {
   const at = [`--git-dir=${dir}`]
-
-  const mergeBase = async (one: string, other: string) => {
-    const result = await git.run([...at, 'merge-base', one, other], slow)
-    if (result.code > 1) throw new GitFault(`git merge-base failed: ${result.stderr.trim()}`)
-    return result.stdout.toString('utf8').trim() || undefined
-  }
-  const diffBase = async (base: string, head: string) => (await mergeBase(base, head)) ?? base
-
   return {
+    ...refCalls(git, at),
+    ...historyCalls(git, at),
+    ...diffCalls(git, at),
     dir,
+  }
+}
+
+/** Reads and writes refs. */
+function refCalls(
+  git: Git,
+  at: readonly string[],
+): Pick<Bare, 'branches' | 'headBranch' | 'setHeadBranch' | 'updateRef' | 'deleteRef'> {
+  return {
     branches: async () => {
       const text = await git.text(
         [...at, 'for-each-ref', '--format=%(objectname) %(refname:lstrip=2)', 'refs/heads/'],
@@ -95,7 +99,21 @@ export function openBare(git: Git, dir: string): Bare {
     setHeadBranch: async (branch) => {
       await git.text([...at, 'symbolic-ref', 'HEAD', `refs/heads/${branch}`])
     },
-    mergeBase,
+    updateRef: async (ref, sha, old) => {
+      const result = await git.run([...at, 'update-ref', ref, sha, ...(old === undefined ? [] : [old])])
+      return result.code === 0
+    },
+    deleteRef: async (ref, old) => (await git.run([...at, 'update-ref', '-d', ref, old])).code === 0,
+  }
+}
+
+/** Reads commits. */
+function historyCalls(
+  git: Git,
+  at: readonly string[],
+): Pick<Bare, 'mergeBase' | 'isAncestor' | 'count' | 'commits' | 'language'> {
+  return {
+    mergeBase: (one, other) => mergeBase(git, at, one, other),
     isAncestor: async (ancestor, descendant) => {
       const result = await git.run([...at, 'merge-base', '--is-ancestor', ancestor, descendant], slow)
       if (result.code > 1) throw new GitFault(`git merge-base failed: ${result.stderr.trim()}`)
@@ -112,6 +130,24 @@ export function openBare(git: Git, dir: string): Bare {
       )
       return commitsOf(text).reverse()
     },
+    language: async (sha) => {
+      const result = await git.run([...at, 'ls-tree', '-r', '-l', '-z', '--full-tree', sha], {
+        ...slow,
+        maxBytes: 32 * 1024 * 1024,
+      })
+      if (result.code !== 0 || result.truncated) return null
+      return mainLanguage(result.stdout.toString('utf8'))
+    },
+  }
+}
+
+/** Compares and merges trees. */
+function diffCalls(
+  git: Git,
+  at: readonly string[],
+): Pick<Bare, 'diffSize' | 'diff' | 'mergeTree' | 'commitTree'> {
+  const diffBase = async (base: string, head: string) => (await mergeBase(git, at, base, head)) ?? base
+  return {
     diffSize: async (base, head) => {
       const from = await diffBase(base, head)
       const text = await git.text([...at, 'diff', ...diffFlags, '--shortstat', from, head, '--'], slow)
@@ -156,20 +192,13 @@ export function openBare(git: Git, dir: string): Bare {
         },
       )
     },
-    updateRef: async (ref, sha, old) => {
-      const result = await git.run([...at, 'update-ref', ref, sha, ...(old === undefined ? [] : [old])])
-      return result.code === 0
-    },
-    deleteRef: async (ref, old) => (await git.run([...at, 'update-ref', '-d', ref, old])).code === 0,
-    language: async (sha) => {
-      const result = await git.run([...at, 'ls-tree', '-r', '-l', '-z', '--full-tree', sha], {
-        ...slow,
-        maxBytes: 32 * 1024 * 1024,
-      })
-      if (result.code !== 0 || result.truncated) return null
-      return mainLanguage(result.stdout.toString('utf8'))
-    },
   }
+}
+
+async function mergeBase(git: Git, at: readonly string[], one: string, other: string) {
+  const result = await git.run([...at, 'merge-base', one, other], slow)
+  if (result.code > 1) throw new GitFault(`git merge-base failed: ${result.stderr.trim()}`)
+  return result.stdout.toString('utf8').trim() || undefined
 }
 
 function commitsOf(log: string): Commit[] {

@@ -1,6 +1,6 @@
 /** Where the code host is, as the one who asks sees it. */
 import type { Context } from 'koa'
-import { isLoopback } from '../names.ts'
+import { isLoopback } from '../repositories.ts'
 import { Refusal } from '../httpError.ts'
 
 /** `http://localhost:8081` for who came by localhost, `http://127.0.0.1:8081` for who came by that; `url` for everybody else. */

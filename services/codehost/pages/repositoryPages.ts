@@ -1,6 +1,6 @@
 /** The pages of what is here: all repositories, one repository, one pull request. */
 import { accountOf } from '../accounts.ts'
-import type { PullRequestFigures } from '../pulls/pulls.ts'
+import type { PullRequestFigures } from '../pullRequests.ts'
 import type { PullRequest, Repository } from '../state.ts'
 import { shownParts } from '#domain/kernel/hiddenCharacters.ts'
 import { readDiff } from './diffLines.ts'

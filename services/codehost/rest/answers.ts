@@ -1,7 +1,7 @@
 /** What GitHub's REST API says of people, repositories and pull requests, in the shape of its OpenAPI description. */
 import type { Account, Organization, Owner, Team } from '../accounts.ts'
 import type { Commit, DiffSize } from '../git/bare.ts'
-import type { PullRequestFigures } from '../pulls/pulls.ts'
+import type { PullRequestFigures } from '../pullRequests.ts'
 import type { PullRequest, Repository } from '../state.ts'
 
 /** `origin` is where the one who asks finds the code host; the API is under `/api/v3` of it, as on GitHub Enterprise. */

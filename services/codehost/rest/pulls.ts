@@ -7,10 +7,8 @@ import type { Host } from '../services.ts'
 import { signedIn } from '../http/authenticate.ts'
 import { notFound, Refusal } from '../httpError.ts'
 import type { PullRequest, Repository } from '../state.ts'
-import { fullPullRequest, simplePullRequest } from './answers.ts'
-import type { FullRepository } from './answers.ts'
-import { bodyAs } from './input.ts'
-import { answerPage } from './paging.ts'
+import { fullPullRequest, simplePullRequest, type FullRepository } from './answers.ts'
+import { bodyAs, answerPage } from './requests.ts'
 import { asked } from './repositories.ts'
 
 const NewPull = z.object({

@@ -2,18 +2,21 @@
 import type { Router } from '@koa/router'
 import type { Context } from 'koa'
 import { z } from 'zod'
-import { mayWrite, ownerOf } from '../accounts.ts'
-import type { Account, Owner } from '../accounts.ts'
+import { mayWrite, ownerOf, type Account, type Owner } from '../accounts.ts'
 import type { Host } from '../services.ts'
 import { originOf } from '../http/baseUrl.ts'
 import { readable, signedIn, tokenHolder } from '../http/authenticate.ts'
-import { repositoryName } from '../names.ts'
+import { repositoryName } from '../repositories.ts'
 import { invalid, notFound, Refusal } from '../httpError.ts'
 import type { Repository } from '../state.ts'
-import { branchWithProtection, comparison, fullRepository, shortBranch } from './answers.ts'
-import type { FullRepository } from './answers.ts'
-import { bodyAs } from './input.ts'
-import { answerPage } from './paging.ts'
+import {
+  branchWithProtection,
+  comparison,
+  fullRepository,
+  shortBranch,
+  type FullRepository,
+} from './answers.ts'
+import { bodyAs, answerPage } from './requests.ts'
 
 const NewRepository = z.object({
   name: z.string().min(1),

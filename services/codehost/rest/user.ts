@@ -9,7 +9,7 @@ import { signedIn } from '../http/authenticate.ts'
 import { notFound } from '../httpError.ts'
 import type { Repository } from '../state.ts'
 import { installation, organizationSimple, orgMembership, privateUser, teamMembership } from './answers.ts'
-import { answerPage } from './paging.ts'
+import { answerPage } from './requests.ts'
 import { createRepository, repositoryAnswer } from './repositories.ts'
 
 const RepositoryQuery = z.object({

@@ -10,13 +10,23 @@ import {
 } from '#domain/api/tasks.schema.ts'
 import { titleOf } from '#domain/api/tasks.ts'
 import { Fault } from '#domain/kernel/errors.ts'
-import { projectStream } from '#domain/kernel/streams.ts'
+import { projectStream, taskStream } from '#domain/kernel/streams.ts'
 import { project } from '#domain/project/project.ts'
 import { signedIn, type Person } from '#platform/http/guards.ts'
 import type { Asked, Route } from '#platform/http/route.ts'
 import { withImages } from '../attachImages.ts'
 import { requireAgentOfRetry, requireStartable } from '../preconditions.ts'
-import { answerTask, executeOnTask, ownTask, route, written, type CommandServices } from '../services.ts'
+import {
+  answerTask,
+  executeOnTask,
+  ownTask,
+  route,
+  written,
+  type CommandServices,
+  ownProject,
+} from '../services.ts'
+import { prepareTask } from '#domain/api/tasks.schema.ts'
+import { task } from '#domain/task/task.ts'
 
 export const taskRoutes: readonly Route<CommandServices>[] = [
   route(createTask, signedIn, inOwnProject, startable, async ({ body, ...asked }, services) => {
@@ -115,3 +125,18 @@ async function withAgent(
   await requireAgentOfRetry({ taskId: params.taskId, commandId }, services)
   return {}
 }
+
+/** A runner answers when it has begun. */
+const begunWithinMs = 1_000
+
+export const prepareRoutes: readonly Route<CommandServices>[] = [
+  route(prepareTask, signedIn, ownProject, async ({ params, body, user }, services) => {
+    const { taskId, branch, agent, codexModel = null } = body
+    const { state } = await services.commands.load(task, taskStream(taskId))
+    // A task that is there by now needs none of it, whosoever it is.
+    if (state.kind !== 'none') return { success: true as const }
+    const asked = { taskId, ownerId: user.id, projectId: params.projectId, branch, agent, model: codexModel }
+    await services.rpc.ask('prepare', asked, begunWithinMs)
+    return { success: true as const }
+  }),
+]

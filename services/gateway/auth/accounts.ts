@@ -9,7 +9,7 @@ import type { Identity } from '#platform/http/session.ts'
 import type { HostAccount, HostTokens } from '#platform/ports/codeHost.ts'
 import type { Vault } from '#platform/ports/vault.ts'
 import type { GatewayServices } from '../services.ts'
-import { NotAllowed, WayFailed } from './failure.ts'
+import { AccountNotAllowed, SignInFailed } from './oauthState.ts'
 import { keyedId, unusedUserId } from './userIds.ts'
 import { signedInWith, type SignedIn } from './session.ts'
 
@@ -20,9 +20,9 @@ export interface Shown {
 }
 
 export interface Accounts {
-  /** Throws `WayFailed` with `user_not_found` when the one whose account it is is gone, and `NotAllowed`, before anything is kept of it. */
+  /** Throws `SignInFailed` with `user_not_found` when the account's user is deleted, and `AccountNotAllowed`, before anything of it is kept. */
   signIn(shown: Shown, userAgent: string): Promise<SignedIn>
-  /** Connects the account to who asked. Throws `WayFailed` when they or their session are gone, and when one of both is another's. */
+  /** Connects the account to the person. Throws `SignInFailed` when the person or the session is gone, or either is connected elsewhere. */
   link(shown: Shown, to: Identity): Promise<void>
 }
 
@@ -96,10 +96,10 @@ export function accounts({ codeHostName }: { codeHostName: string }, services: S
 
   return {
     async signIn({ account, tokens }, userAgent) {
-      if (!(await accessControl.admits(account, tokens.accessToken))) throw new NotAllowed(account.login)
+      if (!(await accessControl.admits(account, tokens.accessToken))) throw new AccountNotAllowed(account.login)
       const userId = await userOf(account)
       const isNew = userId === (await unusedUserId(idOf(account), commands))
-      if (!isNew && !(await isUser(userId))) throw new WayFailed('user_not_found')
+      if (!isNew && !(await isUser(userId))) throw new SignInFailed('user_not_found')
       await access.keep(userId, tokens)
       const session = { userId, ...sessions.begin(userAgent) }
       const executed = await commands.execute(
@@ -130,13 +130,13 @@ export function accounts({ codeHostName }: { codeHostName: string }, services: S
         await access.keep(userId, tokens)
         if (executed.position !== null) await projected.waitFor(executed.position, projectedWithinMs)
       } catch (fault) {
-        throw fault instanceof Fault ? new WayFailed(whyNotLinked(fault), fault) : fault
+        throw fault instanceof Fault ? new SignInFailed(whyNotLinked(fault), fault) : fault
       }
     },
   }
 }
 
-function whyNotLinked({ code }: Fault): WayFailed['value'] {
+function whyNotLinked({ code }: Fault): SignInFailed['value'] {
   switch (code) {
     case 'not_found':
     case 'sign_in_required':

@@ -1,4 +1,4 @@
-/** The way to the code host and back: OAuth's authorization code with state and PKCE (RFC 6749, RFC 7636), for signing in and for connecting an account. */
+/** Signing in and connecting an account with the code host: OAuth's authorization code flow with state and PKCE (RFC 6749, RFC 7636). */
 import { createHash, randomBytes } from 'node:crypto'
 import { Router } from '@koa/router'
 import type { Context, Middleware } from 'koa'
@@ -16,155 +16,176 @@ import { CodeHostFault } from '#platform/ports/codeHost.ts'
 import { originOfRequest } from '#platform/telemetry/requests.ts'
 import type { GatewayOptions, GatewayServices } from '../services.ts'
 import { accounts, type Shown } from './accounts.ts'
-import { cookieOptions } from './cookies.ts'
-import { NotAllowed, WayFailed } from './failure.ts'
+import { originOf } from '../http/allowedHosts.ts'
 import {
+  AccountNotAllowed,
+  cookieOptions,
   oauthStateCookie,
   oauthStates,
   oauthStateSeconds,
   refusalCookie,
+  SignInFailed,
   type OAuthState,
+  type OAuthStates,
 } from './oauthState.ts'
-import { originOf } from './origin.ts'
 import { ticketCookie, tickets, ticketSeconds } from './linkTickets.ts'
 
-/** `/api/auth/github` and its callback. Every outcome is a redirect: of signing in to the client's own callback, of connecting to the settings. */
+interface SignInFlow {
+  readonly options: GatewayOptions
+  readonly services: GatewayServices
+  readonly states: OAuthStates
+}
+
+/**
+ * `/api/auth/github` and its callback. Every outcome is a redirect: of a sign-in to the client's own callback page, of connecting an account
+ * to the settings.
+ */
 export function signInRoutes(options: GatewayOptions, services: GatewayServices): Middleware {
+  const flow: SignInFlow = { options, services, states: oauthStates(services) }
   const router = new Router({ prefix: '/api/auth/github', sensitive: true })
-  const ways = oauthStates(services)
-
-  router.get('/', async (context) => {
-    const { link } = context.query
-    if (link === undefined) {
-      const asked = Departure.safeParse(context.query)
-      return depart(context, asked.success ? asked.data : {})
-    }
-    const origin = originOf(context, options)
-    const proof = context.cookies.get(ticketCookie)
-    context.cookies.set(ticketCookie, null, cookieOptions(origin, ticketSeconds, 'strict'))
-    try {
-      await depart(context, { link: await holderOf(context, typeof link === 'string' ? link : '', proof) })
-    } catch (fault) {
-      fail(context, fault, 'link')
-    }
-  })
-
-  router.get('/callback', async (context) => {
-    const origin = originOf(context, options)
-    const oauthState = await ways.of(context.cookies.get(oauthStateCookie))
-    const installed = Installation.safeParse(context.query)
-    // Without the answer to the oauthState nobody is signed in by it, and a oauthState that is under way goes on.
-    if (installed.success && !answers(context.query, oauthState)) {
-      const failure = failureOf(installed.data)
-      return context.redirect(failure === null ? settings : `/auth/callback?error=${failure}`)
-    }
-    const known = accounts(options, from(context))
-    try {
-      const shown = await shownBy(context, oauthState, origin)
-      if (oauthState?.link === undefined) {
-        const { token, user: person } = await known.signIn(shown, context.get('user-agent'))
-        const nonce = oauthState?.nonce === undefined ? '' : `&nonce=${oauthState.nonce}`
-        context.redirect(`/auth/callback?token=${token}&onboarding=${!person.onboardingCompleted}${nonce}`)
-      } else {
-        await known.link(shown, oauthState.link)
-        context.redirect(settings)
-      }
-    } catch (fault) {
-      if (fault instanceof NotAllowed) await refuse(context, fault, origin)
-      fail(context, fault, oauthState?.link === undefined ? 'sign-in' : 'link')
-    } finally {
-      context.cookies.set(oauthStateCookie, null, cookieOptions(origin, oauthStateSeconds, 'lax'))
-    }
-  })
-
-  /** Sends the browser to the code host. */
-  async function depart(
-    context: Context,
-    { link, nonce, account }: Departure & { readonly link?: Identity },
-  ): Promise<void> {
-    const origin = originOf(context, options)
-    const state = randomBytes(24).toString('base64url')
-    const verifier = randomBytes(48).toString('base64url')
-    const cookie = await ways.cookieOf({
-      state,
-      verifier,
-      ...(link === undefined ? {} : { link }),
-      ...(nonce === undefined ? {} : { nonce }),
-    })
-    context.cookies.set(oauthStateCookie, cookie, cookieOptions(origin, oauthStateSeconds, 'lax'))
-    const codeChallenge = createHash('sha256').update(verifier).digest('base64url')
-    context.redirect(
-      services.codeHost.authorizeUrl({
-        state,
-        codeChallenge,
-        origin,
-        redirectUri: redirectUri(origin),
-        anotherAccount: account === 'another',
-      }),
-    )
-  }
-
-  /** Whose ticket it is, while the session that asked for it goes on. */
-  async function holderOf(context: Context, ticket: string, proof: string | undefined): Promise<Identity> {
-    const holder = await tickets(from(context)).use(ticket, proof)
-    if (holder === undefined) throw new WayFailed('session_lost')
-    const { state } = await services.commands.load(user, userStream(holder.userId))
-    if (state.kind !== 'user' || !state.sessions.has(holder.sessionId)) throw new WayFailed('user_not_found')
-    return holder
-  }
-
-  /** The account that the code host's answer shows, when the answer belongs to the oauthState. */
-  async function shownBy(
-    context: Context,
-    oauthState: OAuthState | undefined,
-    origin: string,
-  ): Promise<Shown> {
-    const answer = Answer.safeParse(context.query)
-    if (!answer.success || oauthState === undefined || oauthState.state !== answer.data.state)
-      throw new WayFailed('session_lost')
-    const { code, error } = answer.data
-    if (error !== undefined || code === undefined) throw new WayFailed('github')
-    try {
-      const exchange = { code, codeVerifier: oauthState.verifier, redirectUri: redirectUri(origin) }
-      const tokens = await services.codeHost.exchangeCode(exchange)
-      return { tokens, account: await services.codeHost.account(tokens.accessToken) }
-    } catch (fault) {
-      const refused = fault instanceof CodeHostFault && fault.kind !== 'unavailable'
-      throw new WayFailed(refused ? 'github' : 'server', fault)
-    }
-  }
-
-  /** What this request causes goes back to it. */
-  const from = (context: Context): GatewayServices => ({
-    ...services,
-    commands: commandsFrom(services.commands, originOfRequest(context)),
-  })
-
-  /** Lets the page say who was refused, and leaves nothing of theirs. */
-  async function refuse(context: Context, { login }: NotAllowed, origin: string): Promise<void> {
-    context.cookies.set(
-      refusalCookie,
-      await ways.refusalOf(login),
-      cookieOptions(origin, oauthStateSeconds, 'lax'),
-    )
-  }
-
-  function fail(context: Context, fault: unknown, which: 'sign-in' | 'link'): void {
-    const value = fault instanceof WayFailed ? fault.value : 'server'
-    services.logger.warn({ err: fault, value }, `${which} failed`)
-    // Who is no longer there has no settings.
-    const toSettings = which === 'link' && value !== 'user_not_found'
-    context.redirect(toSettings ? `${settings}&error=${value}` : `/auth/callback?error=${value}`)
-  }
-
+  router.get('/', (context) => start(flow, context))
+  router.get('/callback', (context) => finish(flow, context))
   const dispatch = router.routes()
   return (context, next) => dispatch(context as Parameters<typeof dispatch>[0], next)
 }
 
+/** Begins a sign-in or, with `link`, connecting an account. */
+async function start(flow: SignInFlow, context: Context): Promise<void> {
+  const { link } = context.query
+  if (link === undefined) {
+    const query = StartQuery.safeParse(context.query)
+    return toCodeHost(flow, context, query.success ? query.data : {})
+  }
+  const proof = context.cookies.get(ticketCookie)
+  setCookie(flow, context, ticketCookie, null)
+  try {
+    const identity = await holderOf(flow, context, typeof link === 'string' ? link : '', proof)
+    await toCodeHost(flow, context, { link: identity })
+  } catch (fault) {
+    fail(flow, context, fault, 'link')
+  }
+}
+
+/** What the code host sends the browser back with: the answer to a sign-in, or news of an installation of the app. */
+async function finish(flow: SignInFlow, context: Context): Promise<void> {
+  const state = await flow.states.of(context.cookies.get(oauthStateCookie))
+  const installed = Installation.safeParse(context.query)
+  // News of an installation without an answer to the state signs nobody in, and leaves a flow that is under way alone.
+  if (installed.success && !answers(context.query, state)) {
+    const failure = installFailureOf(installed.data)
+    return context.redirect(failure === null ? settings : `/auth/callback?error=${failure}`)
+  }
+  try {
+    await enter(flow, context, state)
+  } catch (fault) {
+    if (fault instanceof AccountNotAllowed)
+      setCookie(flow, context, refusalCookie, await flow.states.refusalOf(fault.login))
+    fail(flow, context, fault, state?.link === undefined ? 'sign-in' : 'link')
+  } finally {
+    setCookie(flow, context, oauthStateCookie, null)
+  }
+}
+
+/** Signs the person in, or connects the account to whoever asked for it. */
+async function enter(flow: SignInFlow, context: Context, state: OAuthState | undefined): Promise<void> {
+  const known = accounts(flow.options, servicesFor(flow, context))
+  const shown = await shownBy(flow, context, state)
+  if (state?.link !== undefined) {
+    await known.link(shown, state.link)
+    return context.redirect(settings)
+  }
+  const { token, user: person } = await known.signIn(shown, context.get('user-agent'))
+  const nonce = state?.nonce === undefined ? '' : `&nonce=${state.nonce}`
+  context.redirect(`/auth/callback?token=${token}&onboarding=${!person.onboardingCompleted}${nonce}`)
+}
+
+/** Sends the browser to the code host. */
+async function toCodeHost(
+  flow: SignInFlow,
+  context: Context,
+  { link, nonce, account }: StartQuery & { readonly link?: Identity },
+): Promise<void> {
+  const origin = originOf(context, flow.options)
+  const state = randomBytes(24).toString('base64url')
+  const verifier = randomBytes(48).toString('base64url')
+  const cookie = await flow.states.cookieOf({
+    state,
+    verifier,
+    ...(link === undefined ? {} : { link }),
+    ...(nonce === undefined ? {} : { nonce }),
+  })
+  setCookie(flow, context, oauthStateCookie, cookie)
+  const codeChallenge = createHash('sha256').update(verifier).digest('base64url')
+  context.redirect(
+    flow.services.codeHost.authorizeUrl({
+      state,
+      codeChallenge,
+      origin,
+      redirectUri: redirectUri(origin),
+      anotherAccount: account === 'another',
+    }),
+  )
+}
+
+/** Whose ticket it is, while the session that asked for it lasts. */
+async function holderOf(
+  flow: SignInFlow,
+  context: Context,
+  ticket: string,
+  proof: string | undefined,
+): Promise<Identity> {
+  const holder = await tickets(servicesFor(flow, context)).use(ticket, proof)
+  if (holder === undefined) throw new SignInFailed('session_lost')
+  const { state } = await flow.services.commands.load(user, userStream(holder.userId))
+  if (state.kind !== 'user' || !state.sessions.has(holder.sessionId)) throw new SignInFailed('user_not_found')
+  return holder
+}
+
+/** The account in the code host's answer, when the answer belongs to the state. */
+async function shownBy(flow: SignInFlow, context: Context, state: OAuthState | undefined): Promise<Shown> {
+  const { codeHost } = flow.services
+  const answer = Answer.safeParse(context.query)
+  if (!answer.success || state === undefined || state.state !== answer.data.state)
+    throw new SignInFailed('session_lost')
+  const { code, error } = answer.data
+  if (error !== undefined || code === undefined) throw new SignInFailed('github')
+  try {
+    const callback = redirectUri(originOf(context, flow.options))
+    const tokens = await codeHost.exchangeCode({ code, codeVerifier: state.verifier, redirectUri: callback })
+    return { tokens, account: await codeHost.account(tokens.accessToken) }
+  } catch (fault) {
+    const refused = fault instanceof CodeHostFault && fault.kind !== 'unavailable'
+    throw new SignInFailed(refused ? 'github' : 'server', fault)
+  }
+}
+
+/** The services, with this request as the cause of what they do. */
+function servicesFor({ services }: SignInFlow, context: Context): GatewayServices {
+  return { ...services, commands: commandsFrom(services.commands, originOfRequest(context)) }
+}
+
+/** Sets a cookie of the flow, or clears it with `null`. */
+function setCookie({ options }: SignInFlow, context: Context, name: string, value: string | null): void {
+  const origin = originOf(context, options)
+  const set =
+    name === ticketCookie
+      ? cookieOptions(origin, ticketSeconds, 'strict')
+      : cookieOptions(origin, oauthStateSeconds, 'lax')
+  context.cookies.set(name, value, set)
+}
+
+function fail({ services }: SignInFlow, context: Context, fault: unknown, what: 'sign-in' | 'link'): void {
+  const value = fault instanceof SignInFailed ? fault.value : 'server'
+  services.logger.warn({ err: fault, value }, `${what} failed`)
+  // A deleted user has no settings.
+  const toSettings = what === 'link' && value !== 'user_not_found'
+  context.redirect(toSettings ? `${settings}&error=${value}` : `/auth/callback?error=${value}`)
+}
+
 const route = routeWith<GatewayServices>()
 
-/** The calls around the way: the one that gives out tickets, and the one that says who was refused. */
-export function wayRoutes(
+/** The API calls around the flow: one issues tickets for connecting an account, one names the account that was refused. */
+export function linkRoutes(
   options: Pick<GatewayOptions, 'publicUrl' | 'port'>,
 ): readonly Route<GatewayServices>[] {
   return [
@@ -186,11 +207,11 @@ export function wayRoutes(
   ]
 }
 
-/** Where the account is connected, in the client. */
+/** The client's page on which an account is connected. */
 const settings = '/settings?tab=github'
 
-/** What the client may begin a sign-in with: a nonce that comes back with the token, and the wish to choose another account. */
-const Departure = z.object({
+/** What the client may begin a sign-in with: a nonce that is returned with the token, and the wish to choose another account. */
+const StartQuery = z.object({
   nonce: z
     .string()
     .regex(/^[\w-]{16,128}$/)
@@ -198,7 +219,7 @@ const Departure = z.object({
     .catch(undefined),
   account: z.literal('another').optional().catch(undefined),
 })
-type Departure = z.infer<typeof Departure>
+type StartQuery = z.infer<typeof StartQuery>
 
 /** What the code host sends back in the query. */
 const Answer = z.object({
@@ -207,15 +228,15 @@ const Answer = z.object({
   error: z.string().optional(),
 })
 
-/** Whether what came back answers the journey; an installation comes with it where the app was installed on the way. */
-function answers(query: unknown, oauthState: OAuthState | undefined): boolean {
+/** Whether the query answers the state; an installation may come with it, when the app was installed on the way. */
+function answers(query: unknown, expected: OAuthState | undefined): boolean {
   const answer = Answer.safeParse(query)
-  if (!answer.success || oauthState === undefined) return false
+  if (!answer.success || expected === undefined) return false
   const { state, code, error } = answer.data
-  return state === oauthState.state && (code !== undefined || error !== undefined)
+  return state === expected.state && (code !== undefined || error !== undefined)
 }
 
-/** What the code host sends back with when the app was installed, or its owner was asked to: with either member it is about that. */
+/** What the code host sends when the app was installed, or when its owner was asked to install it: either member says so. */
 const Installation = z
   .object({ setup_action: z.unknown(), installation_id: z.unknown() })
   .partial()
@@ -224,7 +245,7 @@ const SetupAction = z.enum(['install', 'update', 'request'])
 const InstallationId = z.string().regex(/^[1-9]\d{0,19}$/)
 
 /** Why an installation counts as failed; a request to the owner has no number yet. */
-function failureOf({
+function installFailureOf({
   setup_action: action,
   installation_id: id,
 }: z.infer<typeof Installation>): SignInError | null {

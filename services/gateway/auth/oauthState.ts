@@ -1,6 +1,7 @@
-/** What the browser keeps, signed, while its person is at the code host: what the answer must match, and for whom they went. */
+/** The OAuth flow's state, kept in a signed cookie of the browser: what the code host's answer must match, and for whom it was begun. */
 import { jwtVerify, SignJWT, type JWTPayload } from 'jose'
 import { z } from 'zod'
+import type { LinkError, SignInError } from '#domain/api/auth.ts'
 import type { Identity } from '#platform/http/session.ts'
 import type { Clock } from '#platform/ports/clock.ts'
 import type { Vault } from '#platform/ports/vault.ts'
@@ -13,9 +14,9 @@ const OAuthState = z.object({
   state: z.string(),
   /** PKCE's. */
   verifier: z.string(),
-  /** What the client began with: it takes a token only where this comes back with it. */
+  /** From the client, which accepts a token only together with it. */
   nonce: z.string().optional(),
-  /** Who connects their account; nobody where somebody signs in. */
+  /** Who connects an account; absent when somebody signs in. */
   link: z.object({ userId: z.string(), sessionId: z.string() }).optional(),
 })
 export type OAuthState = z.infer<typeof OAuthState> & { readonly link?: Identity | undefined }
@@ -23,13 +24,13 @@ export type OAuthState = z.infer<typeof OAuthState> & { readonly link?: Identity
 const Refused = z.object({ refused: z.string() })
 
 export interface OAuthStates {
-  /** What the cookie of a oauthState says. */
-  cookieOf(oauthState: OAuthState): Promise<string>
-  /** The oauthState of a cookie that we signed within the last ten minutes. */
+  /** The cookie of a state. */
+  cookieOf(state: OAuthState): Promise<string>
+  /** The state of a cookie that we signed within the last ten minutes. */
   of(cookie: string | undefined): Promise<OAuthState | undefined>
-  /** What the cookie of a oauthState that ended with a refusal says. */
+  /** The cookie that names a refused account. */
   refusalOf(login: string): Promise<string>
-  /** Whose account was refused within the last ten minutes, by the cookie. */
+  /** The account that was refused within the last ten minutes, by its cookie. */
   refused(cookie: string | undefined): Promise<string | undefined>
 }
 
@@ -53,9 +54,41 @@ export function oauthStates({
     return verified && schema.safeParse(verified.payload).data
   }
   return {
-    cookieOf: (oauthState) => sign({ ...oauthState }),
+    cookieOf: (state) => sign({ ...state }),
     of: (cookie) => read(cookie, OAuthState),
     refusalOf: (login) => sign({ refused: login }),
     refused: async (cookie) => (await read(cookie, Refused))?.refused,
+  }
+}
+
+/** Cookies of the OAuth flow: sent nowhere else, and read by no script. `origin` is where the browser reaches us. */
+export function cookieOptions(origin: string, seconds: number, sameSite: 'lax' | 'strict') {
+  return {
+    httpOnly: true,
+    sameSite,
+    path: '/api/auth/github',
+    maxAge: seconds * 1_000,
+    secure: origin.startsWith('https:'),
+    signed: false,
+    overwrite: true,
+  } as const
+}
+
+/** The OAuth flow did not reach its end. */
+export class SignInFailed extends Error {
+  /** The code that the client's page knows it by. */
+  readonly value: SignInError | LinkError
+  constructor(value: SignInError | LinkError, cause?: unknown) {
+    super(value, { cause })
+    this.value = value
+  }
+}
+
+/** The account is not on the list of who may sign in. */
+export class AccountNotAllowed extends SignInFailed {
+  readonly login: string
+  constructor(login: string) {
+    super('not_allowed')
+    this.login = login
   }
 }

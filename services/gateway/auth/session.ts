@@ -1,10 +1,13 @@
-/** A session that has just been recorded: its token, and the person as the API shows them. */
+/** Sessions of people: who a bearer token names, and the answer to a sign-in. */
+import type { Middleware } from 'koa'
 import type { User } from '#domain/api/auth.schema.ts'
 import type { Position } from '#domain/kernel/event.ts'
 import { userStream } from '#domain/kernel/streams.ts'
 import { userOf, usersView } from '#domain/views/users.ts'
 import type { Executed } from '#platform/commands/execute.ts'
 import type { GatewayServices } from '../services.ts'
+import type { AccessControl } from '#platform/access/accessControl.ts'
+import type { Sessions } from '#platform/http/session.ts'
 
 export interface SignedIn {
   readonly token: string
@@ -14,7 +17,7 @@ export interface SignedIn {
   readonly stale?: true
 }
 
-/** Waits until the session can be read, for so long, and gives its token. Throws when there is no such person. */
+/** The token of a session that has just begun. Waits until the session can be read, for `withinMs` at most. Throws when there is no such person. */
 export async function signedInWith(
   executed: Executed<unknown>,
   { userId, sessionId, expiresAt }: { userId: string; sessionId: string; expiresAt: string },
@@ -24,11 +27,26 @@ export async function signedInWith(
   const { position, head } = executed
   const isFresh = position === null || (await projected.waitFor(position, withinMs))
   const document = await documents.asOf(usersView, userStream(userId), userId, head)
-  if (!document) throw new Error('A session began of somebody who is not there.')
+  if (!document) throw new Error('A session began for an unknown person.')
   return {
     token: await sessions.token({ userId, sessionId }, expiresAt),
     user: userOf(document),
     ...(position === null ? {} : { position }),
     ...(isFresh ? {} : { stale: true as const }),
+  }
+}
+
+/**
+ * Reads the bearer token: `state.identity` is who it names, or `null`. Throws `not_allowed` for a person who was taken off the list of who
+ * may sign in.
+ */
+export function authenticate({ sessions, accessControl }: { sessions: Sessions; accessControl: AccessControl }): Middleware {
+  return async (context, next) => {
+    const [scheme, token] = context.get('authorization').split(' ')
+    const bearer = scheme?.toLowerCase() === 'bearer' ? token : undefined
+    const identity = bearer === undefined ? null : ((await sessions.verify(bearer)) ?? null)
+    context.state.identity = identity
+    if (identity !== null) await accessControl.check(identity.userId)
+    await next()
   }
 }

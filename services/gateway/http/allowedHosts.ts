@@ -1,5 +1,8 @@
-/** Which names we answer to. Pure. */
+/** The host names that we answer to, and the origin that a browser knows us by. */
+import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
+import type { Context, Middleware } from 'koa'
+import { Fault } from '#domain/kernel/errors.ts'
 
 export interface Names {
   /** Where people reach us, where the operator says so. */
@@ -40,4 +43,39 @@ function isLoopbackName(name: string): boolean {
 /** Without its port; `undefined` for what is no host. */
 function hostnameOf(host: string): string | undefined {
   return /^(\[[0-9a-f:.]+\]|[^\s:@/?#\\,]+)(?::\d{1,5})?$/.exec(host.toLowerCase())?.[1]?.replace(/\.$/, '')
+}
+
+/** Refuses requests under a foreign host name: another site could let its own name resolve to this machine (DNS rebinding). */
+export function refuseForeignHosts(names: Names): Middleware {
+  return (context, next) => {
+    if (!hostsOf(context.req).every((host) => isOurHost(host, names))) throw new Fault('foreign_host')
+    return next()
+  }
+}
+
+/** Whether the request may open the socket: under a name of ours and, where a browser names the page's origin, from a page of ours. */
+export function mayOpenSocket(request: IncomingMessage, names: Names): boolean {
+  const { origin } = request.headers
+  const hosts = hostsOf(request)
+  return (
+    hosts.every((host) => isOurHost(host, names)) &&
+    (origin === undefined || hosts.every((host) => isOurOrigin(origin, host, names)))
+  )
+}
+
+/** The `Host` header, and the host in the request's address where it has one. */
+function hostsOf({ headers, url = '' }: IncomingMessage): readonly string[] {
+  const [, named] = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/i.exec(url) ?? []
+  return [headers.host ?? '', ...(named === undefined ? [] : [named])]
+}
+
+const loopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?$/
+
+/** Where the browser reaches us: `publicUrl` when it is set, else the loopback name that the request used. No other `Host` header is trusted. */
+export function originOf(
+  context: Pick<Context, 'host'>,
+  options: { publicUrl: string | null; port: number },
+): string {
+  if (options.publicUrl !== null) return new URL(options.publicUrl).origin
+  return loopback.test(context.host) ? `http://${context.host}` : `http://localhost:${options.port}`
 }

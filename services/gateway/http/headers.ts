@@ -1,4 +1,4 @@
-/** Headers that protect every answer. */
+/** Headers: those that protect every response, and the forwarded ones that are trusted. */
 import type { Middleware } from 'koa'
 
 const contentPolicy = [
@@ -15,7 +15,8 @@ const contentPolicy = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-export const protectiveHeaders: Middleware = async (context, next) => {
+/** Security headers of every response. */
+export const securityHeaders: Middleware = async (context, next) => {
   context.set({
     'content-security-policy': contentPolicy,
     'x-content-type-options': 'nosniff',
@@ -25,4 +26,24 @@ export const protectiveHeaders: Middleware = async (context, next) => {
     'cross-origin-opener-policy': 'same-origin',
   })
   await next()
+}
+
+/**
+ * Keeps of the forwarded headers what the outermost of our `proxies` wrote: each proxy appends, so only the last entries are trusted. Never
+ * keeps a forwarded host.
+ */
+export function trustProxies(proxies: number): Middleware {
+  return (context, next) => {
+    const { headers } = context.req
+    // The name we are reached by is `Host`, or the public address.
+    delete headers['x-forwarded-host']
+    for (const name of ['x-forwarded-for', 'x-forwarded-proto']) {
+      const said = headers[name]
+      delete headers[name]
+      const entries = typeof said === 'string' ? said.split(',').map((entry) => entry.trim()) : []
+      const entry = proxies === 0 ? undefined : entries.slice(-proxies)[0]
+      if (entry !== undefined && entry !== '') headers[name] = entry
+    }
+    return next()
+  }
 }

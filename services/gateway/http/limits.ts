@@ -1,7 +1,9 @@
-/** Limits that protect the server: how often one may ask, for how long a request may take, and what a body may be. */
+/** Limits that protect the server: request rates, body types, bursts, and connections without a signed-in person. */
 import type { Context, Middleware } from 'koa'
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import { Fault } from '#domain/kernel/errors.ts'
+import type { Server } from 'node:http'
+import type { Socket } from 'node:net'
 
 /** Counts what is asked for under a name; throws `rate_limited` with the seconds to wait once it is too often. */
 export type Rate = (name: string) => Promise<void>
@@ -74,4 +76,39 @@ export function spreadBursts(aTurn: number): Middleware {
     }
     await next()
   }
+}
+
+export interface UnauthenticatedConnections {
+  /** Somebody has signed in on this connection: it no longer counts. */
+  signedIn(connection: Socket): void
+}
+
+/** One address may have a quarter of all. */
+const addresses = 4
+
+/** Closes connections beyond the limits. Behind proxies all addresses are theirs, so only the sum is limited. */
+export function limitUnauthenticated(
+  http: Server,
+  { ofAddress, isProxied }: { readonly ofAddress: number; readonly isProxied: boolean },
+): UnauthenticatedConnections {
+  const counts = new Map<string, number>()
+  const waiting = new Map<Socket, string>()
+  function signedIn(connection: Socket): void {
+    const address = waiting.get(connection)
+    if (address === undefined) return
+    waiting.delete(connection)
+    const left = (counts.get(address) ?? 1) - 1
+    if (left > 0) counts.set(address, left)
+    else counts.delete(address)
+  }
+  http.on('connection', (connection: Socket) => {
+    const address = connection.remoteAddress ?? ''
+    const count = counts.get(address) ?? 0
+    const tooMany = waiting.size >= ofAddress * addresses || (!isProxied && count >= ofAddress)
+    if (tooMany) return void connection.destroy()
+    counts.set(address, count + 1)
+    waiting.set(connection, address)
+    connection.once('close', () => signedIn(connection))
+  })
+  return { signedIn }
 }

@@ -51,6 +51,19 @@ class NoAnswer extends Error {
   }
 }
 
+interface Proxy {
+  readonly service: Callee
+  readonly silenceMs: number
+  readonly base: URL
+  readonly isTls: boolean
+  readonly agent: HttpAgent | HttpsAgent
+  readonly open: typeof httpRequest
+  readonly tokens: ServiceTokens
+  readonly logger: Logger
+  /** Requests that have no answer yet. */
+  underWay: number
+}
+
 /**
  * A proxy to one service. Who asks is told it by a service token; the person's own credentials stay here. A read is tried once more when
  * the connection fails, a write never. 503 when the service cannot be reached, 504 when nothing happens for so long.
@@ -65,123 +78,130 @@ export function upstream(
   const pool = { keepAlive: true, maxFreeSockets: mostIdleConnections, timeout: idleMs }
   const agent = isTls ? new HttpsAgent(pool) : new HttpAgent(pool)
   const open = isTls ? httpsRequest : httpRequest
-  let underWay = 0
-
-  /** Sends a request; `write` gives it its body and ends it. */
-  function send(
-    asked: { method: string; path: string; headers: Record<string, string | string[]>; silenceMs: number },
-    write: (request: ClientRequest) => void,
-    gone?: AbortSignal,
-  ): Promise<IncomingMessage> {
-    return new Promise((resolve, reject) => {
-      const { method, headers } = asked
-      const path = `${base.pathname.replace(/\/$/, '')}${asked.path}`
-      const request = open({
-        agent,
-        method,
-        headers,
-        hostname: base.hostname.replace(/^\[|\]$/g, ''),
-        port: base.port,
-        path,
-        timeout: asked.silenceMs,
-        ...(gone === undefined ? {} : { signal: gone }),
-      })
-      let hasConnected = false
-      const connecting = setTimeout(() => request.destroy(new NoAnswer('unreachable')), connectMs)
-      const connected = () => {
-        hasConnected = true
-        clearTimeout(connecting)
-      }
-      request.once('socket', (socket) => {
-        if (socket.connecting) socket.once(isTls ? 'secureConnect' : 'connect', connected)
-        else connected()
-      })
-      request.once('timeout', () => request.destroy(new NoAnswer('silent')))
-      request.once('close', () => clearTimeout(connecting))
-      // Stays on: what fails after the answer has begun is told by the answer's own stream.
-      request.on('error', (fault) =>
-        reject(
-          fault instanceof NoAnswer ? fault : new NoAnswer(hasConnected ? 'broken' : 'unreachable', fault),
-        ),
-      )
-      request.once('response', resolve)
-      write(request)
-    })
-  }
-
-  async function ask(context: Context): Promise<IncomingMessage> {
-    const { method } = context
-    const gone = new AbortController()
-    context.res.once('close', () => gone.abort())
-    const once = async () => {
-      const headers = { ...passedOn(context.headers), ...passedOnAs(context) }
-      // No body is passed on with a read: one that was announced would be waited for.
-      if (isRead(method)) delete headers['content-length']
-      headers['authorization'] = `Bearer ${await tokens.issue(service, context.state.identity ?? null)}`
-      const asked = { method, path: `${context.path}${context.search}`, headers, silenceMs }
-      return send(asked, (request) => writeBody(context, request), gone.signal)
-    }
-    try {
-      return await once()
-    } catch (fault) {
-      const mayRepeat = fault instanceof NoAnswer && fault.kind !== 'silent' && isRead(method)
-      if (!mayRepeat || gone.signal.aborted) throw fault
-      await pause(pauseBeforeRetryMs)
-      return once()
-    }
-  }
-
-  const middleware: Middleware = async (context, next) => {
-    if (calleeOf(context.method) !== service || !context.path.startsWith('/api/')) return next()
-    if (underWay >= mostUnderWay)
-      throw new Fault('engine_unavailable', 'The server is too busy. Try again in a moment.')
-    // Gone already: it would never be counted down.
-    if (!context.writable) return
-    underWay += 1
-    context.res.once('close', () => {
-      underWay -= 1
-    })
-    let answer: IncomingMessage
-    try {
-      answer = await ask(context)
-    } catch (fault) {
-      if (!context.writable) return
-      logger.warn({ err: fault, service }, 'service did not respond')
-      throw faultOf(fault, context.method)
-    }
-    if (answer.headers['www-authenticate']?.includes(serviceRealm)) {
-      answer.resume()
-      logger.error({ service }, 'a service refused the token: its MASTER_KEY or clock differs')
-      throw new Fault('engine_unavailable')
-    }
-    passBack(context, answer)
-  }
-
-  /** A read may be repeated by whoever asked; of a write whose connection broke, nobody knows what became of it. */
-  function faultOf(fault: unknown, method: string): unknown {
-    if (!(fault instanceof NoAnswer)) return fault
-    if (fault.kind === 'unreachable' || isRead(method)) {
-      return fault.kind === 'silent'
-        ? new Fault('timeout')
-        : new Fault('engine_unavailable', `The ${service} service is not responding. Try again in a moment.`)
-    }
-    return new Fault(
-      fault.kind === 'silent' ? 'timeout' : 'engine_unavailable',
-      `The ${service} service stopped responding. Your request may have been carried out; check before you try again.`,
-    )
-  }
-
+  const proxy: Proxy = { service, silenceMs, base, isTls, agent, open, tokens, logger, underWay: 0 }
   return {
-    middleware,
+    middleware: (context, next) => passOn(proxy, context, next),
     async ready() {
       const asked = { method: 'GET', path: '/healthz', headers: {}, silenceMs: readyMs }
-      const answer = await send(asked, (request) => request.end(), AbortSignal.timeout(readyMs))
+      const answer = await send(proxy, asked, (request) => request.end(), AbortSignal.timeout(readyMs))
       answer.resume()
       if (answer.statusCode !== 200)
         throw new Error(`The ${service} service is not well: ${answer.statusCode}`)
     },
     close: () => agent.destroy(),
   }
+}
+
+/** Passes a request of the service on, and its answer back. */
+async function passOn(proxy: Proxy, context: Context, next: () => Promise<unknown>): Promise<unknown> {
+  const { service, logger } = proxy
+  if (calleeOf(context.method) !== service || !context.path.startsWith('/api/')) return next()
+  if (proxy.underWay >= mostUnderWay)
+    throw new Fault('engine_unavailable', 'The server is too busy. Try again in a moment.')
+  // Gone already: it would never be counted down.
+  if (!context.writable) return undefined
+  proxy.underWay += 1
+  context.res.once('close', () => {
+    proxy.underWay -= 1
+  })
+  let answer: IncomingMessage
+  try {
+    answer = await ask(proxy, context)
+  } catch (fault) {
+    if (!context.writable) return undefined
+    logger.warn({ err: fault, service }, 'service did not respond')
+    throw faultOf(proxy, fault, context.method)
+  }
+  if (answer.headers['www-authenticate']?.includes(serviceRealm)) {
+    answer.resume()
+    logger.error({ service }, 'a service refused the token: its MASTER_KEY or clock differs')
+    throw new Fault('engine_unavailable')
+  }
+  passBack(context, answer)
+  return undefined
+}
+
+/** Sends a request; `write` gives it its body and ends it. */
+function send(
+  proxy: Proxy,
+  asked: { method: string; path: string; headers: Record<string, string | string[]>; silenceMs: number },
+  write: (request: ClientRequest) => void,
+  gone?: AbortSignal,
+): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const { method, headers } = asked
+    const path = `${proxy.base.pathname.replace(/\/$/, '')}${asked.path}`
+    const request = proxy.open({
+      agent: proxy.agent,
+      method,
+      headers,
+      hostname: proxy.base.hostname.replace(/^\[|\]$/g, ''),
+      port: proxy.base.port,
+      path,
+      timeout: asked.silenceMs,
+      ...(gone === undefined ? {} : { signal: gone }),
+    })
+    let hasConnected = false
+    const connecting = setTimeout(() => request.destroy(new NoAnswer('unreachable')), connectMs)
+    const connected = () => {
+      hasConnected = true
+      clearTimeout(connecting)
+    }
+    request.once('socket', (socket) => {
+      if (socket.connecting) socket.once(proxy.isTls ? 'secureConnect' : 'connect', connected)
+      else connected()
+    })
+    request.once('timeout', () => request.destroy(new NoAnswer('silent')))
+    request.once('close', () => clearTimeout(connecting))
+    // Stays on: what fails after the answer has begun is told by the answer's own stream.
+    request.on('error', (fault) =>
+      reject(
+        fault instanceof NoAnswer ? fault : new NoAnswer(hasConnected ? 'broken' : 'unreachable', fault),
+      ),
+    )
+    request.once('response', resolve)
+    write(request)
+  })
+}
+
+async function ask(proxy: Proxy, context: Context): Promise<IncomingMessage> {
+  const { method } = context
+  const gone = new AbortController()
+  context.res.once('close', () => gone.abort())
+  const once = async () => {
+    const headers = { ...passedOn(context.headers), ...passedOnAs(context) }
+    // No body is passed on with a read: one that was announced would be waited for.
+    if (isRead(method)) delete headers['content-length']
+    headers['authorization'] =
+      `Bearer ${await proxy.tokens.issue(proxy.service, context.state.identity ?? null)}`
+    const asked = { method, path: `${context.path}${context.search}`, headers, silenceMs: proxy.silenceMs }
+    return send(proxy, asked, (request) => writeBody(context, request), gone.signal)
+  }
+  try {
+    return await once()
+  } catch (fault) {
+    const mayRepeat = fault instanceof NoAnswer && fault.kind !== 'silent' && isRead(method)
+    if (!mayRepeat || gone.signal.aborted) throw fault
+    await pause(pauseBeforeRetryMs)
+    return once()
+  }
+}
+
+/** A read may be repeated by whoever asked; of a write whose connection broke, nobody knows what became of it. */
+function faultOf(proxy: Proxy, fault: unknown, method: string): unknown {
+  if (!(fault instanceof NoAnswer)) return fault
+  if (fault.kind === 'unreachable' || isRead(method)) {
+    return fault.kind === 'silent'
+      ? new Fault('timeout')
+      : new Fault(
+          'engine_unavailable',
+          `The ${proxy.service} service is not responding. Try again in a moment.`,
+        )
+  }
+  return new Fault(
+    fault.kind === 'silent' ? 'timeout' : 'engine_unavailable',
+    `The ${proxy.service} service stopped responding. Your request may have been carried out; check before you try again.`,
+  )
 }
 
 const isRead = (method: string): boolean => calleeOf(method) === 'query'

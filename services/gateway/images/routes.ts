@@ -1,17 +1,50 @@
-/** Images at the public door: sent as a form, shown as files. */
+/** The routes of images: uploaded as a form, served as files. */
 import { Router } from '@koa/router'
 import type { Middleware } from 'koa'
 import { imageRoutes as routes } from '#domain/api/images.ts'
+import { Fault } from '#domain/kernel/errors.ts'
+import type { SealedBlobs } from '#platform/eventlog/sealedBlobs.ts'
+import { grantName, type ImageAddresses } from '#platform/images/addresses.ts'
+import { dispositionOf } from './fileName.ts'
 import type { GatewayServices } from '../services.ts'
 import { checkImage } from './reencode.ts'
-import { places } from './uploadLimits.ts'
-import { showImage } from './show.ts'
+import { uploadLimits } from './uploadLimits.ts'
 import { receiveImage } from './upload.ts'
 
 export function imageRoutes(services: GatewayServices): Middleware {
   const router = new Router({ prefix: '/api', sensitive: true })
-  router.post(routes.uploadImage.path, receiveImage({ services, room: places(), checkImage }))
+  router.post(routes.uploadImage.path, receiveImage({ services, limits: uploadLimits(), checkImage }))
   router.get(routes.showImage.path, showImage(services))
   const dispatch = router.routes()
   return (context, next) => dispatch(context as Parameters<typeof dispatch>[0], next)
+}
+
+/**
+ * Answers `GET /api/images/:imageId`, to whoever has a valid link: an `<img>` sends no token. 404 for an invalid link and for bytes that are
+ * gone, without telling which.
+ */
+function showImage({
+  blobs,
+  imageAddresses,
+}: {
+  readonly blobs: SealedBlobs
+  readonly imageAddresses: ImageAddresses
+}): Middleware<object, { params: { imageId?: string } }> {
+  return async (context) => {
+    const { imageId = '' } = context.params
+    const grant = context.query[grantName]
+    const opened = typeof grant === 'string' ? imageAddresses.openedBy(imageId, grant) : undefined
+    const bytes = opened && (await blobs.get(opened.image.scope, opened.image.blob))
+    if (!opened || !bytes) throw new Fault('not_found', 'There is no such image, or its link has expired.')
+    context.set({
+      'content-type': opened.image.mediaType,
+      'content-disposition': dispositionOf(opened.image.name),
+      // Opened by itself it is a picture and nothing else, whatever a browser would make of it.
+      'content-security-policy': "default-src 'none'; sandbox",
+      'x-content-type-options': 'nosniff',
+      'cross-origin-resource-policy': 'same-origin',
+      'cache-control': `private, max-age=${opened.secondsLeft}`,
+    })
+    context.body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  }
 }

@@ -19,7 +19,7 @@ import type { GatewayServices } from '../services.ts'
 import type { CheckImage } from './reencode.ts'
 import { readImageForm, type ImageFile } from './uploadForm.ts'
 import { nameOf } from './fileName.ts'
-import type { Places } from './uploadLimits.ts'
+import type { UploadLimits } from './uploadLimits.ts'
 
 /** Sooner than the request's own time ends, so that it is the form that is told to be late. */
 const formMs = 25_000
@@ -37,10 +37,10 @@ interface Upload {
 /** Answers `POST /api/upload/image`. */
 export function receiveImage(parts: {
   readonly services: GatewayServices
-  readonly room: Places
+  readonly limits: UploadLimits
   readonly checkImage: CheckImage
 }): Middleware {
-  const { services, room, checkImage } = parts
+  const { services, limits, checkImage } = parts
   const { commands, blobs, documents, idempotency, projected, imageAddresses } = services
   const load = (imageId: string) => commands.load(image, imageStream(imageId))
 
@@ -55,7 +55,7 @@ export function receiveImage(parts: {
       commandId,
       requestId: requestIdOf(context) ?? services.ids.uuid(),
     }
-    return room.enter(user.id, async () => {
+    return limits.upload(user.id, async () => {
       // One that was kept before is only told again.
       if ((await load(upload.imageId)).state.kind === 'none') await refuseTooMany(user.id)
       const file = await readImageForm(context.req, formMs)
@@ -90,7 +90,7 @@ export function receiveImage(parts: {
 
   async function keep(upload: Upload, file: ImageFile): Promise<Loaded<ImageState>> {
     const { imageId, userId, commandId, requestId } = upload
-    const { bytes, mediaType, width, height } = await room.decode(() => checkImage(file.bytes))
+    const { bytes, mediaType, width, height } = await limits.decode(() => checkImage(file.bytes))
     const stream = imageStream(imageId)
     const blob = await blobs.put(scopeOfStream(stream), bytes)
     const facts = { imageId, ownerId: userId, mediaType, width, height, blob }

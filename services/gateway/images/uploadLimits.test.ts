@@ -1,6 +1,6 @@
 /** Uploads are bounded: of all, of one person, and in how many are decoded at once. */
 import { describe, expect, test } from 'vitest'
-import { places } from './uploadLimits.ts'
+import { uploadLimits } from './uploadLimits.ts'
 
 const full = { code: 'rate_limited', details: { retryAfterSeconds: 5 } }
 
@@ -13,38 +13,38 @@ function held() {
 
 describe('uploads under way', () => {
   test('of one person have a bound, and others come beside them', async () => {
-    const { enter } = places({ ofAll: 10, ofOnePerson: 2, decodedAtOnce: 1 })
+    const { upload } = uploadLimits({ ofAll: 10, ofOnePerson: 2, decodedAtOnce: 1 })
     const [one, two] = [held(), held()]
-    const running = [enter('ada', one.work), enter('ada', two.work)]
-    await expect(enter('ada', async () => 'in')).rejects.toMatchObject(full)
-    expect(await enter('grace', async () => 'in')).toBe('in')
+    const running = [upload('ada', one.work), upload('ada', two.work)]
+    await expect(upload('ada', async () => 'in')).rejects.toMatchObject(full)
+    expect(await upload('grace', async () => 'in')).toBe('in')
     one.end()
     await running[0]
-    expect(await enter('ada', async () => 'in')).toBe('in')
+    expect(await upload('ada', async () => 'in')).toBe('in')
     two.end()
     await Promise.all(running)
   })
 
   test('of all have a bound', async () => {
-    const { enter } = places({ ofAll: 2, ofOnePerson: 2, decodedAtOnce: 1 })
+    const { upload } = uploadLimits({ ofAll: 2, ofOnePerson: 2, decodedAtOnce: 1 })
     const [one, two] = [held(), held()]
-    const running = [enter('ada', one.work), enter('grace', two.work)]
-    await expect(enter('alan', async () => 'in')).rejects.toMatchObject(full)
+    const running = [upload('ada', one.work), upload('grace', two.work)]
+    await expect(upload('alan', async () => 'in')).rejects.toMatchObject(full)
     one.end()
     two.end()
     await Promise.all(running)
-    expect(await enter('alan', async () => 'in')).toBe('in')
+    expect(await upload('alan', async () => 'in')).toBe('in')
   })
 
   test('leave their place also when they fail', async () => {
-    const { enter } = places({ ofAll: 1, ofOnePerson: 1, decodedAtOnce: 1 })
-    await expect(enter('ada', () => Promise.reject(new Error('broken')))).rejects.toThrow('broken')
-    expect(await enter('ada', async () => 'in')).toBe('in')
+    const { upload } = uploadLimits({ ofAll: 1, ofOnePerson: 1, decodedAtOnce: 1 })
+    await expect(upload('ada', () => Promise.reject(new Error('broken')))).rejects.toThrow('broken')
+    expect(await upload('ada', async () => 'in')).toBe('in')
   })
 })
 
 test('so many are decoded at once, the others in the order they came, also after one that fails', async () => {
-  const { decode } = places({ ofAll: 9, ofOnePerson: 9, decodedAtOnce: 2 })
+  const { decode } = uploadLimits({ ofAll: 9, ofOnePerson: 9, decodedAtOnce: 2 })
   const begun: string[] = []
   const works = ['a', 'b', 'c', 'd'].map((name) => ({ name, ...held() }))
   const running = works.map(({ name, work }) =>

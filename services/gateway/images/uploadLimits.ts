@@ -1,25 +1,25 @@
-/** Room for uploads: how many may be under way at once, of all and of one person, and how many images may be decoded beside each other. */
+/** Limits on uploads: how many may be under way at once, in all and of one person, and how many images are decoded at once. */
 import { Fault } from '#domain/kernel/errors.ts'
 import { limitConcurrency } from '#platform/async/queue.ts'
 
-export interface Places {
-  /** Does the work when there is room for one more upload of the person; throws `rate_limited` when there is none. */
-  enter<T>(userId: string, work: () => Promise<T>): Promise<T>
+export interface UploadLimits {
+  /** Does the work as one more upload of the person; throws `rate_limited` when there are too many. */
+  upload<T>(userId: string, work: () => Promise<T>): Promise<T>
   /** Does the work when its turn comes. */
   decode<T>(work: () => Promise<T>): Promise<T>
 }
 
-/** Each holds a whole file in memory, 10 MB at most: this bounds what waits to be decoded, too. */
+/** Each upload holds a whole file in memory, 10 MB at most: this bounds what waits to be decoded, too. */
 const underWay = { ofAll: 20, ofOnePerson: 5 }
 const decodedAtOnce = 2
 const retryAfterSeconds = 5
 
-export function places(most = { ...underWay, decodedAtOnce }): Places {
+export function uploadLimits(most = { ...underWay, decodedAtOnce }): UploadLimits {
   const entered = new Map<string, number>()
   let all = 0
 
   return {
-    async enter(userId, work) {
+    async upload(userId, work) {
       const own = entered.get(userId) ?? 0
       if (all >= most.ofAll || own >= most.ofOnePerson) {
         const sentence = 'Too many images are being uploaded. Wait a moment.'

@@ -1,18 +1,21 @@
-/** What waits to be told, until it is too much. */
+/** A buffer that gives up its items once they are too many. */
 
-export interface Backlog<T> {
-  /** What one event adds. Nothing is kept any more once it is too much. */
+export interface BoundedBuffer<T> {
+  /** Adds the items of one event, with the event's size in characters. Once the limits are exceeded nothing is kept. */
   add(items: readonly T[], characters: number): void
-  /** In the order they came; `null` when they are too much, together with so many events and characters that go before them. */
+  /** In the order they came; `null` when they exceed the limits together with so many events and characters that go before them. */
   items(events?: number, characters?: number): readonly T[] | null
 }
 
-export function backlog<T>(atMost: { readonly events: number; readonly characters: number }): Backlog<T> {
+export function boundedBuffer<T>(limits: {
+  readonly events: number
+  readonly characters: number
+}): BoundedBuffer<T> {
   let kept: T[] = []
   let events = 0
   let characters = 0
   const isTooMuch = (moreEvents: number, moreCharacters: number) =>
-    events + moreEvents > atMost.events || characters + moreCharacters > atMost.characters
+    events + moreEvents > limits.events || characters + moreCharacters > limits.characters
 
   return {
     add(items, itsCharacters) {

@@ -221,7 +221,7 @@ interface Listener extends Viewer {
 }
 function listener(): Listener {
   const heard: SocketMessage[] = []
-  return { heard, say: (saying) => void heard.push(saying), sessionEnded: () => undefined }
+  return { heard, send: (message) => void heard.push(message), sessionEnded: () => undefined }
 }
 
 const positionOf = ([, payload]: SocketMessage): Position => ('position' in payload ? payload.position : '0')
@@ -325,7 +325,7 @@ describe('any interleaving of appending, telling, joining, losing the connection
           const connect = (tab: Tab) => {
             if (tab.connection?.open) return
             const viewer: Viewer = {
-              say(saying) {
+              send(saying) {
                 if (!connection.open) return
                 tab.heard.push(saying)
                 connection.cutAfter -= 1

@@ -232,8 +232,8 @@ describe('who asks or holds back too much', () => {
     const text = 'x'.repeat(4_000)
     for (let round = 1; round <= 24; round += 1) {
       for (let said = 0; said < 500; said += 1) {
-        slowViewer.say(piece(text))
-        quickViewer.say(piece(text))
+        slowViewer.send(piece(text))
+        quickViewer.send(piece(text))
       }
       // No faster than the one that reads.
       await vi.waitFor(() => expect(heard).toBe(round * 500), { timeout: 5_000, interval: 1 })

@@ -112,13 +112,13 @@ function serve(socket: LiveSocket, feed: Feed, services: SocketServices): void {
   const waiting = { packets: 0, characters: 0 }
   socket.conn.on('drain', () => Object.assign(waiting, { packets: 0, characters: 0 }))
   const viewer: Viewer = {
-    say([name, payload]) {
+    send([name, payload]) {
       if (name === 'chat_message_words' && waiting.packets >= waitingWithWords) return
       waiting.packets += 1
       waiting.characters += charactersOf(payload)
       // At once: what waits for one that does not read would be waited for as well.
       if (waiting.packets > waitingAtMost.packets || waiting.characters > waitingAtMost.characters) cutOff()
-      // A saying pairs a name with its own payload; the compiler loses that over the union.
+      // A message pairs a name with its own payload; the compiler loses that over the union.
       else socket.emit(name, ...([payload] as never))
     },
     sessionEnded(ended) {

@@ -1,56 +1,56 @@
-/** Bounds how often something is said: the first word at once, and then, at most once in a while, the last of those that came. */
+/** Limits how often something is sent under a key: the first at once, and then, at most once in a while, the latest of those that came. */
 
-export interface Pace<Word> {
-  /** Whether a word about it may be said at once. */
-  isFree(about: string): boolean
-  /** A word about it was said: those that come now wait. */
-  said(about: string): void
-  /** The word waits, in the place of the one that waited before. */
-  wait(about: string, word: Word): void
-  /** What waits about it is not said any more. */
-  forget(about: string): void
+export interface Throttle<T> {
+  /** Whether something may be sent under the key at once. */
+  isFree(key: string): boolean
+  /** Something was sent under the key: what comes now waits. */
+  sent(key: string): void
+  /** The item waits, in place of the one that waited before. */
+  wait(key: string, item: T): void
+  /** What waits under the key is not sent any more. */
+  forget(key: string): void
   stop(): void
 }
 
-/** `say` says a word that has waited; it is called by `serialized`, and again later when it fails. */
-export function createPace<Word>(
+/** `send` sends an item that has waited; it runs in `serialized`, and again later when it fails. */
+export function throttle<T>(
   everyMs: number,
   serialized: (work: () => Promise<void>) => Promise<void>,
-  say: (about: string, word: Word) => Promise<void>,
-): Pace<Word> {
-  const periods = new Map<string, { readonly timer: NodeJS.Timeout; word: Word | undefined }>()
+  send: (key: string, item: T) => Promise<void>,
+): Throttle<T> {
+  const periods = new Map<string, { readonly timer: NodeJS.Timeout; item: T | undefined }>()
   let stopped = false
 
-  function begin(about: string, word?: Word): void {
+  function begin(key: string, item?: T): void {
     if (stopped) return
-    clearTimeout(periods.get(about)?.timer)
-    const timer = setTimeout(() => void serialized(() => end(about)), everyMs)
-    periods.set(about, { timer, word })
+    clearTimeout(periods.get(key)?.timer)
+    const timer = setTimeout(() => void serialized(() => end(key)), everyMs)
+    periods.set(key, { timer, item })
   }
 
-  async function end(about: string): Promise<void> {
-    const word = periods.get(about)?.word
-    periods.delete(about)
-    if (word === undefined || stopped) return
+  async function end(key: string): Promise<void> {
+    const item = periods.get(key)?.item
+    periods.delete(key)
+    if (item === undefined || stopped) return
     try {
-      await say(about, word)
-      begin(about)
+      await send(key, item)
+      begin(key)
     } catch {
-      begin(about, word)
+      begin(key, item)
     }
   }
 
   return {
-    isFree: (about) => !periods.has(about),
-    said: (about) => begin(about),
-    wait(about, word) {
-      const period = periods.get(about)
-      if (period) period.word = word
-      else begin(about, word)
+    isFree: (key) => !periods.has(key),
+    sent: (key) => begin(key),
+    wait(key, item) {
+      const period = periods.get(key)
+      if (period) period.item = item
+      else begin(key, item)
     },
-    forget(about) {
-      const period = periods.get(about)
-      if (period) period.word = undefined
+    forget(key) {
+      const period = periods.get(key)
+      if (period) period.item = undefined
     },
     stop() {
       stopped = true

@@ -45,120 +45,127 @@ const listedAtOnce = 1_000
 /** Longer than any blob is under way. */
 const abandonedAfterMs = 3_600_000
 
+type GridFs = GridFsOptions
+
 /** Opens the blobs in the database of the connection, and drops what was left half-written an hour ago or earlier. */
 export async function openGridFsBlobs({ clock, ...options }: GridFsOptions): Promise<Blobs> {
   const mongo = share(options.mongo)
+  const blobs: GridFs = { mongo, clock }
   await mongo.ask(async (db) => {
     await filesIn(db).createIndex({ filename: 1 }, { unique: true })
     await filesIn(db).createIndex({ uploadDate: 1, _id: 1 })
     await chunksIn(db).createIndex({ files_id: 1, n: 1 }, { unique: true })
   }, longMs)
-  await mongo.ask(dropAbandoned, longMs)
-
-  async function dropAbandoned(db: Db): Promise<void> {
-    const before = new Date(clock.now().getTime() - abandonedAfterMs)
-    for await (const { _id } of unfinishedIn(db).find({ since: { $lt: before } })) {
-      const isWhole = (await filesIn(db).findOne({ _id })) !== null
-      if (!isWhole) await chunksIn(db).deleteMany({ files_id: _id })
-      await unfinishedIn(db).deleteOne({ _id })
-    }
-  }
-
-  async function write(hash: string, bytes: Uint8Array): Promise<void> {
-    const _id = new ObjectId()
-    const since = clock.now()
-    await mongo.ask((db) => unfinishedIn(db).insertOne({ _id, since }))
-    const chunks = chunksOf(_id, bytes)
-    for (let from = 0; from < chunks.length; from += chunksAtOnce) {
-      const some = chunks.slice(from, from + chunksAtOnce)
-      await mongo.ask((db) => chunksIn(db).insertMany(some), transferMs(chunksAtOnce * chunkBytes))
-    }
-    const length = bytes.byteLength
-    const file = { _id, length, chunkSize: chunkBytes, uploadDate: since, filename: hash }
-    await mongo.ask(async (db) => {
-      // Another may have put the same bytes meanwhile.
-      const isOurs = await inserted(filesIn(db), file)
-      if (!isOurs) await chunksIn(db).deleteMany({ files_id: _id })
-      const { deletedCount } = await unfinishedIn(db).deleteOne({ _id })
-      if (isOurs && deletedCount === 0) {
-        // This process stood still for an hour, and its chunks were taken for abandoned.
-        await filesIn(db).deleteOne({ _id })
-        throw new EngineUnavailable(mongo.name)
-      }
-    })
-  }
-
-  async function read(hash: string): Promise<Uint8Array | undefined> {
-    const file = await mongo.ask((db) => fileOf(db, hash))
-    if (file === null) return undefined
-    const chunks = await mongo.ask(
-      (db) => chunksIn(db).find({ files_id: file._id }).sort({ n: 1 }).toArray(),
-      transferMs(file.length),
-    )
-    const bytes = Buffer.concat(chunks.map(({ data }) => data))
-    if (hashOf(bytes) === hash) return bytes
-    // It may have been removed, and even put again, while it was read.
-    const now = await mongo.ask((db) => fileOf(db, hash))
-    if (now === null) return undefined
-    if (!now._id.equals(file._id)) return read(hash)
-    throw new DamagedBlob(`The blob ${hash} is damaged: its bytes have another hash.`)
-  }
-
-  /** The oldest first, in pages of our own: a cursor of the server ends when nobody asks for its next for a while. */
-  async function* list(putBefore: Date): AsyncGenerator<string> {
-    for (let last: StoredFile | undefined; ;) {
-      const after: Filter<StoredFile> = last
-        ? {
-            $or: [
-              { uploadDate: { $gt: last.uploadDate } },
-              { uploadDate: last.uploadDate, _id: { $gt: last._id } },
-            ],
-          }
-        : {}
-      const files: StoredFile[] = await mongo.ask((db) =>
-        filesIn(db)
-          .find({ uploadDate: { $lt: putBefore }, ...after })
-          .sort({ uploadDate: 1, _id: 1 })
-          .limit(listedAtOnce)
-          .toArray(),
-      )
-      for (const { filename } of files) yield filename
-      last = files.at(-1)
-      if (files.length < listedAtOnce) return
-    }
-  }
+  await mongo.ask((db) => dropAbandoned(blobs, db), longMs)
 
   return {
-    put: async (bytes) => {
-      const hash = hashOf(bytes)
-      const isThere = await mongo.ask(async (db) => {
-        const uploadDate = clock.now()
-        return (await filesIn(db).updateOne({ filename: hash }, { $set: { uploadDate } })).matchedCount > 0
-      })
-      if (!isThere) await write(hash, bytes)
-      return hash
-    },
-    get: async (hash) => (isHash(hash) ? read(hash) : undefined),
-    remove: async (hash, putBefore) => {
-      if (!isHash(hash)) return
-      const age: Filter<StoredFile> = putBefore ? { uploadDate: { $lt: putBefore } } : {}
-      await mongo.ask(async (db) => {
-        const file = await filesIn(db).findOne({ filename: hash, ...age })
-        if (file === null) return
-        const { _id } = file
-        await onceMoreIfDuplicate(() =>
-          unfinishedIn(db).updateOne({ _id }, { $set: { since: clock.now() } }, { upsert: true }),
-        )
-        await filesIn(db).deleteOne({ _id, ...age })
-        const isPutMeanwhile = putBefore !== undefined && (await filesIn(db).findOne({ _id })) !== null
-        if (!isPutMeanwhile) await chunksIn(db).deleteMany({ files_id: _id })
-        await unfinishedIn(db).deleteOne({ _id })
-      })
-    },
-    list,
+    put: (bytes) => put(blobs, bytes),
+    get: async (hash) => (isHash(hash) ? read(blobs, hash) : undefined),
+    remove: (hash, putBefore) => remove(blobs, hash, putBefore),
+    list: (putBefore) => list(blobs, putBefore),
     ready: () => mongo.ready(),
     close: () => mongo.close(),
   }
+}
+
+async function dropAbandoned(blobs: GridFs, db: Db): Promise<void> {
+  const before = new Date(blobs.clock.now().getTime() - abandonedAfterMs)
+  for await (const { _id } of unfinishedIn(db).find({ since: { $lt: before } })) {
+    const isWhole = (await filesIn(db).findOne({ _id })) !== null
+    if (!isWhole) await chunksIn(db).deleteMany({ files_id: _id })
+    await unfinishedIn(db).deleteOne({ _id })
+  }
+}
+
+async function write(blobs: GridFs, hash: string, bytes: Uint8Array): Promise<void> {
+  const _id = new ObjectId()
+  const since = blobs.clock.now()
+  await blobs.mongo.ask((db) => unfinishedIn(db).insertOne({ _id, since }))
+  const chunks = chunksOf(_id, bytes)
+  for (let from = 0; from < chunks.length; from += chunksAtOnce) {
+    const some = chunks.slice(from, from + chunksAtOnce)
+    await blobs.mongo.ask((db) => chunksIn(db).insertMany(some), transferMs(chunksAtOnce * chunkBytes))
+  }
+  const length = bytes.byteLength
+  const file = { _id, length, chunkSize: chunkBytes, uploadDate: since, filename: hash }
+  await blobs.mongo.ask(async (db) => {
+    // Another may have put the same bytes meanwhile.
+    const isOurs = await inserted(filesIn(db), file)
+    if (!isOurs) await chunksIn(db).deleteMany({ files_id: _id })
+    const { deletedCount } = await unfinishedIn(db).deleteOne({ _id })
+    if (isOurs && deletedCount === 0) {
+      // This process stood still for an hour, and its chunks were taken for abandoned.
+      await filesIn(db).deleteOne({ _id })
+      throw new EngineUnavailable(blobs.mongo.name)
+    }
+  })
+}
+
+async function read(blobs: GridFs, hash: string): Promise<Uint8Array | undefined> {
+  const file = await blobs.mongo.ask((db) => fileOf(db, hash))
+  if (file === null) return undefined
+  const chunks = await blobs.mongo.ask(
+    (db) => chunksIn(db).find({ files_id: file._id }).sort({ n: 1 }).toArray(),
+    transferMs(file.length),
+  )
+  const bytes = Buffer.concat(chunks.map(({ data }) => data))
+  if (hashOf(bytes) === hash) return bytes
+  // It may have been removed, and even put again, while it was read.
+  const now = await blobs.mongo.ask((db) => fileOf(db, hash))
+  if (now === null) return undefined
+  if (!now._id.equals(file._id)) return read(blobs, hash)
+  throw new DamagedBlob(`The blob ${hash} is damaged: its bytes have another hash.`)
+}
+
+/** The oldest first, in pages of our own: a cursor of the server ends when nobody asks for its next for a while. */
+async function* list(blobs: GridFs, putBefore: Date): AsyncGenerator<string> {
+  for (let last: StoredFile | undefined; ;) {
+    const after: Filter<StoredFile> = last
+      ? {
+          $or: [
+            { uploadDate: { $gt: last.uploadDate } },
+            { uploadDate: last.uploadDate, _id: { $gt: last._id } },
+          ],
+        }
+      : {}
+    const files: StoredFile[] = await blobs.mongo.ask((db) =>
+      filesIn(db)
+        .find({ uploadDate: { $lt: putBefore }, ...after })
+        .sort({ uploadDate: 1, _id: 1 })
+        .limit(listedAtOnce)
+        .toArray(),
+    )
+    for (const { filename } of files) yield filename
+    last = files.at(-1)
+    if (files.length < listedAtOnce) return
+  }
+}
+
+async function put(blobs: GridFs, bytes: Uint8Array): Promise<string> {
+  const hash = hashOf(bytes)
+  const isThere = await blobs.mongo.ask(async (db) => {
+    const uploadDate = blobs.clock.now()
+    return (await filesIn(db).updateOne({ filename: hash }, { $set: { uploadDate } })).matchedCount > 0
+  })
+  if (!isThere) await write(blobs, hash, bytes)
+  return hash
+}
+
+async function remove(blobs: GridFs, hash: string, putBefore: Date | undefined): Promise<void> {
+  if (!isHash(hash)) return
+  const age: Filter<StoredFile> = putBefore ? { uploadDate: { $lt: putBefore } } : {}
+  await blobs.mongo.ask(async (db) => {
+    const file = await filesIn(db).findOne({ filename: hash, ...age })
+    if (file === null) return
+    const { _id } = file
+    await onceMoreIfDuplicate(() =>
+      unfinishedIn(db).updateOne({ _id }, { $set: { since: blobs.clock.now() } }, { upsert: true }),
+    )
+    await filesIn(db).deleteOne({ _id, ...age })
+    const isPutMeanwhile = putBefore !== undefined && (await filesIn(db).findOne({ _id })) !== null
+    if (!isPutMeanwhile) await chunksIn(db).deleteMany({ files_id: _id })
+    await unfinishedIn(db).deleteOne({ _id })
+  })
 }
 
 function chunksOf(fileId: ObjectId, bytes: Uint8Array): StoredChunk[] {

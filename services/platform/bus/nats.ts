@@ -32,118 +32,142 @@ const messages: { readonly [T in Topic]: z.ZodType<BusMessages[T]> } = {
 
 type Listeners = { readonly [T in Topic]: Set<{ readonly listen: (message: BusMessages[T]) => void }> }
 
+interface NatsBus {
+  readonly nats: Nats
+  readonly onFault: ReportFault
+  subjectOf(topic: Topic): string
+  readonly connection: Nats['connection']
+  readonly listeners: Listeners
+  readonly subscriptions: Map<Topic, Subscription>
+  isClosed: boolean
+  /** Published, and not known to have reached the server. */
+  waitingBytes: number
+  /** A flush is under way. */
+  isAsking: boolean
+  /** Messages dropped and not reported yet. */
+  lost: number
+}
+
 /**
  * The bus on a connection that others may share; closing it leaves the connection open. A message that the server would not take whole
  * is dropped and told to `onFault`, as are those that were said while it was away. `namespace` keeps products on one server apart.
  */
 export function natsBus(options: { nats: Nats; namespace?: string; onFault: ReportFault }): Bus {
   const { nats, namespace = 'flightdeck', onFault } = options
-  const { connection } = nats
-  const listeners: Listeners = {
-    appended: new Set(),
-    words: new Set(),
-    projected: new Set(),
-    runner: new Set(),
+  const bus: NatsBus = {
+    nats,
+    onFault,
+    subjectOf: (topic) => `${namespace}.bus.${topic}`,
+    connection: nats.connection,
+    listeners: { appended: new Set(), words: new Set(), projected: new Set(), runner: new Set() },
+    subscriptions: new Map(),
+    isClosed: false,
+    waitingBytes: 0,
+    isAsking: false,
+    lost: 0,
   }
-  const subscriptions = new Map<Topic, Subscription>()
-  let isClosed = false
-  let waitingBytes = 0
-  let isAsking = false
-  let lost = 0
-
-  const subjectOf = (topic: Topic): string => `${namespace}.bus.${topic}`
   const stopReturning = nats.onReturn(() => {
-    waitingBytes = 0
-    tellLost()
+    bus.waitingBytes = 0
+    reportLost(bus)
   })
 
-  function tellLost(): void {
-    if (lost > 0) onFault(`${lost} messages were lost: NATS at ${nats.address} did not take them`, undefined)
-    lost = 0
-  }
-
-  /** The driver holds what the server does not take, without a bound: the answer to a flush tells what has left. */
-  async function askHowFar(): Promise<void> {
-    if (isAsking) return
-    isAsking = true
-    const asked = waitingBytes
-    try {
-      await connection.flush()
-      waitingBytes = Math.max(0, waitingBytes - asked)
-      tellLost()
-    } catch {
-      // It went away, and what it had not taken with it: its return starts the count anew.
-    } finally {
-      isAsking = false
-    }
-  }
-
-  function hear<T extends Topic>(topic: T, data: Uint8Array): void {
-    const message = messageOf(topic, data)
-    if (message === undefined) {
-      onFault(`A message to ${topic} is not understood`, undefined)
-      return
-    }
-    // Who begins to listen meanwhile is not told this one.
-    const hearing = [...listeners[topic]]
-    for (const listener of hearing) {
-      if (!listeners[topic].has(listener)) continue
-      try {
-        listener.listen(message)
-      } catch (fault) {
-        onFault(`A listener to ${topic} failed`, fault)
-      }
-    }
-  }
-
-  function subscribed(topic: Topic): Subscription {
-    return connection.subscribe(subjectOf(topic), {
-      callback: (refused, message) => {
-        if (refused) onFault(`NATS at ${nats.address} refuses to tell what is said to ${topic}`, refused)
-        else hear(topic, message.data)
-      },
-    })
-  }
-
   return {
-    publish: (topic, message) => {
-      if (isClosed) return
-      const data = Buffer.from(JSON.stringify(message), 'utf8')
-      if (data.byteLength > nats.mostBytes()) {
-        onFault(
-          `A message to ${topic} has ${data.byteLength} bytes, more than NATS takes: it is lost`,
-          undefined,
-        )
-        return
-      }
-      if (!nats.isConnected() || waitingBytes + data.byteLength > mostWaitingBytes) {
-        lost += 1
-        return
-      }
-      waitingBytes += data.byteLength
-      connection.publish(subjectOf(topic), data)
-      if (waitingBytes > askBeyondBytes) void askHowFar()
-    },
-    subscribe: (topic, listen) => {
-      if (isClosed) return () => {}
-      // A wrapper, so that one function may listen twice.
-      const listener = { listen }
-      listeners[topic].add(listener)
-      if (!subscriptions.has(topic)) subscriptions.set(topic, subscribed(topic))
-      return () => {
-        if (!listeners[topic].delete(listener) || listeners[topic].size > 0) return
-        subscriptions.get(topic)?.unsubscribe()
-        subscriptions.delete(topic)
-      }
-    },
+    publish: (topic, message) => publish(bus, topic, message),
+    subscribe: (topic, listen) => subscribe(bus, topic, listen),
     ready: () => nats.ready(),
     close: async () => {
-      isClosed = true
+      bus.isClosed = true
       stopReturning()
-      for (const listening of Object.values(listeners)) listening.clear()
-      for (const subscription of subscriptions.values()) subscription.unsubscribe()
-      subscriptions.clear()
+      for (const listening of Object.values(bus.listeners)) listening.clear()
+      for (const subscription of bus.subscriptions.values()) subscription.unsubscribe()
+      bus.subscriptions.clear()
     },
+  }
+}
+
+function reportLost(bus: NatsBus): void {
+  if (bus.lost > 0)
+    bus.onFault(`${bus.lost} messages were lost: NATS at ${bus.nats.address} did not take them`, undefined)
+  bus.lost = 0
+}
+
+/** The driver holds what the server does not take, without a bound: the answer to a flush tells what has left. */
+async function askHowFar(bus: NatsBus): Promise<void> {
+  if (bus.isAsking) return
+  bus.isAsking = true
+  const asked = bus.waitingBytes
+  try {
+    await bus.connection.flush()
+    bus.waitingBytes = Math.max(0, bus.waitingBytes - asked)
+    reportLost(bus)
+  } catch {
+    // It went away, and what it had not taken with it: its return starts the count anew.
+  } finally {
+    bus.isAsking = false
+  }
+}
+
+function dispatch<T extends Topic>(bus: NatsBus, topic: T, data: Uint8Array): void {
+  const message = messageOf(topic, data)
+  if (message === undefined) {
+    bus.onFault(`A message to ${topic} is not understood`, undefined)
+    return
+  }
+  // Who begins to listen meanwhile is not told this one.
+  const hearing = [...bus.listeners[topic]]
+  for (const listener of hearing) {
+    if (!bus.listeners[topic].has(listener)) continue
+    try {
+      listener.listen(message)
+    } catch (fault) {
+      bus.onFault(`A listener to ${topic} failed`, fault)
+    }
+  }
+}
+
+function subscribed(bus: NatsBus, topic: Topic): Subscription {
+  return bus.connection.subscribe(bus.subjectOf(topic), {
+    callback: (refused, message) => {
+      if (refused)
+        bus.onFault(`NATS at ${bus.nats.address} refuses to tell what is said to ${topic}`, refused)
+      else dispatch(bus, topic, message.data)
+    },
+  })
+}
+
+function publish<T extends Topic>(bus: NatsBus, topic: T, message: BusMessages[T]): void {
+  if (bus.isClosed) return
+  const data = Buffer.from(JSON.stringify(message), 'utf8')
+  if (data.byteLength > bus.nats.mostBytes()) {
+    bus.onFault(
+      `A message to ${topic} has ${data.byteLength} bytes, more than NATS takes: it is lost`,
+      undefined,
+    )
+    return
+  }
+  if (!bus.nats.isConnected() || bus.waitingBytes + data.byteLength > mostWaitingBytes) {
+    bus.lost += 1
+    return
+  }
+  bus.waitingBytes += data.byteLength
+  bus.connection.publish(bus.subjectOf(topic), data)
+  if (bus.waitingBytes > askBeyondBytes) void askHowFar(bus)
+}
+
+function subscribe<T extends Topic>(
+  bus: NatsBus,
+  topic: T,
+  listen: (message: BusMessages[T]) => void,
+): () => void {
+  if (bus.isClosed) return () => {}
+  // A wrapper, so that one function may listen twice.
+  const listener = { listen }
+  bus.listeners[topic].add(listener)
+  if (!bus.subscriptions.has(topic)) bus.subscriptions.set(topic, subscribed(bus, topic))
+  return () => {
+    if (!bus.listeners[topic].delete(listener) || bus.listeners[topic].size > 0) return
+    bus.subscriptions.get(topic)?.unsubscribe()
+    bus.subscriptions.delete(topic)
   }
 }
 

@@ -42,6 +42,24 @@ const readyMs = 2_000
 const pingMs = 4_000
 const pingsUnanswered = 2
 
+interface Server extends Address {
+  readonly onFault: ReportFault
+  readonly onWaiting: (line: string) => void
+}
+
+interface Connected extends Server {
+  readonly connection: NatsConnection
+  readonly returned: Set<() => void>
+  /** Gives up the calls under way. */
+  readonly underWay: Set<(fault: Error) => void>
+  isConnected: boolean
+  /** The driver forgets it while the server is away. */
+  mostBytes: number
+  isClosing: boolean
+  whenConnected: Promise<void>
+  nowConnected: () => void
+}
+
 /**
  * Opens the connection, and waits for a server that is not there yet: `onWaiting` is told so once for each reason. `url` is
  * `nats://[user:password@]host[:port]` or `tls://...`, or several with commas. Throws `UnusableNats` when the address is none, the server
@@ -52,144 +70,147 @@ export async function openNats(options: {
   onFault: ReportFault
   onWaiting: (line: string) => void
 }): Promise<Nats> {
-  const { onFault, onWaiting } = options
-  const { address, servers, credentials } = parseAddress(options.url)
-  const connection = await connectWithRetry()
-  const returned = new Set<() => void>()
-  const underWay = new Set<(fault: Error) => void>()
-  let isConnected = true
-  // The driver forgets it while it is away.
-  let mostBytes = connection.info?.max_payload ?? 0
-  let isClosing = false
-  let whenConnected = Promise.resolve()
-  let nowConnected: () => void = () => {}
-  void follow()
-
-  async function connectWithRetry(): Promise<NatsConnection> {
-    let said = ''
-    for (;;) {
-      try {
-        return await connectOnce()
-      } catch (fault) {
-        if (fault instanceof UnusableNats) throw fault
-        const line = `NATS at ${address} does not answer yet (${reasonOf(fault)}); waiting for it.`
-        if (line !== said) onWaiting(line)
-        said = line
-        await pause(askAgainMs)
-      }
-    }
+  const server = { ...options, ...parseAddress(options.url) }
+  const { address } = server
+  const connection = await connectWithRetry(server)
+  const nats: Connected = {
+    ...server,
+    connection,
+    returned: new Set(),
+    underWay: new Set(),
+    isConnected: true,
+    mostBytes: connection.info?.max_payload ?? 0,
+    isClosing: false,
+    whenConnected: Promise.resolve(),
+    nowConnected: () => {},
   }
-
-  async function connectOnce(): Promise<NatsConnection> {
-    try {
-      const connected = await connect({
-        ...credentials,
-        servers,
-        name: 'flightdeck',
-        timeout: connectMs,
-        maxReconnectAttempts: -1,
-        reconnectTimeWait: askAgainMs,
-        pingInterval: pingMs,
-        maxPingOut: pingsUnanswered,
-        // Credentials that an operator is changing must not end the connection for good.
-        ignoreAuthErrorAbort: true,
-        noAsyncTraces: true,
-      })
-      const version = connected.info?.version ?? ''
-      if (isAtLeast(version, 2, 9)) return connected
-      await connected.close()
-      throw new UnusableNats(`NATS at ${address} is version ${version}: 2.9 or later is needed.`)
-    } catch (fault) {
-      if (fault instanceof NatsError && fault.code === ErrorCode.AuthorizationViolation) {
-        throw new UnusableNats(
-          `NATS at ${address} refuses the credentials: check user and password in NATS_URL.`,
-        )
-      }
-      throw fault
-    }
-  }
-
-  async function follow(): Promise<void> {
-    let told = ''
-    for await (const status of connection.status()) {
-      const { type } = status
-      // What it refuses without an answer: a subject that the user may not use, or the user, who is tried again and again.
-      if (type === Events.Error) {
-        const of = status.permissionContext
-        const refused = [String(status.data), of?.operation, of?.subject].filter(Boolean).join(' ')
-        if (refused !== told) onFault(`NATS at ${address} refuses something: ${refused}`, undefined)
-        told = refused
-      }
-      if (type === Events.Disconnect && isConnected && !isClosing) {
-        isConnected = false
-        whenConnected = new Promise((resolve) => (nowConnected = resolve))
-        onWaiting(`NATS at ${address} went away; waiting for it.`)
-        // The answers to what was under way are lost with the connection.
-        for (const giveUp of underWay) giveUp(new Error('The connection was lost'))
-      }
-      if (type === Events.Reconnect && !isConnected) {
-        isConnected = true
-        mostBytes = connection.info?.max_payload ?? mostBytes
-        nowConnected()
-        onWaiting(`NATS at ${address} answers again.`)
-        for (const listen of returned) listen()
-      }
-    }
-  }
-
-  /** Rejects after `ms`, or when the connection is lost. */
-  function within<T>(ms: number, promise: Promise<T>): Promise<T> {
-    return new Promise((resolve, reject) => {
-      const settle = () => {
-        clearTimeout(timer)
-        underWay.delete(giveUp)
-      }
-      const giveUp = (fault: Error) => {
-        settle()
-        reject(fault)
-      }
-      const timer = setTimeout(() => giveUp(new Error(`No answer within ${Math.round(ms)} ms`)), ms)
-      underWay.add(giveUp)
-      promise.then(resolve, reject).finally(settle)
-    })
-  }
-
-  async function ask<T, R = never>(
-    call: (leftMs: number) => Promise<T>,
-    { refusals, withinMs = callMs }: { refusals?: Refusals<R>; withinMs?: number | undefined } = {},
-  ): Promise<T | R> {
-    const deadline = performance.now() + withinMs
-    try {
-      // Asked while it is away, the question would reach the server long after its answer was given up.
-      if (!isConnected) await within(withinMs, whenConnected)
-      const leftMs = Math.max(1, Math.ceil(deadline - performance.now()))
-      return await within(leftMs, call(leftMs))
-    } catch (fault) {
-      const code = fault instanceof NatsError ? fault.api_error?.err_code : undefined
-      const expected = code === undefined ? undefined : refusals?.get(code)
-      if (expected !== undefined) return expected()
-      throw new EngineUnavailable(`NATS at ${address}`, fault)
-    }
-  }
-
+  void followStatus(nats)
   return {
     address,
     connection,
-    isConnected: () => isConnected && !connection.isClosed(),
-    mostBytes: () => mostBytes,
-    ask,
+    isConnected: () => nats.isConnected && !connection.isClosed(),
+    mostBytes: () => nats.mostBytes,
+    ask: (call, expected) => ask(nats, call, expected),
     onReturn: (listen) => {
-      returned.add(listen)
+      nats.returned.add(listen)
       return () => {
-        returned.delete(listen)
+        nats.returned.delete(listen)
       }
     },
-    ready: () => ask(() => connection.flush(), { withinMs: readyMs }),
+    ready: () => ask(nats, () => connection.flush(), { withinMs: readyMs }),
     close: async () => {
-      isClosing = true
+      nats.isClosing = true
       await connection.close()
-      for (const giveUp of underWay) giveUp(new Error('The connection was closed'))
+      for (const giveUp of nats.underWay) giveUp(new Error('The connection was closed'))
     },
+  }
+}
+
+async function connectWithRetry(server: Server): Promise<NatsConnection> {
+  let said = ''
+  for (;;) {
+    try {
+      return await connectOnce(server)
+    } catch (fault) {
+      if (fault instanceof UnusableNats) throw fault
+      const line = `NATS at ${server.address} does not answer yet (${reasonOf(fault)}); waiting for it.`
+      if (line !== said) server.onWaiting(line)
+      said = line
+      await pause(askAgainMs)
+    }
+  }
+}
+
+async function connectOnce(server: Server): Promise<NatsConnection> {
+  try {
+    const connected = await connect({
+      ...server.credentials,
+      servers: server.servers,
+      name: 'flightdeck',
+      timeout: connectMs,
+      maxReconnectAttempts: -1,
+      reconnectTimeWait: askAgainMs,
+      pingInterval: pingMs,
+      maxPingOut: pingsUnanswered,
+      // Credentials that an operator is changing must not end the connection for good.
+      ignoreAuthErrorAbort: true,
+      noAsyncTraces: true,
+    })
+    const version = connected.info?.version ?? ''
+    if (isAtLeast(version, 2, 9)) return connected
+    await connected.close()
+    throw new UnusableNats(`NATS at ${server.address} is version ${version}: 2.9 or later is needed.`)
+  } catch (fault) {
+    if (fault instanceof NatsError && fault.code === ErrorCode.AuthorizationViolation) {
+      throw new UnusableNats(
+        `NATS at ${server.address} refuses the credentials: check user and password in NATS_URL.`,
+      )
+    }
+    throw fault
+  }
+}
+
+async function followStatus(nats: Connected): Promise<void> {
+  let told = ''
+  for await (const status of nats.connection.status()) {
+    const { type } = status
+    // What it refuses without an answer: a subject that the user may not use, or the user, who is tried again and again.
+    if (type === Events.Error) {
+      const of = status.permissionContext
+      const refused = [String(status.data), of?.operation, of?.subject].filter(Boolean).join(' ')
+      if (refused !== told) nats.onFault(`NATS at ${nats.address} refuses something: ${refused}`, undefined)
+      told = refused
+    }
+    if (type === Events.Disconnect && nats.isConnected && !nats.isClosing) {
+      nats.isConnected = false
+      nats.whenConnected = new Promise((resolve) => (nats.nowConnected = resolve))
+      nats.onWaiting(`NATS at ${nats.address} went away; waiting for it.`)
+      // The answers to what was under way are lost with the connection.
+      for (const giveUp of nats.underWay) giveUp(new Error('The connection was lost'))
+    }
+    if (type === Events.Reconnect && !nats.isConnected) {
+      nats.isConnected = true
+      nats.mostBytes = nats.connection.info?.max_payload ?? nats.mostBytes
+      nats.nowConnected()
+      nats.onWaiting(`NATS at ${nats.address} answers again.`)
+      for (const listen of nats.returned) listen()
+    }
+  }
+}
+
+/** Rejects after `ms`, or when the connection is lost. */
+function untilLost<T>(nats: Connected, ms: number, promise: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const settle = () => {
+      clearTimeout(timer)
+      nats.underWay.delete(giveUp)
+    }
+    const giveUp = (fault: Error) => {
+      settle()
+      reject(fault)
+    }
+    const timer = setTimeout(() => giveUp(new Error(`No answer within ${Math.round(ms)} ms`)), ms)
+    nats.underWay.add(giveUp)
+    promise.then(resolve, reject).finally(settle)
+  })
+}
+
+async function ask<T, R = never>(
+  nats: Connected,
+  call: (leftMs: number) => Promise<T>,
+  { refusals, withinMs = callMs }: { refusals?: Refusals<R>; withinMs?: number | undefined } = {},
+): Promise<T | R> {
+  const deadline = performance.now() + withinMs
+  try {
+    // Asked while it is away, the question would reach the server long after its answer was given up.
+    if (!nats.isConnected) await untilLost(nats, withinMs, nats.whenConnected)
+    const leftMs = Math.max(1, Math.ceil(deadline - performance.now()))
+    return await untilLost(nats, leftMs, call(leftMs))
+  } catch (fault) {
+    const code = fault instanceof NatsError ? fault.api_error?.err_code : undefined
+    const expected = code === undefined ? undefined : refusals?.get(code)
+    if (expected !== undefined) return expected()
+    throw new EngineUnavailable(`NATS at ${nats.address}`, fault)
   }
 }
 

@@ -40,22 +40,42 @@ const perPage = 100
 /** 1,000 repositories or branches: more is not asked for. */
 const mostPages = 10
 
+interface Host {
+  readonly options: GitHubOptions
+  readonly serverUrl: string
+  readonly apiUrl: string
+  readonly clock: Pick<Clock, 'now'>
+  octokit(accessToken: string): ReturnType<typeof octokitFor>
+}
+
 export function githubCodeHost(options: GitHubOptions): CodeHost {
   const serverUrl = trimmed(options.serverUrl)
   const apiUrl = trimmed(options.apiUrl)
-  const app = { client_id: options.clientId, client_secret: options.clientSecret }
-  const clock = options.clock ?? { now: () => new Date() }
-  const browserServer = options.browserServerUrl ?? ((origin) => serverForBrowser(serverUrl, origin))
-  const octokit = (accessToken: string) => octokitFor(apiUrl, accessToken)
-  const appPage = `${serverUrl}/apps/${options.appSlug ?? 'flightdeck'}`
-  const read = {
-    repository: (answer: Repository) => repositoryFrom(answer, serverUrl),
-    pullRequest: (answer: PullRequest) => pullRequestFrom(answer, serverUrl),
+  const host: Host = {
+    options,
+    serverUrl,
+    apiUrl,
+    clock: options.clock ?? { now: () => new Date() },
+    octokit: (accessToken) => octokitFor(apiUrl, accessToken),
   }
-
+  const appPage = `${serverUrl}/apps/${options.appSlug ?? 'flightdeck'}`
   return {
+    ...signInCalls(host),
+    ...accountCalls(host),
+    ...repositoryCalls(host),
+    ...pullRequestCalls(host),
     appUrls: { install: `${appPage}/installations/new`, manage: appPage },
 
+    parseRepositoryUrl: (url) => repositoryOf(url, serverUrl),
+  }
+}
+
+/** OAuth: https://docs.github.com/apps/creating-github-apps/authenticating-with-a-github-app */
+function signInCalls(host: Host): Pick<CodeHost, 'authorizeUrl' | 'exchangeCode' | 'refresh' | 'revoke'> {
+  const { options, serverUrl, apiUrl, clock } = host
+  const app = { client_id: options.clientId, client_secret: options.clientSecret }
+  const browserServer = options.browserServerUrl ?? ((origin: string) => serverForBrowser(serverUrl, origin))
+  return {
     authorizeUrl: ({ state, redirectUri, codeChallenge, origin, anotherAccount = false }) => {
       const url = new URL(`${trimmed(browserServer(origin))}/login/oauth/authorize`)
       url.search = new URLSearchParams({
@@ -90,7 +110,15 @@ export function githubCodeHost(options: GitHubOptions): CodeHost {
         if (!isUnknown) throw error
       })
     },
+  }
+}
 
+/** Who the token belongs to, and what they can reach. */
+function accountCalls(
+  host: Host,
+): Pick<CodeHost, 'account' | 'repositories' | 'organizations' | 'membership'> {
+  const { octokit, serverUrl } = host
+  return {
     account: async (accessToken) => {
       const answer = await ask(Account, () => octokit(accessToken).rest.users.getAuthenticated())
       return {
@@ -108,7 +136,9 @@ export function githubCodeHost(options: GitHubOptions): CodeHost {
         repos.listForAuthenticatedUser({ type: 'all', sort: 'updated', direction: 'desc', ...page }),
       )
       // What was updated between two pages is in both.
-      return [...new Map(found.items.map((answer) => [answer.id, read.repository(answer)])).values()]
+      return [
+        ...new Map(found.items.map((answer) => [answer.id, repositoryFrom(answer, serverUrl)])).values(),
+      ]
     },
     organizations: async (accessToken) => {
       const { orgs } = octokit(accessToken).rest
@@ -130,10 +160,20 @@ export function githubCodeHost(options: GitHubOptions): CodeHost {
       const inTeam = await unlessHidden(ask(TeamMembership, () => teams.getMembershipForUserInOrg(asked)))
       return inTeam?.state === 'active' ? { organizationId } : undefined
     },
+  }
+}
+
+/** One repository and its branches. */
+function repositoryCalls(
+  host: Host,
+): Pick<CodeHost, 'repository' | 'branches' | 'branch' | 'deleteBranch' | 'createRepository' | 'gitAccess'> {
+  const { octokit, serverUrl } = host
+  return {
     repository: async (accessToken, repository) => {
       const { owner, name: repo } = checkedName(repository)
-      return read.repository(
+      return repositoryFrom(
         await ask(Repository, () => octokit(accessToken).rest.repos.get({ owner, repo })),
+        serverUrl,
       )
     },
     branches: async (accessToken, repository) => {
@@ -175,7 +215,7 @@ export function githubCodeHost(options: GitHubOptions): CodeHost {
       })
     },
     createRepository: async (accessToken, { name, description, isPrivate }) =>
-      read.repository(
+      repositoryFrom(
         await ask(Repository, () =>
           octokit(accessToken).rest.repos.createForAuthenticatedUser({
             name,
@@ -183,6 +223,7 @@ export function githubCodeHost(options: GitHubOptions): CodeHost {
             private: isPrivate,
           }),
         ),
+        serverUrl,
       ),
     gitAccess: (accessToken, repository) =>
       Promise.resolve(repository)
@@ -191,12 +232,20 @@ export function githubCodeHost(options: GitHubOptions): CodeHost {
           url: `${serverUrl}/${owner}/${name}.git`,
           authorization: `Basic ${Buffer.from(`x-access-token:${accessToken}`).toString('base64')}`,
         })),
+  }
+}
 
+/** Pull requests of one repository. */
+function pullRequestCalls(
+  host: Host,
+): Pick<CodeHost, 'findPullRequest' | 'isInOpenPullRequest' | 'openPullRequest' | 'updatePullRequest'> {
+  const { octokit, serverUrl } = host
+  return {
     findPullRequest: async (accessToken, repository, { head, base }) => {
       const { owner, name: repo } = checkedName(repository)
       const query = { owner, repo, head: `${owner}:${head}`, base, state: 'open' as const, per_page: 1 }
       const found = await ask(z.array(PullRequest), () => octokit(accessToken).rest.pulls.list(query))
-      return found[0] && read.pullRequest(found[0])
+      return found[0] && pullRequestFrom(found[0], serverUrl)
     },
     isInOpenPullRequest: async (accessToken, repository, branch) => {
       const { owner, name: repo } = checkedName(repository)
@@ -214,16 +263,15 @@ export function githubCodeHost(options: GitHubOptions): CodeHost {
       const opened = await ask(PullRequest, () =>
         octokit(accessToken).rest.pulls.create({ owner, repo, ...request }),
       )
-      return read.pullRequest(opened)
+      return pullRequestFrom(opened, serverUrl)
     },
     updatePullRequest: async (accessToken, repository, number, request) => {
       const { owner, name: repo } = checkedName(repository)
       const updated = await ask(PullRequest, () =>
         octokit(accessToken).rest.pulls.update({ owner, repo, pull_number: number, ...request }),
       )
-      return read.pullRequest(updated)
+      return pullRequestFrom(updated, serverUrl)
     },
-    parseRepositoryUrl: (url) => repositoryOf(url, serverUrl),
   }
 }
 

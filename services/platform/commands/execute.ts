@@ -6,6 +6,8 @@ import { Fault } from '#domain/kernel/errors.ts'
 import type { Position, RecordedOf } from '#domain/kernel/event.ts'
 import type { AnyRecorded } from '#domain/views/view.ts'
 import { serializeByKey } from '../async/queue.ts'
+import { observeCommand } from '../telemetry/instrumentation.ts'
+import type { Emit } from '../telemetry/telemetry.ts'
 import {
   emptyHead,
   retryWhileUnavailable,
@@ -16,7 +18,7 @@ import {
   type Head,
 } from '../eventlog/eventLog.ts'
 
-/** What came of a command. `repeated`: it had taken effect before, under the same command id. */
+/** The result of a command. `repeated`: it had taken effect before, under the same command id. */
 export interface Executed<State> {
   readonly state: State
   readonly head: Head
@@ -32,11 +34,17 @@ export interface Loaded<State> {
   readonly position: Position | null
 }
 
-/** Lets the events be appended, or throws a `Fault`: for what a decider cannot know, since it is not in its stream. */
-export type Admit<E> = (events: readonly E[], append: () => Promise<Appended>) => Promise<Appended>
+/**
+ * Decides whether the events may be appended, for reasons that are not in their stream: resolves, or throws a `Fault`. The returned function
+ * is called with the result of the append, `null` when it failed.
+ */
+export type Admit<E> = (events: readonly E[]) => Promise<(result: Appended | null) => void>
 
 export interface Commands {
-  /** `admit` is asked before each append. Throws `Fault` when the decider refuses, or `conflict` when others keep winning the race for the stream. */
+  /**
+   * Loads, decides and appends. `admit` is asked before each append. Throws `Fault` when the decider refuses, and `conflict` when others keep
+   * winning the race for the stream.
+   */
   execute<State, Command, E extends DomainEvent>(
     decider: Decider<State, Command, E>,
     stream: string,
@@ -44,14 +52,19 @@ export interface Commands {
     cause: Cause,
     admit?: Admit<E>,
   ): Promise<Executed<State>>
-  /** Whether a person's command took effect in the stream before: what it needed may be gone, and is not needed again. */
+  /** Whether a person's command took effect in the stream before. */
   hasTakenEffect<State, Command, E extends DomainEvent>(
     decider: Decider<State, Command, E>,
     stream: string,
     commandId: string,
   ): Promise<boolean>
-  /** The revision up to which the stream is known in this process, without a look at the log; `-1` when it is not. */
+  /** The revision up to which this process knows the stream, without reading the log; `-1` for an unknown stream. */
   knownRevision(stream: string): number
+  /** The state as this process knows it, perhaps an older one, without reading the log; `undefined` for an unknown stream. */
+  known<State, Command, E extends DomainEvent>(
+    decider: Decider<State, Command, E>,
+    stream: string,
+  ): State | undefined
   /** The state as the log has it now. */
   load<State, Command, E extends DomainEvent>(
     decider: Decider<State, Command, E>,
@@ -72,87 +85,123 @@ const conflictAttempts = 20
 const rememberedCommands = 2_000
 const rememberedStreams = 2_000
 
-/** Commands over the log. States are remembered and only what is newer is read, so a long stream costs what it grew by. */
-export function commands(log: EventLog): Commands {
+interface CommandLog {
+  readonly log: EventLog
+  readonly snapshots: LRUCache<string, Snapshot>
+}
+
+type Known<State> = Snapshot & { readonly state: State }
+
+/**
+ * Commands over the log. The states of streams are kept and only newer events are read, so that a long stream costs what it grew by. Each
+ * command is emitted once it is over.
+ */
+export function commands(log: EventLog, emit: Emit = () => undefined): Commands {
   const snapshots = new LRUCache<string, Snapshot>({ max: rememberedStreams })
-  // One at a time per stream in this process: other processes are met by the expected revision.
+  const on: CommandLog = { log, snapshots }
+  // One at a time per stream in this process; other processes are met by the expected revision.
   const serialized = serializeByKey()
-
-  async function catchUp<State, Command, E extends DomainEvent>(
-    decider: Decider<State, Command, E>,
-    stream: string,
-  ): Promise<Snapshot & { readonly state: State }> {
-    const known = snapshots.get(stream)
-    // Only `advance` puts states here, each from the decider of its stream.
-    let snapshot = known
-      ? { ...known, state: known.state as State }
-      : { state: decider.initial, head: emptyHead, position: null, commandIds: new Map<string, Position>() }
-    for (;;) {
-      const events = await log.read(stream, snapshot.head.revision + 1, readBatch)
-      const [first] = events
-      if (first && first.meta.prev !== snapshot.head.hash) {
-        // What is known here may be of a log that was restored since: the next look begins anew.
-        snapshots.delete(stream)
-        throw new UnreadableEvent(first, 'broken_chain')
-      }
-      snapshot = advance(decider, stream, snapshot, events)
-      if (events.length < readBatch) return snapshot
-    }
-  }
-
-  function advance<State, Command, E extends DomainEvent>(
-    decider: Decider<State, Command, E>,
-    stream: string,
-    snapshot: Snapshot & { readonly state: State },
-    events: readonly AnyRecorded[],
-  ): Snapshot & { readonly state: State } {
-    const last = events.at(-1)
-    if (!last) return snapshot
-    const after = {
-      state: events.reduce((state, event) => decider.evolve(state, event as RecordedOf<E>), snapshot.state),
-      head: { revision: last.revision, hash: last.meta.hash },
-      position: last.position,
-      commandIds: remember(snapshot.commandIds, events),
-    }
-    snapshots.set(stream, after)
-    return after
-  }
-
   return {
-    load: (decider, stream) => catchUp(decider, stream),
+    load: (decider, stream) => catchUp(on, decider, stream),
+    // Only `advance` puts states here, each from the decider of its stream.
+    known: <State>(_decider: unknown, stream: string) => snapshots.get(stream)?.state as State | undefined,
     knownRevision: (stream) => snapshots.peek(stream)?.head.revision ?? -1,
     hasTakenEffect: async (decider, stream, commandId) =>
-      (await catchUp(decider, stream)).commandIds.has(commandId),
-    execute: (decider, stream, command, cause, admit = (_, append) => append()) =>
-      serialized(stream, async () => {
-        for (let attempt = 1; attempt <= conflictAttempts; attempt += 1) {
-          const snapshot = await retryWhileUnavailable(() => catchUp(decider, stream), cause)
-          const { state, head, position, commandIds } = snapshot
-          const earlier = commandIds.get(cause.commandId)
-          if (earlier !== undefined) return { state, head, position: earlier, repeated: true, events: [] }
-          const decision = decider.decide(command, state)
-          if (isRefusal(decision)) throw new Fault(decision.refused, decision.sentence, decision.field)
-          if (decision.length === 0) return { state, head, position, repeated: false, events: [] }
-          const result = await admit(decision, () => log.append(stream, head, decision, cause))
-          if (result.kind === 'conflict') continue
-          const after = advance(decider, stream, snapshot, result.events)
-          return {
-            state: after.state,
-            head: after.head,
-            position: after.position,
-            repeated: false,
-            events: result.events,
-          }
-        }
-        throw new Fault('conflict')
-      }),
+      (await catchUp(on, decider, stream)).commandIds.has(commandId),
+    execute: (decider, stream, command, cause, admit) =>
+      observeCommand(emit, { command, stream, cause }, () =>
+        serialized(stream, () => execute(on, decider, stream, command, cause, admit)),
+      ),
   }
 }
 
-/** Adds what took effect; the map belongs to one stream's snapshot alone and is added to in place. */
+async function execute<State, Command, E extends DomainEvent>(
+  on: CommandLog,
+  decider: Decider<State, Command, E>,
+  stream: string,
+  command: Command,
+  cause: Cause,
+  admit: Admit<E> = async () => () => undefined,
+): Promise<Executed<State>> {
+  for (let attempt = 1; attempt <= conflictAttempts; attempt += 1) {
+    const snapshot = await retryWhileUnavailable(() => catchUp(on, decider, stream), cause)
+    const { state, head, position, commandIds } = snapshot
+    const earlier = commandIds.get(cause.commandId)
+    if (earlier !== undefined) return { state, head, position: earlier, repeated: true, events: [] }
+    const decision = decider.decide(command, state)
+    if (isRefusal(decision)) throw new Fault(decision.refused, decision.sentence, decision.field)
+    if (decision.length === 0) return { state, head, position, repeated: false, events: [] }
+    const result = await appendAdmitted(admit, decision, () => on.log.append(stream, head, decision, cause))
+    if (result.kind === 'conflict') continue
+    const { events } = result
+    const after = advance(on, decider, stream, snapshot, events)
+    return { state: after.state, head: after.head, position: after.position, repeated: false, events }
+  }
+  throw new Fault('conflict')
+}
+
+async function appendAdmitted<E>(
+  admit: Admit<E>,
+  events: readonly E[],
+  append: () => Promise<Appended>,
+): Promise<Appended> {
+  const settle = await admit(events)
+  let result: Appended | null = null
+  try {
+    result = await append()
+    return result
+  } finally {
+    settle(result)
+  }
+}
+
+/** Reads what is newer than the snapshot of the stream, and folds it in. */
+async function catchUp<State, Command, E extends DomainEvent>(
+  on: CommandLog,
+  decider: Decider<State, Command, E>,
+  stream: string,
+): Promise<Known<State>> {
+  const known = on.snapshots.get(stream)
+  // Only `advance` puts states here, each from the decider of its stream.
+  let snapshot: Known<State> = known
+    ? { ...known, state: known.state as State }
+    : { state: decider.initial, head: emptyHead, position: null, commandIds: new Map<string, Position>() }
+  for (;;) {
+    const events = await on.log.read(stream, snapshot.head.revision + 1, readBatch)
+    const [first] = events
+    if (first && first.meta.prev !== snapshot.head.hash) {
+      // The snapshot may be of a log that was restored to an earlier state since: the next read begins anew.
+      on.snapshots.delete(stream)
+      throw new UnreadableEvent(first, 'broken_chain')
+    }
+    snapshot = advance(on, decider, stream, snapshot, events)
+    if (events.length < readBatch) return snapshot
+  }
+}
+
+function advance<State, Command, E extends DomainEvent>(
+  { snapshots }: CommandLog,
+  decider: Decider<State, Command, E>,
+  stream: string,
+  snapshot: Known<State>,
+  events: readonly AnyRecorded[],
+): Known<State> {
+  const last = events.at(-1)
+  if (!last) return snapshot
+  const after = {
+    state: events.reduce((state, event) => decider.evolve(state, event as RecordedOf<E>), snapshot.state),
+    head: { revision: last.revision, hash: last.meta.hash },
+    position: last.position,
+    commandIds: remember(snapshot.commandIds, events),
+  }
+  snapshots.set(stream, after)
+  return after
+}
+
+/** Adds the commands that took effect, in place: the map belongs to the snapshot of one stream. */
 function remember(commandIds: Map<string, Position>, events: readonly AnyRecorded[]): Map<string, Position> {
   for (const { meta, position } of events) {
-    // Only people repeat a command. What a run reports, by the thousands and each under a fresh id, would push theirs out.
+    // Only people repeat commands. The thousands of reports of a run, each under a fresh id, would push theirs out.
     if (meta.actor.kind === 'user') commandIds.set(meta.commandId, position)
   }
   for (const oldest of commandIds.keys()) {

@@ -3,7 +3,8 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { BadConfig, describeVariables, readConfig } from './config.ts'
+import { BadConfig, readConfig } from './config.ts'
+import { describeVariables } from './variables.ts'
 
 /** What is wrong with this environment, sentence by sentence. */
 function faultsOf(env: Readonly<Record<string, string>>): readonly string[] {

@@ -42,6 +42,21 @@ export interface SqliteOptions {
 export const overwriteFreed = '-- vacuum'
 
 /**
+ * A checkpoint of the write-ahead log stops everything for a while: up to 119 ms were measured at this size, and 46 ms at the default of
+ * 1,000 pages, which came so often that it made the 95th percentile of writes, the more so the larger the file was.
+ */
+function pragmas({ synchronous, overwrites }: Required<Pick<SqliteOptions, 'synchronous' | 'overwrites'>>) {
+  return `
+    PRAGMA journal_mode = WAL;
+    PRAGMA wal_autocheckpoint = 16384;
+    PRAGMA synchronous = ${synchronous};
+    PRAGMA journal_size_limit = 67108864;
+    PRAGMA cache_size = -16384;
+    PRAGMA secure_delete = ${overwrites ? 'ON' : 'OFF'};
+  `
+}
+
+/**
  * Opens the database, makes the file (mode 0600) where there is none, and brings an older format up to date.
  * Throws `NewerData` and `OlderData` for formats that are not read and not touched, and `DamagedData` for what is no database.
  */
@@ -69,18 +84,7 @@ export function openSqlite({
   const missing = found === 0 ? formats : formats.slice(found - firstFormat + 1)
 
   const driver = guarded(() => new DatabaseSync(file, { timeout: 5_000 }))
-  // Moving the log into the file stops everything for a while: up to 119 ms were measured at this size, 46 ms at the default of 1,000 pages,
-  // which came so often that it made the 95th percentile of writes, and more so the larger the file was.
-  guarded(() =>
-    driver.exec(`
-      PRAGMA journal_mode = WAL;
-      PRAGMA wal_autocheckpoint = 16384;
-      PRAGMA synchronous = ${synchronous};
-      PRAGMA journal_size_limit = 67108864;
-      PRAGMA cache_size = -16384;
-      PRAGMA secure_delete = ${overwrites ? 'ON' : 'OFF'};
-    `),
-  )
+  guarded(() => driver.exec(pragmas({ synchronous, overwrites })))
 
   const db: Sqlite = {
     prepare: (sql) => {

@@ -66,134 +66,167 @@ const usualPatienceMs = 2_000
 const firstPauseMs = 100
 const longestPauseMs = 2_000
 
+interface LogEngines {
+  readonly eventStore: EventStore
+  readonly vault: Vault
+  readonly bus: Bus
+  readonly clock: Clock
+}
+
 /** The log over its engines. */
-export function eventLog(engines: {
-  eventStore: EventStore
-  vault: Vault
-  bus: Bus
-  clock: Clock
-}): EventLog {
-  const { eventStore, vault, bus, clock } = engines
-
-  async function seal(stream: string, eventId: string, content: unknown) {
-    if (content === null) return { content: null, proof: null }
-    const plain = bytesOf(salted(content))
-    const sealed = await vault.seal(scopeOfStream(stream), contentContext(stream, eventId), plain)
-    return { content: Buffer.from(sealed).toString('base64'), proof: proofOf(plain, sealed) }
-  }
-
-  async function open(event: StoredEvent): Promise<AnyRecorded> {
-    const kind = eventKinds.get(event.type)
-    if (!kind) throw new UnreadableEvent(event, 'unknown_kind')
-    if (event.version > kind.version) throw new UnreadableEvent(event, 'newer_version')
-    const content = await openContent(event).catch((fault: unknown) => {
-      throw fault instanceof CannotOpen ? new UnreadableEvent(event, 'cannot_be_opened', fault) : fault
-    })
-    try {
-      const form = lifted(kind, event.version, { data: event.data, content })
-      const parsed = {
-        data: kind.data.parse(form.data),
-        content: form.content === null ? null : kind.content.parse(form.content),
-      }
-      // The schemas of `eventKinds` have just held: the type says what the parse has shown.
-      return { ...event, ...parsed, version: kind.version } as AnyRecorded
-    } catch (fault) {
-      throw new UnreadableEvent(event, 'wrong_shape', fault)
-    }
-  }
-
-  async function openContent(event: StoredEvent): Promise<unknown> {
-    if (event.content === null) return null
-    const context = contentContext(event.stream, event.id)
-    const plain = await vault.open(scopeOfStream(event.stream), context, Buffer.from(event.content, 'base64'))
-    if (plain === undefined) return null
-    const { success, data } = SaltedContent.safeParse(jsonOf(plain))
-    if (!success) throw new UnreadableEvent(event, 'wrong_shape')
-    return data.content
-  }
-
-  async function stored(stream: string, read: ReadStream): Promise<readonly StoredEvent[]> {
-    try {
-      return await eventStore.readStream(stream, read)
-    } catch (fault) {
-      if (!(fault instanceof RemovedStream)) throw fault
-      throw new UnreadableEvent({ stream, revision: 0, type: 'any' }, 'deleted', fault)
-    }
-  }
-
-  async function link(stream: string, head: Head, events: readonly DomainEvent[], cause: Cause) {
-    const at = clock.now().toISOString()
-    const linked: EventToAppend[] = []
-    let prev = head.hash
-    for (const [index, event] of events.entries()) {
-      const kind = eventKinds.get(event.type)
-      if (!kind) throw new Error(`An event of an unknown kind: ${event.type}`)
-      // Fresh: of two processes that decide the same command, one meets a conflict and finds what the other appended.
-      const id = randomUUID()
-      const { content, proof } = await seal(stream, id, kind.content.parse(event.content))
-      const unhashed = {
-        id,
-        stream,
-        revision: head.revision + 1 + index,
-        type: event.type,
-        version: kind.version,
-        at,
-        data: kind.data.parse(event.data),
-        content,
-        meta: {
-          actor: cause.actor,
-          commandId: cause.commandId,
-          correlationId: cause.correlationId ?? cause.commandId,
-          causationId: cause.causationId ?? null,
-          follows: cause.follows ?? null,
-          content: proof,
-          prev,
-        },
-      }
-      const hash = hashOf(unhashed)
-      linked.push({ ...unhashed, meta: { ...unhashed.meta, hash } })
-      prev = hash
-    }
-    return linked
-  }
-
+export function eventLog(log: LogEngines): EventLog {
   return {
-    async append(stream, head, events, cause) {
-      const linked = await retryWhileUnavailable(() => link(stream, head, events, cause), cause)
-      const result = await retryWhileUnavailable(
-        () => eventStore.append(stream, head.revision, linked),
-        cause,
-      )
-      if (result.kind === 'conflict') return result
-      const stored = linked.map((event, index): StoredEvent => ({
-        ...event,
-        position: positionAt(result.positions, index),
-      }))
-      for (const { revision, type } of stored) bus.publish('appended', { stream, revision, type })
-      const last = stored.at(-1)
-      return {
-        kind: 'appended',
-        // Content is in hand already: it is not opened again.
-        events: stored.map((event, index) => ({ ...event, ...contentOf(events[index]) }) as AnyRecorded),
-        head: last ? { revision: last.revision, hash: last.meta.hash } : head,
-      }
-    },
-    async read(stream, from, limit) {
-      const events = await stored(stream, { from, direction: 'forwards', limit })
-      checkLinks(events, from)
-      return Promise.all(events.map(open))
-    },
-    async readBackwards(stream, from, limit, asOf) {
-      const events = await stored(stream, { from, direction: 'backwards', limit, ...(asOf && { asOf }) })
-      checkLinks(events.toReversed(), events.length < limit ? 0 : undefined)
-      return Promise.all(events.map(open))
-    },
-    open,
+    append: (stream, head, events, cause) => append(log, stream, head, events, cause),
+    read: (stream, from, limit) => readForwards(log, stream, from, limit),
+    readBackwards: (stream, from, limit, asOf) => readBackwards(log, stream, from, limit, asOf),
+    open: (event) => open(log, event),
     async headOf(stream) {
-      const [last] = await stored(stream, { from: 'end', direction: 'backwards', limit: 1 })
+      const [last] = await stored(log, stream, { from: 'end', direction: 'backwards', limit: 1 })
       return last ? { revision: last.revision, hash: last.meta.hash } : emptyHead
     },
   }
+}
+
+async function seal(log: LogEngines, stream: string, eventId: string, content: unknown) {
+  if (content === null) return { content: null, proof: null }
+  const plain = bytesOf(salted(content))
+  const sealed = await log.vault.seal(scopeOfStream(stream), contentContext(stream, eventId), plain)
+  return { content: Buffer.from(sealed).toString('base64'), proof: proofOf(plain, sealed) }
+}
+
+async function open(log: LogEngines, event: StoredEvent): Promise<AnyRecorded> {
+  const kind = eventKinds.get(event.type)
+  if (!kind) throw new UnreadableEvent(event, 'unknown_kind')
+  if (event.version > kind.version) throw new UnreadableEvent(event, 'newer_version')
+  const content = await openContent(log, event).catch((fault: unknown) => {
+    throw fault instanceof CannotOpen ? new UnreadableEvent(event, 'cannot_be_opened', fault) : fault
+  })
+  try {
+    const form = lifted(kind, event.version, { data: event.data, content })
+    const parsed = {
+      data: kind.data.parse(form.data),
+      content: form.content === null ? null : kind.content.parse(form.content),
+    }
+    // The schemas of `eventKinds` have just held: the type says what the parse has shown.
+    return { ...event, ...parsed, version: kind.version } as AnyRecorded
+  } catch (fault) {
+    throw new UnreadableEvent(event, 'wrong_shape', fault)
+  }
+}
+
+async function openContent(log: LogEngines, event: StoredEvent): Promise<unknown> {
+  if (event.content === null) return null
+  const context = contentContext(event.stream, event.id)
+  const plain = await log.vault.open(
+    scopeOfStream(event.stream),
+    context,
+    Buffer.from(event.content, 'base64'),
+  )
+  if (plain === undefined) return null
+  const { success, data } = SaltedContent.safeParse(jsonOf(plain))
+  if (!success) throw new UnreadableEvent(event, 'wrong_shape')
+  return data.content
+}
+
+async function stored(log: LogEngines, stream: string, read: ReadStream): Promise<readonly StoredEvent[]> {
+  try {
+    return await log.eventStore.readStream(stream, read)
+  } catch (fault) {
+    if (!(fault instanceof RemovedStream)) throw fault
+    throw new UnreadableEvent({ stream, revision: 0, type: 'any' }, 'deleted', fault)
+  }
+}
+
+async function link(
+  log: LogEngines,
+  stream: string,
+  head: Head,
+  events: readonly DomainEvent[],
+  cause: Cause,
+) {
+  const at = log.clock.now().toISOString()
+  const linked: EventToAppend[] = []
+  let prev = head.hash
+  for (const [index, event] of events.entries()) {
+    const kind = eventKinds.get(event.type)
+    if (!kind) throw new Error(`An event of an unknown kind: ${event.type}`)
+    // Fresh: of two processes that decide the same command, one meets a conflict and finds what the other appended.
+    const id = randomUUID()
+    const { content, proof } = await seal(log, stream, id, kind.content.parse(event.content))
+    const unhashed = {
+      id,
+      stream,
+      revision: head.revision + 1 + index,
+      type: event.type,
+      version: kind.version,
+      at,
+      data: kind.data.parse(event.data),
+      content,
+      meta: {
+        actor: cause.actor,
+        commandId: cause.commandId,
+        correlationId: cause.correlationId ?? cause.commandId,
+        causationId: cause.causationId ?? null,
+        follows: cause.follows ?? null,
+        content: proof,
+        prev,
+      },
+    }
+    const hash = hashOf(unhashed)
+    linked.push({ ...unhashed, meta: { ...unhashed.meta, hash } })
+    prev = hash
+  }
+  return linked
+}
+
+async function append(
+  log: LogEngines,
+  stream: string,
+  head: Head,
+  events: readonly DomainEvent[],
+  cause: Cause,
+): Promise<Appended> {
+  const linked = await retryWhileUnavailable(() => link(log, stream, head, events, cause), cause)
+  const result = await retryWhileUnavailable(
+    () => log.eventStore.append(stream, head.revision, linked),
+    cause,
+  )
+  if (result.kind === 'conflict') return result
+  const stored = linked.map((event, index): StoredEvent => ({
+    ...event,
+    position: positionAt(result.positions, index),
+  }))
+  for (const { revision, type } of stored) log.bus.publish('appended', { stream, revision, type })
+  const last = stored.at(-1)
+  return {
+    kind: 'appended',
+    // Content is in hand already: it is not opened again.
+    events: stored.map((event, index) => ({ ...event, ...contentOf(events[index]) }) as AnyRecorded),
+    head: last ? { revision: last.revision, hash: last.meta.hash } : head,
+  }
+}
+
+async function readForwards(
+  log: LogEngines,
+  stream: string,
+  from: number,
+  limit: number,
+): Promise<readonly AnyRecorded[]> {
+  const events = await stored(log, stream, { from, direction: 'forwards', limit })
+  checkLinks(events, from)
+  return Promise.all(events.map((event) => open(log, event)))
+}
+
+async function readBackwards(
+  log: LogEngines,
+  stream: string,
+  from: number | 'end',
+  limit: number,
+  asOf: Position | undefined,
+): Promise<readonly AnyRecorded[]> {
+  const events = await stored(log, stream, { from, direction: 'backwards', limit, ...(asOf && { asOf }) })
+  checkLinks(events.toReversed(), events.length < limit ? 0 : undefined)
+  return Promise.all(events.map((event) => open(log, event)))
 }
 
 /** What is wrong with an event, after its place. */

@@ -6,6 +6,7 @@ import {
   START,
   streamNameFilter,
   type AllStreamRecordedEvent,
+  type AllStreamSubscription,
   type BaseOptions,
   type EventStoreDBClient,
   type Filter,
@@ -140,110 +141,150 @@ interface Feed {
   close(): void
 }
 
+interface OpenFeed {
+  readonly subscription: AllStreamSubscription
+  readonly bound: number
+  readonly wanted: EventFilter | undefined
+  readonly hear: (position: Position) => void
+  readonly queue: AllStreamRecordedEvent[]
+  /** The last position that came, as an event or as looked through. */
+  last: bigint
+  /** The last position that was handed over. */
+  told: bigint
+  looked: bigint
+  isCatchingUp: boolean
+  /** When the oldest event in the queue came, by `performance.now()`. */
+  firstCameAt: number
+  isClosed: boolean
+  broken: Error | null
+  /** Wakes whoever waits for a change. */
+  ring: () => void
+}
+
 /** Subscribes to what comes after the position; holds back the server while `bound` events wait to be taken. */
 async function openFeed(
   { client, options, limitMs, shown }: FeedSource,
   { after, bound, wanted }: { after: Position | null; bound: number; wanted: EventFilter | undefined },
   signal: AbortSignal,
 ): Promise<Feed> {
-  const queue: AllStreamRecordedEvent[] = []
-  const hear = shown.hear()
-  let last = after === null ? -1n : BigInt(after)
-  /** Of what was handed over or looked through. */
-  let told = last
-  let looked = last
-  let isCatchingUp = true
-  let firstCameAt = 0
-  let isClosed = false
-  let broken: Error | null = null
-  let ring = () => {}
-
+  const from = after === null ? -1n : BigInt(after)
   const subscription = client.subscribeToAll({
-    fromPosition: after === null ? START : { commit: last, prepare: last },
-    filter: filterOf(wanted, passed),
+    fromPosition: after === null ? START : { commit: from, prepare: from },
+    filter: filterOf(wanted, (position) => passed(feed, position)),
     ...options,
   })
-  /** The server has looked up to there: which it says past what the library still holds, so that this comes first. */
-  function passed(position: bigint): void {
-    looked = position
-    takeLooked()
-  }
-  function takeLooked(): void {
-    if (isClosed || broken || looked <= last || subscription.readableLength > 0) return
-    last = looked
-    ring()
+  const feed: OpenFeed = {
+    subscription,
+    bound,
+    wanted,
+    hear: shown.hear(),
+    queue: [],
+    last: from,
+    told: from,
+    looked: from,
+    isCatchingUp: true,
+    firstCameAt: 0,
+    isClosed: false,
+    broken: null,
+    ring: () => {},
   }
   const breakWith = (fault: Error) => {
-    broken ??= fault
-    ring()
+    feed.broken ??= fault
+    feed.ring()
   }
-  const close = () => {
-    isClosed = true
-    ring()
-    // It fails when there never was a connection; there is nothing to end then.
-    subscription.unsubscribe().catch(() => {})
-  }
-  // These listeners stay: a fault that nobody listens to ends the process.
+  // These listeners stay: an error event without a listener ends the process.
   subscription.on('error', breakWith)
   subscription.on('end', () => breakWith(new Error('the server ended the subscription')))
   subscription.on('caughtUp', () => {
-    isCatchingUp = false
-    ring()
+    feed.isCatchingUp = false
+    feed.ring()
   })
-  subscription.on('data', ({ event }) => {
-    if (isClosed || broken || !event || event.position.commit <= last) return
-    // The server looks at streams or at types, and not at both; in a stream of another program there may be a name like ours.
-    const { streamId: stream, type } = event
-    if (!isOurs(event) || (wanted && !isWanted(wanted, { stream, type }))) {
-      if (wanted) passed(event.position.commit)
-      return
-    }
-    last = event.position.commit
-    hear(String(last))
-    if (queue.length === 0) firstCameAt = performance.now()
-    queue.push(event)
-    if (queue.length >= bound) subscription.pause()
-    takeLooked()
-    ring()
-  })
-
-  const mustWait = (most: number) =>
-    !isClosed && !broken && queue.length < most && (queue.length === 0 ? last <= told : isCatchingUp)
-
-  /** How long a batch that has begun is waited for; `null` while none has. */
-  const leftMs = () =>
-    queue.length === 0 ? null : Math.max(0, firstCameAt + fullWithinMs - performance.now())
-
-  /** Resolves when something has changed, or after `ms`. */
-  const change = (ms: number | null) =>
-    new Promise<'changed' | 'same'>((resolve) => {
-      const timer = ms === null ? undefined : setTimeout(() => resolve('same'), ms)
-      ring = () => {
-        clearTimeout(timer)
-        resolve('changed')
-      }
-    })
+  subscription.on('data', ({ event }) => receive(feed, event))
 
   try {
     await answered(limitMs, once(subscription, 'confirmation', { signal }))
   } catch (fault) {
-    close()
+    close(feed)
     throw fault
   }
   return {
-    async next(most) {
-      while (mustWait(most)) if ((await change(leftMs())) === 'same') isCatchingUp = false
-      if (isClosed) return null
-      if (broken && queue.length === 0 && last <= told) throw broken
-      const taken = queue.splice(0, most)
-      firstCameAt = performance.now()
-      if (subscription.isPaused() && queue.length < bound) subscription.resume()
-      const newest = taken.at(-1)?.position.commit ?? last
-      told = queue.length === 0 ? last : newest
-      return { events: taken.map(fromEventStoreDb), upTo: String(told) }
-    },
-    close,
+    next: (most) => next(feed, most),
+    close: () => close(feed),
   }
+}
+
+function receive(feed: OpenFeed, event: AllStreamRecordedEvent | undefined): void {
+  const { subscription, queue, wanted, bound } = feed
+  if (feed.isClosed || feed.broken || !event || event.position.commit <= feed.last) return
+  // The server filters by streams or by types, not by both; and another program may have a stream with a name like ours.
+  const { streamId: stream, type } = event
+  if (!isOurs(event) || (wanted && !isWanted(wanted, { stream, type }))) {
+    if (wanted) passed(feed, event.position.commit)
+    return
+  }
+  feed.last = event.position.commit
+  feed.hear(String(feed.last))
+  if (queue.length === 0) feed.firstCameAt = performance.now()
+  queue.push(event)
+  if (queue.length >= bound) subscription.pause()
+  takeLooked(feed)
+  feed.ring()
+}
+
+/** The server has looked through the log up to this position. It says so ahead of what the library still holds, which comes first. */
+function passed(feed: OpenFeed, position: bigint): void {
+  feed.looked = position
+  takeLooked(feed)
+}
+
+function takeLooked(feed: OpenFeed): void {
+  if (feed.isClosed || feed.broken || feed.looked <= feed.last || feed.subscription.readableLength > 0) return
+  feed.last = feed.looked
+  feed.ring()
+}
+
+function close(feed: OpenFeed) {
+  feed.isClosed = true
+  feed.ring()
+  // It fails when there never was a connection; there is nothing to end then.
+  feed.subscription.unsubscribe().catch(() => {})
+}
+
+function mustWait(feed: OpenFeed, most: number) {
+  return (
+    !feed.isClosed &&
+    !feed.broken &&
+    feed.queue.length < most &&
+    (feed.queue.length === 0 ? feed.last <= feed.told : feed.isCatchingUp)
+  )
+}
+
+/** How long a batch that has begun is waited for; `null` while none has. */
+function leftMs(feed: OpenFeed) {
+  return feed.queue.length === 0 ? null : Math.max(0, feed.firstCameAt + fullWithinMs - performance.now())
+}
+
+/** Resolves when something has changed, or after `ms`. */
+function change(feed: OpenFeed, ms: number | null) {
+  return new Promise<'changed' | 'same'>((resolve) => {
+    const timer = ms === null ? undefined : setTimeout(() => resolve('same'), ms)
+    feed.ring = () => {
+      clearTimeout(timer)
+      resolve('changed')
+    }
+  })
+}
+
+async function next(feed: OpenFeed, most: number): Promise<Taken | null> {
+  while (mustWait(feed, most)) if ((await change(feed, leftMs(feed))) === 'same') feed.isCatchingUp = false
+  if (feed.isClosed) return null
+  if (feed.broken && feed.queue.length === 0 && feed.last <= feed.told) throw feed.broken
+  const taken = feed.queue.splice(0, most)
+  feed.firstCameAt = performance.now()
+  if (feed.subscription.isPaused() && feed.queue.length < feed.bound) feed.subscription.resume()
+  const newest = taken.at(-1)?.position.commit ?? feed.last
+  feed.told = feed.queue.length === 0 ? feed.last : newest
+  return { events: taken.map(fromEventStoreDb), upTo: String(feed.told) }
 }
 
 /** What of a reader's wishes the server can see to: it sends neither the terminals to who wants none nor what other programs write. */

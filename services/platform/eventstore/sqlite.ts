@@ -6,6 +6,9 @@ import type {
   EventStore,
   EventToAppend,
   ExpectedRevision,
+  HandleEvents,
+  ReadStream,
+  Subscription,
 } from '../ports/eventStore.ts'
 import { EngineUnavailable } from '../ports/faults.ts'
 import type { ReportFault } from '../ports/faults.ts'
@@ -14,11 +17,11 @@ import { checkRevisions } from './checkRevisions.ts'
 import { follow } from './catchUpSubscription.ts'
 import type { Follower, Found } from './catchUpSubscription.ts'
 
-/** Those before it held the log in a form that is not read any more. */
+/** Earlier formats of the file are not read any more. */
 const firstFormat = 4
 const formats = [
-  // An id is the writer's word: the log looks for it only where an append is repeated, at its place in its stream. An index over random
-  // ids costs a page of the disk for each event, once the log is larger than the cache.
+  // There is no index on ids: an id is looked for only when an append is repeated, at its place in its stream, and an index on random
+  // ids costs a disk page per event once the log outgrows the cache.
   `CREATE TABLE events (
      position INTEGER PRIMARY KEY AUTOINCREMENT,
      id TEXT NOT NULL,
@@ -37,9 +40,9 @@ const formats = [
 const columns = 'position, id, stream, revision, type, version, at, data, content, meta'
 type Row = [number, string, string, number, string, number, string, string, string | null, string]
 
-// Appends that wait in the same turn share a transaction, since its fsync is most of what an append costs.
+// Appends of one turn of the event loop share a transaction: its fsync is most of what an append costs.
 const largestGroup = 256
-/** Events that a subscription looks through in one turn for those that it wants. */
+/** Events that a subscription looks through in one turn for those it wants. */
 const lookedThrough = 5_000
 
 interface Append {
@@ -50,14 +53,9 @@ interface Append {
   readonly reject: (fault: unknown) => void
 }
 
-/** Opens the log in `file`; an append is on the disk (fsync) when it is answered. */
-export function openSqliteEventStore(options: { file: string; onFault: ReportFault }): EventStore {
-  const { file, onFault } = options
-  const db = openSqlite({ file, synchronous: 'FULL', formats, firstFormat })
-  const followers = new Set<Follower>()
-  const waiting: Append[] = []
-  let closed = false
+type Db = ReturnType<typeof openSqlite>
 
+function statements(db: Db) {
   const revisionOf = db.prepare<[string], [number | null]>(
     'SELECT max(revision) FROM events WHERE stream = ?',
   )
@@ -77,138 +75,195 @@ export function openSqliteEventStore(options: { file: string; onFault: ReportFau
     `SELECT ${columns} FROM events WHERE position > ? ORDER BY position LIMIT ?`,
   )
   const last = db.prepare<[], [number | null]>('SELECT max(position) FROM events')
+  return { revisionOf, between, insert, forwards, backwards, all, last }
+}
 
-  const readAll = (after: Position | null, limit: number): readonly StoredEvent[] =>
-    all.all(Number(after ?? 0), Math.max(0, limit)).map(storedEvent)
+interface SqliteLog extends ReturnType<typeof statements> {
+  readonly file: string
+  readonly db: Db
+  readonly onFault: ReportFault
+  readonly followers: Set<Follower>
+  /** Appends for the next transaction. */
+  readonly waiting: Append[]
+  closed: boolean
+}
 
-  /** Nothing is appended between the two reads. */
-  function find(after: Position | null, limit: number, wanted: EventFilter | undefined): Found | null {
-    if (!wanted) {
-      const events = readAll(after, limit)
-      const upTo = events.at(-1)?.position
-      return upTo === undefined ? null : { events, upTo }
-    }
-    // However many are not wanted, others have their turn.
-    const end = Math.min(Number(after ?? 0) + lookedThrough, last.get()?.[0] ?? 0)
-    if (end <= Number(after ?? 0)) return null
-    const events = readWanted(after, limit, wanted, end)
-    const full = events.length === limit ? events.at(-1) : undefined
-    return { events, upTo: full?.position ?? String(end) }
+/** Opens the log in `file`; an append is on the disk (fsync) when it is answered. */
+export function openSqliteEventStore({ file, onFault }: { file: string; onFault: ReportFault }): EventStore {
+  const db = openSqlite({ file, synchronous: 'FULL', formats, firstFormat })
+  const log: SqliteLog = {
+    ...statements(db),
+    file,
+    db,
+    onFault,
+    followers: new Set(),
+    waiting: [],
+    closed: false,
   }
-
-  function head(): Position | null {
-    const position = last.get()?.[0] ?? null
-    return position === null ? null : String(position)
-  }
-
-  function readWanted(
-    after: Position | null,
-    limit: number,
-    wanted: EventFilter,
-    upTo = Number.MAX_SAFE_INTEGER,
-  ): readonly StoredEvent[] {
-    const { sql, values } = filterSql(wanted)
-    return db
-      .prepare<readonly SqlValue[], Row>(
-        `SELECT ${columns} FROM events WHERE position > ? AND position <= ? AND ${sql} ORDER BY position LIMIT ?`,
-      )
-      .all(Number(after ?? 0), upTo, ...values, Math.max(0, limit))
-      .map(storedEvent)
-  }
-
-  function store({ stream, expected, events }: Append): AppendResult {
-    const actual = revisionOf.get(stream)?.[0] ?? -1
-    if (actual !== expected) {
-      const stored = between.all(stream, expected + 1, expected + events.length)
-      const isRepeat =
-        events.length > 0 &&
-        stored.length === events.length &&
-        stored.every(([, id], index) => id === events[index]?.id)
-      return isRepeat
-        ? { kind: 'appended', positions: stored.map(([position]) => String(position)) }
-        : { kind: 'conflict', actual }
-    }
-    const positions = events.map(({ id, revision, type, version, at, data, content, meta }) =>
-      String(
-        insert.run(
-          id,
-          stream,
-          revision,
-          type,
-          version,
-          at,
-          JSON.stringify(data),
-          content,
-          JSON.stringify(meta),
-        ).rowid,
-      ),
-    )
-    return { kind: 'appended', positions }
-  }
-
-  function commit(group: readonly Append[]): void {
-    try {
-      const outcomes = db.transaction(() => group.map((append) => ({ append, result: store(append) })))
-      for (const { append, result } of outcomes) append.resolve(result)
-    } catch (fault) {
-      if (group.length === 1 || fault instanceof EngineUnavailable) {
-        for (const append of group) append.reject(fault)
-      } else {
-        // One of them is a defect (data that is no JSON): the others must not suffer for it.
-        for (const append of group) commit([append])
-      }
-    }
-  }
-
-  function flush(): void {
-    if (waiting.length === 0) return
-    commit(waiting.splice(0, largestGroup))
-    for (const follower of followers) follower.wake()
-    if (waiting.length > 0) setImmediate(flush)
-  }
-
   return {
-    append: (stream, expected, events) =>
-      new Promise((resolve, reject) => {
-        if (closed) throw new EngineUnavailable(`The database ${file}`)
-        checkRevisions(stream, expected, events)
-        waiting.push({ stream, expected, events, resolve, reject })
-        if (waiting.length === 1) setImmediate(flush)
-      }),
-    readStream: async (stream, { from, direction, limit }) => {
-      const most = Math.max(0, limit)
-      switch (direction) {
-        case 'forwards':
-          return from === 'end' ? [] : forwards.all(stream, from, most).map(storedEvent)
-        case 'backwards':
-          return backwards.all(stream, from === 'end' ? Number.MAX_SAFE_INTEGER : from, most).map(storedEvent)
-      }
-    },
+    append: (stream, expected, events) => append(log, stream, expected, events),
+    readStream: async (stream, range) => readStream(log, stream, range),
     readAll: async (after, limit, wanted) =>
-      wanted === undefined ? readAll(after, limit) : readWanted(after, limit, wanted),
-    head: async () => head(),
-    subscribe: (after, batch, handle, wanted) => {
-      const read = (cursor: Position | null) => find(cursor, batch, wanted)
-      const follower = follow({ after, read, handle, onFault })
-      followers.add(follower)
-      return {
-        stop: () => {
-          followers.delete(follower)
-          return follower.stop()
-        },
-      }
-    },
+      wanted === undefined ? readAll(log, after, limit) : readWanted(log, after, limit, wanted),
+    head: async () => head(log),
+    subscribe: (after, batch, handle, wanted) => subscribe(log, after, batch, handle, wanted),
     ready: async () => {
-      last.get()
+      log.last.get()
     },
-    close: async () => {
-      // What subscribers still append while they end is taken too.
-      await Promise.all([...followers].map((follower) => follower.stop()))
-      closed = true
-      while (waiting.length > 0) commit(waiting.splice(0, largestGroup))
-      db.close()
+    close: () => close(log),
+  }
+}
+
+function readAll(log: SqliteLog, after: Position | null, limit: number): readonly StoredEvent[] {
+  return log.all.all(Number(after ?? 0), Math.max(0, limit)).map(storedEvent)
+}
+
+/** What comes next for a subscription. Synchronous, so nothing is appended between its two reads. */
+function find(
+  log: SqliteLog,
+  after: Position | null,
+  limit: number,
+  wanted: EventFilter | undefined,
+): Found | null {
+  if (!wanted) {
+    const events = readAll(log, after, limit)
+    const upTo = events.at(-1)?.position
+    return upTo === undefined ? null : { events, upTo }
+  }
+  // Looks through a bounded part of the log per turn, so that others get theirs.
+  const end = Math.min(Number(after ?? 0) + lookedThrough, log.last.get()?.[0] ?? 0)
+  if (end <= Number(after ?? 0)) return null
+  const events = readWanted(log, after, limit, wanted, end)
+  const full = events.length === limit ? events.at(-1) : undefined
+  return { events, upTo: full?.position ?? String(end) }
+}
+
+function head(log: SqliteLog): Position | null {
+  const position = log.last.get()?.[0] ?? null
+  return position === null ? null : String(position)
+}
+
+function readWanted(
+  log: SqliteLog,
+  after: Position | null,
+  limit: number,
+  wanted: EventFilter,
+  upTo = Number.MAX_SAFE_INTEGER,
+): readonly StoredEvent[] {
+  const { sql, values } = filterSql(wanted)
+  return log.db
+    .prepare<readonly SqlValue[], Row>(
+      `SELECT ${columns} FROM events WHERE position > ? AND position <= ? AND ${sql} ORDER BY position LIMIT ?`,
+    )
+    .all(Number(after ?? 0), upTo, ...values, Math.max(0, limit))
+    .map(storedEvent)
+}
+
+function appendNow(log: SqliteLog, { stream, expected, events }: Append): AppendResult {
+  const actual = log.revisionOf.get(stream)?.[0] ?? -1
+  if (actual !== expected) {
+    const stored = log.between.all(stream, expected + 1, expected + events.length)
+    const isRepeat =
+      events.length > 0 &&
+      stored.length === events.length &&
+      stored.every(([, id], index) => id === events[index]?.id)
+    return isRepeat
+      ? { kind: 'appended', positions: stored.map(([position]) => String(position)) }
+      : { kind: 'conflict', actual }
+  }
+  const positions = events.map(({ id, revision, type, version, at, data, content, meta }) =>
+    String(
+      log.insert.run(
+        id,
+        stream,
+        revision,
+        type,
+        version,
+        at,
+        JSON.stringify(data),
+        content,
+        JSON.stringify(meta),
+      ).rowid,
+    ),
+  )
+  return { kind: 'appended', positions }
+}
+
+function commit(log: SqliteLog, group: readonly Append[]): void {
+  try {
+    const outcomes = log.db.transaction(() =>
+      group.map((append) => ({ append, result: appendNow(log, append) })),
+    )
+    for (const { append, result } of outcomes) append.resolve(result)
+  } catch (fault) {
+    if (group.length === 1 || fault instanceof EngineUnavailable) {
+      for (const append of group) append.reject(fault)
+    } else {
+      // One append is defective (its data is not JSON); the others must not fail with it.
+      for (const append of group) commit(log, [append])
+    }
+  }
+}
+
+function flush(log: SqliteLog): void {
+  if (log.waiting.length === 0) return
+  commit(log, log.waiting.splice(0, largestGroup))
+  for (const follower of log.followers) follower.wake()
+  if (log.waiting.length > 0) setImmediate(() => flush(log))
+}
+
+function append(
+  log: SqliteLog,
+  stream: string,
+  expected: ExpectedRevision,
+  events: readonly EventToAppend[],
+): Promise<AppendResult> {
+  return new Promise((resolve, reject) => {
+    if (log.closed) throw new EngineUnavailable(`The database ${log.file}`)
+    checkRevisions(stream, expected, events)
+    log.waiting.push({ stream, expected, events, resolve, reject })
+    if (log.waiting.length === 1) setImmediate(() => flush(log))
+  })
+}
+
+function readStream(
+  log: SqliteLog,
+  stream: string,
+  { from, direction, limit }: ReadStream,
+): readonly StoredEvent[] {
+  const most = Math.max(0, limit)
+  switch (direction) {
+    case 'forwards':
+      return from === 'end' ? [] : log.forwards.all(stream, from, most).map(storedEvent)
+    case 'backwards':
+      return log.backwards.all(stream, from === 'end' ? Number.MAX_SAFE_INTEGER : from, most).map(storedEvent)
+  }
+}
+
+function subscribe(
+  log: SqliteLog,
+  after: Position | null,
+  batch: number,
+  handle: HandleEvents,
+  wanted: EventFilter | undefined,
+): Subscription {
+  const read = (cursor: Position | null) => find(log, cursor, batch, wanted)
+  const follower = follow({ after, read, handle, onFault: log.onFault })
+  log.followers.add(follower)
+  return {
+    stop: () => {
+      log.followers.delete(follower)
+      return follower.stop()
     },
   }
+}
+
+async function close(log: SqliteLog): Promise<void> {
+  // Subscribers may append while they stop: that is still accepted.
+  await Promise.all([...log.followers].map((follower) => follower.stop()))
+  log.closed = true
+  while (log.waiting.length > 0) commit(log, log.waiting.splice(0, largestGroup))
+  log.db.close()
 }
 
 function storedEvent(row: Row): StoredEvent {

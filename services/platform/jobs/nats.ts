@@ -6,11 +6,11 @@ import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { Position } from '#domain/kernel/event.schema.ts'
 import { EngineUnavailable, type ReportFault } from '../ports/faults.ts'
-import type { Jobs, Worker } from '../ports/jobs.ts'
+import type { Delivery, Jobs, Worker } from '../ports/jobs.ts'
 import type { Nats } from '../bus/natsConnection.ts'
 import { mostReasonLength, type DeliveryParts } from './natsDelivery.ts'
-import { fresh, openStandings, type Read, type Standing } from './natsJobRecords.ts'
-import { openStreams } from './natsStreams.ts'
+import { fresh, openStandings, type Read, type Standing, type Standings } from './natsJobRecords.ts'
+import { openStreams, type Streams } from './natsStreams.ts'
 import { startWorker } from './natsWorker.ts'
 
 const Job = z.object({
@@ -25,6 +25,15 @@ const Rejected = z.object({ job: Job, reason: z.string() })
 // A job must fit into a message when it is set aside too: with its reason, in JSON, and with headers.
 const mostAddedBytes = mostReasonLength * 6 + 4_096
 
+interface Queue {
+  readonly nats: Nats
+  readonly streams: Streams
+  readonly places: Standings
+  readonly onFault: ReportFault
+  readonly workers: Set<Worker>
+  isClosed: boolean
+}
+
 /**
  * The queue on a connection that others may share; closing it leaves the connection open. Waits for a JetStream that does not answer yet;
  * throws `UnusableNats` when there is none. `put` throws `RangeError` for a job that is larger than a message of the server. `namespace`
@@ -38,148 +47,174 @@ export async function openNatsJobs(options: {
 }): Promise<Jobs> {
   const { nats, namespace = 'flightdeck', onFault, onWaiting } = options
   const streams = await openStreams({ nats, namespace, onWaiting })
-  const places = openStandings(streams, partOf)
-  const workers = new Set<Worker>()
-  let isClosed = false
-
-  function requireOpen(): void {
-    if (isClosed) throw new EngineUnavailable(`NATS at ${nats.address}`, new Error('The queue was closed'))
+  const queue: Queue = {
+    nats,
+    streams,
+    places: openStandings(streams, partOf),
+    onFault,
+    workers: new Set(),
+    isClosed: false,
   }
-
-  async function tell(reply: string, word: string, withinMs?: number): Promise<void> {
-    requireOpen()
-    await nats.ask((timeout) => nats.connection.request(reply, word, { timeout }), { withinMs })
-  }
-
-  async function finish(reply: string, word: string): Promise<void> {
-    try {
-      await tell(reply, word)
-    } catch (fault) {
-      if (!(fault instanceof EngineUnavailable)) throw fault
-    }
-  }
-
-  const parts: DeliveryParts = {
-    places,
-    tell,
-    finish,
-    requireOpen,
-    setAside: async (job, reason, reply) => {
-      await streams.append('rejected', subjectOf(job), { data: JSON.stringify({ job, reason }) })
-      await finish(reply, '+ACK')
-    },
-  }
-
-  /** Puts the job's message into the queue, where it is not there; `once` names this putting of it. */
-  async function enqueue(job: Job, once: string): Promise<void> {
-    await streams.append('queue', subjectOf(job), { data: JSON.stringify(job), after: 0, once })
-  }
-
-  /**
-   * Queues a job again whose message is lost: who put it died before the message, or the stream was removed. Who holds it cannot renew its
-   * lease without the message, and is refused from here on.
-   */
-  async function restoreMessage(job: Job, { standing, revision }: Read): Promise<void> {
-    if (standing.state === 'done' || standing.state === 'rejected') return
-    if ((await streams.last('queue', subjectOf(job))) !== undefined) return
-    // NATS counts the deliveries of another message from the start.
-    const queued: Standing = { state: 'queued', attempt: standing.attempt, delivered: 0, claim: '' }
-    const written = await places.write(job.id, queued, revision)
-    // It was claimed or ended at the same moment.
-    if (written !== 'conflict') await enqueue(job, `${job.id} ${written}`)
-  }
-
-  function requireSize(job: Job): void {
-    if (Buffer.byteLength(JSON.stringify(job)) + mostAddedBytes <= nats.mostBytes()) return
-    throw new RangeError(`Job ${job.id} is larger than a message of NATS may be.`)
-  }
-
   return {
-    put: async (job) => {
-      requireOpen()
-      requireSize(job)
-      const read = await places.read(job.id)
-      if (read !== undefined) return restoreMessage(job, read)
-      if ((await streams.last('rejected', subjectOf(job))) !== undefined) return
-      await places.write(job.id, fresh, 0)
-      await enqueue(job, job.id)
-    },
+    put: (job) => putJob(queue, job),
 
-    work: (kind, { concurrency, leaseMs }, handle) => {
-      const consumer = () => streams.consumer(partOf(kind), `${partOf(kind)}.*`)
-      const worker = startWorker(
-        { ...parts, nats, onFault, consumer, jobOf },
-        { kind, concurrency, leaseMs },
-        handle,
-      )
-      workers.add(worker)
-      return {
-        stop: () => {
-          workers.delete(worker)
-          return worker.stop()
-        },
-      }
-    },
+    work: (kind, options, handle) => startWorkerOf(queue, kind, options, handle),
 
     standing: async (id) => {
-      requireOpen()
-      return (await places.read(id))?.standing.state
+      requireOpen(queue)
+      return (await queue.places.read(id))?.standing.state
     },
     mark: async (name, position) => {
-      requireOpen()
+      requireOpen(queue)
       await streams.append('marks', partOf(name), { data: position })
     },
-    marked: async (name) => {
-      requireOpen()
-      const kept = await streams.last('marks', partOf(name))
-      return kept === undefined ? null : Position.parse(Buffer.from(kept.data).toString('utf8'))
-    },
+    marked: (name) => markedPosition(queue, name),
 
     pending: async (kind) => {
-      requireOpen()
+      requireOpen(queue)
       return streams.count(`${partOf(kind)}.*`)
     },
 
-    rejected: async (kind, limit) => {
-      requireOpen()
-      const newest: z.output<typeof Rejected>[] = []
-      if (limit <= 0) return newest
-      for (let from = 1; ;) {
-        const kept = await streams.next('rejected', `${partOf(kind)}.*`, from)
-        if (kept === undefined) return newest.toReversed()
-        newest.push(rejectedOf(kept.data))
-        if (newest.length > limit) newest.shift()
-        from = kept.sequence + 1
-      }
-    },
+    rejected: (kind, limit) => rejectedJobs(queue, kind, limit),
 
-    requeue: async (id) => {
-      requireOpen()
-      const kept = await streams.next('rejected', `*.${partOf(id)}`, 1)
-      if (kept === undefined) return false
-      const { job } = rejectedOf(kept.data)
-      const read = await places.read(id)
-      const state = read?.standing.state ?? 'rejected'
-      if (state === 'rejected' && (await places.write(id, fresh, read?.revision ?? 0)) === 'conflict')
-        return false
-      // Who brought it back before may have died half way: after the standing, or after the message.
-      const isBack = state === 'leased' || state === 'done'
-      if (!isBack) await enqueue(job, `${id} ${kept.sequence}`)
-      await streams.remove('rejected', kept.sequence)
-      return !isBack
-    },
+    requeue: (id) => requeueJob(queue, id),
 
     ready: async () => {
-      requireOpen()
+      requireOpen(queue)
       await streams.ready()
     },
 
     close: async () => {
-      isClosed = true
+      queue.isClosed = true
       streams.close()
       // Not awaited: a handler may run for hours, and what it still says is refused from now on.
-      for (const worker of workers) void worker.stop()
-      workers.clear()
+      for (const worker of queue.workers) void worker.stop()
+      queue.workers.clear()
+    },
+  }
+}
+
+function requireOpen(queue: Queue): void {
+  if (queue.isClosed)
+    throw new EngineUnavailable(`NATS at ${queue.nats.address}`, new Error('The queue was closed'))
+}
+
+async function tell(queue: Queue, reply: string, word: string, withinMs?: number): Promise<void> {
+  requireOpen(queue)
+  await queue.nats.ask((timeout) => queue.nats.connection.request(reply, word, { timeout }), { withinMs })
+}
+
+async function finish(queue: Queue, reply: string, word: string): Promise<void> {
+  try {
+    await tell(queue, reply, word)
+  } catch (fault) {
+    if (!(fault instanceof EngineUnavailable)) throw fault
+  }
+}
+
+/** Puts the job's message into the queue, where it is not there; `once` names this putting of it. */
+async function enqueue(queue: Queue, job: Job, once: string): Promise<void> {
+  await queue.streams.append('queue', subjectOf(job), { data: JSON.stringify(job), after: 0, once })
+}
+
+function requireSize(queue: Queue, job: Job): void {
+  if (Buffer.byteLength(JSON.stringify(job)) + mostAddedBytes <= queue.nats.mostBytes()) return
+  throw new RangeError(`Job ${job.id} is larger than a message of NATS may be.`)
+}
+
+async function putJob(queue: Queue, job: Job): Promise<void> {
+  requireOpen(queue)
+  requireSize(queue, job)
+  const read = await queue.places.read(job.id)
+  if (read !== undefined) return restoreMessage(queue, job, read)
+  if ((await queue.streams.last('rejected', subjectOf(job))) !== undefined) return
+  await queue.places.write(job.id, fresh, 0)
+  await enqueue(queue, job, job.id)
+}
+
+/**
+ * Queues a job again whose message is lost: the process that put it died before the message, or the stream was removed. A worker that holds
+ * the job cannot renew its lease without the message, and is refused from here on.
+ */
+async function restoreMessage(queue: Queue, job: Job, { standing, revision }: Read): Promise<void> {
+  if (standing.state === 'done' || standing.state === 'rejected') return
+  if ((await queue.streams.last('queue', subjectOf(job))) !== undefined) return
+  // NATS counts the deliveries of another message from the start.
+  const queued: Standing = { state: 'queued', attempt: standing.attempt, delivered: 0, claim: '' }
+  const written = await queue.places.write(job.id, queued, revision)
+  // It was claimed or ended at the same moment.
+  if (written !== 'conflict') await enqueue(queue, job, `${job.id} ${written}`)
+}
+
+function startWorkerOf(
+  queue: Queue,
+  kind: string,
+  { concurrency, leaseMs }: { concurrency: number; leaseMs: number },
+  handle: (delivery: Delivery) => Promise<void>,
+): Worker {
+  const consumer = () => queue.streams.consumer(partOf(kind), `${partOf(kind)}.*`)
+  const worker = startWorker(
+    { ...deliveryParts(queue), nats: queue.nats, onFault: queue.onFault, consumer, jobOf },
+    { kind, concurrency, leaseMs },
+    handle,
+  )
+  queue.workers.add(worker)
+  return {
+    stop: () => {
+      queue.workers.delete(worker)
+      return worker.stop()
+    },
+  }
+}
+
+async function markedPosition(queue: Queue, name: string): Promise<Position | null> {
+  requireOpen(queue)
+  const kept = await queue.streams.last('marks', partOf(name))
+  return kept === undefined ? null : Position.parse(Buffer.from(kept.data).toString('utf8'))
+}
+
+async function rejectedJobs(
+  queue: Queue,
+  kind: string,
+  limit: number,
+): Promise<readonly z.output<typeof Rejected>[]> {
+  requireOpen(queue)
+  const newest: z.output<typeof Rejected>[] = []
+  if (limit <= 0) return newest
+  for (let from = 1; ;) {
+    const kept = await queue.streams.next('rejected', `${partOf(kind)}.*`, from)
+    if (kept === undefined) return newest.toReversed()
+    newest.push(rejectedOf(kept.data))
+    if (newest.length > limit) newest.shift()
+    from = kept.sequence + 1
+  }
+}
+
+async function requeueJob(queue: Queue, id: string): Promise<boolean> {
+  requireOpen(queue)
+  const kept = await queue.streams.next('rejected', `*.${partOf(id)}`, 1)
+  if (kept === undefined) return false
+  const { job } = rejectedOf(kept.data)
+  const read = await queue.places.read(id)
+  const state = read?.standing.state ?? 'rejected'
+  if (state === 'rejected' && (await queue.places.write(id, fresh, read?.revision ?? 0)) === 'conflict')
+    return false
+  // Who brought it back before may have died half way: after the standing, or after the message.
+  const isBack = state === 'leased' || state === 'done'
+  if (!isBack) await enqueue(queue, job, `${id} ${kept.sequence}`)
+  await queue.streams.remove('rejected', kept.sequence)
+  return !isBack
+}
+
+function deliveryParts(queue: Queue): DeliveryParts {
+  return {
+    places: queue.places,
+    tell: (reply, word, withinMs) => tell(queue, reply, word, withinMs),
+    finish: (reply, word) => finish(queue, reply, word),
+    requireOpen: () => requireOpen(queue),
+    setAside: async (job, reason, reply) => {
+      await queue.streams.append('rejected', subjectOf(job), { data: JSON.stringify({ job, reason }) })
+      await finish(queue, reply, '+ACK')
     },
   }
 }

@@ -53,7 +53,7 @@ export interface Streams {
 /** How long a delivery may take to be claimed, before NATS gives it to another. */
 const claimWithinMs = 5_000
 const standingKeptMs = 7 * 24 * 3_600_000
-/** A stream may be removed once more meanwhile, and then somebody means it. */
+/** A stream may be removed once more meanwhile; a third time somebody does it on purpose. */
 const mostAttempts = 2
 const askAgainMs = 1_000
 const readyMs = 2_000
@@ -67,10 +67,20 @@ const streamNotFound = 10_059
 const wrongLastSequence = 10_071
 const jetStreamNotEnabled = 10_076
 
+interface JetStream {
+  readonly nats: Nats
+  readonly manager: JetStreamManager
+  readonly client: JetStreamClient
+  readonly onWaiting: (line: string) => void
+  streamOf(name: StreamName): string
+  subjectOf(name: StreamName, subject: string): string
+  /** Whether the streams are there. `undefined` before the first call and whenever the server was away: it may have lost its data. */
+  prepared: Promise<void> | undefined
+}
+
 /**
- * Makes the streams where they are not there; those that are stay as an operator has set them, but for one without the age it ought to
- * have. Waits for a JetStream that does not
- * answer yet, and tells `onWaiting` so; throws `UnusableNats` when the server or the account has none.
+ * Makes the streams that are missing. Existing ones stay as an operator has configured them, except for one without a maximum age. Waits
+ * for a JetStream that does not answer yet, and reports it to `onWaiting`. Throws `UnusableNats` when the server or the account has none.
  */
 export async function openStreams(options: {
   nats: Nats
@@ -78,155 +88,211 @@ export async function openStreams(options: {
   onWaiting: (line: string) => void
 }): Promise<Streams> {
   const { nats, namespace, onWaiting } = options
-  const manager: JetStreamManager = await nats.connection.jetstreamManager({ checkAPI: false })
-  const client: JetStreamClient = nats.connection.jetstream()
-  let prepared: Promise<void> | undefined
-
-  const streamOf = (name: StreamName): string => `${namespace}-jobs-${name}`
-  const subjectOf = (name: StreamName, subject: string): string => `${namespace}.jobs.${name}.${subject}`
-
-  /** Once for each time that the server was away: it may have come back without its data. */
-  function prepare(): Promise<void> {
-    prepared ??= makeStreams().catch((fault: unknown) => {
-      prepared = undefined
-      throw fault
-    })
-    return prepared
+  const manager = await nats.connection.jetstreamManager({ checkAPI: false })
+  const jetStream: JetStream = {
+    nats,
+    manager,
+    client: nats.connection.jetstream(),
+    onWaiting,
+    streamOf: (name) => `${namespace}-jobs-${name}`,
+    subjectOf: (name, subject) => `${namespace}.jobs.${name}.${subject}`,
+    prepared: undefined,
   }
   const stopReturning = nats.onReturn(() => {
-    prepared = undefined
+    jetStream.prepared = undefined
   })
 
-  async function makeStreams(): Promise<void> {
-    const common = { storage: StorageType.File, discard: DiscardPolicy.New }
-    const configs: readonly (Partial<StreamConfig> & { name: StreamName })[] = [
-      { ...common, name: 'queue', retention: RetentionPolicy.Workqueue },
-      { ...common, name: 'standings', max_msgs_per_subject: 1, max_age: nanos(standingKeptMs) },
-      { ...common, name: 'rejected', max_msgs_per_subject: 1, max_age: nanos(rejectedKeptMs) },
-      // The latest takes the place of the one before: one is always there.
-      { ...common, name: 'marks', max_msgs_per_subject: 1, discard: DiscardPolicy.Old },
-    ]
-    for (const { name, ...config } of configs) {
-      const refusals = new Map([[streamNotFound, () => undefined]])
-      const found = await nats.ask(() => manager.streams.info(streamOf(name)), { refusals })
-      if (found !== undefined) {
-        // An older version kept what was set aside for ever, and why in words.
-        const { max_age } = config
-        if (max_age !== undefined && found.config.max_age === 0)
-          await nats.ask(() => manager.streams.update(streamOf(name), { max_age }))
-        continue
-      }
-      const subjects = [subjectOf(name, '>')]
-      await nats.ask(() => manager.streams.add({ ...config, name: streamOf(name), subjects }))
-    }
-  }
-
-  /** Calls JetStream, once more where a stream is gone: it is made again, and nothing was done by the call that missed it. */
-  async function ask<T, R = never>(
-    call: () => Promise<T>,
-    expected: { refusals?: Refusals<R>; withinMs?: number | undefined } = {},
-  ): Promise<T | R> {
-    const refusals = new Map<number, () => R | typeof gone>([
-      ...(expected.refusals ?? []),
-      [streamNotFound, () => gone],
-    ])
-    for (let attempt = 1; attempt <= mostAttempts; attempt += 1) {
-      await prepare()
-      const answer = await nats.ask<T, R | typeof gone>(call, { ...expected, refusals })
-      if (answer !== gone) return answer
-      prepared = undefined
-    }
-    throw new EngineUnavailable(`A stream of NATS at ${nats.address}`)
-  }
-
-  async function openPatiently(): Promise<void> {
-    for (let said = false; ; said = true) {
-      try {
-        return await prepare()
-      } catch (fault) {
-        if (!(fault instanceof EngineUnavailable)) throw fault
-        if (await isWithoutJetStream()) {
-          throw new UnusableNats(`NATS at ${nats.address} is running without JetStream. Start it with -js.`)
-        }
-        if (!said) onWaiting(`JetStream of NATS at ${nats.address} does not answer yet; waiting for it.`)
-        await pause(askAgainMs)
-      }
-    }
-  }
-
-  async function isWithoutJetStream(): Promise<boolean> {
-    if (nats.isConnected() && nats.connection.info?.jetstream !== true) return true
-    const refusals = new Map([
-      [jetStreamNotEnabled, () => 'none'],
-      [jetStreamNotEnabledForAccount, () => 'none'],
-    ])
-    const account = nats.ask(() => manager.getAccountInfo(), { refusals })
-    return (await account.catch(() => undefined)) === 'none'
-  }
-
-  await openPatiently()
+  await waitForJetStream(jetStream)
   return {
-    append: async (name, subject, { data, after, once }, withinMs) => {
-      const answer = await ask(
-        () =>
-          client.publish(subjectOf(name, subject), data, {
-            expect: {
-              streamName: streamOf(name),
-              ...(after === undefined ? {} : { lastSubjectSequence: after }),
-            },
-            ...(once === undefined ? {} : { msgID: once }),
-          }),
-        { refusals: new Map([[wrongLastSequence, () => 'conflict' as const]]), withinMs },
-      )
-      return answer === 'conflict' ? answer : answer.seq
-    },
-    last: async (name, subject, withinMs) =>
-      keptOf(
-        await ask(
-          () => manager.streams.getMessage(streamOf(name), { last_by_subj: subjectOf(name, subject) }),
-          { refusals: new Map([[noMessageFound, () => undefined]]), withinMs },
-        ),
-      ),
-    next: async (name, subject, sequence) => {
-      // The server takes both together, though the driver's types name them for direct reads only.
-      const request = { seq: sequence, next_by_subj: subjectOf(name, subject) }
-      const refusals = new Map([[noMessageFound, () => undefined]])
-      return keptOf(await ask(() => manager.streams.getMessage(streamOf(name), request), { refusals }))
-    },
-    remove: async (name, sequence) => {
-      await ask(() => manager.streams.deleteMessage(streamOf(name), sequence), {
-        refusals: new Map([[sequenceNotFound, () => false]]),
-      })
-    },
-    count: async (subject) => {
-      const filter = { subjects_filter: subjectOf('queue', subject) }
-      const { state } = await ask(() => manager.streams.info(streamOf('queue'), filter))
-      return Object.values(state.subjects ?? {}).reduce((sum, count) => sum + count, 0)
-    },
-    consumer: async (name, subject) => {
-      const stream = streamOf('queue')
-      const found = await ask(() => manager.consumers.info(stream, name), {
-        refusals: new Map([[consumerNotFound, () => undefined]]),
-      })
-      if (found === undefined) {
-        await ask(() =>
-          manager.consumers.add(stream, {
-            durable_name: name,
-            filter_subject: subjectOf('queue', subject),
-            ack_policy: AckPolicy.Explicit,
-            ack_wait: nanos(claimWithinMs),
-            max_deliver: -1,
-            max_ack_pending: -1,
-          }),
-        )
-      }
-      return `$JS.API.CONSUMER.MSG.NEXT.${stream}.${name}`
-    },
+    append: (name, subject, message, withinMs) => append(jetStream, name, subject, message, withinMs),
+    last: (name, subject, withinMs) => last(jetStream, name, subject, withinMs),
+    next: (name, subject, sequence) => next(jetStream, name, subject, sequence),
+    remove: (name, sequence) => remove(jetStream, name, sequence),
+    count: (subject) => count(jetStream, subject),
+    consumer: (name, subject) => consumer(jetStream, name, subject),
     ready: async () => {
-      await ask(() => manager.streams.info(streamOf('queue')), { withinMs: readyMs })
+      await ask(jetStream, () => manager.streams.info(jetStream.streamOf('queue')), { withinMs: readyMs })
     },
     close: stopReturning,
   }
+}
+
+/** Once for each time that the server was away: it may have come back without its data. */
+function prepare(jetStream: JetStream): Promise<void> {
+  jetStream.prepared ??= makeStreams(jetStream).catch((fault: unknown) => {
+    jetStream.prepared = undefined
+    throw fault
+  })
+  return jetStream.prepared
+}
+
+async function makeStreams(jetStream: JetStream): Promise<void> {
+  const common = { storage: StorageType.File, discard: DiscardPolicy.New }
+  const configs: readonly (Partial<StreamConfig> & { name: StreamName })[] = [
+    { ...common, name: 'queue', retention: RetentionPolicy.Workqueue },
+    { ...common, name: 'standings', max_msgs_per_subject: 1, max_age: nanos(standingKeptMs) },
+    { ...common, name: 'rejected', max_msgs_per_subject: 1, max_age: nanos(rejectedKeptMs) },
+    // The latest takes the place of the one before: one is always there.
+    { ...common, name: 'marks', max_msgs_per_subject: 1, discard: DiscardPolicy.Old },
+  ]
+  for (const { name, ...config } of configs) {
+    const refusals = new Map([[streamNotFound, () => undefined]])
+    const found = await jetStream.nats.ask(() => jetStream.manager.streams.info(jetStream.streamOf(name)), {
+      refusals,
+    })
+    if (found !== undefined) {
+      // An older version kept what was set aside for ever, and why in words.
+      const { max_age } = config
+      if (max_age !== undefined && found.config.max_age === 0)
+        await jetStream.nats.ask(() =>
+          jetStream.manager.streams.update(jetStream.streamOf(name), { max_age }),
+        )
+      continue
+    }
+    const subjects = [jetStream.subjectOf(name, '>')]
+    await jetStream.nats.ask(() =>
+      jetStream.manager.streams.add({ ...config, name: jetStream.streamOf(name), subjects }),
+    )
+  }
+}
+
+/** Calls JetStream, once more when a stream is gone: it is made again, and the call that missed it has done nothing. */
+async function ask<T, R = never>(
+  jetStream: JetStream,
+  call: () => Promise<T>,
+  expected: { refusals?: Refusals<R>; withinMs?: number | undefined } = {},
+): Promise<T | R> {
+  const refusals = new Map<number, () => R | typeof gone>([
+    ...(expected.refusals ?? []),
+    [streamNotFound, () => gone],
+  ])
+  for (let attempt = 1; attempt <= mostAttempts; attempt += 1) {
+    await prepare(jetStream)
+    const answer = await jetStream.nats.ask<T, R | typeof gone>(call, { ...expected, refusals })
+    if (answer !== gone) return answer
+    jetStream.prepared = undefined
+  }
+  throw new EngineUnavailable(`A stream of NATS at ${jetStream.nats.address}`)
+}
+
+async function waitForJetStream(jetStream: JetStream): Promise<void> {
+  for (let said = false; ; said = true) {
+    try {
+      return await prepare(jetStream)
+    } catch (fault) {
+      if (!(fault instanceof EngineUnavailable)) throw fault
+      if (await isWithoutJetStream(jetStream)) {
+        throw new UnusableNats(
+          `NATS at ${jetStream.nats.address} is running without JetStream. Start it with -js.`,
+        )
+      }
+      if (!said)
+        jetStream.onWaiting(
+          `JetStream of NATS at ${jetStream.nats.address} does not answer yet; waiting for it.`,
+        )
+      await pause(askAgainMs)
+    }
+  }
+}
+
+async function isWithoutJetStream(jetStream: JetStream): Promise<boolean> {
+  if (jetStream.nats.isConnected() && jetStream.nats.connection.info?.jetstream !== true) return true
+  const refusals = new Map([
+    [jetStreamNotEnabled, () => 'none'],
+    [jetStreamNotEnabledForAccount, () => 'none'],
+  ])
+  const account = jetStream.nats.ask(() => jetStream.manager.getAccountInfo(), { refusals })
+  return (await account.catch(() => undefined)) === 'none'
+}
+
+async function append(
+  jetStream: JetStream,
+  name: StreamName,
+  subject: string,
+  { data, after, once }: { data: string; after?: number; once?: string },
+  withinMs: number | undefined,
+): Promise<number | 'conflict'> {
+  const answer = await ask(
+    jetStream,
+    () =>
+      jetStream.client.publish(jetStream.subjectOf(name, subject), data, {
+        expect: {
+          streamName: jetStream.streamOf(name),
+          ...(after === undefined ? {} : { lastSubjectSequence: after }),
+        },
+        ...(once === undefined ? {} : { msgID: once }),
+      }),
+    { refusals: new Map([[wrongLastSequence, () => 'conflict' as const]]), withinMs },
+  )
+  return answer === 'conflict' ? answer : answer.seq
+}
+
+async function last(
+  jetStream: JetStream,
+  name: StreamName,
+  subject: string,
+  withinMs: number | undefined,
+): Promise<Kept | undefined> {
+  return keptOf(
+    await ask(
+      jetStream,
+      () =>
+        jetStream.manager.streams.getMessage(jetStream.streamOf(name), {
+          last_by_subj: jetStream.subjectOf(name, subject),
+        }),
+      { refusals: new Map([[noMessageFound, () => undefined]]), withinMs },
+    ),
+  )
+}
+
+async function next(
+  jetStream: JetStream,
+  name: StreamName,
+  subject: string,
+  sequence: number,
+): Promise<Kept | undefined> {
+  // The server takes both together, though the driver's types name them for direct reads only.
+  const request = { seq: sequence, next_by_subj: jetStream.subjectOf(name, subject) }
+  const refusals = new Map([[noMessageFound, () => undefined]])
+  return keptOf(
+    await ask(jetStream, () => jetStream.manager.streams.getMessage(jetStream.streamOf(name), request), {
+      refusals,
+    }),
+  )
+}
+
+async function remove(jetStream: JetStream, name: StreamName, sequence: number): Promise<void> {
+  await ask(jetStream, () => jetStream.manager.streams.deleteMessage(jetStream.streamOf(name), sequence), {
+    refusals: new Map([[sequenceNotFound, () => false]]),
+  })
+}
+
+async function count(jetStream: JetStream, subject: string): Promise<number> {
+  const filter = { subjects_filter: jetStream.subjectOf('queue', subject) }
+  const { state } = await ask(jetStream, () =>
+    jetStream.manager.streams.info(jetStream.streamOf('queue'), filter),
+  )
+  return Object.values(state.subjects ?? {}).reduce((sum, count) => sum + count, 0)
+}
+
+async function consumer(jetStream: JetStream, name: string, subject: string): Promise<string> {
+  const stream = jetStream.streamOf('queue')
+  const found = await ask(jetStream, () => jetStream.manager.consumers.info(stream, name), {
+    refusals: new Map([[consumerNotFound, () => undefined]]),
+  })
+  if (found === undefined) {
+    await ask(jetStream, () =>
+      jetStream.manager.consumers.add(stream, {
+        durable_name: name,
+        filter_subject: jetStream.subjectOf('queue', subject),
+        ack_policy: AckPolicy.Explicit,
+        ack_wait: nanos(claimWithinMs),
+        max_deliver: -1,
+        max_ack_pending: -1,
+      }),
+    )
+  }
+  return `$JS.API.CONSUMER.MSG.NEXT.${stream}.${name}`
 }
 
 /** In place of an answer: the stream is not there. */

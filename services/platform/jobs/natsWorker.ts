@@ -24,120 +24,145 @@ const mostConflicts = 20
 const firstPauseMs = 200
 const longestPauseMs = 30_000
 
+interface RunningWorker extends WorkerParts {
+  readonly parts: WorkerParts
+  readonly kind: string
+  readonly concurrency: number
+  readonly leaseMs: number
+  readonly handle: (delivery: Delivery) => Promise<void>
+  readonly running: Set<Promise<void>>
+  readonly share: ReturnType<typeof fairShare>
+  readonly signal: AbortSignal
+  /** Called when a job has ended and its slot is free. */
+  freed: () => void
+}
+
+/** Takes jobs of the kind, `concurrency` at once, until it is stopped. */
 export function startWorker(
   parts: WorkerParts,
   { kind, concurrency, leaseMs }: { kind: string; concurrency: number; leaseMs: number },
   handle: (delivery: Delivery) => Promise<void>,
 ): Worker {
-  const { nats, places, tell, finish, setAside, requireOpen, onFault } = parts
-  const running = new Set<Promise<void>>()
-  const share = fairShare(concurrency)
   const stopping = new AbortController()
-  const { signal } = stopping
-  let freed: () => void = () => {}
-
-  /** Makes the job this worker's own; `undefined` when it is not to be done by who got this message. */
-  async function claim(job: Job, reply: string): Promise<Held | undefined> {
-    const delivered = deliveredOf(reply)
-    for (let conflicts = 0; conflicts < mostConflicts; conflicts += 1) {
-      requireOpen()
-      const { standing, revision } = (await places.read(job.id)) ?? { standing: fresh, revision: 0 }
-      switch (standing.state) {
-        case 'done':
-          await finish(reply, '+ACK')
-          return undefined
-        case 'rejected':
-          await setAside(job, standing.reason, reply)
-          return undefined
-        case 'queued':
-        case 'leased':
-          break
-      }
-      // A later delivery was claimed already: this one was held up on its way.
-      if (delivered <= standing.delivered) return undefined
-      const claimed = { attempt: standing.attempt + 1, delivered, claim: randomUUID() }
-      const written = await places.write(job.id, { state: 'leased', ...claimed }, revision)
-      if (written === 'conflict') continue
-      const deadline = performance.now() + leaseMs
-      await tell(reply, leaseFor(leaseMs))
-      return { job, claimed, revision: written, reply, deadline }
-    }
-    return undefined
+  const worker: RunningWorker = {
+    ...parts,
+    parts,
+    kind,
+    concurrency,
+    leaseMs,
+    handle,
+    running: new Set(),
+    share: fairShare(concurrency),
+    signal: stopping.signal,
+    freed: () => {},
   }
-
-  async function run({ data, reply = '' }: Msg): Promise<void> {
-    const job = parts.jobOf(data)
-    if (job === undefined) {
-      onFault(`What came as a job of kind ${kind} is none and is thrown away`, undefined)
-      return finish(reply, '+TERM')
-    }
-    if (signal.aborted) return finish(reply, leaseFor(0))
-    const { person } = job
-    if (person !== undefined) {
-      const verdict = share.offered({ id: job.id, person }, behind(reply), performance.now())
-      if (verdict.kind === 'put_back') return finish(reply, leaseFor(verdict.delayMs))
-    }
-    try {
-      const claimed = await claim(job, reply)
-      if (claimed !== undefined) await deliver(deliveryOf(parts, claimed, leaseMs))
-    } catch (fault) {
-      onFault(`Job ${job.id} (${kind}) comes again when its lease runs out`, fault)
-    } finally {
-      if (person !== undefined) share.ended(person)
-    }
-  }
-
-  async function deliver(delivery: Delivery): Promise<void> {
-    try {
-      await handle(delivery)
-    } catch (fault) {
-      const { job, attempt } = delivery
-      onFault(`Job ${job.id} (${kind}) failed at attempt ${attempt} and is given back`, fault)
-      await delivery.nak(Math.min(firstPauseMs * 2 ** (attempt - 1), longestPauseMs))
-    }
-  }
-
-  function onMessage(message: Msg): void {
-    const ran = run(message)
-      .catch((fault: unknown) => onFault(`A job of kind ${kind} could not be taken`, fault))
-      .finally(() => {
-        running.delete(ran)
-        freed()
-      })
-    running.add(ran)
-  }
-
-  async function take(): Promise<void> {
-    let subject: string | undefined
-    while (!signal.aborted) {
-      if (running.size >= concurrency) {
-        await new Promise<void>((resolve) => (freed = resolve))
-        share.asksAgain(performance.now())
-        continue
-      }
-      try {
-        subject ??= await parts.consumer()
-        const ended = await pull({ nats, subject, signal, onMessage })
-        if (ended !== 'broken') continue
-      } catch (fault) {
-        // That NATS is away was said by the connection.
-        if (!(fault instanceof EngineUnavailable))
-          onFault(`Jobs of kind ${kind} could not be asked for`, fault)
-      }
-      // The consumer may be gone, with the server's data or by an operator's hand.
-      subject = undefined
-      await pause(askAgainMs, undefined, { signal }).catch(() => {})
-    }
-  }
-
-  const taking = take()
+  const taking = takeJobs(worker)
   return {
     stop: async () => {
       stopping.abort()
-      freed()
+      worker.freed()
       await taking
-      await Promise.all(running)
+      await Promise.all(worker.running)
     },
+  }
+}
+
+/** Makes the job this worker's own; `undefined` when it is not to be done by who got this message. */
+async function claim(worker: RunningWorker, job: Job, reply: string): Promise<Held | undefined> {
+  const delivered = deliveredOf(reply)
+  for (let conflicts = 0; conflicts < mostConflicts; conflicts += 1) {
+    worker.requireOpen()
+    const { standing, revision } = (await worker.places.read(job.id)) ?? { standing: fresh, revision: 0 }
+    switch (standing.state) {
+      case 'done':
+        await worker.finish(reply, '+ACK')
+        return undefined
+      case 'rejected':
+        await worker.setAside(job, standing.reason, reply)
+        return undefined
+      case 'queued':
+      case 'leased':
+        break
+    }
+    // A later delivery was claimed already: this one was held up on its way.
+    if (delivered <= standing.delivered) return undefined
+    const claimed = { attempt: standing.attempt + 1, delivered, claim: randomUUID() }
+    const written = await worker.places.write(job.id, { state: 'leased', ...claimed }, revision)
+    if (written === 'conflict') continue
+    const deadline = performance.now() + worker.leaseMs
+    await worker.tell(reply, leaseFor(worker.leaseMs))
+    return { job, claimed, revision: written, reply, deadline }
+  }
+  return undefined
+}
+
+async function run(worker: RunningWorker, { data, reply = '' }: Msg): Promise<void> {
+  const job = worker.parts.jobOf(data)
+  if (job === undefined) {
+    worker.onFault(`What came as a job of kind ${worker.kind} is none and is thrown away`, undefined)
+    return worker.finish(reply, '+TERM')
+  }
+  if (worker.signal.aborted) return worker.finish(reply, leaseFor(0))
+  const { person } = job
+  if (person !== undefined) {
+    const verdict = worker.share.offered({ id: job.id, person }, behind(reply), performance.now())
+    if (verdict.kind === 'put_back') return worker.finish(reply, leaseFor(verdict.delayMs))
+  }
+  try {
+    const claimed = await claim(worker, job, reply)
+    if (claimed !== undefined) await deliver(worker, deliveryOf(worker.parts, claimed, worker.leaseMs))
+  } catch (fault) {
+    worker.onFault(`Job ${job.id} (${worker.kind}) comes again when its lease runs out`, fault)
+  } finally {
+    if (person !== undefined) worker.share.ended(person)
+  }
+}
+
+async function deliver(worker: RunningWorker, delivery: Delivery): Promise<void> {
+  try {
+    await worker.handle(delivery)
+  } catch (fault) {
+    const { job, attempt } = delivery
+    worker.onFault(`Job ${job.id} (${worker.kind}) failed at attempt ${attempt} and is given back`, fault)
+    await delivery.nak(Math.min(firstPauseMs * 2 ** (attempt - 1), longestPauseMs))
+  }
+}
+
+function onMessage(worker: RunningWorker, message: Msg): void {
+  const ran = run(worker, message)
+    .catch((fault: unknown) => worker.onFault(`A job of kind ${worker.kind} could not be taken`, fault))
+    .finally(() => {
+      worker.running.delete(ran)
+      worker.freed()
+    })
+  worker.running.add(ran)
+}
+
+async function takeJobs(worker: RunningWorker): Promise<void> {
+  let subject: string | undefined
+  while (!worker.signal.aborted) {
+    if (worker.running.size >= worker.concurrency) {
+      await new Promise<void>((resolve) => (worker.freed = resolve))
+      worker.share.asksAgain(performance.now())
+      continue
+    }
+    try {
+      subject ??= await worker.parts.consumer()
+      const ended = await pull({
+        nats: worker.nats,
+        subject,
+        signal: worker.signal,
+        onMessage: (message) => onMessage(worker, message),
+      })
+      if (ended !== 'broken') continue
+    } catch (fault) {
+      // That NATS is away was said by the connection.
+      if (!(fault instanceof EngineUnavailable))
+        worker.onFault(`Jobs of kind ${worker.kind} could not be asked for`, fault)
+    }
+    // The consumer may be gone, with the server's data or by an operator's hand.
+    subject = undefined
+    await pause(askAgainMs, undefined, { signal: worker.signal }).catch(() => {})
   }
 }
 

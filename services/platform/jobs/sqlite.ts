@@ -2,7 +2,14 @@
 import type { Clock } from '../ports/clock.ts'
 import { LeaseLost } from '../ports/faults.ts'
 import type { ReportFault } from '../ports/faults.ts'
-import { rejectedKeptMs, type Delivery, type Job, type Jobs, type JobState } from '../ports/jobs.ts'
+import {
+  rejectedKeptMs,
+  type Delivery,
+  type Job,
+  type Jobs,
+  type JobState,
+  type Worker,
+} from '../ports/jobs.ts'
 import { openSqlite } from '../engines/sqlite.ts'
 import { placesOfOne } from './fairShare.ts'
 import { traceOf } from './faultTrace.ts'
@@ -51,24 +58,16 @@ const pauseAfter = (failures: number): number => Math.min(firstPauseMs * 2 ** (f
 
 type Lease = [id: string, payload: string, attempt: number, lease: number, person: string]
 
-/** Opens the queue in `file`. What an earlier process had leased is queued again: one process holds the file. */
-export function openSqliteJobs(options: { file: string; clock: Clock; onFault: ReportFault }): Jobs {
-  const { file, clock, onFault } = options
-  const db = openSqlite({ file, synchronous: 'FULL', formats, overwrites: true })
-  const workers = new Set<{
-    readonly kind: string
-    readonly wake: () => void
-    readonly stop: () => Promise<void>
-  }>()
-  const now = (): number => clock.now().getTime()
-  let swept = 0
+type Db = ReturnType<typeof openSqlite>
 
+/** Statements that add jobs and give them out. */
+function takingStatements(db: Db) {
   const insert = db.prepare<[string, string, string, string, number]>(
     `INSERT INTO jobs (id, kind, person, payload, state, due) VALUES (?, ?, ?, ?, 'queued', ?)
      ON CONFLICT (id) DO NOTHING`,
   )
-  // Of those who wait, whoever has the fewest places is next; of these, whoever was served longest ago, and then the one that waits
-  // longest. Nobody has more than `most`. Each person costs a few steps in an index, however much of theirs waits.
+  // The next person is whoever has the fewest jobs under way; of several, whoever was served longest ago, then whose job waits longest.
+  // Nobody has more than `most`. Each person costs a few index steps, however many of their jobs wait.
   const next = db.prepare<[string, number, number], [seq: number, person: string]>(
     `WITH RECURSIVE persons (person) AS (
        SELECT min(person) FROM jobs INDEXED BY open_jobs_of_persons
@@ -103,18 +102,15 @@ export function openSqliteJobs(options: { file: string; clock: Clock; onFault: R
      ON CONFLICT (kind, person) DO UPDATE SET served = excluded.served`,
   )
   const forgetTurns = db.prepare<[number]>(`DELETE FROM turns WHERE served < ?`)
-  const take = (kind: string, at: number, leaseMs: number, most: number): Lease | undefined =>
-    db.transaction(() => {
-      const found = next.get(kind, at, most)
-      if (found === undefined) return undefined
-      const [seq, person] = found
-      if (person !== '') noteTurn.run(kind, person, at)
-      return lease.get(at + leaseMs, seq)
-    })
-  // What is due already waits for a place: it is looked for again when one is free.
+  // A job that is due already waits for a free slot, and is found when one is free.
   const nextDue = db.prepare<[string, number], [number | null]>(
     `SELECT min(due) FROM jobs WHERE kind = ? AND state IN ('queued', 'leased') AND due > ?`,
   )
+  return { insert, next, lease, noteTurn, forgetTurns, nextDue }
+}
+
+/** Statements on jobs that are given out, done or set aside, and on marks. */
+function jobStatements(db: Db) {
   const leased = `WHERE id = ? AND lease = ? AND state = 'leased'`
   const renew = db.prepare<[number, string, number]>(`UPDATE jobs SET due = ? ${leased}`)
   const finish = db.prepare<[number, string, number]>(`UPDATE jobs SET state = 'done', due = ? ${leased}`)
@@ -141,152 +137,239 @@ export function openSqliteJobs(options: { file: string; clock: Clock; onFault: R
     `DELETE FROM jobs WHERE seq IN (SELECT seq FROM jobs WHERE state = 'done' AND due < ? ORDER BY due LIMIT 1000)`,
   )
   const forgetRejected = db.prepare<[number]>(`DELETE FROM jobs WHERE state = 'rejected' AND due < ?`)
-
-  db.prepare<[number]>(`UPDATE jobs SET state = 'queued', due = ? WHERE state = 'leased'`).run(now())
-
-  const wake = (kind: string): void => {
-    for (const worker of workers) if (worker.kind === kind) worker.wake()
+  return {
+    renew,
+    finish,
+    giveBack,
+    setAside,
+    bringBack,
+    stateOf,
+    setMark,
+    getMark,
+    countOpen,
+    listRejected,
+    forgetDone,
+    forgetRejected,
   }
+}
 
-  const deliveryOf = (
-    kind: string,
-    leaseMs: number,
-    [id, payload, attempt, lease, person]: Lease,
-  ): Delivery => ({
+interface QueueWorker {
+  readonly kind: string
+  wake(): void
+  stop(): Promise<void>
+}
+
+type Statements = ReturnType<typeof takingStatements> & ReturnType<typeof jobStatements>
+
+interface Queue extends Statements {
+  readonly db: Db
+  readonly workers: Set<QueueWorker>
+  readonly onFault: ReportFault
+  now(): number
+  /** When old jobs were deleted last, in ms since 1970. */
+  swept: number
+}
+
+/** Opens the queue in `file`. What an earlier process had leased is queued again: one process holds the file. */
+export function openSqliteJobs(options: { file: string; clock: Clock; onFault: ReportFault }): Jobs {
+  const { file, clock, onFault } = options
+  const db = openSqlite({ file, synchronous: 'FULL', formats, overwrites: true })
+  const queue: Queue = {
+    ...takingStatements(db),
+    ...jobStatements(db),
+    db,
+    workers: new Set(),
+    onFault,
+    now: () => clock.now().getTime(),
+    swept: 0,
+  }
+  db.prepare<[number]>(`UPDATE jobs SET state = 'queued', due = ? WHERE state = 'leased'`).run(queue.now())
+
+  return {
+    put: (job) => putJob(queue, job),
+
+    work: (kind, options, handle) => startWorker(queue, kind, options, handle),
+
+    standing: async (id) => queue.stateOf.get(id)?.[0],
+    mark: async (name, position) => {
+      queue.setMark.run(name, position)
+    },
+    marked: async (name) => queue.getMark.get(name)?.[0] ?? null,
+    pending: async (kind) => queue.countOpen.get(kind)?.[0] ?? 0,
+    rejected: async (kind, limit) =>
+      queue.listRejected
+        .all(kind, Math.max(0, limit))
+        .map(([id, payload, reason, person]) => ({ job: jobOf(id, kind, payload, person), reason })),
+    requeue: async (id) => {
+      const row = queue.bringBack.get(queue.now(), id)
+      if (row !== undefined) wakeWorkers(queue, row[0])
+      return row !== undefined
+    },
+    ready: async () => {
+      queue.nextDue.get('', 0)
+    },
+    close: async () => {
+      // Not awaited: a handler may run for hours, and what it still says is refused once the file is closed.
+      for (const worker of queue.workers) void worker.stop()
+      db.close()
+    },
+  }
+}
+
+function takeJob(queue: Queue, kind: string, at: number, leaseMs: number, most: number): Lease | undefined {
+  return queue.db.transaction(() => {
+    const found = queue.next.get(kind, at, most)
+    if (found === undefined) return undefined
+    const [seq, person] = found
+    if (person !== '') queue.noteTurn.run(kind, person, at)
+    return queue.lease.get(at + leaseMs, seq)
+  })
+}
+
+function wakeWorkers(queue: Queue, kind: string): void {
+  for (const worker of queue.workers) if (worker.kind === kind) worker.wake()
+}
+
+function deliveryOf(
+  queue: Queue,
+  kind: string,
+  leaseMs: number,
+  [id, payload, attempt, lease, person]: Lease,
+): Delivery {
+  return {
     job: jobOf(id, kind, payload, person),
     attempt,
     working: async () => {
-      if (renew.run(now() + leaseMs, id, lease).changes === 0) {
+      if (queue.renew.run(queue.now() + leaseMs, id, lease).changes === 0) {
         throw new LeaseLost(`The lease of job ${id} was lost at attempt ${attempt}.`)
       }
     },
     ack: async () => {
-      finish.run(now(), id, lease)
+      queue.finish.run(queue.now(), id, lease)
     },
     nak: async (delayMs) => {
-      giveBack.run(now() + delayMs, id, lease)
-      wake(kind)
+      queue.giveBack.run(queue.now() + delayMs, id, lease)
+      wakeWorkers(queue, kind)
     },
     reject: async (fault) => {
-      setAside.run(now(), traceOf(fault), id, lease)
-    },
-  })
-
-  return {
-    put: async ({ id, kind, person = '', payload }) => {
-      if (now() - swept > sweepEveryMs) {
-        swept = now()
-        forgetDone.run(swept - doneKeptMs)
-        forgetRejected.run(swept - rejectedKeptMs)
-        forgetTurns.run(swept - doneKeptMs)
-      }
-      insert.run(id, kind, person, JSON.stringify(payload), now())
-      wake(kind)
-    },
-
-    work: (kind, { concurrency, leaseMs }, handle) => {
-      const running = new Set<Promise<void>>()
-      let stopped = false
-      let timer: NodeJS.Timeout | undefined
-      let timerAt = Infinity
-      /** How often in a row no job could be taken. */
-      let failed = 0
-
-      async function deliver(delivery: Delivery): Promise<void> {
-        try {
-          await handle(delivery)
-        } catch (fault) {
-          onFault(
-            `Job ${delivery.job.id} (${kind}) failed at attempt ${delivery.attempt} and is given back`,
-            fault,
-          )
-          await delivery.nak(pauseAfter(delivery.attempt))
-        }
-      }
-
-      function takeAll(): void {
-        while (running.size < concurrency) {
-          // One reading of the clock: what falls due between two would be seen by neither query.
-          const at = now()
-          const row = take(kind, at, leaseMs, placesOfOne(concurrency))
-          if (row === undefined) {
-            const due = nextDue.get(kind, at)?.[0] ?? null
-            if (due !== null) wakeIn(due - at)
-            return
-          }
-          const delivery = deliver(deliveryOf(kind, leaseMs, row))
-            .catch((fault: unknown) =>
-              onFault(`Job ${row[0]} (${kind}) comes again when its lease runs out`, fault),
-            )
-            .finally(() => {
-              running.delete(delivery)
-              wakeIn(0)
-            })
-          running.add(delivery)
-        }
-      }
-
-      function wakeIn(ms: number): void {
-        const at = performance.now() + Math.min(Math.max(ms, 0), longestTimerMs)
-        // An earlier wake stays as it is: put off again and again, it would never come.
-        if (stopped || timerAt <= at) return
-        clearTimeout(timer)
-        timerAt = at
-        timer = setTimeout(
-          () => {
-            timerAt = Infinity
-            try {
-              takeAll()
-              failed = 0
-            } catch (fault) {
-              onFault(`No job of kind ${kind} could be taken`, fault)
-              failed += 1
-              wakeIn(pauseAfter(failed))
-            }
-          },
-          Math.min(Math.max(ms, 0), longestTimerMs),
-        )
-      }
-
-      const worker = {
-        kind,
-        wake: () => wakeIn(0),
-        stop: async () => {
-          stopped = true
-          clearTimeout(timer)
-          workers.delete(worker)
-          await Promise.all(running)
-        },
-      }
-      workers.add(worker)
-      worker.wake()
-      return { stop: worker.stop }
-    },
-
-    standing: async (id) => stateOf.get(id)?.[0],
-    mark: async (name, position) => {
-      setMark.run(name, position)
-    },
-    marked: async (name) => getMark.get(name)?.[0] ?? null,
-    pending: async (kind) => countOpen.get(kind)?.[0] ?? 0,
-    rejected: async (kind, limit) =>
-      listRejected
-        .all(kind, Math.max(0, limit))
-        .map(([id, payload, reason, person]) => ({ job: jobOf(id, kind, payload, person), reason })),
-    requeue: async (id) => {
-      const row = bringBack.get(now(), id)
-      if (row !== undefined) wake(row[0])
-      return row !== undefined
-    },
-    ready: async () => {
-      nextDue.get('', 0)
-    },
-    close: async () => {
-      // Not awaited: a handler may run for hours, and what it still says is refused once the file is closed.
-      for (const worker of workers) void worker.stop()
-      db.close()
+      queue.setAside.run(queue.now(), traceOf(fault), id, lease)
     },
   }
+}
+
+async function putJob(queue: Queue, { id, kind, person = '', payload }: Job): Promise<void> {
+  if (queue.now() - queue.swept > sweepEveryMs) {
+    queue.swept = queue.now()
+    queue.forgetDone.run(queue.swept - doneKeptMs)
+    queue.forgetRejected.run(queue.swept - rejectedKeptMs)
+    queue.forgetTurns.run(queue.swept - doneKeptMs)
+  }
+  queue.insert.run(id, kind, person, JSON.stringify(payload), queue.now())
+  wakeWorkers(queue, kind)
+}
+
+/** Gives jobs of a kind to `handle`, up to `concurrency` at once, as they fall due. */
+function startWorker(
+  queue: Queue,
+  kind: string,
+  { concurrency, leaseMs }: { concurrency: number; leaseMs: number },
+  handle: (delivery: Delivery) => Promise<void>,
+): Worker {
+  const worker: RunningWorker = {
+    queue,
+    kind,
+    concurrency,
+    leaseMs,
+    handle,
+    running: new Set(),
+    isStopped: false,
+    timer: undefined,
+    timerAt: Infinity,
+    failures: 0,
+  }
+  const listed: QueueWorker = {
+    kind,
+    wake: () => wakeIn(worker, 0),
+    stop: async () => {
+      worker.isStopped = true
+      clearTimeout(worker.timer)
+      queue.workers.delete(listed)
+      await Promise.all(worker.running)
+    },
+  }
+  queue.workers.add(listed)
+  listed.wake()
+  return { stop: listed.stop }
+}
+
+interface RunningWorker {
+  readonly queue: Queue
+  readonly kind: string
+  readonly concurrency: number
+  readonly leaseMs: number
+  readonly handle: (delivery: Delivery) => Promise<void>
+  readonly running: Set<Promise<void>>
+  isStopped: boolean
+  timer: NodeJS.Timeout | undefined
+  /** When the timer fires, by `performance.now()`. */
+  timerAt: number
+  /** How often in a row no job could be taken. */
+  failures: number
+}
+
+/** Takes jobs while there are free slots and jobs that are due. */
+function takeAll(worker: RunningWorker): void {
+  const { queue, kind, concurrency, leaseMs, running } = worker
+  while (running.size < concurrency) {
+    // One reading of the clock: a job that falls due between two readings would be seen by neither query.
+    const at = queue.now()
+    const row = takeJob(queue, kind, at, leaseMs, placesOfOne(concurrency))
+    if (row === undefined) {
+      const due = queue.nextDue.get(kind, at)?.[0] ?? null
+      if (due !== null) wakeIn(worker, due - at)
+      return
+    }
+    const delivery = deliver(worker, deliveryOf(queue, kind, leaseMs, row))
+      .catch((fault: unknown) =>
+        queue.onFault(`Job ${row[0]} (${kind}) comes again when its lease runs out`, fault),
+      )
+      .finally(() => {
+        running.delete(delivery)
+        wakeIn(worker, 0)
+      })
+    running.add(delivery)
+  }
+}
+
+async function deliver({ queue, kind, handle }: RunningWorker, delivery: Delivery): Promise<void> {
+  try {
+    await handle(delivery)
+  } catch (fault) {
+    const { job, attempt } = delivery
+    queue.onFault(`Job ${job.id} (${kind}) failed at attempt ${attempt} and is given back`, fault)
+    await delivery.nak(pauseAfter(attempt))
+  }
+}
+
+/** Looks for jobs in `ms` milliseconds, or earlier if that was asked for before. */
+function wakeIn(worker: RunningWorker, ms: number): void {
+  const waitMs = Math.min(Math.max(ms, 0), longestTimerMs)
+  const at = performance.now() + waitMs
+  // An earlier timer stays as it is: put off again and again, it would never fire.
+  if (worker.isStopped || worker.timerAt <= at) return
+  clearTimeout(worker.timer)
+  worker.timerAt = at
+  worker.timer = setTimeout(() => {
+    worker.timerAt = Infinity
+    try {
+      takeAll(worker)
+      worker.failures = 0
+    } catch (fault) {
+      worker.queue.onFault(`No job of kind ${worker.kind} could be taken`, fault)
+      worker.failures += 1
+      wakeIn(worker, pauseAfter(worker.failures))
+    }
+  }, waitMs)
 }
 
 function jobOf(id: string, kind: string, payload: string, person: string): Job {

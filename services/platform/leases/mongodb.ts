@@ -37,102 +37,16 @@ const callMs = 1_000
 /** Longer than others take to look again. */
 const startAgainMs = 1_000
 
+interface MongoLeases {
+  readonly mongo: Mongo
+  readonly onFault: ReportFault
+}
+
 /** Leases in the database of the connection, which stays open when they are closed. */
 export function openMongoLeases(options: { mongo: Mongo; onFault: ReportFault }): Leases {
   const mongo = share(options.mongo)
-  const { onFault } = options
-  const ask = <T>(work: (leases: Collection<StoredLease>) => Promise<T>, withinMs = callMs): Promise<T> =>
-    mongo.ask((db: Db) => work(db.collection<StoredLease>('leases')), withinMs)
-
-  /** The lease as this one's own, with a time before which it became so; asks for ever, and gives `undefined` once it is stopped. */
-  async function obtain(name: string, me: string, signal: AbortSignal): Promise<Obtained | undefined> {
-    let seen: { term: number; beat: number; at: number } | undefined
-    while (!signal.aborted) {
-      try {
-        const lease = await ask((leases) => leases.findOne({ _id: name }))
-        const now = performance.now()
-        if (lease && (lease.term !== seen?.term || lease.beat !== seen.beat)) seen = { ...lease, at: now }
-        // Its own: an answer was lost on the way. It is taken anew, so that what is still on the way for the old term does nothing.
-        const isFree =
-          !lease || lease.holder === null || lease.holder === me || now - (seen?.at ?? now) >= silentMs
-        const taken = isFree ? await take(name, me, lease) : undefined
-        if (taken) return { lease: taken, since: now }
-      } catch (fault) {
-        if (!(fault instanceof EngineUnavailable))
-          onFault(`The lease of ${name} could not be asked for`, fault)
-      }
-      await pause(lookMs, undefined, { signal }).catch(() => {})
-    }
-    return undefined
-  }
-
-  /** Only who found the lease as it still is takes it. */
-  async function take(name: string, me: string, found: StoredLease | null): Promise<StoredLease | undefined> {
-    if (!found) {
-      const fresh = { _id: name, holder: me, term: 1, beat: 0 }
-      return (await ask((leases) => inserted(leases, fresh))) ? fresh : undefined
-    }
-    const { holder, term, beat } = found
-    const mine = { holder: me, term: term + 1, beat: 0 }
-    const { modifiedCount } = await ask((leases) =>
-      leases.updateOne({ _id: name, holder, term, beat }, { $set: mine }),
-    )
-    return modifiedCount === 1 ? { _id: name, ...mine } : undefined
-  }
-
-  /** Resolves when the lease is held no more, or could not be renewed in time, or this is to stop. */
-  async function keep({ lease, since }: Obtained, signal: AbortSignal): Promise<void> {
-    const { _id, holder, term } = lease
-    let renewed = since
-    const trustLeft = () => renewed + trustedMs - performance.now()
-    for (;;) {
-      await pause(Math.max(0, Math.min(beatMs, trustLeft())), undefined, { signal }).catch(() => {})
-      const left = trustLeft()
-      if (signal.aborted || left <= 0) return
-      const asked = performance.now()
-      try {
-        const found = await ask(
-          (leases) => leases.updateOne({ _id, holder, term }, { $inc: { beat: 1 } }),
-          // The answer that comes later is trusted no more.
-          Math.min(callMs, left),
-        )
-        if (found.matchedCount === 0) return
-        renewed = asked
-      } catch (fault) {
-        if (!(fault instanceof EngineUnavailable)) onFault(`The lease of ${_id} could not be renewed`, fault)
-      }
-    }
-  }
-
-  async function giveBack({ _id, holder, term }: StoredLease): Promise<void> {
-    await ask((leases) => leases.updateOne({ _id, holder, term }, { $set: { holder: null } })).catch(() => {
-      // It runs out by itself.
-    })
-  }
-
-  async function hold(name: string, start: () => Promise<Held>, signal: AbortSignal): Promise<void> {
-    const me = randomUUID()
-    for (;;) {
-      const obtained = await obtain(name, me, signal)
-      if (!obtained) return
-      const ending = new AbortController()
-      const kept = keep(obtained, AbortSignal.any([signal, ending.signal]))
-      try {
-        const work = await start()
-        await kept
-        await work.stop()
-      } catch (fault) {
-        onFault(`What ${name} stands for did not start, or did not stop`, fault)
-      }
-      ending.abort()
-      await kept
-      await giveBack(obtained.lease)
-      // Another that can start it comes first.
-      await pause(startAgainMs, undefined, { signal }).catch(() => {})
-    }
-  }
-
-  const held = holdings(hold)
+  const leases: MongoLeases = { mongo, onFault: options.onFault }
+  const held = holdings((name, start, signal) => hold(leases, name, start, signal))
   return {
     hold: held.hold,
     ready: () => mongo.ready(),
@@ -140,5 +54,120 @@ export function openMongoLeases(options: { mongo: Mongo; onFault: ReportFault })
       await held.close()
       await mongo.close()
     },
+  }
+}
+
+function ask<T>(
+  leases: MongoLeases,
+  work: (leases: Collection<StoredLease>) => Promise<T>,
+  withinMs = callMs,
+): Promise<T> {
+  return leases.mongo.ask((db: Db) => work(db.collection<StoredLease>('leases')), withinMs)
+}
+
+/** The lease as this one's own, with a time before which it became so; asks for ever, and gives `undefined` once it is stopped. */
+async function obtain(
+  leases: MongoLeases,
+  name: string,
+  me: string,
+  signal: AbortSignal,
+): Promise<Obtained | undefined> {
+  let seen: { term: number; beat: number; at: number } | undefined
+  while (!signal.aborted) {
+    try {
+      const lease = await ask(leases, (leases) => leases.findOne({ _id: name }))
+      const now = performance.now()
+      if (lease && (lease.term !== seen?.term || lease.beat !== seen.beat)) seen = { ...lease, at: now }
+      // Its own: an answer was lost on the way. It is taken anew, so that what is still on the way for the old term does nothing.
+      const isFree =
+        !lease || lease.holder === null || lease.holder === me || now - (seen?.at ?? now) >= silentMs
+      const taken = isFree ? await take(leases, name, me, lease) : undefined
+      if (taken) return { lease: taken, since: now }
+    } catch (fault) {
+      if (!(fault instanceof EngineUnavailable))
+        leases.onFault(`The lease of ${name} could not be asked for`, fault)
+    }
+    await pause(lookMs, undefined, { signal }).catch(() => {})
+  }
+  return undefined
+}
+
+/** Only who found the lease as it still is takes it. */
+async function take(
+  leases: MongoLeases,
+  name: string,
+  me: string,
+  found: StoredLease | null,
+): Promise<StoredLease | undefined> {
+  if (!found) {
+    const fresh = { _id: name, holder: me, term: 1, beat: 0 }
+    return (await ask(leases, (leases) => inserted(leases, fresh))) ? fresh : undefined
+  }
+  const { holder, term, beat } = found
+  const mine = { holder: me, term: term + 1, beat: 0 }
+  const { modifiedCount } = await ask(leases, (leases) =>
+    leases.updateOne({ _id: name, holder, term, beat }, { $set: mine }),
+  )
+  return modifiedCount === 1 ? { _id: name, ...mine } : undefined
+}
+
+/** Resolves when the lease is held no more, or could not be renewed in time, or this is to stop. */
+async function keep(leases: MongoLeases, { lease, since }: Obtained, signal: AbortSignal): Promise<void> {
+  const { _id, holder, term } = lease
+  let renewed = since
+  const trustLeft = () => renewed + trustedMs - performance.now()
+  for (;;) {
+    await pause(Math.max(0, Math.min(beatMs, trustLeft())), undefined, { signal }).catch(() => {})
+    const left = trustLeft()
+    if (signal.aborted || left <= 0) return
+    const asked = performance.now()
+    try {
+      const found = await ask(
+        leases,
+        (leases) => leases.updateOne({ _id, holder, term }, { $inc: { beat: 1 } }),
+        // The answer that comes later is trusted no more.
+        Math.min(callMs, left),
+      )
+      if (found.matchedCount === 0) return
+      renewed = asked
+    } catch (fault) {
+      if (!(fault instanceof EngineUnavailable))
+        leases.onFault(`The lease of ${_id} could not be renewed`, fault)
+    }
+  }
+}
+
+async function giveBack(leases: MongoLeases, { _id, holder, term }: StoredLease): Promise<void> {
+  await ask(leases, (leases) => leases.updateOne({ _id, holder, term }, { $set: { holder: null } })).catch(
+    () => {
+      // It runs out by itself.
+    },
+  )
+}
+
+async function hold(
+  leases: MongoLeases,
+  name: string,
+  start: () => Promise<Held>,
+  signal: AbortSignal,
+): Promise<void> {
+  const me = randomUUID()
+  for (;;) {
+    const obtained = await obtain(leases, name, me, signal)
+    if (!obtained) return
+    const ending = new AbortController()
+    const kept = keep(leases, obtained, AbortSignal.any([signal, ending.signal]))
+    try {
+      const work = await start()
+      await kept
+      await work.stop()
+    } catch (fault) {
+      leases.onFault(`What ${name} stands for did not start, or did not stop`, fault)
+    }
+    ending.abort()
+    await kept
+    await giveBack(leases, obtained.lease)
+    // Another that can start it comes first.
+    await pause(startAgainMs, undefined, { signal }).catch(() => {})
   }
 }

@@ -39,16 +39,17 @@ export async function presentProject(
 ): Promise<Project> {
   const ofProject = { projectId: project.id }
   const active = { ...ofProject, status: ['queued', 'running'] }
-  const [totalTasks, completedTasks, runningTasks, running] = await Promise.all([
+  const [totalTasks, completedTasks, running] = await Promise.all([
     documents.count(tasksView, ofProject),
     documents.count(tasksView, { ...ofProject, status: 'completed' }),
-    documents.count(tasksView, active),
     documents.find(tasksView, {
       where: active,
       sort: { field: 'order', direction: 'descending' },
       limit: runningTitles,
     }),
   ])
+  const isCut = running.length === runningTitles
+  const runningTasks = isCut ? await documents.count(tasksView, active) : running.length
   const stats = { totalTasks, completedTasks, runningTasks, runningTitles: running.map((task) => task.title) }
   return projectOf(project, { stats, login: user.githubUsername, now: new Date() })
 }

@@ -1,5 +1,5 @@
-/** From the words of the read store port to MongoDB's. Names are checked; values are never operators. */
-import type { Find } from '../ports/readStore.ts'
+/** From the read store port's queries and keys to MongoDB's. Names are checked; values are never operators. */
+import type { Find, Document } from '../ports/readStore.ts'
 
 type Value = string | number | boolean | null
 type Condition = Value | { readonly [operator: `$${string}`]: Value | readonly Value[] }
@@ -62,4 +62,44 @@ function allOf(...filters: Filter[]): Filter {
 function keyOf(field: string): string {
   if (!/^[A-Za-z][A-Za-z0-9_.]*$/.test(field)) throw new RangeError(`${field} is no name for a field.`)
   return field === 'id' ? '_id' : `document.${field}`
+}
+
+/** The document with keys that can be stored: the very same when all of its keys can be. */
+export function escaped(document: Document): { readonly document: Document; readonly hasEscapedKeys?: true } {
+  return canBeStored(document)
+    ? { document }
+    : { document: renamed(document, (key) => key.replace(special, codeOf)), hasEscapedKeys: true }
+}
+
+/** The document as it was before `escaped`. */
+export function unescaped(document: Document): Document {
+  return renamed(document, decodeURIComponent)
+}
+
+const special = /[$.%\0]|^__proto__$/g
+
+function codeOf(found: string): string {
+  return `%${found.charCodeAt(0).toString(16).padStart(2, '0')}${found.slice(1)}`
+}
+
+function canBeStored(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return true
+  if (Array.isArray(value)) return value.every(canBeStored)
+  return Object.entries(value).every(([key, each]) => key.search(special) === -1 && canBeStored(each))
+}
+
+/** The key `id` is never another one. */
+function renamed(document: Document, rename: (key: string) => string): Document {
+  return { ...entriesOf(document, rename), id: document.id }
+}
+
+function entriesOf(value: object, rename: (key: string) => string): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(value).map(([key, each]) => [rename(key), renamedIn(each, rename)]),
+  )
+}
+
+function renamedIn(value: unknown, rename: (key: string) => string): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  return Array.isArray(value) ? value.map((each) => renamedIn(each, rename)) : entriesOf(value, rename)
 }

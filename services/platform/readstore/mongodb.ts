@@ -2,17 +2,21 @@
  * The read store on MongoDB: `{ _id, position, document }`, in one collection each. Every write is of one document and guarded by
  * its position; there are no transactions, so a batch that breaks off is applied again, and its writes are no-ops then.
  */
-import { BSON } from 'mongodb'
-import type { AnyBulkWriteOperation, Collection, Db } from 'mongodb'
+import { BSON, type AnyBulkWriteOperation, type Collection, type Db } from 'mongodb'
 import { sortKey } from '#domain/kernel/event.ts'
 import { longMs, share, type Mongo } from '../engines/mongoConnection.ts'
 import { isDuplicate, onceMoreIfDuplicate } from '../engines/mongoFaults.ts'
 import { TooLarge } from '../ports/faults.ts'
-import { emptyCatalog, type Catalog } from '../ports/readStore.ts'
-import type { Change, Document, ReadStore, Served } from '../ports/readStore.ts'
+import {
+  emptyCatalog,
+  type Catalog,
+  type Change,
+  type Document,
+  type ReadStore,
+  type Served,
+} from '../ports/readStore.ts'
 import { isGeneration, StoredCatalog, storedNames } from '../ports/catalog.ts'
-import { collectionOf, filterOf, indexOf, nameStoredAs, pageOf } from './mongoQueries.ts'
-import { escaped, unescaped } from './mongoKeys.ts'
+import { collectionOf, filterOf, indexOf, nameStoredAs, pageOf, escaped, unescaped } from './mongoQueries.ts'
 
 /** A removed document keeps its place without a `document`. */
 interface Stored {
@@ -30,45 +34,47 @@ const mostBytes = 16 * 1024 * 1024 - 1024
 /** Each attempt drops what it lost to; more than a few in a row are a defect. */
 const mostAttempts = 10
 
+interface MongoReadStore {
+  readonly mongo: Mongo
+  readonly names: ReturnType<typeof storedNames>
+  readonly isServed: ReadonlySet<string>
+  /** The catalog as it was read last. */
+  known: Catalog
+}
+
 /** The read models in the database of the connection, which stays open when the store is closed. */
 export function openMongoReadStore(options: { mongo: Mongo; served?: readonly Served[] }): ReadStore {
   const { served = [] } = options
   const mongo = share(options.mongo)
-  const names = storedNames(served)
-  const isServed = new Set(served.map(({ collection }) => collection))
-  let known: Catalog = emptyCatalog
-  const catalogIn = async (db: Db): Promise<Catalog> => {
-    const found = await db.collection<{ _id: string; revision: number; body: string }>('catalog').findOne({
-      _id: 'catalog',
-    })
-    known = found === null ? emptyCatalog : StoredCatalog.parse(JSON.parse(found.body))
-    return known
+  const store: MongoReadStore = {
+    mongo,
+    names: storedNames(served),
+    isServed: new Set(served.map(({ collection }) => collection)),
+    known: emptyCatalog,
   }
-
-  /**
-   * Reads what is live, at the cost of no wait: it reads what was live when last looked, and looks at the same time. A generation never
-   * comes back, so what is live still was live all along; what is no more is read again from what is live now.
-   */
-  async function reading<T>(
-    db: Db,
-    collection: string,
-    read: (stored: Collection<Stored>) => Promise<T>,
-  ): Promise<T> {
-    if (!isServed.has(collection)) return read(storedIn(db, collection))
-    for (;;) {
-      const before = known.live[collection]?.name
-      const [catalog, found] = await Promise.all([
-        catalogIn(db),
-        before === undefined ? undefined : read(storedIn(db, before)),
-      ])
-      const now = names(collection, catalog)
-      if (before === now && found !== undefined) return found
-      known = catalog
-    }
+  const readStore: ReadStore = {
+    ...collectionCalls(store),
+    ...catalogCalls(store),
+    ...writeCalls(store),
+    ...readCalls(store),
+    async aside() {
+      // Nobody here waits for another writer.
+      const { prepare, apply, getMany, find } = readStore
+      return { prepare, apply, getMany, find, land: async () => {}, close: async () => {} }
+    },
+    removeAsides: async () => undefined,
+    // The server's own files are its operator's: what was removed may stay in its journal and oplog for as long as they go back.
+    scrub: async () => undefined,
+    ready: () => mongo.ready(),
+    close: () => mongo.close(),
   }
-  const checkpoints = (db: Db) => db.collection<{ _id: string; position: string }>('checkpoints')
+  return readStore
+}
 
-  const store: ReadStore = {
+/** Calls on whole collections. */
+function collectionCalls(store: MongoReadStore): Pick<ReadStore, 'prepare' | 'generations' | 'drop'> {
+  const { mongo } = store
+  return {
     prepare: (collections) =>
       mongo.ask(async (db) => {
         for (const { name, indexes } of collections) {
@@ -80,7 +86,23 @@ export function openMongoReadStore(options: { mongo: Mongo; served?: readonly Se
           }
         }
       }, longMs),
-    catalog: () => mongo.ask(catalogIn),
+    generations: () =>
+      mongo.ask(async (db) => {
+        const found = await db.listCollections({}, { nameOnly: true }).toArray()
+        return found.flatMap(({ name }) => nameStoredAs(name) ?? []).filter(isGeneration)
+      }),
+    drop: (collections) =>
+      mongo.ask(async (db) => {
+        for (const name of collections) await storedIn(db, name).drop()
+      }, longMs),
+  }
+}
+
+/** Calls on the catalog, which one writer at a time replaces. */
+function catalogCalls(store: MongoReadStore): Pick<ReadStore, 'catalog' | 'replaceCatalog'> {
+  const { mongo } = store
+  return {
+    catalog: () => mongo.ask((db) => readCatalog(store, db)),
     replaceCatalog: (next) =>
       mongo.ask(async (db) => {
         const catalogs = db.collection<{ _id: string; revision: number; body: string }>('catalog')
@@ -100,12 +122,21 @@ export function openMongoReadStore(options: { mongo: Mongo; served?: readonly Se
           throw fault
         }
       }),
+  }
+}
+
+/** Calls that write documents and checkpoints. */
+function writeCalls(store: MongoReadStore): Pick<ReadStore, 'apply' | 'checkpoint' | 'forget'> {
+  const { mongo } = store
+  return {
     apply: (changes, checkpoint) =>
       mongo.ask(async (db) => {
         const writes = writesOf(changes)
-        const catalog = [...writes.keys()].some((name) => isServed.has(name)) ? await catalogIn(db) : known
+        const catalog = [...writes.keys()].some((name) => store.isServed.has(name))
+          ? await readCatalog(store, db)
+          : store.known
         for (const [collection, wanted] of writes)
-          await write(storedIn(db, names(collection, catalog)), wanted)
+          await write(storedIn(db, store.names(collection, catalog)), wanted)
         if (checkpoint === null) return
         const { projection, position } = checkpoint
         await onceMoreIfDuplicate(() =>
@@ -121,14 +152,23 @@ export function openMongoReadStore(options: { mongo: Mongo; served?: readonly Se
         const found = await checkpoints(db).findOne({ _id: projection })
         return found === null ? null : found.position.replace(/^0+(?=\d)/, '')
       }),
+    forget: (projection) =>
+      mongo.ask(async (db) => void (await checkpoints(db).deleteOne({ _id: projection }))),
+  }
+}
+
+/** Calls that read documents. */
+function readCalls(store: MongoReadStore): Pick<ReadStore, 'get' | 'getMany' | 'find' | 'count'> {
+  const { mongo } = store
+  return {
     get: (collection, id) =>
       mongo.ask(async (db) => {
-        const found = await reading(db, collection, (stored) => stored.findOne({ _id: id }))
+        const found = await reading(store, db, collection, (stored) => stored.findOne({ _id: id }))
         return found === null ? undefined : documentOf(found)
       }),
     getMany: (collection, ids) =>
       mongo.ask(async (db) => {
-        const found = await reading(db, collection, (stored) =>
+        const found = await reading(store, db, collection, (stored) =>
           stored.find({ _id: { $in: [...ids] } }).toArray(),
         )
         return byId(found)
@@ -138,36 +178,49 @@ export function openMongoReadStore(options: { mongo: Mongo; served?: readonly Se
         const { filter, sort } = pageOf(query)
         // To the server a limit of 0 is none.
         if (query.limit <= 0) return []
-        const found = await reading(db, collection, (stored) =>
+        const found = await reading(store, db, collection, (stored) =>
           stored.find(filter).sort(sort).limit(query.limit).toArray(),
         )
         return [...byId(found).values()]
       }),
     count: (collection, where) =>
-      mongo.ask((db) => reading(db, collection, (stored) => stored.countDocuments(filterOf(where)))),
-    forget: (projection) =>
-      mongo.ask(async (db) => void (await checkpoints(db).deleteOne({ _id: projection }))),
-    generations: () =>
-      mongo.ask(async (db) => {
-        const found = await db.listCollections({}, { nameOnly: true }).toArray()
-        return found.flatMap(({ name }) => nameStoredAs(name) ?? []).filter(isGeneration)
-      }),
-    drop: (collections) =>
-      mongo.ask(async (db) => {
-        for (const name of collections) await storedIn(db, name).drop()
-      }, longMs),
-    async aside() {
-      // Nobody here waits for another writer.
-      const { prepare, apply, getMany, find } = store
-      return { prepare, apply, getMany, find, land: async () => {}, close: async () => {} }
-    },
-    removeAsides: async () => undefined,
-    // The server's own files are its operator's: what was removed may stay in its journal and oplog for as long as they go back.
-    scrub: async () => undefined,
-    ready: () => mongo.ready(),
-    close: () => mongo.close(),
+      mongo.ask((db) => reading(store, db, collection, (stored) => stored.countDocuments(filterOf(where)))),
   }
-  return store
+}
+
+async function readCatalog(store: MongoReadStore, db: Db): Promise<Catalog> {
+  const found = await db.collection<{ _id: string; revision: number; body: string }>('catalog').findOne({
+    _id: 'catalog',
+  })
+  store.known = found === null ? emptyCatalog : StoredCatalog.parse(JSON.parse(found.body))
+  return store.known
+}
+
+/**
+ * Reads what is live, at the cost of no wait: it reads what was live when last looked, and looks at the same time. A generation never
+ * comes back, so what is live still was live all along; what is no more is read again from what is live now.
+ */
+async function reading<T>(
+  store: MongoReadStore,
+  db: Db,
+  collection: string,
+  read: (stored: Collection<Stored>) => Promise<T>,
+): Promise<T> {
+  if (!store.isServed.has(collection)) return read(storedIn(db, collection))
+  for (;;) {
+    const before = store.known.live[collection]?.name
+    const [catalog, found] = await Promise.all([
+      readCatalog(store, db),
+      before === undefined ? undefined : read(storedIn(db, before)),
+    ])
+    const now = store.names(collection, catalog)
+    if (before === now && found !== undefined) return found
+    store.known = catalog
+  }
+}
+
+function checkpoints(db: Db) {
+  return db.collection<{ _id: string; position: string }>('checkpoints')
 }
 
 function storedIn(db: Db, collection: string): Collection<Stored> {

@@ -2,15 +2,20 @@
 import { readdirSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { Position } from '#domain/kernel/event.ts'
-import type { Aside, Catalog, Document, ReadStore, Served } from '../ports/readStore.ts'
-import { openSqlite, overwriteFreed } from '../engines/sqlite.ts'
-import type { Sqlite, SqlValue, Statement } from '../engines/sqlite.ts'
+import type {
+  Aside,
+  Catalog,
+  Change,
+  Collection,
+  Document,
+  Find,
+  ReadStore,
+  Served,
+} from '../ports/readStore.ts'
+import { openSqlite, overwriteFreed, type Sqlite, type SqlValue, type Statement } from '../engines/sqlite.ts'
 import { catalogIn, isGeneration, storedNames } from '../ports/catalog.ts'
-import { countSql, findSql, tableOf } from './sqlQueries.ts'
-import type { Table } from './sqlQueries.ts'
-import { dropTable, landTable } from './moveTable.ts'
-import { openTable, prepareTable } from './sqlTables.ts'
-import { putSql, replaceSql } from './writeSql.ts'
+import { countSql, findSql, tableOf, type Table, putSql, replaceSql } from './sqlQueries.ts'
+import { dropTable, landTable, openTable, prepareTable } from './sqlTables.ts'
 
 const formats = [
   'CREATE TABLE checkpoints (projection TEXT PRIMARY KEY, position TEXT NOT NULL) STRICT',
@@ -27,126 +32,71 @@ export function openSqliteReadStore(options: { file: string; served?: readonly S
   return readStoreIn(openSqlite({ file, synchronous: 'NORMAL', formats, overwrites: true }), file, { served })
 }
 
+type Query = Statement<readonly SqlValue[], [string]>
+
+function statements(db: Sqlite) {
+  return {
+    moveCheckpoint: db.prepare<[string, string]>(
+      `INSERT INTO checkpoints (projection, position) VALUES (?, ?)
+       ON CONFLICT (projection) DO UPDATE SET position = excluded.position WHERE excluded.position > position`,
+    ),
+    checkpoint: db.prepare<[string], [string]>('SELECT position FROM checkpoints WHERE projection = ?'),
+    forget: db.prepare<[string]>('DELETE FROM checkpoints WHERE projection = ?'),
+    catalogRevision: db.prepare<[], [number]>('SELECT revision FROM catalog'),
+    catalogBody: db.prepare<[], [string]>('SELECT body FROM catalog'),
+    makeCatalog: db.prepare<[number, string]>(
+      'INSERT INTO catalog (only, revision, body) VALUES (1, ?, ?) ON CONFLICT DO NOTHING',
+    ),
+    replaceCatalog: db.prepare<[number, string, number]>(
+      'UPDATE catalog SET revision = ?, body = ? WHERE revision = ?',
+    ),
+  }
+}
+
+interface SqliteReadStore extends ReturnType<typeof statements> {
+  readonly db: Sqlite
+  readonly names: ReturnType<typeof storedNames>
+  readonly replacesFirst: boolean
+  /** Prepared queries by their text. Texts come from code and are few, so all are kept. */
+  readonly kept: Map<string, Query>
+  readonly tables: Map<string, Table>
+  /** The catalog as it was read last: other processes and threads change it too, but seldom. */
+  known: Catalog
+}
+
 function readStoreIn(
   db: Sqlite,
   file: string,
   { served = [], replacesFirst = true }: { served?: readonly Served[]; replacesFirst?: boolean },
 ): ReadStore {
-  const names = storedNames(served)
-  // The texts of queries come from code and are few: all are kept.
-  const kept = new Map<string, Statement<readonly SqlValue[], [string]>>()
-  const prepared = (sql: string): Statement<readonly SqlValue[], [string]> => {
-    const statement = kept.get(sql) ?? db.prepare<readonly SqlValue[], [string]>(sql)
-    kept.set(sql, statement)
-    return statement
+  const { checkpoint, forget, ...prepared } = statements(db)
+  const store: SqliteReadStore = {
+    ...prepared,
+    checkpoint,
+    forget,
+    db,
+    names: storedNames(served),
+    replacesFirst,
+    kept: new Map(),
+    tables: new Map(),
+    known: catalogIn(undefined),
   }
-  const tables = new Map<string, Table>()
-  const tableFor = (name: string): Table => {
-    const table = tables.get(name) ?? openTable(db, name)
-    tables.set(name, table)
-    return table
-  }
-  const write = (name: string, id: string, position: Position, body: string | null): void => {
-    const table = tableFor(name)
-    const values = [id, ordered(position), body]
-    if (replacesFirst && body !== null && prepared(replaceSql(table)).run(...values).changes > 0) return
-    prepared(putSql(table)).run(...values)
-  }
-  const moveCheckpoint = db.prepare<[string, string]>(
-    `INSERT INTO checkpoints (projection, position) VALUES (?, ?)
-     ON CONFLICT (projection) DO UPDATE SET position = excluded.position WHERE excluded.position > position`,
-  )
-  const checkpoint = db.prepare<[string], [string]>('SELECT position FROM checkpoints WHERE projection = ?')
-  const forget = db.prepare<[string]>('DELETE FROM checkpoints WHERE projection = ?')
-  const catalogRevision = db.prepare<[], [number]>('SELECT revision FROM catalog')
-  const catalogBody = db.prepare<[], [string]>('SELECT body FROM catalog')
-  const makeCatalog = db.prepare<[number, string]>(
-    'INSERT INTO catalog (only, revision, body) VALUES (1, ?, ?) ON CONFLICT DO NOTHING',
-  )
-  const replaceCatalog = db.prepare<[number, string, number]>(
-    'UPDATE catalog SET revision = ?, body = ? WHERE revision = ?',
-  )
-
-  // Other processes and threads change it too; most times it is what it was.
-  let known: Catalog = catalogIn(undefined)
-  const catalog = (): Catalog => {
-    const revision = catalogRevision.get()?.[0] ?? 0
-    if (revision !== known.revision) known = catalogIn(catalogBody.get()?.[0])
-    return known
-  }
-  const storedAs = (collection: string): string => names(collection, catalog())
-
   return {
-    catalog: async () => catalog(),
-    replaceCatalog: async (next) => {
-      const body = JSON.stringify(next)
-      const { changes } =
-        next.revision === 1
-          ? makeCatalog.run(next.revision, body)
-          : replaceCatalog.run(next.revision, body, next.revision - 1)
-      return changes > 0
-    },
-    prepare: async (collections) =>
-      db.transaction(() => {
-        tables.clear()
-        for (const collection of collections) prepareTable(db, collection)
-      }),
-    apply: async (changes, moved) =>
-      db.transaction(() => {
-        for (const change of changes) {
-          const name = storedAs(change.collection)
-          switch (change.kind) {
-            case 'put':
-              write(name, change.document.id, change.position, JSON.stringify(change.document))
-              break
-            case 'remove':
-              write(name, change.id, change.position, null)
-              break
-          }
-        }
-        if (moved) moveCheckpoint.run(moved.projection, ordered(moved.position))
-      }),
+    catalog: async () => currentCatalog(store),
+    replaceCatalog: (next) => replaceCatalogIf(store, next),
+    prepare: (collections) => prepareCollections(store, collections),
+    apply: (changes, moved) => applyChanges(store, changes, moved),
     checkpoint: async (projection) => {
       const row = checkpoint.get(projection)
       return row === undefined ? null : row[0].replace(/^0+(?=\d)/, '')
     },
-    get: async (collection, id) => {
-      const table = tableOf(storedAs(collection))
-      const row = prepared(`SELECT body FROM ${table} WHERE id = ? AND present = 1`).get(id)
-      return row === undefined ? undefined : parsed(row)
-    },
-    getMany: async (collection, ids) => {
-      const table = tableOf(storedAs(collection))
-      const rows = prepared(
-        `SELECT body FROM ${table} WHERE id IN (SELECT value FROM json_each(?)) AND present = 1`,
-      ).all(JSON.stringify(ids))
-      return new Map(rows.map(parsed).map((document) => [document.id, document]))
-    },
-    find: async (collection, query) => {
-      const { sql, values } = findSql(tableFor(storedAs(collection)), query)
-      return prepared(sql)
-        .all(...values)
-        .map(parsed)
-    },
-    count: async (collection, where) => {
-      const { sql, values } = countSql(tableFor(storedAs(collection)), where)
-      return Number(prepared(sql).get(...values)?.[0])
-    },
+    get: (collection, id) => getDocument(store, collection, id),
+    getMany: (collection, ids) => getDocuments(store, collection, ids),
+    find: (collection, query) => findDocuments(store, collection, query),
+    count: (collection, where) => countDocuments(store, collection, where),
     forget: async (projection) => void forget.run(projection),
-    generations: async () =>
-      db
-        .prepare<[], [string]>(
-          `SELECT substr(name, 6) FROM sqlite_master WHERE type = 'table' AND name LIKE 'docs\\_%' ESCAPE '\\'`,
-        )
-        .all()
-        .map(([name]) => name)
-        .filter(isGeneration),
-    drop: async (collections, signal) => {
-      for (const name of collections) {
-        tables.delete(name)
-        await dropTable(db, name, signal)
-      }
-    },
+    generations: () => storedGenerations(store),
+    drop: (collections, signal) => dropCollections(store, collections, signal),
     aside: async (part) => openAside(db, `${file}.part${part}`),
     removeAsides: async () => removeAsides(file),
     scrub: async () => db.truncateLog(),
@@ -154,6 +104,143 @@ function readStoreIn(
       checkpoint.get('')
     },
     close: async () => db.close(),
+  }
+}
+
+function prepared(store: SqliteReadStore, sql: string): Query {
+  const statement = store.kept.get(sql) ?? store.db.prepare<readonly SqlValue[], [string]>(sql)
+  store.kept.set(sql, statement)
+  return statement
+}
+
+function tableFor(store: SqliteReadStore, name: string): Table {
+  const table = store.tables.get(name) ?? openTable(store.db, name)
+  store.tables.set(name, table)
+  return table
+}
+
+function write(
+  store: SqliteReadStore,
+  name: string,
+  id: string,
+  position: Position,
+  body: string | null,
+): void {
+  const table = tableFor(store, name)
+  const values = [id, ordered(position), body]
+  if (store.replacesFirst && body !== null && prepared(store, replaceSql(table)).run(...values).changes > 0)
+    return
+  prepared(store, putSql(table)).run(...values)
+}
+
+function currentCatalog(store: SqliteReadStore): Catalog {
+  const revision = store.catalogRevision.get()?.[0] ?? 0
+  if (revision !== store.known.revision) store.known = catalogIn(store.catalogBody.get()?.[0])
+  return store.known
+}
+
+function storedAs(store: SqliteReadStore, collection: string): string {
+  return store.names(collection, currentCatalog(store))
+}
+
+async function replaceCatalogIf(store: SqliteReadStore, next: Catalog): Promise<boolean> {
+  const body = JSON.stringify(next)
+  const { changes } =
+    next.revision === 1
+      ? store.makeCatalog.run(next.revision, body)
+      : store.replaceCatalog.run(next.revision, body, next.revision - 1)
+  return changes > 0
+}
+
+async function prepareCollections(store: SqliteReadStore, collections: readonly Collection[]): Promise<void> {
+  return store.db.transaction(() => {
+    store.tables.clear()
+    for (const collection of collections) prepareTable(store.db, collection)
+  })
+}
+
+async function applyChanges(
+  store: SqliteReadStore,
+  changes: readonly Change[],
+  moved: { projection: string; position: Position } | null,
+): Promise<void> {
+  return store.db.transaction(() => {
+    for (const change of changes) {
+      const name = storedAs(store, change.collection)
+      switch (change.kind) {
+        case 'put':
+          write(store, name, change.document.id, change.position, JSON.stringify(change.document))
+          break
+        case 'remove':
+          write(store, name, change.id, change.position, null)
+          break
+      }
+    }
+    if (moved) store.moveCheckpoint.run(moved.projection, ordered(moved.position))
+  })
+}
+
+async function getDocument(
+  store: SqliteReadStore,
+  collection: string,
+  id: string,
+): Promise<Document | undefined> {
+  const table = tableOf(storedAs(store, collection))
+  const row = prepared(store, `SELECT body FROM ${table} WHERE id = ? AND present = 1`).get(id)
+  return row === undefined ? undefined : parsed(row)
+}
+
+async function getDocuments(
+  store: SqliteReadStore,
+  collection: string,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, Document>> {
+  const table = tableOf(storedAs(store, collection))
+  const rows = prepared(
+    store,
+    `SELECT body FROM ${table} WHERE id IN (SELECT value FROM json_each(?)) AND present = 1`,
+  ).all(JSON.stringify(ids))
+  return new Map(rows.map(parsed).map((document) => [document.id, document]))
+}
+
+async function findDocuments(
+  store: SqliteReadStore,
+  collection: string,
+  query: Find,
+): Promise<readonly Document[]> {
+  const { sql, values } = findSql(tableFor(store, storedAs(store, collection)), query)
+  return prepared(store, sql)
+    .all(...values)
+    .map(parsed)
+}
+
+async function countDocuments(
+  store: SqliteReadStore,
+  collection: string,
+  where: Find['where'],
+): Promise<number> {
+  const { sql, values } = countSql(tableFor(store, storedAs(store, collection)), where)
+  return Number(prepared(store, sql).get(...values)?.[0])
+}
+
+async function storedGenerations(store: SqliteReadStore): Promise<readonly string[]> {
+  return store.db
+    .prepare<[], [string]>(
+      `SELECT substr(name, 6) FROM sqlite_master WHERE type = 'table' AND name LIKE 'docs\\_%' ESCAPE '\\'`,
+    )
+    .all()
+    .map(([name]) => name)
+    .filter(isGeneration)
+}
+
+async function dropCollections(
+  store: SqliteReadStore,
+  collections: readonly string[],
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  for (const name of collections) {
+    store.tables.delete(name)
+    await dropTable(store.db, name, signal)
   }
 }
 

@@ -1,31 +1,36 @@
-/** Commands and the log, told of to whoever watches. */
+/** Emits what commands, the log and the job queue do. */
 import { Fault, type FaultCode } from '#domain/kernel/errors.ts'
 import { UnreadableEvent, type EventLog } from '#platform/eventlog/eventLog.ts'
-import type { Commands, Executed } from '#platform/commands/execute.ts'
+import type { Delivery, Jobs } from '#platform/ports/jobs.ts'
+import type { AnyRecorded } from '#domain/views/view.ts'
 import { EngineUnavailable, NotFolded, TooLarge } from '#platform/ports/faults.ts'
 import { now, type CommandDone, type Emit } from './telemetry.ts'
 
-/** The same commands; each is told of when it is over. */
-export function observedCommands(commands: Commands, emit: Emit): Commands {
-  return {
-    ...commands,
-    async execute(decider, stream, command, cause, ...rest) {
-      const begun = now()
-      const tell = (outcome: CommandDone['outcome']) =>
-        emit({ kind: 'command', type: typeOf(command), stream, cause, outcome, begun, ended: now() })
-      try {
-        const executed = await commands.execute(decider, stream, command, cause, ...rest)
-        tell(outcomeOf(executed))
-        return executed
-      } catch (fault) {
-        tell(codeOf(fault))
-        throw fault
-      }
-    },
+/** Emits the outcome of a command once it is over. */
+export async function observeCommand<E extends Outcome>(
+  emit: Emit,
+  { command, ...about }: Pick<CommandDone, 'stream' | 'cause'> & { readonly command: unknown },
+  execute: () => Promise<E>,
+): Promise<E> {
+  const begun = now()
+  const done = (outcome: CommandDone['outcome']) =>
+    emit({ kind: 'command', type: typeOf(command), ...about, outcome, begun, ended: now() })
+  try {
+    const executed = await execute()
+    done(outcomeOf(executed))
+    return executed
+  } catch (fault) {
+    done(codeOf(fault))
+    throw fault
   }
 }
 
-/** The same log; each append is told of when it is over. */
+interface Outcome {
+  readonly repeated: boolean
+  readonly events: readonly AnyRecorded[]
+}
+
+/** The same log; each append is emitted once it is over. */
 export function observedLog(log: EventLog, emit: Emit): EventLog {
   return {
     ...log,
@@ -49,7 +54,7 @@ function typeOf(command: unknown): string {
   return hasType && typeof command.type === 'string' ? command.type : 'other'
 }
 
-function outcomeOf({ repeated, events }: Executed<unknown>): CommandDone['outcome'] {
+function outcomeOf({ repeated, events }: Outcome): CommandDone['outcome'] {
   if (repeated) return 'repeated'
   return events.length === 0 ? 'unchanged' : 'done'
 }
@@ -60,4 +65,45 @@ function codeOf(fault: unknown): FaultCode {
   if (fault instanceof EngineUnavailable) return 'engine_unavailable'
   if (fault instanceof UnreadableEvent) return 'history_unreadable'
   return fault instanceof TooLarge ? 'too_large' : 'internal'
+}
+
+/** The same queue; the outcome of each delivery is emitted when its worker is done with it. */
+export function observedJobs(jobs: Jobs, emit: Emit): Jobs {
+  return {
+    ...jobs,
+    work: (kind, options, handle) =>
+      jobs.work(kind, options, async (delivery) => {
+        const tell = (outcome: 'done' | 'given_back' | 'set_aside' | 'failed') =>
+          emit({ kind: 'delivery', job: kind, outcome })
+        try {
+          await handle(observedDelivery(delivery, tell))
+        } catch (fault) {
+          tell('failed')
+          throw fault
+        }
+      }),
+  }
+}
+
+function observedDelivery(
+  delivery: Delivery,
+  tell: (outcome: 'done' | 'given_back' | 'set_aside') => void,
+): Delivery {
+  return {
+    job: delivery.job,
+    attempt: delivery.attempt,
+    working: () => delivery.working(),
+    async ack() {
+      await delivery.ack()
+      tell('done')
+    },
+    async nak(delayMs) {
+      await delivery.nak(delayMs)
+      tell('given_back')
+    },
+    async reject(fault) {
+      await delivery.reject(fault)
+      tell('set_aside')
+    },
+  }
 }

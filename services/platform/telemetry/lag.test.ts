@@ -1,7 +1,7 @@
 /** How far a projection is behind. */
 import { expect, test } from 'vitest'
 import type { StoredEvent } from '#domain/kernel/event.ts'
-import { lagBehind } from './lag.ts'
+import { lagBehind } from './projectionProgress.ts'
 
 const at = (seconds: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, seconds))
 const event = (n: number): StoredEvent => ({

@@ -18,10 +18,8 @@ const stepBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1,
 const runBuckets = [1, 5, 15, 30, 60, 120, 300, 600, 1_800, 3_600, 7_200]
 const askedForMs = 1_000
 
-/** Metrics that begin at zero, in a registry of their own. */
-export function openMetrics(): Metrics {
-  const register = new Registry()
-  collectDefaultMetrics({ register })
+/** Makes metrics with our prefix, in a registry. */
+function metricsIn(register: Registry) {
   const counter = <L extends string = never>(name: string, help: string, labelNames: readonly L[] = []) =>
     new Counter<L>({ name: `flightdeck_${name}_total`, help, labelNames, registers: [register] })
   const gauge = <L extends string = never>(name: string, help: string, labelNames: readonly L[] = []) =>
@@ -39,122 +37,135 @@ export function openMetrics(): Metrics {
       labelNames,
       registers: [register],
     })
+  return { counter, gauge, seconds }
+}
 
-  const requests = seconds('http_request', 'HTTP requests answered.', requestBuckets, [
-    'method',
-    'route',
-    'status',
-  ])
-  const commands = counter('commands', 'Commands, by what came of them.', ['type', 'outcome'])
-  const commandSeconds = seconds('command', 'From a command to its outcome.', stepBuckets)
-  const appended = counter('events_appended', 'Events appended to the log.', ['type'])
-  const appendSeconds = seconds('append', 'Appends to the log.', stepBuckets)
-  const conflicts = counter('append_conflicts', 'Appends that another one came before.')
-  const projected = counter('events_projected', 'Events folded into the read models.')
-  const projectSeconds = seconds('projection_batch', 'Batches folded into the read models.', stepBuckets)
-  const queued = counter('jobs_queued', 'Jobs queued; one that is queued again counts again.', ['job'])
-  const deliveries = counter('job_deliveries', 'Jobs that were taken, by what became of them.', [
-    'job',
-    'outcome',
-  ])
-  const runsActive = gauge('runs_active', 'Runs under way in this process.', ['job'])
-  const runSeconds = seconds('run', 'Runs, from the claim to the end.', runBuckets, ['job'])
-  const runsEnded = counter('executions_ended', 'Turns and commands that ended.', ['outcome'])
-  const sockets = gauge('sockets_open', 'Live connections.')
-  const rooms = gauge('socket_rooms_open', 'Tasks that somebody watches.')
-  const sayings = counter('socket_sayings', 'What was said of events, over all viewers.')
-  const cutOff = counter('sockets_cut_off', 'Viewers that were cut off since they read too slowly.')
-  const pageViews = counter('page_views', 'Pages of the client that were viewed.', ['route'])
-  const output = counter('output_recorded_bytes', 'Terminal output recorded.')
-  const tokens = counter('model_tokens', 'Tokens used.', ['model', 'kind'])
-  const dollars = counter('model_cost_dollars', "The agent's own estimate of what was used.", ['model'])
-
-  const pulled = pulledGauges(gauge)
-  const server = countedBytes(
-    counter('http_received_bytes', 'Bytes received on the port, sockets included.'),
-    counter('http_sent_bytes', 'Bytes sent on the port, sockets included.'),
-  )
-
-  function count(event: AnyRecorded): void {
-    appended.inc({ type: event.type })
-    switch (event.type) {
-      case 'ExecutionCompleted':
-        return runsEnded.inc({ outcome: 'completed' })
-      case 'ExecutionFailed':
-        return runsEnded.inc({ outcome: 'failed' })
-      case 'ExecutionCancelled':
-        return runsEnded.inc({ outcome: 'cancelled' })
-      case 'TerminalOutputRecorded':
-        return output.inc(Buffer.byteLength(event.content?.text ?? ''))
-      case 'UsageRecorded': {
-        const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, costUsd } = event.data
-        const model = modelKind(event.data.model)
-        tokens.inc({ model, kind: 'input' }, inputTokens)
-        tokens.inc({ model, kind: 'output' }, outputTokens)
-        tokens.inc({ model, kind: 'cache_read' }, cacheReadTokens)
-        tokens.inc({ model, kind: 'cache_write' }, cacheWriteTokens)
-        return dollars.inc({ model }, costUsd)
-      }
-      default:
-    }
-  }
-
-  function emit(observation: Observation): void {
-    switch (observation.kind) {
-      case 'request': {
-        const { method, route, status } = observation
-        const labels = { method: knownMethod(method), route, status: statusClass(status) }
-        return requests.observe(labels, secondsOf(observation))
-      }
-      case 'command':
-        commands.inc({ type: observation.type, outcome: observation.outcome })
-        return commandSeconds.observe(secondsOf(observation))
-      case 'append':
-        if (observation.events === 'conflict') return conflicts.inc()
-        if (observation.events === 'fault') return
-        observation.events.forEach(count)
-        return appendSeconds.observe(secondsOf(observation))
-      case 'projected':
-        projected.inc(observation.events.length)
-        return projectSeconds.observe(secondsOf(observation))
-      case 'said':
-      case 'replayed':
-        return sayings.inc(observation.sayings)
-      case 'rooms':
-        return rooms.set(observation.open)
-      case 'socket':
-        if (observation.change === 'opened') return sockets.inc()
-        return observation.change === 'closed' ? sockets.dec() : cutOff.inc()
-      case 'queued':
-        return queued.inc({ job: observation.job })
-      case 'delivery':
-        return deliveries.inc({ job: observation.job, outcome: observation.outcome })
-      case 'run_begun':
-        return runsActive.inc({ job: observation.job })
-      case 'run_ended':
-        runsActive.dec({ job: observation.job })
-        return runSeconds.observe({ job: observation.job }, secondsOf(observation))
-      case 'projector':
-        pulled.lag = observation.lag
-        return
-      case 'dispatcher':
-        pulled.pending = observation.pending
-        return
-      case 'page_viewed':
-        return pageViews.inc({ route: observation.route })
-      case 'server':
-        return server.count(observation.http)
-    }
-  }
-
+function openInstruments(register: Registry) {
+  const { counter, gauge, seconds } = metricsIn(register)
   return {
-    emit,
+    requests: seconds('http_request', 'HTTP requests answered.', requestBuckets, [
+      'method',
+      'route',
+      'status',
+    ]),
+    commands: counter('commands', 'Commands, by what came of them.', ['type', 'outcome']),
+    commandSeconds: seconds('command', 'From a command to its outcome.', stepBuckets),
+    appended: counter('events_appended', 'Events appended to the log.', ['type']),
+    appendSeconds: seconds('append', 'Appends to the log.', stepBuckets),
+    conflicts: counter('append_conflicts', 'Appends that another one came before.'),
+    projected: counter('events_projected', 'Events folded into the read models.'),
+    projectSeconds: seconds('projection_batch', 'Batches folded into the read models.', stepBuckets),
+    queued: counter('jobs_queued', 'Jobs queued; one that is queued again counts again.', ['job']),
+    deliveries: counter('job_deliveries', 'Jobs that were taken, by what became of them.', [
+      'job',
+      'outcome',
+    ]),
+    runsActive: gauge('runs_active', 'Runs under way in this process.', ['job']),
+    runSeconds: seconds('run', 'Runs, from the claim to the end.', runBuckets, ['job']),
+    runsEnded: counter('executions_ended', 'Turns and commands that ended.', ['outcome']),
+    sockets: gauge('sockets_open', 'Live connections.'),
+    rooms: gauge('socket_rooms_open', 'Tasks that somebody watches.'),
+    sayings: counter('socket_sayings', 'What was said of events, over all viewers.'),
+    cutOff: counter('sockets_cut_off', 'Viewers that were cut off since they read too slowly.'),
+    pageViews: counter('page_views', 'Pages of the client that were viewed.', ['route']),
+    output: counter('output_recorded_bytes', 'Terminal output recorded.'),
+    tokens: counter('model_tokens', 'Tokens used.', ['model', 'kind']),
+    dollars: counter('model_cost_dollars', "The agent's own estimate of what was used.", ['model']),
+    pulled: pulledGauges(gauge),
+    server: countedBytes(
+      counter('http_received_bytes', 'Bytes received on the port, sockets included.'),
+      counter('http_sent_bytes', 'Bytes sent on the port, sockets included.'),
+    ),
+  }
+}
+
+type Instruments = ReturnType<typeof openInstruments>
+
+/** Metrics that begin at zero, in a registry of their own. */
+export function openMetrics(): Metrics {
+  const register = new Registry()
+  collectDefaultMetrics({ register })
+  const instruments = openInstruments(register)
+  return {
+    emit: (observation) => observe(instruments, observation),
     contentType: register.contentType,
     async text() {
-      server.collect()
-      await pulled.collect()
+      instruments.server.collect()
+      await instruments.pulled.collect()
       return register.metrics()
     },
+  }
+}
+
+function countEvent(instruments: Instruments, event: AnyRecorded): void {
+  instruments.appended.inc({ type: event.type })
+  switch (event.type) {
+    case 'ExecutionCompleted':
+      return instruments.runsEnded.inc({ outcome: 'completed' })
+    case 'ExecutionFailed':
+      return instruments.runsEnded.inc({ outcome: 'failed' })
+    case 'ExecutionCancelled':
+      return instruments.runsEnded.inc({ outcome: 'cancelled' })
+    case 'TerminalOutputRecorded':
+      return instruments.output.inc(Buffer.byteLength(event.content?.text ?? ''))
+    case 'UsageRecorded': {
+      const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, costUsd } = event.data
+      const model = modelKind(event.data.model)
+      instruments.tokens.inc({ model, kind: 'input' }, inputTokens)
+      instruments.tokens.inc({ model, kind: 'output' }, outputTokens)
+      instruments.tokens.inc({ model, kind: 'cache_read' }, cacheReadTokens)
+      instruments.tokens.inc({ model, kind: 'cache_write' }, cacheWriteTokens)
+      return instruments.dollars.inc({ model }, costUsd)
+    }
+    default:
+  }
+}
+
+function observe(instruments: Instruments, observation: Observation): void {
+  switch (observation.kind) {
+    case 'request': {
+      const { method, route, status } = observation
+      const labels = { method: knownMethod(method), route, status: statusClass(status) }
+      return instruments.requests.observe(labels, secondsOf(observation))
+    }
+    case 'command':
+      instruments.commands.inc({ type: observation.type, outcome: observation.outcome })
+      return instruments.commandSeconds.observe(secondsOf(observation))
+    case 'append':
+      if (observation.events === 'conflict') return instruments.conflicts.inc()
+      if (observation.events === 'fault') return
+      observation.events.forEach((event) => countEvent(instruments, event))
+      return instruments.appendSeconds.observe(secondsOf(observation))
+    case 'projected':
+      instruments.projected.inc(observation.events.length)
+      return instruments.projectSeconds.observe(secondsOf(observation))
+    case 'said':
+    case 'replayed':
+      return instruments.sayings.inc(observation.sayings)
+    case 'rooms':
+      return instruments.rooms.set(observation.open)
+    case 'socket':
+      if (observation.change === 'opened') return instruments.sockets.inc()
+      return observation.change === 'closed' ? instruments.sockets.dec() : instruments.cutOff.inc()
+    case 'queued':
+      return instruments.queued.inc({ job: observation.job })
+    case 'delivery':
+      return instruments.deliveries.inc({ job: observation.job, outcome: observation.outcome })
+    case 'run_begun':
+      return instruments.runsActive.inc({ job: observation.job })
+    case 'run_ended':
+      instruments.runsActive.dec({ job: observation.job })
+      return instruments.runSeconds.observe({ job: observation.job }, secondsOf(observation))
+    case 'projector':
+      instruments.pulled.lag = observation.lag
+      return
+    case 'dispatcher':
+      instruments.pulled.pending = observation.pending
+      return
+    case 'page_viewed':
+      return instruments.pageViews.inc({ route: observation.route })
+    case 'server':
+      return instruments.server.count(observation.http)
   }
 }
 

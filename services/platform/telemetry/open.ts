@@ -1,19 +1,19 @@
-/** Opens what the configuration asks for: metrics, traces, both or neither. What is not asked for is not even loaded. */
+/** Opens the telemetry that the configuration asks for: metrics, traces, both or neither. What is not asked for is not loaded. */
 import type { Config } from '#platform/config/config.ts'
 import type { Logger } from '#platform/log.ts'
 import type { Metrics } from '#platform/telemetry/metrics.ts'
 import { spansOf, type ServerKind } from '#platform/telemetry/traces.ts'
-import { processName } from './name.ts'
+import type { ServiceName } from '#platform/config/variables.ts'
 import { emitToAll, type Emit } from './telemetry.ts'
 
 export interface Telemetry {
   readonly emit: Emit
   readonly metrics: Metrics | null
-  /** Sends the traces that wait, for 2 seconds at most. */
+  /** Sends the waiting traces, for 2 seconds at most. */
   close(): Promise<void>
 }
 
-/** `services` none: nobody watches, as in an operation. */
+/** Nothing is opened for a process without services, such as an operation. */
 export async function openTelemetry(
   { services, metricsPort, otlpEndpoint }: Pick<Config, 'services' | 'metricsPort' | 'otlpEndpoint'>,
   logger: Logger,
@@ -41,4 +41,13 @@ async function openTraces(services: Config['services'], endpoint: string, logger
     for (const span of spansOf(observation, serverKind)) sink.send(span)
   }
   return { emit, close: () => sink.close() }
+}
+
+const apart = ['gateway', 'command', 'query', 'runner', 'codehost'] as const
+
+/** The name of a process in logs and traces: `flightdeck`, or `flightdeck-command` and so on where services run apart. */
+export function processName(services: ReadonlySet<ServiceName>): string {
+  const here = apart.filter((name) => services.has(name))
+  const isWhole = apart.every((name) => name === 'codehost' || services.has(name))
+  return ['flightdeck', ...(isWhole ? [] : here)].join('-')
 }

@@ -7,7 +7,7 @@ import { changeCatalog } from '#platform/ports/catalog.ts'
 import { NotFolded } from '#platform/ports/faults.ts'
 import { taskId } from '../../../tests/domain/ids.ts'
 import { cause, openTestEngines, type TestEngines } from '../../../tests/server/engines.ts'
-import { requireAdvancing } from './projectionProgress.ts'
+import { requireProgress } from './projectionProgress.ts'
 
 let engines: TestEngines
 beforeEach(async () => {
@@ -25,9 +25,9 @@ const append = async (title: string) => {
 const foldedTo = (position: string) => engines.readStore.apply([], { projection: mainProjection, position })
 
 test('all is well with nothing to fold, with what has just come, and while it is caught up with', async () => {
-  await expect(requireAdvancing({ ...engines, clock: later(60) })).resolves.toBeUndefined()
+  await expect(requireProgress({ ...engines, clock: later(60) })).resolves.toBeUndefined()
   const first = await append('one')
-  await expect(requireAdvancing({ ...engines, clock: later(10) })).resolves.toBeUndefined()
+  await expect(requireProgress({ ...engines, clock: later(10) })).resolves.toBeUndefined()
   const last = await append('two')
   const readStore: typeof engines.readStore = {
     ...engines.readStore,
@@ -37,14 +37,14 @@ test('all is well with nothing to fold, with what has just come, and while it is
       return before
     },
   }
-  await expect(requireAdvancing({ ...engines, readStore, clock: later(60) })).resolves.toBeUndefined()
+  await expect(requireProgress({ ...engines, readStore, clock: later(60) })).resolves.toBeUndefined()
   await foldedTo(last)
-  await expect(requireAdvancing({ ...engines, clock: later(60) })).resolves.toBeUndefined()
+  await expect(requireProgress({ ...engines, clock: later(60) })).resolves.toBeUndefined()
 })
 
 test('finding 1: a projection that does not advance is none that is ready', async () => {
   await append('one')
-  await expect(requireAdvancing({ ...engines, clock: later(60) })).rejects.toThrow('does not advance')
+  await expect(requireProgress({ ...engines, clock: later(60) })).rejects.toThrow('does not advance')
 })
 
 test('nor is one without views that can be read', async () => {
@@ -52,5 +52,5 @@ test('nor is one without views that can be read', async () => {
     ...catalog,
     live,
   }))
-  await expect(requireAdvancing(engines)).rejects.toThrow(NotFolded)
+  await expect(requireProgress(engines)).rejects.toThrow(NotFolded)
 })

@@ -1,16 +1,18 @@
-/** Whether the read models can be read, and move on while the log does. */
+/** How far the projection is behind the log, and whether it makes progress. */
 import { withinOr } from '#platform/async/timeLimit.ts'
 import { setTimeout as pause } from 'node:timers/promises'
 import { isReadable, projectedEvents } from '#platform/reads/documents.ts'
 import { mainProjection } from '#platform/reads/projected.ts'
+import type { Position } from '#domain/kernel/event.ts'
 import type { Clock } from '#platform/ports/clock.ts'
 import type { EventStore } from '#platform/ports/eventStore.ts'
 import { EngineUnavailable, NotFolded } from '#platform/ports/faults.ts'
 import type { ReadStore } from '#platform/ports/readStore.ts'
+import type { Lag } from './telemetry.ts'
 
-/** An event that waits for less is on its way. */
+/** An event younger than this is on its way. */
 const waitsAtMostMs = 15_000
-/** A projector that catches up gets on in this time; who asks whether all is ready waits a little longer. */
+/** A projector that catches up moves within this time; the caller waits a little longer. */
 const movesWithinMs = 1_500
 const answersWithinMs = 2_700
 const lookEveryMs = 100
@@ -22,10 +24,10 @@ interface Advancing {
 }
 
 /**
- * Throws while views cannot be read, and where the oldest event that is not folded is old and the projector does not get on. An engine
- * that is away is another matter, which its own part tells.
+ * Throws while views cannot be read, and when the oldest event that is not folded is old and the projector makes no progress. Does not throw
+ * for an unavailable engine, which has a readiness check of its own.
  */
-export async function requireAdvancing(engines: Advancing): Promise<void> {
+export async function requireProgress(engines: Advancing): Promise<void> {
   try {
     await withinOr(answersWithinMs, look(engines), undefined)
   } catch (fault) {
@@ -43,4 +45,18 @@ async function look({ eventStore, readStore, clock }: Advancing): Promise<void> 
     await pause(lookEveryMs)
   }
   throw new Error('The projection does not advance.')
+}
+
+const countedAtMost = 1_000
+
+/** How far the projection is behind the log at the time `at`. Read only when somebody asks. Throws `EngineUnavailable`. */
+export async function lagBehind(
+  eventStore: Pick<EventStore, 'readAll'>,
+  reached: Position | null,
+  at: Date,
+): Promise<Lag> {
+  const waiting = await eventStore.readAll(reached, countedAtMost, projectedEvents)
+  const [oldest] = waiting
+  const ms = oldest === undefined ? 0 : at.getTime() - Date.parse(oldest.at)
+  return { events: waiting.length, seconds: Math.max(ms, 0) / 1_000 }
 }

@@ -47,6 +47,16 @@ const mostCached = 1_000
 const usualCachedMs = 5_000
 const mostSecretBytes = 15 * 1024 * 1024
 
+type Found = Uint8Array | 'none' | 'destroyed'
+
+interface MongoVault {
+  readonly mongo: Mongo
+  readonly wrapping: Uint8Array
+  readonly cache: LRUCache<string, Uint8Array | 'destroyed'>
+  /** Look-ups under way, by scope. */
+  readonly lookups: Map<string, Promise<Found>>
+}
+
 /**
  * Opens the vault in the database of the connection. Throws `WrongMasterKey` when it was made with another master key.
  * A key that another process destroyed is gone here within `cachedMs`. The server's journal, oplog and back-ups hold its wrapped form for as long
@@ -61,80 +71,20 @@ export async function openMongoVault(options: MongoVaultOptions): Promise<Vault>
     await secretsIn(db).createIndex({ scope: 1 })
   }, longMs)
 
-  const cache = new LRUCache<string, Uint8Array | 'destroyed'>({
-    max: mostCached,
-    ttl: cachedMs,
-  })
-  const lookups = new Map<string, Promise<Uint8Array | 'none' | 'destroyed'>>()
-
-  async function keyOf(scope: string): Promise<Uint8Array | 'none' | 'destroyed'> {
-    const known = cache.get(scope)
-    if (known !== undefined) return known
-    const lookup = lookups.get(scope) ?? lookUp(scope).finally(() => lookups.delete(scope))
-    lookups.set(scope, lookup)
-    return lookup
+  const vault: MongoVault = {
+    mongo,
+    wrapping,
+    cache: new LRUCache({ max: mostCached, ttl: cachedMs }),
+    lookups: new Map(),
   }
-
-  async function lookUp(scope: string): Promise<Uint8Array | 'none' | 'destroyed'> {
-    const found = await mongo.ask((db) => keysIn(db).findOne({ _id: scope }))
-    // It may have been destroyed here while the answer was under way.
-    if (found?.wrapped === null || cache.get(scope) === 'destroyed') return 'destroyed'
-    if (found === null) return 'none'
-    return remember(scope, openBytes(wrapping, keyPlace(scope), found.wrapped))
-  }
-
-  function remember(scope: string, key: Uint8Array): Uint8Array {
-    cache.set(scope, key)
-    return key
-  }
-
-  async function newKey(scope: string): Promise<Uint8Array | 'none' | 'destroyed'> {
-    const key = randomBytes(keyBytes)
-    const wrapped = sealBytes(wrapping, keyPlace(scope), key)
-    const isOurs = await mongo.ask((db) => inserted(keysIn(db), { _id: scope, wrapped }))
-    return isOurs && cache.get(scope) !== 'destroyed' ? remember(scope, key) : keyOf(scope)
-  }
-
-  async function seal(place: Place, plain: Uint8Array): Promise<Uint8Array> {
-    const found = await keyOf(place.scope)
-    const key = found === 'none' ? await newKey(place.scope) : found
-    if (key === 'destroyed') throw new KeyDestroyed(`The key of ${place.scope} was destroyed.`)
-    if (key === 'none') throw new Error(`The key of ${place.scope} was made and is not there.`)
-    return sealBytes(key, place, plain)
-  }
-
-  async function open(place: Place, sealed: Uint8Array): Promise<Uint8Array | undefined> {
-    const key = await keyOf(place.scope)
-    if (key === 'destroyed') return undefined
-    if (key === 'none') throw new CannotOpen(`Nothing was ever sealed for ${place.scope}.`)
-    return openBytes(key, place, sealed)
-  }
-
   return {
-    seal: (scope, context, plain) => seal({ scope, context }, plain),
-    open: (scope, context, sealed) => open({ scope, context }, sealed),
-    destroy: async (scope) => {
-      await mongo.ask((db) =>
-        onceMoreIfDuplicate(() =>
-          keysIn(db).updateOne({ _id: scope }, { $set: { wrapped: null } }, { upsert: true }),
-        ),
-      )
-      cache.set(scope, 'destroyed')
-      // They open no more already; should this break off, destroying again ends it.
-      await mongo.ask((db) => secretsIn(db).deleteMany({ scope }))
-    },
-    putSecret: async (scope, name, secret) => {
-      const sealed = await seal(secretPlace(scope, name), Buffer.from(secret, 'utf8'))
-      if (sealed.byteLength > mostSecretBytes) throw new TooLarge(`The secret ${name} is over 15 MB.`)
-      await mongo.ask((db) =>
-        onceMoreIfDuplicate(() =>
-          secretsIn(db).replaceOne({ _id: secretId(scope, name) }, { scope, sealed }, { upsert: true }),
-        ),
-      )
-    },
+    seal: (scope, context, plain) => seal(vault, { scope, context }, plain),
+    open: (scope, context, sealed) => open(vault, { scope, context }, sealed),
+    destroy: (scope) => destroyKey(vault, scope),
+    putSecret: (scope, name, secret) => putSecret(vault, scope, name, secret),
     getSecret: async (scope, name) => {
       const found = await mongo.ask((db) => secretsIn(db).findOne({ _id: secretId(scope, name) }))
-      const plain = found === null ? undefined : await open(secretPlace(scope, name), found.sealed)
+      const plain = found === null ? undefined : await open(vault, secretPlace(scope, name), found.sealed)
       return plain === undefined ? undefined : Buffer.from(plain).toString('utf8')
     },
     removeSecret: async (scope, name) => {
@@ -143,10 +93,74 @@ export async function openMongoVault(options: MongoVaultOptions): Promise<Vault>
     deriveKey: (purpose) => purposeKey(masterKey, purpose),
     ready: () => mongo.ready(),
     close: async () => {
-      cache.clear()
+      vault.cache.clear()
       await mongo.close()
     },
   }
+}
+
+async function keyOf(vault: MongoVault, scope: string): Promise<Found> {
+  const known = vault.cache.get(scope)
+  if (known !== undefined) return known
+  const lookup = vault.lookups.get(scope) ?? lookUp(vault, scope).finally(() => vault.lookups.delete(scope))
+  vault.lookups.set(scope, lookup)
+  return lookup
+}
+
+async function lookUp(vault: MongoVault, scope: string): Promise<Found> {
+  const found = await vault.mongo.ask((db) => keysIn(db).findOne({ _id: scope }))
+  // It may have been destroyed here while the answer was under way.
+  if (found?.wrapped === null || vault.cache.get(scope) === 'destroyed') return 'destroyed'
+  if (found === null) return 'none'
+  return remember(vault, scope, openBytes(vault.wrapping, keyPlace(scope), found.wrapped))
+}
+
+function remember(vault: MongoVault, scope: string, key: Uint8Array): Uint8Array {
+  vault.cache.set(scope, key)
+  return key
+}
+
+async function newKey(vault: MongoVault, scope: string): Promise<Found> {
+  const key = randomBytes(keyBytes)
+  const wrapped = sealBytes(vault.wrapping, keyPlace(scope), key)
+  const isOurs = await vault.mongo.ask((db) => inserted(keysIn(db), { _id: scope, wrapped }))
+  return isOurs && vault.cache.get(scope) !== 'destroyed' ? remember(vault, scope, key) : keyOf(vault, scope)
+}
+
+async function seal(vault: MongoVault, place: Place, plain: Uint8Array): Promise<Uint8Array> {
+  const found = await keyOf(vault, place.scope)
+  const key = found === 'none' ? await newKey(vault, place.scope) : found
+  if (key === 'destroyed') throw new KeyDestroyed(`The key of ${place.scope} was destroyed.`)
+  if (key === 'none') throw new Error(`The key of ${place.scope} was made and is not there.`)
+  return sealBytes(key, place, plain)
+}
+
+async function open(vault: MongoVault, place: Place, sealed: Uint8Array): Promise<Uint8Array | undefined> {
+  const key = await keyOf(vault, place.scope)
+  if (key === 'destroyed') return undefined
+  if (key === 'none') throw new CannotOpen(`Nothing was ever sealed for ${place.scope}.`)
+  return openBytes(key, place, sealed)
+}
+
+async function destroyKey(vault: MongoVault, scope: string): Promise<void> {
+  await vault.mongo.ask((db) =>
+    onceMoreIfDuplicate(() =>
+      keysIn(db).updateOne({ _id: scope }, { $set: { wrapped: null } }, { upsert: true }),
+    ),
+  )
+  vault.cache.set(scope, 'destroyed')
+  // They open no more already; should this break off, destroying again ends it.
+  await vault.mongo.ask((db) => secretsIn(db).deleteMany({ scope }))
+}
+
+async function putSecret(vault: MongoVault, scope: string, name: string, secret: string): Promise<void> {
+  const sealed = await seal(vault, secretPlace(scope, name), Buffer.from(secret, 'utf8'))
+  if (sealed.byteLength > mostSecretBytes) throw new TooLarge(`The secret ${name} is over 15 MB.`)
+  await vault.mongo.ask((db) =>
+    onceMoreIfDuplicate(() =>
+      secretsIn(db).replaceOne({ _id: secretId(scope, name) }, { scope, sealed }, { upsert: true }),
+    ),
+  )
 }
 
 /** The first that opens the vault leaves a check value; all the others must be able to open it. */

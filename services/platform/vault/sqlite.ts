@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { CannotOpen, KeyDestroyed, WrongMasterKey } from '../ports/faults.ts'
 import type { Vault } from '../ports/vault.ts'
-import { openSqlite } from '../engines/sqlite.ts'
+import { openSqlite, type Sqlite } from '../engines/sqlite.ts'
 import {
   checkPlace,
   keyBytes,
@@ -24,18 +24,7 @@ const formats = [
 
 const mostCached = 1_000
 
-/** Opens the vault in `file`. Throws `WrongMasterKey` when it was made with another master key. */
-export function openSqliteVault(options: { file: string; masterKey: Uint8Array }): Vault {
-  const { file, masterKey } = options
-  const wrapping = wrappingKey(masterKey)
-  const db = openSqlite({ file, synchronous: 'FULL', formats, overwrites: true })
-  try {
-    checkMasterKey()
-  } catch (fault) {
-    db.close()
-    throw fault
-  }
-
+function statements(db: Sqlite) {
   const readKey = db.prepare<[string], [Uint8Array | null]>('SELECT wrapped FROM keys WHERE scope = ?')
   const insertKey = db.prepare<[string, Uint8Array]>('INSERT INTO keys (scope, wrapped) VALUES (?, ?)')
   const destroyKey = db.prepare<[string]>(
@@ -50,97 +39,128 @@ export function openSqliteVault(options: { file: string; masterKey: Uint8Array }
   )
   const deleteSecret = db.prepare<[string, string]>('DELETE FROM secrets WHERE scope = ? AND name = ?')
   const deleteSecrets = db.prepare<[string]>('DELETE FROM secrets WHERE scope = ?')
-
-  // Least recently used first.
-  const cache = new Map<string, Uint8Array>()
-
-  function checkMasterKey(): void {
-    const row = db.prepare<[], [Uint8Array]>('SELECT sealed FROM check_value').get()
-    if (row === undefined) {
-      const sealed = sealBytes(wrapping, checkPlace, new Uint8Array())
-      db.prepare<[Uint8Array]>('INSERT INTO check_value (sealed) VALUES (?)').run(sealed)
-      return
-    }
-    try {
-      openBytes(wrapping, checkPlace, row[0])
-    } catch (fault) {
-      throw fault instanceof CannotOpen ? new WrongMasterKey(file) : fault
-    }
-  }
-
-  function remember(scope: string, key: Uint8Array): Uint8Array {
-    cache.delete(scope)
-    cache.set(scope, key)
-    for (const [oldest] of cache) {
-      if (cache.size <= mostCached) break
-      drop(oldest)
-    }
-    return key
-  }
-
-  function drop(scope: string): void {
-    cache.get(scope)?.fill(0)
-    cache.delete(scope)
-  }
-
-  function keyOf(scope: string): Uint8Array | 'none' | 'destroyed' {
-    const cached = cache.get(scope)
-    if (cached !== undefined) return remember(scope, cached)
-    const row = readKey.get(scope)
-    if (row === undefined) return 'none'
-    return row[0] === null ? 'destroyed' : remember(scope, openBytes(wrapping, keyPlace(scope), row[0]))
-  }
-
-  function seal(place: Place, plain: Uint8Array): Uint8Array {
-    const found = keyOf(place.scope)
-    if (found === 'destroyed') throw new KeyDestroyed(`The key of ${place.scope} was destroyed.`)
-    return sealBytes(found === 'none' ? newKey(place.scope) : found, place, plain)
-  }
-
-  function newKey(scope: string): Uint8Array {
-    const key = randomBytes(keyBytes)
-    insertKey.run(scope, sealBytes(wrapping, keyPlace(scope), key))
-    return remember(scope, key)
-  }
-
-  function open(place: Place, sealed: Uint8Array): Uint8Array | undefined {
-    const key = keyOf(place.scope)
-    if (key === 'destroyed') return undefined
-    if (key === 'none') throw new CannotOpen(`Nothing was ever sealed for ${place.scope}.`)
-    return openBytes(key, place, sealed)
-  }
-
   return {
-    seal: async (scope, context, plain) => seal({ scope, context }, plain),
-    open: async (scope, context, sealed) => open({ scope, context }, sealed),
-    destroy: async (scope) => {
-      db.transaction(() => {
-        destroyKey.run(scope)
-        deleteSecrets.run(scope)
-      })
-      drop(scope)
-      // The write-ahead log still holds the key as it was: it is emptied too.
-      db.truncateLog()
-    },
+    readKey,
+    insertKey,
+    destroyKey,
+    writeSecret,
+    readSecret,
+    deleteSecret,
+    deleteSecrets,
+  }
+}
+
+interface SqliteVault extends ReturnType<typeof statements> {
+  readonly db: Sqlite
+  readonly wrapping: Uint8Array
+  /** Keys by scope, the least recently used first. */
+  readonly cache: Map<string, Uint8Array>
+}
+
+/** Opens the vault in `file`. Throws `WrongMasterKey` when it was made with another master key. */
+export function openSqliteVault(options: { file: string; masterKey: Uint8Array }): Vault {
+  const { file, masterKey } = options
+  const wrapping = wrappingKey(masterKey)
+  const db = openSqlite({ file, synchronous: 'FULL', formats, overwrites: true })
+  try {
+    checkMasterKey(db, wrapping, file)
+  } catch (fault) {
+    db.close()
+    throw fault
+  }
+  const vault: SqliteVault = { ...statements(db), db, wrapping, cache: new Map() }
+  return {
+    seal: async (scope, context, plain) => seal(vault, { scope, context }, plain),
+    open: async (scope, context, sealed) => open(vault, { scope, context }, sealed),
+    destroy: (scope) => destroy(vault, scope),
     putSecret: async (scope, name, secret) => {
-      writeSecret.run(scope, name, seal(secretPlace(scope, name), Buffer.from(secret, 'utf8')))
+      vault.writeSecret.run(scope, name, seal(vault, secretPlace(scope, name), Buffer.from(secret, 'utf8')))
     },
     getSecret: async (scope, name) => {
-      const row = readSecret.get(scope, name)
-      const plain = row === undefined ? undefined : open(secretPlace(scope, name), row[0])
+      const row = vault.readSecret.get(scope, name)
+      const plain = row === undefined ? undefined : open(vault, secretPlace(scope, name), row[0])
       return plain === undefined ? undefined : Buffer.from(plain).toString('utf8')
     },
     removeSecret: async (scope, name) => {
-      deleteSecret.run(scope, name)
+      vault.deleteSecret.run(scope, name)
     },
     deriveKey: (purpose) => purposeKey(masterKey, purpose),
     ready: async () => {
-      readKey.get('')
+      vault.readKey.get('')
     },
     close: async () => {
-      for (const scope of cache.keys()) drop(scope)
+      for (const scope of vault.cache.keys()) drop(vault, scope)
       wrapping.fill(0)
       db.close()
     },
   }
+}
+
+/** Throws `WrongMasterKey` when the vault in the database was made with another master key. */
+function checkMasterKey(db: Sqlite, wrapping: Uint8Array, file: string): void {
+  const row = db.prepare<[], [Uint8Array]>('SELECT sealed FROM check_value').get()
+  if (row === undefined) {
+    const sealed = sealBytes(wrapping, checkPlace, new Uint8Array())
+    db.prepare<[Uint8Array]>('INSERT INTO check_value (sealed) VALUES (?)').run(sealed)
+    return
+  }
+  try {
+    openBytes(wrapping, checkPlace, row[0])
+  } catch (fault) {
+    throw fault instanceof CannotOpen ? new WrongMasterKey(file) : fault
+  }
+}
+
+function remember(vault: SqliteVault, scope: string, key: Uint8Array): Uint8Array {
+  vault.cache.delete(scope)
+  vault.cache.set(scope, key)
+  for (const [oldest] of vault.cache) {
+    if (vault.cache.size <= mostCached) break
+    drop(vault, oldest)
+  }
+  return key
+}
+
+function drop(vault: SqliteVault, scope: string): void {
+  vault.cache.get(scope)?.fill(0)
+  vault.cache.delete(scope)
+}
+
+function keyOf(vault: SqliteVault, scope: string): Uint8Array | 'none' | 'destroyed' {
+  const cached = vault.cache.get(scope)
+  if (cached !== undefined) return remember(vault, scope, cached)
+  const row = vault.readKey.get(scope)
+  if (row === undefined) return 'none'
+  return row[0] === null
+    ? 'destroyed'
+    : remember(vault, scope, openBytes(vault.wrapping, keyPlace(scope), row[0]))
+}
+
+function seal(vault: SqliteVault, place: Place, plain: Uint8Array): Uint8Array {
+  const found = keyOf(vault, place.scope)
+  if (found === 'destroyed') throw new KeyDestroyed(`The key of ${place.scope} was destroyed.`)
+  return sealBytes(found === 'none' ? newKey(vault, place.scope) : found, place, plain)
+}
+
+function newKey(vault: SqliteVault, scope: string): Uint8Array {
+  const key = randomBytes(keyBytes)
+  vault.insertKey.run(scope, sealBytes(vault.wrapping, keyPlace(scope), key))
+  return remember(vault, scope, key)
+}
+
+function open(vault: SqliteVault, place: Place, sealed: Uint8Array): Uint8Array | undefined {
+  const key = keyOf(vault, place.scope)
+  if (key === 'destroyed') return undefined
+  if (key === 'none') throw new CannotOpen(`Nothing was ever sealed for ${place.scope}.`)
+  return openBytes(key, place, sealed)
+}
+
+async function destroy(vault: SqliteVault, scope: string): Promise<void> {
+  vault.db.transaction(() => {
+    vault.destroyKey.run(scope)
+    vault.deleteSecrets.run(scope)
+  })
+  drop(vault, scope)
+  // The write-ahead log still holds the key as it was: it is emptied too.
+  vault.db.truncateLog()
 }

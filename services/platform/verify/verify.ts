@@ -124,116 +124,133 @@ const Envelope = z.strictObject({
 const Anchor = z.object({ terminal: TerminalHead.nullable() })
 const Owners = z.object({ ownerId: z.string(), projectId: z.string().optional() })
 
-function logChecks({
-  eventStore,
-  vault,
-}: {
-  eventStore: Pick<EventStore, 'readStream'>
-  vault: Pick<Vault, 'open'>
-}) {
-  const heads = new Map<string, Head>()
-  const findings: Finding[] = []
-  let more = 0
-  let count = 0
-  let erased = 0
-  let epoch = 1
+interface LogChecks {
+  readonly eventStore: Pick<EventStore, 'readStream'>
+  readonly vault: Pick<Vault, 'open'>
+  /** The last event of each stream. */
+  readonly heads: Map<string, Head>
+  readonly findings: Finding[]
+  /** Findings beyond those listed. */
+  more: number
+  count: number
+  erased: number
+  epoch: number
+}
 
-  function tell(stream: string, revision: number | null, wrong: Wrong): void {
-    const what = revision === null ? stream : `${stream} @ ${revision}`
-    if (findings.length >= listedAtMost) more += 1
-    else findings.push({ stream, revision, wrong, sentence: `${what} ${sentences[wrong]}.` })
+function logChecks(engines: Pick<LogChecks, 'eventStore' | 'vault'>) {
+  const checks: LogChecks = {
+    ...engines,
+    heads: new Map(),
+    findings: [],
+    more: 0,
+    count: 0,
+    erased: 0,
+    epoch: 1,
   }
-
-  async function check(event: StoredEvent, digests: Digests): Promise<void> {
-    count += 1
-    const { stream, revision } = event
-    const wrong = await firstWrong(event, digests)
-    if (wrong !== undefined) tell(stream, revision, wrong)
-    heads.set(stream, { revision, meta: event.meta })
-  }
-
-  async function firstWrong(event: StoredEvent, digests: Digests): Promise<Wrong | undefined> {
-    if (!Envelope.safeParse(event).success) return 'envelope'
-    return (
-      chainFaultOf(event, heads.get(event.stream) ?? null, digests) ??
-      factsWrong(event) ??
-      (await contentWrong(event)) ??
-      orderWrong(event) ??
-      (await anchorWrong(event)) ??
-      referenceWrong(event)
-    )
-  }
-
-  function factsWrong({ type, version, data, stream }: StoredEvent): Wrong | undefined {
-    const kind = eventKinds.get(type)
-    if (!kind || version > kind.version) return 'unknown_kind'
-    if (version === kind.version && !kind.data.safeParse(data).success) return 'facts'
-    // It comes before all else, and nowhere again; each restore counts one more.
-    const isBeginning = count === 1 && stream === logStream
-    if (isBeginning !== (type === 'LogBegun') || (count === 1 && !isBeginning)) return 'log_identity'
-    if (type === 'LogRestored' && LogRestored.data.parse(data).epoch !== (epoch += 1)) return 'log_identity'
-    return undefined
-  }
-
-  async function contentWrong({ stream, id, content, meta }: StoredEvent): Promise<Wrong | undefined> {
-    if (content === null || meta.content === null) return undefined
-    try {
-      const plain = await vault.open(
-        scopeOfStream(stream),
-        contentContext(stream, id),
-        Buffer.from(content, 'base64'),
-      )
-      if (plain === undefined) erased += 1
-      else if (sha256(plain) !== meta.content.commitment) return 'commitment'
-      return undefined
-    } catch (fault) {
-      if (fault instanceof CannotOpen) return 'content_unreadable'
-      throw fault
-    }
-  }
-
-  /** A terminal's events follow events of their task, in order; nothing else follows. */
-  function orderWrong({ stream, meta }: StoredEvent): Wrong | undefined {
-    const name = parseStream(stream)
-    if (name.kind !== 'terminal') return meta.follows === null ? undefined : 'follows'
-    if (meta.follows === null) return 'follows'
-    const task = heads.get(taskStream(name.id))
-    if (!task) return 'stream_missing'
-    const before = heads.get(stream)?.meta.follows ?? 0
-    return meta.follows >= before && meta.follows <= task.revision ? undefined : 'follows'
-  }
-
-  /** The end of a turn names the last event of the terminal. */
-  async function anchorWrong({ stream, data }: StoredEvent): Promise<Wrong | undefined> {
-    const name = parseStream(stream)
-    const anchor = name.kind === 'task' ? Anchor.safeParse(data).data?.terminal : undefined
-    if (name.kind !== 'task' || !anchor) return undefined
-    const terminal = terminalStream(name.id)
-    const head = heads.get(terminal)
-    if (!head || head.revision < anchor.revision) return 'anchor'
-    if (head.revision === anchor.revision) return head.meta.hash === anchor.hash ? undefined : 'anchor'
-    const { revision: from } = anchor
-    const [named] = await eventStore.readStream(terminal, { from, direction: 'forwards', limit: 1 })
-    return named?.meta.hash === anchor.hash ? undefined : 'anchor'
-  }
-
-  /** What is somebody's comes after them and, where it names one, after its project. */
-  function referenceWrong({ type, data }: StoredEvent): Wrong | undefined {
-    const owners =
-      type === 'TaskCreated' || type === 'ProjectCreated' ? Owners.safeParse(data).data : undefined
-    const named = [
-      ...(owners ? [userStream(owners.ownerId)] : []),
-      ...(owners?.projectId !== undefined && type === 'TaskCreated' ? [projectStream(owners.projectId)] : []),
-    ]
-    return named.every((stream) => heads.has(stream)) ? undefined : 'stream_missing'
-  }
-
   return {
-    check,
-    count: () => count,
+    check: (event: StoredEvent, digests: Digests) => check(checks, event, digests),
+    count: () => checks.count,
     end(): Verified {
-      if (count > 0 && !heads.has(logStream)) tell(logStream, null, 'stream_missing')
-      return { events: count, streams: heads.size, erased, findings, more }
+      if (checks.count > 0 && !checks.heads.has(logStream)) note(checks, logStream, null, 'stream_missing')
+      const { count: events, heads, erased, findings, more } = checks
+      return { events, streams: heads.size, erased, findings, more }
     },
   }
+}
+
+function note(checks: LogChecks, stream: string, revision: number | null, wrong: Wrong): void {
+  const what = revision === null ? stream : `${stream} @ ${revision}`
+  if (checks.findings.length >= listedAtMost) checks.more += 1
+  else checks.findings.push({ stream, revision, wrong, sentence: `${what} ${sentences[wrong]}.` })
+}
+
+async function check(checks: LogChecks, event: StoredEvent, digests: Digests): Promise<void> {
+  checks.count += 1
+  const { stream, revision } = event
+  const wrong = await firstWrong(checks, event, digests)
+  if (wrong !== undefined) note(checks, stream, revision, wrong)
+  checks.heads.set(stream, { revision, meta: event.meta })
+}
+
+async function firstWrong(
+  checks: LogChecks,
+  event: StoredEvent,
+  digests: Digests,
+): Promise<Wrong | undefined> {
+  if (!Envelope.safeParse(event).success) return 'envelope'
+  return (
+    chainFaultOf(event, checks.heads.get(event.stream) ?? null, digests) ??
+    factsWrong(checks, event) ??
+    (await contentWrong(checks, event)) ??
+    orderWrong(checks, event) ??
+    (await anchorWrong(checks, event)) ??
+    referenceWrong(checks, event)
+  )
+}
+
+function factsWrong(checks: LogChecks, { type, version, data, stream }: StoredEvent): Wrong | undefined {
+  const kind = eventKinds.get(type)
+  if (!kind || version > kind.version) return 'unknown_kind'
+  if (version === kind.version && !kind.data.safeParse(data).success) return 'facts'
+  // It comes before all else, and nowhere again; each restore counts one more.
+  const isBeginning = checks.count === 1 && stream === logStream
+  if (isBeginning !== (type === 'LogBegun') || (checks.count === 1 && !isBeginning)) return 'log_identity'
+  if (type === 'LogRestored' && LogRestored.data.parse(data).epoch !== (checks.epoch += 1))
+    return 'log_identity'
+  return undefined
+}
+
+async function contentWrong(
+  checks: LogChecks,
+  { stream, id, content, meta }: StoredEvent,
+): Promise<Wrong | undefined> {
+  if (content === null || meta.content === null) return undefined
+  try {
+    const plain = await checks.vault.open(
+      scopeOfStream(stream),
+      contentContext(stream, id),
+      Buffer.from(content, 'base64'),
+    )
+    if (plain === undefined) checks.erased += 1
+    else if (sha256(plain) !== meta.content.commitment) return 'commitment'
+    return undefined
+  } catch (fault) {
+    if (fault instanceof CannotOpen) return 'content_unreadable'
+    throw fault
+  }
+}
+
+/** A terminal's events follow events of their task, in order; nothing else follows. */
+function orderWrong(checks: LogChecks, { stream, meta }: StoredEvent): Wrong | undefined {
+  const name = parseStream(stream)
+  if (name.kind !== 'terminal') return meta.follows === null ? undefined : 'follows'
+  if (meta.follows === null) return 'follows'
+  const task = checks.heads.get(taskStream(name.id))
+  if (!task) return 'stream_missing'
+  const before = checks.heads.get(stream)?.meta.follows ?? 0
+  return meta.follows >= before && meta.follows <= task.revision ? undefined : 'follows'
+}
+
+/** The end of a turn names the last event of the terminal. */
+async function anchorWrong(checks: LogChecks, { stream, data }: StoredEvent): Promise<Wrong | undefined> {
+  const name = parseStream(stream)
+  const anchor = name.kind === 'task' ? Anchor.safeParse(data).data?.terminal : undefined
+  if (name.kind !== 'task' || !anchor) return undefined
+  const terminal = terminalStream(name.id)
+  const head = checks.heads.get(terminal)
+  if (!head || head.revision < anchor.revision) return 'anchor'
+  if (head.revision === anchor.revision) return head.meta.hash === anchor.hash ? undefined : 'anchor'
+  const { revision: from } = anchor
+  const [named] = await checks.eventStore.readStream(terminal, { from, direction: 'forwards', limit: 1 })
+  return named?.meta.hash === anchor.hash ? undefined : 'anchor'
+}
+
+/** What is somebody's comes after them and, where it names one, after its project. */
+function referenceWrong(checks: LogChecks, { type, data }: StoredEvent): Wrong | undefined {
+  const owners = type === 'TaskCreated' || type === 'ProjectCreated' ? Owners.safeParse(data).data : undefined
+  const named = [
+    ...(owners ? [userStream(owners.ownerId)] : []),
+    ...(owners?.projectId !== undefined && type === 'TaskCreated' ? [projectStream(owners.projectId)] : []),
+  ]
+  return named.every((stream) => checks.heads.has(stream)) ? undefined : 'stream_missing'
 }

@@ -1,12 +1,15 @@
-/** Reads of projects. */
+/** Reads of projects and their settings. */
 import { getProject, getProjectGitStatus, listBranches, listProjects } from '#domain/api/projects.schema.ts'
-import { projectsView } from '#domain/views/projects.ts'
+import { projectsView, type ProjectDocument } from '#domain/views/projects.ts'
 import { currentBranchOf, tasksView } from '#domain/views/tasks.ts'
 import { presentProject } from '#platform/reads/present.ts'
 import { fresh, signedIn } from '#platform/http/guards.ts'
 import { pageAfter } from '#platform/http/paging.ts'
 import type { Route } from '#platform/http/route.ts'
 import { route, ownProject, type QueryServices } from '../services.ts'
+import { getProjectSettings, type HostSuggestion } from '#domain/api/projectSettings.schema.ts'
+import { projectSettingsView, settingsOf } from '#domain/views/projectSettings.ts'
+import { EngineUnavailable } from '#platform/ports/faults.ts'
 
 export const projectRoutes: readonly Route<QueryServices>[] = [
   route(listProjects, signedIn, fresh, async ({ user, query }, { documents }) => {
@@ -38,3 +41,29 @@ export const projectRoutes: readonly Route<QueryServices>[] = [
 
 /** Tasks that begin wait in a line: one of so many has a workspace, or none had ever. */
 const tasksLookedAt = 20
+
+export const projectSettingsRoutes: readonly Route<QueryServices>[] = [
+  route(getProjectSettings, signedIn, fresh, ownProject, async ({ project }, services) => {
+    const [document, suggestions] = await Promise.all([
+      services.documents.get(projectSettingsView, project.id),
+      suggestionsFor(project, services),
+    ])
+    return { settings: settingsOf(document), suggestions }
+  }),
+]
+
+/** Suggestions are no reason to wait for long. */
+const suggestedWithinMs = 3_000
+
+async function suggestionsFor(
+  { id: projectId, owner: ownerId }: ProjectDocument,
+  { rpc }: QueryServices,
+): Promise<HostSuggestion[]> {
+  try {
+    const answer = await rpc.ask('hosts', { projectId, ownerId }, suggestedWithinMs)
+    return [...(answer?.suggestions ?? [])]
+  } catch (fault) {
+    if (fault instanceof EngineUnavailable) return []
+    throw fault
+  }
+}

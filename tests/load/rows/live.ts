@@ -334,7 +334,7 @@ async function rateOf(events: readonly StoredEvent[], isSomebodyThere: boolean):
     imageAddresses: { addressOf: () => '' },
     words: { hear: () => () => undefined },
   })
-  if (isSomebodyThere) feed.follow(userId(1), { say: () => undefined, sessionEnded: () => undefined })
+  if (isSomebodyThere) feed.follow(userId(1), { send: () => undefined, sessionEnded: () => undefined })
   const begun = performance.now()
   for (let from = 0; from < events.length; from += 500) await handle(events.slice(from, from + 500))
   const seconds = (performance.now() - begun) / 1_000

@@ -1,14 +1,28 @@
-/** What the code host says, asked with the person's own access. */
+/** Reads of the signed-in person: their account, their sessions, and what they reach at the code host. */
+import { getMe, listSessions } from '#domain/api/auth.schema.ts'
+import { userOf } from '#domain/views/users.ts'
+import { fresh, identified, signedIn } from '#platform/http/guards.ts'
+import type { Route } from '#platform/http/route.ts'
+import { route, type QueryServices } from '../services.ts'
 import {
   getGitHubUser,
   listOrganizations,
   listRepositories,
   type Repository,
 } from '#domain/api/projects.schema.ts'
-import { fresh, signedIn } from '#platform/http/guards.ts'
-import type { Route } from '#platform/http/route.ts'
 import type { HostRepository } from '#platform/ports/codeHost.ts'
-import { route, type QueryServices } from '../services.ts'
+
+export const authRoutes: readonly Route<QueryServices>[] = [
+  route(getMe, fresh, identified, async ({ user }, { accessControl }) => ({
+    user: userOf(user),
+    isAdmin: await accessControl.isAdmin(user),
+  })),
+  route(listSessions, fresh, identified, async ({ user: { sessions = [] }, sessionId }, { clock }) => {
+    const now = clock.now().getTime()
+    const open = sessions.filter(({ expiresAt }) => Date.parse(expiresAt) > now)
+    return { sessions: open.map((one) => ({ ...one, current: one.id === sessionId })).toReversed() }
+  }),
+]
 
 export const githubRoutes: readonly Route<QueryServices>[] = [
   route(getGitHubUser, signedIn, fresh, async ({ user }, { access, codeHost }) => {

@@ -1,6 +1,7 @@
-/** Lists in pages, with GitHub's Link header. */
+/** Requests of the REST API: bodies by their schema, and lists in pages with GitHub's Link header. */
 import type { Context } from 'koa'
 import { z } from 'zod'
+import { invalid, Refusal } from '../httpError.ts'
 
 const count = (fallback: number, most: number) =>
   z.coerce
@@ -33,4 +34,21 @@ function link(ctx: Context, origin: string, page: number, rel: string): string {
   const query = new URLSearchParams(ctx.querystring)
   query.set('page', String(page))
   return `<${origin}${ctx.path}?${query}>; rel="${rel}"`
+}
+
+/** Throws Refusal 400 when the body is no object, 422 with the fields that are missing or wrong. */
+export function bodyAs<Body>(ctx: Context, schema: z.ZodType<Body>, resource: string): Body {
+  const body: unknown = ctx.request.body
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    throw new Refusal(400, 'Body should be a JSON object')
+  }
+  const read = schema.safeParse(body)
+  if (read.success) return read.data
+  throw invalid(
+    ...read.error.issues.map((issue) => {
+      const field = String(issue.path[0] ?? '')
+      const given = Object.hasOwn(body, field)
+      return { resource, field, code: given ? ('invalid' as const) : ('missing_field' as const) }
+    }),
+  )
 }

@@ -1,6 +1,6 @@
 /** Open pull requests follow their branches: a push moves them, a deleted branch closes them, work that reached the base merges them. */
-import type { Bare } from '../git/bare.ts'
-import type { PullRequest, State } from '../state.ts'
+import type { Bare } from './git/bare.ts'
+import type { PullRequest, State } from './state.ts'
 
 /** What became of one open pull request. */
 export type Move =

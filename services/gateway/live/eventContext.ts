@@ -1,0 +1,75 @@
+/** What an event needs beside itself to become socket messages: its task, and the chat message it is about. */
+import type { AnyRecorded } from '#domain/views/view.ts'
+import { taskStream } from '#domain/kernel/streams.ts'
+import { chatView, messageDocumentId } from '#domain/views/chat.ts'
+import { tasksView, type TaskDocument } from '#domain/views/tasks.ts'
+import { project } from '#domain/views/view.ts'
+import type { Documents } from '#platform/reads/documents.ts'
+import type { Around, ExecutionEvent } from './socketMessages.ts'
+
+/** What of an event is in neither the event nor its task. */
+export type EventContext = Pick<Around, 'isCommand' | 'edited' | 'ended'>
+export const noContext: EventContext = { isCommand: false }
+
+type Reads = Pick<Documents, 'asOf'>
+
+/** The task after the event: `before`, where it is known, with the event folded in. */
+export async function taskAfter(
+  documents: Reads,
+  known: { readonly task: TaskDocument | undefined } | undefined,
+  event: AnyRecorded,
+  taskId: string,
+): Promise<TaskDocument | undefined> {
+  if (known) return project(tasksView, known.task, event, taskId)
+  const head = { revision: event.revision, hash: event.meta.hash }
+  return documents.asOf(tasksView, event.stream, taskId, head)
+}
+
+/** Reads what the messages of the event need. */
+export async function contextOf(
+  documents: Reads,
+  event: AnyRecorded,
+  task: TaskDocument | undefined,
+  taskId: string,
+): Promise<EventContext> {
+  if (event.type === 'MessageEdited') {
+    return { isCommand: false, edited: await messageAsOf(documents, event, taskId, event.data.messageId) }
+  }
+  if (event.type === 'MessageWithdrawn') {
+    const before = { position: event.position, stream: event.stream, revision: event.revision - 1 }
+    return {
+      isCommand: false,
+      edited: await messageAsOf(documents, { ...event, ...before }, taskId, event.data.messageId),
+    }
+  }
+  const isCommand = await isOfCommand(documents, event, task, taskId)
+  if (!isCommand || !isExecutionEvent(event) || event.type === 'ExecutionStarted') return { isCommand }
+  return { isCommand, ended: await messageAsOf(documents, event, taskId, event.data.messageId) }
+}
+
+function messageAsOf(documents: Reads, event: AnyRecorded, taskId: string, messageId: string) {
+  const head = { revision: event.revision, hash: event.meta.hash }
+  return documents.asOf(chatView, taskStream(taskId), messageDocumentId(taskId, messageId), head)
+}
+
+/** The task knows its current execution; for an earlier one, the message that it worked on is read. */
+async function isOfCommand(
+  documents: Reads,
+  event: AnyRecorded,
+  task: TaskDocument | undefined,
+  taskId: string,
+) {
+  if (!isExecutionEvent(event)) return false
+  if (task?.execution?.id === event.data.executionId) return task.execution.kind === 'command'
+  const message = await messageAsOf(documents, event, taskId, event.data.messageId)
+  return message?.isCommand === true
+}
+
+function isExecutionEvent(event: AnyRecorded): event is ExecutionEvent {
+  return (
+    event.type === 'ExecutionStarted' ||
+    event.type === 'ExecutionCompleted' ||
+    event.type === 'ExecutionFailed' ||
+    event.type === 'ExecutionCancelled'
+  )
+}

@@ -1,0 +1,58 @@
+/** Which events change what lists of tasks show: the status of a task, or how far it has come. */
+import { LRUCache } from 'lru-cache'
+import { z } from 'zod'
+import type { StoredEvent } from '#domain/kernel/event.ts'
+import { parseStream } from '#domain/kernel/streams.ts'
+import { toolCallsThatShow } from '#domain/views/tasks.ts'
+
+export type ListChange = 'status' | 'progress'
+
+const statusEvents = new Set([
+  'TaskCreated',
+  'ExecutionRequested',
+  'ExecutionStarted',
+  'ExecutionCompleted',
+  'ExecutionFailed',
+  'ExecutionCancelled',
+])
+/** Besides tool calls. */
+const progressEvents = new Set(['WorkspacePrepared', 'AgentStarted'])
+/** Tasks whose tool calls are counted: more than run at once. */
+const countedTasks = 1_000
+
+/** Whether the followers of the task's owner may have to be told of the event. */
+export function mayChangeLists({ type, stream }: StoredEvent): boolean {
+  return (
+    (statusEvents.has(type) || progressEvents.has(type) || type === 'ToolStarted') &&
+    parseStream(stream).kind === 'task'
+  )
+}
+
+export interface ListChanges {
+  /** What the event changes; `null` for nothing. */
+  of(stored: StoredEvent, taskId: string): ListChange | null
+}
+
+/** Counts tool calls by turn: only the first of them move the progress, as a sandbox can call tools without end. */
+export function listChanges(): ListChanges {
+  const counted = new LRUCache<string, { readonly executionId: string; readonly count: number }>({
+    max: countedTasks,
+  })
+  function isEarlyToolCall({ type, data }: StoredEvent, taskId: string): boolean {
+    const call = type === 'ToolStarted' ? ToolCall.safeParse(data).data : undefined
+    if (!call) return false
+    const { executionId } = call
+    const before = counted.get(taskId)
+    const count = before?.executionId === executionId ? before.count + 1 : 1
+    counted.set(taskId, { executionId, count })
+    return count <= toolCallsThatShow
+  }
+  return {
+    of(stored, taskId) {
+      if (statusEvents.has(stored.type)) return 'status'
+      return progressEvents.has(stored.type) || isEarlyToolCall(stored, taskId) ? 'progress' : null
+    },
+  }
+}
+
+const ToolCall = z.object({ executionId: z.string() })

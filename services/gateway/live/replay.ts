@@ -1,0 +1,92 @@
+/** What a viewer missed while it was away, read back from the log. */
+import type { ResumeCursor } from '#domain/api/socket.schema.ts'
+import { comparePositions, type Position } from '#domain/kernel/event.ts'
+import { taskStream, terminalStream } from '#domain/kernel/streams.ts'
+import type { AddressOf } from '#domain/views/images.ts'
+import type { TaskDocument } from '#domain/views/tasks.ts'
+import type { AnyRecorded } from '#domain/views/view.ts'
+import type { EventLog } from '#platform/eventlog/eventLog.ts'
+import type { Documents } from '#platform/reads/documents.ts'
+import { contextOf } from './eventContext.ts'
+import { socketMessagesOf, statusOf, type SocketMessage } from './socketMessages.ts'
+
+const page = 500
+/**
+ * An event becomes at most four messages, which hold its text at most twice, and all are sent at once: together they must fit what may wait
+ * for a socket.
+ */
+export const replayLimits = { events: 1_000, characters: 4 * 1_048_576 }
+
+/** Missed events, and the characters of their contents. */
+export interface Missed {
+  readonly events: readonly AnyRecorded[]
+  readonly characters: number
+}
+
+/** The events of both streams of the task after `last`, up to `upTo`, in position order; `undefined` when they exceed `replayLimits`. */
+export async function missedEvents(
+  log: Pick<EventLog, 'readBackwards'>,
+  taskId: string,
+  last: ResumeCursor,
+  upTo: Position | null,
+): Promise<Missed | undefined> {
+  const events: AnyRecorded[] = []
+  let characters = 0
+  for (const stream of [taskStream(taskId), terminalStream(taskId)]) {
+    let from: number | 'end' = 'end'
+    reading: for (;;) {
+      const found = await log.readBackwards(stream, from, page, upTo ?? undefined)
+      for (const event of found) {
+        if (receivedOf(event.position, last) === Infinity) break reading
+        // Later events come through the subscription.
+        if (!isCovered(event.position, upTo)) continue
+        events.push(event)
+        characters += charactersOf(event)
+        if (events.length > replayLimits.events || characters > replayLimits.characters) return undefined
+      }
+      const oldest = found.at(-1)
+      if (!oldest || oldest.revision === 0) break
+      from = oldest.revision - 1
+    }
+  }
+  return { events: events.sort((a, b) => comparePositions(a.position, b.position)), characters }
+}
+
+/** The messages of missed events. The statuses in between are not known, so the latest one goes with the last event of the task. */
+export async function replayOf(
+  { documents, addressOf }: { readonly documents: Documents; readonly addressOf: AddressOf },
+  taskId: string,
+  task: TaskDocument | undefined,
+  events: readonly AnyRecorded[],
+  last: ResumeCursor | null,
+): Promise<readonly SocketMessage[]> {
+  const lastOfTask = events.findLast((event) => event.stream === taskStream(taskId))
+  const messages: SocketMessage[] = []
+  for (const event of events) {
+    const context = await contextOf(documents, event, task, taskId)
+    const ofEvent = socketMessagesOf(event, { before: task, after: task, ...context }, addressOf)
+    // The status is the last message of an event, live too: a cursor counts the messages of its event.
+    if (event === lastOfTask && task) ofEvent.push(['task_status_changed', statusOf(event, task)])
+    messages.push(...ofEvent.slice(receivedOf(event.position, last)))
+  }
+  return messages
+}
+
+/** How many messages of the event at a position the viewer has received: `Infinity` for all of them. */
+export function receivedOf(position: Position, last: ResumeCursor | null): number {
+  if (last === null) return 0
+  const whole = typeof last === 'string'
+  const order = comparePositions(position, whole ? last : last.position)
+  if (order > 0) return 0
+  return order < 0 || whole ? Infinity : last.sayings
+}
+
+/** Whether a position is at or before another. */
+export function isCovered(position: Position, by: Position | null): boolean {
+  return by !== null && comparePositions(position, by) <= 0
+}
+
+/** The characters of an event, as limits count them. */
+export function charactersOf({ content }: AnyRecorded): number {
+  return JSON.stringify(content).length
+}

@@ -1,0 +1,138 @@
+/** Files and folders as backups need them: copied, summed up, and synced to the disk. */
+import { createHash } from 'node:crypto'
+import { constants, createReadStream } from 'node:fs'
+import { chmod, copyFile, mkdir, open, readdir, readFile, realpath, stat } from 'node:fs/promises'
+import { basename, dirname, join, relative, sep } from 'node:path'
+import { z } from 'zod'
+import { Sha256 } from '#domain/kernel/ids.schema.ts'
+
+export const FileSum = z.strictObject({ bytes: z.int().nonnegative(), sha256: Sha256 })
+export const TreeSum = z.strictObject({
+  files: z.int().nonnegative(),
+  bytes: z.int().nonnegative(),
+  sha256: Sha256,
+})
+
+/** Folders at the top that hold unfinished work, or what a killed process left. */
+const leftOut = new Set(['half-written', 'incoming'])
+
+/**
+ * Copies the files below a folder; a file that is removed meanwhile is left out. Refs of git are copied before its objects, which are
+ * only ever added, so that every object a ref names is in the copy.
+ */
+export async function copyTree(from: string, to: string, progress: (line: string) => void): Promise<void> {
+  let files = 0
+  const copy = async (source: string, target: string): Promise<void> => {
+    await mkdir(target, { recursive: true, mode: 0o700 })
+    const entries = await readdir(source, { withFileTypes: true }).catch(absentAs([]))
+    const later = (name: string) => Number(name === 'objects' || name === 'pack')
+    for (const entry of entries.toSorted((a, b) => later(a.name) - later(b.name))) {
+      if ((source === from && leftOut.has(entry.name)) || entry.name.endsWith('.lock')) continue
+      const [one, other] = [join(source, entry.name), join(target, entry.name)]
+      if (entry.isDirectory()) await copy(one, other)
+      else if (entry.isFile()) {
+        const isCopied = await copyFile(one, other, constants.COPYFILE_FICLONE).then(
+          () => true,
+          absentAs(false),
+        )
+        if (isCopied) await chmod(other, 0o600)
+        files += 1
+        if (files % 1_000 === 0) progress(`${files} files copied`)
+      }
+    }
+  }
+  await copy(from, to)
+}
+
+/** One digest of a whole folder: of the names, sizes and digests of its files, in order. */
+export async function sumOf(folder: string): Promise<z.infer<typeof TreeSum>> {
+  const whole = createHash('sha256')
+  let files = 0
+  let bytes = 0
+  for await (const file of filesBelow(folder)) {
+    const one = await digestOf(file)
+    whole.update(`${relative(folder, file).split(sep).join('/')}\0${one.bytes}\0${one.sha256}\n`)
+    files += 1
+    bytes += one.bytes
+  }
+  return { files, bytes, sha256: whole.digest('hex') }
+}
+
+async function* filesBelow(folder: string): AsyncGenerator<string> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(absentAs([]))
+  for (const { name } of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+    const path = join(folder, name)
+    if ((await stat(path)).isDirectory()) yield* filesBelow(path)
+    else yield path
+  }
+}
+
+export async function digestOf(file: string): Promise<z.infer<typeof FileSum>> {
+  const hash = createHash('sha256')
+  let bytes = 0
+  for await (const chunk of createReadStream(file)) {
+    const piece: Buffer = chunk
+    hash.update(piece)
+    bytes += piece.byteLength
+  }
+  return { bytes, sha256: hash.digest('hex') }
+}
+
+/** Syncs a folder and all files below it to the disk. */
+export async function syncAll(folder: string): Promise<void> {
+  for await (const file of filesBelow(folder)) await syncFolder(file)
+  await syncFolder(folder)
+}
+
+export async function syncFolder(path: string): Promise<void> {
+  const handle = await open(path, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+/** The path without links; of a path that does not exist, as far as it does. */
+export async function placeOf(path: string): Promise<string> {
+  const found = await realpath(path).catch(absentAs(undefined))
+  return found ?? join(await placeOf(dirname(path)), basename(path))
+}
+
+/** Whether the disk is full, by the system's error or SQLite's. */
+export function isOutOfRoom(fault: unknown): boolean {
+  if (!(fault instanceof Error)) return false
+  const isFull = 'errcode' in fault && typeof fault.errcode === 'number' && (fault.errcode & 0xff) === 13
+  return isFull || codeOf(fault) === 'ENOSPC' || isOutOfRoom(fault.cause)
+}
+
+export function isInside(inner: string, outer: string): boolean {
+  return inner === outer || inner.startsWith(`${outer}${sep}`)
+}
+
+export async function textOf(file: string): Promise<string | undefined> {
+  return readFile(file, 'utf8').catch(absentAs(undefined))
+}
+
+export function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+export function codeOf(fault: unknown): unknown {
+  return fault instanceof Error && 'code' in fault ? fault.code : undefined
+}
+
+export function isMissing(fault: unknown): boolean {
+  return codeOf(fault) === 'ENOENT'
+}
+
+export function absentAs<Value>(value: Value): (fault: unknown) => Value {
+  return (fault) => {
+    if (isMissing(fault)) return value
+    throw fault
+  }
+}

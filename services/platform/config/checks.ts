@@ -1,0 +1,90 @@
+/** Checks of variables against each other. Each fault is a sentence that begins with its variable. */
+import { serviceNames, type ServiceName, type Variables } from './variables.ts'
+
+/** All services, unless some are named; the local code host only when GitHub is not configured. */
+export function servicesOf(
+  listed: string | undefined,
+  codeHost: { readonly kind: 'local' | 'github' },
+  faults: string[],
+): ReadonlySet<ServiceName> {
+  const names = (listed ?? serviceNames.join(',')).split(',').map((name) => name.trim())
+  const unknown = names.filter((name) => !serviceNames.some((known) => known === name))
+  if (unknown.length > 0) {
+    faults.push(`SERVICES: ${unknown.join(', ')}: there are ${serviceNames.join(', ')}.`)
+    return new Set(serviceNames)
+  }
+  const services = new Set(serviceNames.filter((name) => names.includes(name)))
+  // A process with its own engines is the whole product, whether all services are named or not.
+  if (codeHost.kind === 'local' && runsAll(services)) services.add('codehost')
+  if (codeHost.kind === 'github') services.delete('codehost')
+  if (services.size === 0)
+    faults.push('SERVICES: nothing is left to run: the local code host is off when GITHUB_CLIENT_ID is set.')
+  return services
+}
+
+function runsAll(services: ReadonlySet<ServiceName>): boolean {
+  return serviceNames.every((name) => name === 'codehost' || services.has(name))
+}
+
+/** Variables missing for services that run apart, and for engines that processes share. */
+export function sharingFaults(services: ReadonlySet<ServiceName>, values: Variables): string[] {
+  const faults: string[] = []
+  if (values.MONGODB_URL !== undefined && values.MASTER_KEY === undefined)
+    faults.push('MASTER_KEY: is required with MONGODB_URL, because the keys there are sealed with it.')
+  if (runsAll(services) || services.size === 0) return faults
+  for (const name of ['EVENTSTORE_URL', 'MONGODB_URL', 'NATS_URL'] as const) {
+    if (values[name] === undefined) faults.push(`${name}: is required when SERVICES run separately.`)
+  }
+  if (!services.has('gateway')) return faults
+  for (const [service, name] of [
+    ['command', 'COMMAND_URL'],
+    ['query', 'QUERY_URL'],
+  ] as const) {
+    if (!services.has(service) && values[name] === undefined)
+      faults.push(`${name}: is required by a gateway without the ${service} service.`)
+  }
+  return faults
+}
+
+/** Who may sign in must be said, unless only this machine can reach the product. */
+export function entryFaults(services: ReadonlySet<ServiceName>, values: Variables): string[] {
+  const isAsked = services.has('gateway') || services.has('runner')
+  const isSaid =
+    values.ALLOWED_USERS !== undefined ||
+    (values.ALLOWED_ORGANIZATIONS ?? []).length > 0 ||
+    (values.ADMINS ?? []).length > 0
+  const reached = reachedBy(values)
+  if (!isAsked || isSaid || reached === undefined) return []
+  return [
+    `ALLOWED_USERS: is required (or ALLOWED_ORGANIZATIONS or ADMINS) because ${reached}. List who may sign in, or set ALLOWED_USERS=* to allow everyone with an account on the code host.`,
+  ]
+}
+
+/** Why the product can be reached from other machines; `undefined` when it cannot. */
+function reachedBy({ HOST, PUBLIC_URL, TRUST_PROXY }: Variables): string | undefined {
+  if (HOST !== undefined && !isLoopback(HOST)) return `HOST is ${HOST}`
+  if (PUBLIC_URL !== undefined && !isLoopback(new URL(PUBLIC_URL).hostname))
+    return `PUBLIC_URL is ${PUBLIC_URL}`
+  return TRUST_PROXY > 0 ? 'TRUST_PROXY says that a proxy is in front' : undefined
+}
+
+const isLoopback = (host: string): boolean => /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i.test(host)
+
+/** The local code host asks for no passwords: who may reach it is said on purpose. */
+export function portFaults(services: ReadonlySet<ServiceName>, values: Variables): string[] {
+  const faults: string[] = []
+  if (values.PORT !== undefined && values.PORT === values.CODEHOST_PORT)
+    faults.push('CODEHOST_PORT: is the same as PORT.')
+  const isOpen = values.HOST !== undefined && !/^(localhost|::1|127(\.\d{1,3}){3})$/.test(values.HOST)
+  if (isOpen && services.has('codehost') && values.CODEHOST_HOST === undefined)
+    faults.push(
+      'CODEHOST_HOST: is required because HOST is not a loopback address and the local code host asks for no passwords. 127.0.0.1 keeps it on this machine; any other address opens it to everyone who can reach that.',
+    )
+  return faults
+}
+
+export function priceFaults(values: Variables): string[] {
+  return (['RUN_DOLLARS', 'DAY_DOLLARS'] as const).flatMap((name) =>
+    values[name] > 0 && values.MODEL_PRICES === undefined ? [`${name}: needs MODEL_PRICES.`] : [],
+  )
+}
