@@ -22,7 +22,7 @@ test.each<[string, () => unknown]>([
 
 test('says of what kind a fault is and where it arose', () => {
   const fault = Object.assign(new RangeError(words), { code: 'E_TOO_MUCH' })
-  expect(traceOf(fault)).toMatch(/^RangeError \(E_TOO_MUCH\) at .*traceOf\.test\.ts/)
+  expect(traceOf(fault)).toMatch(/^RangeError \(E_TOO_MUCH\) at .*faultTrace\.test\.ts/)
 })
 
 test('an error without a message has its frames', () => {
