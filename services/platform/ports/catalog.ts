@@ -1,4 +1,4 @@
-/** The catalog of generations: how it is written, how it is changed, and where it leads. */
+/** The catalog of generations: its stored form, its updates, and the generation that a collection resolves to. */
 import { z } from 'zod'
 import { NotFolded } from './faults.ts'
 import { emptyCatalog, type Catalog, type ReadStore, type Served } from './readStore.ts'
@@ -22,14 +22,14 @@ export const StoredCatalog: z.ZodType<Catalog> = z.object({
   wanted: z.array(z.string()),
 })
 
-/** What generations are called: `tasks_g3`. */
+/** The name of a generation, such as `tasks_g3`. */
 export const generationName = (collection: string, generation: number): string =>
   `${collection}_g${generation}`
 export const isGeneration = (name: string): boolean => /_g[1-9]\d*$/.test(name)
 
 export type StoredNames = (collection: string, catalog: Pick<Catalog, 'live'>) => string
 
-/** Leads from a served collection to what is stored of it, and from other names to themselves. Throws `NotFolded` when there is no generation that can be read. */
+/** Resolves a served collection to its live generation, and other names to themselves. Throws `NotFolded` when no generation can be read. */
 export function storedNames(served: readonly Served[]): StoredNames {
   const readsFrom = new Map(served.map((one) => [one.collection, one.readsFrom]))
   return (collection, { live }) => {
@@ -44,7 +44,7 @@ export function storedNames(served: readonly Served[]): StoredNames {
 const mostAttempts = 20
 
 /**
- * Changes the catalog, again where somebody else was faster; `undefined` changes nothing. Answers with the catalog there is afterwards.
+ * Changes the catalog, and retries when another writer was faster; `undefined` from `change` leaves it as it is. Returns the resulting catalog.
  */
 export async function changeCatalog(
   store: Pick<ReadStore, 'catalog' | 'replaceCatalog'>,

@@ -34,7 +34,7 @@ export interface HostOrganization {
   readonly avatarUrl: string
 }
 
-/** A person's access: short-lived where the host makes it so. Times are ISO 8601; `null` never expires. */
+/** A person's tokens, short-lived where the host supports it. Times are ISO 8601; `null` never expires. */
 export interface HostTokens {
   readonly accessToken: string
   readonly expiresAt: string | null
@@ -49,7 +49,7 @@ export interface HostPullRequest {
   readonly merged: boolean
 }
 
-/** Why the host refused or failed. `message` is fit to be shown; why something is invalid or forbidden, it says in the host's own words. */
+/** Why the host refused or failed. `message` can be shown to people; for `invalid` and `forbidden` it holds the host's own words. */
 export class CodeHostFault extends Error {
   override readonly name = 'CodeHostFault'
   readonly kind: 'unauthorized' | 'forbidden' | 'not_found' | 'invalid' | 'rate_limited' | 'unavailable'
@@ -59,7 +59,7 @@ export class CodeHostFault extends Error {
   }
 }
 
-/** Where a branch stands. */
+/** The tip of a branch. */
 export interface HostBranch {
   readonly commit: string
   /** The files of that commit, as git names them. */
@@ -73,7 +73,7 @@ export interface RepositoryName {
 
 export interface CodeHost {
   /**
-   * The page where a person lets us in. `origin` is where the person's browser reaches us, so that a loopback name stays the
+   * The host's page on which a person authorizes us. `origin` is where the person's browser reaches us, so that a loopback name stays the
    * one they used; `codeChallenge` is PKCE's S256; with `anotherAccount` the host lets them choose, also where they are signed in.
    */
   authorizeUrl(request: {
@@ -102,7 +102,7 @@ export interface CodeHost {
   repository(accessToken: string, repository: RepositoryName): Promise<HostRepository>
   /** Branch names, the default branch first; empty for an empty repository. */
   branches(accessToken: string, repository: RepositoryName): Promise<readonly string[]>
-  /** Where the branch stands; `undefined` when there is none of that name. */
+  /** The tip of the branch; `undefined` when there is no such branch. */
   branch(accessToken: string, repository: RepositoryName, branch: string): Promise<HostBranch | undefined>
   /** Deletes the branch; one that is gone is fine. */
   deleteBranch(accessToken: string, repository: RepositoryName, branch: string): Promise<void>

@@ -4,13 +4,13 @@
  */
 import type { Position, StoredEvent } from '#domain/kernel/event.ts'
 
-/** What a stream must look like for an append to be taken: `-1` when it must not exist yet. */
+/** The revision that a stream must have for an append: `-1` when it must not exist yet. */
 export type ExpectedRevision = number
 
 /**
  * The outcome of an append. `conflict` names the revision the stream has now (`-1` when it has no event).
- * Asking again with the same event ids and the same expected revision answers `appended` with the positions
- * of the first time, so an append whose outcome is unknown may simply be repeated.
+ * Repeating it with the same event ids and the same expected revision answers `appended` with the original
+ * positions, so an append whose outcome is unknown may simply be repeated.
  */
 export type AppendResult =
   | { readonly kind: 'appended'; readonly positions: readonly Position[] }
@@ -26,19 +26,19 @@ export interface ReadStream {
   /** At most this many events. */
   readonly limit: number
   /**
-   * A position that a subscription of this store has handed over: all up to there is enough, and a copy of the log may answer. Without it
-   * the answer holds all that was appended before.
+   * A position that a subscription of this store has delivered: the answer need only hold events up to there, and a replica may give it.
+   * Without it the answer holds everything appended before the call.
    */
   readonly asOf?: Position
 }
 
-/** Which events a reader wants: those that match all that is given. What a store can leave out by itself crosses no wire. */
+/** Which events a reader wants: those that match every given member. The store filters where it can. */
 export interface EventFilter {
-  /** What the names of their streams begin with, one of these. */
+  /** Prefixes of stream names, one of which must match. */
   readonly streams: readonly string[]
-  /** Of these types; of any when it is not given. */
+  /** Types, one of which must match; any type when not given. */
   readonly types?: readonly string[]
-  /** Streams are dealt into so many parts by the last character of their names, and those of this one are wanted. */
+  /** Streams are divided into `of` parts by the last character of their names; only those of part `index` match. */
   readonly part?: { readonly index: number; readonly of: number }
 }
 
@@ -54,7 +54,7 @@ export function isWanted(
   )
 }
 
-/** Takes events of the log: all that are wanted up to the position. */
+/** Takes the wanted events of the log, all up to the position. */
 export type HandleEvents = (events: readonly StoredEvent[], upTo: Position) => Promise<void>
 
 /** A running subscription. `stop` resolves when no handler runs any more. */
@@ -64,15 +64,15 @@ export interface Subscription {
 
 export interface EventStore {
   /**
-   * Appends all events or none. Their revisions are `expected + 1` and on, without gaps; the caller has set them, and a
-   * mistake in them is thrown as a defect. `data` is plain JSON. An id is never used for two events: an engine that sees
+   * Appends all events or none. The caller sets their revisions, from `expected + 1` without gaps; wrong ones are thrown as a
+   * defect. `data` is plain JSON. An id is never used for two events: an engine that sees
    * it happen throws.
-   * Throws `EngineUnavailable` when the engine cannot be reached; the outcome is then unknown: ask again with the same ids.
+   * Throws `EngineUnavailable` when the engine cannot be reached; the outcome is then unknown: repeat it with the same ids.
    */
   append(stream: string, expected: ExpectedRevision, events: readonly EventToAppend[]): Promise<AppendResult>
   /**
-   * Events of one stream in the order asked for; an unknown stream has none. Where an engine has removed events from its beginning, it
-   * begins later; throws `RemovedStream` when all of it was removed.
+   * Events of one stream in the requested order; an unknown stream has none. A stream whose first events an engine has removed begins
+   * later; throws `RemovedStream` when all were removed.
    */
   readStream(stream: string, read: ReadStream): Promise<readonly StoredEvent[]>
   /** Events of all streams with `position > after`, in position order, the first `limit` that are wanted; `null` starts at the beginning. */
@@ -83,7 +83,7 @@ export interface EventStore {
    * Gives every event with `position > after` to `handle`, in position order, in batches of at most `batch`, one batch at
    * a time. A `handle` that throws is given the same batch again after a pause (50 ms, doubling to 5 s). Never ends by
    * itself; `handle` must not await its own `stop`.
-   * With `wanted` it gives those events only; `upTo` then tells how far the log was looked through, also in a batch without events.
+   * With `wanted` it gives only those events; `upTo` is then how far the log was searched, also in a batch without events.
    */
   subscribe(after: Position | null, batch: number, handle: HandleEvents, wanted?: EventFilter): Subscription
   /** Resolves when the engine answers; throws `EngineUnavailable` otherwise. */

@@ -1,6 +1,6 @@
-/** What an adapter may throw; everything else that comes out of one is a defect. */
+/** The errors that adapters may throw; any other error from one is a defect. */
 
-/** Where an adapter tells of a fault that it survived by itself: what happened, in a sentence, and the fault. */
+/** Where an adapter reports a fault that it recovered from: a sentence that says what happened, and the fault. */
 export type ReportFault = (what: string, fault: unknown) => void
 
 /** The engine behind a port cannot be reached or did not answer in time. The outcome of a write is unknown. */
@@ -13,7 +13,7 @@ export class EngineUnavailable extends Error {
   }
 }
 
-/** Documents are asked for that are being folded from the log and cannot be read before that is done. */
+/** The requested documents are being folded from the log and cannot be read yet. */
 export class NotFolded extends EngineUnavailable {
   constructor(collection: string) {
     super(`The read model of ${collection}`)
@@ -21,7 +21,7 @@ export class NotFolded extends EngineUnavailable {
 }
 
 /**
- * The engine cannot be used, and waiting does not mend it: its address is none, it refuses the credentials, it is too old.
+ * The engine cannot be used, and waiting does not help: its address is invalid, it refuses the credentials, or it is too old.
  * The message says what to do and shows no secret.
  */
 export class UnusableEngine extends Error {
@@ -36,12 +36,12 @@ export class RemovedStream extends Error {
   }
 }
 
-/** More than the engine takes in one piece. Nothing of it, nor of the batch it came in, was written. */
+/** Larger than the engine accepts. Nothing of the batch was written. */
 export class TooLarge extends Error {
   override readonly name = 'TooLarge'
 }
 
-/** Stored data are of a format that this version does not know. They were not touched. */
+/** Stored data have a format that is newer than this version. They were left as they are. */
 export class NewerData extends Error {
   override readonly name = 'NewerData'
   constructor(file: string, found: number, known: number) {
@@ -52,7 +52,7 @@ export class NewerData extends Error {
   }
 }
 
-/** Stored data are of a format from before the first that is read. They were not touched. */
+/** Stored data have a format that is older than the oldest supported one. They were left as they are. */
 export class OlderData extends Error {
   override readonly name = 'OlderData'
   constructor(place: string) {
@@ -63,7 +63,7 @@ export class OlderData extends Error {
   }
 }
 
-/** A database file cannot be read as one. */
+/** A file is not a readable database. */
 export class DamagedData extends Error {
   override readonly name = 'DamagedData'
   constructor(file: string, cause: unknown) {
@@ -74,12 +74,12 @@ export class DamagedData extends Error {
   }
 }
 
-/** Stored bytes are not what their name says. */
+/** Stored bytes do not match their hash. */
 export class DamagedBlob extends Error {
   override readonly name = 'DamagedBlob'
 }
 
-/** Sealed bytes do not open: changed, or sealed for another place. */
+/** Sealed bytes do not open: they were changed, or sealed with another context. */
 export class CannotOpen extends Error {
   override readonly name = 'CannotOpen'
 }
@@ -89,12 +89,12 @@ export class KeyDestroyed extends Error {
   override readonly name = 'KeyDestroyed'
 }
 
-/** The master key is not there in a usable form. The message never shows it. */
+/** The master key is missing or malformed. The message never shows it. */
 export class UnusableMasterKey extends Error {
   override readonly name = 'UnusableMasterKey'
 }
 
-/** The vault was made with another master key: nothing in it would open. */
+/** The vault was made with another master key: nothing in it can be opened. */
 export class WrongMasterKey extends Error {
   override readonly name = 'WrongMasterKey'
   constructor(vault: string) {
@@ -105,7 +105,7 @@ export class WrongMasterKey extends Error {
   }
 }
 
-/** The lease of a job ran out and the job was given to another worker: what is done for it must stop. */
+/** The lease of a job ran out and another worker has the job: work on it must stop. */
 export class LeaseLost extends Error {
   override readonly name = 'LeaseLost'
 }

@@ -1,5 +1,5 @@
 /**
- * One holder of a name at a time, over all processes: for work that several could do and one should. Held by
+ * Mutual exclusion across processes: one holder of a name at a time, for work that several could do and one should. Held by
  * `tests/contracts/leases.spec.ts`.
  */
 
@@ -10,14 +10,14 @@ export interface Held {
 
 export interface Leases {
   /**
-   * Waits for the lease of `name`, starts the work once it is held, stops it when the lease is lost, and waits again; for ever, until it is
-   * stopped. A holder that dies is followed by another within 5 seconds, one that stops within 1. A `start` that throws gives the lease back
-   * for a moment.
-   * A holder that stands still and does not know it may go on for a while beside the next: what it writes must be told from what is newer
-   * by a position, as the read store does, or by an id, as the job queue does.
+   * Waits for the lease of `name`, starts the work once it is held, stops the work when the lease is lost, and waits again, until it is
+   * stopped. A new holder follows within 5 seconds after one that died, and within 1 second after one that stopped. A `start` that throws
+   * gives the lease back for a moment.
+   * A holder that was suspended may go on for a while beside the next one: its writes must be fenced, by a position as in the read store, or
+   * by an id as in the job queue.
    */
   hold(name: string, start: () => Promise<Held>): Held
   ready(): Promise<void>
-  /** Stops all that is held. */
+  /** Stops all work and gives up its leases. */
   close(): Promise<void>
 }

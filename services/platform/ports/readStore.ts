@@ -44,34 +44,34 @@ export interface Find {
   readonly after?: { readonly value: string | number; readonly id: string }
 }
 
-/** One making of a collection: the name that it is stored under, and the version of the view that folded it. */
+/** One build of a collection: the name it is stored under, and the version of the view that folded it. */
 export interface Generation {
   readonly name: string
   readonly version: number
 }
 
-/** Generations that are being made, by collection, and how far that is. */
+/** A rebuild under way: its generations by collection, and its progress. */
 export interface Build {
   readonly generations: Readonly<Record<string, Generation>>
   readonly begunAt: string
   /** Events folded so far. */
   readonly events: number
-  /** Up to where, and where the log ended when it began; `null`: nowhere yet. */
+  /** The position reached, and the end of the log when it began; `null` for none. */
   readonly position: Position | null
   readonly head: Position | null
 }
 
-/** What is known of the documents as a whole. Whoever replaces it names, by `revision`, the one that was read. */
+/** The state of all read models. A writer names the catalog it read by `revision`. */
 export interface Catalog {
   readonly revision: number
-  /** What the documents were folded from; `null` before there are any. */
+  /** The log that the documents were folded from; `null` before there are any. */
   readonly log: LogIdentity | null
-  /** The number of the last generation that was begun: none is used twice. */
+  /** The number of the last generation that was begun; numbers are never reused. */
   readonly last: number
-  /** What readers of a collection are given, by its name. */
+  /** The generation that readers get, by collection. */
   readonly live: Readonly<Record<string, Generation>>
   readonly building: Build | null
-  /** Collections that an operator wants to be made anew. */
+  /** Collections that an operator wants rebuilt. */
   readonly wanted: readonly string[]
 }
 
@@ -84,25 +84,25 @@ export const emptyCatalog: Catalog = {
   wanted: [],
 }
 
-/** A collection that is only ever read through the catalog, and the oldest version of it that can be read. */
+/** A collection that is read through the catalog only, and its oldest readable version. */
 export interface Served {
   readonly collection: string
   readonly readsFrom: number
 }
 
-/** A place where documents are folded unseen, in nobody's way, until they land in collections that nobody reads yet. */
+/** A separate store that documents are folded into, without blocking others, until they land in collections that nobody reads yet. */
 export interface Aside extends Pick<ReadStore, 'prepare' | 'apply' | 'getMany' | 'find'> {
-  /** Brings all that was folded here to the collections of the same names, which are prepared, giving way to other writers; what is newer there stays. */
+  /** Copies everything to the prepared collections of the same names, yielding to other writers; newer documents there stay. */
   land(collections: readonly string[], signal?: AbortSignal): Promise<void>
   close(): Promise<void>
 }
 
 export interface ReadStore {
-  /** The one there is; `emptyCatalog` before the first. */
+  /** The current catalog; `emptyCatalog` before the first. */
   catalog(): Promise<Catalog>
-  /** Replaces the one of the revision before, in one atomic write: false when there is another by now. */
+  /** Replaces the catalog of the previous revision in one atomic write; false when another writer was faster. */
   replaceCatalog(next: Catalog): Promise<boolean>
-  /** Makes the collections and their indexes where they are missing. */
+  /** Creates missing collections and indexes. */
   prepare(collections: readonly Collection[]): Promise<void>
   /**
    * Applies the changes in order, then moves the checkpoint of `projection`, where one is given; it never goes back. A change at
@@ -122,9 +122,9 @@ export interface ReadStore {
   forget(projection: string): Promise<void>
   /** The names of all generations that are stored, also of those that no catalog tells of. */
   generations(): Promise<readonly string[]>
-  /** Takes away collections with all that is in them, giving way to other writers; one that is not there is as good. */
+  /** Drops collections, yielding to other writers; a missing collection is not a fault. */
   drop(collections: readonly string[], signal?: AbortSignal): Promise<void>
-  /** An empty place beside, for one of those that fold at the same time. */
+  /** A separate empty store, for one of several parallel folds. */
   aside(part: number): Promise<Aside>
   /** Removes what asides left that were never closed, as after a kill. To be called while none is open. */
   removeAsides(): Promise<void>
