@@ -25,7 +25,7 @@ export const commandRoutes = [
 /** What the engines have of what the routes work with. */
 export type CommandEngines = Omit<CommandServices, 'admission' | 'agents' | 'serialized'>
 
-/** The writes of the API, below `/api`. The one who mounts this has authenticated the request. */
+/** The writes of the API, below `/api`. The caller has authenticated the request. */
 export function commandApi(
   engines: CommandEngines,
   { tasksAtOnce, agents }: { readonly tasksAtOnce: number } & Pick<CommandServices, 'agents'>,

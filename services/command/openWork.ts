@@ -59,7 +59,7 @@ const whileFoldedMs = 1_000
 const page = 200
 const givenUp = 'This failed too many times and was stopped. Try again.'
 
-/** Sweeps until it is stopped; a task that cannot be looked at holds up none of the others. */
+/** Sweeps until it is stopped; a task that cannot be read does not hold up the others. */
 export function startOpenWorkSweep(engines: OpenWorkEngines): { stop(): Promise<void> } {
   let stopped = false
   let timer: NodeJS.Timeout | undefined
@@ -159,7 +159,7 @@ async function end({ commands, log }: OpenWorkEngines, work: OpenWork): Promise<
     await commands.execute(task, stream, { type: 'SettlePullRequest', ...settled }, cause())
     return
   }
-  // Claimed first, so that whoever still reports for it is refused. Who ran the task last keeps its workspace.
+  // Claimed first, so that late reports for it are refused. The runner that ran the task last keeps its workspace.
   const { executionId, attempt: afterAttempt } = work.execution
   const { state } = await commands.load(task, stream)
   const runnerId = (state.kind === 'task' ? state.lastRunnerId : null) ?? 'none'

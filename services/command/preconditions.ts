@@ -22,7 +22,7 @@ export function requireAgent(name: AgentName, { agents }: Pick<Knowing, 'agents'
   if (missing !== null) throw new Fault('agent_unavailable', missing, 'agent')
 }
 
-/** A write on a task that has an agent work. */
+/** A write that starts an agent on a task. */
 interface Work {
   readonly taskId: string
   readonly commandId: string
@@ -66,7 +66,7 @@ async function requireAgentOf(
   if (!(await commands.hasTakenEffect(task, stream, commandId))) requireAgent(agent, services)
 }
 
-/** What a task is to be made with. */
+/** What a new task is to have. */
 interface Wish {
   readonly taskId: string
   readonly ownerId: string
@@ -75,7 +75,7 @@ interface Wish {
   readonly agent: AgentName
 }
 
-/** Throws when it is known that the task's first run would fail. For a task that is there already nothing is asked: a repeat is answered as the first. */
+/** Throws when the task's first run is known to fail. An existing task is not checked: a repeated request gets the first answer. */
 export async function requireStartable(wish: Wish, services: KnowingHost): Promise<void> {
   const { state } = await services.commands.load(task, taskStream(wish.taskId))
   if (state.kind !== 'none') return
@@ -88,7 +88,7 @@ export async function requireStartable(wish: Wish, services: KnowingHost): Promi
 }
 
 const hostAnswersWithinMs = 2_000
-/** What the default branch of a repository is called while nothing was pushed. */
+/** The default branch of a repository without commits. */
 const firstBranch = 'main'
 
 type OfProject = Pick<ProjectDocument, 'githubOwner' | 'githubRepoName' | 'defaultBranch'>
@@ -97,13 +97,13 @@ interface Host {
   readonly codeHost: Pick<CodeHost, 'branch' | 'branches'>
 }
 
-/** Whether the code host says that the repository has no such branch; `false` too when that cannot be told, or not within two seconds. */
+/** Whether the code host says that the repository has no such branch; `false` also when it does not answer within two seconds. */
 export async function isWithout(
   project: OfProject,
   { branch, ownerId }: Pick<Wish, 'branch' | 'ownerId'>,
   { access, codeHost }: Host,
 ): Promise<boolean> {
-  // It is what most ask for, and may be still to come: nobody waits for the host because of it.
+  // The usual case, and the branch may be pushed later: it is not worth waiting for the host.
   if (branch === project.defaultBranch) return false
   const repository = { owner: project.githubOwner, name: project.githubRepoName }
   const ask = async () => {
@@ -114,7 +114,7 @@ export async function isWithout(
   return withinOr(hostAnswersWithinMs, ask().catch(unlessDefect), false)
 }
 
-/** What the host or the person's access to it refuses, their run will be refused as well, with the reason. */
+/** What the host refuses now it will refuse in the run, too, which then reports the reason. */
 function unlessDefect(thrown: unknown): false {
   if (!(thrown instanceof CodeHostFault || thrown instanceof Fault)) throw thrown
   return false

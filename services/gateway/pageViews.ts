@@ -1,4 +1,4 @@
-/** Pages that were viewed are counted by their address, and of nobody: whoever asks says which page, and nothing else is looked at. */
+/** Counts page views by route and nothing else: they are not tied to a person. */
 import { pageRouteOf } from '#domain/api/pageRoutes.ts'
 import { countPageView } from '#domain/api/server.schema.ts'
 import { routeWith, type Route } from '#platform/http/route.ts'
@@ -7,7 +7,7 @@ import type { GatewayServices } from './services.ts'
 
 const route = routeWith<GatewayServices>()
 
-/** From one address; a person who reads fast views no more. */
+/** Of one address; no reader views more pages. */
 const viewsAMinute = 240
 
 export function pageViewRoutes(): readonly Route<GatewayServices>[] {
@@ -18,7 +18,7 @@ export function pageViewRoutes(): readonly Route<GatewayServices>[] {
   }
   return [
     route(countPageView, seldomEnough, async ({ body }, { emit }) => {
-      // Once more than the client: the names of counters are ours, whatever is sent.
+      // Checked again here: labels of metrics are ours, whatever a client sends.
       emit({ kind: 'page_viewed', route: pageRouteOf(body.route) })
       return { success: true as const }
     }),

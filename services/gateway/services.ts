@@ -65,11 +65,11 @@ export interface GatewayOptions {
   readonly notices: () => readonly string[]
   /** What the runners that are there tell of the agents. */
   readonly agents: () => Promise<readonly AgentState[]>
-  /** Who answers reads and writes below `/api`: in this process, or a proxy to those who do. */
+  /** Answers reads and writes below `/api`: in this process, or as a proxy to the services. */
   readonly query: Middleware
   readonly command: Middleware
   /** The parts that `/readyz` asks; each throws when it is not ready. */
   readonly parts: ReadonlyMap<string, () => Promise<void>>
-  /** What `/readyz` tells beside. */
+  /** Details that `/readyz` shows besides. */
   readonly details: Details
 }

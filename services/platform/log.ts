@@ -1,4 +1,4 @@
-/** The log of the program itself (not of the domain): one line of JSON an entry, on stderr. */
+/** The program's own log (not the event log): one line of JSON per entry, on stderr. */
 import { pino, type DestinationStream, type Logger } from 'pino'
 
 export type { Logger }

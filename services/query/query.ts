@@ -16,7 +16,7 @@ export const queryRoutes = [
   ...githubRoutes,
 ]
 
-/** The reads of the API, below `/api`. The one who mounts this has authenticated the request. */
+/** The reads of the API, below `/api`. The caller has authenticated the request. */
 export function queryApi(services: QueryServices, mounting: Mounting): Middleware {
   return mount('/api', queryRoutes, services, mounting)
 }

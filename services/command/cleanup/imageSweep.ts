@@ -24,9 +24,9 @@ export interface SweepEngines {
 }
 
 export interface SweepTimes {
-  /** From the upload on, ms: a day unless told. */
+  /** Since the upload, in ms; a day by default. */
   readonly keptMs: number
-  /** From the end of a sweep to the next, ms: a minute unless told. */
+  /** Between two sweeps, in ms; a minute by default. */
   readonly everyMs: number
 }
 

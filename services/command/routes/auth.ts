@@ -1,4 +1,4 @@
-/** Writes about the person who is signed in. */
+/** Writes of the signed-in person's own data. */
 import {
   completeOnboarding,
   deleteAccount,
@@ -19,7 +19,7 @@ import { route, written, type CommandServices } from '../services.ts'
 export const authRoutes: readonly Route<CommandServices>[] = [
   route(updateProfile, identified, async ({ body, ...asked }, services) => {
     const { user } = asked
-    // Either of the names stands for both; who sends both means each.
+    // Either name sets both; a client that sends both means each.
     const name = body.name ?? body.fullName ?? user.name
     const fullName = body.fullName ?? body.name ?? user.fullName
     const email = body.email === undefined ? user.email : body.email

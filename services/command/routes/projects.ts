@@ -191,7 +191,7 @@ async function reach(
   }
 }
 
-/** What is wrong with the repository, told of its address; anything else as it was thrown. */
+/** Faults of the repository name the field of its address; other faults stay as they are. */
 function ofAddress(thrown: unknown): unknown {
   const isOfRepository =
     thrown instanceof CodeHostFault && (thrown.kind === 'not_found' || thrown.kind === 'forbidden')

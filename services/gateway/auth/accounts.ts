@@ -41,7 +41,7 @@ type Services = Pick<
   'commands' | 'documents' | 'projected' | 'sessions' | 'access' | 'accessControl' | 'ids' | 'vault'
 >
 
-/** `codeHostName` tells accounts of one code host from those of another. */
+/** `codeHostName` keeps accounts of different code hosts apart. */
 export function accounts({ codeHostName }: { codeHostName: string }, services: Services): Accounts {
   const { commands, access, accessControl, sessions, projected, ids, vault } = services
 
@@ -71,7 +71,7 @@ export function accounts({ codeHostName }: { codeHostName: string }, services: S
     await commands.execute(identity, stream, { type: 'ReleaseIdentity', userId }, causedBy(userId))
   }
 
-  /** Who signs in with the account: who has claimed it, or the user of its own id. Whoever was deleted has it no more. */
+  /** The user who signs in with the account: whoever claimed it, or the user of its own id. Deleted users no longer have it. */
   async function userOf(account: HostAccount): Promise<string> {
     const id = idOf(account)
     const claimedBy = async () => (await commands.load(identity, identityStream(id))).state.userId

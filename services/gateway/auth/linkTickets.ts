@@ -24,7 +24,7 @@ export interface Ticket {
 
 export interface Tickets {
   issue(identity: Identity): Promise<Ticket>
-  /** Whose the ticket is, once: `undefined` when it is none of ours, has run out, was used, or comes without its other half. */
+  /** The holder of the ticket, once: `undefined` when it is forged, expired, used, or comes without its other half. */
   use(ticket: string, proof: string | undefined): Promise<Identity | undefined>
 }
 
@@ -64,7 +64,7 @@ export function tickets(services: {
       const digest = digestOf(proof)
       const expected = Buffer.from(claims.proof, 'hex')
       if (expected.length !== digest.length || !timingSafeEqual(expected, digest)) return undefined
-      // The first use is told from any other, at whichever gateway; it is remembered for longer than a ticket lives.
+      // The first use wins, at whichever gateway; it is remembered for longer than a ticket lives.
       const { again } = await recentKeys.remember({ id: claims.jti, person: claims.sub }, claims.proof)
       return again ? undefined : { userId: claims.sub, sessionId: claims.sid }
     },

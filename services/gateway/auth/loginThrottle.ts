@@ -1,4 +1,4 @@
-/** Slows down who guesses: after some failures each further try has to wait, twice as long as the one before. */
+/** Slows down password guessing: after some failures each further try has to wait, twice as long as the one before. */
 import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible'
 import { Fault } from '#domain/kernel/errors.ts'
 
@@ -32,7 +32,7 @@ const usual = {
   address: { free: 20, window: quarterOfAnHour, firstWait: 60, longestWait: quarterOfAnHour },
 } as const
 
-/** In memory: each gateway counts what comes to it, and a restart begins anew. */
+/** In memory: each gateway counts its own requests, and a restart starts from zero. */
 export function loginThrottle(patience: { account: Patience; address: Patience } = usual): LoginThrottle {
   const accounts = counting(patience.account)
   const addresses = counting(patience.address)

@@ -13,7 +13,7 @@ import type { LoginThrottle } from './loginThrottle.ts'
 const route = routeWith<GatewayServices>()
 const projectedWithinMs = 2_000
 
-/** `slow` is asked before a password is looked at, and again when its turn has come: meanwhile others may have failed. */
+/** `slow` is asked before a password is checked, and again when its turn has come, as others may have failed meanwhile. */
 export function passwordRoutes(
   { passwordSignIn }: Pick<GatewayOptions, 'passwordSignIn'>,
   { passwords, slow }: { readonly passwords: Passwords; readonly slow: LoginThrottle },
@@ -32,7 +32,7 @@ export function passwordRoutes(
       const userId = await userIdOf(email, services)
       const { state } = await services.commands.load(user, userStream(userId))
       if (state.kind === 'user') {
-        // Who asks for many addresses learns which are taken.
+        // Registering many addresses would reveal which are taken.
         await slow.failed(from)
         throw new Fault('already_exists', addressTaken, 'email')
       }
@@ -56,7 +56,7 @@ export function passwordRoutes(
       const userId = await userIdOf(email, services)
       const { state } = await services.commands.load(user, userStream(userId))
       const credentialId = state.kind === 'user' ? state.credentialId : null
-      // The same steps for somebody who is not there: no answer comes sooner.
+      // The same work for an unknown address, so that its answer comes no sooner.
       const hash = await services.vault.getSecret(scopeOf(userId), secretOf(credentialId ?? 'none'))
       const isRight = await passwords.limited(async (hashing) => {
         await slow.check(trying)

@@ -1,4 +1,4 @@
-/** The way from the gateway to the services that answer the API: a proxy for writes to one and reads to the other. */
+/** The reverse proxy from the gateway to the services that answer the API: writes go to one, reads to the other. */
 import {
   Agent as HttpAgent,
   request as httpRequest,
@@ -27,7 +27,7 @@ export interface UpstreamOptions {
   readonly service: Callee
   /** Where the service is, `http` or `https`. */
   readonly url: string
-  /** How long nothing may happen on a request, ms: 30,000 unless told. */
+  /** How long a request may be silent, in ms; 30,000 by default. */
   readonly silenceMs?: number
 }
 
@@ -42,7 +42,7 @@ const idleMs = 30_000
 /** The gateway's own business: whom it serves, and by which credentials. */
 const notPassedOn = ['authorization', 'cookie', 'expect', 'host'] as const
 
-/** What went wrong on the way: never connected, connected and broken off, or nothing happened for too long. */
+/** Why there is no answer: never connected, connection broken, or silent for too long. */
 class NoAnswer extends Error {
   readonly kind: 'unreachable' | 'broken' | 'silent'
   constructor(kind: NoAnswer['kind'], cause?: unknown) {
@@ -153,7 +153,7 @@ function send(
     })
     request.once('timeout', () => request.destroy(new NoAnswer('silent')))
     request.once('close', () => clearTimeout(connecting))
-    // Stays on: what fails after the answer has begun is told by the answer's own stream.
+    // This listener stays: faults after the answer has begun are reported by the answer's own stream.
     request.on('error', (fault) =>
       reject(
         fault instanceof NoAnswer ? fault : new NoAnswer(hasConnected ? 'broken' : 'unreachable', fault),
@@ -218,7 +218,7 @@ function writeBody(context: Context, request: ClientRequest): void {
     request.end(rawBody)
     return
   }
-  // Its faults are the request's own, or the end of the one who asks.
+  // Its faults are those of the request, or the client going away.
   pipeline(context.req, request, () => {})
 }
 

@@ -1,4 +1,4 @@
-/** The outer form of an image file: what it is by its first bytes, and whether it is there to its end. Decoders forgive too much here. */
+/** The container format of an image file: its type by its first bytes, and whether it is complete. Decoders are too lenient here. */
 import type { MediaType } from '#domain/image.ts'
 
 /** What the file is by its first bytes, whatever it is called; `undefined` when it is no image that is taken. */
@@ -10,7 +10,7 @@ export function mediaTypeOf(bytes: Buffer): MediaType | undefined {
   return starts('RIFF') && starts('WEBP', 8) ? 'image/webp' : undefined
 }
 
-/** Whether the file goes to the end that its format marks; what comes after that is not looked at. Of a JPEG the decoder tells. */
+/** Whether the file reaches the end that its format marks; anything after it is ignored. JPEGs are left to the decoder. */
 export function isWhole(bytes: Buffer, mediaType: MediaType): boolean {
   switch (mediaType) {
     case 'image/png':

@@ -1,4 +1,4 @@
-/** An upload from its first byte to its answer: room for it, the form, the image checked, kept and noted. */
+/** An upload from its first byte to its answer: limits, form, image check, blob and event. */
 import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Context, Middleware } from 'koa'
@@ -21,7 +21,7 @@ import { readImageForm, type ImageFile } from './uploadForm.ts'
 import { nameOf } from './fileName.ts'
 import type { UploadLimits } from './uploadLimits.ts'
 
-/** Sooner than the request's own time ends, so that it is the form that is told to be late. */
+/** Shorter than the request's own time limit, so that the answer says that the form was too slow. */
 const formMs = 25_000
 const lettingGoMs = 5_000
 const projectedWithinMs = 2_000
@@ -56,7 +56,7 @@ export function receiveImage(parts: {
       requestId: requestIdOf(context) ?? services.ids.uuid(),
     }
     return limits.upload(user.id, async () => {
-      // One that was kept before is only told again.
+      // A repeated upload only gets the first answer again.
       if ((await load(upload.imageId)).state.kind === 'none') await refuseTooMany(user.id)
       const file = await readImageForm(context.req, formMs)
       if (keyed !== undefined) await accept(upload, file)

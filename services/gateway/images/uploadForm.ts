@@ -1,4 +1,4 @@
-/** The form that an image is uploaded with, read from the connection: one file, whole or not at all, and never more than is taken. */
+/** Reads the multipart form of an image upload: one file, whole or not at all, within its limits. */
 import type { IncomingMessage } from 'node:http'
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy'
 import { imageLimits, imageTexts } from '#domain/api/images.ts'
@@ -53,7 +53,7 @@ export async function readImageForm(request: IncomingMessage, withinMs: number):
         request.off('close', gone)
       }
       form.on('file', (name, stream, fileName) => {
-        // A file ends in an error where the form does: the form tells.
+        // A file stream fails where the form does, and the form reports it.
         stream.on('error', () => undefined)
         if (name !== field) return void stream.resume()
         if (file !== undefined) return reject(new Fault('invalid_input', oneImage, field))

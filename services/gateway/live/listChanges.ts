@@ -20,7 +20,7 @@ const progressEvents = new Set(['WorkspacePrepared', 'AgentStarted'])
 /** Tasks whose tool calls are counted: more than run at once. */
 const countedTasks = 1_000
 
-/** Whether the followers of the task's owner may have to be told of the event. */
+/** Whether the event may concern the followers of its task's owner. */
 export function mayChangeLists({ type, stream }: StoredEvent): boolean {
   return (
     (statusEvents.has(type) || progressEvents.has(type) || type === 'ToolStarted') &&

@@ -1,4 +1,4 @@
-/** The socket's door: who may connect, which rooms they may enter, and how slow they may be. */
+/** The socket server: who may connect, which rooms they may join, and how slow a client may be. */
 import type { IncomingMessage, Server as HttpServer } from 'node:http'
 import type { Socket as Connection } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -28,23 +28,23 @@ type SocketServices = Pick<
   readonly mayConnect: Rate
   /** Whether a request may open the socket at all, by the names that it gives. */
   readonly mayOpen: (request: IncomingMessage) => boolean
-  /** Told of a connection on which somebody has signed in. */
+  /** Called for a connection on which somebody has signed in. */
   readonly known: (connection: Connection) => void
 }
 
 const Handshake = z.object({ token: z.string() })
 
-/** What may wait for a slow viewer, in packets and in characters; one that lets more pile up is cut off, and catches up when it comes back. */
+/** What may be buffered for a slow client; a slower one is disconnected, and catches up when it reconnects. */
 const waitingAtMost = { packets: 5_000, characters: 16 * 1_048_576 }
-/** Packets beyond which words are left out that a later piece of the message holds again. */
+/** With more waiting packets, words are dropped: a later piece of the message holds them again. */
 const waitingWithWords = 100
-/** How often it is asked whether those who are connected may be here still. */
+/** How often connected people are checked against the list of who may sign in. */
 const checkEveryMs = 30_000
 /** Rooms that one socket may be in at once. */
 const roomsAtOnce = 50
-/** Sockets whose people are looked up at once. */
+/** New connections that are authenticated at once. */
 const enteringAtOnce = 16
-/** Joins and leaves of one socket that may wait; rooms are joined one after the other for all. */
+/** Joins and leaves of one socket that may wait. */
 const askedAtOnce = 200
 
 /** Opens the socket on the gateway's server; the caller closes it. */
@@ -55,7 +55,7 @@ export function openSocket(http: HttpServer, feed: Feed, services: SocketService
     maxHttpBufferSize: 100_000,
     connectTimeout: 10_000,
     allowRequest: (request, decide) => decide(null, services.mayOpen(request)),
-    // A connection that died without a word is in doubt for who looks at it within three seconds, and given up within seven.
+    // A connection that died silently is shown as doubtful within three seconds, and closed within seven.
     pingInterval: 2_000,
     pingTimeout: 5_000,
   })
@@ -63,7 +63,7 @@ export function openSocket(http: HttpServer, feed: Feed, services: SocketService
   io.use(async (socket, next) => {
     try {
       await inLine(async () => {
-        // Who is here already hears live lines between two who come.
+        // Connected viewers get live events between two new connections.
         await nextTurn()
         await enter(socket, services)
       })
@@ -85,7 +85,7 @@ export function openSocket(http: HttpServer, feed: Feed, services: SocketService
   return io
 }
 
-/** Closes the sockets of those who may not be here any more. */
+/** Closes the sockets of people who may no longer sign in. */
 async function checkAll(io: LiveServer, { accessControl, logger }: SocketServices): Promise<void> {
   for (const socket of io.sockets.sockets.values()) {
     try {
@@ -116,7 +116,7 @@ function serve(socket: LiveSocket, feed: Feed, services: SocketServices): void {
       if (name === 'chat_message_words' && waiting.packets >= waitingWithWords) return
       waiting.packets += 1
       waiting.characters += charactersOf(payload)
-      // At once: what waits for one that does not read would be waited for as well.
+      // At once: waiting for a client that does not read would last for ever.
       if (waiting.packets > waitingAtMost.packets || waiting.characters > waitingAtMost.characters) cutOff()
       // A message pairs a name with its own payload; the compiler loses that over the union.
       else socket.emit(name, ...([payload] as never))
@@ -125,7 +125,7 @@ function serve(socket: LiveSocket, feed: Feed, services: SocketServices): void {
       if (ended === sessionId) socket.disconnect(true)
     },
   }
-  /** What is still said to one that was cut off finds it closed. */
+  /** Messages to a disconnected client find it closed. */
   function cutOff(): void {
     if (socket.conn.readyState === 'open') services.emit({ kind: 'socket', change: 'cut_off' })
     socket.conn.close(true)
@@ -135,7 +135,7 @@ function serve(socket: LiveSocket, feed: Feed, services: SocketServices): void {
   feed.follow(userId, viewer)
   let turn: Promise<void> = Promise.resolve()
   let asked = 0
-  /** Who leaves a room while joining it has left: what is asked is done in the order it was asked. */
+  /** Requests run in order: a client that leaves a room while joining it has left. */
   function serialized(work: () => Promise<void> | void): void {
     asked += 1
     if (asked > askedAtOnce) return void socket.disconnect(true)
@@ -143,7 +143,7 @@ function serve(socket: LiveSocket, feed: Feed, services: SocketServices): void {
   }
 
   socket.on('join_task', (taskId, last, answer) => {
-    // A client may leave out what it has heard and give only the callback.
+    // A client may leave out its cursor and pass only the callback.
     const reply = typeof last === 'function' ? last : answer
     const heard = typeof last === 'function' ? null : last
     serialized(async () => {
@@ -161,7 +161,7 @@ function serve(socket: LiveSocket, feed: Feed, services: SocketServices): void {
       const task = await services.documents.get(tasksView, id)
       if (task?.owner !== userId) throw new Fault('not_found', 'There is no such task.')
       const joining = await feed.join(id, viewer, heard ?? null)
-      // Who went away meanwhile has left already: nothing may stay in the room.
+      // A client that disconnected meanwhile has left already: nothing may stay in the room.
       if (socket.disconnected) feed.leave(id, viewer)
       else joined.add(id)
       return { joined: true, ...joining }
@@ -187,7 +187,7 @@ function serve(socket: LiveSocket, feed: Feed, services: SocketServices): void {
   })
 }
 
-/** About as many as its text has: what is not text is small. */
+/** About the size of its text; everything else is small. */
 function charactersOf(payload: SocketMessage[1]): number {
   if ('content' in payload && typeof payload.content === 'string') return payload.content.length
   if ('output' in payload) return payload.output.length

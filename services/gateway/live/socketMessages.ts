@@ -16,9 +16,9 @@ export type SocketMessage = {
 export interface Around {
   readonly before: TaskDocument | undefined
   readonly after: TaskDocument | undefined
-  /** Whether the execution that the event tells of runs a command. */
+  /** Whether the execution of the event runs a command. */
   readonly isCommand: boolean
-  /** The message that the event wrote anew, or the one that it took back, as it was. */
+  /** The message that the event edited, or the one that it withdrew, as it was before. */
   readonly edited?: MessageDocument | undefined
   /** The command that the event ended. */
   readonly ended?: MessageDocument | undefined

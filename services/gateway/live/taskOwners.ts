@@ -1,4 +1,4 @@
-/** Whose a task is, for events that do not say so: remembered, so that what strangers do costs no read. It never changes. */
+/** The owners of tasks, for events that do not name them. An owner never changes, so owners are cached and events of others cost no read. */
 import { LRUCache } from 'lru-cache'
 import type { StoredEvent } from '#domain/kernel/event.ts'
 import { parseStream, taskStream } from '#domain/kernel/streams.ts'
@@ -9,9 +9,9 @@ import { UnreadableEvent, type EventLog } from '#platform/eventlog/eventLog.ts'
 import { NotFolded } from '#platform/ports/faults.ts'
 
 export interface Owners {
-  /** Learns whose the tasks of the events are: from their beginnings, or in one read for all. */
+  /** Learns the owners of the events' tasks: from their first events, or in one read for all. */
   learn(events: readonly StoredEvent[]): Promise<void>
-  /** The owner, `null` when the task has none that can be told; `undefined` when that is not known. */
+  /** The owner, `null` when the task's owner cannot be read; `undefined` when it is not known yet. */
   known(taskId: string): string | null | undefined
   read(taskId: string): Promise<string | null>
 }

@@ -14,7 +14,7 @@ export function reference(): Middleware {
   return (context, next) => {
     const answer = answers.get(context.path)
     if (!answer || (context.method !== 'GET' && context.method !== 'HEAD')) return next()
-    // No router answers here: whoever counts requests is told the address.
+    // No router answers here, so the route for the metrics is set by hand.
     context.state.route = context.path
     context.type = answer.type
     context.body = answer.body

@@ -1,4 +1,4 @@
-/** The bus of many processes: core NATS, which keeps nothing. Who was away has missed what was said, and reads the log. */
+/** The bus between processes: core NATS, which stores nothing. A subscriber that was away misses messages, and reads the log. */
 import type { Subscription } from 'nats'
 import { z } from 'zod'
 import { AgentState } from '#domain/api/server.schema.ts'
@@ -91,7 +91,7 @@ function reportLost(bus: NatsBus): void {
   bus.lost = 0
 }
 
-/** The driver holds what the server does not take, without a bound: the answer to a flush tells what has left. */
+/** The driver buffers without a bound what the server does not accept: the answer to a flush says what has been sent. */
 async function askHowFar(bus: NatsBus): Promise<void> {
   if (bus.isAsking) return
   bus.isAsking = true
@@ -101,7 +101,7 @@ async function askHowFar(bus: NatsBus): Promise<void> {
     bus.waitingBytes = Math.max(0, bus.waitingBytes - asked)
     reportLost(bus)
   } catch {
-    // It went away, and what it had not taken with it: its return starts the count anew.
+    // The server went away, and the buffered messages are lost: the count starts again when it returns.
   } finally {
     bus.isAsking = false
   }
@@ -113,7 +113,7 @@ function dispatch<T extends Topic>(bus: NatsBus, topic: T, data: Uint8Array): vo
     bus.onFault(`A message to ${topic} is not understood`, undefined)
     return
   }
-  // Who begins to listen meanwhile is not told this one.
+  // A subscriber that is added meanwhile does not get this message.
   const hearing = [...bus.listeners[topic]]
   for (const listener of hearing) {
     if (!bus.listeners[topic].has(listener)) continue

@@ -3,12 +3,12 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { connect, ErrorCode, Events, NatsError, type ConnectionOptions, type NatsConnection } from 'nats'
 import { EngineUnavailable, type ReportFault } from '../ports/faults.ts'
 
-/** NATS is there and cannot be used as it is: a sentence that says what to mend. It never holds the password. */
+/** NATS answers but cannot be used as it is. The message says what to fix, and never holds the password. */
 export class UnusableNats extends Error {
   override readonly name = 'UnusableNats'
 }
 
-/** By JetStream's code of an error that is expected: what it means. */
+/** Expected errors, by JetStream's error code. */
 export type Refusals<R> = ReadonlyMap<number, () => R>
 
 export interface Nats {
@@ -154,7 +154,7 @@ async function followStatus(nats: Connected): Promise<void> {
   let told = ''
   for await (const status of nats.connection.status()) {
     const { type } = status
-    // What it refuses without an answer: a subject that the user may not use, or the user, who is tried again and again.
+    // Refusals without an answer: a subject that the user may not use, or the user itself, which the driver keeps trying.
     if (type === Events.Error) {
       const of = status.permissionContext
       const refused = [String(status.data), of?.operation, of?.subject].filter(Boolean).join(' ')
@@ -202,7 +202,7 @@ async function ask<T, R = never>(
 ): Promise<T | R> {
   const deadline = performance.now() + withinMs
   try {
-    // Asked while it is away, the question would reach the server long after its answer was given up.
+    // A call sent while the server is away would reach it long after the caller gave up.
     if (!nats.isConnected) await untilLost(nats, withinMs, nats.whenConnected)
     const leftMs = Math.max(1, Math.ceil(deadline - performance.now()))
     return await untilLost(nats, leftMs, call(leftMs))

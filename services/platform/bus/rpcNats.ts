@@ -1,4 +1,4 @@
-/** Questions between processes, over core NATS: put to all who may know, and the first answer counts. */
+/** Remote calls between processes, over core NATS: sent to every process that may answer; the first answer counts. */
 import { createInbox, type Msg, type Subscription } from 'nats'
 import { z } from 'zod'
 import { HostSuggestion } from '#domain/api/projectSettings.schema.ts'

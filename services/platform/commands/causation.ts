@@ -1,8 +1,8 @@
-/** On whose behalf: commands and the log for one request or one job, so that all it causes tells where it comes from. */
+/** Commands and the log for one request or one job: everything it causes names it as its cause. */
 import type { EventLog, Origin } from '../eventlog/eventLog.ts'
 import type { Commands } from './execute.ts'
 
-/** The same commands, which go back to `origin` unless they say otherwise. */
+/** The same commands, caused by `origin` unless they say otherwise. */
 export function commandsFrom(commands: Commands, origin: Origin): Commands {
   return {
     ...commands,
@@ -11,7 +11,7 @@ export function commandsFrom(commands: Commands, origin: Origin): Commands {
   }
 }
 
-/** The same log, whose appends go back to `origin` unless they say otherwise. */
+/** The same log, whose appends are caused by `origin` unless they say otherwise. */
 export function logFrom(log: EventLog, origin: Origin): EventLog {
   return {
     ...log,

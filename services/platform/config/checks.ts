@@ -46,7 +46,7 @@ export function sharingFaults(services: ReadonlySet<ServiceName>, values: Variab
   return faults
 }
 
-/** Who may sign in must be said, unless only this machine can reach the product. */
+/** The operator must say who may sign in, unless only this machine can reach the product. */
 export function entryFaults(services: ReadonlySet<ServiceName>, values: Variables): string[] {
   const isAsked = services.has('gateway') || services.has('runner')
   const isSaid =
@@ -70,7 +70,7 @@ function reachedBy({ HOST, PUBLIC_URL, TRUST_PROXY }: Variables): string | undef
 
 const isLoopback = (host: string): boolean => /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i.test(host)
 
-/** The local code host asks for no passwords: who may reach it is said on purpose. */
+/** The local code host asks for no passwords, so an operator must open it to others explicitly. */
 export function portFaults(services: ReadonlySet<ServiceName>, values: Variables): string[] {
   const faults: string[] = []
   if (values.PORT !== undefined && values.PORT === values.CODEHOST_PORT)

@@ -66,7 +66,7 @@ export interface Config {
   readonly weakerBox: readonly AllowedShortcoming[]
   /** Whether a project's boxes may reach addresses of this machine and of private networks that the project lists in numbers. */
   readonly privateEgress: boolean
-  /** Who may come in. */
+  /** Who may sign in. */
   readonly allowed: AllowList
   /** Whether people may register and sign in with a password. */
   readonly passwordSignIn: boolean

@@ -1,4 +1,4 @@
-/** The data folder: made where there is none, and held by one process at a time. */
+/** The data folder: created if it is missing, and locked by one process at a time. */
 import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { lockFile } from '../engines/sqlite.ts'

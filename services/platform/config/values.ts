@@ -132,7 +132,7 @@ export const shortcomings = z.string().transform((listed, { addIssue }) => {
     addIssue(`is a list with commas of ${allowedShortcomings.join(', ')}`)
   return known
 })
-/** Has its name already and no effect yet: whoever sets it is told. */
+/** Reserved: it has no effect yet, and a warning says so when it is set. */
 export const unused = z.string().optional()
 /** The adapter knows what an address of its engine is. */
 export const engine = z.string().optional()

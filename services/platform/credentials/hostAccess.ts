@@ -9,7 +9,7 @@ import type { Vault } from '#platform/ports/vault.ts'
 
 export interface HostAccess {
   keep(userId: string, tokens: HostTokens): Promise<void>
-  /** An access token that holds for a minute at least. Throws `github_not_connected` when there is none any more. */
+  /** An access token that is valid for at least a minute. Throws `github_not_connected` when there is none. */
   tokenOf(userId: string): Promise<string>
   /** Ends the access here and at the host. */
   end(userId: string): Promise<void>
@@ -47,7 +47,7 @@ export function hostAccess(engines: {
   const holds = ({ expiresAt }: HostTokens): boolean =>
     expiresAt === null || Date.parse(expiresAt) - marginMs > clock.now().getTime()
 
-  /** A refresh token works once: what uses or ends it is done by one process at a time, and looks at what the one before left. */
+  /** A refresh token works once: one process at a time uses or ends it, and reads what the one before it left. */
   function alone<T>(userId: string, work: () => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       let begun: Promise<unknown> | undefined

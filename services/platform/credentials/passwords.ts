@@ -1,4 +1,4 @@
-/** Passwords: kept as scrypt hashes that tell how they were made, so that what it costs may grow. */
+/** Passwords, stored as scrypt hashes that name their parameters, so that the cost can be raised. */
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
 import { Fault } from '#domain/kernel/errors.ts'
 import { limitConcurrency } from '../async/queue.ts'
@@ -11,7 +11,7 @@ export interface ScryptCost {
   readonly p: number
 }
 
-/** What may be done with a password in turn. */
+/** What can be done with passwords once it is one's turn. */
 export interface Hashing {
   /** The hash of a password under a fresh salt, as `$scrypt$ln=17,r=8,p=1$<salt>$<hash>`. */
   hash(password: string): Promise<string>

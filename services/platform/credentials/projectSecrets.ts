@@ -1,9 +1,9 @@
-/** The values of projects' secrets: in the vault, under a key of their own for each project, and nowhere else. */
+/** The values of projects' secrets: stored in the vault only, under a separate key for each project. */
 import { KeyDestroyed } from '#platform/ports/faults.ts'
 import type { Vault } from '#platform/ports/vault.ts'
 
 export interface ProjectSecrets {
-  /** Keeps a value, in place of an older one. False when the project was deleted meanwhile: nothing is kept then. */
+  /** Stores a value in place of an older one. False when the project was deleted meanwhile: nothing is stored then. */
   set(projectId: string, name: string, value: string): Promise<boolean>
   /** Those of these that have a value, by name. */
   valuesOf(projectId: string, names: readonly string[]): Promise<ReadonlyMap<string, string>>

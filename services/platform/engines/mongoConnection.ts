@@ -1,4 +1,4 @@
-/** MongoDB: the one connection that the read store, the blobs and the vault share. */
+/** MongoDB: the connection that the read store, the blobs and the vault share. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { within } from '../async/timeLimit.ts'
 import { MongoClient, MongoCompatibilityError } from 'mongodb'
@@ -24,7 +24,7 @@ export interface MongoOptions {
   readonly url: string
   /** Instead of the database that the address names. */
   readonly database?: string
-  /** Told in a sentence what is waited for: at first after a second, then each half minute. */
+  /** Gets a sentence about what is waited for: after a second, then every half minute. */
   readonly onWaiting: (line: string) => void
   /** Ends the waiting: `openMongo` throws the reason. */
   readonly signal?: AbortSignal
@@ -133,7 +133,7 @@ function clientOf(url: string, timeoutMs: number): MongoClient {
   }
   try {
     const client = new MongoClient(url, options)
-    // The driver tells of changes in the deployment here too, and a fault that nobody listens for ends the process.
+    // The driver reports changes of the deployment here too, and an error event without a listener ends the process.
     client.on('error', () => {})
     return client
   } catch (fault) {

@@ -42,7 +42,7 @@ export async function inserted<T extends Document>(
   }
 }
 
-/** Two who make the same document at the same moment: the one that came second finds it made. */
+/** Two concurrent upserts of the same document: the second one finds it there when it is repeated. */
 export async function onceMoreIfDuplicate(upsert: () => Promise<unknown>): Promise<void> {
   try {
     await upsert()

@@ -43,7 +43,7 @@ export function proofOf(plain: Uint8Array, sealed: Uint8Array): NonNullable<Even
 /** What is computed of a stored event alone. */
 export interface Digests {
   readonly hash: string
-  /** Of the sealed content; `null` when there is none. */
+  /** The hash of the sealed content; `null` without content. */
   readonly sealed: string | null
 }
 

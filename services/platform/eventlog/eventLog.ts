@@ -23,7 +23,7 @@ export interface Head {
 }
 export const emptyHead: Head = { revision: -1, hash: '' }
 
-/** Who asks, under which name, and because of what. */
+/** Who caused an event: the actor, the command, and what led to it. */
 export interface Cause {
   readonly actor: Actor
   readonly commandId: string
@@ -31,7 +31,7 @@ export interface Cause {
   readonly causationId?: string | null
   /** The revision of the task's stream that an event of its terminal comes after. */
   readonly follows?: number
-  /** For how long an engine that is away is waited for: 2 s unless told. */
+  /** How long an unavailable engine is waited for, in ms; 2,000 by default. */
   readonly patienceMs?: number
 }
 

@@ -13,7 +13,7 @@ export interface Words extends Omit<SealedWords, 'sealed'> {
 }
 
 export interface LiveWords {
-  /** Tells who listens now, in the order of the calls for each task. Returns at once; what cannot be told is left out. */
+  /** Sends to current listeners, in the order of the calls for each task. Returns at once; words that cannot be sent are dropped. */
   tell(words: Words): void
   /** Listens to the words of the tasks that are wanted, until the returned function is called. */
   hear(isWanted: (taskId: string) => boolean, listen: (words: Words) => void): () => void

@@ -1,4 +1,4 @@
-/** Whose log this is: begun by the first who opens it. */
+/** The identity of the log: its first event, appended by whoever opens it first. */
 import { randomUUID } from 'node:crypto'
 import { log as decider, type LogIdentity } from '#domain/log.ts'
 import { logStream } from '#domain/kernel/streams.ts'

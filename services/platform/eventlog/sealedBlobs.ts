@@ -13,7 +13,7 @@ export interface SealedBlobs {
   list(putBefore: Date): AsyncIterable<string>
 }
 
-/** Named by the hash of the sealed bytes: the name tells nothing of what is inside, also after an erasure. */
+/** Named by the hash of the sealed bytes: the name reveals nothing of the content, also after an erasure. */
 export function sealedBlobs(engines: { blobs: Blobs; vault: Vault }): SealedBlobs {
   return {
     async put(scope, bytes) {

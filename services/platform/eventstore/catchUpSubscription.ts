@@ -4,7 +4,7 @@ import type { Position, StoredEvent } from '#domain/kernel/event.ts'
 import type { HandleEvents, Subscription } from '../ports/eventStore.ts'
 import type { ReportFault } from '../ports/faults.ts'
 
-/** A subscription that must be told when there may be something new. */
+/** A subscription that must be woken when there may be new events. */
 export interface Follower extends Subscription {
   wake(): void
 }

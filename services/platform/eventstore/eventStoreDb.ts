@@ -37,7 +37,7 @@ export interface EventStoreDbOptions {
   /** `esdb://user:password@host:2113`, with `?tls=false` for a server without TLS. */
   readonly url: string
   readonly onFault: ReportFault
-  /** Told in a line, once, when the server does not answer at the start. */
+  /** Gets a line, once, when the server does not answer at the start. */
   readonly onWaiting: (line: string) => void
   /** How long a call may take in all when the server is not heard of, in milliseconds. */
   readonly callMs?: number
@@ -159,7 +159,7 @@ async function streamEvents(
   })
 }
 
-/** A stream without events: it never was, or its events were removed and only what says so is left. */
+/** A stream without events either never existed, or its events were removed, which its metadata says. */
 async function requireNotRemoved(store: Connected, stream: string): Promise<void> {
   const { metadata } = await ask(store, (limitMs) =>
     answered(limitMs, store.client.getStreamMetadata(stream, { ...store.base, deadline: limitMs })),
@@ -224,7 +224,7 @@ async function append(
   return { kind: 'appended', positions: await positionsOf(store, stream, events) }
 }
 
-/** The server tells the position of the last event of an append, and none at times: the others are read. */
+/** The server returns the position of the last event of an append, and sometimes none: the others are read. */
 async function positionsOf(
   store: Connected,
   stream: string,
@@ -270,7 +270,7 @@ function newest(store: Connected) {
   return logEvents(store, BACKWARDS, END, 1, () => true, 1)
 }
 
-/** The last event that is ours: the last of all, where no other program and not the server wrote since; else in pages back from there. */
+/** Our last event: the last of all, unless another program or the server wrote since; then it is searched backwards in pages. */
 async function newestOfOurs(store: Connected): Promise<RecordedEvent | undefined> {
   let from: ReadPosition = END
   for (let count = 1; ; count = pageBack) {
@@ -283,7 +283,7 @@ async function newestOfOurs(store: Connected): Promise<RecordedEvent | undefined
   }
 }
 
-/** Waits for the server, and looks at what it can. */
+/** Waits for the server, and checks its version. */
 async function waitForServer(store: Connected): Promise<void> {
   for (let isTold = false; ; isTold = true) {
     try {

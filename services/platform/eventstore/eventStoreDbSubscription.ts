@@ -29,7 +29,7 @@ export interface FeedSource {
 
 /** What one node of a cluster has shown, and so can answer with. */
 export interface Shown {
-  /** For who hears a node: tells what it gave, until `lost`. */
+  /** For a subscriber of a node: records what it delivered, until `lost`. */
   hear(): (position: Position) => void
   has(position: Position): boolean
   /** Something broke, and perhaps the connection: another node may answer from now on, which is further behind. */
@@ -287,10 +287,10 @@ async function next(feed: OpenFeed, most: number): Promise<Taken | null> {
   return { events: taken.map(fromEventStoreDb), upTo: String(feed.told) }
 }
 
-/** What of a reader's wishes the server can see to: it sends neither the terminals to who wants none nor what other programs write. */
+/** The filter that the server applies: unwanted terminal output and events of other programs are not sent. */
 function filterOf(wanted: EventFilter | undefined, passed: (position: bigint) => void): Filter {
   if (!wanted) return streamNameFilter({ prefixes: [...streamPrefixes] })
-  // It tells how far it has looked each time that it has passed over 32 events.
+  // The server reports its position after every 32 events that it skips.
   const checkpointReached: Filter['checkpointReached'] = (_, { commit }) => passed(commit)
   return wanted.types
     ? eventTypeFilter({ checkpointReached, regex: `^(${wanted.types.join('|')})$` })

@@ -8,7 +8,7 @@ import { CodeHostFault } from '#platform/ports/codeHost.ts'
 import { EngineUnavailable, NotFolded, TooLarge } from '#platform/ports/faults.ts'
 import { nameRequest, requestIdOf, routeOf } from '#platform/telemetry/requests.ts'
 
-/** Answers faults as `{error, code, field?, requestId}`. What is not a `Fault` is logged whole and told without its insides. */
+/** Answers faults as `{error, code, field?, requestId}`. Any other error is logged in full and answered without details. */
 export function answers(log: Logger, fresh: () => string): Middleware {
   return async (context, next) => {
     if (requestIdOf(context) === undefined) nameRequest(context, fresh())

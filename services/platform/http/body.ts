@@ -11,7 +11,7 @@ export function readJson(): Middleware {
     extendTypes: { text: ['application/json', 'application/*+json'] },
     textLimit: '1mb',
     parsedMethods: ['POST', 'PUT', 'DELETE'],
-    // Byte by byte: decoded as UTF-8 here, what is none would be replaced without a word.
+    // Byte by byte: decoding as UTF-8 here would silently replace invalid bytes.
     encoding: 'binary',
     onError(thrown) {
       const status = 'status' in thrown ? thrown.status : undefined
@@ -47,7 +47,7 @@ function decoded(bytes: string): string {
   }
 }
 
-/** An object or a list; one that would change the prototype of an object is none. */
+/** An object or a list; refuses keys that would change an object's prototype. */
 function parsed(text: string): object {
   try {
     const value: unknown = parse(text)

@@ -1,4 +1,4 @@
-/** Guards that routes share: who asks, and whether they may be here. */
+/** Guards that routes share: who the client is, and whether they may use the call. */
 import { Fault } from '#domain/kernel/errors.ts'
 import type { Actor, Position } from '#domain/kernel/event.ts'
 import { userStream } from '#domain/kernel/streams.ts'
@@ -24,7 +24,7 @@ export async function identified(
   const { userId, sessionId } = asked.identity
   const user = await documents.get(usersView, userId)
   if (user === undefined) {
-    // A client throws its token away when it is told to sign in: only the log can say that there is nobody.
+    // A client discards its token when it has to sign in: only the log may say that the user does not exist.
     const isThere = (await documents.now(usersView, userStream(userId), userId)) !== undefined
     throw isThere ? viewsBehind() : new Fault('sign_in_required')
   }
@@ -32,7 +32,7 @@ export async function identified(
   return { actor: { kind: 'user', userId }, user, sessionId }
 }
 
-/** Somebody who has completed the onboarding: the guard of all but a few calls. */
+/** A person who has completed the onboarding: the guard of all but a few calls. */
 export async function signedIn(
   asked: { readonly identity: Identity | null },
   services: { readonly documents: Documents },

@@ -1,16 +1,16 @@
-/** What an orchestrator asks: whether the process lives, and whether its parts answer. */
+/** Health checks: whether the process lives, and whether its parts are ready. */
 import type { Middleware } from 'koa'
 import { withinOr } from '#platform/async/timeLimit.ts'
 
-/** By name, what must answer; each throws when it does not. */
+/** Readiness checks by name; each throws when its part is not ready. */
 export type Parts = ReadonlyMap<string, () => Promise<void>>
 
-/** What whoever operates it should know beside: sentences, by the part that they are of. */
+/** Sentences that an operator should know, by part. */
 export type Details = () => Readonly<Record<string, readonly string[]>>
 
 const answersWithinMs = 3_000
 
-/** `/healthz`: alive. `/readyz`: every part answers within 3 seconds; else 503 with those that do not. What is in `details` makes nothing unready. */
+/** `/healthz`: alive. `/readyz`: 200 when every part is ready within 3 seconds, else 503. `details` have no effect on readiness. */
 export function health(parts: Parts, details: Details = () => ({})): Middleware {
   return async (context, next) => {
     if (context.path === '/healthz') {

@@ -24,7 +24,7 @@ export interface Asked<C extends AnyCall> {
   readonly requestId: string
   /** Whether the same write was asked for before, under the same key. */
   readonly again: boolean
-  /** Who is at the other end: the address they ask from, the name they ask for us by, and their cookies. */
+  /** The client: its address, the host name it used, and its cookies. */
   readonly client: Pick<Context, 'ip' | 'host' | 'cookies' | 'get'>
 }
 

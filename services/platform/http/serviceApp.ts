@@ -1,4 +1,4 @@
-/** The HTTP side of services without a gateway in their process: their routes behind the service token, and their health. */
+/** The HTTP server of services without a gateway in their process: their routes behind the service token, and health checks. */
 import { createServer } from 'node:http'
 import { drain, listen } from './listen.ts'
 import Koa, { type Middleware } from 'koa'
@@ -22,7 +22,7 @@ export interface RunningService {
 const requestMs = 30_000
 const drainMs = 5_000
 const sweepMs = 50
-// Longer than callers keep an idle connection, so that it is they who close it and none is closed under a request.
+// Longer than callers keep idle connections, so that the callers close them and none is closed under a request.
 const keepAliveMs = 65_000
 
 /** Resolves once it listens. Throws when the port is taken. `apis` are the routes below `/api` of the services that are here, if any. */

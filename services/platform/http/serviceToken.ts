@@ -1,4 +1,4 @@
-/** What one service shows another: for whom it asks, signed by us, for one callee and one minute. */
+/** Service tokens: they name the person that one service calls another for, signed, for one callee and one minute. */
 import { jwtVerify, SignJWT } from 'jose'
 import { z } from 'zod'
 import type { Clock } from '#platform/ports/clock.ts'
@@ -22,7 +22,7 @@ export interface ServiceTokens {
 }
 
 export const serviceTokenSeconds = 60
-/** In the challenge of an answer to a call without a valid service token: who asked is told it from a person's own 401. */
+/** The realm of a 401 for a missing or invalid service token; it distinguishes it from a 401 for a person. */
 export const serviceRealm = 'flightdeck-service'
 
 const Claims = z.object({ for: z.object({ userId: z.string(), sessionId: z.string() }).nullable() })

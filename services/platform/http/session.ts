@@ -1,4 +1,4 @@
-/** The bearer token: who a request is from, signed by us, for seven days. */
+/** Bearer tokens: they name a user and a session, signed, for seven days. */
 import { parse } from 'bowser'
 import { jwtVerify, SignJWT } from 'jose'
 import { z } from 'zod'
@@ -7,7 +7,7 @@ import type { Clock } from '#platform/ports/clock.ts'
 import type { Ids } from '#platform/ports/ids.ts'
 import type { Vault } from '#platform/ports/vault.ts'
 
-/** Who a token names. Whether the session was ended is asked of the user's document. */
+/** Who a token names. Whether the session has ended is in the user's document. */
 export interface Identity {
   readonly userId: string
   readonly sessionId: string
@@ -54,10 +54,10 @@ export function sessions(engines: { vault: Pick<Vault, 'deriveKey'>; clock: Cloc
   }
 }
 
-/** Of what a client says of itself, so much is looked at. */
+/** Characters of a user agent that are read. */
 const longestUserAgent = 500
 
-/** The browser and its system, as 'Chrome on Linux'; `null` when the header tells neither. */
+/** The browser and its system, such as 'Chrome on Linux'; `null` when the header names neither. */
 export function clientOf(userAgent: string): string | null {
   if (userAgent === '') return null
   const { browser, os } = parse(userAgent.slice(0, longestUserAgent))

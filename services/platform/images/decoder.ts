@@ -1,4 +1,4 @@
-/** The library that decodes and encodes images, loaded when the first one comes, and held to the four formats that are taken. */
+/** The image library, loaded on first use and restricted to the four accepted formats. */
 import type sharp from 'sharp'
 
 const loaders = ['Jpeg', 'Png', 'Nsgif', 'Webp'].map((format) => `VipsForeignLoad${format}Buffer`)

@@ -31,7 +31,7 @@ export interface FairShare {
  * it has to be: with a longest delay, all that are beyond it would come at once, and again and again.
  */
 const stepMs = 100
-/** For so long a free place looks at what the queue has for somebody who comes before those that are known. */
+/** How long a free slot looks through the queue for a person who comes before the known ones. */
 const lookMs = 500
 /** What was put back and does not come again in time has gone to another worker. */
 const graceMs = 1_000
@@ -71,7 +71,7 @@ export function fairShare(concurrency: number): FairShare {
     if (line?.ids.size === 0) waiting.delete(person)
   }
 
-  /** Whether somebody waits who is next before this person. */
+  /** Whether another waiting person comes before this one. */
   function othersFirst(person: string, now: number): boolean {
     for (const [other, { lastDue }] of waiting) {
       if (Math.max(lastDue, asksFrom) + graceMs < now) waiting.delete(other)
@@ -87,7 +87,7 @@ export function fairShare(concurrency: number): FairShare {
       if (placesOf(person) >= most || othersFirst(person, now)) return putBack(job, now)
       const isNew = placesOf(person) === 0 && !served.has(person)
       looksFrom ??= now
-      // Behind it may be somebody who comes first: nobody does before one who has nothing and had nothing.
+      // A person further back in the queue may come first, but never before one who has and had no slot.
       if (!isNew && behind > 0 && now - looksFrom < lookMs) return putBack(job, now)
       looksFrom = undefined
       places.set(person, placesOf(person) + 1)

@@ -1,4 +1,4 @@
-/** What a work queue keeps of the fault for which a job was set aside. */
+/** What the job queue keeps of the fault that a job was rejected for. */
 
 /**
  * What of a fault may stand in the queue, where nothing is erased with its task: its kind and where it arose. Its message may hold a

@@ -199,7 +199,7 @@ async function requeueJob(queue: Queue, id: string): Promise<boolean> {
   const state = read?.standing.state ?? 'rejected'
   if (state === 'rejected' && (await queue.places.write(id, fresh, read?.revision ?? 0)) === 'conflict')
     return false
-  // Who brought it back before may have died half way: after the standing, or after the message.
+  // An earlier requeue may have died half way: after the record, or after the message.
   const isBack = state === 'leased' || state === 'done'
   if (!isBack) await enqueue(queue, job, `${id} ${kept.sequence}`)
   await queue.streams.remove('rejected', kept.sequence)

@@ -22,7 +22,7 @@ export interface DeliveryParts {
   readonly places: Standings
   /** Says a word about a delivery to NATS, and waits until it has it. */
   tell(reply: string, word: string, withinMs?: number): Promise<void>
-  /** As `tell`; a NATS that is away is no fault: the standing says it already, and the next who is given the message says it again. */
+  /** As `tell`, but an unavailable NATS is no fault: the job's record says it already, and the next worker with the message repeats it. */
   finish(reply: string, word: string): Promise<void>
   /** Keeps the job among the rejected ones and takes it out of the queue. */
   setAside(job: Job, reason: string, reply: string): Promise<void>

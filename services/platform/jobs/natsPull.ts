@@ -1,4 +1,4 @@
-/** One request to a pull consumer: for one message, for so long. Of several that ask, NATS serves who has waited longest, so that work spreads. */
+/** One request to a pull consumer, for one message. NATS serves the request that has waited longest, so that work spreads over workers. */
 import { createInbox, nanos, type Msg } from 'nats'
 import type { Nats } from '../bus/natsConnection.ts'
 

@@ -44,7 +44,7 @@ export interface Streams {
   remove(name: StreamName, sequence: number): Promise<void>
   /** How many messages of the queue match. */
   count(subject: string): Promise<number>
-  /** Makes the queue's consumer of that name, where there is none, and answers where it is asked for messages. */
+  /** Creates the queue's consumer of that name if it is missing, and returns the subject to request messages from. */
   consumer(name: string, subject: string): Promise<string>
   ready(): Promise<void>
   close(): void

@@ -1,4 +1,4 @@
-/** A worker: asks NATS for as many jobs of a kind as it has room for, and runs each under its lease. */
+/** A worker: requests jobs of a kind from NATS while it has free slots, and runs each under its lease. */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Msg } from 'nats'
@@ -67,7 +67,7 @@ export function startWorker(
   }
 }
 
-/** Makes the job this worker's own; `undefined` when it is not to be done by who got this message. */
+/** Claims the job for this worker; `undefined` when this message gives no right to it. */
 async function claim(worker: RunningWorker, job: Job, reply: string): Promise<Held | undefined> {
   const delivered = deliveredOf(reply)
   for (let conflicts = 0; conflicts < mostConflicts; conflicts += 1) {

@@ -1,4 +1,4 @@
-/** What an adapter's leases are held for, until each is stopped. */
+/** The leases that an adapter holds, until each is stopped. */
 import type { Held, Leases } from '../ports/leases.ts'
 
 /** `hold` goes on until its signal; what it holds is stopped when it resolves. */

@@ -1,4 +1,4 @@
-/** The leases of a single process: who asks first holds the name until it stops, and the next follows. */
+/** The leases of a single process: the first caller holds the name until it stops, and the next one follows. */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ReportFault } from '../ports/faults.ts'
 import type { Held, Leases } from '../ports/leases.ts'
@@ -36,7 +36,7 @@ export function openInProcessLeases({ onFault }: { onFault: ReportFault }): Leas
         onFault(`What ${name} stands for did not start, or did not stop`, fault)
       }
       giveBack()
-      // Another that can start it comes first.
+      // Others that wait get a chance to start it first.
       await pause(startAgainMs, undefined, { signal }).catch(() => {})
     }
   }

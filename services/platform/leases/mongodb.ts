@@ -15,7 +15,7 @@ interface StoredLease {
   readonly _id: string
   /** `null` once it was given back. */
   readonly holder: string | null
-  /** Grows with each holder. */
+  /** Increases with each holder. */
   readonly term: number
   readonly beat: number
 }
@@ -27,11 +27,11 @@ interface Obtained {
 }
 
 const beatMs = 500
-/** How often one that waits looks: a lease that was given back has another within a second, also where all is slow. */
+/** How often a waiting process looks: a lease that was given back has a new holder within a second, also on a slow machine. */
 const lookMs = 250
-/** A beat that does not move for so long is nobody's any more. */
+/** A lease whose beat stands still for so long is free. */
 const silentMs = 3_000
-/** So long after its last beat a holder still trusts in it: less than `silentMs`, by what stopping takes. */
+/** How long a holder trusts its last beat: less than `silentMs`, by the time that stopping takes. */
 const trustedMs = 2_000
 const callMs = 1_000
 /** Longer than others take to look again. */
@@ -92,7 +92,7 @@ async function obtain(
   return undefined
 }
 
-/** Only who found the lease as it still is takes it. */
+/** Takes the lease only if it is still as it was found. */
 async function take(
   leases: MongoLeases,
   name: string,
@@ -167,7 +167,7 @@ async function hold(
     ending.abort()
     await kept
     await giveBack(leases, obtained.lease)
-    // Another that can start it comes first.
+    // Others that wait get a chance to start it first.
     await pause(startAgainMs, undefined, { signal }).catch(() => {})
   }
 }

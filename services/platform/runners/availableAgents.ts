@@ -1,4 +1,4 @@
-/** Which agents can run: what the runners that are there tell of them, taken together. */
+/** Which agents can run, by what the connected runners report. */
 import type { AgentState } from '#domain/api/server.schema.ts'
 import { agentNames, type AgentName } from '#domain/agents.ts'
 import type { Bus } from '#platform/ports/bus.ts'
@@ -15,7 +15,7 @@ export interface Agents {
   stop(): void
 }
 
-/** Begins to listen. `now` is monotonic, in milliseconds. */
+/** Starts listening. `now` is monotonic, in milliseconds. */
 export function startAgents(bus: Bus, now?: () => number): Agents {
   const waiting = new Set<() => void>()
   const runners = hearRunners(bus, now, () => {

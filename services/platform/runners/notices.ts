@@ -1,4 +1,4 @@
-/** What a banner on every page says: what the runners that are there have told of themselves. */
+/** The notices that every page shows: those that the connected runners report. */
 import type { Bus } from '#platform/ports/bus.ts'
 import { hearRunners } from '#platform/runners/presence.ts'
 

@@ -1,18 +1,18 @@
-/** The runners that are heard of, each by what it last said of itself. */
+/** The connected runners, each by its last heartbeat. */
 import type { Bus, BusMessages } from '#platform/ports/bus.ts'
 
 export interface HeardRunners {
-  /** What those that are there have said, by their names. */
+  /** The last heartbeats of the connected runners. */
   now(): readonly BusMessages['runner'][]
-  /** Whether any runner that is there would have been heard by now. */
+  /** Whether every connected runner has had time to send a heartbeat. */
   isSettled(): boolean
   stop(): void
 }
 
-/** A runner speaks each second. */
+/** A runner sends a heartbeat each second. */
 export const silentMs = 5_000
 
-/** Begins to listen; `onHeard` is told after each saying. `now` is monotonic, in milliseconds. */
+/** Starts listening; `onHeard` is called after each heartbeat. `now` is monotonic, in milliseconds. */
 export function hearRunners(
   bus: Bus,
   now: () => number = () => performance.now(),

@@ -213,7 +213,7 @@ function statusClass(status: number | 'gone'): string {
   return status === 'gone' ? 'gone' : `${Math.floor(status / 100)}xx`
 }
 
-/** The kind of a model by its name, which a program in the box has told us. */
+/** The kind of a model by its name, which comes from a program in the sandbox. */
 export function modelKind(name: string | null): string {
   const kind = /opus|sonnet|haiku/.exec(name ?? '')?.[0]
   return kind ?? (name === 'flightdeck-scripted' ? 'scripted' : 'other')

@@ -20,7 +20,7 @@ const exportMs = 5_000
 const closeMs = 2_000
 const complainEveryMs = 60_000
 
-/** Sends to `<endpoint>/v1/traces`. `onFault` is told that batches are lost, once a minute at most. */
+/** Sends to `<endpoint>/v1/traces`. `onFault` reports lost batches, once a minute at most. */
 export function openSpanSink({
   endpoint,
   serviceName,
@@ -36,7 +36,7 @@ export function openSpanSink({
     maxQueueSize: queuedAtMost,
     maxExportBatchSize: batch,
     scheduledDelayMillis: delayMs,
-    // Its own limit comes after the exporter's, which tells why.
+    // Longer than the exporter's own limit, which reports the reason.
     exportTimeoutMillis: exportMs + 1_000,
   })
   return {

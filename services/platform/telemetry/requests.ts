@@ -1,4 +1,4 @@
-/** Each request by its id: made here, logged in a line once it is over, and told to whoever watches. */
+/** Request ids: created here; each request is logged in a line and emitted once it is over. */
 import type { Context, Middleware } from 'koa'
 import type { Origin } from '#platform/eventlog/eventLog.ts'
 import type { Logger } from '#platform/log.ts'
@@ -40,7 +40,7 @@ export function requests({
   }
 }
 
-/** The id of a request, under which all that it does is told. */
+/** The id of a request, which everything it causes carries. */
 export function requestIdOf(context: Pick<Context, 'state'>): string | undefined {
   const id: unknown = context.state.requestId
   return typeof id === 'string' ? id : undefined
@@ -71,13 +71,13 @@ export function takeRoute(context: Context, headers: Record<string, string | str
   if (typeof route === 'string') context.state.route = route
 }
 
-/** Gives the request its id, which its answer tells. */
+/** Gives the request its id, which the response carries. */
 export function nameRequest(context: Context, requestId: string): void {
   context.state.requestId = requestId
   context.set(requestHeader, requestId)
 }
 
-/** The address as its call states it. Whoever answered without a router may have told it in `state.route`. */
+/** The route's pattern. Handlers without a router may have set it in `state.route`. */
 export function routeOf(context: Context): string {
   const told: unknown = context.state.route ?? Reflect.get(context, '_matchedRoute')
   if (typeof told === 'string') return told.replace(/(.)\/$/, '$1')

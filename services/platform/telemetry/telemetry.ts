@@ -1,4 +1,4 @@
-/** What happens in a process, told as it happens to whoever counts it or traces it. Nothing here decides anything: who watches never throws and never waits. */
+/** Observations of what a process does, emitted to metrics and traces. Observers never throw and never block. */
 import type { Server } from 'node:http'
 import type { PageRoute } from '#domain/api/pageRoutes.ts'
 import type { FaultCode } from '#domain/kernel/errors.ts'
@@ -26,7 +26,7 @@ export type RequestAnswered = Period & {
   readonly method: string
   /** The address as its call states it, with `:name` for parameters. */
   readonly route: string
-  /** `gone`: who asked went away before the answer was whole. */
+  /** `gone`: the client went away before the answer was complete. */
   readonly status: number | 'gone'
 }
 
@@ -53,9 +53,9 @@ export type Observation =
   | (Period & { readonly kind: 'projected'; readonly events: readonly StoredEvent[] })
   /** This process projects from now on; `null`: not any more. */
   | { readonly kind: 'projector'; readonly lag: (() => Promise<Lag>) | null }
-  /** An event was told to the viewers of its room, in so many sayings over all of them. */
+  /** An event was sent to viewers, in so many messages over all of them. */
   | (Period & { readonly kind: 'said'; readonly event: AnyRecorded; readonly sayings: number })
-  /** What a viewer had missed was told. */
+  /** A viewer was sent what it had missed. */
   | { readonly kind: 'replayed'; readonly sayings: number }
   | { readonly kind: 'rooms'; readonly open: number }
   | { readonly kind: 'socket'; readonly change: 'opened' | 'closed' | 'cut_off' }
@@ -78,7 +78,7 @@ export type Observation =
       readonly origin: Origin
       readonly ok: boolean
     })
-  /** Somebody looked at a page of the client. */
+  /** A page of the client was viewed. */
   | { readonly kind: 'page_viewed'; readonly route: PageRoute }
   /** A server that people or other services ask: its connections are counted from now on. */
   | { readonly kind: 'server'; readonly http: Server }

@@ -142,7 +142,7 @@ const isTraced = (stream: string): boolean => parseStream(stream).kind !== 'term
 
 const isFresh = ({ at }: StoredEvent, { ended }: Period): boolean => ended - Date.parse(at) <= tracedForMs
 
-/** A UUID's digits; `undefined` for what is none. */
+/** The digits of a UUID; `undefined` for any other text. */
 export function traceIdOf(correlationId: string | undefined): string | undefined {
   const digits = correlationId?.replaceAll('-', '') ?? ''
   return /^[0-9a-f]{32}$/.test(digits) && !/^0+$/.test(digits) ? digits : undefined

@@ -77,7 +77,7 @@ async function foldPart(
       events += stored.length
       tell({ events, position: after })
       if (stored.length === batch) continue
-      // What there was when the end was looked at has been read by the next time there is no more.
+      // Everything that was there when the end was read has been read once nothing more comes.
       if (end !== undefined) return end
       end = await eventStore.head()
     }

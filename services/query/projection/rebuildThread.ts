@@ -1,4 +1,4 @@
-/** Making read models anew on threads of their own, so that nobody who reads or writes meanwhile waits for it. */
+/** Rebuilds read models on threads of their own, so that reads and writes do not wait for it. */
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import type { StoresConfig } from '#platform/compose.ts'

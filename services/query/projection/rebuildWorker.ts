@@ -1,4 +1,4 @@
-/** The thread that makes read models anew: does one work with engines of its own, says how far it is, and ends. */
+/** The thread that rebuilds read models: does one piece of work with its own engines, reports progress, and ends. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { openStores } from '#platform/compose.ts'
 import { logger } from '#platform/log.ts'
