@@ -4,7 +4,7 @@
  * out: the first two follow from the log, and of the last what was saved is in blobs.
  */
 import { constants, existsSync } from 'node:fs'
-import { chmod, copyFile, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, copyFile, mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { z } from 'zod'
 import { BlobRef } from '#domain/kernel/ids.schema.ts'
