@@ -96,7 +96,8 @@ export function accounts({ codeHostName }: { codeHostName: string }, services: S
 
   return {
     async signIn({ account, tokens }, userAgent) {
-      if (!(await accessControl.admits(account, tokens.accessToken))) throw new AccountNotAllowed(account.login)
+      if (!(await accessControl.admits(account, tokens.accessToken)))
+        throw new AccountNotAllowed(account.login)
       const userId = await userOf(account)
       const isNew = userId === (await unusedUserId(idOf(account), commands))
       if (!isNew && !(await isUser(userId))) throw new SignInFailed('user_not_found')

@@ -40,7 +40,13 @@ export async function signedInWith(
  * Reads the bearer token: `state.identity` is who it names, or `null`. Throws `not_allowed` for a person who was taken off the list of who
  * may sign in.
  */
-export function authenticate({ sessions, accessControl }: { sessions: Sessions; accessControl: AccessControl }): Middleware {
+export function authenticate({
+  sessions,
+  accessControl,
+}: {
+  sessions: Sessions
+  accessControl: AccessControl
+}): Middleware {
   return async (context, next) => {
     const [scheme, token] = context.get('authorization').split(' ')
     const bearer = scheme?.toLowerCase() === 'bearer' ? token : undefined
