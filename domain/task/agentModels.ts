@@ -7,8 +7,7 @@ const foreign: Readonly<Partial<Record<AgentName, RegExp>>> = {
   claude: /^(?:o\d|gpt|chatgpt|codex|gemini|grok|composer|kimi|deepseek|auto)(?:[-.]|$)/i,
   // Aliases that only `claude` knows.
   cursor: /^(?:default|best|opus|opusplan|sonnet|haiku|o\d(?:-.*)?)(?:\[1m\])?$/i,
-  codex:
-    /^(?:claude|default|best|opus|sonnet|haiku|gemini|grok|composer|kimi|deepseek|auto)/i,
+  codex: /^(?:claude|default|best|opus|sonnet|haiku|gemini|grok|composer|kimi|deepseek|auto)/i,
 }
 
 /** Whether the agent can be asked to use this model; asked for any other, it uses its default. */

@@ -1,10 +1,12 @@
 /**
  * The forms of every kind of event, by version, in `tests/data/events/v<version>.json`. A log cannot be mended: what was
  * appended once must be read for ever. Run as a program (`npx tsx tests/domain/frozenEvents.ts`) this file adds the kinds
- * that are not frozen yet; it never changes what is. A changed kind gets a new version, and what was frozen is lifted to it.
+ * that are not frozen yet, and the forms by which a kind was widened (a name more in an enum, say): it never takes one away.
+ * A kind that is changed in another way gets a new version, and what was frozen is lifted to it.
  */
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
+import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import { eventKinds } from '#domain/events.ts'
 import { formsOf } from './zodForms.ts'
@@ -44,10 +46,15 @@ async function freeze(): Promise<void> {
   for (const version of new Set(kinds.map((kind) => kind.version))) {
     const frozen = await readFrozen(version)
     const added = kinds
-      .filter((kind) => kind.version === version && !(kind.type in frozen))
+      .filter((kind) => kind.version === version && isWider(todaysForms(kind), frozen[kind.type] ?? []))
       .map((kind) => [kind.type, todaysForms(kind)] as const)
     await writeFile(fileOf(version), inLines({ ...frozen, ...Object.fromEntries(added) }))
   }
+}
+
+/** Whether every form that was there is there still. */
+function isWider(today: readonly Form[], before: readonly Form[]): boolean {
+  return before.every((form) => today.some((one) => isDeepStrictEqual(one, form)))
 }
 
 /** A line for each form, so that a change shows as what it is. */

@@ -69,7 +69,7 @@ const shortest = 8
 function unheld({ line, by }: Row, titlesOf: Parameters<typeof faultsOf>[2]): readonly string[] {
   if ('open' in by) return []
   const { file, words } = by
-  const titles = /(?:\.(?:test|spec|long)\.(?:tsx?|js)|Guarantees\.ts)$/.test(file)
+  const titles = /(?:\.(?:test|spec)\.(?:tsx?|js)|^tests\/runner\/\w+(?:\.contract)?\.ts)$/.test(file)
     ? titlesOf(file)
     : undefined
   if (titles === undefined) return [`${file} is no test file, for: ${line}`]
