@@ -5,7 +5,13 @@
 import { lookup as systemLookup } from 'node:dns/promises'
 import { chmod, chown } from 'node:fs/promises'
 import { createServer, request as httpRequest } from 'node:http'
-import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import type {
+  IncomingHttpHeaders,
+  IncomingMessage,
+  OutgoingHttpHeaders,
+  Server,
+  ServerResponse,
+} from 'node:http'
 import { connect, isIP, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -74,160 +80,196 @@ class NotReached extends Error {
   }
 }
 
+/** A proxy that is running: what it has open, and what passed it. */
+interface RunningProxy {
+  readonly options: ProxyOptions
+  readonly open: Set<Duplex>
+  readonly traffic: { connections: number; sent: number; received: number }
+  /** Where a tunnel that ends here was to lead. */
+  readonly destinations: WeakMap<Duplex, Destination>
+  /** Serves the requests of tunnels that end here. */
+  readonly tunnelled: Server
+}
+
 /** Starts a proxy; fails when it cannot listen. */
 export async function startProxy(options: ProxyOptions): Promise<Proxy> {
-  const { rules, lookup = allAddresses, idleMs = usualIdleMs } = options
-  const open = new Set<Duplex>()
-  const counted = { connections: 0, sent: 0, received: 0 }
-  const keep = <S extends Duplex>(stream: S): S => {
-    open.add(stream)
-    stream.once('close', () => open.delete(stream))
-    // Either end may go away at any time.
-    stream.on('error', () => stream.destroy())
-    return stream
-  }
-
-  /** The repositories that git alone may read there. */
-  const doorAt = ({ host, port }: Destination) => gitDoorAt(rules, host, port)
-
-  /** A connection to an allowed address of the destination. Throws `NotReached`. */
-  async function reach({ host, port }: Destination): Promise<Socket> {
-    const matched = rulesFor(rules, host, port)
-    if (matched.length === 0)
-      throw new NotReached('not_allowed', 'It is not among the hosts that this project may reach.')
-    const addresses = isIP(host) === 0 ? await lookup(host).catch(() => []) : [host]
-    if (addresses.length === 0) throw new NotReached('unreachable', 'There is no such host.')
-    const allowed = addresses.filter((address) => mayConnect(address, port, matched, rules))
-    if (allowed.length === 0)
-      throw new NotReached('inside', "It leads into the server's own network, which a sandbox may not reach.")
-    const socket = await firstOf(allowed, port)
-    if (!socket) throw new NotReached('unreachable', 'It does not answer.')
-    counted.connections += 1
-    socket.setTimeout(idleMs, () => socket.destroy())
-    return keep(socket)
-  }
-
-  /** The sentence for the sandbox; the refusal is told. */
-  function refused(fault: unknown, destination: string): string {
-    const why = fault instanceof NotReached ? fault.why : 'unreachable'
-    options.onRefusal({ destination: shown(destination), why })
-    return `${shown(destination)} is not reached. ${fault instanceof NotReached ? fault.message : ''}\n`
-  }
-
-  async function tunnel(request: IncomingMessage, client: Duplex, head: Buffer): Promise<void> {
-    const asked = request.url ?? ''
-    const { host, port } = hostAndPort(asked)
-    const destination = { host, port: port ?? 0 }
-    if (doorAt(destination) !== undefined) {
-      // Nobody could tell what goes through a tunnel: this one ends here, and what comes out of it is looked at as any request.
-      client.write(established)
-      if (head.length > 0) client.unshift(head)
-      ofTunnels.set(client, destination)
-      tunnelled.emit('connection', client)
-      return
-    }
-    let upstream: Socket
-    try {
-      upstream = await reach(destination)
-    } catch (fault) {
-      const sentence = refused(fault, asked)
-      return void client.end(
-        `HTTP/1.1 403 Forbidden\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(sentence)}\r\nconnection: close\r\n\r\n${sentence}`,
-      )
-    }
-    if (client.destroyed) return void upstream.destroy()
-    client.once('close', () => upstream.destroy())
-    upstream.once('close', () => {
-      counted.sent += upstream.bytesWritten
-      counted.received += upstream.bytesRead
-      client.destroy()
-    })
-    client.write(established)
-    if (head.length > 0) upstream.write(head)
-    client.pipe(upstream)
-    upstream.pipe(client)
-  }
-
-  async function forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const through = ofTunnels.get(request.socket)
-    const asked = through === undefined ? (request.url ?? '') : addressIn(through, request.url ?? '')
-    const url = URL.canParse(asked) ? new URL(asked) : undefined
-    if (url?.protocol !== 'http:') return answer(response, 400, 'A request names a whole http address.\n')
-    const named = hostAndPort(url.host)
-    const destination = { host: named.host, port: named.port ?? 80 }
-    const door = doorAt(destination)
-    const repository = door && readByGit(request.method ?? '', url)
-    const isOther = repository !== undefined && !door?.includes(repository)
-    let upstream: Socket
-    try {
-      if (door && repository === undefined) throw onlyGitPasses()
-      if (isOther) throw notThisRepository()
-      upstream = await reach(destination)
-    } catch (fault) {
-      return answer(response, 403, refused(fault, isOther ? `${url.host}/${repository}` : url.host))
-    }
-    upstream.once('close', () => {
-      counted.sent += upstream.bytesWritten
-      counted.received += upstream.bytesRead
-    })
-    const onward = httpRequest({
-      createConnection: () => upstream,
-      method: request.method ?? 'GET',
-      path: `${url.pathname}${url.search}`,
-      headers: {
-        ...endToEndHeaders(request.headers, door ? credentials : []),
-        ...framing(request.headers),
-        host: url.host,
-        connection: 'close',
-      },
-    })
-    response.once('close', () => onward.destroy())
-    onward.on('error', () => {
-      if (response.headersSent) response.destroy()
-      else answer(response, 502, 'It broke off.\n')
-    })
-    onward.on('response', (incoming) => {
-      response.writeHead(incoming.statusCode ?? 502, endToEndHeaders(incoming.headers))
-      incoming.on('error', () => response.destroy())
-      incoming.pipe(response)
-    })
-    request.pipe(onward)
-  }
-
+  const { idleMs = usualIdleMs } = options
   const timed = { maxHeaderSize: headBytes, headersTimeout: 30_000, requestTimeout: 0 }
   const serve = (request: IncomingMessage, response: ServerResponse) => {
     request.on('error', () => undefined)
     response.on('error', () => undefined)
-    forward(request, response).catch(() => response.destroy())
+    forward(proxy, request, response).catch(() => response.destroy())
   }
-  /** Where a tunnel that ends here was to lead. */
-  const ofTunnels = new WeakMap<Duplex, Destination>()
-  const tunnelled = createServer(timed, serve)
+  const proxy: RunningProxy = {
+    options,
+    open: new Set(),
+    traffic: { connections: 0, sent: 0, received: 0 },
+    destinations: new WeakMap(),
+    tunnelled: createServer(timed, serve),
+  }
   const server = createServer(timed, serve)
   server.maxConnections = options.connections ?? usualConnections
   server.on('connection', (client) => {
-    keep(client)
+    keep(proxy, client)
     client.setTimeout(idleMs, () => client.destroy())
   })
   server.on('connect', (request, client, head) => {
-    tunnel(request, client, head).catch(() => client.destroy())
+    tunnel(proxy, request, client, head).catch(() => client.destroy())
   })
   await listen(server, options.listen)
   const address = server.address()
   return {
     port: typeof address === 'object' && address !== null ? address.port : 0,
-    traffic: () => ({ ...counted }),
+    traffic: () => ({ ...proxy.traffic }),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve())
         server.closeAllConnections()
-        tunnelled.closeAllConnections()
-        for (const stream of open) stream.destroy()
+        proxy.tunnelled.closeAllConnections()
+        for (const stream of proxy.open) stream.destroy()
       }),
   }
 }
 
-async function listen(server: ReturnType<typeof createServer>, place: ProxyOptions['listen']): Promise<void> {
+/** Remembers a stream until it closes. */
+function keep<S extends Duplex>({ open }: RunningProxy, stream: S): S {
+  open.add(stream)
+  stream.once('close', () => open.delete(stream))
+  // Either end may go away at any time.
+  stream.on('error', () => stream.destroy())
+  return stream
+}
+
+/** A connection to an allowed address of the destination. Throws `NotReached`. */
+async function reach(proxy: RunningProxy, { host, port }: Destination): Promise<Socket> {
+  const { rules, lookup = allAddresses, idleMs = usualIdleMs } = proxy.options
+  const matched = rulesFor(rules, host, port)
+  if (matched.length === 0)
+    throw new NotReached('not_allowed', 'It is not among the hosts that this project may reach.')
+  const addresses = isIP(host) === 0 ? await lookup(host).catch(() => []) : [host]
+  if (addresses.length === 0) throw new NotReached('unreachable', 'There is no such host.')
+  const allowed = addresses.filter((address) => mayConnect(address, port, matched, rules))
+  if (allowed.length === 0)
+    throw new NotReached('inside', "It leads into the server's own network, which a sandbox may not reach.")
+  const socket = await firstOf(allowed, port)
+  if (!socket) throw new NotReached('unreachable', 'It does not answer.')
+  proxy.traffic.connections += 1
+  socket.setTimeout(idleMs, () => socket.destroy())
+  return keep(proxy, socket)
+}
+
+/** Reports a refusal, and returns the sentence for the sandbox. */
+function refused({ options }: RunningProxy, fault: unknown, destination: string): string {
+  const why = fault instanceof NotReached ? fault.why : 'unreachable'
+  options.onRefusal({ destination: shown(destination), why })
+  return `${shown(destination)} is not reached. ${fault instanceof NotReached ? fault.message : ''}\n`
+}
+
+function countTraffic({ traffic }: RunningProxy, upstream: Socket): void {
+  traffic.sent += upstream.bytesWritten
+  traffic.received += upstream.bytesRead
+}
+
+/** The repositories that git alone may read at the destination, where that is the local code host. */
+function repositoriesAt({ options: { rules } }: RunningProxy, { host, port }: Destination) {
+  return gitDoorAt(rules, host, port)
+}
+
+async function tunnel(
+  proxy: RunningProxy,
+  request: IncomingMessage,
+  client: Duplex,
+  head: Buffer,
+): Promise<void> {
+  const asked = request.url ?? ''
+  const { host, port } = hostAndPort(asked)
+  const destination = { host, port: port ?? 0 }
+  if (repositoriesAt(proxy, destination) !== undefined) {
+    // Nobody could tell what goes through a tunnel: this one ends here, and what comes out of it is looked at as any request.
+    client.write(established)
+    if (head.length > 0) client.unshift(head)
+    proxy.destinations.set(client, destination)
+    proxy.tunnelled.emit('connection', client)
+    return
+  }
+  let upstream: Socket
+  try {
+    upstream = await reach(proxy, destination)
+  } catch (fault) {
+    const sentence = refused(proxy, fault, asked)
+    return void client.end(
+      `HTTP/1.1 403 Forbidden\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(sentence)}\r\nconnection: close\r\n\r\n${sentence}`,
+    )
+  }
+  if (client.destroyed) return void upstream.destroy()
+  client.once('close', () => upstream.destroy())
+  upstream.once('close', () => {
+    countTraffic(proxy, upstream)
+    client.destroy()
+  })
+  client.write(established)
+  if (head.length > 0) upstream.write(head)
+  client.pipe(upstream)
+  upstream.pipe(client)
+}
+
+async function forward(
+  proxy: RunningProxy,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const through = proxy.destinations.get(request.socket)
+  const asked = through === undefined ? (request.url ?? '') : addressIn(through, request.url ?? '')
+  const url = URL.canParse(asked) ? new URL(asked) : undefined
+  if (url?.protocol !== 'http:') return answer(response, 400, 'A request names a whole http address.\n')
+  const named = hostAndPort(url.host)
+  const destination = { host: named.host, port: named.port ?? 80 }
+  const readable = repositoriesAt(proxy, destination)
+  const repository = readable && readByGit(request.method ?? '', url)
+  const isOther = repository !== undefined && !readable?.includes(repository)
+  let upstream: Socket
+  try {
+    if (readable && repository === undefined) throw onlyGitPasses()
+    if (isOther) throw notThisRepository()
+    upstream = await reach(proxy, destination)
+  } catch (fault) {
+    return answer(response, 403, refused(proxy, fault, isOther ? `${url.host}/${repository}` : url.host))
+  }
+  upstream.once('close', () => countTraffic(proxy, upstream))
+  passOn(request, response, { url, upstream, dropped: readable ? credentials : [] })
+}
+
+/** Sends a request to where it goes, without the headers that are `dropped`, and its response back. */
+function passOn(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { url, upstream, dropped }: { url: URL; upstream: Socket; dropped: readonly string[] },
+): void {
+  const onward = httpRequest({
+    createConnection: () => upstream,
+    method: request.method ?? 'GET',
+    path: `${url.pathname}${url.search}`,
+    headers: {
+      ...endToEndHeaders(request.headers, dropped),
+      ...framing(request.headers),
+      host: url.host,
+      connection: 'close',
+    },
+  })
+  response.once('close', () => onward.destroy())
+  onward.on('error', () => {
+    if (response.headersSent) response.destroy()
+    else answer(response, 502, 'It broke off.\n')
+  })
+  onward.on('response', (incoming) => {
+    response.writeHead(incoming.statusCode ?? 502, endToEndHeaders(incoming.headers))
+    incoming.on('error', () => response.destroy())
+    incoming.pipe(response)
+  })
+  request.pipe(onward)
+}
+
+async function listen(server: Server, place: ProxyOptions['listen']): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     if (place === 'loopback') server.listen(0, '127.0.0.1', resolve)
