@@ -39,7 +39,6 @@ const ferretDb = findProgram('go', process.env)
       output: 'keep',
     })
   : undefined
-const node24 = findNode24()
 
 /** The check of the types computes while the tests that begin with it wait. */
 let types = Promise.resolve(nothing)
@@ -54,13 +53,12 @@ const stages = [
   ['FerretDB, for MongoDB', ferretDbIsBuilt],
   ['unit and contract tests', unitTestsBesideTypes],
   ['types, beside them', () => types],
-  ['unit and contract tests on Node 24', () => onNode24(unitAndContracts)],
   ['tests of the server', () => suite(process.execPath, ['server'], 15 * minute)],
   ['end-to-end tests', () => suite(process.execPath, ['e2e'], 15 * minute)],
 ]
 if (process.argv.includes('--long', 2)) {
   stages.push(
-    ['what runs outside of Node, on Node 24', () => onNode24(outside)],
+    ['unit and contract tests on Node 24', () => onNode24([...unitAndContracts, ...outside])],
     ['long tests', () => suite(process.execPath, ['long'], 120 * minute)],
   )
 }
@@ -169,7 +167,7 @@ async function findNode24() {
 
 /** @param {string[]} projects */
 async function onNode24(projects) {
-  const { ok, why, path } = await node24
+  const { ok, why, path } = await findNode24()
   if (ok && path) return suite(path, projects, 15 * minute)
   console.log(`Node 24 could not be had from the npm registry: npx ${why}.`)
   return { ...nothing, skipped: [{ name: `${projects.join(', ')} on Node 24`, reason: 'no Node 24' }] }

@@ -3,19 +3,22 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** Measured; a file that is not here keeps vitest's place after them. */
 const longest = [
-  'jobs.nats.spec.ts',
+  'chain.spec.ts',
+  'agentRuns.spec.ts',
+  'hostLimits.spec.ts',
+  'codex/cli.test.ts',
   'eventStore.eventStoreDb.spec.ts',
+  'jobs.nats.spec.ts',
   'codeHost.local.spec.ts',
-  'claude/cli.test.ts',
   'changes.test.ts',
+  'claude/cli.test.ts',
   'a11y.spec.ts',
   'chat.spec.ts',
   'reach.spec.ts',
   'guard.spec.ts',
-  'agentRuns.spec.ts',
   'TaskPage.test.tsx',
-  'images.spec.ts',
   'crash.spec.ts',
+  'images.spec.ts',
   'cancel.spec.ts',
 ]
 
