@@ -3,6 +3,7 @@ import { DatabaseSync } from '@photostructure/sqlite'
 import { existsSync } from 'node:fs'
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ownFolder } from '../../product.ts'
@@ -86,6 +87,8 @@ async function stepsOfAll(): Promise<readonly string[]> {
 /** The last of them is that the log of writes is emptied. */
 const isTidy = (list: readonly string[]) => list.at(-1) === 'main, views: empty the write-ahead log'
 
+const tidyWithinMs = 10_000
+
 interface Killed {
   /** The kinds of steps after which it was killed, in their order. */
   readonly at: string[]
@@ -104,6 +107,9 @@ async function killAt(point: number | string, goesOn: boolean, killed: Killed): 
   const disturbing = scene.disturb()
   await scene.start(() => !isArmed())
   await until('it is killed or done', async () => !isArmed() || (await isDone()))
+  // Emptying the log of writes comes last, and waits until nobody reads.
+  const tidyBy = performance.now() + tidyWithinMs
+  while (isArmed() && performance.now() < tidyBy && !isTidy(await steps())) await delay(20)
   const wasKilled = !isArmed()
   if (wasKilled) {
     await product.kill9()
