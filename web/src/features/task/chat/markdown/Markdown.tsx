@@ -13,8 +13,10 @@ import {
   type ComponentProps,
   type ReactNode,
 } from 'react'
+import { gfmFromMarkdown } from 'mdast-util-gfm'
+import { gfm } from 'micromark-extension-gfm'
 import ReactMarkdown, { type Components } from 'react-markdown'
-import remarkGfm from 'remark-gfm'
+import type remarkParse from 'remark-parse'
 import { IconButton } from '../../../../ui/form/IconButton.tsx'
 import { safeLink } from '../../../../ui/text/safeLink.ts'
 import { CodeText } from './CodeText.tsx'
@@ -23,7 +25,14 @@ import { blocksOf } from './blocks.ts'
 import { withListings } from './listings.ts'
 import { texts } from '../texts.ts'
 
-const plugins = [remarkGfm]
+const plugins = [readGfm]
+
+/** GitHub's Markdown, as remark-gfm reads it. That also writes Markdown, which costs 7 kB here. */
+function readGfm(this: ThisParameterType<typeof remarkParse>): void {
+  const data = this.data()
+  data.micromarkExtensions = [gfm()]
+  data.fromMarkdownExtensions = [gfmFromMarkdown()]
+}
 
 const components: Components = {
   a: ({ href, children }) => <OutsideLink href={href}>{children}</OutsideLink>,
