@@ -2,6 +2,7 @@
 import * as auth from './auth.schema.ts'
 import type { AnyCall } from './call.schema.ts'
 import * as chat from './chat.schema.ts'
+import * as history from './history.schema.ts'
 import * as images from './images.schema.ts'
 import * as projects from './projects.schema.ts'
 import * as projectSettings from './projectSettings.schema.ts'
@@ -26,6 +27,7 @@ export const subjects = {
     says: 'Create and run tasks, read their changes, and open pull requests.',
   },
   Chat: { of: chat, says: "A task's messages, tool calls and terminal." },
+  History: { of: history, says: 'Everything that was recorded of a task, in order.' },
   Images: { of: images, says: 'Images for tasks and messages.' },
   Agents: { of: { getAgents: server.getAgents }, says: 'The agents that can work on tasks.' },
   Server: {

@@ -3,6 +3,7 @@ import type { Middleware } from 'koa'
 import { mount, type Mounting } from '#platform/http/route.ts'
 import { authRoutes, githubRoutes } from './routes/user.ts'
 import { chatRoutes } from './routes/chat.ts'
+import { historyRoutes } from './routes/history.ts'
 import { projectSettingsRoutes, projectRoutes } from './routes/projects.ts'
 import { taskRoutes } from './routes/tasks.ts'
 import type { QueryServices } from './services.ts'
@@ -13,6 +14,7 @@ export const queryRoutes = [
   ...projectSettingsRoutes,
   ...taskRoutes,
   ...chatRoutes,
+  ...historyRoutes,
   ...githubRoutes,
 ]
 

@@ -45,13 +45,20 @@ export async function proposalFor(services: Recorded, task: TaskDocument): Promi
 
 /** The files of a recorded diff; none when it is gone. */
 export async function changedFilesOf(
-  { blobs }: Pick<Recorded, 'blobs'>,
+  services: Pick<Recorded, 'blobs'>,
   taskId: string,
   blob: BlobRef | null,
 ): Promise<ChangedFile[]> {
+  return (await recordedFilesOf(services, taskId, blob)) ?? []
+}
+
+/** The files of a recorded diff, which has none without a blob; `undefined` when the blob is gone. */
+export async function recordedFilesOf(
+  { blobs }: Pick<Recorded, 'blobs'>,
+  taskId: string,
+  blob: BlobRef | null,
+): Promise<ChangedFile[] | undefined> {
   if (!blob) return []
   const bytes = await blobs.get(scopeOfStream(taskStream(taskId)), blob)
-  return bytes === undefined
-    ? []
-    : z.array(ChangedFile).parse(JSON.parse(Buffer.from(bytes).toString('utf8')))
+  return bytes && z.array(ChangedFile).parse(JSON.parse(Buffer.from(bytes).toString('utf8')))
 }

@@ -1,0 +1,10 @@
+/** The history of a task: routes. */
+import type { Routes } from './route.ts'
+
+export const historyRoutes = {
+  getTaskHistory: { method: 'GET', path: '/tasks/:taskId/history' },
+  getRecordedChanges: { method: 'GET', path: '/tasks/:taskId/history/changes' },
+} as const satisfies Routes
+
+/** The most events that one page of a history has. */
+export const historyPageSize = 1_000

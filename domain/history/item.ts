@@ -1,0 +1,82 @@
+/** What a history is made of: the events of a task and of its terminal, in the shapes that viewers receive. */
+import type { MessageDelta, TerminalOutput } from '../api/chat.schema.ts'
+import type { TaskEventMessage } from '../api/socket.schema.ts'
+import type { RecordedOf } from '../kernel/event.ts'
+import type { TerminalEvent } from '../task/terminal.ts'
+import { messageDeltaOf, terminalOutputOf } from '../views/terminal.ts'
+
+export interface TaskEventItem {
+  readonly kind: 'event'
+  readonly event: TaskEventMessage
+}
+
+/** `follows` is the revision of the task's stream that an event of its terminal came after. */
+export interface OutputItem {
+  readonly kind: 'output'
+  readonly follows: number
+  readonly output: TerminalOutput
+  readonly erased?: true | undefined
+}
+
+export interface DeltaItem {
+  readonly kind: 'delta'
+  readonly follows: number
+  readonly delta: MessageDelta
+  /** When it was recorded, ISO 8601. */
+  readonly at: string
+  /** When its first part was written, ISO 8601. */
+  readonly begunAt: string
+  /** Length of each part in UTF-16 code units, and when it was written, in ms after `begunAt`. */
+  readonly chunks: number[][]
+  readonly erased?: true | undefined
+}
+
+export type TerminalItem = OutputItem | DeltaItem
+export type HistoryItem = TaskEventItem | TerminalItem
+
+/** An event of the terminal's stream as an item. */
+export function terminalItemOf(event: RecordedOf<TerminalEvent>): TerminalItem {
+  const follows = event.meta.follows ?? 0
+  const erased = event.content === null && event.meta.content !== null ? { erased: true as const } : {}
+  if (event.type === 'TerminalOutputRecorded')
+    return { kind: 'output', follows, output: terminalOutputOf(event), ...erased }
+  return {
+    kind: 'delta',
+    follows,
+    delta: messageDeltaOf(event),
+    at: event.at,
+    begunAt: event.content?.begunAt ?? event.at,
+    chunks: event.content?.chunks ?? [],
+    ...erased,
+  }
+}
+
+/** When it was recorded, ISO 8601. */
+export function recordedAt(item: HistoryItem): string {
+  switch (item.kind) {
+    case 'event':
+      return item.event.at
+    case 'output':
+      return item.output.timestamp
+    case 'delta':
+      return item.at
+  }
+}
+
+/** Its revision in its own stream. */
+export function revisionOf(item: HistoryItem): number {
+  switch (item.kind) {
+    case 'event':
+      return item.event.revision
+    case 'output':
+      return item.output.version
+    case 'delta':
+      return item.delta.version
+  }
+}
+
+/** Whether the words of an event were erased. */
+export function isErased(item: HistoryItem): boolean {
+  if (item.kind !== 'event') return item.erased === true
+  return item.event.content === null && item.event.meta.content !== null
+}

@@ -1,0 +1,306 @@
+/** What is said of one event in the timeline. */
+import type { TaskEventMessage } from '../api/socket.schema.ts'
+import type { EndStatus } from '../task/state.ts'
+import { outcomeOf } from '../views/chat.ts'
+
+/** What a row is about: it has an icon, and filters choose by it. */
+export type RowKind =
+  | 'task'
+  | 'message'
+  | 'answer'
+  | 'setup'
+  | 'read'
+  | 'edit'
+  | 'command'
+  | 'search'
+  | 'fetch'
+  | 'plan'
+  | 'tool'
+  | 'changes'
+  | 'commit'
+  | 'pull_request'
+  | 'turn'
+
+/** A person, the agent by its name, or the server's runner. */
+export type Who = 'person' | 'runner' | { readonly agent: string }
+
+export interface TimelineRow {
+  /** The revision of its event in the task's stream. */
+  readonly revision: number
+  /** When it happened, ISO 8601. */
+  readonly at: string
+  readonly kind: RowKind
+  readonly sentence: string
+  /** More words about it: an excerpt, a result. */
+  readonly detail: string
+  readonly who: Who
+  /** `null` where it has no end that could fail. */
+  readonly outcome: 'running' | EndStatus | null
+  readonly durationMs: number | null
+  readonly costUsd: number
+  /** How many of the same kind were put in one row, and what each was about. */
+  readonly targets: readonly string[]
+}
+
+/** Names that events do not hold. */
+export interface Names {
+  readonly person: string
+  /** Owner and name of the repository. */
+  readonly repository: string
+}
+
+type Event<Type extends TaskEventMessage['type']> = Extract<TaskEventMessage, { type: Type }>
+
+/** How much of a text a row shows, in characters. */
+const excerptLength = 160
+
+interface Around {
+  /** The agent that works on the task. */
+  readonly agent: string
+  /** Of the execution that goes on, or went on last. */
+  readonly kind: 'turn' | 'command'
+}
+
+type Said = Pick<TimelineRow, 'kind' | 'sentence' | 'who'> &
+  Partial<Pick<TimelineRow, 'detail' | 'outcome' | 'durationMs'>>
+
+/** The row of an event; `null` for events that say nothing to a person, and tool calls, which have `toolRow`. */
+export function rowOf(event: TaskEventMessage, names: Names, around: Around): TimelineRow | null {
+  const said = ofPerson(event, names) ?? ofRun(event, around) ?? ofPullRequest(event)
+  if (said === null) return null
+  return { ...place(event), detail: '', outcome: null, durationMs: null, ...said }
+}
+
+function place({ revision, at }: TaskEventMessage) {
+  return { revision, at, costUsd: 0, targets: [] }
+}
+
+/** What the person did. */
+function ofPerson(event: TaskEventMessage, { person }: Names): Said | null {
+  const did = (kind: RowKind, sentence: string, detail = ''): Said => ({
+    kind,
+    sentence,
+    detail,
+    who: 'person',
+  })
+  switch (event.type) {
+    case 'TaskCreated':
+      return did('task', 'Task created', event.content ? `from branch ${event.content.branch}` : '')
+    case 'TaskUpdated':
+      return did('task', 'Title or description changed', excerpt(event.content?.title))
+    case 'TaskDeleted':
+      return did('task', 'Task deleted')
+    case 'ModelChosen':
+      return did('task', `Model chosen for ${event.data.agent}`, event.content?.model ?? 'its default')
+    case 'MessageQueued': {
+      const words = excerpt(event.content?.message)
+      return event.data.kind === 'command'
+        ? did('message', `Command from ${person}`, words)
+        : did('message', `Message from ${person}`, words)
+    }
+    case 'MessageEdited':
+      return did('message', 'Changed a message in the queue', excerpt(event.content?.message))
+    case 'MessageWithdrawn':
+      return did('message', 'Took a message back out of the queue')
+    case 'QueueReordered':
+      return did('message', 'Put the queue in another order')
+    case 'SecretsGranted':
+      return did('message', "Let the command use the project's secrets")
+    case 'SteeringRequested':
+      return did('message', 'Sent a message into the running turn')
+    case 'CancellationRequested':
+      return did('turn', 'Asked to stop')
+    default:
+      return null
+  }
+}
+
+/** What the runner and the agent did. */
+function ofRun(event: TaskEventMessage, { agent, kind }: Around): Said | null {
+  const thing = kind === 'command' ? 'The command' : 'The turn'
+  const ran = (sentence: string, more: Partial<Said> = {}): Said => ({
+    kind: 'turn',
+    sentence,
+    who: 'runner',
+    ...more,
+  })
+  switch (event.type) {
+    case 'ExecutionStarted':
+      return event.data.attempt === 1
+        ? null
+        : ran(`Another runner took the work up, attempt ${event.data.attempt}`, { kind: 'setup' })
+    case 'WorkspacePreparing':
+      return ran('Cloning the repository', { kind: 'setup', outcome: 'running' })
+    case 'AgentStarted': {
+      const { agent: name, version, resumed } = event.data
+      return ran(resumed ? `${name} went on with its session` : `${name} started`, {
+        kind: 'setup',
+        detail: version,
+      })
+    }
+    case 'MessagePosted':
+      return posted(event, agent)
+    case 'WorkspaceChanged':
+      return event.content?.tree === null || event.data.files === 0 ? null : ran(...changedWords(event))
+    case 'ExecutionCompleted': {
+      const outcome = outcomeOf(event, kind === 'command')
+      const { exitCode } = event.data
+      if (outcome === 'failed') return ran(`${thing} failed`, { outcome, detail: exitWords(exitCode) })
+      return ran(`${thing} finished`, { outcome })
+    }
+    case 'ExecutionFailed':
+      return ran(`${thing} failed`, { outcome: 'failed', detail: excerpt(event.content?.reason) })
+    case 'ExecutionCancelled':
+      return ran(`${thing} was stopped`, { outcome: 'cancelled' })
+    default:
+      return null
+  }
+}
+
+function posted({ data, content }: Event<'MessagePosted'>, agent: string): Said | null {
+  const detail = excerpt(content?.message)
+  switch (data.messageType) {
+    case 'response':
+      return {
+        kind: 'answer',
+        sentence: `Answer from ${data.agent ?? agent}`,
+        detail,
+        who: { agent: data.agent ?? agent },
+      }
+    case 'error':
+      // The end of the turn says it again.
+      return null
+    case 'system':
+      return { kind: 'task', sentence: 'Note', detail, who: 'runner' }
+  }
+}
+
+function changedWords({ data, content }: Event<'WorkspaceChanged'>): [string, Partial<Said>] {
+  const { files, additions, deletions } = data
+  const sentence = `${files} ${files === 1 ? 'file differs' : 'files differ'} from ${content?.baseBranch ?? 'the base'}`
+  return [sentence, { kind: 'changes', detail: `+${additions} −${deletions}` }]
+}
+
+function ofPullRequest(event: TaskEventMessage): Said | null {
+  const who: Who = 'runner'
+  const kind = 'pull_request'
+  switch (event.type) {
+    case 'PullRequestRequested':
+      return event.data.automatic
+        ? null
+        : { kind, sentence: 'Asked for a pull request', detail: excerpt(event.content?.title), who: 'person' }
+    case 'PullRequestOpened':
+      return { kind, sentence: `Pull request${numbered(event)} opened`, outcome: 'completed', who }
+    case 'PullRequestUpdated':
+      return { kind, sentence: `Pull request${numbered(event)} updated`, outcome: 'completed', who }
+    case 'PullRequestFailed':
+      return {
+        kind,
+        sentence: 'The pull request failed',
+        detail: excerpt(event.content?.reason),
+        outcome: 'failed',
+        who,
+      }
+    case 'PullRequestAutoUpdateChanged':
+      return {
+        kind,
+        sentence: event.data.on
+          ? 'Each turn updates the pull request from now on'
+          : 'Turns no longer update the pull request',
+        who: 'person',
+      }
+    default:
+      return null
+  }
+}
+
+function numbered({ content }: Event<'PullRequestOpened' | 'PullRequestUpdated'>): string {
+  return content ? ` #${content.number}` : ''
+}
+
+const toolKinds = {
+  read: 'read',
+  edit: 'edit',
+  run: 'command',
+  search: 'search',
+  fetch: 'fetch',
+  todo: 'plan',
+  other: 'tool',
+} as const satisfies Record<Event<'ToolStarted'>['data']['kind'], RowKind>
+
+/** The row of a tool call that begins. */
+export function toolRow(event: Event<'ToolStarted'>, agent: string): TimelineRow {
+  const kind = toolKinds[event.data.kind]
+  const targets = [excerpt(event.content?.target) || (event.content?.name ?? '')]
+  const row = {
+    ...place(event),
+    kind,
+    targets,
+    who: { agent },
+    outcome: 'running',
+    durationMs: null,
+  } as const
+  return { ...row, sentence: toolWords(kind, targets), detail: '' }
+}
+
+/** Two rows in one, where they are of a kind that comes in numbers and the first went well; otherwise `null`. */
+export function groupWith(row: TimelineRow, next: TimelineRow): TimelineRow | null {
+  const isMany = row.kind === 'read' || row.kind === 'edit' || row.kind === 'search' || row.kind === 'fetch'
+  if (!isMany || row.kind !== next.kind || row.outcome === 'failed') return null
+  const targets = [...row.targets, ...next.targets]
+  return { ...row, targets, outcome: 'running', sentence: toolWords(row.kind, targets) }
+}
+
+/** The row after one of its tool calls has ended. */
+export function withToolEnd(row: TimelineRow, { data, content }: Event<'ToolFinished'>): TimelineRow {
+  const { ok, exitCode, durationMs, additions, deletions } = data
+  const lines = additions === null && deletions === null ? '' : `+${additions ?? 0} −${deletions ?? 0}`
+  const failedWith = row.kind === 'command' ? exitWords(exitCode) : excerpt(content?.summary)
+  return {
+    ...row,
+    outcome: ok ? 'completed' : 'failed',
+    detail: ok ? (row.targets.length === 1 ? lines : row.detail) : failedWith || 'failed',
+    durationMs: durationMs === null ? row.durationMs : (row.durationMs ?? 0) + durationMs,
+  }
+}
+
+function exitWords(exitCode: number | null): string {
+  return exitCode === null ? '' : `failed, exit ${exitCode}`
+}
+
+function toolWords(kind: RowKind, targets: readonly string[]): string {
+  const [first = ''] = targets
+  const different = [...new Set(targets)]
+  switch (kind) {
+    case 'read':
+      return different.length === 1 ? `Read ${first}` : `Read ${different.length} files`
+    case 'edit':
+      return different.length <= 3 ? `Edited ${listed(different)}` : `Edited ${different.length} files`
+    case 'search':
+      return targets.length === 1 ? `Searched for ${first}` : `Searched ${targets.length} times`
+    case 'fetch':
+      return different.length === 1 ? `Fetched ${first}` : `Fetched ${different.length} pages`
+    case 'command':
+      return `Ran ${first}`
+    case 'plan':
+      return 'Updated its plan'
+    default:
+      return `Used ${first}`
+  }
+}
+
+function listed(words: readonly string[]): string {
+  return words.length <= 1 ? (words[0] ?? '') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`
+}
+
+/** The beginning of a text in one line; `''` for an erased one. */
+export function excerpt(text: string | null | undefined): string {
+  const line = (text ?? '').trim().replaceAll(/\s+/g, ' ')
+  const characters = Array.from(line.slice(0, excerptLength * 2))
+  return characters.length <= excerptLength
+    ? line
+    : `${characters
+        .slice(0, excerptLength - 1)
+        .join('')
+        .trimEnd()}…`
+}

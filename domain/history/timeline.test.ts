@@ -1,0 +1,215 @@
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { erased, recorded } from '../../tests/domain/recorded.ts'
+import { executionId } from '../../tests/domain/ids.ts'
+import {
+  agentStarted,
+  broke,
+  changed,
+  commandRunning,
+  completed,
+  created,
+  description,
+  prepared,
+  queued,
+  requested,
+  running,
+  started,
+  stopped,
+  succeeded,
+  waits,
+} from '../../tests/domain/taskHistories.ts'
+import { lives, logOf } from '../../tests/domain/taskLives.ts'
+import {
+  PullRequestOpened,
+  ToolFinished,
+  ToolStarted,
+  UsageRecorded,
+  WorkspacePreparing,
+  type TaskEvent,
+  type ToolKind,
+} from '../task/events.ts'
+import { commitsIn } from './commits.ts'
+import { timelineOf } from './timeline.ts'
+
+const names = { person: 'Ada', repository: 'northwind/parcel-tracker' }
+const second = (n: number) => new Date(Date.UTC(2026, 0, 1, 14, 0, n)).toISOString()
+
+/** The timeline of events that happened a second apart. */
+const timeline = (events: readonly TaskEvent[]) =>
+  timelineOf(
+    events.map((event, revision) => recorded(event, { revision, at: second(revision) })),
+    names,
+  )
+const sentences = (events: readonly TaskEvent[]) =>
+  timeline(events).map(({ rows }) => rows.map(({ sentence }) => sentence))
+
+const tool = (toolId: string, kind: ToolKind, target: string) =>
+  ToolStarted.of({ executionId: executionId(1), toolId, kind }, { name: kind, target, input: '{}' })
+const toolEnd = (toolId: string, exitCode: number | null = null, output = '') =>
+  ToolFinished.of(
+    {
+      executionId: executionId(1),
+      toolId,
+      ok: (exitCode ?? 0) === 0,
+      durationMs: 1_500,
+      exitCode,
+      additions: null,
+      deletions: null,
+    },
+    { summary: '', output },
+  )
+const used = (costUsd: number) =>
+  UsageRecorded.of({
+    executionId: executionId(1),
+    model: 'opus',
+    inputTokens: 1,
+    outputTokens: 1,
+    cacheReadTokens: 0,
+    cacheWriteTokens: 0,
+    costUsd,
+  })
+
+describe('sections', () => {
+  test('each turn is one, with its prompt and how it ended', () => {
+    const [first, next] = timeline([...completed, waits(2), requested(2), started(2), broke(2)])
+    expect(first).toMatchObject({
+      number: 1,
+      kind: 'turn',
+      prompt: description,
+      outcome: 'completed',
+      revision: 0,
+    })
+    expect(next).toMatchObject({
+      number: 2,
+      prompt: 'message 2',
+      outcome: 'failed',
+      revision: 6,
+      at: second(6),
+    })
+    expect(next?.rows.map(({ sentence }) => sentence)).toEqual(['Message from Ada', 'The turn failed'])
+    expect(first?.durationMs).toBe(2_000)
+  })
+
+  test('what was queued during a turn is told where it happened', () => {
+    const [first, next] = timeline([...running, waits(2), succeeded(1), requested(2), started(2)])
+    expect(first?.rows.map(({ detail }) => detail)).toContain('message 2')
+    expect(next).toMatchObject({ prompt: 'message 2', outcome: 'running', durationMs: null })
+  })
+
+  test('a command is one, and fails by its exit code', () => {
+    const command = commandRunning(completed)
+    expect(timeline(command)[1]).toMatchObject({ kind: 'command', prompt: 'message 2', outcome: 'running' })
+    expect(timeline([...command, succeeded(2, 3)])[1]).toMatchObject({ outcome: 'failed' })
+  })
+
+  test('a task that waits has one that waits', () => {
+    expect(timeline(queued)).toMatchObject([{ number: 1, outcome: 'queued', rows: [{}, {}] }])
+    expect(timeline([created])).toMatchObject([{ executionId: '', rows: [{ sentence: 'Task created' }] }])
+  })
+
+  test('what runs when a turn is stopped was stopped with it', () => {
+    const [section] = timeline([...running, tool('a', 'run', 'npm test'), stopped(1)])
+    expect(section?.rows.at(-2)).toMatchObject({ sentence: 'Ran npm test', outcome: 'cancelled' })
+  })
+})
+
+describe('rows', () => {
+  test('tool calls of a kind that comes in numbers are one', () => {
+    expect(
+      sentences([
+        ...running,
+        tool('a', 'read', 'a.ts'),
+        toolEnd('a'),
+        tool('b', 'read', 'b.ts'),
+        toolEnd('b'),
+        tool('c', 'edit', 'a.ts'),
+        toolEnd('c'),
+        tool('d', 'edit', 'b.ts'),
+        toolEnd('d'),
+        tool('e', 'run', 'npm test'),
+        toolEnd('e', 1),
+        tool('f', 'run', 'npm test'),
+        toolEnd('f', 0),
+      ])[0]?.slice(2),
+    ).toEqual(['Read 2 files', 'Edited a.ts and b.ts', 'Ran npm test', 'Ran npm test'])
+  })
+
+  test('a command that failed says so, and how long it took', () => {
+    const [section] = timeline([...running, tool('a', 'run', 'npm test'), toolEnd('a', 1)])
+    expect(section?.rows.at(-1)).toMatchObject({
+      outcome: 'failed',
+      detail: 'failed, exit 1',
+      durationMs: 1_500,
+      who: { agent: 'claude' },
+    })
+  })
+
+  test('a commit is told of by what git printed', () => {
+    const output = '[main 41d9e7c] Claim an attempt\n 1 file changed\n'
+    const rows = timeline([...running, tool('a', 'run', 'git commit -am x'), toolEnd('a', 0, output)])[0]
+      ?.rows
+    expect(rows?.at(-1)).toMatchObject({ kind: 'commit', sentence: 'Commit 41d9e7c “Claim an attempt”' })
+  })
+
+  test('or by how far the work is ahead', () => {
+    const ahead = changed(1)
+    const commits = timeline([...running, { ...ahead, data: { ...ahead.data, ahead: 2 } }])[0]?.rows
+    expect(commits?.map(({ sentence }) => sentence)).toContain('Made 2 commits')
+  })
+
+  test('the cost counts for the turn and for the last thing that the agent did', () => {
+    const [section] = timeline([...running, tool('a', 'read', 'a.ts'), toolEnd('a'), used(0.02), used(0.01)])
+    expect(section?.costUsd).toBeCloseTo(0.03)
+    expect(section?.rows.at(-1)?.costUsd).toBeCloseTo(0.03)
+  })
+
+  test('cloning, the agent and the pull request are told in a sentence', () => {
+    const opened = PullRequestOpened.of(
+      { requestId: 'r' },
+      { number: 232, url: 'https://code.example/232', headCommit: 'c'.repeat(40) },
+    )
+    expect(
+      sentences([
+        ...queued,
+        started(1),
+        WorkspacePreparing.of({ executionId: executionId(1) }),
+        prepared,
+        agentStarted(1),
+        changed(1),
+        opened,
+      ])[0],
+    ).toEqual([
+      'Task created',
+      'Message from Ada',
+      'Cloned northwind/parcel-tracker at bbbbbbb',
+      'claude started',
+      '1 file differs from main',
+      'Pull request #232 opened',
+    ])
+  })
+})
+
+test('any life of a task has a timeline, with its words and without', () =>
+  fc.assert(
+    fc.property(lives(), (life) => {
+      const log = logOf(life)
+      const executions = log.filter(({ type }) => type === 'ExecutionRequested').length
+      for (const events of [log, log.map(erased)]) {
+        const sections = timelineOf(events, names)
+        expect(sections).toHaveLength(Math.max(executions, log.length > 0 ? 1 : 0))
+        expect(sections.map(({ number }) => number)).toEqual(sections.map((_, index) => index + 1))
+        for (const { rows } of sections) for (const { sentence } of rows) expect(sentence).not.toBe('')
+      }
+    }),
+    { numRuns: 60 },
+  ))
+
+test.each([
+  ['git commit -m x', '[main (root-commit) 1234567] First\n', [{ id: '1234567', subject: 'First' }]],
+  ['git commit', '[detached HEAD abcdef0] Fix\n', [{ id: 'abcdef0', subject: 'Fix' }]],
+  ['npm test', '[main 1234567] no commit\n', []],
+  ['git commit', 'nothing to commit, working tree clean\n', []],
+])('%s that prints %s made %j', (command, output, commits) => {
+  expect(commitsIn(command, output)).toEqual(commits)
+})

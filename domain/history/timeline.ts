@@ -1,0 +1,266 @@
+/**
+ * A task's history as a person reads it: a section for each turn or command, and in it a row for each thing that happened, in a sentence that
+ * needs no knowledge of programming.
+ */
+import type { TaskEventMessage } from '../api/socket.schema.ts'
+import type { EndStatus } from '../task/state.ts'
+import { outcomeOf } from '../views/chat.ts'
+import { commitsIn } from './commits.ts'
+import { groupWith, rowOf, toolRow, withToolEnd, type Names, type TimelineRow } from './rows.ts'
+
+export interface TimelineSection {
+  /** The execution; `''` before the first. */
+  readonly executionId: string
+  /** Counts the turns and commands of the task, from 1. */
+  readonly number: number
+  readonly kind: 'turn' | 'command'
+  readonly prompt: string
+  /** The revision at which it begins. */
+  readonly revision: number
+  readonly at: string
+  readonly outcome: 'queued' | 'running' | EndStatus
+  /** From its start to its end; `null` until it has ended. */
+  readonly durationMs: number | null
+  readonly costUsd: number
+  readonly rows: readonly TimelineRow[]
+}
+
+/** A section while it is being put together. */
+interface Draft {
+  section: Omit<TimelineSection, 'rows'>
+  rows: TimelineRow[]
+  startedAt: string | null
+}
+
+interface Reading {
+  readonly names: Names
+  readonly drafts: Draft[]
+  readonly prompts: Map<string, string>
+  /** Where the row of a tool call is, by execution and call. */
+  readonly tools: Map<string, { readonly draft: Draft; readonly at: number; readonly startedAt: string }>
+  agent: string
+  preparing: { readonly draft: Draft; readonly at: number; readonly since: string } | null
+  /** Commits ahead of the base when changes were recorded last, and those that tool calls have told of since. */
+  ahead: number
+  told: number
+}
+
+/** The sections of a task's events, in their order. */
+export function timelineOf(events: readonly TaskEventMessage[], names: Names): readonly TimelineSection[] {
+  const reading: Reading = {
+    names,
+    drafts: [],
+    prompts: new Map(),
+    tools: new Map(),
+    agent: '',
+    preparing: null,
+    ahead: 0,
+    told: 0,
+  }
+  for (const event of events) read(reading, event)
+  return reading.drafts.map(({ section, rows }) => ({ ...section, rows }))
+}
+
+function read(reading: Reading, event: TaskEventMessage): void {
+  switch (event.type) {
+    case 'TaskCreated':
+      reading.agent = event.data.agent
+      break
+    case 'MessageQueued':
+    case 'MessageEdited':
+      reading.prompts.set(event.data.messageId, event.content?.message ?? '')
+      break
+    case 'ExecutionRequested':
+      begin(reading, event)
+      break
+    case 'ToolStarted':
+      return startTool(reading, event)
+    case 'ToolFinished':
+      return endTool(reading, event)
+    case 'UsageRecorded':
+      return addCost(reading, event)
+    case 'WorkspacePrepared':
+      return endPreparing(reading, event)
+    case 'WorkspaceChanged':
+      addCommits(reading, event)
+      break
+    case 'AgentStarted':
+      reading.agent = event.data.agent
+      break
+    case 'ExecutionStarted':
+      start(reading, event)
+      break
+    case 'ExecutionCompleted':
+    case 'ExecutionFailed':
+    case 'ExecutionCancelled':
+      end(reading, event)
+      break
+    default:
+      break
+  }
+  const row = rowOf(event, reading.names, {
+    agent: reading.agent,
+    kind: current(reading)?.section.kind ?? 'turn',
+  })
+  if (row === null) return
+  const draft = current(reading) ?? open(reading, event)
+  draft.rows.push(row)
+  if (event.type === 'WorkspacePreparing')
+    reading.preparing = { draft, at: draft.rows.length - 1, since: event.at }
+}
+
+type Event<Type extends TaskEventMessage['type']> = Extract<TaskEventMessage, { type: Type }>
+
+function current({ drafts }: Reading): Draft | undefined {
+  return drafts.at(-1)
+}
+
+/** What happens before the first execution is shown with it. */
+function open(reading: Reading, { revision, at }: TaskEventMessage): Draft {
+  const section = { executionId: '', number: 1, kind: 'turn', prompt: '', revision, at } as const
+  const draft: Draft = {
+    section: { ...section, outcome: 'queued', durationMs: null, costUsd: 0 },
+    rows: [],
+    startedAt: null,
+  }
+  reading.drafts.push(draft)
+  return draft
+}
+
+function begin(reading: Reading, event: Event<'ExecutionRequested'>): void {
+  const { executionId, kind, messageId, agent } = event.data
+  reading.agent = agent
+  const before = current(reading)
+  const isFirst = before?.section.executionId === ''
+  const prompt = reading.prompts.get(messageId) ?? ''
+  // What it was asked with stands in its own section, where that came right before.
+  const asked = isFirst ? [] : (before?.rows.splice(rowsBefore(before.rows, event.revision)) ?? [])
+  const first = isFirst ? before.section : (asked[0] ?? event)
+  const draft: Draft = {
+    section: {
+      executionId,
+      number: isFirst ? 1 : reading.drafts.length + 1,
+      kind,
+      prompt,
+      revision: first.revision,
+      at: first.at,
+      outcome: 'queued',
+      durationMs: null,
+      costUsd: 0,
+    },
+    rows: isFirst ? before.rows : asked,
+    startedAt: null,
+  }
+  if (isFirst) reading.drafts[0] = draft
+  else reading.drafts.push(draft)
+}
+
+/** From which row on they are messages of a person right before a revision. */
+function rowsBefore(rows: readonly TimelineRow[], revision: number): number {
+  const last = rows.at(-1)
+  return last?.kind === 'message' && revision - last.revision <= 2 ? rows.length - 1 : rows.length
+}
+
+function draftOf({ drafts }: Reading, executionId: string): Draft | undefined {
+  return drafts.findLast(({ section }) => section.executionId === executionId)
+}
+
+function start(reading: Reading, { data, at }: Event<'ExecutionStarted'>): void {
+  const draft = draftOf(reading, data.executionId)
+  if (!draft) return
+  draft.startedAt ??= at
+  draft.section = { ...draft.section, outcome: 'running' }
+}
+
+function end(
+  reading: Reading,
+  event: Event<'ExecutionCompleted' | 'ExecutionFailed' | 'ExecutionCancelled'>,
+): void {
+  const draft = draftOf(reading, event.data.executionId)
+  if (!draft) return
+  const outcome = outcomeOf(event, draft.section.kind === 'command')
+  const durationMs = draft.startedAt === null ? null : Date.parse(event.at) - Date.parse(draft.startedAt)
+  draft.section = { ...draft.section, outcome, durationMs }
+  // What ran when it ended was ended with it.
+  draft.rows = draft.rows.map((row) => (row.outcome === 'running' ? { ...row, outcome: 'cancelled' } : row))
+}
+
+function startTool(reading: Reading, event: Event<'ToolStarted'>): void {
+  const draft = current(reading) ?? open(reading, event)
+  const row = toolRow(event, reading.agent)
+  const last = draft.rows.at(-1)
+  const grouped = last && groupWith(last, row)
+  if (grouped) draft.rows[draft.rows.length - 1] = grouped
+  else draft.rows.push(row)
+  const key = `${event.data.executionId}:${event.data.toolId}`
+  reading.tools.set(key, { draft, at: draft.rows.length - 1, startedAt: event.at })
+}
+
+function endTool(reading: Reading, event: Event<'ToolFinished'>): void {
+  const tool = reading.tools.get(`${event.data.executionId}:${event.data.toolId}`)
+  const row = tool?.draft.rows[tool.at]
+  if (!tool || !row) return
+  tool.draft.rows[tool.at] = withToolEnd(row, event)
+  if (row.kind !== 'command' || !event.data.ok) return
+  for (const commit of commitsIn(row.targets[0] ?? '', event.content?.output ?? '')) {
+    reading.told += 1
+    tool.draft.rows.push({
+      ...row,
+      revision: event.revision,
+      at: event.at,
+      kind: 'commit',
+      sentence: `Commit ${commit.id} “${commit.subject}”`,
+      detail: '',
+      outcome: null,
+      durationMs: null,
+      costUsd: 0,
+      targets: [],
+    })
+  }
+}
+
+/** Usage is recorded after what it was used for: it counts for the latest row of the agent. */
+function addCost(reading: Reading, { data }: Event<'UsageRecorded'>): void {
+  const draft = draftOf(reading, data.executionId)
+  if (!draft) return
+  draft.section = { ...draft.section, costUsd: draft.section.costUsd + data.costUsd }
+  const at = draft.rows.findLastIndex(({ who }) => typeof who === 'object')
+  const row = draft.rows[at]
+  if (row) draft.rows[at] = { ...row, costUsd: row.costUsd + data.costUsd }
+}
+
+function endPreparing(reading: Reading, event: Event<'WorkspacePrepared'>): void {
+  const { preparing, names } = reading
+  const row = preparing?.draft.rows[preparing.at]
+  if (!preparing || !row) return
+  reading.preparing = null
+  const commit = event.content?.baseCommit?.slice(0, 7)
+  preparing.draft.rows[preparing.at] = {
+    ...row,
+    sentence: `Cloned ${names.repository || 'the repository'}${commit ? ` at ${commit}` : ''}`,
+    detail: event.content ? `from ${event.content.baseBranch}` : '',
+    outcome: 'completed',
+    durationMs: Date.parse(event.at) - Date.parse(preparing.since),
+  }
+}
+
+/** Commits that no tool call told of show in how far the work is ahead. */
+function addCommits(reading: Reading, event: Event<'WorkspaceChanged'>): void {
+  const more = event.data.ahead - reading.ahead - reading.told
+  reading.ahead = event.data.ahead
+  reading.told = 0
+  if (more <= 0) return
+  const draft = current(reading) ?? open(reading, event)
+  draft.rows.push({
+    revision: event.revision,
+    at: event.at,
+    kind: 'commit',
+    sentence: more === 1 ? 'Made a commit' : `Made ${more} commits`,
+    detail: '',
+    who: { agent: reading.agent },
+    outcome: null,
+    durationMs: null,
+    costUsd: 0,
+    targets: [],
+  })
+}

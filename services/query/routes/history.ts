@@ -1,0 +1,57 @@
+/** Reads of a task's history: its events, and its changes as they were. */
+import { getRecordedChanges, getTaskHistory } from '#domain/api/history.schema.ts'
+import type { GitDiff } from '#domain/api/tasks.schema.ts'
+import { Fault } from '#domain/kernel/errors.ts'
+import type { RecordedOf } from '#domain/kernel/event.ts'
+import { taskStream } from '#domain/kernel/streams.ts'
+import type { TaskEvent } from '#domain/task/events.ts'
+import { UnreadableEvent } from '#platform/eventlog/eventLog.ts'
+import { fresh, signedIn } from '#platform/http/guards.ts'
+import type { Route } from '#platform/http/route.ts'
+import { recordedFilesOf } from '#platform/reads/proposal.ts'
+import { route, ownTask, type QueryServices } from '../services.ts'
+import { historyPage } from '../taskHistory.ts'
+
+type WorkspaceChanged = Extract<RecordedOf<TaskEvent>, { type: 'WorkspaceChanged' }>
+
+export const historyRoutes: readonly Route<QueryServices>[] = [
+  route(getTaskHistory, signedIn, fresh, ownTask, ({ task, query }, { log }) =>
+    historyPage(log, task.id, query),
+  ),
+  route(getRecordedChanges, signedIn, fresh, ownTask, async ({ task, query }, services) => {
+    const changed = await changesAt(services, task.id, query.revision)
+    const files = await recordedFilesOf(services, task.id, changed.data.blob)
+    return { data: diffOf(changed, files ?? []), kept: files !== undefined }
+  }),
+]
+
+async function changesAt(
+  { log }: QueryServices,
+  taskId: string,
+  revision: number,
+): Promise<WorkspaceChanged> {
+  const [event] = await log.read(taskStream(taskId), revision, 1).catch((fault: unknown) => {
+    if (fault instanceof UnreadableEvent) return []
+    throw fault
+  })
+  if (event?.type === 'WorkspaceChanged') return event
+  throw new Fault('not_found', 'No changes were recorded at this revision.')
+}
+
+function diffOf(
+  { data, content, revision }: WorkspaceChanged,
+  changedFiles: GitDiff['changedFiles'],
+): GitDiff {
+  return {
+    status: 'ready',
+    exists: true,
+    changedFiles,
+    totalChanges: data.files,
+    currentBranch: content?.currentBranch ?? '',
+    commitComparison: { ahead: data.ahead, behind: data.behind },
+    baseBranch: content?.baseBranch ?? '',
+    truncated: data.truncated,
+    tree: content?.tree ?? null,
+    version: revision,
+  }
+}

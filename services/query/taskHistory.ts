@@ -1,0 +1,132 @@
+/** The history of a task, read from the log a page at a time. */
+import type { UnreadableReason } from '#domain/kernel/event.ts'
+import { taskStream, terminalStream } from '#domain/kernel/streams.ts'
+import {
+  terminalItemOf,
+  type HistoryItem,
+  type TaskEventItem,
+  type TerminalItem,
+} from '#domain/history/item.ts'
+import { merged } from '#domain/history/order.ts'
+import { taskEvents } from '#domain/task/events.ts'
+import type { TaskEventMessage } from '#domain/api/socket.schema.ts'
+import type { AnyRecorded } from '#domain/views/view.ts'
+import { UnreadableEvent, type EventLog } from '#platform/eventlog/eventLog.ts'
+
+/** A page ends when its texts come to this, in UTF-16 code units; it has one event at least. */
+const mostCharacters = 2_000_000
+
+interface Missing {
+  readonly stream: 'task' | 'terminal'
+  readonly revision: number
+  readonly reason: UnreadableReason
+}
+
+export interface HistoryPage {
+  readonly items: HistoryItem[]
+  readonly next: string
+  readonly more: boolean
+  readonly total: number
+  readonly missing: Missing[]
+}
+
+type Log = Pick<EventLog, 'read' | 'headOf'>
+
+/** A page of both streams from a cursor on, in their common order. */
+export async function historyPage(
+  log: Log,
+  taskId: string,
+  { after, limit }: { readonly after?: string | undefined; readonly limit: number },
+): Promise<HistoryPage> {
+  const [taskFrom = 0, terminalFrom = 0] = (after ?? '0.0').split('.').map(Number)
+  // The terminal first: what its events follow is in the task's stream by then.
+  const terminal = await readable(log, terminalStream(taskId), terminalFrom, limit)
+  const task = await readable(log, taskStream(taskId), taskFrom, limit)
+  const items = firstOf(
+    merged(
+      task.events.filter(isTaskEvent).map((event): TaskEventItem => ({ kind: 'event', event })),
+      knownFollowers(terminal.events, task, limit),
+    ),
+    limit,
+  )
+  const shown = { task: taskFrom, terminal: terminalFrom }
+  for (const { kind } of items) shown[kind === 'event' ? 'task' : 'terminal'] += 1
+  const heads = await Promise.all(
+    [taskStream(taskId), terminalStream(taskId)].map((stream) => log.headOf(stream)),
+  )
+  const missing = [
+    ...(task.flaw ? [{ stream: 'task' as const, ...task.flaw }] : []),
+    ...(terminal.flaw ? [{ stream: 'terminal' as const, ...terminal.flaw }] : []),
+  ]
+  const read = task.events.length + terminal.events.length
+  return {
+    items,
+    next: `${shown.task}.${shown.terminal}`,
+    more: items.length < read || task.events.length === limit || terminal.events.length === limit,
+    total: heads.reduce((sum, { revision }) => sum + revision + 1, 0),
+    missing,
+  }
+}
+
+interface Read {
+  readonly events: readonly AnyRecorded[]
+  /** The event after these cannot be read. */
+  readonly flaw: Omit<Missing, 'stream'> | null
+}
+
+/** Events of a stream up to the first that cannot be read. */
+async function readable(log: Log, stream: string, from: number, limit: number): Promise<Read> {
+  let flaw: Read['flaw'] = null
+  let readLimit = limit
+  while (readLimit > 0) {
+    try {
+      return { events: await log.read(stream, from, readLimit), flaw }
+    } catch (fault) {
+      if (!(fault instanceof UnreadableEvent)) throw fault
+      const { revision } = fault.event
+      flaw = { revision, reason: fault.reason }
+      readLimit = Math.min(readLimit - 1, revision - from)
+    }
+  }
+  return { events: [], flaw }
+}
+
+/** Events of the terminal that follow what was read of the task; the others come with the next page. */
+function knownFollowers(events: readonly AnyRecorded[], task: Read, limit: number): readonly TerminalItem[] {
+  const last = task.events.length < limit ? Infinity : (task.events.at(-1)?.revision ?? Infinity)
+  return events
+    .flatMap((event) =>
+      event.type === 'TerminalOutputRecorded' || event.type === 'MessageTextRecorded'
+        ? [terminalItemOf(event)]
+        : [],
+    )
+    .filter(({ follows }) => follows <= last)
+}
+
+function firstOf(items: readonly HistoryItem[], limit: number): HistoryItem[] {
+  const page: HistoryItem[] = []
+  let characters = 0
+  for (const item of items) {
+    characters += charactersOf(item)
+    if (page.length === limit || (page.length > 0 && characters > mostCharacters)) break
+    page.push(item)
+  }
+  return page
+}
+
+function charactersOf(item: HistoryItem): number {
+  switch (item.kind) {
+    case 'event':
+      return JSON.stringify(item.event.content).length
+    case 'output':
+      return item.output.content.length
+    case 'delta':
+      return item.delta.text.length
+  }
+}
+
+const typesOfTasks = new Set<string>(taskEvents.map(({ type }) => type))
+
+function isTaskEvent(event: AnyRecorded): event is TaskEventMessage {
+  return typesOfTasks.has(event.type)
+}
