@@ -83,7 +83,8 @@ export interface EventStore {
    * Gives every event with `position > after` to `handle`, in position order, in batches of at most `batch`, one batch at
    * a time. A `handle` that throws is given the same batch again after a pause (50 ms, doubling to 5 s). Never ends by
    * itself; `handle` must not await its own `stop`.
-   * With `wanted` it gives only those events; `upTo` is then how far the log was searched, also in a batch without events.
+   * With `wanted` it gives only those events; `upTo` is then how far the log was searched, also in a batch without events. It may lie
+   * beyond `head`, where an engine holds events of others too.
    */
   subscribe(after: Position | null, batch: number, handle: HandleEvents, wanted?: EventFilter): Subscription
   /** Resolves when the engine answers; throws `EngineUnavailable` otherwise. */

@@ -103,14 +103,24 @@ function publishPosition(projector: Projector) {
 async function projectBatch(
   projector: Projector,
   events: readonly StoredEvent[],
-  position: Position,
+  upTo: Position,
 ): Promise<void> {
   const begun = now()
   if (projector.fold === null) throw new Error('No read model is live.')
+  const position = events.at(-1)?.position === upTo ? upTo : await withinLog(projector, upTo)
+  if (position === null) return
   await projector.fold(events, { projection: mainProjection, position })
   projector.reached = position
   projector.emit({ kind: 'projected', events, begun, ended: now() })
   publishPosition(projector)
+}
+
+/**
+ * The position, or the head of the log where an engine has searched past it among the events of others. A checkpoint beyond the head means
+ * that the log was replaced by an older copy.
+ */
+async function withinLog(projector: Projector, position: Position): Promise<Position | null> {
+  return earliest([position, await projector.eventStore.head()])
 }
 
 /** Folds into the live read models from now on, and subscribes to the log after their position. */

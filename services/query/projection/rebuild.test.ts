@@ -274,6 +274,36 @@ test('a log that was exchanged for an older copy under a running projector is no
   expect((await catalog()).log).toEqual(engines.logIdentity)
 })
 
+test('views stay live where the engine has searched beyond the last event, among those of others', async () => {
+  await createTask(1)
+  const { eventStore } = engines
+  const shared: TestEngines = {
+    ...engines,
+    eventStore: {
+      ...eventStore,
+      subscribe: (after, batch, handle, ...more) =>
+        eventStore.subscribe(
+          after,
+          batch,
+          async (events, upTo) => {
+            await handle(events, upTo)
+            await handle([], '1000')
+          },
+          ...more,
+        ),
+    },
+  }
+  for (let start = 1; start <= 2; start += 1) {
+    const projector = await startProjector(shared)
+    await projectedToTheEnd()
+    await createTask(start + 1)
+    await projectedToTheEnd()
+    await projector.stop()
+    expect((await catalog()).last).toBe(1)
+  }
+  expect(await stored()).toBe(await folded())
+})
+
 describe('finding 10: whoever is signed in', () => {
   const identity = { userId: userId(1), sessionId: sessionId(1) }
   const asks = () => identified({ identity }, engines)
