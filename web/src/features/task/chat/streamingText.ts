@@ -53,16 +53,13 @@ export function createWriting(): Writing {
     append: grow,
     say: (words) => grow(words.filter(({ messageId }) => !whole.has(messageId))),
     settle(executionId) {
-      if (messages.some((message) => message.executionId === executionId && isAhead(message)))
-        change(
-          messages.flatMap((message) => (message.executionId === executionId ? settled(message) : message)),
-        )
+      const left = withSettled(messages, executionId)
+      if (left !== messages) change(left)
     },
     drop(messageIds) {
       for (const id of messageIds) whole.add(id)
-      if (messages.some(({ messageId }) => messageIds.includes(messageId))) {
-        change(messages.filter(({ messageId }) => !messageIds.includes(messageId)))
-      }
+      const left = withoutWhole(messages, messageIds)
+      if (left !== messages) change(left)
     },
     wasSeen: (messageId) => seen.has(messageId),
   }
@@ -94,6 +91,27 @@ export function written(
     })
   }
   return [...byId.values()]
+}
+
+/** Messages after an execution has ended: what was said in it and not recorded is gone. The same array when that changes nothing. */
+export function withSettled(
+  messages: readonly WrittenMessage[],
+  executionId: string,
+): readonly WrittenMessage[] {
+  const isCut = messages.some((message) => message.executionId === executionId && isAhead(message))
+  return isCut
+    ? messages.flatMap((message) => (message.executionId === executionId ? settled(message) : message))
+    : messages
+}
+
+/** Messages without those that are whole now. The same array when that changes nothing. */
+export function withoutWhole(
+  messages: readonly WrittenMessage[],
+  messageIds: readonly string[],
+): readonly WrittenMessage[] {
+  return messages.some(({ messageId }) => messageIds.includes(messageId))
+    ? messages.filter(({ messageId }) => !messageIds.includes(messageId))
+    : messages
 }
 
 function isAhead({ text, recorded }: WrittenMessage): boolean {

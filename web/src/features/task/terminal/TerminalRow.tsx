@@ -3,7 +3,7 @@ import { memo, type ReactNode } from 'react'
 import { classes } from '../../../ui/classes.ts'
 import { clockTime } from '../../../ui/text/clock.ts'
 import { piecesOf } from './log/pieces.ts'
-import type { TerminalLine } from './log/terminalLog.ts'
+import type { TerminalLine } from './log/terminalWriter.ts'
 
 interface TerminalRowProps {
   readonly index: number

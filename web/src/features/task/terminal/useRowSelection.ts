@@ -4,7 +4,7 @@
  */
 import { useEffect, useState, type RefObject } from 'react'
 import { withoutColours } from './log/outputLines.ts'
-import type { TerminalLine } from './log/terminalLog.ts'
+import type { TerminalLine } from './log/terminalWriter.ts'
 
 /** Ids of the lines in which a selection in `content` begins and ends; none while nothing there is selected. */
 export function useRowSelection(

@@ -1,7 +1,7 @@
 /** Searching in the output: what is searched for, where it stands, and which place was gone to. */
 import { useState } from 'react'
 import { createFinder, type Match } from './log/findInLines.ts'
-import type { TerminalLine } from './log/terminalLog.ts'
+import type { TerminalLine } from './log/terminalWriter.ts'
 
 export interface TerminalFind {
   readonly isOpen: boolean

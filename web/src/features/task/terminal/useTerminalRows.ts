@@ -3,7 +3,8 @@ import { defaultRangeExtractor, useVirtualizer, type Virtualizer } from '@tansta
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState, type RefObject } from 'react'
 import { useFollowEnd } from '../../../ui/layout/useFollowEnd.ts'
 import { commandOf, shownRows } from './log/shownRows.ts'
-import type { TerminalLine, TerminalView } from './log/terminalLog.ts'
+import type { TerminalView } from './log/terminalLog.ts'
+import type { TerminalLine } from './log/terminalWriter.ts'
 import { useRowSelection } from './useRowSelection.ts'
 
 export interface TerminalRowsState {

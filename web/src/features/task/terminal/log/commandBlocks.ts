@@ -50,9 +50,13 @@ export interface CutOffEnd extends Pick<CommandBlock, 'executionId' | 'endedAt' 
   readonly until: number
 }
 
-export function createCommandBlocks(): CommandBlocks {
-  const all: CommandBlock[] = []
-  let cutOff: CutOffEnd | null = null
+/** The commands of a terminal that begins; or of one that goes on where these were known. */
+export function createCommandBlocks(
+  known: readonly CommandBlock[] = [],
+  knownCutOff: CutOffEnd | null = null,
+): CommandBlocks {
+  const all: CommandBlock[] = [...known]
+  let cutOff = knownCutOff
   return {
     all,
     wrote({ id, at, channel, executionId, text }) {

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createFinder, mostMatches } from './findInLines.ts'
-import type { TerminalLine } from './terminalLog.ts'
+import type { TerminalLine } from './terminalWriter.ts'
 
 const lineOf = (id: number, text: string): TerminalLine => ({
   id,

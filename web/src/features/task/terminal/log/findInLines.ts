@@ -1,6 +1,6 @@
 /** Finds words in the lines of a terminal, and goes on where it was when lines are added. */
 import { withoutColours } from './outputLines.ts'
-import type { TerminalLine } from './terminalLog.ts'
+import type { TerminalLine } from './terminalWriter.ts'
 
 /** Where the words stand: in which line, by its id, and the how manieth in it. */
 export interface Match {

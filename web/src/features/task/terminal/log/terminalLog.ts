@@ -1,21 +1,17 @@
 /** The open task's terminal, outside of the store: lines in a bounded buffer, one notification for all that came at once. */
 import type { TerminalOutput } from '#domain/api/chat.schema.ts'
 import type { Position } from '#domain/kernel/event.ts'
-import { createCommandBlocks, type CommandBlock, type CutOffEnd } from './commandBlocks.ts'
-import { addOutput, outputBegun, type OutputLine, type OutputState } from './outputLines.ts'
+import type { CommandBlock } from './commandBlocks.ts'
+import {
+  createWriter,
+  putBefore,
+  trimLines,
+  write,
+  type TerminalLine,
+  type Writer,
+} from './terminalWriter.ts'
 
-export interface TerminalLine extends OutputLine {
-  /** Counts up by one from line to line; what is read later from further up has lower ones, also below 0. */
-  readonly id: number
-  /** When it began, ISO 8601. */
-  readonly at: string
-  readonly channel: 'stdout' | 'stderr'
-  readonly executionId: string
-  /** Of the piece of output that it began in. */
-  readonly position: Position
-}
-
-/** What is there now. The lines and the commands are the same arrays while lines are added; `change` tells that they changed. */
+/** The terminal as it is shown. The lines and the commands are the same arrays while lines are added; `change` tells that they changed. */
 export interface TerminalView {
   readonly lines: readonly TerminalLine[]
   readonly commands: readonly CommandBlock[]
@@ -56,10 +52,10 @@ const readAtOnce = 1_000
 
 export function createTerminalLog(readEarlier?: ReadEarlier): TerminalLog {
   const listeners = new Set<() => void>()
-  let writer = createWriter([])
+  let writer = createWriter()
   let view: TerminalView = {
     lines: writer.lines,
-    commands: writer.commands,
+    commands: writer.blocks.all,
     change: 0,
     earlier: 'none',
     state: 'loading',
@@ -70,7 +66,7 @@ export function createTerminalLog(readEarlier?: ReadEarlier): TerminalLog {
   /** What is above the lines was printed before this. */
   let top: Position | undefined
   const trim = (most: number): boolean => {
-    const dropped = writer.trim(most)
+    const dropped = trimLines(writer, most, Math.floor(linesKept / 10))
     if (dropped) top = writer.lines[0]?.position
     return dropped
   }
@@ -93,15 +89,14 @@ export function createTerminalLog(readEarlier?: ReadEarlier): TerminalLog {
       return () => listeners.delete(listener)
     },
     async reset(history, whole = true) {
-      const next = await written(createWriter([]), history)
+      const next = await written(createWriter(), history)
       asked = 0
       writer = next
       top = history[0]?.position
       const dropped = trim(linesKept)
-      const { lines, commands } = next
       change({
-        lines,
-        commands,
+        lines: next.lines,
+        commands: next.blocks.all,
         earlier: above(whole ? 'none' : 'some', dropped),
         state: 'loaded',
         reason: '',
@@ -109,7 +104,7 @@ export function createTerminalLog(readEarlier?: ReadEarlier): TerminalLog {
     },
     append(output) {
       if (output.length === 0) return
-      for (const each of output) writer.write(each)
+      for (const each of output) write(writer, each)
       change({ earlier: above(view.earlier, trim(linesKept + asked)) })
     },
     async showEarlier() {
@@ -120,12 +115,12 @@ export function createTerminalLog(readEarlier?: ReadEarlier): TerminalLog {
       const found = await readEarlier(before)
       if (writer !== mine) return
       if (found === null) return change({ earlier: 'failed' })
-      const earlier = await written(createWriter([]), found.output)
+      const earlier = await written(createWriter(), found.output)
       // What went meanwhile counts: only what is above the same line belongs there.
       if (writer !== mine || top !== before) return change({ earlier: 'some' })
       asked += earlier.lines.length
       top = found.output[0]?.position ?? before
-      writer.putBefore(earlier)
+      putBefore(writer, earlier)
       change({ earlier: above(found.whole ? 'none' : 'some', false) })
     },
     fail: (reason) => change({ state: 'failed', reason }),
@@ -135,124 +130,7 @@ export function createTerminalLog(readEarlier?: ReadEarlier): TerminalLog {
 async function written(writer: Writer, history: readonly TerminalOutput[]): Promise<Writer> {
   for (let from = 0; from < history.length; from += readAtOnce) {
     if (from > 0) await new Promise((resolve) => setTimeout(resolve))
-    for (const output of history.slice(from, from + readAtOnce)) writer.write(output)
+    for (const output of history.slice(from, from + readAtOnce)) write(writer, output)
   }
   return writer
-}
-
-interface Writer {
-  readonly lines: TerminalLine[]
-  readonly commands: readonly CommandBlock[]
-  write(output: TerminalOutput): void
-  /** Keeps to a number of lines; whether some had to go. */
-  trim(most: number): boolean
-  /** Puts what another wrote above the first line. */
-  putBefore(earlier: Writer): void
-  /** What is cut off at its ends. */
-  cuts(): {
-    /** Who wrote its first line, when that may be the end of one that is not here. */
-    readonly first: string
-    /** The last line while it is written on, and by whom. */
-    readonly line: TerminalLine | null
-    readonly of: string
-    /** How a command ended that is not here. */
-    readonly ended: CutOffEnd | null
-  }
-}
-
-function createWriter(lines: TerminalLine[]): Writer {
-  const blocks = createCommandBlocks()
-  let nextId = 0
-  let first: string | null = null
-  let open: { state: OutputState; of: string; line: TerminalLine | null } = nothingOpen()
-
-  /** Writes a line: over the one that was open, which it is the end of, or below the last. */
-  function put(
-    { text, start }: OutputLine,
-    { timestamp, type, executionId, position }: TerminalOutput,
-  ): void {
-    const written = open.line
-    open = { ...open, line: null }
-    const over = written !== null && lines.at(-1) === written
-    const line: TerminalLine = over
-      ? { ...written, text, start }
-      : { id: nextId, at: timestamp, channel: type, executionId, position, text, start }
-    if (over) lines[lines.length - 1] = line
-    else {
-      lines.push(line)
-      nextId += 1
-    }
-    blocks.wrote(line)
-  }
-
-  return {
-    lines,
-    commands: blocks.all,
-    write(output) {
-      const of = sourceOf(output.executionId, output.type)
-      // Another channel or another execution begins a line of its own, with its own colours.
-      if (open.of !== of) open = { ...nothingOpen(), of }
-      const { finished, state } = addOutput(open.state, output.content)
-      // A command that ends here ends the line before it.
-      if (output.content !== '') first ??= finished[0] === undefined || 'text' in finished[0] ? of : ''
-      for (const item of finished) {
-        if ('text' in item) put(item, output)
-        else blocks.ended(output.executionId, nextId, output.timestamp, item.exitCode)
-      }
-      open = { ...open, state }
-      if (state.line !== '' || open.line !== null) {
-        put({ text: state.line, start: state.start }, output)
-        open = { ...open, line: lines.at(-1) ?? null }
-      }
-    },
-    trim(most) {
-      if (lines.length <= most) return false
-      let gone = lines.length - most + Math.floor(linesKept / 10)
-      // Whole pieces of output go: what is above the first line can be asked for by its piece.
-      while (gone < lines.length - 1 && lines[gone]?.position === lines[gone - 1]?.position) gone += 1
-      lines.splice(0, gone)
-      blocks.dropBefore(lines[0]?.id ?? nextId)
-      return true
-    },
-    putBefore(earlier) {
-      const own = lines[0]
-      const last = earlier.lines.at(-1)
-      const cut = earlier.cuts()
-      // A line that a page of output ends in goes on in the next.
-      if (own !== undefined && last !== undefined && cut.line === last && cut.of === first) {
-        lines[0] = {
-          ...own,
-          at: last.at,
-          position: last.position,
-          start: last.start,
-          text: last.text + own.text,
-        }
-        if (open.line === own) open = { ...open, line: lines[0] }
-        earlier.lines.pop()
-      }
-      const shift = (lines[0]?.id ?? 0) - earlier.lines.length - (earlier.lines[0]?.id ?? 0)
-      for (const [index, line] of earlier.lines.entries())
-        earlier.lines[index] = { ...line, id: line.id + shift }
-      lines.splice(0, 0, ...earlier.lines)
-      blocks.putBefore(
-        earlier.commands.map((block) => ({
-          ...block,
-          id: block.id + shift,
-          until: block.until === null ? null : block.until + shift,
-        })),
-        cut.ended === null ? null : { ...cut.ended, until: cut.ended.until + shift },
-        lines,
-      )
-      first = cut.first
-    },
-    cuts: () => ({ first: first ?? '', line: open.line, of: open.of, ended: blocks.cutOff() }),
-  }
-}
-
-function sourceOf(executionId: string, channel: string): string {
-  return `${executionId} ${channel}`
-}
-
-function nothingOpen() {
-  return { state: outputBegun, of: '', line: null }
 }

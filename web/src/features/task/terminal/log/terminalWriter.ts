@@ -1,0 +1,157 @@
+/** Writes output as lines, and knows the commands among them. */
+import type { TerminalOutput } from '#domain/api/chat.schema.ts'
+import type { Position } from '#domain/kernel/event.ts'
+import {
+  createCommandBlocks,
+  type CommandBlock,
+  type CommandBlocks,
+  type CutOffEnd,
+} from './commandBlocks.ts'
+import { addOutput, outputBegun, type OutputLine, type OutputState } from './outputLines.ts'
+
+export interface TerminalLine extends OutputLine {
+  /** Counts up by one from line to line; what is read later from further up has lower ones, also below 0. */
+  readonly id: number
+  /** When it began, ISO 8601. */
+  readonly at: string
+  readonly channel: 'stdout' | 'stderr'
+  readonly executionId: string
+  /** Of the piece of output that it began in. */
+  readonly position: Position
+}
+
+/** The line that is being written, by whom, and what of it is not understood yet. */
+interface OpenLine {
+  readonly state: OutputState
+  readonly of: string
+  readonly line: TerminalLine | null
+}
+
+export interface Writer {
+  readonly lines: TerminalLine[]
+  readonly blocks: CommandBlocks
+  nextId: number
+  /** Who wrote the first line, when that may be the end of one that is not here. */
+  first: string | null
+  open: OpenLine
+}
+
+/** Where a writer stands, beside its lines: another with the same lines goes on from there. */
+export interface WriterMark {
+  readonly count: number
+  /** The last line, which may have been written on since. */
+  readonly last: TerminalLine | undefined
+  readonly nextId: number
+  readonly first: string | null
+  readonly open: OpenLine
+  readonly commands: readonly CommandBlock[]
+  readonly cutOff: CutOffEnd | null
+}
+
+const nothingOpen: OpenLine = { state: outputBegun, of: '', line: null }
+
+export function createWriter(): Writer {
+  return { lines: [], blocks: createCommandBlocks(), nextId: 0, first: null, open: nothingOpen }
+}
+
+export function markOf({ lines, blocks, nextId, first, open }: Writer): WriterMark {
+  const last = lines.at(-1)
+  return {
+    count: lines.length,
+    last,
+    nextId,
+    first,
+    open,
+    commands: [...blocks.all],
+    cutOff: blocks.cutOff(),
+  }
+}
+
+/** A writer that stands where another stood. `lines`: all that one wrote until then, and perhaps more since. */
+export function writerAt(mark: WriterMark, lines: readonly TerminalLine[]): Writer {
+  const { count, last, nextId, first, open, commands, cutOff } = mark
+  const own = lines.slice(0, count)
+  if (last !== undefined) own[count - 1] = last
+  return { lines: own, blocks: createCommandBlocks(commands, cutOff), nextId, first, open }
+}
+
+export function write(writer: Writer, output: TerminalOutput): void {
+  const of = `${output.executionId} ${output.type}`
+  // Another channel or another execution begins a line of its own, with its own colours.
+  if (writer.open.of !== of) writer.open = { ...nothingOpen, of }
+  const { finished, state } = addOutput(writer.open.state, output.content)
+  // A command that ends here ends the line before it.
+  if (output.content !== '') writer.first ??= finished[0] === undefined || 'text' in finished[0] ? of : ''
+  for (const item of finished) {
+    if ('text' in item) put(writer, item, output)
+    else writer.blocks.ended(output.executionId, writer.nextId, output.timestamp, item.exitCode)
+  }
+  writer.open = { ...writer.open, state }
+  if (state.line !== '' || writer.open.line !== null) {
+    put(writer, { text: state.line, start: state.start }, output)
+    writer.open = { ...writer.open, line: writer.lines.at(-1) ?? null }
+  }
+}
+
+/** Writes a line: over the one that was open, which it is the end of, or below the last. */
+function put(
+  writer: Writer,
+  { text, start }: OutputLine,
+  { timestamp, type, executionId, position }: TerminalOutput,
+): void {
+  const { lines } = writer
+  const written = writer.open.line
+  writer.open = { ...writer.open, line: null }
+  const over = written !== null && lines.at(-1) === written
+  const line: TerminalLine = over
+    ? { ...written, text, start }
+    : { id: writer.nextId, at: timestamp, channel: type, executionId, position, text, start }
+  if (over) lines[lines.length - 1] = line
+  else {
+    lines.push(line)
+    writer.nextId += 1
+  }
+  writer.blocks.wrote(line)
+}
+
+/** Keeps to `most` lines; when there are more, `room` more of the first go at once. Whether some had to go. */
+export function trimLines({ lines, blocks, nextId }: Writer, most: number, room: number): boolean {
+  if (lines.length <= most) return false
+  let gone = lines.length - most + room
+  // Whole pieces of output go: what is above the first line can be asked for by its piece.
+  while (gone < lines.length - 1 && lines[gone]?.position === lines[gone - 1]?.position) gone += 1
+  lines.splice(0, gone)
+  blocks.dropBefore(lines[0]?.id ?? nextId)
+  return true
+}
+
+/** Puts what another wrote, of output from before, above the first line. */
+export function putBefore(writer: Writer, earlier: Writer): void {
+  const { lines, blocks } = writer
+  const own = lines[0]
+  const last = earlier.lines.at(-1)
+  // A line that a page of output ends in goes on in the next.
+  if (
+    own !== undefined &&
+    last !== undefined &&
+    earlier.open.line === last &&
+    earlier.open.of === writer.first
+  ) {
+    lines[0] = { ...own, at: last.at, position: last.position, start: last.start, text: last.text + own.text }
+    if (writer.open.line === own) writer.open = { ...writer.open, line: lines[0] }
+    earlier.lines.pop()
+  }
+  const shift = (lines[0]?.id ?? 0) - earlier.lines.length - (earlier.lines[0]?.id ?? 0)
+  lines.splice(0, 0, ...earlier.lines.map((line) => ({ ...line, id: line.id + shift })))
+  const ended = earlier.blocks.cutOff()
+  blocks.putBefore(
+    earlier.blocks.all.map((block) => ({
+      ...block,
+      id: block.id + shift,
+      until: block.until === null ? null : block.until + shift,
+    })),
+    ended === null ? null : { ...ended, until: ended.until + shift },
+    lines,
+  )
+  writer.first = earlier.first ?? ''
+}
