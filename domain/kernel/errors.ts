@@ -48,6 +48,8 @@ export const faults = {
     sentence:
       'Part of this history cannot be read, so nothing can be added to it. Ask the operator of this server to look at it.',
   },
+  no_snapshot: { status: 409, sentence: 'The files of this turn were not saved.' },
+  already_undone: { status: 409, sentence: 'This has been undone already.' },
   evicted: { status: 409, sentence: 'This run has ended or was taken over.' },
   conflict: { status: 409, sentence: 'Someone else changed this at the same time. Try again.' },
   unsupported_type: { status: 415, sentence: 'Send JSON with the content type application/json.' },

@@ -15,6 +15,9 @@ export const CommandId = uuid('An idempotency key')
 /** SHA-256 in hex. */
 export const Sha256 = z.string().regex(/^[0-9a-f]{64}$/)
 
+/** The name of a git object: SHA-1 or SHA-256 in hex. */
+export const ObjectName = z.string().regex(/^([0-9a-f]{40}|[0-9a-f]{64})$/)
+
 /** A sealed blob: the SHA-256 of its sealed bytes, and its size before it was sealed, in bytes. */
 export const BlobRef = z.object({ hash: Sha256, size: z.int().nonnegative() })
 export type BlobRef = z.infer<typeof BlobRef>

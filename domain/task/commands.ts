@@ -2,6 +2,7 @@
 import type { Proposal } from './proposal.ts'
 import type { EventOf } from '../kernel/event.schema.ts'
 import type { AgentName } from '../agents.ts'
+import type { Snapshot } from './restorePoints.ts'
 import type { ExecutionKind, MessageImage, ProgressEvent, TerminalHead, WorkspaceChanged } from './events.ts'
 
 /** One attempt of one execution: a report that names another is refused. */
@@ -44,6 +45,17 @@ export interface NamedImage extends MessageImage {
   readonly name: string
 }
 
+/** A turn of another task, from which a task begins. */
+export interface TurnOrigin {
+  readonly taskId: string
+  readonly executionId: string
+  /** The other task's. */
+  readonly title: string
+  readonly transcript: string
+  /** Copied under the key of the new task. */
+  readonly snapshot: Snapshot
+}
+
 export type TaskCommand =
   | {
       readonly type: 'CreateTask'
@@ -59,6 +71,8 @@ export type TaskCommand =
       readonly executionId: string
       /** Of the first message, which is the description. */
       readonly images: readonly NamedImage[]
+      /** The turn that the task begins from. Such a task may have a blank description: it then waits for a message. */
+      readonly from?: TurnOrigin
     }
   | {
       readonly type: 'UpdateTask'
@@ -139,6 +153,24 @@ export type TaskCommand =
       readonly outcome: PullRequestOutcome
       /** The id of the request that follows when a turn has ended meanwhile and the pull request must be updated. */
       readonly nextRequestId: string
+    }
+
+  /** `taskId` was created from this turn. */
+  | {
+      readonly type: 'RecordFork'
+      readonly taskId: string
+      readonly executionId: string
+      readonly title: string
+    }
+  /** Goes back to what the task was before a turn, a command or an earlier undo. */
+  | { readonly type: 'UndoTurn'; readonly undoId: string; readonly executionId: string }
+  /** The files are as the undo, or the turn that the task was created from, wants them. */
+  | {
+      readonly type: 'RecordRestore'
+      readonly executionId: string
+      /** Files that git ignores now, and that were left as they are. */
+      readonly keptPaths: readonly string[]
+      readonly changes: EventOf<typeof WorkspaceChanged> | null
     }
 
 /** The command of this type. */

@@ -5,8 +5,24 @@
 import { z } from 'zod'
 import { agentNames } from '../agents.ts'
 import { imageFacts } from '../image.ts'
-import { BlobRef, Sha256, ExecutionId, MessageId, ProjectId, TaskId, UserId } from '../kernel/ids.schema.ts'
+import {
+  BlobRef,
+  ExecutionId,
+  MessageId,
+  ObjectName,
+  ProjectId,
+  Sha256,
+  TaskId,
+  UserId,
+} from '../kernel/ids.schema.ts'
 import { event, none, type EventOf } from '../kernel/event.schema.ts'
+import {
+  TaskCreatedFromTurn,
+  TaskForked,
+  TurnsUndone,
+  WorkspaceRestored,
+  WorkspaceSnapshotTaken,
+} from './snapshotEvents.ts'
 
 export const AgentName = z.enum(agentNames)
 
@@ -17,8 +33,6 @@ export type ExecutionKind = z.infer<typeof ExecutionKind>
 export const ToolKind = z.enum(['read', 'edit', 'run', 'search', 'fetch', 'todo', 'other'])
 export type ToolKind = z.infer<typeof ToolKind>
 
-/** The name of a git object: SHA-1 or SHA-256 in hex. */
-const ObjectName = z.string().regex(/^([0-9a-f]{40}|[0-9a-f]{64})$/)
 const Commit = ObjectName
 /** The git tree of the files; `null` when none was written. */
 const Tree = ObjectName.nullable()
@@ -215,7 +229,7 @@ export const WorkspaceChanged = event('WorkspaceChanged', 1, {
   content: z.object({ currentBranch: z.string(), baseBranch: z.string(), tree: Tree }),
 })
 
-/** The task's work and its agent's session after a turn, as blobs from which another runner can continue. */
+/** What `WorkspaceSnapshotTaken` was before; it was recorded only where something had changed. */
 export const WorkSaved = event('WorkSaved', 1, {
   data: z.object({
     ...execution,
@@ -267,6 +281,7 @@ export const progressEvents = [
   UsageRecorded,
   WorkspaceChanged,
   WorkSaved,
+  WorkspaceSnapshotTaken,
 ] as const
 export type ProgressEvent = EventOf<(typeof progressEvents)[number]>
 
@@ -293,6 +308,10 @@ export const taskEvents = [
   PullRequestOpened,
   PullRequestUpdated,
   PullRequestFailed,
+  TaskCreatedFromTurn,
+  TaskForked,
+  TurnsUndone,
+  WorkspaceRestored,
   ...progressEvents,
 ] as const
 export type TaskEvent = EventOf<(typeof taskEvents)[number]>

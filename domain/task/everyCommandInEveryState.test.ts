@@ -4,7 +4,7 @@ import { isRefusal } from '../kernel/decider.ts'
 import type { FaultCode } from '../kernel/errors.ts'
 import { stateAfter } from '../../tests/domain/given.ts'
 import { creating } from '../../tests/domain/creating.ts'
-import { executionId, messageId } from '../../tests/domain/ids.ts'
+import { executionId, messageId, taskId } from '../../tests/domain/ids.ts'
 import * as past from '../../tests/domain/taskHistories.ts'
 import type { TaskCommand } from './commands.ts'
 import type { TaskEvent } from './events.ts'
@@ -76,6 +76,9 @@ const commands: { readonly [Type in TaskCommand['type']]: Extract<TaskCommand, {
     outcome: { kind: 'failed', code: 'code_host_refused', reason: 'GitHub refused the request.' },
     nextRequestId: 'request-2',
   },
+  RecordFork: { type: 'RecordFork', taskId: taskId(2), executionId: executionId(1), title: 'Another task' },
+  UndoTurn: { type: 'UndoTurn', undoId: executionId(3), executionId: executionId(1) },
+  RecordRestore: { type: 'RecordRestore', executionId: executionId(3), keptPaths: [], changes: null },
 }
 
 type Expected = FaultCode | readonly TaskEvent['type'][]
@@ -220,6 +223,34 @@ const table: { readonly [Type in TaskCommand['type']]: Readonly<Record<StateName
   },
   RecordChanges: nowhere,
   SettlePullRequest: nowhere,
+  // Nothing was saved of the one turn that there is.
+  RecordFork: {
+    ...gone,
+    queued: 'not_found',
+    running: 'no_snapshot',
+    cancelling: 'no_snapshot',
+    completed: 'no_snapshot',
+    failed: 'no_snapshot',
+    cancelled: 'no_snapshot',
+  },
+  UndoTurn: {
+    ...gone,
+    queued: 'task_running',
+    running: 'task_running',
+    cancelling: 'task_running',
+    completed: ['TurnsUndone'],
+    failed: ['TurnsUndone'],
+    cancelled: ['TurnsUndone'],
+  },
+  RecordRestore: {
+    ...gone,
+    queued: [],
+    running: [],
+    cancelling: [],
+    completed: [],
+    failed: [],
+    cancelled: [],
+  },
 }
 
 describe.each(Object.values(commands))('$type', (command) => {

@@ -1,8 +1,15 @@
 /** A task's state: what its next decision needs, and no more. */
-import type { BlobRef } from '../kernel/ids.schema.ts'
 import type { RecordedOf } from '../kernel/event.ts'
 import type { AgentName } from '../agents.ts'
 import type { ExecutionKind, TaskEvent } from './events.ts'
+import {
+  noPoints,
+  started,
+  wentBack,
+  withSnapshot,
+  type RestorePoints,
+  type Snapshot,
+} from './restorePoints.ts'
 
 export type EndStatus = 'completed' | 'failed' | 'cancelled'
 
@@ -37,12 +44,6 @@ export interface ModelChoice {
   readonly name: string | null
 }
 
-export interface SavedWork {
-  readonly work: string
-  readonly bundle: BlobRef
-  readonly session: { readonly agent: AgentName; readonly blob: BlobRef } | null
-}
-
 export interface LiveTask {
   readonly kind: 'task'
   readonly taskId: string
@@ -66,8 +67,18 @@ export interface LiveTask {
   readonly lastRunnerId: string | null
   /** The agent's session that the next turn resumes. */
   readonly session: { readonly agent: AgentName; readonly sessionId: string } | null
-  /** The work that was saved last. */
-  readonly saved: SavedWork | null
+  /** The files and the session as they were saved last, or as an undo wants them. */
+  readonly saved: Snapshot | null
+  readonly restorePoints: RestorePoints
+  /** The turn of another task that this one began from. */
+  readonly origin: {
+    readonly taskId: string
+    readonly executionId: string
+    readonly snapshot: Snapshot
+    readonly transcript: string
+  } | null
+  /** The files are not yet those of `saved`: since the task was created from a turn, or since an undo. */
+  readonly pendingRestore: { readonly executionId: string; readonly reason: 'fork' | 'undo' } | null
   /** Tools that have started and not finished: the end of the execution closes them. */
   readonly openTools: ReadonlySet<string>
   /** Files that differ from the merge base, as last recorded. */
@@ -109,6 +120,9 @@ export function evolve(state: TaskState, event: RecordedOf<TaskEvent>): TaskStat
       lastRunnerId: null,
       session: null,
       saved: null,
+      restorePoints: noPoints,
+      origin: null,
+      pendingRestore: null,
       openTools: new Set(),
       changedFiles: 0,
       changedTree: null,
@@ -163,10 +177,17 @@ function evolveTask(
       return task.workspace === 'ready' ? task : { ...task, workspace: 'preparing' }
     case 'WorkspacePrepared':
       return { ...task, workspace: 'ready' }
-    case 'WorkSaved': {
-      const { bundle, session } = event.data
-      return event.content ? { ...task, saved: { work: event.content.work, bundle, session } } : task
-    }
+    case 'WorkSaved':
+    case 'WorkspaceSnapshotTaken':
+      return snapshotTaken(task, event)
+    case 'TaskCreatedFromTurn':
+      return createdFromTurn(task, event)
+    case 'TurnsUndone':
+      return turnsUndone(task, event.data)
+    case 'WorkspaceRestored':
+      return task.pendingRestore?.executionId === event.data.executionId
+        ? { ...task, pendingRestore: null }
+        : task
     case 'WorkspaceChanged':
       return { ...task, changedFiles: event.data.files, changedTree: event.content?.tree ?? null }
     case 'AgentStarted':
@@ -193,6 +214,7 @@ function evolveTask(
     case 'SecretsGranted':
     case 'CommandOutputRecorded':
     case 'UsageRecorded':
+    case 'TaskForked':
       return task
   }
 }
@@ -221,7 +243,57 @@ function executionRequested(task: LiveTask, requested: DataOf<'ExecutionRequeste
 function executionStarted(task: LiveTask, { attempt, runnerId }: DataOf<'ExecutionStarted'>): LiveTask {
   if (!('execution' in task.phase)) return task
   const execution = { ...task.phase.execution, attempt }
-  return { ...task, phase: { status: 'running', execution }, lastRunnerId: runnerId }
+  const restorePoints = started(task.restorePoints, execution)
+  return { ...task, phase: { status: 'running', execution }, lastRunnerId: runnerId, restorePoints }
+}
+
+type RecordedAs<Type extends TaskEvent['type']> = Extract<RecordedOf<TaskEvent>, { type: Type }>
+
+function snapshotTaken(
+  task: LiveTask,
+  { data: { executionId, bundle, session }, content }: RecordedAs<'WorkSaved' | 'WorkspaceSnapshotTaken'>,
+): LiveTask {
+  if (bundle === null || content === null || content.work === null) return task
+  const sessionId = session?.agent === task.session?.agent ? (task.session?.sessionId ?? null) : null
+  const snapshot: Snapshot = { work: content.work, bundle, session: session && { ...session, sessionId } }
+  return { ...task, saved: snapshot, restorePoints: withSnapshot(task.restorePoints, executionId, snapshot) }
+}
+
+function createdFromTurn(
+  task: LiveTask,
+  { data: { taskId, executionId, bundle, session }, content }: RecordedAs<'TaskCreatedFromTurn'>,
+): LiveTask {
+  if (content === null) return task
+  const snapshot: Snapshot = { work: content.work, bundle, session }
+  return {
+    ...task,
+    origin: { taskId, executionId, snapshot, transcript: content.transcript },
+    saved: snapshot,
+    session: session && { agent: session.agent, sessionId: session.sessionId },
+    pendingRestore: { executionId, reason: 'fork' },
+  }
+}
+
+function turnsUndone(task: LiveTask, data: DataOf<'TurnsUndone'>): LiveTask {
+  const restorePoints = wentBack(task.restorePoints, data)
+  const { points, at } = restorePoints
+  const saved = at === null ? (task.origin?.snapshot ?? null) : (points[at]?.snapshot ?? null)
+  const session = saved?.session ?? null
+  return {
+    ...task,
+    restorePoints,
+    saved,
+    session: session?.sessionId == null ? null : { agent: session.agent, sessionId: session.sessionId },
+    // Before a workspace was made there is nothing to restore.
+    pendingRestore:
+      task.workspace === 'ready' || task.pendingRestore !== null
+        ? {
+            executionId: data.undoId,
+            reason: task.pendingRestore?.reason === 'fork' ? 'fork' : 'undo',
+          }
+        : null,
+    changedTree: null,
+  }
 }
 
 function cancellationRequested(task: LiveTask): LiveTask {

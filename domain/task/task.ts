@@ -27,6 +27,8 @@ import {
   type TaskEvent,
   type TerminalHead,
 } from './events.ts'
+import { origin, recordFork } from './fork.ts'
+import { recordRestore, undoTurn } from './undo.ts'
 import { automaticUpdate, recordChanges, requestPullRequest, settlePullRequest } from './pullRequest.ts'
 import { refusalOfCommand } from './slashCommands.ts'
 import {
@@ -79,6 +81,12 @@ function decide(command: TaskCommand, state: TaskState): Decision<TaskEvent> {
       return recordChanges(state, command)
     case 'SettlePullRequest':
       return settlePullRequest(state, command)
+    case 'RecordFork':
+      return recordFork(state, command)
+    case 'UndoTurn':
+      return undoTurn(state, command)
+    case 'RecordRestore':
+      return recordRestore(state, command)
   }
 }
 
@@ -99,9 +107,15 @@ function createTask(command: CommandOf<'CreateTask'>): Decision<TaskEvent> {
   const first: QueuedMessage = { messageId, kind: 'turn', agent }
   const refusal = refusalOfWords(first, description, 'description')
   if (refusal) return refusal
+  const created = TaskCreated.of(
+    { taskId, ownerId, projectId, agent },
+    { title, description, branch, codexModel },
+  )
+  if (command.from && description.trim() === '' && images.length === 0) return [created, ...origin(command)]
   return [
-    TaskCreated.of({ taskId, ownerId, projectId, agent }, { title, description, branch, codexModel }),
+    created,
     messageQueued(first, description, images),
+    ...origin(command),
     requested(executionId, 'start', first),
   ]
 }

@@ -150,7 +150,9 @@ function blobsOf(event: RecordedOf<TaskEvent>): readonly BlobRef[] {
     case 'WorkspaceChanged':
       return event.data.blob ? [event.data.blob] : []
     case 'WorkSaved':
-      return [event.data.bundle, ...(event.data.session ? [event.data.session.blob] : [])]
+    case 'WorkspaceSnapshotTaken':
+    case 'TaskCreatedFromTurn':
+      return [event.data.bundle, event.data.session?.blob ?? null].filter((blob) => blob !== null)
     default:
       return []
   }

@@ -18,7 +18,7 @@ import { Evicted, failed, outcomeOfStop, type Failed } from './failure.ts'
 import { ownSecrets, valuesOf } from './projectSecrets.ts'
 import { changesReport } from './recording/changesReport.ts'
 import type { Reporter } from './recording/reporter.ts'
-import { recordWork } from './recording/savedWork.ts'
+import { recordSnapshot } from './recording/savedWork.ts'
 import { runOutput } from './recording/terminalOutput.ts'
 import type { TerminalWriter } from './recording/terminalWriter.ts'
 import type { ExecutionDeps, Run } from './run.ts'
@@ -225,7 +225,7 @@ async function recordResults(
     logged('the changes could not be read', changes.record()),
     logged(
       'the work could not be saved',
-      recordWork(deps, { task, workspace, treeGit, agent, executionId, reporter }),
+      recordSnapshot(deps, { task, workspace, treeGit, agent, executionId, reporter }),
     ),
   ])
 }

@@ -1,14 +1,15 @@
-/** A task's work and its agent's session: saved as blobs after each turn, and restored where the workspace is gone. */
-import { isDeepStrictEqual } from 'node:util'
+/** Snapshots of a task's files and of its agent's session: saved as blobs after each turn, and restored into workspaces. */
 import { scopeOfStream, taskStream } from '#domain/kernel/streams.ts'
-import { WorkSaved } from '#domain/task/events.ts'
 import type { AgentName } from '#domain/agents.ts'
-import type { LiveTask, SavedWork } from '#domain/task/state.ts'
+import type { Snapshot } from '#domain/task/restorePoints.ts'
+import { WorkspaceSnapshotTaken } from '#domain/task/snapshotEvents.ts'
+import type { LiveTask } from '#domain/task/state.ts'
+import { mostListedPaths } from '#domain/task/undo.ts'
 import { agents } from '../../agents/registry.ts'
 import type { RecordingDeps, WorkspaceDeps } from '../../deps.ts'
-import type { Git } from '../../workspace/git/git.ts'
+import { commitOf, gitOrThrow, type Git } from '../../workspace/git/git.ts'
 import { packFolders, unpackFolders } from '../../workspace/saved/archive.ts'
-import { restoreWork, saveWork } from '../../workspace/saved/bundle.ts'
+import { openBundle, restoreWork, saveWork } from '../../workspace/saved/bundle.ts'
 import type { Workspace } from '../../workspace/workspace.ts'
 import type { Reporter } from './reporter.ts'
 
@@ -16,8 +17,11 @@ const scopeOf = (taskId: string): string => scopeOfStream(taskStream(taskId))
 
 type Deps = Pick<RecordingDeps, 'blobs' | 'logger'> & Pick<WorkspaceDeps, 'git' | 'path'>
 
-/** Saves what differs from what was saved before. Not while an agent writes. What cannot be saved is logged. */
-export async function recordWork(
+/** The ref of the private git directory that keeps the files as they were at the end of a turn. */
+export const snapshotRef = (executionId: string): string => `refs/flightdeck/turns/${executionId}`
+
+/** Takes and records a snapshot. Not while an agent writes. Files that have not changed since the last one are the same blob. */
+export async function recordSnapshot(
   deps: Deps,
   {
     task,
@@ -37,30 +41,39 @@ export async function recordWork(
 ): Promise<void> {
   const { blobs, git, logger } = deps
   const { taskId, saved } = task
-  const work = await saveWork({ git, treeGit, workspace, last: saved?.work })
-  if (work.kind === 'too_large') return logger.warn({ taskId }, work.message)
+  const keepAs = snapshotRef(executionId)
+  const work = await saveWork({ git, treeGit, workspace, last: saved?.work, keepAs })
   const session = await savedSession(deps, { workspace, agent, saved })
-  if (work.kind === 'unchanged' && (saved === null || isDeepStrictEqual(session, saved.session))) return
+  if (work.kind === 'too_large') {
+    logger.warn({ taskId }, work.message)
+    const missing = { work: null, leftOutPaths: [], missing: work.message }
+    return reporter.report(
+      WorkspaceSnapshotTaken.of({ executionId, bundle: null, session, leftOut: 0 }, missing),
+    )
+  }
   const bundle =
     work.kind === 'saved' ? await blobs.put(scopeOf(taskId), work.bundle) : (saved?.bundle ?? null)
-  if (bundle === null) return
-  if (work.kind === 'saved' && work.leftOut.length > 0)
-    logger.info({ taskId, leftOut: work.leftOut.length }, 'some files were left out of the saved work')
-  await reporter.report(WorkSaved.of({ executionId, bundle, session }, { work: work.work }))
+  const { leftOut } = work
+  await reporter.report(
+    WorkspaceSnapshotTaken.of(
+      { executionId, bundle, session, leftOut: leftOut.length },
+      { work: work.work, leftOutPaths: leftOut.slice(0, mostListedPaths), missing: null },
+    ),
+  )
 }
 
 /** The agent's session as a blob; the earlier blob where the session has not changed. */
 async function savedSession(
   { blobs }: Deps,
-  { workspace, agent, saved }: { workspace: Workspace; agent: AgentName; saved: SavedWork | null },
-): Promise<SavedWork['session']> {
+  { workspace, agent, saved }: { workspace: Workspace; agent: AgentName; saved: Snapshot | null },
+): Promise<{ readonly agent: AgentName; readonly blob: NonNullable<Snapshot['session']>['blob'] } | null> {
   const folders = agents[agent]?.sessionFolders ?? []
   const packed = await packFolders(workspace.homeDir, folders)
   if (packed.files === 0) return null
   const scope = scopeOf(workspace.taskId)
   const before = saved?.session?.agent === agent ? saved.session : null
   const kept = before && (await blobs.get(scope, before.blob))
-  if (before && kept && packed.archive.equals(kept)) return before
+  if (before && kept && packed.archive.equals(kept)) return { agent, blob: before.blob }
   return { agent, blob: await blobs.put(scope, packed.archive) }
 }
 
@@ -73,19 +86,44 @@ export type RestoredWork =
 
 /** Restores what was saved last into a workspace that was just made. */
 export async function restoreSavedWork(
-  { blobs, git, path }: Deps,
-  { taskId, saved }: LiveTask,
+  deps: Deps,
+  { taskId, saved }: Pick<LiveTask, 'taskId' | 'saved'>,
   workspace: Workspace,
 ): Promise<RestoredWork> {
+  const { blobs, git, path } = deps
   if (saved === null) return { kind: 'nothing_saved' }
   const bundle = await blobs.get(scopeOf(taskId), saved.bundle)
   if (!bundle) return { kind: 'nothing_saved' }
   const restored = await restoreWork({ git, path, workspace, bundle })
   if (restored.kind !== 'restored') return { kind: 'spoiled', why: restored.message }
-  const archive = saved.session && (await blobs.get(scopeOf(taskId), saved.session.blob))
-  if (!saved.session || !archive) return { kind: 'restored', session: null }
-  const { agent } = saved.session
-  const folders = agents[agent]?.sessionFolders ?? []
+  return { kind: 'restored', session: await restoreSession(deps, saved, workspace) }
+}
+
+/** Puts the agent's session back as it was; answers whose it is, or `null` where there is none to resume. Not while the agent runs. */
+export async function restoreSession(
+  { blobs }: Pick<Deps, 'blobs'>,
+  { session }: Pick<Snapshot, 'session'>,
+  workspace: Workspace,
+): Promise<AgentName | null> {
+  const archive = session && (await blobs.get(scopeOf(workspace.taskId), session.blob))
+  if (!session || !archive) return null
+  const folders = agents[session.agent]?.sessionFolders ?? []
   const unpacked = await unpackFolders(workspace.homeDir, folders, archive, workspace.owner)
-  return { kind: 'restored', session: unpacked.kind === 'unpacked' ? agent : null }
+  return unpacked.kind === 'unpacked' ? session.agent : null
+}
+
+/** Sees to it that the private git directory has the commit of a snapshot; a sentence where it cannot. */
+export async function fetchSnapshot(
+  { blobs, git }: Pick<Deps, 'blobs' | 'git'>,
+  { work, bundle }: Pick<Snapshot, 'work' | 'bundle'>,
+  workspace: Workspace,
+): Promise<string | null> {
+  if ((await commitOf(git, workspace.privateGitDir, work)) !== null) return null
+  const kept = await blobs.get(scopeOf(workspace.taskId), bundle)
+  if (!kept) return 'The saved files of this turn are gone.'
+  const opened = await openBundle(git, workspace, kept)
+  if ('message' in opened) return opened.message
+  const args = ['update-ref', `refs/flightdeck/work/${work}`, work]
+  await gitOrThrow(git, { gitDir: workspace.privateGitDir, args })
+  return null
 }

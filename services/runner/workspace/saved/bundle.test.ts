@@ -3,7 +3,8 @@ import { lstat, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { findTestSandbox } from '../../../../tests/runner/testSandbox.ts'
-import { defaultWorkLimits, restoreWork, saveWork } from './bundle.ts'
+import { restoreWork, saveWork } from './bundle.ts'
+import { defaultWorkLimits } from './plainTree.ts'
 import type { SaveRequest } from './bundle.ts'
 import { readChanges } from '../changes/changes.ts'
 import { commitOf, gitOrThrow, gitText } from '../git/git.ts'
@@ -106,7 +107,7 @@ for (const [way, gitFor] of ways)
     test('is told to be the same when it is', async () => {
       await writeIn(workspace.dir, 'new.txt', 'new\n')
       const { work } = await saved()
-      expect(await save({ last: work })).toEqual({ kind: 'unchanged', work })
+      expect(await save({ last: work })).toEqual({ kind: 'unchanged', work, leftOut: [] })
       await writeIn(workspace.dir, 'new.txt', 'newer\n')
       expect((await save({ last: work })).kind).toBe('saved')
     })

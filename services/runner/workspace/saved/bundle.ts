@@ -3,15 +3,14 @@
  * it was, with uncommitted and new files. Ignored files can be made again and are left out.
  */
 import { createHash } from 'node:crypto'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { z } from 'zod'
 import { currentBase, mergeBaseOf } from '../changes/changes.ts'
 import { commitOf, endedWell, GitFault, gitOrThrow, gitText, lastWords } from '../git/git.ts'
 import type { Git, GitCall } from '../git/git.ts'
-import { copyShallow } from '../git/repositoryLayout.ts'
-import { kindAt, splitNul, treeDifferences, withScratchIndex } from '../changes/tree.ts'
-import type { ScratchIndex, TreeDifferences, TreePath } from '../changes/tree.ts'
+import { withScratchIndex } from '../changes/tree.ts'
+import { defaultWorkLimits, openPlainGit, tooLarge, writeTree, type WorkLimits } from './plainTree.ts'
 import { refreshIndex, settleOwner } from '../workspace.ts'
 import type { Workspace } from '../workspace.ts'
 
@@ -23,22 +22,10 @@ export interface SaveRequest {
   readonly workspace: Workspace
   /** `work` of what was saved last: nothing is made when it has not changed. */
   readonly last?: string | undefined
+  /** A ref of the private git directory under which the work stays there as well. */
+  readonly keepAs?: string
   readonly limits?: WorkLimits
   readonly signal?: AbortSignal
-}
-
-export interface WorkLimits {
-  /** Of the bundle. */
-  readonly bundleBytes: number
-  /** A new or changed file above this is left out, and listed. */
-  readonly fileBytes: number
-  readonly newFiles: number
-}
-
-export const defaultWorkLimits: WorkLimits = {
-  bundleBytes: 64 * 1024 ** 2,
-  fileBytes: 32 * 1024 ** 2,
-  newFiles: 20_000,
 }
 
 export type SaveResult =
@@ -52,7 +39,7 @@ export type SaveResult =
       /** Paths that are left out: files over the limit, repositories of their own, names that git refuses. */
       readonly leftOut: readonly string[]
     }
-  | { readonly kind: 'unchanged'; readonly work: string }
+  | { readonly kind: 'unchanged'; readonly work: string; readonly leftOut: readonly string[] }
   /** The sentence is fit to be shown to the person. */
   | { readonly kind: 'too_large'; readonly message: string }
 
@@ -76,19 +63,21 @@ export type RestoreResult =
 export async function saveWork(request: SaveRequest): Promise<SaveResult> {
   const { git, workspace, last, signal, limits = defaultWorkLimits } = request
   return withScratchIndex(workspace, async (index) => {
-    const plain = await openPlainGit(git, workspace, index)
+    const plain = await openPlainGit(git, workspace, { index, keepsObjects: request.keepAs !== undefined })
     const head = await commitOf(git, workspace.privateGitDir, 'HEAD')
     const tree = await writeTree(request, plain, limits)
     if (tree.kind === 'too_large') return tree
 
-    const { leftOut } = tree
+    const leftOut = tree.leftOut.map((path) => path.toString('utf8')).sort()
     const work = await gitText(git, {
       gitDir: plain.gitDir,
       args: ['commit-tree', ...(head === null ? [] : ['-p', head]), '-F', '-', tree.id],
-      env: sameIdentity,
+      env: { ...plain.env, ...sameIdentity },
       input: JSON.stringify({ version: 1, branch: workspace.branch, leftOut } satisfies WorkNote),
     })
-    if (work === last) return { kind: 'unchanged', work }
+    if (request.keepAs !== undefined)
+      await gitOrThrow(git, { gitDir: workspace.privateGitDir, args: ['update-ref', request.keepAs, work] })
+    if (work === last) return { kind: 'unchanged', work, leftOut }
     await gitOrThrow(git, { gitDir: plain.gitDir, args: ['update-ref', workRef, work] })
 
     const base = await currentBase(git, workspace, workspace.baseBranch)
@@ -151,21 +140,21 @@ async function checkOut(git: Git, workspace: Workspace, { head, work }: Opened):
     await gitOrThrow(git, { gitDir, args: ['update-ref', '--stdin'], input: update })
   }
   await withScratchIndex(workspace, async (index) => {
-    const plain = await openPlainGit(git, workspace, index)
+    const plain = await openPlainGit(git, workspace, { index })
     // With -m, git would look whether a file is as the index says, and by other rules than it was written by.
     const args = ['read-tree', '--reset', '-u', ...(head === null ? [] : [head]), work]
     await gitOrThrow(git, { ...plain, timeoutMs: 600_000, args })
   })
 }
 
-interface Opened {
+export interface Opened {
   readonly work: string
   readonly head: string | null
   readonly note: WorkNote
 }
 
-/** Imports the bundle's objects and checks all of them before any file is written. */
-async function openBundle(
+/** Imports the bundle's objects into the private git directory, and checks all of them. Throws `GitFault`. */
+export async function openBundle(
   git: Git,
   workspace: Workspace,
   bundle: Uint8Array,
@@ -194,89 +183,6 @@ async function openBundle(
   }
 }
 
-type Written =
-  | { readonly kind: 'tree'; readonly id: string; readonly leftOut: readonly string[] }
-  | { readonly kind: 'too_large'; readonly message: string }
-
-/** Writes the tree as it is. Files that match the index are not read. */
-async function writeTree(request: SaveRequest, plain: PlainGit, limits: WorkLimits): Promise<Written> {
-  const { treeGit, workspace, signal } = request
-  const differences = await treeDifferences(treeGit, workspace, plain.index, limits.newFiles)
-  if (differences.truncated)
-    return { kind: 'too_large', message: `There are more than ${limits.newFiles} new files to keep.` }
-  const { present, gone, leftOut, bytes } = await sort(workspace, differences, limits)
-  // Text compresses to a fraction; anything this much larger could not fit.
-  if (bytes > 8 * limits.bundleBytes) return { kind: 'too_large', message: tooLarge(limits.bundleBytes) }
-
-  const on = { ...plain, timeoutMs: 300_000, signal }
-  if (gone.length > 0)
-    await gitOrThrow(treeGit, {
-      ...on,
-      args: ['update-index', '-z', '--force-remove', '--stdin'],
-      input: joinNul(gone),
-    })
-  const args = ['update-index', '-z', '--add', '--remove', '--replace', '--stdin']
-  const added =
-    present.length === 0 ? undefined : await gitOrThrow(treeGit, { ...on, args, input: joinNul(present) })
-  // Git skips a name that it refuses, and only prints a message.
-  const refused = added?.stderr.includes('Ignoring path') ? await refusedNames(treeGit, plain, present) : []
-  const id = await gitText(treeGit, { ...on, args: ['write-tree'] })
-  return { kind: 'tree', id, leftOut: [...leftOut, ...refused].map((path) => path.toString('utf8')).sort() }
-}
-
-async function sort(workspace: Workspace, differences: TreeDifferences, limits: WorkLimits) {
-  const present: TreePath[] = []
-  const gone: TreePath[] = []
-  const leftOut: TreePath[] = [...differences.nested, ...differences.submodules]
-  let bytes = 0
-  for (const path of [...differences.tracked, ...differences.untracked]) {
-    const { kind, size } = await kindAt(workspace, path)
-    if (kind !== 'file' && kind !== 'link') gone.push(path)
-    else if (size > limits.fileBytes) leftOut.push(path)
-    else {
-      bytes += size
-      present.push(path)
-    }
-  }
-  return { present, gone, leftOut, bytes }
-}
-
-/** Names that git accepts in no index, such as `git~1`. */
-async function refusedNames(
-  git: Git,
-  { gitDir, index }: PlainGit,
-  paths: readonly TreePath[],
-): Promise<readonly TreePath[]> {
-  const on = { gitDir, env: { GIT_INDEX_FILE: join(dirname(index.file), 'probe') } }
-  const entries = paths.flatMap((path) => [Buffer.from(`100644 ${emptyBlob}\t`), path, nul])
-  const args = ['update-index', '-z', '--replace', '--index-info']
-  await gitOrThrow(git, { ...on, args, input: Buffer.concat(entries) })
-  const listed = await gitOrThrow(git, { ...on, args: ['ls-files', '-z'] })
-  const taken = new Set(splitNul(listed.stdout).whole.map((path) => path.toString('latin1')))
-  return paths.filter((path) => !taken.has(path.toString('latin1')))
-}
-
-/** What a call needs to treat files as bytes. */
-interface PlainGit {
-  readonly gitDir: string
-  readonly workTree: string
-  readonly env: { readonly GIT_INDEX_FILE: string }
-  readonly index: ScratchIndex
-}
-
-/** A temporary git directory with access to our objects: what it writes is removed with it, and no attribute changes a byte. */
-async function openPlainGit(git: Git, workspace: Workspace, index: ScratchIndex): Promise<PlainGit> {
-  const gitDir = join(dirname(index.file), 'git')
-  await gitOrThrow(git, { gitDir, workTree: workspace.dir, args: ['init', '--quiet', '--template='] })
-  await mkdir(join(gitDir, 'info'))
-  await writeFile(join(gitDir, 'info', 'attributes'), '* -text !eol -ident !filter !working-tree-encoding\n')
-  await mkdir(join(gitDir, 'objects', 'info'), { recursive: true })
-  const objects = [join(workspace.privateGitDir, 'objects'), workspace.mirrorObjects]
-  await writeFile(join(gitDir, 'objects', 'info', 'alternates'), objects.map((dir) => `${dir}\n`).join(''))
-  await copyShallow(workspace.mirrorDir, gitDir)
-  return { gitDir, workTree: workspace.dir, env: { GIT_INDEX_FILE: index.file }, index }
-}
-
 const WorkNote = z.object({
   version: z.literal(1),
   branch: z.string(),
@@ -285,7 +191,7 @@ const WorkNote = z.object({
 type WorkNote = z.infer<typeof WorkNote>
 
 /** No person and no time, so that the same work is the same commit. */
-const sameIdentity = {
+export const sameIdentity = {
   GIT_AUTHOR_NAME: 'Flightdeck',
   GIT_AUTHOR_EMAIL: 'noreply@localhost',
   GIT_AUTHOR_DATE: '1970-01-02T00:00:00Z',
@@ -296,18 +202,8 @@ const sameIdentity = {
 
 const workRef = 'refs/flightdeck/work'
 const header = '# v2 git bundle\n'
-const emptyBlob = 'e69de29bb2d1d6434b8b29ae775ad8c2e48c5391'
-const nul = Buffer.of(0)
 const baseGone =
   "The commits this work is based on are no longer on the code host, so it can't be restored here."
-
-function joinNul(paths: readonly TreePath[]): Buffer {
-  return Buffer.concat(paths.flatMap((path) => [path, nul]))
-}
-
-function tooLarge(bytes: number): string {
-  return `The work is larger than ${Math.round(bytes / 1024 ** 2)} MB and is only kept on this runner. Push it to keep it.`
-}
 
 function unreadable(why: string): Extract<RestoreResult, { kind: 'unreadable' }> {
   return { kind: 'unreadable', message: `The saved work can't be read: ${why}.` }

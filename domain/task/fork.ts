@@ -1,0 +1,36 @@
+/** A new task from a turn of another: it begins with the files and the conversation as they were at the end of that turn. */
+import type { Decision } from '../kernel/decider.ts'
+import { refuse, type Refusal } from '../kernel/errors.ts'
+import type { CommandOf } from './commands.ts'
+import type { TaskEvent } from './events.ts'
+import { pointOf, type Snapshot } from './restorePoints.ts'
+import { TaskCreatedFromTurn, TaskForked } from './snapshotEvents.ts'
+import type { LiveTask } from './state.ts'
+
+/** The snapshot at the end of a turn, or why there is none. */
+export function snapshotOfTurn(state: LiveTask, executionId: string): Snapshot | Refusal {
+  const point = pointOf(state.restorePoints.points, executionId)
+  if (!point || point.kind === 'undo') return refuse('not_found', 'There is no such turn in this task.')
+  return point.snapshot ?? refuse('no_snapshot', 'The files at the end of this turn were not saved.')
+}
+
+/** Notes in the task that another was created from it. */
+export function recordFork(state: LiveTask, command: CommandOf<'RecordFork'>): Decision<TaskEvent> {
+  const { taskId, executionId, title } = command
+  const found = snapshotOfTurn(state, executionId)
+  return 'refused' in found ? found : [TaskForked.of({ taskId, executionId }, { title })]
+}
+
+/** The event that says where a new task comes from. */
+export function origin({ from }: CommandOf<'CreateTask'>): readonly TaskEvent[] {
+  if (!from) return []
+  const { taskId, executionId, title, transcript, snapshot } = from
+  const { bundle, work, session } = snapshot
+  const resumed =
+    session?.sessionId == null
+      ? null
+      : { agent: session.agent, sessionId: session.sessionId, blob: session.blob }
+  return [
+    TaskCreatedFromTurn.of({ taskId, executionId, bundle, session: resumed }, { title, work, transcript }),
+  ]
+}

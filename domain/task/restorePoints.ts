@@ -1,0 +1,89 @@
+/** What a task can go back to: the end of each turn and command, and each undo, with the snapshot that was taken there. */
+import type { AgentName } from '../agents.ts'
+import type { BlobRef } from '../kernel/ids.schema.ts'
+import type { ExecutionKind } from './events.ts'
+
+/** The files and the agent's session at one moment. */
+export interface Snapshot {
+  /** The commit that holds the files. */
+  readonly work: string
+  readonly bundle: BlobRef
+  readonly session: {
+    readonly agent: AgentName
+    /** `null` where it is not known which of the saved sessions it was. */
+    readonly sessionId: string | null
+    readonly blob: BlobRef
+  } | null
+}
+
+export interface RestorePoint {
+  /** Of the turn, the command or the undo. */
+  readonly executionId: string
+  readonly kind: ExecutionKind | 'undo'
+  /** The point that the task was at before; `null`: its beginning. */
+  readonly before: number | null
+  /** Of a turn or command; `null` until it has ended, and where none could be taken. */
+  readonly snapshot: Snapshot | null
+}
+
+/** All points in the order of the log, and the one that the task is at now: `null` at its beginning. An undo only moves `at`. */
+export interface RestorePoints {
+  readonly points: readonly RestorePoint[]
+  readonly at: number | null
+}
+
+export const noPoints: RestorePoints = { points: [], at: null }
+
+/** A turn or command has started. */
+export function started(
+  { points, at }: RestorePoints,
+  { executionId, kind }: Pick<RestorePoint, 'executionId' | 'kind'>,
+): RestorePoints {
+  // A later attempt of the same execution.
+  if (points.at(-1)?.executionId === executionId) return { points, at }
+  return {
+    points: [...points, { executionId, kind, before: at, snapshot: null }],
+    at: points.length,
+  }
+}
+
+export function withSnapshot(
+  { points, at }: RestorePoints,
+  executionId: string,
+  snapshot: Snapshot,
+): RestorePoints {
+  const index = indexOf(points, executionId)
+  const point = points[index]
+  return point ? { points: points.with(index, { ...point, snapshot }), at } : { points, at }
+}
+
+/** The task went back to what it was before a point. */
+export function wentBack(
+  { points, at }: RestorePoints,
+  { undoId, executionId }: { readonly undoId: string; readonly executionId: string },
+): RestorePoints {
+  const undo: RestorePoint = { executionId: undoId, kind: 'undo', before: at, snapshot: null }
+  return { points: [...points, undo], at: pointOf(points, executionId)?.before ?? null }
+}
+
+/** The point of a turn, a command or an undo. */
+export function pointOf(points: RestorePoints['points'], executionId: string): RestorePoint | undefined {
+  return points[indexOf(points, executionId)]
+}
+
+/** The turns and commands that count at a point, the latest first. */
+export function countingAt(points: RestorePoints['points'], at: number | null): readonly RestorePoint[] {
+  const counting: RestorePoint[] = []
+  for (let index = at; index !== null;) {
+    const point: RestorePoint | undefined = points[index]
+    if (!point) break
+    counting.push(point)
+    index = point.before
+  }
+  return counting
+}
+
+/** From the end, since it is mostly about the latest. */
+function indexOf(points: RestorePoints['points'], executionId: string): number {
+  return points.findLastIndex((point) => point.executionId === executionId)
+}

@@ -1,0 +1,75 @@
+/** Events about the snapshots of turns: taken, forked into a new task, gone back to. */
+import { z } from 'zod'
+import { agentNames } from '../agents.ts'
+import { event, none } from '../kernel/event.schema.ts'
+import { BlobRef, ExecutionId, ObjectName, TaskId } from '../kernel/ids.schema.ts'
+
+const AgentName = z.enum(agentNames)
+
+/**
+ * The files and the agent's session at the end of a turn or command. Files that git ignores are not in it. The bundle of the same work is the
+ * same blob.
+ */
+export const WorkspaceSnapshotTaken = event('WorkspaceSnapshotTaken', 1, {
+  data: z.object({
+    executionId: ExecutionId,
+    /** `null` when the files could not be saved. */
+    bundle: BlobRef.nullable(),
+    session: z.object({ agent: AgentName, blob: BlobRef }).nullable(),
+    /** How many files were left out because they are too large, or because git does not take them. */
+    leftOut: z.int().nonnegative(),
+  }),
+  content: z.object({
+    /** The commit that holds all of the files: the same files are the same commit. */
+    work: ObjectName.nullable(),
+    /** The first of the files that were left out. */
+    leftOutPaths: z.array(z.string()),
+    /** Why the files could not be saved. */
+    missing: z.string().nullable(),
+  }),
+})
+
+/** The task begins with the files and the conversation of another task, as they were at the end of a turn of that one. */
+export const TaskCreatedFromTurn = event('TaskCreatedFromTurn', 1, {
+  data: z.object({
+    taskId: TaskId,
+    executionId: ExecutionId,
+    bundle: BlobRef,
+    session: z.object({ agent: AgentName, sessionId: z.string().max(200), blob: BlobRef }).nullable(),
+  }),
+  content: z.object({
+    /** The other task's title at that time. */
+    title: z.string(),
+    work: ObjectName,
+    /** The conversation, for an agent that cannot resume the session. */
+    transcript: z.string(),
+  }),
+})
+
+/** Another task was created from a turn of this one. */
+export const TaskForked = event('TaskForked', 1, {
+  data: z.object({ taskId: TaskId, executionId: ExecutionId }),
+  content: z.object({ title: z.string() }),
+})
+
+/**
+ * The task goes back to what it was before `executionId`, which is a turn, a command or an earlier undo. The files follow with
+ * `WorkspaceRestored`.
+ */
+export const TurnsUndone = event('TurnsUndone', 1, {
+  data: z.object({
+    undoId: ExecutionId,
+    executionId: ExecutionId,
+    /** Turns and commands that no longer count, and those that count again. */
+    undone: z.array(ExecutionId),
+    redone: z.array(ExecutionId),
+  }),
+  content: none,
+})
+
+/** The files are those of the snapshot that the task began with or went back to. */
+export const WorkspaceRestored = event('WorkspaceRestored', 1, {
+  /** `executionId`: the undo, or the turn that the task was created from. `kept`: files that git ignores now, and that were left as they are. */
+  data: z.object({ executionId: ExecutionId, kept: z.int().nonnegative() }),
+  content: z.object({ keptPaths: z.array(z.string()) }),
+})

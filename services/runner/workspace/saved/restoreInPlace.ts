@@ -1,0 +1,173 @@
+/**
+ * Brings a workspace back to the files of a snapshot. Only files that a snapshot of now would hold are changed or removed: those that git
+ * ignores, and those that are too large for a snapshot, are neither read nor written.
+ */
+import { lstat, readdir } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { splitNul, withScratchIndex, type ScratchIndex, type TreePath } from '../changes/tree.ts'
+import { gitOrThrow, gitText, type Git } from '../git/git.ts'
+import { refreshIndex, settleOwner, type Workspace } from '../workspace.ts'
+import { defaultWorkLimits, joinNul, openPlainGit, writeTree, type PlainGit } from './plainTree.ts'
+
+export interface RestoreInPlaceRequest {
+  /** Git on the host: `hostGit`. */
+  readonly git: Git
+  /** Git that may read what an agent wrote: `Sandbox.gitFor(workspace)`. */
+  readonly treeGit: Git
+  /** PATH, for the one command that is not git. */
+  readonly path: string
+  /** Nothing may run in it. */
+  readonly workspace: Workspace
+  /** A commit or tree that the private git directory has. */
+  readonly target: string
+}
+
+/** A file that a restore writes or removes. */
+export interface RestoredFile {
+  readonly path: string
+  /** What happens to the file: it comes back, gets its earlier content, or is removed. */
+  readonly change: 'added' | 'modified' | 'deleted'
+}
+
+export type RestoreInPlaceResult =
+  | {
+      readonly kind: 'restored'
+      readonly files: readonly RestoredFile[]
+      /** Files of the snapshot that stay as they are now, since git ignores them by now or something else is in their place. */
+      readonly kept: readonly string[]
+    }
+  /** The sentence is fit to be shown to the person. */
+  | { readonly kind: 'too_large'; readonly message: string }
+
+/** Restores the files. A restore that was interrupted is repeated as a whole. The branch, and the agent's own `.git`, stay. Throws `GitFault`. */
+export async function restoreInPlace(request: RestoreInPlaceRequest): Promise<RestoreInPlaceResult> {
+  const { git, workspace, path } = request
+  return withPlan(request, async ({ plain, now, target, ...plan }) => {
+    const args = ['read-tree', '--reset', '-u', now, target]
+    if (now !== target) await gitOrThrow(git, { ...plain, timeoutMs: 600_000, args })
+    await settleOwner(workspace, path)
+    await refreshIndex(git, workspace)
+    return { kind: 'restored', ...plan }
+  })
+}
+
+/** What `restoreInPlace` would do. Changes nothing. Throws `GitFault`. */
+export async function previewRestore(
+  request: Omit<RestoreInPlaceRequest, 'path'>,
+): Promise<RestoreInPlaceResult> {
+  return withPlan(request, async ({ files, kept }) => ({ kind: 'restored', files, kept }))
+}
+
+interface Plan {
+  readonly plain: PlainGit
+  /** Trees: what the folder has of what may be touched, and what it is to have. The index holds the first. */
+  readonly now: string
+  readonly target: string
+  readonly files: readonly RestoredFile[]
+  readonly kept: readonly string[]
+}
+
+async function withPlan(
+  request: Omit<RestoreInPlaceRequest, 'path'>,
+  use: (plan: Plan) => Promise<RestoreInPlaceResult>,
+): Promise<RestoreInPlaceResult> {
+  const { git, workspace } = request
+  return withScratchIndex(workspace, async (index) => {
+    const plain = await openPlainGit(git, workspace, { index })
+    const written = await writeTree(request, plain, defaultWorkLimits)
+    if (written.kind === 'too_large') return written
+    // What a snapshot leaves out may be in the index by an earlier commit.
+    const now = await treeWithout(git, plain, written.leftOut)
+    const inTheWay = await pathsInTheWay(request, plain, now)
+    const target = await targetWithout(request, { plain, index, paths: inTheWay })
+    const files = await changedFiles(git, plain, now, target)
+    return use({ plain, now, target, files, kept: inTheWay.map(String).sort() })
+  })
+}
+
+/** Takes paths out of the index and writes it as a tree. */
+async function treeWithout(git: Git, plain: PlainGit, paths: readonly TreePath[]): Promise<string> {
+  // A folder that is a repository of its own is in no index.
+  const files = paths.filter((path) => path.at(-1) !== 0x2f)
+  const args = ['update-index', '-z', '--force-remove', '--stdin']
+  if (files.length > 0) await gitOrThrow(git, { ...plain, args, input: joinNul(files) })
+  return gitText(git, { ...plain, args: ['write-tree'] })
+}
+
+async function targetWithout(
+  { git, target }: Pick<RestoreInPlaceRequest, 'git' | 'target'>,
+  {
+    plain,
+    index,
+    paths,
+  }: { readonly plain: PlainGit; readonly index: ScratchIndex; readonly paths: readonly TreePath[] },
+): Promise<string> {
+  const env = { ...plain.env, GIT_INDEX_FILE: join(dirname(index.file), 'target') }
+  await gitOrThrow(git, { ...plain, env, args: ['read-tree', target] })
+  return treeWithout(git, { ...plain, env }, paths)
+}
+
+async function changedFiles(
+  git: Git,
+  plain: PlainGit,
+  now: string,
+  target: string,
+): Promise<readonly RestoredFile[]> {
+  const args = ['diff-tree', '-r', '-z', '--no-renames', '--name-status', now, target]
+  const fields = splitNul((await gitOrThrow(git, { ...plain, args })).stdout).whole.map(String)
+  const files: RestoredFile[] = []
+  for (let at = 0; at + 1 < fields.length; at += 2) {
+    const path = fields[at + 1] ?? ''
+    files.push({ path, change: changes[fields[at] ?? ''] ?? 'modified' })
+  }
+  return files
+}
+
+const changes: Readonly<Record<string, RestoredFile['change']>> = { A: 'added', D: 'deleted' }
+
+/** Files of the target that cannot be written without touching something that is no part of a snapshot. */
+async function pathsInTheWay(
+  { git, workspace, target }: Pick<RestoreInPlaceRequest, 'git' | 'workspace' | 'target'>,
+  plain: PlainGit,
+  now: string,
+): Promise<readonly TreePath[]> {
+  const args = ['diff-tree', '-r', '-z', '--no-renames', '--diff-filter=A', '--name-only', now, target]
+  const missing = splitNul((await gitOrThrow(git, { ...plain, args })).stdout).whole
+  if (missing.length === 0) return []
+  const listed = splitNul((await gitOrThrow(git, { ...plain, args: ['ls-files', '-z'] })).stdout).whole
+  const held = new Set(listed.map((path) => path.toString('latin1')))
+  const found: TreePath[] = []
+  for (const path of missing) if (await isBlocked(workspace.dir, path, held)) found.push(path)
+  return found
+}
+
+/** Whether a path leads through, or ends at, something that is not `held`. */
+async function isBlocked(dir: string, path: TreePath, held: ReadonlySet<string>): Promise<boolean> {
+  const at = (inTree: TreePath) =>
+    lstat(Buffer.concat([Buffer.from(`${dir}/`), inTree])).catch(() => undefined)
+  for (let slash = path.indexOf(0x2f); slash !== -1; slash = path.indexOf(0x2f, slash + 1)) {
+    const folder = path.subarray(0, slash)
+    const entry = await at(folder)
+    if (!entry) return false
+    if (!entry.isDirectory()) return !held.has(folder.toString('latin1'))
+  }
+  const entry = await at(path)
+  if (!entry) return false
+  return entry.isDirectory() ? holdsOthers(dir, path, held) : true
+}
+
+/** Whether a folder has anything that is not `held`. */
+async function holdsOthers(dir: string, folder: TreePath, held: ReadonlySet<string>): Promise<boolean> {
+  const entries = await readdir(Buffer.concat([Buffer.from(`${dir}/`), folder]), {
+    withFileTypes: true,
+    encoding: 'buffer',
+  }).catch(() => [])
+  for (const entry of entries) {
+    const path = Buffer.concat([folder, Buffer.from('/'), entry.name])
+    const others = entry.isDirectory()
+      ? await holdsOthers(dir, path, held)
+      : !held.has(path.toString('latin1'))
+    if (others) return true
+  }
+  return false
+}
