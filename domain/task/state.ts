@@ -185,17 +185,11 @@ function evolveTask(
     case 'TurnsUndone':
       return turnsUndone(task, event.data)
     case 'WorkspaceRestored':
-      return task.pendingRestore?.executionId === event.data.executionId
-        ? { ...task, pendingRestore: null }
-        : task
+      return restored(task, event.data)
     case 'WorkspaceChanged':
       return { ...task, changedFiles: event.data.files, changedTree: event.content?.tree ?? null }
     case 'AgentStarted':
-      return {
-        ...task,
-        agent: event.data.agent,
-        session: { agent: event.data.agent, sessionId: event.data.sessionId },
-      }
+      return agentStarted(task, event.data)
     case 'PullRequestRequested':
       return { ...task, pullRequestRequest: event.data.requestId, updateOwed: false }
     case 'PullRequestAutoUpdateChanged':
@@ -272,6 +266,14 @@ function createdFromTurn(
     session: session && { agent: session.agent, sessionId: session.sessionId },
     pendingRestore: { executionId, reason: 'fork' },
   }
+}
+
+function agentStarted(task: LiveTask, { agent, sessionId }: DataOf<'AgentStarted'>): LiveTask {
+  return { ...task, agent, session: { agent, sessionId } }
+}
+
+function restored(task: LiveTask, { executionId }: DataOf<'WorkspaceRestored'>): LiveTask {
+  return task.pendingRestore?.executionId === executionId ? { ...task, pendingRestore: null } : task
 }
 
 function turnsUndone(task: LiveTask, data: DataOf<'TurnsUndone'>): LiveTask {
