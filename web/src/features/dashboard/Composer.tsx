@@ -1,10 +1,10 @@
-/** A task in the making: what is to be done, where, and by whom. The draft outlives the page. */
+/** The form for a new task: description, project, branch, agent and model. The draft outlives the page. */
 import { FolderGit2, GitBranch, ImagePlus } from 'lucide-react'
 import { type FormEvent, useEffect, useMemo, useRef, useState } from 'react'
 import { useDispatch } from 'react-redux'
 import { useNavigate } from 'react-router-dom'
-import { isAgentName } from '#domain/agents.ts'
 import { limits } from '#domain/api/limits.ts'
+import type { Project } from '#domain/api/projects.schema.ts'
 import { titleOf } from '#domain/api/tasks.ts'
 import { Keys } from '../../actions/Keys.tsx'
 import { ariaKeys, isMac } from '../../actions/keys.ts'
@@ -18,21 +18,19 @@ import {
   selectedProjectId,
   usePersisted,
 } from '../../state/persisted.ts'
-import { AgentMark } from '../../ui/AgentMark.tsx'
 import { Button } from '../../ui/form/Button.tsx'
 import { Note } from '../../ui/layout/Note.tsx'
 import { Picker } from '../../ui/overlay/Picker.tsx'
 import { TextArea } from '../../ui/form/TextArea.tsx'
+import { AgentPicker } from '../agents/AgentPicker.tsx'
 import { useSlashCommands } from '../agents/useSlashCommands.tsx'
 import { ModelPicker } from '../agents/ModelPicker.tsx'
-import { texts as agentTexts } from '../agents/texts.ts'
-import { useAgentOptions } from '../agents/useAgentOptions.tsx'
 import { AttachButton } from '../images/AttachButton.tsx'
 import { imagesAtMost } from '../images/acceptFiles.ts'
 import { DropHint, useImageDrop } from '../images/useImageDrop.tsx'
 import { PendingTray } from '../images/PendingTray.tsx'
 import { texts as imageTexts } from '../images/texts.ts'
-import { usePendingImages } from '../images/usePendingImages.ts'
+import { type PendingImages, usePendingImages } from '../images/usePendingImages.ts'
 import { useWhenUploaded } from '../images/useWhenUploaded.ts'
 import { notified, notifiedFailure } from '../notifications/notifications.ts'
 import { useProjectsQuery } from '../projects/projectsApi.ts'
@@ -47,115 +45,43 @@ import { usePrewarm } from './usePrewarm.ts'
 
 const startKey = 'mod+enter'
 
+type NewTask = Parameters<ReturnType<typeof useCreateTaskMutation>[0]>[0]
+
 export function Composer() {
-  const dispatch = useDispatch()
   const navigate = useNavigate()
-  const { data, error: projectsError, refetch, isFetching } = useProjectsQuery()
-  const [description, setDescription] = usePersisted(draftDescription)
-  // What is spoken is added to the latest words, also where several pieces come before the next drawing.
-  const latest = useRef(description)
-  // A suggested task, or one written in another part of the page, comes in this way.
-  useEffect(() => {
-    latest.current = description
-  }, [description])
-  const write = (next: string) => {
-    latest.current = next
-    setDescription(next)
-  }
+  const projects = useProjectsQuery()
+  const { description, write, latest } = useDescription()
   const voice = useVoice((words) => {
-    // Whoever has logged out has taken their draft along.
+    // Logging out discards the draft: nothing more is added to it.
     if (readToken() !== null) write(appendWords(latest.current, words))
   })
   const images = usePendingImages(imagesAtMost.compact)
   const drop = useImageDrop(images.add)
-  const [projectId, setProjectId] = usePersisted(selectedProjectId)
-  const [agent, setAgent] = usePersisted(selectedAgent)
-  const agentOptions = useAgentOptions()
+  const { agent, setAgent, codexModel, setModel } = useAgentAndModel()
   const slash = useSlashCommands({ agent, text: description, onWrite: write, begins: true })
-  const [codexModel, setModel] = usePersisted(selectedModel)
-  const chooseAgent = (chosen: typeof agent) => {
-    // The models of one agent are not those of another.
-    if (chosen !== agent) setModel(selectedModel.initial)
-    setAgent(chosen)
-  }
-  const [attempted, setAttempted] = useState(false)
-  const [create, { isLoading }] = useCreateTaskMutation()
-
-  const options = useMemo(() => projectOptions(data?.projects ?? []), [data?.projects])
-  const projects = data?.projects ?? []
-  // Of one there is nothing to choose.
-  const project =
-    projects.find(({ id }) => id === projectId) ?? (projects.length === 1 ? projects[0] : undefined)
+  const { project, options, setProjectId } = useProject(projects.data?.projects)
   const branch = useBranchChoice(project)
-  // One id until the server has the task: sending again after a lost answer makes no second one.
-  const [taskId, setTaskId] = useState(newId)
-
-  const missing =
-    description.trim() === ''
-      ? texts.missing.description
-      : project === undefined
-        ? texts.missing.project
-        : branch.chosen === null
-          ? texts.missing.branch
-          : null
-
-  usePrewarm(
-    isLoading || missing !== null || project === undefined || branch.chosen === null
-      ? null
-      : { taskId, projectId: project.id, branch: branch.chosen, codexModel, agent },
-  )
-
-  const start = async () => {
-    if (isLoading || missing !== null || project === undefined || branch.chosen === null) return
-    voice.end()
-    const words = latest.current.trim()
-    const answer = await create({
-      id: taskId,
-      title: titleOf(words),
-      description: words,
-      projectId: project.id,
-      branch: branch.chosen,
-      codexModel,
-      images: images.completed().map(({ id }) => id),
-      agent,
-    })
-    if (answer.error !== undefined) {
-      dispatch(notifiedFailure(texts.notCreated, answer.error))
-      return
-    }
-    setTaskId(newId())
-    write('')
-    images.clear()
-    setAttempted(false)
-    dispatch(notified('success', texts.created, texts.createdWhy))
-  }
-
-  const whenUploaded = useWhenUploaded(images, () => void start())
-  const onSubmit = (event?: FormEvent) => {
-    event?.preventDefault()
-    if (isLoading || whenUploaded.waiting) return
-    setAttempted(true)
-    if (missing === null) whenUploaded.ask()
-  }
+  const missing = missingOf(description, project, branch.chosen)
+  const start = useStart({
+    wanted:
+      missing !== null || project === undefined || branch.chosen === null
+        ? null
+        : { projectId: project.id, branch: branch.chosen, codexModel, agent },
+    images,
+    take() {
+      voice.end()
+      return latest.current.trim()
+    },
+    clear: () => write(''),
+  })
+  const said = start.waiting ? imageTexts.waiting : start.stopped ? imageTexts.stopped : null
 
   return (
     <>
-      {projectsError !== undefined && (
-        <Note
-          kind="error"
-          className="mb-3"
-          action={
-            <Button size="small" busy={isFetching} onClick={() => void refetch()}>
-              {texts.tryAgain}
-            </Button>
-          }
-        >
-          {texts.projectsNotFetched(reasonOf(projectsError, 'Failed to fetch projects'))}
-        </Note>
-      )}
+      {projects.error !== undefined && <ProjectsFailed projects={projects} />}
       <form
         {...drop.handlers}
-        onSubmit={onSubmit}
+        onSubmit={start.submit}
         className="relative rounded-panel border border-control bg-panel focus-within:border-accent focus-within:ring focus-within:ring-accent"
       >
         {slash.list}
@@ -173,14 +99,11 @@ export function Composer() {
           onBlur={() => slash.setFocused(false)}
           onKeyDown={(event) => {
             if (slash.take(event)) return
-            if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) onSubmit()
+            if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) start.submit()
           }}
           className="px-4 pt-3.5 pb-2 text-input md:text-[15px]/6"
         />
-        <PendingTray
-          pending={images}
-          said={whenUploaded.waiting ? imageTexts.waiting : whenUploaded.stopped ? imageTexts.stopped : null}
-        />
+        <PendingTray pending={images} said={said} />
         <div className="flex flex-wrap items-center gap-1.5 p-2">
           <Picker
             label={texts.project}
@@ -190,34 +113,11 @@ export function Composer() {
             chosen={project?.id ?? null}
             onChoose={setProjectId}
             filterLabel={texts.filterProjects}
-            emptyText={data?.projects.length === 0 ? texts.noProjectsYet : texts.noProjects}
+            emptyText={projects.data?.projects.length === 0 ? texts.noProjectsYet : texts.noProjects}
             action={{ label: texts.manage, onChoose: () => void navigate('/projects') }}
           />
-          <Picker
-            label={texts.branch}
-            placeholder={branch.loading ? texts.loadingBranches : texts.noBranch}
-            icon={<GitBranch className="size-3.5" />}
-            options={branch.options}
-            chosen={branch.chosen}
-            onChoose={branch.onChoose}
-            mono
-            note={branch.toBeMade ? texts.mainToBeNote : undefined}
-            filterLabel={texts.filterBranches}
-            emptyText={texts.noBranches}
-            disabled={project === undefined || branch.loading}
-          />
-          <Picker
-            label={texts.agent}
-            placeholder={agent}
-            icon={<AgentMark agent={agent} bare />}
-            options={agentOptions}
-            chosen={agent}
-            onChoose={(value) => {
-              if (isAgentName(value)) chooseAgent(value)
-            }}
-            filterLabel={agentTexts.filter}
-            emptyText={agentTexts.none}
-          />
+          <BranchPicker branch={branch} disabled={project === undefined} />
+          <AgentPicker label={texts.agent} agent={agent} onChoose={setAgent} />
           <ModelPicker
             agent={agent}
             model={codexModel}
@@ -226,34 +126,166 @@ export function Composer() {
           <span className="ml-auto flex items-center gap-1.5">
             <AttachButton images={images} icon={ImagePlus} />
             <VoiceButton voice={voice} />
-            <span aria-hidden="true" className="mx-1 hidden wide:inline-flex">
-              <Keys written={startKey} />
-            </span>
-            <Button
-              kind="primary"
-              size="touch"
-              type="submit"
-              aria-keyshortcuts={ariaKeys(startKey, isMac())}
-              disabled={missing !== null}
-              busy={isLoading || whenUploaded.waiting}
-              busyLabel={texts.creating}
-            >
-              {texts.start}
-            </Button>
+            <StartButton disabled={missing !== null} busy={start.busy} />
           </span>
         </div>
         {drop.over && <DropHint most={images.most} />}
       </form>
-      {attempted && missing !== null && (
-        <Note kind="error" className="mt-3">
-          {missing}
-        </Note>
-      )}
-      {branch.error !== undefined && (
-        <Note kind="error" className="mt-3">
-          {branch.error}
-        </Note>
-      )}
+      {start.attempted && missing !== null && <Refusal>{missing}</Refusal>}
+      {branch.error !== undefined && <Refusal>{branch.error}</Refusal>}
     </>
+  )
+}
+
+/** The draft. Speech is added to its latest words, also when several pieces come before the next render. */
+function useDescription() {
+  const [description, setDescription] = usePersisted(draftDescription)
+  const latest = useRef(description)
+  // Another part of the page may write it: a suggested task, say.
+  useEffect(() => {
+    latest.current = description
+  }, [description])
+  const write = (next: string) => {
+    latest.current = next
+    setDescription(next)
+  }
+  return { description, write, latest }
+}
+
+function useAgentAndModel() {
+  const [agent, chooseAgent] = usePersisted(selectedAgent)
+  const [codexModel, setModel] = usePersisted(selectedModel)
+  const setAgent = (chosen: typeof agent) => {
+    // The models of one agent are not those of another.
+    if (chosen !== agent) setModel(selectedModel.initial)
+    chooseAgent(chosen)
+  }
+  return { agent, setAgent, codexModel, setModel }
+}
+
+function useProject(listed: readonly Project[] | undefined) {
+  const [projectId, setProjectId] = usePersisted(selectedProjectId)
+  const options = useMemo(() => projectOptions(listed ?? []), [listed])
+  const [first, second] = listed ?? []
+  // A single project needs no choice.
+  const project = listed?.find(({ id }) => id === projectId) ?? (second === undefined ? first : undefined)
+  return { project, options, setProjectId }
+}
+
+function missingOf(description: string, project: Project | undefined, branch: string | null): string | null {
+  if (description.trim() === '') return texts.missing.description
+  if (project === undefined) return texts.missing.project
+  return branch === null ? texts.missing.branch : null
+}
+
+interface Start {
+  /** Where the task runs, and by whom; `null` while something is missing. */
+  readonly wanted: Pick<NewTask, 'projectId' | 'branch' | 'codexModel' | 'agent'> | null
+  readonly images: PendingImages
+  /** Ends the writing, and returns what was written. */
+  readonly take: () => string
+  readonly clear: () => void
+}
+
+/** Creates the task once its images are uploaded, and has the server prepare for it before. */
+function useStart({ wanted, images, take, clear }: Start) {
+  const dispatch = useDispatch()
+  const [create, { isLoading }] = useCreateTaskMutation()
+  const [attempted, setAttempted] = useState(false)
+  // One id until the server has the task: sending again after a lost answer makes no second one.
+  const [id, setId] = useState(newId)
+  usePrewarm(isLoading || wanted === null ? null : { taskId: id, ...wanted })
+
+  const start = async () => {
+    if (isLoading || wanted === null) return
+    const description = take()
+    const ids = images.completed().map((image) => image.id)
+    const answer = await create({ id, title: titleOf(description), description, ...wanted, images: ids })
+    if (answer.error !== undefined) {
+      dispatch(notifiedFailure(texts.notCreated, answer.error))
+      return
+    }
+    setId(newId())
+    clear()
+    images.clear()
+    setAttempted(false)
+    dispatch(notified('success', texts.created, texts.createdWhy))
+  }
+  const { waiting, stopped, ask } = useWhenUploaded(images, () => void start())
+  const submit = (event?: FormEvent) => {
+    event?.preventDefault()
+    if (isLoading || waiting) return
+    setAttempted(true)
+    if (wanted !== null) ask()
+  }
+  return { submit, attempted, waiting, stopped, busy: isLoading || waiting }
+}
+
+function ProjectsFailed({ projects }: { readonly projects: ReturnType<typeof useProjectsQuery> }) {
+  const { error, isFetching, refetch } = projects
+  return (
+    <Note
+      kind="error"
+      className="mb-3"
+      action={
+        <Button size="small" busy={isFetching} onClick={() => void refetch()}>
+          {texts.tryAgain}
+        </Button>
+      }
+    >
+      {texts.projectsNotFetched(reasonOf(error, 'Failed to fetch projects'))}
+    </Note>
+  )
+}
+
+interface BranchPickerProps {
+  readonly branch: ReturnType<typeof useBranchChoice>
+  readonly disabled: boolean
+}
+
+function BranchPicker({ branch, disabled }: BranchPickerProps) {
+  return (
+    <Picker
+      label={texts.branch}
+      placeholder={branch.loading ? texts.loadingBranches : texts.noBranch}
+      icon={<GitBranch className="size-3.5" />}
+      options={branch.options}
+      chosen={branch.chosen}
+      onChoose={branch.onChoose}
+      mono
+      note={branch.toBeMade ? texts.mainToBeNote : undefined}
+      filterLabel={texts.filterBranches}
+      emptyText={texts.noBranches}
+      disabled={disabled || branch.loading}
+    />
+  )
+}
+
+function StartButton({ disabled, busy }: { readonly disabled: boolean; readonly busy: boolean }) {
+  return (
+    <>
+      <span aria-hidden="true" className="mx-1 hidden wide:inline-flex">
+        <Keys written={startKey} />
+      </span>
+      <Button
+        kind="primary"
+        size="touch"
+        type="submit"
+        aria-keyshortcuts={ariaKeys(startKey, isMac())}
+        disabled={disabled}
+        busy={busy}
+        busyLabel={texts.creating}
+      >
+        {texts.start}
+      </Button>
+    </>
+  )
+}
+
+function Refusal({ children }: { readonly children: string }) {
+  return (
+    <Note kind="error" className="mt-3">
+      {children}
+    </Note>
   )
 }

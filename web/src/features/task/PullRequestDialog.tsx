@@ -1,4 +1,4 @@
-/** What a pull request is called and says, before it is made or updated: proposed, and for the person to change. */
+/** The title and description of a pull request before it is opened or updated: proposed, and for the person to change. */
 import { useId, useState } from 'react'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import { reasonOf } from '../../api/fault.ts'
@@ -16,36 +16,28 @@ interface PullRequestDialogProps {
   readonly onConfirm: (asked: PullRequestAsked) => void
 }
 
-/** What the person chose other than proposed; it outlives a dialog that was closed. */
+/** What the person changed of the proposal; it outlives a dialog that was closed. */
 type Choice = Partial<{ title: string; body: string; draft: boolean; autoUpdate: boolean }>
 
 export function PullRequestDialog({ task, open, onClose, onConfirm }: PullRequestDialogProps) {
   const { currentData, error, isFetching } = usePullRequestQuery(task.id, { skip: !open })
   const [choice, setChoice] = useState<Choice>({})
-  // Also where the changes were never opened: what is published is what could be seen when this was asked.
-  const changes = useDiffQuery(task.id, { skip: !open })
-  const shownTree = changes.currentData?.data.tree
-  const seenTree = useSeen(shownTree, open)
+  const seen = useSeenTree(task.id, open)
   const noteId = useId()
   const updates = task.prNumber !== null
   const said = updates ? texts.pullRequest.update : texts.pullRequest.create
-  const choose = (changed: Choice) => setChoice((before) => ({ ...before, ...changed }))
-
   const title = choice.title ?? currentData?.proposal.title ?? (error === undefined ? '' : task.title)
   const body = choice.body ?? currentData?.proposal.body ?? ''
   const draft = choice.draft ?? false
   const autoUpdate = choice.autoUpdate ?? currentData?.autoUpdate ?? false
-  const isWritten = choice.title !== undefined || choice.body !== undefined
-
-  const isRunning = task.status === 'running' || task.status === 'queued'
-  const isMoved = seenTree !== shownTree
-  const note = isRunning ? texts.pullRequest.running : isMoved ? texts.pullRequest.moved : null
+  const note = noteOf(task, seen.isMoved)
 
   const confirm = () => {
     onClose()
-    // Words that nobody touched may have been changed at the code host: an update leaves them alone.
+    // The text may have been edited at the code host: an update sends it only if it was changed here.
+    const isWritten = choice.title !== undefined || choice.body !== undefined
     const words = updates && !isWritten ? {} : { title: title.trim(), body }
-    const tree = seenTree ?? undefined
+    const tree = seen.tree ?? undefined
     onConfirm({ ...words, autoUpdate, ...(updates ? {} : { draft }), ...(tree !== undefined && { tree }) })
   }
 
@@ -61,7 +53,7 @@ export function PullRequestDialog({ task, open, onClose, onConfirm }: PullReques
           </Button>
           <Button
             kind="primary"
-            disabled={isFetching || changes.isFetching || title.trim() === '' || note !== null}
+            disabled={isFetching || seen.isFetching || title.trim() === '' || note !== null}
             aria-describedby={note === null ? undefined : noteId}
             onClick={confirm}
           >
@@ -76,32 +68,11 @@ export function PullRequestDialog({ task, open, onClose, onConfirm }: PullReques
             {reasonOf(error, texts.pullRequest.notProposed)}
           </p>
         )}
-        <Field
-          label={texts.pullRequest.name}
-          maxLength={250}
+        <ProposalFields
+          proposal={{ title, body, autoUpdate, draft: updates ? null : draft }}
           disabled={isFetching}
-          value={title}
-          onChange={(event) => choose({ title: event.target.value })}
+          onChange={(changed) => setChoice((before) => ({ ...before, ...changed }))}
         />
-        <AreaField
-          label={texts.pullRequest.body}
-          minHeight={120}
-          maxHeight={280}
-          maxLength={60_000}
-          disabled={isFetching}
-          value={body}
-          onChange={(event) => choose({ body: event.target.value })}
-        />
-        <div className="grid">
-          {!updates && (
-            <Checkbox checked={draft} onChange={(chosen) => choose({ draft: chosen })}>
-              {texts.pullRequest.draft}
-            </Checkbox>
-          )}
-          <Checkbox checked={autoUpdate} onChange={(chosen) => choose({ autoUpdate: chosen })}>
-            {texts.pullRequest.autoUpdate}
-          </Checkbox>
-        </div>
         <p id={noteId} role="status" className="text-meta text-warn empty:hidden">
           {note}
         </p>
@@ -110,10 +81,68 @@ export function PullRequestDialog({ task, open, onClose, onConfirm }: PullReques
   )
 }
 
-/** The tree that was on the page when the dialog was opened, or the first that came after: what is published is what was seen before. */
-function useSeen(shown: string | null | undefined, open: boolean): string | null | undefined {
+/** Why it cannot be confirmed now. */
+function noteOf({ status }: Task, isMoved: boolean): string | null {
+  if (status === 'running' || status === 'queued') return texts.pullRequest.running
+  return isMoved ? texts.pullRequest.moved : null
+}
+
+interface ProposalFieldsProps {
+  readonly proposal: {
+    readonly title: string
+    readonly body: string
+    /** `null` for a pull request that exists. */
+    readonly draft: boolean | null
+    readonly autoUpdate: boolean
+  }
+  readonly disabled: boolean
+  readonly onChange: (changed: Choice) => void
+}
+
+function ProposalFields({ proposal, disabled, onChange }: ProposalFieldsProps) {
+  const { title, body, draft, autoUpdate } = proposal
+  return (
+    <>
+      <Field
+        label={texts.pullRequest.name}
+        maxLength={250}
+        disabled={disabled}
+        value={title}
+        onChange={(event) => onChange({ title: event.target.value })}
+      />
+      <AreaField
+        label={texts.pullRequest.body}
+        minHeight={120}
+        maxHeight={280}
+        maxLength={60_000}
+        disabled={disabled}
+        value={body}
+        onChange={(event) => onChange({ body: event.target.value })}
+      />
+      <div className="grid">
+        {draft !== null && (
+          <Checkbox checked={draft} onChange={(chosen) => onChange({ draft: chosen })}>
+            {texts.pullRequest.draft}
+          </Checkbox>
+        )}
+        <Checkbox checked={autoUpdate} onChange={(chosen) => onChange({ autoUpdate: chosen })}>
+          {texts.pullRequest.autoUpdate}
+        </Checkbox>
+      </div>
+    </>
+  )
+}
+
+/**
+ * The tree that the page showed when the dialog opened, or the first that came after: only what the person could see is published.
+ * It is read even if the changes were never opened.
+ */
+function useSeenTree(taskId: string, open: boolean) {
+  const { currentData, isFetching } = useDiffQuery(taskId, { skip: !open })
+  const shown = currentData?.data.tree
   const [seen, setSeen] = useState(shown)
   const isLater = open && seen !== undefined
   if (!isLater && seen !== shown) setSeen(shown)
-  return isLater ? seen : shown
+  const tree = isLater ? seen : shown
+  return { tree, isMoved: tree !== shown, isFetching }
 }

@@ -1,4 +1,4 @@
-/** The head of the task page: where it belongs, how it stands, and what can be done with it as a whole. */
+/** The header of the task page: its repository, branch and status, and the actions on the whole task. */
 import { ArrowLeft, Copy, Ellipsis, GitBranch, GitPullRequest, Square, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import { useSelector } from 'react-redux'
@@ -29,49 +29,24 @@ export function TaskHeader({ task }: { readonly task: Task }) {
   const actions = useTaskActions(task)
   const [deleting, setDeleting] = useState(false)
   const [asking, setAsking] = useState(false)
-  const shown = shownStatus(task)
-  const stoppable = shown === 'running'
-  const prWord = actions.updates ? texts.header.updatePr : texts.header.createPr
-  const prBusyWord = actions.updates ? texts.header.updatingPr : texts.header.creatingPr
+  const stoppable = shownStatus(task) === 'running'
   const branch = branchOf(task)
-  const pullRequest = safeLink(task.prUrl)
   const copyBranch = () => copy(branch, branch)
-  const isOver = task.status === 'failed' || task.status === 'cancelled'
-  useAction('cancelTask', actions.cancel, stoppable && !actions.cancelling)
-  useAction('retryTask', actions.retry, isOver && !actions.retrying)
-  useAction('createPullRequest', () => setAsking(true), !actions.updates && !actions.opening)
-  useAction('updatePullRequest', () => setAsking(true), actions.updates && !actions.opening)
-  useAction(
-    'openPullRequest',
-    () => {
-      if (pullRequest !== null) window.open(pullRequest, '_blank', 'noopener,noreferrer')
-    },
-    pullRequest !== null,
-  )
-  useAction('copyBranch', copyBranch)
-  useAction('deleteTask', () => setDeleting(true))
   const items: readonly MenuItem[] = [
     { label: texts.header.copyBranch, icon: Copy, onChoose: copyBranch },
     { label: texts.header.delete, icon: Trash2, onChoose: () => setDeleting(true), danger: true },
   ]
-  const menuButton = (props: MenuButtonProps) => (
-    <IconButton icon={Ellipsis} label={texts.header.actions} {...props} />
-  )
+  useExecutionActions(task, actions, stoppable)
+  usePullRequestActions(task, actions, () => setAsking(true))
+  useAction('copyBranch', copyBranch)
+  useAction('deleteTask', () => setDeleting(true))
   return (
     <section
       aria-label={texts.header.label}
       // Below 768 pixels the line under the title has the whole width.
       className="relative grid flex-none grid-cols-[auto_minmax(0,1fr)_auto] items-center gap-x-1 border-b border-line bg-panel px-2 pb-0.5 md:flex md:h-15 md:gap-3 md:px-4 md:py-0"
     >
-      <Tooltip label={texts.back}>
-        <Link
-          to="/dashboard"
-          aria-label={texts.back}
-          className="inline-grid size-11 flex-none place-items-center rounded-control text-muted transition-colors hover:bg-raised hover:text-text md:size-8"
-        >
-          <ArrowLeft />
-        </Link>
-      </Tooltip>
+      <BackLink />
       <span className="hidden md:contents">
         <AgentMark agent={task.agent} />
       </span>
@@ -88,27 +63,8 @@ export function TaskHeader({ task }: { readonly task: Task }) {
         <TaskStatus task={task} />
       </span>
       <div className="flex flex-none items-center gap-1 md:ml-2 md:gap-2">
-        {stoppable && (
-          <Button
-            icon={<Square className="size-3 fill-current" />}
-            busy={actions.cancelling}
-            busyLabel={<Word>{texts.header.cancelling}</Word>}
-            onClick={actions.cancel}
-            className={toFingers}
-          >
-            <Word>{texts.header.cancel}</Word>
-          </Button>
-        )}
-        <Button
-          kind="primary"
-          icon={<GitPullRequest />}
-          busy={actions.opening}
-          busyLabel={<Word>{prBusyWord}</Word>}
-          onClick={() => setAsking(true)}
-          className={toFingers}
-        >
-          <Word>{prWord}</Word>
-        </Button>
+        {stoppable && <CancelButton actions={actions} />}
+        <PullRequestButton actions={actions} onAsk={() => setAsking(true)} />
         <Menu button={menuButton} items={items} />
       </div>
       {stoppable && (
@@ -118,7 +74,7 @@ export function TaskHeader({ task }: { readonly task: Task }) {
           className="absolute inset-x-0 -bottom-px"
         />
       )}
-      {/* What was written for one task, or for its first pull request, is not for the next. */}
+      {/* A draft belongs to one task, and to its first pull request or to an update. */}
       <PullRequestDialog
         key={`${task.id} ${task.prNumber}`}
         task={task}
@@ -137,7 +93,77 @@ export function TaskHeader({ task }: { readonly task: Task }) {
   )
 }
 
-/** Below 768 pixels a button of the head is its icon, and as large as a finger. */
+type TaskActions = ReturnType<typeof useTaskActions>
+
+function useExecutionActions({ status }: Task, actions: TaskActions, stoppable: boolean): void {
+  const isOver = status === 'failed' || status === 'cancelled'
+  useAction('cancelTask', actions.cancel, stoppable && !actions.cancelling)
+  useAction('retryTask', actions.retry, isOver && !actions.retrying)
+}
+
+function usePullRequestActions({ prUrl }: Task, actions: TaskActions, onAsk: () => void): void {
+  const href = safeLink(prUrl)
+  const openPullRequest = () => {
+    if (href !== null) window.open(href, '_blank', 'noopener,noreferrer')
+  }
+  useAction('createPullRequest', onAsk, !actions.updates && !actions.opening)
+  useAction('updatePullRequest', onAsk, actions.updates && !actions.opening)
+  useAction('openPullRequest', openPullRequest, href !== null)
+}
+
+function BackLink() {
+  return (
+    <Tooltip label={texts.back}>
+      <Link
+        to="/dashboard"
+        aria-label={texts.back}
+        className="inline-grid size-11 flex-none place-items-center rounded-control text-muted transition-colors hover:bg-raised hover:text-text md:size-8"
+      >
+        <ArrowLeft />
+      </Link>
+    </Tooltip>
+  )
+}
+
+function menuButton(props: MenuButtonProps) {
+  return <IconButton icon={Ellipsis} label={texts.header.actions} {...props} />
+}
+
+function CancelButton({ actions }: { readonly actions: TaskActions }) {
+  return (
+    <Button
+      icon={<Square className="size-3 fill-current" />}
+      busy={actions.cancelling}
+      busyLabel={<Word>{texts.header.cancelling}</Word>}
+      onClick={actions.cancel}
+      className={toFingers}
+    >
+      <Word>{texts.header.cancel}</Word>
+    </Button>
+  )
+}
+
+interface PullRequestButtonProps {
+  readonly actions: TaskActions
+  readonly onAsk: () => void
+}
+
+function PullRequestButton({ actions: { updates, opening }, onAsk }: PullRequestButtonProps) {
+  return (
+    <Button
+      kind="primary"
+      icon={<GitPullRequest />}
+      busy={opening}
+      busyLabel={<Word>{updates ? texts.header.updatingPr : texts.header.creatingPr}</Word>}
+      onClick={onAsk}
+      className={toFingers}
+    >
+      <Word>{updates ? texts.header.updatePr : texts.header.createPr}</Word>
+    </Button>
+  )
+}
+
+/** Below 768 pixels a button of the header shows only its icon, large enough for a finger. */
 const toFingers =
   'relative max-md:size-9! max-md:px-0! max-md:before:absolute max-md:before:-inset-1 max-md:before:content-[""]'
 
@@ -145,19 +171,19 @@ function Word({ children }: { readonly children: string }) {
   return <span className="max-md:sr-only">{children}</span>
 }
 
-/** Where git stands in its workspace; before that is known, the branch that it gets or starts from. */
+/** The branch that is checked out in the workspace; before that is known, the one it will work on or start from. */
 function branchOf({ currentBranch, workingBranch, branch }: Task): string {
   return currentBranch ?? workingBranch ?? branch
 }
 
-/** How what runs stands, or how the last turn or command ended; what is being cancelled counts as cancelled at once. */
+/** The status of what runs, or how the last turn or command ended. A requested cancel shows as cancelled at once. */
 function shownStatus({ status, execution }: Task): Task['status'] {
   if (status === 'queued') return status
   if (status === 'running') return execution?.cancelRequested === true ? 'cancelled' : status
   return execution?.outcome ?? status
 }
 
-/** The word for how it stands, and how long it has been at it; without a connection only what was last known. */
+/** The status and how long the execution has taken; without a connection, the last known one. */
 function TaskStatus({ task, small = false }: { readonly task: Task; readonly small?: boolean }) {
   const live = useSelector(selectLive)
   const lost = useSelector(selectLost)
@@ -186,7 +212,7 @@ function Meta({ task }: { readonly task: Task }) {
   const { githubOwner, githubRepoName, name } = task.project
   const href = safeLink(task.prUrl)
   return (
-    // The link is higher than the line, which must not grow with it.
+    // The link is higher than the line; a fixed height keeps the line from growing.
     <div className="order-last col-span-3 flex h-4.5 min-w-0 items-center gap-2 px-2 text-meta/4.5 whitespace-nowrap text-muted md:gap-3 md:px-0">
       <span className="inline-flex flex-none md:hidden">
         <AgentMark agent={task.agent} bare />

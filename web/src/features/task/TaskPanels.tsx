@@ -1,4 +1,4 @@
-/** The panes of a task: chat beside terminal and changes, or all in tabs where there is no room beside. */
+/** The panels of a task: the chat beside the terminal and the changes, or all three in tabs on a narrow screen. */
 import { lazy, Suspense, useState, type ReactNode } from 'react'
 import { useSearchParams } from 'react-router-dom'
 import type { Task } from '#domain/api/tasks.schema.ts'
@@ -15,7 +15,8 @@ import type { OpenTaskSync } from './useTaskSync.ts'
 
 const CodeChanges = lazy(async () => ({ default: (await import('./changes/CodeChanges.tsx')).CodeChanges }))
 
-type Panel = 'chat' | 'terminal' | 'changes'
+type WorkPanel = 'terminal' | 'changes'
+type Panel = 'chat' | WorkPanel
 
 interface TaskPanelsProps {
   readonly task: Task
@@ -25,47 +26,19 @@ interface TaskPanelsProps {
 export function TaskPanels({ task, open }: TaskPanelsProps) {
   const split = useMedia('(width >= 900px)')
   const [query] = useSearchParams()
-  // Who is led to the changes finds them open.
+  // A link to the changes opens them.
   const toChanges = query.get('tab') === 'changes'
   const [chosen, setChosen] = useState<Panel>(toChanges ? 'changes' : 'chat')
-  const [work, setWork] = useState<Exclude<Panel, 'chat'>>(toChanges ? 'changes' : 'terminal')
-  // Where a panel puts its buttons: beside the tabs.
+  const [work, setWork] = useState<WorkPanel>(toChanges ? 'changes' : 'terminal')
+  // Beside the tabs, for the buttons of the panel that is shown.
   const [tools, setTools] = useState<HTMLElement | null>(null)
   const [position, setPosition] = usePersisted(splitPosition)
   const choose = (panel: Panel) => {
     setChosen(panel)
     if (panel !== 'chat') setWork(panel)
   }
-
   const chat = <ChatPanel task={task} open={open} headed={split} tools={split ? null : tools} />
-  const workPanels = (shown: Panel) => (
-    <>
-      <TabPanel name="terminal" shown={shown === 'terminal'}>
-        <TerminalPictures task={task} />
-        <TerminalPanel
-          terminal={open.terminal}
-          reload={open.reload}
-          running={task.status === 'running'}
-          shown={shown === 'terminal'}
-          tools={split ? tools : null}
-        />
-      </TabPanel>
-      <TabPanel name="changes" shown={shown === 'changes'}>
-        <Suspense fallback={null}>
-          <CodeChanges
-            task={task}
-            reload={open.reload}
-            shown={shown === 'changes'}
-            tools={split ? tools : null}
-          />
-        </Suspense>
-      </TabPanel>
-    </>
-  )
-  const tabs: readonly Tab<Exclude<Panel, 'chat'>>[] = [
-    { name: 'terminal', label: texts.panels.terminal },
-    { name: 'changes', label: texts.panels.changes, count: task.changes?.files || undefined },
-  ]
+  const tabs = workTabs(task)
 
   if (split) {
     return (
@@ -88,7 +61,7 @@ export function TaskPanels({ task, open }: TaskPanelsProps) {
               />
               <div ref={setTools} className="flex-none" />
             </div>
-            {workPanels(work)}
+            <WorkPanels task={task} open={open} shown={work} tools={tools} />
           </section>
         }
       />
@@ -111,13 +84,49 @@ export function TaskPanels({ task, open }: TaskPanelsProps) {
         {chat}
       </TabPanel>
       <div className={classes('min-h-0 flex-1 flex-col bg-panel', chosen === 'chat' ? 'hidden' : 'flex')}>
-        {workPanels(chosen)}
+        <WorkPanels task={task} open={open} shown={chosen} tools={null} />
       </div>
     </>
   )
 }
 
-/** A panel is made when it is first looked at, and then keeps its place and what is typed in it. */
+function workTabs({ changes }: Task): readonly Tab<WorkPanel>[] {
+  return [
+    { name: 'terminal', label: texts.panels.terminal },
+    { name: 'changes', label: texts.panels.changes, count: changes?.files || undefined },
+  ]
+}
+
+interface WorkPanelsProps extends TaskPanelsProps {
+  readonly shown: Panel
+  /** Where their buttons go; `null`: each panel has them itself. */
+  readonly tools: HTMLElement | null
+}
+
+/** What the agent did: the terminal and the changes. */
+function WorkPanels({ task, open, shown, tools }: WorkPanelsProps) {
+  return (
+    <>
+      <TabPanel name="terminal" shown={shown === 'terminal'}>
+        <TerminalPictures task={task} />
+        <TerminalPanel
+          terminal={open.terminal}
+          reload={open.reload}
+          running={task.status === 'running'}
+          shown={shown === 'terminal'}
+          tools={tools}
+        />
+      </TabPanel>
+      <TabPanel name="changes" shown={shown === 'changes'}>
+        <Suspense fallback={null}>
+          <CodeChanges task={task} reload={open.reload} shown={shown === 'changes'} tools={tools} />
+        </Suspense>
+      </TabPanel>
+    </>
+  )
+}
+
+/** Mounts its panel when it is first shown, and keeps it mounted: the panel keeps its place and what is typed in it. */
 function TabPanel({
   name,
   shown,

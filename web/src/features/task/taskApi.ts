@@ -1,4 +1,4 @@
-/** The calls of one open task. `taskSync.ts` reads its histories and folds events onto them; they are not cached here as well. */
+/** The calls of one open task. Its histories are not cached here: `taskSync.ts` reads them and folds events onto them. */
 import { chatRoutes } from '#domain/api/chat.ts'
 import { taskRoutes } from '#domain/api/tasks.ts'
 import type { AnswerOf, BodyInputOf } from '#domain/api/call.schema.ts'
@@ -33,14 +33,17 @@ export interface HistoryQuery {
   readonly minPosition: Position | undefined
 }
 
-/** What a person wants of a pull request. */
+/** What a person asks of a pull request. */
 export type PullRequestAsked = NonNullable<BodyInputOf<typeof createPullRequest>>
 
-/** Messages, and tool calls, that are read when a task is opened: more are read when somebody goes back to them. */
+/** How many messages and tool calls are read when a task is opened; earlier ones are read on request. */
 export const historyPage = { messages: 1_000, calls: 500 } as const
 
-export const taskApi = api.injectEndpoints({
-  endpoints: (build) => ({
+type Builder = Parameters<Parameters<typeof api.injectEndpoints>[0]['endpoints']>[0]
+
+/** What a task page reads. */
+function histories(build: Builder) {
+  return {
     task: build.query<AnswerOf<typeof getTask>, HistoryQuery>({
       query: ({ taskId, minPosition }) =>
         requestOf<typeof getTask>(taskRoutes.getTask, {
@@ -79,6 +82,12 @@ export const taskApi = api.injectEndpoints({
       providesTags: (_answer, _error, id) => [{ type: 'Diff', id }],
       structuralSharing: false,
     }),
+  }
+}
+
+/** What is said to the agent. */
+function messages(build: Builder) {
+  return {
     sendMessage: build.mutation<
       AnswerOf<typeof sendMessage>,
       { readonly taskId: string; readonly body: BodyInputOf<typeof sendMessage> }
@@ -122,6 +131,12 @@ export const taskApi = api.injectEndpoints({
           fallback: texts.toasts.modelNotChanged,
         }),
     }),
+  }
+}
+
+/** Stops an execution, or starts one. */
+function executions(build: Builder) {
+  return {
     cancelTask: build.mutation<AnswerOf<typeof cancelTask>, string>({
       query: (taskId) =>
         requestOf<typeof cancelTask>(taskRoutes.cancelTask, {
@@ -144,13 +159,19 @@ export const taskApi = api.injectEndpoints({
           fallback: texts.toasts.notExecuted,
         }),
     }),
+  }
+}
+
+/** The pull request of the task. */
+function pullRequests(build: Builder) {
+  return {
     pullRequest: build.query<AnswerOf<typeof getPullRequest>, string>({
       query: (taskId) =>
         requestOf<typeof getPullRequest>(taskRoutes.getPullRequest, {
           params: { taskId },
           fallback: texts.pullRequest.notProposed,
         }),
-      // It is asked for anew each time: the work has gone on.
+      // Asked for each time: the work may have gone on.
       keepUnusedDataFor: 0,
     }),
     createPullRequest: build.mutation<
@@ -165,6 +186,15 @@ export const taskApi = api.injectEndpoints({
         }),
       invalidatesTags: (_answer, _error, { taskId }) => ['Tasks', { type: 'Diff', id: taskId }],
     }),
+  }
+}
+
+export const taskApi = api.injectEndpoints({
+  endpoints: (build) => ({
+    ...histories(build),
+    ...messages(build),
+    ...executions(build),
+    ...pullRequests(build),
   }),
 })
 

@@ -1,4 +1,4 @@
-/** What was said and done, from the oldest that is drawn to the latest. It stays at the end unless somebody goes back. */
+/** Messages and tool calls, from the oldest that is drawn to the latest. The list stays at its end unless somebody scrolls back. */
 import { ArrowDown, ArrowUp } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { useSelector } from 'react-redux'
@@ -32,26 +32,18 @@ interface ChatHistoryProps {
   readonly onDiscard: (id: string) => void
 }
 
-/** Pixels from the top at which more is drawn, before it is seen to be missing. */
+/** Pixels from the top at which earlier entries are drawn, so that nobody sees them missing. */
 const soon = 600
 
-export function ChatHistory({
-  task,
-  entries,
-  queue,
-  searching,
-  open,
-  follow,
-  onResend,
-  onDiscard,
-}: ChatHistoryProps) {
+export function ChatHistory(props: ChatHistoryProps) {
+  const { task, entries, searching, open } = props
   const { chat, logs } = useSelector(selectOpenTask)
-  const { box, content, following, onScroll, jumpToEnd } = follow
+  const { box, content, following, onScroll, jumpToEnd } = props.follow
   const earlier = useEarlier(entries, chat.before !== null || logs.before !== null, box, following)
   const news = useUnread(entries, following)
-  const { more, failed, busy, show } = earlier
+  const { busy, failed, show } = earlier
   const failure = !searching && task.status === 'failed' ? task.failure : null
-  // What is looked for may be anywhere.
+  // A search covers the whole history.
   useEffect(() => {
     if (searching && chat.before !== null && !busy && !failed) show('all')
   }, [searching, chat.before, busy, failed, show])
@@ -86,57 +78,97 @@ export function ChatHistory({
               {texts.chat.unreadable(task.unreadable.reason)}
             </Note>
           )}
-          {more && entries.length > 0 && (
-            <div className="flex items-center justify-center gap-2 px-4 pt-3 text-meta text-muted">
-              {failed && <span role="status">{texts.chat.earlierNotRead}</span>}
-              <Button
-                size="small"
-                kind="ghost"
-                icon={<ArrowUp className="size-3.5" />}
-                busy={busy}
-                busyLabel={texts.chat.readingEarlier}
-                onClick={() => show()}
-              >
-                {texts.chat.earlier}
-              </Button>
-            </div>
-          )}
-          {/* Steps of an agent are known before the message they answer: they wait for it. */}
-          {chat.load.kind === 'loading' &&
-          chat.at === unread.at &&
-          !entries.some(({ kind }) => kind === 'sent') ? (
-            <Loading />
-          ) : entries.length === 0 && queue.length === 0 && chat.load.kind === 'loaded' && !searching ? (
-            <Empty title={texts.chat.empty}>{texts.chat.emptyWhy}</Empty>
-          ) : (
-            <ChatEntries
-              entries={failure === null ? earlier.drawn : withoutReason(earlier.drawn, failure.reason)}
-              task={task}
-              following={following}
-              wasSeen={open.writing.wasSeen}
-              onDiscard={onDiscard}
-              onResend={onResend}
-            />
-          )}
+          {earlier.more && entries.length > 0 && <ShowEarlier earlier={earlier} />}
+          <Entries
+            {...props}
+            drawn={failure === null ? earlier.drawn : withoutReason(earlier.drawn, failure.reason)}
+          />
           {failure !== null && <Failure task={task} reason={failure.reason} />}
         </div>
       </div>
-      {!following && (
-        <Button
-          size="small"
-          icon={<ArrowDown className="size-3.5" />}
-          onClick={jumpToEnd}
-          className="absolute bottom-2 left-1/2 h-11! -translate-x-1/2 shadow-float md:h-7!"
-        >
-          {texts.chat.latest}
-          {news > 0 && <span className="text-run">{texts.chat.unread(news)}</span>}
-        </Button>
-      )}
+      {!following && <JumpToEnd news={news} onJump={jumpToEnd} />}
     </div>
   )
 }
 
-/** Why the last turn failed, and the way to try it again. */
+interface EntriesProps extends ChatHistoryProps {
+  readonly drawn: readonly ChatEntry[]
+}
+
+/** The entries; or that there are none, or that they are not known yet. */
+function Entries({
+  task,
+  entries,
+  drawn,
+  queue,
+  searching,
+  open,
+  follow,
+  onDiscard,
+  onResend,
+}: EntriesProps) {
+  const { chat } = useSelector(selectOpenTask)
+  const isLoading = chat.load.kind === 'loading' && chat.at === unread.at
+  // Steps of an agent are known before the message they answer: they wait for it.
+  if (isLoading && !entries.some(({ kind }) => kind === 'sent')) return <Loading />
+  if (entries.length === 0 && queue.length === 0 && chat.load.kind === 'loaded' && !searching) {
+    return <Empty title={texts.chat.empty}>{texts.chat.emptyWhy}</Empty>
+  }
+  return (
+    <ChatEntries
+      entries={drawn}
+      task={task}
+      following={follow.following}
+      wasSeen={open.writing.wasSeen}
+      onDiscard={onDiscard}
+      onResend={onResend}
+    />
+  )
+}
+
+interface ShowEarlierProps {
+  readonly earlier: Pick<ReturnType<typeof useEarlier>, 'failed' | 'busy' | 'show'>
+}
+
+function ShowEarlier({ earlier: { failed, busy, show } }: ShowEarlierProps) {
+  return (
+    <div className="flex items-center justify-center gap-2 px-4 pt-3 text-meta text-muted">
+      {failed && <span role="status">{texts.chat.earlierNotRead}</span>}
+      <Button
+        size="small"
+        kind="ghost"
+        icon={<ArrowUp className="size-3.5" />}
+        busy={busy}
+        busyLabel={texts.chat.readingEarlier}
+        onClick={() => show()}
+      >
+        {texts.chat.earlier}
+      </Button>
+    </div>
+  )
+}
+
+interface JumpToEndProps {
+  /** How many messages came since the end was left. */
+  readonly news: number
+  readonly onJump: () => void
+}
+
+function JumpToEnd({ news, onJump }: JumpToEndProps) {
+  return (
+    <Button
+      size="small"
+      icon={<ArrowDown className="size-3.5" />}
+      onClick={onJump}
+      className="absolute bottom-2 left-1/2 h-11! -translate-x-1/2 shadow-float md:h-7!"
+    >
+      {texts.chat.latest}
+      {news > 0 && <span className="text-run">{texts.chat.unread(news)}</span>}
+    </Button>
+  )
+}
+
+/** Why the last turn failed, with a button to retry it. */
 function Failure({ task, reason }: { readonly task: Task; readonly reason: string }) {
   const { retry, retrying } = useTaskActions(task)
   return (
@@ -156,7 +188,7 @@ function Failure({ task, reason }: { readonly task: Task; readonly reason: strin
 }
 
 function Loading() {
-  // A quick answer needs no skeleton that flashes by.
+  // A skeleton that flashes by is worse than none.
   const [late, setLate] = useState(false)
   useEffect(() => {
     const timer = setTimeout(() => setLate(true), 150)

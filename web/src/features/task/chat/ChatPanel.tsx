@@ -1,20 +1,17 @@
-/** The chat of a task: what was said and done, what waits, and where to say more. */
+/** The chat of a task: its history, the queue, and the composer. */
 import { Search } from 'lucide-react'
-import { useMemo, useRef, useState, useSyncExternalStore } from 'react'
+import { type ReactNode, type RefObject, useMemo, useRef, useState, useSyncExternalStore } from 'react'
 import { createPortal } from 'react-dom'
 import { useSelector } from 'react-redux'
 import type { Task } from '#domain/api/tasks.schema.ts'
-import { type AgentName, isAgentName } from '#domain/agents.ts'
+import type { AgentName } from '#domain/agents.ts'
 import { useAction } from '../../../actions/ActionsContext.tsx'
 import { shortcutOf } from '../../../actions/Keys.tsx'
-import { AgentMark } from '../../../ui/AgentMark.tsx'
 import { IconButton } from '../../../ui/form/IconButton.tsx'
-import { Picker } from '../../../ui/overlay/Picker.tsx'
 import { Segmented } from '../../../ui/form/Segmented.tsx'
 import { SearchBar } from '../../../ui/form/SearchBar.tsx'
 import { useFollowEnd } from '../../../ui/layout/useFollowEnd.ts'
-import { texts as agentTexts } from '../../agents/texts.ts'
-import { useAgentOptions } from '../../agents/useAgentOptions.tsx'
+import { AgentPicker, useAgentOptions } from '../../agents/AgentPicker.tsx'
 import { selectOpenTask } from '../taskSlice.ts'
 import type { OpenTaskSync } from '../useTaskSync.ts'
 import { Announcer } from './Announcer.tsx'
@@ -28,74 +25,29 @@ import { useSendMessage } from './composer/useSendMessage.ts'
 interface ChatPanelProps {
   readonly task: Task
   readonly open: OpenTaskSync
-  /** With a head of its own; in tabs the tab is its head, and the agent is chosen where one writes. */
+  /** Whether it has a header of its own. In tabs it has none, and the agent is chosen beside the message. */
   readonly headed: boolean
-  /** Where its button goes when it has no head. */
+  /** Where its button goes when it has no header. */
   readonly tools: HTMLElement | null
 }
 
 export function ChatPanel({ task, open, headed, tools }: ChatPanelProps) {
-  const { chat, logs, sent } = useSelector(selectOpenTask)
-  const writing = useSyncExternalStore(open.writing.subscribe, open.writing.read)
+  const { logs } = useSelector(selectOpenTask)
+  const { entries, queue } = useTimeline(task, open)
   const [agent, setAgent] = useState<AgentName>(task.agent)
-  const agentOptions = useAgentOptions()
-  const [search, setSearch] = useState<string | null>(null)
   const [hasFocus, setHasFocus] = useState(false)
+  const panel = useRef<HTMLElement>(null)
+  const search = useChatSearch({ entries, queue, panel, hasFocus })
   const follow = useFollowEnd()
   const send = useSendMessage(task.id, open.reload)
-  const { entries, queue } = useMemo(
-    () =>
-      chatTimeline({
-        task,
-        messages: Object.values(chat.documents),
-        logs: Object.values(logs.documents),
-        moreLogs: logs.before !== null,
-        writing,
-        sent: sent.filter(({ taskId }) => taskId === task.id),
-      }),
-    [task, chat.documents, logs, writing, sent],
-  )
-  const words = search?.trim() ?? ''
-  const shown = useMemo(() => (words === '' ? entries : searched(entries, words)), [entries, words])
-  const found = useMemo(() => messagesIn(shown) + searchedQueue(queue, words).length, [shown, queue, words])
-  const panel = useRef<HTMLElement>(null)
-  const marks = useMarks(panel, words)
-  const openSearch = () => setSearch((looked) => looked ?? '')
-  const closeSearch = () => setSearch(null)
-  useAction('searchChat', openSearch)
-  useAction('findInChat', openSearch, hasFocus)
-  useAction('closeChatSearch', closeSearch, search !== null && hasFocus)
-
-  const searchButton = (
-    <IconButton
-      icon={Search}
-      label={texts.chat.search.label}
-      size="small"
-      aria-expanded={search !== null}
-      onClick={search === null ? openSearch : closeSearch}
-    />
-  )
   const agentChoice = useMemo(
     () =>
-      headed ? null : (
-        <Picker
-          label={texts.chat.agent}
-          placeholder={agent}
-          icon={<AgentMark agent={agent} bare />}
-          options={agentOptions}
-          chosen={agent}
-          onChoose={(value) => {
-            if (isAgentName(value)) setAgent(value)
-          }}
-          shrinks
-          filterLabel={agentTexts.filter}
-          emptyText={agentTexts.none}
-        />
-      ),
-    [headed, agent, agentOptions],
+      headed ? null : <AgentPicker label={texts.chat.agent} agent={agent} onChoose={setAgent} shrinks />,
+    [headed, agent],
   )
+  const searchButton = <SearchButton search={search} />
   return (
-    // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- it only knows whether it has the focus, for keys that are also the terminal's
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- it only watches the focus, for keys that the terminal has too
     <section
       ref={panel}
       aria-label={texts.chat.title}
@@ -104,38 +56,19 @@ export function ChatPanel({ task, open, headed, tools }: ChatPanelProps) {
       className="flex min-h-0 flex-1 flex-col"
     >
       {headed ? (
-        <div className="flex h-10 flex-none items-center gap-2 border-b border-line bg-panel pr-2 pl-4">
-          <h2 className="min-w-0 flex-1 truncate font-semibold">{texts.chat.title}</h2>
-          <Segmented label={texts.chat.agent} options={agentOptions} chosen={agent} onChoose={setAgent} />
+        <Header agent={agent} onAgent={setAgent}>
           {searchButton}
-        </div>
+        </Header>
       ) : (
         tools !== null && createPortal(searchButton, tools)
       )}
-      {search !== null && (
-        <SearchBar
-          names={texts.chat.search}
-          keys={{ close: shortcutOf('closeChatSearch') }}
-          words={search}
-          onWords={setSearch}
-          said={
-            words === ''
-              ? ''
-              : chat.before !== null
-                ? `${texts.chat.found(found)} · ${texts.chat.reading}`
-                : texts.chat.found(found)
-          }
-          nothing={words === '' || found === 0}
-          onStep={marks.go}
-          onClose={closeSearch}
-        />
-      )}
-      <SearchContext value={words}>
+      <Find search={search} />
+      <SearchContext value={search.words}>
         <ChatHistory
           task={task}
-          entries={shown}
+          entries={search.shown}
           queue={queue}
-          searching={words !== ''}
+          searching={search.words !== ''}
           open={open}
           follow={follow}
           onDiscard={send.discard}
@@ -155,5 +88,93 @@ export function ChatPanel({ task, open, headed, tools }: ChatPanelProps) {
         }}
       />
     </section>
+  )
+}
+
+/** What the log says, with what the agent is writing and what was sent since. */
+function useTimeline(task: Task, open: OpenTaskSync) {
+  const { chat, logs, sent } = useSelector(selectOpenTask)
+  const writing = useSyncExternalStore(open.writing.subscribe, open.writing.read)
+  return useMemo(
+    () =>
+      chatTimeline({
+        task,
+        messages: Object.values(chat.documents),
+        logs: Object.values(logs.documents),
+        moreLogs: logs.before !== null,
+        writing,
+        sent: sent.filter(({ taskId }) => taskId === task.id),
+      }),
+    [task, chat.documents, logs, writing, sent],
+  )
+}
+
+interface Searched extends Pick<ReturnType<typeof useTimeline>, 'entries' | 'queue'> {
+  readonly panel: RefObject<HTMLElement | null>
+  readonly hasFocus: boolean
+}
+
+function useChatSearch({ entries, queue, panel, hasFocus }: Searched) {
+  /** What was typed; `null` while the search is closed. */
+  const [typed, setTyped] = useState<string | null>(null)
+  const words = typed?.trim() ?? ''
+  const shown = useMemo(() => (words === '' ? entries : searched(entries, words)), [entries, words])
+  const found = useMemo(() => messagesIn(shown) + searchedQueue(queue, words).length, [shown, queue, words])
+  const marks = useMarks(panel, words)
+  const open = () => setTyped((before) => before ?? '')
+  const close = () => setTyped(null)
+  useAction('searchChat', open)
+  useAction('findInChat', open, hasFocus)
+  useAction('closeChatSearch', close, typed !== null && hasFocus)
+  return { typed, setTyped, words, shown, found, step: marks.go, open, close }
+}
+
+interface SearchProps {
+  readonly search: ReturnType<typeof useChatSearch>
+}
+
+function SearchButton({ search: { typed, open, close } }: SearchProps) {
+  return (
+    <IconButton
+      icon={Search}
+      label={texts.chat.search.label}
+      size="small"
+      aria-expanded={typed !== null}
+      onClick={typed === null ? open : close}
+    />
+  )
+}
+
+function Find({ search: { typed, setTyped, words, found, step, close } }: SearchProps) {
+  const { chat } = useSelector(selectOpenTask)
+  if (typed === null) return null
+  const count = texts.chat.found(found)
+  return (
+    <SearchBar
+      names={texts.chat.search}
+      keys={{ close: shortcutOf('closeChatSearch') }}
+      words={typed}
+      onWords={setTyped}
+      said={words === '' ? '' : chat.before === null ? count : `${count} · ${texts.chat.reading}`}
+      nothing={words === '' || found === 0}
+      onStep={step}
+      onClose={close}
+    />
+  )
+}
+
+interface HeaderProps {
+  readonly agent: AgentName
+  readonly onAgent: (agent: AgentName) => void
+  readonly children: ReactNode
+}
+
+function Header({ agent, onAgent, children }: HeaderProps) {
+  return (
+    <div className="flex h-10 flex-none items-center gap-2 border-b border-line bg-panel pr-2 pl-4">
+      <h2 className="min-w-0 flex-1 truncate font-semibold">{texts.chat.title}</h2>
+      <Segmented label={texts.chat.agent} options={useAgentOptions()} chosen={agent} onChoose={onAgent} />
+      {children}
+    </div>
   )
 }

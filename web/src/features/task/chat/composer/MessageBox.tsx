@@ -1,4 +1,4 @@
-/** Where the next message is written, spoken and given images. What is typed here draws nothing else of the page again. */
+/** The field for the next message, with voice and images. Typing here renders nothing else of the page again. */
 import { limits } from '#domain/api/limits.ts'
 import { ArrowUp, Paperclip, Square, Terminal } from 'lucide-react'
 import { memo, useRef, useState, type KeyboardEvent, type ReactNode } from 'react'
@@ -28,14 +28,14 @@ export type SendFromBox = (text: string, isCommand: boolean, images: readonly Sh
 interface MessageBoxProps {
   readonly taskId: string
   readonly agent: Task['agent']
-  /** Who the next message goes to, where that is chosen here, and which model. */
+  /** The choice of the next message's agent, where that is made here, and of its model. */
   readonly agentChoice: ReactNode
   readonly model: ReactNode
   readonly usage: Task['usage']
   readonly isCommand: boolean
   readonly onCommand: (isCommand: boolean) => void
   readonly pending: PendingImages
-  /** A turn goes on that can be stopped. */
+  /** A turn is running that can be stopped. */
   readonly mayStop: boolean
   readonly onStop: () => void
   readonly onSend: SendFromBox
@@ -44,19 +44,8 @@ interface MessageBoxProps {
 /** Section 9. */
 const tallest = 120
 
-export const MessageBox = memo(function MessageBox({
-  taskId,
-  agent,
-  agentChoice,
-  model,
-  usage,
-  isCommand,
-  onCommand,
-  pending,
-  mayStop,
-  onStop,
-  onSend,
-}: MessageBoxProps) {
+export const MessageBox = memo(function MessageBox(props: MessageBoxProps) {
+  const { taskId, agent, isCommand, onCommand, pending, onStop } = props
   const [text, setText, textNow] = useChatDraft(taskId)
   const [focused, setFocused] = useState(false)
   const wide = useMedia('(width >= 768px)')
@@ -64,30 +53,14 @@ export const MessageBox = memo(function MessageBox({
   const box = useRef<HTMLTextAreaElement>(null)
   const voice = useVoice((words) => setText((before) => appendWords(before, words)))
   const blank = text.trim() === ''
-  // Images wait for a message to the agent; a command is sent without them.
-  const empty = blank && (isCommand || (completedOf(pending.images).length === 0 && !pending.uploading))
+  const sending = useSending({ ...props, blank, voice, textNow, clear: () => setText('') })
 
-  const send = () => {
-    voice.end()
-    onSend(textNow().trim(), isCommand, isCommand ? [] : pending.completed())
-    setText('')
-    if (!isCommand) pending.clear()
-  }
-  const whenUploaded = useWhenUploaded(pending, () => {
-    // Everything that was waited for may have been taken off again.
-    if (!blank || pending.completed().length > 0) send()
-  })
-  const submit = () => {
-    if (empty) return
-    if (isCommand) send()
-    else whenUploaded.ask()
-  }
   const onKeyDown = (event: KeyboardEvent) => {
     if (slash.take(event)) return
-    // Enter that ends a composed character is not a wish to send.
+    // Enter that ends a composed character does not send.
     if (event.nativeEvent.isComposing || event.key !== 'Enter' || event.shiftKey) return
     event.preventDefault()
-    submit()
+    sending.submit()
   }
   const onFocus = (isFocused: boolean) => {
     setFocused(isFocused)
@@ -99,20 +72,9 @@ export const MessageBox = memo(function MessageBox({
   }
   useAction('commandMode', toggleCommand)
   useAction('leaveCommandMode', () => onCommand(false), isCommand)
-  // Escape is pressed for many reasons: it stops an agent only from here, and not while something is written.
-  useAction('stopTurn', onStop, mayStop && focused && blank)
+  // Escape has many meanings: it stops an agent only from here, and only while nothing is written.
+  useAction('stopTurn', onStop, props.mayStop && focused && blank)
 
-  // On a phone there is no room for a row of its own above the box.
-  const stopsHere = !wide && mayStop && empty && !isCommand
-  const said = isCommand
-    ? pending.images.length > 0
-      ? imageTexts.notToCommands
-      : null
-    : whenUploaded.waiting
-      ? imageTexts.waiting
-      : whenUploaded.stopped
-        ? imageTexts.stopped
-        : null
   return (
     <>
       {slash.list}
@@ -135,7 +97,7 @@ export const MessageBox = memo(function MessageBox({
           isCommand && 'font-mono md:text-code',
         )}
       />
-      <PendingTray pending={pending} said={said} className="pt-1" />
+      <PendingTray pending={pending} said={saidOf(props, sending)} className="pt-1" />
       <div className="@container flex items-center gap-0.5 px-1 pb-0.5 md:px-1.5 md:pt-1 md:pb-1.5">
         <AttachButton images={pending} icon={Paperclip} />
         <VoiceButton voice={voice} />
@@ -147,34 +109,84 @@ export const MessageBox = memo(function MessageBox({
           className="aria-pressed:bg-raised aria-pressed:text-text"
         />
         <span className="flex min-w-0 flex-1 gap-0.5 px-0.5 md:px-1">
-          {agentChoice}
-          {model}
+          {props.agentChoice}
+          {props.model}
         </span>
-        <Usage usage={usage} />
-        {stopsHere ? (
-          <IconButton
-            icon={Square}
-            label={texts.composer.stop}
-            kind="plain"
-            size="small"
-            onClick={onStop}
-            className="[&_svg]:size-3 [&_svg]:fill-current"
-          />
+        <Usage usage={props.usage} />
+        {/* A phone has no room for a row with its own stop button above the box. */}
+        {!wide && props.mayStop && sending.empty && !isCommand ? (
+          <StopButton onStop={onStop} />
         ) : (
-          <IconButton
-            icon={ArrowUp}
-            label={texts.composer.send}
-            kind="primary"
-            size="small"
-            disabled={empty}
-            busy={whenUploaded.waiting}
-            onClick={submit}
-          />
+          <SendButton sending={sending} />
         )}
       </div>
     </>
   )
 })
+
+interface Sending extends Pick<MessageBoxProps, 'isCommand' | 'pending' | 'onSend'> {
+  readonly blank: boolean
+  readonly voice: ReturnType<typeof useVoice>
+  readonly textNow: () => string
+  readonly clear: () => void
+}
+
+/** Sends what is written, with its images once they are uploaded. A command is sent without images; they stay for the next message. */
+function useSending({ isCommand, pending, onSend, blank, voice, textNow, clear }: Sending) {
+  const empty = blank && (isCommand || (completedOf(pending.images).length === 0 && !pending.uploading))
+  const send = () => {
+    voice.end()
+    onSend(textNow().trim(), isCommand, isCommand ? [] : pending.completed())
+    clear()
+    if (!isCommand) pending.clear()
+  }
+  const { waiting, stopped, ask } = useWhenUploaded(pending, () => {
+    // The images may have been removed while they were uploaded.
+    if (!blank || pending.completed().length > 0) send()
+  })
+  const submit = () => {
+    if (empty) return
+    if (isCommand) send()
+    else ask()
+  }
+  return { empty, waiting, stopped, submit }
+}
+
+type SendingState = ReturnType<typeof useSending>
+
+/** What there is to say about the images. */
+function saidOf({ isCommand, pending }: MessageBoxProps, { waiting, stopped }: SendingState): string | null {
+  if (isCommand) return pending.images.length > 0 ? imageTexts.notToCommands : null
+  if (waiting) return imageTexts.waiting
+  return stopped ? imageTexts.stopped : null
+}
+
+function StopButton({ onStop }: Pick<MessageBoxProps, 'onStop'>) {
+  return (
+    <IconButton
+      icon={Square}
+      label={texts.composer.stop}
+      kind="plain"
+      size="small"
+      onClick={onStop}
+      className="[&_svg]:size-3 [&_svg]:fill-current"
+    />
+  )
+}
+
+function SendButton({ sending: { empty, waiting, submit } }: { readonly sending: SendingState }) {
+  return (
+    <IconButton
+      icon={ArrowUp}
+      label={texts.composer.send}
+      kind="primary"
+      size="small"
+      disabled={empty}
+      busy={waiting}
+      onClick={submit}
+    />
+  )
+}
 
 function Usage({ usage }: { readonly usage: Task['usage'] }) {
   const words = usageText(usage)

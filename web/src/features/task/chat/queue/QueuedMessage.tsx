@@ -1,4 +1,4 @@
-/** A message that waits for its turn, and what can be done about it. */
+/** A queued message, with its buttons. */
 import { CornerRightUp, GripVertical, Pencil, X } from 'lucide-react'
 import type { KeyboardEvent, PointerEvent } from 'react'
 import { classes } from '../../../../ui/classes.ts'
@@ -7,42 +7,30 @@ import { Status } from '../../../../ui/status/Status.tsx'
 import type { WaitingMessage } from './queueChanges.ts'
 import { texts } from '../texts.ts'
 
+/** Where a message is moved to: by one place, or to an end. */
+export type Step = -1 | 1 | 'first' | 'last'
+
 interface QueuedMessageProps {
   readonly message: WaitingMessage
-  /** Whether a turn runs that could be told it. */
+  /** Whether a turn runs that can be given it. */
   readonly maySteer: boolean
   readonly mayMove: boolean
   readonly dragged: boolean
   readonly onGrab: (event: PointerEvent<HTMLElement>) => void
-  readonly onMove: (by: -1 | 1 | 'first' | 'last') => void
+  readonly onMove: (by: Step) => void
   readonly onSteer: () => void
   readonly onEdit: () => void
   readonly onWithdraw: () => void
 }
 
-/** As high as the row to a finger; four of them leave room for the words. */
+/** On a phone as high as the row, and narrow: four of them leave room for the text. */
 const toFingers = 'max-md:h-11! max-md:w-9!'
 
 const moves = { ArrowUp: -1, ArrowDown: 1, Home: 'first', End: 'last' } as const
 
-export function QueuedMessage({
-  message,
-  maySteer,
-  mayMove,
-  dragged,
-  onGrab,
-  onMove,
-  onSteer,
-  onEdit,
-  onWithdraw,
-}: QueuedMessageProps) {
+export function QueuedMessage(props: QueuedMessageProps) {
+  const { message, dragged } = props
   const { steered, isCommand } = message
-  const onKeyDown = (event: KeyboardEvent) => {
-    const key = (['ArrowUp', 'ArrowDown', 'Home', 'End'] as const).find((name) => name === event.key)
-    if (key === undefined) return
-    event.preventDefault()
-    onMove(moves[key])
-  }
   return (
     <li
       data-id={steered ? undefined : message.messageId}
@@ -56,16 +44,7 @@ export function QueuedMessage({
           <Status status="running" iconOnly />
         </span>
       ) : (
-        <IconButton
-          icon={GripVertical}
-          label={texts.queue.move}
-          aria-description={texts.queue.howToMove}
-          size="row"
-          disabled={!mayMove}
-          onPointerDown={onGrab}
-          onKeyDown={onKeyDown}
-          className={`${toFingers} touch-none cursor-grab!`}
-        />
+        <Grip {...props} />
       )}
       <span
         data-searched=""
@@ -75,36 +54,65 @@ export function QueuedMessage({
         {isCommand && '$ '}
         {message.message ?? texts.chat.erased}
       </span>
-      {steered && <span className="flex-none pr-1 text-meta text-muted">{texts.queue.telling}</span>}
-      {!steered && (
-        <>
-          {maySteer && !isCommand && (
-            <IconButton
-              icon={CornerRightUp}
-              label={texts.composer.steer}
-              size="row"
-              onClick={onSteer}
-              className={toFingers}
-            />
-          )}
-          {message.message !== null && (
-            <IconButton
-              icon={Pencil}
-              label={texts.queue.edit}
-              size="row"
-              onClick={onEdit}
-              className={toFingers}
-            />
-          )}
-          <IconButton
-            icon={X}
-            label={texts.composer.withdraw}
-            size="row"
-            onClick={onWithdraw}
-            className={toFingers}
-          />
-        </>
+      {steered ? (
+        <span className="flex-none pr-1 text-meta text-muted">{texts.queue.telling}</span>
+      ) : (
+        <Buttons {...props} />
       )}
     </li>
+  )
+}
+
+/** Moves the message: dragged, or by the arrow keys. */
+function Grip({ mayMove, onGrab, onMove }: QueuedMessageProps) {
+  const onKeyDown = (event: KeyboardEvent) => {
+    const key = (['ArrowUp', 'ArrowDown', 'Home', 'End'] as const).find((name) => name === event.key)
+    if (key === undefined) return
+    event.preventDefault()
+    onMove(moves[key])
+  }
+  return (
+    <IconButton
+      icon={GripVertical}
+      label={texts.queue.move}
+      aria-description={texts.queue.howToMove}
+      size="row"
+      disabled={!mayMove}
+      onPointerDown={onGrab}
+      onKeyDown={onKeyDown}
+      className={`${toFingers} touch-none cursor-grab!`}
+    />
+  )
+}
+
+function Buttons({ message, maySteer, onSteer, onEdit, onWithdraw }: QueuedMessageProps) {
+  return (
+    <>
+      {maySteer && !message.isCommand && (
+        <IconButton
+          icon={CornerRightUp}
+          label={texts.composer.steer}
+          size="row"
+          onClick={onSteer}
+          className={toFingers}
+        />
+      )}
+      {message.message !== null && (
+        <IconButton
+          icon={Pencil}
+          label={texts.queue.edit}
+          size="row"
+          onClick={onEdit}
+          className={toFingers}
+        />
+      )}
+      <IconButton
+        icon={X}
+        label={texts.composer.withdraw}
+        size="row"
+        onClick={onWithdraw}
+        className={toFingers}
+      />
+    </>
   )
 }

@@ -1,4 +1,4 @@
-/** What a person does to the messages that wait: it shows at once, and is taken back where the server refuses it. */
+/** The actions on queued messages: a change shows at once, and is taken back if the server refuses it. */
 import { useRef } from 'react'
 import { useDispatch } from 'react-redux'
 import type { Position } from '#domain/kernel/event.ts'
@@ -16,13 +16,13 @@ export interface QueueActions {
   readonly edit: (messageId: string, text: string) => void
   readonly steer: (messageId: string) => void
   readonly reorder: (messageIds: readonly string[]) => void
-  /** Takes it back on the server. */
+  /** Withdraws it on the server. */
   readonly withdraw: (messageId: string) => void
-  /** Hides it; the answer shows it again. */
+  /** Hides it on the page alone; the function that is returned shows it again. */
   readonly hide: (messageId: string) => () => void
-  /** Runs what must come after all that was done so far. */
+  /** Runs after all that was done so far. */
   readonly afterwards: (run: () => void) => void
-  /** Sends a message that was withdrawn once more, to the place it had. */
+  /** Sends a withdrawn message again, to the place it had. */
   readonly restore: (message: MessageDocument, orderWith: (id: string) => readonly string[]) => void
 }
 
@@ -35,42 +35,13 @@ export function useQueue(taskId: string): QueueActions {
   const dispatch = useDispatch()
   const [editMessage] = useEditMessageMutation()
   const [reorderQueue] = useReorderQueueMutation()
-  const [sendMessage] = useSendMessageMutation()
   const [steerMessage] = useSteerMessageMutation()
   const [withdrawMessage] = useWithdrawMessageMutation()
-  // One after the other: an order that overtakes a withdrawal would name a message too many.
-  const before = useRef<Promise<unknown>>(Promise.resolve())
   const latestOrder = useRef('')
-
-  const inTurn = (run: () => Promise<void> | void) => {
-    const earlier = before.current
-    const afterIt = async () => {
-      await earlier
-      await run()
-    }
-    before.current = afterIt()
-  }
-  const change = (
-    made: QueueChange,
-    call: () => Promise<Answer>,
-    failed: string,
-    wanted: (id: string) => boolean = () => true,
-  ): string => {
-    const id = newId()
-    dispatch(queueChanged({ id, change: made }))
-    inTurn(async () => {
-      if (!wanted(id)) return void dispatch(queueChangeDropped(id))
-      const answer = await call()
-      if (answer.error === undefined) {
-        return void dispatch(queueChangeTaken({ id, position: answer.data?.position }))
-      }
-      dispatch(queueChangeDropped(id))
-      dispatch(notifiedFailure(failed, answer.error))
-    })
-    return id
-  }
+  const inTurn = useInTurn()
+  const change = useChange(inTurn)
   const reorder = (messageIds: readonly string[]) => {
-    // Of several that were asked for meanwhile only the last is sent.
+    // Of several orders that wait only the last is sent.
     latestOrder.current = change(
       { kind: 'reordered', messageIds },
       () => reorderQueue({ taskId, messageIds }),
@@ -78,7 +49,7 @@ export function useQueue(taskId: string): QueueActions {
       (id) => id === latestOrder.current,
     )
   }
-
+  const restore = useRestore(taskId, inTurn, reorder)
   return {
     edit: (messageId, text) =>
       void change(
@@ -105,23 +76,71 @@ export function useQueue(taskId: string): QueueActions {
       return () => void dispatch(queueChangeDropped(id))
     },
     afterwards: inTurn,
-    restore: (message, orderWith) => {
-      inTurn(async () => {
-        const id = newId()
-        const text = message.message ?? ''
-        const { isCommand, agent } = message
-        const messageType = isCommand ? 'command' : 'user'
-        const answer = await sendMessage({
-          taskId,
-          body: { id, message: text, messageType, isCommand, commandText: isCommand ? text : null, agent },
-        })
-        if (answer.error !== undefined) {
-          return void dispatch(notifiedFailure(taskTexts.toasts.notSent, answer.error))
-        }
-        dispatch(messageTaken(answer.data.chatMessage))
-        const order = orderWith(id)
-        if (order.length > 1) reorder(order)
-      })
-    },
+    restore,
   }
+}
+
+type InTurn = (run: () => Promise<void> | void) => void
+
+/** Runs one after the other: an order that overtakes a withdrawal would name a message too many. */
+function useInTurn(): InTurn {
+  const before = useRef<Promise<unknown>>(Promise.resolve())
+  return (run) => {
+    const earlier = before.current
+    const afterIt = async () => {
+      await earlier
+      await run()
+    }
+    before.current = afterIt()
+  }
+}
+
+/** Shows a change at once, sends it if it is still `wanted` in its turn, and takes it back if the server refuses it. Answers its id. */
+function useChange(inTurn: InTurn) {
+  const dispatch = useDispatch()
+  return (
+    change: QueueChange,
+    call: () => Promise<Answer>,
+    failed: string,
+    wanted: (id: string) => boolean = () => true,
+  ): string => {
+    const id = newId()
+    dispatch(queueChanged({ id, change }))
+    inTurn(async () => {
+      if (!wanted(id)) return void dispatch(queueChangeDropped(id))
+      const answer = await call()
+      if (answer.error === undefined) {
+        return void dispatch(queueChangeTaken({ id, position: answer.data?.position }))
+      }
+      dispatch(queueChangeDropped(id))
+      dispatch(notifiedFailure(failed, answer.error))
+    })
+    return id
+  }
+}
+
+function useRestore(
+  taskId: string,
+  inTurn: InTurn,
+  reorder: QueueActions['reorder'],
+): QueueActions['restore'] {
+  const dispatch = useDispatch()
+  const [sendMessage] = useSendMessageMutation()
+  return (message, orderWith) =>
+    inTurn(async () => {
+      const id = newId()
+      const text = message.message ?? ''
+      const { isCommand, agent } = message
+      const messageType = isCommand ? 'command' : 'user'
+      const answer = await sendMessage({
+        taskId,
+        body: { id, message: text, messageType, isCommand, commandText: isCommand ? text : null, agent },
+      })
+      if (answer.error !== undefined) {
+        return void dispatch(notifiedFailure(taskTexts.toasts.notSent, answer.error))
+      }
+      dispatch(messageTaken(answer.data.chatMessage))
+      const order = orderWith(id)
+      if (order.length > 1) reorder(order)
+    })
 }

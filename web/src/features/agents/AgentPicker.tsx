@@ -1,0 +1,50 @@
+/** Choosing an agent: one that cannot run says why. */
+import { useMemo } from 'react'
+import { type AgentName, agents, isAgentName } from '#domain/agents.ts'
+import { AgentMark } from '../../ui/AgentMark.tsx'
+import { Picker } from '../../ui/overlay/Picker.tsx'
+import { useAgentsQuery } from './agentsApi.ts'
+import { texts } from './texts.ts'
+
+/** A runner comes and goes while the page is open. */
+const askAgainMs = 60_000
+
+interface AgentPickerProps {
+  readonly label: string
+  readonly agent: AgentName
+  readonly onChoose: (agent: AgentName) => void
+  readonly shrinks?: boolean
+}
+
+export function AgentPicker({ label, agent, onChoose, shrinks = false }: AgentPickerProps) {
+  return (
+    <Picker
+      label={label}
+      placeholder={agent}
+      icon={<AgentMark agent={agent} bare />}
+      options={useAgentOptions()}
+      chosen={agent}
+      onChoose={(value) => {
+        if (isAgentName(value)) onChoose(value)
+      }}
+      shrinks={shrinks}
+      filterLabel={texts.filter}
+      emptyText={texts.none}
+    />
+  )
+}
+
+/** Every agent is offered until it is known that it cannot run. */
+export function useAgentOptions() {
+  const { data } = useAgentsQuery(undefined, { pollingInterval: askAgainMs, skipPollingIfUnfocused: true })
+  return useMemo(
+    () =>
+      agents.map(({ name, label }) => ({
+        value: name,
+        label,
+        icon: <AgentMark agent={name} bare />,
+        disabled: data?.agents.find((known) => known.name === name)?.missing ?? undefined,
+      })),
+    [data],
+  )
+}
