@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { readFrozen, todaysForms } from '../tests/domain/frozenEvents.ts'
 import { arbitraryOf } from '../tests/domain/zodArbitrary.ts'
+import { auditEvents } from './audit.ts'
 import { eventKinds } from './events.ts'
 import { identityEvents } from './identity.ts'
 import { imageEvents } from './image.ts'
@@ -36,6 +37,7 @@ test('no two kinds share a name', () =>
       ...requestEvents,
       ...imageEvents,
       ...usageEvents,
+      ...auditEvents,
     ].map((kind) => kind.type),
   ).toEqual([...eventKinds.keys()]))
 

@@ -1,6 +1,7 @@
 /** Every kind of event there is, by its type. */
 import type { EventKind } from './kernel/event.schema.ts'
 import type { z } from 'zod'
+import { auditEvents, type AuditEvent } from './audit.ts'
 import { identityEvents, type IdentityEvent } from './identity.ts'
 import { imageEvents, type ImageEvent } from './image.ts'
 import { logEvents, type LogEvent } from './log.ts'
@@ -21,6 +22,7 @@ export type DomainEvent =
   | RequestEvent
   | ImageEvent
   | UsageEvent
+  | AuditEvent
 
 type AnyKind = Pick<
   EventKind<string, z.ZodType, z.ZodType>,
@@ -39,5 +41,6 @@ export const eventKinds: ReadonlyMap<string, AnyKind> = new Map<string, AnyKind>
     ...requestEvents,
     ...imageEvents,
     ...usageEvents,
+    ...auditEvents,
   ].map((kind) => [kind.type, kind]),
 )

@@ -23,6 +23,8 @@ export interface Call<
   /** The status of success. */
   readonly status: 200 | 201
   readonly answer: A
+  /** Given when success answers with a file instead of JSON: its media type, and the name to save it under. */
+  readonly file?: { readonly type: string; readonly name: string }
   /** Refusals of its own, beside those that every call may have. */
   readonly faults: readonly FaultCode[]
 }
@@ -75,6 +77,31 @@ export function defineRead<
     body: nothing,
     status: 200,
     answer: z.object(answer),
+    faults,
+  }
+}
+
+/** Defines a read that answers with a text file, which is sent piece by piece. */
+export function defineFile<
+  R extends Route & { readonly method: 'GET' },
+  P extends z.ZodType = Nothing,
+  Q extends Shape = NoMembers,
+>(
+  { method, path }: R,
+  definition: Definition<P> & { readonly query?: Q; readonly file: NonNullable<AnyCall['file']> },
+): Call<R, P, z.ZodObject<Q & typeof reading>, Nothing, z.ZodType<AsyncIterable<string>>> {
+  const { summary, open = 'onboarded', file, faults = [] } = definition
+  return {
+    method,
+    path,
+    summary,
+    open,
+    params: definition.params ?? (nothing as z.ZodType as P),
+    query: z.object({ ...(definition.query ?? ({} as Q)), ...reading }),
+    body: nothing,
+    status: 200,
+    answer: z.custom<AsyncIterable<string>>(),
+    file,
     faults,
   }
 }

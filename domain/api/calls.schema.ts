@@ -1,4 +1,5 @@
 /** All calls, by subject and by the name that the documentation uses. */
+import * as admin from './admin.schema.ts'
 import * as auth from './auth.schema.ts'
 import type { AnyCall } from './call.schema.ts'
 import * as chat from './chat.schema.ts'
@@ -30,6 +31,7 @@ export const subjects = {
   History: { of: history, says: 'Everything that was recorded of a task, in order.' },
   Images: { of: images, says: 'Images for tasks and messages.' },
   Agents: { of: { getAgents: server.getAgents }, says: 'The agents that can work on tasks.' },
+  Administration: { of: admin, says: 'The audit log of this server, for its administrators.' },
   Server: {
     of: { getNotices: server.getNotices, countPageView: server.countPageView },
     says: 'Information about this server.',

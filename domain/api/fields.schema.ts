@@ -43,6 +43,19 @@ export const Cursor = z.string().regex(/^\d{20,40}$/, { error: saying('must come
 /** A time in ISO 8601, UTC. */
 export const Moment = z.string()
 
+const dayMs = 86_400_000
+const latest = Date.UTC(9999, 11, 31)
+const isDay = (given: string): boolean => given.length === 10
+const moment = (ms: number): string => new Date(Math.min(ms, latest)).toISOString()
+const DayOrMoment = z.union([z.iso.date(), z.iso.datetime()], {
+  error: saying('must be a day such as 2026-01-31, or a time such as 2026-01-31T12:00:00Z.'),
+})
+
+/** The start of a period, included: a day in UTC or a time. Read as a time. */
+export const Since = DayOrMoment.transform((given) => moment(Date.parse(given)))
+/** The end of a period: a day in UTC, which is included, or a time, which is not. Read as a time that is not included. */
+export const Until = DayOrMoment.transform((given) => moment(Date.parse(given) + (isDay(given) ? dayMs : 0)))
+
 /** The body of every refusal. */
 export const FaultAnswer = z.object({
   error: z.string(),

@@ -16,6 +16,8 @@ export const pageRoutes = [
   '/tasks',
   '/tasks/:taskId',
   '/settings',
+  '/figures',
+  '/admin/audit',
 ] as const
 export type PageRoute = (typeof pageRoutes)[number] | 'other'
 

@@ -14,11 +14,24 @@ export const identityStream = (id: string): string => `identity-${id}`
 export const imageStream = (imageId: string): string => `image-${imageId}`
 /** A person's usage on a day in UTC, such as `2026-01-31`. */
 export const usageStream = (userId: string, day: string): string => `usage-${userId}-${day}`
+/** The audit log of a day in UTC: what people read, exported and were refused. */
+export const auditStream = (day: string): string => `audit-${day}`
 
 /** What happens to the log itself. */
 export const logStream = 'log-main'
 
-const kinds = ['log', 'user', 'project', 'task', 'terminal', 'request', 'identity', 'image', 'usage'] as const
+const kinds = [
+  'log',
+  'user',
+  'project',
+  'task',
+  'terminal',
+  'request',
+  'identity',
+  'image',
+  'usage',
+  'audit',
+] as const
 
 /** The prefixes of all stream names. */
 export const streamPrefixes: readonly string[] = kinds.map((kind) => `${kind}-`)
@@ -51,6 +64,7 @@ export function scopeOfStream(stream: string): string {
     case 'identity':
     case 'image':
     case 'usage':
+    case 'audit':
       return `${name.kind}:${name.id}`
     case 'terminal':
       return `task:${name.id}`

@@ -1,4 +1,5 @@
 /** All views: the projector folds each into its collection. */
+import { auditLogView } from './auditLog.ts'
 import { chatView } from './chat.ts'
 import { imagesView } from './images.ts'
 import { logView } from './log.ts'
@@ -16,4 +17,5 @@ export const views: readonly View<ViewDocument>[] = [
   chatView,
   logView,
   imagesView,
+  auditLogView,
 ]

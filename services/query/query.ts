@@ -2,6 +2,7 @@
 import type { Middleware } from 'koa'
 import { mount, type Mounting } from '#platform/http/route.ts'
 import { authRoutes, githubRoutes } from './routes/user.ts'
+import { adminRoutes } from './routes/admin.ts'
 import { chatRoutes } from './routes/chat.ts'
 import { historyRoutes } from './routes/history.ts'
 import { projectSettingsRoutes, projectRoutes } from './routes/projects.ts'
@@ -16,6 +17,7 @@ export const queryRoutes = [
   ...chatRoutes,
   ...historyRoutes,
   ...githubRoutes,
+  ...adminRoutes,
 ]
 
 /** The reads of the API, below `/api`. The caller has authenticated the request. */

@@ -2,6 +2,7 @@
 import { Fault } from '#domain/kernel/errors.ts'
 import { tasksView, type TaskDocument } from '#domain/views/tasks.ts'
 import { projectsView, type ProjectDocument } from '#domain/views/projects.ts'
+import type { Commands } from '#platform/commands/execute.ts'
 import type { Documents } from '#platform/reads/documents.ts'
 import type { EventLog } from '#platform/eventlog/eventLog.ts'
 import type { Projected } from '#platform/reads/projected.ts'
@@ -16,6 +17,8 @@ import type { CodeHost } from '#platform/ports/codeHost.ts'
 import type { Rpc } from '#platform/ports/rpc.ts'
 
 export interface QueryServices {
+  /** For the audit log alone: what was read. */
+  readonly commands: Commands
   readonly documents: Documents
   readonly log: EventLog
   readonly projected: Projected

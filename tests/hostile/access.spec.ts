@@ -116,12 +116,19 @@ test('finding 9: the nonce that a client began with comes back with the token, a
   expect([odd.has('nonce'), odd.get('onboarding')]).toEqual([false, 'true'])
 })
 
-test('finding 6: an account that is refused leaves nothing in the log', async () => {
+test('finding 6: an account that is refused leaves nothing in the log but that one was', async () => {
   const product = await started({ ALLOWED_USERS: 'ada' })
   await comes(product, 'grace')
   await product.terminate()
   const stored = await openStored(product.dataDir)
   onTestFinished(() => stored.close())
-  // But for its own beginning.
-  expect((await stored.eventStore.readAll(null, 10)).map(({ type }) => type)).toEqual(['LogBegun'])
+  const [begun, refused, ...more] = await stored.eventStore.readAll(null, 10)
+  expect(begun?.type).toBe('LogBegun')
+  expect(refused).toMatchObject({
+    type: 'SignInRefused',
+    data: { method: 'code_host', code: 'not_allowed', userId: null },
+    content: null,
+    meta: { actor: { kind: 'system', service: 'gateway' } },
+  })
+  expect(more).toEqual([])
 })

@@ -63,7 +63,7 @@ export function personWith(base: string, token: string | undefined): Person {
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     })
     const text = await response.text()
-    const isJson = /json/.test(response.headers.get('content-type') ?? '')
+    const isJson = /[/+]json/.test(response.headers.get('content-type') ?? '')
     const answer: Answer = {
       status: response.status,
       headers: response.headers,

@@ -37,7 +37,9 @@ let ids: Readonly<Record<'projectId' | 'taskId' | 'messageId' | 'name' | 'sessio
 beforeAll(async () => {
   // A changed file, of which lines can be asked for.
   const change = { tools: [{ name: 'Bash', input: { command: 'echo more >> README.md' } }] }
-  scene = await openScene([{ when: /The words of ada/, turns: [change, { text: 'Done.' }] }])
+  scene = await openScene([{ when: /The words of ada/, turns: [change, { text: 'Done.' }] }], {
+    env: { ALLOWED_USERS: '*', ADMINS: 'ada' },
+  })
   ada = scene.ada
   const task = await ada.task(scene.projectId, 'The words of ada')
   await ada.taskOnce(task.id, hasEnded)
@@ -231,6 +233,13 @@ describe('somebody else', () => {
     expect(answer).toMatchObject({ status: 404, body: { code: 'not_found' } })
     expect(answer.text).not.toContain('words of ada')
   })
+
+  test.each(named.filter(([, { path }]) => path.startsWith('/admin/')))(
+    'is no administrator: %s',
+    async (_, call) => {
+      expect(await asks(grace, call)).toMatchObject({ status: 403, body: { code: 'forbidden' } })
+    },
+  )
 
   test('cannot make a task on a project of ada’s, nor take the id of a task of hers', async () => {
     const body = { description: 'Words', projectId: ids.projectId, branch: 'main' }

@@ -5,7 +5,9 @@ import { identityStream, userStream } from '#domain/kernel/streams.ts'
 import { identity } from '#domain/identity.ts'
 import type { HostProfile } from '#domain/user/events.ts'
 import { user } from '#domain/user/user.ts'
+import { recordRefusal } from '#platform/access/auditLog.ts'
 import type { Identity } from '#platform/http/session.ts'
+import type { Logger } from '#platform/log.ts'
 import type { HostAccount, HostTokens } from '#platform/ports/codeHost.ts'
 import type { Vault } from '#platform/ports/vault.ts'
 import type { GatewayServices } from '../services.ts'
@@ -38,8 +40,8 @@ export function idOfAccount(vault: Pick<Vault, 'deriveKey'>, codeHostName: strin
 
 type Services = Pick<
   GatewayServices,
-  'commands' | 'documents' | 'projected' | 'sessions' | 'access' | 'accessControl' | 'ids' | 'vault'
->
+  'commands' | 'documents' | 'projected' | 'sessions' | 'access' | 'accessControl' | 'ids' | 'vault' | 'clock'
+> & { readonly logger: Pick<Logger, 'error'> }
 
 /** `codeHostName` keeps accounts of different code hosts apart. */
 export function accounts({ codeHostName }: { codeHostName: string }, services: Services): Accounts {
@@ -96,11 +98,13 @@ export function accounts({ codeHostName }: { codeHostName: string }, services: S
 
   return {
     async signIn({ account, tokens }, userAgent) {
+      const id = idOf(account)
       if (!(await accessControl.admits(account, tokens.accessToken)))
-        throw new AccountNotAllowed(account.login)
+        await refuseAccount(services, id, new AccountNotAllowed(account.login))
       const userId = await userOf(account)
-      const isNew = userId === (await unusedUserId(idOf(account), commands))
-      if (!isNew && !(await isUser(userId))) throw new SignInFailed('user_not_found')
+      const isNew = userId === (await unusedUserId(id, commands))
+      if (!isNew && !(await isUser(userId)))
+        await refuseAccount(services, id, new SignInFailed('user_not_found'))
       await access.keep(userId, tokens)
       const session = { userId, ...sessions.begin(userAgent) }
       const executed = await commands.execute(
@@ -135,6 +139,15 @@ export function accounts({ codeHostName }: { codeHostName: string }, services: S
       }
     },
   }
+}
+
+/** Records the refusal, then throws it. */
+async function refuseAccount(services: Services, id: string, fault: SignInFailed): Promise<never> {
+  // Of an account that has no user here nothing is recorded but that it was refused.
+  const { userId } = (await services.commands.load(identity, identityStream(id))).state
+  const refusal = { method: 'code_host', code: fault.value, userId } as const
+  await recordRefusal(services, refusal, { commandId: services.ids.uuid() })
+  throw fault
 }
 
 function whyNotLinked({ code }: Fault): SignInFailed['value'] {

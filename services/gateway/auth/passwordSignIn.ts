@@ -3,6 +3,7 @@ import { login, register } from '#domain/api/auth.schema.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import { userStream } from '#domain/kernel/streams.ts'
 import { user } from '#domain/user/user.ts'
+import { recordRefusal } from '#platform/access/auditLog.ts'
 import { type Route, routeWith } from '#platform/http/route.ts'
 import type { Passwords } from '#platform/credentials/passwords.ts'
 import type { GatewayOptions, GatewayServices } from '../services.ts'
@@ -64,9 +65,21 @@ export function passwordRoutes(
         if (!matches) await slow.failed(trying)
         return matches
       })
-      if (!isRight || credentialId === null) throw new Fault('wrong_password')
+      const refused = (code: string) =>
+        recordRefusal(
+          services,
+          { method: 'password', code, userId: state.kind === 'user' ? userId : null },
+          { commandId, correlationId: requestId },
+        )
+      if (!isRight || credentialId === null) {
+        await refused('wrong_password')
+        throw new Fault('wrong_password')
+      }
       await slow.succeeded(trying)
-      await services.accessControl.check(userId)
+      await services.accessControl.check(userId).catch(async (fault: unknown) => {
+        if (fault instanceof Fault) await refused(fault.code)
+        throw fault
+      })
       const session = { userId, ...services.sessions.begin(client.get('user-agent')) }
       const executed = await services.commands.execute(
         user,

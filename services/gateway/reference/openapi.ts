@@ -129,7 +129,7 @@ export function openApi({ version, exact = false }: { version: string; exact?: b
   }
 }
 
-const description = `Every answer is JSON. A refusal is \`{error, code, field?}\`: a sentence for people, a code for programs, and the input at fault.
+const description = `Every answer is JSON, unless it says that it is a file. A refusal is \`{error, code, field?}\`: a sentence for people, a code for programs, and the input at fault.
 
 **Writes** may carry an \`Idempotency-Key\`: the same key with the same body takes effect once, however often it is sent, for 24 hours and the latest 10,000 keys of a person; with another body it is refused with 422. A write answers with its \`position\` in the log when a read shows it, or after 2 s with \`stale: true\`.
 
@@ -159,7 +159,10 @@ function operationOf({ name, about, call }: NamedCall): Operation {
     responses: {
       [String(call.status)]: {
         description: 'Done.',
-        content: { 'application/json': { schema: refOf(nameOfAnswer(name)) } },
+        content:
+          call.file === undefined
+            ? { 'application/json': { schema: refOf(nameOfAnswer(name)) } }
+            : { [call.file.type]: { schema: { type: 'string' } } },
       },
       ...refusals([...codes]),
     },
@@ -226,7 +229,8 @@ const retryAfter = {
 function schemas(exact: boolean): Record<string, Json> {
   const registry = z.registry<{ id: string }>()
   for (const [id, schema] of Object.entries(named)) registry.add(schema, { id })
-  for (const { name, call } of calls) registry.add(call.answer, { id: nameOfAnswer(name) })
+  for (const { name, call } of calls)
+    if (call.file === undefined) registry.add(call.answer, { id: nameOfAnswer(name) })
   const made = z.toJSONSchema(registry, { io: 'output', uri: (id) => `#/components/schemas/${id}` })
   return Object.fromEntries(
     Object.entries(made.schemas).map(([id, schema]) => [id, exact ? plain(schema) : tolerant(plain(schema))]),

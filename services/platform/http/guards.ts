@@ -3,6 +3,7 @@ import { Fault } from '#domain/kernel/errors.ts'
 import type { Actor, Position } from '#domain/kernel/event.ts'
 import { userStream } from '#domain/kernel/streams.ts'
 import { usersView, type UserDocument } from '#domain/views/users.ts'
+import type { AccessControl } from '#platform/access/accessControl.ts'
 import type { Documents } from '#platform/reads/documents.ts'
 import type { Projected } from '#platform/reads/projected.ts'
 import { viewsBehind } from './answers.ts'
@@ -40,6 +41,16 @@ export async function signedIn(
   const person = await identified(asked, services)
   if (!person.user.onboardingCompleted) throw new Fault('onboarding_incomplete')
   return person
+}
+
+/** Lets those pass whom `ADMINS` names. */
+export async function administrator(
+  { user }: Person,
+  { accessControl }: { readonly accessControl: Pick<AccessControl, 'isAdmin'> },
+): Promise<object> {
+  if (!(await accessControl.isAdmin(user)))
+    throw new Fault('forbidden', 'Only the administrators of this server may see this.')
+  return {}
 }
 
 const freshWithinMs = 2_000

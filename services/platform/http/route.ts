@@ -1,4 +1,5 @@
 /** A route reads as its guarantees, in order: the call, its guards, what it does. */
+import { Readable } from 'node:stream'
 import { Router } from '@koa/router'
 import type { Context, Middleware } from 'koa'
 import { v5 as uuidv5 } from 'uuid'
@@ -109,16 +110,28 @@ export function mount<S>(
       const commandId = isKeyed ? commandIdOf(key, identity, `${call.method} ${context.path}`) : fresh()
       const accept = async () =>
         isKeyed ? idempotency.accept(commandId, identity.userId, body) : { again: false }
-      context.status = call.status
-      context.body = await serve(
+      const answer = await serve(
         { call, params, query, body, identity, commandId, requestId, again: false, client: context },
         services,
         accept,
       )
+      context.status = call.status
+      if (call.file === undefined) context.body = answer
+      else sendFile(context, call.file, answer)
     })
   }
   const dispatch = router.routes()
   return (context, next) => dispatch(context as Parameters<typeof dispatch>[0], next)
+}
+
+function sendFile(context: Context, { type, name }: NonNullable<AnyCall['file']>, pieces: unknown): void {
+  context.set({
+    'content-disposition': `attachment; filename="${name}"`,
+    'x-content-type-options': 'nosniff',
+  })
+  context.type = type
+  // `defineFile` types the answer of such a call.
+  context.body = Readable.from(pieces as AsyncIterable<string>)
 }
 
 const commandNamespace = 'c6d9b0ee-5d0c-4a5e-9b0e-4f2e6f1f7a11'

@@ -1,0 +1,88 @@
+/** The audit log: who did what, and who read or exported what. */
+import { z } from 'zod'
+import { auditedRecords, signInMethods } from '../audit.ts'
+import { TaskId, UserId } from '../kernel/ids.schema.ts'
+import { saying } from '../kernel/readInput.ts'
+import { defineFile, defineRead } from './call.schema.ts'
+import { Moment, queryNumber, Since, Until } from './fields.schema.ts'
+import { adminRoutes, auditActions, auditLogPage } from './admin.ts'
+
+export const AuditEntry = z.object({
+  id: z.string(),
+  at: Moment,
+  action: z.enum(auditActions),
+  /** Who did it; `name` is `null` when the account is unknown or deleted. `null` for a service. */
+  person: z.object({ id: z.string(), name: z.string().nullable() }).nullable(),
+  /** The service that did it on its own behalf. */
+  service: z.string().nullable(),
+  task: z.string().nullable(),
+  project: z.string().nullable(),
+  /** How many sessions were ended; 1 for everything else. */
+  count: z.number(),
+  /** How somebody tried to sign in who was refused, and why. */
+  method: z.enum(signInMethods).nullable(),
+  code: z.string().nullable(),
+  /** What was read or exported, and the filters that were asked for; the task is above. */
+  records: z.enum(auditedRecords).nullable(),
+  asked: z
+    .object({ person: z.string().nullable(), from: Moment.nullable(), to: Moment.nullable() })
+    .nullable(),
+  /** The name of a secret that was set or removed; `null` once its project is erased. */
+  secret: z.string().nullable(),
+})
+export type AuditEntry = z.infer<typeof AuditEntry>
+
+const filters = {
+  /** Who did it. */
+  person: idOf('person', UserId).optional(),
+  task: idOf('task', TaskId).optional(),
+  from: Since.optional(),
+  to: Until.optional(),
+}
+
+function idOf(what: string, id: z.ZodType) {
+  return z.string().refine((given) => id.safeParse(given).success, {
+    error: saying(`must be the id of a ${what}.`),
+  })
+}
+
+const Cursor = z
+  .string()
+  .regex(/^[\d:.TZ-]{20,30}_\d{20,40}$/, { error: saying('must come from the page before.') })
+
+/** Newest first. Reading it is recorded in it. */
+export const listAuditLog = defineRead(adminRoutes.listAuditLog, {
+  summary: 'The audit log, for administrators.',
+  query: { ...filters, limit: queryNumber(200).default(auditLogPage), after: Cursor.optional() },
+  answer: { entries: z.array(AuditEntry), next: z.string().nullable() },
+  faults: ['forbidden'],
+})
+
+/** A line of the export. */
+export const AuditExportLine = z.discriminatedUnion('kind', [
+  z.object({
+    kind: z.literal('audit_log'),
+    version: z.literal(1),
+    exportedAt: Moment,
+    filter: z.object({
+      person: UserId.nullable(),
+      task: TaskId.nullable(),
+      from: Moment.nullable(),
+      to: Moment,
+    }),
+  }),
+  z.object({ kind: z.literal('entry'), ...AuditEntry.shape }),
+  z.object({ kind: z.literal('end'), count: z.number() }),
+])
+export type AuditExportLine = z.infer<typeof AuditExportLine>
+
+/**
+ * NDJSON, oldest first: a line that says what was asked for, a line for each entry up to the moment of the export, and a line with their count.
+ * A file without that last line was cut short. Exporting is recorded.
+ */
+export const exportAuditLog = defineFile(adminRoutes.exportAuditLog, {
+  summary: 'The audit log as a file with one JSON object per line, for administrators.',
+  query: filters,
+  file: { type: 'application/x-ndjson', name: 'audit-log.ndjson' },
+  faults: ['forbidden'],
+})

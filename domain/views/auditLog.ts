@@ -1,0 +1,121 @@
+/**
+ * The audit log: one document per entry, in the order of time. Most of it is folded from what people's, projects' and tasks' own streams
+ * record anyway, so that an action and its entry are one append; the rest is in the `audit` streams.
+ * A document holds ids, enums and times, and no content.
+ */
+import type { AuditEntry } from '../api/admin.schema.ts'
+import { sortKey, type Position } from '../kernel/event.ts'
+import { parseStream } from '../kernel/streams.ts'
+import type { AnyRecorded, View } from './view.ts'
+
+export interface AuditDocument extends Omit<AuditEntry, 'person' | 'secret'> {
+  /** Who did it; `null` for a service, and for somebody whose sign-in was refused and who has no account. */
+  readonly person: string | null
+  readonly stream: string
+  /** The time, then the position, as they sort. */
+  readonly order: string
+  readonly position: Position
+  readonly version: number
+}
+
+/** What is an entry, and of which kind. */
+const actions = {
+  LogRestored: 'log_restored',
+  UserRegistered: 'account_created',
+  SessionStarted: 'signed_in',
+  SessionEnded: 'signed_out',
+  SignInRefused: 'sign_in_refused',
+  PasswordSet: 'password_set',
+  GitHubConnected: 'code_host_connected',
+  GitHubDisconnected: 'code_host_disconnected',
+  ProfileUpdated: 'profile_changed',
+  AccountDeleted: 'account_deleted',
+  ProjectCreated: 'project_created',
+  ProjectUpdated: 'project_changed',
+  ProjectSettingsChanged: 'project_settings_changed',
+  ProjectSecretSet: 'secret_set',
+  ProjectSecretRemoved: 'secret_removed',
+  ProjectDeleted: 'project_deleted',
+  TaskCreated: 'task_created',
+  TaskDeleted: 'task_deleted',
+  SecretsGranted: 'secrets_given_to_command',
+  PullRequestRequested: 'pull_request_requested',
+  RecordsRead: 'records_read',
+  RecordsExported: 'records_exported',
+} as const satisfies Partial<Record<AnyRecorded['type'], AuditEntry['action']>>
+
+type Audited = Extract<AnyRecorded, { type: keyof typeof actions }>
+const types = Object.keys(actions) as (keyof typeof actions)[]
+
+/** Entries with a name in their event's content: that of a secret. */
+export const namingSecrets: readonly AuditEntry['action'][] = ['secret_set', 'secret_removed']
+
+export const auditLogView: View<AuditDocument> = {
+  collection: 'auditLog',
+  version: 1,
+  streams: ['log', 'user', 'project', 'task', 'audit'],
+  types,
+  indexes: [['order'], ['person', 'order'], ['task', 'order']],
+  touches: (event) => (isAudited(event) ? [entryId(event)] : []),
+  evolve: (entry, event, id) => {
+    if (!isAudited(event)) return entry
+    // The sessions that one command ended are one entry.
+    if (entry !== undefined) return { ...entry, count: entry.count + 1, version: event.revision }
+    return entryOf(event, id)
+  },
+}
+
+function isAudited(event: AnyRecorded): event is Audited {
+  return event.type in actions
+}
+
+function entryId({ type, stream, revision, meta }: Audited): string {
+  return type === 'SessionEnded' ? `${stream}:${meta.commandId}` : `${stream}@${revision}`
+}
+
+function entryOf(event: Audited, id: string): AuditDocument {
+  const { stream, revision, at, position, meta } = event
+  const name = parseStream(stream)
+  return {
+    id,
+    at,
+    action: actions[event.type],
+    person: meta.actor.kind === 'user' ? meta.actor.userId : null,
+    service: meta.actor.kind === 'system' ? meta.actor.service : null,
+    task: name.kind === 'task' ? name.id : null,
+    project: name.kind === 'project' ? name.id : null,
+    count: 1,
+    method: null,
+    code: null,
+    records: null,
+    asked: null,
+    stream,
+    order: auditOrder(at, position),
+    position,
+    version: revision,
+    ...factsOf(event),
+  }
+}
+
+function factsOf(event: Audited): Partial<AuditDocument> {
+  switch (event.type) {
+    case 'TaskCreated':
+      return { project: event.data.projectId }
+    case 'SignInRefused': {
+      const { method, code, userId } = event.data
+      return { method, code, person: userId, service: null }
+    }
+    case 'RecordsRead':
+    case 'RecordsExported': {
+      const { records, personId, taskId, from, to } = event.data
+      return { records, task: taskId, asked: { person: personId, from, to } }
+    }
+    default:
+      return {}
+  }
+}
+
+/** A place in the order of entries. A time alone stands before all entries of that time. */
+export function auditOrder(at: string, position?: string): string {
+  return position === undefined ? at : `${at}_${sortKey(position)}`
+}
