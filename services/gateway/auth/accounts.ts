@@ -4,7 +4,7 @@ import { isRefusal } from '#domain/kernel/decider.ts'
 import { identityStream, userStream } from '#domain/kernel/streams.ts'
 import { identity } from '#domain/identity.ts'
 import type { HostProfile } from '#domain/user/events.ts'
-import { user } from '#domain/user/user.ts'
+import { user, type UserState } from '#domain/user/user.ts'
 import { recordRefusal } from '#platform/access/auditLog.ts'
 import type { Identity } from '#platform/http/session.ts'
 import type { Logger } from '#platform/log.ts'
@@ -48,11 +48,7 @@ export function accounts({ codeHostName }: { codeHostName: string }, services: S
   const { commands, access, accessControl, sessions, projected, ids, vault } = services
 
   const idOf = (account: HostAccount): string => idOfAccount(vault, codeHostName, account.id)
-  const isUser = async (userId: string) =>
-    (await commands.load(user, userStream(userId))).state.kind === 'user'
-
-  const isDeleted = async (userId: string) =>
-    (await commands.load(user, userStream(userId))).state.kind === 'deleted'
+  const isDeleted = async (userId: string) => (await kindOf(commands, userId)) === 'deleted'
 
   /** Whose the account is from here on, when it is this person's or nobody's; else throws `already_exists`. */
   async function claim(account: HostAccount, userId: string): Promise<{ readonly isNew: boolean }> {
@@ -103,7 +99,7 @@ export function accounts({ codeHostName }: { codeHostName: string }, services: S
         await refuseAccount(services, id, new AccountNotAllowed(account.login))
       const userId = await userOf(account)
       const isNew = userId === (await unusedUserId(id, commands))
-      if (!isNew && !(await isUser(userId)))
+      if (!isNew && (await kindOf(commands, userId)) !== 'user')
         await refuseAccount(services, id, new SignInFailed('user_not_found'))
       await access.keep(userId, tokens)
       const session = { userId, ...sessions.begin(userAgent) }
@@ -139,6 +135,10 @@ export function accounts({ codeHostName }: { codeHostName: string }, services: S
       }
     },
   }
+}
+
+async function kindOf(commands: Services['commands'], userId: string): Promise<UserState['kind']> {
+  return (await commands.load(user, userStream(userId))).state.kind
 }
 
 /** Records the refusal, then throws it. */
